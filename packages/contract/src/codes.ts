@@ -1,0 +1,222 @@
+// Every code a caller can meet, once. Doors, command line and docs/errors.md all read this table.
+
+/** How gRPC and Connect name the status of an answer that is no message. */
+export type ConnectCode =
+  | 'canceled'
+  | 'unknown'
+  | 'invalid_argument'
+  | 'deadline_exceeded'
+  | 'not_found'
+  | 'already_exists'
+  | 'permission_denied'
+  | 'resource_exhausted'
+  | 'failed_precondition'
+  | 'aborted'
+  | 'out_of_range'
+  | 'unimplemented'
+  | 'internal'
+  | 'unavailable'
+  | 'data_loss'
+  | 'unauthenticated';
+
+export type FailureCategory =
+  | 'permission_denied'
+  | 'validation_failed'
+  | 'timeout'
+  | 'execution_error'
+  | 'resource_exhaustion';
+
+interface CodeRow {
+  /** A gate said no (`denied`), or the call was let through or could not be judged and went wrong (`error`). */
+  readonly presentedAs: 'denied' | 'error';
+  readonly category: FailureCategory;
+  readonly connect: ConnectCode;
+  readonly retryable: boolean;
+  readonly meaning: string;
+}
+
+const denied = (category: FailureCategory, connect: ConnectCode, meaning: string): CodeRow => ({
+  presentedAs: 'denied',
+  category,
+  connect,
+  retryable: false,
+  meaning,
+});
+
+const error = (category: FailureCategory, connect: ConnectCode, meaning: string): CodeRow => ({
+  presentedAs: 'error',
+  category,
+  connect,
+  retryable: false,
+  meaning,
+});
+
+const transient = (category: FailureCategory, connect: ConnectCode, meaning: string): CodeRow => ({
+  presentedAs: 'error',
+  category,
+  connect,
+  retryable: true,
+  meaning,
+});
+
+export const codes = {
+  // Before anything is known about the call
+  MALFORMED_CALL: denied('validation_failed', 'invalid_argument', 'The request could not be read.'),
+  MALFORMED_ARGUMENTS: denied(
+    'validation_failed',
+    'invalid_argument',
+    'The arguments are not one JSON object, repeat a key, or hold a number that would lose precision.',
+  ),
+  ARGUMENTS_TOO_LARGE: denied('validation_failed', 'invalid_argument', 'The arguments exceed the size limit.'),
+  UNAUTHENTICATED: denied('permission_denied', 'unauthenticated', 'No credential was presented, or an unknown one.'),
+  WRONG_DOOR: denied('permission_denied', 'unauthenticated', 'The credential is not accepted at this door.'),
+  SESSION_EXPIRED: denied('permission_denied', 'unauthenticated', 'The session has reached its end time.'),
+  SESSION_ENDED: denied('permission_denied', 'unauthenticated', 'The session was ended.'),
+
+  // Gates
+  UNKNOWN_TOOL: denied('validation_failed', 'not_found', 'No tool has this name.'),
+  INVALID_ARGUMENTS: denied('validation_failed', 'invalid_argument', 'The arguments violate the schema of the tool.'),
+  OUTSIDE_LEASE: denied('permission_denied', 'permission_denied', 'The lease of the session does not cover the call.'),
+  MODE_FORBIDS: denied('permission_denied', 'failed_precondition', 'The tool may not be used in the present mode.'),
+  NO_RULE_ALLOWS: denied('permission_denied', 'permission_denied', 'No rule allows the call.'),
+  RULE_DENIES: denied('permission_denied', 'permission_denied', 'A rule denies the call.'),
+  PROTECTED_PATH: denied('permission_denied', 'permission_denied', 'The path is out of reach of every rule.'),
+  UNSAFE_PATH: denied(
+    'permission_denied',
+    'permission_denied',
+    'The path leads through a link, or to a special or hard-linked file.',
+  ),
+  CALL_REPEATED: denied('permission_denied', 'failed_precondition', 'The same call gave the same result too often.'),
+  DEDUPE_CONFLICT: denied('validation_failed', 'already_exists', 'The dedupe key was used with other arguments.'),
+  DEDUPE_UNKNOWN: denied(
+    'execution_error',
+    'failed_precondition',
+    'The first call with this dedupe key has an unknown outcome.',
+  ),
+  BUDGET_EXCEEDED: denied('resource_exhaustion', 'resource_exhausted', 'The budget of the session is spent.'),
+  RATE_LIMITED: transient('resource_exhaustion', 'resource_exhausted', 'Too many calls in the window.'),
+  TOO_MANY_CALLS: transient('resource_exhaustion', 'resource_exhausted', 'Too many calls are running.'),
+  APPROVAL_REQUIRED: denied('permission_denied', 'failed_precondition', 'A person must agree to the call.'),
+  APPROVAL_MISMATCH: denied(
+    'permission_denied',
+    'failed_precondition',
+    'The confirmation was given for another call or another effect.',
+  ),
+  STANDING_CHANGED: transient(
+    'permission_denied',
+    'aborted',
+    'Mode, session or rules changed between the decision and the effect.',
+  ),
+  DISK_NEARLY_FULL: transient(
+    'resource_exhaustion',
+    'resource_exhausted',
+    'The disk of the log is nearly full; calls that change something are refused.',
+  ),
+  SEALED: denied('resource_exhaustion', 'unavailable', 'The log cannot be written, so nothing runs.'),
+  STOPPING: transient('resource_exhaustion', 'unavailable', 'The daemon is stopping.'),
+
+  // The tool ran and failed
+  NOT_FOUND: error('execution_error', 'not_found', 'The file or folder does not exist.'),
+  ALREADY_EXISTS: error('execution_error', 'already_exists', 'The target exists.'),
+  NOT_A_FILE: error('validation_failed', 'failed_precondition', 'The path is not a regular file.'),
+  NOT_A_FOLDER: error('validation_failed', 'failed_precondition', 'The path is not a folder.'),
+  NOT_TEXT: error('validation_failed', 'failed_precondition', 'The file is not UTF-8 text.'),
+  TOO_LARGE: error('validation_failed', 'out_of_range', 'The file or result exceeds the size limit.'),
+  NO_MATCH: error('validation_failed', 'failed_precondition', 'The text to replace is not in the file.'),
+  MULTIPLE_MATCHES: error(
+    'validation_failed',
+    'failed_precondition',
+    'The text to replace is in the file more than once.',
+  ),
+  FILE_CHANGED: transient('execution_error', 'aborted', 'The file was changed by something else meanwhile.'),
+  DISK_FULL: error('resource_exhaustion', 'resource_exhausted', 'There is no space left for the result.'),
+  TIMEOUT: error('timeout', 'deadline_exceeded', 'The call took longer than its limit.'),
+  CANCELLED: error('execution_error', 'canceled', 'The caller cancelled the call.'),
+  EXECUTION_ERROR: error('execution_error', 'unknown', 'The tool failed.'),
+  INVALID_RESULT: error('execution_error', 'internal', 'The result violates the output schema of the tool.'),
+
+  // Our own faults
+  INTERNAL: error('execution_error', 'internal', 'Sallyport itself failed; the log has the details.'),
+  OUTCOME_UNRECORDED: error(
+    'resource_exhaustion',
+    'data_loss',
+    'The effect may have happened, but its outcome could not be recorded.',
+  ),
+} as const satisfies Record<string, CodeRow>;
+
+export type Code = keyof typeof codes;
+
+const httpStatus: Record<ConnectCode, number> = {
+  canceled: 499,
+  unknown: 500,
+  invalid_argument: 400,
+  deadline_exceeded: 504,
+  not_found: 404,
+  already_exists: 409,
+  permission_denied: 403,
+  resource_exhausted: 429,
+  failed_precondition: 400,
+  aborted: 409,
+  out_of_range: 400,
+  unimplemented: 501,
+  internal: 500,
+  unavailable: 503,
+  data_loss: 500,
+  unauthenticated: 401,
+};
+
+const grpcStatus: Record<ConnectCode, number> = {
+  canceled: 1,
+  unknown: 2,
+  invalid_argument: 3,
+  deadline_exceeded: 4,
+  not_found: 5,
+  already_exists: 6,
+  permission_denied: 7,
+  resource_exhausted: 8,
+  failed_precondition: 9,
+  aborted: 10,
+  out_of_range: 11,
+  unimplemented: 12,
+  internal: 13,
+  unavailable: 14,
+  data_loss: 15,
+  unauthenticated: 16,
+};
+
+export const exitCodes = {
+  success: 0,
+  usage: 1,
+  unreachable: 2,
+  denied: 3,
+  toolError: 4,
+  pendingApproval: 5,
+} as const;
+
+export interface CodeInfo extends CodeRow {
+  readonly code: Code;
+  readonly http: number;
+  readonly grpc: number;
+  readonly jsonRpc: number;
+  readonly exit: number;
+}
+
+export function describeCode(code: Code): CodeInfo {
+  const row: CodeRow = codes[code];
+  return {
+    ...row,
+    code,
+    http: httpStatus[row.connect],
+    grpc: grpcStatus[row.connect],
+    jsonRpc: row.connect === 'invalid_argument' ? -32602 : row.connect === 'internal' ? -32603 : -32000,
+    exit: row.presentedAs === 'denied' ? exitCodes.denied : exitCodes.toolError,
+  };
+}
+
+export function httpStatusOf(connect: ConnectCode): number {
+  return httpStatus[connect];
+}
+
+export function grpcStatusOf(connect: ConnectCode): number {
+  return grpcStatus[connect];
+}

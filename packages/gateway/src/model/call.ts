@@ -1,0 +1,139 @@
+import type { Json, JsonObject } from '@sallyport/contract';
+import type { Mode, Session } from './session.ts';
+import type { AnyTool, BeforeImage, Resources, ToolUsage } from './tool.ts';
+import type { ToolFailure } from './tool.ts';
+import type { Rules, Verdict } from './verdict.ts';
+
+export const doors = ['operator-socket', 'agent-socket', 'tcp'] as const;
+export type Door = (typeof doors)[number];
+
+/** A call as a door hands it in. Nothing in it is trusted. */
+export interface Received {
+  readonly door: Door;
+  /** Who is at the other end, as far as the transport knows; counts attempts without a credential. */
+  readonly source: string;
+  /** The bearer token. Absent: none was presented. */
+  readonly credential?: string;
+  /** Empty: the gate chooses one. */
+  readonly requestId: string;
+  readonly toolName: string;
+  /** JSON text. Empty means `{}`. */
+  readonly input: string;
+  /** 0: the tool's own limit. */
+  readonly timeoutMs: number;
+  /** Empty: no reuse. */
+  readonly dedupeKey: string;
+  readonly taskId: string;
+  readonly correlationId: string;
+  /** W3C trace context. Absent: a new trace. */
+  readonly traceparent?: string;
+  /** The binding that an operator saw and confirms. Empty: none. */
+  readonly confirmBinding: string;
+  /** Aborts when the caller cancels or goes away. */
+  readonly signal: AbortSignal;
+}
+
+/** Facts, in the order in which the stages add them. */
+export interface Begun extends Received {
+  /** UUID version 7, ours. */
+  readonly callId: string;
+  readonly startedAtMs: number;
+}
+
+export interface Decoded {
+  readonly requestId: string;
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  readonly rawArguments: JsonObject;
+}
+
+export interface Opened {
+  readonly session: Session;
+}
+
+export interface Resolved {
+  readonly tool: AnyTool;
+}
+
+export interface CheckedArguments {
+  readonly value: JsonObject;
+  /** RFC 8785, defaults applied: what is judged, bound, recorded and executed. */
+  readonly canonical: string;
+  /** SHA-256 of `canonical`, hexadecimal. */
+  readonly sha256: string;
+}
+
+export interface ArgumentsChecked {
+  readonly arguments: CheckedArguments;
+  readonly resources: Resources;
+  readonly effectiveTimeoutMs: number;
+}
+
+export interface Leased {
+  readonly leaseChecked: true;
+}
+
+export interface ModeRead {
+  readonly mode: Mode;
+}
+
+export interface Judged {
+  readonly rules: Rules;
+  readonly verdict: Verdict;
+}
+
+export interface LoopChecked {
+  /** Empty: nothing to say. */
+  readonly warnings: readonly string[];
+}
+
+export interface ReuseChecked {
+  /** The first success with this dedupe key. Absent: the call runs. */
+  readonly reused?: { readonly output: Json; readonly callId: string };
+}
+
+export interface WithinLimits {
+  readonly reservations: readonly Reservation[];
+}
+
+/** One count to be raised when the call is admitted, unless that would pass the limit. */
+export interface Reservation {
+  readonly key: string;
+  readonly windowMs: number;
+  readonly limit: number;
+  readonly rule: string;
+}
+
+export interface Consented {
+  /** Who agreed. Absent: no consent was needed. */
+  readonly consent?: { readonly by: string; readonly how: 'own-call-confirmed'; readonly binding: string };
+}
+
+export interface Intended {
+  /** Index of the intent in the log. The intent is durable. */
+  readonly intentIndex: number;
+}
+
+export interface Confirmed {
+  readonly standingConfirmed: true;
+}
+
+export interface Executed {
+  readonly execution: Execution;
+}
+
+export interface Execution {
+  /** What the tool returned, or how it failed. */
+  readonly result: { readonly ok: true; readonly output: Json } | { readonly ok: false; readonly failure: ToolFailure };
+  readonly usage: ToolUsage;
+  readonly beforeImages: readonly BeforeImage[];
+}
+
+export interface Delivered {
+  readonly outcome: Outcome;
+}
+
+/** How a call that reached its tool ended, as the caller sees it. */
+export type Outcome =
+  | { readonly ok: true; readonly output: Json; readonly summary: string }
+  | { readonly ok: false; readonly failure: ToolFailure };

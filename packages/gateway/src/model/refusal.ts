@@ -1,0 +1,39 @@
+import type { Code } from '@sallyport/contract';
+
+/** Where a rule stands, so that a denial can point to the line. */
+export interface RuleReference {
+  readonly id: string;
+  /** Absent for rules built into the gate, such as the schema check. */
+  readonly file?: string;
+  readonly line?: number;
+}
+
+export interface Violation {
+  /** Path of the argument, such as `options.limit`; empty for the arguments as a whole. */
+  readonly field: string;
+  readonly rule: string;
+  readonly message: string;
+}
+
+/** A gate's no. A value, never thrown across a stage; shown to the caller in full, so it holds no secret. */
+export interface Refusal {
+  readonly kind: 'refusal';
+  readonly code: Code;
+  readonly rule: RuleReference;
+  readonly message: string;
+  /** What the caller can do. Absent when there is nothing. */
+  readonly remedy?: string;
+  readonly violations?: readonly Violation[];
+  /** Absent when waiting does not help. */
+  readonly retryAfterMs?: number;
+  /** Present when a person's consent would let the call through. */
+  readonly approval?: { readonly binding: string; readonly effect: string };
+}
+
+export function refuse(code: Code, rule: string | RuleReference, message: string, more: Partial<Refusal> = {}): Refusal {
+  return { ...more, kind: 'refusal', code, rule: typeof rule === 'string' ? { id: rule } : rule, message };
+}
+
+export function isRefusal(value: object): value is Refusal {
+  return 'kind' in value && value.kind === 'refusal';
+}

@@ -1,0 +1,139 @@
+import type { Code, FailureCategory, Json, JsonObject } from '@sallyport/contract';
+import type { Refusal } from './refusal.ts';
+import type { Mode, Session } from './session.ts';
+
+export const risks = ['low', 'medium', 'high', 'critical'] as const;
+export type Risk = (typeof risks)[number];
+
+export const confirmations = ['never', 'if_destructive', 'always'] as const;
+export type Confirmation = (typeof confirmations)[number];
+
+export interface ToolDefinition {
+  /** Canonical, dotted: `files.read`. */
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly version: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly category: string;
+  readonly inputSchema: JsonObject;
+  readonly outputSchema: JsonObject;
+  readonly risk: Risk;
+  readonly confirmation: Confirmation;
+  readonly mutates: boolean;
+  /** Kinds of things the tool reaches; the rules say which of them. */
+  readonly scopes: readonly ('paths' | 'apps' | 'network' | 'commands')[];
+  readonly allowedModes: readonly Mode[];
+  readonly requiresApproval: boolean;
+  readonly requiresSandbox: boolean;
+  readonly timeoutMs: number;
+  /** Absent: only the rules limit it. */
+  readonly rateLimitPerHour?: number;
+  readonly idempotent: boolean;
+  /** `operator`: agents neither see nor call it. */
+  readonly audience: 'everyone' | 'operator';
+}
+
+export type Access = 'read' | 'write';
+
+/** One thing a call would touch, as far as its arguments tell. Paths are absolute and lexically canonical. */
+export interface PathClaim {
+  readonly path: string;
+  readonly access: Access;
+}
+
+export interface Resources {
+  readonly paths: readonly PathClaim[];
+}
+
+/** What a call would do, for the person who decides. */
+export interface Effect {
+  /** One line. */
+  readonly summary: string;
+  /** A unified diff, a list of files, or the arguments; may be long. */
+  readonly detail: string;
+  /** Whether the before-image is kept, so that the effect can be taken back. */
+  readonly undoable: boolean;
+}
+
+/** What a mutation replaced: enough to put it back. */
+export interface BeforeImage {
+  readonly path: string;
+  readonly kind: 'absent' | 'file' | 'folder' | 'moved';
+  /** Where the former content lies (trash or content store). Absent for `absent` and `folder`. */
+  readonly kept?: string;
+  /** SHA-256 of the content the mutation left behind, to see whether anything changed it since. */
+  readonly afterSha256?: string;
+}
+
+/** Judges what was really opened, by the same rules that judged the call. */
+export interface PathJudge {
+  /** A refusal, or undefined when the tool may touch this path. `path` is what the kernel says is open. */
+  readonly judge: (path: string, access: Access) => Refusal | undefined;
+}
+
+export interface ToolContext {
+  readonly session: Session;
+  readonly callId: string;
+  /** Relative paths start here. Absolute. */
+  readonly workingDirectory: string;
+  readonly signal: AbortSignal;
+  readonly paths: PathJudge;
+  /** Folder on the gate's own disk where deleted and replaced files are kept. */
+  readonly trashFolder: string;
+  /** Remembers what a mutation replaced. Call it before the effect becomes visible. */
+  readonly keepBeforeImage: (image: BeforeImage) => void;
+  /** Adds to what this call used. Only what was measured. */
+  readonly countUsage: (usage: ToolUsage) => void;
+}
+
+export interface ToolUsage {
+  readonly cpuMs?: number;
+  readonly peakMemoryBytes?: number;
+  readonly networkConnections?: number;
+  readonly bytesRead?: number;
+  readonly bytesWritten?: number;
+}
+
+/**
+ * A tool as the gate sees it. Arguments have passed the input schema, with defaults applied; they are exactly the
+ * canonical JSON that was judged.
+ */
+export interface Tool<Arguments = never> {
+  readonly definition: ToolDefinition;
+  /** What the call would touch, from its arguments alone. Pure. May throw ToolRefused. */
+  readonly claim: (args: Arguments, session: Session) => Resources;
+  /** The effect, without causing it. */
+  readonly preview: (args: Arguments, context: ToolContext) => Promise<Effect>;
+  /** Runs. Throws ToolFailure or ToolRefused for what the caller should read; anything else is our fault. */
+  readonly run: (args: Arguments, context: ToolContext) => Promise<Json>;
+  /** A line for the log about a success: counts and sizes, never content. */
+  readonly summarize: (args: Arguments, output: Json) => string;
+}
+
+/** A tool whose arguments the registry knows only as JSON. */
+export type AnyTool = Tool<JsonObject>;
+
+/** The tool ran and failed in a way that the caller should read. */
+export class ToolFailure extends Error {
+  readonly code: Code;
+  readonly category: FailureCategory | undefined;
+
+  constructor(code: Code, message: string, options?: ErrorOptions & { readonly category?: FailureCategory }) {
+    super(message, options);
+    this.name = 'ToolFailure';
+    this.code = code;
+    this.category = options?.category;
+  }
+}
+
+/** A gate inside the tool said no, for example because a link leads out of the allowed paths. */
+export class ToolRefused extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal.message);
+    this.name = 'ToolRefused';
+    this.refusal = refusal;
+  }
+}

@@ -1,0 +1,134 @@
+import type { Json } from '@sallyport/contract';
+import type { Reservation } from '../model/call.ts';
+import type { Lease, Mode, Principal, Session } from '../model/session.ts';
+
+/** What becomes one leaf of the log. Everything a caller chose stands in `payload`, already redacted. */
+export interface LogEntry {
+  readonly kind: RecordKind;
+  readonly result: RecordResult;
+  readonly timeMs: number;
+  /** UUID. Absent for events of the daemon itself. */
+  readonly callId?: string;
+  readonly sessionId?: string;
+  /** SHA-256 of the rules, hexadecimal. Absent when no rules were read yet. */
+  readonly rulesHash?: string;
+  /** Canonical JSON, below 64 KB. */
+  readonly payload: string;
+}
+
+export const recordKinds = ['intent', 'outcome', 'refusal', 'event'] as const;
+export type RecordKind = (typeof recordKinds)[number];
+
+export const recordResults = ['none', 'ok', 'error', 'denied', 'fault', 'unknown'] as const;
+export type RecordResult = (typeof recordResults)[number];
+
+export interface StoredRecord {
+  readonly index: number;
+  readonly leaf: Uint8Array;
+  /** Absent after erasure, together with the payload. */
+  readonly salt?: Uint8Array;
+  readonly payload?: string;
+  /** HMAC over index and leaf hash; see docs/audit-format.md. */
+  readonly tag: Uint8Array;
+}
+
+export interface StoredCheckpoint {
+  readonly size: number;
+  /** The signed note, as published. */
+  readonly note: string;
+}
+
+export interface NewSession {
+  readonly id: string;
+  readonly principal: Principal;
+  readonly agent: string;
+  /** SHA-256 of the token, hexadecimal. The token itself is never stored. */
+  readonly tokenSha256: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs?: number;
+  readonly workingDirectory: string;
+  readonly lease: Lease;
+  readonly maxCalls?: number;
+}
+
+/** The first success of a dedupe key, or the call that is still running with it. */
+export interface DedupeEntry {
+  readonly key: string;
+  readonly argumentsSha256: string;
+  readonly callId: string;
+  /** `running` after a restart means that the outcome is unknown. */
+  readonly state: 'running' | 'succeeded' | 'unknown';
+  readonly output?: Json;
+  readonly expiresAtMs: number;
+}
+
+export interface Admission {
+  readonly sessionId: string;
+  readonly intent: LogEntry & { readonly callId: string };
+  readonly reservations: readonly Reservation[];
+  /** Claims a dedupe key for this call. */
+  readonly dedupe?: { readonly key: string; readonly argumentsSha256: string; readonly expiresAtMs: number };
+}
+
+export type Admitted =
+  | { readonly admitted: true; readonly intentIndex: number }
+  | { readonly admitted: false; readonly because: 'session' | 'budget' | 'dedupe' }
+  | { readonly admitted: false; readonly because: 'rate'; readonly rule: string; readonly retryAfterMs: number };
+
+export interface Settlement {
+  readonly outcome: LogEntry & { readonly callId: string };
+  /** Keeps a success for its dedupe key. Absent after a failure, which frees the key. */
+  readonly dedupe?: { readonly sessionId: string; readonly key: string; readonly output?: Json };
+}
+
+export interface OpenIntent {
+  readonly callId: string;
+  readonly index: number;
+  readonly sessionId: string;
+  readonly timeMs: number;
+}
+
+/**
+ * Everything the gate remembers. One daemon owns a store; all methods may be called concurrently.
+ *
+ * Durability: a promise resolves only after the change is on disk and survives kill -9 and power loss. Writes of
+ * concurrent callers share commits. Order: the log keeps the order in which writes were accepted.
+ *
+ * Failure: a write that could not be made durable rejects, and so does every later one (`sealed`), because a log
+ * with a hole proves nothing. Reads go on. A restart is the way back.
+ */
+export interface Store {
+  /** One transaction: the session is active, budget and limits have room and are charged, the intent is written. */
+  readonly admit: (admission: Admission) => Promise<Admitted>;
+  /** Writes the outcome and closes the intent. Rejects when no such intent is open. */
+  readonly settle: (settlement: Settlement) => Promise<{ readonly index: number }>;
+  /** Writes a record that needs no intent: a refusal or an event. */
+  readonly append: (entry: LogEntry) => Promise<{ readonly index: number }>;
+
+  readonly createSession: (session: NewSession) => Promise<void>;
+  /** False when the session does not exist or has ended before. Ending is final. */
+  readonly endSession: (id: string) => Promise<boolean>;
+  readonly setMode: (mode: Mode) => Promise<void>;
+
+  // Point reads. They see every write whose promise has resolved.
+  readonly findSessionByToken: (tokenSha256: string) => Session | undefined;
+  readonly findSession: (id: string) => Session | undefined;
+  readonly listSessions: () => readonly Session[];
+  readonly readMode: () => Mode;
+  readonly findDedupe: (sessionId: string, key: string, nowMs: number) => DedupeEntry | undefined;
+  /** How much of a window is used, and when it ends. Advice: only `admit` decides. */
+  readonly usedOf: (reservation: Reservation, nowMs: number) => { readonly used: number; readonly resetsInMs: number };
+
+  /** Intents without outcome, oldest first. After a start these are the calls that a crash cut off. */
+  readonly listOpenIntents: () => readonly OpenIntent[];
+  readonly logSize: () => number;
+  readonly readRecords: (fromIndex: number, limit: number) => readonly StoredRecord[];
+  readonly lastCheckpoint: () => StoredCheckpoint | undefined;
+
+  /** Why nothing can be written any more. Absent while all is well. */
+  readonly sealed: () => string | undefined;
+  /** Called once, when the store seals itself. */
+  readonly onSealed: (listener: (reason: string) => void) => void;
+  /** Signs what is not yet signed and closes. Writes after this reject. */
+  readonly close: () => Promise<void>;
+}
