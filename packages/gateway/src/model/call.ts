@@ -92,8 +92,18 @@ export interface ReuseChecked {
   readonly reused?: { readonly output: Json; readonly callId: string };
 }
 
+export interface KeyHeld {
+  /** Lets the next call with the same dedupe key go on. Absent: no key was given. */
+  readonly releaseKey?: () => void;
+}
+
 export interface WithinLimits {
   readonly reservations: readonly Reservation[];
+}
+
+export interface TurnTaken {
+  /** Gives the place among the running calls to the next one that waits. */
+  readonly releaseTurn: () => void;
 }
 
 /** One count to be raised when the call is admitted, unless that would pass the limit. */
@@ -135,5 +145,5 @@ export interface Delivered {
 
 /** How a call that reached its tool ended, as the caller sees it. */
 export type Outcome =
-  | { readonly ok: true; readonly output: Json; readonly summary: string }
+  | { readonly ok: true; readonly outputJson: string; readonly summary: string }
   | { readonly ok: false; readonly failure: ToolFailure };

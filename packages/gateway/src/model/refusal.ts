@@ -30,7 +30,12 @@ export interface Refusal {
   readonly approval?: { readonly binding: string; readonly effect: string };
 }
 
-export function refuse(code: Code, rule: string | RuleReference, message: string, more: Partial<Refusal> = {}): Refusal {
+export function refuse(
+  code: Code,
+  rule: string | RuleReference,
+  message: string,
+  more: Partial<Refusal> = {},
+): Refusal {
   return { ...more, kind: 'refusal', code, rule: typeof rule === 'string' ? { id: rule } : rule, message };
 }
 

@@ -1,0 +1,21 @@
+import type * as facts from '../model/call.ts';
+
+/** All facts that the stages gather, for closers that look at whatever is there. */
+export type CallFacts = facts.Begun &
+  facts.Decoded &
+  facts.Opened &
+  facts.Resolved &
+  facts.ArgumentsChecked &
+  facts.Leased &
+  facts.ModeRead &
+  facts.Judged &
+  facts.LoopChecked &
+  facts.KeyHeld &
+  facts.ReuseChecked &
+  facts.WithinLimits &
+  facts.Consented &
+  facts.TurnTaken &
+  facts.Intended &
+  facts.Confirmed &
+  facts.Executed &
+  facts.Delivered;

@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ConfigError } from '../model/fault.ts';
+import { describeHome } from './home.ts';
+import type { Home } from './home.ts';
+
+export const defaultPort = 4780;
+
+export interface Config {
+  readonly home: Home;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly userHome: string;
+  /** The folder the person started the daemon in. */
+  readonly startFolder: string;
+  /** Set by SALLYPORT_WORKSPACE. Absent: the start folder, where that is safe. */
+  readonly workspace?: string;
+  /** Where the program lies: out of reach of every tool. */
+  readonly programFolder: string;
+  /** The operator's rules when there are any, the shipped ones otherwise. */
+  readonly rulesFolder: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function readConfig(environment: Environment = process.env): Config {
+  const userHome = homedir();
+  const home = describeHome(resolve(environment['SALLYPORT_HOME'] || join(userHome, '.sallyport')));
+  const programFolder = findProgramFolder();
+  const workspace = environment['SALLYPORT_WORKSPACE'];
+  return {
+    home,
+    port: parsePort(environment['SALLYPORT_PORT']),
+    userHome,
+    // npm runs scripts in the package folder and says in INIT_CWD where the person was.
+    startFolder: resolve(environment['INIT_CWD'] || process.cwd()),
+    ...(workspace ? { workspace: resolve(workspace) } : {}),
+    programFolder,
+    rulesFolder: existsSync(home.rulesFolder) ? home.rulesFolder : join(programFolder, 'config', 'governance'),
+  };
+}
+
+function parsePort(text: string | undefined): number {
+  if (text === undefined || text === '') return defaultPort;
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new ConfigError(
+    `SALLYPORT_PORT is not a port: ${text}`,
+    'Use a number from 1 to 65535, or 0 for any free port.',
+  );
+}
+
+/** The checkout, or the installed package: the nearest folder above that holds the shipped rules. */
+function findProgramFolder(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, 'config', 'governance'))) {
+    const parent = dirname(folder);
+    if (parent === folder)
+      throw new ConfigError('The shipped rules (config/governance) are missing.', 'Install again.');
+    folder = parent;
+  }
+  return folder;
+}

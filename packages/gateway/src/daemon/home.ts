@@ -1,0 +1,82 @@
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError } from '../model/fault.ts';
+
+/** Where everything lies under $SALLYPORT_HOME. */
+export interface Home {
+  readonly folder: string;
+  readonly databaseFile: string;
+  readonly signingKeyFile: string;
+  readonly verifierFile: string;
+  readonly operatorCredentialFile: string;
+  readonly operatorSocket: string;
+  readonly agentSocket: string;
+  readonly lockFile: string;
+  readonly logFile: string;
+  readonly checkpointFile: string;
+  readonly verifiedCheckpointFile: string;
+  readonly reserveFile: string;
+  readonly trashFolder: string;
+  readonly rulesFolder: string;
+  readonly workspaceFolder: string;
+}
+
+export function describeHome(folder: string): Home {
+  const at = (...parts: string[]): string => join(folder, ...parts);
+  return {
+    folder,
+    databaseFile: at('sallyport.db'),
+    signingKeyFile: at('keys', 'audit.key'),
+    verifierFile: at('keys', 'audit.pub'),
+    operatorCredentialFile: at('credentials', 'operator'),
+    operatorSocket: at('run', 'operator', 'sallyport.sock'),
+    agentSocket: at('run', 'agent', 'sallyport.sock'),
+    lockFile: at('run', 'daemon.lock'),
+    logFile: at('log', 'daemon.log'),
+    checkpointFile: at('audit', 'checkpoint'),
+    verifiedCheckpointFile: at('audit', 'verified-checkpoint'),
+    reserveFile: at('audit', 'reserve'),
+    trashFolder: at('trash'),
+    rulesFolder: at('governance'),
+    workspaceFolder: at('workspace'),
+  };
+}
+
+/** Longest path that fits into a socket address on Linux; macOS has four less. */
+const maxSocketPath = process.platform === 'linux' ? 107 : 103;
+
+/** Creates the folders, readable by their owner only. Refuses a home that cannot be written or is someone else's. */
+export function prepareHome(home: Home): void {
+  if (Buffer.byteLength(home.operatorSocket) > maxSocketPath) {
+    throw new ConfigError(
+      `SALLYPORT_HOME is too long for a socket: ${home.operatorSocket}`,
+      'Choose a shorter folder with SALLYPORT_HOME.',
+    );
+  }
+  try {
+    mkdirSync(home.folder, { recursive: true, mode: 0o700 });
+    refuseForeignFolder(home.folder);
+    chmodSync(home.folder, 0o700);
+    for (const name of ['keys', 'credentials', 'run', 'run/operator', 'run/agent', 'log', 'audit', 'trash']) {
+      mkdirSync(join(home.folder, name), { recursive: true, mode: 0o700 });
+    }
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const reason = error instanceof Error ? error.message.replace(/^E[A-Z]+: /, '') : String(error);
+    throw new ConfigError(
+      `SALLYPORT_HOME cannot be written: ${reason}`,
+      `Make ${home.folder} writable, or choose another folder with SALLYPORT_HOME.`,
+    );
+  }
+}
+
+function refuseForeignFolder(folder: string): void {
+  const own = process.getuid?.();
+  const owner = statSync(folder).uid;
+  if (own !== undefined && owner !== own) {
+    throw new ConfigError(
+      `${folder} belongs to another user (uid ${owner}).`,
+      'Start as that user, or choose another folder with SALLYPORT_HOME.',
+    );
+  }
+}

@@ -1,0 +1,36 @@
+import type { Status } from '../doors/operator-service.ts';
+import { compose } from './compose.ts';
+import type { Config } from './config.ts';
+import { prepareHome } from './home.ts';
+import { takeLock } from './lock.ts';
+
+export interface Daemon {
+  /** Where agents reach it over TCP. */
+  readonly address: string;
+  readonly readStatus: () => Status;
+  /** Lets the calls in flight end, signs the log and releases the home. Safe to call twice. */
+  readonly stop: () => Promise<void>;
+  /** Resolves when the daemon has stopped, whoever asked. */
+  readonly ended: Promise<void>;
+}
+
+/** Starts serving. Rejects with ConfigError or AlreadyRunningError; then nothing is left behind. */
+export async function startDaemon(config: Config): Promise<Daemon> {
+  process.umask(0o077);
+  prepareHome(config.home);
+  const release = takeLock(config.home.lockFile, config.home.folder);
+  const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
+  let stopping: Promise<void> | undefined;
+  try {
+    const composed = await compose(config, () => setImmediate(() => void stop()));
+    const stop = (): Promise<void> => {
+      stopping ??= composed.close().finally(release);
+      stopping.then(resolve, reject);
+      return stopping;
+    };
+    return { address: composed.address, readStatus: composed.readStatus, stop, ended };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}

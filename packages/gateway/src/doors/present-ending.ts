@@ -1,0 +1,96 @@
+import { create } from '@bufbuild/protobuf';
+import { describeCode, ExecuteToolResponseSchema } from '@sallyport/contract';
+import type { Code, ExecuteToolResponse } from '@sallyport/contract';
+import type { GatewayEnding } from '../gateway.ts';
+import { Fault } from '../model/fault.ts';
+import type { Refusal } from '../model/refusal.ts';
+import type { ToolFailure, ToolUsage } from '../model/tool.ts';
+
+/** How an ending looks on the wire. Faults show their code and the call id, nothing of their cause. */
+export function presentEnding(ending: GatewayEnding, endedAtMs: number): ExecuteToolResponse {
+  const { call } = ending;
+  return create(ExecuteToolResponseSchema, {
+    requestId: call.requestId ?? '',
+    callId: call.callId ?? '',
+    traceId: call.traceId ?? '',
+    tool: call.tool?.definition.name ?? call.toolName?.slice(0, 256) ?? '',
+    durationMs: BigInt(Math.max(0, endedAtMs - (call.startedAtMs ?? endedAtMs))),
+    ...(call.execution === undefined ? {} : { usage: presentUsage(call.execution.usage) }),
+    ...(call.taskId || call.correlationId
+      ? { context: { taskId: call.taskId ?? '', correlationId: call.correlationId ?? '' } }
+      : {}),
+    warnings: [...(call.warnings ?? [])],
+    result: presentResult(ending),
+  });
+}
+
+type Result = NonNullable<Parameters<typeof create<typeof ExecuteToolResponseSchema>>[1]>['result'];
+
+function presentResult(ending: GatewayEnding): NonNullable<Result> {
+  switch (ending.kind) {
+    case 'refused':
+      return presentRefusal(ending.refusal);
+    case 'faulted':
+      return presentFault(ending.fault, ending.call.callId ?? '');
+    case 'completed': {
+      const { outcome } = ending.call;
+      if (outcome.ok) return { case: 'success', value: { outputJson: outcome.outputJson } };
+      return presentFailure(outcome.failure);
+    }
+  }
+}
+
+function presentRefusal(refusal: Refusal): NonNullable<Result> {
+  const { code, rule, message, remedy = '' } = refusal;
+  const { presentedAs, category, retryable } = describeCode(code);
+  if (presentedAs === 'error') {
+    const retryAfterMs = BigInt(Math.ceil(refusal.retryAfterMs ?? 0));
+    const advised = remedy === '' ? message : `${message} ${remedy}`;
+    return { case: 'error', value: { code, message: advised, retryable, retryAfterMs, category } };
+  }
+  return {
+    case: 'denied',
+    value: {
+      ruleId: rule.id,
+      rationaleCode: code,
+      message: rule.file === undefined ? message : `${message} (${rule.file}:${rule.line ?? 1})`,
+      remedy,
+      violations: (refusal.violations ?? []).map(({ field, rule: violated, message: why }) => ({
+        field,
+        rule: violated,
+        message: why,
+      })),
+      ...(refusal.approval === undefined ? {} : { approval: refusal.approval }),
+    },
+  };
+}
+
+function presentFault(fault: Error, callId: string): NonNullable<Result> {
+  const code: Code = fault instanceof Fault ? fault.code : 'INTERNAL';
+  const { meaning, presentedAs, category, retryable } = describeCode(code);
+  if (presentedAs === 'denied') {
+    const remedy =
+      code === 'SEALED' ? 'The operator sees why with `sallyport status`; a restart opens the gate again.' : '';
+    return { case: 'denied', value: { ruleId: 'gate', rationaleCode: code, message: meaning, remedy } };
+  }
+  return { case: 'error', value: { code, message: `${meaning} Call ${callId}.`, retryable, category } };
+}
+
+function presentFailure(failure: ToolFailure): NonNullable<Result> {
+  const { retryable, category } = describeCode(failure.code);
+  return {
+    case: 'error',
+    value: { code: failure.code, message: failure.message, retryable, category: failure.category ?? category },
+  };
+}
+
+function presentUsage(usage: ToolUsage) {
+  const { cpuMs, peakMemoryBytes, networkConnections, bytesRead, bytesWritten } = usage;
+  return {
+    ...(cpuMs === undefined ? {} : { cpuMs }),
+    ...(peakMemoryBytes === undefined ? {} : { peakMemoryBytes: BigInt(peakMemoryBytes) }),
+    ...(networkConnections === undefined ? {} : { networkConnections }),
+    ...(bytesRead === undefined ? {} : { bytesRead: BigInt(bytesRead) }),
+    ...(bytesWritten === undefined ? {} : { bytesWritten: BigInt(bytesWritten) }),
+  };
+}

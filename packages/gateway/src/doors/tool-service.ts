@@ -1,0 +1,128 @@
+import { create } from '@bufbuild/protobuf';
+import {
+  describeCode,
+  GetToolSchemaResponseSchema,
+  ListAvailableToolsResponseSchema,
+  ToolDescriptorSchema,
+  ToolService,
+} from '@sallyport/contract';
+import type { ExecuteToolRequest, ToolDescriptor } from '@sallyport/contract';
+import type { Begun } from '../model/call.ts';
+import { doors } from '../model/call.ts';
+import { isRefusal } from '../model/refusal.ts';
+import type { Refusal } from '../model/refusal.ts';
+import type { Session } from '../model/session.ts';
+import type { AnyTool } from '../model/tool.ts';
+import { isVisible } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
+import { matchesName } from '../governance/name-pattern.ts';
+import { authenticate } from '../stages/open-session.ts';
+import type { Store } from '../storage/stores.ts';
+import { presentEnding } from './present-ending.ts';
+import type { Peer } from './rpc/peer.ts';
+import { RpcError } from './rpc/rpc-error.ts';
+import { bindService } from './rpc/service-binding.ts';
+import type { ServiceBinding } from './rpc/service-binding.ts';
+import type { GatewayEnding } from '../gateway.ts';
+
+export interface ToolServiceParts {
+  readonly store: Pick<Store, 'findSessionByToken' | 'readMode'>;
+  readonly registry: Registry;
+  /** Runs a call through the gateway. */
+  readonly submit: (call: Omit<Begun, 'callId' | 'startedAtMs'>) => Promise<GatewayEnding>;
+}
+
+export function toolService({ store, registry, submit }: ToolServiceParts): ServiceBinding {
+  const identify = (peer: Peer): Session => {
+    const session = authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
+    if (isRefusal(session)) throw rpcErrorOf(session);
+    return session;
+  };
+
+  return bindService(ToolService, doors, {
+    executeTool: async (request, peer) => {
+      const ending = await submit(readCall(request, peer));
+      // Who cannot be told apart gets the transport's own answer, as clients of gRPC and HTTP expect.
+      if (ending.kind === 'refused' && describeCode(ending.refusal.code).connect === 'unauthenticated') {
+        throw rpcErrorOf(ending.refusal);
+      }
+      return presentEnding(ending, Date.now());
+    },
+
+    listAvailableTools: ({ category, tag }, peer) => {
+      const session = identify(peer);
+      const mode = store.readMode();
+      const tools = registry
+        .listForMode(mode)
+        .filter((tool) => isOffered(tool, session))
+        .filter(({ definition }) => category === '' || definition.category === category)
+        .filter(({ definition }) => tag === '' || definition.tags.includes(tag));
+      return Promise.resolve(create(ListAvailableToolsResponseSchema, { mode, tools: tools.map(describeTool) }));
+    },
+
+    getToolSchema: ({ name }, peer) => {
+      const session = identify(peer);
+      const tool = registry.find(name)?.tool;
+      if (tool === undefined || !isOffered(tool, session)) {
+        const suggestions = registry.suggest(name, session.principal);
+        const advice = suggestions.length > 0 ? ` Did you mean ${suggestions.join(' or ')}?` : '';
+        throw new RpcError('not_found', `There is no tool named ${JSON.stringify(name.slice(0, 100))}.${advice}`);
+      }
+      return Promise.resolve(create(GetToolSchemaResponseSchema, { tool: describeTool(tool) }));
+    },
+  });
+}
+
+/** What a session is shown: tools for its kind of caller that its lease names. Whether a call passes, the rules say. */
+function isOffered(tool: AnyTool, session: Session): boolean {
+  const { name } = tool.definition;
+  return isVisible(tool, session.principal) && session.lease.tools.some((pattern) => matchesName(pattern, name));
+}
+
+function readCall(request: ExecuteToolRequest, peer: Peer): Omit<Begun, 'callId' | 'startedAtMs'> {
+  const traceparent = peer.headers('traceparent');
+  return {
+    door: peer.door,
+    source: peer.source,
+    ...credentialOf(peer),
+    requestId: request.requestId,
+    toolName: request.name,
+    input: request.inputJson,
+    timeoutMs: request.timeoutMs,
+    dedupeKey: request.dedupeKey,
+    taskId: request.context?.taskId ?? '',
+    correlationId: request.context?.correlationId ?? '',
+    ...(traceparent === undefined ? {} : { traceparent }),
+    confirmBinding: request.confirmBinding,
+    signal: peer.signal,
+  };
+}
+
+export function credentialOf(peer: Peer): { readonly credential?: string } {
+  const header = peer.headers('authorization') ?? '';
+  return /^bearer /i.test(header) ? { credential: header.slice('bearer '.length).trim() } : {};
+}
+
+export function rpcErrorOf(refusal: Refusal): RpcError {
+  const { connect } = describeCode(refusal.code);
+  return new RpcError(connect, refusal.remedy === undefined ? refusal.message : `${refusal.message} ${refusal.remedy}`);
+}
+
+function describeTool({ definition }: AnyTool): ToolDescriptor {
+  return create(ToolDescriptorSchema, {
+    name: definition.name,
+    aliases: [...definition.aliases],
+    version: definition.version,
+    description: definition.description,
+    tags: [...definition.tags],
+    category: definition.category,
+    risk: definition.risk,
+    confirmation: definition.confirmation,
+    mutates: definition.mutates,
+    idempotent: definition.idempotent,
+    timeoutMs: definition.timeoutMs,
+    status: 'ready',
+    inputSchemaJson: JSON.stringify(definition.inputSchema),
+    outputSchemaJson: JSON.stringify(definition.outputSchema),
+  });
+}

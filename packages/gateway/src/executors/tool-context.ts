@@ -1,0 +1,44 @@
+import type { ArgumentsChecked, Begun, Judged, ModeRead, Opened, Resolved } from '../model/call.ts';
+import type { BeforeImage, ToolContext, ToolUsage } from '../model/tool.ts';
+
+/** A context for one tool, and what the tool reports through it. */
+export interface ObservedContext {
+  readonly context: ToolContext;
+  readonly beforeImages: readonly BeforeImage[];
+  readonly usage: () => ToolUsage;
+}
+
+export type ToolContextFactory = (
+  call: Begun & Opened & Resolved & ArgumentsChecked & ModeRead & Judged,
+  signal: AbortSignal,
+) => ObservedContext;
+
+export function createToolContexts({ trashFolder }: { readonly trashFolder: string }): ToolContextFactory {
+  return (call, signal) => {
+    const { session, tool, mode, rules } = call;
+    const beforeImages: BeforeImage[] = [];
+    let usage: ToolUsage = {};
+    const context: ToolContext = {
+      session,
+      callId: call.callId,
+      workingDirectory: session.workingDirectory,
+      signal,
+      paths: rules.judgePaths({ tool: tool.definition, principal: session.principal, agent: session.agent, mode }),
+      trashFolder,
+      keepBeforeImage: (image) => void beforeImages.push(image),
+      countUsage: (more) => {
+        usage = addUsage(usage, more);
+      },
+    };
+    return { context, beforeImages, usage: () => usage };
+  };
+}
+
+function addUsage(a: ToolUsage, b: ToolUsage): ToolUsage {
+  const sum: { -readonly [Key in keyof ToolUsage]: number } = { ...a };
+  for (const key of ['cpuMs', 'networkConnections', 'bytesRead', 'bytesWritten'] as const) {
+    if (b[key] !== undefined) sum[key] = (sum[key] ?? 0) + b[key];
+  }
+  if (b.peakMemoryBytes !== undefined) sum.peakMemoryBytes = Math.max(sum.peakMemoryBytes ?? 0, b.peakMemoryBytes);
+  return sum;
+}

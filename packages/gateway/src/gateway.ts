@@ -1,0 +1,80 @@
+import { describeOutcomes } from './closers/log-outcome.ts';
+import { noteResult } from './closers/note-result.ts';
+import { recordOutcome } from './closers/record-outcome.ts';
+import { releaseHolds } from './closers/release-holds.ts';
+import type { AttemptCounter } from './closers/attempt-counter.ts';
+import type { Redactor } from './audit/redact.ts';
+import type { ToolContextFactory } from './executors/tool-context.ts';
+import type { LoopMemory } from './governance/loop-memory.ts';
+import type { Begun } from './model/call.ts';
+import type { Rules } from './model/verdict.ts';
+import type { KeyedLock } from './pipeline/keyed-lock.ts';
+import { Pipeline } from './pipeline/pipeline.ts';
+import type { Turnstile } from './pipeline/turnstile.ts';
+import type { Registry } from './registry/registry.ts';
+import { admitCall } from './stages/admit-call.ts';
+import { awaitTurn } from './stages/await-turn.ts';
+import { breakLoop } from './stages/break-loop.ts';
+import { checkArguments } from './stages/check-arguments.ts';
+import { checkLease } from './stages/check-lease.ts';
+import { checkLimits } from './stages/check-limits.ts';
+import type { SpaceGauge } from './stages/check-limits.ts';
+import { checkMode } from './stages/check-mode.ts';
+import { checkResult } from './stages/check-result.ts';
+import { confirmStanding } from './stages/confirm-standing.ts';
+import { decodeCall } from './stages/decode-call.ts';
+import { executeTool } from './stages/execute-tool.ts';
+import { judgeCall } from './stages/judge-call.ts';
+import { openSession } from './stages/open-session.ts';
+import { resolveTool } from './stages/resolve-tool.ts';
+import { reuseResult } from './stages/reuse-result.ts';
+import { seekApproval } from './stages/seek-approval.ts';
+import { storeContent } from './stages/store-content.ts';
+import type { Store } from './storage/stores.ts';
+import type { EventLog } from './telemetry/event-log.ts';
+
+export interface GatewayParts {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly currentRules: () => Rules;
+  readonly redactor: Redactor;
+  readonly loops: LoopMemory;
+  readonly keys: KeyedLock;
+  readonly turnstile: Turnstile;
+  readonly space: SpaceGauge;
+  readonly attempts: AttemptCounter;
+  readonly createContext: ToolContextFactory;
+  readonly log: EventLog;
+}
+
+/** The one way in: every call, from every door, runs these stages in this order. */
+export function buildGateway(parts: GatewayParts) {
+  const { store, registry, currentRules, redactor, createContext, log } = parts;
+  const reportFault = (closer: string, error: unknown): void => log.error('closer_failed', { closer, error });
+
+  return Pipeline.from<Begun>(reportFault)
+    .stage(decodeCall({ maxArgumentBytes: () => currentRules().limits.maxArgumentBytes }))
+    .stage(openSession(store))
+    .stage(resolveTool(registry))
+    .stage(checkArguments(registry))
+    .stage(checkLease)
+    .stage(checkMode(store))
+    .stage(judgeCall(currentRules))
+    .stage(breakLoop(parts.loops))
+    .stage(reuseResult(store, parts.keys))
+    .stage(checkLimits(store, parts.space))
+    .stage(seekApproval(createContext, redactor))
+    .stage(awaitTurn(parts.turnstile))
+    .stage(admitCall(store, redactor))
+    .stage(confirmStanding(store, currentRules))
+    .stage(executeTool(createContext))
+    .stage(checkResult(registry))
+    .stage(storeContent)
+    .closer(recordOutcome(store, redactor, parts.attempts))
+    .closer(releaseHolds)
+    .closer(noteResult(parts.loops))
+    .closer(describeOutcomes(log));
+}
+
+export type Gateway = ReturnType<typeof buildGateway>;
+export type GatewayEnding = Awaited<ReturnType<Gateway['run']>>;

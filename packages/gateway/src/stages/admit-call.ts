@@ -1,0 +1,62 @@
+import { describeCall, encodePayload } from '../audit/describe-call.ts';
+import type { Redactor } from '../audit/redact.ts';
+import type * as facts from '../model/call.ts';
+import { refuse } from '../model/refusal.ts';
+import type { Stage } from '../pipeline/stage.ts';
+import type { Store } from '../storage/stores.ts';
+import { budgetSpent, rateLimited } from './check-limits.ts';
+
+type Needs = facts.Begun &
+  facts.Decoded &
+  facts.Opened &
+  facts.Resolved &
+  facts.ArgumentsChecked &
+  facts.ModeRead &
+  facts.Judged &
+  facts.ReuseChecked &
+  facts.WithinLimits &
+  facts.Consented &
+  facts.TurnTaken;
+
+const keepKeyMs = 3_600_000;
+
+/** Charges budget and limits, claims the dedupe key and writes the durable intent, all in one transaction. */
+export function admitCall(store: Pick<Store, 'admit'>, redactor: Redactor): Stage<Needs, facts.Intended> {
+  return {
+    name: 'admit-call',
+    run: async (call, context) => {
+      const nowMs = context.nowMs();
+      const { session, rules, callId, dedupeKey, reused } = call;
+      const payload = describeCall(call, redactor);
+      const admitted = await store.admit({
+        sessionId: session.id,
+        intent: {
+          kind: 'intent',
+          result: 'none',
+          timeMs: nowMs,
+          callId,
+          sessionId: session.id,
+          rulesHash: rules.hash,
+          payload: encodePayload(reused === undefined ? payload : { ...payload, reused_from: reused.callId }),
+        },
+        reservations: call.reservations,
+        ...(dedupeKey === '' || reused !== undefined
+          ? {}
+          : { dedupe: { key: dedupeKey, argumentsSha256: call.arguments.sha256, expiresAtMs: nowMs + keepKeyMs } }),
+      });
+      if (admitted.admitted) return { intentIndex: admitted.intentIndex };
+      switch (admitted.because) {
+        case 'rate':
+          return rateLimited(admitted.rule, admitted.retryAfterMs);
+        case 'budget':
+          return budgetSpent(session.maxCalls);
+        case 'session':
+          return refuse('SESSION_ENDED', 'session', 'The session ended before the call could run.');
+        case 'dedupe':
+          return refuse('DEDUPE_CONFLICT', 'dedupe', 'Another call has claimed this dedupe key.', {
+            remedy: 'Use a new key.',
+          });
+      }
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import type { Begun, Opened, TurnTaken } from '../model/call.ts';
+import { refuse } from '../model/refusal.ts';
+import type { Stage } from '../pipeline/stage.ts';
+import type { Turnstile } from '../pipeline/turnstile.ts';
+
+/** Waits for a place among the running calls, before anything is reserved or recorded as intended. */
+export function awaitTurn(turnstile: Turnstile): Stage<Begun & Opened, TurnTaken> {
+  return {
+    name: 'await-turn',
+    run: async ({ session, signal }) => {
+      const taken = turnstile.take(session.id, signal);
+      const releaseTurn = taken instanceof Promise ? await taken : taken;
+      if (releaseTurn !== undefined) return { releaseTurn };
+      if (signal.aborted) return refuse('CANCELLED', 'caller', 'The caller went away before the call could run.');
+      return refuse('TOO_MANY_CALLS', 'running-calls', 'Too many calls are running and waiting.', {
+        remedy: 'Send fewer calls at once.',
+        retryAfterMs: 1000,
+      });
+    },
+  };
+}

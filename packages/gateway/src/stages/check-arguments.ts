@@ -1,0 +1,34 @@
+import { hash } from 'node:crypto';
+import { canonicalJson } from '@sallyport/contract';
+import type { ArgumentsChecked, Begun, Decoded, Opened, Resolved } from '../model/call.ts';
+import { refuse } from '../model/refusal.ts';
+import { ToolRefused } from '../model/tool.ts';
+import type { Stage } from '../pipeline/stage.ts';
+import type { Registry } from '../registry/registry.ts';
+
+/** Validates the arguments, with defaults applied, and fixes their canonical form: what is judged is what runs. */
+export function checkArguments(registry: Registry): Stage<Begun & Decoded & Opened & Resolved, ArgumentsChecked> {
+  return {
+    name: 'check-arguments',
+    run: ({ rawArguments, session, timeoutMs, tool }) => {
+      const { name, timeoutMs: toolTimeoutMs } = tool.definition;
+      const violations = registry.find(name)?.input.check(rawArguments) ?? [];
+      if (violations.length > 0) {
+        const message = `The arguments do not fit ${name}: ${violations.map((violation) => violation.message).join('; ')}.`;
+        const remedy = `See the arguments of the tool with \`sallyport tool show ${name}\` or GetToolSchema.`;
+        return refuse('INVALID_ARGUMENTS', 'input-schema', message, { violations, remedy });
+      }
+      const canonical = canonicalJson(rawArguments);
+      try {
+        return {
+          arguments: { value: rawArguments, canonical, sha256: hash('sha256', canonical) },
+          resources: tool.claim(rawArguments, session),
+          effectiveTimeoutMs: timeoutMs === 0 ? toolTimeoutMs : Math.min(timeoutMs, toolTimeoutMs),
+        };
+      } catch (error) {
+        if (error instanceof ToolRefused) return error.refusal;
+        throw error;
+      }
+    },
+  };
+}

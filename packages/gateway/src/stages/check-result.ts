@@ -1,0 +1,23 @@
+import type { Executed, Execution, Resolved } from '../model/call.ts';
+import { ToolFailure } from '../model/tool.ts';
+import type { Stage } from '../pipeline/stage.ts';
+import type { Registry } from '../registry/registry.ts';
+
+/** Holds the result against the output schema: a tool that promises one thing and says another has failed. */
+export function checkResult(registry: Registry): Stage<Resolved & Executed, Executed> {
+  return {
+    name: 'check-result',
+    run: ({ tool, execution }) => {
+      if (!execution.result.ok) return { execution };
+      const violations = registry.find(tool.definition.name)?.output.check(execution.result.output) ?? [];
+      if (violations.length === 0) return { execution };
+      const details = violations.map((violation) => violation.message).join('; ');
+      const failure = new ToolFailure(
+        'INVALID_RESULT',
+        `${tool.definition.name} returned something it does not promise: ${details}.`,
+      );
+      const failed: Execution = { ...execution, result: { ok: false, failure } };
+      return { execution: failed };
+    },
+  };
+}

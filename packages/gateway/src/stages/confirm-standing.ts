@@ -1,0 +1,34 @@
+import type { Confirmed, Intended, Judged, ModeRead, Opened } from '../model/call.ts';
+import { refuse } from '../model/refusal.ts';
+import type { Rules } from '../model/verdict.ts';
+import type { Stage } from '../pipeline/stage.ts';
+import type { Store } from '../storage/stores.ts';
+import { sessionRefusal } from './open-session.ts';
+
+/** Reads mode, session and rules once more, directly before the effect: what was decided must still hold. */
+export function confirmStanding(
+  store: Pick<Store, 'findSession' | 'readMode'>,
+  currentRules: () => Rules,
+): Stage<Opened & ModeRead & Judged & Intended, Confirmed> {
+  return {
+    name: 'confirm-standing',
+    run: ({ session, mode, rules }, context) => {
+      const present = store.findSession(session.id);
+      const ended =
+        present === undefined
+          ? refuse('SESSION_ENDED', 'session', 'The session is gone.')
+          : sessionRefusal(present, context.nowMs());
+      if (ended !== undefined) return ended;
+      const presentMode = store.readMode();
+      if (presentMode !== mode) return changed(`The mode changed from ${mode} to ${presentMode}`);
+      if (currentRules().hash !== rules.hash) return changed('The rules changed');
+      return { standingConfirmed: true };
+    },
+  };
+}
+
+function changed(what: string) {
+  return refuse('STANDING_CHANGED', 'standing', `${what} while the call was on its way.`, {
+    remedy: 'Send the call again.',
+  });
+}

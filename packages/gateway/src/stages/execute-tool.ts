@@ -1,0 +1,38 @@
+import { openDeadline, runBuiltin } from '../executors/run-builtin.ts';
+import type { ToolContextFactory } from '../executors/tool-context.ts';
+import type * as facts from '../model/call.ts';
+import { ToolRefused } from '../model/tool.ts';
+import type { Stage } from '../pipeline/stage.ts';
+
+type Needs = facts.Begun &
+  facts.Opened &
+  facts.Resolved &
+  facts.ArgumentsChecked &
+  facts.ModeRead &
+  facts.Judged &
+  facts.ReuseChecked &
+  facts.Intended &
+  facts.Confirmed;
+
+/** The effect. Needs a durable intent and a standing that was confirmed a moment ago. */
+export function executeTool(createContext: ToolContextFactory): Stage<Needs, facts.Executed> {
+  return {
+    name: 'execute-tool',
+    run: async (call) => {
+      if (call.reused !== undefined) {
+        return { execution: { result: { ok: true, output: call.reused.output }, usage: {}, beforeImages: [] } };
+      }
+      const deadline = openDeadline(call.signal, call.effectiveTimeoutMs);
+      const observed = createContext(call, deadline.signal);
+      try {
+        const run = () => call.tool.run(call.arguments.value, observed.context);
+        return { execution: await runBuiltin(run, deadline.signal, observed) };
+      } catch (error) {
+        if (error instanceof ToolRefused) return error.refusal;
+        throw error;
+      } finally {
+        deadline.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { hash } from 'node:crypto';
+import type { Begun, Door, Opened } from '../model/call.ts';
+import { refuse } from '../model/refusal.ts';
+import type { Refusal } from '../model/refusal.ts';
+import type { Session } from '../model/session.ts';
+import type { Stage } from '../pipeline/stage.ts';
+import type { Store } from '../storage/stores.ts';
+
+/** Finds the session behind the credential. Reaching a door grants nothing. */
+export function openSession(store: Pick<Store, 'findSessionByToken'>): Stage<Begun, Opened> {
+  return {
+    name: 'open-session',
+    run: (call, context) => {
+      const found = authenticate(store, call, context.nowMs());
+      return 'kind' in found ? found : { session: found };
+    },
+  };
+}
+
+/** The session of a credential, at a door, now; or why not. Unknown and absent credentials answer alike. */
+export function authenticate(
+  store: Pick<Store, 'findSessionByToken'>,
+  caller: { readonly credential?: string; readonly door: Door },
+  nowMs: number,
+): Session | Refusal {
+  const { credential, door } = caller;
+  // The token is random, so its digest can be looked up: a timing difference tells nothing about any token.
+  const session = credential ? store.findSessionByToken(hash('sha256', credential)) : undefined;
+  if (session === undefined) {
+    return refuse('UNAUTHENTICATED', 'credential', 'No valid credential was presented.', {
+      remedy: 'Present a session token as `Authorization: Bearer …`; `sallyport session create` makes one.',
+    });
+  }
+  if ((session.principal === 'operator') !== (door === 'operator-socket')) {
+    return refuse(
+      'WRONG_DOOR',
+      'credential',
+      `The credential of an ${session.principal} is not accepted at this door.`,
+      {
+        remedy: 'Operators use the operator socket; agents use the agent socket or TCP.',
+      },
+    );
+  }
+  return sessionRefusal(session, nowMs) ?? session;
+}
+
+/** Why a session can no longer be used. */
+export function sessionRefusal(session: Session, nowMs: number): Refusal | undefined {
+  if (session.status === 'ended') {
+    return refuse('SESSION_ENDED', 'session', 'The session was ended.', {
+      remedy: 'Ask the operator for a new session.',
+    });
+  }
+  if (session.expiresAtMs !== undefined && session.expiresAtMs <= nowMs) {
+    return refuse('SESSION_EXPIRED', 'session', 'The session has expired.', {
+      remedy: 'Ask the operator for a new session.',
+    });
+  }
+  return undefined;
+}

@@ -1,0 +1,83 @@
+import { ConfigError } from '../../model/fault.ts';
+import type { Database } from './database.ts';
+
+/** One entry a version, applied in order, each in a transaction. Never edit an entry that has been released. */
+const migrations: readonly string[] = [
+  `
+  CREATE TABLE settings (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE records (
+    position INTEGER PRIMARY KEY,
+    leaf BLOB NOT NULL,
+    salt BLOB,
+    payload TEXT,
+    tag BLOB NOT NULL
+  ) STRICT;
+
+  CREATE TABLE checkpoints (
+    size INTEGER PRIMARY KEY,
+    note TEXT NOT NULL,
+    frontier BLOB NOT NULL
+  ) STRICT;
+
+  CREATE TABLE open_intents (
+    call_id TEXT PRIMARY KEY,
+    position INTEGER NOT NULL,
+    session_id TEXT NOT NULL,
+    time_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE sessions (
+    id TEXT PRIMARY KEY,
+    principal TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    token_sha256 TEXT NOT NULL UNIQUE,
+    status TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER,
+    working_directory TEXT NOT NULL,
+    lease TEXT NOT NULL,
+    max_calls INTEGER,
+    calls_used INTEGER NOT NULL DEFAULT 0
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE counters (
+    key TEXT NOT NULL,
+    window_ms INTEGER NOT NULL,
+    window_start_ms INTEGER NOT NULL,
+    used INTEGER NOT NULL,
+    PRIMARY KEY (key, window_ms)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE dedupe (
+    session_id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    arguments_sha256 TEXT NOT NULL,
+    call_id TEXT NOT NULL,
+    state TEXT NOT NULL,
+    output TEXT,
+    expires_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (session_id, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX dedupe_by_expiry ON dedupe (expires_at_ms);
+  `,
+];
+
+export const schemaVersion = migrations.length;
+
+/** Brings the schema up to date. Refuses a database that a newer program has written. */
+export function migrate(database: Database): void {
+  const found = database.readNumber('PRAGMA user_version');
+  if (found > schemaVersion) {
+    throw new ConfigError(
+      `The database has schema version ${found}; this program knows versions up to ${schemaVersion}.`,
+      'Start the newer version of Sallyport that wrote it, or choose another folder with SALLYPORT_HOME.',
+    );
+  }
+  for (let version = found; version < schemaVersion; version++) {
+    database.execute(`BEGIN IMMEDIATE; ${migrations[version]}; PRAGMA user_version = ${version + 1}; COMMIT;`);
+  }
+}

@@ -1,0 +1,219 @@
+import { Worker } from 'node:worker_threads';
+import type { Json } from '@sallyport/contract';
+import type { Reservation } from '../../model/call.ts';
+import { ConfigError, Fault } from '../../model/fault.ts';
+import { modes } from '../../model/session.ts';
+import type { Mode, Session } from '../../model/session.ts';
+import type * as stores from '../stores.ts';
+import type { Row, Statement } from './database.ts';
+import { Database } from './database.ts';
+import { readSession } from './session-rows.ts';
+import type { FromWriter, ToWriter } from './writer-thread.ts';
+import type { Operation, WriterOptions, Written } from './writer.ts';
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Starts the writer thread, brings the schema up to date and checks the end of the log. Rejects with ConfigError. */
+export async function openSqliteStore(options: WriterOptions): Promise<stores.Store> {
+  const script = import.meta.url.endsWith('.ts') ? './writer-thread.ts' : './writer-thread.js';
+  const worker = new Worker(new URL(script, import.meta.url), { workerData: options, name: 'sallyport-writer' });
+  const first = await new Promise<FromWriter>((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', reject);
+  });
+  if (first.kind !== 'ready') {
+    await worker.terminate();
+    const { message, remedy } =
+      first.kind === 'failed' ? first : { message: 'the writer did not start', remedy: undefined };
+    throw new ConfigError(message, remedy);
+  }
+  return new SqliteStore(worker, Database.openForReading(options.databaseFile));
+}
+
+class SqliteStore implements stores.Store {
+  readonly #worker: Worker;
+  readonly #reader: Database;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #sessionsByToken = new Map<string, Session>();
+  readonly #sessionsById = new Map<string, Session>();
+  readonly #select: Record<'byToken' | 'byId' | 'all' | 'dedupe' | 'counter' | 'intents' | 'records', Statement>;
+  readonly #sealListeners: ((reason: string) => void)[] = [];
+  #nextId = 1;
+  #sealed: string | undefined;
+  #mode: Mode;
+  #closed: (() => void) | undefined;
+
+  constructor(worker: Worker, reader: Database) {
+    this.#worker = worker;
+    this.#reader = reader;
+    this.#select = {
+      byToken: reader.prepare('SELECT * FROM sessions WHERE token_sha256 = ?'),
+      byId: reader.prepare('SELECT * FROM sessions WHERE id = ?'),
+      all: reader.prepare('SELECT * FROM sessions ORDER BY created_at_ms, id'),
+      dedupe: reader.prepare('SELECT * FROM dedupe WHERE session_id = ? AND key = ? AND expires_at_ms > ?'),
+      counter: reader.prepare('SELECT window_start_ms, used FROM counters WHERE key = ? AND window_ms = ?'),
+      intents: reader.prepare('SELECT * FROM open_intents ORDER BY position'),
+      records: reader.prepare('SELECT * FROM records WHERE position >= ? ORDER BY position LIMIT ?'),
+    };
+    const stored = reader.prepare(`SELECT value FROM settings WHERE name = 'mode'`).get()?.['value'];
+    // An unreadable mode is treated as the strictest one.
+    this.#mode = stored === undefined ? 'NORMAL' : (modes.find((mode) => mode === stored) ?? 'LOCKDOWN');
+    worker.on('message', (message: FromWriter) => this.#receive(message));
+    worker.on('error', (error: Error) => this.#fail(`the writer thread failed: ${error.message}`));
+    worker.on('exit', () => this.#fail('the writer thread has ended'));
+  }
+
+  readonly admit = (admission: stores.Admission): Promise<stores.Admitted> =>
+    this.#write<stores.Admitted>({ name: 'admit', admission, nowMs: Date.now() });
+
+  readonly settle = (settlement: stores.Settlement): Promise<{ readonly index: number }> =>
+    this.#write<{ readonly index: number }>({ name: 'settle', settlement });
+
+  readonly append = (entry: stores.LogEntry): Promise<{ readonly index: number }> =>
+    this.#write<{ readonly index: number }>({ name: 'append', entry });
+
+  readonly createSession = async (session: stores.NewSession): Promise<void> => {
+    await this.#write<void>({ name: 'createSession', session });
+  };
+
+  readonly endSession = async (id: string): Promise<boolean> => {
+    const ended = await this.#write<boolean>({ name: 'endSession', id });
+    this.#sessionsById.delete(id);
+    for (const [token, session] of this.#sessionsByToken) if (session.id === id) this.#sessionsByToken.delete(token);
+    return ended;
+  };
+
+  readonly setMode = async (mode: Mode): Promise<void> => {
+    await this.#write<void>({ name: 'setMode', mode });
+    this.#mode = mode;
+  };
+
+  readonly findSessionByToken = (tokenSha256: string): Session | undefined =>
+    this.#cached(this.#sessionsByToken, tokenSha256, this.#select.byToken);
+
+  readonly findSession = (id: string): Session | undefined => this.#cached(this.#sessionsById, id, this.#select.byId);
+
+  readonly listSessions = (): readonly Session[] => this.#select.all.all().map(readSession);
+
+  readonly readMode = (): Mode => this.#mode;
+
+  readonly findDedupe = (sessionId: string, key: string, nowMs: number): stores.DedupeEntry | undefined => {
+    const row = this.#select.dedupe.get(sessionId, key, nowMs);
+    if (row === undefined) return undefined;
+    const output = row['output'];
+    return {
+      key,
+      argumentsSha256: String(row['arguments_sha256']),
+      callId: String(row['call_id']),
+      state: row['state'] as stores.DedupeEntry['state'],
+      ...(output === null ? {} : { output: JSON.parse(String(output)) as Json }),
+      expiresAtMs: Number(row['expires_at_ms']),
+    };
+  };
+
+  readonly usedOf = (reservation: Reservation, nowMs: number): { used: number; resetsInMs: number } => {
+    const windowStartMs = nowMs - (nowMs % reservation.windowMs);
+    const row = this.#select.counter.get(reservation.key, reservation.windowMs);
+    const current = row !== undefined && Number(row['window_start_ms']) >= windowStartMs;
+    return { used: current ? Number(row['used']) : 0, resetsInMs: windowStartMs + reservation.windowMs - nowMs };
+  };
+
+  readonly listOpenIntents = (): readonly stores.OpenIntent[] =>
+    this.#select.intents.all().map((row) => ({
+      callId: String(row['call_id']),
+      index: Number(row['position']),
+      sessionId: String(row['session_id']),
+      timeMs: Number(row['time_ms']),
+    }));
+
+  readonly logSize = (): number => this.#reader.readNumber('SELECT coalesce(max(position) + 1, 0) FROM records');
+
+  readonly readRecords = (fromIndex: number, limit: number): readonly stores.StoredRecord[] =>
+    this.#select.records.all(fromIndex, limit).map(readRecord);
+
+  readonly lastCheckpoint = (): stores.StoredCheckpoint | undefined => {
+    const row = this.#reader.prepare('SELECT size, note FROM checkpoints ORDER BY size DESC LIMIT 1').get();
+    return row === undefined ? undefined : { size: Number(row['size']), note: String(row['note']) };
+  };
+
+  readonly sealed = (): string | undefined => this.#sealed;
+
+  readonly onSealed = (listener: (reason: string) => void): void => {
+    this.#sealListeners.push(listener);
+  };
+
+  readonly close = async (): Promise<void> => {
+    await new Promise<void>((resolve) => {
+      this.#closed = resolve;
+      this.#post('close');
+    });
+    this.#reader.close();
+  };
+
+  /** Sessions change only through this store, so what was read stays true until `endSession` resolves. */
+  #cached(cache: Map<string, Session>, key: string, statement: Statement): Session | undefined {
+    const known = cache.get(key);
+    if (known !== undefined) return known;
+    const row = statement.get(key);
+    if (row === undefined) return undefined;
+    const session = readSession(row);
+    if (cache.size >= 1000) cache.clear();
+    cache.set(key, session);
+    return session;
+  }
+
+  #write<Value>(operation: Operation): Promise<Value> {
+    if (this.#closed !== undefined) return Promise.reject(new Fault('STOPPING', 'the store is closed'));
+    return new Promise<Value>((resolve, reject) => {
+      const id = this.#nextId++;
+      this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
+      this.#post({ id, operation });
+    });
+  }
+
+  #post(message: ToWriter): void {
+    this.#worker.postMessage(message);
+  }
+
+  #receive(message: FromWriter): void {
+    if (message.kind === 'closed') return this.#closed?.();
+    if (message.kind !== 'written') return;
+    // Said before the answers, so that nobody reads a failed write while the store still looks healthy.
+    if (message.sealed !== undefined) this.#seal(message.sealed);
+    for (const [at, id] of message.ids.entries()) this.#answer(id, message.results[at]);
+  }
+
+  #answer(id: number, result: Written | undefined): void {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (result === undefined || waiting === undefined) return;
+    if (result.ok) waiting.resolve(result.value);
+    else waiting.reject(new Fault(result.sealed ? 'SEALED' : 'INTERNAL', result.error));
+  }
+
+  #seal(reason: string): void {
+    if (this.#sealed !== undefined) return;
+    this.#sealed = reason;
+    for (const listener of this.#sealListeners) listener(reason);
+  }
+
+  #fail(reason: string): void {
+    if (this.#closed === undefined) this.#seal(reason);
+    for (const waiting of this.#waiting.values()) waiting.reject(new Fault('SEALED', reason));
+    this.#waiting.clear();
+    this.#closed?.();
+  }
+}
+
+export function readRecord(row: Row): stores.StoredRecord {
+  const { salt, payload } = row;
+  return {
+    index: Number(row['position']),
+    leaf: row['leaf'] as Uint8Array,
+    ...(salt === null || payload === null ? {} : { salt: salt as Uint8Array, payload: String(payload) }),
+    tag: row['tag'] as Uint8Array,
+  };
+}

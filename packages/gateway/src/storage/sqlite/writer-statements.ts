@@ -1,0 +1,43 @@
+import type { Database } from './database.ts';
+
+export type WriterStatements = ReturnType<typeof prepareWriterStatements>;
+
+/** The SQL of the writer, prepared once. */
+export function prepareWriterStatements(database: Database) {
+  return {
+    begin: database.prepare('BEGIN IMMEDIATE'),
+    commit: database.prepare('COMMIT'),
+    rollback: database.prepare('ROLLBACK'),
+    spendCall: database.prepare(
+      `UPDATE sessions SET calls_used = calls_used + 1 WHERE id = ? AND status = 'active'
+       AND (expires_at_ms IS NULL OR expires_at_ms > ?) AND (max_calls IS NULL OR calls_used < max_calls)`,
+    ),
+    refundCall: database.prepare('UPDATE sessions SET calls_used = calls_used - 1 WHERE id = ?'),
+    sessionIsOpen: database.prepare(
+      `SELECT 1 FROM sessions WHERE id = ? AND status = 'active' AND (expires_at_ms IS NULL OR expires_at_ms > ?)`,
+    ),
+    openIntent: database.prepare(
+      'INSERT INTO open_intents (call_id, position, session_id, time_ms) VALUES (?, ?, ?, ?)',
+    ),
+    closeIntent: database.prepare('DELETE FROM open_intents WHERE call_id = ?'),
+    claimKey: database.prepare(
+      `INSERT INTO dedupe (session_id, key, arguments_sha256, call_id, state, expires_at_ms)
+       VALUES (?, ?, ?, ?, 'running', ?)
+       ON CONFLICT (session_id, key) DO UPDATE SET arguments_sha256 = excluded.arguments_sha256,
+         call_id = excluded.call_id, state = 'running', output = NULL, expires_at_ms = excluded.expires_at_ms
+       WHERE dedupe.expires_at_ms <= ?`,
+    ),
+    keepOutput: database.prepare(`UPDATE dedupe SET state = 'succeeded', output = ? WHERE session_id = ? AND key = ?`),
+    keepUnknown: database.prepare(`UPDATE dedupe SET state = 'unknown' WHERE call_id = ? AND state = 'running'`),
+    freeKey: database.prepare(`DELETE FROM dedupe WHERE call_id = ? AND state = 'running'`),
+    dropExpiredKeys: database.prepare('DELETE FROM dedupe WHERE expires_at_ms <= ?'),
+    createSession: database.prepare(
+      `INSERT INTO sessions (id, principal, agent, token_sha256, status, created_at_ms, expires_at_ms,
+         working_directory, lease, max_calls) VALUES (?, ?, ?, ?, 'active', ?, ?, ?, ?, ?)`,
+    ),
+    endSession: database.prepare(`UPDATE sessions SET status = 'ended' WHERE id = ? AND status = 'active'`),
+    setMode: database.prepare(
+      `INSERT INTO settings (name, value) VALUES ('mode', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+    ),
+  };
+}

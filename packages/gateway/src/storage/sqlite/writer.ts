@@ -1,0 +1,224 @@
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { openSigner } from '../../audit/checkpoint.ts';
+import type { Mode } from '../../model/session.ts';
+import type { Admission, Admitted, LogEntry, NewSession, Settlement } from '../stores.ts';
+import { Counters } from './counters.ts';
+import { Database, isConstraintViolation, isDiskFull } from './database.ts';
+import { LogAppender } from './log-appender.ts';
+import { migrate } from './migrations.ts';
+import { prepareWriterStatements } from './writer-statements.ts';
+import type { WriterStatements } from './writer-statements.ts';
+
+export interface WriterOptions {
+  readonly databaseFile: string;
+  readonly signingKey: string;
+  readonly origin: string;
+  readonly checkpointFile: string;
+  /** Space that is given up when the disk is full, so that running calls can still record their outcome. */
+  readonly reserveFile: string;
+  readonly reserveBytes: number;
+}
+
+export type Operation =
+  | { readonly name: 'admit'; readonly admission: Admission; readonly nowMs: number }
+  | { readonly name: 'settle'; readonly settlement: Settlement }
+  | { readonly name: 'append'; readonly entry: LogEntry }
+  | { readonly name: 'createSession'; readonly session: NewSession }
+  | { readonly name: 'endSession'; readonly id: string }
+  | { readonly name: 'setMode'; readonly mode: Mode };
+
+export type Written =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: string; readonly sealed: boolean };
+
+/** Owns the writing connection. Used by one thread only; each group of operations is one commit. */
+export class Writer {
+  readonly #options: WriterOptions;
+  readonly #database: Database;
+  readonly #log: LogAppender;
+  readonly #counters: Counters;
+  readonly #statements: WriterStatements;
+  #sealedBecause: string | undefined;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    this.#database = Database.openForWriting(options.databaseFile);
+    migrate(this.#database);
+    this.#log = new LogAppender(this.#database, openSigner(options.signingKey), options.origin, options.checkpointFile);
+    this.#counters = new Counters(this.#database);
+    this.#statements = prepareWriterStatements(this.#database);
+    this.#setReserveAside();
+    // What a former run committed but did not sign is signed before anything new comes.
+    this.sign();
+  }
+
+  get sealedBecause(): string | undefined {
+    return this.#sealedBecause;
+  }
+
+  get hasUnsigned(): boolean {
+    return this.#log.hasUnsigned && this.#sealedBecause === undefined;
+  }
+
+  /** Runs the operations in one commit and answers each. Never throws. */
+  writeGroup(operations: readonly Operation[]): Written[] {
+    if (this.#sealedBecause !== undefined) return operations.map((operation) => this.#writeWhileSealed(operation));
+    try {
+      return this.#commit(operations);
+    } catch (error) {
+      // One bad operation must not fail its neighbours: run them one by one and find out whose fault it was.
+      if (operations.length > 1) return operations.flatMap((operation) => this.writeGroup([operation]));
+      if (!isStorageFailure(error)) return [{ ok: false, error: messageOf(error), sealed: false }];
+      this.#seal(error);
+      return operations.map((operation) => this.#writeWhileSealed(operation));
+    }
+  }
+
+  sign(): void {
+    try {
+      this.#log.sign();
+    } catch (error) {
+      this.#seal(error);
+    }
+  }
+
+  close(): void {
+    if (this.#sealedBecause === undefined) {
+      this.#statements.dropExpiredKeys.run(Date.now());
+      this.sign();
+    }
+    this.#database.close();
+  }
+
+  #commit(operations: readonly Operation[]): Written[] {
+    try {
+      this.#statements.begin.run();
+      const written = operations.map((operation): Written => ({ ok: true, value: this.#apply(operation) }));
+      this.#counters.flush();
+      this.#statements.commit.run();
+      this.#log.committed();
+      return written;
+    } catch (error) {
+      this.#log.rolledBack();
+      this.#counters.forget();
+      try {
+        this.#statements.rollback.run();
+      } catch {
+        // SQLite has rolled back by itself already, as it does when the disk is full.
+      }
+      throw error;
+    }
+  }
+
+  #apply(operation: Operation): unknown {
+    switch (operation.name) {
+      case 'admit':
+        return this.#admit(operation.admission, operation.nowMs);
+      case 'settle':
+        return this.#settle(operation.settlement);
+      case 'append':
+        return { index: this.#log.append(operation.entry) };
+      case 'createSession':
+        return this.#createSession(operation.session);
+      case 'endSession':
+        return this.#statements.endSession.run(operation.id) === 1;
+      case 'setMode':
+        return void this.#statements.setMode.run(operation.mode);
+    }
+  }
+
+  #admit(admission: Admission, nowMs: number): Admitted {
+    const { sessionId, intent, dedupe } = admission;
+    if (this.#statements.spendCall.run(sessionId, nowMs) === 0) {
+      const open = this.#statements.sessionIsOpen.get(sessionId, nowMs) !== undefined;
+      return { admitted: false, because: open ? 'budget' : 'session' };
+    }
+    const claimed =
+      dedupe === undefined ||
+      this.#statements.claimKey.run(
+        sessionId,
+        dedupe.key,
+        dedupe.argumentsSha256,
+        intent.callId,
+        dedupe.expiresAtMs,
+        nowMs,
+      ) === 1;
+    if (!claimed) {
+      this.#statements.refundCall.run(sessionId);
+      return { admitted: false, because: 'dedupe' };
+    }
+    const reserved = this.#counters.reserve(admission.reservations, nowMs);
+    if (!reserved.ok) {
+      this.#statements.refundCall.run(sessionId);
+      if (dedupe !== undefined) this.#statements.freeKey.run(intent.callId);
+      return { admitted: false, because: 'rate', rule: reserved.rule, retryAfterMs: reserved.retryAfterMs };
+    }
+    const intentIndex = this.#log.append(intent);
+    this.#statements.openIntent.run(intent.callId, intentIndex, sessionId, intent.timeMs);
+    return { admitted: true, intentIndex };
+  }
+
+  #settle({ outcome, dedupe }: Settlement): { index: number } {
+    if (this.#statements.closeIntent.run(outcome.callId) === 0)
+      throw new Error(`no open intent for call ${outcome.callId}`);
+    if (dedupe?.output !== undefined)
+      this.#statements.keepOutput.run(JSON.stringify(dedupe.output), dedupe.sessionId, dedupe.key);
+    else if (outcome.result === 'unknown') this.#statements.keepUnknown.run(outcome.callId);
+    else if (dedupe !== undefined) this.#statements.freeKey.run(outcome.callId);
+    return { index: this.#log.append(outcome) };
+  }
+
+  #createSession(session: NewSession): void {
+    this.#statements.createSession.run(
+      session.id,
+      session.principal,
+      session.agent,
+      session.tokenSha256,
+      session.createdAtMs,
+      session.expiresAtMs ?? null,
+      session.workingDirectory,
+      JSON.stringify(session.lease),
+      session.maxCalls ?? null,
+    );
+  }
+
+  /** Nothing new is admitted, but a call that already ran may still say how it ended, in the reserved space. */
+  #writeWhileSealed(operation: Operation): Written {
+    const refused: Written = { ok: false, error: this.#sealedBecause ?? 'sealed', sealed: true };
+    if (operation.name !== 'settle') return refused;
+    try {
+      return this.#commit([operation])[0] ?? refused;
+    } catch {
+      return refused;
+    }
+  }
+
+  #seal(error: unknown): void {
+    if (this.#sealedBecause !== undefined) return;
+    this.#sealedBecause = isDiskFull(error) ? 'the disk is full' : messageOf(error);
+    rmSync(this.#options.reserveFile, { force: true });
+  }
+
+  #setReserveAside(): void {
+    const { reserveFile, reserveBytes } = this.#options;
+    if (reserveBytes === 0 || existsSync(reserveFile)) return;
+    const descriptor = openSync(reserveFile, 'w', 0o600);
+    try {
+      // Zeros would take no space on some file systems; a pattern does.
+      writeSync(descriptor, Buffer.alloc(reserveBytes, 'sallyport'));
+      fsyncSync(descriptor);
+    } catch {
+      rmSync(reserveFile, { force: true });
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+}
+
+function isStorageFailure(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && !isConstraintViolation(error);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { hash, randomUUIDv7 } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { decodeLeaf } from '../../packages/gateway/src/audit/leaf.ts';
+import type { Admission, LogEntry, NewSession, Store } from '../../packages/gateway/src/storage/stores.ts';
+import { requirement } from '../requirement.ts';
+
+/** How the suite opens an adapter. `open` may be called again after `close` and must find what was written. */
+export interface StoreUnderTest {
+  readonly open: () => Promise<Store>;
+  readonly remove: () => Promise<void>;
+}
+
+/** What every store must do, whatever it is built on. */
+export function describeStore(name: string, prepare: () => Promise<StoreUnderTest>): void {
+  describe(name, () => {
+    let subject: StoreUnderTest;
+    let store: Store;
+
+    before(async () => {
+      subject = await prepare();
+      store = await subject.open();
+    });
+    after(async () => {
+      await store.close();
+      await subject.remove();
+    });
+    const reopen = async (): Promise<void> => {
+      await store.close();
+      store = await subject.open();
+    };
+    const newSession = async (more: Partial<NewSession> = {}): Promise<NewSession> => {
+      const session = sessionNamed(more);
+      await store.createSession(session);
+      return session;
+    };
+
+    test('a session is found by the hash of its token, and by nothing else', async () => {
+      const session = await newSession({ maxCalls: 7, expiresAtMs: Date.now() + 60_000 });
+      const found = store.findSessionByToken(session.tokenSha256);
+      assert.equal(found?.id, session.id);
+      assert.equal(found?.maxCalls, 7);
+      assert.deepEqual(found?.lease, session.lease);
+      assert.equal(store.findSessionByToken(hash('sha256', 'another')), undefined);
+      assert.equal(store.findSession(session.id)?.agent, session.agent);
+    });
+
+    test('ending a session is final and seen by the next read', async () => {
+      const session = await newSession();
+      assert.equal(store.findSession(session.id)?.status, 'active');
+      assert.equal(await store.endSession(session.id), true);
+      assert.equal(store.findSessionByToken(session.tokenSha256)?.status, 'ended');
+      assert.equal(store.findSession(session.id)?.status, 'ended');
+      assert.equal(await store.endSession(session.id), false);
+    });
+
+    test('one bad write fails alone, not with the writes that share its commit', async () => {
+      const session = sessionNamed();
+      const [first, second, appended] = await Promise.allSettled([
+        store.createSession(session),
+        store.createSession(session),
+        store.append(eventNamed('beside a bad write')),
+      ]);
+      assert.equal(first.status, 'fulfilled');
+      assert.equal(second.status, 'rejected');
+      assert.equal(appended.status, 'fulfilled');
+      assert.equal(store.sealed(), undefined);
+    });
+
+    test('an admitted call is an open intent until it is settled, once', async () => {
+      requirement('AUD-2');
+      const session = await newSession();
+      const admission = admissionFor(session);
+      const admitted = await store.admit(admission);
+      assert.ok(admitted.admitted);
+      assert.ok(store.listOpenIntents().some(({ callId }) => callId === admission.intent.callId));
+      await store.settle({ outcome: outcomeFor(admission) });
+      assert.ok(!store.listOpenIntents().some(({ callId }) => callId === admission.intent.callId));
+      await assert.rejects(store.settle({ outcome: outcomeFor(admission) }), /no open intent/);
+    });
+
+    test('an ended or expired session is not admitted and leaves no intent', async () => {
+      const ended = await newSession();
+      await store.endSession(ended.id);
+      const expired = await newSession({ expiresAtMs: Date.now() - 1 });
+      const sizeBefore = store.logSize();
+      for (const session of [ended, expired]) {
+        assert.deepEqual(await store.admit(admissionFor(session)), { admitted: false, because: 'session' });
+      }
+      assert.equal(store.logSize(), sizeBefore);
+    });
+
+    test('200 concurrent calls against a budget of 50: exactly 50 are admitted', async () => {
+      const session = await newSession({ maxCalls: 50 });
+      const answers = await Promise.all(Array.from({ length: 200 }, () => store.admit(admissionFor(session))));
+      assert.equal(answers.filter(({ admitted }) => admitted).length, 50);
+      await reopen();
+      assert.deepEqual(await store.admit(admissionFor(session)), { admitted: false, because: 'budget' });
+      assert.equal(store.findSession(session.id)?.callsUsed, 50);
+    });
+
+    test('200 concurrent calls against a rate of 50: exactly 50 are admitted, also across a restart', async () => {
+      requirement('RATE-2');
+      const session = await newSession();
+      const key = `rate ${session.id}`;
+      const day = { key, windowMs: 86_400_000, limit: 50, rule: 'per-day' };
+      const admit = () => store.admit({ ...admissionFor(session), reservations: [day] });
+      const answers = await Promise.all(Array.from({ length: 120 }, admit));
+      await reopen();
+      const later = await Promise.all(Array.from({ length: 80 }, admit));
+      const all = [...answers, ...later];
+      assert.equal(all.filter(({ admitted }) => admitted).length, 50);
+      const refused = all.find((answer) => !answer.admitted);
+      assert.ok(refused && 'retryAfterMs' in refused && refused.retryAfterMs > 0 && refused.retryAfterMs <= day.windowMs);
+      assert.equal(store.usedOf(day, Date.now()).used, 50);
+      assert.equal(store.findSession(session.id)?.callsUsed, 50, 'a refused call is not charged');
+    });
+
+    test('when one window is full no other window is charged', async () => {
+      const session = await newSession();
+      const wide = { key: `wide ${session.id}`, windowMs: 86_400_000, limit: 100, rule: 'wide' };
+      const narrow = { key: `narrow ${session.id}`, windowMs: 86_400_000, limit: 1, rule: 'narrow' };
+      const admit = () => store.admit({ ...admissionFor(session), reservations: [wide, narrow] });
+      assert.ok((await admit()).admitted);
+      const refused = await admit();
+      assert.ok(!refused.admitted && refused.because === 'rate' && refused.rule === 'narrow');
+      assert.equal(store.usedOf(wide, Date.now()).used, 1);
+    });
+
+    test('a dedupe key is claimed once, keeps a success, and is freed by a failure', async () => {
+      const session = await newSession();
+      const dedupe = { key: 'k', argumentsSha256: 'a', expiresAtMs: Date.now() + 60_000 };
+      const first = { ...admissionFor(session), dedupe };
+      assert.ok((await store.admit(first)).admitted);
+      assert.deepEqual(await store.admit({ ...admissionFor(session), dedupe }), { admitted: false, because: 'dedupe' });
+      await store.settle({ outcome: outcomeFor(first, 'error'), dedupe: { sessionId: session.id, key: 'k' } });
+      assert.equal(store.findDedupe(session.id, 'k', Date.now()), undefined);
+
+      const second = { ...admissionFor(session), dedupe };
+      assert.ok((await store.admit(second)).admitted);
+      await store.settle({ outcome: outcomeFor(second), dedupe: { sessionId: session.id, key: 'k', output: { n: 1 } } });
+      await reopen();
+      assert.deepEqual(store.findDedupe(session.id, 'k', Date.now())?.output, { n: 1 });
+      assert.equal(store.findDedupe(session.id, 'k', Date.now() + 120_000), undefined, 'gone after its time');
+      assert.equal(store.findDedupe(randomUUIDv7(), 'k', Date.now()), undefined, 'another session does not see it');
+    });
+
+    test('a call cut off with a dedupe key leaves the key unknown', async () => {
+      const session = await newSession();
+      const dedupe = { key: 'cut', argumentsSha256: 'a', expiresAtMs: Date.now() + 60_000 };
+      const admission = { ...admissionFor(session), dedupe };
+      await store.admit(admission);
+      await store.settle({ outcome: outcomeFor(admission, 'unknown') });
+      assert.equal(store.findDedupe(session.id, 'cut', Date.now())?.state, 'unknown');
+    });
+
+    test('records keep the order in which they were accepted, without holes', async () => {
+      const before = store.logSize();
+      const written = await Promise.all(Array.from({ length: 300 }, (_, n) => store.append(eventNamed(`event ${n}`))));
+      assert.deepEqual(written.map(({ index }) => index), Array.from({ length: 300 }, (_, n) => before + n));
+      const read = store.readRecords(before, 300);
+      assert.deepEqual(read.map(({ payload }) => payload), Array.from({ length: 300 }, (_, n) => eventNamed(`event ${n}`).payload));
+      assert.equal(decodeLeaf(read[0]?.leaf ?? new Uint8Array()).kind, 'event');
+      assert.equal(store.logSize(), before + 300);
+    });
+
+    test('closing signs everything, and what was written is there after opening again', async () => {
+      requirement('AUD-3');
+      const { index } = await store.append(eventNamed('before the restart'));
+      await store.setMode('ALERT');
+      await reopen();
+      assert.ok((store.lastCheckpoint()?.size ?? 0) > index);
+      assert.match(store.readRecords(index, 1)[0]?.payload ?? '', /before the restart/);
+      assert.equal(store.readMode(), 'ALERT');
+      await store.setMode('NORMAL');
+    });
+
+    test('a payload beyond the size of a record is refused without harm', async () => {
+      await assert.rejects(store.append({ ...eventNamed('large'), payload: 'x'.repeat(70_000) }), /64 KB/);
+      assert.equal(store.sealed(), undefined);
+      await store.append(eventNamed('after'));
+    });
+  });
+}
+
+function sessionNamed(more: Partial<NewSession> = {}): NewSession {
+  const id = randomUUIDv7();
+  return {
+    id,
+    principal: 'agent',
+    agent: `agent-${id.slice(-6)}`,
+    tokenSha256: hash('sha256', id),
+    createdAtMs: Date.now(),
+    workingDirectory: '/workspace',
+    lease: { tools: ['files.*'] },
+    ...more,
+  };
+}
+
+function eventNamed(event: string): LogEntry {
+  return { kind: 'event', result: 'none', timeMs: Date.now(), payload: JSON.stringify({ event }) };
+}
+
+function admissionFor(session: NewSession): Admission {
+  return {
+    sessionId: session.id,
+    intent: { kind: 'intent', result: 'none', timeMs: Date.now(), callId: randomUUIDv7(), sessionId: session.id, payload: '{}' },
+    reservations: [],
+  };
+}
+
+function outcomeFor(admission: Admission, result: LogEntry['result'] = 'ok'): LogEntry & { callId: string } {
+  return { ...admission.intent, kind: 'outcome', result };
+}

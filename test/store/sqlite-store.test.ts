@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { createSigningKey } from '../../packages/gateway/src/audit/checkpoint.ts';
+import { openSqliteStore } from '../../packages/gateway/src/storage/sqlite/sqlite-store.ts';
+import type { WriterOptions } from '../../packages/gateway/src/storage/sqlite/writer.ts';
+import { requirement } from '../requirement.ts';
+import { describeStore } from './conformance.ts';
+
+function optionsIn(folder: string): WriterOptions {
+  mkdirSync(folder, { recursive: true });
+  return {
+    databaseFile: join(folder, 'sallyport.db'),
+    signingKey: createSigningKey('sallyport/test').privateKey,
+    origin: 'sallyport/test',
+    checkpointFile: join(folder, 'checkpoint'),
+    reserveFile: join(folder, 'reserve'),
+    reserveBytes: 64 * 1024,
+  };
+}
+
+function newFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'sallyport-store-'));
+}
+
+const event = (name: string) => ({ kind: 'event' as const, result: 'none' as const, timeMs: Date.now(), payload: `{"event":"${name}"}` });
+
+describeStore('the SQLite store', async () => {
+  const folder = newFolder();
+  const options = optionsIn(folder);
+  return {
+    open: () => openSqliteStore(options),
+    remove: async () => rmSync(folder, { recursive: true }),
+  };
+});
+
+test('a database of a newer program is refused with what to do, and is not touched', async () => {
+  const folder = newFolder();
+  const options = optionsIn(folder);
+  await (await openSqliteStore(options)).close();
+  const database = new DatabaseSync(options.databaseFile);
+  database.exec('PRAGMA user_version = 999; PRAGMA wal_checkpoint(TRUNCATE)');
+  database.close();
+  const digest = () => createHash('sha256').update(readFileSync(options.databaseFile)).digest('hex');
+  const before = digest();
+  await assert.rejects(openSqliteStore(options), (error: Error & { remedy?: string }) => {
+    assert.match(error.message, /schema version 999/);
+    assert.match(error.remedy ?? '', /newer version/);
+    return true;
+  });
+  assert.equal(digest(), before);
+  rmSync(folder, { recursive: true });
+});
+
+for (const [how, statement, expected] of [
+  ['a record appended by hand', `INSERT INTO records SELECT position + 1, leaf, salt, payload, tag FROM records ORDER BY position DESC LIMIT 1`, /not written by this gate/],
+  ['a log cut short together with its checkpoints', `DELETE FROM records WHERE position >= 2; DELETE FROM checkpoints`, /was signed, but the database knows none/],
+  ['a log cut short below its checkpoint', `DELETE FROM records WHERE position >= 2`, /ends at 2/],
+] as const) {
+  test(`${how} keeps the store from opening`, async () => {
+    requirement('AUD-3');
+    const folder = newFolder();
+    const options = optionsIn(folder);
+    const store = await openSqliteStore(options);
+    for (const name of ['a', 'b', 'c', 'd']) await store.append(event(name));
+    await store.close();
+    const database = new DatabaseSync(options.databaseFile);
+    database.exec(statement);
+    database.close();
+    await assert.rejects(openSqliteStore(options), (error: Error & { remedy?: string }) => {
+      assert.match(error.message, expected);
+      assert.match(error.remedy ?? '', /audit verify/);
+      return true;
+    });
+    rmSync(folder, { recursive: true });
+  });
+}
+
+test('a store that cannot write seals itself, says why, and keeps reading', async () => {
+  requirement('AUD-2');
+  const folder = newFolder();
+  const options = optionsIn(folder);
+  const store = await openSqliteStore(options);
+  const { index } = await store.append(event('before'));
+  const reasons: string[] = [];
+  store.onSealed((reason) => reasons.push(reason));
+  // Another connection takes the records away from under the writer: every later insert fails.
+  const other = new DatabaseSync(options.databaseFile);
+  other.exec('DROP TABLE records; CREATE VIEW records AS SELECT 1 AS position');
+  other.close();
+  await assert.rejects(store.append(event('lost')), { code: 'SEALED' });
+  assert.equal(reasons.length, 1);
+  assert.ok(store.sealed());
+  await assert.rejects(store.append(event('later')), { code: 'SEALED' });
+  assert.equal(store.readMode(), 'NORMAL');
+  assert.ok(index >= 0);
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
