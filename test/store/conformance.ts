@@ -111,7 +111,9 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       const all = [...answers, ...later];
       assert.equal(all.filter(({ admitted }) => admitted).length, 50);
       const refused = all.find((answer) => !answer.admitted);
-      assert.ok(refused && 'retryAfterMs' in refused && refused.retryAfterMs > 0 && refused.retryAfterMs <= day.windowMs);
+      assert.ok(
+        refused && 'retryAfterMs' in refused && refused.retryAfterMs > 0 && refused.retryAfterMs <= day.windowMs,
+      );
       assert.equal(store.usedOf(day, Date.now()).used, 50);
       assert.equal(store.findSession(session.id)?.callsUsed, 50, 'a refused call is not charged');
     });
@@ -138,7 +140,10 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
 
       const second = { ...admissionFor(session), dedupe };
       assert.ok((await store.admit(second)).admitted);
-      await store.settle({ outcome: outcomeFor(second), dedupe: { sessionId: session.id, key: 'k', output: { n: 1 } } });
+      await store.settle({
+        outcome: outcomeFor(second),
+        dedupe: { sessionId: session.id, key: 'k', output: { n: 1 } },
+      });
       await reopen();
       assert.deepEqual(store.findDedupe(session.id, 'k', Date.now())?.output, { n: 1 });
       assert.equal(store.findDedupe(session.id, 'k', Date.now() + 120_000), undefined, 'gone after its time');
@@ -157,9 +162,15 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
     test('records keep the order in which they were accepted, without holes', async () => {
       const before = store.logSize();
       const written = await Promise.all(Array.from({ length: 300 }, (_, n) => store.append(eventNamed(`event ${n}`))));
-      assert.deepEqual(written.map(({ index }) => index), Array.from({ length: 300 }, (_, n) => before + n));
+      assert.deepEqual(
+        written.map(({ index }) => index),
+        Array.from({ length: 300 }, (_, n) => before + n),
+      );
       const read = store.readRecords(before, 300);
-      assert.deepEqual(read.map(({ payload }) => payload), Array.from({ length: 300 }, (_, n) => eventNamed(`event ${n}`).payload));
+      assert.deepEqual(
+        read.map(({ payload }) => payload),
+        Array.from({ length: 300 }, (_, n) => eventNamed(`event ${n}`).payload),
+      );
       assert.equal(decodeLeaf(read[0]?.leaf ?? new Uint8Array()).kind, 'event');
       assert.equal(store.logSize(), before + 300);
     });
@@ -204,7 +215,14 @@ function eventNamed(event: string): LogEntry {
 function admissionFor(session: NewSession): Admission {
   return {
     sessionId: session.id,
-    intent: { kind: 'intent', result: 'none', timeMs: Date.now(), callId: randomUUIDv7(), sessionId: session.id, payload: '{}' },
+    intent: {
+      kind: 'intent',
+      result: 'none',
+      timeMs: Date.now(),
+      callId: randomUUIDv7(),
+      sessionId: session.id,
+      payload: '{}',
+    },
     reservations: [],
   };
 }

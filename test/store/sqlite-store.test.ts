@@ -27,7 +27,12 @@ function newFolder(): string {
   return mkdtempSync(join(tmpdir(), 'sallyport-store-'));
 }
 
-const event = (name: string) => ({ kind: 'event' as const, result: 'none' as const, timeMs: Date.now(), payload: `{"event":"${name}"}` });
+const event = (name: string) => ({
+  kind: 'event' as const,
+  result: 'none' as const,
+  timeMs: Date.now(),
+  payload: `{"event":"${name}"}`,
+});
 
 describeStore('the SQLite store', async () => {
   const folder = newFolder();
@@ -57,8 +62,16 @@ test('a database of a newer program is refused with what to do, and is not touch
 });
 
 for (const [how, statement, expected] of [
-  ['a record appended by hand', `INSERT INTO records SELECT position + 1, leaf, salt, payload, tag FROM records ORDER BY position DESC LIMIT 1`, /not written by this gate/],
-  ['a log cut short together with its checkpoints', `DELETE FROM records WHERE position >= 2; DELETE FROM checkpoints`, /was signed, but the database knows none/],
+  [
+    'a record appended by hand',
+    `INSERT INTO records SELECT position + 1, leaf, salt, payload, tag FROM records ORDER BY position DESC LIMIT 1`,
+    /not written by this gate/,
+  ],
+  [
+    'a log cut short together with its checkpoints',
+    `DELETE FROM records WHERE position >= 2; DELETE FROM checkpoints`,
+    /was signed, but the database knows none/,
+  ],
   ['a log cut short below its checkpoint', `DELETE FROM records WHERE position >= 2`, /ends at 2/],
 ] as const) {
   test(`${how} keeps the store from opening`, async () => {

@@ -8,27 +8,50 @@ export interface JsonObject {
  * that what is hashed, shown, approved and executed can be compared. Throws on what JSON cannot say.
  */
 export function canonicalJson(value: Json | undefined): string {
-  if (value === null || typeof value === 'boolean') return String(value);
-  if (typeof value === 'number') return canonicalNumber(value);
-  if (typeof value === 'string') {
-    if (!value.isWellFormed()) throw new TypeError('a string with half of a surrogate pair has no canonical form');
-    return JSON.stringify(value);
+  switch (typeof value) {
+    case 'string':
+      return canonicalString(value);
+    case 'number':
+      return canonicalNumber(value);
+    case 'boolean':
+      return String(value);
+    case 'object':
+      if (value === null) return 'null';
+      return Array.isArray(value) ? canonicalArray(value as readonly Json[]) : canonicalObject(value as JsonObject);
+    default:
+      throw new TypeError(`${typeof value} has no canonical form`);
   }
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item as Json)).join(',')}]`;
-  if (typeof value !== 'object') throw new TypeError(`${typeof value} has no canonical form`);
-  const entries = value as JsonObject;
-  const members: string[] = [];
-  for (const key of Object.keys(entries).sort()) {
-    const member = entries[key];
-    // Absent and undefined are the same thing in TypeScript's optional fields.
-    if (member !== undefined) members.push(`${canonicalJson(key)}:${canonicalJson(member)}`);
-  }
-  return `{${members.join(',')}}`;
 }
 
 export function canonicalNumber(value: number): string {
   if (!Number.isFinite(value)) throw new TypeError(`${value} has no canonical form`);
-  return JSON.stringify(value === 0 ? 0 : value);
+  return String(value);
+}
+
+function canonicalString(value: string): string {
+  if (!value.isWellFormed()) throw new TypeError('a string with half of a surrogate pair has no canonical form');
+  return JSON.stringify(value);
+}
+
+function canonicalArray(items: readonly Json[]): string {
+  let text = '';
+  // Not `map`: it would pass over holes, and a hole is no JSON.
+  for (const item of items) text += `${text === '' ? '' : ','}${canonicalJson(item)}`;
+  return `[${text}]`;
+}
+
+function canonicalObject(entries: JsonObject): string {
+  const prototype: unknown = Object.getPrototypeOf(entries);
+  // A Date, a Map or a byte array would come out as some other value.
+  if (prototype !== null && prototype !== Object.prototype) throw new TypeError('only plain objects are JSON');
+  let text = '';
+  for (const key of Object.keys(entries).sort()) {
+    const member = entries[key];
+    // Absent and undefined are the same thing in TypeScript's optional fields.
+    if (member === undefined) continue;
+    text += `${text === '' ? '' : ','}${canonicalString(key)}:${canonicalJson(member)}`;
+  }
+  return `{${text}}`;
 }
 
 export function isJsonObject(value: Json | undefined): value is JsonObject {

@@ -14,11 +14,12 @@ export class StrictJsonError extends Error {
 
 const maxDepth = 64;
 const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const plainString = /[^"\\\u0000-\u001f]*/y;
+const needsCare = /[\\\u0000-\u001f]/;
 
 /**
  * Reads JSON as `JSON.parse` does, but refuses what two readers could understand differently: repeated keys, numbers
  * that a double cannot hold, lone surrogates, and nesting beyond 64 levels. `__proto__` is an ordinary key.
+ * The time it takes grows linearly with the text, whatever the text is.
  */
 export function parseStrictJson(text: string): Json {
   return new Reader(text).readDocument();
@@ -26,11 +27,14 @@ export function parseStrictJson(text: string): Json {
 
 class Reader {
   readonly #text: string;
+  readonly #isWellFormed: boolean;
   #at = 0;
   #depth = 0;
 
   constructor(text: string) {
     this.#text = text;
+    // One look at the whole text spares one for every string.
+    this.#isWellFormed = text.isWellFormed();
   }
 
   readDocument(): Json {
@@ -44,9 +48,9 @@ class Reader {
     this.#skipSpace();
     switch (this.#text.charCodeAt(this.#at)) {
       case 0x7b:
-        return this.#nested(() => this.#readObject());
+        return this.#readObject();
       case 0x5b:
-        return this.#nested(() => this.#readArray());
+        return this.#readArray();
       case 0x22:
         return this.#readString();
       case 0x74:
@@ -60,88 +64,101 @@ class Reader {
     }
   }
 
-  #nested<T extends Json>(read: () => T): T {
-    if (++this.#depth > maxDepth) this.#fail(`nested deeper than ${maxDepth} levels`);
-    this.#at++;
-    const value = read();
-    this.#depth--;
-    return value;
-  }
-
   #readObject(): Json {
-    const entries: Record<string, Json> = Object.create(null);
-    if (this.#consume('}')) return entries;
-    do {
-      this.#skipSpace();
-      const keyAt = this.#at;
-      if (this.#text[keyAt] !== '"') this.#fail('expected a key in double quotes');
-      const key = this.#readString();
-      if (key in entries) {
-        this.#at = keyAt;
-        this.#fail(`the key ${JSON.stringify(key.slice(0, 80))} stands twice`);
-      }
-      if (!this.#consume(':')) this.#fail('expected ":"');
-      entries[key] = this.#readValue();
-    } while (this.#consume(','));
-    if (!this.#consume('}')) this.#fail('expected "," or "}"');
+    this.#descend();
+    const entries = Object.create(null) as Record<string, Json>;
+    if (!this.#consume(0x7d)) {
+      do {
+        this.#skipSpace();
+        const keyAt = this.#at;
+        if (this.#text.charCodeAt(keyAt) !== 0x22) this.#fail('expected a key in double quotes');
+        const key = this.#readString();
+        if (key in entries) {
+          this.#at = keyAt;
+          this.#fail(`the key ${JSON.stringify(key.slice(0, 80))} stands twice`);
+        }
+        if (!this.#consume(0x3a)) this.#fail('expected ":"');
+        entries[key] = this.#readValue();
+      } while (this.#consume(0x2c));
+      if (!this.#consume(0x7d)) this.#fail('expected "," or "}"');
+    }
+    this.#depth--;
     return entries;
   }
 
   #readArray(): Json[] {
+    this.#descend();
     const items: Json[] = [];
-    if (this.#consume(']')) return items;
-    do items.push(this.#readValue());
-    while (this.#consume(','));
-    if (!this.#consume(']')) this.#fail('expected "," or "]"');
+    if (!this.#consume(0x5d)) {
+      do items.push(this.#readValue());
+      while (this.#consume(0x2c));
+      if (!this.#consume(0x5d)) this.#fail('expected "," or "]"');
+    }
+    this.#depth--;
     return items;
   }
 
+  #descend(): void {
+    if (++this.#depth > maxDepth) this.#fail(`nested deeper than ${maxDepth} levels`);
+    this.#at++;
+  }
+
   #readString(): string {
+    const text = this.#text;
     const start = this.#at;
-    let at = start + 1;
-    let escaped = false;
-    for (;;) {
-      plainString.lastIndex = at;
-      plainString.exec(this.#text);
-      at = plainString.lastIndex;
-      const code = this.#text.charCodeAt(at);
-      if (code === 0x22) break;
-      if (code !== 0x5c) {
-        this.#at = at;
-        this.#fail(at >= this.#text.length ? 'the string does not end' : 'control character in a string');
-      }
-      escaped = true;
-      at += 2;
-    }
-    this.#at = at + 1;
-    const value = escaped ? this.#unescape(start, at + 1) : this.#text.slice(start + 1, at);
-    if (!value.isWellFormed()) {
-      this.#at = start;
-      this.#fail('the string holds half of a surrogate pair');
-    }
+    let end = text.indexOf('"', start + 1);
+    while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+    if (end === -1) this.#fail('the string does not end');
+    const raw = text.slice(start + 1, end);
+    const isPlain = !needsCare.test(raw);
+    const value = isPlain ? raw : this.#unescape(raw);
+    const isKnownGood = isPlain && this.#isWellFormed;
+    if (!isKnownGood && !value.isWellFormed()) this.#fail('the string holds half of a surrogate pair');
+    this.#at = end + 1;
     return value;
   }
 
-  #unescape(start: number, end: number): string {
+  #unescape(raw: string): string {
     try {
-      return JSON.parse(this.#text.slice(start, end)) as string;
+      return JSON.parse(`"${raw}"`) as string;
     } catch {
-      this.#at = start;
-      this.#fail('the string holds an unknown escape');
+      this.#fail('the string holds a control character or an unknown escape');
     }
   }
 
   #readNumber(): number {
-    numberPattern.lastIndex = this.#at;
-    const literal = numberPattern.exec(this.#text)?.[0];
-    if (literal === undefined) {
-      this.#fail(this.#at >= this.#text.length ? 'the text ends too early' : 'unexpected character');
+    const start = this.#at;
+    const integer = this.#readShortInteger();
+    if (integer !== undefined) return integer;
+    numberPattern.lastIndex = start;
+    if (!numberPattern.test(this.#text)) {
+      this.#fail(start >= this.#text.length ? 'the text ends too early' : 'unexpected character');
     }
+    const literal = this.#text.slice(start, numberPattern.lastIndex);
     const value = Number(literal);
-    if (!Number.isFinite(value) || decimalOf(literal) !== decimalOf(canonicalNumber(value))) {
+    if (!isLossless(literal, value)) {
       this.#fail(`the number ${literal.slice(0, 40)} would lose precision; send it as a string`);
     }
-    this.#at += literal.length;
+    this.#at = numberPattern.lastIndex;
+    // Minus zero has no spelling of its own in canonical JSON.
+    return value === 0 ? 0 : value;
+  }
+
+  /** Most numbers are whole, positive and below 10^15: exact, so there is nothing to compare. */
+  #readShortInteger(): number | undefined {
+    const text = this.#text;
+    const start = this.#at;
+    let at = start;
+    let value = 0;
+    let code = text.charCodeAt(at);
+    while (code >= 0x30 && code <= 0x39) {
+      value = value * 10 + (code - 0x30);
+      code = text.charCodeAt(++at);
+    }
+    const length = at - start;
+    const isWhole = code !== 0x2e && code !== 0x45 && code !== 0x65;
+    if (length === 0 || length > 15 || !isWhole || (length > 1 && text.charCodeAt(start) === 0x30)) return undefined;
+    this.#at = at;
     return value;
   }
 
@@ -151,9 +168,9 @@ class Reader {
     return value;
   }
 
-  #consume(character: string): boolean {
+  #consume(expected: number): boolean {
     this.#skipSpace();
-    if (this.#text[this.#at] !== character) return false;
+    if (this.#text.charCodeAt(this.#at) !== expected) return false;
     this.#at++;
     return true;
   }
@@ -171,14 +188,32 @@ class Reader {
   }
 }
 
+/** Whether an odd number of backslashes stands before the quote. */
+function isEscaped(text: string, quoteAt: number): boolean {
+  let at = quoteAt;
+  while (text.charCodeAt(at - 1) === 0x5c) at--;
+  return (quoteAt - at) % 2 === 1;
+}
+
+/** Whether writing the double gives back the number that was read. */
+function isLossless(literal: string, value: number): boolean {
+  if (!Number.isFinite(value)) return false;
+  const written = canonicalNumber(value);
+  return written === literal || decimalOf(written) === decimalOf(literal);
+}
+
 /** The value of a decimal literal in one spelling: sign, digits without outer zeros, exponent of the last digit. */
 function decimalOf(literal: string): string {
   const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(literal);
   if (!match) return literal;
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = match;
-  const digits = (whole + fraction).replace(/^0+/, '');
-  const significant = digits.replace(/0+$/, '');
-  if (significant === '') return '0';
-  const scale = Number(exponent) - fraction.length + (digits.length - significant.length);
-  return `${sign}${significant}e${scale}`;
+  const digits = whole + fraction;
+  let start = 0;
+  let end = digits.length;
+  // Loops, because a pattern for trailing zeros takes quadratic time on a long run of inner ones.
+  while (start < end && digits[start] === '0') start++;
+  while (end > start && digits[end - 1] === '0') end--;
+  if (start === end) return '0';
+  const scale = Number(exponent) - fraction.length + (digits.length - end);
+  return `${sign}${digits.slice(start, end)}e${scale}`;
 }

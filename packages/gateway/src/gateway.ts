@@ -59,7 +59,7 @@ export function buildGateway(parts: GatewayParts) {
     .stage(checkArguments(registry))
     .stage(checkLease)
     .stage(checkMode(store))
-    .stage(judgeCall(currentRules))
+    .stage(judgeCall(currentRules, (error) => log.error('rule_failed', { error })))
     .stage(breakLoop(parts.loops))
     .stage(reuseResult(store, parts.keys))
     .stage(checkLimits(store, parts.space))

@@ -16,20 +16,24 @@ export type KnownFacts = Partial<
     facts.Consented
 >;
 
-const mostCharacters = 48_000;
+const mostBytes = 48 * 1024;
+const longestIdentifier = 256;
+const longestReason = 2000;
 
 /** Who called what, and what was decided: the part that intents and refusals share. */
 export function describeCall(call: KnownFacts, redactor: Redactor): { [key: string]: Json } {
   const { session, tool, verdict, consent } = call;
+  const keep = (text = ''): string => keepText(text, redactor, longestIdentifier);
   return {
-    request_id: redactor.redactText(call.requestId ?? ''),
+    request_id: keep(call.requestId),
     ...optional('trace_id', call.traceId),
-    ...optional('task_id', call.taskId && redactor.redactText(call.taskId)),
-    ...optional('correlation_id', call.correlationId && redactor.redactText(call.correlationId)),
+    ...optional('task_id', keep(call.taskId)),
+    ...optional('correlation_id', keep(call.correlationId)),
     ...optional('door', call.door),
+    ...optional('source', session === undefined ? keep(call.source) : undefined),
     ...optional('agent', session?.agent),
     ...optional('principal', session?.principal),
-    tool: tool?.definition.name ?? redactor.redactText((call.toolName ?? '').slice(0, 256)),
+    tool: tool?.definition.name ?? keep(call.toolName),
     ...(tool !== undefined && call.toolName !== tool.definition.name ? { tool_as_named: call.toolName ?? '' } : {}),
     ...optional('version', tool?.definition.version),
     ...optional('arguments_sha256', call.arguments?.sha256),
@@ -38,7 +42,7 @@ export function describeCall(call: KnownFacts, redactor: Redactor): { [key: stri
     ...(verdict === undefined
       ? {}
       : {
-          decision: { effect: verdict.effect, rule_id: verdict.rule.id, reason: redactor.redactText(verdict.reason) },
+          decision: { effect: verdict.effect, rule_id: verdict.rule.id, reason: keepText(verdict.reason, redactor) },
         }),
     ...(consent === undefined ? {} : { consent: { by: consent.by, how: consent.how, binding: consent.binding } }),
   };
@@ -49,25 +53,41 @@ export function describeRefusal(refusal: Refusal, stage: string, redactor: Redac
     stage,
     code: refusal.code,
     rule_id: refusal.rule.id,
-    message: redactor.redactText(refusal.message.slice(0, 2000)),
+    message: keepText(refusal.message, redactor),
     ...(refusal.violations === undefined ? {} : { violations: refusal.violations.length }),
   };
 }
 
-/** The canonical text of a payload. What would not fit into a record gives way to a note of its size. */
-export function encodePayload(payload: { [key: string]: Json }): string {
-  const text = canonicalJson(payload);
-  if (text.length <= mostCharacters) return text;
-  const { arguments: dropped, ...rest } = payload;
-  return canonicalJson({
-    ...rest,
-    arguments_omitted_characters: dropped === undefined ? 0 : canonicalJson(dropped).length,
-  });
+/** A text as a record keeps it. Redacted before it is cut: half a secret is one that nobody recognises any more. */
+export function keepText(text: string, redactor: Redactor, most = longestReason): string {
+  return redactor.redactText(text).slice(0, most).toWellFormed();
 }
 
+/** The canonical text of a payload. What would not fit into a record gives way to a note of its size. */
+export function encodePayload(payload: { [key: string]: Json }): string {
+  let text = canonicalJson(payload);
+  const kept = { ...payload };
+  const omitted: { [key: string]: number } = {};
+  while (Buffer.byteLength(text) > mostBytes) {
+    const [largest, size] = largestMember(kept);
+    delete kept[largest];
+    omitted[largest] = size;
+    text = canonicalJson({ ...kept, omitted_bytes: omitted });
+  }
+  return text;
+}
+
+function largestMember(payload: { [key: string]: Json }): [name: string, bytes: number] {
+  const sizes = Object.entries(payload).map(([name, value]): [string, number] => {
+    return [name, Buffer.byteLength(canonicalJson(value))];
+  });
+  return sizes.reduce((largest, next) => (next[1] > largest[1] ? next : largest), ['', 0]);
+}
+
+/** Only of callers who are known: nobody else gets to choose what stands in the log, and how much of it. */
 function describeArguments(call: KnownFacts, redactor: Redactor): { arguments?: Json } {
   const value = call.arguments?.value ?? call.rawArguments;
-  return value === undefined ? {} : { arguments: redactor.redactJson(value) };
+  return value === undefined || call.session === undefined ? {} : { arguments: redactor.redactJson(value) };
 }
 
 function optional(name: string, value: string | undefined): { [key: string]: Json } {

@@ -7,8 +7,8 @@ interface Attempts {
 }
 
 /**
- * Calls without a valid credential leave one record per source and second, and one that counts the rest: whoever
- * knocks without a key cannot fill the log.
+ * Calls that end before a session is known leave one record per source and second, and one that counts the rest:
+ * whoever knocks without a key cannot fill the log.
  */
 export class AttemptCounter {
   readonly #store: Pick<Store, 'append'>;
@@ -43,7 +43,7 @@ export class AttemptCounter {
 
   #recordMore(source: string, { second, more }: Attempts): void {
     if (more === 0) return;
-    const payload = canonicalJson({ event: 'attempts_without_credential', source, count: more });
+    const payload = canonicalJson({ event: 'attempts_without_session', source, count: more });
     // A store that cannot write has sealed itself and says so; this count is then lost with everything else.
     this.#store.append({ kind: 'event', result: 'denied', timeMs: second * 1000, payload }).catch(() => undefined);
   }

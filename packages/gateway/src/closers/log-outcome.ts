@@ -7,17 +7,16 @@ export function describeOutcomes(log: EventLog): Closer<CallFacts> {
   return {
     name: 'log-outcome',
     required: false,
-    run: (ending, context) => {
+    run: async (ending, context) => {
       const { call } = ending;
       const fields = {
         call_id: call.callId,
         trace_id: call.traceId,
-        tool: call.tool?.definition.name ?? call.toolName,
+        tool: call.tool?.definition.name ?? call.toolName?.slice(0, 256),
         agent: call.session?.agent,
         latency_ms: context.nowMs() - (call.startedAtMs ?? context.nowMs()),
       };
       logEnding(log, ending, fields);
-      return Promise.resolve();
     },
   };
 }

@@ -8,19 +8,17 @@ export function noteResult(memory: LoopMemory): Closer<CallFacts> {
   return {
     name: 'note-result',
     required: false,
-    run: (ending, context) => {
-      if (ending.kind === 'completed') {
-        const { session, tool, outcome } = ending.call;
-        const result = outcome.ok ? outcome.outputJson : `${outcome.failure.code} ${outcome.failure.message}`;
-        memory.noteResult(
-          session.agent,
-          tool.definition.name,
-          ending.call.arguments.sha256,
-          hash('sha256', result),
-          context.nowMs(),
-        );
-      }
-      return Promise.resolve();
+    run: async (ending, context) => {
+      if (ending.kind !== 'completed') return;
+      const { session, tool, outcome } = ending.call;
+      const result = outcome.ok ? outcome.outputJson : `${outcome.failure.code} ${outcome.failure.message}`;
+      memory.noteResult(
+        session.agent,
+        tool.definition.name,
+        ending.call.arguments.sha256,
+        hash('sha256', result),
+        context.nowMs(),
+      );
     },
   };
 }

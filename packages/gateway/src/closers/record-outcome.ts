@@ -1,13 +1,17 @@
 import type { Json } from '@sallyport/contract';
-import { describeCall, describeRefusal, encodePayload } from '../audit/describe-call.ts';
+import { describeCall, describeRefusal, encodePayload, keepText } from '../audit/describe-call.ts';
 import type { Redactor } from '../audit/redact.ts';
 import { Fault } from '../model/fault.ts';
+import type { BeforeImage } from '../model/tool.ts';
 import type { Closer, Ending } from '../pipeline/stage.ts';
 import type { LogEntry, RecordResult, Settlement, Store } from '../storage/stores.ts';
 import type { AttemptCounter } from './attempt-counter.ts';
 import type { CallFacts } from './facts.ts';
 
 type CallEnding = Ending<CallFacts>;
+
+const mostImages = 100;
+const longestPath = 4096;
 
 /** Writes how the call ended, whatever the ending. The answer waits for it: what was answered is on record. */
 export function recordOutcome(
@@ -51,11 +55,9 @@ async function settle(
         agent: session?.agent ?? '',
         ...what,
         started_at_ms: call.startedAtMs ?? nowMs,
-        duration_ms: nowMs - (call.startedAtMs ?? nowMs),
-        ...(execution === undefined ? {} : { usage: { ...execution.usage } as Json }),
-        ...(execution?.beforeImages.length
-          ? { before_images: execution.beforeImages.slice(0, 100).map((image) => ({ ...image }) as Json) }
-          : {}),
+        duration_ms: Math.max(0, nowMs - (call.startedAtMs ?? nowMs)),
+        ...(execution === undefined ? {} : { usage: { ...execution.usage } }),
+        ...(execution?.beforeImages.length ? { before_images: describeImages(execution.beforeImages, redactor) } : {}),
       }),
     },
     ...(dedupeKey && session && call.reused === undefined
@@ -67,6 +69,15 @@ async function settle(
   } catch (error) {
     throw new Fault('OUTCOME_UNRECORDED', 'the outcome could not be recorded', { cause: error });
   }
+}
+
+function describeImages(images: readonly BeforeImage[], redactor: Redactor): Json {
+  const described = images.slice(0, mostImages).map(({ path, kept, ...image }): Json => ({
+    ...image,
+    path: keepText(path, redactor, longestPath),
+    ...(kept === undefined ? {} : { kept: keepText(kept, redactor, longestPath) }),
+  }));
+  return images.length > mostImages ? [...described, `[${images.length - mostImages} more]`] : described;
 }
 
 function successOf({ call }: CallEnding): { output?: Json } {
@@ -99,13 +110,13 @@ function describeEnding(
     case 'faulted':
       return {
         result: 'fault',
-        what: { fault: { stage: ending.stage, message: redactor.redactText(ending.fault.message.slice(0, 1000)) } },
+        what: { fault: { stage: ending.stage, message: keepText(ending.fault.message, redactor) } },
       };
     case 'completed': {
       const { outcome } = ending.call;
-      if (outcome.ok) return { result: 'ok', what: { summary: redactor.redactText(outcome.summary) } };
+      if (outcome.ok) return { result: 'ok', what: { summary: keepText(outcome.summary, redactor) } };
       const { code, message } = outcome.failure;
-      return { result: 'error', what: { error: { code, message: redactor.redactText(message.slice(0, 1000)) } } };
+      return { result: 'error', what: { error: { code, message: keepText(message, redactor) } } };
     }
   }
 }

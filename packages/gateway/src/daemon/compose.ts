@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { canonicalJson } from '@sallyport/contract';
 import { reconcileIntents } from '../audit/reconcile.ts';
 import { Redactor, secretsOfEnvironment } from '../audit/redact.ts';
 import { AttemptCounter } from '../closers/attempt-counter.ts';
@@ -21,12 +22,13 @@ import { fileTools } from '../tools/files/index.ts';
 import { sessionTools } from '../tools/sessions/sessions.ts';
 import type { Config } from './config.ts';
 import { openOperatorSession, openSigningKey } from './identity.ts';
-import { readInstallKind } from './install-kind.ts';
+import { statusReader } from './read-status.ts';
 import { watchSpace } from './space-gauge.ts';
 import { version } from './version.ts';
 
 const reserveBytes = 4 * 1024 * 1024;
 const graceMs = 10_000;
+const ignore = (): void => undefined;
 
 /** A daemon that is serving. */
 export interface Composed {
@@ -37,26 +39,46 @@ export interface Composed {
 
 /** Picks the implementations and puts them together. The only place that does. `stop` is called on an operator's wish. */
 export async function compose(config: Config, stop: () => void): Promise<Composed> {
+  // What was opened is closed in reverse order: when the daemon stops, and when it does not even start.
+  await using opened = new AsyncDisposableStack();
   const { home } = config;
   const startedAtMs = Date.now();
-  const { workspace, reason: workspaceReason = '' } = resolveWorkspace(config);
-  const rules = loadRules({ ...config, folder: config.rulesFolder, home: home.folder, workspace });
+  const { startFolder, userHome, programFolder, rulesFolder } = config;
+  const folders = { home: home.folder, userHome, programFolder, rulesFolder };
+  const explicit = config.workspace === undefined ? {} : { explicit: config.workspace };
+  const { workspace, reason: workspaceReason = '' } = resolveWorkspace({ ...folders, ...explicit, startFolder });
+  const rules = loadRules({ ...folders, folder: rulesFolder, workspace });
   const redactor = new Redactor(secretsOfEnvironment(process.env));
   const log = EventLog.toFile(home.logFile, 'info', (text) => redactor.redactText(text));
+  opened.defer(() => log.close());
 
   const { key: signingKey, origin } = openSigningKey(home);
   redactor.learn(signingKey);
   const { databaseFile, checkpointFile, reserveFile } = home;
   const store = await openSqliteStore({ databaseFile, signingKey, origin, checkpointFile, reserveFile, reserveBytes });
+  opened.defer(() => store.close());
   const cutOff = await reconcileIntents(store, startedAtMs);
   redactor.learn(await openOperatorSession(home, store, workspace));
   store.onSealed((reason) => log.error('sealed', { reason }));
+
+  const recordEvent = (event: string) =>
+    store.append({
+      kind: 'event',
+      result: 'none',
+      timeMs: Date.now(),
+      rulesHash: rules.hash,
+      payload: canonicalJson({ event, version, pid: process.pid, workspace, cut_off_calls: cutOff }),
+    });
+
+  // A sealed store cannot take the note, and has said so already.
+  opened.defer(() => recordEvent('daemon_stopped').then(ignore, ignore));
 
   const registry = new Registry();
   for (const tool of [...fileTools(), ...sessionTools(store, { workspace })]) registry.register(tool);
 
   const turnstile = new Turnstile(() => rules.limits);
   const attempts = new AttemptCounter(store);
+  opened.defer(() => attempts.flush(Number.MAX_SAFE_INTEGER));
   const gateway = buildGateway({
     store,
     registry,
@@ -74,32 +96,11 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   const submit = (call: Omit<Begun, 'callId' | 'startedAtMs'>) =>
     gateway.run({ ...call, callId: randomUUIDv7(), startedAtMs: Date.now() }, clock);
 
-  const install = readInstallKind();
-  const readStatus = (): Status => ({
-    version,
-    pid: process.pid,
-    uptimeMs: BigInt(Date.now() - startedAtMs),
-    mode: store.readMode(),
-    install: install.kind,
-    installMeaning: install.meaning,
-    home: home.folder,
-    workspace,
-    workspaceReason,
-    address: doors.address,
-    operatorSocket: home.operatorSocket,
-    agentSocket: home.agentSocket,
-    rulesHash: rules.hash,
-    rulesFolder: rules.folder,
-    ruleCount: rules.count,
-    logSize: BigInt(store.logSize()),
-    checkpointSize: BigInt(store.lastCheckpoint()?.size ?? 0),
-    callsInFlight: turnstile.running,
-    health: store.sealed() === undefined ? 'serving' : 'sealed',
-    healthReason: store.sealed() ?? '',
-    toolCount: registry.all.length,
-    activeSessions: store.listSessions().filter(({ status }) => status === 'active').length,
+  let address = '';
+  const readStatus = statusReader({
+    ...{ home, store, rules, registry, turnstile, startedAtMs, workspace, workspaceReason },
+    address: () => address,
   });
-
   const doors = await openDoors({
     services: [toolService({ store, registry, submit }), operatorService({ store, readStatus, stop })],
     tcp: { host: '127.0.0.1', port: config.port },
@@ -112,23 +113,16 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     log: (event) => log.warn('transport', { ...event }),
   });
 
+  opened.defer(() => doors.close(graceMs));
+  address = doors.address ?? '';
   const warmUp = new AbortController();
+  opened.defer(() => warmUp.abort());
   void registry.warmUp(warmUp.signal);
-  const flushing = setInterval(() => attempts.flush(Date.now()), 1000);
-  flushing.unref();
-  log.info('started', { version, address: doors.address, workspace, rules: rules.hash, cut_off_calls: cutOff });
+  const flushing = setInterval(() => attempts.flush(Date.now()), 1000).unref();
+  opened.defer(() => clearInterval(flushing));
+  await recordEvent('daemon_started');
+  log.info('started', { version, address, workspace, rules: rules.hash, cut_off_calls: cutOff });
 
-  return {
-    address: doors.address,
-    readStatus,
-    close: async () => {
-      warmUp.abort();
-      clearInterval(flushing);
-      await doors.close(graceMs);
-      attempts.flush(Number.MAX_SAFE_INTEGER);
-      await store.close();
-      log.info('stopped');
-      await log.close();
-    },
-  };
+  const closing = opened.move();
+  return { address, readStatus, close: () => closing.disposeAsync() };
 }

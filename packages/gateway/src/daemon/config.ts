@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -38,14 +38,23 @@ export function readConfig(environment: Environment = process.env): Config {
     startFolder: resolve(environment['INIT_CWD'] || process.cwd()),
     ...(workspace ? { workspace: resolve(workspace) } : {}),
     programFolder,
-    rulesFolder: existsSync(home.rulesFolder) ? home.rulesFolder : join(programFolder, 'config', 'governance'),
+    rulesFolder: isAbsent(home.rulesFolder) ? join(programFolder, 'config', 'governance') : home.rulesFolder,
   };
+}
+
+/** A link to nowhere or a folder that cannot be read is there: the shipped rules must not quietly replace it. */
+function isAbsent(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
 }
 
 function parsePort(text: string | undefined): number {
   if (text === undefined || text === '') return defaultPort;
   const port = Number(text);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw new ConfigError(
     `SALLYPORT_PORT is not a port: ${text}`,
     'Use a number from 1 to 65535, or 0 for any free port.',

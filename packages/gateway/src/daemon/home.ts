@@ -45,7 +45,10 @@ export function describeHome(folder: string): Home {
 /** Longest path that fits into a socket address on Linux; macOS has four less. */
 const maxSocketPath = process.platform === 'linux' ? 107 : 103;
 
-/** Creates the folders, readable by their owner only. Refuses a home that cannot be written or is someone else's. */
+/**
+ * Creates the folders, readable by their owner only. Refuses a home that cannot be written, is someone else's, or
+ * stood open so that anyone could have put rules and keys there.
+ */
 export function prepareHome(home: Home): void {
   if (Buffer.byteLength(home.operatorSocket) > maxSocketPath) {
     throw new ConfigError(
@@ -72,11 +75,17 @@ export function prepareHome(home: Home): void {
 
 function refuseForeignFolder(folder: string): void {
   const own = process.getuid?.();
-  const owner = statSync(folder).uid;
+  const { uid: owner, mode } = statSync(folder);
   if (own !== undefined && owner !== own) {
     throw new ConfigError(
       `${folder} belongs to another user (uid ${owner}).`,
       'Start as that user, or choose another folder with SALLYPORT_HOME.',
+    );
+  }
+  if ((mode & 0o002) !== 0) {
+    throw new ConfigError(
+      `Every user of this machine can write to ${folder}.`,
+      'Choose a folder of your own with SALLYPORT_HOME.',
     );
   }
 }

@@ -11,29 +11,40 @@ export function readOrCreateSecret(file: string, create: () => string): string {
   if (existing !== undefined) return existing;
   const secret = create();
   const fresh = `${file}.${process.pid}.new`;
-  const descriptor = openSync(fresh, 'w', 0o600);
   try {
-    writeSync(descriptor, `${secret}\n`);
-    fsyncSync(descriptor);
+    writeDurably(fresh, `${secret}\n`);
+    // link, unlike rename, does not replace a file that another process has just made
+    linkSync(fresh, file);
   } finally {
-    closeSync(descriptor);
+    rmSync(fresh, { force: true });
   }
-  // link, unlike rename, does not replace a file that another process has just made
-  linkSync(fresh, file);
-  rmSync(fresh);
   syncFolder(dirname(file));
   return secret;
 }
 
+/** Undefined when there is no such file. */
 export function readSecret(file: string): string | undefined {
+  let secret: string;
   try {
     if ((statSync(file).mode & 0o077) !== 0) {
-      throw new ConfigError(`Other users can read ${file}.`, `Run: chmod 600 ${file}`);
+      throw new ConfigError(`Other users can read ${file}.`, `Run: chmod 600 '${file}'`);
     }
-    return readFileSync(file, 'utf8').trim();
+    secret = readFileSync(file, 'utf8').trim();
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
+  }
+  if (secret === '') throw new ConfigError(`${file} is empty.`, 'Restore it from a backup, or remove it.');
+  return secret;
+}
+
+function writeDurably(file: string, text: string): void {
+  const descriptor = openSync(file, 'w', 0o600);
+  try {
+    writeSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }
 

@@ -5,7 +5,11 @@ const lowBytes = 64 * 1024 * 1024;
 const freshForMs = 1000;
 
 /** Watches the free space of the disk that holds the log; asks the system at most once a second. */
-export function watchSpace(folder: string, nowMs: () => number = Date.now): SpaceGauge {
+export function watchSpace(
+  folder: string,
+  // Not the time of day: a clock that is set back would leave an old reading in force.
+  nowMs: () => number = () => performance.now(),
+): SpaceGauge {
   let readAtMs = -Infinity;
   let low = false;
   return {

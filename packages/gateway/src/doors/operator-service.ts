@@ -1,5 +1,4 @@
 import { create } from '@bufbuild/protobuf';
-import type { MessageInitShape } from '@bufbuild/protobuf';
 import {
   AuditRecordSchema,
   GetStatusResponseSchema,
@@ -7,7 +6,7 @@ import {
   ReadAuditResponseSchema,
   StopResponseSchema,
 } from '@sallyport/contract';
-import type { AuditRecord } from '@sallyport/contract';
+import type { AuditRecord, GetStatusResponse } from '@sallyport/contract';
 import { decodeLeaf } from '../audit/leaf.ts';
 import { hashLeaf } from '../audit/merkle.ts';
 import { isRefusal } from '../model/refusal.ts';
@@ -18,7 +17,8 @@ import { bindService } from './rpc/service-binding.ts';
 import type { ServiceBinding } from './rpc/service-binding.ts';
 import { credentialOf, rpcErrorOf } from './tool-service.ts';
 
-export type Status = MessageInitShape<typeof GetStatusResponseSchema>;
+/** The facts of GetStatusResponse. */
+export type Status = Omit<GetStatusResponse, '$typeName' | '$unknown'>;
 
 export interface OperatorServiceParts {
   readonly store: Pick<Store, 'findSessionByToken' | 'logSize' | 'readRecords'>;

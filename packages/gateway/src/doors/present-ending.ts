@@ -44,7 +44,7 @@ function presentRefusal(refusal: Refusal): NonNullable<Result> {
   const { code, rule, message, remedy = '' } = refusal;
   const { presentedAs, category, retryable } = describeCode(code);
   if (presentedAs === 'error') {
-    const retryAfterMs = BigInt(Math.ceil(refusal.retryAfterMs ?? 0));
+    const retryAfterMs = BigInt(Math.max(0, Math.ceil(refusal.retryAfterMs ?? 0)));
     const advised = remedy === '' ? message : `${message} ${remedy}`;
     return { case: 'error', value: { code, message: advised, retryable, retryAfterMs, category } };
   }

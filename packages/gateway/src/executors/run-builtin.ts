@@ -3,7 +3,7 @@ import type { Execution } from '../model/call.ts';
 import { ToolFailure } from '../model/tool.ts';
 import type { ObservedContext } from './tool-context.ts';
 
-const graceMs = 5000;
+const defaultGraceMs = 5000;
 
 /** A signal that aborts when the caller goes away or the time is up, and says which. */
 export function openDeadline(caller: AbortSignal, timeoutMs: number): { signal: AbortSignal; close: () => void } {
@@ -31,6 +31,7 @@ export async function runBuiltin(
   run: () => Promise<Json>,
   signal: AbortSignal,
   observed: ObservedContext,
+  { graceMs = defaultGraceMs }: { readonly graceMs?: number } = {},
 ): Promise<Execution> {
   const finish = (result: Execution['result']): Execution => ({
     result,
@@ -39,12 +40,13 @@ export async function runBuiltin(
   });
   if (signal.aborted) return finish({ ok: false, failure: reasonOf(signal) });
   const { promise: overrun, reject } = Promise.withResolvers<never>();
+  let patience: NodeJS.Timeout | undefined;
   const giveUp = (): void => {
     const { code, message } = reasonOf(signal);
-    setTimeout(
+    patience = setTimeout(
       () => reject(new ToolFailure(code, `${message} It did not stop; its effect may still happen.`)),
       graceMs,
-    ).unref();
+    );
   };
   signal.addEventListener('abort', giveUp, { once: true });
   try {
@@ -57,6 +59,7 @@ export async function runBuiltin(
     throw error;
   } finally {
     signal.removeEventListener('abort', giveUp);
+    clearTimeout(patience);
   }
 }
 

@@ -37,8 +37,14 @@ export function createToolContexts({ trashFolder }: { readonly trashFolder: stri
 function addUsage(a: ToolUsage, b: ToolUsage): ToolUsage {
   const sum: { -readonly [Key in keyof ToolUsage]: number } = { ...a };
   for (const key of ['cpuMs', 'networkConnections', 'bytesRead', 'bytesWritten'] as const) {
-    if (b[key] !== undefined) sum[key] = (sum[key] ?? 0) + b[key];
+    if (isMeasure(b[key])) sum[key] = (sum[key] ?? 0) + (key === 'cpuMs' ? b[key] : Math.round(b[key]));
   }
-  if (b.peakMemoryBytes !== undefined) sum.peakMemoryBytes = Math.max(sum.peakMemoryBytes ?? 0, b.peakMemoryBytes);
+  if (isMeasure(b.peakMemoryBytes))
+    sum.peakMemoryBytes = Math.max(sum.peakMemoryBytes ?? 0, Math.round(b.peakMemoryBytes));
   return sum;
+}
+
+/** What is no number could neither be recorded nor answered. */
+function isMeasure(value: number | undefined): value is number {
+  return value !== undefined && Number.isFinite(value) && value >= 0;
 }

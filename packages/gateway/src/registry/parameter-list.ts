@@ -12,7 +12,7 @@ export interface ToolParameter {
 }
 
 export function schemaFromParameters(parameters: readonly ToolParameter[]): JsonObject {
-  const properties: Record<string, Json> = Object.create(null);
+  const properties = Object.create(null) as Record<string, Json>;
   const required: string[] = [];
   for (const parameter of parameters) {
     if (parameter.name in properties) throw new TypeError(`the parameter ${parameter.name} stands twice`);

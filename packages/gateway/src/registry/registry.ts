@@ -1,3 +1,4 @@
+import { Fault } from '../model/fault.ts';
 import type { Mode, Principal } from '../model/session.ts';
 import type { AnyTool } from '../model/tool.ts';
 import { nearestNames } from './nearest-names.ts';
@@ -24,8 +25,8 @@ export class Registry {
     }
     const registered = {
       tool,
-      input: new SchemaCheck(definition.inputSchema),
-      output: new SchemaCheck(definition.outputSchema),
+      input: new SchemaCheck(definition.inputSchema, 'arguments'),
+      output: new SchemaCheck(definition.outputSchema, 'result'),
     };
     for (const name of names) this.#byName.set(name, registered);
     this.#tools.push(registered);
@@ -34,6 +35,13 @@ export class Registry {
 
   find(nameOrAlias: string): RegisteredTool | undefined {
     return this.#byName.get(nameOrAlias);
+  }
+
+  /** Throws when the tool is not the registered one: what cannot be checked must not pass. */
+  schemasOf(tool: AnyTool): RegisteredTool {
+    const registered = this.#byName.get(tool.definition.name);
+    if (registered?.tool !== tool) throw new Fault('INTERNAL', `${tool.definition.name} is not registered`);
+    return registered;
   }
 
   /** Names that a caller may have meant; only of tools that the caller may know of. */
@@ -62,8 +70,12 @@ export class Registry {
   async warmUp(signal: AbortSignal): Promise<void> {
     for (const { input, output } of this.#tools) {
       if (signal.aborted) return;
-      input.compile();
-      output.compile();
+      try {
+        input.compile();
+        output.compile();
+      } catch {
+        // A schema that does not compile fails the calls of its own tool, one by one; it harms no other.
+      }
       await new Promise((resolve) => setImmediate(resolve));
     }
   }

@@ -5,6 +5,7 @@ import { refuse } from '../model/refusal.ts';
 import type { Stage } from '../pipeline/stage.ts';
 import type { Store } from '../storage/stores.ts';
 import { budgetSpent, rateLimited } from './check-limits.ts';
+import { fingerprintOf } from './reuse-result.ts';
 
 type Needs = facts.Begun &
   facts.Decoded &
@@ -42,7 +43,7 @@ export function admitCall(store: Pick<Store, 'admit'>, redactor: Redactor): Stag
         reservations: call.reservations,
         ...(dedupeKey === '' || reused !== undefined
           ? {}
-          : { dedupe: { key: dedupeKey, argumentsSha256: call.arguments.sha256, expiresAtMs: nowMs + keepKeyMs } }),
+          : { dedupe: { key: dedupeKey, argumentsSha256: fingerprintOf(call), expiresAtMs: nowMs + keepKeyMs } }),
       });
       if (admitted.admitted) return { intentIndex: admitted.intentIndex };
       switch (admitted.because) {
@@ -51,7 +52,9 @@ export function admitCall(store: Pick<Store, 'admit'>, redactor: Redactor): Stag
         case 'budget':
           return budgetSpent(session.maxCalls);
         case 'session':
-          return refuse('SESSION_ENDED', 'session', 'The session ended before the call could run.');
+          return refuse('SESSION_ENDED', 'session', 'The session ended before the call could run.', {
+            remedy: 'Ask the operator for a new session.',
+          });
         case 'dedupe':
           return refuse('DEDUPE_CONFLICT', 'dedupe', 'Another call has claimed this dedupe key.', {
             remedy: 'Use a new key.',

@@ -12,7 +12,7 @@ export function checkArguments(registry: Registry): Stage<Begun & Decoded & Open
     name: 'check-arguments',
     run: ({ rawArguments, session, timeoutMs, tool }) => {
       const { name, timeoutMs: toolTimeoutMs } = tool.definition;
-      const violations = registry.find(name)?.input.check(rawArguments) ?? [];
+      const violations = registry.schemasOf(tool).input.check(rawArguments);
       if (violations.length > 0) {
         const message = `The arguments do not fit ${name}: ${violations.map((violation) => violation.message).join('; ')}.`;
         const remedy = `See the arguments of the tool with \`sallyport tool show ${name}\` or GetToolSchema.`;

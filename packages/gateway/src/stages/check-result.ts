@@ -9,7 +9,7 @@ export function checkResult(registry: Registry): Stage<Resolved & Executed, Exec
     name: 'check-result',
     run: ({ tool, execution }) => {
       if (!execution.result.ok) return { execution };
-      const violations = registry.find(tool.definition.name)?.output.check(execution.result.output) ?? [];
+      const violations = registry.schemasOf(tool).output.check(execution.result.output);
       if (violations.length === 0) return { execution };
       const details = violations.map((violation) => violation.message).join('; ');
       const failure = new ToolFailure(

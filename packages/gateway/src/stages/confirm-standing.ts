@@ -16,7 +16,9 @@ export function confirmStanding(
       const present = store.findSession(session.id);
       const ended =
         present === undefined
-          ? refuse('SESSION_ENDED', 'session', 'The session is gone.')
+          ? refuse('SESSION_ENDED', 'session', 'The session is gone.', {
+              remedy: 'Ask the operator for a new session.',
+            })
           : sessionRefusal(present, context.nowMs());
       if (ended !== undefined) return ended;
       const presentMode = store.readMode();

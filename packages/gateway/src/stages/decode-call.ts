@@ -42,6 +42,7 @@ export function decodeCall({ maxArgumentBytes }: { readonly maxArgumentBytes: ()
 function checkShape(call: Begun): Violation[] {
   const violations: Violation[] = [];
   const identifiers = {
+    name: call.toolName,
     request_id: call.requestId,
     dedupe_key: call.dedupeKey,
     'context.task_id': call.taskId,
@@ -59,26 +60,22 @@ function checkShape(call: Begun): Violation[] {
     if (!value.isWellFormed()) violations.push({ field, rule: 'utf8', message: `${field} is not valid Unicode` });
   }
   if (call.toolName === '') violations.push({ field: 'name', rule: 'required', message: 'name is required' });
-  if (call.toolName.length > longestIdentifierBytes || !call.toolName.isWellFormed()) {
-    violations.push({
-      field: 'name',
-      rule: 'max_length',
-      message: `name is longer than ${longestIdentifierBytes} bytes`,
-    });
-  }
-  if (call.timeoutMs > longestTimeoutMs) {
+  const { timeoutMs } = call;
+  if (timeoutMs > longestTimeoutMs) {
     violations.push({
       field: 'timeout_ms',
       rule: 'max',
       message: `timeout_ms is above ${longestTimeoutMs} (one hour)`,
     });
+  } else if (!Number.isInteger(timeoutMs) || timeoutMs < 0) {
+    violations.push({ field: 'timeout_ms', rule: 'min', message: 'timeout_ms is not a whole number of milliseconds' });
   }
   return violations;
 }
 
 function readArguments(input: string): { value: Decoded['rawArguments'] } | Refusal {
   try {
-    const value = input === '' ? {} : parseStrictJson(input);
+    const value = parseStrictJson(input === '' ? '{}' : input);
     if (isJsonObject(value)) return { value };
     return refuse('MALFORMED_ARGUMENTS', 'canonical-json', 'The arguments are not a JSON object.', {
       remedy: 'Send an object, such as {"path": "notes.md"}.',
@@ -91,8 +88,13 @@ function readArguments(input: string): { value: Decoded['rawArguments'] } | Refu
   }
 }
 
+const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
+const onlyZeros = /^0+$/;
+
 /** The trace id of a W3C `traceparent`, or undefined when it is absent or not valid. */
-function readTraceId(traceparent: string | undefined): string | undefined {
-  const traceId = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/.exec(traceparent ?? '')?.[1];
-  return traceId === '0'.repeat(32) ? undefined : traceId;
+function readTraceId(traceparent = ''): string | undefined {
+  const [, version = 'ff', traceId = '', parentId = '', more] = traceparentForm.exec(traceparent) ?? [];
+  // ff is no version, and only later versions than 00 may say more.
+  if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
+  return onlyZeros.test(traceId) || onlyZeros.test(parentId) ? undefined : traceId;
 }

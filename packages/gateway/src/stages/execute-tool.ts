@@ -15,7 +15,10 @@ type Needs = facts.Begun &
   facts.Confirmed;
 
 /** The effect. Needs a durable intent and a standing that was confirmed a moment ago. */
-export function executeTool(createContext: ToolContextFactory): Stage<Needs, facts.Executed> {
+export function executeTool(
+  createContext: ToolContextFactory,
+  options: { readonly graceMs?: number } = {},
+): Stage<Needs, facts.Executed> {
   return {
     name: 'execute-tool',
     run: async (call) => {
@@ -23,10 +26,10 @@ export function executeTool(createContext: ToolContextFactory): Stage<Needs, fac
         return { execution: { result: { ok: true, output: call.reused.output }, usage: {}, beforeImages: [] } };
       }
       const deadline = openDeadline(call.signal, call.effectiveTimeoutMs);
-      const observed = createContext(call, deadline.signal);
       try {
+        const observed = createContext(call, deadline.signal);
         const run = () => call.tool.run(call.arguments.value, observed.context);
-        return { execution: await runBuiltin(run, deadline.signal, observed) };
+        return { execution: await runBuiltin(run, deadline.signal, observed, options) };
       } catch (error) {
         if (error instanceof ToolRefused) return error.refusal;
         throw error;

@@ -3,25 +3,29 @@ import { refuse } from '../model/refusal.ts';
 import type { Rules, Verdict } from '../model/verdict.ts';
 import type { Stage } from '../pipeline/stage.ts';
 
-/** Asks the rules. Whatever goes wrong in them is a denial. */
-export function judgeCall(currentRules: () => Rules): Stage<Opened & Resolved & ArgumentsChecked & ModeRead, Judged> {
+/** Asks the rules. Whatever goes wrong in them is a denial; `reportFailure` hears why. */
+export function judgeCall(
+  currentRules: () => Rules,
+  reportFailure: (error: unknown) => void,
+): Stage<Opened & Resolved & ArgumentsChecked & ModeRead, Judged> {
   return {
     name: 'judge-call',
     run: ({ session, tool, resources, mode }) => {
-      const rules = currentRules();
+      let rules: Rules;
       let verdict: Verdict;
       try {
         const { principal, agent } = session;
+        rules = currentRules();
         verdict = rules.judge({ tool: tool.definition, principal, agent, mode, resources });
-      } catch {
+      } catch (error) {
+        reportFailure(error);
         return refuse('RULE_DENIES', 'rule-failed', 'A rule failed while it was applied, so the call is denied.', {
           remedy: 'The operator finds the cause in the daemon log.',
         });
       }
       if (verdict.effect !== 'deny') return { rules, verdict };
-      return refuse(verdict.code ?? 'RULE_DENIES', verdict.rule, verdict.reason, {
-        ...(verdict.remedy === undefined ? {} : { remedy: verdict.remedy }),
-      });
+      const { code = 'RULE_DENIES', rule, reason, remedy } = verdict;
+      return refuse(code, rule, reason, remedy === undefined ? {} : { remedy });
     },
   };
 }

@@ -1,27 +1,40 @@
-import type { ArgumentsChecked, Begun, KeyHeld, Opened, ReuseChecked } from '../model/call.ts';
+import { hash } from 'node:crypto';
+import type { ArgumentsChecked, Begun, KeyHeld, Opened, Resolved, ReuseChecked } from '../model/call.ts';
 import { refuse } from '../model/refusal.ts';
 import type { KeyedLock } from '../pipeline/keyed-lock.ts';
 import type { Stage } from '../pipeline/stage.ts';
-import type { Store } from '../storage/stores.ts';
+import type { DedupeEntry, Store } from '../storage/stores.ts';
 
 /** Finds the first success of a dedupe key. A concurrent duplicate waits here until the first call has ended. */
 export function reuseResult(
   store: Pick<Store, 'findDedupe'>,
   keys: KeyedLock,
-): Stage<Begun & Opened & ArgumentsChecked, KeyHeld & ReuseChecked> {
+): Stage<Begun & Opened & Resolved & ArgumentsChecked, KeyHeld & ReuseChecked> {
   return {
     name: 'reuse-result',
-    run: async ({ dedupeKey, session, arguments: { sha256 } }, context) => {
+    run: async (call, context) => {
+      const { dedupeKey, session } = call;
       if (dedupeKey === '') return {};
-      const releaseKey = await keys.acquire(`${session.id} ${dedupeKey}`);
-      const first = store.findDedupe(session.id, dedupeKey, context.nowMs());
+      const releaseKey = await keys.acquire(`${session.id} ${dedupeKey}`, call.signal);
+      if (releaseKey === undefined) {
+        return refuse('CANCELLED', 'caller', 'The caller went away before the call could run.');
+      }
+      let first: DedupeEntry | undefined;
+      try {
+        first = store.findDedupe(session.id, dedupeKey, context.nowMs());
+      } catch (error) {
+        // No fact of this stage survives the fault, so nobody else could let go of the key.
+        releaseKey();
+        throw error;
+      }
       if (first === undefined) return { releaseKey };
-      if (first.argumentsSha256 === sha256 && first.state === 'succeeded') {
+      const isSame = first.argumentsSha256 === fingerprintOf(call);
+      if (isSame && first.state === 'succeeded') {
         return { releaseKey, reused: { output: first.output ?? null, callId: first.callId } };
       }
       releaseKey();
-      if (first.argumentsSha256 !== sha256) {
-        return refuse('DEDUPE_CONFLICT', 'dedupe', 'This dedupe key was used with other arguments.', {
+      if (!isSame) {
+        return refuse('DEDUPE_CONFLICT', 'dedupe', 'This dedupe key was used with another tool or other arguments.', {
           remedy: 'Use a new key for a new call.',
         });
       }
@@ -35,4 +48,9 @@ export function reuseResult(
       );
     },
   };
+}
+
+/** What a dedupe key stands for: the tool as well, because two tools may take the same arguments. */
+export function fingerprintOf(call: Resolved & ArgumentsChecked): string {
+  return hash('sha256', `${call.tool.definition.name} ${call.arguments.sha256}`);
 }

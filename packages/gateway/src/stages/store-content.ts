@@ -10,10 +10,11 @@ export const storeContent: Stage<Resolved & ArgumentsChecked & Executed, Deliver
   run: ({ tool, arguments: { value }, execution: { result } }) => {
     if (!result.ok) return { outcome: result };
     const outputJson = JSON.stringify(result.output);
-    if (outputJson.length <= largestInlineBytes) {
+    const bytes = Buffer.byteLength(outputJson);
+    if (bytes <= largestInlineBytes) {
       return { outcome: { ok: true, outputJson, summary: tool.summarize(value, result.output) } };
     }
-    const message = `The result has ${outputJson.length} bytes, more than the ${largestInlineBytes} that fit into an answer. Ask for less, for example with offset and limit.`;
+    const message = `The result has ${bytes} bytes, more than the ${largestInlineBytes} that fit into an answer. Ask for less, for example with offset and limit.`;
     return { outcome: { ok: false, failure: new ToolFailure('TOO_LARGE', message) } };
   },
 };

@@ -4,7 +4,9 @@ import type { Writable } from 'node:stream';
 export const levels = ['debug', 'info', 'warn', 'error'] as const;
 export type Level = (typeof levels)[number];
 
-/** The daemon's own log: one JSON object a line. Not evidence; that is the audit log. */
+const deepestCause = 5;
+
+/** The daemon's own log: one JSON object a line. Not evidence; that is the audit log. Writing to it never throws. */
 export class EventLog {
   readonly #sink: Writable;
   readonly #lowest: number;
@@ -34,17 +36,27 @@ export class EventLog {
 
   #write(level: Level, event: string, fields: Record<string, unknown>): void {
     if (levels.indexOf(level) < this.#lowest) return;
-    const line = JSON.stringify({ time: new Date().toISOString(), level, event, ...fields }, showErrors);
-    this.#sink.write(`${this.#redact(line)}\n`);
+    const head = { time: new Date().toISOString(), level, event };
+    this.#sink.write(`${this.#redact(encodeLine(head, fields))}\n`);
   }
 }
 
-function showErrors(_key: string, value: unknown): unknown {
-  if (!(value instanceof Error)) return value;
-  return {
-    name: value.name,
-    message: value.message,
-    stack: value.stack,
-    ...(value.cause === undefined ? {} : { cause: value.cause }),
-  };
+/** What has no JSON, such as a loop of objects, must not cost the event itself. */
+function encodeLine(head: Record<string, string>, fields: Record<string, unknown>): string {
+  try {
+    return JSON.stringify({ ...head, ...fields }, showValue);
+  } catch (error) {
+    return JSON.stringify({ ...head, unreadable: error instanceof Error ? error.message : 'fields' });
+  }
+}
+
+function showValue(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value);
+  return value instanceof Error ? showError(value, deepestCause) : value;
+}
+
+/** Causes may name each other, so they are followed only so far. */
+function showError({ name, message, stack, cause }: Error, depth: number): Record<string, unknown> {
+  if (cause === undefined || depth === 0) return { name, message, stack };
+  return { name, message, stack, cause: cause instanceof Error ? showError(cause, depth - 1) : cause };
 }

@@ -17,12 +17,12 @@ export function openLog(databaseFile: string): OpenLog {
   const database = Database.openForReading(databaseFile);
   try {
     database.execute('BEGIN');
-    // A place beyond what a number can hold is no place of ours, and reading it would throw.
-    const place = `iif(typeof(position) = 'integer' AND position BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}, position, -1)`;
     const records = database.prepare(
-      `SELECT ${place} AS position, leaf, salt, payload, tag FROM records ORDER BY records.position`,
+      `SELECT ${whole('position')} AS position, leaf, salt, payload, tag FROM records ORDER BY records.position`,
     );
-    const checkpoints = database.prepare('SELECT size, note FROM checkpoints ORDER BY size');
+    const checkpoints = database.prepare(
+      `SELECT ${whole('size')} AS size, note FROM checkpoints ORDER BY checkpoints.size`,
+    );
     return {
       size: database.readNumber('SELECT count(*) FROM records'),
       records: () => mapRows(records.iterate(), readRecord),
@@ -33,6 +33,12 @@ export function openLog(databaseFile: string): OpenLog {
     database.close();
     throw error;
   }
+}
+
+/** A place or size that a number cannot hold is none of ours, and reading it would throw. */
+function whole(column: string): string {
+  const fits = `typeof(${column}) = 'integer' AND ${column} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`;
+  return `iif(${fits}, ${column}, -1)`;
 }
 
 export function readRecord(row: Row): StoredRecord {

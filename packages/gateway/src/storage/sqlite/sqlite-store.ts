@@ -5,8 +5,9 @@ import { ConfigError, Fault } from '../../model/fault.ts';
 import { modes } from '../../model/session.ts';
 import type { Mode, Session } from '../../model/session.ts';
 import type * as stores from '../stores.ts';
-import type { Row, Statement } from './database.ts';
+import type { Statement } from './database.ts';
 import { Database } from './database.ts';
+import { readRecord } from './log-reader.ts';
 import { readSession } from './session-rows.ts';
 import type { FromWriter, ToWriter } from './writer-thread.ts';
 import type { Operation, WriterOptions, Written } from './writer.ts';
@@ -206,14 +207,4 @@ class SqliteStore implements stores.Store {
     this.#waiting.clear();
     this.#closed?.();
   }
-}
-
-export function readRecord(row: Row): stores.StoredRecord {
-  const { salt, payload } = row;
-  return {
-    index: Number(row['position']),
-    leaf: row['leaf'] as Uint8Array,
-    ...(salt === null || payload === null ? {} : { salt: salt as Uint8Array, payload: String(payload) }),
-    tag: row['tag'] as Uint8Array,
-  };
 }

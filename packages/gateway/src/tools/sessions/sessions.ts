@@ -52,6 +52,7 @@ function createTool(store: SessionStore, workspace: string): Tool<CreateArgument
           max_calls: {
             type: 'integer',
             minimum: 1,
+            maximum: 1_000_000_000,
             description: 'How many calls the session may make. Absent: no limit.',
           },
           tools: {
@@ -101,7 +102,7 @@ function createTool(store: SessionStore, workspace: string): Tool<CreateArgument
       const expiry = expiresAtMs === undefined ? {} : { expires_at: new Date(expiresAtMs).toISOString() };
       return { session_id: id, agent: args.agent, token, ...expiry };
     },
-    summarize: (args, output) => `created session ${String((output as JsonObject)['session_id'])} for ${args.agent}`,
+    summarize: (args, output) => `created session ${(output as { session_id: string }).session_id} for ${args.agent}`,
   };
 }
 

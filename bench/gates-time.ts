@@ -1,0 +1,131 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { hash, randomUUIDv7 } from 'node:crypto';
+import { loadRules } from '../packages/gateway/src/governance/load-rules.ts';
+import { LoopMemory } from '../packages/gateway/src/governance/loop-memory.ts';
+import type { Begun } from '../packages/gateway/src/model/call.ts';
+import type { Session } from '../packages/gateway/src/model/session.ts';
+import { KeyedLock } from '../packages/gateway/src/pipeline/keyed-lock.ts';
+import { Pipeline } from '../packages/gateway/src/pipeline/pipeline.ts';
+import { Registry } from '../packages/gateway/src/registry/registry.ts';
+import { breakLoop } from '../packages/gateway/src/stages/break-loop.ts';
+import { checkArguments } from '../packages/gateway/src/stages/check-arguments.ts';
+import { checkLease } from '../packages/gateway/src/stages/check-lease.ts';
+import { checkLimits } from '../packages/gateway/src/stages/check-limits.ts';
+import { checkMode } from '../packages/gateway/src/stages/check-mode.ts';
+import { decodeCall } from '../packages/gateway/src/stages/decode-call.ts';
+import { judgeCall } from '../packages/gateway/src/stages/judge-call.ts';
+import { openSession } from '../packages/gateway/src/stages/open-session.ts';
+import { resolveTool } from '../packages/gateway/src/stages/resolve-tool.ts';
+import { reuseResult } from '../packages/gateway/src/stages/reuse-result.ts';
+import { fileTools } from '../packages/gateway/src/tools/files/index.ts';
+import { newPlace } from '../test/harness/daemon.ts';
+import type { Budget } from './measure.ts';
+
+/** What the gates cost by themselves, without wire, disk or tool: all decisions of a call that is allowed. */
+export function gatesTime(): Budget {
+  let decide: () => Promise<void>;
+  return {
+    name: "the gates' own time",
+    bar: '≤ 60 µs of main thread for a whole call; the gates are a part of it',
+    meets: (_ratio, details) => (details['µs/call'] ?? Infinity) <= 60,
+    setUp: () => {
+      const place = newPlace();
+      decide = prepareDecision(place);
+      return Promise.resolve(() => Promise.resolve(rmSync(place.folder, { recursive: true })));
+    },
+    round: async (seconds) => {
+      const floor = await repeatFor(seconds / 2, parseOnly);
+      const subject = await repeatFor(seconds / 2, decide);
+      return {
+        floor: 1e6 / floor,
+        subject: 1e6 / subject,
+        unit: 'µs/call (floor: JSON.parse and one SHA-256)',
+        details: { 'µs/call': 1e6 / subject },
+      };
+    },
+  };
+}
+
+const input = '{"path":"src/kilobyte.txt"}';
+
+function parseOnly(): Promise<void> {
+  hash('sha256', JSON.stringify(JSON.parse(input)));
+  return Promise.resolve();
+}
+
+function prepareDecision({
+  folder,
+  home,
+  workspace,
+}: {
+  folder: string;
+  home: string;
+  workspace: string;
+}): () => Promise<void> {
+  mkdirSync(join(workspace, 'src'));
+  const programFolder = join(import.meta.dirname, '..');
+  const rulesFolder = join(programFolder, 'config/governance');
+  const rules = loadRules({ folder: rulesFolder, home, workspace, userHome: folder, programFolder });
+  const session: Session = {
+    id: randomUUIDv7(),
+    principal: 'agent',
+    agent: 'bench',
+    status: 'active',
+    createdAtMs: 0,
+    workingDirectory: workspace,
+    lease: { tools: ['*'] },
+    callsUsed: 0,
+  };
+  const registry = new Registry();
+  for (const tool of fileTools()) registry.register(tool);
+  const store = {
+    findSessionByToken: () => session,
+    findSession: () => session,
+    readMode: () => 'NORMAL' as const,
+    findDedupe: () => undefined,
+    usedOf: () => ({ used: 0, resetsInMs: 0 }),
+  };
+  const gates = Pipeline.from<Begun>(() => undefined)
+    .stage(decodeCall({ maxArgumentBytes: () => rules.limits.maxArgumentBytes }))
+    .stage(openSession(store))
+    .stage(resolveTool(registry))
+    .stage(checkArguments(registry))
+    .stage(checkLease)
+    .stage(checkMode(store))
+    .stage(judgeCall(() => rules))
+    .stage(breakLoop(new LoopMemory()))
+    .stage(reuseResult(store, new KeyedLock()))
+    .stage(checkLimits(store, { isLow: () => false }));
+  const { signal } = new AbortController();
+  const call: Omit<Begun, 'callId' | 'startedAtMs'> = {
+    door: 'tcp',
+    source: 'bench',
+    credential: 'token',
+    requestId: '',
+    toolName: 'files.read',
+    input,
+    timeoutMs: 0,
+    dedupeKey: '',
+    taskId: '',
+    correlationId: '',
+    confirmBinding: '',
+    signal,
+  };
+  const clock = { nowMs: Date.now };
+  return async () => {
+    const ending = await gates.run({ ...call, callId: randomUUIDv7(), startedAtMs: Date.now() }, clock);
+    if (ending.kind !== 'completed') throw new Error(`the gates did not pass the call: ${JSON.stringify(ending)}`);
+  };
+}
+
+/** How often a second `run` completes. */
+async function repeatFor(seconds: number, run: () => Promise<void>): Promise<number> {
+  const startedAt = performance.now();
+  let count = 0;
+  while (performance.now() - startedAt < seconds * 1000) {
+    for (let n = 0; n < 100; n++) await run();
+    count += 100;
+  }
+  return count / ((performance.now() - startedAt) / 1000);
+}

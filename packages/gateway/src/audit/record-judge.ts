@@ -1,0 +1,123 @@
+import type { StoredRecord } from '../storage/stores.ts';
+import { isTagOf } from './checkpoint.ts';
+import type { TagKey } from './checkpoint.ts';
+import type { CheckpointWalk } from './checkpoint-walk.ts';
+import type { FindingList } from './findings.ts';
+import { checkLeaf, isLeafOf, saltBytes } from './leaf.ts';
+import { hashLeaf } from './merkle.ts';
+import { TagMisfits } from './tag-misfits.ts';
+
+/** Judges each record by itself: the form of its leaf, its payload, its tag. */
+export class RecordJudge {
+  readonly #findings: FindingList;
+  readonly #tagKey: TagKey | undefined;
+  readonly #misfits: TagMisfits | undefined;
+  /** Records with a valid tag since this was last set to 0. */
+  tagged = 0;
+  erased = 0;
+
+  constructor(tagKey: TagKey | undefined, findings: FindingList) {
+    this.#findings = findings;
+    this.#tagKey = tagKey;
+    this.#misfits = tagKey && new TagMisfits(tagKey);
+  }
+
+  /** Returns the hash of the leaf as it was found. */
+  judge(record: StoredRecord): Buffer {
+    const { index } = record;
+    const leaf = asBytes(record.leaf);
+    const leafHash = hashLeaf(leaf);
+    if (record.salt === undefined && record.payload === undefined) this.erased += 1;
+    const malformed = describeMalformed(leaf);
+    if (malformed !== undefined) {
+      this.#findings.add(
+        'leaf-changed',
+        index,
+        index,
+        (records) => `${records}: ${malformed}, so no leaf of the gate.`,
+      );
+      return leafHash;
+    }
+    if (!matchesPayload(record, leaf)) {
+      this.#findings.add('payload-changed', index, index, (records) => `${records}: payload and leaf do not match.`);
+    }
+    if (this.#tagKey === undefined) return leafHash;
+    const tag = asBytes(record.tag);
+    if (isTagOf(tag, this.#tagKey, index, leafHash)) this.tagged += 1;
+    else this.#misfits?.add(index, leafHash, tag);
+    return leafHash;
+  }
+
+  /** A bad tag means another thing where the tree proves the leaf, where it refutes it, and where nothing is signed. */
+  finish(size: number, { provenSize, signedSize }: CheckpointWalk): void {
+    const findings = this.#findings;
+    if (this.#misfits === undefined) {
+      if (size > signedSize) findings.add('record-appended', signedSize, size - 1, describeUnsigned);
+      return;
+    }
+    const { rows, unkept } = this.#misfits.finish();
+    for (const { fromIndex, toIndex, shift } of rows) {
+      if (shift !== undefined) {
+        findings.add('record-moved', fromIndex, toIndex, describeMove(shift), shift);
+        continue;
+      }
+      const proven = Math.min(toIndex + 1, provenSize);
+      const signed = Math.min(toIndex + 1, Math.max(provenSize, signedSize));
+      if (fromIndex < proven) findings.add('tag-changed', fromIndex, proven - 1, describeTag);
+      if (Math.max(fromIndex, proven) < signed) {
+        findings.add('leaf-changed', Math.max(fromIndex, proven), signed - 1, describeChanged);
+      }
+      if (signed <= toIndex) findings.add('record-appended', Math.max(fromIndex, signed), toIndex, describeAppended);
+    }
+    if (unkept !== undefined) findings.add('leaf-changed', unkept.fromIndex, unkept.toIndex, describeMany);
+  }
+}
+
+function describeUnsigned(records: string): string {
+  return `${records}: beyond the last checkpoint, and without the tag key nothing shows that the gate wrote them.`;
+}
+
+function describeMove(shift: number): (records: string, fromIndex: number, toIndex: number) => string {
+  return (_, from, to) =>
+    from === to
+      ? `Record ${from + shift} stands at place ${from}.`
+      : `Records ${from + shift} to ${to + shift} stand at places ${from} to ${to}.`;
+}
+
+function describeTag(records: string): string {
+  return `${records}: the tag was changed; a checkpoint proves the leaf.`;
+}
+
+function describeChanged(records: string): string {
+  return `${records}: not what the gate wrote there; leaf or tag was changed.`;
+}
+
+function describeAppended(records: string): string {
+  return `${records}: not written by the gate, or changed before a checkpoint covered it.`;
+}
+
+function describeMany(records: string): string {
+  return `${records}: many of them are not what the gate wrote there.`;
+}
+
+function describeMalformed(leaf: Uint8Array): string | undefined {
+  try {
+    checkLeaf(leaf);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function matchesPayload({ salt, payload }: StoredRecord, leaf: Uint8Array): boolean {
+  if (salt === undefined && payload === undefined) return true;
+  if (asBytes(salt).length !== saltBytes || typeof payload !== 'string' || !payload.isWellFormed()) return false;
+  return isLeafOf(leaf, asBytes(salt), payload);
+}
+
+// A database lets anyone with a shell put a text where bytes belong.
+function asBytes(value: unknown): Uint8Array {
+  return value instanceof Uint8Array ? value : noBytes;
+}
+
+const noBytes = new Uint8Array();

@@ -1,0 +1,94 @@
+import type { StoredCheckpoint, StoredRecord } from '../storage/stores.ts';
+import type { TagKey, Verifier } from './checkpoint.ts';
+import { CheckpointWalk } from './checkpoint-walk.ts';
+import { FindingList } from './findings.ts';
+import type { Finding } from './findings.ts';
+import { MerkleFrontier } from './merkle.ts';
+import { RecordJudge } from './record-judge.ts';
+
+/**
+ * A log to be judged. Both must show the same moment (one read transaction): a checkpoint newer than the records
+ * looks like a truncated log. Nothing in them is believed.
+ */
+export interface LogSource {
+  /** By rising index. */
+  readonly records: () => Iterable<StoredRecord>;
+  /** By rising size. */
+  readonly checkpoints: () => Iterable<StoredCheckpoint>;
+}
+
+export interface LogKeys {
+  readonly verifier: Verifier;
+  /** Absent: the name of the key, which is what the gate uses. */
+  readonly origin?: string;
+  /** Held only where the signing key is. Absent: records after the last checkpoint cannot be told from forged ones. */
+  readonly tagKey?: TagKey;
+}
+
+export interface VerifyOptions {
+  /** Notes of checkpoints that were kept outside the store. Without them a cut-off end can go unseen. */
+  readonly remembered?: readonly string[];
+  /** Called now and then with the number of records read. */
+  readonly onProgress?: (recordsRead: number) => void;
+}
+
+export interface LogReport {
+  /** Nothing was found. Says nothing about what happened after the last checkpoint that somebody else holds. */
+  readonly ok: boolean;
+  /** One past the last record. */
+  readonly size: number;
+  /** Records, from the first, that a signed checkpoint proves. */
+  readonly checkpointSize: number;
+  /** The note that proves them: keep it elsewhere and bring it next time. Absent: nothing is proven. */
+  readonly checkpoint?: string;
+  /** Records after the checkpoint for which a valid tag stands. */
+  readonly coveredByTags: number;
+  /** Records whose payload and salt were erased. Their leaves still count. */
+  readonly erased: number;
+  /** Of the tree over the records as they were read. */
+  readonly root: Buffer;
+  /** The first hundred, in the order of the log. */
+  readonly findings: readonly Finding[];
+  readonly findingCount: number;
+}
+
+const maxFindings = 100;
+const recordsPerProgress = 65_536;
+
+/** Reads the whole log once, in bounded memory. Throws only when the source does. */
+export function verifyLog(source: LogSource, keys: LogKeys, options: VerifyOptions = {}): LogReport {
+  const { verifier, origin = verifier.name, tagKey } = keys;
+  const { remembered = [], onProgress } = options;
+  const findings = new FindingList(maxFindings);
+  const walk = new CheckpointWalk({ stored: source.checkpoints(), remembered, verifier, origin }, findings);
+  const judge = new RecordJudge(tagKey, findings);
+  const tree = new MerkleFrontier();
+  let size = 0;
+  for (const record of source.records()) {
+    const { index } = record;
+    if (!Number.isSafeInteger(index) || index < size) {
+      findings.add('record-moved', size, size, (_, at) => `Record ${index} stands where record ${at} belongs.`, index);
+      continue;
+    }
+    if (index > size) findings.add('record-missing', size, index - 1, (records) => `${records}: missing.`);
+    if (walk.compareUpTo(index, tree)) judge.tagged = 0;
+    tree.append(judge.judge(record));
+    size = index + 1;
+    if (tree.size % recordsPerProgress === 0) onProgress?.(tree.size);
+  }
+  if (walk.compareUpTo(size, tree)) judge.tagged = 0;
+  walk.finish(size);
+  judge.finish(size, walk);
+  onProgress?.(tree.size);
+  return {
+    ok: findings.count === 0,
+    size,
+    checkpointSize: walk.provenSize,
+    ...(walk.provenNote === undefined ? {} : { checkpoint: walk.provenNote }),
+    coveredByTags: judge.tagged,
+    erased: judge.erased,
+    root: tree.root(),
+    findings: findings.list(),
+    findingCount: findings.count,
+  };
+}

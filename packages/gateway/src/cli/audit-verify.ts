@@ -1,0 +1,133 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { exitCodes } from '@sallyport/contract/codes';
+import { deriveTagKey, openSigner, parseVerifier } from '../audit/checkpoint.ts';
+import type { TagKey } from '../audit/checkpoint.ts';
+import { verifyLog } from '../audit/verify.ts';
+import type { LogReport, LogSource } from '../audit/verify.ts';
+import type { Home } from '../daemon/home.ts';
+import { openLog } from '../storage/sqlite/log-reader.ts';
+import type { CommandContext } from './command-context.ts';
+import { CommandFailure, describeError, hasErrorCode, usageFailure } from './failure.ts';
+import { renderReport, reportToJson } from './render-report.ts';
+import { visibleJson } from './visible-text.ts';
+import { writeFileAtomically } from './write-file-atomically.ts';
+
+export interface AuditVerifyOptions {
+  /** A note that was kept elsewhere. */
+  readonly checkpoint?: string;
+  /** The public key, as text or in a file. Absent: the one in the home. */
+  readonly key?: string;
+}
+
+/** A shorter one is read before a person would begin to wonder. */
+const longLog = 100_000;
+
+/** Judges the log from its files alone: with or without a daemon, and without believing it. */
+export function verifyAudit(options: AuditVerifyOptions, context: CommandContext): number {
+  const { home } = context.config;
+  // Read before the log is: a checkpoint newer than the log would look like records that are gone.
+  const remembered = readRemembered(home, options.checkpoint);
+  if (!existsSync(home.databaseFile) && remembered.length === 0) {
+    throw usageFailure(`There is no log yet in ${home.folder}.`, 'The first start of the daemon begins one.');
+  }
+  const verifierText = readVerifier(home, options.key);
+  const verifier = parseKey(verifierText);
+  const tagKey = readTagKey(home, verifierText);
+  const report = readLog(home, context, (source, onProgress) =>
+    verifyLog(source, { verifier, ...(tagKey === undefined ? {} : { tagKey }) }, { remembered, onProgress }),
+  );
+  if (report.ok && report.checkpoint !== undefined) rememberCheckpoint(report.checkpoint, context);
+  const facts = { report, verifierText, remembered: remembered.length, tagsChecked: tagKey !== undefined };
+  if (context.json) context.terminal.print(visibleJson(reportToJson(facts)));
+  else context.terminal.print(...renderReport(facts, context.terminal));
+  return report.ok ? exitCodes.success : exitCodes.toolError;
+}
+
+/** The next verification must find at least this history. That it could not be kept does not make this one false. */
+function rememberCheckpoint(note: string, { config, terminal }: CommandContext): void {
+  try {
+    writeFileAtomically(config.home.verifiedCheckpointFile, note);
+  } catch (error) {
+    terminal.note(`The checkpoint could not be remembered for next time: ${describeError(error)}`);
+  }
+}
+
+function readLog(
+  home: Home,
+  { terminal, json }: CommandContext,
+  verify: (source: LogSource, onProgress: (read: number) => void) => LogReport,
+): LogReport {
+  // Checkpoints without a database are a log that is gone, which is for the verifier to say.
+  if (!existsSync(home.databaseFile)) return verify({ records: () => [], checkpoints: () => [] }, () => undefined);
+  try {
+    const log = openLog(home.databaseFile);
+    const progress = json || log.size < longLog ? () => undefined : terminal.progress;
+    try {
+      return verify(log, (read) => progress(`Verifying: ${read} of ${log.size} records`));
+    } finally {
+      log.close();
+      progress('');
+    }
+  } catch (error) {
+    throw new CommandFailure(
+      'LOG_UNREADABLE',
+      exitCodes.toolError,
+      `The log cannot be read: ${describeError(error)}.`,
+      {
+        cause: error,
+        remedy: `Look who may read ${home.databaseFile}; if it is damaged, restore it from a backup.`,
+      },
+    );
+  }
+}
+
+function readRemembered(home: Home, given: string | undefined): string[] {
+  const kept = [home.checkpointFile, home.verifiedCheckpointFile]
+    .map(readIfPresent)
+    .filter((note) => note !== undefined);
+  if (given === undefined) return kept;
+  const note = readIfPresent(given);
+  if (note === undefined) throw usageFailure(`There is no checkpoint file ${given}.`);
+  return [...kept, note];
+}
+
+function readVerifier(home: Home, given: string | undefined): string {
+  const text =
+    given === undefined ? readIfPresent(home.verifierFile) : existsSync(given) ? readIfPresent(given) : given;
+  if (text !== undefined) return text.trim();
+  throw new CommandFailure(
+    'KEY_MISSING',
+    exitCodes.toolError,
+    `The public key of the log is gone: ${home.verifierFile}`,
+    {
+      remedy: 'Pass it with --key. Without it nothing about the log can be shown.',
+    },
+  );
+}
+
+function parseKey(text: string): ReturnType<typeof parseVerifier> {
+  try {
+    return parseVerifier(text);
+  } catch (error) {
+    throw usageFailure(`The key cannot be used: ${describeError(error)}.`);
+  }
+}
+
+/** Whoever may not read the signing key verifies what is signed, and nothing after it. */
+function readTagKey(home: Home, verifierText: string): TagKey | undefined {
+  try {
+    const signer = openSigner(readFileSync(home.signingKeyFile, 'utf8'));
+    return signer.verifier === verifierText ? deriveTagKey(signer) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readIfPresent(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (hasErrorCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
+    throw usageFailure(describeError(error));
+  }
+}

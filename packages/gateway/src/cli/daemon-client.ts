@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import { exitCodes } from '@sallyport/contract/codes';
+import type { Home } from '../daemon/home.ts';
+import { CommandFailure, describeError, hasErrorCode, usageFailure } from './failure.ts';
+import { postJson } from './post-json.ts';
+import type * as wire from './wire-json.ts';
+
+export type Role = 'operator' | 'agent';
+
+export interface DaemonClient {
+  readonly role: Role;
+  readonly executeTool: (
+    request: wire.ExecuteToolRequestJson,
+    signal?: AbortSignal,
+  ) => Promise<wire.ExecuteToolResponseJson>;
+  readonly listTools: (request: wire.ListAvailableToolsRequestJson) => Promise<wire.ListAvailableToolsResponseJson>;
+  readonly getTool: (name: string) => Promise<wire.GetToolSchemaResponseJson>;
+  readonly getStatus: () => Promise<wire.GetStatusResponseJson>;
+  readonly stop: () => Promise<void>;
+  /** A negative `from` counts from the end. Waits up to `waitMs` for a first record. */
+  readonly readAudit: (request: {
+    from: number;
+    limit: number;
+    waitMs?: number;
+  }) => Promise<wire.ReadAuditResponseJson>;
+}
+
+export interface ClientOptions {
+  readonly home: Home;
+  /** How a person starts a daemon here. */
+  readonly startCommand: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Holds a session's token. Absent: SALLYPORT_TOKEN, and without that the caller is the operator. */
+  readonly tokenFile?: string;
+}
+
+/** Acts as the agent whose token is set, and as the operator when none is. Connects with the first request. */
+export function openClient(options: ClientOptions): DaemonClient {
+  const token = readToken(options);
+  const role = token === undefined ? 'operator' : 'agent';
+  const credential = token ?? readOperatorCredential(options);
+  const socketPath = role === 'operator' ? options.home.operatorSocket : options.home.agentSocket;
+  const send = async <Answer>(method: string, message: object, signal?: AbortSignal): Promise<Answer> => {
+    const request = { socketPath, path: `/sallyport.v1.${method}`, credential, message };
+    try {
+      return (await postJson({ ...request, ...(signal === undefined ? {} : { signal }) })) as Answer;
+    } catch (error) {
+      throw isUnreachable(error) ? unreachable(options, error) : error;
+    }
+  };
+  return {
+    role,
+    executeTool: (request, signal) => send('ToolService/ExecuteTool', request, signal),
+    listTools: (request) => send('ToolService/ListAvailableTools', request),
+    getTool: (name) => send('ToolService/GetToolSchema', { name }),
+    getStatus: () => send('OperatorService/GetStatus', {}),
+    stop: async () => void (await send('OperatorService/Stop', {})),
+    readAudit: ({ from, limit, waitMs = 0 }) =>
+      send('OperatorService/ReadAudit', { from: String(from), limit, waitMs }),
+  };
+}
+
+/** For commands that only an operator has. A token is never set aside silently: it says who is asking. */
+export function openOperatorClient(options: ClientOptions): DaemonClient {
+  if (readToken(options) === undefined) return openClient(options);
+  throw usageFailure(
+    'This command is for the operator, but the token of a session is set.',
+    'Unset SALLYPORT_TOKEN and leave out --token-file.',
+  );
+}
+
+// Tokens come from a file or the environment, never from an argument: every user of the machine sees arguments.
+function readToken({ environment, tokenFile }: ClientOptions): string | undefined {
+  if (tokenFile === undefined) return environment['SALLYPORT_TOKEN']?.trim() || undefined;
+  let token: string;
+  try {
+    token = readFileSync(tokenFile, 'utf8').trim();
+  } catch (error) {
+    throw usageFailure(`The token file cannot be read: ${describeError(error)}`);
+  }
+  if (token === '') throw usageFailure(`The token file is empty: ${tokenFile}`);
+  return token;
+}
+
+function readOperatorCredential(options: ClientOptions): string {
+  const file = options.home.operatorCredentialFile;
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    // The first start writes it, so without it there has been none.
+    if (hasErrorCode(error, 'ENOENT', 'ENOTDIR')) throw unreachable(options);
+    throw new CommandFailure(
+      'CREDENTIAL_UNREADABLE',
+      exitCodes.unreachable,
+      `The operator credential cannot be read: ${describeError(error)}`,
+      { remedy: 'Run the command as the user who owns it, or set SALLYPORT_TOKEN to act as an agent.' },
+    );
+  }
+}
+
+function isUnreachable(error: unknown): boolean {
+  return hasErrorCode(error, 'ENOENT', 'ECONNREFUSED', 'ENOTDIR', 'EACCES', 'ENAMETOOLONG', 'EINVAL', 'ENOTSOCK');
+}
+
+function unreachable({ home, startCommand }: ClientOptions, error?: unknown): CommandFailure {
+  if (hasErrorCode(error, 'EACCES')) {
+    return new CommandFailure('UNREACHABLE', exitCodes.unreachable, `This user may not reach ${home.folder}.`, {
+      remedy: 'Run the command as the user who runs the daemon.',
+    });
+  }
+  return new CommandFailure('UNREACHABLE', exitCodes.unreachable, `No daemon answers in ${home.folder}.`, {
+    remedy: `Start one with \`${startCommand}\`, or set SALLYPORT_HOME to the folder of a running one.`,
+  });
+}

@@ -1,0 +1,141 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { version } from '../daemon/version.ts';
+import type { CommandContext } from './command-context.ts';
+import type { AuditTailOptions } from './audit-tail.ts';
+import type { AuditVerifyOptions } from './audit-verify.ts';
+import type { SessionCreateOptions } from './session.ts';
+import type { InvokeOptions } from './tool-invoke.ts';
+import type { ToolListOptions } from './tool-list.ts';
+
+export interface GlobalOptions {
+  readonly json?: boolean;
+  readonly tokenFile?: string;
+}
+
+/** Gives a command its context and keeps the exit code it returns. */
+export type Run = (
+  options: GlobalOptions,
+  command: (context: CommandContext) => number | Promise<number>,
+) => Promise<void>;
+
+/** The commands. Each loads its own file when it is called, so that none waits for the others. */
+export function buildProgram(run: Run, { json }: { readonly json: boolean }): Command {
+  const program = new Command('sallyport')
+    .description('The one gate between AI agents and their tools.')
+    .version(version, '-V, --version', 'print the version')
+    .option('--json', 'print exactly one JSON object')
+    .option('--token-file <file>', 'act as the agent whose token the file holds (or set SALLYPORT_TOKEN)')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command]', 'show help for a command')
+    .configureHelp({ showGlobalOptions: true })
+    .showHelpAfterError('Add --help to see what is possible.')
+    .exitOverride();
+  program.configureOutput({
+    outputError: (text, write) =>
+      write(text.replace(/^error: (.)/, (_, first: string) => `Error  ${first.toUpperCase()}`)),
+    // Scripts get errors as JSON on standard output, once.
+    ...(json ? { writeErr: () => undefined } : {}),
+  });
+  const start = (command: Parameters<Run>[1]): Promise<void> => run(program.opts<GlobalOptions>(), command);
+
+  program
+    .command('up')
+    .description('run the daemon, here, until Ctrl-C')
+    .action(() => start(async (context) => (await import('./up.ts')).runDaemon(context)));
+  program
+    .command('status')
+    .description('show how the daemon is doing')
+    .action(() => start(async (context) => (await import('./status.ts')).showStatus(context)));
+  program
+    .command('stop')
+    .description('end the daemon and wait until it has ended')
+    .action(() => start(async (context) => (await import('./stop.ts')).stopDaemon(context)));
+  addToolCommands(program, start);
+  addSessionCommands(program, start);
+  addAuditCommands(program, start);
+  return program;
+}
+
+type Start = (command: Parameters<Run>[1]) => Promise<void>;
+
+function addToolCommands(program: Command, start: Start): void {
+  const tool = program.command('tool').description('see and call tools');
+  tool
+    .command('list')
+    .description('list the tools that may be called now')
+    .option('--category <name>', 'only this category')
+    .option('--tag <name>', 'only with this tag')
+    .action(({ category, tag }: ToolListOptions) =>
+      start(async (context) =>
+        (await import('./tool-list.ts')).listTools({ ...(category && { category }), ...(tag && { tag }) }, context),
+      ),
+    );
+  tool
+    .command('show <name>')
+    .description('explain one tool and its arguments')
+    .action((name: string) => start(async (context) => (await import('./tool-show.ts')).showTool(name, context)));
+  tool
+    .command('invoke <name> [key=value...]')
+    .description('call a tool; a value that reads as JSON is JSON, else a string')
+    .option('--input <json>', 'the arguments as one JSON object')
+    .option('--input-file <file>', 'the same from a file, or - for standard input')
+    .option('--timeout-ms <number>', 'give up earlier than the tool would', parseCount)
+    .option('--dedupe-key <key>', 'the same key and arguments run once')
+    .option('--request-id <id>', 'an id of your own, echoed in the answer')
+    .option('--task-id <id>', 'kept in the record and the answer')
+    .option('--correlation-id <id>', 'kept in the record and the answer')
+    .action((name: string, pairs: string[], options: InvokeOptions) =>
+      start(async (context) => (await import('./tool-invoke.ts')).invokeTool(name, pairs, options, context)),
+    );
+}
+
+function addSessionCommands(program: Command, start: Start): void {
+  const session = program.command('session').description('let agents in and out');
+  session
+    .command('create <agent>')
+    .description('open a session for an agent and print its token')
+    .option('--tools <patterns...>', 'tools the session may use, such as files.*')
+    .option('--expires-in-minutes <number>', 'when the session ends by itself', parseCount)
+    .option('--max-calls <number>', 'how many calls it may make', parseCount)
+    .option('--working-directory <folder>', 'where its relative paths start')
+    .action((agent: string, options: SessionCreateOptions) =>
+      start(async (context) => (await import('./session.ts')).createSession(agent, options, context)),
+    );
+  session
+    .command('list')
+    .description('list the open sessions')
+    .option('--all', 'also those that have ended')
+    .action((options: { all?: boolean }) =>
+      start(async (context) => (await import('./session.ts')).listSessions(options, context)),
+    );
+  session
+    .command('end <session-id>')
+    .description('end a session for good')
+    .action((id: string) => start(async (context) => (await import('./session.ts')).endSession(id, context)));
+}
+
+function addAuditCommands(program: Command, start: Start): void {
+  const audit = program.command('audit').description('read and verify the log of all calls');
+  audit
+    .command('tail')
+    .description('show the last records')
+    .option('-n, --lines <number>', 'how many', parseCount, 20)
+    .option('-f, --follow', 'go on with new ones as they come')
+    .action((options: AuditTailOptions) =>
+      start(async (context) => (await import('./audit-tail.ts')).tailAudit(options, context)),
+    );
+  audit
+    .command('verify')
+    .description('check that nothing in the log was changed, removed or added')
+    .option('--checkpoint <file>', 'also compare with a checkpoint kept elsewhere')
+    .option('--key <verifier>', 'the public key of the log, or a file that holds it')
+    .action((options: AuditVerifyOptions) =>
+      start(async (context) => (await import('./audit-verify.ts')).verifyAudit(options, context)),
+    );
+}
+
+function parseCount(text: string): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count > 0xffff_ffff) throw new InvalidArgumentError('It must be a whole number.');
+  return count;
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { renderOutput } from './render-output.ts';
+import type { Terminal } from './terminal.ts';
+import { makeVisible } from './visible-text.ts';
+
+const plain = { columns: 80, paint: (_tone, text) => text, untrusted: makeVisible } as Pick<
+  Terminal,
+  'columns' | 'paint' | 'untrusted'
+> as Terminal;
+const render = (output: unknown): string => renderOutput(output, plain).join('\n');
+
+test('single values stand beside their names, long text below them as it is', () => {
+  assert.equal(
+    render({ path: 'a.md', size: 12, content: 'one\n  two\n' }),
+    ['path  a.md', 'size  12', '', 'content:', 'one', '  two'].join('\n'),
+  );
+});
+
+test('a list of like things is a table', () => {
+  const entries = [
+    { name: 'a', size: 1 },
+    { name: 'long', size: 20, link: true },
+  ];
+  assert.equal(render({ entries }), ['name  size  link', 'a     1', 'long  20    true'].join('\n'));
+  assert.equal(render({ names: ['x', 'y'] }), 'x\ny');
+});
+
+test('everything else is JSON, and nothing from a tool reaches the terminal as a control character', () => {
+  assert.equal(render([1, { a: [2] }]), JSON.stringify([1, { a: [2] }], null, 2));
+  const hostile = {
+    'k\u001b[2J': '\u001b[2J',
+    text: 'x\n\u001b[2J',
+    rows: [{ 'c\u001b': '\u001b' }],
+    deep: [[['\u009b']]],
+  };
+  assert.ok(!/[\u001b\u009b]/.test(render(hostile)));
+});
+
+test('an empty result is said to be empty', () => {
+  assert.equal(render({}), '(nothing)');
+  assert.equal(render({ entries: [] }), '(none)');
+});

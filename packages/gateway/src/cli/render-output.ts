@@ -1,0 +1,69 @@
+import { renderFields, renderTable } from './table.ts';
+import type { Terminal } from './terminal.ts';
+import { makeVisibleLine, visibleJson } from './visible-text.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const mostTableColumns = 8;
+const mostCellCharacters = 60;
+
+/**
+ * What a tool returned, for a person: single values beside their names, lists of like things as tables, long text as
+ * it is. Anything else stays JSON. All of it is text from outside.
+ */
+export function renderOutput(output: unknown, terminal: Terminal): string[] {
+  if (typeof output === 'string') return renderText(output, terminal);
+  if (!isFields(output)) return [visibleJson(output, 2)];
+  const entries = Object.entries(output);
+  if (entries.length === 0) return ['(nothing)'];
+  const short = entries.filter(([, value]) => isShort(value));
+  const lines = renderFields(
+    short.map(([name, value]) => [makeVisibleLine(name), spellShort(value)]),
+    terminal.columns,
+    '',
+  );
+  for (const [name, value] of entries) {
+    if (isShort(value)) continue;
+    if (lines.length > 0) lines.push('');
+    if (entries.length > 1) lines.push(terminal.paint('dim', `${makeVisibleLine(name)}:`));
+    lines.push(...renderLong(value, terminal));
+  }
+  return lines;
+}
+
+function renderLong(value: unknown, terminal: Terminal): string[] {
+  if (typeof value === 'string') return renderText(value, terminal);
+  if (!Array.isArray(value)) return [visibleJson(value, 2)];
+  if (value.length === 0) return ['(none)'];
+  if (value.every((item) => typeof item === 'string')) return value.map(makeVisibleLine);
+  return renderRows(value, terminal) ?? [visibleJson(value, 2)];
+}
+
+/** Undefined when the items are not alike enough for a table. */
+function renderRows(items: readonly unknown[], terminal: Terminal): string[] | undefined {
+  if (!items.every((item) => isFields(item) && Object.values(item).every(isShort))) return undefined;
+  const rows = items as readonly Fields[];
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  if (names.length > mostTableColumns) return undefined;
+  const cells = rows.map((row) => names.map((name) => (name in row ? spellShort(row[name]) : '')));
+  const [header = '', ...body] = renderTable([names.map(makeVisibleLine), ...cells], terminal.columns);
+  return [terminal.paint('dim', header), ...body];
+}
+
+function renderText(text: string, terminal: Terminal): string[] {
+  return [terminal.untrusted(text.replace(/\n$/, ''))];
+}
+
+function isShort(value: unknown): boolean {
+  if (typeof value === 'string') return value.length <= mostCellCharacters * 4 && !value.includes('\n');
+  return typeof value !== 'object' || value === null;
+}
+
+function spellShort(value: unknown): string {
+  if (value === '') return '""';
+  return typeof value === 'string' ? makeVisibleLine(value) : String(value);
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

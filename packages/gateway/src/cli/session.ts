@@ -1,0 +1,126 @@
+import { outputOf, statusOf } from './answer-json.ts';
+import type { CommandContext } from './command-context.ts';
+import { usageFailure } from './failure.ts';
+import { formatTime } from './format-time.ts';
+import { showAnswer } from './show-answer.ts';
+import { renderFields, renderTable } from './table.ts';
+import { runCall } from './tool-invoke.ts';
+import { makeVisibleLine, visibleJson } from './visible-text.ts';
+
+export interface SessionCreateOptions {
+  readonly expiresInMinutes?: number;
+  readonly maxCalls?: number;
+  readonly tools?: readonly string[];
+  readonly workingDirectory?: string;
+}
+
+interface CreatedSession {
+  readonly session_id: string;
+  readonly agent: string;
+  readonly token: string;
+  readonly expires_at?: string;
+}
+
+interface ListedSession {
+  readonly session_id: string;
+  readonly agent: string;
+  readonly principal: string;
+  readonly status: string;
+  readonly created_at: string;
+  readonly expires_at?: string;
+  readonly calls_used: number;
+  readonly max_calls?: number;
+  readonly tools: readonly string[];
+}
+
+export async function createSession(
+  agent: string,
+  options: SessionCreateOptions,
+  context: CommandContext,
+): Promise<number> {
+  const client = context.openOperatorClient();
+  const { expiresInMinutes, maxCalls, tools, workingDirectory } = options;
+  const input = {
+    agent,
+    expires_in_minutes: expiresInMinutes,
+    max_calls: maxCalls,
+    tools,
+    working_directory: workingDirectory,
+  };
+  return runSessionTool('sessions.create', input, context, async (output) => {
+    const { session_id, token, expires_at } = output as CreatedSession;
+    const { address = '', agentSocket = '' } = await client.getStatus();
+    context.terminal.print(
+      `Session for ${context.terminal.paint('bold', makeVisibleLine(agent))}. The token is shown this once:`,
+      '',
+      `  ${makeVisibleLine(token)}`,
+      '',
+      ...renderFields(
+        [
+          ['address', address],
+          ['socket', agentSocket],
+          ['session', session_id],
+          [
+            'expires',
+            expires_at === undefined ? 'never; end it with `session end`' : formatTime(Date.parse(expires_at)),
+          ],
+        ].map(([label = '', value = '']) => [label, makeVisibleLine(value)]),
+        context.terminal.columns,
+      ),
+      '',
+      'The agent sends it as `authorization: Bearer TOKEN`. To try what it may do:',
+      `  SALLYPORT_TOKEN=${makeVisibleLine(token)} ${context.commandName} tool list`,
+    );
+  });
+}
+
+export async function listSessions(options: { readonly all?: boolean }, context: CommandContext): Promise<number> {
+  context.openOperatorClient();
+  return runSessionTool('sessions.list', { include_ended: options.all ?? false }, context, (output) => {
+    const { sessions } = output as { readonly sessions: readonly ListedSession[] };
+    if (sessions.length === 0) {
+      context.terminal.print(`No session is open. Let an agent in: ${context.commandName} session create NAME`);
+      return;
+    }
+    const rows = sessions.map((session) =>
+      [
+        session.session_id,
+        session.agent,
+        session.status,
+        `${session.calls_used}${session.max_calls === undefined ? '' : ` of ${session.max_calls}`}`,
+        session.expires_at === undefined ? 'never' : formatTime(Date.parse(session.expires_at)),
+        session.tools.join(' '),
+      ].map(makeVisibleLine),
+    );
+    const { columns, paint, print } = context.terminal;
+    const [header = '', ...body] = renderTable(
+      [['SESSION', 'AGENT', 'STATUS', 'CALLS', 'EXPIRES', 'TOOLS'], ...rows],
+      columns,
+    );
+    print(paint('dim', header), ...body);
+  });
+}
+
+export async function endSession(sessionId: string, context: CommandContext): Promise<number> {
+  context.openOperatorClient();
+  return runSessionTool('sessions.end', { session_id: sessionId }, context, (output) => {
+    const { ended } = output as { readonly ended: boolean };
+    if (!ended)
+      throw usageFailure(`No open session has the id ${sessionId}.`, 'See `session list` for those there are.');
+    context.terminal.print('The session has ended. Its token opens nothing any more.');
+  });
+}
+
+/** With --json a success is the output of the tool itself. */
+async function runSessionTool(
+  name: string,
+  input: object,
+  context: CommandContext,
+  show: (output: unknown) => void | Promise<void>,
+): Promise<number> {
+  const answer = await runCall({ name, inputJson: JSON.stringify(input) }, context);
+  if (statusOf(answer) !== 'success') return showAnswer(answer, context);
+  if (context.json) context.terminal.print(visibleJson(outputOf(answer)));
+  else await show(outputOf(answer));
+  return 0;
+}

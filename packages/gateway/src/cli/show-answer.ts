@@ -1,0 +1,69 @@
+import { answerToJson, exitCodeOfStatus, outputOf, statusOf, toNumber } from './answer-json.ts';
+import type { CommandContext } from './command-context.ts';
+import { renderOutput } from './render-output.ts';
+import { renderFields } from './table.ts';
+import { makeVisibleLine, visibleJson } from './visible-text.ts';
+import type { DeniedJson, ExecuteToolResponseJson } from './wire-json.ts';
+
+/** Prints the answer to a call and returns its exit code. `showSuccess` replaces the general form of an output. */
+export function showAnswer(
+  answer: ExecuteToolResponseJson,
+  context: CommandContext,
+  showSuccess: (output: unknown) => void = (output) =>
+    context.terminal.print(...renderOutput(output, context.terminal)),
+): number {
+  const status = statusOf(answer);
+  if (context.json) {
+    context.terminal.print(visibleJson(answerToJson(answer)));
+    return exitCodeOfStatus[status];
+  }
+  const { note, paintNote } = context.terminal;
+  for (const warning of answer.warnings ?? []) note(`${paintNote('yellow', 'Warning')}  ${makeVisibleLine(warning)}`);
+  if (status === 'success') showSuccess(outputOf(answer));
+  else if (answer.denied !== undefined) showDenial(answer.tool ?? '', answer.denied, context);
+  else showError(answer, context);
+  return exitCodeOfStatus[status];
+}
+
+function showDenial(tool: string, denied: DeniedJson, { terminal }: CommandContext): void {
+  const { note, paintNote, columns } = terminal;
+  const fields: [string, string][] = [
+    ['rule', denied.ruleId ?? ''],
+    ['code', denied.rationaleCode ?? ''],
+    ['why', denied.message ?? ''],
+    // Most are in the message already; a long list of them is not.
+    ...(denied.violations ?? [])
+      .filter(({ message = '' }) => !denied.message?.includes(message))
+      .map(({ field = '', message = '' }): [string, string] => ['', field === '' ? message : `${field}: ${message}`]),
+    ['remedy', denied.remedy ?? ''],
+  ];
+  note(`${paintNote('red', 'Denied')}  ${makeVisibleLine(tool)}`);
+  note(
+    ...renderFields(
+      fields.map(([label, value]) => [label, makeVisibleLine(value)]),
+      columns,
+    ),
+  );
+}
+
+function showError(
+  { tool = '', error = {}, callId = '' }: ExecuteToolResponseJson,
+  { terminal }: CommandContext,
+): void {
+  const { note, paintNote, columns } = terminal;
+  const waitMs = toNumber(error.retryAfterMs);
+  const later = waitMs > 0 ? `Try again in ${Math.ceil(waitMs / 1000)} s.` : 'The same call may succeed later.';
+  const fields: [string, string][] = [
+    ['code', error.code ?? 'UNKNOWN'],
+    ['why', error.message ?? ''],
+    ['call', callId],
+    ['remedy', error.retryable === true ? later : ''],
+  ];
+  note(`${paintNote('red', 'Failed')}  ${makeVisibleLine(tool)}`);
+  note(
+    ...renderFields(
+      fields.map(([label, value]) => [label, makeVisibleLine(value)]),
+      columns,
+    ),
+  );
+}

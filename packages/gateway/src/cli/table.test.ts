@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { renderFields, renderTable, renderWrappedTable } from './table.ts';
+
+test('columns are aligned and the last one is cut at the edge of the terminal', () => {
+  const rows = [
+    ['files.read', 'low', 'Reads a text file from the workspace'],
+    ['git', 'medium', 'Runs git'],
+  ];
+  assert.deepEqual(renderTable(rows, 40), ['files.read  low     Reads a text file f…', 'git         medium  Runs git']);
+});
+
+test('the last column can wrap instead', () => {
+  assert.deepEqual(renderWrappedTable([['path', 'string', 'The file to read, relative to the workspace']], 38), [
+    'path  string  The file to read,',
+    '              relative to the',
+    '              workspace',
+  ]);
+});
+
+test('nothing is cut where nobody looks', () => {
+  const long = 'x'.repeat(500);
+  assert.deepEqual(renderTable([['a', long]], Infinity), [`a  ${long}`]);
+});
+
+test('values wrap beside their label, keep their own lines, and empty ones are left out', () => {
+  const fields = [
+    ['address', 'http://127.0.0.1:4780'],
+    ['empty', ''],
+    ['why', 'because the folder is special\nsecond'],
+  ] as const;
+  assert.deepEqual(renderFields(fields, 34), [
+    '  address  http://127.0.0.1:4780',
+    '  why      because the folder is',
+    '           special',
+    '           second',
+  ]);
+});

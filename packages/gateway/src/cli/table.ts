@@ -1,0 +1,55 @@
+import { padText, textWidth, truncateText, wrapWords } from './text-width.ts';
+
+const gap = 2;
+
+/** Rows of cells under each other. The last column takes what is left of the line, and is cut there. */
+export function renderTable(rows: readonly (readonly string[])[], columns: number): string[] {
+  const widths = measureColumns(rows);
+  return rows.map((row) => {
+    const start = padCells(row, widths);
+    return `${start}${truncateText(row.at(-1) ?? '', Math.max(columns - textWidth(start), 8))}`.trimEnd();
+  });
+}
+
+/** The same, with the last column wrapped beside the others instead of cut. */
+export function renderWrappedTable(rows: readonly (readonly string[])[], columns: number): string[] {
+  const widths = measureColumns(rows);
+  return rows.flatMap((row) => {
+    const start = padCells(row, widths);
+    const lines = wrapWords(row.at(-1) ?? '', Math.max(columns - textWidth(start), 24));
+    return lines.map((line, at) => `${at === 0 ? start : padText('', textWidth(start))}${line}`.trimEnd());
+  });
+}
+
+function measureColumns(rows: readonly (readonly string[])[]): number[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, textWidth(cell));
+  }
+  return widths;
+}
+
+/** All cells but the last, which starts where this ends. */
+function padCells(row: readonly string[], widths: readonly number[]): string {
+  return row
+    .slice(0, -1)
+    .map((cell, at) => padText(cell, (widths[at] ?? 0) + gap))
+    .join('');
+}
+
+/** Labels and their values; values are wrapped beside the label. Pairs with an empty value are left out. */
+export function renderFields(
+  fields: readonly (readonly [label: string, value: string])[],
+  columns: number,
+  indent = '  ',
+): string[] {
+  const present = fields.filter(([, value]) => value !== '');
+  const labelWidth = Math.max(0, ...present.map(([label]) => textWidth(label))) + gap;
+  const room = Math.max(columns - indent.length - labelWidth, 20);
+  return present.flatMap(([label, value]) =>
+    value
+      .split('\n')
+      .flatMap((line) => wrapWords(line, room))
+      .map((line, at) => `${indent}${padText(at === 0 ? label : '', labelWidth)}${line}`.trimEnd()),
+  );
+}

@@ -1,0 +1,72 @@
+import type { CommandContext } from './command-context.ts';
+import { confirmEffect } from './confirm-effect.ts';
+import type { DaemonClient } from './daemon-client.ts';
+import { declined, exitCodeInterrupted } from './failure.ts';
+import { readInput } from './read-input.ts';
+import { showAnswer } from './show-answer.ts';
+import type { ExecuteToolRequestJson, ExecuteToolResponseJson } from './wire-json.ts';
+
+export interface InvokeOptions {
+  readonly input?: string;
+  readonly inputFile?: string;
+  readonly timeoutMs?: number;
+  readonly dedupeKey?: string;
+  readonly requestId?: string;
+  readonly taskId?: string;
+  readonly correlationId?: string;
+}
+
+export async function invokeTool(
+  name: string,
+  pairs: readonly string[],
+  options: InvokeOptions,
+  context: CommandContext,
+): Promise<number> {
+  const { input, inputFile, taskId, correlationId, ...rest } = options;
+  const request: ExecuteToolRequestJson = {
+    ...rest,
+    name,
+    inputJson: readInput({
+      pairs,
+      ...(input === undefined ? {} : { input }),
+      ...(inputFile === undefined ? {} : { inputFile }),
+    }),
+    context: { ...(taskId === undefined ? {} : { taskId }), ...(correlationId === undefined ? {} : { correlationId }) },
+  };
+  return showAnswer(await runCall(request, context), context);
+}
+
+/** Runs one call. Asks the person at the terminal where the call needs their consent. Ctrl-C cancels it. */
+export async function runCall(
+  request: ExecuteToolRequestJson,
+  context: CommandContext,
+): Promise<ExecuteToolResponseJson> {
+  const client = context.openClient();
+  const mayAsk = context.terminal.interactive && !context.json && client.role === 'operator';
+  let answer = await executeCancellably(request, client);
+  if (!mayAsk) return answer;
+  // The effect can change while it is being read; then the new one is shown and asked about.
+  for (let approval = answer.denied?.approval; approval !== undefined; approval = answer.denied?.approval) {
+    if (!(await confirmEffect(approval.effect ?? '', answer.tool ?? '', context.terminal))) throw declined();
+    answer = await executeCancellably({ ...request, confirmBinding: approval.binding ?? '' }, client);
+  }
+  return answer;
+}
+
+/** The first Ctrl-C closes the connection, by which the daemon ends the call; the second does not wait for that. */
+async function executeCancellably(
+  request: ExecuteToolRequestJson,
+  client: DaemonClient,
+): Promise<ExecuteToolResponseJson> {
+  const cancel = new AbortController();
+  const onInterrupt = (): void => {
+    if (cancel.signal.aborted) process.exit(exitCodeInterrupted);
+    cancel.abort();
+  };
+  process.on('SIGINT', onInterrupt);
+  try {
+    return await client.executeTool(request, cancel.signal);
+  } finally {
+    process.off('SIGINT', onInterrupt);
+  }
+}

@@ -1,0 +1,86 @@
+import { exitCodes } from '@sallyport/contract/codes';
+import { AlreadyRunningError } from '../daemon/lock.ts';
+import { startDaemon } from '../daemon/start.ts';
+import type { Daemon } from '../daemon/start.ts';
+import type { CommandContext } from './command-context.ts';
+import { CommandFailure, exitCodeInterrupted } from './failure.ts';
+import { statusToJson, withReason } from './status.ts';
+import { renderFields } from './table.ts';
+import { makeVisibleLine, visibleJson } from './visible-text.ts';
+import type { GetStatusResponseJson } from './wire-json.ts';
+
+// npm passes a Ctrl-C on to a program that has already had it from the terminal.
+const samePressMs = 400;
+
+/** Runs the daemon in the foreground until a signal or `stop` ends it. */
+export async function runDaemon(context: CommandContext): Promise<number> {
+  const daemon = await start(context);
+  stopOnSignals(daemon, context);
+  const status = readStatus(daemon);
+  context.terminal.print(...(context.json ? [visibleJson(statusToJson(status))] : renderWelcome(status, context)));
+  await daemon.ended;
+  if (!context.json) context.terminal.print('Stopped.');
+  return exitCodes.success;
+}
+
+async function start({ config, commandName }: CommandContext): Promise<Daemon> {
+  try {
+    return await startDaemon(config);
+  } catch (error) {
+    if (!(error instanceof AlreadyRunningError)) throw error;
+    throw new CommandFailure('ALREADY_RUNNING', exitCodes.usage, error.message, {
+      remedy: `See it with \`${commandName} status\`, end it with \`${commandName} stop\`.`,
+    });
+  }
+}
+
+function stopOnSignals(daemon: Daemon, { terminal, json }: CommandContext): void {
+  let stoppingSinceMs: number | undefined;
+  const stop = (): void => {
+    if (stoppingSinceMs === undefined) {
+      stoppingSinceMs = Date.now();
+      const running = daemon.readStatus().callsInFlight ?? 0;
+      if (!json && running > 0) terminal.note(`\nWaiting for ${running} running calls; Ctrl-C again ends them.`);
+      else if (!json) terminal.note('');
+      void daemon.stop();
+    } else if (Date.now() - stoppingSinceMs > samePressMs) {
+      process.exit(exitCodeInterrupted);
+    }
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+}
+
+function readStatus(daemon: Daemon): GetStatusResponseJson {
+  const { uptimeMs, logSize, checkpointSize, ...status } = daemon.readStatus();
+  return { ...status, uptimeMs: String(uptimeMs), logSize: String(logSize), checkpointSize: String(checkpointSize) };
+}
+
+function renderWelcome(status: GetStatusResponseJson, context: CommandContext): string[] {
+  const { terminal, commandName, config } = context;
+  const { paint, columns } = terminal;
+  const { address = '', version = '', ruleCount = 0, rulesFolder = '' } = status;
+  const fields: [string, string][] = [
+    ['address', address],
+    ['workspace', withReason(status.workspace, status.workspaceReason)],
+    ['rules', `${ruleCount} in ${rulesFolder}`],
+    ['log', config.home.databaseFile],
+    ['install', withReason(status.install, status.installMeaning)],
+  ];
+  return [
+    `${paint('bold', `Sallyport ${version}`)} is ${paint('green', 'serving')}. Ctrl-C ends it.`,
+    '',
+    ...renderFields(
+      fields.map(([label, value]) => [label, value.split('\n').map(makeVisibleLine).join('\n')]),
+      columns,
+    ),
+    '',
+    'Make a first call, in another terminal:',
+    `  ${commandName} tool invoke files.list path=.`,
+    '',
+    `Let an agent in (it gets a token, and calls ${address}):`,
+    `  ${commandName} session create my-agent`,
+    '',
+    'See what happens:',
+    `  ${commandName} audit tail --follow`,
+  ];
+}

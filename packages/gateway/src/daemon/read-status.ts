@@ -1,0 +1,50 @@
+import type { Status } from '../doors/operator-service.ts';
+import type { Rules } from '../model/verdict.ts';
+import type { Turnstile } from '../pipeline/turnstile.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Store } from '../storage/stores.ts';
+import type { Home } from './home.ts';
+import { readInstallKind } from './install-kind.ts';
+import { version } from './version.ts';
+
+export interface StatusParts {
+  readonly home: Home;
+  readonly store: Store;
+  readonly rules: Rules;
+  readonly registry: Registry;
+  readonly turnstile: Turnstile;
+  readonly startedAtMs: number;
+  readonly workspace: string;
+  readonly workspaceReason: string;
+  readonly address: () => string;
+}
+
+/** How the daemon is, as an operator asks it. */
+export function statusReader(parts: StatusParts): () => Status {
+  const { home, store, rules, registry, turnstile } = parts;
+  const install = readInstallKind();
+  return () => ({
+    version,
+    pid: process.pid,
+    uptimeMs: BigInt(Date.now() - parts.startedAtMs),
+    mode: store.readMode(),
+    install: install.kind,
+    installMeaning: install.meaning,
+    home: home.folder,
+    workspace: parts.workspace,
+    workspaceReason: parts.workspaceReason,
+    address: parts.address(),
+    operatorSocket: home.operatorSocket,
+    agentSocket: home.agentSocket,
+    rulesHash: rules.hash,
+    rulesFolder: rules.folder,
+    ruleCount: rules.count,
+    logSize: BigInt(store.logSize()),
+    checkpointSize: BigInt(store.lastCheckpoint()?.size ?? 0),
+    callsInFlight: turnstile.running,
+    health: store.sealed() === undefined ? 'serving' : 'sealed',
+    healthReason: store.sealed() ?? '',
+    toolCount: registry.all.length,
+    activeSessions: store.listSessions().filter(({ status }) => status === 'active').length,
+  });
+}

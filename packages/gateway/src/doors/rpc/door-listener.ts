@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo, ListenOptions, Socket } from 'node:net';
+import type { Door } from '../../model/call.ts';
+import { Connection } from './connection.ts';
+import type { DoorContext } from './door-context.ts';
+import { serveHttp } from './serve-http.ts';
+import { serveHttp2 } from './serve-http2.ts';
+import { tellProtocol } from './tell-protocol.ts';
+import type { TransportLimits } from './transport-limits.ts';
+
+/** One listening socket that speaks HTTP/1.1 and HTTP/2, and the connections it has accepted. */
+export class DoorListener {
+  readonly #door: Door;
+  readonly #limits: TransportLimits;
+  readonly #server: Server;
+  /** Undefined: the protocol is not known yet. */
+  readonly #connections = new Map<Socket, Connection | undefined>();
+  #context: DoorContext | undefined;
+
+  constructor(door: Door, limits: TransportLimits) {
+    this.#door = door;
+    this.#limits = limits;
+    this.#server = this.#createServer();
+  }
+
+  /** Rejects with the error of the system call. Until `serve` is called whoever connects is turned away. */
+  async listen(options: ListenOptions): Promise<AddressInfo | string | null> {
+    this.#server.listen(options);
+    await once(this.#server, 'listening');
+    return this.#server.address();
+  }
+
+  serve(context: DoorContext): void {
+    this.#context = context;
+    this.#server.on('error', (error) => context.log({ message: `Accepting at ${this.#door} failed.`, error }));
+  }
+
+  /** Accepts nothing more, lets open exchanges finish for `graceMs`, and then cuts what is left. */
+  async close(graceMs: number): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    for (const [socket, connection] of this.#connections) {
+      if (connection === undefined) socket.destroy();
+      else connection.stop();
+    }
+    const cut = setTimeout(() => {
+      for (const [socket, connection] of this.#connections) {
+        connection?.abort('unavailable', 'Sallyport is stopping.');
+        socket.destroy();
+      }
+    }, graceMs);
+    await closed;
+    clearTimeout(cut);
+  }
+
+  /**
+   * The HTTP/1.1 server does the listening, because its timeouts run only then; its own reaction to a connection is
+   * put behind the look at the first bytes.
+   */
+  #createServer(): Server {
+    const limits = this.#limits;
+    const server = createServer({
+      maxHeaderSize: limits.maxHeaderBytes,
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      keepAliveTimeout: limits.idleTimeoutMs,
+      connectionsCheckingInterval: limits.timeoutCheckMs,
+    });
+    server.maxConnections = limits.maxConnections;
+    const [speakHttp1] = server.listeners('connection');
+    server.removeAllListeners('connection');
+    server.on('connection', (socket) => this.#accept(socket, () => speakHttp1?.call(server, socket)));
+    server.on('request', (request, response) => this.#serveHttp1(request, response));
+    return server;
+  }
+
+  #accept(socket: Socket, speakHttp1: () => void): void {
+    this.#connections.set(socket, undefined);
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      this.#connections.get(socket)?.abort('canceled', 'The caller went away.');
+      this.#connections.delete(socket);
+    });
+    tellProtocol(socket, this.#limits.firstBytesTimeoutMs, (protocol) => {
+      if (this.#context === undefined) socket.destroy();
+      else if (protocol === 'http/2') this.#serveHttp2(socket, this.#context);
+      else {
+        this.#connections.set(
+          socket,
+          this.#connect(socket, () => socket.end(() => socket.destroy())),
+        );
+        speakHttp1();
+      }
+    });
+  }
+
+  #serveHttp1(request: IncomingMessage, response: ServerResponse): void {
+    const connection = this.#connections.get(request.socket);
+    if (this.#context === undefined || connection === undefined) {
+      response.destroy();
+      return;
+    }
+    void serveHttp({ context: this.#context, connection, request, response });
+  }
+
+  #serveHttp2(socket: Socket, context: DoorContext): void {
+    const connection = this.#connect(socket, () => session.close());
+    this.#connections.set(socket, connection);
+    const session = serveHttp2(socket, connection, context);
+  }
+
+  #connect(socket: Socket, hangUp: () => void): Connection {
+    const source = this.#door === 'tcp' ? (socket.remoteAddress ?? 'unknown') : unixSources[this.#door];
+    return new Connection(this.#door, source, this.#limits, hangUp);
+  }
+}
+
+const unixSources = { 'operator-socket': 'unix:operator', 'agent-socket': 'unix:agent' } as const;

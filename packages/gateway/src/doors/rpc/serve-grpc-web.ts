@@ -1,0 +1,75 @@
+import { base64Decode } from '@bufbuild/protobuf/wire';
+import type { Incoming } from './door-context.ts';
+import type { Exchange } from './exchange.ts';
+import { describeGrpcError, okTrailers } from './grpc-status.ts';
+import type { GrpcTrailers } from './grpc-status.ts';
+import { checkFrameStart, frameMessage, framePrefixBytes, trailersFlag, unframeMessage } from './message-frame.ts';
+import { decodeBinary, encodeBinary } from './message-codec.ts';
+import type { Method } from './method-table.ts';
+import { parseGrpcTimeout } from './parse-timeout.ts';
+import { checkClaimedLength, readBody } from './read-body.ts';
+import { presentError, RpcError } from './rpc-error.ts';
+import { sendAnswer, sendError } from './send-http.ts';
+
+export type GrpcWebFormat = 'application/grpc-web+proto' | 'application/grpc-web-text+proto';
+
+/** One unary call of gRPC-Web: frames in the body, and the status as a last frame because browsers see no trailers. */
+export async function serveGrpcWeb(incoming: Incoming, method: Method, format: GrpcWebFormat): Promise<void> {
+  const { connection, request, context } = incoming;
+  let exchange: Exchange | undefined;
+  try {
+    const timeout = request.headers['grpc-timeout'];
+    exchange = connection.open(request.headers, parseGrpcTimeout(typeof timeout === 'string' ? timeout : undefined));
+    const message = await exchange.settle(answer(incoming, method, format, exchange));
+    const frames = Buffer.concat([frameMessage(message), frameTrailers(okTrailers)]);
+    sendAnswer(incoming, format, asText(format) ? frames.toString('base64') : frames);
+  } catch (error) {
+    sendGrpcWebError(incoming, presentError(error, method.path, context.log), format);
+  } finally {
+    exchange?.end();
+  }
+}
+
+export function sendGrpcWebError(incoming: Incoming, error: RpcError, format: GrpcWebFormat): void {
+  const frame = frameTrailers(describeGrpcError(error));
+  sendError(incoming, 200, format, asText(format) ? frame.toString('base64') : frame);
+}
+
+async function answer(
+  { request, context }: Incoming,
+  method: Method,
+  format: GrpcWebFormat,
+  exchange: Exchange,
+): Promise<Uint8Array> {
+  const { room } = context;
+  const { maxMessageBytes } = context.limits;
+  if (method.kind !== 'unary') throw new RpcError('unimplemented', 'Streaming methods are served over gRPC only.');
+  const maxFrameBytes = framePrefixBytes + maxMessageBytes;
+  const maxBytes = asText(format) ? Math.ceil(maxFrameBytes / 3) * 4 : maxFrameBytes;
+  checkClaimedLength(request.headers['content-length'], maxBytes);
+  const inspect = (start: Buffer) => {
+    // Eight characters of base64 hold the flag and the length.
+    checkFrameStart(asText(format) ? Buffer.from(start.toString('latin1', 0, 8), 'base64') : start, maxMessageBytes);
+  };
+  const body = await readBody(request, { room, maxBytes, inspect });
+  const message = unframeMessage(asText(format) ? decodeText(body) : body, maxMessageBytes);
+  return encodeBinary(method, await method.run(decodeBinary(method, message), exchange));
+}
+
+function decodeText(body: Buffer): Buffer {
+  try {
+    const bytes = base64Decode(body.toString('latin1'));
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  } catch {
+    throw new RpcError('invalid_argument', 'The request is not base64.');
+  }
+}
+
+function frameTrailers(trailers: GrpcTrailers): Buffer {
+  const lines = Object.entries(trailers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return frameMessage(Buffer.from(lines.join('')), trailersFlag);
+}
+
+function asText(format: GrpcWebFormat): boolean {
+  return format === 'application/grpc-web-text+proto';
+}

@@ -1,0 +1,104 @@
+import type { Incoming } from './door-context.ts';
+import type { HttpRoute } from './http-route.ts';
+import { presentError, RpcError } from './rpc-error.ts';
+import { sendConnectError } from './send-http.ts';
+import { serveConnect } from './serve-connect.ts';
+import type { ConnectFormat } from './serve-connect.ts';
+import { sendGrpcWebError, serveGrpcWeb } from './serve-grpc-web.ts';
+import type { GrpcWebFormat } from './serve-grpc-web.ts';
+
+type Format =
+  | { readonly protocol: 'connect'; readonly type: ConnectFormat }
+  | { readonly protocol: 'grpc-web'; readonly type: GrpcWebFormat };
+
+const formats: ReadonlyMap<string, Format> = new Map([
+  ['application/json', { protocol: 'connect', type: 'application/json' }],
+  ['application/proto', { protocol: 'connect', type: 'application/proto' }],
+  ['application/grpc-web', { protocol: 'grpc-web', type: 'application/grpc-web+proto' }],
+  ['application/grpc-web+proto', { protocol: 'grpc-web', type: 'application/grpc-web+proto' }],
+  ['application/grpc-web-text', { protocol: 'grpc-web', type: 'application/grpc-web-text+proto' }],
+  ['application/grpc-web-text+proto', { protocol: 'grpc-web', type: 'application/grpc-web-text+proto' }],
+]);
+const acceptedTypes = [...formats.keys()].join(', ');
+
+/** Serves one HTTP request that is not plain gRPC: an RPC method by its content type, or a route. Never rejects. */
+export async function serveHttp(incoming: Incoming): Promise<void> {
+  try {
+    await dispatch(incoming);
+  } catch (error) {
+    // Whatever could be told to the caller was told; this is a bug, and only this exchange pays for it.
+    incoming.context.log({ message: 'Serving a request failed.', path: pathOf(incoming), error });
+    incoming.response.destroy();
+  }
+}
+
+function dispatch(incoming: Incoming): Promise<void> | void {
+  const { request, context } = incoming;
+  const { headers } = request;
+  const refusal = context.origin.refusalOf(headers);
+  if (refusal !== undefined) return sendConnectError(incoming, new RpcError('permission_denied', refusal));
+
+  const method = context.methods.get(request.url ?? '');
+  const format = formatOf(headers['content-type']);
+  if (method === undefined) {
+    if (format?.protocol === 'grpc-web') return sendGrpcWebError(incoming, unknownPath(incoming), format.type);
+    return dispatchRoute(incoming);
+  }
+  if (request.method !== 'POST') return refuseMethod(incoming, ['POST']);
+  if (format === undefined) {
+    const error = new RpcError('invalid_argument', `The content type must be one of ${acceptedTypes}.`);
+    return sendConnectError(incoming, error, 415, { 'accept-post': acceptedTypes });
+  }
+  if (format.protocol === 'connect') return serveConnect(incoming, method, format.type);
+  return serveGrpcWeb(incoming, method, format.type);
+}
+
+function dispatchRoute(incoming: Incoming): Promise<void> | void {
+  const { request, context } = incoming;
+  const methods = context.routes.get(pathOf(incoming));
+  if (methods === undefined) return sendConnectError(incoming, unknownPath(incoming), 404);
+  const route = methods.get(request.method ?? '');
+  if (route === undefined) return refuseMethod(incoming, [...methods.keys()]);
+  return serveRoute(incoming, route);
+}
+
+async function serveRoute(incoming: Incoming, route: HttpRoute): Promise<void> {
+  const { connection, request, response, context } = incoming;
+  const exchange = connection.open(request.headers, undefined);
+  try {
+    await route.handle(request, response, exchange);
+  } catch (error) {
+    if (response.headersSent) throw error;
+    sendConnectError(incoming, presentError(error, route.path, context.log));
+  } finally {
+    exchange.end();
+  }
+}
+
+function refuseMethod(incoming: Incoming, allowed: readonly string[]): void {
+  const allow = allowed.join(', ');
+  sendConnectError(incoming, new RpcError('unimplemented', `The HTTP method must be ${allow}.`), 405, { allow });
+}
+
+function unknownPath(incoming: Incoming): RpcError {
+  return new RpcError('unimplemented', `There is nothing at ${pathOf(incoming).slice(0, 200)}.`);
+}
+
+function pathOf({ request }: Incoming): string {
+  const url = request.url ?? '';
+  const query = url.indexOf('?');
+  return query < 0 ? url : url.slice(0, query);
+}
+
+function formatOf(contentType: string | undefined): Format | undefined {
+  if (contentType === undefined) return undefined;
+  const known = formats.get(contentType);
+  if (known !== undefined) return known;
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  // JSON is UTF-8 and nothing else; any other parameter changes nothing.
+  const charsets = parameters
+    .map((parameter) => parameter.trim())
+    .filter((parameter) => parameter.startsWith('charset'));
+  if (charsets.some((charset) => !/^charset="?utf-8"?$/.test(charset))) return undefined;
+  return formats.get(type.trim());
+}

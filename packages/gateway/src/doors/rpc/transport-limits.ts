@@ -1,0 +1,41 @@
+export interface TransportLimits {
+  /** Of one message, as it travels. */
+  readonly maxMessageBytes: number;
+  /** Of all unfinished request bodies together, whoever sends them: memory that needs no credential to be taken. */
+  readonly maxBufferedBytes: number;
+  readonly maxHeaderBytes: number;
+  /** At each door. */
+  readonly maxConnections: number;
+  readonly maxExchangesPerConnection: number;
+  /** From accepting a connection until enough has arrived to tell its protocol. */
+  readonly firstBytesTimeoutMs: number;
+  readonly headersTimeoutMs: number;
+  /** For a whole request, headers and body; a streaming method is exempt. */
+  readonly requestTimeoutMs: number;
+  /** For a connection on which nothing is asked. */
+  readonly idleTimeoutMs: number;
+  /** How often HTTP/1.1 connections are looked over for the timeouts above. */
+  readonly timeoutCheckMs: number;
+  /**
+   * How long after its deadline a handler may still give its own answer, which says what was recorded. After that the
+   * transport answers `deadline_exceeded`.
+   */
+  readonly lateAnswerMs: number;
+}
+
+const mebibyte = 1024 * 1024;
+
+export const defaultLimits: TransportLimits = {
+  // A file of 100 MiB, the most that may be written, is 133.4 MiB in the base64 of JSON; the rest is for the envelope.
+  maxMessageBytes: 136 * mebibyte,
+  maxBufferedBytes: 512 * mebibyte,
+  maxHeaderBytes: 16 * 1024,
+  maxConnections: 2000,
+  maxExchangesPerConnection: 1024,
+  firstBytesTimeoutMs: 10_000,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+  idleTimeoutMs: 120_000,
+  timeoutCheckMs: 1000,
+  lateAnswerMs: 1000,
+};

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { requirement } from '../../../test/requirement.ts';
+import { buildGateway } from './gateway.ts';
+import type { GatewayParts } from './gateway.ts';
+
+test('every call passes these stages, in this order', () => {
+  requirement('PIPE-1');
+  // Building a gateway runs nothing, so no part of it is needed to see the order.
+  const gateway = buildGateway({} as GatewayParts);
+  assert.deepEqual(gateway.names, [
+    'decode-call',
+    'open-session',
+    'resolve-tool',
+    'check-arguments',
+    'check-lease',
+    'check-mode',
+    'judge-call',
+    'break-loop',
+    'reuse-result',
+    'check-limits',
+    'seek-approval',
+    'await-turn',
+    'admit-call',
+    'confirm-standing',
+    'execute-tool',
+    'check-result',
+    'store-content',
+    'record-outcome',
+    'release-holds',
+    'note-result',
+    'log-outcome',
+  ]);
+});

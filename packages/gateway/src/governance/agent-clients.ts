@@ -1,0 +1,78 @@
+// Where agent clients keep what decides about themselves: servers, hooks, permissions, tokens. Whoever writes there
+// can take the gate out of the client; whoever reads there finds credentials.
+
+/** Below the person's home folder. */
+const inHome = [
+  // Claude Code
+  '.claude',
+  '.claude.json',
+  '.claude.json.backup',
+  // Cursor, Codex, Gemini CLI, Windsurf
+  '.cursor',
+  '.codex',
+  '.gemini',
+  '.codeium',
+];
+
+/** Below the folder for applications' settings, which each system has elsewhere. */
+const inSettings = [
+  'Claude',
+  'zed',
+  'opencode',
+  'Code/User',
+  'Code - Insiders/User',
+  'VSCodium/User',
+  'Cursor/User',
+  'Windsurf/User',
+];
+const settingsFolders = ['.config', 'Library/Application Support', 'AppData/Roaming'];
+
+const forWholeMachine = ['/etc/claude-code', '/etc/codex', '/Library/Application Support/ClaudeCode'];
+
+/** Files that people like to keep elsewhere and link to: what they lead to is protected as well. */
+const oftenLinked = [
+  '.claude/settings.json',
+  '.claude/settings.local.json',
+  '.claude/hooks',
+  '.cursor/mcp.json',
+  '.cursor/hooks.json',
+  '.codex/config.toml',
+  '.codex/hooks.json',
+  '.gemini/settings.json',
+  '.codeium/windsurf/mcp_config.json',
+  '.config/Claude/claude_desktop_config.json',
+  '.config/Code/User/mcp.json',
+  '.config/Code/User/settings.json',
+  '.config/opencode/opencode.json',
+  '.config/opencode/opencode.jsonc',
+  '.config/zed/settings.json',
+];
+
+/** In any project, at any depth. */
+export const projectEntries = [
+  '.mcp.json',
+  '.claude',
+  '.cursor',
+  '.codex',
+  '.gemini',
+  '.opencode',
+  '.windsurf',
+  '.vscode/mcp.json',
+  '.zed/settings.json',
+  'opencode.json',
+  'opencode.jsonc',
+] as const;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Every place outside projects, as absolute paths; `environment` may move some of them. */
+export function listClientConfiguration(userHome: string, environment: Environment): readonly string[] {
+  const moved = ['CLAUDE_CONFIG_DIR', 'CODEX_HOME', 'OPENCODE_CONFIG_DIR', 'OPENCODE_CONFIG'];
+  const settings = [...settingsFolders.map((folder) => `${userHome}/${folder}`), environment['XDG_CONFIG_HOME'] ?? ''];
+  return [
+    ...[...inHome, ...oftenLinked].map((name) => `${userHome}/${name}`),
+    ...settings.filter(Boolean).flatMap((folder) => inSettings.map((name) => `${folder}/${name}`)),
+    ...moved.map((name) => environment[name] ?? '').filter(Boolean),
+    ...forWholeMachine,
+  ].filter((path) => path.startsWith('/'));
+}

@@ -1,0 +1,93 @@
+import type { Node } from 'yaml';
+import type { Limits, RateLimit } from '../model/verdict.ts';
+import { readToolPattern } from './read-rules.ts';
+import type { YamlReader } from './yaml-reader.ts';
+
+export const limitsKeys = [
+  'version',
+  'rates',
+  'repeats',
+  'max_running',
+  'max_running_per_session',
+  'max_argument_bytes',
+] as const;
+export const rateKeys = ['tools', 'per_minute', 'per_hour', 'per_day'] as const;
+export const repeatsKeys = ['warn_at', 'refuse_at', 'window_minutes'] as const;
+
+const minuteMs = 60_000;
+const windows = [
+  { key: 'per_minute', windowMs: minuteMs },
+  { key: 'per_hour', windowMs: 60 * minuteMs },
+  { key: 'per_day', windowMs: 24 * 60 * minuteMs },
+] as const;
+
+/** What holds for everything that limits.yaml leaves out: careful numbers, because nobody chose them. */
+export const defaultLimits: Limits = {
+  rates: [
+    {
+      tools: ['*'],
+      limits: [
+        { windowMs: minuteMs, calls: 20 },
+        { windowMs: 60 * minuteMs, calls: 200 },
+        { windowMs: 24 * 60 * minuteMs, calls: 1000 },
+      ],
+    },
+  ],
+  repeats: { warnAt: 3, refuseAt: 5, windowMs: 10 * minuteMs },
+  maxRunning: 64,
+  maxRunningPerSession: 32,
+  maxArgumentBytes: 16 * 1024 * 1024,
+};
+
+/** The limits of limits.yaml. What could not be read is noted with the reader and has its default here. */
+export function readLimits(root: Node, reader: YamlReader): Limits {
+  const fields = reader.readFields(root, 'limits.yaml', limitsKeys, ['version']);
+  if (fields === undefined) return defaultLimits;
+  if (fields.version !== undefined) reader.readInteger(fields.version, 'version', { min: 1, max: 1 });
+  const number = (key: 'max_running' | 'max_running_per_session' | 'max_argument_bytes', max: number) =>
+    fields[key] && reader.readInteger(fields[key], key, { min: 1, max });
+  const maxRunning = number('max_running', 10_000) ?? defaultLimits.maxRunning;
+  const maxRunningPerSession = number('max_running_per_session', 10_000) ?? defaultLimits.maxRunningPerSession;
+  if (fields.max_running_per_session !== undefined && maxRunningPerSession > maxRunning) {
+    reader.note(fields.max_running_per_session, `max_running_per_session is above max_running, ${maxRunning}`);
+  }
+  return {
+    rates: fields.rates === undefined ? defaultLimits.rates : readRates(fields.rates, reader),
+    repeats: fields.repeats === undefined ? defaultLimits.repeats : readRepeats(fields.repeats, reader),
+    maxRunning,
+    maxRunningPerSession: Math.min(maxRunning, maxRunningPerSession),
+    maxArgumentBytes: number('max_argument_bytes', 64 * 1024 * 1024) ?? defaultLimits.maxArgumentBytes,
+  };
+}
+
+function readRates(node: Node, reader: YamlReader): Limits['rates'] {
+  const rates = reader.readList(node, 'rates') ?? [];
+  return rates.map((item) => readRate(item, reader)).filter((rate) => rate !== undefined);
+}
+
+function readRate(node: Node, reader: YamlReader): Limits['rates'][number] | undefined {
+  const fields = reader.readFields(node, 'a rate', rateKeys, ['tools']);
+  const tools = fields?.tools && reader.readItems(fields.tools, 'tools', (item) => readToolPattern(item, reader));
+  if (fields === undefined || tools === undefined) return undefined;
+  const limits: RateLimit[] = [];
+  for (const { key, windowMs } of windows) {
+    const calls = fields[key] && reader.readInteger(fields[key], key, { min: 1, max: 10_000_000 });
+    if (calls !== undefined) limits.push({ windowMs, calls });
+  }
+  if (windows.every(({ key }) => fields[key] === undefined)) {
+    return reader.note(node, 'a rate needs per_minute, per_hour or per_day');
+  }
+  return { tools, limits };
+}
+
+function readRepeats(node: Node, reader: YamlReader): Limits['repeats'] {
+  const fields = reader.readFields(node, 'repeats', repeatsKeys, repeatsKeys);
+  if (fields === undefined) return defaultLimits.repeats;
+  const number = (key: (typeof repeatsKeys)[number], range: { min: number; max: number }) =>
+    fields[key] && reader.readInteger(fields[key], key, range);
+  const warnAt = number('warn_at', { min: 2, max: 1000 }) ?? defaultLimits.repeats.warnAt;
+  const refuseAt = number('refuse_at', { min: 2, max: 1000 }) ?? defaultLimits.repeats.refuseAt;
+  const windowMinutes = number('window_minutes', { min: 1, max: 1440 }) ?? 10;
+  if (fields.warn_at !== undefined && warnAt > refuseAt) reader.note(fields.warn_at, 'warn_at is above refuse_at');
+  return { warnAt, refuseAt, windowMs: windowMinutes * minuteMs };
+}

@@ -1,0 +1,124 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { isAlias, isNode, isPair, LineCounter, parseDocument, visit } from 'yaml';
+import type { Document, Node } from 'yaml';
+import type { Position, Problem } from './rule.ts';
+
+export const maxFileBytes = 1024 * 1024;
+
+/** A file of rules, read once. `root` is missing when the file is absent, empty or no YAML. */
+export interface YamlFile {
+  readonly file: string;
+  /** Absent: there is no such file. */
+  readonly bytes?: Uint8Array;
+  readonly root?: Node;
+  readonly problems: readonly Problem[];
+  readonly locate: (node: Node) => Position;
+}
+
+/** Never throws: whatever is wrong with the file becomes a problem with a place. */
+export function readYaml(file: string): YamlFile {
+  const lines = new LineCounter();
+  const at = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  const locate = (node: Node): Position => at(node.range?.[0] ?? 0);
+  const fail = (message: string, bytes?: Uint8Array): YamlFile => ({
+    file,
+    ...(bytes === undefined ? {} : { bytes }),
+    problems: [{ file, line: 1, column: 1, message }],
+    locate,
+  });
+
+  let bytes: Uint8Array | undefined;
+  try {
+    bytes = readBounded(file);
+    if (bytes === undefined) return { file, problems: [], locate };
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const document = parseDocument(text, {
+      version: '1.2',
+      schema: 'core',
+      merge: false,
+      uniqueKeys: true,
+      stringKeys: true,
+      strict: true,
+      prettyErrors: false,
+      lineCounter: lines,
+    });
+    const problems = [
+      ...listSyntaxErrors(document).map(({ offset, message }) => ({ file, ...at(offset), message })),
+      ...listForbiddenParts(document).map(({ node, message }) => ({ file, ...locate(node), message })),
+    ];
+    // Below a syntax error the tree is a guess; other problems leave it readable, so that all can be told at once.
+    const legible = document.errors.every(({ code }) => code === 'DUPLICATE_KEY');
+    const root = legible ? document.contents : null;
+    return { file, bytes, problems, locate, ...(root === null ? {} : { root }) };
+  } catch (error) {
+    return fail(explainUnreadable(error), bytes);
+  }
+}
+
+/** Undefined: no such file. Opens without waiting, so that a pipe in its place cannot hold up the start. */
+function readBounded(file: string): Uint8Array | undefined {
+  let descriptor: number;
+  try {
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    if (!fstatSync(descriptor).isFile()) throw new Error('is not a regular file');
+    // One byte more than allowed tells a file that grew meanwhile from one that fits.
+    const buffer = new Uint8Array(maxFileBytes + 1);
+    let length = 0;
+    for (;;) {
+      const count = readSync(descriptor, buffer, length, buffer.length - length, null);
+      length += count;
+      if (length > maxFileBytes) throw new Error('is larger than 1 MB');
+      if (count === 0) return buffer.slice(0, length);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function explainUnreadable(error: unknown): string {
+  if (error instanceof RangeError) return 'is nested too deeply';
+  if ((error as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'is not UTF-8 text';
+  return error instanceof Error ? `cannot be read: ${error.message}` : 'cannot be read';
+}
+
+/** Warnings of the parser are errors here: they are about tags it did not understand and documents it skipped. */
+function listSyntaxErrors(document: Document): { offset: number; message: string }[] {
+  return [...document.errors, ...document.warnings].map(({ code, message, pos }) => ({
+    offset: pos[0],
+    message: explainSyntax(code, message),
+  }));
+}
+
+function explainSyntax(code: string, message: string): string {
+  if (code === 'DUPLICATE_KEY') return 'this key stands here twice';
+  if (code === 'TAB_AS_INDENT') return 'a tab cannot indent; use spaces';
+  if (code === 'MULTIPLE_DOCS') return 'a second document ("---") starts here; one file holds one document';
+  if (code === 'RESOURCE_EXHAUSTION') return 'is nested too deeply';
+  if (code === 'TAG_RESOLVE_FAILED') return 'tags ("!…") are not allowed';
+  return `${message.charAt(0).toLowerCase()}${message.slice(1)}`;
+}
+
+/** What makes a text mean something else than it shows: names for parts used elsewhere, types by tag, directives. */
+function listForbiddenParts(document: Document): { node: Node; message: string }[] {
+  const found: { node: Node; message: string }[] = [];
+  const { contents, directives } = document;
+  if (contents !== null && (directives?.yaml.explicit === true || Object.keys(directives?.tags ?? {}).length > 1)) {
+    found.push({ node: contents, message: 'directives ("%…") are not allowed' });
+  }
+  visit(document, (_key, node) => {
+    if (!isNode(node) || isPair(node)) return;
+    if (isAlias(node))
+      found.push({ node, message: 'aliases ("*name") are not allowed; quote the text if it is a pattern' });
+    else if (node.anchor) found.push({ node, message: 'anchors ("&name") are not allowed' });
+    if (node.tag?.startsWith('tag:yaml.org,2002:')) found.push({ node, message: 'tags ("!…") are not allowed' });
+  });
+  return found;
+}

@@ -1,0 +1,82 @@
+// A made-up machine for the tests of this folder: one person, one project, tools that only have properties.
+
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ToolDefinition } from '../model/tool.ts';
+import type { Question, Rules } from '../model/verdict.ts';
+import { loadRules } from './load-rules.ts';
+import type { RulesSource } from './load-rules.ts';
+
+export const world = {
+  home: '/home/ada/.sallyport',
+  userHome: '/home/ada',
+  workspace: '/home/ada/work',
+  programFolder: '/opt/sallyport',
+  environment: {},
+} as const;
+
+export function fakeTool(name: string, properties: Partial<ToolDefinition> = {}): ToolDefinition {
+  return {
+    name,
+    aliases: [],
+    version: '1.0.0',
+    description: '',
+    tags: [],
+    category: 'files',
+    inputSchema: {},
+    outputSchema: {},
+    risk: 'low',
+    confirmation: 'never',
+    mutates: false,
+    scopes: ['paths'],
+    allowedModes: ['NORMAL'],
+    requiresApproval: false,
+    requiresSandbox: false,
+    timeoutMs: 5000,
+    idempotent: true,
+    audience: 'everyone',
+    ...properties,
+  };
+}
+
+/** The usual question: an agent in NORMAL mode reads; `path` may carry the access, as in `write /a`. */
+export function ask(tool: ToolDefinition | string, paths: readonly string[], more: Partial<Question> = {}): Question {
+  return {
+    tool: typeof tool === 'string' ? fakeTool(tool) : tool,
+    principal: 'agent',
+    agent: 'coder',
+    mode: 'NORMAL',
+    resources: {
+      paths: paths.map((path) =>
+        path.startsWith('write ') ? { path: path.slice(6), access: 'write' } : { path, access: 'read' },
+      ),
+    },
+    ...more,
+  };
+}
+
+const temporaryFolders: string[] = [];
+process.once('exit', () => {
+  for (const folder of temporaryFolders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** An empty folder without links in its path, removed when the process ends. */
+export function makeFolder(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sallyport-rules-')));
+  temporaryFolders.push(folder);
+  return folder;
+}
+
+export function writeRules(files: { readonly tools?: string | Uint8Array; readonly limits?: string }): string {
+  const folder = join(makeFolder(), 'governance');
+  mkdirSync(folder);
+  if (files.tools !== undefined) writeFileSync(join(folder, 'tools.yaml'), files.tools);
+  if (files.limits !== undefined) writeFileSync(join(folder, 'limits.yaml'), files.limits);
+  return folder;
+}
+
+/** Rules from the text of tools.yaml, without its head. */
+export function rulesOf(rules: string, more: Partial<RulesSource> = {}): Rules {
+  return loadRules({ ...world, folder: writeRules({ tools: `version: 1\nrules:\n${rules}` }), ...more });
+}

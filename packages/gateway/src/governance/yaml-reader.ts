@@ -1,0 +1,106 @@
+import { isMap, isScalar, isSeq } from 'yaml';
+import type { Node } from 'yaml';
+import { printable } from './canonical-path.ts';
+import { nearestNames } from '../registry/nearest-names.ts';
+import type { Position, Problem } from './rule.ts';
+import type { YamlFile } from './read-yaml.ts';
+
+/** The entries of a mapping that have a known key. */
+export type Fields<Key extends string> = { readonly [Name in Key]?: Node };
+
+/**
+ * Takes a YAML tree apart and notes every problem with its place. A reading function returns undefined after noting
+ * one, so that a caller can go on and find the others.
+ */
+export class YamlReader {
+  readonly #source: YamlFile;
+  readonly problems: Problem[] = [];
+
+  constructor(source: YamlFile) {
+    this.#source = source;
+  }
+
+  get file(): string {
+    return this.#source.file;
+  }
+
+  locate(node: Node): Position {
+    return this.#source.locate(node);
+  }
+
+  note(node: Node, message: string): undefined {
+    this.noteAt(this.locate(node), message);
+  }
+
+  noteAt(position: Position, message: string): undefined {
+    this.problems.push({ file: this.file, line: position.line, column: position.column, message });
+  }
+
+  readFields<Key extends string>(
+    node: Node,
+    what: string,
+    keys: readonly Key[],
+    required: readonly Key[],
+  ): Fields<Key> | undefined {
+    if (!isMap(node)) return this.note(node, `${what} must be a mapping with the keys ${keys.join(', ')}`);
+    const fields: { [Name in Key]?: Node } = {};
+    for (const { key, value } of node.items as { key: Node; value: Node | null }[]) {
+      const name = isScalar(key) ? String(key.value) : '';
+      if (!isOneOf(name, keys)) this.note(key, this.#explainUnknownKey(name, what, keys));
+      else if (value === null) this.note(key, `${name} has no value`);
+      else fields[name] = value;
+    }
+    const missing = required.filter((key) => !(key in fields) && !node.has(key));
+    if (missing.length > 0) return this.note(node, `${what} lacks ${missing.join(', ')}`);
+    return fields;
+  }
+
+  readList(node: Node, what: string): readonly Node[] | undefined {
+    if (!isSeq(node)) return this.note(node, `${what} must be a list, such as [a, b]`);
+    return node.items as Node[];
+  }
+
+  /** Each item by itself, so that all bad ones are noted. At least one item. */
+  readItems<T>(node: Node, what: string, readItem: (item: Node) => T | undefined): readonly T[] | undefined {
+    const items = this.readList(node, what);
+    if (items === undefined) return undefined;
+    if (items.length === 0) return this.note(node, `${what} is empty; leave the key out or name something`);
+    const read = items.map(readItem);
+    return read.includes(undefined) ? undefined : (read as T[]);
+  }
+
+  readString(node: Node, what: string, maxLength = 1000): string | undefined {
+    const value = isScalar(node) ? node.value : undefined;
+    if (typeof value !== 'string')
+      return this.note(node, `${what} must be text; put it in quotes if it looks like a number`);
+    if (value.trim() === '') return this.note(node, `${what} is empty`);
+    if (value.length > maxLength) return this.note(node, `${what} is longer than ${maxLength} characters`);
+    return value;
+  }
+
+  readOneOf<T extends string>(node: Node, what: string, allowed: readonly T[]): T | undefined {
+    const value = isScalar(node) ? node.value : undefined;
+    if (typeof value === 'string' && isOneOf(value, allowed)) return value;
+    const nearest = typeof value === 'string' ? nearestNames(value, allowed, 1)[0] : undefined;
+    const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
+    return this.note(node, `${what} must be one of ${allowed.join(', ')}${hint}`);
+  }
+
+  readInteger(node: Node, what: string, range: { readonly min: number; readonly max: number }): number | undefined {
+    const value = isScalar(node) ? node.value : undefined;
+    if (Number.isInteger(value) && (value as number) >= range.min && (value as number) <= range.max) {
+      return value as number;
+    }
+    return this.note(node, `${what} must be a whole number from ${range.min} to ${range.max}`);
+  }
+
+  #explainUnknownKey(name: string, what: string, keys: readonly string[]): string {
+    const nearest = nearestNames(name, keys, 1)[0];
+    const hint = nearest === undefined ? '.' : `; did you mean ${nearest}?`;
+    return `unknown key ${printable(name)} in ${what}${hint} Allowed here: ${keys.join(', ')}`;
+  }
+}
+
+function isOneOf<T extends string>(value: string, allowed: readonly T[]): value is T {
+  return (allowed as readonly string[]).includes(value);
+}

@@ -1,0 +1,104 @@
+import type { BigIntStats } from 'node:fs';
+import { join } from 'node:path';
+import { refuse } from '../../model/refusal.ts';
+import { ToolFailure, ToolRefused } from '../../model/tool.ts';
+import type { ToolContext } from '../../model/tool.ts';
+import { openEntryFolder } from '../../sandbox/open-path.ts';
+import { openTarget, pinEntry } from '../../sandbox/open-to-change.ts';
+import type { Target } from '../../sandbox/open-to-change.ts';
+import { isWithin, parsePath } from '../../sandbox/parse-path.ts';
+import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
+import { missingFile } from './missing-file.ts';
+import { showPath } from './preview-change.ts';
+import { moveToTrash } from './move-to-trash.ts';
+import { FolderWalk } from './walk-folder.ts';
+
+interface DeleteArguments {
+  readonly path: string;
+  readonly recursive: boolean;
+}
+
+export const filesDelete = defineFileTool({
+  name: 'files.delete',
+  aliases: ['delete_file'],
+  description:
+    'Delete a file or a folder. It goes to the trash of the gate, from where it can be restored. A link is deleted itself, never what it leads to.',
+  risk: 'critical',
+  confirmation: 'always',
+  mutates: true,
+  requiresApproval: true,
+  idempotent: false,
+  timeoutMs: 10_000,
+  inputSchema: objectSchema({
+    path: pathSchema('The file or folder to delete.'),
+    recursive: {
+      type: 'boolean',
+      default: false,
+      description: 'Whether to delete a folder with everything in it. Without it only empty folders are deleted.',
+    },
+  }),
+  outputSchema: objectSchema({
+    path: { type: 'string', description: 'The path as it was given.' },
+    trashed_as: { type: 'string', description: 'Its name in the trash.' },
+    files: { type: 'integer', minimum: 0, description: 'How many files and links were deleted, folders not counted.' },
+  }),
+  subject: (args: DeleteArguments) => args.path,
+  claim: (args, session) => {
+    const { path } = parsePath(args.path, session.workingDirectory);
+    if (isWithin(path, session.workingDirectory)) {
+      const message = 'The working directory, and what it lies in, cannot be deleted.';
+      throw new ToolRefused(refuse('UNSAFE_PATH', 'working-directory', message));
+    }
+    return { paths: [{ path, access: 'write' }] };
+  },
+  preview: async (args, context) => {
+    using target = openTarget(parsePath(args.path, context.workingDirectory), context);
+    const { files, listed } = await takeStock(args, target, context);
+    const more = files > listed.length ? `and ${files - listed.length} more\n` : '';
+    return {
+      summary: `Delete ${showPath(args.path)} (${files} files)`,
+      detail: listed.map((path) => `${showPath(path)}\n`).join('') + more,
+      undoable: true,
+    };
+  },
+  run: async (args, context) => {
+    using target = openTarget(parsePath(args.path, context.workingDirectory), context);
+    const { files, stats } = await takeStock(args, target, context);
+    const trashedAs = await moveToTrash(target, stats, context);
+    return { path: args.path, trashed_as: trashedAs, files };
+  },
+  summarize: (_, output) => `${output.files} files moved to the trash`,
+});
+
+interface Stock {
+  readonly stats: BigIntStats;
+  readonly files: number;
+  readonly listed: readonly string[];
+}
+
+const maxListed = 1000;
+
+/** What would be deleted. A folder goes as a whole or not at all, so one entry that must stay keeps all of it. */
+async function takeStock(args: DeleteArguments, target: Target, context: ToolContext): Promise<Stock> {
+  using pin = pinEntry(target.folder, target.name);
+  if (pin === undefined) throw await missingFile(target.named, context);
+  const stats = pin.statExactly();
+  if (stats.isFile() || stats.isSymbolicLink()) return { stats, files: 1, listed: [args.path] };
+  if (!stats.isDirectory()) throw new ToolFailure('NOT_A_FILE', `${args.path} is a device, pipe or socket.`);
+  using folder = openEntryFolder(target.folder, target.name, 'write', context);
+  const walk = new FolderWalk(context, { access: 'write', recursive: true, includeHidden: true });
+  const listed: string[] = [];
+  let files = 0;
+  for await (const { kind, relativePath } of walk.entries(folder)) {
+    if (!args.recursive) throw new ToolFailure('NOT_A_FILE', `${args.path} is a folder with entries; set recursive.`);
+    if (kind === 'folder') continue;
+    files++;
+    if (listed.length < maxListed) listed.push(join(args.path, relativePath));
+  }
+  if (walk.omitted > 0) {
+    const message = `${args.path} holds ${walk.omitted} entries that must not be deleted.`;
+    throw new ToolRefused(refuse('RULE_DENIES', 'folder-content', message));
+  }
+  if (walk.cut) throw new ToolFailure('TOO_LARGE', `${args.path} holds too much; delete it in parts.`);
+  return { stats, files, listed };
+}

@@ -1,0 +1,151 @@
+import { refuse } from '../../model/refusal.ts';
+import { ToolFailure, ToolRefused } from '../../model/tool.ts';
+import type { Effect, ToolContext } from '../../model/tool.ts';
+import { hasCode } from '../../sandbox/has-code.ts';
+import { openTarget } from '../../sandbox/open-to-change.ts';
+import type { Target } from '../../sandbox/open-to-change.ts';
+import { parsePath } from '../../sandbox/parse-path.ts';
+import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
+import { describeBytes, maxDiffBytes, previewChange } from './preview-change.ts';
+import { alreadyExists, openFormer, replaceFile } from './replace-file.ts';
+import type { FormerFile, NewContent } from './replace-file.ts';
+
+interface WriteArguments {
+  readonly path: string;
+  readonly content: string;
+  readonly encoding: 'utf-8' | 'base64';
+  readonly create_only: boolean;
+  readonly append: boolean;
+  readonly create_parents: boolean;
+}
+
+const maxContentBytes = 100 * 1024 * 1024;
+const maxBase64Chars = Math.ceil(maxContentBytes / 3) * 4;
+const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+export const filesWrite = defineFileTool({
+  name: 'files.write',
+  aliases: ['write_file', 'files.write_text'],
+  description:
+    'Write a file: create it, replace its content, or append to it. The change is atomic, and what was there before can be restored. To change a part of a file, files.edit is safer.',
+  risk: 'high',
+  confirmation: 'always',
+  mutates: true,
+  idempotent: false,
+  timeoutMs: 10_000,
+  inputSchema: objectSchema(
+    {
+      path: pathSchema('The file to write.'),
+      content: { type: 'string', maxLength: maxBase64Chars, description: 'What to write, at most 100 MB.' },
+      encoding: {
+        type: 'string',
+        enum: ['utf-8', 'base64'],
+        default: 'utf-8',
+        description: 'How content is given: utf-8 for text, base64 for any bytes.',
+      },
+      create_only: {
+        type: 'boolean',
+        default: false,
+        description: 'Fail if the file exists. Not together with append.',
+      },
+      append: {
+        type: 'boolean',
+        default: false,
+        description: 'Add to the end of the file instead of replacing its content. Not together with create_only.',
+      },
+      create_parents: {
+        type: 'boolean',
+        default: false,
+        description: 'Make the folders of the path that are missing.',
+      },
+    },
+    {
+      not: {
+        properties: { create_only: { const: true }, append: { const: true } },
+        required: ['create_only', 'append'],
+      },
+    },
+  ),
+  outputSchema: objectSchema({
+    path: { type: 'string', description: 'The path as it was given.' },
+    bytes: { type: 'integer', minimum: 0, description: 'How many bytes were written or appended.' },
+    created: { type: 'boolean', description: 'Whether the file is new.' },
+    sha256: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the whole file afterwards.' },
+  }),
+  subject: (args: WriteArguments) => args.path,
+  claim: (args, session) => ({
+    paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'write' }],
+  }),
+  preview: async (args, context) => {
+    const content = arrange(args);
+    using former = findFormer(args, context);
+    if (content.goes === 'new' && former !== undefined) throw alreadyExists(args.path);
+    return await previewWrite(args.path, content, former, context.signal);
+  },
+  run: async (args, context) => {
+    const content = arrange(args);
+    using target = openParents(args, context);
+    const { created, sha256 } = await replaceFile(target, context, () => content);
+    return { path: args.path, bytes: content.bytes.length, created, sha256 };
+  },
+  summarize: (_, output) => `${output.bytes} bytes written${output.created ? ' to a new file' : ''}`,
+});
+
+function arrange(args: WriteArguments): NewContent & { readonly bytes: Buffer } {
+  const bytes = decodeContent(args);
+  return { goes: args.create_only ? 'new' : args.append ? 'behind' : 'instead', parts: [bytes], bytes };
+}
+
+function decodeContent({ path, content, encoding }: WriteArguments): Buffer {
+  if (encoding === 'base64' && (content.length % 4 !== 0 || !base64.test(content))) {
+    throw new ToolRefused(refuse('INVALID_ARGUMENTS', 'content-encoding', 'The content is not valid base64.'));
+  }
+  const bytes = Buffer.from(content, encoding);
+  if (bytes.length <= maxContentBytes) return bytes;
+  throw new ToolFailure('TOO_LARGE', `The content for ${path} is larger than 100 MB; write it in parts with append.`);
+}
+
+function openParents(args: WriteArguments, context: ToolContext): Target {
+  const named = parsePath(args.path, context.workingDirectory);
+  const keepFolder = (path: string) => context.keepBeforeImage({ path, kind: 'absent' });
+  try {
+    return openTarget(named, context, args.create_parents ? keepFolder : undefined);
+  } catch (error) {
+    throw hasCode(error, 'ENOENT') ? missingParents(args.path) : error;
+  }
+}
+
+/** For the preview, which makes no folders: absent when there is no file or no folder for it yet. */
+function findFormer(args: WriteArguments, context: ToolContext): FormerFile | undefined {
+  try {
+    using target = openTarget(parsePath(args.path, context.workingDirectory), context);
+    return openFormer(target);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+    if (!args.create_parents) throw missingParents(args.path);
+    return undefined;
+  }
+}
+
+async function previewWrite(
+  given: string,
+  { goes, bytes }: NewContent & { readonly bytes: Buffer },
+  former: FormerFile | undefined,
+  signal: AbortSignal,
+): Promise<Effect> {
+  if (former === undefined) return previewChange(given, undefined, bytes);
+  if (former.size > maxDiffBytes) {
+    const verb = goes === 'behind' ? 'Append to' : 'Replace';
+    const detail = `before: ${former.size} bytes\n${goes === 'behind' ? 'added' : 'after'}: ${describeBytes(bytes)}\n`;
+    return { summary: `${verb} ${given}`, detail, undoable: true };
+  }
+  const before = await former.read(signal);
+  return previewChange(given, before, goes === 'behind' ? Buffer.concat([before, bytes]) : bytes);
+}
+
+function missingParents(given: string): ToolFailure {
+  return new ToolFailure(
+    'NOT_FOUND',
+    `The folder of ${given} does not exist; make it with files.ensure_dir or set create_parents.`,
+  );
+}

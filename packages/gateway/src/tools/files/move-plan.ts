@@ -1,0 +1,81 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { ToolFailure } from '../../model/tool.ts';
+import type { ToolContext } from '../../model/tool.ts';
+import type { OpenFolder } from '../../sandbox/open-path.ts';
+import { openFolderToChange, Target } from '../../sandbox/open-to-change.ts';
+import type { NamedPath } from '../../sandbox/parse-path.ts';
+import { compileGlob } from './compile-pattern.ts';
+import type { Matches } from './compile-pattern.ts';
+import { readEntries } from './read-entries.ts';
+
+const maxFiles = 1000;
+const maxScanned = 100_000;
+
+/** Two open folders, and which files go from one to the other. */
+export class MovePlan implements Disposable {
+  readonly from: OpenFolder;
+  readonly to: OpenFolder;
+  readonly #fromNamed: NamedPath;
+  readonly #toNamed: NamedPath;
+  readonly #context: ToolContext;
+
+  constructor(from: NamedPath, to: NamedPath, context: ToolContext) {
+    this.#fromNamed = from;
+    this.#toNamed = to;
+    this.#context = context;
+    this.from = openFolderToChange(from, context);
+    try {
+      this.to = openFolderToChange(to, context);
+    } catch (error) {
+      this.from[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** The matching regular files. `omitted` counts those that the rules keep back at either end. */
+  async findFiles(
+    patterns: readonly string[],
+  ): Promise<{ readonly names: readonly string[]; readonly omitted: number }> {
+    const globs = patterns.map((pattern) => compileName(pattern));
+    const { signal } = this.#context;
+    const { entries, cut } = await readEntries(this.from, { maxEntries: maxScanned, signal });
+    const matching = entries.filter(({ name, kind }) => kind === 'file' && globs.some((matches) => matches(name)));
+    const names = matching.map(({ name }) => name).filter((name) => this.#isAllowed(name));
+    if (!cut && names.length <= maxFiles) return { names, omitted: matching.length - names.length };
+    throw new ToolFailure('TOO_LARGE', `More than ${maxFiles} files of ${this.#fromNamed.given}; narrow the patterns.`);
+  }
+
+  /** Not to be closed: its folder belongs to the plan. */
+  source(name: string): Target {
+    return locate(name, this.#fromNamed, this.from);
+  }
+
+  destination(name: string): Target {
+    return locate(name, this.#toNamed, this.to);
+  }
+
+  isTaken(name: string): boolean {
+    return lstatSync(this.to.entry(name), { throwIfNoEntry: false }) !== undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.from[Symbol.dispose]();
+    this.to[Symbol.dispose]();
+  }
+
+  #isAllowed(name: string): boolean {
+    const { judge } = this.#context.paths;
+    return [this.from, this.to].every((folder) => judge(folder.realPathOf(name), 'write') === undefined);
+  }
+}
+
+/** As in a shell, `*` does not mean hidden files. Throws ToolRefused. */
+export function compileName(pattern: string): Matches {
+  const matches = compileGlob(pattern, { caseSensitive: true });
+  return (name) => (pattern.startsWith('.') || !name.startsWith('.')) && matches(name);
+}
+
+function locate(name: string, named: NamedPath, folder: OpenFolder): Target {
+  return new Target({ given: join(named.given, name), path: join(named.path, name) }, folder);
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Code, JsonObject } from '@sallyport/contract';
+import { refuse } from '../../model/refusal.ts';
+import type { Session } from '../../model/session.ts';
+import { ToolFailure, ToolRefused } from '../../model/tool.ts';
+import type { AnyTool, BeforeImage, Effect, ToolContext } from '../../model/tool.ts';
+import { SchemaCheck } from '../../registry/check-schema.ts';
+
+/**
+ * A workspace on the real disk for tests, with a folder beside it that no tool may touch. The rules: everything in
+ * the workspace, except what has `forbidden` in its name.
+ */
+export class TestWorkspace implements Disposable {
+  readonly #base = realpathSync(mkdtempSync(join(tmpdir(), 'sallyport-files-')));
+  readonly path = join(this.#base, 'workspace');
+  readonly outside = join(this.#base, 'outside');
+  readonly images: BeforeImage[] = [];
+  readonly session: Session = {
+    id: randomUUID(),
+    principal: 'agent',
+    agent: 'tester',
+    status: 'active',
+    createdAtMs: 0,
+    workingDirectory: this.path,
+    lease: { tools: ['*'] },
+    callsUsed: 0,
+  };
+  readonly context: ToolContext;
+
+  constructor({ trashFolder = join(this.#base, 'trash') }: { readonly trashFolder?: string } = {}) {
+    mkdirSync(this.path);
+    mkdirSync(this.outside);
+    writeFileSync(join(this.outside, 'secret.txt'), 'secret');
+    this.context = {
+      session: this.session,
+      callId: randomUUID(),
+      workingDirectory: this.path,
+      signal: new AbortController().signal,
+      paths: {
+        judge: (path) => {
+          const isAllowed = (path === this.path || path.startsWith(`${this.path}/`)) && !path.includes('forbidden');
+          return isAllowed ? undefined : refuse('NO_RULE_ALLOWS', 'test-rule', 'The test allows its workspace only.');
+        },
+      },
+      trashFolder,
+      keepBeforeImage: (image) => this.images.push(image),
+      countUsage: () => undefined,
+    };
+  }
+
+  at(...names: readonly string[]): string {
+    return join(this.path, ...names);
+  }
+
+  put(name: string, content: string | Buffer = ''): string {
+    mkdirSync(dirname(this.at(name)), { recursive: true });
+    writeFileSync(this.at(name), content);
+    return this.at(name);
+  }
+
+  text(name: string): string {
+    return readFileSync(this.at(name), 'utf8');
+  }
+
+  /** Calls a tool as the gate does: defaults and schema, claim and rules, run, schema of the result. */
+  async call(tool: AnyTool, given: JsonObject, context: Partial<ToolContext> = {}): Promise<JsonObject> {
+    const args = this.#check(tool, given);
+    const output = await tool.run(args, { ...this.context, ...context });
+    // As it reaches the caller: nothing but JSON.
+    const answer = JSON.parse(JSON.stringify(output)) as JsonObject;
+    assert.deepEqual(checkFor(tool.definition.outputSchema).check(answer), []);
+    assert.doesNotMatch(tool.summarize(args, output), /\n|undefined|NaN/);
+    return answer;
+  }
+
+  preview(tool: AnyTool, given: JsonObject): Promise<Effect> {
+    return tool.preview(this.#check(tool, given), this.context);
+  }
+
+  /** Names of what the outside folder holds, to see that nothing was added or taken. */
+  outsideNames(): readonly string[] {
+    return readdirSync(this.outside);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#base, { recursive: true });
+  }
+
+  #check(tool: AnyTool, given: JsonObject): JsonObject {
+    const args = structuredClone(given) as JsonObject;
+    assert.deepEqual(checkFor(tool.definition.inputSchema).check(args), []);
+    for (const { path, access } of tool.claim(args, this.session).paths) {
+      const refusal = this.context.paths.judge(path, access);
+      if (refusal !== undefined) throw new ToolRefused(refusal);
+    }
+    return args;
+  }
+}
+
+const checks = new Map<JsonObject, SchemaCheck>();
+
+function checkFor(schema: JsonObject): SchemaCheck {
+  return checks.getOrInsertComputed(schema, () => new SchemaCheck(schema));
+}
+
+/** For `assert.rejects`: the call ends with this code, as a refusal or as a failure of the tool. */
+export function endsWith(code: Code, message = /./): (error: unknown) => true {
+  return (error) => {
+    assert.ok(error instanceof ToolFailure || error instanceof ToolRefused, String(error));
+    assert.equal(error instanceof ToolFailure ? error.code : error.refusal.code, code);
+    assert.match(error.message, message);
+    return true;
+  };
+}
+
+export function countDescriptors(): number {
+  return readdirSync('/proc/self/fd').length;
+}

@@ -1,0 +1,3 @@
+import { collectCitations, renderCoverage } from '../test/requirement-citations.ts';
+
+console.log(renderCoverage(collectCitations()));

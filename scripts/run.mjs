@@ -1,0 +1,42 @@
+#!/usr/bin/env node
+// The way into every npm script. Runs on Node 20 with nothing installed, and goes on with the Node of the project.
+import { delimiter, join } from 'node:path';
+import { binFolder, ensureInstalled, InstallError, projectNode, root } from './install.mjs';
+import { runChild } from './run-child.mjs';
+
+const commands = {
+  start: ['packages/gateway/bin/sallyport.mjs', 'up'],
+  test: ['scripts/test.ts'],
+  check: ['scripts/check.ts'],
+  format: ['node_modules/.bin/oxfmt'],
+  generate: ['scripts/generate.ts'],
+  coverage: ['scripts/coverage.ts'],
+  bench: ['bench/run.ts'],
+};
+
+const [name = '', ...args] = process.argv.slice(2);
+if (!Object.hasOwn(commands, name)) {
+  process.stderr.write(`usage: node scripts/run.mjs ${Object.keys(commands).join('|')} [arguments]\n`);
+  process.exit(1);
+}
+
+try {
+  await ensureInstalled();
+} catch (error) {
+  process.stderr.write(`${error instanceof InstallError ? error.message : error.stack}\n`);
+  process.exit(error.exitCode ?? 1);
+}
+
+const [script, ...fixedArgs] = commands[name];
+const { exitCode, output } = await runChild(projectNode, [join(root, script), ...fixedArgs, ...args], {
+  cwd: root,
+  env: {
+    ...process.env,
+    PATH: [binFolder, process.env.PATH].join(delimiter),
+    // npm says where the user stood; without npm it is here.
+    INIT_CWD: process.env.INIT_CWD ?? process.cwd(),
+  },
+});
+// Only a Node that could not be started leaves a message here.
+if (output) process.stderr.write(`${output}Remove node_modules and try again.\n`);
+process.exitCode = exitCode;

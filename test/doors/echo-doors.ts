@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { create } from '@bufbuild/protobuf';
+import {
+  ExecuteToolResponseSchema,
+  GetStatusResponseSchema,
+  GetToolSchemaResponseSchema,
+  ListAvailableToolsResponseSchema,
+  OperatorService,
+  ReadAuditResponseSchema,
+  StopResponseSchema,
+  ToolService,
+} from '@sallyport/contract';
+import type { ExecuteToolRequest } from '@sallyport/contract';
+import { doors } from '../../packages/gateway/src/model/call.ts';
+import { openDoors } from '../../packages/gateway/src/doors/rpc/open-doors.ts';
+import type { DoorOptions, Doors } from '../../packages/gateway/src/doors/rpc/open-doors.ts';
+import type { Peer } from '../../packages/gateway/src/doors/rpc/peer.ts';
+import type { TransportEvent } from '../../packages/gateway/src/doors/rpc/rpc-error.ts';
+import { bindService } from '../../packages/gateway/src/doors/rpc/service-binding.ts';
+
+/** What the tool behind the doors does with a request. The text becomes the answer's output. */
+export type Behaviour = (request: ExecuteToolRequest, peer: Peer) => Promise<string> | string;
+
+export interface EchoDoors {
+  readonly doors: Doors;
+  readonly port: number;
+  readonly operatorSocket: string;
+  readonly agentSocket: string;
+  readonly logged: readonly TransportEvent[];
+}
+
+export const executeToolPath = '/sallyport.v1.ToolService/ExecuteTool';
+
+/** Real doors on a free port and on sockets in a folder of their own; closed when the test ends. */
+export async function openEchoDoors(
+  test: TestContext,
+  behaviour: Behaviour = ({ inputJson }) => inputJson,
+  options: Partial<DoorOptions> = {},
+): Promise<EchoDoors> {
+  const folder = mkdtempSync(join(tmpdir(), 'doors-'));
+  const operatorSocket = join(folder, 'operator.sock');
+  const agentSocket = join(folder, 'agent.sock');
+  const logged: TransportEvent[] = [];
+  const opened = await openDoors({
+    services: [bindTools(behaviour), bindOperator()],
+    tcp: { host: '127.0.0.1', port: 0 },
+    operatorSocket,
+    agentSocket,
+    health: () => ({ status: 'serving' }),
+    log: (event) => logged.push(event),
+    ...options,
+  });
+  test.after(async () => {
+    await opened.close(0);
+    rmSync(folder, { recursive: true });
+  });
+  return { doors: opened, port: opened.port ?? 0, operatorSocket, agentSocket, logged };
+}
+
+function bindTools(behaviour: Behaviour) {
+  return bindService(ToolService, doors, {
+    executeTool: async (request, peer) => {
+      const outputJson = await behaviour(request, peer);
+      const { requestId, name: tool } = request;
+      return create(ExecuteToolResponseSchema, { requestId, tool, result: { case: 'success', value: { outputJson } } });
+    },
+    listAvailableTools: async () => create(ListAvailableToolsResponseSchema, { mode: 'NORMAL' }),
+    getToolSchema: async ({ name }) => create(GetToolSchemaResponseSchema, { tool: { name } }),
+  });
+}
+
+function bindOperator() {
+  return bindService(OperatorService, ['operator-socket'], {
+    getStatus: async () => create(GetStatusResponseSchema, { version: 'test' }),
+    stop: async () => create(StopResponseSchema),
+    readAudit: async () => create(ReadAuditResponseSchema),
+  });
+}

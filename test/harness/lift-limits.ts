@@ -1,0 +1,19 @@
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Place } from './daemon.ts';
+
+const shipped = join(import.meta.dirname, '../../config/governance');
+
+const unlimited = `version: 1
+rates: []
+repeats: { warn_at: 999, refuse_at: 1000, window_minutes: 10 }
+`;
+
+/** Gives a place the shipped rules without the limits on how often: for loads that exist to exceed them. */
+export function liftLimits(place: Place): Place {
+  const rules = join(place.home, 'governance');
+  mkdirSync(place.home, { recursive: true, mode: 0o700 });
+  cpSync(shipped, rules, { recursive: true });
+  writeFileSync(join(rules, 'limits.yaml'), unlimited);
+  return place;
+}

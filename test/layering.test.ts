@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join, normalize } from 'node:path';
+import { test } from 'node:test';
+import { requirement } from './requirement.ts';
+
+/** Imports point from later lines to earlier ones, or stay on their line without going in circles. */
+const layers: readonly (readonly string[])[] = [
+  ['model'],
+  ['pipeline'],
+  [
+    ['governance', 'approvals', 'registry', 'sandbox', 'spawner', 'audit', 'content', 'anomaly', 'telemetry'],
+    // The interfaces stand apart from the adapters: the log is written against the first and used by the second.
+    ['storage/stores.ts', 'storage/sqlite', 'storage/postgres'],
+  ].flat(),
+  ['executors', 'tools', 'stages', 'closers'],
+  ['gateway.ts'],
+  ['doors'],
+  ['daemon'],
+  ['cli'],
+];
+
+const root = join(import.meta.dirname, '..');
+const gatewayFolder = 'packages/gateway/src/';
+
+const contract = JSON.parse(readFileSync(join(root, 'packages/contract/package.json'), 'utf8')) as {
+  exports: Record<string, unknown>;
+};
+const contractNames = new Set(Object.keys(contract.exports).map((name) => `@sallyport/contract${name.slice(1)}`));
+
+interface Import {
+  readonly from: string;
+  readonly specifier: string;
+}
+
+function readImports(pattern: string): Import[] {
+  const exclude = (name: string): boolean => name.includes('node_modules') || name.endsWith('.test.ts');
+  return globSync(pattern, { cwd: root, exclude })
+    .sort()
+    .flatMap((from) =>
+      findSpecifiers(readFileSync(join(root, from), 'utf8')).map((specifier) => ({ from, specifier })),
+    );
+}
+
+/** Static, re-exporting, dynamic and side-effect imports, and files handed to workers. */
+function findSpecifiers(source: string): string[] {
+  const patterns = [
+    /^\s*(?:import|export)\b[^'";]*?\bfrom\s*['"]([^'"]+)['"]/gm,
+    /^\s*import\s*['"]([^'"]+)['"]/gm,
+    /\bimport\(\s*['"]([^'"]+)['"]/g,
+    /\bnew URL\(\s*['"](\.[^'"]+)['"],\s*import\.meta\.url/g,
+  ];
+  return patterns.flatMap((pattern) => [...source.matchAll(pattern)].map((match) => match[1] ?? ''));
+}
+
+/** The entry of the table that a file of the gateway belongs to. */
+function unitOf(path: string): string | undefined {
+  const inside = path.slice(gatewayFolder.length);
+  return layers.flat().find((unit) => inside === unit || inside.startsWith(`${unit}/`));
+}
+
+function levelOf(unit: string): number {
+  return layers.findIndex((layer) => layer.includes(unit));
+}
+
+function targetOf({ from, specifier }: Import): string | undefined {
+  return specifier.startsWith('.') ? normalize(join(from, '..', specifier)) : undefined;
+}
+
+function findMisplaced(imports: readonly Import[]): string[] {
+  const problems = new Set<string>();
+  for (const each of imports) {
+    const target = targetOf(each);
+    if (!target?.startsWith(gatewayFolder)) continue;
+    const [unit, targetUnit] = [unitOf(each.from), unitOf(target)];
+    if (unit === undefined) problems.add(`${each.from} has no place in the table of layers`);
+    else if (targetUnit === undefined) problems.add(`${target} has no place in the table of layers`);
+    else if (levelOf(targetUnit) > levelOf(unit)) problems.add(`${each.from} imports ${target}, which stands above it`);
+  }
+  return [...problems];
+}
+
+/** Chains of folders of one layer that lead back to where they started. */
+function findCircles(imports: readonly Import[]): string[] {
+  const edges = new Map<string, Set<string>>();
+  for (const each of imports) {
+    const [unit, target] = [unitOf(each.from), unitOf(targetOf(each) ?? '')];
+    if (unit === undefined || target === undefined || unit === target || levelOf(unit) !== levelOf(target)) continue;
+    edges.set(unit, (edges.get(unit) ?? new Set()).add(target));
+  }
+  const circles: string[] = [];
+  const walk = (trail: readonly string[]): void => {
+    for (const next of edges.get(trail.at(-1) ?? '') ?? []) {
+      if (next === trail[0]) circles.push([...trail, next].join(' → '));
+      // Every circle is found once: from its first folder in alphabetical order.
+      else if (!trail.includes(next) && next > (trail[0] ?? '')) walk([...trail, next]);
+    }
+  };
+  for (const unit of edges.keys()) walk([unit]);
+  return circles;
+}
+
+/** Inside a package imports are relative; between packages they use a name that the other package exports. */
+function findBorderCrossings(imports: readonly Import[]): string[] {
+  return imports.flatMap((each) => {
+    const home = each.from.split('/', 2).join('/');
+    const target = targetOf(each);
+    const isOurs = /^(?:sallyport|@sallyport\/[^/]+)(?:\/|$)/.test(each.specifier);
+    if (target !== undefined && !target.startsWith(`${home}/`))
+      return [`${each.from} reaches out of ${home}: ${target}`];
+    if (isOurs && home === 'packages/contract')
+      return [`${each.from} imports ${each.specifier}, but contract stands alone`];
+    if (isOurs && !contractNames.has(each.specifier))
+      return [`${each.from} imports ${each.specifier}, not the contract`];
+    return [];
+  });
+}
+
+test('imports of the gateway point one way', () => {
+  requirement('NFR-5');
+  const imports = readImports(`${gatewayFolder}**/*.ts`);
+  assert.ok(imports.length > 50, 'hardly any import was found, so the search must be broken');
+  assert.deepEqual(findMisplaced(imports), []);
+});
+
+test('folders of one layer do not import each other in circles', () => {
+  assert.deepEqual(findCircles(readImports(`${gatewayFolder}**/*.ts`)), []);
+});
+
+test('imports are relative inside a package and by name between packages', () => {
+  requirement('NFR-5');
+  assert.deepEqual(findBorderCrossings(readImports('packages/*/src/**/*.ts')), []);
+});
+
+test('the compiler is as strict as promised', () => {
+  requirement('NFR-5');
+  const { compilerOptions } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as {
+    compilerOptions: Record<string, unknown>;
+  };
+  for (const option of ['strict', 'erasableSyntaxOnly', 'noUncheckedIndexedAccess', 'exactOptionalPropertyTypes']) {
+    assert.equal(compilerOptions[option], true, option);
+  }
+});
+
+test('every way to import is found', () => {
+  const source = `import a from './a.ts';
+    import type {
+      B,
+    } from "./b.ts";
+    export * from './c.ts';
+    import './d.ts';
+    const e = await import('./e.ts');
+    new Worker(new URL('./f.ts', import.meta.url));
+    const notAnImport = 'from ./g.ts';`;
+  assert.deepEqual(findSpecifiers(source).sort(), ['./a.ts', './b.ts', './c.ts', './d.ts', './e.ts', './f.ts']);
+});
+
+test('an import that points up, a circle and an unknown folder are noticed', () => {
+  const inGateway = (from: string, specifier: string): Import => ({ from: gatewayFolder + from, specifier });
+  assert.deepEqual(
+    findMisplaced([inGateway('stages/a.ts', '../model/b.ts'), inGateway('gateway.ts', './stages/a.ts')]),
+    [],
+  );
+  assert.match(findMisplaced([inGateway('model/a.ts', '../stages/b.ts')]).join(), /stands above it/);
+  assert.match(findMisplaced([inGateway('stages/a.ts', '../gateway.ts')]).join(), /stands above it/);
+  assert.match(findMisplaced([inGateway('misc/a.ts', '../model/b.ts')]).join(), /misc\/a\.ts has no place/);
+
+  const toStores = inGateway('audit/a.ts', '../storage/stores.ts');
+  const fromAdapter = inGateway('storage/sqlite/b.ts', '../../audit/a.ts');
+  assert.deepEqual(findCircles([toStores, fromAdapter]), []);
+  const toAdapter = inGateway('audit/a.ts', '../storage/sqlite/b.ts');
+  assert.deepEqual(findCircles([toAdapter, fromAdapter]), ['audit → storage/sqlite → audit']);
+});
+
+test('an import over the border of a package is noticed', () => {
+  const from = 'packages/gateway/src/stages/a.ts';
+  assert.deepEqual(findBorderCrossings([{ from, specifier: '@sallyport/contract' }]), []);
+  assert.match(findBorderCrossings([{ from, specifier: '../../../contract/src/index.ts' }]).join(), /reaches out/);
+  assert.match(
+    findBorderCrossings([{ from, specifier: '@sallyport/contract/src/codes.ts' }]).join(),
+    /not the contract/,
+  );
+  assert.match(findBorderCrossings([{ from, specifier: 'sallyport' }]).join(), /not the contract/);
+  const inContract = 'packages/contract/src/a.ts';
+  assert.match(findBorderCrossings([{ from: inContract, specifier: 'sallyport' }]).join(), /stands alone/);
+});
