@@ -93,7 +93,14 @@ function prepareDecision({
     .stage(checkArguments(registry))
     .stage(checkLease)
     .stage(checkMode(store))
-    .stage(judgeCall(() => rules))
+    .stage(
+      judgeCall(
+        () => rules,
+        (error) => {
+          throw error;
+        },
+      ),
+    )
     .stage(breakLoop(new LoopMemory()))
     .stage(reuseResult(store, new KeyedLock()))
     .stage(checkLimits(store, { isLow: () => false }));

@@ -67,7 +67,8 @@ async function install() {
   // The Node in node_modules is about to be replaced, so npm must not run on it.
   const path = process.env.PATH?.split(delimiter).filter((folder) => !folder.endsWith('node_modules/.bin'));
   const env = { ...process.env, PATH: path?.join(delimiter) };
-  const args = ['ci', '--no-audit', '--no-fund', '--include=dev', '--include=optional'];
+  // Under `npm --silent` a failure would leave nothing to show.
+  const args = ['ci', '--no-audit', '--no-fund', '--include=dev', '--include=optional', '--loglevel=warn'];
   const npm = await runChild('npm', args, { cwd: root, env, output: 'capture' });
   if (npm.interruptedBy) throw new InstallError(`Interrupted by ${npm.interruptedBy}.`, '', [], npm.exitCode);
   if (npm.exitCode !== 0) throw new InstallError('npm ci failed:', npm.output, remedyFor(npm.output));

@@ -57,6 +57,7 @@ export class TerminalSession {
 
   /** For a test that failed half way. */
   kill(): void {
+    this.#child.stdin.destroy();
     if (this.#child.exitCode === null) this.#child.kill('SIGKILL');
   }
 }

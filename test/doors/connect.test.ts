@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
-import { connect as connectHttp2 } from 'node:http2';
+import { connect as connectHttp2, constants } from 'node:http2';
 import { buffer } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
@@ -45,15 +45,6 @@ describe('Connect over HTTP/1.1', () => {
     assert.deepEqual(json, { success: { outputJson: '{}' } });
   });
 
-  it('is served over HTTP/2 as well', async (test) => {
-    const { port } = await openEchoDoors(test);
-    const session = connectHttp2(`http://127.0.0.1:${port}`);
-    test.after(() => session.destroy());
-    const stream = session.request({ ':method': 'POST', ':path': executeToolPath, 'content-type': 'application/json' });
-    stream.end('{"name":"x"}');
-    assert.deepEqual(JSON.parse((await buffer(stream)).toString()), { tool: 'x', success: {} });
-  });
-
   it('gives code, message and status of an RpcError, and nothing of any other error', async (test) => {
     requirement('NFR-4');
     const { port, logged } = await openEchoDoors(test, ({ name }) => {
@@ -68,6 +59,40 @@ describe('Connect over HTTP/1.1', () => {
     assert.equal(failed.json['code'], 'internal');
     assert.doesNotMatch(failed.body.toString(), /swordfish/);
     assert.match(String(logged[0]?.error), /swordfish/);
+  });
+});
+
+describe('Connect over HTTP/2', () => {
+  it('is served like over HTTP/1.1', async (test) => {
+    const { port } = await openEchoDoors(test);
+    const session = connectHttp2(`http://127.0.0.1:${port}`);
+    test.after(() => session.destroy());
+    const stream = session.request({ ':method': 'POST', ':path': executeToolPath, 'content-type': 'application/json' });
+    stream.end('{"name":"x"}');
+    assert.deepEqual(JSON.parse((await buffer(stream)).toString()), { tool: 'x', success: {} });
+  });
+
+  it('never runs the first part of a request whose caller broke off', async (test) => {
+    requirement('NFR-4');
+    const ran: string[] = [];
+    const { port } = await openEchoDoors(test, ({ name }) => {
+      ran.push(name);
+      return '';
+    });
+    const session = connectHttp2(`http://127.0.0.1:${port}`);
+    test.after(() => session.destroy());
+    for (let attempt = 0; attempt < 20; attempt++) {
+      const headers = { ':method': 'POST', ':path': executeToolPath, 'content-type': 'application/proto' };
+      const stream = session.request(headers);
+      stream.on('error', () => {});
+      // A whole field, after which more was to come.
+      stream.write(Buffer.from([0x0a, 1, 0x78]));
+      await new Promise((resolve) => setTimeout(resolve, attempt % 5));
+      stream.close(constants.NGHTTP2_CANCEL);
+      await new Promise((resolve) => stream.once('close', resolve));
+    }
+    assert.equal((await askJson(port, { name: 'whole' })).status, 200);
+    assert.deepEqual(ran, ['whole']);
   });
 });
 

@@ -25,8 +25,16 @@ const definitions = loadPackageDefinition(
       'grpc/health/v1/health.proto',
       'grpc/reflection/v1/reflection.proto',
       'grpc/reflection/v1alpha/reflection.proto',
+      'chat.proto',
     ],
-    { includeDirs: [protoFolder], keepCase: true, enums: String, longs: String, defaults: true, oneofs: true },
+    {
+      includeDirs: [protoFolder, import.meta.dirname],
+      keepCase: true,
+      enums: String,
+      longs: String,
+      defaults: true,
+      oneofs: true,
+    },
   ),
 );
 
@@ -35,7 +43,6 @@ export type Fields = Record<string, unknown>;
 /** What the library builds at run time, with the types that it cannot know. */
 export interface GrpcClient {
   readonly close: () => void;
-  readonly makeUnaryRequest: unknown;
   readonly [method: string]: unknown;
 }
 
@@ -51,7 +58,7 @@ export function openGrpcClient(
   const address = typeof target === 'number' ? `127.0.0.1:${target}` : `unix:${target}`;
   const client = new (constructor as ServiceClientConstructor)(address, credentials.createInsecure(), options);
   test.after(() => client.close());
-  return client as unknown as GrpcClient;
+  return client;
 }
 
 export interface UnaryOptions extends CallOptions {
@@ -85,9 +92,16 @@ export function callUnary(
   });
 }
 
-export function openServerStream(client: GrpcClient, method: string, request: Fields): ClientReadableStream<Fields> {
-  const invoke = client[method] as (request: Fields) => ClientReadableStream<Fields>;
-  return invoke.call(client, request);
+export function openServerStream(
+  client: GrpcClient,
+  method: string,
+  request: Fields,
+  headers: Readonly<Record<string, string>> = {},
+): ClientReadableStream<Fields> {
+  const invoke = client[method] as (request: Fields, metadata: Metadata) => ClientReadableStream<Fields>;
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+  return invoke.call(client, request, metadata);
 }
 
 export function openBidiStream(client: GrpcClient, method: string): ClientDuplexStream<Fields, Fields> {

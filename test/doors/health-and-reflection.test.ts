@@ -119,7 +119,8 @@ describe('reflection', () => {
     const { port } = await openEchoDoors(test);
     const reflection = openGrpcClient(test, 'grpc.reflection.v1.ServerReflection', port);
     const [answer] = await askReflection(reflection, [{ file_containing_symbol: 'sallyport.v1.ToolService' }]);
-    const files = (answer?.['file_descriptor_response'] as { file_descriptor_proto: Buffer[] }).file_descriptor_proto;
+    const response = answer?.['file_descriptor_response'] as { file_descriptor_proto: Buffer[] } | undefined;
+    const files = response?.file_descriptor_proto ?? [];
     // A FileDescriptorSet is its files as field 1; the lengths here need two bytes each.
     const set = Buffer.concat(
       files.flatMap((file) => [Buffer.from([0x0a, (file.length & 0x7f) | 0x80, file.length >> 7]), file]),
@@ -128,7 +129,7 @@ describe('reflection', () => {
     const { ToolService } = (described['sallyport'] as GrpcObject)['v1'] as GrpcObject;
     const client = new (ToolService as ServiceClientConstructor)(`127.0.0.1:${port}`, credentials.createInsecure());
     test.after(() => client.close());
-    const called = await callUnary(client as unknown as GrpcClient, 'ExecuteTool', {
+    const called = await callUnary(client, 'ExecuteTool', {
       name: 'x',
       input_json: '{"a":1}',
     });

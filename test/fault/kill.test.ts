@@ -17,7 +17,7 @@ interface Acknowledged {
 }
 
 /** Writes files as fast as it can until the daemon is gone; returns what was answered with success. */
-async function load(daemon: TestDaemon, token: string, round: number): Promise<Acknowledged[]> {
+async function load(daemon: TestDaemon, token: string, round: number, onFirst: () => void): Promise<Acknowledged[]> {
   const acknowledged: Acknowledged[] = [];
   const worker = async (lane: number): Promise<void> => {
     for (let n = 0; ; n++) {
@@ -26,6 +26,7 @@ async function load(daemon: TestDaemon, token: string, round: number): Promise<A
       try {
         const answer = await daemon.call('files.write', { path: file, content }, { token });
         if (answer.success) acknowledged.push({ callId: answer.callId, file, content });
+        onFirst();
       } catch {
         return;
       }
@@ -43,8 +44,10 @@ test(`killed at ${rounds} random moments under load, the gate loses nothing it h
   after(() => daemon.remove());
   const token = await daemon.newAgent('loader', { expires_in_minutes: 60 });
   for (let round = 0; round < rounds; round++) {
-    const loading = load(daemon, token, round);
-    await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 200));
+    const { promise: underWay, resolve: onFirst } = Promise.withResolvers<void>();
+    const loading = load(daemon, token, round, onFirst);
+    await underWay;
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 150));
     await daemon.kill('SIGKILL');
     acknowledged.push(...(await loading));
     assert.ok(existsSync(join(place.home, 'run', 'daemon.lock')), 'the killed daemon leaves its lock behind');

@@ -201,3 +201,18 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     assert.deepEqual(await ended, { code: 42, output: `ready\ngot ${signal}\n` });
   });
 }
+
+test('under npm the program ends when the shell between is killed', async () => {
+  installByHand();
+  setProgram(`
+    process.on('SIGTERM', () => process.exit(0));
+    setInterval(() => {}, 1000);
+    console.log('ready');`);
+  const command = `"${process.execPath}" scripts/run.mjs start; exit`;
+  const env = { ...process.env, npm_lifecycle_event: 'start' };
+  const shell = spawn('/bin/sh', ['-c', command], { cwd: checkout, env, stdio: ['ignore', 'pipe', 'ignore'] });
+  await once(shell.stdout, 'data');
+  shell.kill('SIGKILL');
+  // Shell, wrapper and program share the pipe; it closes when the last of them is gone.
+  await once(shell, 'close');
+});

@@ -318,8 +318,8 @@ const hostile: Readonly<Record<string, { readonly text: string; readonly refused
   'a fraction with a long inner run of zeros': { text: `0.1${'0'.repeat(size)}1`, refused: true },
   'a fraction with a long tail of zeros': { text: `0.1${'0'.repeat(size)}`, refused: false },
   'an exponent of digits': { text: `1e${'9'.repeat(size)}`, refused: true },
-  'an array of numbers': { text: `[${'1234567890123456,-0.000001,'.repeat(size / 27)}0]`, refused: false },
-  'an array of strings without end': { text: `[${`"${'x'.repeat(18)}\\n",`.repeat(size / 23)}`, refused: true },
+  'an array of numbers': { text: `[${`1.${'0'.repeat(97)},`.repeat(size / 100)}0]`, refused: false },
+  'an array of strings without end': { text: `[${`"${'x'.repeat(95)}\\n",`.repeat(size / 100)}`, refused: true },
   'one long string': { text: `"${'x'.repeat(size)}"`, refused: false },
 };
 
@@ -332,8 +332,8 @@ for (const [name, { text, refused }] of Object.entries(hostile)) {
 }
 
 test('an object with very many keys is read, and its one repeated key is found', () => {
-  const members = Array.from({ length: 100_000 }, (_, at) => `"key${at}":${at}`).join(',');
-  assert.equal(Object.keys(parseStrictJson(`{${members}}`) as object).length, 100_000);
+  const members = Array.from({ length: 50_000 }, (_, at) => `"key${at}":${at}`).join(',');
+  assert.equal(Object.keys(parseStrictJson(`{${members}}`) as object).length, 50_000);
   assert.match(refusal(`{${members},"key7":0}`).message, /the key "key7" stands twice/);
 });
 

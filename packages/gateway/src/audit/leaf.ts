@@ -1,4 +1,3 @@
-import { randomFillSync } from 'node:crypto';
 import type { LogEntry, RecordKind, RecordResult } from '../storage/stores.ts';
 import { digest, hashBytes, isDigest } from './merkle.ts';
 
@@ -118,23 +117,6 @@ function commitmentDigest(salt: Uint8Array, payload: string): string {
   block.set(salt, 1);
   const end = payloadOffset + block.write(payload, payloadOffset);
   return digest(block.subarray(0, end));
-}
-
-// The kernel's random numbers cost microseconds a call, whatever the number of bytes.
-const saltPool = Buffer.alloc(256 * saltBytes);
-let saltPoolAt = saltPool.length;
-
-/** 32 random bytes that no one else gets. */
-export function takeSalt(): Buffer {
-  if (saltPoolAt === saltPool.length) {
-    randomFillSync(saltPool);
-    saltPoolAt = 0;
-  }
-  const salt = Buffer.from(saltPool.subarray(saltPoolAt, saltPoolAt + saltBytes));
-  // A salt that was erased from the store must not live on in the pool.
-  saltPool.fill(0, saltPoolAt, saltPoolAt + saltBytes);
-  saltPoolAt += saltBytes;
-  return salt;
 }
 
 /** One pass that checks and writes: on the writer's hot path, a third of the time of a pattern and a hex decoder. */

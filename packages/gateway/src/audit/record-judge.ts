@@ -30,12 +30,8 @@ export class RecordJudge {
     if (record.salt === undefined && record.payload === undefined) this.erased += 1;
     const malformed = describeMalformed(leaf);
     if (malformed !== undefined) {
-      this.#findings.add(
-        'leaf-changed',
-        index,
-        index,
-        (records) => `${records}: ${malformed}, so no leaf of the gate.`,
-      );
+      const describe = (records: string) => `${records}: no leaf of the gate, as ${malformed}.`;
+      this.#findings.add('leaf-changed', index, index, describe, malformed);
       return leafHash;
     }
     if (!matchesPayload(record, leaf)) {
@@ -55,19 +51,18 @@ export class RecordJudge {
       if (size > signedSize) findings.add('record-appended', signedSize, size - 1, describeUnsigned);
       return;
     }
+    const addPart: FindingList['add'] = (kind, from, to, describe) => {
+      if (from <= to) findings.add(kind, from, to, describe);
+    };
     const { rows, unkept } = this.#misfits.finish();
     for (const { fromIndex, toIndex, shift } of rows) {
       if (shift !== undefined) {
         findings.add('record-moved', fromIndex, toIndex, describeMove(shift), shift);
         continue;
       }
-      const proven = Math.min(toIndex + 1, provenSize);
-      const signed = Math.min(toIndex + 1, Math.max(provenSize, signedSize));
-      if (fromIndex < proven) findings.add('tag-changed', fromIndex, proven - 1, describeTag);
-      if (Math.max(fromIndex, proven) < signed) {
-        findings.add('leaf-changed', Math.max(fromIndex, proven), signed - 1, describeChanged);
-      }
-      if (signed <= toIndex) findings.add('record-appended', Math.max(fromIndex, signed), toIndex, describeAppended);
+      addPart('tag-changed', fromIndex, Math.min(toIndex, provenSize - 1), describeTag);
+      addPart('leaf-changed', Math.max(fromIndex, provenSize), Math.min(toIndex, signedSize - 1), describeChanged);
+      addPart('record-appended', Math.max(fromIndex, provenSize, signedSize), toIndex, describeAppended);
     }
     if (unkept !== undefined) findings.add('leaf-changed', unkept.fromIndex, unkept.toIndex, describeMany);
   }

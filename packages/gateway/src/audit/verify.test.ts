@@ -113,6 +113,13 @@ test('a log that nobody touched has nothing to report', () => {
   assert.deepEqual(report.root, tree.root());
 });
 
+test('a log that is signed to its end needs no tags', () => {
+  const report = verify(writeLog({ size: 300 }));
+  assertFound(report, []);
+  assert.equal(report.checkpointSize, 300);
+  assert.equal(report.coveredByTags, 0);
+});
+
 test('an empty log has nothing to report', () => {
   const report = verify({ records: [], checkpoints: [] });
   assertFound(report, []);
@@ -354,6 +361,17 @@ test('two histories signed by the same key for one size are found', () => {
     note: signCheckpoint(signer, { origin, size: 150, root: Buffer.alloc(32) }),
   });
   assertFound(verify(log), ['checkpoint-root 149-149']);
+});
+
+test('a checkpoint signed over a log with a hole does not make the log whole', () => {
+  const log = copyLog();
+  log.records.splice(120, 1);
+  const tree = new MerkleFrontier();
+  for (const { leaf } of log.records.slice(0, 149)) tree.append(hashLeaf(leaf));
+  log.checkpoints[2] = { size: 150, note: signCheckpoint(signer, { origin, size: 150, root: tree.root() }) };
+  const report = verify(log);
+  assertFound(report, ['checkpoint-root 100-149', 'record-missing 120-120']);
+  assert.equal(report.checkpointSize, 100);
 });
 
 test('checkpoints out of order, or stored for another size, are found', () => {

@@ -45,10 +45,14 @@ function explainNearMiss(asked: Asked, path: ClaimedPath | undefined, rules: rea
   if (otherMode !== undefined) return [`${named(otherMode)} in ${[...otherMode.modes].join(', ')} only.`];
   const otherPrincipal = rules.find((rule) => rule.modes.has(asked.mode) && coversPath(rule));
   if (otherPrincipal !== undefined) return [`${named(otherPrincipal)} for ${[...otherPrincipal.who].join(', ')} only.`];
-  const otherPath = rules.find((rule) => rule.modes.has(asked.mode) && rule.who.has(asked.principal));
+  const otherPath = rules.find(
+    ({ rule, who, modes }) =>
+      who.has(asked.principal) &&
+      modes.has(asked.mode) &&
+      (path === undefined || rule.access === undefined || rule.access.includes(path.access)),
+  );
   if (otherPath?.rule.paths === undefined) return [];
-  const access = otherPath.rule.access === undefined ? '' : `, to ${otherPath.rule.access.join(' and ')}`;
-  return [`Rule ${otherPath.reference.id} covers it in ${otherPath.rule.paths.slice(0, 3).join(', ')}${access}.`];
+  return [`Rule ${otherPath.reference.id} covers ${otherPath.rule.paths.slice(0, 3).join(', ')}.`];
 }
 
 function suggestRule(asked: Asked, path: ClaimedPath | undefined, workspace: string): string {

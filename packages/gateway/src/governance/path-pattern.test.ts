@@ -125,7 +125,7 @@ const refusedPatterns: readonly (readonly [pattern: string, because: RegExp])[] 
   ['**/.env', /must start with/],
   ['~/x', /write \$HOME/],
   ['$PWD/x', /unknown variable/],
-  ['${HOME}/x', /unknown variable/],
+  ['$(HOME)/x', /unknown variable/],
   ['$HOMES/x', /unknown variable/],
   ['$/x', /unknown variable/],
   ['$HOME.old/x', /must start with/],
@@ -189,7 +189,7 @@ function matchesByDefinition(pattern: string, path: string): boolean {
     const [first, ...others] = globs;
     if (first === undefined) return names.length === 0;
     if (first === '**') return match(others, names) || (names.length > 0 && match(globs, names.slice(1)));
-    return names[0] !== undefined && fits([...first], [...names[0]]) && match(others, names.slice(1));
+    return names[0] !== undefined && fits(Array.from(first), Array.from(names[0])) && match(others, names.slice(1));
   };
   return match(split(pattern), split(path));
 }

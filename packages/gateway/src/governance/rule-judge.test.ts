@@ -106,7 +106,7 @@ const decisionTable: readonly Row[] = [
   [ask('files.read', []), 'deny', 'no-secrets'],
   [ask(shellTool, []), 'allow', 'shell'],
   [ask(fakeTool('shell.run', { scopes: ['paths', 'commands'] }), []), 'deny', 'no-root-shell'],
-  [ask(fakeTool('shell.run', { scopes: ['paths'] }), [`${work}`]), 'allow', 'shell'],
+  [ask(fakeTool('shell.run', { scopes: ['paths'] }), [work]), 'allow', 'shell'],
   [ask(fakeTool('shell.run', { scopes: ['paths'] }), ['/root/x']), 'deny', 'no-root-shell'],
 
   // What no rule opens, for nobody
@@ -187,7 +187,7 @@ test('a denial by default names the rule that misses by one property', () => {
   const later = reasonOf(ask(writeTool, [`write ${work}/a`], { mode: 'LOCKDOWN' }));
   assert.match(later, /Rule write-work, line 5, covers it in NORMAL, ALERT only\.$/);
   assert.match(reasonOf(ask(noPathTool, [])), /Rule admin, line 12, covers it for operator only\.$/);
-  assert.match(reasonOf(ask(deleteTool, ['write /tmp/a'])), /Rule delete-work covers it in \$WORKSPACE\/\*\*\.$/);
+  assert.match(reasonOf(ask(deleteTool, ['write /tmp/a'])), /Rule delete-work covers \$WORKSPACE\/\*\*\.$/);
 });
 
 test('rules that ship with the program are to be copied before they are changed', () => {

@@ -22,7 +22,11 @@ export function receiveMessages({ stream, context }: GrpcCall, method: Method): 
     }
   });
   stream.once('end', () => {
-    queue.end(reader.midMessage ? new RpcError('invalid_argument', 'The last message is not whole.') : undefined);
+    // A reset looks like the end at first, and only then like what it is.
+    setImmediate(() => {
+      if (stream.aborted) return;
+      queue.end(reader.midMessage ? new RpcError('invalid_argument', 'The last message is not whole.') : undefined);
+    });
   });
   stream.once('close', () => {
     reader.drop();

@@ -53,19 +53,23 @@ test('offset and limit choose a part, and truncated says whether more follows', 
 test('reading on from the end of each part gives the whole text, wherever the cuts fall', async () => {
   using workspace = new TestWorkspace();
   await fc.assert(
-    fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 30 }), fc.integer({ min: 1, max: 9 }), async (text, limit) => {
-      workspace.put('a.txt', text);
-      let read = '';
-      for (let offset = 0; ; ) {
-        const part = await workspace.call(filesRead, { path: 'a.txt', offset, limit });
-        assert.equal(part['offset'], offset);
-        read += String(part['content']);
-        offset += Number(part['bytes']);
-        if (part['truncated'] === false) break;
-        assert.ok(Number(part['bytes']) > 0);
-      }
-      assert.equal(read, text);
-    }),
+    fc.asyncProperty(
+      fc.string({ unit: 'grapheme', maxLength: 30 }),
+      fc.integer({ min: 1, max: 9 }),
+      async (text, limit) => {
+        workspace.put('a.txt', text);
+        let read = '';
+        for (let offset = 0; ;) {
+          const part = await workspace.call(filesRead, { path: 'a.txt', offset, limit });
+          assert.equal(part['offset'], offset);
+          read += String(part['content']);
+          offset += Number(part['bytes']);
+          if (part['truncated'] === false) break;
+          assert.ok(Number(part['bytes']) > 0);
+        }
+        assert.equal(read, text);
+      },
+    ),
     { numRuns: 100 },
   );
 });
@@ -85,7 +89,10 @@ test('content that is not UTF-8 is refused as text and returned as base64', asyn
   const answer = await workspace.call(filesRead, { path: 'a.bin', encoding: 'base64' });
   assert.equal(answer['content'], bytes.toString('base64'));
   const part = await workspace.call(filesRead, { path: 'a.bin', encoding: 'base64', offset: 1, limit: 2 });
-  assert.deepEqual([part['content'], part['bytes'], part['truncated']], [bytes.subarray(1, 3).toString('base64'), 2, true]);
+  assert.deepEqual(
+    [part['content'], part['bytes'], part['truncated']],
+    [bytes.subarray(1, 3).toString('base64'), 2, true],
+  );
 });
 
 test('a character that the file itself leaves unfinished is not text', async () => {

@@ -72,7 +72,7 @@ export class TestWorkspace implements Disposable {
     const output = await tool.run(args, { ...this.context, ...context });
     // As it reaches the caller: nothing but JSON.
     const answer = JSON.parse(JSON.stringify(output)) as JsonObject;
-    assert.deepEqual(checkFor(tool.definition.outputSchema).check(answer), []);
+    assert.deepEqual(checksOf(tool).output.check(answer), []);
     assert.doesNotMatch(tool.summarize(args, output), /\n|undefined|NaN/);
     return answer;
   }
@@ -92,7 +92,7 @@ export class TestWorkspace implements Disposable {
 
   #check(tool: AnyTool, given: JsonObject): JsonObject {
     const args = structuredClone(given) as JsonObject;
-    assert.deepEqual(checkFor(tool.definition.inputSchema).check(args), []);
+    assert.deepEqual(checksOf(tool).input.check(args), []);
     for (const { path, access } of tool.claim(args, this.session).paths) {
       const refusal = this.context.paths.judge(path, access);
       if (refusal !== undefined) throw new ToolRefused(refusal);
@@ -101,10 +101,17 @@ export class TestWorkspace implements Disposable {
   }
 }
 
-const checks = new Map<JsonObject, SchemaCheck>();
+const compiled = new Map<AnyTool, { readonly input: SchemaCheck; readonly output: SchemaCheck }>();
 
-function checkFor(schema: JsonObject): SchemaCheck {
-  return checks.getOrInsertComputed(schema, () => new SchemaCheck(schema));
+/** Compiling a schema takes longer than most tests. */
+function checksOf(tool: AnyTool): { readonly input: SchemaCheck; readonly output: SchemaCheck } {
+  const { inputSchema, outputSchema } = tool.definition;
+  const checks = compiled.get(tool) ?? {
+    input: new SchemaCheck(inputSchema, 'arguments'),
+    output: new SchemaCheck(outputSchema, 'result'),
+  };
+  compiled.set(tool, checks);
+  return checks;
 }
 
 /** For `assert.rejects`: the call ends with this code, as a refusal or as a failure of the tool. */

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { requirement } from '../../../../test/requirement.ts';
+import { modes } from '../model/session.ts';
+import { checkMode } from './check-mode.ts';
+import { assertRefused, clock, toolOf } from './facts.test-kit.ts';
+import { openTestStore } from './store.test-kit.ts';
+
+test('a tool runs in the modes it names and in no other', () => {
+  const tool = toolOf({ name: 'files.write', allowedModes: ['NORMAL', 'ALERT'] });
+  for (const mode of modes) {
+    const result = checkMode({ readMode: () => mode }).run({ tool }, clock);
+    if (mode === 'NORMAL' || mode === 'ALERT') {
+      assert.deepEqual(result, { mode });
+    } else {
+      const refusal = assertRefused(result, {
+        code: 'MODE_FORBIDS',
+        rule: `mode-${mode.toLowerCase()}`,
+        remedy: 'It is available in NORMAL, ALERT. An operator can change the mode.',
+      });
+      assert.equal(refusal.message, `files.write may not be used in mode ${mode}.`);
+    }
+  }
+});
+
+test('a change of mode holds for the very next call', async (t) => {
+  requirement('MODE-1');
+  const store = await openTestStore(t);
+  const stage = checkMode(store);
+  const tool = toolOf({ allowedModes: ['NORMAL'] });
+  assert.deepEqual(stage.run({ tool }, clock), { mode: 'NORMAL' });
+  await store.setMode('LOCKDOWN');
+  assert.ok('code' in stage.run({ tool }, clock));
+  await store.setMode('NORMAL');
+  assert.deepEqual(stage.run({ tool }, clock), { mode: 'NORMAL' });
+});
+
+test('a mode that cannot be read lets nothing through', () => {
+  requirement('PIPE-2');
+  const stage = checkMode({ readMode: () => assert.fail('no mode') });
+  assert.throws(() => stage.run({ tool: toolOf() }, clock), /no mode/);
+});

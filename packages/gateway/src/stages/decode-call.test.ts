@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { canonicalJson } from '@sallyport/contract';
+import { requirement } from '../../../../test/requirement.ts';
+import type { Begun, Decoded } from '../model/call.ts';
+import { isRefusal } from '../model/refusal.ts';
+import type { Refusal } from '../model/refusal.ts';
+import { decodeCall } from './decode-call.ts';
+import { assertPassed, assertRefused, callOf, clock } from './facts.test-kit.ts';
+
+const limit = 64;
+const stage = decodeCall({ maxArgumentBytes: () => limit });
+const decode = (more: Partial<Begun>) => stage.run(callOf(more), clock) as Decoded | Refusal;
+
+const wrongShape = {
+  code: 'MALFORMED_CALL',
+  rule: 'call-shape',
+  remedy: 'Send the call in the documented form.',
+} as const;
+
+test('a call becomes its request id, its trace and its arguments', () => {
+  requirement('PIPE-5');
+  const decoded = assertPassed(decode({ requestId: 'mine', input: '{"path":"notes.md"}' }));
+  assert.equal(decoded.requestId, 'mine');
+  assert.match(decoded.traceId, /^[0-9a-f]{32}$/);
+  assert.equal(canonicalJson(decoded.rawArguments), '{"path":"notes.md"}');
+});
+
+test('who chooses no request id gets one, and no arguments are an empty object', () => {
+  const decoded = assertPassed(decode({ requestId: '', input: '' }));
+  assert.match(decoded.requestId, /^[0-9a-f-]{14}7[0-9a-f-]{21}$/);
+  assert.equal(canonicalJson(decoded.rawArguments), '{}');
+});
+
+const identifiers = [
+  ['toolName', 'name'],
+  ['requestId', 'request_id'],
+  ['dedupeKey', 'dedupe_key'],
+  ['taskId', 'context.task_id'],
+  ['correlationId', 'context.correlation_id'],
+  ['confirmBinding', 'confirm_binding'],
+] as const;
+
+for (const [member, field] of identifiers) {
+  test(`${field} holds 256 bytes, however many characters they are, and no more`, () => {
+    for (const inside of ['x'.repeat(256), 'é'.repeat(128), '😀'.repeat(64)]) {
+      assertPassed(decode({ [member]: inside }));
+    }
+    for (const outside of ['x'.repeat(257), 'é'.repeat(129), '😀'.repeat(64) + 'x']) {
+      const refusal = assertRefused(decode({ [member]: outside }), wrongShape);
+      assert.deepEqual(refusal.violations, [
+        { field, rule: 'max_length', message: `${field} is longer than 256 bytes` },
+      ]);
+    }
+  });
+
+  test(`${field} with half a surrogate pair is refused`, () => {
+    for (const broken of ['\ud800', 'a\udc00b']) {
+      const refusal = assertRefused(decode({ [member]: broken }), wrongShape);
+      assert.deepEqual(refusal.violations, [{ field, rule: 'utf8', message: `${field} is not valid Unicode` }]);
+    }
+  });
+}
+
+test('a call must name a tool', () => {
+  const refusal = assertRefused(decode({ toolName: '' }), wrongShape);
+  assert.deepEqual(refusal.violations, [{ field: 'name', rule: 'required', message: 'name is required' }]);
+});
+
+test('the time limit goes up to one hour and is a whole number', () => {
+  for (const timeoutMs of [0, 1, 3_600_000]) assertPassed(decode({ timeoutMs }));
+  for (const [timeoutMs, rule] of [
+    [3_600_001, 'max'],
+    [Infinity, 'max'],
+    [-1, 'min'],
+    [0.5, 'min'],
+    [Number.NaN, 'min'],
+  ] as const) {
+    const refusal = assertRefused(decode({ timeoutMs }), wrongShape);
+    assert.deepEqual(
+      refusal.violations?.map((violation) => [violation.field, violation.rule]),
+      [['timeout_ms', rule]],
+    );
+  }
+});
+
+test('every violation is named at once, in the message too', () => {
+  requirement('PIPE-4');
+  const long = 'x'.repeat(300);
+  const refusal = assertRefused(decode({ toolName: '', requestId: long, timeoutMs: 1e9 }), wrongShape);
+  assert.deepEqual(
+    refusal.violations?.map(({ field }) => field),
+    ['request_id', 'name', 'timeout_ms'],
+  );
+  for (const { message } of refusal.violations ?? []) assert.ok(refusal.message.includes(message), message);
+});
+
+test('arguments are measured in bytes', () => {
+  const tooLarge = {
+    code: 'ARGUMENTS_TOO_LARGE',
+    rule: 'argument-size',
+    remedy: 'Send less at once, for example by writing in parts with append.',
+  } as const;
+  const padded = (character: string, count: number) => `{"a":"${character.repeat(count)}"}`;
+  assertPassed(decode({ input: padded('x', limit - 8) }));
+  assertRefused(decode({ input: padded('x', limit - 7) }), tooLarge);
+  assertPassed(decode({ input: padded('é', 28) }));
+  assertRefused(decode({ input: padded('é', 29) }), tooLarge);
+  assertPassed(decode({ input: padded('€', 18) }));
+  assertRefused(decode({ input: padded('€', 19) }), tooLarge);
+});
+
+test('arguments that are no object are refused', () => {
+  for (const input of ['[]', 'null', '"text"', '1', 'true']) {
+    assertRefused(decode({ input }), {
+      code: 'MALFORMED_ARGUMENTS',
+      rule: 'canonical-json',
+      remedy: 'Send an object, such as {"path": "notes.md"}.',
+    });
+  }
+});
+
+test('arguments that two readers could understand differently are refused', () => {
+  requirement('PIPE-3');
+  for (const input of [
+    '{"a":1,"a":2}',
+    '{"a":1,"\\u0061":2}',
+    '{"n":9007199254740993}',
+    '{"n":1e999}',
+    '{"s":"\\ud800"}',
+    '{"a":1',
+    '{"a":1} {}',
+    '{a:1}',
+    ' ',
+  ]) {
+    assertRefused(decode({ input }), {
+      code: 'MALFORMED_ARGUMENTS',
+      rule: 'canonical-json',
+      remedy: 'Send one JSON object without repeated keys, with numbers that a double can hold.',
+    });
+  }
+});
+
+test('keys that mean something to JavaScript or to the pipeline are ordinary keys', () => {
+  const input = '{"__proto__":{"x":1},"kind":"refusal","value":2}';
+  const { rawArguments } = assertPassed(decode({ input }));
+  assert.equal(canonicalJson(rawArguments), input);
+  assert.equal((Object.prototype as { x?: number }).x, undefined);
+});
+
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+const parentId = '00f067aa0ba902b7';
+
+test('a valid traceparent continues its trace', () => {
+  for (const traceparent of [
+    `00-${traceId}-${parentId}-01`,
+    `00-${traceId}-${parentId}-00`,
+    `01-${traceId}-${parentId}-01`,
+    `cc-${traceId}-${parentId}-01-what-the-future-brings`,
+  ]) {
+    assert.equal(assertPassed(decode({ traceparent })).traceId, traceId, traceparent);
+  }
+});
+
+test('a traceparent that is not valid begins a new trace', () => {
+  for (const traceparent of [
+    '',
+    'garbage',
+    `ff-${traceId}-${parentId}-01`,
+    `00-${traceId}-${parentId}-01-more`,
+    `00-${traceId}-${parentId}-01x`,
+    `cc-${traceId}-${parentId}-01more`,
+    `00-${'0'.repeat(32)}-${parentId}-01`,
+    `00-${traceId}-${'0'.repeat(16)}-01`,
+    `00-${traceId.toUpperCase()}-${parentId}-01`,
+    ` 00-${traceId}-${parentId}-01`,
+  ]) {
+    const decoded = assertPassed(decode({ traceparent }));
+    assert.match(decoded.traceId, /^[0-9a-f]{32}$/);
+    assert.notEqual(decoded.traceId, traceId, traceparent);
+  }
+});
+
+test('whatever a caller sends, the stage answers and does not throw', () => {
+  const text = fc.string({ unit: 'binary' });
+  const call = fc.record({ toolName: text, requestId: text, traceparent: text, input: fc.oneof(text, fc.json()) });
+  fc.assert(fc.property(call, (more) => isRefusal(decode(more)) || 'rawArguments' in decode(more)));
+});

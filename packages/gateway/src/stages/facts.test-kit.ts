@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { canonicalJson } from '@sallyport/contract';
+import type { Code, JsonObject } from '@sallyport/contract';
+import type { ArgumentsChecked, Begun, Judged } from '../model/call.ts';
+import { isRefusal } from '../model/refusal.ts';
+import type { Refusal } from '../model/refusal.ts';
+import { modes } from '../model/session.ts';
+import type { Session } from '../model/session.ts';
+import type { AnyTool, ToolDefinition } from '../model/tool.ts';
+import type { Limits, Rules, Verdict } from '../model/verdict.ts';
+import type { Context } from '../pipeline/stage.ts';
+
+// Facts for tests: each builder gives the plainest one, and the test says what is special about its own.
+
+export const nowMs = Date.UTC(2030, 0, 1);
+export const clock: Context = { nowMs: () => nowMs };
+export const still: AbortSignal = new AbortController().signal;
+
+export function callOf(more: Partial<Begun> = {}): Begun {
+  return {
+    door: 'agent-socket',
+    source: 'unix:agent',
+    requestId: 'r-1',
+    toolName: 'notes.read',
+    input: '',
+    timeoutMs: 0,
+    dedupeKey: '',
+    taskId: '',
+    correlationId: '',
+    confirmBinding: '',
+    signal: still,
+    callId: '01900000-0000-7000-8000-000000000001',
+    startedAtMs: nowMs,
+    ...more,
+  };
+}
+
+export function sessionOf(more: Partial<Session> = {}): Session {
+  return {
+    id: '01900000-0000-7000-8000-00000000000a',
+    principal: 'agent',
+    agent: 'ada',
+    status: 'active',
+    createdAtMs: nowMs - 1000,
+    workingDirectory: '/workspace',
+    lease: { tools: ['*'] },
+    callsUsed: 0,
+    ...more,
+  };
+}
+
+export const operator: Session = sessionOf({ principal: 'operator', agent: 'olga' });
+
+export function definitionOf(more: Partial<ToolDefinition> = {}): ToolDefinition {
+  return {
+    name: 'notes.read',
+    aliases: [],
+    version: '1.0.0',
+    description: 'Reads a note.',
+    tags: [],
+    category: 'read_only',
+    inputSchema: { type: 'object' },
+    outputSchema: {},
+    risk: 'low',
+    confirmation: 'never',
+    mutates: false,
+    scopes: [],
+    allowedModes: modes,
+    requiresApproval: false,
+    requiresSandbox: false,
+    timeoutMs: 10_000,
+    idempotent: true,
+    audience: 'everyone',
+    ...more,
+  };
+}
+
+export function toolOf(definition: Partial<ToolDefinition> = {}, more: Partial<AnyTool> = {}): AnyTool {
+  return {
+    definition: definitionOf(definition),
+    claim: () => ({ paths: [] }),
+    preview: () => Promise.resolve({ summary: 'Change a note.', detail: '-old\n+new', undoable: true }),
+    run: () => Promise.resolve({ done: true }),
+    summarize: () => 'one note',
+    ...more,
+  };
+}
+
+export function argumentsOf(value: JsonObject = {}): ArgumentsChecked {
+  const canonical = canonicalJson(value);
+  return {
+    arguments: { value, canonical, sha256: hash('sha256', canonical) },
+    resources: { paths: [] },
+    effectiveTimeoutMs: 10_000,
+  };
+}
+
+export const limits: Limits = {
+  rates: [],
+  repeats: { warnAt: 3, refuseAt: 5, windowMs: 600_000 },
+  maxRunning: 64,
+  maxRunningPerSession: 32,
+  maxArgumentBytes: 1024,
+};
+
+export const allow: Verdict = { effect: 'allow', rule: { id: 'allow-notes' }, reason: 'Notes are open.' };
+export const askFirst: Verdict = {
+  effect: 'require_approval',
+  rule: { id: 'ask-notes' },
+  reason: 'Notes are dear.',
+};
+
+export function rulesOf(more: Partial<Rules> = {}): Rules {
+  return {
+    hash: 'ab'.repeat(32),
+    count: 1,
+    folder: '/rules',
+    limits,
+    judge: () => allow,
+    judgePaths: () => ({ judge: () => undefined }),
+    ...more,
+  };
+}
+
+export function judgedAs(verdict: Verdict, rules: Rules = rulesOf()): Judged {
+  return { rules, verdict };
+}
+
+/** What a refusal says, to the letter. `remedy` undefined: there is none. */
+export interface ExpectedRefusal {
+  readonly code: Code;
+  readonly rule: string;
+  readonly remedy: string | undefined;
+}
+
+export function assertRefused(result: object, expected: ExpectedRefusal): Refusal {
+  assert.ok(isRefusal(result), 'the stage let the call go on');
+  assert.deepEqual({ code: result.code, rule: result.rule.id, remedy: result.remedy }, expected);
+  assert.notEqual(result.message, '');
+  return result;
+}
+
+/** The facts a stage added. Fails when it refused. */
+export function assertPassed<Adds extends object>(result: Adds | Refusal): Adds {
+  if (isRefusal(result)) assert.fail(`refused with ${result.code}: ${result.message}`);
+  return result;
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { requirement } from '../../../../test/requirement.ts';
+import type { Question, Rules, Verdict } from '../model/verdict.ts';
+import { allow, argumentsOf, askFirst, assertRefused, clock, rulesOf, sessionOf, toolOf } from './facts.test-kit.ts';
+import { judgeCall } from './judge-call.ts';
+
+const facts = { ...argumentsOf(), session: sessionOf(), tool: toolOf(), mode: 'ALERT' as const };
+const ignore = (): void => undefined;
+
+function judge(rules: Rules) {
+  return judgeCall(() => rules, ignore).run(facts, clock);
+}
+
+test('the rules are asked about tool, caller, mode and what the call touches', () => {
+  const questions: Question[] = [];
+  judge(rulesOf({ judge: (question) => (questions.push(question), allow) }));
+  assert.deepEqual(questions, [
+    { tool: facts.tool.definition, principal: 'agent', agent: 'ada', mode: 'ALERT', resources: { paths: [] } },
+  ]);
+});
+
+test('what the rules allow, or want a person for, goes on with the verdict and the rules that gave it', () => {
+  for (const verdict of [allow, askFirst]) {
+    const rules = rulesOf({ judge: () => verdict });
+    assert.deepEqual(judge(rules), { rules, verdict });
+  }
+});
+
+test('a denial carries its rule with file and line, its code, its reason and its remedy', () => {
+  requirement('PIPE-4');
+  const rule = { id: 'no-ssh', file: 'tools.yaml', line: 12 };
+  const deny: Verdict = { effect: 'deny', rule, reason: 'Keys stay here.', remedy: 'Use git.', code: 'NO_RULE_ALLOWS' };
+  const refusal = assertRefused(judge(rulesOf({ judge: () => deny })), {
+    code: 'NO_RULE_ALLOWS',
+    rule: 'no-ssh',
+    remedy: 'Use git.',
+  });
+  assert.deepEqual(refusal.rule, rule);
+  assert.equal(refusal.message, 'Keys stay here.');
+});
+
+test('a denial without code and remedy is RULE_DENIES without remedy', () => {
+  const deny: Verdict = { effect: 'deny', rule: { id: 'no' }, reason: 'No.' };
+  const refusal = assertRefused(judge(rulesOf({ judge: () => deny })), {
+    code: 'RULE_DENIES',
+    rule: 'no',
+    remedy: undefined,
+  });
+  assert.ok(!('remedy' in refusal));
+});
+
+test('rules that fail, or that are not there, deny, and the operator can find out why', () => {
+  requirement('PIPE-2');
+  const failing = rulesOf({ judge: () => assert.fail('a broken rule with secret inside') });
+  for (const currentRules of [() => failing, () => assert.fail('no rules')]) {
+    const reported: unknown[] = [];
+    const stage = judgeCall(currentRules, (error) => reported.push(error));
+    const refusal = assertRefused(stage.run(facts, clock), {
+      code: 'RULE_DENIES',
+      rule: 'rule-failed',
+      remedy: 'The operator finds the cause in the daemon log.',
+    });
+    assert.ok(!refusal.message.includes('secret'));
+    assert.equal(reported.length, 1);
+  }
+});

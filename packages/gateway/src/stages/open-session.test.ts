@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { test } from 'node:test';
+import { requirement } from '../../../../test/requirement.ts';
+import { doors } from '../model/call.ts';
+import type { Begun, Opened } from '../model/call.ts';
+import type { Refusal } from '../model/refusal.ts';
+import type { Session } from '../model/session.ts';
+import { assertPassed, assertRefused, callOf, clock, nowMs, operator, sessionOf } from './facts.test-kit.ts';
+import { openSession } from './open-session.ts';
+import { createTestSession, openTestStore } from './store.test-kit.ts';
+
+const token = 'sp_token';
+
+function open(session: Session, more: Partial<Begun> = {}): Opened | Refusal {
+  const sessions = new Map([[hash('sha256', token), session]]);
+  const stage = openSession({ findSessionByToken: (tokenSha256) => sessions.get(tokenSha256) });
+  return stage.run(callOf({ credential: token, ...more }), clock) as Opened | Refusal;
+}
+
+test('a token opens its session', () => {
+  requirement('PERM-1');
+  const session = sessionOf();
+  assert.deepEqual(assertPassed(open(session)), { session });
+});
+
+test('no token, an empty one, an unknown one and the hash of a token all get the same answer', () => {
+  requirement('PERM-1');
+  const { credential: _, ...without } = callOf({ credential: token });
+  const stage = openSession({ findSessionByToken: () => undefined });
+  const answers = [
+    stage.run(without, clock) as Refusal,
+    open(sessionOf(), { credential: '' }),
+    open(sessionOf(), { credential: 'sp_other' }),
+    open(sessionOf(), { credential: hash('sha256', token) }),
+  ];
+  for (const answer of answers) {
+    assertRefused(answer, {
+      code: 'UNAUTHENTICATED',
+      rule: 'credential',
+      remedy: 'Present a session token as `Authorization: Bearer …`; `sallyport session create` makes one.',
+    });
+    assert.deepEqual(answer, answers[0]);
+  }
+});
+
+test('operators come in at the operator socket only, agents everywhere else', () => {
+  requirement('PERM-1');
+  const wrongDoor = {
+    code: 'WRONG_DOOR',
+    rule: 'credential',
+    remedy: 'Operators use the operator socket; agents use the agent socket or TCP.',
+  } as const;
+  for (const door of doors) {
+    const agentAnswer = open(sessionOf(), { door });
+    const operatorAnswer = open(operator, { door });
+    if (door === 'operator-socket') {
+      assertPassed(operatorAnswer);
+      assertRefused(agentAnswer, wrongDoor);
+    } else {
+      assertPassed(agentAnswer);
+      assertRefused(operatorAnswer, wrongDoor);
+    }
+  }
+});
+
+const newSession = 'Ask the operator for a new session.';
+
+test('an ended session is closed, even when its time is not up', () => {
+  const answer = open(sessionOf({ status: 'ended', expiresAtMs: nowMs + 1 }));
+  assertRefused(answer, { code: 'SESSION_ENDED', rule: 'session', remedy: newSession });
+});
+
+test('a session is open until the millisecond at which it expires', () => {
+  assertPassed(open(sessionOf({ expiresAtMs: nowMs + 1 })));
+  for (const expiresAtMs of [nowMs, nowMs - 1]) {
+    const answer = open(sessionOf({ expiresAtMs }));
+    assertRefused(answer, { code: 'SESSION_EXPIRED', rule: 'session', remedy: newSession });
+  }
+});
+
+test('what the store has ended is refused at the next call', async (t) => {
+  requirement('PERM-1');
+  const store = await openTestStore(t);
+  const session = await createTestSession(store);
+  const stage = openSession(store);
+  const call = callOf({ credential: session.id });
+  assert.equal(assertPassed(stage.run(call, clock) as Opened | Refusal).session.id, session.id);
+  await store.endSession(session.id);
+  assertRefused(stage.run(call, clock), { code: 'SESSION_ENDED', rule: 'session', remedy: newSession });
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { requirement } from '../../../../test/requirement.ts';
+import type { Resolved } from '../model/call.ts';
+import type { Refusal } from '../model/refusal.ts';
+import type { Session } from '../model/session.ts';
+import type { AnyTool } from '../model/tool.ts';
+import { Registry } from '../registry/registry.ts';
+import { assertPassed, assertRefused, callOf, clock, operator, sessionOf, toolOf } from './facts.test-kit.ts';
+import { resolveTool } from './resolve-tool.ts';
+
+const read = toolOf({ name: 'files.read', aliases: ['read_file'] });
+const create = toolOf({ name: 'sessions.create', aliases: ['let_in'], audience: 'operator' });
+
+function resolve(tools: readonly AnyTool[], toolName: string, session: Session): Resolved | Refusal {
+  const registry = new Registry();
+  for (const tool of tools) registry.register(tool);
+  return resolveTool(registry).run({ ...callOf({ toolName }), session }, clock) as Resolved | Refusal;
+}
+
+test('a tool answers to its canonical name and to its aliases', () => {
+  requirement('CAT-11', 'DEF-3');
+  for (const name of ['files.read', 'read_file']) {
+    const { tool } = assertPassed(resolve([read, create], name, sessionOf()));
+    assert.equal(tool.definition.name, 'files.read');
+  }
+});
+
+test('an unknown tool is a denial that names it and what may have been meant', () => {
+  requirement('DEF-5', 'PIPE-4');
+  const refusal = assertRefused(resolve([read, create], 'files.raed', sessionOf()), {
+    code: 'UNKNOWN_TOOL',
+    rule: 'registry',
+    remedy: 'Did you mean files.read?',
+  });
+  assert.equal(refusal.message, 'There is no tool named "files.raed".');
+});
+
+test('where nothing is near, the remedy is the list', () => {
+  assertRefused(resolve([read], 'zzzzzzzzzzzz', sessionOf()), {
+    code: 'UNKNOWN_TOOL',
+    rule: 'registry',
+    remedy: 'List the tools you may call with ListAvailableTools or `sallyport tool list`.',
+  });
+});
+
+test('names are matched to the letter, and words of JavaScript are not names', () => {
+  for (const name of ['Files.read', 'files.read ', 'constructor', '__proto__', 'toString']) {
+    assert.ok('code' in resolve([read], name, sessionOf()), name);
+  }
+});
+
+test('a tool for operators answers an agent exactly as if it did not exist', () => {
+  for (const name of ['sessions.create', 'let_in', 'sessions.creat', 'session.create', 'files.read2']) {
+    const hidden = resolve([read, create], name, sessionOf());
+    const absent = resolve([read], name, sessionOf());
+    assert.deepEqual(hidden, absent, name);
+    assert.doesNotMatch((hidden as Refusal).remedy ?? '', /sessions|let_in/);
+  }
+});
+
+test('operators find their tools, and are offered them', () => {
+  assert.equal(assertPassed(resolve([read, create], 'let_in', operator)).tool, create);
+  const refusal = resolve([read, create], 'sessions.creat', operator) as Refusal;
+  assert.equal(refusal.remedy, 'Did you mean sessions.create?');
+});
+
+test('a long name is cut in the answer', () => {
+  const refusal = resolve([read], 'x'.repeat(256), sessionOf()) as Refusal;
+  assert.ok(refusal.message.length < 150);
+});

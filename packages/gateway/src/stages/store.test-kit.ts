@@ -1,0 +1,61 @@
+import { hash, randomUUIDv7 } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { JsonObject } from '@sallyport/contract';
+import { createSigningKey } from '../audit/checkpoint.ts';
+import { decodeLeaf } from '../audit/leaf.ts';
+import type { Leaf } from '../audit/leaf.ts';
+import type { Session } from '../model/session.ts';
+import { openSqliteStore } from '../storage/sqlite/sqlite-store.ts';
+import type { NewSession, Store } from '../storage/stores.ts';
+
+/** A real store in a folder of its own; both are gone when the test ends. */
+export async function openTestStore(test: TestContext): Promise<Store> {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-stage-'));
+  const store = await openSqliteStore({
+    databaseFile: join(folder, 'sallyport.db'),
+    signingKey: createSigningKey('sallyport/test').privateKey,
+    origin: 'sallyport/test',
+    checkpointFile: join(folder, 'checkpoint'),
+    reserveFile: join(folder, 'reserve'),
+    reserveBytes: 0,
+  });
+  test.after(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+  return store;
+}
+
+/** Creates a session; its token is its id. */
+export async function createTestSession(store: Store, more: Partial<NewSession> = {}): Promise<Session> {
+  const id = randomUUIDv7();
+  await store.createSession({
+    id,
+    principal: 'agent',
+    agent: 'ada',
+    tokenSha256: hash('sha256', id),
+    createdAtMs: Date.now(),
+    workingDirectory: '/workspace',
+    lease: { tools: ['*'] },
+    ...more,
+  });
+  const session = store.findSession(id);
+  if (session === undefined) throw new Error('the session was not created');
+  return session;
+}
+
+export interface TestRecord {
+  readonly leaf: Leaf;
+  readonly payload: JsonObject;
+  readonly text: string;
+}
+
+/** The log as it stands, read back from the disk. */
+export function readLog(store: Store): TestRecord[] {
+  return store.readRecords(0, 10_000).map(({ leaf, payload: text = '' }) => {
+    return { leaf: decodeLeaf(leaf), payload: JSON.parse(text) as JsonObject, text };
+  });
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { environmentOf, newPlace, TestDaemon } from '../harness/daemon.ts';
+import type { Place } from '../harness/daemon.ts';
+import { runSallyport } from '../harness/run-sallyport.ts';
+import { requirement } from '../requirement.ts';
+
+const root = join(import.meta.dirname, '../..');
+const program = join(root, 'packages/gateway/bin/sallyport.mjs');
+
+class Foreground {
+  readonly place: Place = newPlace();
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly ended: Promise<unknown[]>;
+  output = '';
+
+  constructor(t: TestContext) {
+    this.child = spawn(process.execPath, [program, 'up'], { env: environmentOf(this.place), cwd: this.place.folder });
+    this.ended = once(this.child, 'exit');
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream.on('data', (data: Buffer) => (this.output += data.toString()));
+    }
+    t.after(async () => {
+      this.child.kill('SIGKILL');
+      await this.ended;
+      rmSync(this.place.folder, { recursive: true });
+    });
+  }
+
+  async waitFor(text: string): Promise<void> {
+    while (!this.output.includes(text)) {
+      const more = await Promise.race([once(this.child.stdout, 'data'), this.ended.then(() => undefined)]);
+      assert.ok(more !== undefined || this.output.includes(text), this.output);
+    }
+  }
+}
+
+test('up says where it listens, works and logs, and the commands it suggests work as they stand', async (t) => {
+  requirement('UI-1', 'UI-2');
+  const daemon = new Foreground(t);
+  await daemon.waitFor('audit tail --follow');
+  const { output, place } = daemon;
+  assert.match(output, /^Sallyport \d+\.\d+\.\d+ is serving\. Ctrl-C ends it\.\n/);
+  assert.match(output, /address +http:\/\/127\.0\.0\.1:\d+\n/);
+  assert.match(output, new RegExp(`workspace +${place.workspace}\n`));
+  assert.match(output, new RegExp(`log +${place.home}/sallyport\\.db\n`));
+  assert.match(output, /install +(advisory|separated)\n/);
+  const suggested = [...output.matchAll(/^ {2}(SALLYPORT_HOME=\S+ npx sallyport (tool|session) .*)$/gm)].map(
+    ([, line]) => line,
+  );
+  assert.equal(suggested.length, 2, output);
+  for (const line of suggested) {
+    // As a person would in another terminal: nothing set, in the folder of the checkout.
+    execFileSync('sh', ['-c', line ?? ''], { cwd: root, env: { PATH: process.env['PATH'], HOME: place.folder } });
+  }
+});
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  test(`${signal} ends the daemon cleanly, with a short word`, async (t) => {
+    const daemon = new Foreground(t);
+    await daemon.waitFor('audit tail --follow');
+    daemon.child.kill(signal);
+    // npm hands a Ctrl-C on to a program that has had it already; that is no second one.
+    daemon.child.kill(signal);
+    const [code] = await daemon.ended;
+    assert.equal(code, 0, daemon.output);
+    assert.match(daemon.output, /\nStopped\.\n$/);
+    assert.ok(!existsSync(join(daemon.place.home, 'run/daemon.lock')));
+    assert.equal(runSallyport(daemon.place, ['audit', 'verify']).status, 0);
+  });
+}
+
+test('stop ends the daemon and returns when its home is free', async () => {
+  requirement('UI-2');
+  const daemon = await TestDaemon.start();
+  const ended = once(daemon.process, 'exit');
+  const { status, stdout } = runSallyport(daemon.place, ['stop', '--json']);
+  assert.equal(status, 0);
+  assert.deepEqual(JSON.parse(stdout), { stopped: true, pid: daemon.process.pid });
+  assert.ok(!existsSync(join(daemon.place.home, 'run/daemon.lock')));
+  assert.deepEqual(await ended, [0, null]);
+  const again = await TestDaemon.start(daemon.place);
+  assert.match(runSallyport(daemon.place, ['stop']).stdout, /^Stopped\.\n$/);
+  await again.remove();
+});
+
+test('audit tail --follow prints what happens as it happens, one JSON object a line', async (t) => {
+  requirement('UI-2');
+  const daemon = await TestDaemon.start();
+  t.after(() => daemon.remove());
+  const child = spawn(process.execPath, [program, 'audit', 'tail', '-n', '0', '--follow', '--json'], {
+    env: environmentOf(daemon.place),
+  });
+  t.after(() => child.kill('SIGKILL'));
+  let output = '';
+  child.stdout.on('data', (data: Buffer) => (output += data.toString()));
+  while (output.split('\n').length < 3) {
+    await daemon.call('files.list', { path: '.' });
+    await Promise.race([once(child.stdout, 'data'), new Promise((resolve) => setTimeout(resolve, 200))]);
+  }
+  const lines = output
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { index: number; kind: string });
+  assert.deepEqual(
+    lines.map(({ index }) => index),
+    lines.map((_, at) => (lines[0]?.index ?? 0) + at),
+    'each record once, in order',
+  );
+  const ended = once(child, 'exit');
+  await daemon.kill('SIGTERM');
+  assert.deepEqual((await ended)[0], 2, 'it ends with the daemon');
+});

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
+import { describe, it } from 'node:test';
+import type { TestContext } from 'node:test';
+import { create, createFileRegistry, fromBinary } from '@bufbuild/protobuf';
+import type { Message } from '@bufbuild/protobuf';
+import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
+import { status } from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
+import type { MessageTypeDefinition } from '@grpc/proto-loader';
+import { doors } from '../../packages/gateway/src/model/call.ts';
+import type { Peer } from '../../packages/gateway/src/doors/rpc/peer.ts';
+import { RpcError } from '../../packages/gateway/src/doors/rpc/rpc-error.ts';
+import { bindService } from '../../packages/gateway/src/doors/rpc/service-binding.ts';
+import type { BidiStreamHandler, ServerStreamHandler } from '../../packages/gateway/src/doors/rpc/service-binding.ts';
+import { openEchoDoors } from './echo-doors.ts';
+import { openBidiStream, openGrpcClient, openServerStream } from './grpc-client.ts';
+
+const loaded = loadSync('chat.proto', { includeDirs: [import.meta.dirname] })['test.v1.Word'] as MessageTypeDefinition<
+  object,
+  object
+>;
+const [file] = loaded.fileDescriptorProtos;
+assert.ok(file !== undefined);
+const registry = createFileRegistry(fromBinary(FileDescriptorProtoSchema, file), () => undefined);
+const chat = registry.getService('test.v1.Chat');
+const word = registry.getMessage('test.v1.Word');
+assert.ok(chat !== undefined && word !== undefined);
+
+const say = (text: string): Message => create(word, { text });
+const textOf = (message: Message) => String(Reflect.get(message, 'text'));
+
+interface Chat {
+  readonly talk?: BidiStreamHandler<Message, Message>;
+  readonly count?: ServerStreamHandler<Message, Message>;
+}
+
+async function openChat(test: TestContext, { talk = async function* () {}, count = async function* () {} }: Chat) {
+  const {
+    port,
+    doors: opened,
+    logged,
+  } = await openEchoDoors(test, undefined, {
+    services: [bindService(chat ?? assert.fail(), doors, { talk, count })],
+  });
+  return { port, opened, logged, client: openGrpcClient(test, 'test.v1.Chat', port) };
+}
+
+describe('bidirectional streams', () => {
+  it('answer each message as it comes, and end when the caller has said all', async (test) => {
+    const { client } = await openChat(test, {
+      talk: async function* (words) {
+        for await (const message of words) yield say(textOf(message).toUpperCase());
+        yield say('bye');
+      },
+    });
+    const talk = openBidiStream(client, 'Talk');
+    for (const text of ['a', 'b', 'c']) {
+      talk.write({ text });
+      assert.deepEqual(await once(talk, 'data'), [{ text: text.toUpperCase() }]);
+    }
+    talk.end();
+    assert.deepEqual(await once(talk, 'data'), [{ text: 'bye' }]);
+    const [ended] = (await once(talk, 'status')) as [{ code: number }];
+    assert.equal(ended.code, status.OK);
+  });
+
+  it('carry thousands of messages in order', async (test) => {
+    const { client } = await openChat(test, { talk: (words) => words });
+    const talk = openBidiStream(client, 'Talk');
+    const heard: string[] = [];
+    talk.on('data', ({ text }: { text: string }) => heard.push(text));
+    const said = Array.from({ length: 5000 }, (_, index) => `${index}:${'x'.repeat(index % 300)}`);
+    for (const text of said) talk.write({ text });
+    talk.end();
+    await once(talk, 'end');
+    assert.deepEqual(heard, said);
+  });
+
+  it('hold back a caller who is faster than the handler', async (test) => {
+    const release = Promise.withResolvers<void>();
+    const { client } = await openChat(test, {
+      talk: async function* (words) {
+        await release.promise;
+        for await (const message of words) yield message;
+      },
+    });
+    const talk = openBidiStream(client, 'Talk');
+    let heard = 0;
+    talk.on('data', () => heard++);
+    const text = 'x'.repeat(50_000);
+    let taken = 0;
+    for (let sent = 0; sent < 200; sent++) talk.write({ text }, () => taken++);
+    talk.end();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.ok(taken < 100, `${taken} of 200 were taken`);
+    release.resolve();
+    await once(talk, 'end');
+    assert.equal(heard, 200);
+  });
+
+  it('end for the handler with an error and an aborted signal when the caller cancels', async (test) => {
+    const broken = Promise.withResolvers<unknown>();
+    let peer: Peer | undefined;
+    const { client } = await openChat(test, {
+      talk: async function* (words, from) {
+        peer = from;
+        try {
+          for await (const message of words) yield message;
+        } catch (error) {
+          broken.resolve(error);
+        }
+      },
+    });
+    const talk = openBidiStream(client, 'Talk');
+    talk.on('error', () => {});
+    talk.write({ text: 'a' });
+    await once(talk, 'data');
+    talk.cancel();
+    const error = await broken.promise;
+    assert.ok(error instanceof RpcError);
+    assert.equal(error.code, 'canceled');
+    assert.equal(peer?.signal.aborted, true);
+  });
+
+  it('say how they failed after the messages that came before', async (test) => {
+    const { client, logged } = await openChat(test, {
+      talk: async function* () {
+        yield say('one');
+        throw new Error('swordfish');
+      },
+    });
+    const talk = openBidiStream(client, 'Talk');
+    const failed = once(talk, 'error') as Promise<[{ code: number; details: string }]>;
+    talk.on('data', () => {});
+    talk.end();
+    const [error] = await failed;
+    assert.equal(error.code, status.INTERNAL);
+    assert.doesNotMatch(error.details, /swordfish/);
+    assert.match(String(logged[0]?.error), /swordfish/);
+  });
+
+  it('refuse bytes that are no message, and a last message that is not whole', async (test) => {
+    const { port } = await openChat(test, { talk: (words) => words });
+    const session = connectHttp2(`http://127.0.0.1:${port}`);
+    test.after(() => session.destroy());
+    for (const bytes of [
+      [0, 0, 0, 0, 2, 0xff, 0xff],
+      [0, 0, 0, 0, 9, 1],
+      [7, 0, 0, 0, 0],
+      [0, 0xff, 0xff, 0xff, 0xff],
+    ]) {
+      const path = '/test.v1.Chat/Talk';
+      const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc' });
+      stream.resume();
+      stream.end(Buffer.from(bytes));
+      const [trailers] = (await once(stream, 'trailers')) as [Record<string, string>];
+      assert.match(trailers['grpc-status'] ?? '', bytes[1] === 0xff ? /^8$/ : /^3$/);
+    }
+  });
+});
+
+describe('server streams', () => {
+  it('send no faster than the caller reads, and stop when the caller leaves', async (test) => {
+    const left = Promise.withResolvers<void>();
+    let yielded = 0;
+    const { client } = await openChat(test, {
+      count: async function* () {
+        try {
+          for (;;) {
+            yielded++;
+            yield say('x'.repeat(50_000));
+          }
+        } finally {
+          left.resolve();
+        }
+      },
+    });
+    const count = openServerStream(client, 'Count', {});
+    count.on('error', () => {});
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.ok(yielded < 100, `${yielded} were sent to a caller who reads nothing`);
+    count.cancel();
+    await left.promise;
+  });
+
+  it('end at the deadline', async (test) => {
+    const { client } = await openChat(test, {
+      count: async function* (_request, { signal }) {
+        yield say('started');
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        throw signal.reason as Error;
+      },
+    });
+    const count = openServerStream(client, 'Count', {}, { 'grpc-timeout': '50m' });
+    const failed = once(count, 'error') as Promise<[{ code: number }]>;
+    count.on('data', () => {});
+    assert.equal((await failed)[0].code, status.DEADLINE_EXCEEDED);
+  });
+});
