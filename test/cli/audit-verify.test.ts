@@ -45,6 +45,10 @@ function change(place: Place, sql: string): void {
   database.close();
 }
 
+function removeDatabase(place: Place): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(join(place.home, `sallyport.db${suffix}`), { force: true });
+}
+
 test('an intact log verifies without a daemon, and the verdict says how far it reaches', (t) => {
   requirement('AUD-3', 'UI-2');
   const place = copyPlace(t);
@@ -66,7 +70,7 @@ test('a changed record is found, named, and the exit code says so', (t) => {
   assert.deepEqual([...new Set(report.findings.map(({ kind }) => kind))], ['payload-changed']);
   const { status, stdout } = runSallyport(place, ['audit', 'verify']);
   assert.equal(status, 4);
-  assert.match(stdout, /^The log was changed: \d findings?\.\n {2}payload-changed +Record \d+/);
+  assert.match(stdout, /^The log was changed: \d findings?\.\n {2}payload-changed +Records? \d+/);
 });
 
 test('an end cut off together with its checkpoints is found through the checkpoint kept beside the database', (t) => {
@@ -102,8 +106,7 @@ test('a checkpoint kept elsewhere takes part, whatever happened to the home', (t
 test('a database that is gone is no fresh start when checkpoints are still there', (t) => {
   requirement('AUD-3');
   const place = copyPlace(t);
-  for (const file of ['sallyport.db', 'sallyport.db-wal', 'sallyport.db-shm'])
-    rmSync(join(place.home, file), { force: true });
+  removeDatabase(place);
   const report = verify(place);
   assert.equal(report.exitCode, 4);
   assert.equal(report.records, 0);
@@ -132,6 +135,7 @@ test('whoever may not read the signing key still verifies what is signed', (t) =
 
 test('a file that is no database, and a home without a log, are said to be so', (t) => {
   const place = copyPlace(t);
+  removeDatabase(place);
   writeFileSync(join(place.home, 'sallyport.db'), 'not a database '.repeat(1000));
   const broken = runSallyport(place, ['audit', 'verify']);
   assert.equal(broken.status, 4);

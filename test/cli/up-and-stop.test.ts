@@ -76,6 +76,36 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
+test('a second Ctrl-C does not wait for what is still running', async (t) => {
+  const daemonThatWaits = `
+    import { stopOnSignals } from '${root}/packages/gateway/src/cli/up.ts';
+    import { openTerminal } from '${root}/packages/gateway/src/cli/terminal.ts';
+    const daemon = { stop: () => new Promise(() => undefined), readStatus: () => ({ callsInFlight: 1 }) };
+    stopOnSignals(daemon, { terminal: openTerminal(), json: false });
+    setInterval(() => undefined, 1000);
+    console.log('ready');`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', daemonThatWaits]);
+  t.after(() => child.kill('SIGKILL'));
+  const ended = once(child, 'exit');
+  await once(child.stdout, 'data');
+  child.kill('SIGINT');
+  assert.match(String((await once(child.stderr, 'data'))[0]), /still running \(1\)\. Ctrl-C again ends it/);
+  const pressing = setInterval(() => child.kill('SIGINT'), 100);
+  assert.deepEqual(await ended, [130, null]);
+  clearInterval(pressing);
+});
+
+test('the daemon outlives the terminal it was started in', async (t) => {
+  const daemon = new Foreground(t);
+  await daemon.waitFor('audit tail --follow');
+  daemon.child.stdout.destroy();
+  daemon.child.stderr.destroy();
+  assert.equal(runSallyport(daemon.place, ['status']).status, 0);
+  daemon.child.kill('SIGHUP');
+  assert.deepEqual(await daemon.ended, [0, null]);
+  assert.ok(!existsSync(join(daemon.place.home, 'run/daemon.lock')));
+});
+
 test('stop ends the daemon and returns when its home is free', async () => {
   requirement('UI-2');
   const daemon = await TestDaemon.start();

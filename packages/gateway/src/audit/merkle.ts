@@ -9,6 +9,7 @@ const nodePrefix = 0x01;
 
 // Everything here is synchronous, so one block per shape serves all calls of a thread. Leaves have one length.
 let leafBlock = Buffer.alloc(1, leafPrefix);
+const digestBlock = Buffer.alloc(hashBytes);
 const nodeBlock = Buffer.alloc(1 + 2 * hashBytes, nodePrefix);
 
 /**
@@ -25,8 +26,9 @@ export function sha256(data: Uint8Array | string): Buffer {
 
 /** Whether the 32 bytes from `offset` on are this digest. False when there are fewer. */
 export function isDigest(expected: string, bytes: Uint8Array, offset = 0): boolean {
+  digestBlock.write(expected, 'latin1');
   for (let at = 0; at < hashBytes; at += 1) {
-    if (bytes[offset + at] !== expected.charCodeAt(at)) return false;
+    if (bytes[offset + at] !== digestBlock[at]) return false;
   }
   return true;
 }

@@ -12,6 +12,8 @@ export async function main(argv: readonly string[]): Promise<void> {
   const terminal = openTerminal();
   // Known before the arguments are parsed: an error in them is told in the form that was asked for.
   const json = argv.slice(2, argv.includes('--') ? argv.indexOf('--') : undefined).includes('--json');
+  const report = (error: unknown): number => reportFailure(error, { terminal, json });
+  process.once('uncaughtException', (error) => process.exit(report(error)));
   const run: Run = async ({ tokenFile }, command) => {
     const environment = process.env;
     const config = readConfig(environment);
@@ -30,7 +32,6 @@ export async function main(argv: readonly string[]): Promise<void> {
   try {
     await buildProgram(run, { json }).parseAsync(argv);
   } catch (error) {
-    process.exitCode =
-      error instanceof CommanderError && error.exitCode === 0 ? 0 : reportFailure(error, { terminal, json });
+    process.exitCode = error instanceof CommanderError && error.exitCode === 0 ? 0 : report(error);
   }
 }

@@ -21,6 +21,8 @@ export interface Terminal {
   /** Plain text unless there is a terminal that takes colours and NO_COLOR is not set. */
   readonly paint: (tone: Tone, text: string) => string;
   readonly paintNote: (tone: Tone, text: string) => string;
+  /** For a daemon: it goes on when nobody reads any more what it prints, such as after its terminal was closed. */
+  readonly outliveReaders: () => void;
   /** Text from outside: control characters spelled out, set off where colours can do that. */
   readonly untrusted: (text: string) => string;
 }
@@ -30,9 +32,12 @@ const fewestColumns = 40;
 
 export function openTerminal(): Terminal {
   const { stdin, stdout, stderr } = process;
-  // `sallyport … | head` closes the pipe early; that is no error.
+  let needsReaders = true;
   for (const stream of [stdout, stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+    // `sallyport … | head` closes the pipe early; that is no error.
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (needsReaders) process.exit(error.code === 'EPIPE' ? 0 : 1);
+    });
   }
   const paint = (tone: Tone, text: string): string => styleText(tone, text, { stream: stdout });
   return {
@@ -43,6 +48,7 @@ export function openTerminal(): Terminal {
     print: (...lines) => void stdout.write(`${lines.join('\n')}\n`),
     note: (...lines) => void stderr.write(`${lines.join('\n')}\n`),
     progress: (text) => void (stderr.isTTY && stderr.write(`\r\u001b[K${text}`)),
+    outliveReaders: () => (needsReaders = false),
     paint,
     paintNote: (tone, text) => styleText(tone, text, { stream: stderr }),
     untrusted: (text) => makeVisible(text, (escape) => paint('inverse', escape)),

@@ -15,6 +15,7 @@ const samePressMs = 400;
 /** Runs the daemon in the foreground until a signal or `stop` ends it. */
 export async function runDaemon(context: CommandContext): Promise<number> {
   const daemon = await start(context);
+  context.terminal.outliveReaders();
   stopOnSignals(daemon, context);
   const status = readStatus(daemon);
   context.terminal.print(...(context.json ? [visibleJson(statusToJson(status))] : renderWelcome(status, context)));
@@ -34,15 +35,21 @@ async function start({ config, commandName }: CommandContext): Promise<Daemon> {
   }
 }
 
-function stopOnSignals(daemon: Daemon, { terminal, json }: CommandContext): void {
+/** The first Ctrl-C lets running calls end, the second does not wait for them. */
+export function stopOnSignals(
+  daemon: Pick<Daemon, 'stop' | 'readStatus'>,
+  { terminal, json }: Pick<CommandContext, 'terminal' | 'json'>,
+): void {
   let stoppingSinceMs: number | undefined;
   const stop = (): void => {
     if (stoppingSinceMs === undefined) {
       stoppingSinceMs = Date.now();
       const running = daemon.readStatus().callsInFlight ?? 0;
-      if (!json && running > 0) terminal.note(`\nWaiting for ${running} running calls; Ctrl-C again ends them.`);
+      if (!json && running > 0)
+        terminal.note(`\nWaiting for what is still running (${running}). Ctrl-C again ends it.`);
       else if (!json) terminal.note('');
-      void daemon.stop();
+      // Whoever waits for `ended` hears of a failure.
+      daemon.stop().catch(() => undefined);
     } else if (Date.now() - stoppingSinceMs > samePressMs) {
       process.exit(exitCodeInterrupted);
     }
@@ -74,7 +81,7 @@ function renderWelcome(status: GetStatusResponseJson, context: CommandContext): 
       columns,
     ),
     '',
-    'Make a first call, in another terminal:',
+    `Make a first call, in another terminal${commandName.includes('npx') ? ', in this folder' : ''}:`,
     `  ${commandName} tool invoke files.list path=.`,
     '',
     `Let an agent in (it gets a token, and calls ${address}):`,

@@ -15,7 +15,10 @@ export type ToolContextFactory = (
 
 export function createToolContexts({ trashFolder }: { readonly trashFolder: string }): ToolContextFactory {
   return (call, signal) => {
-    const { session, tool, mode, rules } = call;
+    const { session, tool, mode, rules, verdict } = call;
+    const { principal, agent } = session;
+    // Only a consent lets a call with this verdict run; for a preview, the person who will be asked may see it all.
+    const consented = verdict.effect === 'require_approval';
     const beforeImages: BeforeImage[] = [];
     let usage: ToolUsage = {};
     const context: ToolContext = {
@@ -23,7 +26,7 @@ export function createToolContexts({ trashFolder }: { readonly trashFolder: stri
       callId: call.callId,
       workingDirectory: session.workingDirectory,
       signal,
-      paths: rules.judgePaths({ tool: tool.definition, principal: session.principal, agent: session.agent, mode }),
+      paths: rules.judgePaths({ tool: tool.definition, principal, agent, mode, consented }),
       trashFolder,
       keepBeforeImage: (image) => void beforeImages.push(image),
       countUsage: (more) => {

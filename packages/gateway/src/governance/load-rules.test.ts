@@ -175,7 +175,7 @@ test('what is no text, or nested without end, is refused and does not crash the 
   const noText = problemsOf({ tools: Uint8Array.of(0x76, 0xff, 0xfe) });
   assert.deepEqual(noText, ['tools.yaml:1:1  is not UTF-8 text']);
   for (const opening of ['[', '{ a: ', '- ']) {
-    const [first = ''] = problemsOf({ tools: `version: 1\nrules:\n  ${opening.repeat(20_000)}` });
+    const [first = ''] = problemsOf({ tools: `version: 1\nrules:\n  ${opening.repeat(4000)}` });
     assert.match(first, /^tools\.yaml:3:\d+ {2}is nested too deeply$/);
   }
 });
@@ -250,17 +250,17 @@ const examples: readonly (readonly [rule: string, problem: RegExp | undefined])[
 
 test('a rule loads only when its examples come out as written', () => {
   requirement('MODE-6');
-  for (const [text, problem] of examples) {
+  for (const [text, message] of examples) {
     const tools = `version: 1\nrules:\n  - { id: a, tools: [x.y], ${text} }\n`;
-    if (problem === undefined) {
+    if (message === undefined) {
       assert.equal(load(writeRules({ tools })).count, 1, text);
       continue;
     }
-    const problems = problemsOf({ tools });
-    assert.equal(problems.length, 1, text);
-    assert.match(problems[0] ?? '', problem, text);
+    const [problem = '', ...others] = problemsOf({ tools });
+    assert.deepEqual(others, [], text);
+    assert.match(problem, message, text);
     const column = 1 + (tools.split('\n')[2]?.indexOf('{ tool') ?? -1);
-    assert.ok(problems[0]?.startsWith(`tools.yaml:3:${column}  example of rule a: `), problems[0]);
+    assert.ok(problem.startsWith(`tools.yaml:3:${column}  example of rule a: `), problem);
   }
 });
 

@@ -170,6 +170,13 @@ test('a variable with two spellings matches below both', () => {
   assert.equal(inSsh(placeLinked('/data/eve/.ssh/config')), false);
 });
 
+test('a home at the root of the file system holds everything', () => {
+  const placeFromRoot = createPathPlacer({ HOME: ['/'], WORKSPACE: ['/w'] }, 'exact');
+  assert.equal(compilePathPattern('$HOME/etc/*')(placeFromRoot('/etc/passwd')), true);
+  assert.equal(compilePathPattern('$HOME')(placeFromRoot('/')), true);
+  assert.equal(compilePathPattern('$HOME')(placeFromRoot('/etc')), false);
+});
+
 test('a lowered pattern matches lowered paths below a folder with capitals', () => {
   const placeLowered = createPathPlacer({ HOME: ['/Users/Ada'], WORKSPACE: ['/Users/Ada/Work'] }, 'lowered');
   const matches = compilePathPattern('$WORKSPACE/**/.ENV', 'lowered');

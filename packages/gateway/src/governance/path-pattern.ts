@@ -64,8 +64,7 @@ function parseComponent(text: string): Component {
   if (text === '') throw new PathPatternError('has an empty component ("//" or a "/" at the end)');
   if (text === '.' || text === '..') throw new PathPatternError(`has a "${text}" component; write the path it means`);
   if (text === '**') return { kind: 'any-depth', text };
-  if (text.includes('**'))
-    throw new PathPatternError('has "**" beside other text; it must stand alone between slashes');
+  if (text.includes('**')) throw new PathPatternError('has "**" beside other text; it must stand alone');
   const unsupported = /[[\]{}\\]/.exec(text)?.[0];
   if (unsupported !== undefined) {
     throw new PathPatternError(`has a "${unsupported}"; only * ? and ** are special: write one pattern for each case`);

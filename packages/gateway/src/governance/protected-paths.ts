@@ -1,8 +1,8 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Access } from '../model/tool.ts';
 import { listClientConfiguration, projectEntries } from './agent-clients.ts';
-import { ruleFileNames } from './rule.ts';
 import { foldPath, isWithin, withAlias } from './canonical-path.ts';
+import { ruleFileNames } from './rule.ts';
 
 /** The folders of the gate and of the person it works for. Absolute. */
 export interface GateFolders {

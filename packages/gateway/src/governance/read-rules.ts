@@ -84,8 +84,8 @@ function readId(node: Node, reader: YamlReader): string | undefined {
   const id = reader.readString(node, 'id', 64);
   if (id === undefined) return undefined;
   if (!/^[a-z0-9-]+$/.test(id)) return reader.note(node, 'id may hold lower-case letters, digits and "-" only');
-  if (Object.values<string>(builtInRules).includes(id))
-    return reader.note(node, `id ${id} is kept for the gate itself`);
+  const reserved = Object.values<string>(builtInRules).includes(id);
+  if (reserved) return reader.note(node, `id ${id} is kept for the gate itself`);
   return id;
 }
 

@@ -139,13 +139,25 @@ test('the rules decide as the table says', () => {
   }
 });
 
-test('a tool that opens a path is judged as the call was, only that consent no longer matters', () => {
+test('a denial holds when the path is spelt in small letters and the workspace is not', () => {
+  const denial = '- { id: no-env, effect: deny, tools: [files.read], paths: ["$WORKSPACE/**/.env"] }';
+  const rules = rulesOf(`  - { id: all, effect: allow, tools: [files.read] }\n  ${denial}\n`, {
+    workspace: '/srv/Work',
+  });
+  assert.equal(rules.judge(ask('files.read', ['/srv/work/.env'])).rule.id, 'no-env');
+  assert.equal(rules.judge(ask('files.read', ['/srv/work/a'])).rule.id, 'all');
+});
+
+test('a tool that opens a path is judged as the call was; a consent covers what the rules would ask about', () => {
   requirement('EXEC-7');
   for (const [question, effect] of decisionTable) {
     const [claim, ...others] = question.resources.paths;
     if (claim === undefined || others.length > 0) continue;
-    const refusal = decisions.judgePaths(question).judge(claim.path, claim.access);
-    assert.equal(refusal !== undefined, effect === 'deny', JSON.stringify(claim));
+    const consented = decisions.judgePaths({ ...question, consented: true }).judge(claim.path, claim.access);
+    assert.equal(consented !== undefined, effect === 'deny', JSON.stringify(claim));
+    const unasked = decisions.judgePaths({ ...question, consented: false }).judge(claim.path, claim.access);
+    assert.equal(unasked !== undefined, effect !== 'allow', JSON.stringify(claim));
+    if (effect === 'require_approval') assert.equal(unasked?.code, 'APPROVAL_REQUIRED');
   }
 });
 
@@ -156,7 +168,7 @@ test('a denial by rule names the rule, its place, the call and the remedy', () =
   assert.deepEqual(verdict.rule, { id: 'no-secrets', file: `${decisions.folder}/tools.yaml`, line: 9 });
   assert.equal(verdict.reason, `Rule no-secrets denies files.read to read ${work}/.env: Credentials.`);
   assert.equal(verdict.remedy, 'Ask.');
-  assert.deepEqual(decisions.judgePaths(ask('files.read', [])).judge(`${work}/.env`, 'read'), {
+  assert.deepEqual(decisions.judgePaths({ ...ask('files.read', []), consented: false }).judge(`${work}/.env`, 'read'), {
     kind: 'refusal',
     code: 'RULE_DENIES',
     rule: verdict.rule,
@@ -327,7 +339,7 @@ test('a rule that breaks while it is applied denies the call', () => {
   const verdict = judge(ask('files.read', ['/w/a']));
   assert.deepEqual([verdict.effect, verdict.code, verdict.rule.id], ['deny', 'RULE_DENIES', 'rule-failed']);
   assert.match(verdict.reason, /the matcher is broken/);
-  assert.equal(judgePaths(ask('files.read', [])).judge('/w/a', 'read')?.rule.id, 'rule-failed');
+  assert.equal(judgePaths({ ...ask('files.read', []), consented: true }).judge('/w/a', 'read')?.rule.id, 'rule-failed');
 });
 
 test('a question that makes no sense is denied', () => {

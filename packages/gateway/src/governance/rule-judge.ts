@@ -82,9 +82,9 @@ export function createRuleJudge(parts: JudgeParts): Pick<Rules, 'judge' | 'judge
   return {
     judge: (question) => failClosed(() => judgeQuestion(question)),
     judgePaths: (asked) => ({
-      // By now the call as a whole has had the consent it needed, and that consent covers what the rules would only
-      // have asked about. What they deny stays denied, whatever was agreed to.
-      judge: (path, access) => refusalOf(failClosed(() => judgeOpened(asked, { path, access }))),
+      // A consent to the call covers what the rules would only have asked about. What they deny stays denied, whatever
+      // was agreed to; and a call that nobody was asked about cannot slip into what needs asking, by a link for example.
+      judge: (path, access) => refusalOf(failClosed(() => judgeOpened(asked, { path, access })), asked.consented),
     }),
   };
 }
@@ -148,8 +148,12 @@ function denyBy(by: CompiledRule, asked: Asked, path: ClaimedPath | undefined): 
   };
 }
 
-function refusalOf(verdict: Verdict): Refusal | undefined {
-  if (verdict.effect !== 'deny') return undefined;
+function refusalOf(verdict: Verdict, consented: boolean): Refusal | undefined {
+  if (verdict.effect === 'allow' || (verdict.effect === 'require_approval' && consented)) return undefined;
+  if (verdict.effect === 'require_approval') {
+    const remedy = 'Name the path itself, so that a person can be asked.';
+    return refuse('APPROVAL_REQUIRED', verdict.rule, verdict.reason, { remedy });
+  }
   const { code = 'NO_RULE_ALLOWS', rule, reason, remedy } = verdict;
   return refuse(code, rule, reason, remedy === undefined ? {} : { remedy });
 }

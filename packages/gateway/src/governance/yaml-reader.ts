@@ -1,9 +1,9 @@
 import { isMap, isScalar, isSeq } from 'yaml';
 import type { Node } from 'yaml';
-import { printable } from './canonical-path.ts';
 import { nearestNames } from '../registry/nearest-names.ts';
-import type { Position, Problem } from './rule.ts';
+import { printable } from './canonical-path.ts';
 import type { YamlFile } from './read-yaml.ts';
+import type { Position, Problem } from './rule.ts';
 
 /** The entries of a mapping that have a known key. */
 export type Fields<Key extends string> = { readonly [Name in Key]?: Node };

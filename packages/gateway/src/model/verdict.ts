@@ -31,8 +31,8 @@ export interface Rules {
   readonly limits: Limits;
   /** Throws only for our own faults; the caller turns that into a denial. */
   readonly judge: (question: Question) => Verdict;
-  /** The same rules for each path that a running tool meets. */
-  readonly judgePaths: (question: Omit<Question, 'resources'>) => PathJudge;
+  /** The same rules for each path that a running tool meets. `consented`: a person agreed to the call. */
+  readonly judgePaths: (question: Omit<Question, 'resources'> & { readonly consented: boolean }) => PathJudge;
 }
 
 /** One window of a rate limit. */

@@ -36,8 +36,11 @@ export function checkClaimedLength(contentLength: string | undefined, maxBytes: 
   if (contentLength !== undefined && Number(contentLength) > maxBytes) throw tooLarge(maxBytes);
 }
 
+/** A request of HTTP/1.1, or a stream of HTTP/2. `aborted` says that it was broken off. */
+export type BodySource = Readable & { readonly aborted?: boolean };
+
 /** The whole body. Memory is taken only for bytes that have arrived. */
-export function readBody(source: Readable, { room, maxBytes, timeoutMs, inspect }: BodyLimits): Promise<Buffer> {
+export function readBody(source: BodySource, { room, maxBytes, timeoutMs, inspect }: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let first: Buffer | undefined;
     let further: Buffer[] | undefined;
@@ -77,6 +80,8 @@ export function readBody(source: Readable, { room, maxBytes, timeoutMs, inspect 
       }
     };
     const complete = () => {
+      // Node ends a stream that was reset, too. The first half of a protobuf message can be a whole one: it must not run.
+      if (source.aborted === true) return;
       finish();
       resolve(further === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(further, size));
     };

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Incoming } from './door-context.ts';
 import type { Exchange } from './exchange.ts';
 import { decodeBinary, decodeJson, encodeBinary, encodeJson } from './message-codec.ts';
@@ -42,18 +41,8 @@ async function answer(
   }
   checkClaimedLength(request.headers['content-length'], maxBytes);
   const body = await readBody(request, { room: context.room, maxBytes });
-  if (request.httpVersionMajor === 2) await confirmWhole(request);
   if (format === 'application/json') return encodeJson(method, await method.run(decodeJson(method, body), exchange));
   return encodeBinary(method, await method.run(decodeBinary(method, body), exchange));
-}
-
-/**
- * A reset of HTTP/2 looks like the end of the body at first, and only then like what it is. The first half of a
- * protobuf message can be a valid message, and must not run.
- */
-async function confirmWhole(request: IncomingMessage): Promise<void> {
-  await new Promise(setImmediate);
-  if (request.aborted) throw new RpcError('canceled', 'The caller went away before the request was complete.');
 }
 
 function header({ request }: Incoming, name: string): string | undefined {

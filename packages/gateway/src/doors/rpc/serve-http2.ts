@@ -12,6 +12,8 @@ import type { TransportLimits } from './transport-limits.ts';
 /** Speaks HTTP/2 on a socket: gRPC, and everything that HTTP/1.1 serves too. Closes the session when it idles. */
 export function serveHttp2(socket: Socket, connection: Connection, context: DoorContext): ServerHttp2Session {
   const { limits } = context;
+  // The HTTP/1.1 server accepts its sockets half open; here the other end's goodbye is the end of all calls.
+  socket.allowHalfOpen = false;
   const session = performServerHandshake(socket, sessionOptions(limits));
   const idle = setTimeout(() => {
     // Counting requests, not bytes: pings and dribbled headers do not keep a connection.

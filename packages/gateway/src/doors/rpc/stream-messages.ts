@@ -22,11 +22,9 @@ export function receiveMessages({ stream, context }: GrpcCall, method: Method): 
     }
   });
   stream.once('end', () => {
-    // A reset looks like the end at first, and only then like what it is.
-    setImmediate(() => {
-      if (stream.aborted) return;
-      queue.end(reader.midMessage ? new RpcError('invalid_argument', 'The last message is not whole.') : undefined);
-    });
+    // Node ends a stream that was reset, too; its close says what it was.
+    if (stream.aborted) return;
+    queue.end(reader.midMessage ? new RpcError('invalid_argument', 'The last message is not whole.') : undefined);
   });
   stream.once('close', () => {
     reader.drop();

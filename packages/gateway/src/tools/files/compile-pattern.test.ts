@@ -47,13 +47,16 @@ test('a literal matches itself and only itself', () => {
 
 test('every glob either compiles or is refused with a reason', () => {
   fc.assert(
-    fc.property(fc.string({ unit: fc.constantFrom(...'*?[]!{},-^\\/ab€') }), (glob) => {
-      try {
-        compileGlob(glob, exact)('a/b');
-      } catch (error) {
-        endsWith('INVALID_ARGUMENTS')(error);
-      }
-    }),
+    fc.property(
+      fc.string({ unit: fc.constantFrom('*', '?', '[', ']', '!', '{', '}', ',', '-', '^', '\\', '/', 'a', '€') }),
+      (glob) => {
+        try {
+          compileGlob(glob, exact)('a/b');
+        } catch (error) {
+          endsWith('INVALID_ARGUMENTS')(error);
+        }
+      },
+    ),
   );
 });
 

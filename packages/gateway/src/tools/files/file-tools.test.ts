@@ -41,7 +41,7 @@ test('every schema is valid, closed, and describes each property; every default 
       ajv.compile(schema);
       assert.equal(schema['additionalProperties'], false);
       for (const [name, property] of Object.entries(schema['properties'] as Record<string, JsonObject>)) {
-        assert.match(String(property['description']), /^[A-Z].*\.$/, `${definition.name} ${name}`);
+        assert.match(property['description'] as string, /^[A-Z].*\.$/, `${definition.name} ${name}`);
         if ('default' in property) assert.ok(ajv.validate(property, property['default']), `${definition.name} ${name}`);
       }
     }

@@ -15,12 +15,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { JsonObject } from '@sallyport/contract';
 import { requirement } from '../../../../../test/requirement.ts';
 import { filesDelete } from './files-delete.ts';
 import { endsWith, TestWorkspace } from './test-workspace.ts';
 
-function trashed(workspace: TestWorkspace, name: unknown): string {
-  return join(workspace.context.trashFolder, String(name));
+function trashed(workspace: TestWorkspace, answer: JsonObject): string {
+  return join(workspace.context.trashFolder, answer['trashed_as'] as string);
 }
 
 test('a deleted file lies in the trash under a name with the id of the call', async () => {
@@ -30,8 +31,8 @@ test('a deleted file lies in the trash under a name with the id of the call', as
   const answer = await workspace.call(filesDelete, { path: 'a.txt' });
   assert.equal(answer['files'], 1);
   assert.ok(!existsSync(workspace.at('a.txt')));
-  assert.ok(String(answer['trashed_as']).startsWith(workspace.context.callId));
-  const kept = trashed(workspace, answer['trashed_as']);
+  assert.ok((answer['trashed_as'] as string).startsWith(workspace.context.callId));
+  const kept = trashed(workspace, answer);
   assert.equal(readFileSync(kept, 'utf8'), 'content');
   assert.deepEqual(workspace.images, [{ path: workspace.at('a.txt'), kind: 'moved', kept }]);
 });
@@ -45,7 +46,7 @@ test('a folder needs recursive unless it is empty', async () => {
   assert.equal((await workspace.call(filesDelete, { path: 'empty' }))['files'], 0);
   const answer = await workspace.call(filesDelete, { path: 'full', recursive: true });
   assert.equal(answer['files'], 2);
-  assert.equal(readFileSync(join(trashed(workspace, answer['trashed_as']), 'deep/a.txt'), 'utf8'), 'a');
+  assert.equal(readFileSync(join(trashed(workspace, answer), 'deep/a.txt'), 'utf8'), 'a');
   assert.deepEqual(readdirSync(workspace.path), []);
 });
 
@@ -93,11 +94,11 @@ test('a trash on another file system gets a copy, links as links', { skip: !hasS
     workspace.put('file', 'f');
     const folder = await workspace.call(filesDelete, { path: 'folder', recursive: true });
     const file = await workspace.call(filesDelete, { path: 'file' });
-    const kept = trashed(workspace, folder['trashed_as']);
+    const kept = trashed(workspace, folder);
     assert.equal(readFileSync(join(kept, 'deep/a.txt'), 'utf8').length, 200_000);
     assert.equal(statSync(join(kept, 'deep/a.txt')).mode & 0o777, 0o640);
     assert.equal(readlinkSync(join(kept, 'link')), workspace.outside);
-    assert.equal(readFileSync(trashed(workspace, file['trashed_as']), 'utf8'), 'f');
+    assert.equal(readFileSync(trashed(workspace, file), 'utf8'), 'f');
     assert.deepEqual(readdirSync(workspace.path), []);
     assert.deepEqual(workspace.outsideNames(), ['secret.txt']);
   } finally {

@@ -62,7 +62,7 @@ test('reading on from the end of each part gives the whole text, wherever the cu
         for (let offset = 0; ;) {
           const part = await workspace.call(filesRead, { path: 'a.txt', offset, limit });
           assert.equal(part['offset'], offset);
-          read += String(part['content']);
+          read += part['content'] as string;
           offset += Number(part['bytes']);
           if (part['truncated'] === false) break;
           assert.ok(Number(part['bytes']) > 0);

@@ -117,6 +117,6 @@ test('long lines are shortened in the answer', async () => {
   using workspace = new TestWorkspace();
   workspace.put('a.txt', `needle${'😀'.repeat(1000)}`);
   const answer = await workspace.call(filesSearch, { content: 'needle' });
-  const text = String((answer['matches'] as JsonObject[])[0]?.['text']);
+  const text = (answer['matches'] as JsonObject[])[0]?.['text'] as string;
   assert.ok(text.startsWith('needle😀') && text.length <= 300 && text.isWellFormed());
 });

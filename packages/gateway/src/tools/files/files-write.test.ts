@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { test } from 'node:test';
-import type { JsonObject } from '@sallyport/contract';
 import { requirement } from '../../../../../test/requirement.ts';
 import { SchemaCheck } from '../../registry/check-schema.ts';
 import { filesWrite } from './files-write.ts';
@@ -190,6 +189,6 @@ test('the preview of bytes that are no text shows sizes and hashes', async () =>
     path: 'a.bin',
     content: '/w==',
     encoding: 'base64',
-  } as JsonObject);
+  });
   assert.match(detail, /before: no file\nafter: 1 bytes, SHA-256 [0-9a-f]{64}\n/);
 });

@@ -91,7 +91,7 @@ export class TestWorkspace implements Disposable {
   }
 
   #check(tool: AnyTool, given: JsonObject): JsonObject {
-    const args = structuredClone(given) as JsonObject;
+    const args = structuredClone(given);
     assert.deepEqual(checksOf(tool).input.check(args), []);
     for (const { path, access } of tool.claim(args, this.session).paths) {
       const refusal = this.context.paths.judge(path, access);

@@ -1,0 +1,49 @@
+import type { Json } from '@sallyport/contract';
+import type { Execution } from '../model/call.ts';
+import type { Refusal } from '../model/refusal.ts';
+import { ToolFailure } from '../model/tool.ts';
+import type { Ending } from '../pipeline/stage.ts';
+import { allow, argumentsOf, callOf, judgedAs, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
+import type { CallFacts } from './facts.ts';
+
+/** A call that came all the way, with a tool that returned this. */
+export function factsOf(more: Partial<CallFacts> = {}, output: Json = { done: true }): CallFacts {
+  const execution: Execution = { result: { ok: true, output }, usage: {}, beforeImages: [] };
+  return {
+    ...callOf(),
+    ...argumentsOf({ path: 'a' }),
+    ...judgedAs(allow),
+    traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+    rawArguments: { path: 'a' },
+    session: sessionOf(),
+    tool: toolOf(),
+    leaseChecked: true,
+    mode: 'NORMAL',
+    warnings: [],
+    reservations: [],
+    releaseTurn: () => undefined,
+    intentIndex: 0,
+    standingConfirmed: true,
+    execution,
+    outcome: { ok: true, outputJson: JSON.stringify(output), summary: 'one note' },
+    ...more,
+  };
+}
+
+export function completed(more: Partial<CallFacts> = {}, output?: Json): Ending<CallFacts> {
+  return { kind: 'completed', call: factsOf(more, output) };
+}
+
+/** A call whose tool failed. */
+export function failed(failure: ToolFailure, more: Partial<CallFacts> = {}): Ending<CallFacts> {
+  const execution: Execution = { result: { ok: false, failure }, usage: {}, beforeImages: [] };
+  return completed({ execution, outcome: { ok: false, failure }, ...more });
+}
+
+export function refused(refusal: Refusal, stage: string, call: Partial<CallFacts>): Ending<CallFacts> {
+  return { kind: 'refused', call, refusal, stage };
+}
+
+export function faulted(fault: Error, stage: string, call: Partial<CallFacts>): Ending<CallFacts> {
+  return { kind: 'faulted', call, fault, stage };
+}

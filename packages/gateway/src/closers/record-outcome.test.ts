@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict';
+import { randomUUIDv7 } from 'node:crypto';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import type { Json, JsonObject } from '@sallyport/contract';
+import { requirement } from '../../../../test/requirement.ts';
+import { Redactor } from '../audit/redact.ts';
+import { Fault } from '../model/fault.ts';
+import { refuse } from '../model/refusal.ts';
+import { ToolFailure } from '../model/tool.ts';
+import type { Ending } from '../pipeline/stage.ts';
+import { argumentsOf, callOf, judgedAs, rulesOf, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
+import { createTestSession, openTestStore, readLog } from '../stages/store.test-kit.ts';
+import type { TestRecord } from '../stages/store.test-kit.ts';
+import { AttemptCounter } from './attempt-counter.ts';
+import { completed, factsOf, failed, faulted, refused } from './ending.test-kit.ts';
+import type { CallFacts } from './facts.ts';
+import { recordOutcome } from './record-outcome.ts';
+
+const secret = 'hunter2-secret';
+const nowMs = 1_900_000_000_000;
+
+/** A store with one session, and the closer on it. `admit` writes an intent, as the stage before the effect does. */
+async function openRecorder(t: TestContext) {
+  const store = await openTestStore(t);
+  const session = await createTestSession(store);
+  const attempts = new AttemptCounter(store);
+  const closer = recordOutcome(store, new Redactor([secret]), attempts);
+  return {
+    store,
+    session,
+    attempts,
+    admit: async (more: Partial<CallFacts> = {}): Promise<Partial<CallFacts>> => {
+      const callId = randomUUIDv7();
+      const intent = { kind: 'intent', result: 'none', timeMs: 1, callId, payload: '{}' } as const;
+      const key = more.dedupeKey;
+      const claim = key ? { dedupe: { key, argumentsSha256: 'a', expiresAtMs: nowMs + 1000 } } : {};
+      const admitted = await store.admit({ sessionId: session.id, intent, reservations: [], ...claim });
+      assert.ok(admitted.admitted);
+      return { callId, session, intentIndex: admitted.intentIndex, startedAtMs: nowMs - 12, ...more };
+    },
+    record: (ending: Ending<CallFacts>, atMs = nowMs) => closer.run(ending, { nowMs: () => atMs }),
+    last: (): TestRecord => readLog(store).at(-1) ?? assert.fail('the log is empty'),
+  };
+}
+
+test('a success is on record with its summary, what it used and what it replaced, never with its content', async (t) => {
+  requirement('AUD-1', 'AUD-4');
+  const { admit, record, last, store } = await openRecorder(t);
+  const facts = await admit({ outcome: { ok: true, outputJson: '"content"', summary: `read 3 lines of ${secret}` } });
+  const execution = {
+    result: { ok: true, output: 'content' },
+    usage: { cpuMs: 1.5, bytesRead: 7 },
+    beforeImages: [{ path: `/workspace/${secret}`, kind: 'file', kept: '/trash/1', afterSha256: 'ff' }],
+  } as const;
+  await record(completed({ ...facts, execution }));
+  const { leaf, payload, text } = last();
+  assert.equal(leaf.kind, 'outcome');
+  assert.equal(leaf.result, 'ok');
+  assert.equal(leaf.callId, facts.callId);
+  assert.equal(leaf.sessionId, facts.session?.id);
+  assert.equal(leaf.rulesHash, 'ab'.repeat(32));
+  assert.deepEqual(payload, {
+    intent: facts.intentIndex,
+    tool: 'notes.read',
+    agent: 'ada',
+    summary: 'read 3 lines of [redacted]',
+    started_at_ms: nowMs - 12,
+    duration_ms: 12,
+    usage: { cpuMs: 1.5, bytesRead: 7 },
+    before_images: [{ path: '/workspace/[redacted]', kind: 'file', kept: '/trash/1', afterSha256: 'ff' }],
+  });
+  assert.ok(!text.includes('content'));
+  assert.deepEqual(store.listOpenIntents(), []);
+});
+
+test('a failure of the tool, a refusal after the intent and a fault each close their intent', async (t) => {
+  requirement('AUD-1');
+  const { admit, record, last, store } = await openRecorder(t);
+
+  await record(failed(new ToolFailure('TIMEOUT', `Too slow for ${secret}.`), await admit()));
+  assert.equal(last().leaf.result, 'error');
+  assert.deepEqual(last().payload['error'], { code: 'TIMEOUT', message: 'Too slow for [redacted].' });
+
+  const changed = refuse('STANDING_CHANGED', 'standing', 'The rules changed.');
+  await record(refused(changed, 'confirm-standing', await admit()));
+  assert.equal(last().leaf.kind, 'outcome');
+  assert.equal(last().leaf.result, 'denied');
+  assert.deepEqual(last().payload['refusal'], {
+    stage: 'confirm-standing',
+    code: 'STANDING_CHANGED',
+    rule_id: 'standing',
+    message: 'The rules changed.',
+  });
+
+  await record(faulted(new TypeError(`bug at ${secret}`), 'execute-tool', await admit()));
+  assert.equal(last().leaf.result, 'fault');
+  assert.deepEqual(last().payload['fault'], { stage: 'execute-tool', message: 'bug at [redacted]' });
+
+  assert.deepEqual(store.listOpenIntents(), []);
+});
+
+test('a refusal before the intent is a record of its own, with all that was known by then', async (t) => {
+  requirement('AUD-1', 'DEF-5');
+  const { record, last, session } = await openRecorder(t);
+  const unknown = refuse('UNKNOWN_TOOL', 'registry', 'There is no tool named "notes.raed".');
+  const known = { ...callOf({ toolName: 'notes.raed', taskId: 'task-9' }), traceId: 'ab', session };
+  await record(refused(unknown, 'resolve-tool', { ...known, rawArguments: { path: 'a', api_key: 'k1' } }));
+  const { leaf, payload } = last();
+  assert.equal(leaf.kind, 'refusal');
+  assert.equal(leaf.result, 'denied');
+  assert.equal(leaf.sessionId, session.id);
+  assert.deepEqual(payload, {
+    request_id: 'r-1',
+    trace_id: 'ab',
+    task_id: 'task-9',
+    door: 'agent-socket',
+    agent: 'ada',
+    principal: 'agent',
+    tool: 'notes.raed',
+    arguments: { api_key: '[redacted]', path: 'a' },
+    refusal: {
+      stage: 'resolve-tool',
+      code: 'UNKNOWN_TOOL',
+      rule_id: 'registry',
+      message: 'There is no tool named "notes.raed".',
+    },
+  });
+});
+
+test('a fault before the intent is on record too', async (t) => {
+  requirement('AUD-1');
+  const { record, last, session } = await openRecorder(t);
+  await record(faulted(new Error('inside'), 'check-mode', { ...callOf(), session }));
+  assert.equal(last().leaf.kind, 'refusal');
+  assert.equal(last().leaf.result, 'fault');
+});
+
+test('callers without a session leave one record a source and second, and one that counts the rest', async (t) => {
+  requirement('AUD-1');
+  const { record, attempts, store } = await openRecorder(t);
+  const stranger = refuse('UNAUTHENTICATED', 'credential', 'No valid credential was presented.');
+  const knock = (source: string, atMs: number) =>
+    record(refused(stranger, 'open-session', callOf({ source, callId: randomUUIDv7(), credential: 'sp_guess' })), atMs);
+
+  for (let times = 0; times < 50; times++) await knock('10.0.0.1', nowMs + times);
+  await knock('10.0.0.2', nowMs);
+  assert.deepEqual(
+    readLog(store).map(({ payload }) => payload['source']),
+    ['10.0.0.1', '10.0.0.2'],
+  );
+
+  await knock('10.0.0.1', nowMs + 1000);
+  attempts.flush(nowMs + 2000);
+  await store.append({ kind: 'event', result: 'none', timeMs: 1, payload: '{"event":"last"}' });
+  const [counted, ...rest] = readLog(store).filter(({ payload }) => payload['event'] === 'attempts_without_session');
+  assert.deepEqual(counted?.payload, { event: 'attempts_without_session', source: '10.0.0.1', count: 49 });
+  assert.equal(counted.leaf.result, 'denied');
+  assert.deepEqual(rest, []);
+  assert.ok(readLog(store).every(({ text }) => !text.includes('sp_guess')));
+});
+
+test('a stranger cannot choose what stands in the log beyond names', async (t) => {
+  const { record, last } = await openRecorder(t);
+  const stranger = refuse('UNAUTHENTICATED', 'credential', 'No valid credential was presented.');
+  const call = { ...callOf({ requestId: 'x'.repeat(256) }), rawArguments: { text: 'y'.repeat(1000) } };
+  await record(refused(stranger, 'open-session', call));
+  assert.ok(!last().text.includes('yyy'));
+  assert.ok(last().text.length < 1000);
+});
+
+test('a success is kept for its dedupe key; a failure and a refusal free the key', async (t) => {
+  requirement('PIPE-6');
+  const { admit, record, store, session } = await openRecorder(t);
+  const find = () => store.findDedupe(session.id, 'k', nowMs);
+
+  await record(failed(new ToolFailure('NOT_FOUND', 'Gone.'), await admit({ dedupeKey: 'k' })));
+  assert.equal(find(), undefined);
+  await record(refused(refuse('UNSAFE_PATH', 'links', 'No.'), 'execute-tool', await admit({ dedupeKey: 'k' })));
+  assert.equal(find(), undefined);
+  await record(faulted(new Error('bug'), 'store-content', await admit({ dedupeKey: 'k' })));
+  assert.equal(find(), undefined);
+  await record(completed(await admit({ dedupeKey: 'k' }), { lines: 3 }));
+  assert.deepEqual({ ...find() }.output, { lines: 3 });
+
+  // Handing the first success out again must not replace it.
+  const again = await admit();
+  await record(completed({ ...again, dedupeKey: 'k', reused: { output: null, callId: 'first' } }, { lines: 4 }));
+  assert.deepEqual({ ...find() }.output, { lines: 3 });
+});
+
+const hostile: Record<string, JsonObject> = {
+  'many keys': Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`key-${n}`, 'v'.repeat(100)])),
+  'long keys': Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`${n}${'k'.repeat(100_000)}`, 1])),
+  'long texts of three bytes': Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`t${n}`, '€'.repeat(5000)])),
+  'deep nesting': nest(60),
+  'wide nesting': { a: wide(3) },
+};
+
+function nest(depth: number): JsonObject {
+  return depth === 0
+    ? { end: 'e'.repeat(999) }
+    : { list: Array.from({ length: 3 }, () => 'x'.repeat(999)), in: nest(depth - 1) };
+}
+
+function wide(depth: number): Json {
+  return Array.from({ length: 30 }, () => (depth === 0 ? 'w'.repeat(500) : wide(depth - 1)));
+}
+
+for (const [what, value] of Object.entries(hostile)) {
+  test(`arguments with ${what} still fit into a record, and the record says what was left out`, async (t) => {
+    requirement('AUD-1');
+    const { record, last, session } = await openRecorder(t);
+    const denied = refuse('RULE_DENIES', 'no', 'No.');
+    const call = { ...callOf(), ...argumentsOf(value), session, tool: toolOf(), rules: rulesOf() };
+    await record(refused(denied, 'judge-call', call));
+    const { text, payload } = last();
+    assert.ok(Buffer.byteLength(text) < 64_000, `${text.length}`);
+    assert.equal(payload['arguments_sha256'], call.arguments.sha256);
+    assert.equal((payload['refusal'] as JsonObject)['code'], 'RULE_DENIES');
+    assert.ok('omitted_bytes' in payload || 'arguments' in payload);
+  });
+}
+
+test('names and messages of any length and shape are recorded, cut and well formed', async (t) => {
+  requirement('AUD-1');
+  const { admit, record, last, session } = await openRecorder(t);
+  const shape = refuse('MALFORMED_CALL', 'call-shape', `${'m'.repeat(1999)}😀`);
+  const call = callOf({ requestId: `\ud800${'r'.repeat(1e6)}`, toolName: `${'t'.repeat(255)}😀`, taskId: '\udc00' });
+  await record(refused(shape, 'decode-call', call));
+  assert.ok(last().text.length < 4000 && last().text.isWellFormed());
+
+  const failure = new ToolFailure('EXECUTION_ERROR', `${'e'.repeat(1999)}😀${'e'.repeat(1e6)}`);
+  await record(failed(failure, await admit()));
+  assert.ok(last().text.length < 4000 && last().text.isWellFormed());
+
+  await record(faulted(new Error('\ud800'.repeat(3000)), 'judge-call', { ...callOf(), session }));
+  assert.ok(last().text.isWellFormed());
+});
+
+test('a tool that replaced thousands of files with long names still gets its outcome recorded', async (t) => {
+  const { admit, record, last } = await openRecorder(t);
+  const image = { path: `/workspace/${'d'.repeat(4000)}`, kind: 'file', kept: '/trash/x' } as const;
+  const beforeImages = Array.from({ length: 5000 }, () => image);
+  const execution = { result: { ok: true, output: null }, usage: {}, beforeImages } as const;
+  await record(completed({ ...(await admit()), execution }));
+  assert.equal(last().leaf.result, 'ok');
+  assert.ok((last().payload['omitted_bytes'] as JsonObject)['before_images']);
+
+  const few = {
+    ...execution,
+    beforeImages: Array.from({ length: 102 }, () => ({ path: '/a', kind: 'absent' }) as const),
+  };
+  await record(completed({ ...(await admit()), execution: few }));
+  const images = last().payload['before_images'] as Json[];
+  assert.equal(images.length, 101);
+  assert.equal(images.at(-1), '[2 more]');
+});
+
+test('a secret that stands where a text is cut is not left behind in part', async (t) => {
+  requirement('AUD-4');
+  const { admit, record, last, session } = await openRecorder(t);
+  const astride = (cut: number): string => `${'x'.repeat(cut - 7)}${secret}`;
+  const endings = [
+    refused(refuse('RULE_DENIES', 'no', astride(2000)), 'judge-call', { ...callOf(), session }),
+    refused(refuse('UNKNOWN_TOOL', 'no', 'x'), 'resolve-tool', { ...callOf({ toolName: astride(256) }), session }),
+    refused(refuse('RULE_DENIES', 'no', 'x'), 'judge-call', { ...callOf({ taskId: astride(256) }), session }),
+    faulted(new Error(astride(2000)), 'judge-call', { ...callOf(), session }),
+    failed(new ToolFailure('EXECUTION_ERROR', astride(2000)), await admit()),
+    completed({ ...(await admit()), outcome: { ok: true, outputJson: '1', summary: astride(2000) } }),
+  ];
+  for (const ending of endings) {
+    await record(ending);
+    assert.ok(!last().text.includes('hunter'), last().text.slice(-200));
+  }
+});
+
+test('credentials and confirmations do not reach the record', async (t) => {
+  requirement('AUD-4');
+  const { record, last, session } = await openRecorder(t);
+  const call = callOf({ credential: 'sp_credential', confirmBinding: 'binding-of-someone', dedupeKey: 'key-of-mine' });
+  await record(refused(refuse('RULE_DENIES', 'no', 'No.'), 'judge-call', { ...call, session }));
+  for (const hidden of ['sp_credential', 'binding-of-someone']) assert.ok(!last().text.includes(hidden), hidden);
+});
+
+test('a clock that was set back gives no negative duration', async (t) => {
+  const { admit, record, last } = await openRecorder(t);
+  await record(completed({ ...(await admit()), startedAtMs: nowMs + 5000 }));
+  assert.equal(last().payload['duration_ms'], 0);
+});
+
+test('an outcome that cannot be recorded is a fault of its own: the effect may have happened', async () => {
+  requirement('AUD-2');
+  const sealed = new Fault('SEALED', 'the disk is full');
+  const store = { append: () => Promise.reject(sealed), settle: () => Promise.reject(sealed) };
+  const closer = recordOutcome(store, new Redactor(), new AttemptCounter(store));
+  const clock = { nowMs: () => nowMs };
+  await assert.rejects(closer.run(completed(), clock), { code: 'OUTCOME_UNRECORDED', cause: sealed });
+  const early = refused(refuse('RULE_DENIES', 'no', 'No.'), 'judge-call', { ...callOf(), session: sessionOf() });
+  await assert.rejects(closer.run(early, clock), { code: 'SEALED' });
+  assert.equal(closer.required, true);
+});
+
+test('a verdict that asked for a person is on record with the refusal that followed', async (t) => {
+  const { record, last, session } = await openRecorder(t);
+  const verdict = { effect: 'require_approval', rule: { id: 'ask' }, reason: `Because of ${secret}.` } as const;
+  const call = { ...factsOf(), ...judgedAs(verdict), session };
+  const { intentIndex: _, ...before } = call;
+  await record(refused(refuse('APPROVAL_REQUIRED', 'ask', 'Ask.'), 'seek-approval', before));
+  assert.deepEqual(last().payload['decision'], {
+    effect: 'require_approval',
+    rule_id: 'ask',
+    reason: 'Because of [redacted].',
+  });
+});

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TurnTaken } from '../model/call.ts';
+import type { Refusal } from '../model/refusal.ts';
+import { Turnstile } from '../pipeline/turnstile.ts';
+import { awaitTurn } from './await-turn.ts';
+import { assertPassed, assertRefused, callOf, clock, sessionOf } from './facts.test-kit.ts';
+
+function turns(turnstile: Turnstile) {
+  const stage = awaitTurn(turnstile);
+  return (signal?: AbortSignal): Promise<TurnTaken | Refusal> => {
+    const call = { ...callOf(signal === undefined ? {} : { signal }), session: sessionOf() };
+    return Promise.resolve(stage.run(call, clock) as Promise<TurnTaken | Refusal>);
+  };
+}
+
+test('a call takes its place, and gives it back when it is released', async () => {
+  const turnstile = new Turnstile(() => ({ maxRunning: 1, maxRunningPerSession: 1 }));
+  const take = turns(turnstile);
+  const first = assertPassed(await take());
+  assert.equal(turnstile.running, 1);
+  const second = take();
+  first.releaseTurn();
+  assertPassed(await second).releaseTurn();
+  assert.equal(turnstile.running, 0);
+});
+
+test('a caller who goes away while waiting is refused as cancelled', async () => {
+  const take = turns(new Turnstile(() => ({ maxRunning: 1, maxRunningPerSession: 1 })));
+  await take();
+  const leaving = new AbortController();
+  const waiting = take(leaving.signal);
+  leaving.abort();
+  assertRefused(await waiting, { code: 'CANCELLED', rule: 'caller', remedy: undefined });
+});
+
+test('when the queue is full the call is refused and may come back', async () => {
+  const turnstile = new Turnstile(() => ({ maxRunning: 0, maxRunningPerSession: 0 }));
+  const take = turns(turnstile);
+  const leaving = new AbortController();
+  const waiting = Array.from({ length: 4096 }, () => take(leaving.signal));
+  const refusal = assertRefused(await take(), {
+    code: 'TOO_MANY_CALLS',
+    rule: 'running-calls',
+    remedy: 'Send fewer calls at once.',
+  });
+  assert.equal(refusal.retryAfterMs, 1000);
+  leaving.abort();
+  await Promise.all(waiting);
+});

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { randomUUIDv7 } from 'node:crypto';
+import { test } from 'node:test';
+import { requirement } from '../../../../test/requirement.ts';
+import type { Reservation, WithinLimits } from '../model/call.ts';
+import type { Refusal } from '../model/refusal.ts';
+import type { Session } from '../model/session.ts';
+import type { AnyTool } from '../model/tool.ts';
+import type { Limits, Verdict } from '../model/verdict.ts';
+import { budgetSpent, checkLimits, rateLimited } from './check-limits.ts';
+import type { SpaceGauge } from './check-limits.ts';
+import {
+  allow,
+  askFirst,
+  assertPassed,
+  assertRefused,
+  judgedAs,
+  limits,
+  rulesOf,
+  sessionOf,
+  toolOf,
+} from './facts.test-kit.ts';
+import { createTestSession, openTestStore } from './store.test-kit.ts';
+
+const minuteMs = 60_000;
+const plenty: SpaceGauge = { isLow: () => false };
+const low: SpaceGauge = { isLow: () => true };
+const empty = { findSession: () => undefined, usedOf: () => ({ used: 0, resetsInMs: 0 }) };
+const untouched = { findSession: () => assert.fail('looked'), usedOf: () => assert.fail('looked') };
+const clock = { nowMs: Date.now };
+
+const rates: Limits['rates'] = [
+  {
+    tools: ['files.read'],
+    limits: [
+      { windowMs: minuteMs, calls: 30 },
+      { windowMs: 60 * minuteMs, calls: 500 },
+    ],
+  },
+  { tools: ['files.*'], limits: [{ windowMs: minuteMs, calls: 7 }] },
+];
+
+interface Asked {
+  readonly tool?: AnyTool;
+  readonly verdict?: Verdict;
+  readonly session?: Session;
+  readonly reused?: { readonly output: null; readonly callId: string };
+}
+
+function check(store: Parameters<typeof checkLimits>[0], space: SpaceGauge, asked: Asked): WithinLimits | Refusal {
+  const { tool = toolOf(), verdict = allow, session = sessionOf(), ...more } = asked;
+  const judged = judgedAs(verdict, rulesOf({ limits: { ...limits, rates } }));
+  return checkLimits(store, space).run({ session, tool, ...judged, ...more }, clock) as WithinLimits | Refusal;
+}
+
+function reservationsOf(asked: Asked): readonly Reservation[] {
+  return assertPassed(check(untouched, plenty, asked)).reservations;
+}
+
+test('each window of the first rate that names the tool becomes one count, by tool and agent', () => {
+  requirement('RATE-1');
+  assert.deepEqual(reservationsOf({ tool: toolOf({ name: 'files.read' }) }), [
+    { key: 'files.read ada', windowMs: minuteMs, limit: 30, rule: 'rate-limit-60s' },
+    { key: 'files.read ada', windowMs: 60 * minuteMs, limit: 500, rule: 'rate-limit-3600s' },
+  ]);
+  assert.deepEqual(
+    reservationsOf({ tool: toolOf({ name: 'files.list' }), session: sessionOf({ agent: 'bob' }) }).map(
+      ({ key }) => key,
+    ),
+    ['files.list bob'],
+  );
+  assert.deepEqual(reservationsOf({ tool: toolOf({ name: 'git.diff' }) }), []);
+});
+
+test('the limit of a definition counts besides those of the rules', () => {
+  requirement('RATE-1');
+  assert.deepEqual(reservationsOf({ tool: toolOf({ name: 'files.list', rateLimitPerHour: 3 }) }), [
+    { key: 'files.list ada', windowMs: minuteMs, limit: 7, rule: 'rate-limit-60s' },
+    { key: 'definition files.list ada', windowMs: 60 * minuteMs, limit: 3, rule: 'rate-limit-of-the-tool' },
+  ]);
+});
+
+test('a result that is only handed out again costs no rate, not even on a full disk', () => {
+  const reused = { output: null, callId: randomUUIDv7() };
+  const tool = toolOf({ name: 'files.read', mutates: true });
+  assert.deepEqual(assertPassed(check(untouched, low, { tool, reused, verdict: askFirst })).reservations, []);
+});
+
+test('when the disk is nearly full, calls that change something stop and reading goes on', () => {
+  assertRefused(check(untouched, low, { tool: toolOf({ mutates: true }) }), {
+    code: 'DISK_NEARLY_FULL',
+    rule: 'disk-space',
+    remedy: 'Free some space; reading goes on meanwhile.',
+  });
+  assertPassed(check(untouched, low, { tool: toolOf({ mutates: false }) }));
+  assertPassed(check(untouched, plenty, { tool: toolOf({ mutates: true }) }));
+});
+
+test('nobody is asked about a call whose session has spent its budget', () => {
+  const spent = sessionOf({ maxCalls: 5, callsUsed: 5 });
+  const answer = check({ ...empty, findSession: () => spent }, plenty, { verdict: askFirst });
+  const refusal = assertRefused(answer, {
+    code: 'BUDGET_EXCEEDED',
+    rule: 'budget',
+    remedy: 'Ask the operator for a new session.',
+  });
+  assert.equal(refusal.message, 'The budget of 5 calls of this session is spent.');
+  const nearly = sessionOf({ maxCalls: 5, callsUsed: 4 });
+  assertPassed(check({ ...empty, findSession: () => nearly }, plenty, { verdict: askFirst }));
+});
+
+test('nobody is asked about a call whose window is full', async (t) => {
+  requirement('RATE-3');
+  const store = await openTestStore(t);
+  const session = await createTestSession(store);
+  const tool = toolOf({ name: 'notes.send', rateLimitPerHour: 1 });
+  const asked = { tool, session, verdict: askFirst };
+  const { reservations } = assertPassed(check(store, plenty, asked));
+  const intent = { kind: 'intent', result: 'none', timeMs: 1, callId: randomUUIDv7(), payload: '{}' } as const;
+  assert.ok((await store.admit({ sessionId: session.id, intent, reservations })).admitted);
+  const refusal = check(store, plenty, asked) as Refusal;
+  assert.equal(refusal.code, 'RATE_LIMITED');
+  assert.equal(refusal.rule.id, 'rate-limit-of-the-tool');
+  const { retryAfterMs = 0 } = refusal;
+  assert.ok(retryAfterMs > 0 && retryAfterMs <= 60 * minuteMs);
+  assert.equal(refusal.remedy, `Try again in ${Math.ceil(retryAfterMs / 1000)} s.`);
+});
+
+test('the refusals say what is spent and when to come back', () => {
+  requirement('RATE-3');
+  const rate = assertRefused(rateLimited('rate-limit-60s', 1), {
+    code: 'RATE_LIMITED',
+    rule: 'rate-limit-60s',
+    remedy: 'Try again in 1 s.',
+  });
+  assert.equal(rate.retryAfterMs, 1);
+  assert.equal(budgetSpent(undefined).message, 'The budget of this session is spent.');
+});

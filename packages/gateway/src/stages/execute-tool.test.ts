@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json } from '@sallyport/contract';
+import { requirement } from '../../../../test/requirement.ts';
+import { createToolContexts } from '../executors/tool-context.ts';
+import type { Executed, Execution, ReuseChecked } from '../model/call.ts';
+import { refuse } from '../model/refusal.ts';
+import type { Refusal } from '../model/refusal.ts';
+import { ToolFailure, ToolRefused } from '../model/tool.ts';
+import type { AnyTool, ToolContext } from '../model/tool.ts';
+import { executeTool } from './execute-tool.ts';
+import {
+  allow,
+  argumentsOf,
+  assertPassed,
+  callOf,
+  clock,
+  judgedAs,
+  rulesOf,
+  sessionOf,
+  still,
+  toolOf,
+} from './facts.test-kit.ts';
+
+const stage = executeTool(createToolContexts({ trashFolder: '/trash' }), { graceMs: 5 });
+
+interface Asked extends ReuseChecked {
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+function factsOf(tool: AnyTool, { signal = still, timeoutMs = 10_000, ...reuse }: Asked = {}) {
+  return {
+    ...callOf({ signal }),
+    ...argumentsOf({ path: 'a' }),
+    ...judgedAs(allow),
+    effectiveTimeoutMs: timeoutMs,
+    session: sessionOf(),
+    mode: 'NORMAL' as const,
+    intentIndex: 7,
+    standingConfirmed: true as const,
+    tool,
+    ...reuse,
+  };
+}
+
+function execute(tool: AnyTool, asked: Asked = {}): Promise<Executed | Refusal> {
+  return Promise.resolve(stage.run(factsOf(tool, asked), clock) as Promise<Executed | Refusal>);
+}
+
+const running = (run: (context: ToolContext) => Promise<Json>): AnyTool =>
+  toolOf({}, { run: (_args, context) => run(context) });
+
+async function failureOf(answer: Promise<Executed | Refusal>): Promise<ToolFailure> {
+  const { result } = assertPassed(await answer).execution;
+  if (result.ok) assert.fail('the tool succeeded');
+  return result.failure;
+}
+
+test('a tool runs with exactly the arguments that were judged, and what it did is kept', async () => {
+  requirement('PIPE-3');
+  const seen: unknown[] = [];
+  const tool = toolOf(
+    {},
+    {
+      run: async (args, context) => {
+        seen.push(args, context.workingDirectory, context.callId);
+        context.keepBeforeImage({ path: '/workspace/a', kind: 'absent' });
+        context.countUsage({ bytesRead: 3 });
+        return { lines: 1 };
+      },
+    },
+  );
+  const facts = factsOf(tool);
+  const { execution } = assertPassed((await stage.run(facts, clock)) as Executed | Refusal);
+  assert.deepEqual(execution, {
+    result: { ok: true, output: { lines: 1 } },
+    usage: { bytesRead: 3 },
+    beforeImages: [{ path: '/workspace/a', kind: 'absent' }],
+  } satisfies Execution);
+  assert.equal(seen[0], facts.arguments.value);
+  assert.deepEqual(seen.slice(1), ['/workspace', facts.callId]);
+});
+
+test('a result that is handed out again runs nothing', async () => {
+  const tool = running(() => assert.fail('it ran'));
+  const { execution } = assertPassed(await execute(tool, { reused: { output: 'first', callId: 'c' } }));
+  assert.deepEqual(execution, { result: { ok: true, output: 'first' }, usage: {}, beforeImages: [] });
+});
+
+test('a failure of the tool is a result, with what was done until then', async () => {
+  const tool = running(async ({ countUsage }) => {
+    countUsage({ bytesWritten: 5 });
+    throw new ToolFailure('DISK_FULL', 'No space.');
+  });
+  const { execution } = assertPassed(await execute(tool));
+  assert.ok(!execution.result.ok && execution.result.failure.code === 'DISK_FULL');
+  assert.deepEqual(execution.usage, { bytesWritten: 5 });
+});
+
+test('a gate inside the tool refuses, after the intent', async () => {
+  const refusal = refuse('UNSAFE_PATH', 'links', 'The path leads through a link.');
+  assert.equal(await execute(running(() => Promise.reject(new ToolRefused(refusal)))), refusal);
+});
+
+test('a bug in a tool is a fault, whether it throws at once or later', async () => {
+  await assert.rejects(execute(running(() => Promise.reject(new TypeError('bug')))), /bug/);
+  await assert.rejects(execute(running(() => assert.fail('bug at once'))), /bug at once/);
+});
+
+test('a tool that reaches its time limit is told to stop, and the failure says so', async () => {
+  const tool = running(async ({ signal }) => {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    signal.throwIfAborted();
+    return null;
+  });
+  const { code, message } = await failureOf(execute(tool, { timeoutMs: 5 }));
+  assert.equal(code, 'TIMEOUT');
+  assert.equal(message, 'The call took longer than 5 ms.');
+});
+
+test('a tool that ignores its time limit is left behind, and the failure warns of its effect', async () => {
+  const { code, message } = await failureOf(
+    execute(
+      running(() => new Promise(() => undefined)),
+      { timeoutMs: 5 },
+    ),
+  );
+  assert.equal(code, 'TIMEOUT');
+  assert.equal(message, 'The call took longer than 5 ms. It did not stop; its effect may still happen.');
+});
+
+test('a caller who goes away cancels the tool; one who has gone already starts nothing', async () => {
+  const leaving = new AbortController();
+  const tool = running(async ({ signal }) => {
+    leaving.abort();
+    signal.throwIfAborted();
+    return null;
+  });
+  assert.equal((await failureOf(execute(tool, { signal: leaving.signal }))).code, 'CANCELLED');
+  const never = running(() => assert.fail('it ran'));
+  assert.equal((await failureOf(execute(never, { signal: AbortSignal.abort() }))).code, 'CANCELLED');
+});
+
+test('a context that cannot be made is a fault that leaves no timer behind', async () => {
+  const facts = factsOf(toolOf(), { timeoutMs: 3_600_000 });
+  const broken = { ...facts, rules: rulesOf({ judgePaths: () => assert.fail('no judge') }) };
+  const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+  const before = timers();
+  await assert.rejects(Promise.resolve(stage.run(broken, clock)), /no judge/);
+  assert.equal(timers(), before);
+});
