@@ -1,11 +1,11 @@
 // Types, lint, format, generated code and unit tests: everything that takes seconds.
 import { runStaticChecks } from './static-checks.ts';
 import { listUnitTests } from './test-files.ts';
-import { runTestProcess } from './test-process.ts';
+import { runTestProcess, stopOnSignals } from './test-process.ts';
 import { TestReport } from './test-report.ts';
 
 const report = new TestReport({ verbose: process.argv.includes('--verbose') });
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
+stopOnSignals();
 
 const units = runTestProcess(listUnitTests(), { timeoutMs: 10 * 60_000 });
 await runStaticChecks(report);

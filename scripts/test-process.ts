@@ -12,25 +12,36 @@ export interface TestResult {
   readonly file: string;
   readonly line: number;
   readonly name: string;
-  readonly durationMs: number;
-  readonly isTopLevel: boolean;
   /** Absent when the test passed. */
   readonly problem?: string;
 }
 
 export interface TestRun {
   readonly results: readonly TestResult[];
+  /** By file, in milliseconds. */
+  readonly durations: ReadonlyMap<string, number>;
   /** The last of what the tests printed. */
   readonly output: string;
 }
 
 const reporter = join(import.meta.dirname, 'test-reporter.ts');
 const maxOutputCharacters = 64_000;
-const runningGroups = new Set<number>();
+const running = new Map<number, readonly string[]>();
 
 process.on('exit', () => {
-  for (const group of runningGroups) killGroup(group);
+  for (const group of running.keys()) killGroup(group);
 });
+
+/** On Ctrl-C and the like: ends what runs and says what it was, which helps to find a test that hangs. */
+export function stopOnSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      const files = [...running.values()].map((list) => (list.length === 1 ? nameOf(list[0]) : 'unit tests'));
+      console.error(`${signal} during ${files.join(' and ') || 'the checks'}`);
+      process.exit(1);
+    });
+  }
+}
 
 /**
  * Runs test files in one process of their own. Whatever happens in there becomes results: a crash, a hang and an early
@@ -52,7 +63,7 @@ export async function runTestProcess(
   });
   const group = child.pid;
   if (group === undefined) throw new Error('the test process did not start');
-  runningGroups.add(group);
+  running.set(group, files);
 
   let output = '';
   const keep = (chunk: string): void => {
@@ -70,7 +81,7 @@ export async function runTestProcess(
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
   clearTimeout(timer);
   killGroup(group);
-  runningGroups.delete(group);
+  running.delete(group);
   // A process that left the group may hold the pipes open for as long as it likes.
   await Promise.race([closed, sleep(2_000, undefined, { ref: false })]);
   child.stdout.destroy();
@@ -79,7 +90,8 @@ export async function runTestProcess(
   const lines = readReport(reportFile);
   rmSync(folder, { recursive: true, force: true });
   const end = isTooLate ? `was killed after ${options.timeoutMs / 1000} s` : `ended with ${signal ?? `code ${code}`}`;
-  return { results: judge(lines, files, { end, isFailure: code !== 0 || isTooLate }), output };
+  const isFailure = code !== 0 || isTooLate;
+  return { results: judge(lines, files, { end, isFailure }), durations: sumDurations(lines, files), output };
 }
 
 function judge(
@@ -88,19 +100,32 @@ function judge(
   process: { readonly end: string; readonly isFailure: boolean },
 ): TestResult[] {
   const results: TestResult[] = [];
-  const outside = { file: files.length === 1 ? relative(root, files[0] ?? '') : '', line: 0, durationMs: 0 };
+  const outside = { file: files.length === 1 ? nameOf(files[0]) : '', line: 0 };
   for (const line of lines) {
-    if (line.kind === 'test') results.push({ ...line, file: relative(root, line.file) });
-    if (line.kind === 'stray')
-      results.push({ ...outside, name: 'outside any test', isTopLevel: true, problem: line.problem });
+    if (line.kind === 'test') results.push({ ...line, file: nameOf(line.file) });
+    if (line.kind === 'stray') results.push({ ...outside, name: 'outside any test', problem: line.problem });
   }
   const isComplete = lines.some((line) => line.kind === 'end');
   const hasFailed = results.some((result) => result.problem !== undefined);
   if (!isComplete || (process.isFailure && !hasFailed)) {
     const problem = `The process ${process.end}${isComplete ? '' : ' before its tests had ended'}.`;
-    results.push({ ...outside, name: 'the test process', isTopLevel: true, problem });
+    results.push({ ...outside, name: 'the test process', problem });
   }
   return results;
+}
+
+function sumDurations(lines: readonly ReportLine[], files: readonly string[]): Map<string, number> {
+  const durations = new Map<string, number>();
+  for (const line of lines) {
+    if (line.kind !== 'time') continue;
+    const file = nameOf(files.length === 1 ? files[0] : line.file);
+    durations.set(file, (durations.get(file) ?? 0) + line.durationMs);
+  }
+  return durations;
+}
+
+function nameOf(file = ''): string {
+  return relative(root, file);
 }
 
 function readReport(file: string): ReportLine[] {

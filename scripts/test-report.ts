@@ -22,15 +22,16 @@ export class TestReport {
   }
 
   addCheck(name: string, durationMs: number, problem?: string): void {
-    const result = { file: '', line: 0, name, durationMs, isTopLevel: true };
+    const result = { file: '', line: 0, name };
     this.#count(problem === undefined ? result : { ...result, problem });
     print(mark(problem === undefined), name.padEnd(60), ' '.repeat(10), seconds(durationMs));
   }
 
   addRun(run: TestRun): void {
-    const byFile = Object.groupBy(run.results, (result) => result.file || 'all files');
+    const [onlyFile] = run.durations.size === 1 ? run.durations.keys() : [];
+    const byFile = Object.groupBy(run.results, (result) => onlyFile ?? (result.file || 'unit tests'));
     for (const [file, results = []] of Object.entries(byFile)) {
-      const durationMs = results.reduce((sum, result) => sum + (result.isTopLevel ? result.durationMs : 0), 0);
+      const durationMs = run.durations.get(file) ?? 0;
       const isGood = results.every((result) => result.problem === undefined);
       const count = `${results.length} ${results.length === 1 ? 'test' : 'tests'}`;
       print(mark(isGood), file.padEnd(60), count.padStart(10), seconds(durationMs));

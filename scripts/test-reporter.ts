@@ -8,11 +8,11 @@ export type ReportLine =
       readonly file: string;
       readonly line: number;
       readonly name: string;
-      readonly durationMs: number;
-      readonly isTopLevel: boolean;
       /** Absent when the test passed. */
       readonly problem?: string;
     }
+  /** How long a test or suite that stands in no other took. */
+  | { readonly kind: 'time'; readonly file: string; readonly durationMs: number }
   /** Something that went wrong outside any test. */
   | { readonly kind: 'stray'; readonly problem: string }
   /** The process came to its regular end. Missing after a crash. */
@@ -21,32 +21,23 @@ export type ReportLine =
 /** A reporter for `node --test` that tells the runner all it needs and prints nothing. */
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   for await (const event of events) {
-    const line = translate(event);
-    if (line) yield `${JSON.stringify(line)}\n`;
+    for (const line of translate(event)) yield `${JSON.stringify(line)}\n`;
   }
 }
 
-function translate(event: TestEvent): ReportLine | undefined {
-  if (event.type === 'test:summary') return event.data.file === undefined ? { kind: 'end' } : undefined;
-  if (event.type === 'test:diagnostic') {
-    const { message } = event.data;
-    return message.startsWith('Error:') ? { kind: 'stray', problem: message } : undefined;
+function* translate(event: TestEvent): Generator<ReportLine> {
+  if (event.type === 'test:summary' && event.data.file === undefined) yield { kind: 'end' };
+  if (event.type === 'test:diagnostic' && event.data.message.startsWith('Error:')) {
+    yield { kind: 'stray', problem: event.data.message };
   }
-  if (event.type !== 'test:pass' && event.type !== 'test:fail') return undefined;
+  if (event.type !== 'test:pass' && event.type !== 'test:fail') return;
 
-  const { data } = event;
+  const { file = '', line = 0, name, nesting, details } = event.data;
   const problem = describeProblem(event);
+  if (nesting === 0) yield { kind: 'time', file, durationMs: details.duration_ms };
   // A suite is no test; it matters only when something besides its tests failed.
-  if (data.details.type === 'suite' && problem === undefined) return undefined;
-  return {
-    kind: 'test',
-    file: data.file ?? '',
-    line: data.line ?? 0,
-    name: data.name,
-    durationMs: data.details.duration_ms,
-    isTopLevel: data.nesting === 0,
-    ...(problem === undefined ? {} : { problem }),
-  };
+  if (problem !== undefined) yield { kind: 'test', file, line, name, problem };
+  else if (details.type !== 'suite') yield { kind: 'test', file, line, name };
 }
 
 function describeProblem(event: Extract<TestEvent, { type: 'test:pass' | 'test:fail' }>): string | undefined {

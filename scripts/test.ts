@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { requirements } from '../test/requirements.ts';
 import { runStaticChecks } from './static-checks.ts';
 import { listProcessTests, listUnitTests } from './test-files.ts';
-import { runTestProcess } from './test-process.ts';
+import { runTestProcess, stopOnSignals } from './test-process.ts';
 import { TestReport } from './test-report.ts';
 
 const timeoutMs = 10 * 60_000;
@@ -16,7 +16,7 @@ const wanted = (file: string): boolean => positionals.every((part) => file.inclu
 const folder = mkdtempSync(join(tmpdir(), 'sallyport-requirements-'));
 const requirementsFile = join(folder, 'requirements');
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
+stopOnSignals();
 
 const report = new TestReport({ verbose: values.verbose === true });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hash, randomUUIDv7 } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { decodeLeaf } from '../../packages/gateway/src/audit/leaf.ts';
-import type { Admission, LogEntry, NewSession, Store } from '../../packages/gateway/src/storage/stores.ts';
+import type { Admission, Artifact, LogEntry, NewSession, Store } from '../../packages/gateway/src/storage/stores.ts';
 import { requirement } from '../requirement.ts';
 
 /** How the suite opens an adapter. `open` may be called again after `close` and must find what was written. */
@@ -173,6 +173,49 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       );
       assert.equal(decodeLeaf(read[0]?.leaf ?? new Uint8Array()).kind, 'event');
       assert.equal(store.logSize(), before + 300);
+    });
+
+    test('content belongs to the sessions that put or received it, until it is forgotten', async () => {
+      const [owner, stranger] = [await newSession(), await newSession()];
+      const content = { hash: 'a'.repeat(64), sizeBytes: 5, nowMs: 1000 };
+      await store.recordContent({ ...content, sessionId: owner.id });
+      await store.recordContent({ ...content, sessionId: owner.id, nowMs: 2000 });
+      assert.equal(store.mayUseContent(owner.id, content.hash), true);
+      assert.equal(store.mayUseContent(stranger.id, content.hash), false);
+      const known = { hash: content.hash, sizeBytes: 5, lastUsedMs: 2000, referenced: false };
+      assert.deepEqual(store.listContent(), [known]);
+      await reopen();
+      assert.equal(store.mayUseContent(owner.id, content.hash), true);
+      assert.equal(await store.forgetContent(content.hash), true);
+      assert.equal(store.mayUseContent(owner.id, content.hash), false);
+      assert.equal(await store.forgetContent(content.hash), false);
+    });
+
+    test('an artifact is published once, and its content is not forgotten', async () => {
+      const session = await newSession();
+      const hash = 'b'.repeat(64);
+      await store.recordContent({ hash, sizeBytes: 7, sessionId: session.id, nowMs: 1 });
+      const artifact: Artifact = {
+        id: 'report-1',
+        contentHash: hash,
+        sizeBytes: 7,
+        category: 'report',
+        metadata: ['format=junit'],
+        sessionId: session.id,
+        agent: session.agent,
+        publishedAtMs: 2,
+      };
+      const answers = await Promise.all(Array.from({ length: 5 }, () => store.publishArtifact(artifact)));
+      assert.deepEqual(answers.toSorted(), ['exists', 'exists', 'exists', 'exists', 'published']);
+      assert.equal(await store.publishArtifact({ ...artifact, category: 'other' }), 'exists');
+      assert.equal(await store.forgetContent(hash), false);
+      await reopen();
+      assert.deepEqual(store.findArtifact('report-1'), artifact);
+      assert.deepEqual(store.listArtifacts({ category: 'report' }), [artifact]);
+      assert.deepEqual(store.listArtifacts({ category: 'other' }), []);
+      assert.deepEqual(store.listArtifacts({ sessionId: session.id }), [artifact]);
+      const unknown = { ...artifact, id: 'report-2', contentHash: 'c'.repeat(64) };
+      await assert.rejects(store.publishArtifact(unknown), 'content must be known first');
     });
 
     test('closing signs everything, and what was written is there after opening again', async () => {

@@ -2,6 +2,7 @@ import { canonicalJson } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
 import type * as facts from '../model/call.ts';
 import type { Refusal } from '../model/refusal.ts';
+import { countValues } from '../registry/count-values.ts';
 import type { Redactor } from './redact.ts';
 
 /** All facts that a record may tell, as far as the call came. */
@@ -17,6 +18,7 @@ export type KnownFacts = Partial<
 >;
 
 const mostBytes = 48 * 1024;
+const mostValues = 10_000;
 const longestIdentifier = 256;
 const longestReason = 2000;
 
@@ -87,7 +89,9 @@ function largestMember(payload: { [key: string]: Json }): [name: string, bytes: 
 /** Only of callers who are known: nobody else gets to choose what stands in the log, and how much of it. */
 function describeArguments(call: KnownFacts, redactor: Redactor): { arguments?: Json } {
   const value = call.arguments?.value ?? call.rawArguments;
-  return value === undefined || call.session === undefined ? {} : { arguments: redactor.redactJson(value) };
+  if (value === undefined || call.session === undefined) return {};
+  if (countValues(value, mostValues) === mostValues) return { arguments: `[${mostValues} values or more]` };
+  return { arguments: redactor.redactJson(value) };
 }
 
 function optional(name: string, value: string | undefined): { [key: string]: Json } {

@@ -5,7 +5,10 @@ import type { Store } from '../storage/stores.ts';
  * Closes the intents that a crash left open. Whether their effect happened is not known here, and is not guessed.
  * Returns how many there were.
  */
-export async function reconcileIntents(store: Store, nowMs: number): Promise<number> {
+export async function reconcileIntents(
+  store: Pick<Store, 'listOpenIntents' | 'settle'>,
+  nowMs: number,
+): Promise<number> {
   const open = store.listOpenIntents();
   await Promise.all(
     open.map(({ callId, sessionId, index }) =>

@@ -194,7 +194,8 @@ const hostile: Record<string, JsonObject> = {
   'long keys': Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`${n}${'k'.repeat(100_000)}`, 1])),
   'long texts of three bytes': Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`t${n}`, '€'.repeat(5000)])),
   'deep nesting': nest(60),
-  'wide nesting': { a: wide(3) },
+  'wide nesting': { a: wide(2) },
+  'more values than anyone reads': { a: Array.from({ length: 200_000 }, () => 'x') },
 };
 
 function nest(depth: number): JsonObject {

@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json, JsonObject } from '@sallyport/contract';
 import type { Violation } from '../model/refusal.ts';
+import { countValues } from './count-values.ts';
 import { nearestNames } from './nearest-names.ts';
 
 const mostViolations = 50;
@@ -54,18 +55,6 @@ export class SchemaCheck {
       ownProperties: true,
     }).compile(this.#schema);
   }
-}
-
-/** How many values there are, at every depth; stops counting at `enough`. */
-function countValues(value: Json, enough: number): number {
-  if (typeof value !== 'object' || value === null) return 1;
-  const members: readonly Json[] = Array.isArray(value) ? value : Object.values(value as JsonObject);
-  let count = 1 + members.length;
-  for (const member of members) {
-    if (count >= enough) return enough;
-    count += countValues(member, enough - count) - 1;
-  }
-  return count;
 }
 
 function describeError(error: ErrorObject, subject: Subject): Violation {

@@ -135,7 +135,7 @@ function judgeFolder(pin: Pin, access: Access, named: NamedPath, reach: Reach): 
  * whoever could make the link could then read the file without it. Package stores that share files (pnpm, git)
  * stay readable, private keys and shadow files do not become so.
  */
-function checkReadable(stats: Stats, named: NamedPath): void {
+export function checkReadable(stats: Stats, named: NamedPath): void {
   if (stats.isSymbolicLink()) throw leadsOut(named);
   if (!stats.isFile()) {
     const what = stats.isDirectory() ? 'a folder; use files.list' : 'a device, pipe or socket';

@@ -88,6 +88,49 @@ export interface OpenIntent {
   readonly timeMs: number;
 }
 
+/** A session put or received this content, and may use it from now on. */
+export interface ContentGrant {
+  readonly sessionId: string;
+  /** BLAKE3, 64 hexadecimal digits. */
+  readonly hash: string;
+  readonly sizeBytes: number;
+  readonly nowMs: number;
+}
+
+export interface KnownContent {
+  readonly hash: string;
+  readonly sizeBytes: number;
+  readonly lastUsedMs: number;
+  /** Something that lasts points to it, such as an artifact. */
+  readonly referenced: boolean;
+}
+
+export interface Artifact {
+  readonly id: string;
+  readonly contentHash: string;
+  readonly sizeBytes: number;
+  readonly category: string;
+  /** `key=value` each. */
+  readonly metadata: readonly string[];
+  readonly sessionId: string;
+  readonly agent: string;
+  readonly publishedAtMs: number;
+}
+
+/** What is known about content; the bytes lie in the content store. */
+export interface ContentIndex {
+  readonly recordContent: (grant: ContentGrant) => Promise<void>;
+  readonly mayUseContent: (sessionId: string, hash: string) => boolean;
+  readonly listContent: () => readonly KnownContent[];
+  /** Drops what is known about unreferenced content. False, and nothing changed, when something references it. */
+  readonly forgetContent: (hash: string) => Promise<boolean>;
+  /** Publishing is final: an id that is taken stays what it was. */
+  readonly publishArtifact: (artifact: Artifact) => Promise<'published' | 'exists'>;
+  readonly findArtifact: (id: string) => Artifact | undefined;
+  /** Newest first. Absent filters match all. */
+  readonly listArtifacts: (filter: { readonly category?: string; readonly sessionId?: string }) => readonly Artifact[];
+}
+
 /**
  * Everything the gate remembers. One daemon owns a store; all methods may be called concurrently.
  *
@@ -97,7 +140,7 @@ export interface OpenIntent {
  * Failure: a write that could not be made durable rejects, and so does every later one (`sealed`), because a log
  * with a hole proves nothing. Reads go on. A restart is the way back.
  */
-export interface Store {
+export interface Store extends ContentIndex {
   /** One transaction: the session is active, budget and limits have room and are charged, the intent is written. */
   readonly admit: (admission: Admission) => Promise<Admitted>;
   /** Writes the outcome and closes the intent. Rejects when no such intent is open. */

@@ -16,10 +16,11 @@ export function checkOriginAtPort(port: number, furtherHosts: readonly string[] 
   const hosts = [...loopbackNames, ...furtherHosts.map((host) => host.toLowerCase())];
   const authorities = new Set(hosts.flatMap((host) => [host, `${host}:${port}`]));
   const origins = new Set(hosts.map((host) => `http://${host}:${port}`));
+  const isOurs = (host: string | undefined) =>
+    host !== undefined && (authorities.has(host) || authorities.has(host.toLowerCase()));
   return {
     refusalOf: ({ ':authority': authority, host = authority, origin }) => {
-      if (host === undefined || !authorities.has(host.toLowerCase())) return foreignHost;
-      if (authority !== undefined && !authorities.has(authority.toLowerCase())) return foreignHost;
+      if (!isOurs(host) || (authority !== undefined && !isOurs(authority))) return foreignHost;
       return origin === undefined || origins.has(origin) ? undefined : foreignOrigin;
     },
   };

@@ -59,11 +59,13 @@ export function routeHealth(readHealth: ReadHealth): HttpRoute {
     doors,
     handle: (_request, response) => {
       const { status, reason } = readHealth();
+      const body = JSON.stringify({ status, reason });
       response.writeHead(status === 'serving' ? 200 : 503, {
         'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
         'cache-control': 'no-store',
       });
-      response.end(JSON.stringify({ status, reason }));
+      response.end(body);
     },
   };
 }

@@ -1,17 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import { fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
 import type { DescMessage, JsonValue, Message } from '@bufbuild/protobuf';
-import { checkJsonShape } from './check-json-shape.ts';
+import { checkBinaryShape, checkJsonShape } from './check-shape.ts';
 import type { Method } from './method-table.ts';
 import { RpcError } from './rpc-error.ts';
 
 // A field that this version does not know is dropped, in JSON as in binary, so that newer clients are understood.
-// Keeping it would also cost a hundred times its size: two bytes on the wire become an object.
 const jsonReadOptions = { ignoreUnknownFields: true };
 const binaryReadOptions = { readUnknownFields: false };
 const maxReasonLength = 200;
 
 export function decodeBinary({ input }: Method, bytes: Uint8Array): Message {
+  checkBinaryShape(input, bytes);
   try {
     return fromBinary(input, bytes, binaryReadOptions);
   } catch (error) {

@@ -46,51 +46,51 @@ export function readBody(source: BodySource, { room, maxBytes, timeoutMs, inspec
     let further: Buffer[] | undefined;
     let size = 0;
     let takenBytes = 0;
+    let settled = false;
     const timer = timeoutMs === undefined ? undefined : setTimeout(() => fail(tooSlow()), timeoutMs);
 
-    const finish = () => {
+    // The listeners stay on: taking them off costs more than asking whether they still matter.
+    const settle = () => {
+      settled = true;
       clearTimeout(timer);
-      source.off('data', receive);
-      source.off('end', complete);
-      source.off('close', breakOff);
       if (takenBytes > 0) room.give(takenBytes);
     };
     const fail = (error: Error) => {
-      finish();
+      settle();
       source.pause();
       reject(error);
     };
     const receive = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBytes) throw tooLarge(maxBytes);
+      if (first === undefined) {
+        inspect?.(chunk);
+        first = chunk;
+        return;
+      }
+      // A body that came in one piece never gets here, so the common case is not counted.
+      room.take(size - takenBytes);
+      takenBytes = size;
+      further ??= [first];
+      further.push(chunk);
+    };
+    source.on('data', (chunk: Buffer) => {
+      if (settled) return;
       try {
-        size += chunk.length;
-        if (size > maxBytes) throw tooLarge(maxBytes);
-        if (first === undefined) {
-          inspect?.(chunk);
-          first = chunk;
-          return;
-        }
-        // A body that came in one piece never gets here, so the common case is not counted.
-        const newBytes = size - takenBytes;
-        room.take(newBytes);
-        takenBytes = size;
-        further ??= [first];
-        further.push(chunk);
+        receive(chunk);
       } catch (error) {
         fail(error as Error);
       }
-    };
-    const complete = () => {
+    });
+    source.on('end', () => {
       // Node ends a stream that was reset, too. The first half of a protobuf message can be a whole one: it must not run.
-      if (source.aborted === true) return;
-      finish();
+      if (settled || source.aborted === true) return;
+      settle();
       resolve(further === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(further, size));
-    };
-    const breakOff = () => {
-      fail(new RpcError('canceled', 'The caller went away before the request was complete.'));
-    };
-    source.on('data', receive);
-    source.on('end', complete);
-    source.on('close', breakOff);
+    });
+    source.on('close', () => {
+      if (!settled) fail(new RpcError('canceled', 'The caller went away before the request was complete.'));
+    });
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Incoming } from './door-context.ts';
+import type { Exchange } from './exchange.ts';
 import type { HttpRoute } from './http-route.ts';
 import { presentError, RpcError } from './rpc-error.ts';
 import { sendConnectError } from './send-http.ts';
@@ -64,14 +65,15 @@ function dispatchRoute(incoming: Incoming): Promise<void> | void {
 
 async function serveRoute(incoming: Incoming, route: HttpRoute): Promise<void> {
   const { connection, request, response, context } = incoming;
-  const exchange = connection.open(request.headers, undefined);
+  let exchange: Exchange | undefined;
   try {
+    exchange = connection.open(request.headers, undefined);
     await route.handle(request, response, exchange);
   } catch (error) {
     if (response.headersSent) throw error;
     sendConnectError(incoming, presentError(error, route.path, context.log));
   } finally {
-    exchange.end();
+    exchange?.end();
   }
 }
 

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Http2ServerRequest, Http2ServerResponse, performServerHandshake } from 'node:http2';
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Connection } from './connection.ts';
@@ -11,6 +10,8 @@ import type { TransportLimits } from './transport-limits.ts';
 
 /** Speaks HTTP/2 on a socket: gRPC, and everything that HTTP/1.1 serves too. Closes the session when it idles. */
 export function serveHttp2(socket: Socket, connection: Connection, context: DoorContext): ServerHttp2Session {
+  // Loaded with the first connection that needs it: 25 ms that the start of the daemon does not wait for.
+  const { Http2ServerRequest, Http2ServerResponse, performServerHandshake } = process.getBuiltinModule('node:http2');
   const { limits } = context;
   // The HTTP/1.1 server accepts its sockets half open; here the other end's goodbye is the end of all calls.
   socket.allowHalfOpen = false;

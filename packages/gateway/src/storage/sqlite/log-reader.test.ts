@@ -77,6 +77,7 @@ const tampering: Record<string, string> = {
   'a payload taken away without its salt': `UPDATE records SET payload = NULL WHERE position = 1`,
   'a record added by hand': `INSERT INTO records SELECT 6, leaf, salt, payload, tag FROM records WHERE position = 0`,
   'a place below the first': `UPDATE records SET position = -1 WHERE position = 5`,
+  'a place below all others': `UPDATE records SET position = -9223372036854775808 WHERE position = 5`,
   'a place that no number can hold': `UPDATE records SET position = 9223372036854775807 WHERE position = 5`,
   'a checkpoint over more than a number can hold': `UPDATE checkpoints SET size = 9223372036854775807 WHERE size = 4`,
   'a changed checkpoint': `UPDATE checkpoints SET note = replace(note, 'test', 'tost') WHERE size = 4`,
@@ -100,6 +101,39 @@ test('a table without the rules of ours cannot make the reader throw', () => {
     UPDATE other SET position = 'x', leaf = 7, salt = 'text', payload = x'00' WHERE position = 2;
     DROP TABLE records; ALTER TABLE other RENAME TO records;`);
   assert.equal(verify(file).ok, false);
+  database.close();
+});
+
+const pretenders: Record<string, string> = {
+  'a view in place of the records': `ALTER TABLE records RENAME TO hidden; CREATE VIEW records AS SELECT * FROM hidden`,
+  'a column that shows the same rows for ever': `
+    ALTER TABLE records ADD COLUMN rowid ANY;
+    UPDATE records SET rowid = 'x';`,
+  'a column that hides a row': `
+    ALTER TABLE records ADD COLUMN rowid ANY;
+    UPDATE records SET rowid = position;
+    INSERT INTO records SELECT 6, leaf, salt, payload, tag, NULL FROM records WHERE position = 0;`,
+};
+
+for (const [what, sql] of Object.entries(pretenders)) {
+  test(`${what} is refused`, () => {
+    requirement('AUD-3');
+    const { file, database } = writeLog();
+    database.execute(sql);
+    assert.throws(() => verify(file), /not those that Sallyport makes/);
+    database.close();
+  });
+}
+
+test('a log longer than one portion is read whole', () => {
+  const { file, database, appender } = writeLog();
+  for (let index = 6; index < 1234; index++) {
+    appender.append({ kind: 'event', result: 'none', timeMs: index, payload: '{}' });
+  }
+  appender.committed();
+  appender.sign();
+  const report = verify(file);
+  assert.deepEqual([report.ok, report.size, report.checkpointSize], [true, 1234, 1234]);
   database.close();
 });
 

@@ -1,7 +1,10 @@
 import type { LogSource } from '../../audit/verify.ts';
 import type { StoredCheckpoint, StoredRecord } from '../stores.ts';
 import { Database } from './database.ts';
-import type { Row } from './database.ts';
+import type { Row, Statement } from './database.ts';
+
+const rowsPerRead = 500;
+const beforeFirstRow = '-1e300';
 
 /** A log to be judged, as it stood when it was opened. Holds one read transaction until it is closed. */
 export interface OpenLog extends LogSource {
@@ -17,16 +20,19 @@ export function openLog(databaseFile: string): OpenLog {
   const database = Database.openForReading(databaseFile);
   try {
     database.execute('BEGIN');
+    refuseForeignTables(database);
     const records = database.prepare(
-      `SELECT ${whole('position')} AS position, leaf, salt, payload, tag FROM records ORDER BY records.position`,
+      `SELECT CAST(rowid AS TEXT) AS row, ${whole('position')} AS position, leaf, salt, payload, tag
+      FROM records WHERE rowid > CAST(? AS NUMERIC) ORDER BY rowid LIMIT ${rowsPerRead}`,
     );
     const checkpoints = database.prepare(
       `SELECT ${whole('size')} AS size, note FROM checkpoints ORDER BY checkpoints.size`,
     );
+    const size = database.readNumber('SELECT count(*) FROM records');
     return {
-      size: database.readNumber('SELECT count(*) FROM records'),
-      records: () => mapRows(records.iterate(), readRecord),
-      checkpoints: () => mapRows(checkpoints.iterate(), readCheckpoint),
+      size,
+      records: () => readInPortions(records, size),
+      checkpoints: () => readCheckpoints(checkpoints),
       close: () => database.close(),
     };
   } catch (error) {
@@ -53,10 +59,30 @@ export function readRecord(row: Row): StoredRecord {
   };
 }
 
-function readCheckpoint(row: Row): StoredCheckpoint {
-  return { size: Number(row['size']), note: String(row['note']) };
+/** Portions cost a third less than one row at a time. */
+function* readInPortions(statement: Statement, size: number): Generator<StoredRecord> {
+  let read = 0;
+  for (let after = beforeFirstRow; ;) {
+    const rows = statement.all(after);
+    read += rows.length;
+    // A column that poses as the number of the row could hide rows, or show some of them for ever.
+    if (read > size || (rows.length === 0 && read < size)) throw notOurs();
+    if (rows.length === 0) return;
+    for (const row of rows) yield readRecord(row);
+    after = String(rows.at(-1)?.['row']);
+  }
 }
 
-function* mapRows<Item>(rows: Iterable<Row>, read: (row: Row) => Item): Generator<Item> {
-  for (const row of rows) yield read(row);
+function* readCheckpoints(statement: Statement): Generator<StoredCheckpoint> {
+  for (const row of statement.iterate()) yield { size: Number(row['size']), note: String(row['note']) };
+}
+
+/** A view could tell the verifier another history than the daemon. */
+function refuseForeignTables(database: Database): void {
+  const tables = `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name IN ('records', 'checkpoints')`;
+  if (database.readNumber(tables) !== 2) throw notOurs();
+}
+
+function notOurs(): Error {
+  return new Error('its tables are not those that Sallyport makes');
 }

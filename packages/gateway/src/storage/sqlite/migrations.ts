@@ -63,6 +63,31 @@ const migrations: readonly string[] = [
     PRIMARY KEY (session_id, key)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX dedupe_by_expiry ON dedupe (expires_at_ms);
+
+  CREATE TABLE content (
+    hash TEXT PRIMARY KEY,
+    size_bytes INTEGER NOT NULL,
+    last_used_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE content_grants (
+    session_id TEXT NOT NULL,
+    hash TEXT NOT NULL REFERENCES content (hash) ON DELETE CASCADE,
+    PRIMARY KEY (session_id, hash)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX content_grants_by_hash ON content_grants (hash);
+
+  CREATE TABLE artifacts (
+    id TEXT PRIMARY KEY,
+    content_hash TEXT NOT NULL REFERENCES content (hash),
+    size_bytes INTEGER NOT NULL,
+    category TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    published_at_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX artifacts_by_content ON artifacts (content_hash);
   `,
 ];
 

@@ -5,6 +5,7 @@ import { ConfigError, Fault } from '../../model/fault.ts';
 import { modes } from '../../model/session.ts';
 import type { Mode, Session } from '../../model/session.ts';
 import type * as stores from '../stores.ts';
+import { ContentReader } from './content-reader.ts';
 import type { Statement } from './database.ts';
 import { Database } from './database.ts';
 import { readRecord } from './log-reader.ts';
@@ -37,6 +38,7 @@ export async function openSqliteStore(options: WriterOptions): Promise<stores.St
 class SqliteStore implements stores.Store {
   readonly #worker: Worker;
   readonly #reader: Database;
+  readonly #content: ContentReader;
   readonly #waiting = new Map<number, Waiting>();
   readonly #sessionsByToken = new Map<string, Session>();
   readonly #sessionsById = new Map<string, Session>();
@@ -50,6 +52,7 @@ class SqliteStore implements stores.Store {
   constructor(worker: Worker, reader: Database) {
     this.#worker = worker;
     this.#reader = reader;
+    this.#content = new ContentReader(reader);
     this.#select = {
       byToken: reader.prepare('SELECT * FROM sessions WHERE token_sha256 = ?'),
       byId: reader.prepare('SELECT * FROM sessions WHERE id = ?'),
@@ -121,6 +124,24 @@ class SqliteStore implements stores.Store {
     const current = row !== undefined && Number(row['window_start_ms']) >= windowStartMs;
     return { used: current ? Number(row['used']) : 0, resetsInMs: windowStartMs + reservation.windowMs - nowMs };
   };
+
+  readonly recordContent = async (grant: stores.ContentGrant): Promise<void> => {
+    await this.#write<void>({ name: 'recordContent', grant });
+  };
+
+  readonly forgetContent = (hash: string): Promise<boolean> => this.#write<boolean>({ name: 'forgetContent', hash });
+
+  readonly publishArtifact = (artifact: stores.Artifact): Promise<'published' | 'exists'> =>
+    this.#write<'published' | 'exists'>({ name: 'publishArtifact', artifact });
+
+  readonly mayUseContent: stores.ContentIndex['mayUseContent'] = (sessionId, hash) =>
+    this.#content.mayUse(sessionId, hash);
+
+  readonly listContent: stores.ContentIndex['listContent'] = () => this.#content.list();
+
+  readonly findArtifact: stores.ContentIndex['findArtifact'] = (id) => this.#content.findArtifact(id);
+
+  readonly listArtifacts: stores.ContentIndex['listArtifacts'] = (filter) => this.#content.listArtifacts(filter);
 
   readonly listOpenIntents = (): readonly stores.OpenIntent[] =>
     this.#select.intents.all().map((row) => ({

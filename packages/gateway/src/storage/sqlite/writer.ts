@@ -1,7 +1,8 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { openSigner } from '../../audit/checkpoint.ts';
 import type { Mode } from '../../model/session.ts';
-import type { Admission, Admitted, LogEntry, NewSession, Settlement } from '../stores.ts';
+import type { Admission, Admitted, Artifact, ContentGrant, LogEntry, NewSession, Settlement } from '../stores.ts';
+import { ContentWriter } from './content-writer.ts';
 import { Counters } from './counters.ts';
 import { Database, isConstraintViolation, isDiskFull } from './database.ts';
 import { LogAppender } from './log-appender.ts';
@@ -25,7 +26,10 @@ export type Operation =
   | { readonly name: 'append'; readonly entry: LogEntry }
   | { readonly name: 'createSession'; readonly session: NewSession }
   | { readonly name: 'endSession'; readonly id: string }
-  | { readonly name: 'setMode'; readonly mode: Mode };
+  | { readonly name: 'setMode'; readonly mode: Mode }
+  | { readonly name: 'recordContent'; readonly grant: ContentGrant }
+  | { readonly name: 'forgetContent'; readonly hash: string }
+  | { readonly name: 'publishArtifact'; readonly artifact: Artifact };
 
 export type Written =
   | { readonly ok: true; readonly value: unknown }
@@ -37,6 +41,7 @@ export class Writer {
   readonly #database: Database;
   readonly #log: LogAppender;
   readonly #counters: Counters;
+  readonly #content: ContentWriter;
   readonly #statements: WriterStatements;
   #sealedBecause: string | undefined;
 
@@ -46,6 +51,7 @@ export class Writer {
     migrate(this.#database);
     this.#log = new LogAppender(this.#database, openSigner(options.signingKey), options.origin, options.checkpointFile);
     this.#counters = new Counters(this.#database);
+    this.#content = new ContentWriter(this.#database);
     this.#statements = prepareWriterStatements(this.#database);
     this.#setReserveAside();
     // What a former run committed but did not sign is signed before anything new comes.
@@ -124,6 +130,12 @@ export class Writer {
         return this.#statements.endSession.run(operation.id) === 1;
       case 'setMode':
         return void this.#statements.setMode.run(operation.mode);
+      case 'recordContent':
+        return this.#content.record(operation.grant);
+      case 'forgetContent':
+        return this.#content.forget(operation.hash);
+      case 'publishArtifact':
+        return this.#content.publish(operation.artifact);
     }
   }
 

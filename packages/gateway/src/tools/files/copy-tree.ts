@@ -13,9 +13,10 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { join } from 'node:path';
 import { ToolFailure } from '../../model/tool.ts';
-import { OpenFolder, pinPath } from '../../sandbox/open-path.ts';
+import { checkReadable, OpenFolder, pinPath } from '../../sandbox/open-path.ts';
 import type { Pin } from '../../sandbox/pin.ts';
 import { copyBytes, syncFiles } from './file-bytes.ts';
 import { readEntries } from './read-entries.ts';
@@ -24,7 +25,11 @@ import { readEntries } from './read-entries.ts';
 export async function copyTree(folder: OpenFolder, name: string, to: string, signal: AbortSignal): Promise<void> {
   using pin = pinPath(folder.entry(name), { followLinks: 'not-last', expect: 'anything' });
   const stats = pin.stat();
-  if (stats.isFile()) return await copyFile(pin, to, signal);
+  if (stats.isFile()) {
+    // What could not be read here because of its second name must not become readable when it is restored.
+    checkReadable(stats, { given: name, path: folder.realPathOf(name) });
+    return await copyFile(pin, stats, to, signal);
+  }
   if (stats.isSymbolicLink()) return symlinkSync(readlinkSync(folder.entry(name)), to);
   if (!stats.isDirectory()) {
     throw new ToolFailure('NOT_A_FILE', `${name} is a device, pipe or socket, which the trash cannot keep.`);
@@ -45,8 +50,8 @@ export async function removeTree(folder: OpenFolder, name: string, signal: Abort
   rmdirSync(folder.entry(name));
 }
 
-async function copyFile(pin: Pin, to: string, signal: AbortSignal): Promise<void> {
-  const { size, mode, atime, mtime } = pin.stat();
+async function copyFile(pin: Pin, stats: Stats, to: string, signal: AbortSignal): Promise<void> {
+  const { size, mode, atime, mtime } = stats;
   const source = pin.reopen(constants.O_RDONLY);
   try {
     const copy = openSync(to, 'wx', 0o600);

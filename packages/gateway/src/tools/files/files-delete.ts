@@ -9,14 +9,17 @@ import type { Target } from '../../sandbox/open-to-change.ts';
 import { isWithin, parsePath } from '../../sandbox/parse-path.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
 import { missingFile } from './missing-file.ts';
-import { showPath } from './preview-change.ts';
 import { moveToTrash } from './move-to-trash.ts';
+import { showPath } from './preview-change.ts';
 import { FolderWalk } from './walk-folder.ts';
 
 interface DeleteArguments {
   readonly path: string;
   readonly recursive: boolean;
 }
+
+/** The preview names no more than a person reads. */
+const maxListed = 1000;
 
 export const filesDelete = defineFileTool({
   name: 'files.delete',
@@ -75,8 +78,6 @@ interface Stock {
   readonly files: number;
   readonly listed: readonly string[];
 }
-
-const maxListed = 1000;
 
 /** What would be deleted. A folder goes as a whole or not at all, so one entry that must stay keeps all of it. */
 async function takeStock(args: DeleteArguments, target: Target, context: ToolContext): Promise<Stock> {

@@ -7,7 +7,7 @@ import { filesEdit } from './files-edit.ts';
 import { endsWith, TestWorkspace } from './test-workspace.ts';
 
 test('the one passage that matches is replaced', async () => {
-  requirement('CAT-1', 'EXEC-9');
+  requirement('CAT-1');
   using workspace = new TestWorkspace();
   chmodSync(workspace.put('a.txt', 'one\ntwö\nthree\n'), 0o640);
   const answer = await workspace.call(filesEdit, { path: 'a.txt', old_content: 'twö', new_content: '2' });

@@ -6,7 +6,7 @@ import { filesEnsureDir } from './files-ensure-dir.ts';
 import { endsWith, TestWorkspace } from './test-workspace.ts';
 
 test('missing folders are made and named, outermost first', async () => {
-  requirement('CAT-1', 'EXEC-9');
+  requirement('CAT-1');
   using workspace = new TestWorkspace();
   workspace.put('a/file');
   assert.deepEqual((await workspace.call(filesEnsureDir, { path: 'a/b/c' }))['created'], ['a/b', 'a/b/c']);

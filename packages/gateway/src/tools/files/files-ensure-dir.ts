@@ -7,6 +7,7 @@ import { parsePath, spellLike } from '../../sandbox/parse-path.ts';
 import type { NamedPath } from '../../sandbox/parse-path.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
 import { syncFolder } from './file-bytes.ts';
+import { showPath } from './preview-change.ts';
 
 interface EnsureDirArguments {
   readonly path: string;
@@ -37,8 +38,9 @@ export const filesEnsureDir = defineFileTool({
   preview: (args, context) => {
     const missing = spellLast(parsePath(args.path, context.workingDirectory), countMissing(args, context), context);
     return {
-      summary: missing.length === 0 ? `Nothing: ${args.path} exists` : `Make the folder ${args.path}`,
-      detail: missing.map((path) => `${path}\n`).join(''),
+      summary:
+        missing.length === 0 ? `Nothing: ${showPath(args.path)} exists` : `Make the folder ${showPath(args.path)}`,
+      detail: missing.map((path) => `${showPath(path)}\n`).join(''),
       undoable: true,
     };
   },

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { test } from 'node:test';
+import type { JsonObject } from '@sallyport/contract';
 import { requirement } from '../../../../../test/requirement.ts';
 import { filesMoveGlob } from './files-move-glob.ts';
 import { endsWith, TestWorkspace } from './test-workspace.ts';
@@ -35,7 +36,6 @@ test('a name that is taken is reported and nothing is overwritten', async () => 
 });
 
 test('with overwrite the former file is kept in the trash', async () => {
-  requirement('EXEC-9');
   using workspace = prepare('from/a.txt', 'to/a.txt');
   assert.deepEqual((await workspace.call(filesMoveGlob, { ...args, overwrite: true }))['moved'], ['a.txt']);
   assert.equal(workspace.text('to/a.txt'), 'from/a.txt');
@@ -65,36 +65,44 @@ test('one file that cannot be moved does not stop the others', async () => {
   assert.deepEqual(failed, [{ name: 'b.txt', code: 'NOT_A_FILE', message: 'to/b.txt is a folder.' }]);
 });
 
-test(
-  'a target on another file system gets a copy before the source goes',
-  { skip: !hasShm() && 'one disk' },
-  async () => {
-    const elsewhere = mkdtempSync('/dev/shm/sallyport-');
-    try {
-      using workspace = prepare('from/a.txt', 'from/b.txt', 'from/large.txt');
-      workspace.put('from/large.txt', 'x'.repeat(300_000));
-      const paths = { judge: () => undefined };
-      const to = { from: 'from', to: elsewhere, patterns: ['*'], overwrite: false };
-      const answer = (await filesMoveGlob.run(to, { ...workspace.context, paths })) as { moved: string[] };
-      assert.deepEqual(answer.moved, ['a.txt', 'b.txt', 'large.txt']);
-      assert.deepEqual(readdirSync(workspace.at('from')), []);
-      assert.equal(readFileSync(`${elsewhere}/a.txt`, 'utf8'), 'from/a.txt');
-      assert.equal(readFileSync(`${elsewhere}/large.txt`, 'utf8').length, 300_000);
-      assert.deepEqual(readdirSync(elsewhere), ['a.txt', 'b.txt', 'large.txt']);
-    } finally {
-      rmSync(elsewhere, { recursive: true });
-    }
-  },
-);
+test('a target on another file system gets a copy before the source goes', async () => {
+  const elsewhere = mkdtempSync('/dev/shm/sallyport-');
+  try {
+    using workspace = prepare('from/a.txt', 'from/b.txt', 'from/large.txt');
+    workspace.put('from/large.txt', 'x'.repeat(300_000));
+    const paths = { judge: () => undefined };
+    const to = { from: 'from', to: elsewhere, patterns: ['*'], overwrite: false };
+    const answer = (await filesMoveGlob.run(to, { ...workspace.context, paths })) as { moved: string[] };
+    assert.deepEqual(answer.moved, ['a.txt', 'b.txt', 'large.txt']);
+    assert.deepEqual(readdirSync(workspace.at('from')), []);
+    assert.equal(readFileSync(`${elsewhere}/a.txt`, 'utf8'), 'from/a.txt');
+    assert.equal(readFileSync(`${elsewhere}/large.txt`, 'utf8').length, 300_000);
+    assert.deepEqual(readdirSync(elsewhere), ['a.txt', 'b.txt', 'large.txt']);
+  } finally {
+    rmSync(elsewhere, { recursive: true });
+  }
+});
 
 test('folders that are links, are missing or are the same are refused', async () => {
   using workspace = prepare('from/a.txt');
   symlinkSync(workspace.outside, workspace.at('out'));
   await assert.rejects(workspace.call(filesMoveGlob, { ...args, to: 'out' }), endsWith('UNSAFE_PATH'));
   await assert.rejects(workspace.call(filesMoveGlob, { ...args, from: 'out' }), endsWith('UNSAFE_PATH'));
-  await assert.rejects(workspace.call(filesMoveGlob, { ...args, to: 'missing' }), endsWith('NOT_FOUND'));
+  await assert.rejects(
+    workspace.call(filesMoveGlob, { ...args, to: 'missing' }),
+    endsWith('NOT_FOUND', /^missing does/),
+  );
   await assert.rejects(workspace.call(filesMoveGlob, { ...args, to: './from/' }), endsWith('INVALID_ARGUMENTS'));
   assert.deepEqual(workspace.outsideNames(), ['secret.txt']);
+});
+
+test('a file with a second name stays where it is', async () => {
+  requirement('EXEC-7');
+  using workspace = prepare('from/a.txt');
+  linkSync(`${workspace.outside}/secret.txt`, workspace.at('from/b.txt'));
+  const { moved, failed } = await workspace.call(filesMoveGlob, args);
+  assert.deepEqual(moved, ['a.txt']);
+  assert.equal((failed as readonly JsonObject[])[0]?.['code'], 'UNSAFE_PATH');
 });
 
 test('the preview lists every move and what becomes of taken names, one line each', async () => {
@@ -104,7 +112,3 @@ test('the preview lists every move and what becomes of taken names, one line eac
   assert.match((await workspace.preview(filesMoveGlob, { ...args, overwrite: true })).detail, /a\.txt \(replaces it\)/);
   assert.deepEqual(readdirSync(workspace.at('from')).length, 2);
 });
-
-function hasShm(): boolean {
-  return existsSync('/dev/shm');
-}

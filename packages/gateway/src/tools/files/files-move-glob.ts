@@ -71,8 +71,9 @@ export const filesMoveGlob = defineFileTool({
   claim: (args, session) => {
     const from = parsePath(args.from, session.workingDirectory).path;
     const to = parsePath(args.to, session.workingDirectory).path;
-    if (from === to)
+    if (from === to) {
       throw new ToolRefused(refuse('INVALID_ARGUMENTS', 'same-folder', 'from and to are the same folder.'));
+    }
     args.patterns.forEach((pattern) => compileName(pattern));
     return {
       paths: [
@@ -92,7 +93,7 @@ export const filesMoveGlob = defineFileTool({
     );
     const omission = omitted > 0 ? ` (${omitted} more are kept back by rules)` : '';
     return {
-      summary: `Move ${names.length} files from ${args.from} to ${args.to}${omission}`,
+      summary: showPath(`Move ${names.length} files from ${args.from} to ${args.to}${omission}`),
       detail: lines.map((line, index) => `${line}${notes[index]}\n`).join(''),
       undoable: true,
     };

@@ -6,7 +6,7 @@ import { openTarget } from '../../sandbox/open-to-change.ts';
 import type { Target } from '../../sandbox/open-to-change.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
-import { describeBytes, maxDiffBytes, previewChange } from './preview-change.ts';
+import { describeBytes, maxDiffBytes, previewChange, showPath } from './preview-change.ts';
 import { alreadyExists, openFormer, replaceFile } from './replace-file.ts';
 import type { FormerFile, NewContent } from './replace-file.ts';
 
@@ -137,7 +137,7 @@ async function previewWrite(
   if (former.size > maxDiffBytes) {
     const verb = goes === 'behind' ? 'Append to' : 'Replace';
     const detail = `before: ${former.size} bytes\n${goes === 'behind' ? 'added' : 'after'}: ${describeBytes(bytes)}\n`;
-    return { summary: `${verb} ${given}`, detail, undoable: true };
+    return { summary: `${verb} ${showPath(given)}`, detail, undoable: true };
   }
   const before = await former.read(signal);
   return previewChange(given, before, goes === 'behind' ? Buffer.concat([before, bytes]) : bytes);

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { constants, renameSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
-import { refuse } from '../../model/refusal.ts';
-import { ToolFailure, ToolRefused } from '../../model/tool.ts';
+import { ToolFailure } from '../../model/tool.ts';
 import type { ToolContext } from '../../model/tool.ts';
 import { hasCode } from '../../sandbox/has-code.ts';
-import { pinEntry } from '../../sandbox/open-to-change.ts';
+import { checkWritable, pinEntry } from '../../sandbox/open-to-change.ts';
 import type { Target } from '../../sandbox/open-to-change.ts';
 import { checkSignal } from './check-signal.ts';
 import { Draft, moveToFreeName, removeIfThere } from './draft.ts';
@@ -42,15 +41,12 @@ export async function moveFile(
   await rename(from, source, to, former, context);
 }
 
-/** A file with several names is moved like any other: its content is neither read out nor changed. */
 function openSource(from: Target): FormerFile {
   using pin = pinEntry(from.folder, from.name);
   if (pin === undefined) throw changed(from);
   const stats = pin.statExactly();
-  if (stats.isSymbolicLink()) {
-    throw new ToolRefused(refuse('UNSAFE_PATH', 'path-link', `${from.named.given} is a link.`));
-  }
-  if (!stats.isFile()) throw new ToolFailure('NOT_A_FILE', `${from.named.given} is not a regular file.`);
+  // To another file system a file is copied, and the copy would have lost the trace of its second name.
+  checkWritable(stats, from.named);
   return new FormerFile(pin.reopen(constants.O_RDONLY), stats);
 }
 

@@ -7,6 +7,7 @@ import { openFolderToChange, Target } from '../../sandbox/open-to-change.ts';
 import type { NamedPath } from '../../sandbox/parse-path.ts';
 import { compileGlob } from './compile-pattern.ts';
 import type { Matches } from './compile-pattern.ts';
+import { failureFrom } from './failure-from.ts';
 import { readEntries } from './read-entries.ts';
 
 const maxFiles = 1000;
@@ -24,9 +25,9 @@ export class MovePlan implements Disposable {
     this.#fromNamed = from;
     this.#toNamed = to;
     this.#context = context;
-    this.from = openFolderToChange(from, context);
+    this.from = openNamed(from, context);
     try {
-      this.to = openFolderToChange(to, context);
+      this.to = openNamed(to, context);
     } catch (error) {
       this.from[Symbol.dispose]();
       throw error;
@@ -74,6 +75,15 @@ export class MovePlan implements Disposable {
 export function compileName(pattern: string): Matches {
   const matches = compileGlob(pattern, { caseSensitive: true });
   return (name) => (pattern.startsWith('.') || !name.startsWith('.')) && matches(name);
+}
+
+function openNamed(named: NamedPath, context: ToolContext): OpenFolder {
+  try {
+    return openFolderToChange(named, context);
+  } catch (error) {
+    // There are two folders: the message has to say which.
+    throw failureFrom(error, named.given);
+  }
 }
 
 function locate(name: string, named: NamedPath, folder: OpenFolder): Target {

@@ -127,3 +127,18 @@ export function endsWith(code: Code, message = /./): (error: unknown) => true {
 export function countDescriptors(): number {
   return readdirSync('/proc/self/fd').length;
 }
+
+/** Whether file modes bind this process. They do not bind root, unless it gave that right away. */
+export function obeysModes(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-modes-'));
+  const file = join(folder, 'closed');
+  writeFileSync(file, '', { mode: 0 });
+  try {
+    readFileSync(file);
+    return false;
+  } catch {
+    return true;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

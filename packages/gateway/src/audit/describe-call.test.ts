@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { JsonObject } from '@sallyport/contract';
+import { requirement } from '../../../../test/requirement.ts';
+import { refuse } from '../model/refusal.ts';
+import { argumentsOf, callOf, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
+import { describeCall, describeRefusal, encodePayload, keepText } from './describe-call.ts';
+import { Redactor } from './redact.ts';
+
+const secret = 'hunter2-secret';
+const redactor = new Redactor([secret]);
+
+test('a call is described as far as it came', () => {
+  assert.deepEqual(describeCall({}, redactor), { request_id: '', tool: '' });
+  assert.deepEqual(describeCall(callOf({ source: '10.0.0.1' }), redactor), {
+    request_id: 'r-1',
+    door: 'agent-socket',
+    source: '10.0.0.1',
+    tool: 'notes.read',
+  });
+});
+
+test('the record keeps the canonical name and the name as called', () => {
+  requirement('CAT-11');
+  const tool = toolOf({ name: 'files.read', aliases: ['read_file'] });
+  const byAlias = describeCall({ ...callOf({ toolName: 'read_file' }), tool }, redactor);
+  assert.equal(byAlias['tool'], 'files.read');
+  assert.equal(byAlias['tool_as_named'], 'read_file');
+  assert.ok(!('tool_as_named' in describeCall({ ...callOf({ toolName: 'files.read' }), tool }, redactor)));
+});
+
+test('arguments stand in the record as they were judged, redacted; before that as they came', () => {
+  requirement('AUD-4');
+  const raw = { rawArguments: { token: 't1', text: secret } };
+  const session = sessionOf();
+  assert.deepEqual(
+    { ...(describeCall({ ...raw, session }, redactor)['arguments'] as JsonObject) },
+    {
+      token: '[redacted]',
+      text: '[redacted]',
+    },
+  );
+  const checked = { ...raw, ...argumentsOf({ path: 'a', limit: 100 }), session };
+  assert.deepEqual({ ...(describeCall(checked, redactor)['arguments'] as JsonObject) }, { path: 'a', limit: 100 });
+});
+
+test('arguments of callers without a session are not recorded', () => {
+  assert.ok(!('arguments' in describeCall({ ...callOf(), rawArguments: { a: 1 } }, redactor)));
+});
+
+test('arguments with more values than anyone reads are a note', () => {
+  const session = sessionOf();
+  const described = (length: number) =>
+    describeCall({ rawArguments: { list: Array.from({ length }, () => 1) }, session }, redactor)['arguments'];
+  assert.equal(typeof described(9000), 'object');
+  assert.equal(described(10_000), '[10000 values or more]');
+});
+
+test('secrets are taken out of every text that a caller or a rule chose', () => {
+  requirement('AUD-4');
+  const call = callOf({ requestId: secret, toolName: secret, taskId: secret, correlationId: secret, source: secret });
+  const verdict = { effect: 'allow', rule: { id: 'r' }, reason: `for ${secret}` } as const;
+  const text = JSON.stringify([
+    describeCall({ ...call, verdict }, redactor),
+    describeRefusal(refuse('RULE_DENIES', 'r', `no ${secret}`), 'judge-call', redactor),
+  ]);
+  assert.ok(!text.includes(secret), text);
+});
+
+test('a refusal is described by stage, code, rule and message, and counts its violations', () => {
+  const violations = [{ field: 'a', rule: 'required', message: 'a is required' }];
+  const refusal = refuse('INVALID_ARGUMENTS', 'input-schema', 'No.', { violations, remedy: 'See.', retryAfterMs: 5 });
+  assert.deepEqual(describeRefusal(refusal, 'check-arguments', redactor), {
+    stage: 'check-arguments',
+    code: 'INVALID_ARGUMENTS',
+    rule_id: 'input-schema',
+    message: 'No.',
+    violations: 1,
+  });
+});
+
+test('a text is redacted before it is cut, and is well formed after it', () => {
+  requirement('AUD-4');
+  for (let cut = 1; cut < 40; cut++) {
+    const kept = keepText(`before ${secret} after`, redactor, cut);
+    assert.ok(kept.length <= cut && !kept.includes('hunter'), kept);
+  }
+  assert.equal(keepText('ab😀', redactor, 3), 'ab\ufffd');
+});
+
+test('a payload that fits is canonical JSON', () => {
+  assert.equal(encodePayload({ b: 1, a: { d: 2, c: 3 } }), '{"a":{"c":3,"d":2},"b":1}');
+});
+
+test('what does not fit gives way, the largest first, and the note says how large it was', () => {
+  const small = { code: 'X' };
+  const large = 'l'.repeat(60_000);
+  assert.deepEqual(JSON.parse(encodePayload({ small, large })), { small, omitted_bytes: { large: 60_002 } });
+  const both = { small, large, larger: `${large}${large}` };
+  assert.deepEqual(JSON.parse(encodePayload(both)), { small, omitted_bytes: { larger: 120_002, large: 60_002 } });
+});
+
+test('a payload is measured in bytes and always fits into a record', () => {
+  requirement('AUD-1');
+  const value = fc.oneof(
+    fc.integer(),
+    fc.tuple(fc.constantFrom('x', '€', '"', '\u0000', '😀'), fc.nat(70_000)).map(([unit, count]) => unit.repeat(count)),
+  );
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), value), (payload) => {
+      const text = encodePayload(payload);
+      assert.ok(Buffer.byteLength(text) < 64_000);
+      assert.equal(typeof JSON.parse(text), 'object');
+    }),
+    { numRuns: 50 },
+  );
+});

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { randomUUIDv7 } from 'node:crypto';
+import { test } from 'node:test';
+import { requirement } from '../../../../test/requirement.ts';
+import { createTestSession, openTestStore, readLog } from '../stages/store.test-kit.ts';
+import { reconcileIntents } from './reconcile.ts';
+
+test('every intent without outcome is closed as unknown, once, and its dedupe key with it', async (t) => {
+  requirement('AUD-2', 'PIPE-6');
+  const store = await openTestStore(t);
+  const session = await createTestSession(store);
+  const callIds = [randomUUIDv7(), randomUUIDv7(), randomUUIDv7()];
+  for (const [at, callId] of callIds.entries()) {
+    const intent = { kind: 'intent', result: 'none', timeMs: 1, callId, payload: '{}' } as const;
+    const dedupe = { key: `k${at}`, argumentsSha256: 'a', expiresAtMs: Date.now() + 60_000 };
+    await store.admit({ sessionId: session.id, intent, reservations: [], dedupe });
+  }
+  const [settled = '', ...cutOff] = callIds;
+  await store.settle({ outcome: { kind: 'outcome', result: 'ok', timeMs: 2, callId: settled, payload: '{}' } });
+
+  assert.equal(await reconcileIntents(store, 5000), 2);
+  const closed = readLog(store).slice(4);
+  assert.deepEqual(
+    closed.map(({ leaf }) => [leaf.kind, leaf.result, leaf.callId, leaf.sessionId, leaf.timeMs]),
+    cutOff.map((callId) => ['outcome', 'unknown', callId, session.id, 5000]),
+  );
+  assert.deepEqual(
+    closed.map(({ payload }) => payload['intent']),
+    [1, 2],
+  );
+  assert.equal(store.findDedupe(session.id, 'k1', Date.now())?.state, 'unknown');
+  assert.deepEqual(store.listOpenIntents(), []);
+  assert.equal(await reconcileIntents(store, 6000), 0);
+});
+
+test('a log that cannot be written keeps the daemon from starting as if all were well', async () => {
+  const open = [{ callId: randomUUIDv7(), index: 0, sessionId: randomUUIDv7(), timeMs: 1 }];
+  const store = { listOpenIntents: () => open, settle: () => Promise.reject(new Error('sealed')) };
+  await assert.rejects(reconcileIntents(store, 1), /sealed/);
+});

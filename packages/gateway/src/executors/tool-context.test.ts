@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Rules } from '../model/verdict.ts';
+import {
+  allow,
+  argumentsOf,
+  askFirst,
+  callOf,
+  judgedAs,
+  rulesOf,
+  sessionOf,
+  still,
+  toolOf,
+} from '../stages/facts.test-kit.ts';
+import { createToolContexts } from './tool-context.ts';
+
+function open(rules = rulesOf(), verdict = allow) {
+  const facts = { ...callOf(), ...argumentsOf(), ...judgedAs(verdict, rules), session: sessionOf(), tool: toolOf() };
+  return createToolContexts({ trashFolder: '/trash' })({ ...facts, mode: 'ALERT' }, still);
+}
+
+test('a tool knows its session, its folder and its signal', () => {
+  const { context } = open();
+  assert.deepEqual(context.session, sessionOf());
+  assert.equal(context.workingDirectory, '/workspace');
+  assert.equal(context.callId, callOf().callId);
+  assert.equal(context.trashFolder, '/trash');
+  assert.equal(context.signal, still);
+});
+
+test('what a tool opens is judged by the rules that judged the call, for the same caller in the same mode', () => {
+  const asked: Parameters<Rules['judgePaths']>[0][] = [];
+  const judge = { judge: () => undefined };
+  const rules = rulesOf({ judgePaths: (question) => (asked.push(question), judge) });
+  assert.equal(open(rules).context.paths, judge);
+  const question = { tool: toolOf().definition, principal: 'agent', agent: 'ada', mode: 'ALERT', consented: false };
+  assert.deepEqual(asked, [question]);
+});
+
+test('only a call that a person was asked about may meet what needs asking', () => {
+  const asked: boolean[] = [];
+  const rules = rulesOf({ judgePaths: ({ consented }) => (asked.push(consented), { judge: () => undefined }) });
+  open(rules, allow);
+  open(rules, askFirst);
+  assert.deepEqual(asked, [false, true]);
+});
+
+test('usage adds up, except for the peak of memory', () => {
+  const { context, usage } = open();
+  assert.deepEqual(usage(), {});
+  context.countUsage({ cpuMs: 1.5, bytesRead: 10, peakMemoryBytes: 100 });
+  context.countUsage({ cpuMs: 1, bytesWritten: 5, networkConnections: 1, peakMemoryBytes: 70 });
+  assert.deepEqual(usage(), {
+    cpuMs: 2.5,
+    bytesRead: 10,
+    bytesWritten: 5,
+    networkConnections: 1,
+    peakMemoryBytes: 100,
+  });
+});
+
+test('what is no measure is not counted, and bytes are whole', () => {
+  const { context, usage } = open();
+  for (const nothing of [Number.NaN, Infinity, -1]) {
+    context.countUsage({ cpuMs: nothing, bytesRead: nothing, peakMemoryBytes: nothing });
+  }
+  assert.deepEqual(usage(), {});
+  context.countUsage({ bytesRead: 1.6, peakMemoryBytes: 0 });
+  assert.deepEqual(usage(), { bytesRead: 2, peakMemoryBytes: 0 });
+});
+
+test('each call has its own before-images', () => {
+  const [one, other] = [open(), open()];
+  one.context.keepBeforeImage({ path: '/workspace/a', kind: 'absent' });
+  assert.deepEqual(one.beforeImages, [{ path: '/workspace/a', kind: 'absent' }]);
+  assert.deepEqual(other.beforeImages, []);
+});

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import type { Json, JsonObject } from '@sallyport/contract';
+import { requirement } from '../../../../../test/requirement.ts';
+import { isRefusal } from '../../model/refusal.ts';
+import { modes } from '../../model/session.ts';
+import type { Session } from '../../model/session.ts';
+import { confirmations, risks, ToolFailure } from '../../model/tool.ts';
+import type { ToolContext } from '../../model/tool.ts';
+import { Registry } from '../../registry/registry.ts';
+import { operator, sessionOf } from '../../stages/facts.test-kit.ts';
+import { authenticate } from '../../stages/open-session.ts';
+import { createTestSession, openTestStore } from '../../stages/store.test-kit.ts';
+import { newToken, sessionTools } from './sessions.ts';
+
+/** The tools over a real store, called as the gate calls them: arguments checked first, the result afterwards. */
+async function openTools(t: TestContext, session: Session = operator) {
+  const store = await openTestStore(t);
+  const registry = new Registry();
+  for (const tool of sessionTools(store, { workspace: '/workspace' })) registry.register(tool);
+  const context = { session } as ToolContext;
+  const find = (name: string) => registry.find(`sessions.${name}`) ?? assert.fail(name);
+  const violationsOf = (name: string, args: JsonObject) => find(name).input.check(args);
+  const call = async (name: string, args: JsonObject = {}): Promise<JsonObject> => {
+    assert.deepEqual(violationsOf(name, args), []);
+    const output = await find(name).tool.run(args, context);
+    assert.deepEqual(find(name).output.check(output), []);
+    return output as JsonObject;
+  };
+  return { store, registry, call, find, violationsOf };
+}
+
+const listed = (output: JsonObject): JsonObject[] => output['sessions'] as JsonObject[];
+
+test('every definition is whole, and for operators only', async (t) => {
+  requirement('DEF-1');
+  const { registry } = await openTools(t);
+  assert.deepEqual(
+    registry.all.map(({ definition }) => definition.name),
+    ['sessions.create', 'sessions.end', 'sessions.list'],
+  );
+  for (const { definition } of registry.all) {
+    assert.equal(definition.audience, 'operator');
+    assert.match(definition.version, /^\d+\.\d+\.\d+$/);
+    assert.ok(definition.description !== '' && definition.tags.length > 0 && definition.category !== '');
+    assert.ok(risks.includes(definition.risk) && confirmations.includes(definition.confirmation));
+    assert.deepEqual(definition.allowedModes, modes);
+    assert.ok(definition.timeoutMs > 0 && definition.timeoutMs <= 3_600_000);
+    assert.equal(definition.inputSchema['type'], 'object');
+    assert.equal(definition.outputSchema['type'], 'object');
+    for (const flag of ['mutates', 'idempotent', 'requiresApproval', 'requiresSandbox'] as const) {
+      assert.equal(typeof definition[flag], 'boolean', flag);
+    }
+  }
+});
+
+test('a new session opens with the token that was shown, and only its hash is stored', async (t) => {
+  requirement('PERM-1');
+  const { call, store } = await openTools(t);
+  const created = await call('create', { agent: 'ada', tools: ['files.*'], max_calls: 5 });
+  const token = String(created['token']);
+  const found = authenticate(store, { credential: token, door: 'tcp' }, Date.now());
+  if (isRefusal(found)) assert.fail(found.message);
+  assert.deepEqual(
+    { ...found, createdAtMs: 0 },
+    sessionOf({
+      id: String(created['session_id']),
+      agent: 'ada',
+      createdAtMs: 0,
+      lease: { tools: ['files.*'] },
+      maxCalls: 5,
+    }),
+  );
+  assert.ok(!JSON.stringify(store.listSessions()).includes(token));
+  assert.equal(store.findSessionByToken(token), undefined);
+  assert.ok(store.findSessionByToken(hash('sha256', token)));
+});
+
+test('tokens are random and recognisable', () => {
+  const tokens = new Set(Array.from({ length: 1000 }, newToken));
+  assert.equal(tokens.size, 1000);
+  for (const token of tokens) assert.match(token, /^sp_[A-Za-z0-9_-]{43}$/);
+});
+
+test('a session may use every tool unless its tools are named, starts in the workspace and does not expire', async (t) => {
+  const { call, store } = await openTools(t);
+  const { session_id: id, expires_at: expiry } = await call('create', { agent: 'ada' });
+  const session = store.findSession(String(id));
+  assert.deepEqual(session?.lease, { tools: ['*'] });
+  assert.equal(session.workingDirectory, '/workspace');
+  assert.equal(session.expiresAtMs, undefined);
+  assert.equal(expiry, undefined);
+});
+
+test('an expiry is counted from now, and shown', async (t) => {
+  const { call, store } = await openTools(t);
+  const beforeMs = Date.now();
+  const created = await call('create', { agent: 'ada', expires_in_minutes: 5 });
+  const { expiresAtMs = 0 } = store.findSession(String(created['session_id'])) ?? {};
+  assert.ok(expiresAtMs >= beforeMs + 300_000 && expiresAtMs <= Date.now() + 300_000);
+  assert.equal(created['expires_at'], new Date(expiresAtMs).toISOString());
+});
+
+test('a working directory is absolute and comes out normal; nothing is created for one that is not', async (t) => {
+  const { call, store } = await openTools(t);
+  const { session_id: id } = await call('create', { agent: 'ada', working_directory: '/a/./b/../c' });
+  assert.equal(store.findSession(String(id))?.workingDirectory, '/a/c');
+  for (const folder of ['relative', '', './x', '~/x', '/a\0b']) {
+    await assert.rejects(
+      call('create', { agent: 'ada', working_directory: folder }),
+      (error) => error instanceof ToolFailure && error.code === 'INVALID_ARGUMENTS',
+      JSON.stringify(folder),
+    );
+  }
+  assert.equal(store.listSessions().length, 1);
+});
+
+test('arguments out of bounds do not pass the schema', async (t) => {
+  const { violationsOf } = await openTools(t);
+  for (const [args, field, rule] of [
+    [{}, 'agent', 'required'],
+    [{ agent: '' }, 'agent', 'min_length'],
+    [{ agent: 'a'.repeat(129) }, 'agent', 'max_length'],
+    [{ agent: 'two words' }, 'agent', 'pattern'],
+    [{ agent: 'line\n' }, 'agent', 'pattern'],
+    [{ agent: 'a', max_calls: 0 }, 'max_calls', 'minimum'],
+    [{ agent: 'a', max_calls: 1e300 }, 'max_calls', 'maximum'],
+    [{ agent: 'a', expires_in_minutes: 525_601 }, 'expires_in_minutes', 'maximum'],
+    [{ agent: 'a', tools: [] }, 'tools', 'min_items'],
+    [{ agent: 'a', tools: [''] }, 'tools.0', 'min_length'],
+    [{ agent: 'a', principal: 'operator' }, 'principal', 'unknown'],
+  ] as const) {
+    const found = violationsOf('create', { ...args } as JsonObject).map(
+      (violation) => `${violation.field} ${violation.rule}`,
+    );
+    assert.ok(found.includes(`${field} ${rule}`), `${JSON.stringify(args).slice(0, 80)}: ${found.join(', ')}`);
+  }
+});
+
+test('the largest budget that passes can be stored', async (t) => {
+  const { call, store } = await openTools(t);
+  const { session_id: id } = await call('create', { agent: 'ada', max_calls: 1_000_000_000 });
+  assert.equal(store.findSession(String(id))?.maxCalls, 1_000_000_000);
+});
+
+test('the list shows who may come in, without tokens, and the others on request', async (t) => {
+  const { call, store } = await openTools(t);
+  const active = await call('create', { agent: 'active', tools: ['files.*'], max_calls: 3 });
+  const ended = await call('create', { agent: 'ended' });
+  await store.endSession(String(ended['session_id']));
+  await createTestSession(store, { agent: 'expired', expiresAtMs: Date.now() - 1 });
+
+  const [only, ...others] = listed(await call('list'));
+  assert.deepEqual(others, []);
+  const { created_at: createdAt, ...rest } = only ?? {};
+  assert.match(String(createdAt), /Z$/);
+  assert.deepEqual(rest, {
+    session_id: active['session_id'],
+    agent: 'active',
+    principal: 'agent',
+    status: 'active',
+    calls_used: 0,
+    max_calls: 3,
+    tools: ['files.*'],
+    working_directory: '/workspace',
+  });
+  const all = listed(await call('list', { include_ended: true }));
+  assert.deepEqual(Object.fromEntries(all.map(({ agent, status }) => [agent, status])), {
+    active: 'active',
+    ended: 'ended',
+    expired: 'expired',
+  });
+  assert.ok(!JSON.stringify(all).includes(String(active['token'])));
+});
+
+test('ending is final, seen at the next call, and says whether anything changed', async (t) => {
+  requirement('PERM-1');
+  const { call, store } = await openTools(t);
+  const { session_id: id, token } = await call('create', { agent: 'ada' });
+  assert.deepEqual(await call('end', { session_id: id as Json }), { session_id: id, ended: true });
+  const refused = authenticate(store, { credential: String(token), door: 'tcp' }, Date.now());
+  assert.ok(isRefusal(refused) && refused.code === 'SESSION_ENDED');
+  assert.deepEqual(await call('end', { session_id: id as Json }), { session_id: id, ended: false });
+});
+
+test('an unknown session cannot be ended, and nobody ends the session they speak through', async (t) => {
+  const { call } = await openTools(t);
+  await assert.rejects(call('end', { session_id: 'nobody' }), { code: 'NOT_FOUND' });
+  const store = await openTestStore(t);
+  const own = await createTestSession(store, { principal: 'operator' });
+  const [, , end] = sessionTools(store, { workspace: '/workspace' });
+  await assert.rejects(end?.run({ session_id: own.id }, { session: own } as ToolContext) ?? Promise.resolve(), {
+    code: 'EXECUTION_ERROR',
+  });
+  assert.equal(store.findSession(own.id)?.status, 'active');
+});
+
+test('what the log gets to read holds no token, and a preview changes nothing', async (t) => {
+  requirement('AUD-4');
+  const { call, find, store } = await openTools(t);
+  const args = { agent: 'ada', tools: ['*'] };
+  const created = await call('create', args);
+  const id = String(created['session_id']);
+  assert.equal(find('create').tool.summarize(args, created), `created session ${id} for ada`);
+  assert.equal(find('list').tool.summarize({}, await call('list')), '1 sessions');
+  assert.equal(find('end').tool.summarize({ session_id: id }, {}), `ended session ${id}`);
+  for (const [name, given] of [
+    ['create', { agent: 'bob', tools: [] }],
+    ['list', {}],
+    ['end', { session_id: id }],
+  ] as const) {
+    const effect = await find(name).tool.preview(given, { session: operator } as ToolContext);
+    assert.notEqual(effect.summary, '');
+    assert.deepEqual(find(name).tool.claim(given, operator), { paths: [] });
+  }
+  assert.equal(store.listSessions().length, 1);
+  assert.equal(store.findSession(id)?.status, 'active');
+});
