@@ -28,10 +28,12 @@ export async function generateLoad(load: Load): Promise<LoadResult> {
   // HTTP/1.1 has one request a connection in flight; HTTP/2 carries them all over few.
   const clients = load.protocol === 'http/1.1' ? load.inFlight : Math.min(4, load.inFlight);
   const args = [
-    ...['-p', load.protocol === 'http/1.1' ? 'http/1.1' : 'h2c'],
-    ...['-c', String(clients), '-m', String(Math.max(1, Math.round(load.inFlight / clients))), '-t', '1'],
-    ...['-D', String(load.seconds), '--warm-up-time', '0'],
-    ...['-d', load.bodyFile],
+    `--no-tls-proto=${load.protocol}`,
+    `--clients=${clients}`,
+    `--max-concurrent-streams=${Math.max(1, Math.round(load.inFlight / clients))}`,
+    '--threads=1',
+    `--duration=${load.seconds}`,
+    `--data=${load.bodyFile}`,
     ...Object.entries(load.headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
     ...(load.socket === undefined ? [] : ['-B', `unix:${load.socket}`]),
     load.url,

@@ -43,7 +43,7 @@ test('a call is allowed by a rule, runs, and stands in the log as intent and out
   assert.equal(intent?.['agent'], 'coder');
   assert.equal(intent?.['request_id'], 'r-1');
   assert.equal(intent?.['task_id'], 't-1');
-  assert.deepEqual((intent?.['decision'] as { rule_id: string }).rule_id, 'workspace-read');
+  assert.deepEqual((intent?.['decision'] as { rule_id: string } | undefined)?.rule_id, 'workspace-read');
   assert.ok(!JSON.stringify(outcome).includes('milk'), 'content does not reach the log');
 });
 
@@ -61,7 +61,7 @@ test('a denial names the rule, the reason and the remedy, and is on record', asy
 
   const recorded = (await daemon.records()).find(({ callId }) => callId === secret.callId);
   assert.equal(recorded?.kind, 'refusal');
-  assert.equal((recorded?.payload['refusal'] as { rule_id: string }).rule_id, 'secrets');
+  assert.equal((recorded?.payload['refusal'] as { rule_id: string } | undefined)?.rule_id, 'secrets');
 });
 
 test('a call by an alias is judged and recorded by its canonical name, and keeps both', async () => {
@@ -136,7 +136,7 @@ test('a write keeps what it replaced, and says so in the log', async () => {
   assert.ok(answer.success);
   assert.equal(readFileSync(join(daemon.place.workspace, 'draft.txt'), 'utf8'), 'second');
   const outcome = (await daemon.records()).find(({ callId, kind }) => callId === answer.callId && kind === 'outcome');
-  const [image] = outcome?.payload['before_images'] as { kept: string; kind: string }[];
+  const [image] = (outcome?.payload['before_images'] ?? []) as { kept: string; kind: string }[];
   assert.equal(image?.kind, 'file');
   assert.equal(readFileSync(image?.kept ?? '', 'utf8'), 'first');
 });
@@ -163,7 +163,7 @@ test('what needs a person is denied with the way to get it; an operator confirms
   assert.ok(!existsSync(join(daemon.place.workspace, 'old.txt')));
   assert.ok(readdirSync(join(daemon.place.home, 'trash')).length > 0);
   const intent = (await daemon.records()).find(({ callId, kind }) => callId === confirmed.callId && kind === 'intent');
-  assert.equal((intent?.payload['consent'] as { how: string }).how, 'own-call-confirmed');
+  assert.equal((intent?.payload['consent'] as { how: string } | undefined)?.how, 'own-call-confirmed');
 });
 
 test('the same dedupe key runs once, also when the calls come together', async () => {

@@ -14,9 +14,9 @@ test('64 calls in flight: none lost, one answer each, and the daemon stays respo
     for (let n = 0; n < 64; n++) writeFileSync(join(daemon.place.workspace, `${n}.txt`), `content ${n}`);
     const calls = Array.from({ length: 640 }, (_, n) => n);
     let responsive = 0;
-    let done = false;
+    const load = new AbortController();
     const watching = (async () => {
-      while (!done) {
+      while (!load.signal.aborted) {
         assert.equal((await fetch(`${daemon.address}/healthz`)).status, 200);
         responsive++;
       }
@@ -32,7 +32,7 @@ test('64 calls in flight: none lost, one answer each, and the daemon stays respo
       }
     });
     await Promise.all(lanes);
-    done = true;
+    load.abort();
     await watching;
     assert.ok(responsive > 0);
     const records: { kind: string }[] = [];

@@ -160,19 +160,19 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
     });
 
     test('records keep the order in which they were accepted, without holes', async () => {
-      const before = store.logSize();
+      const sizeBefore = store.logSize();
       const written = await Promise.all(Array.from({ length: 300 }, (_, n) => store.append(eventNamed(`event ${n}`))));
       assert.deepEqual(
         written.map(({ index }) => index),
-        Array.from({ length: 300 }, (_, n) => before + n),
+        Array.from({ length: 300 }, (_, n) => sizeBefore + n),
       );
-      const read = store.readRecords(before, 300);
+      const read = store.readRecords(sizeBefore, 300);
       assert.deepEqual(
         read.map(({ payload }) => payload),
         Array.from({ length: 300 }, (_, n) => eventNamed(`event ${n}`).payload),
       );
       assert.equal(decodeLeaf(read[0]?.leaf ?? new Uint8Array()).kind, 'event');
-      assert.equal(store.logSize(), before + 300);
+      assert.equal(store.logSize(), sizeBefore + 300);
     });
 
     test('content belongs to the sessions that put or received it, until it is forgotten', async () => {
@@ -193,11 +193,11 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
 
     test('an artifact is published once, and its content is not forgotten', async () => {
       const session = await newSession();
-      const hash = 'b'.repeat(64);
-      await store.recordContent({ hash, sizeBytes: 7, sessionId: session.id, nowMs: 1 });
+      const contentHash = 'b'.repeat(64);
+      await store.recordContent({ hash: contentHash, sizeBytes: 7, sessionId: session.id, nowMs: 1 });
       const artifact: Artifact = {
         id: 'report-1',
-        contentHash: hash,
+        contentHash,
         sizeBytes: 7,
         category: 'report',
         metadata: ['format=junit'],
@@ -208,7 +208,7 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       const answers = await Promise.all(Array.from({ length: 5 }, () => store.publishArtifact(artifact)));
       assert.deepEqual(answers.toSorted(), ['exists', 'exists', 'exists', 'exists', 'published']);
       assert.equal(await store.publishArtifact({ ...artifact, category: 'other' }), 'exists');
-      assert.equal(await store.forgetContent(hash), false);
+      assert.equal(await store.forgetContent(contentHash), false);
       await reopen();
       assert.deepEqual(store.findArtifact('report-1'), artifact);
       assert.deepEqual(store.listArtifacts({ category: 'report' }), [artifact]);

@@ -46,7 +46,7 @@ export class Redactor {
       const kept = value.slice(0, mostItems).map((item) => this.redactJson(item as Json));
       return value.length > mostItems ? [...kept, `[${value.length - mostItems} more]`] : kept;
     }
-    const copy: Record<string, Json> = Object.create(null);
+    const copy = Object.create(null) as Record<string, Json>;
     let count = 0;
     for (const [key, member] of Object.entries(value)) {
       if (++count > mostItems) {
@@ -54,7 +54,7 @@ export class Redactor {
         break;
       }
       const secret = isSecretName(key) && member !== null && typeof member !== 'boolean';
-      copy[this.#bounded(this.redactText(key))] = secret ? '[redacted]' : this.redactJson(member as Json);
+      copy[this.#bounded(this.redactText(key))] = secret ? '[redacted]' : this.redactJson(member);
     }
     return copy;
   }

@@ -98,7 +98,14 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
 
   let address = '';
   const readStatus = statusReader({
-    ...{ home, store, rules, registry, turnstile, startedAtMs, workspace, workspaceReason },
+    home,
+    store,
+    rules,
+    registry,
+    turnstile,
+    startedAtMs,
+    workspace,
+    workspaceReason,
     address: () => address,
   });
   const doors = await openDoors({

@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from '@sallyport/contract';
 import type { Mode, Session } from './session.ts';
-import type { AnyTool, BeforeImage, Resources, ToolUsage } from './tool.ts';
-import type { ToolFailure } from './tool.ts';
+import type { AnyTool, BeforeImage, Resources, ToolFailure, ToolUsage } from './tool.ts';
 import type { Rules, Verdict } from './verdict.ts';
 
 export const doors = ['operator-socket', 'agent-socket', 'tcp'] as const;

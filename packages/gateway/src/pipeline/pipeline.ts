@@ -26,7 +26,7 @@ export class Pipeline<Input extends object, Facts extends Input> {
   }
 
   stage<Adds extends object>(stage: Stage<Facts, Adds>): Pipeline<Input, Facts & Adds> {
-    return new Pipeline<Input, Facts & Adds>([...this.#stages, stage as AnyStage], [], this.#onFault);
+    return new Pipeline<Input, Facts & Adds>([...this.#stages, stage], [], this.#onFault);
   }
 
   /** Closers come after the last stage, because they see all facts. */

@@ -52,15 +52,15 @@ export class Statement {
   }
 
   get(...parameters: SQLInputValue[]): Row | undefined {
-    return this.#statement.get(...parameters) as Row | undefined;
+    return this.#statement.get(...parameters);
   }
 
   all(...parameters: SQLInputValue[]): Row[] {
-    return this.#statement.all(...parameters) as Row[];
+    return this.#statement.all(...parameters);
   }
 
   iterate(...parameters: SQLInputValue[]): Iterable<Row> {
-    return this.#statement.iterate(...parameters) as Iterable<Row>;
+    return this.#statement.iterate(...parameters);
   }
 
   /** Returns how many rows changed. */

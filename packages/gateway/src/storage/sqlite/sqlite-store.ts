@@ -197,6 +197,7 @@ class SqliteStore implements stores.Store {
   }
 
   #post(message: ToWriter): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows; a worker takes none
     this.#worker.postMessage(message);
   }
 
