@@ -6,8 +6,8 @@ export interface Budget {
   readonly round: (seconds: number) => Promise<Round>;
   /** Prepares what the rounds use. Returns how to take it down. */
   readonly setUp: () => Promise<() => Promise<void>>;
-  /** Whether the median ratio meets the bar. */
-  readonly meets: (ratio: number, details: Readonly<Record<string, number>>) => boolean;
+  /** Whether the medians meet the bar. */
+  readonly meets: (ratio: number, medians: { readonly floor: number; readonly subject: number }) => boolean;
 }
 
 export interface Round {
@@ -39,7 +39,7 @@ export async function measure(budget: Budget, options: { rounds: number; seconds
     await budget.round(Math.min(1, options.seconds));
     const rounds: Round[] = [];
     for (let n = 0; n < options.rounds; n++) rounds.push(await budget.round(options.seconds));
-    const ratios = rounds.map(({ floor, subject }) => subject / floor).sort((a, b) => a - b);
+    const ratios = rounds.map((round) => round.subject / round.floor).sort((a, b) => a - b);
     const ratio = median(ratios);
     const details = Object.fromEntries(
       Object.keys(rounds[0]?.details ?? {}).map((key) => [
@@ -47,18 +47,20 @@ export async function measure(budget: Budget, options: { rounds: number; seconds
         median(rounds.map((round) => round.details[key] ?? NaN)),
       ]),
     );
+    const floor = median(rounds.map((round) => round.floor));
+    const subject = median(rounds.map((round) => round.subject));
     return {
       name: budget.name,
       bar: budget.bar,
       unit: rounds[0]?.unit ?? '',
-      floor: median(rounds.map(({ floor }) => floor)),
-      subject: median(rounds.map(({ subject }) => subject)),
+      floor,
+      subject,
       ratio,
       lowestRatio: ratios[0] ?? NaN,
       highestRatio: ratios.at(-1) ?? NaN,
       rounds: rounds.length,
       details,
-      meetsBar: budget.meets(ratio, details),
+      meetsBar: budget.meets(ratio, { floor, subject }),
     };
   } finally {
     await tearDown();

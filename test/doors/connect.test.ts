@@ -72,6 +72,29 @@ describe('Connect over HTTP/2', () => {
     assert.deepEqual(JSON.parse((await buffer(stream)).toString()), { tool: 'x', success: {} });
   });
 
+  it('aborts the signal when the caller resets the stream and keeps the connection', async (test) => {
+    requirement('PIPE-7');
+    const started = Promise.withResolvers<void>();
+    const aborted = Promise.withResolvers<void>();
+    const { port } = await openEchoDoors(test, async (_request, { signal }) => {
+      signal.addEventListener('abort', () => aborted.resolve());
+      started.resolve();
+      await aborted.promise;
+      return '';
+    });
+    const session = connectHttp2(`http://127.0.0.1:${port}`);
+    test.after(() => session.destroy());
+    for (const type of ['application/json', 'application/grpc-web']) {
+      const stream = session.request({ ':method': 'POST', ':path': executeToolPath, 'content-type': type });
+      stream.on('error', () => {});
+      stream.end(type === 'application/json' ? '{}' : Buffer.alloc(5));
+      await started.promise;
+      stream.destroy();
+      await aborted.promise;
+    }
+    assert.equal(session.closed, false);
+  });
+
   it('never runs the first part of a request whose caller broke off', async (test) => {
     requirement('NFR-4');
     const ran: string[] = [];

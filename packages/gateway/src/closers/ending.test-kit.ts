@@ -1,7 +1,7 @@
 import type { Json } from '@sallyport/contract';
 import type { Execution } from '../model/call.ts';
 import type { Refusal } from '../model/refusal.ts';
-import { ToolFailure } from '../model/tool.ts';
+import type { ToolFailure } from '../model/tool.ts';
 import type { Ending } from '../pipeline/stage.ts';
 import { allow, argumentsOf, callOf, judgedAs, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
 import type { CallFacts } from './facts.ts';

@@ -110,6 +110,7 @@ test('of several daemons that find the same stale lock at the same moment, one w
       try { takeLock(${JSON.stringify(file)}, ''); console.log('won'); } catch (error) { console.log(error.name); }
     });`;
   const starters = Array.from({ length: 4 }, () => spawn(process.execPath, ['--input-type=module', '-e', script]));
+  const exits = starters.map((starter) => once(starter, 'exit'));
   const answers = starters.map(() => '');
   for (const [at, { stdout }] of starters.entries()) {
     stdout.on('data', (text: Buffer) => (answers[at] += String(text)));
@@ -123,8 +124,8 @@ test('of several daemons that find the same stale lock at the same moment, one w
   // They live until all have answered, so that nobody finds the lock of one that has won and gone.
   await until(/ready\n\w+\n/);
   for (const { stdin } of starters) stdin.end();
-  await Promise.all(starters.map((starter) => starter.exitCode ?? once(starter, 'exit')));
-  assert.deepEqual(answers.map((answer) => answer.split('\n')[1]).sort(), [
+  await Promise.all(exits);
+  assert.deepEqual(answers.map((answer) => answer.split('\n')[1] ?? '').sort(), [
     'AlreadyRunningError',
     'AlreadyRunningError',
     'AlreadyRunningError',

@@ -24,7 +24,7 @@ test('there are at most as many as asked for, in a fixed order', () => {
 });
 
 test('a known name is its own nearest, whatever else there is', () => {
-  const name = fc.string({ minLength: 1, maxLength: 20, unit: fc.constantFrom(...'abcdef._') });
+  const name = fc.string({ minLength: 1, maxLength: 20, unit: fc.constantFrom('a', 'b', 'c', '.', '_') });
   fc.assert(
     fc.property(fc.uniqueArray(name, { minLength: 1, maxLength: 10 }), fc.nat(), (names, at) => {
       const wanted = names[at % names.length] ?? '';

@@ -38,7 +38,7 @@ test('all five types are checked, and other arguments are refused', () => {
   );
   for (const type of types) {
     for (const [kind, value] of Object.entries(values)) {
-      const violations = check.check({ [type]: value } as JsonObject);
+      const violations = check.check({ [type]: value });
       assert.equal(violations.length, kind === type ? 0 : 1, `${kind} for ${type}`);
     }
   }

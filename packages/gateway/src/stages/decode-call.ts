@@ -1,4 +1,4 @@
-import { randomBytes, randomUUIDv7 } from 'node:crypto';
+import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { isJsonObject, parseStrictJson, StrictJsonError } from '@sallyport/contract';
 import type { Begun, Decoded } from '../model/call.ts';
 import { refuse } from '../model/refusal.ts';
@@ -32,7 +32,7 @@ export function decodeCall({ maxArgumentBytes }: { readonly maxArgumentBytes: ()
       if ('kind' in rawArguments) return rawArguments;
       return {
         requestId: call.requestId === '' ? randomUUIDv7() : call.requestId,
-        traceId: readTraceId(call.traceparent) ?? randomBytes(16).toString('hex'),
+        traceId: readTraceId(call.traceparent) ?? randomUUID().replaceAll('-', ''),
         rawArguments: rawArguments.value,
       };
     },

@@ -72,7 +72,7 @@ test('a tool runs with exactly the arguments that were judged, and what it did i
     },
   );
   const facts = factsOf(tool);
-  const { execution } = assertPassed((await stage.run(facts, clock)) as Executed | Refusal);
+  const { execution } = assertPassed(await stage.run(facts, clock));
   assert.deepEqual(execution, {
     result: { ok: true, output: { lines: 1 } },
     usage: { bytesRead: 3 },

@@ -14,7 +14,7 @@ function judge(rules: Rules) {
 
 test('the rules are asked about tool, caller, mode and what the call touches', () => {
   const questions: Question[] = [];
-  judge(rulesOf({ judge: (question) => (questions.push(question), allow) }));
+  void judge(rulesOf({ judge: (question) => (questions.push(question), allow) }));
   assert.deepEqual(questions, [
     { tool: facts.tool.definition, principal: 'agent', agent: 'ada', mode: 'ALERT', resources: { paths: [] } },
   ]);

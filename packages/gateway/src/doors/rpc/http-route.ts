@@ -8,7 +8,10 @@ export interface HttpRoute {
   /** Exactly this path; a query string is left in `request.url`. */
   readonly path: string;
   readonly doors: readonly Door[];
-  /** Host and Origin have been checked. A throw before the answer began becomes a 500. */
+  /**
+   * Host and Origin have been checked. The request counts as open until the promise settles, so a route that streams
+   * waits for its end there. A throw before the answer began becomes an error in Connect's form.
+   */
   readonly handle: (request: IncomingMessage, response: ServerResponse, peer: Peer) => Promise<void> | void;
 }
 

@@ -2,6 +2,7 @@ import type { Incoming } from './door-context.ts';
 import type { Exchange } from './exchange.ts';
 import { decodeBinary, decodeJson, encodeBinary, encodeJson } from './message-codec.ts';
 import type { Method } from './method-table.ts';
+import { openExchange } from './open-exchange.ts';
 import { parseConnectTimeout } from './parse-timeout.ts';
 import { checkClaimedLength, readBody } from './read-body.ts';
 import { presentError, RpcError } from './rpc-error.ts';
@@ -11,10 +12,10 @@ export type ConnectFormat = 'application/json' | 'application/proto';
 
 /** One unary call of the Connect protocol: the request body is the message, the answer is the message or an error. */
 export async function serveConnect(incoming: Incoming, method: Method, format: ConnectFormat): Promise<void> {
-  const { connection, request, context } = incoming;
+  const { context } = incoming;
   let exchange: Exchange | undefined;
   try {
-    exchange = connection.open(request.headers, parseConnectTimeout(header(incoming, 'connect-timeout-ms')));
+    exchange = openExchange(incoming, parseConnectTimeout(header(incoming, 'connect-timeout-ms')));
     const body = await exchange.settle(answer(incoming, method, format, exchange));
     sendAnswer(incoming, format, body);
   } catch (error) {

@@ -6,6 +6,7 @@ import type { GrpcTrailers } from './grpc-status.ts';
 import { checkFrameStart, frameMessage, framePrefixBytes, trailersFlag, unframeMessage } from './message-frame.ts';
 import { decodeBinary, encodeBinary } from './message-codec.ts';
 import type { Method } from './method-table.ts';
+import { openExchange } from './open-exchange.ts';
 import { parseGrpcTimeout } from './parse-timeout.ts';
 import { checkClaimedLength, readBody } from './read-body.ts';
 import { presentError, RpcError } from './rpc-error.ts';
@@ -15,11 +16,11 @@ export type GrpcWebFormat = 'application/grpc-web+proto' | 'application/grpc-web
 
 /** One unary call of gRPC-Web: frames in the body, and the status as a last frame because browsers see no trailers. */
 export async function serveGrpcWeb(incoming: Incoming, method: Method, format: GrpcWebFormat): Promise<void> {
-  const { connection, request, context } = incoming;
+  const { request, context } = incoming;
   let exchange: Exchange | undefined;
   try {
     const timeout = request.headers['grpc-timeout'];
-    exchange = connection.open(request.headers, parseGrpcTimeout(typeof timeout === 'string' ? timeout : undefined));
+    exchange = openExchange(incoming, parseGrpcTimeout(typeof timeout === 'string' ? timeout : undefined));
     const message = await exchange.settle(answer(incoming, method, format, exchange));
     const frames = Buffer.concat([frameMessage(message), frameTrailers(okTrailers)]);
     sendAnswer(incoming, format, asText(format) ? frames.toString('base64') : frames);

@@ -1,6 +1,7 @@
 import type { Incoming } from './door-context.ts';
 import type { Exchange } from './exchange.ts';
 import type { HttpRoute } from './http-route.ts';
+import { openExchange } from './open-exchange.ts';
 import { presentError, RpcError } from './rpc-error.ts';
 import { sendConnectError } from './send-http.ts';
 import { serveConnect } from './serve-connect.ts';
@@ -64,10 +65,10 @@ function dispatchRoute(incoming: Incoming): Promise<void> | void {
 }
 
 async function serveRoute(incoming: Incoming, route: HttpRoute): Promise<void> {
-  const { connection, request, response, context } = incoming;
+  const { request, response, context } = incoming;
   let exchange: Exchange | undefined;
   try {
-    exchange = connection.open(request.headers, undefined);
+    exchange = openExchange(incoming, undefined);
     await route.handle(request, response, exchange);
   } catch (error) {
     if (response.headersSent) throw error;

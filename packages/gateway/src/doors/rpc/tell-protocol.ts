@@ -20,6 +20,7 @@ export function tellProtocol(socket: Socket, timeoutMs: number, report: (protoco
     const maybeHttp2 = seen.compare(http2Start, 0, length, 0, length) === 0;
     if (maybeHttp2 && length < http2Start.length) return;
     settle();
+    if (socket.destroyed) return;
     socket.unshift(seen);
     report(maybeHttp2 ? 'http/2' : 'http/1.1');
   };

@@ -15,6 +15,9 @@ import { authenticate } from '../../stages/open-session.ts';
 import { createTestSession, openTestStore } from '../../stages/store.test-kit.ts';
 import { newToken, sessionTools } from './sessions.ts';
 
+/** All that the three tools return. */
+type Output = Record<'session_id' | 'token' | 'expires_at', string> & { readonly sessions: Record<string, Json>[] };
+
 /** The tools over a real store, called as the gate calls them: arguments checked first, the result afterwards. */
 async function openTools(t: TestContext, session: Session = operator) {
   const store = await openTestStore(t);
@@ -23,16 +26,14 @@ async function openTools(t: TestContext, session: Session = operator) {
   const context = { session } as ToolContext;
   const find = (name: string) => registry.find(`sessions.${name}`) ?? assert.fail(name);
   const violationsOf = (name: string, args: JsonObject) => find(name).input.check(args);
-  const call = async (name: string, args: JsonObject = {}): Promise<JsonObject> => {
+  const call = async (name: string, args: JsonObject = {}): Promise<Output> => {
     assert.deepEqual(violationsOf(name, args), []);
     const output = await find(name).tool.run(args, context);
     assert.deepEqual(find(name).output.check(output), []);
-    return output as JsonObject;
+    return output as Output;
   };
   return { store, registry, call, find, violationsOf };
 }
-
-const listed = (output: JsonObject): JsonObject[] => output['sessions'] as JsonObject[];
 
 test('every definition is whole, and for operators only', async (t) => {
   requirement('DEF-1');
@@ -60,13 +61,13 @@ test('a new session opens with the token that was shown, and only its hash is st
   requirement('PERM-1');
   const { call, store } = await openTools(t);
   const created = await call('create', { agent: 'ada', tools: ['files.*'], max_calls: 5 });
-  const token = String(created['token']);
+  const token = created.token;
   const found = authenticate(store, { credential: token, door: 'tcp' }, Date.now());
   if (isRefusal(found)) assert.fail(found.message);
   assert.deepEqual(
     { ...found, createdAtMs: 0 },
     sessionOf({
-      id: String(created['session_id']),
+      id: created.session_id,
       agent: 'ada',
       createdAtMs: 0,
       lease: { tools: ['files.*'] },
@@ -87,7 +88,7 @@ test('tokens are random and recognisable', () => {
 test('a session may use every tool unless its tools are named, starts in the workspace and does not expire', async (t) => {
   const { call, store } = await openTools(t);
   const { session_id: id, expires_at: expiry } = await call('create', { agent: 'ada' });
-  const session = store.findSession(String(id));
+  const session = store.findSession(id);
   assert.deepEqual(session?.lease, { tools: ['*'] });
   assert.equal(session.workingDirectory, '/workspace');
   assert.equal(session.expiresAtMs, undefined);
@@ -98,15 +99,15 @@ test('an expiry is counted from now, and shown', async (t) => {
   const { call, store } = await openTools(t);
   const beforeMs = Date.now();
   const created = await call('create', { agent: 'ada', expires_in_minutes: 5 });
-  const { expiresAtMs = 0 } = store.findSession(String(created['session_id'])) ?? {};
+  const { expiresAtMs = 0 } = store.findSession(created.session_id) ?? {};
   assert.ok(expiresAtMs >= beforeMs + 300_000 && expiresAtMs <= Date.now() + 300_000);
-  assert.equal(created['expires_at'], new Date(expiresAtMs).toISOString());
+  assert.equal(created.expires_at, new Date(expiresAtMs).toISOString());
 });
 
 test('a working directory is absolute and comes out normal; nothing is created for one that is not', async (t) => {
   const { call, store } = await openTools(t);
   const { session_id: id } = await call('create', { agent: 'ada', working_directory: '/a/./b/../c' });
-  assert.equal(store.findSession(String(id))?.workingDirectory, '/a/c');
+  assert.equal(store.findSession(id)?.workingDirectory, '/a/c');
   for (const folder of ['relative', '', './x', '~/x', '/a\0b']) {
     await assert.rejects(
       call('create', { agent: 'ada', working_directory: folder }),
@@ -132,9 +133,7 @@ test('arguments out of bounds do not pass the schema', async (t) => {
     [{ agent: 'a', tools: [''] }, 'tools.0', 'min_length'],
     [{ agent: 'a', principal: 'operator' }, 'principal', 'unknown'],
   ] as const) {
-    const found = violationsOf('create', { ...args } as JsonObject).map(
-      (violation) => `${violation.field} ${violation.rule}`,
-    );
+    const found = violationsOf('create', { ...args }).map((violation) => `${violation.field} ${violation.rule}`);
     assert.ok(found.includes(`${field} ${rule}`), `${JSON.stringify(args).slice(0, 80)}: ${found.join(', ')}`);
   }
 });
@@ -142,22 +141,22 @@ test('arguments out of bounds do not pass the schema', async (t) => {
 test('the largest budget that passes can be stored', async (t) => {
   const { call, store } = await openTools(t);
   const { session_id: id } = await call('create', { agent: 'ada', max_calls: 1_000_000_000 });
-  assert.equal(store.findSession(String(id))?.maxCalls, 1_000_000_000);
+  assert.equal(store.findSession(id)?.maxCalls, 1_000_000_000);
 });
 
 test('the list shows who may come in, without tokens, and the others on request', async (t) => {
   const { call, store } = await openTools(t);
   const active = await call('create', { agent: 'active', tools: ['files.*'], max_calls: 3 });
   const ended = await call('create', { agent: 'ended' });
-  await store.endSession(String(ended['session_id']));
+  await store.endSession(ended.session_id);
   await createTestSession(store, { agent: 'expired', expiresAtMs: Date.now() - 1 });
 
-  const [only, ...others] = listed(await call('list'));
+  const [only, ...others] = (await call('list')).sessions;
   assert.deepEqual(others, []);
   const { created_at: createdAt, ...rest } = only ?? {};
-  assert.match(String(createdAt), /Z$/);
+  assert.ok(typeof createdAt === 'string' && createdAt.endsWith('Z'));
   assert.deepEqual(rest, {
-    session_id: active['session_id'],
+    session_id: active.session_id,
     agent: 'active',
     principal: 'agent',
     status: 'active',
@@ -166,23 +165,23 @@ test('the list shows who may come in, without tokens, and the others on request'
     tools: ['files.*'],
     working_directory: '/workspace',
   });
-  const all = listed(await call('list', { include_ended: true }));
+  const all = (await call('list', { include_ended: true })).sessions;
   assert.deepEqual(Object.fromEntries(all.map(({ agent, status }) => [agent, status])), {
     active: 'active',
     ended: 'ended',
     expired: 'expired',
   });
-  assert.ok(!JSON.stringify(all).includes(String(active['token'])));
+  assert.ok(!JSON.stringify(all).includes(active.token));
 });
 
 test('ending is final, seen at the next call, and says whether anything changed', async (t) => {
   requirement('PERM-1');
   const { call, store } = await openTools(t);
   const { session_id: id, token } = await call('create', { agent: 'ada' });
-  assert.deepEqual(await call('end', { session_id: id as Json }), { session_id: id, ended: true });
-  const refused = authenticate(store, { credential: String(token), door: 'tcp' }, Date.now());
+  assert.deepEqual(await call('end', { session_id: id }), { session_id: id, ended: true });
+  const refused = authenticate(store, { credential: token, door: 'tcp' }, Date.now());
   assert.ok(isRefusal(refused) && refused.code === 'SESSION_ENDED');
-  assert.deepEqual(await call('end', { session_id: id as Json }), { session_id: id, ended: false });
+  assert.deepEqual(await call('end', { session_id: id }), { session_id: id, ended: false });
 });
 
 test('an unknown session cannot be ended, and nobody ends the session they speak through', async (t) => {
@@ -202,7 +201,7 @@ test('what the log gets to read holds no token, and a preview changes nothing', 
   const { call, find, store } = await openTools(t);
   const args = { agent: 'ada', tools: ['*'] };
   const created = await call('create', args);
-  const id = String(created['session_id']);
+  const id = created.session_id;
   assert.equal(find('create').tool.summarize(args, created), `created session ${id} for ada`);
   assert.equal(find('list').tool.summarize({}, await call('list')), '1 sessions');
   assert.equal(find('end').tool.summarize({ session_id: id }, {}), `ended session ${id}`);
