@@ -18,11 +18,27 @@ export type ReportLine =
   /** The process came to its regular end. Missing after a crash. */
   | { readonly kind: 'end' };
 
+const patienceMs = Number(process.env['SALLYPORT_TEST_PATIENCE_MS'] ?? 30_000);
+
 /** A reporter for `node --test` that tells the runner all it needs and prints nothing. */
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  let openCount = 0;
+  let lingering: NodeJS.Timeout | undefined;
   for await (const event of events) {
+    if (event.type === 'test:dequeue') openCount++;
+    if (event.type === 'test:complete') openCount--;
+    clearTimeout(lingering);
+    if (openCount === 0) lingering = setTimeout(leaveLoudly, patienceMs).unref();
     for (const line of translate(event)) yield `${JSON.stringify(line)}\n`;
   }
+}
+
+/** A server or worker that a test left open would keep the process for ever. */
+function leaveLoudly(): never {
+  console.error(
+    `All tests have ended, but this keeps the process alive: ${process.getActiveResourcesInfo().join(', ')}`,
+  );
+  process.exit(1);
 }
 
 function* translate(event: TestEvent): Generator<ReportLine> {

@@ -34,7 +34,7 @@ interface Import {
 }
 
 function readImports(pattern: string): Import[] {
-  const exclude = (name: string): boolean => name.includes('node_modules') || name.endsWith('.test.ts');
+  const exclude = (name: string): boolean => name.includes('node_modules') || /\.test(?:-kit)?\.ts$/.test(name);
   return globSync(pattern, { cwd: root, exclude })
     .sort()
     .flatMap((from) =>

@@ -12,10 +12,10 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 const preamble = `import { before, describe, it, test } from 'node:test';\n`;
 let count = 0;
 
-async function run(source: string, timeoutMs = 60_000): Promise<TestRun> {
+async function run(source: string, timeoutMs = 60_000, environment = {}): Promise<TestRun> {
   const file = join(folder, `sample-${++count}.ts`);
   writeFileSync(file, preamble + source);
-  return runTestProcess([file], { timeoutMs });
+  return runTestProcess([file], { timeoutMs, environment });
 }
 
 function problemsOf({ results }: TestRun): (readonly [name: string, problem: string | undefined])[] {
@@ -109,6 +109,17 @@ test('a test that hangs is killed with everything it started', async () => {
   const pid = Number(/pid=(\d+)/.exec(result.output)?.[1]);
   assert.ok(pid > 0, result.output);
   await assertGone(pid);
+});
+
+test('a process that something keeps alive after its tests is a failure that names the thing', async () => {
+  const source = `import { createServer } from 'node:net';
+    test('leaves a server open', () => { createServer().listen(0, '127.0.0.1'); });`;
+  const result = await run(source, 60_000, { SALLYPORT_TEST_PATIENCE_MS: '200' });
+  assert.deepEqual(problemsOf(result), [
+    ['leaves a server open', undefined],
+    ['the test process', 'The process ended with code 1 before its tests had ended.'],
+  ]);
+  assert.match(result.output, /this keeps the process alive: .*TCPServer/);
 });
 
 test('what a test leaves running is killed when its process ends', async () => {

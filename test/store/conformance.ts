@@ -218,6 +218,24 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       await assert.rejects(store.publishArtifact(unknown), 'content must be known first');
     });
 
+    test('a secret is replaced, listed by name and removed', async () => {
+      const secret = { name: 'token', ciphertext: Uint8Array.of(1, 2, 3), updatedAtMs: 1 };
+      await store.setSecret(secret);
+      await store.setSecret({ ...secret, name: 'another' });
+      await store.setSecret({ ...secret, ciphertext: Uint8Array.of(4), updatedAtMs: 2 });
+      await reopen();
+      assert.deepEqual(
+        store.listSecrets().map(({ name, updatedAtMs }) => [name, updatedAtMs]),
+        [
+          ['another', 1],
+          ['token', 2],
+        ],
+      );
+      assert.deepEqual([...(store.listSecrets()[1]?.ciphertext ?? [])], [4]);
+      assert.equal(await store.removeSecret('token'), true);
+      assert.equal(await store.removeSecret('token'), false);
+    });
+
     test('closing signs everything, and what was written is there after opening again', async () => {
       requirement('AUD-3');
       const { index } = await store.append(eventNamed('before the restart'));

@@ -129,6 +129,8 @@ export const codes = {
     'The text to replace is in the file more than once.',
   ),
   FILE_CHANGED: transient('execution_error', 'aborted', 'The file was changed by something else meanwhile.'),
+  CONTENT_MISMATCH: error('validation_failed', 'invalid_argument', 'The bytes sent are not those that were declared.'),
+  CONTENT_CORRUPTED: error('execution_error', 'data_loss', 'The stored bytes of the content are damaged.'),
   DISK_FULL: error('resource_exhaustion', 'resource_exhausted', 'There is no space left for the result.'),
   TIMEOUT: error('timeout', 'deadline_exceeded', 'The call took longer than its limit.'),
   CANCELLED: error('execution_error', 'canceled', 'The caller cancelled the call.'),

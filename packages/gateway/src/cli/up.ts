@@ -11,6 +11,7 @@ import type { GetStatusResponseJson } from './wire-json.ts';
 
 // npm passes a Ctrl-C on to a program that has already had it from the terminal.
 const samePressMs = 400;
+const lingerMs = 1000;
 
 /** Runs the daemon in the foreground until a signal or `stop` ends it. */
 export async function runDaemon(context: CommandContext): Promise<number> {
@@ -19,7 +20,8 @@ export async function runDaemon(context: CommandContext): Promise<number> {
   stopOnSignals(daemon, context);
   const status = readStatus(daemon);
   context.terminal.print(...(context.json ? [visibleJson(statusToJson(status))] : renderWelcome(status, context)));
-  await daemon.ended;
+  // The process ends by itself when nothing is open; what could not be closed must not keep it.
+  await daemon.ended.finally(() => setTimeout(() => process.exit(), lingerMs).unref());
   if (!context.json) context.terminal.print('Stopped.');
   return exitCodes.success;
 }

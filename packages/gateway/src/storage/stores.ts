@@ -131,6 +131,23 @@ export interface ContentIndex {
   readonly listArtifacts: (filter: { readonly category?: string; readonly sessionId?: string }) => readonly Artifact[];
 }
 
+/** A secret as it is kept: encrypted with a key that is not in this store. */
+export interface SealedSecret {
+  readonly name: string;
+  readonly ciphertext: Uint8Array;
+  readonly updatedAtMs: number;
+}
+
+/** Secrets that people gave the gate. The store never sees a value. */
+export interface SecretIndex {
+  /** Replaces a secret of the same name. */
+  readonly setSecret: (secret: SealedSecret) => Promise<void>;
+  /** False when there is none of this name. */
+  readonly removeSecret: (name: string) => Promise<boolean>;
+  /** By name. */
+  readonly listSecrets: () => readonly SealedSecret[];
+}
+
 /**
  * Everything the gate remembers. One daemon owns a store; all methods may be called concurrently.
  *
@@ -140,7 +157,7 @@ export interface ContentIndex {
  * Failure: a write that could not be made durable rejects, and so does every later one (`sealed`), because a log
  * with a hole proves nothing. Reads go on. A restart is the way back.
  */
-export interface Store extends ContentIndex {
+export interface Store extends ContentIndex, SecretIndex {
   /** One transaction: the session is active, budget and limits have room and are charged, the intent is written. */
   readonly admit: (admission: Admission) => Promise<Admitted>;
   /** Writes the outcome and closes the intent. Rejects when no such intent is open. */

@@ -88,6 +88,12 @@ const migrations: readonly string[] = [
     published_at_ms INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX artifacts_by_content ON artifacts (content_hash);
+
+  CREATE TABLE secrets (
+    name TEXT PRIMARY KEY,
+    ciphertext BLOB NOT NULL,
+    updated_at_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
   `,
 ];
 

@@ -42,7 +42,10 @@ class SqliteStore implements stores.Store {
   readonly #waiting = new Map<number, Waiting>();
   readonly #sessionsByToken = new Map<string, Session>();
   readonly #sessionsById = new Map<string, Session>();
-  readonly #select: Record<'byToken' | 'byId' | 'all' | 'dedupe' | 'counter' | 'intents' | 'records', Statement>;
+  readonly #select: Record<
+    'byToken' | 'byId' | 'all' | 'dedupe' | 'counter' | 'intents' | 'records' | 'secrets',
+    Statement
+  >;
   readonly #sealListeners: ((reason: string) => void)[] = [];
   #nextId = 1;
   #sealed: string | undefined;
@@ -59,6 +62,7 @@ class SqliteStore implements stores.Store {
       all: reader.prepare('SELECT * FROM sessions ORDER BY created_at_ms, id'),
       dedupe: reader.prepare('SELECT * FROM dedupe WHERE session_id = ? AND key = ? AND expires_at_ms > ?'),
       counter: reader.prepare('SELECT window_start_ms, used FROM counters WHERE key = ? AND window_ms = ?'),
+      secrets: reader.prepare('SELECT * FROM secrets ORDER BY name'),
       intents: reader.prepare('SELECT * FROM open_intents ORDER BY position'),
       records: reader.prepare('SELECT * FROM records WHERE position >= ? ORDER BY position LIMIT ?'),
     };
@@ -124,6 +128,20 @@ class SqliteStore implements stores.Store {
     const current = row !== undefined && Number(row['window_start_ms']) >= windowStartMs;
     return { used: current ? Number(row['used']) : 0, resetsInMs: windowStartMs + reservation.windowMs - nowMs };
   };
+
+  readonly setSecret = async (secret: stores.SealedSecret): Promise<void> => {
+    await this.#write<void>({ name: 'setSecret', secret });
+  };
+
+  readonly removeSecret = (secretName: string): Promise<boolean> =>
+    this.#write<boolean>({ name: 'removeSecret', secretName });
+
+  readonly listSecrets = (): readonly stores.SealedSecret[] =>
+    this.#select.secrets.all().map((row) => ({
+      name: String(row['name']),
+      ciphertext: row['ciphertext'] as Uint8Array,
+      updatedAtMs: Number(row['updated_at_ms']),
+    }));
 
   readonly recordContent = async (grant: stores.ContentGrant): Promise<void> => {
     await this.#write<void>({ name: 'recordContent', grant });

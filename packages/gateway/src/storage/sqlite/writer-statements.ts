@@ -35,6 +35,11 @@ export function prepareWriterStatements(database: Database) {
       `INSERT INTO sessions (id, principal, agent, token_sha256, status, created_at_ms, expires_at_ms,
          working_directory, lease, max_calls) VALUES (?, ?, ?, ?, 'active', ?, ?, ?, ?, ?)`,
     ),
+    setSecret: database.prepare(
+      `INSERT INTO secrets (name, ciphertext, updated_at_ms) VALUES (?, ?, ?) ON CONFLICT (name)
+       DO UPDATE SET ciphertext = excluded.ciphertext, updated_at_ms = excluded.updated_at_ms`,
+    ),
+    removeSecret: database.prepare('DELETE FROM secrets WHERE name = ?'),
     endSession: database.prepare(`UPDATE sessions SET status = 'ended' WHERE id = ? AND status = 'active'`),
     setMode: database.prepare(
       `INSERT INTO settings (name, value) VALUES ('mode', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,

@@ -1,7 +1,16 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { openSigner } from '../../audit/checkpoint.ts';
 import type { Mode } from '../../model/session.ts';
-import type { Admission, Admitted, Artifact, ContentGrant, LogEntry, NewSession, Settlement } from '../stores.ts';
+import type {
+  Admission,
+  Admitted,
+  Artifact,
+  ContentGrant,
+  LogEntry,
+  NewSession,
+  SealedSecret,
+  Settlement,
+} from '../stores.ts';
 import { ContentWriter } from './content-writer.ts';
 import { Counters } from './counters.ts';
 import { Database, isConstraintViolation, isDiskFull } from './database.ts';
@@ -27,6 +36,8 @@ export type Operation =
   | { readonly name: 'createSession'; readonly session: NewSession }
   | { readonly name: 'endSession'; readonly id: string }
   | { readonly name: 'setMode'; readonly mode: Mode }
+  | { readonly name: 'setSecret'; readonly secret: SealedSecret }
+  | { readonly name: 'removeSecret'; readonly secretName: string }
   | { readonly name: 'recordContent'; readonly grant: ContentGrant }
   | { readonly name: 'forgetContent'; readonly hash: string }
   | { readonly name: 'publishArtifact'; readonly artifact: Artifact };
@@ -130,6 +141,12 @@ export class Writer {
         return this.#statements.endSession.run(operation.id) === 1;
       case 'setMode':
         return void this.#statements.setMode.run(operation.mode);
+      case 'setSecret': {
+        const { name, ciphertext, updatedAtMs } = operation.secret;
+        return void this.#statements.setSecret.run(name, ciphertext, updatedAtMs);
+      }
+      case 'removeSecret':
+        return this.#statements.removeSecret.run(operation.secretName) === 1;
       case 'recordContent':
         return this.#content.record(operation.grant);
       case 'forgetContent':

@@ -1,0 +1,26 @@
+import { ToolFailure } from '../model/tool.ts';
+
+/** Missing and forbidden content answer alike: whoever may not use a hash does not learn that it exists. */
+export function noSuchContent(hash: string): ToolFailure {
+  return new ToolFailure('NOT_FOUND', `There is no content ${hash} that this session may use.`);
+}
+
+export function corruptedContent(hash: string, options?: ErrorOptions): ToolFailure {
+  const message = `The stored bytes of ${hash} are not what they were. Putting the content again repairs it.`;
+  return new ToolFailure('CONTENT_CORRUPTED', message, options);
+}
+
+export function contentMismatch(message: string): ToolFailure {
+  return new ToolFailure('CONTENT_MISMATCH', message);
+}
+
+export function diskFull(options?: ErrorOptions): ToolFailure {
+  return new ToolFailure('DISK_FULL', 'The disk of the content store has no room for this. Free some space.', options);
+}
+
+const noRoom: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+
+/** An error of the file system as the caller reads it. What is not about space stays as it is: our own fault. */
+export function failureOfWriting(error: unknown): unknown {
+  return error instanceof Error && 'code' in error && noRoom.includes(error.code) ? diskFull({ cause: error }) : error;
+}

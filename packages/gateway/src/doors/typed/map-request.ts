@@ -1,0 +1,117 @@
+import { isUtf8 } from 'node:buffer';
+import type {
+  ArtifactPublish,
+  FileWrite,
+  InferenceCall,
+  JsonObject,
+  ShellExec,
+  ToolRequest,
+} from '@sallyport/contract';
+
+/** The call of a canonical tool that a typed request stands for. */
+export interface RequestedCall {
+  readonly toolName: string;
+  readonly arguments: JsonObject;
+  /** 0: the tool's own limit. */
+  readonly timeoutMs: number;
+}
+
+/** `maxReadMb`: what a read may return at most. */
+export interface MapOptions {
+  readonly maxReadMb: number;
+}
+
+/**
+ * Copies what a valid request says, field by field, so that nothing unknown to this version goes on: rules judge, and
+ * tools receive, the JSON that is made of this.
+ */
+export function mapRequest({ tool }: ToolRequest, { maxReadMb }: MapOptions): RequestedCall {
+  switch (tool.case) {
+    case 'fileRead': {
+      const { path, offset, limit } = tool.value;
+      const range = { offset: Number(offset), limit: Number(limit), max_size_mb: maxReadMb };
+      // The caller gets the bytes of the file, whatever they are.
+      return call('files.read', { path, ...range, encoding: 'base64' });
+    }
+    case 'fileWrite':
+      return call('files.write', writeArguments(tool.value));
+    case 'fileEdit': {
+      const { path, oldContent, newContent } = tool.value;
+      return call('files.edit', { path, old_content: oldContent, new_content: newContent });
+    }
+    case 'shellExec':
+      return call('shell.run', shellArguments(tool.value), Number(tool.value.timeoutMs));
+    case 'gitOp': {
+      const { operation, args, cwd } = tool.value;
+      return call(`git.${operation.toLowerCase()}`, { args, ...(cwd === '' ? {} : { cwd }) });
+    }
+    case 'inference':
+      return call('inference.call', inferenceArguments(tool.value));
+    case 'artifactPublish':
+      return call('artifacts.publish', artifactArguments(tool.value));
+    case undefined:
+      throw new TypeError('a request without a tool is not valid');
+  }
+}
+
+/** The tool that a request is about, also when the rest of it is not valid. Empty: it names none. */
+export function familyOf({ tool }: ToolRequest): string {
+  return tool.case === undefined ? '' : families[tool.case];
+}
+
+const families = {
+  fileRead: 'files.read',
+  fileWrite: 'files.write',
+  fileEdit: 'files.edit',
+  shellExec: 'shell.run',
+  gitOp: 'git',
+  inference: 'inference.call',
+  artifactPublish: 'artifacts.publish',
+} as const;
+
+function call(toolName: string, args: JsonObject, timeoutMs = 0): RequestedCall {
+  return { toolName, arguments: args, timeoutMs };
+}
+
+// JSON writes each of them with six characters, and a long run of those would not fit into one string.
+const controlCharacter = /[\0-\x08\x0b\x0c\x0e-\x1f]/;
+
+/** Text goes on as text, so that people who approve and rules that look can read it. */
+function writeArguments({ path, content, createOnly, append }: FileWrite): JsonObject {
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  const text = isUtf8(bytes) ? bytes.toString() : undefined;
+  const written =
+    text === undefined || controlCharacter.test(text)
+      ? { content: bytes.toString('base64'), encoding: 'base64' }
+      : { content: text, encoding: 'utf-8' };
+  return { path, ...written, create_only: createOnly, append };
+}
+
+function shellArguments({ command, cwd, networkAccess, env }: ShellExec): JsonObject {
+  return { command, ...(cwd === '' ? {} : { cwd }), network_access: networkAccess, env: readPairs(env) };
+}
+
+function inferenceArguments(request: InferenceCall): JsonObject {
+  const { provider, model, promptHash, maxTokens, temperatureScaled, systemPromptHash } = request;
+  return {
+    provider,
+    model,
+    prompt_hash: hex(promptHash),
+    max_tokens: Number(maxTokens),
+    temperature_scaled: temperatureScaled,
+    ...(systemPromptHash.length === 0 ? {} : { system_prompt_hash: hex(systemPromptHash) }),
+  };
+}
+
+function artifactArguments({ artifactId, contentHash, category, metadata }: ArtifactPublish): JsonObject {
+  return { artifact_id: artifactId, content_hash: hex(contentHash), category, metadata: readPairs(metadata) };
+}
+
+/** `KEY=VALUE` entries; of two with the same key the later one counts. */
+function readPairs(entries: readonly string[]): JsonObject {
+  return Object.fromEntries(entries.map((entry) => entry.split('=', 2) as [string, string]));
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}
