@@ -89,8 +89,11 @@ test('a text is redacted before it is cut, and is well formed after it', () => {
   assert.equal(keepText('ab😀', redactor, 3), 'ab\ufffd');
 });
 
-test('a payload that fits is canonical JSON', () => {
-  assert.equal(encodePayload({ b: 1, a: { d: 2, c: 3 } }), '{"a":{"c":3,"d":2},"b":1}');
+test('a payload that fits is kept whole', () => {
+  const payload = { b: 1, a: { d: 'half \ud800', c: [3] } };
+  const text = encodePayload(payload);
+  assert.deepEqual(JSON.parse(text), payload);
+  assert.ok(text.isWellFormed());
 });
 
 test('what does not fit gives way, the largest first, and the note says how large it was', () => {

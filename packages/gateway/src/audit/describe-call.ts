@@ -1,4 +1,3 @@
-import { canonicalJson } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
 import type * as facts from '../model/call.ts';
 import type { Refusal } from '../model/refusal.ts';
@@ -65,23 +64,27 @@ export function keepText(text: string, redactor: Redactor, most = longestReason)
   return redactor.redactText(text).slice(0, most).toWellFormed();
 }
 
-/** The canonical text of a payload. What would not fit into a record gives way to a note of its size. */
+/** The text of a payload. What would not fit into a record gives way to a note of its size. */
 export function encodePayload(payload: { [key: string]: Json }): string {
-  let text = canonicalJson(payload);
+  const text = JSON.stringify(payload);
+  return Buffer.byteLength(text) <= mostBytes ? text : encodeLargePayload(payload);
+}
+
+function encodeLargePayload(payload: { [key: string]: Json }): string {
   const kept = { ...payload };
   const omitted: { [key: string]: number } = {};
-  while (Buffer.byteLength(text) > mostBytes) {
+  for (;;) {
     const [largest, size] = largestMember(kept);
     delete kept[largest];
     omitted[largest] = size;
-    text = canonicalJson({ ...kept, omitted_bytes: omitted });
+    const text = JSON.stringify({ ...kept, omitted_bytes: omitted });
+    if (Buffer.byteLength(text) <= mostBytes) return text;
   }
-  return text;
 }
 
 function largestMember(payload: { [key: string]: Json }): [name: string, bytes: number] {
   const sizes = Object.entries(payload).map(([name, value]): [string, number] => {
-    return [name, Buffer.byteLength(canonicalJson(value))];
+    return [name, Buffer.byteLength(JSON.stringify(value))];
   });
   return sizes.reduce((largest, next) => (next[1] > largest[1] ? next : largest), ['', 0]);
 }

@@ -38,7 +38,7 @@ export function resolveWorkspace(choice: WorkspaceChoice): Workspace {
   const workspace = prepareOwnWorkspace(choice, protectedPaths);
   return {
     workspace,
-    reason: `The workspace is ${workspace}, because ${resolve(choice.startFolder)} ${problem}. Set SALLYPORT_WORKSPACE to choose another.`,
+    reason: `It is not ${resolve(choice.startFolder)}, because that ${problem}. Set SALLYPORT_WORKSPACE to choose another.`,
   };
 }
 

@@ -12,7 +12,7 @@ export interface LogEntry {
   readonly sessionId?: string;
   /** SHA-256 of the rules, hexadecimal. Absent when no rules were read yet. */
   readonly rulesHash?: string;
-  /** Canonical JSON, below 64 KB. */
+  /** JSON, below 64 KB. */
   readonly payload: string;
 }
 

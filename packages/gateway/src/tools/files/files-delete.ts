@@ -79,12 +79,18 @@ interface Stock {
   readonly listed: readonly string[];
 }
 
+/** Size and time are shown, so that a consent to delete one version does not delete the next. */
+function describeFile(path: string, { size, mtimeNs }: BigIntStats): string {
+  const changedAt = new Date(Number(mtimeNs / 1_000_000n)).toISOString();
+  return `${path} (${size} bytes, changed ${changedAt})`;
+}
+
 /** What would be deleted. A folder goes as a whole or not at all, so one entry that must stay keeps all of it. */
 async function takeStock(args: DeleteArguments, target: Target, context: ToolContext): Promise<Stock> {
   using pin = pinEntry(target.folder, target.name);
   if (pin === undefined) throw await missingFile(target.named, context);
   const stats = pin.statExactly();
-  if (stats.isFile() || stats.isSymbolicLink()) return { stats, files: 1, listed: [args.path] };
+  if (stats.isFile() || stats.isSymbolicLink()) return { stats, files: 1, listed: [describeFile(args.path, stats)] };
   if (!stats.isDirectory()) throw new ToolFailure('NOT_A_FILE', `${args.path} is a device, pipe or socket.`);
   using folder = openEntryFolder(target.folder, target.name, 'write', context);
   const walk = new FolderWalk(context, { access: 'write', recursive: true, includeHidden: true });
