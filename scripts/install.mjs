@@ -109,7 +109,9 @@ async function lockInstallation() {
     isWaiting = true;
     await sleep(200);
   }
-  const heartbeat = setInterval(() => utimesSync(lockFile, new Date(), new Date()), heartbeatMs).unref();
+  const heartbeat = setInterval(() => {
+    if (existsSync(lockFile)) utimesSync(lockFile, new Date(), new Date());
+  }, heartbeatMs).unref();
   return () => {
     clearInterval(heartbeat);
     rmSync(lockFile, { force: true });

@@ -43,13 +43,14 @@ export class ContentReader implements AsyncDisposable {
     }
   }
 
-  /** The bytes of a range, a block at a time. Each piece belongs to the caller. */
+  /** The bytes of a range, a block at a time. A piece is good until the next is asked for: the memory is used again. */
   async *read({ offset, limit }: Range, signal: AbortSignal): AsyncGenerator<Buffer> {
     const end = Math.min(this.sizeBytes, offset + limit);
+    const memory = Buffer.allocUnsafeSlow(Math.min(blockBytes, this.sizeBytes));
     for (let at = offset; at < end;) {
       signal.throwIfAborted();
       const index = Math.floor(at / blockBytes);
-      const block = await this.#readBlock(index);
+      const block = await this.#readBlock(index, memory);
       const piece = block.subarray(at - index * blockBytes, end - index * blockBytes);
       yield piece;
       at += piece.length;
@@ -66,9 +67,9 @@ export class ContentReader implements AsyncDisposable {
     await this.#handle.close();
   }
 
-  async #readBlock(index: number): Promise<Buffer> {
+  async #readBlock(index: number, memory: Buffer): Promise<Buffer> {
     const start = index * blockBytes;
-    const block = Buffer.allocUnsafeSlow(Math.min(blockBytes, this.sizeBytes - start));
+    const block = memory.subarray(0, Math.min(blockBytes, this.sizeBytes - start));
     const isThere = await readFully(this.#handle, block, start);
     if (!isThere || !blake3(block).equals(digestAt(this.#digests, index))) throw corruptedContent(this.hash);
     return block;

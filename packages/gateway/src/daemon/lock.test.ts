@@ -73,13 +73,17 @@ test('a process id that was given to another process does not keep the lock', on
 test('a process that has ended but was not collected does not keep the lock', onLinux, async (t) => {
   const folder = newFolder(t);
   const file = join(folder, 'daemon.lock');
-  // The shell replaces itself with a program that never collects its child.
-  const parent = spawn('sh', ['-c', 'sh -c "exit 0" & echo $!; exec sleep 60']);
+  // The shell becomes a program that never collects the child it has started.
+  const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60']);
   t.after(() => parent.kill('SIGKILL'));
   const [line] = (await once(parent.stdout, 'data')) as [Buffer];
   const pid = Number(String(line).trim());
-  const stateOf = () => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0];
-  while (stateOf() !== 'Z') await new Promise((resolve) => setTimeout(resolve, 5));
+  const until = async (reached: () => boolean) => {
+    while (!reached()) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  await until(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8') === 'sleep\n');
+  process.kill(pid, 'SIGKILL');
+  await until(() => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z '));
   writeFileSync(file, JSON.stringify({ pid }));
   takeLock(file, folder)();
 });
