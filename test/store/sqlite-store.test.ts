@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { createSigningKey } from '../../packages/gateway/src/audit/checkpoint.ts';
 import { openSqliteStore } from '../../packages/gateway/src/storage/sqlite/sqlite-store.ts';
+import type { Store } from '../../packages/gateway/src/storage/stores.ts';
 import type { WriterOptions } from '../../packages/gateway/src/storage/sqlite/writer.ts';
 import { requirement } from '../requirement.ts';
 import { describeStore } from './conformance.ts';
@@ -21,6 +22,11 @@ function optionsIn(folder: string): WriterOptions {
     reserveFile: join(folder, 'reserve'),
     reserveBytes: 64 * 1024,
   };
+}
+
+/** Closes the store at the end of the test, however it ends: an open one keeps the process alive. */
+function closing(store: Store): Store & AsyncDisposable {
+  return { ...store, [Symbol.asyncDispose]: () => store.close() };
 }
 
 function newFolder(): string {
@@ -97,12 +103,12 @@ test('a store that cannot write seals itself, says why, and keeps reading', asyn
   requirement('AUD-2');
   const folder = newFolder();
   const options = optionsIn(folder);
-  const store = await openSqliteStore(options);
+  await using store = closing(await openSqliteStore(options));
   const { index } = await store.append(event('before'));
   const reasons: string[] = [];
   store.onSealed((reason) => reasons.push(reason));
   // Another connection takes the records away from under the writer: every later insert fails.
-  const other = new DatabaseSync(options.databaseFile);
+  const other = new DatabaseSync(options.databaseFile, { timeout: 10_000 });
   other.exec('DROP TABLE records; CREATE VIEW records AS SELECT 1 AS position');
   other.close();
   await assert.rejects(store.append(event('lost')), { code: 'SEALED' });
@@ -111,6 +117,4 @@ test('a store that cannot write seals itself, says why, and keeps reading', asyn
   await assert.rejects(store.append(event('later')), { code: 'SEALED' });
   assert.equal(store.readMode(), 'NORMAL');
   assert.ok(index >= 0);
-  await store.close();
-  rmSync(folder, { recursive: true });
 });

@@ -48,7 +48,10 @@ export function newFolder(test: Pick<TestContext, 'after'>): string {
 }
 
 /** A content store on the real disk, removed when the test ends. Keeps no space free: test machines may have little. */
-export async function openStore(test: Pick<TestContext, 'after'>, options: Partial<ContentStoreOptions> = {}) {
+export async function openStore(
+  test: Pick<TestContext, 'after'>,
+  options: Partial<ContentStoreOptions> & { readonly index?: ContentIndex } = {},
+) {
   const folder = options.folder ?? newFolder(test);
   const index = options.index ?? memoryIndex();
   const store = await ContentStore.open({ keepFreeBytes: 0, ...options, folder, index });
