@@ -16,6 +16,7 @@ import { checkMode } from '../packages/gateway/src/stages/check-mode.ts';
 import { decodeCall } from '../packages/gateway/src/stages/decode-call.ts';
 import { judgeCall } from '../packages/gateway/src/stages/judge-call.ts';
 import { openSession } from '../packages/gateway/src/stages/open-session.ts';
+import { readArguments } from '../packages/gateway/src/stages/read-arguments.ts';
 import { resolveTool } from '../packages/gateway/src/stages/resolve-tool.ts';
 import { reuseResult } from '../packages/gateway/src/stages/reuse-result.ts';
 import { fileTools } from '../packages/gateway/src/tools/files/index.ts';
@@ -83,8 +84,9 @@ function prepareDecision({
     usedOf: () => ({ used: 0, resetsInMs: 0 }),
   };
   const gates = Pipeline.from<Begun>(() => undefined)
-    .stage(decodeCall({ maxArgumentBytes: () => rules.limits.maxArgumentBytes }))
+    .stage(decodeCall)
     .stage(openSession(store))
+    .stage(readArguments({ maxArgumentBytes: () => rules.limits.maxArgumentBytes }))
     .stage(resolveTool(registry))
     .stage(checkArguments(registry))
     .stage(checkLease)

@@ -36,7 +36,7 @@ try {
   for await (const piece of reader.read({ offset: 0, limit: sizeBytes }, signal)) readBytes += piece.length;
   const getMs = performance.now() - startedAt;
   const grown = { putBytes: afterPut - before, getBytes: peakBytes() - afterPut };
-  console.log(JSON.stringify({ sizeBytes, readBytes, grown, putMs, openMs, getMs }));
+  process.stdout.write(JSON.stringify({ sizeBytes, readBytes, grown, putMs, openMs, getMs }));
 } finally {
   rmSync(folder, { recursive: true });
 }

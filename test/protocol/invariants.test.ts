@@ -26,7 +26,7 @@ function violationsOf(request: RequestInit): string[] {
 }
 
 /** A request that is valid but for the fields given. */
-function withTool<Kind extends keyof typeof smallest>(kind: Kind, fields: object): RequestInit {
+function withTool(kind: keyof typeof smallest, fields: object): RequestInit {
   return { tool: { case: kind, value: { ...smallest[kind], ...fields } } as NonNullable<RequestInit['tool']> };
 }
 
@@ -176,7 +176,7 @@ invariant('INV-0019 a command gets at most 1000 variables', () => {
 
 /** Entries of the form KEY=VALUE: at most 32 KB, exactly one `=`. */
 function assertEntries(field: string, requestWith: (entries: string[]) => RequestInit): void {
-  assertByteBound(`${field}[0] max_length`, 32 * kilobyte, (text) => requestWith([`=${text.slice(1)}`]));
+  assertByteBound(`${field}[0] max_length`, 32 * kilobyte - 1, (text) => requestWith([`=${text}`]));
   assertValid(requestWith(['A=1', 'B=', '=C', '=', 'ключ=значение']));
   for (const entry of ['', 'A', 'A==', 'A=1=2', '==']) {
     assertBroken(`${field}[1] one_equals`, requestWith(['A=1', entry, 'B=2']));

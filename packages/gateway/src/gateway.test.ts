@@ -11,6 +11,7 @@ test('every call passes these stages, in this order', () => {
   assert.deepEqual(gateway.names, [
     'decode-call',
     'open-session',
+    'read-arguments',
     'resolve-tool',
     'check-arguments',
     'check-lease',

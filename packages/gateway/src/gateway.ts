@@ -26,6 +26,7 @@ import { decodeCall } from './stages/decode-call.ts';
 import { executeTool } from './stages/execute-tool.ts';
 import { judgeCall } from './stages/judge-call.ts';
 import { openSession } from './stages/open-session.ts';
+import { readArguments } from './stages/read-arguments.ts';
 import { resolveTool } from './stages/resolve-tool.ts';
 import { reuseResult } from './stages/reuse-result.ts';
 import { seekApproval } from './stages/seek-approval.ts';
@@ -53,8 +54,9 @@ export function buildGateway(parts: GatewayParts) {
   const reportFault = (closer: string, error: unknown): void => log.error('closer_failed', { closer, error });
 
   return Pipeline.from<Begun>(reportFault)
-    .stage(decodeCall({ maxArgumentBytes: () => currentRules().limits.maxArgumentBytes }))
+    .stage(decodeCall)
     .stage(openSession(store))
+    .stage(readArguments({ maxArgumentBytes: () => currentRules().limits.maxArgumentBytes }))
     .stage(resolveTool(registry))
     .stage(checkArguments(registry))
     .stage(checkLease)

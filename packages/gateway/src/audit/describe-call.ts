@@ -8,6 +8,7 @@ import type { Redactor } from './redact.ts';
 export type KnownFacts = Partial<
   facts.Begun &
     facts.Decoded &
+    facts.ArgumentsRead &
     facts.Opened &
     facts.Resolved &
     facts.ArgumentsChecked &

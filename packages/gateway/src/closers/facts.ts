@@ -3,6 +3,7 @@ import type * as facts from '../model/call.ts';
 /** All facts that the stages gather, for closers that look at whatever is there. */
 export type CallFacts = facts.Begun &
   facts.Decoded &
+  facts.ArgumentsRead &
   facts.Opened &
   facts.Resolved &
   facts.ArgumentsChecked &

@@ -91,12 +91,14 @@ function refusalEntry(ending: CallEnding, redactor: Redactor, nowMs: number): Lo
   return { ...entryOf(ending, nowMs), kind: 'refusal', result, payload };
 }
 
-function entryOf({ call }: CallEnding, nowMs: number): Pick<LogEntry, 'timeMs' | 'callId' | 'sessionId' | 'rulesHash'> {
+function entryOf(ending: CallEnding, nowMs: number): Pick<LogEntry, 'timeMs' | 'callId' | 'sessionId' | 'rulesHash'> {
+  const { call } = ending;
+  const rulesHash = call.rules?.hash ?? (ending.kind === 'refused' ? ending.refusal.rulesHash : undefined);
   return {
     timeMs: nowMs,
     ...(call.callId === undefined ? {} : { callId: call.callId }),
     ...(call.session === undefined ? {} : { sessionId: call.session.id }),
-    ...(call.rules === undefined ? {} : { rulesHash: call.rules.hash }),
+    ...(rulesHash === undefined ? {} : { rulesHash }),
   };
 }
 

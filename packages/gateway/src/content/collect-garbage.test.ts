@@ -9,9 +9,9 @@ import { memoryIndex, never, noise, openStore, readAll } from './content.test-ki
 const hourMs = 3_600_000;
 const publication = { category: 'c', metadata: [], sessionId: 'ada', agent: 'ada', publishedAtMs: 0 };
 
-test('what nothing references goes when it is old enough; what is referenced, young or in use stays', async (test) => {
+test('what nothing references goes when it is old enough; what is referenced, young or in use stays', async (context) => {
   let nowMs = Date.now();
-  const { store, index, put, pathOf } = await openStore(test, { nowMs: () => nowMs });
+  const { store, index, put, pathOf } = await openStore(context, { nowMs: () => nowMs });
   const published = await put(noise(10, 1));
   await index.publishArtifact({ ...publication, id: 'a', contentHash: published.hash, sizeBytes: 10 });
   const old = await put(noise(20, 2));
@@ -27,8 +27,8 @@ test('what nothing references goes when it is old enough; what is referenced, yo
   for (const { hash } of [published, read, young]) assert.ok((await store.sizeOf(hash)) !== undefined);
 });
 
-test('files that a crash left unknown are collected, and so is what is known without a file', async (test) => {
-  const { store, index, put, pathOf } = await openStore(test);
+test('files that a crash left unknown are collected, and so is what is known without a file', async (context) => {
+  const { store, index, put, pathOf } = await openStore(context);
   const orphan = noise(50, 5);
   const path = pathOf(hashBytes(orphan));
   mkdirSync(dirname(path), { recursive: true });
@@ -41,8 +41,8 @@ test('files that a crash left unknown are collected, and so is what is known wit
   assert.deepEqual(index.listContent(), []);
 });
 
-test('what is not content is left alone', async (test) => {
-  const { store, folder } = await openStore(test);
+test('what is not content is left alone', async (context) => {
+  const { store, folder } = await openStore(context);
   const strangers = ['notes.txt', 'ab/short', `abc/${'0'.repeat(61)}`, `zz/${'0'.repeat(62)}`];
   for (const name of strangers) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
@@ -53,7 +53,7 @@ test('what is not content is left alone', async (test) => {
   for (const name of strangers) assert.ok(existsSync(join(folder, name)));
 });
 
-test('a put of the same content while it is collected ends with all of it or none', async (test) => {
+test('a put of the same content while it is collected ends with all of it or none', async (context) => {
   const index = memoryIndex();
   // Slow enough that a collection without regard for puts would get between a file and what is known of it.
   const slow = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -62,7 +62,7 @@ test('a put of the same content while it is collected ends with all of it or non
     for (let n = 0; n < 3; n++) await setImmediate();
     return result;
   };
-  const { store } = await openStore(test, {
+  const { store } = await openStore(context, {
     index: {
       ...index,
       recordContent: (grant) => slow(() => index.recordContent(grant)),
@@ -85,8 +85,8 @@ test('a put of the same content while it is collected ends with all of it or non
   assert.ok(survived > 0, 'no put won a race, so nothing was raced');
 });
 
-test('a put whose content was young when it was finished is never collected', async (test) => {
-  const { store, index } = await openStore(test);
+test('a put whose content was young when it was finished is never collected', async (context) => {
+  const { store, index } = await openStore(context);
   for (let round = 0; round < 30; round++) {
     const bytes = noise(1000, round + 1);
     const [{ hash }] = await Promise.all([

@@ -22,8 +22,8 @@ function damage(path: string, position: number): void {
 
 const sizes = [10, blockBytes, blockBytes + 1, 3 * blockBytes + 5];
 
-test('a single wrong byte anywhere is found before any byte is handed out', async (test) => {
-  const { store, put, pathOf } = await openStore(test);
+test('a single wrong byte anywhere is found before any byte is handed out', async (context) => {
+  const { store, put, pathOf } = await openStore(context);
   for (const size of sizes) {
     for (const position of [0, size - 1, Math.floor(size / 2)]) {
       const bytes = noise(size, size + position);
@@ -37,27 +37,28 @@ test('a single wrong byte anywhere is found before any byte is handed out', asyn
   }
 });
 
-test('damage done after the content was found whole is found too, also while it is being read', async (test) => {
-  const { store, put, pathOf } = await openStore(test);
+test('damage done after the content was found whole is found too, also while it is being read', async (context) => {
+  const { store, put, pathOf } = await openStore(context);
   const bytes = noise(3 * blockBytes);
   const { hash } = await put(bytes);
   assert.ok((await readAll(store, hash)).equals(bytes));
   const { atime, mtime } = statSync(pathOf(hash));
   await using reader = await store.open(hash, never);
   const pieces = reader.read({ offset: 0, limit: Infinity }, never);
-  assert.ok((await pieces.next()).value?.equals(bytes.subarray(0, blockBytes)));
+  const nextPiece = async (): Promise<Buffer | undefined> => (await pieces.next()).value as Buffer | undefined;
+  assert.ok((await nextPiece())?.equals(bytes.subarray(0, blockBytes)));
   damage(pathOf(hash), 2 * blockBytes + 1);
   // As if nobody had touched it: the time of a file proves nothing.
   utimesSync(pathOf(hash), atime, mtime);
-  assert.ok((await pieces.next()).value?.equals(bytes.subarray(blockBytes, 2 * blockBytes)));
+  assert.ok((await nextPiece())?.equals(bytes.subarray(blockBytes, 2 * blockBytes)));
   await assert.rejects(pieces.next(), { code: 'CONTENT_CORRUPTED' });
   await assert.rejects(readAll(store, hash), { code: 'CONTENT_CORRUPTED' });
   const undamaged = { offset: 5, limit: 100 };
   assert.ok((await readAll(store, hash, undamaged)).equals(bytes.subarray(5, 105)));
 });
 
-test('content that was cut short, grew, or became a folder is corrupted', async (test) => {
-  const { store, put, pathOf } = await openStore(test);
+test('content that was cut short, grew, or became a folder is corrupted', async (context) => {
+  const { store, put, pathOf } = await openStore(context);
   for (const size of sizes) {
     const { hash } = await put(noise(size, size));
     await readAll(store, hash);
@@ -72,16 +73,16 @@ test('content that was cut short, grew, or became a folder is corrupted', async 
   }
 });
 
-test('a range beyond the end has no bytes', async (test) => {
-  const { store, put } = await openStore(test);
+test('a range beyond the end has no bytes', async (context) => {
+  const { store, put } = await openStore(context);
   const { hash } = await put(noise(100));
   assert.equal((await readAll(store, hash, { offset: 100, limit: 10 })).length, 0);
   assert.equal((await readAll(store, hash, { offset: 1e15, limit: 10 })).length, 0);
   assert.equal((await readAll(store, hash, { offset: 90, limit: 100 })).length, 10);
 });
 
-test('reading stops when it is told to', async (test) => {
-  const { store, put } = await openStore(test);
+test('reading stops when it is told to', async (context) => {
+  const { store, put } = await openStore(context);
   const { hash } = await put(noise(3 * blockBytes));
   const stop = new AbortController();
   await using reader = await store.open(hash, stop.signal);
@@ -93,9 +94,9 @@ test('reading stops when it is told to', async (test) => {
   await assert.rejects(store.open(other.hash, stop.signal), /enough/);
 });
 
-test('reading content counts as using it, at most once an hour', async (test) => {
+test('reading content counts as using it, at most once an hour', async (context) => {
   let nowMs = Date.now();
-  const { store, put, pathOf } = await openStore(test, { nowMs: () => nowMs });
+  const { store, put, pathOf } = await openStore(context, { nowMs: () => nowMs });
   const { hash } = await put(noise(10));
   const putAtMs = statSync(pathOf(hash)).mtimeMs;
   nowMs += 3_000_000;

@@ -14,9 +14,9 @@ const vectors: readonly (readonly [bytes: Buffer, hash: string])[] = [
   [Buffer.from([0]), '2d3adedff11b61f14c886e35afa036736dcd87a74d27b5c1510225d0f592e213'],
 ];
 
-test('content is found under its BLAKE3 hash and comes back byte for byte', async (test) => {
+test('content is found under its BLAKE3 hash and comes back byte for byte', async (context) => {
   requirement('WIRE-7');
-  const { store, folder, put, pathOf } = await openStore(test);
+  const { store, folder, put, pathOf } = await openStore(context);
   for (const [bytes, hash] of vectors) {
     assert.deepEqual(await put(bytes), { hash, sizeBytes: bytes.length });
     assert.deepEqual(readFileSync(pathOf(hash)), bytes);
@@ -27,8 +27,8 @@ test('content is found under its BLAKE3 hash and comes back byte for byte', asyn
   assert.equal(statSync(folder).mode & 0o077, 0);
 });
 
-test('however the bytes are cut, they are stored as one, and every range of them can be read', async (test) => {
-  const { store } = await openStore(test);
+test('however the bytes are cut, they are stored as one, and every range of them can be read', async (context) => {
+  const { store } = await openStore(context);
   const around = fc.constantFrom(0, 1, blockBytes - 1, blockBytes, blockBytes + 1, 3 * blockBytes + 7);
   const cuts = fc.array(fc.oneof(around, fc.nat({ max: 100_000 })), { maxLength: 6 });
   await fc.assert(
@@ -44,15 +44,15 @@ test('however the bytes are cut, they are stored as one, and every range of them
   );
 });
 
-test('the session that put content may use it from then on, and nobody else', async (test) => {
-  const { index, put } = await openStore(test);
+test('the session that put content may use it from then on, and nobody else', async (context) => {
+  const { index, put } = await openStore(context);
   const { hash } = await put(noise(10), 'ada');
   assert.ok(index.mayUseContent('ada', hash));
   assert.ok(!index.mayUseContent('bob', hash));
 });
 
-test('bytes that are not what was declared are refused and leave nothing', async (test) => {
-  const { store, folder, index } = await openStore(test);
+test('bytes that are not what was declared are refused and leave nothing', async (context) => {
+  const { store, folder, index } = await openStore(context);
   const bytes = noise(1000);
   const declared = { sessionId: 'ada', source: [bytes], signal: never };
   const wrong = hashBytes(Buffer.from('other'));
@@ -64,24 +64,24 @@ test('bytes that are not what was declared are refused and leave nothing', async
   assert.deepEqual(await readAll(store, hash), bytes);
 });
 
-test('content above the limit is refused, by its declared size or as it comes', async (test) => {
-  const { store, folder } = await openStore(test, { maxContentBytes: 5000 });
+test('content above the limit is refused, by its declared size or as it comes', async (context) => {
+  const { store, folder } = await openStore(context, { maxContentBytes: 5000 });
   const upload = { sessionId: 'ada', source: [noise(3000), noise(3000)], signal: never };
   await assert.rejects(store.put(upload), { code: 'TOO_LARGE' });
   await assert.rejects(store.put({ ...upload, source: [], sizeBytes: 5001 }), { code: 'TOO_LARGE' });
   assert.deepEqual(leftovers(folder), []);
 });
 
-test('an upload that would leave the disk too little space is refused before and while it comes', async (test) => {
-  const { store, folder } = await openStore(test, { keepFreeBytes: Number.MAX_SAFE_INTEGER });
+test('an upload that would leave the disk too little space is refused before and while it comes', async (context) => {
+  const { store, folder } = await openStore(context, { keepFreeBytes: Number.MAX_SAFE_INTEGER });
   const upload = { sessionId: 'ada', source: [noise(10)], signal: never };
   await assert.rejects(store.put({ ...upload, sizeBytes: 10 }), { code: 'DISK_FULL' });
   await assert.rejects(store.put(upload), { code: 'DISK_FULL' });
   assert.deepEqual(leftovers(folder), []);
 });
 
-test('the same content put by twenty at once becomes one file that all of them may use', async (test) => {
-  const { store, folder, index } = await openStore(test);
+test('the same content put by twenty at once becomes one file that all of them may use', async (context) => {
+  const { store, folder, index } = await openStore(context);
   const bytes = noise(600_000);
   const hash = hashBytes(bytes);
   const puts = Array.from({ length: 20 }, (_, n) =>
@@ -94,9 +94,9 @@ test('the same content put by twenty at once becomes one file that all of them m
   assert.deepEqual(leftovers(folder), []);
 });
 
-test('only 64 hexadecimal digits in lower case name content; nothing else reaches the disk', async (test) => {
+test('only 64 hexadecimal digits in lower case name content; nothing else reaches the disk', async (context) => {
   requirement('EXEC-7');
-  const { store } = await openStore(test);
+  const { store } = await openStore(context);
   const good = 'ab'.repeat(32);
   const tricks = ['', '../../../etc/passwd', `../${good}`.slice(0, 64), good.toUpperCase(), `${good}\n`, `${good}0`];
   for (const trick of [...tricks, `${good.slice(0, 62)}/.`, `${good.slice(0, 63)}\0`, '..'.repeat(32)]) {
@@ -111,10 +111,10 @@ test('only 64 hexadecimal digits in lower case name content; nothing else reache
   await assert.rejects(store.open(good, never), { code: 'NOT_FOUND' });
 });
 
-test('a link in the place of content is not followed', async (test) => {
+test('a link in the place of content is not followed', async (context) => {
   requirement('EXEC-7');
-  const { store, folder, put, pathOf } = await openStore(test);
-  const secret = join(newFolder(test), 'secret');
+  const { store, folder, put, pathOf } = await openStore(context);
+  const secret = join(newFolder(context), 'secret');
   writeFileSync(secret, 'secret');
   const hash = hashBytes(Buffer.from('secret'));
   mkdirSync(join(folder, hash.slice(0, 2)), { recursive: true });
@@ -126,15 +126,15 @@ test('a link in the place of content is not followed', async (test) => {
   assert.equal((await readAll(store, hash)).toString(), 'secret');
 });
 
-test('what the index could not record is not acknowledged', async (test) => {
+test('what the index could not record is not acknowledged', async (context) => {
   const index = { ...memoryIndex(), recordContent: () => Promise.reject(new Error('sealed')) };
-  const { put, folder } = await openStore(test, { index });
+  const { put, folder } = await openStore(context, { index });
   await assert.rejects(put(noise(10)), /sealed/);
   assert.deepEqual(leftovers(folder), []);
 });
 
-test('content that is held cannot be collected; what does not exist cannot be held', async (test) => {
-  const { store, index, put } = await openStore(test);
+test('content that is held cannot be collected; what does not exist cannot be held', async (context) => {
+  const { store, index, put } = await openStore(context);
   const { hash, sizeBytes } = await put(noise(10));
   const artifact = { id: 'a', contentHash: hash, sizeBytes, category: 'c', metadata: [], publishedAtMs: 0 };
   let collecting: Promise<unknown> = Promise.resolve();

@@ -129,7 +129,7 @@ export class ContentStore {
 
   /** One at a time for each hash: putting, referencing and collecting must not see each other half done. */
   async #whileHeld<T>(hash: string, work: () => Promise<T>): Promise<T> {
-    const release = undefined as any;
+    const release = await this.#locks.acquire(hash, neverAborts);
     try {
       return await work();
     } finally {

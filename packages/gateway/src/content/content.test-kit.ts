@@ -41,18 +41,18 @@ export function memoryIndex(): ContentIndex {
 
 export const never: AbortSignal = new AbortController().signal;
 
-export function newFolder(test: Pick<TestContext, 'after'>): string {
+export function newFolder(context: Pick<TestContext, 'after'>): string {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-content-'));
-  test.after(() => rmSync(folder, { recursive: true, force: true }));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
 /** A content store on the real disk, removed when the test ends. Keeps no space free: test machines may have little. */
 export async function openStore(
-  test: Pick<TestContext, 'after'>,
+  context: Pick<TestContext, 'after'>,
   options: Partial<ContentStoreOptions> & { readonly index?: ContentIndex } = {},
 ) {
-  const folder = options.folder ?? newFolder(test);
+  const folder = options.folder ?? newFolder(context);
   const index = options.index ?? memoryIndex();
   const store = await ContentStore.open({ keepFreeBytes: 0, ...options, folder, index });
   const put = (bytes: Uint8Array, sessionId = 'ada') => store.put({ sessionId, source: [bytes], signal: never });

@@ -16,8 +16,8 @@ async function* breakOff(bytes: Buffer, after: number): AsyncGenerator<Uint8Arra
   throw new Error('the line is dead');
 }
 
-test('an upload that breaks off is continued where it stopped, whatever the place', async (test) => {
-  const { store, folder } = await openStore(test);
+test('an upload that breaks off is continued where it stopped, whatever the place', async (context) => {
+  const { store, folder } = await openStore(context);
   const bytes = noise(2 * blockBytes + 100);
   const hash = hashBytes(bytes);
   const upload = { sessionId: 'ada', hash, sizeBytes: bytes.length, signal: never };
@@ -41,8 +41,8 @@ test('an upload that breaks off is continued where it stopped, whatever the plac
   );
 });
 
-test('what came of an upload is told to its session only, and survives a restart', async (test) => {
-  const { store, folder, index } = await openStore(test);
+test('what came of an upload is told to its session only, and survives a restart', async (context) => {
+  const { store, folder, index } = await openStore(context);
   const bytes = noise(100_000);
   const hash = hashBytes(bytes);
   const upload = { sessionId: 'ada', hash, signal: never };
@@ -56,9 +56,9 @@ test('what came of an upload is told to its session only, and survives a restart
   assert.ok((await readAll(restarted, hash)).equals(bytes));
 });
 
-test('a start removes what was being written and what nobody continued for an hour', async (test) => {
+test('a start removes what was being written and what nobody continued for an hour', async (context) => {
   let nowMs = Date.now();
-  const { store, folder, index } = await openStore(test, { nowMs: () => nowMs });
+  const { store, folder, index } = await openStore(context, { nowMs: () => nowMs });
   const bytes = noise(1000);
   const hash = hashBytes(bytes);
   await assert.rejects(store.put({ sessionId: 'ada', hash, source: breakOff(bytes, 500), signal: never }));
@@ -74,8 +74,8 @@ test('a start removes what was being written and what nobody continued for an ho
   assert.deepEqual(leftovers(folder), []);
 });
 
-test('an upload goes on only where there is something before', async (test) => {
-  const { store, folder } = await openStore(test);
+test('an upload goes on only where there is something before', async (context) => {
+  const { store, folder } = await openStore(context);
   const bytes = noise(1000);
   const hash = hashBytes(bytes);
   const upload = { sessionId: 'ada', hash, signal: never };
@@ -88,8 +88,8 @@ test('an upload goes on only where there is something before', async (test) => {
   assert.deepEqual(leftovers(folder), []);
 });
 
-test('an earlier part that was damaged meanwhile does not become content', async (test) => {
-  const { store, folder } = await openStore(test);
+test('an earlier part that was damaged meanwhile does not become content', async (context) => {
+  const { store, folder } = await openStore(context);
   const bytes = noise(blockBytes + 1000);
   const hash = hashBytes(bytes);
   const upload = { sessionId: 'ada', hash, signal: never };
@@ -106,15 +106,15 @@ test('an earlier part that was damaged meanwhile does not become content', async
   await assert.rejects(store.put({ ...upload, offset: blockBytes, source: [] }), /5 bytes of it are here/);
 });
 
-test('without a declared hash an upload that breaks off leaves nothing', async (test) => {
-  const { store, folder } = await openStore(test);
+test('without a declared hash an upload that breaks off leaves nothing', async (context) => {
+  const { store, folder } = await openStore(context);
   const source = breakOff(noise(400_000), 30_0000);
   await assert.rejects(store.put({ sessionId: 'ada', source, signal: never }), { code: 'CANCELLED' });
   assert.deepEqual(leftovers(folder), []);
 });
 
-test('fewer bytes than declared are an upload that broke off', async (test) => {
-  const { store } = await openStore(test);
+test('fewer bytes than declared are an upload that broke off', async (context) => {
+  const { store } = await openStore(context);
   const bytes = noise(1000);
   const hash = hashBytes(bytes);
   const upload = { sessionId: 'ada', hash, sizeBytes: 1000, signal: never };
@@ -122,8 +122,8 @@ test('fewer bytes than declared are an upload that broke off', async (test) => {
   assert.equal(await store.receivedBytes('ada', hash), 400);
 });
 
-test('a signal ends an upload whose sender is silent, with the reason of the signal', async (test) => {
-  const { store, folder } = await openStore(test);
+test('a signal ends an upload whose sender is silent, with the reason of the signal', async (context) => {
+  const { store, folder } = await openStore(context);
   const stop = new AbortController();
   const silent = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
   const put = store.put({ sessionId: 'ada', source: silent, signal: stop.signal });
@@ -134,8 +134,8 @@ test('a signal ends an upload whose sender is silent, with the reason of the sig
   await assert.rejects(late, { code: 'TIMEOUT' });
 });
 
-test('a sender that falls silent is given up', async (test) => {
-  const { store } = await openStore(test, { idleMs: 10 });
+test('a sender that falls silent is given up', async (context) => {
+  const { store } = await openStore(context, { idleMs: 10 });
   const bytes = noise(50);
   const hash = hashBytes(bytes);
   const source = (async function* () {
@@ -146,8 +146,8 @@ test('a sender that falls silent is given up', async (test) => {
   assert.equal(await store.receivedBytes('ada', hash), 20);
 });
 
-test('a second upload of the same content beside the first one cannot disturb it', async (test) => {
-  const { store } = await openStore(test);
+test('a second upload of the same content beside the first one cannot disturb it', async (context) => {
+  const { store } = await openStore(context);
   const bytes = noise(1000);
   const hash = hashBytes(bytes);
   const upload = { sessionId: 'ada', hash, signal: never };
@@ -171,8 +171,8 @@ test('a second upload of the same content beside the first one cannot disturb it
   assert.ok((await readAll(store, hash)).equals(bytes));
 });
 
-test('a session keeps four unfinished uploads; the oldest gives way', async (test) => {
-  const { store, folder } = await openStore(test);
+test('a session keeps four unfinished uploads; the oldest gives way', async (context) => {
+  const { store, folder } = await openStore(context);
   const begin = async (n: number, sessionId = 'ada'): Promise<string> => {
     const bytes = noise(100, n);
     const hash = hashBytes(bytes);

@@ -43,6 +43,10 @@ export interface Decoded {
   readonly requestId: string;
   /** 32 hexadecimal digits. */
   readonly traceId: string;
+}
+
+export interface ArgumentsRead {
+  /** As sent, before defaults. */
   readonly rawArguments: JsonObject;
 }
 

@@ -26,6 +26,8 @@ export interface Refusal {
   readonly violations?: readonly Violation[];
   /** Absent when waiting does not help. */
   readonly retryAfterMs?: number;
+  /** The rules that decided. Absent when no rule was asked. */
+  readonly rulesHash?: string;
   /** Present when a person's consent would let the call through. */
   readonly approval?: { readonly binding: string; readonly effect: string };
 }

@@ -52,9 +52,17 @@ export class Pipeline<Input extends object, Facts extends Input> {
     }
     const settled = ending;
     for (const closer of this.#closers) {
-      if (!closer.required) closer.run(settled, context).catch((error: unknown) => this.#onFault(closer.name, error));
+      if (!closer.required) void this.#runLoosely(closer, settled, context);
     }
     return settled;
+  }
+
+  async #runLoosely(closer: Closer<Facts>, ending: Ending<Facts>, context: Context): Promise<void> {
+    try {
+      await closer.run(ending, context);
+    } catch (error) {
+      this.#onFault(closer.name, error);
+    }
   }
 
   async #runStages(input: Input, context: Context): Promise<Ending<Facts>> {

@@ -30,9 +30,16 @@ export class Turnstile {
     if (this.#waiting.length === 0 && this.#hasRoom(session)) return this.#enter(session);
     if (this.#waiting.length >= mostWaiting || signal.aborted) return Promise.resolve(undefined);
     return new Promise((resolve) => {
-      const waiting: Waiting = { session, go: resolve };
+      const leave = (): void => this.#leaveQueue(waiting);
+      const waiting: Waiting = {
+        session,
+        go: (release) => {
+          signal.removeEventListener('abort', leave);
+          resolve(release);
+        },
+      };
       this.#waiting.push(waiting);
-      signal.addEventListener('abort', () => this.#leaveQueue(waiting), { once: true });
+      signal.addEventListener('abort', leave, { once: true });
       this.#callNext();
     });
   }

@@ -9,7 +9,9 @@ export function breakLoop(memory: LoopMemory): Stage<Opened & Resolved & Argumen
     name: 'break-loop',
     run: (call, context) => {
       const { warnAt, refuseAt, windowMs } = call.rules.limits.repeats;
-      const { agent } = call.session;
+      const { agent, principal } = call.session;
+      // A person who asks again has a reason; the gate is against agents that run in circles.
+      if (principal === 'operator') return { warnings: [] };
       const { name } = call.tool.definition;
       const seen = memory.countSame(agent, name, call.arguments.sha256, context.nowMs() - windowMs);
       const attempt = seen + 1;

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '@sallyport/contract';
-import type { ArgumentsChecked, Begun, Decoded, Opened, Resolved } from '../model/call.ts';
+import type { ArgumentsChecked, ArgumentsRead, Begun, Opened, Resolved } from '../model/call.ts';
 import { refuse } from '../model/refusal.ts';
 import { ToolRefused } from '../model/tool.ts';
 import type { Stage } from '../pipeline/stage.ts';
 import type { Registry } from '../registry/registry.ts';
 
 /** Validates the arguments, with defaults applied, and fixes their canonical form: what is judged is what runs. */
-export function checkArguments(registry: Registry): Stage<Begun & Decoded & Opened & Resolved, ArgumentsChecked> {
+export function checkArguments(registry: Registry): Stage<Begun & Opened & ArgumentsRead & Resolved, ArgumentsChecked> {
   return {
     name: 'check-arguments',
     run: ({ rawArguments, session, timeoutMs, tool }) => {

@@ -25,8 +25,9 @@ export function checkLimits(
     name: 'check-limits',
     run: ({ session, tool, rules, verdict, reused }, context) => {
       if (reused !== undefined) return { reservations: [] };
-      const { mutates, name, rateLimitPerHour } = tool.definition;
-      if (mutates && space.isLow()) {
+      const { audience, mutates, name, rateLimitPerHour } = tool.definition;
+      // Whoever runs the gate must be able to act when it runs out of space.
+      if (mutates && audience !== 'operator' && space.isLow()) {
         return refuse('DISK_NEARLY_FULL', 'disk-space', 'The disk that holds the log is nearly full.', {
           remedy: 'Free some space; reading goes on meanwhile.',
           retryAfterMs: 10_000,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { canonicalJson } from '@sallyport/contract';
 import { requirement } from '../../../../test/requirement.ts';
 import type { Begun, Decoded } from '../model/call.ts';
 import { isRefusal } from '../model/refusal.ts';
@@ -9,9 +8,7 @@ import type { Refusal } from '../model/refusal.ts';
 import { decodeCall } from './decode-call.ts';
 import { assertPassed, assertRefused, callOf, clock } from './facts.test-kit.ts';
 
-const limit = 64;
-const stage = decodeCall({ maxArgumentBytes: () => limit });
-const decode = (more: Partial<Begun>) => stage.run(callOf(more), clock) as Decoded | Refusal;
+const decode = (more: Partial<Begun>) => decodeCall.run(callOf(more), clock) as Decoded | Refusal;
 
 const wrongShape = {
   code: 'MALFORMED_CALL',
@@ -19,18 +16,16 @@ const wrongShape = {
   remedy: 'Send the call in the documented form.',
 } as const;
 
-test('a call becomes its request id, its trace and its arguments', () => {
+test('a call becomes its request id and its trace', () => {
   requirement('PIPE-5');
-  const decoded = assertPassed(decode({ requestId: 'mine', input: '{"path":"notes.md"}' }));
+  const decoded = assertPassed(decode({ requestId: 'mine' }));
   assert.equal(decoded.requestId, 'mine');
   assert.match(decoded.traceId, /^[0-9a-f]{32}$/);
-  assert.equal(canonicalJson(decoded.rawArguments), '{"path":"notes.md"}');
 });
 
-test('who chooses no request id gets one, and no arguments are an empty object', () => {
-  const decoded = assertPassed(decode({ requestId: '', input: '' }));
+test('who chooses no request id gets one', () => {
+  const decoded = assertPassed(decode({ requestId: '' }));
   assert.match(decoded.requestId, /^[0-9a-f-]{14}7[0-9a-f-]{21}$/);
-  assert.equal(canonicalJson(decoded.rawArguments), '{}');
 });
 
 const identifiers = [
@@ -96,59 +91,6 @@ test('every violation is named at once, in the message too', () => {
   for (const { message } of refusal.violations ?? []) assert.ok(refusal.message.includes(message), message);
 });
 
-test('arguments are measured in bytes', () => {
-  const tooLarge = {
-    code: 'ARGUMENTS_TOO_LARGE',
-    rule: 'argument-size',
-    remedy: 'Send less at once, for example by writing in parts with append.',
-  } as const;
-  const padded = (character: string, count: number) => `{"a":"${character.repeat(count)}"}`;
-  assertPassed(decode({ input: padded('x', limit - 8) }));
-  assertRefused(decode({ input: padded('x', limit - 7) }), tooLarge);
-  assertPassed(decode({ input: padded('é', 28) }));
-  assertRefused(decode({ input: padded('é', 29) }), tooLarge);
-  assertPassed(decode({ input: padded('€', 18) }));
-  assertRefused(decode({ input: padded('€', 19) }), tooLarge);
-});
-
-test('arguments that are no object are refused', () => {
-  for (const input of ['[]', 'null', '"text"', '1', 'true']) {
-    assertRefused(decode({ input }), {
-      code: 'MALFORMED_ARGUMENTS',
-      rule: 'canonical-json',
-      remedy: 'Send an object, such as {"path": "notes.md"}.',
-    });
-  }
-});
-
-test('arguments that two readers could understand differently are refused', () => {
-  requirement('PIPE-3');
-  for (const input of [
-    '{"a":1,"a":2}',
-    '{"a":1,"\\u0061":2}',
-    '{"n":9007199254740993}',
-    '{"n":1e999}',
-    '{"s":"\\ud800"}',
-    '{"a":1',
-    '{"a":1} {}',
-    '{a:1}',
-    ' ',
-  ]) {
-    assertRefused(decode({ input }), {
-      code: 'MALFORMED_ARGUMENTS',
-      rule: 'canonical-json',
-      remedy: 'Send one JSON object without repeated keys, with numbers that a double can hold.',
-    });
-  }
-});
-
-test('keys that mean something to JavaScript or to the pipeline are ordinary keys', () => {
-  const input = '{"__proto__":{"x":1},"kind":"refusal","value":2}';
-  const { rawArguments } = assertPassed(decode({ input }));
-  assert.equal(canonicalJson(rawArguments), input);
-  assert.equal((Object.prototype as { x?: number }).x, undefined);
-});
-
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const parentId = '00f067aa0ba902b7';
 
@@ -184,6 +126,6 @@ test('a traceparent that is not valid begins a new trace', () => {
 
 test('whatever a caller sends, the stage answers and does not throw', () => {
   const text = fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units));
-  const call = fc.record({ toolName: text, requestId: text, traceparent: text, input: fc.oneof(text, fc.json()) });
-  fc.assert(fc.property(call, (more) => isRefusal(decode(more)) || 'rawArguments' in decode(more)));
+  const call = fc.record({ toolName: text, requestId: text, traceparent: text });
+  fc.assert(fc.property(call, (more) => isRefusal(decode(more)) || 'traceId' in decode(more)));
 });

@@ -25,7 +25,7 @@ export function judgeCall(
       }
       if (verdict.effect !== 'deny') return { rules, verdict };
       const { code = 'RULE_DENIES', rule, reason, remedy } = verdict;
-      return refuse(code, rule, reason, remedy === undefined ? {} : { remedy });
+      return refuse(code, rule, reason, { rulesHash: rules.hash, ...(remedy === undefined ? {} : { remedy }) });
     },
   };
 }

@@ -15,6 +15,12 @@ export function reuseResult(
     run: async (call, context) => {
       const { dedupeKey, session } = call;
       if (dedupeKey === '') return {};
+      if (call.tool.definition.audience === 'operator') {
+        // Their results, such as a new token, must not be kept.
+        return refuse('INVALID_ARGUMENTS', 'dedupe', `${call.tool.definition.name} takes no dedupe key.`, {
+          remedy: 'Call it without a dedupe key.',
+        });
+      }
       const releaseKey = await keys.acquire(`${session.id} ${dedupeKey}`, call.signal);
       if (releaseKey === undefined) {
         return refuse('CANCELLED', 'caller', 'The caller went away before the call could run.');

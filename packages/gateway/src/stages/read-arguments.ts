@@ -1,0 +1,37 @@
+import { isJsonObject, parseStrictJson, StrictJsonError } from '@sallyport/contract';
+import type { ArgumentsRead, Begun, Opened } from '../model/call.ts';
+import { refuse } from '../model/refusal.ts';
+import type { Stage } from '../pipeline/stage.ts';
+
+/** Reads the arguments as one JSON object, strictly. Behind the session: nobody unknown makes the daemon parse. */
+export function readArguments({
+  maxArgumentBytes,
+}: {
+  readonly maxArgumentBytes: () => number;
+}): Stage<Begun & Opened, ArgumentsRead> {
+  return {
+    name: 'read-arguments',
+    run: ({ input }) => {
+      const limit = maxArgumentBytes();
+      // A character takes at least one byte, so the cheap test spares the exact one for almost every call.
+      if (input.length > limit || (input.length > limit / 3 && Buffer.byteLength(input) > limit)) {
+        return refuse('ARGUMENTS_TOO_LARGE', 'argument-size', `The arguments are larger than ${limit} bytes.`, {
+          remedy: 'Send less at once, for example by writing in parts with append.',
+        });
+      }
+      try {
+        const value = parseStrictJson(input === '' ? '{}' : input);
+        if (isJsonObject(value)) return { rawArguments: value };
+      } catch (error) {
+        if (!(error instanceof StrictJsonError)) throw error;
+        const message = `The arguments are not acceptable JSON: ${error.message}.`;
+        return refuse('MALFORMED_ARGUMENTS', 'canonical-json', message, {
+          remedy: 'Send one JSON object without repeated keys, with numbers that a double can hold.',
+        });
+      }
+      return refuse('MALFORMED_ARGUMENTS', 'canonical-json', 'The arguments are not a JSON object.', {
+        remedy: 'Send an object, such as {"path": "notes.md"}.',
+      });
+    },
+  };
+}
