@@ -225,7 +225,7 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       await store.setSecret({ ...secret, ciphertext: Uint8Array.of(4), updatedAtMs: 2 });
       await reopen();
       assert.deepEqual(
-        store.listSecrets().map(({ name, updatedAtMs }) => [name, updatedAtMs]),
+        store.listSecrets().map((listed) => [listed.name, listed.updatedAtMs]),
         [
           ['another', 1],
           ['token', 2],

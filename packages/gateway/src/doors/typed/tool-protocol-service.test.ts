@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { create } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { ToolRequestSchema } from '@sallyport/contract';
+import type { Json, ToolResponse } from '@sallyport/contract';
+import { requirement } from '../../../../../test/requirement.ts';
+import { completed, failed, faulted, refused } from '../../closers/ending.test-kit.ts';
+import type { GatewayEnding } from '../../gateway.ts';
+import { Fault } from '../../model/fault.ts';
+import { refuse } from '../../model/refusal.ts';
+import { ToolFailure } from '../../model/tool.ts';
+import type { Peer } from '../rpc/peer.ts';
+import type { UnaryHandler } from '../rpc/service-binding.ts';
+import { toolProtocolService } from './tool-protocol-service.ts';
+import type { ToolProtocolParts, TypedCall } from './tool-protocol-service.ts';
+
+const peer: Peer = {
+  door: 'agent-socket',
+  source: 'unix:agent',
+  headers: (name) => (name === 'traceparent' ? '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' : undefined),
+  signal: new AbortController().signal,
+  deadlineMs: undefined,
+};
+
+interface Asked {
+  readonly response: ToolResponse;
+  readonly calls: readonly TypedCall[];
+  readonly faults: readonly unknown[];
+}
+
+/** Asks the door while the gateway ends every call like this. */
+async function ask(
+  request: MessageInitShape<typeof ToolRequestSchema>,
+  end: (call: TypedCall) => GatewayEnding | Promise<GatewayEnding>,
+  more: Partial<ToolProtocolParts> = {},
+): Promise<Asked> {
+  const calls: TypedCall[] = [];
+  const faults: unknown[] = [];
+  const { methods } = toolProtocolService({
+    submit: async (call) => {
+      calls.push(call);
+      return await end(call);
+    },
+    onFault: (error) => faults.push(error),
+    ...more,
+  });
+  const execute = methods['execute'] as UnaryHandler<object, ToolResponse>;
+  const response = await execute(create(ToolRequestSchema, { requestId: 'r-1', sessionToken: 't', ...request }), peer);
+  return { response, calls, faults };
+}
+
+const read = { case: 'fileRead', value: { path: 'a' } } as const;
+const readOutput = (bytes: Uint8Array): Json => ({
+  content: Buffer.from(bytes).toString('base64'),
+  encoding: 'base64',
+});
+
+test('the token of the message is the credential of the call, and headers grant nothing', async () => {
+  requirement('WIRE-4');
+  const { calls } = await ask({ tool: read, dedupeKey: 'k' }, () => completed({}, readOutput(Buffer.of())));
+  const [call] = calls;
+  assert.equal(call?.credential, 't');
+  assert.equal(call?.requestId, 'r-1');
+  assert.equal(call?.dedupeKey, 'k');
+  assert.equal(call?.toolName, 'files.read');
+  assert.equal(call?.door, 'agent-socket');
+  assert.match(call?.traceparent ?? '', /^00-4bf9/);
+  assert.equal(call?.violations, undefined);
+});
+
+test('a read answers with the bytes of the file, and everything else with canonical JSON', async () => {
+  requirement('WIRE-7');
+  const bytes = Buffer.from([0, 1, 0xfe, 0xff, 10]);
+  const { response } = await ask({ tool: read }, () => completed({}, readOutput(bytes)));
+  assert.ok(response.result.case === 'success');
+  assert.deepEqual(Buffer.from(response.result.value.inlineResult), bytes);
+  assert.equal(response.result.value.budgetConsumed, 1n);
+  assert.equal(response.result.value.resultHash.length, 0);
+
+  const tool = { case: 'gitOp', value: { operation: 'LOG' } } as const;
+  const { response: log } = await ask({ tool }, () => completed({}, { b: [1], a: 'é' }));
+  assert.ok(log.result.case === 'success');
+  assert.equal(Buffer.from(log.result.value.inlineResult).toString(), '{"a":"é","b":[1]}');
+});
+
+test('a result that has no canonical form is still JSON', async () => {
+  const tool = { case: 'gitOp', value: { operation: 'LOG' } } as const;
+  const { response } = await ask({ tool }, () => completed({}, { line: '\ud800' }));
+  assert.ok(response.result.case === 'success');
+  assert.equal(Buffer.from(response.result.value.inlineResult).toString(), String.raw`{"line":"\ud800"}`);
+});
+
+test('up to 1 MB travels in the answer; more goes to the store, under the session, and its hash comes back', async () => {
+  requirement('WIRE-7');
+  const kept: [string, number][] = [];
+  const content = {
+    putResult: async (session: string, bytes: Uint8Array) => {
+      kept.push([session, bytes.length]);
+      return new Uint8Array(32).fill(9);
+    },
+  };
+  const answer = async (size: number) =>
+    (await ask({ tool: read }, () => completed({}, readOutput(Buffer.alloc(size))), { content })).response.result;
+
+  const small = await answer(1024 * 1024);
+  assert.ok(small.case === 'success' && small.value.inlineResult.length === 1024 * 1024);
+  assert.deepEqual(kept, []);
+  const large = await answer(1024 * 1024 + 1);
+  assert.ok(large.case === 'success');
+  assert.equal(large.value.inlineResult.length, 0);
+  assert.deepEqual(large.value.resultHash, new Uint8Array(32).fill(9));
+  const { session } = completed().call;
+  assert.deepEqual(kept, [[session?.id, 1024 * 1024 + 1]]);
+});
+
+test('without a store a large result is an error that says what to do, and reads ask for no more than fits', async () => {
+  requirement('WIRE-7');
+  const { response, calls } = await ask({ tool: read }, () => completed({}, readOutput(Buffer.alloc(1024 * 1024 + 1))));
+  assert.ok(response.result.case === 'error');
+  assert.equal(response.result.value.errorCode, 'TOO_LARGE');
+  assert.match(response.result.value.message, /offset and limit/);
+  assert.equal((JSON.parse(calls[0]?.input ?? '') as { max_size_mb: number }).max_size_mb, 1);
+});
+
+test('what the budget paid comes from whoever keeps it', async () => {
+  const costOf = () => 7;
+  const { response } = await ask({ tool: read }, () => completed({}, readOutput(Buffer.of())), { costOf });
+  assert.ok(response.result.case === 'success');
+  assert.equal(response.result.value.budgetConsumed, 7n);
+});
+
+test('a request that is not valid is submitted without arguments, and answered with every violation', async () => {
+  requirement('WIRE-2', 'PIPE-5');
+  const { response, calls } = await ask(
+    { requestId: 'x'.repeat(300), tool: { case: 'fileRead', value: { path: '../a', limit: 2n ** 40n } } },
+    (call) =>
+      refused(refuse('MALFORMED_ARGUMENTS', 'canonical-json', 'no'), 'decode-call', { requestId: call.requestId }),
+  );
+  assert.equal(response.requestId, 'x'.repeat(300));
+  assert.ok(response.result.case === 'denied');
+  assert.equal(response.result.value.rationaleCode, 'MALFORMED_CALL');
+  assert.deepEqual(
+    response.result.value.violations.map(({ field, rule }) => `${field} ${rule}`),
+    ['request_id max_length', 'file_read.path path_traversal', 'file_read.limit max'],
+  );
+  assert.match(response.result.value.message, /file_read\.path must not contain the component \.\./);
+  assert.equal(calls.length, 1);
+  assert.equal(calls[0]?.input, 'null');
+  assert.equal(calls[0]?.credential, undefined);
+  assert.equal(calls[0]?.requestId.length, 257);
+  assert.equal(calls[0]?.violations?.length, 3);
+});
+
+test('a gate that overlooked the violations could still not make a success of them', async () => {
+  const { response } = await ask({ tool: { case: undefined } }, () => completed());
+  assert.ok(response.result.case === 'denied');
+});
+
+test('a thousand violations are all told, and summed up in one sentence', async () => {
+  const env = Array<string>(1000).fill('x');
+  const { response } = await ask({ tool: { case: 'shellExec', value: { command: 'ls', env } } }, (call) =>
+    refused(refuse('MALFORMED_CALL', 'call-shape', 'no'), 'decode-call', { requestId: call.requestId }),
+  );
+  assert.ok(response.result.case === 'denied');
+  assert.equal(response.result.value.violations.length, 1000);
+  assert.match(response.result.value.message, /; and 995 more\.$/);
+});
+
+test('what is missing is called a missing capability', async () => {
+  const tool = { case: 'gitOp', value: { operation: 'PUSH' } } as const;
+  const { response } = await ask({ tool }, (call) =>
+    refused(
+      refuse('UNKNOWN_TOOL', 'registry', 'There is no tool named "git.push".', { remedy: 'Did you mean files.read?' }),
+      'resolve-tool',
+      call,
+    ),
+  );
+  assert.ok(response.result.case === 'denied');
+  assert.equal(response.result.value.rationaleCode, 'UNKNOWN_TOOL');
+  assert.match(response.result.value.message, /no git\.push: the capability is not installed/);
+  assert.doesNotMatch(response.result.value.remedy, /Did you mean/);
+});
+
+test('who is not known is denied in the answer, and told where the token belongs', async () => {
+  requirement('PIPE-5');
+  const { response } = await ask({ tool: read }, (call) =>
+    refused(refuse('UNAUTHENTICATED', 'credential', 'No valid credential was presented.'), 'open-session', call),
+  );
+  assert.ok(response.result.case === 'denied');
+  assert.equal(response.result.value.ruleId, 'credential');
+  assert.match(response.result.value.remedy, /session_token/);
+});
+
+test('errors carry their code, whether to try again, and when', async () => {
+  const limited = await ask({ tool: read }, (call) =>
+    refused(refuse('RATE_LIMITED', 'rates', 'Too many.', { retryAfterMs: 1500.2 }), 'check-limits', call),
+  );
+  assert.ok(limited.response.result.case === 'error');
+  assert.equal(limited.response.result.value.errorCode, 'RATE_LIMITED');
+  assert.equal(limited.response.result.value.retryable, true);
+  assert.equal(limited.response.result.value.retryAfterMs, 1501n);
+
+  const missing = await ask({ tool: read }, () => failed(new ToolFailure('NOT_FOUND', 'a does not exist.')));
+  assert.ok(missing.response.result.case === 'error');
+  assert.equal(missing.response.result.value.errorCode, 'NOT_FOUND');
+  assert.equal(missing.response.result.value.retryable, false);
+});
+
+test('a fault of the gate is an answer with its code, also for a request that is not valid', async () => {
+  requirement('PIPE-5');
+  for (const tool of [read, { case: undefined }] as const) {
+    const { response } = await ask({ tool }, (call) => faulted(new Fault('SEALED', 'disk'), 'record-outcome', call));
+    assert.ok(response.result.case === 'denied');
+    assert.equal(response.result.value.rationaleCode, 'SEALED');
+  }
+});
+
+test('nothing is thrown at the caller: what goes wrong in the door itself is an answer, and reported', async () => {
+  requirement('PIPE-5');
+  const broken = await ask({ tool: read }, () => Promise.reject(new Error('secret detail')));
+  assert.equal(broken.response.requestId, 'r-1');
+  assert.ok(broken.response.result.case === 'error');
+  assert.equal(broken.response.result.value.errorCode, 'INTERNAL');
+  assert.doesNotMatch(JSON.stringify(broken.response.result.value.message), /secret/);
+  assert.match(String(broken.faults[0]), /secret detail/);
+
+  const content = { putResult: () => Promise.reject(new Error('disk full')) };
+  const unkept = await ask({ tool: read }, () => completed({}, readOutput(Buffer.alloc(2 ** 21))), { content });
+  assert.ok(unkept.response.result.case === 'error');
+  assert.match(String(unkept.faults[0]), /disk full/);
+});

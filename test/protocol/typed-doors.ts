@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { openDoors } from '../../packages/gateway/src/doors/rpc/open-doors.ts';
+import { toolProtocolService } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
+import type { ToolProtocolParts } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
+
+export interface TypedDoors {
+  readonly port: number;
+  readonly agentSocket: string;
+  readonly operatorSocket: string;
+  /** What went wrong inside, by the transport and by the door. */
+  readonly complaints: readonly unknown[];
+}
+
+/** The typed door on real sockets, with a gateway that the test plays. Closed when the test ends. */
+export async function openTypedDoors(
+  test: TestContext,
+  parts: Omit<ToolProtocolParts, 'onFault'>,
+): Promise<TypedDoors> {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-typed-'));
+  const agentSocket = join(folder, 'agent.sock');
+  const operatorSocket = join(folder, 'operator.sock');
+  const complaints: unknown[] = [];
+  const doors = await openDoors({
+    services: [toolProtocolService({ ...parts, onFault: (error) => complaints.push(error) })],
+    tcp: { host: '127.0.0.1', port: 0 },
+    operatorSocket,
+    agentSocket,
+    health: () => ({ status: 'serving' }),
+    log: (event) => complaints.push(event),
+  });
+  test.after(async () => {
+    await doors.close(0);
+    rmSync(folder, { recursive: true });
+  });
+  return { port: doors.port ?? 0, agentSocket, operatorSocket, complaints };
+}
