@@ -44,6 +44,7 @@ export function gatesTime(): Budget {
   };
 }
 
+const nothingSpent = { calls: 0, activeMs: 0, tokens: 0, costMicros: 0 };
 const input = '{"path":"src/kilobyte.txt"}';
 
 function parseOnly(): Promise<void> {
@@ -71,8 +72,9 @@ function prepareDecision({
     status: 'active',
     createdAtMs: 0,
     workingDirectory: workspace,
-    lease: { tools: ['*'] },
-    callsUsed: 0,
+    lease: { id: randomUUIDv7(), tools: ['*'], grantedAtMs: 0, budget: {}, spent: nothingSpent },
+    budget: {},
+    spent: nothingSpent,
   };
   const registry = new Registry();
   for (const tool of fileTools()) registry.register(tool);

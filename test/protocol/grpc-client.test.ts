@@ -2,16 +2,19 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
-import { status } from '@grpc/grpc-js';
+import { Client, credentials, status } from '@grpc/grpc-js';
 import type { ServiceError } from '@grpc/grpc-js';
 import { completed, refused } from '../../packages/gateway/src/closers/ending.test-kit.ts';
 import type { TypedCall } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
 import type { GatewayEnding } from '../../packages/gateway/src/gateway.ts';
 import { refuse } from '../../packages/gateway/src/model/refusal.ts';
 import { requirement } from '../requirement.ts';
-import { openTypedClient } from './typed-client.ts';
+import { encodeElsewhere, openTypedClient } from './typed-client.ts';
 import type { Request, Response, TypedClient } from './typed-client.ts';
 import { openTypedDoors } from './typed-doors.ts';
+
+const streamPath = '/sallyport.v1.ToolProtocolService/ExecuteStream';
+const asBytes = (bytes: Buffer): Buffer => bytes;
 
 type Play = (call: TypedCall) => GatewayEnding | Promise<GatewayEnding>;
 
@@ -129,12 +132,12 @@ describe('a stream', () => {
       read('../c', { request_id: 'climbs' }),
       read('d'),
     ]);
-    assert.deepEqual([...answers].map(([id, { result }]) => [id, result]).sort(), [
-      ['climbs', 'denied'],
-      ['nothing', 'denied'],
-      ['read a', 'success'],
-      ['read b', 'denied'],
-      ['read d', 'success'],
+    assert.deepEqual([...answers].map(([id, { result }]) => `${id}: ${result}`).sort(), [
+      'climbs: denied',
+      'nothing: denied',
+      'read a: success',
+      'read b: denied',
+      'read d: success',
     ]);
   });
 
@@ -159,6 +162,27 @@ describe('a stream', () => {
     );
     assert.equal(answers.size, 200);
     assert.equal(most, 8);
+  });
+
+  it('ends in an RPC error at bytes that are no request, after the answers to those before', async (test) => {
+    requirement('WIRE-3', 'PIPE-5');
+    const slow = Promise.withResolvers<void>();
+    const { port, complaints } = await open(test, 'tcp', async (call) => {
+      await slow.promise;
+      return playReads(call);
+    });
+    const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+    test.after(() => client.close());
+    const stream = client.makeBidiStreamRequest(streamPath, asBytes, asBytes);
+    const answers: Buffer[] = [];
+    stream.on('data', (answer: Buffer) => answers.push(answer));
+    stream.write(encodeElsewhere(read('a')));
+    stream.write(Buffer.from('0aff', 'hex'));
+    slow.resolve();
+    const [error] = (await once(stream, 'error')) as [ServiceError];
+    assert.equal(error.code, status.INVALID_ARGUMENT);
+    assert.equal(answers.length, 1);
+    assert.deepEqual(complaints, []);
   });
 
   it('cancels what it runs when the caller cancels', async (test) => {

@@ -286,7 +286,7 @@ test('an offset that JSON could not say exactly is a violation, not another offs
   assertBroken('file_read.offset max', withTool('fileRead', { offset: 2n ** 64n - 1n }));
 });
 
-test('half of a surrogate pair, which only JSON can carry, is a violation in any text', () => {
+test('half of a surrogate pair, which UTF-8 cannot say, is a violation in any text', () => {
   requirement('WIRE-2', 'WIRE-3');
   assertBroken('request_id utf8', { ...withTool('fileRead', {}), requestId: 'a\ud800' });
   assertBroken('file_read.path utf8', withTool('fileRead', { path: '\udc00' }));

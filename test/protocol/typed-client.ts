@@ -8,6 +8,7 @@ import type {
   ServiceError,
 } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
+import type { MethodDefinition, ServiceDefinition } from '@grpc/proto-loader';
 import { root } from '../../scripts/workspace.ts';
 
 // Our proto files, read at run time by another implementation of protobuf: nothing of ours judges itself.
@@ -98,8 +99,6 @@ export function openTypedClient(target: number | string): TypedClient {
 
 /** How the other implementation encodes a request. */
 export function encodeElsewhere(request: Request): Buffer {
-  const service = definition['sallyport.v1.ToolProtocolService'] as {
-    Execute: { requestSerialize: (request: Request) => Buffer };
-  };
-  return service.Execute.requestSerialize(request);
+  const service = definition['sallyport.v1.ToolProtocolService'] as ServiceDefinition;
+  return (service['Execute'] as MethodDefinition<Request, Response>).requestSerialize(request);
 }

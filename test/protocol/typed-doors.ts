@@ -17,14 +17,15 @@ export interface TypedDoors {
 /** The typed door on real sockets, with a gateway that the test plays. Closed when the test ends. */
 export async function openTypedDoors(
   test: TestContext,
-  parts: Omit<ToolProtocolParts, 'onFault'>,
+  parts: Omit<ToolProtocolParts, 'onFault' | 'store'>,
 ): Promise<TypedDoors> {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-typed-'));
   const agentSocket = join(folder, 'agent.sock');
   const operatorSocket = join(folder, 'operator.sock');
   const complaints: unknown[] = [];
+  const store = { findSessionByToken: () => undefined };
   const doors = await openDoors({
-    services: [toolProtocolService({ ...parts, onFault: (error) => complaints.push(error) })],
+    services: [toolProtocolService({ ...parts, store, onFault: (error) => complaints.push(error) })],
     tcp: { host: '127.0.0.1', port: 0 },
     operatorSocket,
     agentSocket,

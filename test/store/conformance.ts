@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { hash, randomUUIDv7 } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { decodeLeaf } from '../../packages/gateway/src/audit/leaf.ts';
-import type { Admission, Artifact, LogEntry, NewSession, Store } from '../../packages/gateway/src/storage/stores.ts';
+import type { Artifact, NewSession, Store } from '../../packages/gateway/src/storage/stores.ts';
 import { requirement } from '../requirement.ts';
+import { admissionFor, eventNamed, outcomeFor, sessionNamed } from './entries.ts';
+import { testLeases } from './lease-conformance.ts';
 
 /** How the suite opens an adapter. `open` may be called again after `close` and must find what was written. */
 export interface StoreUnderTest {
@@ -36,11 +38,12 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
     };
 
     test('a session is found by the hash of its token, and by nothing else', async () => {
-      const session = await newSession({ maxCalls: 7, expiresAtMs: Date.now() + 60_000 });
+      const session = await newSession({ budget: { calls: 7 }, expiresAtMs: Date.now() + 60_000 });
       const found = store.findSessionByToken(session.tokenSha256);
       assert.equal(found?.id, session.id);
-      assert.equal(found?.maxCalls, 7);
-      assert.deepEqual(found?.lease, session.lease);
+      assert.deepEqual(found?.budget, { calls: 7 });
+      assert.equal(found?.lease.id, session.lease.id);
+      assert.deepEqual(found?.lease.tools, session.lease.tools);
       assert.equal(store.findSessionByToken(hash('sha256', 'another')), undefined);
       assert.equal(store.findSession(session.id)?.agent, session.agent);
     });
@@ -79,7 +82,7 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       await assert.rejects(store.settle({ outcome: outcomeFor(admission) }), /no open intent/);
     });
 
-    test('an ended or expired session is not admitted and leaves no intent', async () => {
+    test('an ended, expired or unknown session is not admitted and leaves no intent', async () => {
       const ended = await newSession();
       await store.endSession(ended.id);
       const expired = await newSession({ expiresAtMs: Date.now() - 1 });
@@ -87,16 +90,18 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       for (const session of [ended, expired]) {
         assert.deepEqual(await store.admit(admissionFor(session)), { admitted: false, because: 'session' });
       }
+      assert.deepEqual(await store.admit(admissionFor(sessionNamed())), { admitted: false, because: 'session' });
       assert.equal(store.logSize(), sizeBefore);
     });
 
     test('200 concurrent calls against a budget of 50: exactly 50 are admitted', async () => {
-      const session = await newSession({ maxCalls: 50 });
+      requirement('PERM-4');
+      const session = await newSession({ budget: { calls: 50 } });
       const answers = await Promise.all(Array.from({ length: 200 }, () => store.admit(admissionFor(session))));
       assert.equal(answers.filter(({ admitted }) => admitted).length, 50);
       await reopen();
       assert.deepEqual(await store.admit(admissionFor(session)), { admitted: false, because: 'budget' });
-      assert.equal(store.findSession(session.id)?.callsUsed, 50);
+      assert.equal(store.findSession(session.id)?.spent.calls, 50);
     });
 
     test('200 concurrent calls against a rate of 50: exactly 50 are admitted, also across a restart', async () => {
@@ -115,7 +120,7 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
         refused && 'retryAfterMs' in refused && refused.retryAfterMs > 0 && refused.retryAfterMs <= day.windowMs,
       );
       assert.equal(store.usedOf(day, Date.now()).used, 50);
-      assert.equal(store.findSession(session.id)?.callsUsed, 50, 'a refused call is not charged');
+      assert.equal(store.findSession(session.id)?.spent.calls, 50, 'a refused call is not charged');
     });
 
     test('when one window is full no other window is charged', async () => {
@@ -128,6 +133,8 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       assert.ok(!refused.admitted && refused.because === 'rate' && refused.rule === 'narrow');
       assert.equal(store.usedOf(wide, Date.now()).used, 1);
     });
+
+    testLeases({ store: () => store, reopen, newSession });
 
     test('a dedupe key is claimed once, keeps a success, and is freed by a failure', async () => {
       const session = await newSession();
@@ -253,41 +260,4 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       await store.append(eventNamed('after'));
     });
   });
-}
-
-function sessionNamed(more: Partial<NewSession> = {}): NewSession {
-  const id = randomUUIDv7();
-  return {
-    id,
-    principal: 'agent',
-    agent: `agent-${id.slice(-6)}`,
-    tokenSha256: hash('sha256', id),
-    createdAtMs: Date.now(),
-    workingDirectory: '/workspace',
-    lease: { tools: ['files.*'] },
-    ...more,
-  };
-}
-
-function eventNamed(event: string): LogEntry {
-  return { kind: 'event', result: 'none', timeMs: Date.now(), payload: JSON.stringify({ event }) };
-}
-
-function admissionFor(session: NewSession): Admission {
-  return {
-    sessionId: session.id,
-    intent: {
-      kind: 'intent',
-      result: 'none',
-      timeMs: Date.now(),
-      callId: randomUUIDv7(),
-      sessionId: session.id,
-      payload: '{}',
-    },
-    reservations: [],
-  };
-}
-
-function outcomeFor(admission: Admission, result: LogEntry['result'] = 'ok'): LogEntry & { callId: string } {
-  return { ...admission.intent, kind: 'outcome', result };
 }

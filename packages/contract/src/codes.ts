@@ -71,6 +71,11 @@ export const codes = {
   UNAUTHENTICATED: denied('permission_denied', 'unauthenticated', 'No credential was presented, or an unknown one.'),
   WRONG_DOOR: denied('permission_denied', 'unauthenticated', 'The credential is not accepted at this door.'),
   SESSION_EXPIRED: denied('permission_denied', 'unauthenticated', 'The session has reached its end time.'),
+  SESSION_QUARANTINED: denied(
+    'permission_denied',
+    'unauthenticated',
+    'The session broke the rules too often and was put into quarantine.',
+  ),
   SESSION_ENDED: denied('permission_denied', 'unauthenticated', 'The session was ended.'),
 
   // Gates

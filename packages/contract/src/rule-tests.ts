@@ -7,7 +7,7 @@ export interface Test {
   readonly holds: (value: never) => boolean;
 }
 
-/** Text over JSON can hold halves of surrogate pairs, which protobuf and UTF-8 cannot say. */
+/** A string can hold halves of surrogate pairs. UTF-8 cannot say them, so protobuf would send another text. */
 export const wellFormed: Test = {
   rule: 'utf8',
   demand: 'must be valid Unicode',

@@ -72,7 +72,7 @@ export function buildGateway(parts: GatewayParts) {
     .stage(executeTool(createContext))
     .stage(checkResult(registry))
     .stage(storeContent)
-    .closer(recordOutcome(store, redactor, parts.attempts))
+    .closer(recordOutcome(store, redactor, parts.attempts, () => currentRules().limits.quarantine))
     .closer(releaseHolds)
     .closer(noteResult(parts.loops))
     .closer(describeOutcomes(log));

@@ -3,6 +3,7 @@ import { version } from '../daemon/version.ts';
 import type { CommandContext } from './command-context.ts';
 import type { AuditTailOptions } from './audit-tail.ts';
 import type { AuditVerifyOptions } from './audit-verify.ts';
+import type { LeaseGrantOptions } from './lease.ts';
 import type { SessionCreateOptions } from './session.ts';
 import type { InvokeOptions } from './tool-invoke.ts';
 import type { ToolListOptions } from './tool-list.ts';
@@ -52,6 +53,7 @@ export function buildProgram(run: Run, { json }: { readonly json: boolean }): Co
     .action(() => start(async (context) => (await import('./stop.ts')).stopDaemon(context)));
   addToolCommands(program, start);
   addSessionCommands(program, start);
+  addLeaseCommands(program, start);
   addAuditCommands(program, start);
   return program;
 }
@@ -109,9 +111,43 @@ function addSessionCommands(program: Command, start: Start): void {
       start(async (context) => (await import('./session.ts')).listSessions(options, context)),
     );
   session
+    .command('show <session-id>')
+    .description('show one session, what it spent and its lease')
+    .action((id: string) => start(async (context) => (await import('./session.ts')).showSession(id, context)));
+  session
     .command('end <session-id>')
     .description('end a session for good')
     .action((id: string) => start(async (context) => (await import('./session.ts')).endSession(id, context)));
+}
+
+function addLeaseCommands(program: Command, start: Start): void {
+  const lease = program.command('lease').description('say what a session may use');
+  lease
+    .command('grant <session-id>')
+    .description('give a session a new lease; the one it had ends for good')
+    .option('--tools <patterns...>', 'tools, such as files.*')
+    .option('--paths <folders...>', 'absolute folders and files')
+    .option('--hosts <patterns...>', 'hosts')
+    .option('--commands <names...>', 'programs')
+    .option('--git-operations <names...>', 'such as DIFF or PUSH')
+    .option('--providers <names...>', 'providers of inference')
+    .option('--models <names...>', 'models for inference')
+    .option('--expires-in-minutes <number>', 'when the lease ends by itself', parseCount)
+    .option('--max-calls <number>', 'how many calls', parseCount)
+    .option('--max-active-seconds <number>', 'how long calls may run, added up', parseCount)
+    .option('--max-tokens <number>', 'how many tokens of language models', parseCount)
+    .option('--max-cost-micros <number>', 'what calls may cost, in millionths', parseCount)
+    .action((id: string, options: LeaseGrantOptions) =>
+      start(async (context) => (await import('./lease.ts')).grantLease(id, options, context)),
+    );
+  lease
+    .command('show <session-id>')
+    .description('show the leases of a session')
+    .action((id: string) => start(async (context) => (await import('./lease.ts')).showLeases(id, context)));
+  lease
+    .command('revoke <session-id>')
+    .description('end the lease of a session for good')
+    .action((id: string) => start(async (context) => (await import('./lease.ts')).revokeLease(id, context)));
 }
 
 function addAuditCommands(program: Command, start: Start): void {

@@ -1,11 +1,10 @@
-import { outputOf, statusOf } from './answer-json.ts';
 import type { CommandContext } from './command-context.ts';
 import { usageFailure } from './failure.ts';
 import { formatTime } from './format-time.ts';
-import { showAnswer } from './show-answer.ts';
+import { showFields } from './lease.ts';
+import { runOperatorTool } from './run-operator-tool.ts';
 import { renderFields, renderTable } from './table.ts';
-import { runCall } from './tool-invoke.ts';
-import { makeVisibleLine, visibleJson } from './visible-text.ts';
+import { makeVisibleLine } from './visible-text.ts';
 
 export interface SessionCreateOptions {
   readonly expiresInMinutes?: number;
@@ -47,7 +46,7 @@ export async function createSession(
     tools,
     working_directory: workingDirectory,
   };
-  return runSessionTool('sessions.create', input, context, async (output) => {
+  return runOperatorTool('sessions.create', input, context, async (output) => {
     const { session_id, token, expires_at } = output as CreatedSession;
     const { address = '', agentSocket = '' } = await client.getStatus();
     context.terminal.print(
@@ -74,9 +73,8 @@ export async function createSession(
   });
 }
 
-export async function listSessions(options: { readonly all?: boolean }, context: CommandContext): Promise<number> {
-  context.openOperatorClient();
-  return runSessionTool('sessions.list', { include_ended: options.all ?? false }, context, (output) => {
+export function listSessions(options: { readonly all?: boolean }, context: CommandContext): Promise<number> {
+  return runOperatorTool('sessions.list', { include_ended: options.all ?? false }, context, (output) => {
     const { sessions } = output as { readonly sessions: readonly ListedSession[] };
     if (sessions.length === 0) {
       context.terminal.print(`No session is open. Let an agent in: ${context.commandName} session create NAME`);
@@ -101,26 +99,20 @@ export async function listSessions(options: { readonly all?: boolean }, context:
   });
 }
 
-export async function endSession(sessionId: string, context: CommandContext): Promise<number> {
-  context.openOperatorClient();
-  return runSessionTool('sessions.end', { session_id: sessionId }, context, (output) => {
+export function showSession(sessionId: string, context: CommandContext): Promise<number> {
+  return runOperatorTool('sessions.show', { session_id: sessionId }, context, (output) => {
+    const { lease, ...session } = output as { readonly lease: object };
+    showFields(session, context);
+    context.terminal.print('', 'Lease');
+    showFields(lease, context);
+  });
+}
+
+export function endSession(sessionId: string, context: CommandContext): Promise<number> {
+  return runOperatorTool('sessions.end', { session_id: sessionId }, context, (output) => {
     const { ended } = output as { readonly ended: boolean };
     if (!ended)
       throw usageFailure(`No open session has the id ${sessionId}.`, 'See `session list` for those there are.');
     context.terminal.print('The session has ended. Its token opens nothing any more.');
   });
-}
-
-/** With --json a success is the output of the tool itself. */
-async function runSessionTool(
-  name: string,
-  input: object,
-  context: CommandContext,
-  show: (output: unknown) => void | Promise<void>,
-): Promise<number> {
-  const answer = await runCall({ name, inputJson: JSON.stringify(input) }, context);
-  if (statusOf(answer) !== 'success') return showAnswer(answer, context);
-  if (context.json) context.terminal.print(visibleJson(outputOf(answer)));
-  else await show(outputOf(answer));
-  return 0;
 }

@@ -3,7 +3,7 @@ import type { Execution } from '../model/call.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { ToolFailure } from '../model/tool.ts';
 import type { Ending } from '../pipeline/stage.ts';
-import { allow, argumentsOf, callOf, judgedAs, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
+import { allow, argumentsOf, callOf, judgedAs, leaseOf, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
 import type { CallFacts } from './facts.ts';
 
 /** A call that came all the way, with a tool that returned this. */
@@ -17,7 +17,7 @@ export function factsOf(more: Partial<CallFacts> = {}, output: Json = { done: tr
     rawArguments: { path: 'a' },
     session: sessionOf(),
     tool: toolOf(),
-    leaseChecked: true,
+    lease: leaseOf(),
     mode: 'NORMAL',
     warnings: [],
     reservations: [],

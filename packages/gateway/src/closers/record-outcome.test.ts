@@ -8,10 +8,13 @@ import { Redactor } from '../audit/redact.ts';
 import { Fault } from '../model/fault.ts';
 import { refuse } from '../model/refusal.ts';
 import { ToolFailure } from '../model/tool.ts';
+import type { Limits } from '../model/verdict.ts';
 import type { Ending } from '../pipeline/stage.ts';
-import { argumentsOf, callOf, judgedAs, rulesOf, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
+import { argumentsOf, callOf, judgedAs, limits, rulesOf, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
+import { authenticate } from '../stages/open-session.ts';
 import { createTestSession, openTestStore, readLog } from '../stages/store.test-kit.ts';
 import type { TestRecord } from '../stages/store.test-kit.ts';
+import type { NewSession } from '../storage/stores.ts';
 import { AttemptCounter } from './attempt-counter.ts';
 import { completed, factsOf, failed, faulted, refused } from './ending.test-kit.ts';
 import type { CallFacts } from './facts.ts';
@@ -20,12 +23,16 @@ import { recordOutcome } from './record-outcome.ts';
 const secret = 'hunter2-secret';
 const nowMs = 1_900_000_000_000;
 
+interface Recorder extends Partial<NewSession> {
+  readonly quarantine?: Limits['quarantine'];
+}
+
 /** A store with one session, and the closer on it. `admit` writes an intent, as the stage before the effect does. */
-async function openRecorder(t: TestContext) {
+async function openRecorder(t: TestContext, { quarantine = limits.quarantine, ...more }: Recorder = {}) {
   const store = await openTestStore(t);
-  const session = await createTestSession(store);
+  const session = await createTestSession(store, more);
   const attempts = new AttemptCounter(store);
-  const closer = recordOutcome(store, new Redactor([secret]), attempts);
+  const closer = recordOutcome(store, new Redactor([secret]), attempts, () => quarantine);
   return {
     store,
     session,
@@ -35,9 +42,10 @@ async function openRecorder(t: TestContext) {
       const intent = { kind: 'intent', result: 'none', timeMs: 1, callId, payload: '{}' } as const;
       const key = more.dedupeKey;
       const claim = key ? { dedupe: { key, argumentsSha256: 'a', expiresAtMs: nowMs + 1000 } } : {};
-      const admitted = await store.admit({ sessionId: session.id, intent, reservations: [], ...claim });
+      const { id: sessionId, lease } = session;
+      const admitted = await store.admit({ sessionId, leaseId: lease.id, intent, reservations: [], ...claim });
       assert.ok(admitted.admitted);
-      return { callId, session, intentIndex: admitted.intentIndex, startedAtMs: nowMs - 12, ...more };
+      return { callId, session, lease, intentIndex: admitted.intentIndex, startedAtMs: nowMs - 12, ...more };
     },
     record: (ending: Ending<CallFacts>, atMs = nowMs) => closer.run(ending, { nowMs: () => atMs }),
     last: (): TestRecord => readLog(store).at(-1) ?? assert.fail('the log is empty'),
@@ -294,7 +302,7 @@ test('an outcome that cannot be recorded is a fault of its own: the effect may h
   requirement('AUD-2');
   const sealed = new Fault('SEALED', 'the disk is full');
   const store = { append: () => Promise.reject(sealed), settle: () => Promise.reject(sealed) };
-  const closer = recordOutcome(store, new Redactor(), new AttemptCounter(store));
+  const closer = recordOutcome(store, new Redactor(), new AttemptCounter(store), () => limits.quarantine);
   const clock = { nowMs: () => nowMs };
   await assert.rejects(closer.run(completed(), clock), { code: 'OUTCOME_UNRECORDED', cause: sealed });
   const early = refused(refuse('RULE_DENIES', 'no', 'No.'), 'judge-call', { ...callOf(), session: sessionOf() });
@@ -313,4 +321,81 @@ test('a verdict that asked for a person is on record with the refusal that follo
     rule_id: 'ask',
     reason: 'Because of [redacted].',
   });
+});
+
+test('what ran is charged to its session and its lease, once it has ended', async (t) => {
+  requirement('PERM-4');
+  const { admit, record, store, session } = await openRecorder(t);
+  const usage = { tokens: 40, costMicros: 900 };
+  const ran = { result: { ok: true, output: null }, usage, beforeImages: [] } as const;
+  await record(completed({ ...(await admit()), execution: ran, activeMs: 12 }));
+  await record(failed(new ToolFailure('TIMEOUT', 'Too slow.'), { ...(await admit()), activeMs: 30 }));
+  const spent = { calls: 2, activeMs: 42, tokens: 40, costMicros: 900 };
+  assert.deepEqual(store.findSession(session.id)?.spent, spent);
+  assert.deepEqual(store.findSession(session.id)?.lease.spent, spent);
+});
+
+test('what did not run costs a call and nothing else', async (t) => {
+  const { admit, record, store, session } = await openRecorder(t);
+  await record(completed({ ...(await admit()), reused: { output: null, callId: 'first' } }));
+  await record(refused(refuse('STANDING_CHANGED', 'standing', 'No.'), 'confirm-standing', await admit()));
+  assert.deepEqual(store.findSession(session.id)?.spent, { calls: 2, activeMs: 0, tokens: 0, costMicros: 0 });
+});
+
+const strict: Limits['quarantine'] = { at: 5, windowMs: 600_000, weights: { denied: 1, error: 0, timeout: 2 } };
+const denial = refuse('RULE_DENIES', 'no', 'No.');
+
+test('a session that breaks the rules too often is in quarantine from its next call on, and the log says so', async (t) => {
+  requirement('PERM-5');
+  const { admit, record, store, session } = await openRecorder(t, { quarantine: strict });
+  const enter = () => authenticate(store, { credential: session.id, door: 'agent-socket' }, nowMs);
+  const deny = async () => record(refused(denial, 'judge-call', { ...callOf({ callId: randomUUIDv7() }), session }));
+
+  await deny();
+  await deny();
+  await record(failed(new ToolFailure('TIMEOUT', 'Too slow.'), await admit()));
+  assert.deepEqual({ ...enter() }, { ...store.findSession(session.id) }, 'four of five');
+  const running = await admit();
+  await deny();
+
+  const answer = enter();
+  assert.ok('code' in answer && answer.code === 'SESSION_QUARANTINED');
+  assert.equal(store.findStanding(session.id)?.status, 'quarantined');
+  const [because, event, ...rest] = readLog(store).slice(-2);
+  assert.deepEqual(rest, []);
+  assert.equal(because?.leaf.kind, 'refusal');
+  assert.equal(event?.leaf.kind, 'event');
+  assert.equal(event.leaf.result, 'denied');
+  assert.equal(event.leaf.sessionId, session.id);
+  assert.deepEqual(event.payload, { event: 'session_quarantined', because_of: readLog(store).length - 2 });
+
+  // A call that is still on its way ends on record, and nothing quarantines twice.
+  await record(refused(refuse('SESSION_QUARANTINED', 'session', 'No.'), 'confirm-standing', running));
+  assert.deepEqual(store.listOpenIntents(), []);
+  assert.equal(readLog(store).filter(({ payload }) => payload['event'] === 'session_quarantined').length, 1);
+});
+
+test('an outcome after the intent can be the one too many', async (t) => {
+  requirement('PERM-5');
+  const { admit, record, store, session, last } = await openRecorder(t, { quarantine: { ...strict, at: 2 } });
+  await record(failed(new ToolFailure('TIMEOUT', 'Too slow.'), await admit()));
+  assert.equal(store.findSession(session.id)?.status, 'quarantined');
+  assert.equal(last().payload['event'], 'session_quarantined');
+});
+
+test('an operator is never put into quarantine', async (t) => {
+  requirement('PERM-5');
+  const { record, store, session } = await openRecorder(t, { quarantine: strict, principal: 'operator' });
+  for (let times = 0; times < 10; times++) await record(refused(denial, 'judge-call', { ...callOf(), session }));
+  assert.equal(store.findSession(session.id)?.status, 'active');
+  assert.equal(readLog(store).length, 10);
+});
+
+test('denials further apart than the window are forgiven', async (t) => {
+  requirement('PERM-5');
+  const { record, store, session } = await openRecorder(t, { quarantine: strict });
+  for (let times = 0; times < 12; times++) {
+    await record(refused(denial, 'judge-call', { ...callOf(), session }), nowMs + times * (strict.windowMs / 3));
+  }
+  assert.equal(store.findSession(session.id)?.status, 'active');
 });

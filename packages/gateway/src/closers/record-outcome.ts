@@ -3,10 +3,12 @@ import { describeCall, describeRefusal, encodePayload, keepText } from '../audit
 import type { Redactor } from '../audit/redact.ts';
 import { Fault } from '../model/fault.ts';
 import type { BeforeImage } from '../model/tool.ts';
+import type { Limits } from '../model/verdict.ts';
 import type { Closer, Ending } from '../pipeline/stage.ts';
-import type { LogEntry, RecordResult, Settlement, Store } from '../storage/stores.ts';
+import type { LogEntry, Misconduct, RecordResult, Settlement, Store } from '../storage/stores.ts';
 import type { AttemptCounter } from './attempt-counter.ts';
 import type { CallFacts } from './facts.ts';
+import { weighMisconduct } from './weigh-misconduct.ts';
 
 type CallEnding = Ending<CallFacts>;
 
@@ -18,6 +20,7 @@ export function recordOutcome(
   store: Pick<Store, 'append' | 'settle'>,
   redactor: Redactor,
   attempts: AttemptCounter,
+  quarantine: () => Limits['quarantine'],
 ): Closer<CallFacts> {
   return {
     name: 'record-outcome',
@@ -25,10 +28,11 @@ export function recordOutcome(
     run: async (ending, context) => {
       const { call } = ending;
       const nowMs = context.nowMs();
+      const misconduct = weighMisconduct(ending, quarantine());
       if (call.intentIndex !== undefined) {
-        await settle(store, ending, redactor, nowMs);
+        await settle(store, ending, redactor, nowMs, misconduct);
       } else if (call.session !== undefined || attempts.isFirst(call.source ?? 'unknown', nowMs)) {
-        await store.append(refusalEntry(ending, redactor, nowMs));
+        await store.append(refusalEntry(ending, redactor, nowMs), misconduct);
       }
     },
   };
@@ -39,6 +43,7 @@ async function settle(
   ending: CallEnding,
   redactor: Redactor,
   nowMs: number,
+  misconduct: Misconduct | undefined,
 ): Promise<void> {
   const { call } = ending;
   const { callId = '', dedupeKey, session, execution } = call;
@@ -60,6 +65,8 @@ async function settle(
         ...(execution?.beforeImages.length ? { before_images: describeImages(execution.beforeImages, redactor) } : {}),
       }),
     },
+    ...chargeOf(ending),
+    ...(misconduct === undefined ? {} : { misconduct }),
     ...(dedupeKey && session && call.reused === undefined
       ? { dedupe: { sessionId: session.id, key: dedupeKey, ...successOf(ending) } }
       : {}),
@@ -69,6 +76,13 @@ async function settle(
   } catch (error) {
     throw new Fault('OUTCOME_UNRECORDED', 'the outcome could not be recorded', { cause: error });
   }
+}
+
+function chargeOf({ call }: CallEnding): Pick<Settlement, 'charge'> {
+  const { session, lease, activeMs, execution } = call;
+  if (session === undefined || lease === undefined || activeMs === undefined) return {};
+  const { tokens = 0, costMicros = 0 } = execution?.usage ?? {};
+  return { charge: { sessionId: session.id, leaseId: lease.id, activeMs, tokens, costMicros } };
 }
 
 function describeImages(images: readonly BeforeImage[], redactor: Redactor): Json {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ChunkSource } from './receive-chunks.ts';
 
 /** A stream that waits at a door for the call that uses it. */
 export interface Transfer {
@@ -31,18 +32,21 @@ export class Transfers<Stream> {
 
 /** Bytes that a caller sends. Throws when they stop before their end. */
 export interface UploadStream {
-  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly chunks: ChunkSource;
   readonly onReceived: (bytes: number) => void;
 }
 
-/** Where the bytes of content go. */
+/** Where the bytes of content go. Both promises reject when nobody takes anything any more, or the signal aborts. */
 export interface DownloadStream {
   /** Comes first: what will be sent. */
-  readonly begin: (range: {
-    readonly sizeBytes: number;
-    readonly offset: number;
-    readonly lengthBytes: number;
-  }) => void;
-  /** Resolves when there is room for more. Rejects when nobody takes it any more. */
-  readonly write: (chunk: Uint8Array) => Promise<void>;
+  readonly begin: (range: DownloadRange, signal: AbortSignal) => Promise<void>;
+  /** Resolves when the chunk is no longer needed and there is room for more. */
+  readonly write: (chunk: Uint8Array, signal: AbortSignal) => Promise<void>;
+}
+
+export interface DownloadRange {
+  /** Of the whole content. */
+  readonly sizeBytes: number;
+  readonly offset: number;
+  readonly lengthBytes: number;
 }

@@ -19,6 +19,7 @@ import { Registry } from '../registry/registry.ts';
 import { openSqliteStore } from '../storage/sqlite/sqlite-store.ts';
 import { EventLog } from '../telemetry/event-log.ts';
 import { fileTools } from '../tools/files/index.ts';
+import { leaseTools } from '../tools/leases/leases.ts';
 import { sessionTools } from '../tools/sessions/sessions.ts';
 import type { Config } from './config.ts';
 import { openOperatorSession, openSigningKey } from './identity.ts';
@@ -74,7 +75,8 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   opened.defer(() => recordEvent('daemon_stopped').then(ignore, ignore));
 
   const registry = new Registry();
-  for (const tool of [...fileTools(), ...sessionTools(store, { workspace })]) registry.register(tool);
+  for (const tool of [...fileTools(), ...sessionTools(store, { workspace }), ...leaseTools(store)])
+    registry.register(tool);
 
   const turnstile = new Turnstile(() => rules.limits);
   const attempts = new AttemptCounter(store);

@@ -30,7 +30,7 @@ export async function openOperatorSession(home: Home, store: Store, workspace: s
       tokenSha256,
       createdAtMs: Date.now(),
       workingDirectory: workspace,
-      lease: { tools: ['*'] },
+      lease: { id: randomUUIDv7(), tools: ['*'] },
     });
     return token;
   }

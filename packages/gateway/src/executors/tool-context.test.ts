@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { requirement } from '../../../../test/requirement.ts';
+import { refuse } from '../model/refusal.ts';
 import type { Rules } from '../model/verdict.ts';
 import {
   allow,
@@ -7,6 +9,7 @@ import {
   askFirst,
   callOf,
   judgedAs,
+  leaseOf,
   rulesOf,
   sessionOf,
   still,
@@ -14,9 +17,9 @@ import {
 } from '../stages/facts.test-kit.ts';
 import { createToolContexts } from './tool-context.ts';
 
-function open(rules = rulesOf(), verdict = allow) {
+function open(rules = rulesOf(), verdict = allow, lease = leaseOf()) {
   const facts = { ...callOf(), ...argumentsOf(), ...judgedAs(verdict, rules), session: sessionOf(), tool: toolOf() };
-  return createToolContexts({ trashFolder: '/trash' })({ ...facts, mode: 'ALERT' }, still);
+  return createToolContexts({ trashFolder: '/trash' })({ ...facts, lease, mode: 'ALERT' }, still);
 }
 
 test('a tool knows its session, its folder and its signal', () => {
@@ -43,6 +46,28 @@ test('only a call that a person was asked about may meet what needs asking', () 
   open(rules, allow);
   open(rules, askFirst);
   assert.deepEqual(asked, [false, true]);
+});
+
+test('what leads out of the lease is refused although the rules allow it', () => {
+  requirement('PERM-2');
+  const { judge } = open(rulesOf(), allow, leaseOf({ paths: ['/work'] })).context.paths;
+  for (const access of ['read', 'write'] as const) {
+    for (const path of ['/work', '/work/a/b']) assert.equal(judge(path, access), undefined, path);
+    for (const path of ['/', '/workshop', '/workshop/a', '/etc/passwd']) {
+      assert.equal(judge(path, access)?.code, 'OUTSIDE_LEASE', path);
+    }
+  }
+  assert.equal(
+    open(rulesOf(), allow, leaseOf({ paths: [] })).context.paths.judge('/work', 'read')?.code,
+    'OUTSIDE_LEASE',
+  );
+});
+
+test('a lease does not widen: what the rules deny stays denied inside its paths', () => {
+  requirement('PERM-2');
+  const denial = refuse('RULE_DENIES', 'no', 'No.');
+  const rules = rulesOf({ judgePaths: () => ({ judge: () => denial }) });
+  assert.equal(open(rules, allow, leaseOf({ paths: ['/work'] })).context.paths.judge('/work/a', 'read'), denial);
 });
 
 test('usage adds up, except for the peak of memory', () => {

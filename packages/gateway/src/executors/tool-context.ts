@@ -1,5 +1,8 @@
-import type { ArgumentsChecked, Begun, Judged, ModeRead, Opened, Resolved } from '../model/call.ts';
-import type { BeforeImage, ToolContext, ToolUsage } from '../model/tool.ts';
+import { coversPath } from '../governance/lease.ts';
+import type { ArgumentsChecked, Begun, Judged, Leased, ModeRead, Opened, Resolved } from '../model/call.ts';
+import { refuse } from '../model/refusal.ts';
+import type { Lease } from '../model/session.ts';
+import type { BeforeImage, PathJudge, ToolContext, ToolUsage } from '../model/tool.ts';
 
 /** A context for one tool, and what the tool reports through it. */
 export interface ObservedContext {
@@ -9,7 +12,7 @@ export interface ObservedContext {
 }
 
 export type ToolContextFactory = (
-  call: Begun & Opened & Resolved & ArgumentsChecked & ModeRead & Judged,
+  call: Begun & Opened & Resolved & ArgumentsChecked & Leased & ModeRead & Judged,
   signal: AbortSignal,
 ) => ObservedContext;
 
@@ -26,7 +29,7 @@ export function createToolContexts({ trashFolder }: { readonly trashFolder: stri
       callId: call.callId,
       workingDirectory: session.workingDirectory,
       signal,
-      paths: rules.judgePaths({ tool: tool.definition, principal, agent, mode, consented }),
+      paths: narrowPaths(rules.judgePaths({ tool: tool.definition, principal, agent, mode, consented }), call.lease),
       trashFolder,
       keepBeforeImage: (image) => void beforeImages.push(image),
       countUsage: (more) => {
@@ -37,9 +40,20 @@ export function createToolContexts({ trashFolder }: { readonly trashFolder: stri
   };
 }
 
+/** What a tool really opened must lie in the lease as well. */
+function narrowPaths(rules: PathJudge, lease: Lease): PathJudge {
+  if (lease.paths === undefined) return rules;
+  return {
+    judge: (path, access) =>
+      coversPath(lease, path)
+        ? rules.judge(path, access)
+        : refuse('OUTSIDE_LEASE', 'lease', 'The path leads out of the lease of this session.'),
+  };
+}
+
 function addUsage(a: ToolUsage, b: ToolUsage): ToolUsage {
   const sum: { -readonly [Key in keyof ToolUsage]: number } = { ...a };
-  for (const key of ['cpuMs', 'networkConnections', 'bytesRead', 'bytesWritten'] as const) {
+  for (const key of ['cpuMs', 'networkConnections', 'bytesRead', 'bytesWritten', 'tokens', 'costMicros'] as const) {
     if (isMeasure(b[key])) sum[key] = (sum[key] ?? 0) + (key === 'cpuMs' ? b[key] : Math.round(b[key]));
   }
   if (isMeasure(b.peakMemoryBytes))

@@ -138,6 +138,17 @@ const limitsMistakes: readonly Mistakes[] = [
     'version: 1\nrepeats: { warn_at: ▸6, refuse_at: 5, window_minutes: 10 }\n',
     /^warn_at is above refuse_at$/,
   ],
+  [
+    'half of quarantine',
+    'version: 1\nquarantine: ▸{ at: 3 }\n',
+    /^quarantine lacks window_minutes, denied, error, timeout$/,
+  ],
+  [
+    'a quarantine at nothing',
+    'version: 1\nquarantine: { at: ▸0, window_minutes: 10, denied: 1, error: 0, timeout: ▸-1 }\n',
+    /^at must be a whole number from 1 to/,
+    /^timeout must be a whole number from 0 to/,
+  ],
 ];
 
 function checkMistakes(name: 'tools' | 'limits', [what, marked, ...messages]: Mistakes): void {
@@ -314,6 +325,7 @@ test('limits come out in the units of the model, and what is left out has its de
 rates:
   - { tools: ["files.*", x.y], per_minute: 5, per_day: 7 }
 repeats: { warn_at: 2, refuse_at: 4, window_minutes: 3 }
+quarantine: { at: 9, window_minutes: 5, denied: 3, error: 0, timeout: 1 }
 max_running: 8
 max_argument_bytes: 1000
 `;
@@ -328,6 +340,7 @@ max_argument_bytes: 1000
       },
     ],
     repeats: { warnAt: 2, refuseAt: 4, windowMs: 180_000 },
+    quarantine: { at: 9, windowMs: 300_000, weights: { denied: 3, error: 0, timeout: 1 } },
     maxRunning: 8,
     maxRunningPerSession: 8,
     maxArgumentBytes: 1000,

@@ -7,12 +7,14 @@ export const limitsKeys = [
   'version',
   'rates',
   'repeats',
+  'quarantine',
   'max_running',
   'max_running_per_session',
   'max_argument_bytes',
 ] as const;
 export const rateKeys = ['tools', 'per_minute', 'per_hour', 'per_day'] as const;
 export const repeatsKeys = ['warn_at', 'refuse_at', 'window_minutes'] as const;
+export const quarantineKeys = ['at', 'window_minutes', 'denied', 'error', 'timeout'] as const;
 
 const minuteMs = 60_000;
 const windows = [
@@ -34,6 +36,7 @@ export const defaultLimits: Limits = {
     },
   ],
   repeats: { warnAt: 3, refuseAt: 5, windowMs: 10 * minuteMs },
+  quarantine: { at: 50, windowMs: 10 * minuteMs, weights: { denied: 1, error: 0, timeout: 2 } },
   maxRunning: 64,
   maxRunningPerSession: 32,
   maxArgumentBytes: 16 * 1024 * 1024,
@@ -54,6 +57,7 @@ export function readLimits(root: Node, reader: YamlReader): Limits {
   return {
     rates: fields.rates === undefined ? defaultLimits.rates : readRates(fields.rates, reader),
     repeats: fields.repeats === undefined ? defaultLimits.repeats : readRepeats(fields.repeats, reader),
+    quarantine: fields.quarantine === undefined ? defaultLimits.quarantine : readQuarantine(fields.quarantine, reader),
     maxRunning,
     maxRunningPerSession: Math.min(maxRunning, maxRunningPerSession),
     maxArgumentBytes: number('max_argument_bytes', 64 * 1024 * 1024) ?? defaultLimits.maxArgumentBytes,
@@ -90,4 +94,18 @@ function readRepeats(node: Node, reader: YamlReader): Limits['repeats'] {
   const windowMinutes = number('window_minutes', { min: 1, max: 1440 }) ?? 10;
   if (fields.warn_at !== undefined && warnAt > refuseAt) reader.note(fields.warn_at, 'warn_at is above refuse_at');
   return { warnAt, refuseAt, windowMs: windowMinutes * minuteMs };
+}
+
+function readQuarantine(node: Node, reader: YamlReader): Limits['quarantine'] {
+  const fields = reader.readFields(node, 'quarantine', quarantineKeys, quarantineKeys);
+  if (fields === undefined) return defaultLimits.quarantine;
+  const number = (key: (typeof quarantineKeys)[number], range: { min: number; max: number }) =>
+    fields[key] && reader.readInteger(fields[key], key, range);
+  const weight = (key: 'denied' | 'error' | 'timeout') =>
+    number(key, { min: 0, max: 1000 }) ?? defaultLimits.quarantine.weights[key];
+  return {
+    at: number('at', { min: 1, max: 1_000_000 }) ?? defaultLimits.quarantine.at,
+    windowMs: (number('window_minutes', { min: 1, max: 1440 }) ?? 10) * minuteMs,
+    weights: { denied: weight('denied'), error: weight('error'), timeout: weight('timeout') },
+  };
 }

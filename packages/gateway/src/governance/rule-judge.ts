@@ -84,7 +84,11 @@ export function createRuleJudge(parts: JudgeParts): Pick<Rules, 'judge' | 'judge
     judgePaths: (asked) => ({
       // A consent to the call covers what the rules would only have asked about. What they deny stays denied, whatever
       // was agreed to; and a call that nobody was asked about cannot slip into what needs asking, by a link for example.
-      judge: (path, access) => refusalOf(failClosed(() => judgeOpened(asked, { path, access })), asked.consented),
+      judge: (path, access) =>
+        refusalOf(
+          failClosed(() => judgeOpened(asked, { path, access })),
+          asked.consented,
+        ),
     }),
   };
 }

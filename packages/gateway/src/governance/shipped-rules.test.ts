@@ -8,7 +8,7 @@ import { requirement } from '../../../../test/requirement.ts';
 import { modes } from '../model/session.ts';
 import type { Question, Verdict } from '../model/verdict.ts';
 import { loadRules } from './load-rules.ts';
-import { limitsKeys, rateKeys, repeatsKeys } from './read-limits.ts';
+import { limitsKeys, quarantineKeys, rateKeys, repeatsKeys } from './read-limits.ts';
 import { exampleKeys, fileKeys, ruleKeys } from './read-rules.ts';
 import { builtInRules } from './rule-judge.ts';
 import { ask, fakeTool, world } from './test-world.ts';
@@ -108,6 +108,7 @@ test('the shipped limits leave a coding agent room', () => {
   const { limits } = rules;
   assert.equal(limits.rates.find(({ tools }) => tools.includes('files.*'))?.limits[0]?.calls, 600);
   assert.deepEqual(limits.repeats, { warnAt: 3, refuseAt: 5, windowMs: 600_000 });
+  assert.deepEqual(limits.quarantine, { at: 100, windowMs: 600_000, weights: { denied: 1, error: 0, timeout: 2 } });
   assert.deepEqual([limits.maxRunning, limits.maxRunningPerSession, limits.maxArgumentBytes], [64, 32, 16 * 1024 ** 2]);
 });
 
@@ -154,6 +155,7 @@ test('the schemas for editors accept the shipped files and know the same keys as
   assert.deepEqual(keysOf(limits), limitsKeys);
   assert.deepEqual(keysOf(limits?.properties['rates']?.items), rateKeys);
   assert.deepEqual(keysOf(limits?.properties['repeats']), repeatsKeys);
+  assert.deepEqual(keysOf(limits?.properties['quarantine']), quarantineKeys);
   assert.deepEqual(tools?.$defs['rule']?.properties['id']?.not?.enum, Object.values(builtInRules));
   assert.deepEqual(tools?.$defs['mode']?.enum, modes);
 });

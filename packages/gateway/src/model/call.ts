@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@sallyport/contract';
-import type { Mode, Session } from './session.ts';
+import type { Lease, Mode, Session } from './session.ts';
 import type { AnyTool, BeforeImage, Resources, ToolFailure, ToolUsage } from './tool.ts';
 import type { Rules, Verdict } from './verdict.ts';
 
@@ -73,7 +73,8 @@ export interface ArgumentsChecked {
 }
 
 export interface Leased {
-  readonly leaseChecked: true;
+  /** The lease that covers the call, and is charged for it. */
+  readonly lease: Lease;
 }
 
 export interface ModeRead {
@@ -133,6 +134,8 @@ export interface Confirmed {
 
 export interface Executed {
   readonly execution: Execution;
+  /** How long the tool ran. Absent: it did not, because a kept result was used. */
+  readonly activeMs?: number;
 }
 
 export interface Execution {

@@ -4,9 +4,43 @@ export type Mode = (typeof modes)[number];
 /** Who stands behind a session: a person with a credential of their own, or an agent that a person let in. */
 export type Principal = 'operator' | 'agent';
 
-export interface Lease {
+/** What may be spent. What is absent is not limited. */
+export interface Budget {
+  readonly calls?: number;
+  /** Time in which calls ran. */
+  readonly activeMs?: number;
+  readonly tokens?: number;
+  /** Millionths of the currency in which the operator counts. */
+  readonly costMicros?: number;
+}
+
+export type Spending = Required<Budget>;
+
+/** What a session may use. A list that is absent does not narrow; one that is empty allows nothing of its kind. */
+export interface LeaseScope {
   /** Canonical tool names; `*` stands for any text within one. */
   readonly tools: readonly string[];
+  /** Absolute folders and files; everything below a folder is included. */
+  readonly paths?: readonly string[];
+  /** Names of hosts; `*` stands for any text within one. */
+  readonly hosts?: readonly string[];
+  /** Names of programs. */
+  readonly commands?: readonly string[];
+  /** `DIFF`, `PUSH` and so on. */
+  readonly gitOperations?: readonly string[];
+  readonly providers?: readonly string[];
+  readonly models?: readonly string[];
+}
+
+export interface Lease extends LeaseScope {
+  readonly id: string;
+  readonly grantedAtMs: number;
+  /** Absent: as long as the session. */
+  readonly expiresAtMs?: number;
+  /** When it was revoked or replaced. Absent: in force. Nothing brings an ended lease back. */
+  readonly endedAtMs?: number;
+  readonly budget: Budget;
+  readonly spent: Spending;
 }
 
 export interface Session {
@@ -14,14 +48,15 @@ export interface Session {
   readonly principal: Principal;
   /** The agent's name, or the operator's. */
   readonly agent: string;
-  readonly status: 'active' | 'ended';
+  /** `quarantined`: it broke the rules too often, and only an operator can decide what comes next. */
+  readonly status: 'active' | 'ended' | 'quarantined';
   readonly createdAtMs: number;
   /** Absent: does not expire. */
   readonly expiresAtMs?: number;
   /** Relative paths start here. Absolute. */
   readonly workingDirectory: string;
+  /** The newest lease, in force or not. */
   readonly lease: Lease;
-  /** Absent: no limit on the number of calls. */
-  readonly maxCalls?: number;
-  readonly callsUsed: number;
+  readonly budget: Budget;
+  readonly spent: Spending;
 }

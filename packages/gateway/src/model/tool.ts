@@ -42,8 +42,15 @@ export interface PathClaim {
   readonly access: Access;
 }
 
+/** Everything a call would touch. What is absent, the tool does not reach. */
 export interface Resources {
   readonly paths: readonly PathClaim[];
+  readonly hosts?: readonly string[];
+  /** Names of programs that would run. */
+  readonly commands?: readonly string[];
+  readonly gitOperation?: string;
+  readonly provider?: string;
+  readonly model?: string;
 }
 
 /** What a call would do, for the person who decides. */
@@ -93,6 +100,9 @@ export interface ToolUsage {
   readonly networkConnections?: number;
   readonly bytesRead?: number;
   readonly bytesWritten?: number;
+  /** Of a language model. */
+  readonly tokens?: number;
+  readonly costMicros?: number;
 }
 
 /**

@@ -45,6 +45,12 @@ export interface Limits {
   /** Per agent and tool, first matching pattern wins. */
   readonly rates: readonly { readonly tools: readonly string[]; readonly limits: readonly RateLimit[] }[];
   readonly repeats: { readonly warnAt: number; readonly refuseAt: number; readonly windowMs: number };
+  /** How much misbehaviour of a session, within a window, puts it into quarantine. */
+  readonly quarantine: {
+    readonly at: number;
+    readonly windowMs: number;
+    readonly weights: { readonly denied: number; readonly error: number; readonly timeout: number };
+  };
   readonly maxRunning: number;
   readonly maxRunningPerSession: number;
   readonly maxArgumentBytes: number;

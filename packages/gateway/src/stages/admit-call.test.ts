@@ -41,6 +41,7 @@ function factsOf(session: Session, more: More = {}) {
     tool: toolOf(),
     releaseTurn: () => undefined,
     session,
+    lease: session.lease,
     reservations,
     ...begun,
   };
@@ -84,15 +85,16 @@ test('an admitted call has a durable intent that says who wanted what, and why i
 });
 
 test('an admitted call is charged once, and a refused one is not', async (t) => {
+  requirement('PERM-4');
   const store = await openTestStore(t);
-  const session = await createTestSession(store, { maxCalls: 1 });
+  const session = await createTestSession(store, { budget: { calls: 1 } });
   assertPassed(await admit(store, session));
   const refusal = assertRefused(await admit(store, session), {
     code: 'BUDGET_EXCEEDED',
     rule: 'budget',
-    remedy: 'Ask the operator for a new session.',
+    remedy: 'Ask the operator for a new lease or session.',
   });
-  assert.equal(refusal.message, 'The budget of 1 calls of this session is spent.');
+  assert.equal(refusal.message, 'The budget of this session or of its lease is spent.');
   assert.equal(readLog(store).length, 1);
 });
 
@@ -127,6 +129,36 @@ test('a session that ended or expired on the way is refused', async (t) => {
     });
   }
   assert.equal(readLog(store).length, 0);
+});
+
+test('a lease that was revoked, replaced or has expired on the way is refused, and nothing is charged', async (t) => {
+  requirement('PERM-2');
+  const store = await openTestStore(t);
+  const revoked = await createTestSession(store);
+  await store.revokeLease(revoked.id, Date.now());
+  const replaced = await createTestSession(store);
+  await store.grantLease(replaced.id, { id: randomUUIDv7(), tools: ['*'] }, Date.now());
+  const expired = await createTestSession(store, {
+    lease: { id: randomUUIDv7(), tools: ['*'], expiresAtMs: Date.now() - 1 },
+  });
+  for (const session of [revoked, replaced, expired]) {
+    assertRefused(await admit(store, session), {
+      code: 'OUTSIDE_LEASE',
+      rule: 'lease',
+      remedy: 'Ask the operator for a new lease.',
+    });
+    assert.equal(store.findSession(session.id)?.spent.calls, 0);
+  }
+  assert.equal(readLog(store).length, 0);
+});
+
+test('the budget of the lease counts besides that of the session', async (t) => {
+  requirement('PERM-2', 'PERM-4');
+  const store = await openTestStore(t);
+  const lease = { id: randomUUIDv7(), tools: ['*'], budget: { calls: 1 } };
+  const session = await createTestSession(store, { budget: { calls: 10 }, lease });
+  assertPassed(await admit(store, session));
+  assert.equal(((await admit(store, session)) as Refusal).code, 'BUDGET_EXCEEDED');
 });
 
 test('a dedupe key is claimed for this tool and these arguments, for one hour', async (t) => {

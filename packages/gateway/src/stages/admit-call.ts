@@ -10,6 +10,7 @@ import { fingerprintOf } from './reuse-result.ts';
 type Needs = facts.Begun &
   facts.Decoded &
   facts.Opened &
+  facts.Leased &
   facts.Resolved &
   facts.ArgumentsChecked &
   facts.ModeRead &
@@ -31,6 +32,7 @@ export function admitCall(store: Pick<Store, 'admit'>, redactor: Redactor): Stag
       const payload = describeCall(call, redactor);
       const admitted = await store.admit({
         sessionId: session.id,
+        leaseId: call.lease.id,
         intent: {
           kind: 'intent',
           result: 'none',
@@ -50,10 +52,14 @@ export function admitCall(store: Pick<Store, 'admit'>, redactor: Redactor): Stag
         case 'rate':
           return rateLimited(admitted.rule, admitted.retryAfterMs);
         case 'budget':
-          return budgetSpent(session.maxCalls);
+          return budgetSpent();
         case 'session':
           return refuse('SESSION_ENDED', 'session', 'The session ended before the call could run.', {
             remedy: 'Ask the operator for a new session.',
+          });
+        case 'lease':
+          return refuse('OUTSIDE_LEASE', 'lease', 'The lease ended before the call could run.', {
+            remedy: 'Ask the operator for a new lease.',
           });
         case 'dedupe':
           return refuse('DEDUPE_CONFLICT', 'dedupe', 'Another call has claimed this dedupe key.', {

@@ -1,23 +1,48 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { requirement } from '../../../../test/requirement.ts';
 import type { Leased } from '../model/call.ts';
 import type { Refusal } from '../model/refusal.ts';
+import type { Lease, Session } from '../model/session.ts';
+import type { Resources } from '../model/tool.ts';
 import { checkLease } from './check-lease.ts';
-import { assertPassed, assertRefused, clock, operator, sessionOf, toolOf } from './facts.test-kit.ts';
+import {
+  argumentsOf,
+  assertPassed,
+  assertRefused,
+  clock,
+  leaseOf,
+  nowMs,
+  operator,
+  sessionOf,
+  toolOf,
+} from './facts.test-kit.ts';
 
-function check(tools: readonly string[], name: string): Leased | Refusal {
-  const facts = { session: sessionOf({ lease: { tools } }), tool: toolOf({ name, aliases: ['read_file'] }) };
-  return checkLease.run(facts, clock) as Leased | Refusal;
+function check(session: Session, name = 'files.read', reached: Partial<Resources> = {}): Leased | Refusal {
+  const tool = toolOf({ name, aliases: ['read_file'] });
+  const resources = { paths: [], ...reached };
+  return checkLease.run({ ...argumentsOf(), resources, session, tool }, clock) as Leased | Refusal;
 }
+
+const leased = (more: Partial<Lease>): Session => sessionOf({ lease: leaseOf(more) });
+
+const outside = (what: string) =>
+  ({
+    code: 'OUTSIDE_LEASE',
+    rule: 'lease',
+    remedy: `Ask the operator for a session whose lease includes ${what}.`,
+  }) as const;
 
 test('a lease names tools, or patterns of their names', () => {
   for (const pattern of ['files.read', 'files.*', '*.read', 'f*s.r*d', '*']) {
-    assert.deepEqual(assertPassed(check([pattern], 'files.read')), { leaseChecked: true }, pattern);
+    const lease = leaseOf({ tools: [pattern] });
+    assert.deepEqual(assertPassed(check(sessionOf({ lease }))), { lease }, pattern);
   }
-  assertPassed(check(['git.*', 'files.read'], 'files.read'));
+  assertPassed(check(leased({ tools: ['git.*', 'files.read'] })));
 });
 
 test('what no pattern names is outside the lease', () => {
+  requirement('PERM-2');
   for (const tools of [
     [],
     ['files.write'],
@@ -28,16 +53,57 @@ test('what no pattern names is outside the lease', () => {
     ['read_file'],
     [''],
   ]) {
-    assertRefused(check(tools, 'files.read'), {
-      code: 'OUTSIDE_LEASE',
-      rule: 'lease',
-      remedy: 'Ask the operator for a session whose lease includes files.read.',
-    });
+    assertRefused(check(leased({ tools })), outside('files.read'));
+  }
+});
+
+const reaches: readonly [
+  kind: string,
+  lease: Partial<Lease>,
+  inside: Partial<Resources>,
+  beyond: Partial<Resources>,
+  what: string,
+][] = [
+  ['path', { paths: ['/work'] }, pathOf('/work/a'), pathOf('/workshop/a'), '/workshop/a'],
+  ['host', { hosts: ['*.example.com'] }, { hosts: ['a.example.com'] }, { hosts: ['a.example.net'] }, 'a.example.net'],
+  ['command', { commands: ['git'] }, { commands: ['git'] }, { commands: ['git', 'sh'] }, 'sh'],
+  ['git operation', { gitOperations: ['DIFF'] }, { gitOperation: 'DIFF' }, { gitOperation: 'PUSH' }, 'PUSH'],
+  ['provider', { providers: ['local'] }, { provider: 'local' }, { provider: 'remote' }, 'remote'],
+  ['model', { models: ['small-*'] }, { model: 'small-1' }, { model: 'large-1' }, 'large-1'],
+];
+
+function pathOf(path: string): Partial<Resources> {
+  return { paths: [{ path, access: 'write' }] };
+}
+
+for (const [kind, lease, inside, beyond, what] of reaches) {
+  test(`a ${kind} that the lease does not list is refused, and named`, () => {
+    requirement('PERM-2');
+    assertPassed(check(leased(lease), 'files.read', inside));
+    assertRefused(check(leased(lease), 'files.read', beyond), outside(what));
+    const none = Object.fromEntries(Object.keys(lease).map((list) => [list, []]));
+    assert.ok('code' in check(leased(none), 'files.read', inside), 'an empty list allows nothing');
+    assertPassed(check(leased({}), 'files.read', beyond));
+  });
+}
+
+test('a lease that ended or expired covers nothing any more', () => {
+  requirement('PERM-2');
+  const over = { code: 'OUTSIDE_LEASE', rule: 'lease', remedy: 'Ask the operator for a new lease.' } as const;
+  assertRefused(check(leased({ endedAtMs: nowMs - 1 })), over);
+  assertRefused(check(leased({ expiresAtMs: nowMs })), over);
+  assertPassed(check(leased({ expiresAtMs: nowMs + 1 })));
+});
+
+test('a path cannot write into the terminal of whoever reads the refusal', () => {
+  const refusal = check(leased({ paths: ['/work'] }), 'files.read', pathOf(`/a\u001b[2J\n${'x'.repeat(4000)}`));
+  assert.ok('code' in refusal);
+  for (const text of [refusal.message, refusal.remedy ?? '']) {
+    assert.doesNotMatch(text, /\p{Cc}/u);
+    assert.ok(text.length < 400, text);
   }
 });
 
 test('the lease of an operator is held as well', () => {
-  const session = { ...operator, lease: { tools: ['sessions.*'] } };
-  const facts = { session, tool: toolOf({ name: 'files.read' }) };
-  assert.ok('code' in checkLease.run(facts, clock));
+  assert.ok('code' in check({ ...operator, lease: leaseOf({ tools: ['sessions.*'] }) }));
 });

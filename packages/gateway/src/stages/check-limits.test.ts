@@ -15,7 +15,9 @@ import {
   assertPassed,
   assertRefused,
   judgedAs,
+  leaseOf,
   limits,
+  nothingSpent,
   rulesOf,
   sessionOf,
   toolOf,
@@ -97,16 +99,34 @@ test('when the disk is nearly full, calls that change something stop and reading
 });
 
 test('nobody is asked about a call whose session has spent its budget', () => {
-  const spent = sessionOf({ maxCalls: 5, callsUsed: 5 });
+  requirement('PERM-4');
+  const spent = sessionOf({ budget: { calls: 5 }, spent: { ...nothingSpent, calls: 5 } });
   const answer = check({ ...empty, findSession: () => spent }, plenty, { verdict: askFirst });
   const refusal = assertRefused(answer, {
     code: 'BUDGET_EXCEEDED',
     rule: 'budget',
-    remedy: 'Ask the operator for a new session.',
+    remedy: 'Ask the operator for a new lease or session.',
   });
-  assert.equal(refusal.message, 'The budget of 5 calls of this session is spent.');
-  const nearly = sessionOf({ maxCalls: 5, callsUsed: 4 });
+  assert.equal(refusal.message, 'The budget of this session or of its lease is spent.');
+  const nearly = sessionOf({ budget: { calls: 5 }, spent: { ...nothingSpent, calls: 4 } });
   assertPassed(check({ ...empty, findSession: () => nearly }, plenty, { verdict: askFirst }));
+});
+
+test('time, tokens and cost are budgets like calls, of the session and of the lease', () => {
+  requirement('PERM-2', 'PERM-4');
+  for (const kind of ['calls', 'activeMs', 'tokens', 'costMicros'] as const) {
+    for (const [used, refuses] of [
+      [4, false],
+      [5, true],
+      [6, true],
+    ] as const) {
+      const account = { budget: { [kind]: 5 }, spent: { ...nothingSpent, [kind]: used } };
+      for (const session of [sessionOf(account), sessionOf({ lease: leaseOf(account) })]) {
+        const answer = check({ ...empty, findSession: () => session }, plenty, { verdict: askFirst });
+        assert.equal('code' in answer && answer.code === 'BUDGET_EXCEEDED', refuses, `${kind} ${used}`);
+      }
+    }
+  }
 });
 
 test('nobody is asked about a call whose window is full', async (t) => {
@@ -117,7 +137,7 @@ test('nobody is asked about a call whose window is full', async (t) => {
   const asked = { tool, session, verdict: askFirst };
   const { reservations } = assertPassed(check(store, plenty, asked));
   const intent = { kind: 'intent', result: 'none', timeMs: 1, callId: randomUUIDv7(), payload: '{}' } as const;
-  assert.ok((await store.admit({ sessionId: session.id, intent, reservations })).admitted);
+  assert.ok((await store.admit({ sessionId: session.id, leaseId: session.lease.id, intent, reservations })).admitted);
   const refusal = check(store, plenty, asked) as Refusal;
   assert.equal(refusal.code, 'RATE_LIMITED');
   assert.equal(refusal.rule.id, 'rate-limit-of-the-tool');
@@ -134,5 +154,5 @@ test('the refusals say what is spent and when to come back', () => {
     remedy: 'Try again in 1 s.',
   });
   assert.equal(rate.retryAfterMs, 1);
-  assert.equal(budgetSpent(undefined).message, 'The budget of this session is spent.');
+  assert.equal(budgetSpent().message, 'The budget of this session or of its lease is spent.');
 });

@@ -2,6 +2,7 @@ import type { Judged, Opened, Reservation, Resolved, ReuseChecked, WithinLimits 
 import { refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import { matchesName } from '../governance/name-pattern.ts';
+import type { Budget, Spending } from '../model/session.ts';
 import type { Limits } from '../model/verdict.ts';
 import type { Stage } from '../pipeline/stage.ts';
 import type { Store } from '../storage/stores.ts';
@@ -35,8 +36,8 @@ export function checkLimits(
       }
       const reservations = reservationsFor(rules.limits, session.agent, name, rateLimitPerHour);
       if (verdict.effect !== 'require_approval') return { reservations };
-      const present = store.findSession(session.id) ?? session;
-      if (present.maxCalls !== undefined && present.callsUsed >= present.maxCalls) return budgetSpent(present.maxCalls);
+      const { budget, spent, lease } = store.findSession(session.id) ?? session;
+      if (isSpent(budget, spent) || isSpent(lease.budget, lease.spent)) return budgetSpent();
       for (const reservation of reservations) {
         const { used, resetsInMs } = store.usedOf(reservation, context.nowMs());
         if (used >= reservation.limit) return rateLimited(reservation.rule, resetsInMs);
@@ -61,10 +62,13 @@ function reservationsFor(limits: Limits, agent: string, tool: string, perHour: n
   return reservations;
 }
 
-export function budgetSpent(maxCalls: number | undefined): Refusal {
-  const size = maxCalls === undefined ? '' : ` of ${maxCalls} calls`;
-  return refuse('BUDGET_EXCEEDED', 'budget', `The budget${size} of this session is spent.`, {
-    remedy: 'Ask the operator for a new session.',
+function isSpent(budget: Budget, spent: Spending): boolean {
+  return (Object.keys(budget) as (keyof Budget)[]).some((kind) => spent[kind] >= (budget[kind] ?? Infinity));
+}
+
+export function budgetSpent(): Refusal {
+  return refuse('BUDGET_EXCEEDED', 'budget', 'The budget of this session or of its lease is spent.', {
+    remedy: 'Ask the operator for a new lease or session.',
   });
 }
 

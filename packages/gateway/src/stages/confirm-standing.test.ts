@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
+import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
+import type { Refusal } from '../model/refusal.ts';
 import type { Mode, Session } from '../model/session.ts';
 import { confirmStanding } from './confirm-standing.ts';
-import { allow, assertRefused, clock, judgedAs, nowMs, rulesOf, sessionOf } from './facts.test-kit.ts';
+import { allow, assertRefused, clock, judgedAs, leaseOf, nowMs, rulesOf, sessionOf } from './facts.test-kit.ts';
 import { createTestSession, openTestStore } from './store.test-kit.ts';
 
-const facts = { ...judgedAs(allow), session: sessionOf(), mode: 'NORMAL' as const, intentIndex: 0 };
+const facts = { ...judgedAs(allow), session: sessionOf(), lease: leaseOf(), mode: 'NORMAL' as const, intentIndex: 0 };
 
 function confirm(now: { readonly session?: Session | undefined; readonly mode?: Mode; readonly hash?: string }) {
   const session = 'session' in now ? now.session : facts.session;
-  const store = { findSession: () => session, readMode: () => now.mode ?? 'NORMAL' };
+  const store = { findStanding: () => session, readMode: () => now.mode ?? 'NORMAL' };
   return confirmStanding(store, () => rulesOf({ hash: now.hash ?? facts.rules.hash })).run(facts, clock);
 }
 
@@ -39,9 +41,25 @@ test('a session that ended, expired or is gone stops the call', () => {
   assertRefused(confirm({ session: sessionOf({ expiresAtMs: nowMs }) }), { ...ended, code: 'SESSION_EXPIRED' });
 });
 
+test('a session that was put into quarantine stops the call', () => {
+  requirement('PERM-5');
+  const refusal = confirm({ session: sessionOf({ status: 'quarantined' }) });
+  assert.ok('code' in refusal && refusal.code === 'SESSION_QUARANTINED');
+});
+
+test('a lease that was revoked, expired or replaced since the decision stops the call', () => {
+  requirement('PERM-2');
+  const over = { code: 'OUTSIDE_LEASE', rule: 'lease', remedy: 'Ask the operator for a new lease.' } as const;
+  assertRefused(confirm({ session: sessionOf({ lease: leaseOf({ endedAtMs: nowMs }) }) }), over);
+  assertRefused(confirm({ session: sessionOf({ lease: leaseOf({ expiresAtMs: nowMs }) }) }), over);
+  const wider = leaseOf({ id: '01900000-0000-7000-8000-0000000000bb' });
+  const refusal = assertRefused(confirm({ session: sessionOf({ lease: wider }) }), again);
+  assert.equal(refusal.message, 'The lease changed while the call was on its way.');
+});
+
 test('what cannot be confirmed does not run', () => {
   requirement('PIPE-2');
-  const store = { findSession: () => facts.session, readMode: () => 'NORMAL' as const };
+  const store = { findStanding: () => facts.session, readMode: () => 'NORMAL' as const };
   assert.throws(() => confirmStanding(store, () => assert.fail('no rules')).run(facts, clock), /no rules/);
 });
 
@@ -49,11 +67,15 @@ test('what an operator does to the store is seen at once', async (t) => {
   const store = await openTestStore(t);
   const session = await createTestSession(store);
   const stage = confirmStanding(store, () => facts.rules);
-  const run = () => stage.run({ ...facts, session }, { nowMs: Date.now });
+  const run = () => stage.run({ ...facts, session, lease: session.lease }, { nowMs: Date.now });
   assert.deepEqual(run(), { standingConfirmed: true });
   await store.setMode('LOCKDOWN');
   assertRefused(run(), again);
   await store.setMode('NORMAL');
+  await store.grantLease(session.id, { id: randomUUIDv7(), tools: ['*'] }, Date.now());
+  assertRefused(run(), again);
+  await store.revokeLease(session.id, Date.now());
+  assert.equal((run() as Refusal).code, 'OUTSIDE_LEASE');
   await store.endSession(session.id);
   assertRefused(run(), { code: 'SESSION_ENDED', rule: 'session', remedy: newSession });
 });

@@ -1,4 +1,5 @@
-import type { Confirmed, Intended, Judged, ModeRead, Opened } from '../model/call.ts';
+import type { Confirmed, Intended, Judged, Leased, ModeRead, Opened } from '../model/call.ts';
+import { leaseRefusal } from '../governance/lease.ts';
 import { refuse } from '../model/refusal.ts';
 import type { Rules } from '../model/verdict.ts';
 import type { Stage } from '../pipeline/stage.ts';
@@ -7,20 +8,22 @@ import { sessionRefusal } from './open-session.ts';
 
 /** Reads mode, session and rules once more, directly before the effect: what was decided must still hold. */
 export function confirmStanding(
-  store: Pick<Store, 'findSession' | 'readMode'>,
+  store: Pick<Store, 'findStanding' | 'readMode'>,
   currentRules: () => Rules,
-): Stage<Opened & ModeRead & Judged & Intended, Confirmed> {
+): Stage<Opened & Leased & ModeRead & Judged & Intended, Confirmed> {
   return {
     name: 'confirm-standing',
-    run: ({ session, mode, rules }, context) => {
-      const present = store.findSession(session.id);
+    run: ({ session, lease, mode, rules }, context) => {
+      const nowMs = context.nowMs();
+      const present = store.findStanding(session.id);
       const ended =
         present === undefined
           ? refuse('SESSION_ENDED', 'session', 'The session is gone.', {
               remedy: 'Ask the operator for a new session.',
             })
-          : sessionRefusal(present, context.nowMs());
+          : (sessionRefusal(present, nowMs) ?? leaseRefusal(present.lease, nowMs));
       if (ended !== undefined) return ended;
+      if (present?.lease.id !== lease.id) return changed('The lease changed');
       const presentMode = store.readMode();
       if (presentMode !== mode) return changed(`The mode changed from ${mode} to ${presentMode}`);
       if (currentRules().hash !== rules.hash) return changed('The rules changed');

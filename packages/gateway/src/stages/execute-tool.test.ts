@@ -16,6 +16,7 @@ import {
   callOf,
   clock,
   judgedAs,
+  leaseOf,
   rulesOf,
   sessionOf,
   still,
@@ -36,6 +37,7 @@ function factsOf(tool: AnyTool, { signal = still, timeoutMs = 10_000, ...reuse }
     ...judgedAs(allow),
     effectiveTimeoutMs: timeoutMs,
     session: sessionOf(),
+    lease: leaseOf(),
     mode: 'NORMAL' as const,
     intentIndex: 7,
     standingConfirmed: true as const,
@@ -72,7 +74,8 @@ test('a tool runs with exactly the arguments that were judged, and what it did i
     },
   );
   const facts = factsOf(tool);
-  const { execution } = assertPassed(await stage.run(facts, clock));
+  const { execution, activeMs } = assertPassed(await stage.run(facts, clock));
+  assert.ok(Number.isInteger(activeMs));
   assert.deepEqual(execution, {
     result: { ok: true, output: { lines: 1 } },
     usage: { bytesRead: 3 },
@@ -84,7 +87,8 @@ test('a tool runs with exactly the arguments that were judged, and what it did i
 
 test('a result that is handed out again runs nothing', async () => {
   const tool = running(() => assert.fail('it ran'));
-  const { execution } = assertPassed(await execute(tool, { reused: { output: 'first', callId: 'c' } }));
+  const { execution, activeMs } = assertPassed(await execute(tool, { reused: { output: 'first', callId: 'c' } }));
+  assert.equal(activeMs, undefined, 'no time is charged');
   assert.deepEqual(execution, { result: { ok: true, output: 'first' }, usage: {}, beforeImages: [] });
 });
 

@@ -8,6 +8,7 @@ type Needs = facts.Begun &
   facts.Opened &
   facts.Resolved &
   facts.ArgumentsChecked &
+  facts.Leased &
   facts.ModeRead &
   facts.Judged &
   facts.ReuseChecked &
@@ -25,11 +26,13 @@ export function executeTool(
       if (call.reused !== undefined) {
         return { execution: { result: { ok: true, output: call.reused.output }, usage: {}, beforeImages: [] } };
       }
+      const beganAtMs = performance.now();
       const deadline = openDeadline(call.signal, call.effectiveTimeoutMs);
       try {
         const observed = createContext(call, deadline.signal);
         const run = () => call.tool.run(call.arguments.value, observed.context);
-        return { execution: await runBuiltin(run, deadline.signal, observed, options) };
+        const execution = await runBuiltin(run, deadline.signal, observed, options);
+        return { execution, activeMs: Math.ceil(performance.now() - beganAtMs) };
       } catch (error) {
         if (error instanceof ToolRefused) return error.refusal;
         throw error;

@@ -6,7 +6,7 @@ import type { ArgumentsChecked, Begun, Judged } from '../model/call.ts';
 import { isRefusal } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import { modes } from '../model/session.ts';
-import type { Session } from '../model/session.ts';
+import type { Lease, Session } from '../model/session.ts';
 import type { AnyTool, ToolDefinition } from '../model/tool.ts';
 import type { Limits, Rules, Verdict } from '../model/verdict.ts';
 import type { Context } from '../pipeline/stage.ts';
@@ -36,6 +36,19 @@ export function callOf(more: Partial<Begun> = {}): Begun {
   };
 }
 
+export const nothingSpent = { calls: 0, activeMs: 0, tokens: 0, costMicros: 0 };
+
+export function leaseOf(more: Partial<Lease> = {}): Lease {
+  return {
+    id: '01900000-0000-7000-8000-0000000000aa',
+    tools: ['*'],
+    grantedAtMs: nowMs - 1000,
+    budget: {},
+    spent: nothingSpent,
+    ...more,
+  };
+}
+
 export function sessionOf(more: Partial<Session> = {}): Session {
   return {
     id: '01900000-0000-7000-8000-00000000000a',
@@ -44,8 +57,9 @@ export function sessionOf(more: Partial<Session> = {}): Session {
     status: 'active',
     createdAtMs: nowMs - 1000,
     workingDirectory: '/workspace',
-    lease: { tools: ['*'] },
-    callsUsed: 0,
+    lease: leaseOf(),
+    budget: {},
+    spent: nothingSpent,
     ...more,
   };
 }
@@ -99,6 +113,7 @@ export function argumentsOf(value: JsonObject = {}): ArgumentsChecked {
 export const limits: Limits = {
   rates: [],
   repeats: { warnAt: 3, refuseAt: 5, windowMs: 600_000 },
+  quarantine: { at: 50, windowMs: 600_000, weights: { denied: 1, error: 0, timeout: 2 } },
   maxRunning: 64,
   maxRunningPerSession: 32,
   maxArgumentBytes: 1024,

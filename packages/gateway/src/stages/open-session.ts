@@ -46,6 +46,11 @@ export function authenticate(
 
 /** Why a session can no longer be used. */
 export function sessionRefusal(session: Session, nowMs: number): Refusal | undefined {
+  if (session.status === 'quarantined') {
+    return refuse('SESSION_QUARANTINED', 'session', 'The session is in quarantine: it broke the rules too often.', {
+      remedy: 'The operator sees why with `sallyport audit tail`, and can let the agent in again with a new session.',
+    });
+  }
   if (session.status === 'ended') {
     return refuse('SESSION_ENDED', 'session', 'The session was ended.', {
       remedy: 'Ask the operator for a new session.',

@@ -50,7 +50,7 @@ function ask(asked: Asked = {}, more: { readonly reused?: { readonly output: nul
     ...(asked.effectiveTimeoutMs === undefined ? {} : { effectiveTimeoutMs: asked.effectiveTimeoutMs }),
     ...more,
   };
-  return Promise.resolve(stage.run({ ...facts, session, tool, mode }, clock) as Promise<Answer>);
+  return Promise.resolve(stage.run({ ...facts, session, lease: session.lease, tool, mode }, clock) as Promise<Answer>);
 }
 
 const bindingFor = async (asked: Asked = {}): Promise<string> =>

@@ -14,6 +14,7 @@ type Needs = facts.Begun &
   facts.Opened &
   facts.Resolved &
   facts.ArgumentsChecked &
+  facts.Leased &
   facts.ModeRead &
   facts.Judged &
   facts.ReuseChecked;

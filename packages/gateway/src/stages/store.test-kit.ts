@@ -39,7 +39,7 @@ export async function createTestSession(store: Store, more: Partial<NewSession> 
     tokenSha256: hash('sha256', id),
     createdAtMs: Date.now(),
     workingDirectory: '/workspace',
-    lease: { tools: ['*'] },
+    lease: { id: randomUUIDv7(), tools: ['*'] },
     ...more,
   });
   const session = store.findSession(id);

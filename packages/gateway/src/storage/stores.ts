@@ -1,6 +1,6 @@
 import type { Json } from '@sallyport/contract';
 import type { Reservation } from '../model/call.ts';
-import type { Lease, Mode, Principal, Session } from '../model/session.ts';
+import type { Budget, Lease, LeaseScope, Mode, Principal, Session } from '../model/session.ts';
 
 /** What becomes one leaf of the log. Everything a caller chose stands in `payload`, already redacted. */
 export interface LogEntry {
@@ -47,8 +47,34 @@ export interface NewSession {
   readonly createdAtMs: number;
   readonly expiresAtMs?: number;
   readonly workingDirectory: string;
-  readonly lease: Lease;
-  readonly maxCalls?: number;
+  readonly lease: NewLease;
+  /** Absent: no limit. */
+  readonly budget?: Budget;
+}
+
+export interface NewLease extends LeaseScope {
+  readonly id: string;
+  /** Absent: as long as the session. */
+  readonly expiresAtMs?: number;
+  /** Absent: only the budget of the session counts. */
+  readonly budget?: Budget;
+}
+
+/** What a call adds to the spending of its session and lease, apart from being one call. */
+export interface Charge {
+  readonly sessionId: string;
+  readonly leaseId: string;
+  readonly activeMs: number;
+  readonly tokens: number;
+  readonly costMicros: number;
+}
+
+/** Misbehaviour of a session: how much, and when it is too much. */
+export interface Misconduct {
+  readonly sessionId: string;
+  readonly weight: number;
+  readonly limit: number;
+  readonly windowMs: number;
 }
 
 /** The first success of a dedupe key, or the call that is still running with it. */
@@ -64,6 +90,7 @@ export interface DedupeEntry {
 
 export interface Admission {
   readonly sessionId: string;
+  readonly leaseId: string;
   readonly intent: LogEntry & { readonly callId: string };
   readonly reservations: readonly Reservation[];
   /** Claims a dedupe key for this call. */
@@ -72,11 +99,15 @@ export interface Admission {
 
 export type Admitted =
   | { readonly admitted: true; readonly intentIndex: number }
-  | { readonly admitted: false; readonly because: 'session' | 'budget' | 'dedupe' }
+  | { readonly admitted: false; readonly because: 'session' | 'lease' | 'budget' | 'dedupe' }
   | { readonly admitted: false; readonly because: 'rate'; readonly rule: string; readonly retryAfterMs: number };
 
 export interface Settlement {
   readonly outcome: LogEntry & { readonly callId: string };
+  /** Absent: nothing ran that could be charged. */
+  readonly charge?: Charge;
+  /** Absent: the session did nothing wrong. */
+  readonly misconduct?: Misconduct;
   /** Keeps a success for its dedupe key. Absent after a failure, which frees the key. */
   readonly dedupe?: { readonly sessionId: string; readonly key: string; readonly output?: Json };
 }
@@ -163,17 +194,26 @@ export interface Store extends ContentIndex, SecretIndex {
   /** Writes the outcome and closes the intent. Rejects when no such intent is open. */
   readonly settle: (settlement: Settlement) => Promise<{ readonly index: number }>;
   /** Writes a record that needs no intent: a refusal or an event. */
-  readonly append: (entry: LogEntry) => Promise<{ readonly index: number }>;
+  readonly append: (entry: LogEntry, misconduct?: Misconduct) => Promise<{ readonly index: number }>;
 
   readonly createSession: (session: NewSession) => Promise<void>;
   /** False when the session does not exist or has ended before. Ending is final. */
   readonly endSession: (id: string) => Promise<boolean>;
+  /** Ends the present lease for good and puts another in its place. False when the session is not active. */
+  readonly grantLease: (sessionId: string, lease: NewLease, nowMs: number) => Promise<boolean>;
+  /** False when no lease is in force. */
+  readonly revokeLease: (sessionId: string, nowMs: number) => Promise<boolean>;
   readonly setMode: (mode: Mode) => Promise<void>;
 
   // Point reads. They see every write whose promise has resolved.
   readonly findSessionByToken: (tokenSha256: string) => Session | undefined;
+  /** With its spending as it is now; the other reads may show an older one. */
   readonly findSession: (id: string) => Session | undefined;
+  /** Whether the session and its lease may be used now, for the last look before an effect. */
+  readonly findStanding: (id: string) => Session | undefined;
   readonly listSessions: () => readonly Session[];
+  /** All leases of a session, oldest first. */
+  readonly listLeases: (sessionId: string) => readonly Lease[];
   readonly readMode: () => Mode;
   readonly findDedupe: (sessionId: string, key: string, nowMs: number) => DedupeEntry | undefined;
   /** How much of a window is used, and when it ends. Advice: only `admit` decides. */

@@ -51,7 +51,7 @@ test('each kind of request becomes a call of its canonical tool', () => {
     [
       { case: 'artifactPublish', value: { artifactId: 'i', contentHash: hash, category: 'c', metadata: ['k=v'] } },
       'artifacts.publish',
-      { artifact_id: 'i', content_hash: hashHex, category: 'c', metadata: { k: 'v' } },
+      { artifact_id: 'i', content_hash: hashHex, category: 'c', metadata: ['k=v'] },
     ],
   ];
   for (const [tool, toolName, args] of expected)

@@ -59,6 +59,16 @@ export function familyOf({ tool }: ToolRequest): string {
   return tool.case === undefined ? '' : families[tool.case];
 }
 
+/** About how many bytes the request holds in its tool. */
+export function sizeOf({ tool }: ToolRequest): number {
+  return tool.value === undefined ? 0 : Object.values(tool.value).reduce<number>(addLength, 0);
+}
+
+function addLength(sum: number, value: unknown): number {
+  if (Array.isArray(value)) return value.reduce<number>(addLength, sum);
+  return typeof value === 'string' || value instanceof Uint8Array ? sum + value.length : sum;
+}
+
 const families = {
   fileRead: 'files.read',
   fileWrite: 'files.write',
@@ -88,7 +98,9 @@ function writeArguments({ path, content, createOnly, append }: FileWrite): JsonO
 }
 
 function shellArguments({ command, cwd, networkAccess, env }: ShellExec): JsonObject {
-  return { command, ...(cwd === '' ? {} : { cwd }), network_access: networkAccess, env: readPairs(env) };
+  // Of two variables with the same name the later one counts.
+  const variables = Object.fromEntries(env.map((entry) => entry.split('=', 2) as [string, string]));
+  return { command, ...(cwd === '' ? {} : { cwd }), network_access: networkAccess, env: variables };
 }
 
 function inferenceArguments(request: InferenceCall): JsonObject {
@@ -104,12 +116,7 @@ function inferenceArguments(request: InferenceCall): JsonObject {
 }
 
 function artifactArguments({ artifactId, contentHash, category, metadata }: ArtifactPublish): JsonObject {
-  return { artifact_id: artifactId, content_hash: hex(contentHash), category, metadata: readPairs(metadata) };
-}
-
-/** `KEY=VALUE` entries; of two with the same key the later one counts. */
-function readPairs(entries: readonly string[]): JsonObject {
-  return Object.fromEntries(entries.map((entry) => entry.split('=', 2) as [string, string]));
+  return { artifact_id: artifactId, content_hash: hex(contentHash), category, metadata };
 }
 
 function hex(bytes: Uint8Array): string {

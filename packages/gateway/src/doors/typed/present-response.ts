@@ -1,14 +1,15 @@
 import { create } from '@bufbuild/protobuf';
 import { canonicalJson, describeCode, ToolResponseSchema } from '@sallyport/contract';
-import type { Code, ExecuteToolResponse, Json, ToolRequest, ToolResponse } from '@sallyport/contract';
+import type { ExecuteToolResponse, Json, ToolRequest, ToolResponse } from '@sallyport/contract';
 import type { GatewayEnding } from '../../gateway.ts';
+import { ToolFailure } from '../../model/tool.ts';
 import { presentEnding } from '../present-ending.ts';
 
 /** Where results go that are too large for an answer. */
 export interface ResultStore {
   /**
    * Keeps the bytes where the session can fetch them, and returns their BLAKE3 hash (32 bytes). They are durable when
-   * it resolves; it rejects when they could not be kept.
+   * it resolves; it rejects with a ToolFailure when the caller should read why they could not be kept.
    */
   readonly putResult: (sessionId: string, bytes: Uint8Array) => Promise<Uint8Array>;
 }
@@ -22,9 +23,9 @@ export interface ResponseParts {
 
 export type CompletedEnding = Extract<GatewayEnding, { readonly kind: 'completed' }>;
 
-export const largestInlineBytes = 1024 * 1024;
+const largestInlineBytes = 1024 * 1024;
 
-/** How an ending looks on the typed wire. Rejects only when a large result could not be kept. */
+/** How an ending looks on the typed wire. Rejects when a large result could not be kept through a fault of ours. */
 export async function presentResponse(
   request: ToolRequest,
   ending: GatewayEnding,
@@ -34,14 +35,11 @@ export async function presentResponse(
   const { result, durationMs, tool } = presentEnding(ending, Date.now());
   switch (result.case) {
     case 'success': {
-      const budgetConsumed = BigInt(ending.kind === 'completed' ? (parts.costOf?.(ending) ?? 1) : 0);
       const bytes = resultBytes(request, result.value.outputJson);
-      if (bytes.length <= largestInlineBytes) {
-        return respond(requestId, { case: 'success', value: { inlineResult: bytes, budgetConsumed, durationMs } });
-      }
-      if (parts.content === undefined) return respond(requestId, tooLarge(bytes.length));
-      const resultHash = await parts.content.putResult(ending.call.session?.id ?? '', bytes);
-      return respond(requestId, { case: 'success', value: { resultHash, budgetConsumed, durationMs } });
+      const kept = await keepResult(bytes, ending.call.session?.id ?? '', parts.content);
+      if (kept instanceof ToolFailure) return respond(requestId, presentFailure(kept));
+      const budgetConsumed = BigInt(ending.kind === 'completed' ? (parts.costOf?.(ending) ?? 1) : 0);
+      return respond(requestId, { case: 'success', value: { ...kept, budgetConsumed, durationMs } });
     }
     case 'denied':
       return respond(requestId, presentDenial(result.value, tool));
@@ -54,6 +52,25 @@ export async function presentResponse(
   }
 }
 
+/** The result as the answer carries it: its bytes, or the hash under which they were kept. */
+async function keepResult(
+  bytes: Uint8Array,
+  sessionId: string,
+  store: ResultStore | undefined,
+): Promise<{ inlineResult: Uint8Array } | { resultHash: Uint8Array } | ToolFailure> {
+  if (bytes.length <= largestInlineBytes) return { inlineResult: bytes };
+  if (store === undefined) {
+    const message = `The result has ${bytes.length} bytes; an answer holds ${largestInlineBytes}. Ask for less, for example with offset and limit.`;
+    return new ToolFailure('TOO_LARGE', message);
+  }
+  try {
+    return { resultHash: await store.putResult(sessionId, bytes) };
+  } catch (error) {
+    if (error instanceof ToolFailure) return error;
+    throw error;
+  }
+}
+
 type Result = NonNullable<Parameters<typeof create<typeof ToolResponseSchema>>[1]>['result'];
 type Denied = Extract<ExecuteToolResponse['result'], { case: 'denied' }>['value'];
 
@@ -62,10 +79,9 @@ export function respond(requestId: string, result: NonNullable<Result>): ToolRes
   return create(ToolResponseSchema, { requestId, result });
 }
 
-/** An error of the gate itself, which tells nothing of its cause. */
-export function presentError(code: Code): NonNullable<Result> {
-  const { meaning, retryable } = describeCode(code);
-  return { case: 'error', value: { errorCode: code, message: meaning, retryable } };
+export function presentFailure({ code, message }: Pick<ToolFailure, 'code' | 'message'>): NonNullable<Result> {
+  const { retryable } = describeCode(code);
+  return { case: 'error', value: { errorCode: code, message, retryable } };
 }
 
 /** The bytes of the file that was read, and of anything else the canonical JSON. */
@@ -78,12 +94,6 @@ function resultBytes({ tool }: ToolRequest, outputJson: string): Uint8Array {
     // Half of a surrogate pair has no canonical form; as an escape it is still JSON.
     return Buffer.from(outputJson);
   }
-}
-
-function tooLarge(bytes: number): NonNullable<Result> {
-  const { retryable } = describeCode('TOO_LARGE');
-  const message = `The result has ${bytes} bytes; an answer holds ${largestInlineBytes}. Ask for less, for example with offset and limit.`;
-  return { case: 'error', value: { errorCode: 'TOO_LARGE', message, retryable } };
 }
 
 /** Says what this door's callers can do where the advice for others would mislead them. */

@@ -10,6 +10,7 @@ import type { GatewayEnding } from '../../gateway.ts';
 import { Fault } from '../../model/fault.ts';
 import { refuse } from '../../model/refusal.ts';
 import { ToolFailure } from '../../model/tool.ts';
+import { sessionOf } from '../../stages/facts.test-kit.ts';
 import type { Peer } from '../rpc/peer.ts';
 import type { UnaryHandler } from '../rpc/service-binding.ts';
 import { toolProtocolService } from './tool-protocol-service.ts';
@@ -38,6 +39,7 @@ async function ask(
   const calls: TypedCall[] = [];
   const faults: unknown[] = [];
   const { methods } = toolProtocolService({
+    store: { findSessionByToken: () => undefined },
     submit: async (call) => {
       calls.push(call);
       return await end(call);
@@ -147,9 +149,21 @@ test('a request that is not valid is submitted without arguments, and answered w
   assert.match(response.result.value.message, /file_read\.path must not contain the component \.\./);
   assert.equal(calls.length, 1);
   assert.equal(calls[0]?.input, 'null');
-  assert.equal(calls[0]?.credential, undefined);
+  assert.equal(calls[0]?.credential, 't');
   assert.equal(calls[0]?.requestId.length, 257);
   assert.equal(calls[0]?.violations?.length, 3);
+});
+
+test('another gate that spoke first is heard, and the violations are told all the same', async () => {
+  const { response } = await ask({ sessionToken: '', tool: read }, (call) =>
+    refused(refuse('UNAUTHENTICATED', 'credential', 'No valid credential was presented.'), 'open-session', call),
+  );
+  assert.ok(response.result.case === 'denied');
+  assert.equal(response.result.value.rationaleCode, 'UNAUTHENTICATED');
+  assert.deepEqual(
+    response.result.value.violations.map(({ field, rule }) => `${field} ${rule}`),
+    ['session_token required'],
+  );
 });
 
 test('a gate that overlooked the violations could still not make a success of them', async () => {
@@ -192,6 +206,21 @@ test('who is not known is denied in the answer, and told where the token belongs
   assert.match(response.result.value.remedy, /session_token/);
 });
 
+test('who is not known does not make the gate write large arguments', async () => {
+  requirement('NFR-4');
+  const tool = { case: 'fileWrite', value: { path: 'a', content: new Uint8Array(65 * 1024) } } as const;
+  const refusal = refuse('UNAUTHENTICATED', 'credential', 'No valid credential was presented.');
+  const stranger = await ask({ tool }, (call) => refused(refusal, 'open-session', call));
+  assert.equal(stranger.calls[0]?.input, 'null');
+  assert.equal(stranger.calls[0]?.toolName, 'files.write');
+  assert.equal(stranger.calls[0]?.violations, undefined);
+
+  const store = { findSessionByToken: () => sessionOf() };
+  const agent = await ask({ tool }, () => completed(), { store });
+  assert.equal(agent.response.result.case, 'success');
+  assert.ok((agent.calls[0]?.input.length ?? 0) > 65 * 1024);
+});
+
 test('errors carry their code, whether to try again, and when', async () => {
   const limited = await ask({ tool: read }, (call) =>
     refused(refuse('RATE_LIMITED', 'rates', 'Too many.', { retryAfterMs: 1500.2 }), 'check-limits', call),
@@ -225,8 +254,19 @@ test('nothing is thrown at the caller: what goes wrong in the door itself is an 
   assert.doesNotMatch(JSON.stringify(broken.response.result.value.message), /secret/);
   assert.match(String(broken.faults[0]), /secret detail/);
 
-  const content = { putResult: () => Promise.reject(new Error('disk full')) };
+  const content = { putResult: () => Promise.reject(new Error('disk on fire')) };
   const unkept = await ask({ tool: read }, () => completed({}, readOutput(Buffer.alloc(2 ** 21))), { content });
   assert.ok(unkept.response.result.case === 'error');
-  assert.match(String(unkept.faults[0]), /disk full/);
+  assert.equal(unkept.response.result.value.errorCode, 'INTERNAL');
+  assert.match(String(unkept.faults[0]), /disk on fire/);
+});
+
+test('why a large result could not be kept is told when the caller can act on it', async () => {
+  const content = { putResult: () => Promise.reject(new ToolFailure('DISK_FULL', 'There is no room.')) };
+  const { response, faults } = await ask({ tool: read }, () => completed({}, readOutput(Buffer.alloc(2 ** 21))), {
+    content,
+  });
+  assert.ok(response.result.case === 'error');
+  assert.equal(response.result.value.errorCode, 'DISK_FULL');
+  assert.deepEqual(faults, []);
 });

@@ -1,20 +1,24 @@
-import { ToolProtocolService } from '@sallyport/contract';
-import type { ToolRequest, ToolResponse } from '@sallyport/contract';
+import { codes, ToolProtocolService } from '@sallyport/contract';
+import type { Code, ToolRequest, ToolResponse } from '@sallyport/contract';
 import { validateToolRequest } from '@sallyport/contract/validation';
 import type { GatewayEnding } from '../../gateway.ts';
 import { doors } from '../../model/call.ts';
 import type { Begun } from '../../model/call.ts';
-import { refuse } from '../../model/refusal.ts';
+import { isRefusal, refuse } from '../../model/refusal.ts';
 import type { Refusal, Violation } from '../../model/refusal.ts';
+import { authenticate } from '../../stages/open-session.ts';
+import type { Store } from '../../storage/stores.ts';
 import type { Peer } from '../rpc/peer.ts';
 import { bindService } from '../rpc/service-binding.ts';
 import type { ServiceBinding } from '../rpc/service-binding.ts';
 import { answerInAnyOrder } from './answer-in-any-order.ts';
-import { familyOf, mapRequest } from './map-request.ts';
-import { presentError, presentResponse, respond } from './present-response.ts';
+import { familyOf, mapRequest, sizeOf } from './map-request.ts';
+import type { MapOptions } from './map-request.ts';
+import { presentFailure, presentResponse, respond } from './present-response.ts';
 import type { ResponseParts } from './present-response.ts';
 
 export interface ToolProtocolParts extends ResponseParts {
+  readonly store: Pick<Store, 'findSessionByToken'>;
   /** Runs a call through the gateway. */
   readonly submit: (call: TypedCall) => Promise<GatewayEnding>;
   /** Hears of what went wrong in this door itself. Must not throw. */
@@ -29,36 +33,38 @@ export type TypedCall = Omit<Begun, 'callId' | 'startedAtMs'> & {
 };
 
 const largestReadMb = 100;
+/** A request this small costs strangers more to send than us to read. */
+const harmlessBytes = 64 * 1024;
+/** What no tool takes for arguments. */
+const noArguments = 'null';
 const longestIdentifier = 256;
 const mostViolationsTold = 5;
+/** With which the gateway refuses a call for its form. */
+const formCodes: readonly Code[] = ['MALFORMED_CALL', 'MALFORMED_ARGUMENTS'];
 
 /** The typed door: each request gets one response with its id, whatever happens to it. */
 export function toolProtocolService(parts: ToolProtocolParts): ServiceBinding {
-  const { submit, onFault, content, mostOpenPerStream = 256 } = parts;
+  const { store, submit, onFault, content, mostOpenPerStream = 256 } = parts;
   // Without a place for large results there is no sense in reading more than an answer holds.
   const mapOptions = { maxReadMb: content === undefined ? 1 : largestReadMb };
+
+  // Whoever is not known will be refused; until then they do not make the daemon write large arguments.
+  const isStranger = ({ sessionToken: credential }: ToolRequest, { door }: Peer): boolean =>
+    isRefusal(authenticate(store, { credential, door }, Date.now()));
 
   const execute = async (request: ToolRequest, peer: Peer): Promise<ToolResponse> => {
     try {
       const violations = validateToolRequest(request);
       if (violations.length > 0) {
-        const ending = await submit(malformedCall(request, peer, violations));
+        const ending = await submit({ ...callWithoutArguments(request, peer), violations });
         return await presentResponse(request, asMalformed(ending, violations), parts);
       }
-      const { toolName, arguments: args, timeoutMs } = mapRequest(request, mapOptions);
-      const ending = await submit({
-        ...commonFacts(peer),
-        credential: request.sessionToken,
-        requestId: request.requestId,
-        toolName,
-        input: JSON.stringify(args),
-        timeoutMs,
-        dedupeKey: request.dedupeKey,
-      });
-      return await presentResponse(request, ending, parts);
+      const isRefused = sizeOf(request) > harmlessBytes && isStranger(request, peer);
+      const call = isRefused ? callWithoutArguments(request, peer) : fullCall(request, peer, mapOptions);
+      return await presentResponse(request, await submit(call), parts);
     } catch (error) {
       onFault(error);
-      return respond(request.requestId, presentError('INTERNAL'));
+      return respond(request.requestId, presentFailure({ code: 'INTERNAL', message: codes.INTERNAL.meaning }));
     }
   };
 
@@ -82,26 +88,38 @@ function commonFacts(peer: Peer) {
   };
 }
 
-/**
- * A request that is not valid goes the same way as any other, so that it is on record before it is answered. It carries
- * no arguments that a tool could take: were the violations overlooked, it would still be refused.
- */
-function malformedCall(request: ToolRequest, peer: Peer, violations: readonly Violation[]): TypedCall {
+function fullCall(request: ToolRequest, peer: Peer, options: MapOptions): TypedCall {
+  const { toolName, arguments: args, timeoutMs } = mapRequest(request, options);
+  const { sessionToken: credential, requestId, dedupeKey } = request;
+  return { ...commonFacts(peer), credential, requestId, toolName, input: JSON.stringify(args), timeoutMs, dedupeKey };
+}
+
+/** For a request that is refused in any case: it goes the same way, so that it is on record before it is answered. */
+function callWithoutArguments(request: ToolRequest, peer: Peer): TypedCall {
   return {
     ...commonFacts(peer),
-    requestId: request.requestId.slice(0, longestIdentifier + 1),
+    credential: cut(request.sessionToken),
+    requestId: cut(request.requestId),
     toolName: familyOf(request),
-    input: 'null',
+    input: noArguments,
     timeoutMs: 0,
     dedupeKey: '',
-    violations,
   };
 }
 
+/** Still too long if it was, but no burden on whoever looks at it next. */
+function cut(identifier: string): string {
+  return identifier.slice(0, longestIdentifier + 1);
+}
+
+/** What the gateway said, with the violations; they are the reason itself unless another gate spoke first. */
 function asMalformed(ending: GatewayEnding, violations: readonly Violation[]): GatewayEnding {
-  // A fault says more than the violations: the gate could not even write them down.
   if (ending.kind === 'faulted') return ending;
-  return { kind: 'refused', call: ending.call, refusal: describeViolations(violations), stage: 'decode-call' };
+  const refusal =
+    ending.kind === 'completed' || formCodes.includes(ending.refusal.code)
+      ? describeViolations(violations)
+      : { ...ending.refusal, violations };
+  return { kind: 'refused', call: ending.call, refusal, stage: 'decode-call' };
 }
 
 function describeViolations(violations: readonly Violation[]): Refusal {

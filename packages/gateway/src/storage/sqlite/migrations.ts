@@ -39,10 +39,35 @@ const migrations: readonly string[] = [
     created_at_ms INTEGER NOT NULL,
     expires_at_ms INTEGER,
     working_directory TEXT NOT NULL,
-    lease TEXT NOT NULL,
     max_calls INTEGER,
-    calls_used INTEGER NOT NULL DEFAULT 0
+    max_active_ms INTEGER,
+    max_tokens INTEGER,
+    max_cost_micros INTEGER,
+    calls INTEGER NOT NULL DEFAULT 0,
+    active_ms INTEGER NOT NULL DEFAULT 0,
+    tokens INTEGER NOT NULL DEFAULT 0,
+    cost_micros INTEGER NOT NULL DEFAULT 0,
+    misconduct INTEGER NOT NULL DEFAULT 0,
+    misconduct_since_ms INTEGER NOT NULL DEFAULT 0
   ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE leases (
+    id TEXT PRIMARY KEY,
+    session_id TEXT NOT NULL REFERENCES sessions (id),
+    scope TEXT NOT NULL,
+    granted_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER,
+    ended_at_ms INTEGER,
+    max_calls INTEGER,
+    max_active_ms INTEGER,
+    max_tokens INTEGER,
+    max_cost_micros INTEGER,
+    calls INTEGER NOT NULL DEFAULT 0,
+    active_ms INTEGER NOT NULL DEFAULT 0,
+    tokens INTEGER NOT NULL DEFAULT 0,
+    cost_micros INTEGER NOT NULL DEFAULT 0
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX leases_by_session ON leases (session_id, granted_at_ms);
 
   CREATE TABLE counters (
     key TEXT NOT NULL,

@@ -3,15 +3,17 @@ import type { Json } from '@sallyport/contract';
 import type { Reservation } from '../../model/call.ts';
 import { ConfigError, Fault } from '../../model/fault.ts';
 import { modes } from '../../model/session.ts';
-import type { Mode, Session } from '../../model/session.ts';
+import type { Lease, Mode, Session } from '../../model/session.ts';
 import type * as stores from '../stores.ts';
 import { ContentReader } from './content-reader.ts';
 import type { Statement } from './database.ts';
 import { Database } from './database.ts';
 import { readRecord } from './log-reader.ts';
-import { readSession } from './session-rows.ts';
+import { SessionReader } from './session-reader.ts';
 import type { FromWriter, ToWriter } from './writer-thread.ts';
-import type { Operation, WriterOptions, Written } from './writer.ts';
+import type { Operation, Recorded, WriterOptions, Written } from './writer.ts';
+
+const mostRemembered = 1000;
 
 interface Waiting {
   readonly resolve: (value: unknown) => void;
@@ -40,12 +42,10 @@ class SqliteStore implements stores.Store {
   readonly #reader: Database;
   readonly #content: ContentReader;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #sessionsByToken = new Map<string, Session>();
-  readonly #sessionsById = new Map<string, Session>();
-  readonly #select: Record<
-    'byToken' | 'byId' | 'all' | 'dedupe' | 'counter' | 'intents' | 'records' | 'secrets',
-    Statement
-  >;
+  readonly #sessions: SessionReader;
+  readonly #byToken = new Map<string, Session>();
+  readonly #byId = new Map<string, Session>();
+  readonly #select: Record<'dedupe' | 'counter' | 'intents' | 'records' | 'secrets', Statement>;
   readonly #sealListeners: ((reason: string) => void)[] = [];
   #nextId = 1;
   #sealed: string | undefined;
@@ -56,10 +56,8 @@ class SqliteStore implements stores.Store {
     this.#worker = worker;
     this.#reader = reader;
     this.#content = new ContentReader(reader);
+    this.#sessions = new SessionReader(reader);
     this.#select = {
-      byToken: reader.prepare('SELECT * FROM sessions WHERE token_sha256 = ?'),
-      byId: reader.prepare('SELECT * FROM sessions WHERE id = ?'),
-      all: reader.prepare('SELECT * FROM sessions ORDER BY created_at_ms, id'),
       dedupe: reader.prepare('SELECT * FROM dedupe WHERE session_id = ? AND key = ? AND expires_at_ms > ?'),
       counter: reader.prepare('SELECT window_start_ms, used FROM counters WHERE key = ? AND window_ms = ?'),
       secrets: reader.prepare('SELECT * FROM secrets ORDER BY name'),
@@ -77,11 +75,14 @@ class SqliteStore implements stores.Store {
   readonly admit = (admission: stores.Admission): Promise<stores.Admitted> =>
     this.#write<stores.Admitted>({ name: 'admit', admission, nowMs: Date.now() });
 
-  readonly settle = (settlement: stores.Settlement): Promise<{ readonly index: number }> =>
-    this.#write<{ readonly index: number }>({ name: 'settle', settlement });
+  readonly settle = async (settlement: stores.Settlement): Promise<{ readonly index: number }> =>
+    this.#noteQuarantine(await this.#write<Recorded>({ name: 'settle', settlement }));
 
-  readonly append = (entry: stores.LogEntry): Promise<{ readonly index: number }> =>
-    this.#write<{ readonly index: number }>({ name: 'append', entry });
+  readonly append = async (
+    entry: stores.LogEntry,
+    misconduct?: stores.Misconduct,
+  ): Promise<{ readonly index: number }> =>
+    this.#noteQuarantine(await this.#write<Recorded>({ name: 'append', entry, misconduct }));
 
   readonly createSession = async (session: stores.NewSession): Promise<void> => {
     await this.#write<void>({ name: 'createSession', session });
@@ -89,9 +90,20 @@ class SqliteStore implements stores.Store {
 
   readonly endSession = async (id: string): Promise<boolean> => {
     const ended = await this.#write<boolean>({ name: 'endSession', id });
-    this.#sessionsById.delete(id);
-    for (const [token, session] of this.#sessionsByToken) if (session.id === id) this.#sessionsByToken.delete(token);
+    this.#forgetSession(id);
     return ended;
+  };
+
+  readonly grantLease = async (sessionId: string, lease: stores.NewLease, nowMs: number): Promise<boolean> => {
+    const granted = await this.#write<boolean>({ name: 'grantLease', sessionId, lease, nowMs });
+    this.#forgetSession(sessionId);
+    return granted;
+  };
+
+  readonly revokeLease = async (sessionId: string, nowMs: number): Promise<boolean> => {
+    const revoked = await this.#write<boolean>({ name: 'revokeLease', sessionId, nowMs });
+    this.#forgetSession(sessionId);
+    return revoked;
   };
 
   readonly setMode = async (mode: Mode): Promise<void> => {
@@ -100,11 +112,16 @@ class SqliteStore implements stores.Store {
   };
 
   readonly findSessionByToken = (tokenSha256: string): Session | undefined =>
-    this.#cached(this.#sessionsByToken, tokenSha256, this.#select.byToken);
+    this.#remember(this.#byToken, tokenSha256, () => this.#sessions.findByToken(tokenSha256));
 
-  readonly findSession = (id: string): Session | undefined => this.#cached(this.#sessionsById, id, this.#select.byId);
+  readonly findSession = (id: string): Session | undefined => this.#sessions.findById(id);
 
-  readonly listSessions = (): readonly Session[] => this.#select.all.all().map(readSession);
+  readonly findStanding = (id: string): Session | undefined =>
+    this.#remember(this.#byId, id, () => this.#sessions.findById(id));
+
+  readonly listSessions = (): readonly Session[] => this.#sessions.list();
+
+  readonly listLeases = (sessionId: string): readonly Lease[] => this.#sessions.listLeases(sessionId);
 
   readonly readMode = (): Mode => this.#mode;
 
@@ -193,16 +210,25 @@ class SqliteStore implements stores.Store {
     this.#reader.close();
   };
 
-  /** Sessions change only through this store, so what was read stays true until `endSession` resolves. */
-  #cached(cache: Map<string, Session>, key: string, statement: Statement): Session | undefined {
+  /** Sessions change only through this store, so what was read stays true, but for spending, until it is forgotten. */
+  #remember(cache: Map<string, Session>, key: string, read: () => Session | undefined): Session | undefined {
     const known = cache.get(key);
     if (known !== undefined) return known;
-    const row = statement.get(key);
-    if (row === undefined) return undefined;
-    const session = readSession(row);
-    if (cache.size >= 1000) cache.clear();
+    const session = read();
+    if (session === undefined) return undefined;
+    if (cache.size >= mostRemembered) cache.clear();
     cache.set(key, session);
     return session;
+  }
+
+  #forgetSession(id: string): void {
+    this.#byId.delete(id);
+    for (const [token, session] of this.#byToken) if (session.id === id) this.#byToken.delete(token);
+  }
+
+  #noteQuarantine(recorded: Recorded): Recorded {
+    if (recorded.quarantined !== undefined) this.#forgetSession(recorded.quarantined);
+    return recorded;
   }
 
   #write<Value>(operation: Operation): Promise<Value> {

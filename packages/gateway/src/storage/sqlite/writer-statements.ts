@@ -8,14 +8,6 @@ export function prepareWriterStatements(database: Database) {
     begin: database.prepare('BEGIN IMMEDIATE'),
     commit: database.prepare('COMMIT'),
     rollback: database.prepare('ROLLBACK'),
-    spendCall: database.prepare(
-      `UPDATE sessions SET calls_used = calls_used + 1 WHERE id = ? AND status = 'active'
-       AND (expires_at_ms IS NULL OR expires_at_ms > ?) AND (max_calls IS NULL OR calls_used < max_calls)`,
-    ),
-    refundCall: database.prepare('UPDATE sessions SET calls_used = calls_used - 1 WHERE id = ?'),
-    sessionIsOpen: database.prepare(
-      `SELECT 1 FROM sessions WHERE id = ? AND status = 'active' AND (expires_at_ms IS NULL OR expires_at_ms > ?)`,
-    ),
     openIntent: database.prepare(
       'INSERT INTO open_intents (call_id, position, session_id, time_ms) VALUES (?, ?, ?, ?)',
     ),
@@ -31,16 +23,11 @@ export function prepareWriterStatements(database: Database) {
     keepUnknown: database.prepare(`UPDATE dedupe SET state = 'unknown' WHERE call_id = ? AND state = 'running'`),
     freeKey: database.prepare(`DELETE FROM dedupe WHERE call_id = ? AND state = 'running'`),
     dropExpiredKeys: database.prepare('DELETE FROM dedupe WHERE expires_at_ms <= ?'),
-    createSession: database.prepare(
-      `INSERT INTO sessions (id, principal, agent, token_sha256, status, created_at_ms, expires_at_ms,
-         working_directory, lease, max_calls) VALUES (?, ?, ?, ?, 'active', ?, ?, ?, ?, ?)`,
-    ),
     setSecret: database.prepare(
       `INSERT INTO secrets (name, ciphertext, updated_at_ms) VALUES (?, ?, ?) ON CONFLICT (name)
        DO UPDATE SET ciphertext = excluded.ciphertext, updated_at_ms = excluded.updated_at_ms`,
     ),
     removeSecret: database.prepare('DELETE FROM secrets WHERE name = ?'),
-    endSession: database.prepare(`UPDATE sessions SET status = 'ended' WHERE id = ? AND status = 'active'`),
     setMode: database.prepare(
       `INSERT INTO settings (name, value) VALUES ('mode', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
     ),

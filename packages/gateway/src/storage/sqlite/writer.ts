@@ -7,6 +7,8 @@ import type {
   Artifact,
   ContentGrant,
   LogEntry,
+  Misconduct,
+  NewLease,
   NewSession,
   SealedSecret,
   Settlement,
@@ -17,6 +19,7 @@ import { Database, isConstraintViolation, isDiskFull } from './database.ts';
 import { LogAppender } from './log-appender.ts';
 import { migrate } from './migrations.ts';
 import { prepareWriterStatements } from './writer-statements.ts';
+import { SessionWriter } from './session-writer.ts';
 import type { WriterStatements } from './writer-statements.ts';
 
 export interface WriterOptions {
@@ -32,15 +35,23 @@ export interface WriterOptions {
 export type Operation =
   | { readonly name: 'admit'; readonly admission: Admission; readonly nowMs: number }
   | { readonly name: 'settle'; readonly settlement: Settlement }
-  | { readonly name: 'append'; readonly entry: LogEntry }
+  | { readonly name: 'append'; readonly entry: LogEntry; readonly misconduct: Misconduct | undefined }
   | { readonly name: 'createSession'; readonly session: NewSession }
   | { readonly name: 'endSession'; readonly id: string }
+  | { readonly name: 'grantLease'; readonly sessionId: string; readonly lease: NewLease; readonly nowMs: number }
+  | { readonly name: 'revokeLease'; readonly sessionId: string; readonly nowMs: number }
   | { readonly name: 'setMode'; readonly mode: Mode }
   | { readonly name: 'setSecret'; readonly secret: SealedSecret }
   | { readonly name: 'removeSecret'; readonly secretName: string }
   | { readonly name: 'recordContent'; readonly grant: ContentGrant }
   | { readonly name: 'forgetContent'; readonly hash: string }
   | { readonly name: 'publishArtifact'; readonly artifact: Artifact };
+
+/** `quarantined`: the session that this record put into quarantine. */
+export interface Recorded {
+  readonly index: number;
+  readonly quarantined?: string;
+}
 
 export type Written =
   | { readonly ok: true; readonly value: unknown }
@@ -53,6 +64,7 @@ export class Writer {
   readonly #log: LogAppender;
   readonly #counters: Counters;
   readonly #content: ContentWriter;
+  readonly #sessions: SessionWriter;
   readonly #statements: WriterStatements;
   #sealedBecause: string | undefined;
 
@@ -63,6 +75,7 @@ export class Writer {
     this.#log = new LogAppender(this.#database, openSigner(options.signingKey), options.origin, options.checkpointFile);
     this.#counters = new Counters(this.#database);
     this.#content = new ContentWriter(this.#database);
+    this.#sessions = new SessionWriter(this.#database);
     this.#statements = prepareWriterStatements(this.#database);
     this.#setReserveAside();
     // What a former run committed but did not sign is signed before anything new comes.
@@ -134,11 +147,15 @@ export class Writer {
       case 'settle':
         return this.#settle(operation.settlement);
       case 'append':
-        return { index: this.#log.append(operation.entry) };
+        return this.#record(operation.entry, operation.misconduct);
       case 'createSession':
-        return this.#createSession(operation.session);
+        return this.#sessions.create(operation.session);
       case 'endSession':
-        return this.#statements.endSession.run(operation.id) === 1;
+        return this.#sessions.end(operation.id);
+      case 'grantLease':
+        return this.#sessions.grantLease(operation.sessionId, operation.lease, operation.nowMs);
+      case 'revokeLease':
+        return this.#sessions.revokeLease(operation.sessionId, operation.nowMs);
       case 'setMode':
         return void this.#statements.setMode.run(operation.mode);
       case 'setSecret': {
@@ -157,58 +174,50 @@ export class Writer {
   }
 
   #admit(admission: Admission, nowMs: number): Admitted {
-    const { sessionId, intent, dedupe } = admission;
-    if (this.#statements.spendCall.run(sessionId, nowMs) === 0) {
-      const open = this.#statements.sessionIsOpen.get(sessionId, nowMs) !== undefined;
-      return { admitted: false, because: open ? 'budget' : 'session' };
-    }
-    const claimed =
-      dedupe === undefined ||
-      this.#statements.claimKey.run(
-        sessionId,
-        dedupe.key,
-        dedupe.argumentsSha256,
-        intent.callId,
-        dedupe.expiresAtMs,
-        nowMs,
-      ) === 1;
-    if (!claimed) {
-      this.#statements.refundCall.run(sessionId);
+    const { sessionId, leaseId, intent, dedupe } = admission;
+    const obstacle = this.#sessions.obstacle(sessionId, leaseId, nowMs);
+    if (obstacle !== undefined) return { admitted: false, because: obstacle };
+    if (dedupe !== undefined && !this.#claimKey(admission, dedupe, nowMs))
       return { admitted: false, because: 'dedupe' };
-    }
     const reserved = this.#counters.reserve(admission.reservations, nowMs);
     if (!reserved.ok) {
-      this.#statements.refundCall.run(sessionId);
       if (dedupe !== undefined) this.#statements.freeKey.run(intent.callId);
       return { admitted: false, because: 'rate', rule: reserved.rule, retryAfterMs: reserved.retryAfterMs };
     }
+    this.#sessions.countCall(sessionId, leaseId);
     const intentIndex = this.#log.append(intent);
     this.#statements.openIntent.run(intent.callId, intentIndex, sessionId, intent.timeMs);
     return { admitted: true, intentIndex };
   }
 
-  #settle({ outcome, dedupe }: Settlement): { index: number } {
-    if (this.#statements.closeIntent.run(outcome.callId) === 0)
-      throw new Error(`no open intent for call ${outcome.callId}`);
-    if (dedupe?.output !== undefined)
-      this.#statements.keepOutput.run(JSON.stringify(dedupe.output), dedupe.sessionId, dedupe.key);
-    else if (outcome.result === 'unknown') this.#statements.keepUnknown.run(outcome.callId);
-    else if (dedupe !== undefined) this.#statements.freeKey.run(outcome.callId);
-    return { index: this.#log.append(outcome) };
+  #claimKey({ sessionId, intent }: Admission, dedupe: NonNullable<Admission['dedupe']>, nowMs: number): boolean {
+    const { key, argumentsSha256, expiresAtMs } = dedupe;
+    return this.#statements.claimKey.run(sessionId, key, argumentsSha256, intent.callId, expiresAtMs, nowMs) === 1;
   }
 
-  #createSession(session: NewSession): void {
-    this.#statements.createSession.run(
-      session.id,
-      session.principal,
-      session.agent,
-      session.tokenSha256,
-      session.createdAtMs,
-      session.expiresAtMs ?? null,
-      session.workingDirectory,
-      JSON.stringify(session.lease),
-      session.maxCalls ?? null,
-    );
+  #settle({ outcome, charge, misconduct, dedupe }: Settlement): Recorded {
+    if (this.#statements.closeIntent.run(outcome.callId) === 0) {
+      throw new Error(`no open intent for call ${outcome.callId}`);
+    }
+    if (dedupe?.output !== undefined) {
+      this.#statements.keepOutput.run(JSON.stringify(dedupe.output), dedupe.sessionId, dedupe.key);
+    } else if (outcome.result === 'unknown') {
+      this.#statements.keepUnknown.run(outcome.callId);
+    } else if (dedupe !== undefined) {
+      this.#statements.freeKey.run(outcome.callId);
+    }
+    if (charge !== undefined) this.#sessions.charge(charge);
+    return this.#record(outcome, misconduct);
+  }
+
+  /** A session that this record puts into quarantine gets a record of that too, in the same commit. */
+  #record(entry: LogEntry, misconduct: Misconduct | undefined): Recorded {
+    const index = this.#log.append(entry);
+    if (misconduct === undefined || !this.#sessions.blame(misconduct, entry.timeMs)) return { index };
+    const { sessionId } = misconduct;
+    const payload = JSON.stringify({ event: 'session_quarantined', because_of: index });
+    this.#log.append({ kind: 'event', result: 'denied', timeMs: entry.timeMs, sessionId, payload });
+    return { index, quarantined: sessionId };
   }
 
   /** Nothing new is admitted, but a call that already ran may still say how it ended, in the reserved space. */

@@ -10,6 +10,8 @@ import { ToolFailure, ToolRefused } from '../../model/tool.ts';
 import type { AnyTool, BeforeImage, Effect, ToolContext } from '../../model/tool.ts';
 import { SchemaCheck } from '../../registry/check-schema.ts';
 
+const nothingSpent = { calls: 0, activeMs: 0, tokens: 0, costMicros: 0 };
+
 /**
  * A workspace on the real disk for tests, with a folder beside it that no tool may touch. The rules: everything in
  * the workspace, except what has `forbidden` in its name.
@@ -26,8 +28,9 @@ export class TestWorkspace implements Disposable {
     status: 'active',
     createdAtMs: 0,
     workingDirectory: this.path,
-    lease: { tools: ['*'] },
-    callsUsed: 0,
+    lease: { id: randomUUID(), tools: ['*'], grantedAtMs: 0, budget: {}, spent: nothingSpent },
+    budget: {},
+    spent: nothingSpent,
   };
   readonly context: ToolContext;
 

@@ -15,7 +15,7 @@ import { authenticate } from '../../stages/open-session.ts';
 import { createTestSession, openTestStore } from '../../stages/store.test-kit.ts';
 import { newToken, sessionTools } from './sessions.ts';
 
-/** All that the three tools return. */
+/** All that the tools return. */
 type Output = Record<'session_id' | 'token' | 'expires_at', string> & { readonly sessions: Record<string, Json>[] };
 
 /** The tools over a real store, called as the gate calls them: arguments checked first, the result afterwards. */
@@ -40,7 +40,7 @@ test('every definition is whole, and for operators only', async (t) => {
   const { registry } = await openTools(t);
   assert.deepEqual(
     registry.all.map(({ definition }) => definition.name),
-    ['sessions.create', 'sessions.end', 'sessions.list'],
+    ['sessions.create', 'sessions.end', 'sessions.list', 'sessions.show'],
   );
   for (const { definition } of registry.all) {
     assert.equal(definition.audience, 'operator');
@@ -70,8 +70,8 @@ test('a new session opens with the token that was shown, and only its hash is st
       id: created.session_id,
       agent: 'ada',
       createdAtMs: 0,
-      lease: { tools: ['files.*'] },
-      maxCalls: 5,
+      lease: { ...found.lease, tools: ['files.*'] },
+      budget: { calls: 5 },
     }),
   );
   assert.ok(!JSON.stringify(store.listSessions()).includes(token));
@@ -89,7 +89,8 @@ test('a session may use every tool unless its tools are named, starts in the wor
   const { call, store } = await openTools(t);
   const { session_id: id, expires_at: expiry } = await call('create', { agent: 'ada' });
   const session = store.findSession(id);
-  assert.deepEqual(session?.lease, { tools: ['*'] });
+  assert.deepEqual(session?.lease.tools, ['*']);
+  assert.equal(session.lease.paths, undefined);
   assert.equal(session.workingDirectory, '/workspace');
   assert.equal(session.expiresAtMs, undefined);
   assert.equal(expiry, undefined);
@@ -141,7 +142,7 @@ test('arguments out of bounds do not pass the schema', async (t) => {
 test('the largest budget that passes can be stored', async (t) => {
   const { call, store } = await openTools(t);
   const { session_id: id } = await call('create', { agent: 'ada', max_calls: 1_000_000_000 });
-  assert.equal(store.findSession(id)?.maxCalls, 1_000_000_000);
+  assert.deepEqual(store.findSession(id)?.budget, { calls: 1_000_000_000 });
 });
 
 test('the list shows who may come in, without tokens, and the others on request', async (t) => {
@@ -161,6 +162,9 @@ test('the list shows who may come in, without tokens, and the others on request'
     principal: 'agent',
     status: 'active',
     calls_used: 0,
+    active_ms_used: 0,
+    tokens_used: 0,
+    cost_micros_used: 0,
     max_calls: 3,
     tools: ['files.*'],
     working_directory: '/workspace',
@@ -189,7 +193,7 @@ test('an unknown session cannot be ended, and nobody ends the session they speak
   await assert.rejects(call('end', { session_id: 'nobody' }), { code: 'NOT_FOUND' });
   const store = await openTestStore(t);
   const own = await createTestSession(store, { principal: 'operator' });
-  const [, , end] = sessionTools(store, { workspace: '/workspace' });
+  const end = sessionTools(store, { workspace: '/workspace' }).at(-1);
   await assert.rejects(end?.run({ session_id: own.id }, { session: own } as ToolContext) ?? Promise.resolve(), {
     code: 'EXECUTION_ERROR',
   });

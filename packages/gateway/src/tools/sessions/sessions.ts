@@ -1,32 +1,46 @@
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto';
-import { isAbsolute, normalize } from 'node:path';
 import type { Json, JsonObject } from '@sallyport/contract';
-import { modes } from '../../model/session.ts';
 import type { Session } from '../../model/session.ts';
 import { ToolFailure } from '../../model/tool.ts';
-import type { AnyTool, Tool, ToolDefinition } from '../../model/tool.ts';
+import type { AnyTool, Tool } from '../../model/tool.ts';
 import type { Store } from '../../storage/stores.ts';
+import { defineAdministration } from '../administration.ts';
+import {
+  budgetProperties,
+  describeBudget,
+  describeLease,
+  expiryProperty,
+  leaseProperties,
+  readBudget,
+  readExpiry,
+  readLease,
+  readRoot,
+} from '../leases/lease-arguments.ts';
+import type { BudgetArguments, LeaseArguments } from '../leases/lease-arguments.ts';
 
 type SessionStore = Pick<Store, 'createSession' | 'endSession' | 'findSession' | 'listSessions'>;
 
-interface CreateArguments {
+interface CreateArguments extends LeaseArguments, BudgetArguments {
   readonly agent: string;
   readonly expires_in_minutes?: number;
-  readonly max_calls?: number;
-  readonly tools: readonly string[];
   readonly working_directory?: string;
 }
 
 /** Letting agents in and out. Governed calls like any other, for operators only. */
 export function sessionTools(store: SessionStore, options: { readonly workspace: string }): readonly AnyTool[] {
-  return [createTool(store, options.workspace), listTool(store), endTool(store)] as unknown as AnyTool[];
+  return [
+    createTool(store, options.workspace),
+    listTool(store),
+    showTool(store),
+    endTool(store),
+  ] as unknown as AnyTool[];
 }
 
 export const newToken = (): string => `sp_${randomBytes(32).toString('base64url')}`;
 
 function createTool(store: SessionStore, workspace: string): Tool<CreateArguments> {
   return {
-    definition: define({
+    definition: defineAdministration({
       name: 'sessions.create',
       description: 'Lets an agent in: creates a session and returns its token, which is shown only this once.',
       mutates: true,
@@ -43,26 +57,9 @@ function createTool(store: SessionStore, workspace: string): Tool<CreateArgument
             pattern: '^[A-Za-z0-9._@-]+$',
             description: 'Name of the agent.',
           },
-          expires_in_minutes: {
-            type: 'integer',
-            minimum: 1,
-            maximum: 525_600,
-            description: 'Absent: until it is ended.',
-          },
-          max_calls: {
-            type: 'integer',
-            minimum: 1,
-            maximum: 1_000_000_000,
-            description: 'How many calls the session may make. Absent: no limit.',
-          },
-          tools: {
-            type: 'array',
-            minItems: 1,
-            maxItems: 200,
-            items: { type: 'string', minLength: 1, maxLength: 256 },
-            default: ['*'],
-            description: 'Canonical tool names the session may use; * stands for any text. The rules still decide.',
-          },
+          ...leaseProperties,
+          ...expiryProperty,
+          ...budgetProperties,
           working_directory: {
             type: 'string',
             maxLength: 4096,
@@ -87,20 +84,22 @@ function createTool(store: SessionStore, workspace: string): Tool<CreateArgument
       const token = newToken();
       const id = randomUUIDv7();
       const nowMs = Date.now();
-      const expiresAtMs = args.expires_in_minutes === undefined ? undefined : nowMs + args.expires_in_minutes * 60_000;
+      const expiry = readExpiry(args.expires_in_minutes, nowMs);
+      const { agent, working_directory: folder } = args;
       await store.createSession({
         id,
         principal: 'agent',
-        agent: args.agent,
+        agent,
         tokenSha256: hash('sha256', token),
         createdAtMs: nowMs,
-        ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
-        workingDirectory: readFolder(args.working_directory, workspace),
-        lease: { tools: args.tools },
-        ...(args.max_calls === undefined ? {} : { maxCalls: args.max_calls }),
+        ...expiry,
+        workingDirectory: folder === undefined ? workspace : readRoot(folder),
+        lease: readLease(args),
+        budget: readBudget(args),
       });
-      const expiry = expiresAtMs === undefined ? {} : { expires_at: new Date(expiresAtMs).toISOString() };
-      return { session_id: id, agent: args.agent, token, ...expiry };
+      const { expiresAtMs } = expiry;
+      const end = expiresAtMs === undefined ? {} : { expires_at: new Date(expiresAtMs).toISOString() };
+      return { session_id: id, agent, token, ...end };
     },
     summarize: (args, output) => `created session ${(output as { session_id: string }).session_id} for ${args.agent}`,
   };
@@ -108,7 +107,7 @@ function createTool(store: SessionStore, workspace: string): Tool<CreateArgument
 
 function listTool(store: SessionStore): Tool<{ readonly include_ended: boolean }> {
   return {
-    definition: define({
+    definition: defineAdministration({
       name: 'sessions.list',
       description: 'Lists the sessions, without their tokens.',
       mutates: false,
@@ -137,9 +136,47 @@ function listTool(store: SessionStore): Tool<{ readonly include_ended: boolean }
   };
 }
 
+function showTool(store: SessionStore): Tool<{ readonly session_id: string }> {
+  return {
+    definition: defineAdministration({
+      name: 'sessions.show',
+      description: 'Shows one session: its state, its spending and its lease.',
+      mutates: false,
+      idempotent: true,
+      inputSchema: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['session_id'],
+        properties: {
+          session_id: { type: 'string', minLength: 1, maxLength: 64, description: 'As sessions.list shows it.' },
+        },
+      },
+      outputSchema: {
+        type: 'object',
+        required: ['session_id', 'agent', 'status', 'lease'],
+        properties: {
+          session_id: { type: 'string' },
+          agent: { type: 'string' },
+          status: { type: 'string' },
+          lease: { type: 'object' },
+        },
+      },
+    }),
+    claim: () => ({ paths: [] }),
+    preview: () => Promise.resolve({ summary: 'Show a session.', detail: '', undoable: true }),
+    run: ({ session_id: id }) => {
+      const session = store.findSession(id);
+      if (session === undefined) throw unknownSession(id);
+      const nowMs = Date.now();
+      return Promise.resolve({ ...describeSession(session, nowMs), lease: describeLease(session.lease, nowMs) });
+    },
+    summarize: ({ session_id: id }) => `showed session ${id}`,
+  };
+}
+
 function endTool(store: SessionStore): Tool<{ readonly session_id: string }> {
   return {
-    definition: define({
+    definition: defineAdministration({
       name: 'sessions.end',
       description: 'Ends a session for good. Its token is worth nothing from the next call on.',
       mutates: true,
@@ -162,10 +199,10 @@ function endTool(store: SessionStore): Tool<{ readonly session_id: string }> {
     preview: ({ session_id: id }) => Promise.resolve({ summary: `End session ${id}.`, detail: '', undoable: false }),
     run: async ({ session_id: id }, context) => {
       const session = store.findSession(id);
-      if (session === undefined)
-        throw new ToolFailure('NOT_FOUND', `There is no session ${id}. \`sallyport session list\` shows them.`);
-      if (session.id === context.session.id)
+      if (session === undefined) throw unknownSession(id);
+      if (session.id === context.session.id) {
         throw new ToolFailure('EXECUTION_ERROR', 'The session of the operator cannot end itself.');
+      }
       return { session_id: id, ended: await store.endSession(id) };
     },
     summarize: ({ session_id: id }) => `ended session ${id}`,
@@ -181,37 +218,12 @@ function describeSession(session: Session, nowMs: number): { [key: string]: Json
     status: session.status === 'active' && expired ? 'expired' : session.status,
     created_at: new Date(session.createdAtMs).toISOString(),
     ...(session.expiresAtMs === undefined ? {} : { expires_at: new Date(session.expiresAtMs).toISOString() }),
-    calls_used: session.callsUsed,
-    ...(session.maxCalls === undefined ? {} : { max_calls: session.maxCalls }),
+    ...describeBudget(session.budget, session.spent),
     tools: session.lease.tools,
     working_directory: session.workingDirectory,
   };
 }
 
-function readFolder(given: string | undefined, workspace: string): string {
-  if (given === undefined) return workspace;
-  if (!isAbsolute(given) || given.includes('\0')) {
-    throw new ToolFailure('INVALID_ARGUMENTS', 'working_directory must be an absolute path.');
-  }
-  return normalize(given);
-}
-
-function define(
-  definition: Pick<ToolDefinition, 'name' | 'description' | 'mutates' | 'idempotent' | 'inputSchema' | 'outputSchema'>,
-): ToolDefinition {
-  return {
-    ...definition,
-    aliases: [],
-    version: '1.0.0',
-    tags: ['administration'],
-    category: 'administration',
-    risk: definition.mutates ? 'medium' : 'low',
-    confirmation: 'never',
-    scopes: [],
-    allowedModes: modes,
-    requiresApproval: false,
-    requiresSandbox: false,
-    timeoutMs: 10_000,
-    audience: 'operator',
-  };
+function unknownSession(id: string): ToolFailure {
+  return new ToolFailure('NOT_FOUND', `There is no session ${id}. \`sallyport session list\` shows them.`);
 }

@@ -1,0 +1,182 @@
+import { assigned, base64, url64 } from './credential-pattern.ts';
+import type { CredentialPattern } from './credential-pattern.ts';
+
+const secretWords = ['password', 'passwd', 'passphrase', 'secret', 'token', 'api_key', 'apikey', 'api-key', 'private_key'];
+const moreSecretWords = ['access_key', 'auth_key', 'client_secret', 'credential', 'pwd', 'bearer', 'account_key'];
+
+/** Names in quotes, plain or inside of a JSON text. */
+const quotedWords = [...secretWords, 'pass', 'authorization'].flatMap((name) => [`${name}"`, `${name}\\"`, `${name}'`]);
+
+/** Not what stands for a value that comes from elsewhere, such as `$TOKEN` or `<token>`. */
+const value = '[^\\s"\'`,;\\\\<>${}()[\\]*=][^\\s"\'`,;\\\\<>]';
+
+/** What is recognised by what stands around it: keys, headers, URLs, assignments. */
+export const credentialsInText: readonly CredentialPattern[] = [
+  {
+    id: 'private-key',
+    description: 'Private key in PEM or OpenPGP armour; what follows the first line goes, with or without the last one',
+    keywords: ['PRIVATE KEY-----', 'PRIVATE KEY BLOCK-----'],
+    pattern: '(?<secret>(?:[A-Za-z0-9+/=\\s\\\\:,.]|-(?!-)){16,20000})',
+    match: ['<pem:RSA>', '<pem:OPENSSH>', '<pem:EC>', '<pem-in-json:>', '<pem-in-diff:>'],
+    miss: ['-----BEGIN PUBLIC KEY-----'],
+  },
+  {
+    id: 'putty-private-key',
+    description: 'Private lines of a PuTTY key',
+    keywords: ['Private-Lines:'],
+    pattern: '[ ]{0,2}[0-9]{1,4}(?<secret>[A-Za-z0-9+/=\\s\\\\]{16,20000})',
+    match: ['Private-Lines: 14\n<base64:64>\n<base64:64>'],
+    miss: ['Private-Lines: 0'],
+  },
+  {
+    id: 'encoded-pem',
+    description: 'PEM encoded once more in base64, as in Kubernetes secrets',
+    keywords: ['LS0tLS1CRUdJTi'],
+    pattern: `${base64}{60,20000}`,
+    match: ['tls.key: LS0tLS1CRUdJTi<base64:200>'],
+    miss: ['LS0tLS1CRUdJTi'],
+  },
+  {
+    id: 'json-web-token',
+    description: 'JSON web token, signed or encrypted',
+    keywords: ['eyJ'],
+    apart: true,
+    pattern: `${url64}{8,4096}\\.${url64}{8,8192}[A-Za-z0-9_.-]{0,2048}`,
+    match: ['eyJ<url64:33>.eyJ<url64:60>.<url64:43>', 'eyJ<url64:33>.eyJ<url64:60>.'],
+    miss: ['eyJ<url64:33>', 'eyJ.eyJ.eyJ'],
+  },
+  {
+    id: 'authorization-header',
+    description: 'Authorization header, in a request, a command or a configuration',
+    keywords: ['authorization'],
+    anyCase: true,
+    pattern:
+      '["\'`\\\\ ]{0,4}[:=][ "\'`\\\\:=]{0,4}(?:Basic|Bearer|Token|Digest|ApiKey|Negotiate|Bot|AWS4-HMAC-SHA256) (?<secret>[^\\s"\'`\\\\][^"\'`\\\\\\r\\n]{3,4096})',
+    match: ['Authorization: Basic <base64:20>', '{"Authorization":"Bearer <=abc.def>"}', "-H 'authorization: token <hex:40>'"],
+    miss: ['authorization: required', 'Authorization: Bearer $TOKEN_FROM_ENV'.slice(0, 22)],
+  },
+  {
+    id: 'bearer-token',
+    description: 'Bearer token outside of a header',
+    keywords: ['bearer '],
+    anyCase: true,
+    apart: true,
+    guess: true,
+    pattern: '(?<secret>[A-Za-z0-9._~+/=-]{16,4096})',
+    match: ['curl with bearer <alnum:32>', 'Bearer <url64:43>'],
+    miss: ['bearer of good news', 'Bearer authentication-is-required'],
+  },
+  {
+    id: 'cookie-header',
+    description: 'Cookies of a request or an answer',
+    keywords: ['cookie:', 'cookie":', "cookie':"],
+    anyCase: true,
+    pattern: '[ "\'\\\\]{0,4}(?<secret>[^\\s=;"\'\\\\]{1,64}=[^"\\\\\\r\\n]{2,4096})',
+    match: ['Set-Cookie: sid=<alnum:24>; Path=/', 'cookie: a=<=short>; b=<hex:32>'],
+    miss: ['cookie: chocolate'],
+  },
+  {
+    id: 'password-in-url',
+    description: 'Password in a URL or connection string: scheme://user:password@host',
+    keywords: ['://'],
+    pattern: '[^\\s:@/"\'`<>\\\\]{0,128}:(?<secret>[^\\s@/"\'`<>\\\\]{1,256})(?=@)',
+    match: ['postgres://app:<=pw>@db.internal:5432/app', 'https://user:<alnum:12>@example.com/', 'redis://:<=guess>@cache'],
+    miss: ['https://example.com:8080/a@b', 'http://localhost:3000'],
+  },
+  {
+    id: 'token-in-url',
+    description: 'Token in the place of the user of a URL',
+    keywords: ['://'],
+    guess: true,
+    pattern: '(?<secret>[A-Za-z0-9_.~-]{20,256})(?=@)',
+    match: ['https://<alnum:40>@git.example.com/repo.git'],
+    miss: ['https://user@example.com'],
+  },
+  {
+    id: 'secret-in-query',
+    description: 'Secret parameter of a URL',
+    keywords: ['access_token=', 'refresh_token=', 'id_token=', 'api_key=', 'apikey=', 'auth_token=', 'client_secret='],
+    anyCase: true,
+    pattern: '(?<secret>[^\\s&"\'`<>\\\\$;]{6,4096})',
+    match: ['https://example.com/cb?access_token=<=simple>&state=1', '&api_key=<hex:32>'],
+    miss: ['access_token=$TOKEN', 'api_key=&x=1'],
+  },
+  {
+    id: 'password-in-connection-string',
+    description: 'Password in a connection string of pairs: Server=…;Password=…;',
+    keywords: ['password=', 'pwd='],
+    anyCase: true,
+    pattern: '(?<secret>[^;"\'\\s\\\\$]{2,256})(?=;)',
+    match: ['Server=db;User Id=sa;Password=<=letmein>;Encrypt=true', 'Uid=a;Pwd=<=open>;'],
+    miss: ['password=', 'Password=$PW;'],
+  },
+  {
+    id: 'secret-variable',
+    description: 'Secret variable of an environment: DB_PASSWORD=…',
+    keywords: ['PASSWORD', 'PASSWD', 'PASSPHRASE', 'SECRET', 'TOKEN', 'API_KEY', 'APIKEY', 'ACCESS_KEY', 'PRIVATE_KEY', 'SECRET_KEY', 'CREDENTIALS', 'AUTH_KEY', 'ENCRYPTION_KEY', 'MASTER_KEY'],
+    pattern: `[0-9]{0,2}=["'\\\\]{0,2}(?<secret>[^\\s"'\`\\\\$<>{}*=;&|][^\\s"'\`\\\\<>;&|]{3,512})`,
+    match: ['DB_PASSWORD=<=correct-horse> npm start', 'export API_KEY="<=plainwords>"'],
+    miss: ['DB_PASSWORD=$SECRET', 'TOKEN=', 'TOKEN_LIMIT=100000'],
+  },
+  {
+    id: 'secret-option',
+    description: 'Secret given as an option of a command: --password …',
+    keywords: ['--password', '--passwd', '--pass', '--passphrase', '--token', '--secret', '--api-key', '--apikey', '--access-token', '--auth-token', '--client-secret', '--secret-key', '--private-key'],
+    pattern: `[= ]["'\\\\]{0,2}(?<secret>[^\\s"'\`\\\\$<>{}*=-][^\\s"'\`\\\\]{2,512})`,
+    match: ['mysql --password=<=opensesame>', 'tool --token <=plainwords> run'],
+    miss: ['--password --user a', '--token $TOKEN', '--pass-through'],
+  },
+  {
+    id: 'user-and-password-option',
+    description: 'User and password given to curl and its kind: -u user:password',
+    keywords: ['-u ', '--user ', '--user=', '--proxy-user '],
+    apart: true,
+    pattern: `["'\\\\]{0,2}[A-Za-z0-9_.@-]{1,64}:(?<secret>[^\\s"'\`\\\\$:/][^\\s"'\`\\\\]{2,256})`,
+    match: ["curl -u admin:<=opensesame> https://x", "curl --user 'me:<alnum:20>'"],
+    miss: ['-u origin main', 'docker run --user 1000:10'],
+  },
+  {
+    id: 'netrc-password',
+    description: 'Password in a .netrc',
+    keywords: ['login '],
+    pattern: '[^\\s]{1,64} password (?<secret>[^\\s"\\\\]{2,256})',
+    match: ['machine example.com login me password <=opensesame>'],
+    miss: ['login with password reset'],
+  },
+  {
+    id: 'secret-member',
+    description: 'Secret member of an object in a text of JSON, JavaScript or Python',
+    keywords: quotedWords,
+    anyCase: true,
+    pattern: '[ \\t]{0,4}:[ \\t]{0,4}(?:\\\\"|"|\')(?<secret>[^"\'\\\\\\s<>${}][^"\'\\\\\\r\\n]{1,1024})',
+    match: ['{"password": "<=swordfish>"}', '{\\"db_password\\":\\"<=swordfish>\\"}', "{'token': '<=swordfish>'}"],
+    miss: ['{"password": ""}', '{"token": "$TOKEN"}', '{"password": null}'],
+  },
+  {
+    id: 'secret-element',
+    description: 'Secret element of an XML text',
+    keywords: ['<password>', '<passwd>', '<passphrase>', '<secret>', '<token>', '<apikey>', '<api_key>', '<secretkey>'],
+    anyCase: true,
+    pattern: '(?<secret>[^<\\s][^<\\r\\n]{1,512})(?=</)',
+    match: ['<server><password><=swordfish></password></server>'],
+    miss: ['<password></password>', 'use <token> and <name>'],
+  },
+  {
+    id: 'secret-assignment',
+    description: 'Assignment to a name that says it is secret, where the value looks like it',
+    keywords: [...secretWords, ...moreSecretWords],
+    anyCase: true,
+    guess: true,
+    pattern: `${assigned}(?<secret>${value}{5,256})`,
+    match: ['password = "<=hunter2>"', 'apiKey: <alnum:24>', "const client_secret = '<alnum:32>';", 'x-api-key: <hex:32>'],
+    miss: ['password: string', 'token = readToken(file)', 'secret: process.env.SECRET', 'tokens: 4096', 'password: <your password>'],
+  },
+  {
+    id: 'password-hash',
+    description: 'Hash of a password: bcrypt, SHA-crypt, yescrypt, argon2, scrypt',
+    keywords: ['$2a$', '$2b$', '$2y$', '$5$', '$6$', '$y$', '$argon2', '$scrypt$'],
+    pattern: '[A-Za-z0-9./$=,+-]{40,256}',
+    match: ['$2b$12$<alnum:53>', 'root:$6$<alnum:16>$<alnum:86>:19000', '$argon2id$v=19$m=65536,t=3,p=4$<base64:22>$<base64:43>'],
+    miss: ['costs $6$ or so'],
+  },
+];

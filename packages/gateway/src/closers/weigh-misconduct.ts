@@ -1,0 +1,39 @@
+import { describeCode } from '@sallyport/contract';
+import type { Limits } from '../model/verdict.ts';
+import type { Ending } from '../pipeline/stage.ts';
+import type { Misconduct } from '../storage/stores.ts';
+import type { CallFacts } from './facts.ts';
+
+/** Endings that say nothing about the caller's manners. */
+const blameless: ReadonlySet<string> = new Set([
+  'APPROVAL_REQUIRED',
+  'APPROVAL_MISMATCH',
+  'STANDING_CHANGED',
+  'CANCELLED',
+]);
+
+/** What an ending counts against its session. Undefined: nothing. Operators are not judged, nor are our own faults. */
+export function weighMisconduct(ending: Ending<CallFacts>, limits: Limits['quarantine']): Misconduct | undefined {
+  const { session } = ending.call;
+  if (session === undefined || session.principal === 'operator') return undefined;
+  const weight = weigh(ending, limits.weights);
+  if (weight === 0) return undefined;
+  return { sessionId: session.id, weight, limit: limits.at, windowMs: limits.windowMs };
+}
+
+function weigh(ending: Ending<CallFacts>, weights: Limits['quarantine']['weights']): number {
+  switch (ending.kind) {
+    case 'refused': {
+      const { category, presentedAs } = describeCode(ending.refusal.code);
+      const isMisdeed = presentedAs === 'denied' && category !== 'resource_exhaustion';
+      return isMisdeed && !blameless.has(ending.refusal.code) ? weights.denied : 0;
+    }
+    case 'faulted':
+      return 0;
+    case 'completed': {
+      const { outcome } = ending.call;
+      if (outcome.ok || blameless.has(outcome.failure.code)) return 0;
+      return outcome.failure.code === 'TIMEOUT' ? weights.timeout : weights.error;
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import type { Budget, Lease, LeaseScope, Principal, Session, Spending } from '../../model/session.ts';
+import type { Database, Row, Statement } from './database.ts';
+
+/** Reads sessions together with their newest lease. */
+export class SessionReader {
+  readonly #byToken: Statement;
+  readonly #byId: Statement;
+  readonly #all: Statement;
+  readonly #lease: Statement;
+  readonly #leases: Statement;
+
+  constructor(database: Database) {
+    this.#byToken = database.prepare('SELECT * FROM sessions WHERE token_sha256 = ?');
+    this.#byId = database.prepare('SELECT * FROM sessions WHERE id = ?');
+    this.#all = database.prepare('SELECT * FROM sessions ORDER BY created_at_ms, id');
+    this.#leases = database.prepare('SELECT * FROM leases WHERE session_id = ? ORDER BY granted_at_ms, id');
+    this.#lease = database.prepare(
+      'SELECT * FROM leases WHERE session_id = ? ORDER BY ended_at_ms IS NULL DESC, granted_at_ms DESC, id DESC LIMIT 1',
+    );
+  }
+
+  findByToken(tokenSha256: string): Session | undefined {
+    return this.#read(this.#byToken.get(tokenSha256));
+  }
+
+  findById(id: string): Session | undefined {
+    return this.#read(this.#byId.get(id));
+  }
+
+  list(): readonly Session[] {
+    return this.#all.all().flatMap((row) => this.#read(row) ?? []);
+  }
+
+  listLeases(sessionId: string): readonly Lease[] {
+    return this.#leases.all(sessionId).map(readLease);
+  }
+
+  #read(row: Row | undefined): Session | undefined {
+    if (row === undefined) return undefined;
+    const lease = this.#lease.get(row['id'] as string);
+    return lease === undefined ? undefined : readSession(row, readLease(lease));
+  }
+}
+
+function readSession(row: Row, lease: Lease): Session {
+  return {
+    id: String(row['id']),
+    principal: row['principal'] as Principal,
+    agent: String(row['agent']),
+    // A status that nobody knows is no permission.
+    status: row['status'] === 'active' || row['status'] === 'quarantined' ? row['status'] : 'ended',
+    createdAtMs: Number(row['created_at_ms']),
+    ...optional('expiresAtMs', row['expires_at_ms']),
+    workingDirectory: String(row['working_directory']),
+    lease,
+    budget: readBudget(row),
+    spent: readSpending(row),
+  };
+}
+
+function readLease(row: Row): Lease {
+  return {
+    ...(JSON.parse(String(row['scope'])) as LeaseScope),
+    id: String(row['id']),
+    grantedAtMs: Number(row['granted_at_ms']),
+    ...optional('expiresAtMs', row['expires_at_ms']),
+    ...optional('endedAtMs', row['ended_at_ms']),
+    budget: readBudget(row),
+    spent: readSpending(row),
+  };
+}
+
+function readBudget(row: Row): Budget {
+  return {
+    ...optional('calls', row['max_calls']),
+    ...optional('activeMs', row['max_active_ms']),
+    ...optional('tokens', row['max_tokens']),
+    ...optional('costMicros', row['max_cost_micros']),
+  };
+}
+
+function readSpending(row: Row): Spending {
+  return {
+    calls: Number(row['calls']),
+    activeMs: Number(row['active_ms']),
+    tokens: Number(row['tokens']),
+    costMicros: Number(row['cost_micros']),
+  };
+}
+
+function optional<Name extends string>(name: Name, value: Row[string] | undefined): { [Key in Name]?: number } {
+  return (value === null || value === undefined ? {} : { [name]: Number(value) }) as { [Key in Name]?: number };
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { toBinary } from '@bufbuild/protobuf';
+import { parseStrictJson, ToolResponseSchema } from '@sallyport/contract';
+import type { ToolRequest, ToolResponse } from '@sallyport/contract';
+import { decodeBinary, decodeJson } from '../../packages/gateway/src/doors/rpc/message-codec.ts';
+import { tabulateMethods } from '../../packages/gateway/src/doors/rpc/method-table.ts';
+import type { UnaryMethod } from '../../packages/gateway/src/doors/rpc/method-table.ts';
+import type { Peer } from '../../packages/gateway/src/doors/rpc/peer.ts';
+import { RpcError } from '../../packages/gateway/src/doors/rpc/rpc-error.ts';
+import { toolProtocolService } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
+import type { TypedCall } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
+import { refuse } from '../../packages/gateway/src/model/refusal.ts';
+
+/** What became of bytes that came in: no request, a request with violations, or a call for the gateway to judge. */
+export type Fate =
+  | { readonly kind: 'undecodable'; readonly error: RpcError }
+  | { readonly kind: 'malformed' | 'submitted'; readonly response: ToolResponse; readonly call: TypedCall };
+
+const peer: Peer = {
+  door: 'tcp',
+  source: '127.0.0.1',
+  headers: () => undefined,
+  signal: new AbortController().signal,
+  deadlineMs: undefined,
+};
+
+/** The typed door as the transport uses it, from bytes to the encoded answer, with a gateway that refuses all calls. */
+export class TypedDoor {
+  readonly #execute: UnaryMethod;
+  #call: TypedCall | undefined;
+
+  constructor() {
+    const service = toolProtocolService({
+      store: { findSessionByToken: () => undefined },
+      submit: async (call) => {
+        this.#call = call;
+        const refusal = refuse('NO_RULE_ALLOWS', 'default-deny', 'No rule allows it.');
+        return { kind: 'refused', call, refusal, stage: 'judge-call' };
+      },
+      onFault: (error) => {
+        throw error;
+      },
+    });
+    const method = tabulateMethods([service], 'tcp').get('/sallyport.v1.ToolProtocolService/Execute');
+    assert.ok(method?.kind === 'unary');
+    this.#execute = method;
+  }
+
+  receive(bytes: Uint8Array): Promise<Fate> {
+    return this.#answer(() => decodeBinary(this.#execute, bytes) as ToolRequest);
+  }
+
+  receiveJson(text: string): Promise<Fate> {
+    return this.#answer(() => decodeJson(this.#execute, Buffer.from(text)) as ToolRequest);
+  }
+
+  async #answer(decode: () => ToolRequest): Promise<Fate> {
+    let request: ToolRequest;
+    try {
+      request = decode();
+    } catch (error) {
+      assert.ok(error instanceof RpcError, `an error of another kind: ${String(error)}`);
+      return { kind: 'undecodable', error };
+    }
+    this.#call = undefined;
+    const response = (await this.#execute.run(request, peer)) as ToolResponse;
+    const call = this.#call as TypedCall | undefined;
+    assert.ok(call !== undefined, 'every request is put on record');
+    assert.equal(response.requestId, request.requestId);
+    assert.ok(response.result.case === 'denied');
+    toBinary(ToolResponseSchema, response);
+    if (call.violations !== undefined) return { kind: 'malformed', response, call };
+    // What goes on is JSON that the gateway reads as it was meant.
+    assert.equal(JSON.stringify(parseStrictJson(call.input)), call.input);
+    return { kind: 'submitted', response, call };
+  }
+}
