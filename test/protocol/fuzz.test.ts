@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../requirement.ts';
 import { fuzz, readCorpus } from './fuzz.ts';
-import { TypedDoor } from './typed-door.ts';
+import { InMemoryDoor } from './in-memory-door.ts';
 
 const kinds: Readonly<Record<string, string>> = {
   'empty.bin': 'malformed',
@@ -22,7 +22,7 @@ const kinds: Readonly<Record<string, string>> = {
 test('the messages of the corpus meet the fate that their names promise', async () => {
   requirement('WIRE-3');
   const corpus = readCorpus();
-  const door = new TypedDoor();
+  const door = new InMemoryDoor();
   for (const [name, kind] of Object.entries(kinds)) {
     const bytes = corpus.get(name) ?? assert.fail(`${name} is gone`);
     assert.equal((await door.receive(bytes)).kind, kind, name);

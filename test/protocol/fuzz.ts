@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { TypedDoor } from './typed-door.ts';
-import type { Fate } from './typed-door.ts';
+import { InMemoryDoor } from './in-memory-door.ts';
+import type { Fate } from './in-memory-door.ts';
 
 export interface FuzzReport {
   readonly seed: number;
@@ -35,7 +35,7 @@ export function readCorpus(): ReadonlyMap<string, Buffer> {
 
 /** Throws at the first input that the door does not take as it should; the error holds the input. */
 export async function fuzz({ seed, inputs, limitMs = Number.POSITIVE_INFINITY }: FuzzOptions): Promise<FuzzReport> {
-  const door = new TypedDoor();
+  const door = new InMemoryDoor();
   const mutator = new Mutator(seed, [...readCorpus().values()]);
   const fates = { undecodable: 0, malformed: 0, submitted: 0 };
   const startedMs = performance.now();

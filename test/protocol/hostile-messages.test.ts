@@ -6,9 +6,9 @@ import { ToolRequestSchema } from '@sallyport/contract';
 import fc from 'fast-check';
 import { requirement } from '../requirement.ts';
 import { toolRequests } from './request-arbitraries.ts';
-import { TypedDoor } from './typed-door.ts';
+import { InMemoryDoor } from './in-memory-door.ts';
 
-const door = new TypedDoor();
+const door = new InMemoryDoor();
 
 const encode = (request: MessageInitShape<typeof ToolRequestSchema>): Buffer =>
   Buffer.from(toBinary(ToolRequestSchema, create(ToolRequestSchema, request)));

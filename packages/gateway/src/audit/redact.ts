@@ -1,18 +1,25 @@
-import type { Json } from '@sallyport/contract';
+import type { Json, JsonObject } from '@sallyport/contract';
+import { CredentialFinder } from './find-credentials.ts';
+import { KnownSecrets } from './known-secrets.ts';
+import { shortestSecret } from './secret-forms.ts';
+import { isSecretName } from './secret-names.ts';
+import { blankSpans, redacted } from './span.ts';
 
-const secretWords =
-  /(?:^|_)(?:pass(?:word|wd|phrase)|pwd|secret|token|(?:api|access|private|secret|signing)_?key|credentials?|authorization|cookie|bearer)(?:_|$)/;
-const longestText = 1000;
+const longestKept = 1000;
+const longestText = 1024 * 1024;
 const mostItems = 50;
-const shortestKnownSecret = 6;
+const smallestLongNumber = 10 ** (shortestSecret - 1);
+/** Enough of what follows a cut to recognise a credential that begins before it. */
+const lookahead = 512;
 
 /**
- * Takes secrets out of what is about to be recorded, logged or shown: values under telling key names, and values we
- * know to be secret wherever they stand. Also bounds sizes, because a record is evidence, not a copy.
+ * Takes secrets out of what is about to be recorded, logged or shown: values under telling key names, values we know to
+ * be secret wherever they stand, and what has the shape of a well-known credential. Also bounds sizes, because a record
+ * is evidence, not a copy. The cost grows with the text only, whoever wrote it.
  */
 export class Redactor {
-  readonly #known = new Set<string>();
-  #pattern: RegExp | undefined;
+  readonly #known = new KnownSecrets();
+  readonly #credentials = new CredentialFinder();
 
   constructor(knownSecrets: Iterable<string> = []) {
     for (const secret of knownSecrets) this.learn(secret);
@@ -20,68 +27,81 @@ export class Redactor {
 
   /** From now on this value appears nowhere. Very short values are ignored: they would blank ordinary text. */
   learn(secret: string): void {
-    if (secret.length < shortestKnownSecret) return;
-    this.#known.add(secret);
-    // The same value may stand inside JSON, a URL or base64.
-    for (const form of [
-      JSON.stringify(secret).slice(1, -1),
-      encodeURIComponent(secret),
-      Buffer.from(secret).toString('base64'),
-    ]) {
-      this.#known.add(form);
-    }
-    const longestFirst = [...this.#known].sort((a, b) => b.length - a.length);
-    this.#pattern = new RegExp(longestFirst.map(escapePattern).join('|'), 'g');
+    this.#known.learn(secret);
   }
 
+  /** A text for people. What is longer than anyone reads ends with a note of how long it was. */
   redactText(text: string): string {
-    return this.#pattern === undefined ? text : text.replace(this.#pattern, '[redacted]');
+    return this.#redact(text, longestText);
   }
 
   /** A copy of `value` that is safe to keep. */
   redactJson(value: Json): Json {
-    if (typeof value === 'string') return this.#bounded(this.redactText(value));
-    if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) {
-      const kept = value.slice(0, mostItems).map((item) => this.redactJson(item as Json));
-      return value.length > mostItems ? [...kept, `[${value.length - mostItems} more]`] : kept;
+    switch (typeof value) {
+      case 'string':
+        return this.#redact(value, longestKept);
+      case 'number':
+        return Math.abs(value) >= smallestLongNumber && this.redactText(String(value)) !== String(value)
+          ? redacted
+          : value;
+      case 'object':
+        if (value === null) return null;
+        return Array.isArray(value) ? this.#redactList(value) : this.#redactObject(value as JsonObject);
+      default:
+        return value;
     }
+  }
+
+  #redactList(list: readonly Json[]): Json {
+    const kept = list.slice(0, mostItems).map((item, at) => {
+      return isSecretOption(list[at - 1]) && typeof item === 'string' ? redacted : this.redactJson(item);
+    });
+    return list.length > mostItems ? [...kept, `[${list.length - mostItems} more]`] : kept;
+  }
+
+  #redactObject(value: JsonObject): Json {
     const copy = Object.create(null) as Record<string, Json>;
+    // `{ "name": "DB_PASSWORD", "value": … }`: lists of headers and variables look like this.
+    const named = value['name'] ?? value['key'];
+    const holdsSecret = typeof named === 'string' && isSecretName(named);
     let count = 0;
     for (const [key, member] of Object.entries(value)) {
       if (++count > mostItems) {
         copy['[more]'] = Object.keys(value).length - mostItems;
         break;
       }
-      const secret = isSecretName(key) && member !== null && typeof member !== 'boolean';
-      copy[this.#bounded(this.redactText(key))] = secret ? '[redacted]' : this.redactJson(member);
+      const isSecret = isSecretName(key, member) || (holdsSecret && key === 'value');
+      const isTelling = member !== null && typeof member !== 'boolean';
+      copy[this.#redact(key, longestKept)] = isSecret && isTelling ? redacted : this.redactJson(member);
     }
     return copy;
   }
 
-  #bounded(text: string): string {
-    if (text.length <= longestText) return text;
-    return `${text.slice(0, longestText).toWellFormed()}… [${text.length} characters]`;
+  #redact(text: string, most: number): string {
+    if (text.length < shortestSecret) return text;
+    if (text.length <= most) return this.#blank(text, text.length);
+    const seen = text.slice(0, most + lookahead);
+    return `${this.#blank(seen, most).toWellFormed()}… [${text.length} characters]`;
+  }
+
+  #blank(text: string, length: number): string {
+    const known = this.#known.find(text, { isCut: length < text.length });
+    const shaped = this.#credentials.find(text);
+    return known.length + shaped.length === 0 ? text.slice(0, length) : blankSpans(text, [...known, ...shaped], length);
   }
 }
 
-/** Looks at whole words, so that `access_token` is secret and `max_tokens` is not. */
-function isSecretName(name: string): boolean {
-  const words = name
-    .slice(0, 200)
-    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .replace(/[^A-Za-z0-9]+/g, '_');
-  return secretWords.test(words.toLowerCase());
-}
-
-function escapePattern(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+/** An option such as `--api-key`, whose value is the next argument. */
+function isSecretOption(argument: Json | undefined): boolean {
+  return typeof argument === 'string' && /^--?[A-Za-z][\w-]{1,64}$/.test(argument) && isSecretName(argument);
 }
 
 /** Values of environment variables whose names say that they are secret. */
 export function secretsOfEnvironment(environment: Readonly<Record<string, string | undefined>>): string[] {
   const found: string[] = [];
   for (const [name, value] of Object.entries(environment)) {
+    // The shell's name for the present folder, which stands in every path.
+    if (name === 'PWD' || name === 'OLDPWD' || name === 'GOOGLE_APPLICATION_CREDENTIALS') continue;
     if (value !== undefined && isSecretName(name)) found.push(value);
   }
   return found;

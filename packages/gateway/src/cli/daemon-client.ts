@@ -23,6 +23,10 @@ export interface DaemonClient {
     limit: number;
     waitMs?: number;
   }) => Promise<wire.ReadAuditResponseJson>;
+  /** For calls that stream: runs the exchange with where the daemon is and who asks. */
+  readonly stream: <Answer>(
+    exchange: (target: { readonly socketPath: string; readonly credential: string }) => Promise<Answer>,
+  ) => Promise<Answer>;
 }
 
 export interface ClientOptions {
@@ -40,13 +44,16 @@ export function openClient(options: ClientOptions): DaemonClient {
   const role = token === undefined ? 'operator' : 'agent';
   const credential = token ?? readOperatorCredential(options);
   const socketPath = role === 'operator' ? options.home.operatorSocket : options.home.agentSocket;
-  const send = async <Answer>(method: string, message: object, signal?: AbortSignal): Promise<Answer> => {
-    const request = { socketPath, path: `/sallyport.v1.${method}`, credential, message };
+  const reach = async <Answer>(exchange: () => Promise<Answer>): Promise<Answer> => {
     try {
-      return (await postJson({ ...request, ...(signal === undefined ? {} : { signal }) })) as Answer;
+      return await exchange();
     } catch (error) {
       throw isUnreachable(error) ? unreachable(options, error) : error;
     }
+  };
+  const send = <Answer>(method: string, message: object, signal?: AbortSignal): Promise<Answer> => {
+    const request = { socketPath, path: `/sallyport.v1.${method}`, credential, message };
+    return reach(() => postJson({ ...request, ...(signal === undefined ? {} : { signal }) }) as Promise<Answer>);
   };
   return {
     role,
@@ -57,6 +64,7 @@ export function openClient(options: ClientOptions): DaemonClient {
     stop: async () => void (await send('OperatorService/Stop', {})),
     readAudit: ({ from, limit, waitMs = 0 }) =>
       send('OperatorService/ReadAudit', { from: String(from), limit, waitMs }),
+    stream: (exchange) => reach(() => exchange({ socketPath, credential })),
   };
 }
 

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { version } from '../daemon/version.ts';
 import type { CommandContext } from './command-context.ts';
+import { addContentCommands } from './content-commands.ts';
 import type { AuditTailOptions } from './audit-tail.ts';
 import type { AuditVerifyOptions } from './audit-verify.ts';
 import type { LeaseGrantOptions } from './lease.ts';
@@ -55,6 +56,7 @@ export function buildProgram(run: Run, { json }: { readonly json: boolean }): Co
   addSessionCommands(program, start);
   addLeaseCommands(program, start);
   addAuditCommands(program, start);
+  addContentCommands(program, start);
   return program;
 }
 

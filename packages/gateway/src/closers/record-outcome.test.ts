@@ -28,9 +28,9 @@ interface Recorder extends Partial<NewSession> {
 }
 
 /** A store with one session, and the closer on it. `admit` writes an intent, as the stage before the effect does. */
-async function openRecorder(t: TestContext, { quarantine = limits.quarantine, ...more }: Recorder = {}) {
+async function openRecorder(t: TestContext, { quarantine = limits.quarantine, ...about }: Recorder = {}) {
   const store = await openTestStore(t);
-  const session = await createTestSession(store, more);
+  const session = await createTestSession(store, about);
   const attempts = new AttemptCounter(store);
   const closer = recordOutcome(store, new Redactor([secret]), attempts, () => quarantine);
   return {

@@ -79,7 +79,13 @@ function isOffered(tool: AnyTool, session: Session): boolean {
   return isVisible(tool, session.principal) && session.lease.tools.some((pattern) => matchesName(pattern, name));
 }
 
-function readCall(request: ExecuteToolRequest, peer: Peer): Omit<Begun, 'callId' | 'startedAtMs'> {
+/** What a call is made of at every door, whatever its form. */
+export type CallRequest = Pick<
+  ExecuteToolRequest,
+  'name' | 'inputJson' | 'timeoutMs' | 'requestId' | 'dedupeKey' | 'confirmBinding'
+> & { readonly context?: { readonly taskId: string; readonly correlationId: string } | undefined };
+
+export function readCall(request: CallRequest, peer: Peer): Omit<Begun, 'callId' | 'startedAtMs'> {
   const traceparent = peer.headers('traceparent');
   return {
     door: peer.door,

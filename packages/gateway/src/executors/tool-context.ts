@@ -11,6 +11,9 @@ export interface ObservedContext {
   readonly usage: () => ToolUsage;
 }
 
+/** Far above anything real, and sums of it still fit into a column. */
+const largestMeasure = 2 ** 50;
+
 export type ToolContextFactory = (
   call: Begun & Opened & Resolved & ArgumentsChecked & Leased & ModeRead & Judged,
   signal: AbortSignal,
@@ -61,7 +64,7 @@ function addUsage(a: ToolUsage, b: ToolUsage): ToolUsage {
   return sum;
 }
 
-/** What is no number could neither be recorded nor answered. */
+/** What is no number, or beyond counting, could neither be recorded nor answered. */
 function isMeasure(value: number | undefined): value is number {
-  return value !== undefined && Number.isFinite(value) && value >= 0;
+  return value !== undefined && value >= 0 && value <= largestMeasure;
 }

@@ -16,13 +16,15 @@ export interface Budget {
 
 export type Spending = Required<Budget>;
 
-/** What a session may use. A list that is absent does not narrow; one that is empty allows nothing of its kind. */
+/**
+ * What a session may use. A list that is absent does not narrow; one that is empty allows nothing of its kind. In all
+ * but paths `*` stands for any text.
+ */
 export interface LeaseScope {
-  /** Canonical tool names; `*` stands for any text within one. */
+  /** Canonical names. */
   readonly tools: readonly string[];
   /** Absolute folders and files; everything below a folder is included. */
   readonly paths?: readonly string[];
-  /** Names of hosts; `*` stands for any text within one. */
   readonly hosts?: readonly string[];
   /** Names of programs. */
   readonly commands?: readonly string[];

@@ -128,7 +128,7 @@ export const codeCredentials: readonly CredentialPattern[] = [
   {
     id: 'docker-config-auth',
     description: 'Login in a Docker configuration',
-    keywords: ['"auth"', "\\\"auth\\\""],
+    keywords: ['"auth"', '\\"auth\\"'],
     pattern: `[ \\t]{0,4}:[ \\t\\\\"]{0,6}(?<secret>${base64}{8,1024})`,
     match: ['{"auths":{"r":{"auth": "<base64:24>"}}}'],
     miss: ['"auth": {'],

@@ -525,7 +525,8 @@ export const ValidationErrorSchema: GenMessage<ValidationError> = /*@__PURE__*/
 
 /**
  * The typed door: requests whose form is fixed, for agents and kernels that are compiled against it. Each request
- * becomes a call of a canonical tool and passes the same gates as any other.
+ * becomes a call of a canonical tool and passes the same gates as any other. Fields that the daemon does not know are
+ * passed over; of several tools in one message the last counts.
  *
  * @generated from service sallyport.v1.ToolProtocolService
  */

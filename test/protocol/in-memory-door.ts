@@ -25,7 +25,7 @@ const peer: Peer = {
 };
 
 /** The typed door as the transport uses it, from bytes to the encoded answer, with a gateway that refuses all calls. */
-export class TypedDoor {
+export class InMemoryDoor {
   readonly #execute: UnaryMethod;
   #call: TypedCall | undefined;
 

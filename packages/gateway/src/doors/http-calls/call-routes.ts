@@ -1,0 +1,97 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { GatewayEnding } from '../../gateway.ts';
+import { doors } from '../../model/call.ts';
+import { isRefusal, refuse } from '../../model/refusal.ts';
+import type { Refusal } from '../../model/refusal.ts';
+import type { Session } from '../../model/session.ts';
+import { authenticate } from '../../stages/open-session.ts';
+import type { HttpRoute } from '../rpc/http-route.ts';
+import type { Peer } from '../rpc/peer.ts';
+import { BodyRoom, checkClaimedLength, readBody } from '../rpc/read-body.ts';
+import { RpcError } from '../rpc/rpc-error.ts';
+import { defaultLimits } from '../rpc/transport-limits.ts';
+import { credentialOf, readCall, rpcErrorOf } from '../tool-service.ts';
+import type { ToolServiceParts } from '../tool-service.ts';
+import { openApiRoute } from './openapi-route.ts';
+import { parseCall } from './parse-call.ts';
+import type { Form, HttpCall } from './parse-call.ts';
+import { presentExecutionResult } from './present-execution-result.ts';
+import { presentToolResult } from './present-tool-result.ts';
+import type { Presented } from './presented.ts';
+
+export type CallRouteParts = Pick<ToolServiceParts, 'submit'> & {
+  readonly store: Pick<ToolServiceParts['store'], 'findSessionByToken'>;
+};
+
+/** The form cannot be told before the body is parsed, so from callers who are not known only a small one is taken. */
+const maxUnknownBytes = 64 * 1024;
+
+const presenters: Readonly<Record<Form, (ending: GatewayEnding, endedAtMs: number) => Presented>> = {
+  'tool-result': presentToolResult,
+  'execution-result': presentExecutionResult,
+};
+
+/** Calls as plain HTTP, in the forms that agents already speak, and the document that describes them. */
+export function callRoutes(parts: CallRouteParts): readonly HttpRoute[] {
+  return [postCalls(parts), openApiRoute()];
+}
+
+function postCalls({ store, submit }: CallRouteParts): HttpRoute {
+  const room = new BodyRoom(defaultLimits.maxBufferedBytes);
+  const identify = (peer: Peer) => authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
+  return {
+    method: 'POST',
+    path: '/v1/calls',
+    doors,
+    handle: async (request, response, peer) => {
+      const call = parseCall(await receiveBody(request, identify(peer), room));
+      // Asked again: the body may have taken its time, and the session may have ended or come back since.
+      const ending = refuseForeignClaim(call, peer, identify(peer)) ?? (await submit(beginCall(call, peer)));
+      send(response, presenters[call.form](ending, Date.now()));
+    },
+  };
+}
+
+function beginCall({ request, traceparent }: HttpCall, peer: Peer): ReturnType<typeof readCall> {
+  return { ...readCall(request, peer), ...(traceparent === undefined ? {} : { traceparent }) };
+}
+
+async function receiveBody(request: IncomingMessage, caller: Session | Refusal, room: BodyRoom): Promise<Buffer> {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers;
+  if (!/^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(type)) {
+    throw new RpcError('invalid_argument', 'The content type must be application/json.');
+  }
+  if (encoding !== 'identity') throw new RpcError('unimplemented', 'Compressed messages are not accepted.');
+  const maxBytes = isRefusal(caller) ? maxUnknownBytes : defaultLimits.maxMessageBytes;
+  try {
+    checkClaimedLength(request.headers['content-length'], maxBytes);
+    return await readBody(request, { room, maxBytes });
+  } catch (error) {
+    // That the credential is missing helps more than how little would have been read without one.
+    throw isRefusal(caller) ? rpcErrorOf(caller) : error;
+  }
+}
+
+/** The credential says who calls. A body that names another agent is refused: nobody speaks for someone else. */
+function refuseForeignClaim(call: HttpCall, peer: Peer, caller: Session | Refusal): GatewayEnding | undefined {
+  // Who has no session is refused, and counted, by the gate itself.
+  if (isRefusal(caller) || call.claimedAgent === undefined || call.claimedAgent === caller.agent) return undefined;
+  const message = `The credential belongs to the agent ${JSON.stringify(caller.agent)}; the call names another.`;
+  const remedy = 'Send as agentId the name that the session was created with, or leave it out.';
+  const refusal = refuse('MALFORMED_CALL', 'agent-claim', message, { remedy });
+  return { kind: 'refused', stage: 'door', refusal, call: beginCall(call, peer) };
+}
+
+function send(response: ServerResponse, { status, body, trouble }: Presented): void {
+  const text = JSON.stringify(body);
+  const headers: OutgoingHttpHeaders = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  };
+  if (status === 401) headers['www-authenticate'] = 'Bearer';
+  if (trouble?.retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(trouble.retryAfterMs / 1000));
+  response.writeHead(status, headers);
+  response.end(text);
+}

@@ -1,0 +1,55 @@
+import type { Json } from '@sallyport/contract';
+import type { GatewayEnding } from '../../gateway.ts';
+import { presentEnding } from '../present-ending.ts';
+import type { Presented } from './presented.ts';
+import { readTrouble } from './read-trouble.ts';
+import type { Trouble } from './read-trouble.ts';
+
+/** The ending as a `ToolExecutionResult`: `requestId, status, data, error, metadata, executedAt`. */
+export function presentExecutionResult(ending: GatewayEnding, endedAtMs: number): Presented {
+  const response = presentEnding(ending, endedAtMs);
+  const trouble = readTrouble(response);
+  const { requestId, callId, traceId, tool, warnings, result } = response;
+  const isPending = trouble?.code === 'APPROVAL_REQUIRED';
+  return {
+    // Waiting for a person is no failure in this form, so it is none of HTTP either.
+    status: isPending ? 202 : (trouble?.httpStatus ?? 200),
+    ...(trouble === undefined ? {} : { trouble }),
+    body: {
+      requestId,
+      status: trouble === undefined ? 'success' : isPending ? 'pending_approval' : 'failure',
+      ...(result.case === 'success' ? { data: JSON.parse(result.value.outputJson) as Json } : {}),
+      ...(trouble === undefined || isPending ? {} : { error: trouble.message }),
+      metadata: {
+        executionTime: ending.call.activeMs ?? 0,
+        resourceUsage: describeResources(ending),
+        ...describeConsent(ending),
+        tool,
+        // A call that the door turned away has neither.
+        callId: callId || undefined,
+        traceId: traceId || undefined,
+        ...(warnings.length === 0 ? {} : { warnings }),
+        ...(trouble === undefined ? {} : describeTrouble(trouble)),
+        ...(isPending ? { reason: trouble.message, approvalTaskId: trouble.approval?.binding } : {}),
+      },
+      executedAt: new Date(endedAtMs).toISOString(),
+    },
+  };
+}
+
+/** Only what was measured: a zero would be a claim. */
+function describeResources({ call }: GatewayEnding): object {
+  const { cpuMs, peakMemoryBytes, networkConnections } = call.execution?.usage ?? {};
+  return { cpuTime: cpuMs, memoryPeak: peakMemoryBytes, networkCalls: networkConnections };
+}
+
+/** Consent comes with the call that it lets through, so it is as old as the call. */
+function describeConsent({ call: { consent, startedAtMs } }: GatewayEnding): object {
+  if (consent === undefined || startedAtMs === undefined) return {};
+  return { approvedBy: consent.by, approvedAt: new Date(startedAtMs).toISOString() };
+}
+
+function describeTrouble(trouble: Trouble): object {
+  const { code, category, retryable, retryAfterMs, ruleId, remedy, violations, approval } = trouble;
+  return { code, category, retryable, retryAfterMs, ruleId, remedy, violations, approval };
+}
