@@ -4,6 +4,7 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSy
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { noise } from '../../packages/gateway/src/content/content.test-kit.ts';
+import { TerminalSession } from '../cli/terminal-session.ts';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
 import { liftLimits } from '../harness/lift-limits.ts';
 import { runSallyport } from '../harness/run-sallyport.ts';
@@ -75,9 +76,9 @@ test('a large file is sent in part only when a part is there, and not at all whe
 
   assert.deepEqual(ask(['content', 'put', at('large.bin')]), { hash: hash.toString('hex'), size: bytes.length });
   assert.deepEqual(await lastUsage('content.put'), { bytesWritten: bytes.length - received });
-  const before = (await daemon.records()).length;
+  const earlier = (await daemon.records()).length;
   assert.equal(run(['content', 'put', at('large.bin')]).stdout, `${hash.toString('hex')}\n`);
-  const since = (await daemon.records()).slice(before).map(({ payload }) => payload['tool']);
+  const since = (await daemon.records()).slice(earlier).map(({ payload }) => payload['tool']);
   assert.ok(!since.includes('content.put'));
 });
 
@@ -170,4 +171,46 @@ test('an artifact is published once, shown and listed', () => {
   assert.match(run(['artifact', 'list', '--category', 'none']).stdout, /No artifact/);
   assert.equal(run(['artifact', 'show', 'run-8']).status, 4);
   assert.equal(run(['artifact', 'publish', 'run-9', hash]).status, 1, 'a category is needed');
+});
+
+test('at a terminal a transfer shows how far it is, and bytes are not printed', async (context) => {
+  requirement('UI-1');
+  const bytes = noise(30_000_000, 3);
+  const hash = hashOf(bytes).toString('hex');
+  writeFileSync(at('film.bin'), bytes);
+  const put = new TerminalSession(daemon.place, ['content', 'put', at('film.bin')]);
+  context.after(() => put.kill());
+  await put.waitFor('Reading: ');
+  await put.waitFor('Sending: ');
+  await put.waitFor(hash);
+  await put.waitFor('30.0 MB stored.');
+  assert.equal(await put.exitCode(), 0);
+
+  const print = new TerminalSession(daemon.place, ['content', 'get', hash]);
+  context.after(() => print.kill());
+  assert.equal(await print.exitCode(), 1);
+  assert.match(print.screen, /not printed to a terminal/);
+  const get = new TerminalSession(daemon.place, ['content', 'get', hash, '-o', at('copy.bin')]);
+  context.after(() => get.kill());
+  await get.waitFor('Receiving: ');
+  await get.waitFor('30.0 MB received.');
+  assert.equal(await get.exitCode(), 0);
+  assert.ok(readFileSync(at('copy.bin')).equals(bytes));
+});
+
+test('Ctrl-C stops an upload, and the same command goes on with it', async (context) => {
+  requirement('PIPE-7');
+  const bytes = noise(150_000_000, 4);
+  const hash = hashOf(bytes);
+  writeFileSync(at('huge.bin'), bytes);
+  const put = new TerminalSession(daemon.place, ['content', 'put', at('huge.bin')]);
+  context.after(() => put.kill());
+  await put.waitFor('Sending: ');
+  put.type('\u0003');
+  assert.equal(await put.exitCode(), 130);
+  const client = new ContentClient(context, daemon.operatorSocket, daemon.operatorToken);
+  let received = 0;
+  while (received === 0) ({ received } = await client.stat(hash));
+  assert.deepEqual(ask(['content', 'put', at('huge.bin')]), { hash: hash.toString('hex'), size: bytes.length });
+  assert.deepEqual(await lastUsage('content.put'), { bytesWritten: bytes.length - received });
 });

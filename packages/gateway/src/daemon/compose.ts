@@ -6,6 +6,7 @@ import { AttemptCounter } from '../closers/attempt-counter.ts';
 import { operatorService } from '../doors/operator-service.ts';
 import type { Status } from '../doors/operator-service.ts';
 import { openDoors } from '../doors/rpc/open-doors.ts';
+import { toolProtocolService } from '../doors/typed/tool-protocol-service.ts';
 import { toolService } from '../doors/tool-service.ts';
 import { createToolContexts } from '../executors/tool-context.ts';
 import { buildGateway } from '../gateway.ts';
@@ -111,7 +112,11 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     address: () => address,
   });
   const doors = await openDoors({
-    services: [toolService({ store, registry, submit }), operatorService({ store, readStatus, stop })],
+    services: [
+      toolService({ store, registry, submit }),
+      toolProtocolService({ store, submit, onFault: (error) => log.error('typed_door_failed', { error }) }),
+      operatorService({ store, readStatus, stop }),
+    ],
     tcp: { host: '127.0.0.1', port: config.port },
     operatorSocket: home.operatorSocket,
     agentSocket: home.agentSocket,

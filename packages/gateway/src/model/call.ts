@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '@sallyport/contract';
+import type { Violation } from './refusal.ts';
 import type { Lease, Mode, Session } from './session.ts';
 import type { AnyTool, BeforeImage, Resources, ToolFailure, ToolUsage } from './tool.ts';
 import type { Rules, Verdict } from './verdict.ts';
@@ -28,6 +29,8 @@ export interface Received {
   readonly traceparent?: string;
   /** The binding that an operator saw and confirms. Empty: none. */
   readonly confirmBinding: string;
+  /** What the door found wrong with the form of the request. Absent: nothing. */
+  readonly violations?: readonly Violation[];
   /** Aborts when the caller cancels or goes away. */
   readonly signal: AbortSignal;
 }

@@ -11,7 +11,11 @@ export function readArguments({
 }): Stage<Begun & Opened, ArgumentsRead> {
   return {
     name: 'read-arguments',
-    run: ({ input }) => {
+    run: ({ input, violations }) => {
+      if (violations !== undefined) {
+        const message = violations.map((violation) => violation.message).join('; ');
+        return refuse('MALFORMED_CALL', 'call-shape', message, { violations });
+      }
       const limit = maxArgumentBytes();
       // A character takes at least one byte, so the cheap test spares the exact one for almost every call.
       if (input.length > limit || (input.length > limit / 3 && Buffer.byteLength(input) > limit)) {
