@@ -31,7 +31,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 }
 
 test('content goes in over one stream and comes out over another, and both calls are on record', async (context) => {
-  requirement('WIRE-7', 'PIPE-5');
+  requirement('PIPE-5');
   const client = new ContentClient(context, daemon.address, token);
   const bytes = noise(3_000_000);
   const put = await client.put(bytes, { hash: hashOf(bytes), size: bytes.length, request_id: 'put-1' });

@@ -1,4 +1,5 @@
 const leastBits = { withDigits: 2.5, withoutDigits: 3.5 };
+const longestSample = 64;
 const wordBetween = /^[A-Za-z][a-z]*(?:[-_.][A-Za-z][a-z]*)+$/;
 const reference = /^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$/;
 const callOfFunction = /^[A-Za-z_$][\w$.]*\(/;
@@ -8,16 +9,22 @@ const callOfFunction = /^[A-Za-z_$][\w$.]*\(/;
  * calls of functions stand there as often as secrets do.
  */
 export function looksSecret(text: string, start: number, end: number): boolean {
-  const value = text.slice(start, end);
+  // The beginning tells enough.
+  const value = text.slice(start, Math.min(end, start + longestSample));
   if (wordBetween.test(value) || reference.test(value) || callOfFunction.test(value + text.charAt(end))) return false;
   return bitsPerCharacter(value) >= (/\d/.test(value) ? leastBits.withDigits : leastBits.withoutDigits);
 }
 
-/** Shannon's entropy over the characters of the value. */
+/** Shannon's entropy over the characters of the value; those outside of ASCII count as one. */
 function bitsPerCharacter(value: string): number {
-  const counts = new Map<string, number>();
-  for (const character of value) counts.set(character, (counts.get(character) ?? 0) + 1);
+  const counts = new Uint16Array(128);
+  for (let at = 0; at < value.length; at++) {
+    const slot = Math.min(value.charCodeAt(at), 127);
+    counts[slot] = (counts[slot] ?? 0) + 1;
+  }
   let bits = 0;
-  for (const count of counts.values()) bits -= (count / value.length) * Math.log2(count / value.length);
+  for (const count of counts) {
+    if (count > 0) bits -= (count / value.length) * Math.log2(count / value.length);
+  }
   return bits;
 }

@@ -59,10 +59,10 @@ export class ContentFiles {
   /** All content, in no order. What has no name of content is not ours and is passed over. */
   async *list(): AsyncGenerator<ContentFile> {
     for await (const folder of entriesOf(this.folder)) {
-      if (!folder.isDirectory()) continue;
+      if (!folder.isDirectory() || folder.name.length !== 2) continue;
       for await (const { name } of entriesOf(join(this.folder, folder.name))) {
         const hash = folder.name + name;
-        if (folder.name.length === 2 && isContentHash(hash)) yield { hash, path: this.pathOf(hash) };
+        if (isContentHash(hash)) yield { hash, path: this.pathOf(hash) };
       }
     }
   }

@@ -15,7 +15,6 @@ const vectors: readonly (readonly [bytes: Buffer, hash: string])[] = [
 ];
 
 test('content is found under its BLAKE3 hash and comes back byte for byte', async (context) => {
-  requirement('WIRE-7');
   const { store, folder, put, pathOf } = await openStore(context);
   for (const [bytes, hash] of vectors) {
     assert.deepEqual(await put(bytes), { hash, sizeBytes: bytes.length });

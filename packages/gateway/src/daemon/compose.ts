@@ -3,6 +3,11 @@ import { canonicalJson } from '@sallyport/contract';
 import { reconcileIntents } from '../audit/reconcile.ts';
 import { Redactor, secretsOfEnvironment } from '../audit/redact.ts';
 import { AttemptCounter } from '../closers/attempt-counter.ts';
+import { callRoutes } from '../doors/http-calls/call-routes.ts';
+import { ContentStore } from '../content/content-store.ts';
+import { Transfers } from '../content/transfers.ts';
+import type { DownloadStream, UploadStream } from '../content/transfers.ts';
+import { contentService } from '../doors/content-service.ts';
 import { operatorService } from '../doors/operator-service.ts';
 import type { Status } from '../doors/operator-service.ts';
 import { openDoors } from '../doors/rpc/open-doors.ts';
@@ -19,6 +24,8 @@ import { Turnstile } from '../pipeline/turnstile.ts';
 import { Registry } from '../registry/registry.ts';
 import { openSqliteStore } from '../storage/sqlite/sqlite-store.ts';
 import { EventLog } from '../telemetry/event-log.ts';
+import { artifactTools } from '../tools/artifacts/index.ts';
+import { contentTools } from '../tools/content/index.ts';
 import { fileTools } from '../tools/files/index.ts';
 import { leaseTools } from '../tools/leases/leases.ts';
 import { sessionTools } from '../tools/sessions/sessions.ts';
@@ -75,9 +82,18 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   // A sealed store cannot take the note, and has said so already.
   opened.defer(() => recordEvent('daemon_stopped').then(ignore, ignore));
 
+  const content = await ContentStore.open({ folder: home.contentFolder, index: store });
+  const uploads = new Transfers<UploadStream>();
+  const downloads = new Transfers<DownloadStream>();
   const registry = new Registry();
-  for (const tool of [...fileTools(), ...sessionTools(store, { workspace }), ...leaseTools(store)])
-    registry.register(tool);
+  const tools = [
+    ...fileTools(),
+    ...contentTools({ store: content, index: store, uploads, downloads }),
+    ...artifactTools({ store: content, index: store }),
+    ...sessionTools(store, { workspace }),
+    ...leaseTools(store),
+  ];
+  for (const tool of tools) registry.register(tool);
 
   const turnstile = new Turnstile(() => rules.limits);
   const attempts = new AttemptCounter(store);
@@ -115,8 +131,10 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     services: [
       toolService({ store, registry, submit }),
       toolProtocolService({ store, submit, onFault: (error) => log.error('typed_door_failed', { error }) }),
+      contentService({ store, uploads, downloads, submit }),
       operatorService({ store, readStatus, stop }),
     ],
+    routes: callRoutes({ store, submit }),
     tcp: { host: '127.0.0.1', port: config.port },
     operatorSocket: home.operatorSocket,
     agentSocket: home.agentSocket,

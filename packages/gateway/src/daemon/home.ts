@@ -16,6 +16,7 @@ export interface Home {
   readonly checkpointFile: string;
   readonly verifiedCheckpointFile: string;
   readonly reserveFile: string;
+  readonly contentFolder: string;
   readonly trashFolder: string;
   readonly rulesFolder: string;
   readonly workspaceFolder: string;
@@ -36,6 +37,7 @@ export function describeHome(folder: string): Home {
     checkpointFile: at('audit', 'checkpoint'),
     verifiedCheckpointFile: at('audit', 'verified-checkpoint'),
     reserveFile: at('audit', 'reserve'),
+    contentFolder: at('content'),
     trashFolder: at('trash'),
     rulesFolder: at('governance'),
     workspaceFolder: at('workspace'),

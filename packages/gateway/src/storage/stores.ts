@@ -153,7 +153,7 @@ export interface ContentIndex {
   readonly recordContent: (grant: ContentGrant) => Promise<void>;
   readonly mayUseContent: (sessionId: string, hash: string) => boolean;
   readonly listContent: () => readonly KnownContent[];
-  /** Drops what is known about unreferenced content. False, and nothing changed, when something references it. */
+  /** Drops what is known about unreferenced content, if anything. False when something references it. */
   readonly forgetContent: (hash: string) => Promise<boolean>;
   /** Publishing is final: an id that is taken stays what it was. */
   readonly publishArtifact: (artifact: Artifact) => Promise<'published' | 'exists'>;

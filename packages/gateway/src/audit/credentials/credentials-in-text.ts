@@ -122,11 +122,11 @@ export const credentialsInText: readonly CredentialPattern[] = [
   {
     id: 'password-in-connection-string',
     description: 'Password in a connection string of pairs: Server=…;Password=…;',
-    keywords: ['password=', 'pwd='],
+    keywords: [';password=', ';pwd=', '; password=', '; pwd='],
     anyCase: true,
-    pattern: '(?<secret>[^;"\'\\s\\\\$]{2,256})(?=;)',
-    match: ['Server=db;User Id=sa;Password=<=letmein>;Encrypt=true', 'Uid=a;Pwd=<=open>;'],
-    miss: ['password=', 'Password=$PW;'],
+    pattern: '(?<secret>[^;"\'\\s\\\\$]{2,256})',
+    match: ['Server=db;User Id=sa;Password=<=letmein>;Encrypt=true', 'Uid=a; Pwd=<=opensesame>'],
+    miss: ['a;password=', ';Password=$PW;'],
   },
   {
     id: 'secret-variable',

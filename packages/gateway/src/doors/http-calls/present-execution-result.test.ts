@@ -23,7 +23,8 @@ test('a success is its data, how long the tool ran, and who agreed', () => {
   const usage = { cpuMs: 1.5, peakMemoryBytes: 4096, networkConnections: 2, bytesRead: 7 };
   const execution = { result: { ok: true, output: 1 }, usage, beforeImages: [] } as const;
   const consent = { by: 'olga', how: 'own-call-confirmed', binding: 'b' } as const;
-  assert.deepEqual(present(completed({ execution, consent, activeMs: 3, warnings: ['Again?'] }, [1, 'a'])), {
+  const given = { execution, consent, activeMs: 3, warnings: ['Again?'], taskId: 'task' };
+  assert.deepEqual(present(completed(given, [1, 'a'])), {
     httpStatus: 200,
     requestId: 'r-1',
     status: 'success',
@@ -34,6 +35,7 @@ test('a success is its data, how long the tool ran, and who agreed', () => {
       approvedBy: 'olga',
       approvedAt: '2030-01-01T00:00:00.000Z',
       ...ids,
+      context: { taskId: 'task', correlationId: '' },
       warnings: ['Again?'],
     },
     executedAt: '2030-01-01T00:00:00.007Z',

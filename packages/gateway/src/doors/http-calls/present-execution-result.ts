@@ -9,7 +9,7 @@ import type { Trouble } from './read-trouble.ts';
 export function presentExecutionResult(ending: GatewayEnding, endedAtMs: number): Presented {
   const response = presentEnding(ending, endedAtMs);
   const trouble = readTrouble(response);
-  const { requestId, callId, traceId, tool, warnings, result } = response;
+  const { requestId, callId, traceId, tool, context, warnings, result } = response;
   const isPending = trouble?.code === 'APPROVAL_REQUIRED';
   return {
     // Waiting for a person is no failure in this form, so it is none of HTTP either.
@@ -28,6 +28,7 @@ export function presentExecutionResult(ending: GatewayEnding, endedAtMs: number)
         // A call that the door turned away has neither.
         callId: callId || undefined,
         traceId: traceId || undefined,
+        ...(context === undefined ? {} : { context: { taskId: context.taskId, correlationId: context.correlationId } }),
         ...(warnings.length === 0 ? {} : { warnings }),
         ...(trouble === undefined ? {} : describeTrouble(trouble)),
         ...(isPending ? { reason: trouble.message, approvalTaskId: trouble.approval?.binding } : {}),

@@ -6,6 +6,7 @@ export class ContentWriter {
   readonly #upsert: Statement;
   readonly #grant: Statement;
   readonly #forget: Statement;
+  readonly #find: Statement;
   readonly #publish: Statement;
 
   constructor(database: Database) {
@@ -17,6 +18,7 @@ export class ContentWriter {
     this.#forget = database.prepare(
       'DELETE FROM content WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM artifacts WHERE content_hash = hash)',
     );
+    this.#find = database.prepare('SELECT 1 FROM content WHERE hash = ?');
     this.#publish = database.prepare(
       `INSERT INTO artifacts (id, content_hash, size_bytes, category, metadata, session_id, agent, published_at_ms)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
@@ -29,7 +31,8 @@ export class ContentWriter {
   }
 
   forget(hash: string): boolean {
-    return this.#forget.run(hash) === 1;
+    this.#forget.run(hash);
+    return this.#find.get(hash) === undefined;
   }
 
   publish(artifact: Artifact): 'published' | 'exists' {

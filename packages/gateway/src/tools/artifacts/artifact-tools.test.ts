@@ -82,7 +82,6 @@ test('only stored content that the session may use can be published; what is pub
 });
 
 test('lengths are counted in bytes, and every violation is told', async (context) => {
-  requirement('WIRE-2');
   const { tools, ada } = await openTools(context);
   const tool = tools.get('artifacts.publish') ?? assert.fail();
   const content_hash = '00'.repeat(32);

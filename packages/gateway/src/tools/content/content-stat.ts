@@ -1,7 +1,7 @@
 import { noSuchContent } from '../../content/content-failures.ts';
 import type { AnyTool } from '../../model/tool.ts';
 import { objectSchema } from '../files/define-file-tool.ts';
-import { checkUse } from './check-use.ts';
+import { mayUse } from './check-use.ts';
 import { bytesSchema, defineContentTool, hashSchema } from './define-content-tool.ts';
 import type { ContentToolParts } from './define-content-tool.ts';
 
@@ -28,12 +28,11 @@ export function contentStat({ store, index }: ContentToolParts): AnyTool {
     ),
     describe: ({ hash }: StatArguments) => `Look for content ${hash}.`,
     run: async ({ hash }, { session }) => {
+      const size = mayUse(index, session, hash) ? await store.sizeOf(hash) : undefined;
+      if (size !== undefined) return { hash, stored: true, size };
       const received = await store.receivedBytes(session.id, hash);
-      if (received > 0) return { hash, stored: false, received };
-      checkUse(index, session, hash);
-      const size = await store.sizeOf(hash);
-      if (size === undefined) throw noSuchContent(hash);
-      return { hash, stored: true, size };
+      if (received === 0) throw noSuchContent(hash);
+      return { hash, stored: false, received };
     },
     summarize: (_, { stored, size, received }) =>
       stored ? `${size} bytes are stored` : `${received} bytes have arrived`,

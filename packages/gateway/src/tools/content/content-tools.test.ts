@@ -102,6 +102,9 @@ test('an upload that breaks off says where to go on, and so does stat', async (c
   const rest = uploads.register(ada.id, { chunks: [bytes.subarray(600)], onReceived: () => undefined });
   await call('content.put', { upload_id: rest.id, hash, size: 1000, offset: 600 });
   assert.deepEqual(await call('content.stat', { hash }), { hash, stored: true, size: 1000 });
+  const again = uploads.register(ada.id, { chunks: [bytes.subarray(0, 5)], onReceived: () => undefined });
+  await assert.rejects(call('content.put', { upload_id: again.id, hash, size: 1000 }), endsWith('CANCELLED'));
+  assert.deepEqual(await call('content.stat', { hash }), { hash, stored: true, size: 1000 }, 'what is stored counts');
 });
 
 test('a download gets the range it was told of, and nothing of content it may not use', async (context) => {

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { connect } from 'node:http2';
+import { text } from 'node:stream/consumers';
+import { it } from 'node:test';
+import type { TestContext } from 'node:test';
+import { completed, refused } from '../../packages/gateway/src/closers/ending.test-kit.ts';
+import { callRoutes } from '../../packages/gateway/src/doors/http-calls/call-routes.ts';
+import type { CallRouteParts } from '../../packages/gateway/src/doors/http-calls/call-routes.ts';
+import { assertDescribed, openApi } from '../../packages/gateway/src/doors/http-calls/openapi.test-kit.ts';
+import { refuse } from '../../packages/gateway/src/model/refusal.ts';
+import { sessionOf } from '../../packages/gateway/src/stages/facts.test-kit.ts';
+import { openEchoDoors } from '../doors/echo-doors.ts';
+import { askHttp, askJson } from '../doors/http-exchange.ts';
+import { requirement } from '../requirement.ts';
+
+type Submitted = Parameters<CallRouteParts['submit']>[0];
+
+const credential = { authorization: 'Bearer token-of-ada' };
+const path = '/v1/calls';
+
+/** Real doors, and behind them a gate that writes down what it gets and answers as told. Ada is known, nobody else. */
+async function openRoutes(test: TestContext, answer: CallRouteParts['submit'] = async (call) => completed(call)) {
+  const submitted: Submitted[] = [];
+  const ada = hash('sha256', 'token-of-ada');
+  const routes = callRoutes({
+    store: { findSessionByToken: (sha256) => (sha256 === ada ? sessionOf({ agent: 'ada' }) : undefined) },
+    submit: (call) => {
+      submitted.push(call);
+      return answer(call);
+    },
+  });
+  const opened = await openEchoDoors(test, undefined, { routes });
+  const ask = (body: unknown, headers: Record<string, string> = credential) =>
+    askJson(opened.port, body, { path, headers });
+  return { ...opened, ask, submitted };
+}
+
+it('a call reaches the gate as every other door hands it in', async (test) => {
+  const { ask, submitted } = await openRoutes(test);
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  await ask({ tool_name: 'a', arguments: { z: 1, b: 'ü' }, request_id: 'mine' }, { ...credential, traceparent });
+  const [{ signal, ...call } = assert.fail('nothing was submitted')] = submitted;
+  assert.equal(signal.aborted, false);
+  assert.deepEqual(call, {
+    door: 'tcp',
+    source: '127.0.0.1',
+    credential: 'token-of-ada',
+    requestId: 'mine',
+    toolName: 'a',
+    input: '{"b":"ü","z":1}',
+    timeoutMs: 0,
+    dedupeKey: '',
+    taskId: '',
+    correlationId: '',
+    traceparent,
+    confirmBinding: '',
+  });
+});
+
+it('the trace of the body goes before that of the header', async (test) => {
+  const { ask, submitted } = await openRoutes(test);
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  const trace = { trace_id: '0af7651916cd43dd8448eb211c80319c', span_id: 'b7ad6b7169203331' };
+  await ask({ tool_name: 'a', trace_ctx: trace }, { ...credential, traceparent });
+  assert.equal(submitted[0]?.traceparent, '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01');
+});
+
+it('each form is answered in kind, at every door and over HTTP/2', async (test) => {
+  const { port, agentSocket, operatorSocket } = await openRoutes(test);
+  for (const target of [port, agentSocket, operatorSocket]) {
+    const result = await askJson(target, { tool_name: 'a' }, { path, headers: credential });
+    assert.equal(assertDescribed('ToolResult', result.json)['success'], true);
+    const execution = await askJson(target, { toolName: 'a', agentId: 'ada' }, { path, headers: credential });
+    assert.equal(assertDescribed('ToolExecutionResult', execution.json)['status'], 'success');
+  }
+  const session = connect(`http://127.0.0.1:${port}`);
+  const stream = session.request({
+    ':path': path,
+    ':method': 'POST',
+    'content-type': 'application/json',
+    ...credential,
+  });
+  stream.end('{"tool_name":"a"}');
+  assertDescribed('ToolResult', JSON.parse(await text(stream)));
+  session.close();
+});
+
+it('nobody speaks for another agent', async (test) => {
+  const { ask, submitted } = await openRoutes(test);
+  const { status, json } = await ask({ id: 'mine', agentId: 'grace', toolName: 'a', arguments: {} });
+  assert.equal(status, 400);
+  const answer = assertDescribed('ToolExecutionResult', json);
+  assert.deepEqual([answer['status'], answer['requestId']], ['failure', 'mine']);
+  assert.match(String(answer['error']), /belongs to the agent "ada"/);
+  const { code, ruleId, remedy } = answer['metadata'] as Record<string, unknown>;
+  assert.deepEqual([code, ruleId], ['MALFORMED_CALL', 'agent-claim']);
+  assert.match(String(remedy), /agentId/);
+  assert.deepEqual(submitted, [], 'the gate was not asked to run it');
+});
+
+it('a caller who is not known is the business of the gate, whoever it claims to be', async (test) => {
+  const nobody = refuse('UNAUTHENTICATED', 'credential', 'No valid credential was presented.');
+  const { ask, submitted } = await openRoutes(test, async (call) => refused(nobody, 'open-session', call));
+  for (const headers of [{}, { authorization: 'Bearer wrong' }, { authorization: 'Basic YTpi' }]) {
+    const { status, headers: answered, json } = await ask({ agentId: 'ada', toolName: 'a' }, headers);
+    assert.deepEqual([status, answered['www-authenticate']], [401, 'Bearer']);
+    assertDescribed('ToolExecutionResult', json);
+  }
+  assert.equal(submitted.length, 3);
+});
+
+it('a caller who is not known cannot make the daemon read much', async (test) => {
+  requirement('NFR-4');
+  const { ask, port, submitted } = await openRoutes(test);
+  const large = { tool_name: 'a', arguments: { text: 'x'.repeat(70_000) } };
+  const { status, json } = await ask(large, {});
+  assert.equal(status, 401);
+  assert.equal(assertDescribed('TransportError', json)['code'], 'unauthenticated');
+  const chunked = { path, headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' } };
+  assert.equal((await askHttp(port, { ...chunked, body: JSON.stringify(large) })).status, 401);
+  assert.deepEqual(submitted, []);
+  assert.equal((await ask(large)).status, 200);
+});
+
+it('a body above the limit is refused, also from a known caller', async (test) => {
+  requirement('NFR-4');
+  const { ask, submitted } = await openRoutes(test);
+  const { status, json } = await ask(`{"tool_name":"${'x'.repeat(34 * 1024 * 1024)}"}`);
+  assert.equal(status, 429);
+  assert.match(String(assertDescribed('TransportError', json)['message']), /exceeds the limit of 35651584 bytes/);
+  assert.deepEqual(submitted, []);
+});
+
+it('how long to wait is said in the header, too', async (test) => {
+  const limited = refuse('RATE_LIMITED', 'rate', 'Too many.', { retryAfterMs: 1500 });
+  const { ask } = await openRoutes(test, async (call) => refused(limited, 'admit-call', call));
+  const { status, headers } = await ask({ tool_name: 'a' });
+  assert.deepEqual([status, headers['retry-after']], [429, '2']);
+});
+
+it('what is no call is refused in the form of Connect, and the gate never hears of it', async (test) => {
+  requirement('NFR-4');
+  const { ask, submitted } = await openRoutes(test);
+  const bad: readonly [body: string, headers: Record<string, string>, status: number][] = [
+    ['{"tool_name":"a","toolName":"a"}', {}, 400],
+    ['{}', {}, 400],
+    ['[]', {}, 400],
+    ['{"tool_name":"a","arguments":{"p":1,"p":2}}', {}, 400],
+    ['{"tool_name":"a"}', { 'content-type': 'text/plain' }, 400],
+    ['{"tool_name":"a"}', { 'content-type': 'application/json; charset=latin1' }, 400],
+    ['{"tool_name":"a"}', { 'content-encoding': 'gzip' }, 501],
+    ['{"tool_name":"a"}', { origin: 'https://evil.example' }, 403],
+    ['{"tool_name":"a"}', { host: 'evil.example' }, 403],
+  ];
+  for (const [body, headers, status] of bad) {
+    const answer = await ask(body, { ...credential, ...headers });
+    assert.equal(answer.status, status, `${body} ${JSON.stringify(headers)}`);
+    assertDescribed('TransportError', answer.json);
+  }
+  assert.deepEqual(submitted, []);
+});
+
+it('a failure of our own says nothing of its cause', async (test) => {
+  const { ask, logged } = await openRoutes(test, () => Promise.reject(new Error('secret')));
+  const { status, json } = await ask({ tool_name: 'a' });
+  assert.equal(status, 500);
+  assert.doesNotMatch(JSON.stringify(json), /secret/);
+  assert.equal(logged.length, 1);
+});
+
+it('the document is served to everyone, but not to web pages of other origins', async (test) => {
+  const { port, agentSocket } = await openRoutes(test);
+  for (const target of [port, agentSocket]) {
+    const { status, body } = await askHttp(target, { method: 'GET', path: '/openapi.json' });
+    assert.equal(status, 200);
+    assert.deepEqual(JSON.parse(body.toString()), JSON.parse(JSON.stringify(openApi)));
+  }
+  const foreign = { method: 'GET', path: '/openapi.json', headers: { origin: 'https://evil.example' } };
+  assert.equal((await askHttp(port, foreign)).status, 403);
+});
