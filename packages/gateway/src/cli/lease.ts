@@ -1,6 +1,6 @@
 import type { CommandContext } from './command-context.ts';
 import { usageFailure } from './failure.ts';
-import { runOperatorTool } from './run-operator-tool.ts';
+import { runOperatorTool } from './run-tool.ts';
 import { renderFields } from './table.ts';
 import { makeVisibleLine } from './visible-text.ts';
 
@@ -31,27 +31,36 @@ export function grantLease(sessionId: string, options: LeaseGrantOptions, contex
     max_tokens: maxTokens,
     max_cost_micros: maxCostMicros,
   };
-  return runOperatorTool('leases.grant', input, context, (output) => {
+  return runOperatorTool('leases.grant', input, context, ({ lease }: { readonly lease: object }) => {
     context.terminal.print('The session has a new lease. The one it had has ended for good.', '');
-    showFields((output as { readonly lease: object }).lease, context);
+    showFields(lease, context);
   });
 }
 
 export function showLeases(sessionId: string, context: CommandContext): Promise<number> {
-  return runOperatorTool('leases.show', { session_id: sessionId }, context, (output) => {
-    for (const [at, lease] of (output as { readonly leases: readonly object[] }).leases.entries()) {
-      if (at > 0) context.terminal.print('');
-      showFields(lease, context);
-    }
-  });
+  return runOperatorTool(
+    'leases.show',
+    { session_id: sessionId },
+    context,
+    ({ leases }: { readonly leases: readonly object[] }) => {
+      for (const [at, lease] of leases.entries()) {
+        if (at > 0) context.terminal.print('');
+        showFields(lease, context);
+      }
+    },
+  );
 }
 
 export function revokeLease(sessionId: string, context: CommandContext): Promise<number> {
-  return runOperatorTool('leases.revoke', { session_id: sessionId }, context, (output) => {
-    const { revoked } = output as { readonly revoked: boolean };
-    if (!revoked) throw usageFailure('The session has no lease in force.', 'See `lease show`.');
-    context.terminal.print('The lease has ended for good. The session can call nothing until it gets another.');
-  });
+  return runOperatorTool(
+    'leases.revoke',
+    { session_id: sessionId },
+    context,
+    ({ revoked }: { readonly revoked: boolean }) => {
+      if (!revoked) throw usageFailure('The session has no lease in force.', 'See `lease show`.');
+      context.terminal.print('The lease has ended for good. The session can call nothing until it gets another.');
+    },
+  );
 }
 
 /** One line a member that says something; lists in one line. */

@@ -10,7 +10,7 @@ export async function runTool<Output>(
   name: string,
   input: object,
   context: CommandContext,
-  show: (output: Output) => void,
+  show: (output: Output) => void | Promise<void>,
   /** Absent: every output is good news. */
   exitCodeOf: (output: Output) => number = () => exitCodes.success,
 ): Promise<number> {
@@ -18,6 +18,17 @@ export async function runTool<Output>(
   if (statusOf(answer) !== 'success') return showAnswer(answer, context);
   const output = outputOf(answer) as Output;
   if (context.json) context.terminal.print(visibleJson(output));
-  else show(output);
+  else await show(output);
   return exitCodeOf(output);
+}
+
+/** The same for tools of operators: without the operator's credential it ends here, with what to do. */
+export async function runOperatorTool<Output>(
+  name: string,
+  input: object,
+  context: CommandContext,
+  show: (output: Output) => void | Promise<void>,
+): Promise<number> {
+  context.openOperatorClient();
+  return runTool(name, input, context, show);
 }

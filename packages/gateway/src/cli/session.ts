@@ -2,7 +2,7 @@ import type { CommandContext } from './command-context.ts';
 import { usageFailure } from './failure.ts';
 import { formatTime } from './format-time.ts';
 import { showFields } from './lease.ts';
-import { runOperatorTool } from './run-operator-tool.ts';
+import { runOperatorTool } from './run-tool.ts';
 import { renderFields, renderTable } from './table.ts';
 import { makeVisibleLine } from './visible-text.ts';
 
@@ -46,8 +46,8 @@ export async function createSession(
     tools,
     working_directory: workingDirectory,
   };
-  return runOperatorTool('sessions.create', input, context, async (output) => {
-    const { session_id, token, expires_at } = output as CreatedSession;
+  return runOperatorTool('sessions.create', input, context, async (output: CreatedSession) => {
+    const { session_id, token, expires_at } = output;
     const { address = '', agentSocket = '' } = await client.getStatus();
     context.terminal.print(
       `Session for ${context.terminal.paint('bold', makeVisibleLine(agent))}. The token is shown this once:`,
@@ -74,34 +74,39 @@ export async function createSession(
 }
 
 export function listSessions(options: { readonly all?: boolean }, context: CommandContext): Promise<number> {
-  return runOperatorTool('sessions.list', { include_ended: options.all ?? false }, context, (output) => {
-    const { sessions } = output as { readonly sessions: readonly ListedSession[] };
-    if (sessions.length === 0) {
-      context.terminal.print(`No session is open. Let an agent in: ${context.commandName} session create NAME`);
-      return;
-    }
-    const rows = sessions.map((session) =>
-      [
-        session.session_id,
-        session.agent,
-        session.status,
-        `${session.calls_used}${session.max_calls === undefined ? '' : ` of ${session.max_calls}`}`,
-        session.expires_at === undefined ? 'never' : formatTime(Date.parse(session.expires_at)),
-        session.tools.join(' '),
-      ].map(makeVisibleLine),
-    );
-    const { columns, paint, print } = context.terminal;
-    const [header = '', ...body] = renderTable(
-      [['SESSION', 'AGENT', 'STATUS', 'CALLS', 'EXPIRES', 'TOOLS'], ...rows],
-      columns,
-    );
-    print(paint('dim', header), ...body);
-  });
+  return runOperatorTool(
+    'sessions.list',
+    { include_ended: options.all ?? false },
+    context,
+    (output: { readonly sessions: readonly ListedSession[] }) => {
+      const { sessions } = output;
+      if (sessions.length === 0) {
+        context.terminal.print(`No session is open. Let an agent in: ${context.commandName} session create NAME`);
+        return;
+      }
+      const rows = sessions.map((session) =>
+        [
+          session.session_id,
+          session.agent,
+          session.status,
+          `${session.calls_used}${session.max_calls === undefined ? '' : ` of ${session.max_calls}`}`,
+          session.expires_at === undefined ? 'never' : formatTime(Date.parse(session.expires_at)),
+          session.tools.join(' '),
+        ].map(makeVisibleLine),
+      );
+      const { columns, paint, print } = context.terminal;
+      const [header = '', ...body] = renderTable(
+        [['SESSION', 'AGENT', 'STATUS', 'CALLS', 'EXPIRES', 'TOOLS'], ...rows],
+        columns,
+      );
+      print(paint('dim', header), ...body);
+    },
+  );
 }
 
 export function showSession(sessionId: string, context: CommandContext): Promise<number> {
-  return runOperatorTool('sessions.show', { session_id: sessionId }, context, (output) => {
-    const { lease, ...session } = output as { readonly lease: object };
+  return runOperatorTool('sessions.show', { session_id: sessionId }, context, (output: { readonly lease: object }) => {
+    const { lease, ...session } = output;
     showFields(session, context);
     context.terminal.print('', 'Lease');
     showFields(lease, context);
@@ -109,10 +114,14 @@ export function showSession(sessionId: string, context: CommandContext): Promise
 }
 
 export function endSession(sessionId: string, context: CommandContext): Promise<number> {
-  return runOperatorTool('sessions.end', { session_id: sessionId }, context, (output) => {
-    const { ended } = output as { readonly ended: boolean };
-    if (!ended)
-      throw usageFailure(`No open session has the id ${sessionId}.`, 'See `session list` for those there are.');
-    context.terminal.print('The session has ended. Its token opens nothing any more.');
-  });
+  return runOperatorTool(
+    'sessions.end',
+    { session_id: sessionId },
+    context,
+    ({ ended }: { readonly ended: boolean }) => {
+      if (!ended)
+        throw usageFailure(`No open session has the id ${sessionId}.`, 'See `session list` for those there are.');
+      context.terminal.print('The session has ended. Its token opens nothing any more.');
+    },
+  );
 }
