@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { requirement } from '../../../../test/requirement.ts';
+import type { Store } from '../storage/stores.ts';
+import { artifactTools } from './artifacts/index.ts';
+import { contentTools } from './content/index.ts';
+import { fileTools } from './files/index.ts';
+import { leaseTools } from './leases/leases.ts';
+import { sessionTools } from './sessions/sessions.ts';
+
+// Definitions need none of what the tools work with.
+const nothing = {} as never;
+const tools = [
+  ...fileTools(),
+  ...contentTools(nothing),
+  ...artifactTools(nothing),
+  ...leaseTools({} as Store),
+  ...sessionTools({} as Store, { workspace: '/' }),
+];
+
+test('every schema of every built-in tool is JSON Schema 2020-12', () => {
+  requirement('DEF-1');
+  const ajv = new Ajv2020({ strict: false });
+  for (const { definition } of tools) {
+    for (const schema of [definition.inputSchema, definition.outputSchema]) {
+      assert.equal(ajv.validateSchema(schema), true, `${definition.name}: ${ajv.errorsText()}`);
+      assert.equal(schema['type'], 'object', definition.name);
+    }
+  }
+});
