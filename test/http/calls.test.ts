@@ -125,7 +125,12 @@ test('a credential is needed, and an agent speaks for itself only', async () => 
   }
   const foreign = await ask({ ...call, agentId: 'someone-else' });
   assert.deepEqual([foreign.status, foreign.metadata['ruleId']], [400, 'agent-claim']);
+  assert.match(String(foreign.answer['error']), /belongs to the agent/);
   assert.equal(existsSync(join(daemon.place.workspace, 'never.txt')), false);
+  const recorded = (await daemon.records()).filter(({ payload }) => {
+    return (payload['refusal'] as { rule_id?: string } | undefined)?.rule_id === 'agent-claim';
+  });
+  assert.equal(recorded.length, 1, 'the attempt is on record');
 });
 
 test('what needs a person is pending until the effect that was shown is confirmed', async () => {

@@ -29,6 +29,8 @@ export interface Received {
   readonly traceparent?: string;
   /** The binding that an operator saw and confirms. Empty: none. */
   readonly confirmBinding: string;
+  /** The agent that the request claims to speak for. Absent: the credential alone says it. */
+  readonly claimedAgent?: string;
   /** What the door found wrong with the form of the request. Absent: nothing. */
   readonly violations?: readonly Violation[];
   /** Aborts when the caller cancels or goes away. */

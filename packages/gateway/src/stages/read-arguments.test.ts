@@ -76,3 +76,14 @@ test('whatever a caller sends, the stage answers and does not throw', () => {
   const text = fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units));
   fc.assert(fc.property(fc.oneof(text, fc.json()), (input) => isRefusal(read(input)) || 'rawArguments' in read(input)));
 });
+
+test('nobody speaks for another agent', () => {
+  requirement('PERM-1');
+  const call = (claimedAgent: string) => ({ ...callOf({ claimedAgent }), session: sessionOf({ agent: 'ada' }) });
+  assertPassed(stage.run(call('ada'), clock) as ArgumentsRead | Refusal);
+  assertRefused(stage.run(call('grace'), clock) as ArgumentsRead | Refusal, {
+    code: 'MALFORMED_CALL',
+    rule: 'agent-claim',
+    remedy: 'Name the agent that the session was created for, or none.',
+  });
+});

@@ -11,7 +11,13 @@ export function readArguments({
 }): Stage<Begun & Opened, ArgumentsRead> {
   return {
     name: 'read-arguments',
-    run: ({ input, violations }) => {
+    run: ({ input, violations, claimedAgent, session: { agent } }) => {
+      if (claimedAgent !== undefined && claimedAgent !== agent) {
+        // The credential says who calls: nobody speaks for someone else.
+        const message = `The credential belongs to the agent ${JSON.stringify(agent)}; the call names another.`;
+        const remedy = 'Name the agent that the session was created for, or none.';
+        return refuse('MALFORMED_CALL', 'agent-claim', message, { remedy });
+      }
       if (violations !== undefined) {
         const message = violations.map((violation) => violation.message).join('; ');
         return refuse('MALFORMED_CALL', 'call-shape', message, { violations });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { GatewayEnding } from '../../gateway.ts';
 import { doors } from '../../model/call.ts';
-import { isRefusal, refuse } from '../../model/refusal.ts';
+import { isRefusal } from '../../model/refusal.ts';
 import type { Refusal } from '../../model/refusal.ts';
 import type { Session } from '../../model/session.ts';
 import { authenticate } from '../../stages/open-session.ts';
@@ -51,15 +51,18 @@ function postCalls({ store, submit }: CallRouteParts): HttpRoute {
     doors,
     handle: async (request, response, peer) => {
       const call = parseCall(await receiveBody(request, identify(peer), room));
-      // Asked again: the body may have taken its time, and the session may have ended or come back since.
-      const ending = refuseForeignClaim(call, peer, identify(peer)) ?? (await submit(beginCall(call, peer)));
+      const ending = await submit(beginCall(call, peer));
       send(response, presenters[call.form](ending, Date.now()));
     },
   };
 }
 
-function beginCall({ request, traceparent }: HttpCall, peer: Peer): ReturnType<typeof readCall> {
-  return { ...readCall(request, peer), ...(traceparent === undefined ? {} : { traceparent }) };
+function beginCall({ request, traceparent, claimedAgent }: HttpCall, peer: Peer): ReturnType<typeof readCall> {
+  return {
+    ...readCall(request, peer),
+    ...(traceparent === undefined ? {} : { traceparent }),
+    ...(claimedAgent === undefined ? {} : { claimedAgent }),
+  };
 }
 
 async function receiveBody(request: IncomingMessage, caller: Session | Refusal, room: BodyRoom): Promise<Buffer> {
@@ -76,16 +79,6 @@ async function receiveBody(request: IncomingMessage, caller: Session | Refusal, 
     // That the credential is missing helps more than how little would have been read without one.
     throw isRefusal(caller) ? rpcErrorOf(caller) : error;
   }
-}
-
-/** The credential says who calls. A body that names another agent is refused: nobody speaks for someone else. */
-function refuseForeignClaim(call: HttpCall, peer: Peer, caller: Session | Refusal): GatewayEnding | undefined {
-  // Who has no session is refused, and counted, by the gate itself.
-  if (isRefusal(caller) || call.claimedAgent === undefined || call.claimedAgent === caller.agent) return undefined;
-  const message = `The credential belongs to the agent ${JSON.stringify(caller.agent)}; the call names another.`;
-  const remedy = 'Send as agentId the name that the session was created with, or leave it out.';
-  const refusal = refuse('MALFORMED_CALL', 'agent-claim', message, { remedy });
-  return { kind: 'refused', stage: 'door', refusal, call: beginCall(call, peer) };
 }
 
 function send(response: ServerResponse, { status, body, trouble }: Presented): void {
