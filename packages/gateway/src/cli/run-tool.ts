@@ -23,12 +23,7 @@ export async function runTool<Output>(
 }
 
 /** The same for tools of operators: without the operator's credential it ends here, with what to do. */
-export async function runOperatorTool<Output>(
-  name: string,
-  input: object,
-  context: CommandContext,
-  show: (output: Output) => void | Promise<void>,
-): Promise<number> {
+export const runOperatorTool: typeof runTool = (name, input, context, ...more) => {
   context.openOperatorClient();
-  return runTool(name, input, context, show);
-}
+  return runTool(name, input, context, ...more);
+};

@@ -79,9 +79,10 @@ test('whatever a caller sends, the stage answers and does not throw', () => {
 
 test('nobody speaks for another agent', () => {
   requirement('PERM-1');
-  const call = (claimedAgent: string) => ({ ...callOf({ claimedAgent }), session: sessionOf({ agent: 'ada' }) });
-  assertPassed(stage.run(call('ada'), clock) as ArgumentsRead | Refusal);
-  assertRefused(stage.run(call('grace'), clock) as ArgumentsRead | Refusal, {
+  const claim = (claimedAgent: string) =>
+    stage.run({ ...callOf({ claimedAgent }), session: sessionOf({ agent: 'ada' }) }, clock) as ArgumentsRead | Refusal;
+  assertPassed(claim('ada'));
+  assertRefused(claim('grace'), {
     code: 'MALFORMED_CALL',
     rule: 'agent-claim',
     remedy: 'Name the agent that the session was created for, or none.',
