@@ -1,11 +1,6 @@
 import type { Budget } from '../../model/session.ts';
-import type { Charge, Misconduct, NewLease, NewSession } from '../stores.ts';
+import type { Misconduct, NewLease, NewSession } from '../stores.ts';
 import type { Database, Statement } from './database.ts';
-
-const withinBudget = (table: string): string =>
-  ['calls', 'active_ms', 'tokens', 'cost_micros']
-    .map((kind) => `(${table}.max_${kind} IS NULL OR ${table}.${kind} < ${table}.max_${kind})`)
-    .join(' AND ');
 
 /** Sessions and their leases, inside the writer's transaction. */
 export class SessionWriter {
@@ -14,11 +9,6 @@ export class SessionWriter {
   readonly #end: Statement;
   readonly #endLease: Statement;
   readonly #isActive: Statement;
-  readonly #look: Statement;
-  readonly #countCall: Statement;
-  readonly #countLeaseCall: Statement;
-  readonly #charge: Statement;
-  readonly #chargeLease: Statement;
   readonly #blame: Statement;
   readonly #quarantine: Statement;
 
@@ -34,17 +24,6 @@ export class SessionWriter {
     this.#end = database.prepare(`UPDATE sessions SET status = 'ended' WHERE id = ? AND status <> 'ended'`);
     this.#endLease = database.prepare('UPDATE leases SET ended_at_ms = ? WHERE session_id = ? AND ended_at_ms IS NULL');
     this.#isActive = database.prepare(`SELECT 1 FROM sessions WHERE id = ? AND status = 'active'`);
-    this.#look = database.prepare(
-      `SELECT (s.status = 'active' AND (s.expires_at_ms IS NULL OR s.expires_at_ms > ?2)) AS session,
-         (l.id IS NOT NULL AND l.ended_at_ms IS NULL AND (l.expires_at_ms IS NULL OR l.expires_at_ms > ?2)) AS lease,
-         (${withinBudget('s')} AND ${withinBudget('l')}) AS budget
-       FROM sessions s LEFT JOIN leases l ON l.session_id = s.id AND l.id = ?3 WHERE s.id = ?1`,
-    );
-    this.#countCall = database.prepare('UPDATE sessions SET calls = calls + 1 WHERE id = ?');
-    this.#countLeaseCall = database.prepare('UPDATE leases SET calls = calls + 1 WHERE id = ?');
-    const spend = 'active_ms = active_ms + ?, tokens = tokens + ?, cost_micros = cost_micros + ?';
-    this.#charge = database.prepare(`UPDATE sessions SET ${spend} WHERE id = ?`);
-    this.#chargeLease = database.prepare(`UPDATE leases SET ${spend} WHERE id = ?`);
     this.#blame = database.prepare(
       `UPDATE sessions SET
          misconduct = CASE WHEN misconduct_since_ms + ?1 <= ?2 THEN ?3 ELSE misconduct + ?3 END,
@@ -78,23 +57,6 @@ export class SessionWriter {
 
   revokeLease(sessionId: string, nowMs: number): boolean {
     return this.#endLease.run(nowMs, sessionId) > 0;
-  }
-
-  /** What keeps the session from making one more call with this lease. Undefined: nothing. */
-  obstacle(sessionId: string, leaseId: string, nowMs: number): 'session' | 'lease' | 'budget' | undefined {
-    const row = this.#look.get(sessionId, nowMs, leaseId);
-    if (row === undefined) return 'session';
-    return (['session', 'lease', 'budget'] as const).find((part) => row[part] !== 1);
-  }
-
-  countCall(sessionId: string, leaseId: string): void {
-    this.#countCall.run(sessionId);
-    this.#countLeaseCall.run(leaseId);
-  }
-
-  charge({ sessionId, leaseId, activeMs, tokens, costMicros }: Charge): void {
-    this.#charge.run(activeMs, tokens, costMicros, sessionId);
-    this.#chargeLease.run(activeMs, tokens, costMicros, leaseId);
   }
 
   /** True when this put the session into quarantine. */

@@ -20,6 +20,7 @@ import { LogAppender } from './log-appender.ts';
 import { migrate } from './migrations.ts';
 import { prepareWriterStatements } from './writer-statements.ts';
 import { SessionWriter } from './session-writer.ts';
+import { SpendingLedger } from './spending-ledger.ts';
 import type { WriterStatements } from './writer-statements.ts';
 
 export interface WriterOptions {
@@ -65,6 +66,7 @@ export class Writer {
   readonly #counters: Counters;
   readonly #content: ContentWriter;
   readonly #sessions: SessionWriter;
+  readonly #ledger: SpendingLedger;
   readonly #statements: WriterStatements;
   #sealedBecause: string | undefined;
 
@@ -76,6 +78,7 @@ export class Writer {
     this.#counters = new Counters(this.#database);
     this.#content = new ContentWriter(this.#database);
     this.#sessions = new SessionWriter(this.#database);
+    this.#ledger = new SpendingLedger(this.#database);
     this.#statements = prepareWriterStatements(this.#database);
     this.#setReserveAside();
     // What a former run committed but did not sign is signed before anything new comes.
@@ -125,12 +128,14 @@ export class Writer {
       this.#statements.begin.run();
       const written = operations.map((operation): Written => ({ ok: true, value: this.#apply(operation) }));
       this.#counters.flush();
+      this.#ledger.flush();
       this.#statements.commit.run();
       this.#log.committed();
       return written;
     } catch (error) {
       this.#log.rolledBack();
       this.#counters.forget();
+      this.#ledger.forget();
       try {
         this.#statements.rollback.run();
       } catch {
@@ -151,11 +156,13 @@ export class Writer {
       case 'createSession':
         return this.#sessions.create(operation.session);
       case 'endSession':
-        return this.#sessions.end(operation.id);
+        return this.#changeSessions((sessions) => sessions.end(operation.id));
       case 'grantLease':
-        return this.#sessions.grantLease(operation.sessionId, operation.lease, operation.nowMs);
+        return this.#changeSessions((sessions) =>
+          sessions.grantLease(operation.sessionId, operation.lease, operation.nowMs),
+        );
       case 'revokeLease':
-        return this.#sessions.revokeLease(operation.sessionId, operation.nowMs);
+        return this.#changeSessions((sessions) => sessions.revokeLease(operation.sessionId, operation.nowMs));
       case 'setMode':
         return void this.#statements.setMode.run(operation.mode);
       case 'setSecret': {
@@ -175,7 +182,7 @@ export class Writer {
 
   #admit(admission: Admission, nowMs: number): Admitted {
     const { sessionId, leaseId, intent, dedupe } = admission;
-    const obstacle = this.#sessions.obstacle(sessionId, leaseId, nowMs);
+    const obstacle = this.#ledger.obstacle(sessionId, leaseId, nowMs);
     if (obstacle !== undefined) return { admitted: false, because: obstacle };
     if (dedupe !== undefined && !this.#claimKey(admission, dedupe, nowMs))
       return { admitted: false, because: 'dedupe' };
@@ -184,10 +191,18 @@ export class Writer {
       if (dedupe !== undefined) this.#statements.freeKey.run(intent.callId);
       return { admitted: false, because: 'rate', rule: reserved.rule, retryAfterMs: reserved.retryAfterMs };
     }
-    this.#sessions.countCall(sessionId, leaseId);
+    this.#ledger.countCall(sessionId, leaseId);
     const intentIndex = this.#log.append(intent);
     this.#statements.openIntent.run(intent.callId, intentIndex, sessionId, intent.timeMs);
     return { admitted: true, intentIndex };
+  }
+
+  /** What the ledger knows is written before sessions change, and read again afterwards. */
+  #changeSessions<Value>(change: (sessions: SessionWriter) => Value): Value {
+    this.#ledger.flush();
+    const value = change(this.#sessions);
+    this.#ledger.forget();
+    return value;
   }
 
   #claimKey({ sessionId, intent }: Admission, dedupe: NonNullable<Admission['dedupe']>, nowMs: number): boolean {
@@ -206,14 +221,16 @@ export class Writer {
     } else if (dedupe !== undefined) {
       this.#statements.freeKey.run(outcome.callId);
     }
-    if (charge !== undefined) this.#sessions.charge(charge);
+    if (charge !== undefined) this.#ledger.charge(charge);
     return this.#record(outcome, misconduct);
   }
 
   /** A session that this record puts into quarantine gets a record of that too, in the same commit. */
   #record(entry: LogEntry, misconduct: Misconduct | undefined): Recorded {
     const index = this.#log.append(entry);
-    if (misconduct === undefined || !this.#sessions.blame(misconduct, entry.timeMs)) return { index };
+    if (misconduct === undefined) return { index };
+    const isTooMuch = this.#changeSessions((sessions) => sessions.blame(misconduct, entry.timeMs));
+    if (!isTooMuch) return { index };
     const { sessionId } = misconduct;
     const payload = JSON.stringify({ event: 'session_quarantined', because_of: index });
     this.#log.append({ kind: 'event', result: 'denied', timeMs: entry.timeMs, sessionId, payload });
