@@ -9,7 +9,18 @@ const layers: readonly (readonly string[])[] = [
   ['model'],
   ['pipeline'],
   [
-    ['governance', 'approvals', 'registry', 'sandbox', 'spawner', 'audit', 'content', 'anomaly', 'telemetry'],
+    [
+      'governance',
+      'approvals',
+      'registry',
+      'sandbox',
+      'spawner',
+      'audit',
+      'secrets',
+      'content',
+      'anomaly',
+      'telemetry',
+    ],
     // The interfaces stand apart from the adapters: the log is written against the first and used by the second.
     ['storage/stores.ts', 'storage/sqlite', 'storage/postgres'],
   ].flat(),

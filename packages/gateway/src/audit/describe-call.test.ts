@@ -6,10 +6,15 @@ import { requirement } from '../../../../test/requirement.ts';
 import { refuse } from '../model/refusal.ts';
 import { argumentsOf, callOf, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
 import { describeCall, describeRefusal, encodePayload, keepText } from './describe-call.ts';
+import type { KnownFacts } from './describe-call.ts';
 import { Redactor } from './redact.ts';
 
 const secret = 'hunter2-secret';
 const redactor = new Redactor([secret]);
+
+function recordedArguments(call: KnownFacts): JsonObject {
+  return { ...(describeCall(call, redactor)['arguments'] as JsonObject) };
+}
 
 test('a call is described as far as it came', () => {
   assert.deepEqual(describeCall({}, redactor), { request_id: '', tool: '' });
@@ -32,17 +37,30 @@ test('the record keeps the canonical name and the name as called', () => {
 
 test('arguments stand in the record as they were judged, redacted; before that as they came', () => {
   requirement('AUD-4');
-  const raw = { rawArguments: { token: 't1', text: secret } };
+  const raw = { rawArguments: { token: 't1', text: secret, path: 'a' }, tool: toolOf() };
   const session = sessionOf();
-  assert.deepEqual(
-    { ...(describeCall({ ...raw, session }, redactor)['arguments'] as JsonObject) },
-    {
-      token: '[redacted]',
-      text: '[redacted]',
-    },
-  );
+  assert.deepEqual(recordedArguments({ ...raw, session }), { token: '[redacted]', text: '[redacted]', path: 'a' });
   const checked = { ...raw, ...argumentsOf({ path: 'a', limit: 100 }), session };
-  assert.deepEqual({ ...(describeCall(checked, redactor)['arguments'] as JsonObject) }, { path: 'a', limit: 100 });
+  assert.deepEqual(recordedArguments(checked), { path: 'a', limit: 100 });
+});
+
+test('arguments that a tool declares secret are in no record, nor is a hash of them', () => {
+  requirement('AUD-4');
+  const tool = toolOf({ name: 'secrets.set', secretArguments: ['value'] });
+  const call = { ...argumentsOf({ name: 'A', value: 'plain words' }), tool, session: sessionOf() };
+  assert.deepEqual(recordedArguments(call), { name: 'A', value: '[redacted]' });
+  assert.ok(!('arguments_sha256' in describeCall(call, redactor)));
+  assert.ok('arguments_sha256' in describeCall({ ...call, tool: toolOf() }, redactor));
+});
+
+test('of arguments that nobody can tell the secret ones of, only the names are recorded', () => {
+  requirement('AUD-4');
+  const rawArguments = { name: 'A', valeu: 'plain words' };
+  const misspelt = { rawArguments, tool: toolOf({ secretArguments: ['value'] }), session: sessionOf() };
+  const unknownTool = { rawArguments, session: sessionOf() };
+  for (const call of [misspelt, unknownTool]) {
+    assert.deepEqual(recordedArguments(call), { name: '[redacted]', valeu: '[redacted]' });
+  }
 });
 
 test('arguments of callers without a session are not recorded', () => {
@@ -52,7 +70,9 @@ test('arguments of callers without a session are not recorded', () => {
 test('arguments with more values than anyone reads are a note', () => {
   const session = sessionOf();
   const described = (length: number) =>
-    describeCall({ rawArguments: { list: Array.from({ length }, () => 1) }, session }, redactor)['arguments'];
+    describeCall({ rawArguments: { list: Array.from({ length }, () => 1) }, session, tool: toolOf() }, redactor)[
+      'arguments'
+    ];
   assert.equal(typeof described(9000), 'object');
   assert.equal(described(10_000), '[10000 values or more]');
 });

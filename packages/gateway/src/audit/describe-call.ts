@@ -1,7 +1,8 @@
-import type { Json } from '@sallyport/contract';
+import type { Json, JsonObject } from '@sallyport/contract';
 import type * as facts from '../model/call.ts';
 import type { Refusal } from '../model/refusal.ts';
 import { countValues } from '../registry/count-values.ts';
+import { maskMembers } from './mask-members.ts';
 import type { Redactor } from './redact.ts';
 
 /** All facts that a record may tell, as far as the call came. */
@@ -38,7 +39,8 @@ export function describeCall(call: KnownFacts, redactor: Redactor): { [key: stri
     tool: tool?.definition.name ?? keep(call.toolName),
     ...(tool !== undefined && call.toolName !== tool.definition.name ? { tool_as_named: call.toolName ?? '' } : {}),
     ...optional('version', tool?.definition.version),
-    ...optional('arguments_sha256', call.arguments?.sha256),
+    // A hash of little more than a short secret can be guessed.
+    ...optional('arguments_sha256', tool?.definition.secretArguments ? undefined : call.arguments?.sha256),
     ...describeArguments(call, redactor),
     ...optional('mode', call.mode),
     ...(verdict === undefined
@@ -95,7 +97,14 @@ function describeArguments(call: KnownFacts, redactor: Redactor): { arguments?: 
   const value = call.arguments?.value ?? call.rawArguments;
   if (value === undefined || call.session === undefined) return {};
   if (countValues(value, mostValues) === mostValues) return { arguments: `[${mostValues} values or more]` };
-  return { arguments: redactor.redactJson(value) };
+  return { arguments: redactor.redactJson(maskMembers(value, secretMembers(call, value))) };
+}
+
+/** Those that the tool declares; all of them as long as nobody knows which ones the caller meant. */
+function secretMembers(call: KnownFacts, value: JsonObject): readonly string[] {
+  const declared = call.tool?.definition.secretArguments ?? [];
+  const isUnderstood = call.arguments !== undefined || (call.tool !== undefined && declared.length === 0);
+  return isUnderstood ? declared : Object.keys(value);
 }
 
 function optional(name: string, value: string | undefined): { [key: string]: Json } {

@@ -1,6 +1,6 @@
 import type { CredentialPattern } from './credentials/credential-pattern.ts';
 import { credentialPatterns } from './credentials/index.ts';
-import { LiteralStarts } from './literal-starts.ts';
+import { LiteralStarts, startLength } from './literal-starts.ts';
 import { looksSecret } from './looks-secret.ts';
 import type { Span } from './span.ts';
 
@@ -11,30 +11,30 @@ interface CompiledPattern {
   readonly guess: boolean;
 }
 
+interface Keyword {
+  /** In small letters. */
+  readonly text: string;
+  readonly patterns: readonly CompiledPattern[];
+}
+
 const none: readonly Span[] = [];
 
 /** Finds what has the shape of a well-known credential. */
 export class CredentialFinder {
   readonly #starts = new LiteralStarts();
-  /** Matches a keyword at one place only. */
-  readonly #keyword: RegExp;
-  readonly #byKeyword = new Map<string, CompiledPattern[]>();
+  /** By their first characters, the longest first. */
+  readonly #keywords = new Map<string, Keyword[]>();
 
   constructor(patterns: readonly CredentialPattern[] = credentialPatterns) {
-    const compiled = patterns.map((pattern) => ({ pattern, ready: compilePattern(pattern) }));
-    const keywords = [...new Set(patterns.flatMap((pattern) => pattern.keywords.map((word) => word.toLowerCase())))];
-    // The longest first: what else begins at the same place is then a beginning of the keyword that was found.
-    keywords.sort((a, b) => b.length - a.length);
-    this.#keyword = new RegExp(keywords.map(RegExp.escape).join('|'), 'iy');
-    for (const found of keywords) {
-      this.#starts.add(found);
-      const fitting = compiled.filter(({ pattern }) =>
-        pattern.keywords.some((keyword) => found.startsWith(keyword.toLowerCase())),
-      );
-      this.#byKeyword.set(
-        found,
-        fitting.map(({ ready }) => ready),
-      );
+    const compiled = patterns.map((pattern) => ({ ...pattern, compiled: compilePattern(pattern) }));
+    const texts = new Set(patterns.flatMap(({ keywords }) => keywords.map((keyword) => keyword.toLowerCase())));
+    for (const text of [...texts].sort((a, b) => b.length - a.length)) {
+      // Only the longest keyword at a place is looked up, so it speaks for those that it begins with.
+      const fitting = compiled.filter(({ keywords }) => keywords.some((other) => text.startsWith(other.toLowerCase())));
+      const start = text.slice(0, startLength);
+      const keyword = { text, patterns: fitting.map((pattern) => pattern.compiled) };
+      this.#keywords.set(start, [...(this.#keywords.get(start) ?? []), keyword]);
+      this.#starts.add(start);
     }
   }
 
@@ -49,10 +49,13 @@ export class CredentialFinder {
   }
 
   #patternsAt(text: string, at: number): readonly CompiledPattern[] {
-    this.#keyword.lastIndex = at;
-    const keyword = this.#keyword.exec(text);
-    return keyword === null ? [] : (this.#byKeyword.get(keyword[0].toLowerCase()) ?? []);
+    const alike = this.#keywords.get(text.slice(at, at + startLength).toLowerCase());
+    return alike?.find((keyword) => standsAt(text, at, keyword.text))?.patterns ?? [];
   }
+}
+
+function standsAt(text: string, at: number, keyword: string): boolean {
+  return text.slice(at, at + keyword.length).toLowerCase() === keyword;
 }
 
 function compilePattern({ keywords, before, pattern, anyCase, apart, guess }: CredentialPattern): CompiledPattern {

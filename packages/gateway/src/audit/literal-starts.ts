@@ -1,3 +1,6 @@
+/** How much of a literal is looked at. */
+export const startLength = 3;
+
 const slots = 1 << 15;
 
 /**

@@ -8,9 +8,15 @@ import { blankSpans, redacted } from './span.ts';
 const longestKept = 1000;
 const longestText = 1024 * 1024;
 const mostItems = 50;
+/** How much of one value is looked at, all its texts together; more would not fit into a record. */
+const mostCharacters = 128 * 1024;
 const smallestLongNumber = 10 ** (shortestSecret - 1);
 /** Enough of what follows a cut to recognise a credential that begins before it. */
 const lookahead = 512;
+
+interface Budget {
+  charactersLeft: number;
+}
 
 /**
  * Takes secrets out of what is about to be recorded, logged or shown: values under telling key names, values we know to
@@ -37,29 +43,38 @@ export class Redactor {
 
   /** A copy of `value` that is safe to keep. */
   redactJson(value: Json): Json {
+    return this.#copy(value, { charactersLeft: mostCharacters });
+  }
+
+  #copy(value: Json, budget: Budget): Json {
     switch (typeof value) {
       case 'string':
-        return this.#redact(value, longestKept);
+        return this.#copyText(value, budget);
       case 'number':
         return Math.abs(value) >= smallestLongNumber && this.redactText(String(value)) !== String(value)
           ? redacted
           : value;
       case 'object':
         if (value === null) return null;
-        return Array.isArray(value) ? this.#redactList(value) : this.#redactObject(value as JsonObject);
+        return Array.isArray(value) ? this.#copyList(value, budget) : this.#copyObject(value as JsonObject, budget);
       default:
         return value;
     }
   }
 
-  #redactList(list: readonly Json[]): Json {
+  #copyText(text: string, budget: Budget): string {
+    budget.charactersLeft -= Math.min(text.length, longestKept + lookahead);
+    return budget.charactersLeft < 0 ? `[${text.length} characters]` : this.#redact(text, longestKept);
+  }
+
+  #copyList(list: readonly Json[], budget: Budget): Json {
     const kept = list.slice(0, mostItems).map((item, at) => {
-      return isSecretOption(list[at - 1]) && typeof item === 'string' ? redacted : this.redactJson(item);
+      return isSecretOption(list[at - 1]) && typeof item === 'string' ? redacted : this.#copy(item, budget);
     });
     return list.length > mostItems ? [...kept, `[${list.length - mostItems} more]`] : kept;
   }
 
-  #redactObject(value: JsonObject): Json {
+  #copyObject(value: JsonObject, budget: Budget): Json {
     const copy = Object.create(null) as Record<string, Json>;
     // `{ "name": "DB_PASSWORD", "value": … }`: lists of headers and variables look like this.
     const named = value['name'] ?? value['key'];
@@ -72,7 +87,7 @@ export class Redactor {
       }
       const isSecret = isSecretName(key, member) || (holdsSecret && key === 'value');
       const isTelling = member !== null && typeof member !== 'boolean';
-      copy[this.#redact(key, longestKept)] = isSecret && isTelling ? redacted : this.redactJson(member);
+      copy[this.#copyText(key, budget)] = isSecret && isTelling ? redacted : this.#copy(member, budget);
     }
     return copy;
   }

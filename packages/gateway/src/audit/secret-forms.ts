@@ -1,3 +1,5 @@
+import { looksSecret } from './looks-secret.ts';
+
 /** One way in which a secret may be written. */
 export interface SecretForm {
   readonly text: string;
@@ -8,6 +10,8 @@ export interface SecretForm {
 /** What is shorter would blank ordinary text. */
 export const shortestSecret = 6;
 const shortestLine = 16;
+const shortestFragment = 12;
+const mostFragments = 16;
 
 /**
  * How a secret usually looks where it was not meant to be: as it is, escaped for JSON, URLs or HTML, in base64 (also as
@@ -15,7 +19,7 @@ const shortestLine = 16;
  */
 export function writeForms(secret: string): SecretForm[] {
   const forms = new Map<string, SecretForm>();
-  for (const text of [secret, ...linesOf(secret)]) {
+  for (const text of [secret, ...linesOf(secret), ...fragmentsOf(secret)]) {
     for (const plain of plainForms(text)) forms.set(plain, { text: plain, inBase64: false });
     for (const cut of base64Forms(text)) forms.set(cut, { text: cut, inBase64: true });
   }
@@ -27,6 +31,13 @@ function linesOf(secret: string): string[] {
   if (!secret.includes('\n')) return [];
   const lines = secret.split('\n').map((line) => line.trim());
   return lines.filter((line) => line.length >= shortestLine && !/\s|^-----/.test(line));
+}
+
+/** The plain parts between signs that are escaped in more ways than anyone can list: one for each shell and format. */
+function fragmentsOf(secret: string): string[] {
+  if (!/["'`\\<>&%$\s]|[^ -~]/.test(secret)) return [];
+  const fragments = secret.split(/[^A-Za-z0-9_.-]+/).filter(({ length }) => length >= shortestFragment);
+  return fragments.filter((fragment) => looksSecret(fragment, 0, fragment.length)).slice(0, mostFragments);
 }
 
 function plainForms(text: string): string[] {

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { exitCodes } from '@sallyport/contract/codes';
 import type { Home } from '../daemon/home.ts';
+import { readSecret } from '../daemon/secret-files.ts';
+import { ConfigError } from '../model/fault.ts';
 import { CommandFailure, describeError, hasErrorCode, usageFailure } from './failure.ts';
 import { postJson } from './post-json.ts';
 import type * as wire from './wire-json.ts';
@@ -91,6 +93,8 @@ function readToken({ environment, tokenFile }: ClientOptions): string | undefine
 }
 
 function readOperatorCredential(options: ClientOptions): string {
+  const own = options.environment['SALLYPORT_CREDENTIAL_FILE'];
+  if (own) return readOwnCredential(own);
   const file = options.home.operatorCredentialFile;
   try {
     return readFileSync(file, 'utf8').trim();
@@ -104,6 +108,22 @@ function readOperatorCredential(options: ClientOptions): string {
       { remedy: 'Run the command as the user who owns it, or set SALLYPORT_TOKEN to act as an agent.' },
     );
   }
+}
+
+/** Of a person who is not the first operator. */
+function readOwnCredential(file: string): string {
+  let credential: string | undefined;
+  try {
+    credential = readSecret(file);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw usageFailure(`The credential file cannot be read: ${describeError(error)}`);
+  }
+  if (credential !== undefined) return credential;
+  throw usageFailure(
+    `There is no credential file ${file}.`,
+    'SALLYPORT_CREDENTIAL_FILE names it. Unset that to act as the first operator.',
+  );
 }
 
 function isUnreachable(error: unknown): boolean {

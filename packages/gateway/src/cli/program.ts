@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { version } from '../daemon/version.ts';
 import type { CommandContext } from './command-context.ts';
 import { addContentCommands } from './content-commands.ts';
+import { addPeopleCommands } from './people-commands.ts';
 import type { AuditTailOptions } from './audit-tail.ts';
 import type { AuditVerifyOptions } from './audit-verify.ts';
 import type { LeaseGrantOptions } from './lease.ts';
@@ -57,6 +58,7 @@ export function buildProgram(run: Run, { json }: { readonly json: boolean }): Co
   addLeaseCommands(program, start);
   addAuditCommands(program, start);
   addContentCommands(program, start);
+  addPeopleCommands(program, start);
   return program;
 }
 

@@ -126,7 +126,7 @@ test('a refusal before the intent is a record of its own, with all that was know
     agent: 'ada',
     principal: 'agent',
     tool: 'notes.raed',
-    arguments: { api_key: '[redacted]', path: 'a' },
+    arguments: { api_key: '[redacted]', path: '[redacted]' },
     refusal: {
       stage: 'resolve-tool',
       code: 'UNKNOWN_TOOL',

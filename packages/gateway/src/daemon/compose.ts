@@ -10,6 +10,7 @@ import type { DownloadStream, UploadStream } from '../content/transfers.ts';
 import { contentService } from '../doors/content-service.ts';
 import { operatorService } from '../doors/operator-service.ts';
 import type { Status } from '../doors/operator-service.ts';
+import { redactEnding } from '../doors/redact-ending.ts';
 import { openDoors } from '../doors/rpc/open-doors.ts';
 import { toolProtocolService } from '../doors/typed/tool-protocol-service.ts';
 import { toolService } from '../doors/tool-service.ts';
@@ -22,15 +23,20 @@ import type { Begun } from '../model/call.ts';
 import { KeyedLock } from '../pipeline/keyed-lock.ts';
 import { Turnstile } from '../pipeline/turnstile.ts';
 import { Registry } from '../registry/registry.ts';
+import { createSecretsKey } from '../secrets/seal-secret.ts';
+import { SecretStore } from '../secrets/secret-store.ts';
 import { openSqliteStore } from '../storage/sqlite/sqlite-store.ts';
 import { EventLog } from '../telemetry/event-log.ts';
 import { artifactTools } from '../tools/artifacts/index.ts';
 import { contentTools } from '../tools/content/index.ts';
 import { fileTools } from '../tools/files/index.ts';
 import { leaseTools } from '../tools/leases/leases.ts';
+import { peopleTools } from '../tools/people/people.ts';
+import { secretTools } from '../tools/secrets/secrets.ts';
 import { sessionTools } from '../tools/sessions/sessions.ts';
 import type { Config } from './config.ts';
 import { openOperatorSession, openSigningKey } from './identity.ts';
+import { readOrCreateSecret } from './secret-files.ts';
 import { statusReader } from './read-status.ts';
 import { watchSpace } from './space-gauge.ts';
 import { version } from './version.ts';
@@ -82,6 +88,11 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   // A sealed store cannot take the note, and has said so already.
   opened.defer(() => recordEvent('daemon_stopped').then(ignore, ignore));
 
+  const secrets = SecretStore.open({
+    index: store,
+    key: readOrCreateSecret(home.secretsKeyFile, createSecretsKey),
+    learn: (value) => redactor.learn(value),
+  });
   const content = await ContentStore.open({ folder: home.contentFolder, index: store });
   const uploads = new Transfers<UploadStream>();
   const downloads = new Transfers<DownloadStream>();
@@ -92,6 +103,8 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     ...artifactTools({ store: content, index: store }),
     ...sessionTools(store, { workspace }),
     ...leaseTools(store),
+    ...peopleTools(store, { workspace }),
+    ...secretTools(secrets),
   ];
   for (const tool of tools) registry.register(tool);
 
@@ -112,8 +125,8 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     log,
   });
   const clock = { nowMs: Date.now };
-  const submit = (call: Omit<Begun, 'callId' | 'startedAtMs'>) =>
-    gateway.run({ ...call, callId: randomUUIDv7(), startedAtMs: Date.now() }, clock);
+  const submit = async (call: Omit<Begun, 'callId' | 'startedAtMs'>) =>
+    redactEnding(await gateway.run({ ...call, callId: randomUUIDv7(), startedAtMs: Date.now() }, clock), redactor);
 
   let address = '';
   const readStatus = statusReader({

@@ -8,6 +8,7 @@ export interface Home {
   readonly databaseFile: string;
   readonly signingKeyFile: string;
   readonly verifierFile: string;
+  readonly secretsKeyFile: string;
   readonly operatorCredentialFile: string;
   readonly operatorSocket: string;
   readonly agentSocket: string;
@@ -29,6 +30,7 @@ export function describeHome(folder: string): Home {
     databaseFile: at('sallyport.db'),
     signingKeyFile: at('keys', 'audit.key'),
     verifierFile: at('keys', 'audit.pub'),
+    secretsKeyFile: at('keys', 'secrets.key'),
     operatorCredentialFile: at('credentials', 'operator'),
     operatorSocket: at('run', 'operator', 'sallyport.sock'),
     agentSocket: at('run', 'agent', 'sallyport.sock'),

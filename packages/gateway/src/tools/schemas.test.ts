@@ -7,6 +7,8 @@ import { artifactTools } from './artifacts/index.ts';
 import { contentTools } from './content/index.ts';
 import { fileTools } from './files/index.ts';
 import { leaseTools } from './leases/leases.ts';
+import { peopleTools } from './people/people.ts';
+import { secretTools } from './secrets/secrets.ts';
 import { sessionTools } from './sessions/sessions.ts';
 
 // Definitions need none of what the tools work with.
@@ -16,6 +18,8 @@ const tools = [
   ...contentTools(nothing),
   ...artifactTools(nothing),
   ...leaseTools({} as Store),
+  ...peopleTools({} as Store, { workspace: '/' }),
+  ...secretTools(nothing),
   ...sessionTools({} as Store, { workspace: '/' }),
 ];
 

@@ -47,7 +47,8 @@ export const cloudCredentials: readonly CredentialPattern[] = [
   {
     id: 'google-refresh-token',
     description: 'Google OAuth refresh token',
-    keywords: ['1//0'],
+    // A path made of it has one slash.
+    keywords: ['1//0', '1/0'],
     apart: true,
     pattern: `${url64}{40,200}`,
     match: ['1//0<url64:90>'],

@@ -14,11 +14,11 @@ const secretWords = [
 ];
 const moreSecretWords = ['access_key', 'auth_key', 'client_secret', 'credential', 'pwd', 'bearer', 'account_key'];
 
-/** Names in quotes, plain or inside of a JSON text. */
-const quotedWords = [...secretWords, 'pass', 'authorization'].flatMap((name) => [`${name}"`, `${name}\\"`, `${name}'`]);
-
 /** Not what stands for a value that comes from elsewhere, such as `$TOKEN` or `<token>`. */
 const value = '[^\\s"\'`,;:\\\\<>${}()[\\]*=][^\\s"\'`,;\\\\<>]';
+
+/** `https:/` and its kind; the second slash is lost where a URL is taken for a path. */
+const endsOfScheme = Array.from('abcdefghijklmnopqrstuvwxyz0123456789', (letter) => `${letter}:/`);
 
 /** What is recognised by what stands around it: keys, headers, URLs, assignments. */
 export const credentialsInText: readonly CredentialPattern[] = [
@@ -34,7 +34,7 @@ export const credentialsInText: readonly CredentialPattern[] = [
     id: 'putty-private-key',
     description: 'Private lines of a PuTTY key',
     keywords: ['Private-Lines:'],
-    pattern: '[ ]{0,2}[0-9]{1,4}(?<secret>[A-Za-z0-9+/=\\s\\\\]{16,20000})',
+    pattern: '[ ]{0,2}[0-9]{1,4}[\\s\\\\](?<secret>[A-Za-z0-9+/=\\s\\\\]{16,20000})',
     match: ['Private-Lines: 14\n<base64:64>\n<base64:64>'],
     miss: ['Private-Lines: 0'],
   },
@@ -61,7 +61,7 @@ export const credentialsInText: readonly CredentialPattern[] = [
     keywords: ['authorization'],
     anyCase: true,
     pattern:
-      '["\'`\\\\ ]{0,4}[:=][ "\'`\\\\:=]{0,4}(?:Basic|Bearer|Token|Digest|ApiKey|Negotiate|Bot|AWS4-HMAC-SHA256) (?<secret>[^\\s"\'`\\\\][^"\'`\\\\\\r\\n]{3,4096})',
+      '["\'`\\\\ ]{0,4}[:=][ "\'`\\\\:=]{0,4}(?:Basic|Bearer|Token|Digest|ApiKey|Negotiate|Bot|AWS4-HMAC-SHA256) (?<secret>[^\\s"\'`\\\\$<{][^"\'`\\\\\\r\\n]{3,4096})',
     match: [
       'Authorization: Basic <base64:20>',
       '{"Authorization":"Bearer <=abc.def>"}',
@@ -92,21 +92,24 @@ export const credentialsInText: readonly CredentialPattern[] = [
   {
     id: 'password-in-url',
     description: 'Password in a URL or connection string: scheme://user:password@host',
-    keywords: ['://'],
-    pattern: '[^\\s:@/"\'`<>\\\\]{0,128}:(?<secret>[^\\s@/"\'`<>\\\\]{1,256})(?=@)',
+    keywords: endsOfScheme,
+    anyCase: true,
+    pattern: '/?[^\\s:@/"\'`<>\\\\]{0,128}:(?<secret>[^\\s@/"\'`<>\\\\]{1,256})(?=@)',
     match: [
-      'postgres://app:<=pw>@db.internal:5432/app',
+      'postgres://app:<=open>@db.internal:5432/app',
       'https://user:<alnum:12>@example.com/',
       'redis://:<=guess>@cache',
+      '/workspace/https:/user:<=letmein>@example.com',
     ],
-    miss: ['https://example.com:8080/a@b', 'http://localhost:3000'],
+    miss: ['https://example.com:8080/a@b', 'http://localhost:3000', 'C:/Users/ada:stream@x'],
   },
   {
     id: 'token-in-url',
     description: 'Token in the place of the user of a URL',
-    keywords: ['://'],
+    keywords: endsOfScheme,
+    anyCase: true,
     guess: true,
-    pattern: '(?<secret>[A-Za-z0-9_.~-]{20,256})(?=@)',
+    pattern: '/?(?<secret>[A-Za-z0-9_.~-]{20,256})(?=@)',
     match: ['https://<alnum:40>@git.example.com/repo.git'],
     miss: ['https://user@example.com'],
   },
@@ -192,11 +195,17 @@ export const credentialsInText: readonly CredentialPattern[] = [
   },
   {
     id: 'secret-member',
-    description: 'Secret member of an object in a text of JSON, JavaScript or Python',
-    keywords: quotedWords,
+    description: 'Secret member of an object in a text of JSON, JavaScript or Python, however often it was quoted',
+    keywords: [...secretWords, 'pass', 'authorization'],
     anyCase: true,
-    pattern: '[ \\t]{0,4}:[ \\t]{0,4}(?:\\\\"|"|\')(?<secret>[^"\'\\\\\\s<>${}][^"\'\\\\\\r\\n]{1,1024})',
-    match: ['{"password": "<=swordfish>"}', '{\\"db_password\\":\\"<=swordfish>\\"}', "{'token': '<=swordfish>'}"],
+    pattern:
+      '[\\\\]{0,15}["\'][ \\t]{0,4}:[ \\t]{0,4}[\\\\]{0,15}["\'](?<secret>[^"\'\\\\\\s<>${}][^"\'\\\\\\r\\n]{1,1024})',
+    match: [
+      '{"password": "<=swordfish>"}',
+      '{\\"db_password\\":\\"<=swordfish>\\"}',
+      "{'token': '<=swordfish>'}",
+      '{\\\\\\"token\\\\\\":\\\\\\"<=swordfish>\\\\\\"}',
+    ],
     miss: ['{"password": ""}', '{"token": "$TOKEN"}', '{"password": null}'],
   },
   {
@@ -204,7 +213,7 @@ export const credentialsInText: readonly CredentialPattern[] = [
     description: 'Secret element of an XML text',
     keywords: ['<password>', '<passwd>', '<passphrase>', '<secret>', '<token>', '<apikey>', '<api_key>', '<secretkey>'],
     anyCase: true,
-    pattern: '(?<secret>[^<\\s][^<\\r\\n]{1,512})(?=</)',
+    pattern: '(?<secret>[^<\\s"\\\\][^<\\r\\n"\\\\]{1,512})(?=</)',
     match: ['<server><password><=swordfish></password></server>'],
     miss: ['<password></password>', 'use <token> and <name>'],
   },

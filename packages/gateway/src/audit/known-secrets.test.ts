@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { requirement } from '../../../../test/requirement.ts';
+import { KnownSecrets } from './known-secrets.ts';
+import { blankSpans } from './span.ts';
+
+function show(secrets: readonly string[], text: string, isCut = false): string {
+  const known = new KnownSecrets();
+  for (const secret of secrets) known.learn(secret);
+  return blankSpans(text, known.find(text, { isCut }));
+}
+
+const secret = `pä/ss "w&rd" <7>'+~`;
+const encodings: Record<string, (text: string) => string> = {
+  'as it is': (text) => text,
+  'as JSON': (text) => JSON.stringify(text),
+  'as JSON in JSON': (text) => JSON.stringify(JSON.stringify(text)),
+  'as JSON with escaped slashes': (text) => JSON.stringify(text).replaceAll('/', '\\/'),
+  'as JSON in ASCII': (text) =>
+    JSON.stringify(text).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  'in a URL': (text) => encodeURIComponent(text),
+  'in a URL, small digits': (text) => encodeURIComponent(text).replace(/%../g, (byte) => byte.toLowerCase()),
+  'in a form': (text) => new URLSearchParams({ '': text }).toString().slice(1),
+  'in HTML': (text) =>
+    text
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replaceAll('"', '&quot;')
+      .replaceAll("'", '&#39;'),
+  'in base64': (text) => Buffer.from(text).toString('base64'),
+  'in base64 for URLs': (text) => Buffer.from(text).toString('base64url'),
+  'in hexadecimal': (text) => Buffer.from(text).toString('hex'),
+  'in hexadecimal, capitals': (text) => Buffer.from(text).toString('hex').toUpperCase(),
+};
+
+for (const [how, encode] of Object.entries(encodings)) {
+  test(`a known secret is found ${how}`, () => {
+    requirement('AUD-4');
+    const encoded = encode(secret);
+    const inner = /^"+(?<inner>.*?)"+$/.exec(encoded)?.groups?.['inner'] ?? encoded;
+    const seen = show([secret], `before,${encoded};after`);
+    assert.ok(!seen.includes(inner) && seen.includes('[redacted]'), seen);
+    assert.match(seen, /^before,.*;after$/);
+  });
+}
+
+test('a known secret is found inside of a longer base64 text, and its neighbours carry no bits of it', () => {
+  requirement('AUD-4');
+  const ours = fc
+    .string({ unit: 'grapheme-ascii', minLength: 12, maxLength: 40 })
+    .filter((text) => text.trim() === text);
+  fc.assert(
+    fc.property(ours, fc.uint8Array({ maxLength: 8 }), fc.uint8Array({ maxLength: 8 }), (value, before, after) => {
+      const bytes = Buffer.concat([before, Buffer.from(value), after]);
+      for (const encoding of ['base64', 'base64url'] as const) {
+        const encoded = bytes.toString(encoding);
+        const seen = show([value], encoded);
+        const [head = '', tail = ''] = seen.split('[redacted]');
+        assert.notEqual(seen, encoded);
+        // What is left holds no more bits than stood around the secret.
+        assert.ok(head.length <= Math.floor((before.length * 8) / 6), seen);
+        assert.ok(tail.replace(/=+$/, '').length <= Math.ceil((after.length * 8) / 6), seen);
+      }
+    }),
+  );
+});
+
+test('the lines of a secret are secret, as they stand in a diff or an indented block', () => {
+  requirement('AUD-4');
+  const lines = ['MIIEvQIBADANBgkqhkiG9w0BAQEFAASC', 'BKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj'];
+  const key = ['-----BEGIN THING-----', ...lines, '-----END THING-----'].join('\n');
+  const seen = show([key], `+-----BEGIN THING-----\r\n+${lines[0]}\r\n+${lines[1]}\r\n`);
+  for (const line of lines) assert.ok(!seen.includes(line), seen);
+});
+
+test('however a secret with signs in it was escaped, its plain parts are found', () => {
+  requirement('AUD-4');
+  const value = `p"a's\\s 7cc3398d8588&x<ö>`;
+  for (const escape of [
+    (text: string) => text.replace(/["'\\]/g, '?'),
+    (text: string) => JSON.stringify(JSON.stringify(JSON.stringify(text))),
+    (text: string) => `'${text.replaceAll("'", `'\\''`)}'`,
+  ]) {
+    assert.ok(!show([value], escape(value)).includes('7cc3398d8588'), escape(value));
+  }
+  assert.equal(show(['some ordinary.host.name & words'], 'ordinary.host.name'), 'ordinary.host.name');
+});
+
+test('a secret that contains another one leaves no part of itself behind', () => {
+  for (const order of [
+    ['secret-part', 'secret-part-and-more'],
+    ['secret-part-and-more', 'secret-part'],
+  ]) {
+    assert.equal(show(order, 'x secret-part-and-more y'), 'x [redacted] y');
+  }
+});
+
+test('half a secret at the end of a text that was cut is found, and only there', () => {
+  requirement('AUD-4');
+  const value = 'correct-horse-battery-staple';
+  assert.equal(show([value], 'it is correct-horse', true), 'it is [redacted]');
+  assert.equal(show([value], 'it is correct-horse', false), 'it is correct-horse');
+  assert.equal(show([value], 'correct-horse and more', true), 'correct-horse and more');
+});
+
+test('what is left of a secret that was cut is found: long pieces always, short ones when they are random', () => {
+  requirement('AUD-4');
+  const words = 'correct-horse-battery-staple';
+  assert.equal(show([words], 'it is "correct-horse-battery-st" and so on'), 'it is "[redacted]" and so on');
+  assert.equal(show([words], 'it is …ect-horse-battery-staple'), 'it is …[redacted]');
+  assert.equal(show([words], 'the correct-horse-battery is here'), 'the correct-horse-battery is here');
+  const random = 'kJ83hs0YqLm2PzXw9BnR';
+  assert.equal(show([random], 'kJ83hs0Y…w9BnR'), '[redacted]…w9BnR');
+  assert.equal(show([random], 'kJ83h…2PzXw9BnR'), 'kJ83h…[redacted]');
+  const long = Array.from({ length: 40 }, (_, n) => `${n * 7919}`).join('');
+  assert.equal(show([long], `a${long.slice(50, 90)}z`), 'a[redacted]z');
+});
+
+test('what is too short to be a secret does not blank ordinary text', () => {
+  assert.equal(show(['a', '', '   ', 'five5'], 'a banana five5'), 'a banana five5');
+});
+
+test('many secrets, and long ones, are all found', () => {
+  const many = Array.from({ length: 1000 }, (_, n) => `secret-number-${n}-of-many`);
+  const long = Array.from({ length: 2000 }, (_, n) => `line${n}`).join(' ');
+  const text = `${many.join(' ')} ${long}`;
+  assert.equal(
+    show([...many, long], text)
+      .replaceAll('[redacted]', '')
+      .trim(),
+    '',
+  );
+});
+
+test('no secret can break the search for the others', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: 'binary', minLength: 6, maxLength: 30 }), { maxLength: 5 }), (secrets) => {
+      const usable = secrets.map((each) => each.trim()).filter(({ length }) => length >= 6);
+      const seen = show(secrets, usable.join('|'));
+      for (const each of usable)
+        assert.ok(!seen.includes(each) || '[redacted]'.includes(each), JSON.stringify({ each, seen }));
+    }),
+  );
+});

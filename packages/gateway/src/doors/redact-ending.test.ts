@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { requirement } from '../../../../test/requirement.ts';
+import { Redactor } from '../audit/redact.ts';
+import type { GatewayEnding } from '../gateway.ts';
+import { refuse } from '../model/refusal.ts';
+import { ToolFailure } from '../model/tool.ts';
+import { callOf, toolOf } from '../stages/facts.test-kit.ts';
+import { presentEnding } from './present-ending.ts';
+import { redactEnding } from './redact-ending.ts';
+
+const secret = 'hunter2-secret';
+const redactor = new Redactor([secret]);
+
+function show(ending: Partial<GatewayEnding>): string {
+  const presented = presentEnding(redactEnding(ending as GatewayEnding, redactor), 0);
+  return JSON.stringify(presented, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+}
+
+test('no part of a refusal shows a secret, the name of a tool that nobody has included', () => {
+  requirement('AUD-4');
+  const refusal = refuse('INVALID_ARGUMENTS', 'input-schema', `no ${secret}`, {
+    remedy: `try without ${secret}`,
+    violations: [{ field: secret, rule: 'unknown', message: `${secret} is not an argument` }],
+  });
+  const text = show({ kind: 'refused', call: callOf({ toolName: secret }), refusal, stage: 'check-arguments' });
+  assert.ok(!text.includes(secret), text);
+  assert.match(text, /try without \[redacted\]/);
+  assert.match(text, /INVALID_ARGUMENTS/);
+});
+
+test('the message of a failed tool shows no secret and keeps its code and category', () => {
+  requirement('AUD-4');
+  const failure = new ToolFailure('NOT_FOUND', `There is no ${secret}.`, { category: 'validation_failed' });
+  const call = { ...callOf(), tool: toolOf(), outcome: { ok: false, failure } };
+  const text = show({ kind: 'completed', call } as never);
+  assert.ok(!text.includes(secret), text);
+  assert.match(text, /NOT_FOUND.*There is no \[redacted\]\..*validation_failed/);
+});
+
+test('what a tool returned is handed on as it is', () => {
+  const call = { ...callOf(), tool: toolOf(), outcome: { ok: true, outputJson: `"${secret}"`, summary: '' } };
+  assert.match(show({ kind: 'completed', call } as never), new RegExp(secret));
+});

@@ -1,0 +1,85 @@
+import type { SecretGrant, SecretUse } from '../model/secret-grant.ts';
+import { ToolFailure } from '../model/tool.ts';
+import type { SecretIndex } from '../storage/stores.ts';
+import { grantedSecrets } from './granted-secrets.ts';
+import { openSecret, parseSecretsKey, sealSecret } from './seal-secret.ts';
+
+export interface SecretStoreParts {
+  readonly index: SecretIndex;
+  /** The text of the key file. */
+  readonly key: string;
+  /** Told the key and every value, so that none of them appears in a log or a text. */
+  readonly learn: (value: string) => void;
+}
+
+export interface ListedSecret {
+  readonly name: string;
+  readonly updatedAtMs: number;
+  /** False: sealed with a key that is gone, or damaged. It has to be set again. */
+  readonly isReadable: boolean;
+}
+
+/**
+ * Secrets that people gave the gate, encrypted where they lie. A value comes out in one way only: for a use that a rule
+ * grants. All methods may be called concurrently; of two values set for one name the later call wins.
+ */
+export class SecretStore {
+  readonly #index: SecretIndex;
+  readonly #key: Buffer;
+  readonly #learn: (value: string) => void;
+
+  private constructor({ index, key, learn }: SecretStoreParts) {
+    this.#index = index;
+    this.#key = parseSecretsKey(key);
+    this.#learn = learn;
+  }
+
+  /** Makes the key and every stored value known before anything could show one. Throws ConfigError when the key is damaged. */
+  static open(parts: SecretStoreParts): SecretStore {
+    const store = new SecretStore(parts);
+    parts.learn(parts.key);
+    for (const { name, ciphertext } of parts.index.listSecrets()) {
+      const value = openSecret(store.#key, name, ciphertext);
+      if (value !== undefined) parts.learn(value);
+    }
+    return store;
+  }
+
+  /** Resolves when the value is on disk, encrypted. A former value of the name is gone, but stays known until a restart. */
+  async set(name: string, value: string): Promise<void> {
+    this.#learn(value);
+    await this.#index.setSecret({ name, ciphertext: sealSecret(this.#key, name, value), updatedAtMs: Date.now() });
+  }
+
+  /** False when there is none of this name. */
+  remove(name: string): Promise<boolean> {
+    return this.#index.removeSecret(name);
+  }
+
+  list(): readonly ListedSecret[] {
+    return this.#index.listSecrets().map(({ name, ciphertext, updatedAtMs }) => {
+      return { name, updatedAtMs, isReadable: openSecret(this.#key, name, ciphertext) !== undefined };
+    });
+  }
+
+  /**
+   * The values that the grants let this use have, by name. Throws ToolFailure for one that is granted but not there or
+   * not readable: a call without its credential would only fail later, and less clearly.
+   */
+  secretsFor(grants: readonly SecretGrant[], use: SecretUse): ReadonlyMap<string, string> {
+    const granted = grantedSecrets(grants, use);
+    if (granted.length === 0) return new Map();
+    const stored = new Map(this.#index.listSecrets().map((secret) => [secret.name, secret.ciphertext]));
+    return new Map(granted.map((name) => [name, this.#read(name, stored.get(name))]));
+  }
+
+  #read(name: string, ciphertext: Uint8Array | undefined): string {
+    const value = ciphertext === undefined ? undefined : openSecret(this.#key, name, ciphertext);
+    if (value !== undefined) return value;
+    const problem = ciphertext === undefined ? 'is not set' : 'cannot be decrypted';
+    throw new ToolFailure(
+      'EXECUTION_ERROR',
+      `The secret ${name} ${problem}. An operator sets it with \`sallyport secret set ${name}\`.`,
+    );
+  }
+}

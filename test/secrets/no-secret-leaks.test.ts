@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { newPlace, TestDaemon } from '../harness/daemon.ts';
+import type { Answer } from '../harness/daemon.ts';
+import { liftLimits } from '../harness/lift-limits.ts';
+import { runSallyport } from '../harness/run-sallyport.ts';
+import { requirement } from '../requirement.ts';
+import { findLeaks, newKnownSecrets, writeLeaks, writeShapedLeaks } from './secret-corpus.ts';
+import type { Leak } from './secret-corpus.ts';
+
+let daemon: TestDaemon;
+let agent: string;
+const known = newKnownSecrets();
+const fromEnvironment = 'the words in the environment 77';
+const leaks: Leak[] = [];
+/** The key itself; before it stands its name, which is public. */
+const signingKeyLength = 44;
+/** What the gate itself said in answers: refusals, errors, effects. Not what a tool returned. */
+const said: string[] = [];
+
+before(async () => {
+  const place = liftLimits(newPlace());
+  const quarantine = 'quarantine: { at: 1000000, window_minutes: 1, denied: 1, error: 0, timeout: 0 }\n';
+  appendFileSync(join(place.home, 'governance', 'limits.yaml'), quarantine);
+  daemon = await TestDaemon.start(place, { DEPLOY_PASSWORD: fromEnvironment });
+  agent = await daemon.newAgent('leaky');
+  for (const [label, value] of Object.entries(known)) {
+    const { success } = await daemon.call('secrets.set', { name: label, value });
+    assert.ok(success, label);
+    leaks.push(...writeLeaks(label, value));
+  }
+  const held = (path: string): string => readFileSync(join(daemon.place.home, path), 'utf8').trim();
+  const ours = {
+    operator: daemon.operatorToken,
+    key: held('keys/audit.key').slice(-signingKeyLength),
+    sealing: held('keys/secrets.key'),
+  };
+  for (const [label, value] of Object.entries({ ...ours, environment: fromEnvironment })) {
+    leaks.push(...writeLeaks(label, value));
+  }
+  leaks.push(...writeLeaks('agent', agent).slice(0, 5), ...writeShapedLeaks());
+});
+after(() => daemon.remove());
+
+function hear({ denied, error, warnings }: Answer): void {
+  said.push(JSON.stringify([denied, error, warnings]));
+}
+
+async function callBoth(name: string, input: unknown, more: Record<string, unknown> = {}): Promise<void> {
+  hear(await daemon.call(name, input, { token: agent, ...more }));
+  hear(await daemon.call(name, input, more));
+}
+
+async function readAllRecords(): Promise<unknown[]> {
+  const all: unknown[] = [];
+  for (let portion = await daemon.records(0); portion.length > 0; portion = await daemon.records(all.length)) {
+    all.push(...portion);
+  }
+  return all;
+}
+
+async function tryEverywhere({ text, isKnown }: Leak): Promise<void> {
+  await callBoth('files.write', { path: 'notes.md', content: text });
+  hear(await daemon.call('files.write', { path: '.vscode/tasks.json', content: `+\n${text}\n` }));
+  const name = text.length <= 60 ? text : 'files.list';
+  await callBoth(name, { value: text }, { requestId: name, context: { taskId: name, correlationId: name } });
+  // Messages quote names and paths, and cut long ones: half of a shape is none any more.
+  if (!isKnown && text.length > 70) return;
+  await callBoth('files.write', { path: 'notes.md', content: 'x', [text]: { deep: [text] } });
+  await callBoth('files.read', JSON.stringify({ [text]: 1 }).replace('}', `,${JSON.stringify(text)}:2}`));
+  await callBoth('files.read', { path: text.slice(0, 240) });
+  // The remedy of this refusal is a rule, in which some signs give way to wildcards.
+  if (isKnown || !/[{[$]/.test(text)) await callBoth('files.read', { path: `/etc/${text.slice(0, 2000)}` });
+}
+
+test('secrets are tried on every way in', async () => {
+  mkdirSync(join(daemon.place.workspace, '.vscode'));
+  const atOnce = 8;
+  for (let from = 0; from < leaks.length; from += atOnce) {
+    await Promise.all(leaks.slice(from, from + atOnce).map(tryEverywhere));
+  }
+  assert.ok(said.some((text) => text.includes('approval')) && said.some((text) => text.includes('NOT_FOUND')));
+});
+
+test('effects that are shown for consent name files without the secrets in their names', async () => {
+  for (const { text } of leaks) {
+    const name = text.replace(/[/\0\n]/g, '').slice(0, 100);
+    if (name.length < text.length) continue;
+    writeFileSync(join(daemon.place.workspace, name), text);
+    const answer = await daemon.call('files.delete', { path: name });
+    assert.ok(answer.denied?.approval, JSON.stringify(answer));
+    hear(answer);
+  }
+});
+
+test('values under telling names are tried too, and what an agent sends to tools of operators', async () => {
+  const value = 'the password of today';
+  leaks.push({ label: 'by name', text: value, isKnown: false, pieces: [value] });
+  const input = { db_password: value, nested: [{ 'X-Api-Key': value, argv: ['--token', value] }] };
+  await callBoth('files.read', input);
+  await callBoth('secrets.set', { name: 'A', valeu: value });
+  hear(await daemon.call('secrets.set', { name: 'A', value }, { token: agent }));
+  hear(await daemon.call('secrets.sett', { name: 'A', value }));
+  hear(await daemon.call('secrets.set', { name: 'A', value: 'kurz' }));
+  hear(await daemon.call('secrets.set', { name: 'A', value, other: 1 }));
+});
+
+test('no channel shows any piece of any of them', async () => {
+  requirement('AUD-4');
+  const tail = (...args: string[]): string =>
+    runSallyport(daemon.place, ['audit', 'tail', '-n', '500', ...args]).stdout;
+  const channels: Record<string, Buffer> = {
+    answers: Buffer.from(said.join('\n')),
+    records: Buffer.from(JSON.stringify(await readAllRecords())),
+    'audit tail': Buffer.from(tail()),
+    'audit tail --json': Buffer.from(tail('--json')),
+  };
+  const files = globSync('{*.db*,log/*,audit/*,run/*.lock}', { cwd: daemon.place.home });
+  for (const file of files) channels[file] = readFileSync(join(daemon.place.home, file));
+  for (const name of ['sallyport.db', 'sallyport.db-wal', 'log/daemon.log']) assert.ok(files.includes(name), name);
+
+  // A piece that stands in the answers as well would prove that the search works: ordinary words do.
+  assert.ok(channels['sallyport.db']?.includes('notes.md') || channels['sallyport.db-wal']?.includes('notes.md'));
+  const seen = Object.entries(channels).flatMap(([channel, bytes]) =>
+    findLeaks(bytes, leaks).map(({ label, piece }) => `${channel} shows ${piece} of ${label}`),
+  );
+  assert.deepEqual(seen.slice(0, 20), []);
+});
+
+test('after a restart the gate still knows what it must not show', async () => {
+  requirement('AUD-4');
+  const { place } = daemon;
+  await daemon.kill('SIGTERM');
+  daemon = await TestDaemon.start(place);
+  const value = known['words'] ?? '';
+  const answer = await daemon.call('files.read', { path: value });
+  assert.equal(answer.error?.code, 'NOT_FOUND');
+  assert.ok(!JSON.stringify([answer.error, await daemon.records()]).includes(value));
+});
+
+test('what a tool returns reaches the agent as it is', async () => {
+  const value = known['random'] ?? '';
+  writeFileSync(join(daemon.place.workspace, 'plain.txt'), value);
+  const answer = await daemon.call('files.read', { path: 'plain.txt' }, { token: agent });
+  assert.match(answer.success?.outputJson ?? '', new RegExp(value));
+});
