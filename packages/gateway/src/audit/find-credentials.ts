@@ -61,7 +61,7 @@ function standsAt(text: string, at: number, keyword: string): boolean {
 function compilePattern({ keywords, before, pattern, anyCase, apart, guess }: CredentialPattern): CompiledPattern {
   const longestFirst = [...keywords].sort((a, b) => b.length - a.length);
   const start = before === undefined ? '' : `(?<=(?<before>${before}))`;
-  const source = `${start}(?:${longestFirst.map(RegExp.escape).join('|')})${pattern}`;
+  const source = `${start}(?:${longestFirst.map((keyword) => RegExp.escape(keyword)).join('|')})${pattern}`;
   return { expression: new RegExp(source, anyCase ? 'iy' : 'y'), apart: apart === true, guess: guess === true };
 }
 

@@ -15,7 +15,7 @@ const secretWords = [
 const moreSecretWords = ['access_key', 'auth_key', 'client_secret', 'credential', 'pwd', 'bearer', 'account_key'];
 
 /** Not what stands for a value that comes from elsewhere, such as `$TOKEN` or `<token>`. */
-const value = '[^\\s"\'`,;:\\\\<>${}()[\\]*=][^\\s"\'`,;\\\\<>]';
+const value = '[^\\s"\'`,;:\\\\<>{$}()[\\]*=][^\\s"\'`,;\\\\<>]';
 
 /** `https:/` and its kind; the second slash is lost where a URL is taken for a path. */
 const endsOfScheme = Array.from('abcdefghijklmnopqrstuvwxyz0123456789', (letter) => `${letter}:/`);
@@ -199,7 +199,7 @@ export const credentialsInText: readonly CredentialPattern[] = [
     keywords: [...secretWords, 'pass', 'authorization'],
     anyCase: true,
     pattern:
-      '[\\\\]{0,15}["\'][ \\t]{0,4}:[ \\t]{0,4}[\\\\]{0,15}["\'](?<secret>[^"\'\\\\\\s<>${}][^"\'\\\\\\r\\n]{1,1024})',
+      '[\\\\]{0,15}["\'][ \\t]{0,4}:[ \\t]{0,4}[\\\\]{0,15}["\'](?<secret>[^"\'\\\\\\s<>{$}][^"\'\\\\\\r\\n]{1,1024})',
     match: [
       '{"password": "<=swordfish>"}',
       '{\\"db_password\\":\\"<=swordfish>\\"}',
