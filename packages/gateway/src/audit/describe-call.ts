@@ -2,8 +2,8 @@ import type { Json, JsonObject } from '@sallyport/contract';
 import type * as facts from '../model/call.ts';
 import type { Refusal } from '../model/refusal.ts';
 import { countValues } from '../registry/count-values.ts';
-import { maskMembers } from './mask-members.ts';
 import type { Redactor } from './redact.ts';
+import { redacted } from './span.ts';
 
 /** All facts that a record may tell, as far as the call came. */
 export type KnownFacts = Partial<
@@ -97,7 +97,14 @@ function describeArguments(call: KnownFacts, redactor: Redactor): { arguments?: 
   const value = call.arguments?.value ?? call.rawArguments;
   if (value === undefined || call.session === undefined) return {};
   if (countValues(value, mostValues) === mostValues) return { arguments: `[${mostValues} values or more]` };
-  return { arguments: redactor.redactJson(maskMembers(value, secretMembers(call, value))) };
+  return { arguments: redactor.redactJson(hideMembers(value, secretMembers(call, value))) };
+}
+
+function hideMembers(value: JsonObject, names: readonly string[]): JsonObject {
+  if (names.length === 0) return value;
+  const hidden = new Set(names);
+  const members = Object.entries(value).map(([name, member]) => [name, hidden.has(name) ? redacted : member]);
+  return Object.fromEntries(members) as JsonObject;
 }
 
 /** Those that the tool declares; all of them as long as nobody knows which ones the caller meant. */

@@ -34,8 +34,6 @@ export interface ToolDefinition {
   readonly audience: 'everyone' | 'operator';
   /** Arguments that are secret whatever their names: in no record, log or text. Absent: none. */
   readonly secretArguments?: readonly string[];
-  /** Members of the result that the caller gets this once and nobody keeps. Absent: none. */
-  readonly secretResults?: readonly string[];
 }
 
 export type Access = 'read' | 'write';

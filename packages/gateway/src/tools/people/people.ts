@@ -18,38 +18,35 @@ export function peopleTools(store: PeopleStore, options: { readonly workspace: s
 
 function addTool(store: PeopleStore, workspace: string): Tool<{ readonly name: string }> {
   return {
-    definition: {
-      ...defineAdministration({
-        name: 'people.add',
-        description: 'Lets another person run the gate and returns their credential, which is shown only this once.',
-        mutates: true,
-        idempotent: false,
-        inputSchema: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['name'],
-          properties: {
-            name: {
-              type: 'string',
-              minLength: 1,
-              maxLength: 128,
-              pattern: '^[A-Za-z0-9._@-]+$',
-              description: 'Name of the person, as records will show it.',
-            },
+    definition: defineAdministration({
+      name: 'people.add',
+      description: 'Lets another person run the gate and returns their credential, which is shown only this once.',
+      mutates: true,
+      idempotent: false,
+      inputSchema: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['name'],
+        properties: {
+          name: {
+            type: 'string',
+            minLength: 1,
+            maxLength: 128,
+            pattern: '^[A-Za-z0-9._@-]+$',
+            description: 'Name of the person, as records will show it.',
           },
         },
-        outputSchema: {
-          type: 'object',
-          required: ['person_id', 'name', 'credential'],
-          properties: {
-            person_id: { type: 'string' },
-            name: { type: 'string' },
-            credential: { type: 'string' },
-          },
+      },
+      outputSchema: {
+        type: 'object',
+        required: ['person_id', 'name', 'credential'],
+        properties: {
+          person_id: { type: 'string' },
+          name: { type: 'string' },
+          credential: { type: 'string' },
         },
-      }),
-      secretResults: ['credential'],
-    },
+      },
+    }),
     claim: () => ({ paths: [] }),
     preview: ({ name }) =>
       Promise.resolve({ summary: `Let ${name} run the gate.`, detail: 'They may do what you may do.', undoable: true }),
