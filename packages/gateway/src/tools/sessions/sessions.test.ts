@@ -188,7 +188,7 @@ test('ending is final, seen at the next call, and says whether anything changed'
   assert.deepEqual(await call('end', { session_id: id }), { session_id: id, ended: false });
 });
 
-test('an unknown session cannot be ended, and nobody ends the session they speak through', async (t) => {
+test('an unknown session cannot be ended, and neither can that of a person', async (t) => {
   const { call } = await openTools(t);
   await assert.rejects(call('end', { session_id: 'nobody' }), { code: 'NOT_FOUND' });
   const store = await openTestStore(t);

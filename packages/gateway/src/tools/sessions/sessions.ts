@@ -197,11 +197,14 @@ function endTool(store: SessionStore): Tool<{ readonly session_id: string }> {
     }),
     claim: () => ({ paths: [] }),
     preview: ({ session_id: id }) => Promise.resolve({ summary: `End session ${id}.`, detail: '', undoable: false }),
-    run: async ({ session_id: id }, context) => {
+    run: async ({ session_id: id }) => {
       const session = store.findSession(id);
       if (session === undefined) throw unknownSession(id);
-      if (session.id === context.session.id) {
-        throw new ToolFailure('EXECUTION_ERROR', 'The session of the operator cannot end itself.');
+      if (session.principal === 'operator') {
+        throw new ToolFailure(
+          'EXECUTION_ERROR',
+          'That is the session of a person. `sallyport person revoke` takes their credential.',
+        );
       }
       return { session_id: id, ended: await store.endSession(id) };
     },
