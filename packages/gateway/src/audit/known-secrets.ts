@@ -11,7 +11,7 @@ interface Anchor {
 }
 
 const none: readonly Span[] = [];
-const anchorDistance = 16;
+const anchorDistance = 4;
 /** So much of a secret is a part of it and no coincidence; of one that is random, so little. */
 const tellingLength = { ofWords: 24, ofRandom: 8 };
 
