@@ -67,7 +67,6 @@ test('Ctrl-C at the question leaves the command', async (t) => {
 });
 
 test('an effect that changes while it is read is shown again before anything runs', async (t) => {
-  requirement('APPR-6');
   const folder = join(daemon.place.workspace, 'growing');
   mkdirSync(folder);
   const terminal = openTerminal(t, ['tool', 'invoke', 'files.delete', 'path=growing', 'recursive=true']);

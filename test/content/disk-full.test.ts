@@ -12,12 +12,10 @@ import {
   readAll,
 } from '../../packages/gateway/src/content/content.test-kit.ts';
 import type { ToolFailure } from '../../packages/gateway/src/model/tool.ts';
-import { requirement } from '../requirement.ts';
 
 const mebibyte = 1024 * 1024;
 
 test('on a full disk an upload fails with what to do, leaves nothing, and what is stored stays whole', async (context) => {
-  requirement('MODE-3');
   const folder = newFolder(context);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m,mode=0700', 'tmpfs', folder]);
   try {

@@ -82,7 +82,6 @@ describe('gRPC at the doors, asked by grpc-js', () => {
   });
 
   it('serves 64 calls at once on one connection, each with its own answer', async (test) => {
-    requirement('NFR-1');
     let together = 0;
     const all = Promise.withResolvers<void>();
     const { port } = await openEchoDoors(test, async ({ inputJson }) => {

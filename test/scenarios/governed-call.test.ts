@@ -118,7 +118,6 @@ test('no credential, a wrong one, an ended one: nothing is told apart, nothing r
 });
 
 test('the gate is out of reach of every rule, for operators too', async () => {
-  requirement('MODE-5');
   for (const path of ['sallyport.db', 'keys/audit.key', 'credentials/operator', 'governance/tools.yaml']) {
     const answer = await daemon.call('files.read', { path: join(daemon.place.home, path) });
     assert.equal(answer.denied?.rationaleCode, 'PROTECTED_PATH', path);
@@ -142,7 +141,6 @@ test('a write keeps what it replaced, and says so in the log', async () => {
 });
 
 test('what needs a person is denied with the way to get it; an operator confirms a call of their own', async () => {
-  requirement('APPR-6');
   writeFileSync(join(daemon.place.workspace, 'old.txt'), 'old');
   const byAgent = await daemon.call('files.delete', { path: 'old.txt' }, { token: agent });
   assert.equal(byAgent.denied?.rationaleCode, 'APPROVAL_REQUIRED');

@@ -7,7 +7,7 @@ import { liftLimits } from '../harness/lift-limits.ts';
 import { requirement } from '../requirement.ts';
 
 test('64 calls in flight: none lost, one answer each, and the daemon stays responsive', async () => {
-  requirement('NFR-1', 'PIPE-5');
+  requirement('PIPE-5');
   const daemon = await TestDaemon.start(liftLimits(newPlace()));
   try {
     const token = await daemon.newAgent('busy');

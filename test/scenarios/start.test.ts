@@ -66,7 +66,6 @@ test('the home is closed to other users, and no token is stored in it in the cle
 });
 
 test('rules that are not valid refuse the start with file and line', () => {
-  requirement('MODE-5');
   const place = newPlace();
   const rules = join(place.home, 'governance');
   mkdirSync(place.home, { mode: 0o700 });
@@ -96,7 +95,6 @@ test('without rules nothing is callable', async () => {
 });
 
 test('a workspace that overlaps the gate is refused when it was asked for', () => {
-  requirement('MODE-5');
   const place = newPlace();
   for (const workspace of [place.folder, join(import.meta.dirname, '../..'), '/']) {
     const text = startExpectingFailure(place, { SALLYPORT_WORKSPACE: workspace });

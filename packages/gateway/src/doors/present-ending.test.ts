@@ -92,7 +92,6 @@ test('a call that a person could let through says what they would agree to', () 
 });
 
 test('over the limit is an error that may be tried again, and says when', () => {
-  requirement('RATE-3');
   const refusal = refuse('RATE_LIMITED', 'rate-limit-60s', 'Too many.', { remedy: 'Wait.', retryAfterMs: 1500.2 });
   const error = errorOf(present(refused(refusal, 'admit-call', callOf())));
   assert.equal(error.code, 'RATE_LIMITED');

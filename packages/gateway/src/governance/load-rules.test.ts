@@ -173,12 +173,10 @@ function checkMistakes(name: 'tools' | 'limits', [what, marked, ...messages]: Mi
 }
 
 test('every mistake in tools.yaml is named with file, line and column', () => {
-  requirement('MODE-5');
   for (const mistakes of toolsMistakes) checkMistakes('tools', mistakes);
 });
 
 test('every mistake in limits.yaml is named with file, line and column', () => {
-  requirement('MODE-5');
   for (const mistakes of limitsMistakes) checkMistakes('limits', mistakes);
 });
 
@@ -320,7 +318,6 @@ test('the hash follows every byte of the files and nothing else', () => {
 });
 
 test('limits come out in the units of the model, and what is left out has its default', () => {
-  requirement('RATE-1');
   const limits = `version: 1
 rates:
   - { tools: ["files.*", x.y], per_minute: 5, per_day: 7 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { requirement } from '../../../../test/requirement.ts';
 import { compilePathPattern, parsePathPattern } from './path-pattern.ts';
 import { createPathPlacer } from './place-path.ts';
 
@@ -112,7 +111,6 @@ const matchingCases: readonly (readonly [pattern: string, path: string, matches:
 ];
 
 test('patterns match component by component', () => {
-  requirement('MODE-5');
   for (const [pattern, path, expected] of matchingCases) {
     assert.equal(compilePathPattern(pattern)(place(path)), expected, `${pattern} on ${path}`);
   }

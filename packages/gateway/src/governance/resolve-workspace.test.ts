@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { requirement } from '../../../../test/requirement.ts';
 import { resolveWorkspace } from './resolve-workspace.ts';
 import type { WorkspaceChoice } from './resolve-workspace.ts';
 import { makeFolder } from './test-world.ts';
@@ -53,7 +52,6 @@ const unsafeStarts: readonly (readonly [folder: string, why: RegExp])[] = [
 ];
 
 test('a start folder that overlaps what is protected is exchanged for one in the home, and the reason is said', () => {
-  requirement('MODE-5');
   for (const [folder, why] of unsafeStarts) {
     const { at, resolveFrom } = makeMachine();
     const { workspace, reason } = resolveFrom(folder);
@@ -74,7 +72,6 @@ test('the root of the file system is never the workspace', () => {
 });
 
 test('a named workspace that overlaps what is protected is refused with the reason and a way out', () => {
-  requirement('MODE-5');
   const { at, resolveExplicit } = makeMachine();
   writeFileSync(at('ada/file'), '');
   for (const [folder, why] of [...unsafeStarts, ['ada/file', /is not a folder/] as const]) {

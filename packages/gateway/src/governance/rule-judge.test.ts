@@ -131,7 +131,7 @@ const decisionTable: readonly Row[] = [
 ];
 
 test('the rules decide as the table says', () => {
-  requirement('PIPE-2', 'MODE-5');
+  requirement('PIPE-2');
   for (const [question, effect, rule] of decisionTable) {
     const verdict = decisions.judge(question);
     const asked = JSON.stringify({ ...question, tool: question.tool.name });

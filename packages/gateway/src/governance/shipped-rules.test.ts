@@ -81,7 +81,7 @@ const promises: readonly (readonly [Question, Verdict['effect'], rule: string])[
 ];
 
 test('the shipped rules decide as their comments promise', () => {
-  requirement('MODE-5', 'MODE-6');
+  requirement('MODE-6');
   for (const [question, effect, rule] of promises) {
     const verdict = rules.judge(question);
     const asked = JSON.stringify({ ...question, tool: question.tool.name });
@@ -104,7 +104,6 @@ test('a workspace whose own path looks like a secret can still be worked in', ()
 });
 
 test('the shipped limits leave a coding agent room', () => {
-  requirement('RATE-1');
   const { limits } = rules;
   assert.equal(limits.rates.find(({ tools }) => tools.includes('files.*'))?.limits[0]?.calls, 600);
   assert.deepEqual(limits.repeats, { warnAt: 3, refuseAt: 5, windowMs: 600_000 });

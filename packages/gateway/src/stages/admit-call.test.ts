@@ -99,7 +99,6 @@ test('an admitted call is charged once, and a refused one is not', async (t) => 
 });
 
 test('a full window refuses and says when to come back', async (t) => {
-  requirement('RATE-1', 'RATE-3');
   const store = await openTestStore(t);
   const session = await createTestSession(store);
   const reservations = [{ key: 'notes.read ada', windowMs: 3_600_000, limit: 2, rule: 'rate-limit-3600s' }];

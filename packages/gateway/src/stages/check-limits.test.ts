@@ -60,7 +60,6 @@ function reservationsOf(asked: Asked): readonly Reservation[] {
 }
 
 test('each window of the first rate that names the tool becomes one count, by tool and agent', () => {
-  requirement('RATE-1');
   assert.deepEqual(reservationsOf({ tool: toolOf({ name: 'files.read' }) }), [
     { key: 'files.read ada', windowMs: minuteMs, limit: 30, rule: 'rate-limit-60s' },
     { key: 'files.read ada', windowMs: 60 * minuteMs, limit: 500, rule: 'rate-limit-3600s' },
@@ -75,7 +74,6 @@ test('each window of the first rate that names the tool becomes one count, by to
 });
 
 test('the limit of a definition counts besides those of the rules', () => {
-  requirement('RATE-1');
   assert.deepEqual(reservationsOf({ tool: toolOf({ name: 'files.list', rateLimitPerHour: 3 }) }), [
     { key: 'files.list ada', windowMs: minuteMs, limit: 7, rule: 'rate-limit-60s' },
     { key: 'definition files.list ada', windowMs: 60 * minuteMs, limit: 3, rule: 'rate-limit-of-the-tool' },
@@ -130,7 +128,6 @@ test('time, tokens and cost are budgets like calls, of the session and of the le
 });
 
 test('nobody is asked about a call whose window is full', async (t) => {
-  requirement('RATE-3');
   const store = await openTestStore(t);
   const session = await createTestSession(store);
   const tool = toolOf({ name: 'notes.send', rateLimitPerHour: 1 });
@@ -147,7 +144,6 @@ test('nobody is asked about a call whose window is full', async (t) => {
 });
 
 test('the refusals say what is spent and when to come back', () => {
-  requirement('RATE-3');
   const rate = assertRefused(rateLimited('rate-limit-60s', 1), {
     code: 'RATE_LIMITED',
     rule: 'rate-limit-60s',
