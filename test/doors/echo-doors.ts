@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { create } from '@bufbuild/protobuf';
 import {
+  ExecuteToolRequestSchema,
   ExecuteToolResponseSchema,
+  ExecuteToolStreamResponseSchema,
   GetStatusResponseSchema,
   GetToolSchemaResponseSchema,
   ListAvailableToolsResponseSchema,
@@ -66,6 +68,11 @@ function bindTools(behaviour: Behaviour) {
       const outputJson = await behaviour(request, peer);
       const { requestId, name: tool } = request;
       return create(ExecuteToolResponseSchema, { requestId, tool, result: { case: 'success', value: { outputJson } } });
+    },
+    executeToolStream: async function* ({ call }, peer) {
+      const outputJson = await behaviour(call ?? create(ExecuteToolRequestSchema), peer);
+      const response = create(ExecuteToolResponseSchema, { result: { case: 'success', value: { outputJson } } });
+      yield create(ExecuteToolStreamResponseSchema, { event: { case: 'response', value: response } });
     },
     listAvailableTools: async () => create(ListAvailableToolsResponseSchema, { mode: 'NORMAL' }),
     getToolSchema: async ({ name }) => create(GetToolSchemaResponseSchema, { tool: { name } }),

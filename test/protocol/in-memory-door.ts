@@ -9,6 +9,7 @@ import type { Peer } from '../../packages/gateway/src/doors/rpc/peer.ts';
 import { RpcError } from '../../packages/gateway/src/doors/rpc/rpc-error.ts';
 import { toolProtocolService } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
 import type { TypedCall } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
+import { Transfers } from '../../packages/gateway/src/content/transfers.ts';
 import { refuse } from '../../packages/gateway/src/model/refusal.ts';
 
 /** What became of bytes that came in: no request, a request with violations, or a call for the gateway to judge. */
@@ -32,6 +33,7 @@ export class InMemoryDoor {
   constructor() {
     const service = toolProtocolService({
       store: { findSessionByToken: () => undefined },
+      uploads: new Transfers(),
       submit: async (call) => {
         this.#call = call;
         const refusal = refuse('NO_RULE_ALLOWS', 'default-deny', 'No rule allows it.');

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { Transfers } from '../../packages/gateway/src/content/transfers.ts';
 import { openDoors } from '../../packages/gateway/src/doors/rpc/open-doors.ts';
 import { toolProtocolService } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
 import type { ToolProtocolParts } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
@@ -17,7 +18,7 @@ export interface TypedDoors {
 /** The typed door on real sockets, with a gateway that the test plays. Closed when the test ends. */
 export async function openTypedDoors(
   test: TestContext,
-  parts: Omit<ToolProtocolParts, 'onFault' | 'store'>,
+  parts: Omit<ToolProtocolParts, 'onFault' | 'store' | 'uploads'>,
 ): Promise<TypedDoors> {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-typed-'));
   const agentSocket = join(folder, 'agent.sock');
@@ -25,7 +26,7 @@ export async function openTypedDoors(
   const complaints: unknown[] = [];
   const store = { findSessionByToken: () => undefined };
   const doors = await openDoors({
-    services: [toolProtocolService({ ...parts, store, onFault: (error) => complaints.push(error) })],
+    services: [toolProtocolService({ ...parts, store, uploads: new Transfers(), onFault: (error) => complaints.push(error) })],
     tcp: { host: '127.0.0.1', port: 0 },
     operatorSocket,
     agentSocket,

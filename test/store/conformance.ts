@@ -157,6 +157,39 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       assert.equal(store.findDedupe(randomUUIDv7(), 'k', Date.now()), undefined, 'another session does not see it');
     });
 
+    test('a success that is kept elsewhere is remembered by its place', async () => {
+      const session = await newSession();
+      const dedupe = { key: 'large', argumentsSha256: 'a', expiresAtMs: Date.now() + 60_000 };
+      const admission = { ...admissionFor(session), dedupe };
+      await store.admit(admission);
+      const kept = { hash: 'ab'.repeat(32), sizeBytes: 2 ** 33 };
+      await store.settle({
+        outcome: outcomeFor(admission, 'ok'),
+        dedupe: { sessionId: session.id, key: 'large', kept },
+      });
+      const found = store.findDedupe(session.id, 'large', Date.now());
+      assert.deepEqual([found?.state, found?.kept, found?.output], ['succeeded', kept, undefined]);
+    });
+
+    test('a pin is replaced by the next one of its name and version, and listed until it is taken back', async () => {
+      const pin = {
+        name: 'weather',
+        version: '1.0.0',
+        fileSha256: 'a'.repeat(64),
+        definitionSha256: 'b'.repeat(64),
+        acceptedAtMs: 1,
+        acceptedBy: 'operator',
+      };
+      await store.pinTool(pin);
+      await store.pinTool({ ...pin, version: '2.0.0' });
+      const changed = { ...pin, fileSha256: 'c'.repeat(64), acceptedAtMs: 2 };
+      await store.pinTool(changed);
+      assert.deepEqual(store.listToolPins(), [changed, { ...pin, version: '2.0.0' }]);
+      assert.equal(await store.unpinTool('weather', '2.0.0'), true);
+      assert.equal(await store.unpinTool('weather', '2.0.0'), false);
+      assert.deepEqual(store.listToolPins(), [changed]);
+    });
+
     test('a call cut off with a dedupe key leaves the key unknown', async () => {
       const session = await newSession();
       const dedupe = { key: 'cut', argumentsSha256: 'a', expiresAtMs: Date.now() + 60_000 };

@@ -117,6 +117,27 @@ export const codes = {
     'resource_exhausted',
     'The disk of the log is nearly full; calls that change something are refused.',
   ),
+  TOOL_NOT_ACCEPTED: denied(
+    'permission_denied',
+    'failed_precondition',
+    'An operator has not accepted the tool, or it has changed since.',
+  ),
+  TOOL_MISSING: denied('execution_error', 'failed_precondition', 'The program of the tool is gone or does not start.'),
+  COMMAND_UNCLEAR: denied(
+    'validation_failed',
+    'invalid_argument',
+    'The command line holds something that cannot be judged, so it does not run.',
+  ),
+  SANDBOX_UNAVAILABLE: denied(
+    'permission_denied',
+    'failed_precondition',
+    'The tool needs a sandbox, and none on this machine passed its test.',
+  ),
+  LIMIT_UNENFORCEABLE: denied(
+    'resource_exhaustion',
+    'failed_precondition',
+    'A limit of the call cannot be enforced on this machine.',
+  ),
   SEALED: denied('resource_exhaustion', 'unavailable', 'The log cannot be written, so nothing runs.'),
   STOPPING: transient('resource_exhaustion', 'unavailable', 'The daemon is stopping.'),
 
@@ -139,6 +160,16 @@ export const codes = {
   DISK_FULL: error('resource_exhaustion', 'resource_exhausted', 'There is no space left for the result.'),
   TIMEOUT: error('timeout', 'deadline_exceeded', 'The call took longer than its limit.'),
   CANCELLED: error('execution_error', 'canceled', 'The caller cancelled the call.'),
+  CPU_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program used all the CPU time it may use.'),
+  MEMORY_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program used all the memory it may use.'),
+  PROCESS_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program started too many processes.'),
+  FILE_SIZE_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program wrote a file that is too large.'),
+  OUTPUT_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program wrote more output than it may.'),
+  EXECUTOR_LOST: transient(
+    'execution_error',
+    'unavailable',
+    'The executor service ended while the call ran; what the program had done by then is not known.',
+  ),
   EXECUTION_ERROR: error('execution_error', 'unknown', 'The tool failed.'),
   INVALID_RESULT: error('execution_error', 'internal', 'The result violates the output schema of the tool.'),
 

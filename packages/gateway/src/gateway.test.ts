@@ -17,6 +17,7 @@ test('every call passes these stages, in this order', () => {
     'check-lease',
     'check-mode',
     'judge-call',
+    'check-sandbox',
     'break-loop',
     'reuse-result',
     'check-limits',

@@ -20,6 +20,8 @@ import { checkLease } from './stages/check-lease.ts';
 import { checkLimits } from './stages/check-limits.ts';
 import type { SpaceGauge } from './stages/check-limits.ts';
 import { checkMode } from './stages/check-mode.ts';
+import { checkSandbox } from './stages/check-sandbox.ts';
+import type { SandboxState } from './stages/check-sandbox.ts';
 import { checkResult } from './stages/check-result.ts';
 import { confirmStanding } from './stages/confirm-standing.ts';
 import { decodeCall } from './stages/decode-call.ts';
@@ -31,6 +33,7 @@ import { resolveTool } from './stages/resolve-tool.ts';
 import { reuseResult } from './stages/reuse-result.ts';
 import { seekApproval } from './stages/seek-approval.ts';
 import { storeContent } from './stages/store-content.ts';
+import type { ResultStore } from './stages/store-content.ts';
 import type { Store } from './storage/stores.ts';
 import type { EventLog } from './telemetry/event-log.ts';
 
@@ -43,6 +46,8 @@ export interface GatewayParts {
   readonly keys: KeyedLock;
   readonly turnstile: Turnstile;
   readonly space: SpaceGauge;
+  readonly sandbox: SandboxState;
+  readonly results: ResultStore;
   readonly attempts: AttemptCounter;
   readonly createContext: ToolContextFactory;
   readonly log: EventLog;
@@ -62,6 +67,7 @@ export function buildGateway(parts: GatewayParts) {
     .stage(checkLease)
     .stage(checkMode(store))
     .stage(judgeCall(currentRules, (error) => log.error('rule_failed', { error })))
+    .stage(checkSandbox(parts.sandbox))
     .stage(breakLoop(parts.loops))
     .stage(reuseResult(store, parts.keys))
     .stage(checkLimits(store, parts.space))
@@ -71,7 +77,7 @@ export function buildGateway(parts: GatewayParts) {
     .stage(confirmStanding(store, currentRules))
     .stage(executeTool(createContext))
     .stage(checkResult(registry))
-    .stage(storeContent)
+    .stage(storeContent(parts.results))
     .closer(recordOutcome(store, redactor, parts.attempts, () => currentRules().limits.quarantine))
     .closer(releaseHolds)
     .closer(noteResult(parts.loops))

@@ -23,7 +23,7 @@ export function factsOf(more: Partial<CallFacts> = {}, output: Json = { done: tr
     reservations: [],
     releaseTurn: () => undefined,
     intentIndex: 0,
-    standingConfirmed: true,
+    confirmedAtMs: 0,
     execution,
     outcome: { ok: true, outputJson: JSON.stringify(output), summary: 'one note' },
     ...more,

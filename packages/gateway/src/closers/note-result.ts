@@ -11,7 +11,9 @@ export function noteResult(memory: LoopMemory): Closer<CallFacts> {
     run: async (ending, context) => {
       if (ending.kind !== 'completed') return;
       const { session, tool, outcome } = ending.call;
-      const result = outcome.ok ? outcome.outputJson : `${outcome.failure.code} ${outcome.failure.message}`;
+      const result = outcome.ok
+        ? (outcome.kept?.hash ?? outcome.outputJson)
+        : `${outcome.failure.code} ${outcome.failure.message}`;
       memory.noteResult(
         session.agent,
         tool.definition.name,

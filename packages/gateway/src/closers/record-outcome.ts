@@ -2,6 +2,7 @@ import type { Json } from '@sallyport/contract';
 import { describeCall, describeRefusal, encodePayload, keepText } from '../audit/describe-call.ts';
 import type { Redactor } from '../audit/redact.ts';
 import { Fault } from '../model/fault.ts';
+import type { KeptResult } from '../model/call.ts';
 import type { BeforeImage } from '../model/tool.ts';
 import type { Limits } from '../model/verdict.ts';
 import type { Closer, Ending } from '../pipeline/stage.ts';
@@ -78,9 +79,11 @@ async function settle(
   }
 }
 
+/** A call that its tool refused or that failed has used its time as well. */
 function chargeOf({ call }: CallEnding): Pick<Settlement, 'charge'> {
-  const { session, lease, activeMs, execution } = call;
-  if (session === undefined || lease === undefined || activeMs === undefined) return {};
+  const { session, lease, execution, confirmedAtMs, reused } = call;
+  if (session === undefined || lease === undefined || confirmedAtMs === undefined || reused !== undefined) return {};
+  const activeMs = call.activeMs ?? Math.ceil(performance.now() - confirmedAtMs);
   const { tokens = 0, costMicros = 0 } = execution?.usage ?? {};
   return { charge: { sessionId: session.id, leaseId: lease.id, activeMs, tokens, costMicros } };
 }
@@ -94,8 +97,9 @@ function describeImages(images: readonly BeforeImage[], redactor: Redactor): Jso
   return images.length > mostImages ? [...described, `[${images.length - mostImages} more]`] : described;
 }
 
-function successOf({ call }: CallEnding): { output?: Json } {
+function successOf({ call }: CallEnding): { output?: Json; kept?: KeptResult } {
   const result = call.execution?.result;
+  if (call.outcome?.ok === true && call.outcome.kept !== undefined) return { kept: call.outcome.kept };
   return call.outcome?.ok === true && result?.ok === true ? { output: result.output } : {};
 }
 

@@ -8,12 +8,16 @@ import { ContentStore } from '../content/content-store.ts';
 import { Transfers } from '../content/transfers.ts';
 import type { DownloadStream, UploadStream } from '../content/transfers.ts';
 import { contentService } from '../doors/content-service.ts';
+import { leaseService } from '../doors/lease-service.ts';
 import { operatorService } from '../doors/operator-service.ts';
 import type { Status } from '../doors/operator-service.ts';
 import { redactEnding } from '../doors/redact-ending.ts';
+import { redactProgress } from '../doors/redact-progress.ts';
 import { openDoors } from '../doors/rpc/open-doors.ts';
+import { sessionService } from '../doors/session-service.ts';
 import { toolProtocolService } from '../doors/typed/tool-protocol-service.ts';
 import { toolService } from '../doors/tool-service.ts';
+import { openContent } from '../executors/open-content.ts';
 import { createToolContexts } from '../executors/tool-context.ts';
 import { buildGateway } from '../gateway.ts';
 import { loadRules } from '../governance/load-rules.ts';
@@ -44,6 +48,7 @@ import { version } from './version.ts';
 const reserveBytes = 4 * 1024 * 1024;
 const graceMs = 10_000;
 const ignore = (): void => undefined;
+const neverAborts = new AbortController().signal;
 
 /** A daemon that is serving. */
 export interface Composed {
@@ -121,12 +126,25 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     turnstile,
     space: watchSpace(home.folder),
     attempts,
-    createContext: createToolContexts({ trashFolder: home.trashFolder }),
+    sandbox: { explainUnusable: () => undefined },
+    results: { keep: (sessionId, bytes) => content.put({ sessionId, source: [bytes], signal: neverAborts }) },
+    createContext: createToolContexts({
+      trashFolder: home.trashFolder,
+      programs: { run: () => Promise.reject(new Error('no executor')) },
+      content: openContent(content, store),
+      secrets,
+    }),
     log,
   });
   const clock = { nowMs: Date.now };
-  const submit = async (call: Omit<Begun, 'callId' | 'startedAtMs'>) =>
-    redactEnding(await gateway.run({ ...call, callId: randomUUIDv7(), startedAtMs: Date.now() }, clock), redactor);
+  const submit = async (call: Omit<Begun, 'callId' | 'startedAtMs'>) => {
+    const progress = call.onProgress && redactProgress(call.onProgress, redactor);
+    const heard = progress === undefined ? {} : { onProgress: progress.tell };
+    const begun = { ...call, ...heard, callId: randomUUIDv7(), startedAtMs: Date.now() };
+    const ending = await gateway.run(begun, clock);
+    progress?.end();
+    return redactEnding(ending, redactor);
+  };
 
   let address = '';
   const readStatus = statusReader({
@@ -143,9 +161,11 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   const doors = await openDoors({
     services: [
       toolService({ store, registry, submit }),
-      toolProtocolService({ store, submit, onFault: (error) => log.error('typed_door_failed', { error }) }),
+      toolProtocolService({ store, uploads, submit, onFault: (error) => log.error('typed_door_failed', { error }) }),
       contentService({ store, uploads, downloads, submit }),
       operatorService({ store, readStatus, stop }),
+      sessionService({ submit }),
+      leaseService({ submit }),
     ],
     routes: callRoutes({ store, submit }),
     tcp: { host: '127.0.0.1', port: config.port },

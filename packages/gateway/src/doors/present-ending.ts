@@ -2,6 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { describeCode, ExecuteToolResponseSchema } from '@sallyport/contract';
 import type { Code, ExecuteToolResponse } from '@sallyport/contract';
 import type { GatewayEnding } from '../gateway.ts';
+import type { Outcome } from '../model/call.ts';
 import { Fault } from '../model/fault.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { ToolFailure, ToolUsage } from '../model/tool.ts';
@@ -20,6 +21,7 @@ export function presentEnding(ending: GatewayEnding, endedAtMs: number): Execute
       ? { context: { taskId: call.taskId ?? '', correlationId: call.correlationId ?? '' } }
       : {}),
     warnings: [...(call.warnings ?? [])],
+    ...(ending.kind === 'completed' && call.reused === undefined ? { charge: presentCharge(call) } : {}),
     result: presentResult(ending),
   });
 }
@@ -34,10 +36,16 @@ function presentResult(ending: GatewayEnding): NonNullable<Result> {
       return presentFault(ending.fault, ending.call.callId ?? '');
     case 'completed': {
       const { outcome } = ending.call;
-      if (outcome.ok) return { case: 'success', value: { outputJson: outcome.outputJson } };
+      if (outcome.ok) return presentSuccess(outcome);
       return presentFailure(outcome.failure);
     }
   }
+}
+
+function presentSuccess({ outputJson, kept }: Extract<Outcome, { readonly ok: true }>): NonNullable<Result> {
+  if (kept === undefined) return { case: 'success', value: { outputJson } };
+  const resultHash = Uint8Array.fromHex(kept.hash);
+  return { case: 'success', value: { resultHash, resultSize: BigInt(kept.sizeBytes) } };
 }
 
 function presentRefusal(refusal: Refusal): NonNullable<Result> {
@@ -84,9 +92,16 @@ function presentFailure(failure: ToolFailure): NonNullable<Result> {
   };
 }
 
+/** A call costs one call, and the time, tokens and money that it used. */
+function presentCharge({ activeMs = 0, execution }: GatewayEnding['call']) {
+  const { tokens = 0, costMicros = 0 } = execution?.usage ?? {};
+  return { calls: 1n, activeMs: BigInt(activeMs), tokens: BigInt(tokens), costMicros: BigInt(costMicros) };
+}
+
 function presentUsage(usage: ToolUsage) {
-  const { cpuMs, peakMemoryBytes, networkConnections, bytesRead, bytesWritten } = usage;
+  const { measuredBy, cpuMs, peakMemoryBytes, networkConnections, bytesRead, bytesWritten } = usage;
   return {
+    ...(measuredBy === undefined ? {} : { measuredBy }),
     ...(cpuMs === undefined ? {} : { cpuMs }),
     ...(peakMemoryBytes === undefined ? {} : { peakMemoryBytes: BigInt(peakMemoryBytes) }),
     ...(networkConnections === undefined ? {} : { networkConnections }),

@@ -1,12 +1,13 @@
 import { create } from '@bufbuild/protobuf';
 import {
   describeCode,
+  ExecuteToolStreamResponseSchema,
   GetToolSchemaResponseSchema,
   ListAvailableToolsResponseSchema,
   ToolDescriptorSchema,
   ToolService,
 } from '@sallyport/contract';
-import type { ExecuteToolRequest, ToolDescriptor } from '@sallyport/contract';
+import type { ExecuteToolRequest, ExecuteToolResponse, ToolDescriptor } from '@sallyport/contract';
 import type { Begun } from '../model/call.ts';
 import { doors } from '../model/call.ts';
 import { isRefusal } from '../model/refusal.ts';
@@ -19,11 +20,14 @@ import { matchesName } from '../governance/name-pattern.ts';
 import { authenticate } from '../stages/open-session.ts';
 import type { Store } from '../storage/stores.ts';
 import { presentEnding } from './present-ending.ts';
+import { ProgressQueue } from './progress-queue.ts';
 import type { Peer } from './rpc/peer.ts';
 import { RpcError } from './rpc/rpc-error.ts';
 import { bindService } from './rpc/service-binding.ts';
 import type { ServiceBinding } from './rpc/service-binding.ts';
 import type { GatewayEnding } from '../gateway.ts';
+
+const ignore = (): void => undefined;
 
 export interface ToolServiceParts {
   readonly store: Pick<Store, 'findSessionByToken' | 'readMode'>;
@@ -39,14 +43,34 @@ export function toolService({ store, registry, submit }: ToolServiceParts): Serv
     return session;
   };
 
+  const answer = async (call: Omit<Begun, 'callId' | 'startedAtMs'>): Promise<ExecuteToolResponse> => {
+    const ending = await submit(call);
+    // Who cannot be told apart gets the transport's own answer, as clients of gRPC and HTTP expect.
+    if (ending.kind === 'refused' && describeCode(ending.refusal.code).connect === 'unauthenticated') {
+      throw rpcErrorOf(ending.refusal);
+    }
+    return presentEnding(ending, Date.now());
+  };
+
   return bindService(ToolService, doors, {
-    executeTool: async (request, peer) => {
-      const ending = await submit(readCall(request, peer));
-      // Who cannot be told apart gets the transport's own answer, as clients of gRPC and HTTP expect.
-      if (ending.kind === 'refused' && describeCode(ending.refusal.code).connect === 'unauthenticated') {
-        throw rpcErrorOf(ending.refusal);
+    executeTool: (request, peer) => answer(readCall(request, peer)),
+
+    executeToolStream: async function* ({ call }, peer) {
+      if (call === undefined) throw new RpcError('invalid_argument', 'The request holds no call.');
+      const news = new ProgressQueue();
+      const run = answer({ ...readCall(call, peer), onProgress: (progress) => news.tell(progress) }).finally(() =>
+        news.end(),
+      );
+      const ended = run.catch(ignore);
+      try {
+        for await (const progress of news) {
+          yield create(ExecuteToolStreamResponseSchema, { event: { case: 'progress', value: progress } });
+        }
+        yield create(ExecuteToolStreamResponseSchema, { event: { case: 'response', value: await run } });
+      } finally {
+        // A caller who leaves is answered by nobody, but what ran for it has ended and is on record.
+        await ended;
       }
-      return presentEnding(ending, Date.now());
     },
 
     listAvailableTools: ({ category, tag }, peer) => {
@@ -114,7 +138,8 @@ export function rpcErrorOf(refusal: Refusal): RpcError {
   return new RpcError(connect, refusal.remedy === undefined ? refusal.message : `${refusal.message} ${refusal.remedy}`);
 }
 
-function describeTool({ definition }: AnyTool): ToolDescriptor {
+function describeTool(tool: AnyTool): ToolDescriptor {
+  const { definition } = tool;
   return create(ToolDescriptorSchema, {
     name: definition.name,
     aliases: [...definition.aliases],
@@ -127,7 +152,9 @@ function describeTool({ definition }: AnyTool): ToolDescriptor {
     mutates: definition.mutates,
     idempotent: definition.idempotent,
     timeoutMs: definition.timeoutMs,
-    status: 'ready',
+    status: tool.status?.() ?? 'ready',
+    statusReason: tool.explainUnusable?.()?.message ?? '',
+    origin: definition.origin ?? 'builtin',
     inputSchemaJson: JSON.stringify(definition.inputSchema),
     outputSchemaJson: JSON.stringify(definition.outputSchema),
   });

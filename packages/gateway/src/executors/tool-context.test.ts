@@ -14,12 +14,13 @@ import {
   sessionOf,
   still,
   toolOf,
+  contextParts,
 } from '../stages/facts.test-kit.ts';
 import { createToolContexts } from './tool-context.ts';
 
 function open(rules = rulesOf(), verdict = allow, lease = leaseOf()) {
   const facts = { ...callOf(), ...argumentsOf(), ...judgedAs(verdict, rules), session: sessionOf(), tool: toolOf() };
-  return createToolContexts({ trashFolder: '/trash' })({ ...facts, lease, mode: 'ALERT' }, still);
+  return createToolContexts(contextParts)({ ...facts, lease, mode: 'ALERT' }, still);
 }
 
 test('a tool knows its session, its folder and its signal', () => {

@@ -1,8 +1,12 @@
 import { coversPath } from '../governance/lease.ts';
 import type { ArgumentsChecked, Begun, Judged, Leased, ModeRead, Opened, Resolved } from '../model/call.ts';
+import type { ProgramRunner } from '../model/program.ts';
 import { refuse } from '../model/refusal.ts';
-import type { Lease } from '../model/session.ts';
-import type { BeforeImage, PathJudge, ToolContext, ToolUsage } from '../model/tool.ts';
+import type { SecretGrant, SecretUse } from '../model/secret-grant.ts';
+import type { Lease, Session } from '../model/session.ts';
+import type { BeforeImage, ContentAccess, PathJudge, ToolContext, ToolUsage } from '../model/tool.ts';
+import { noGrants } from '../model/verdict.ts';
+import { narrowGrants } from './narrow-grants.ts';
 
 /** A context for one tool, and what the tool reports through it. */
 export interface ObservedContext {
@@ -19,12 +23,22 @@ export type ToolContextFactory = (
   signal: AbortSignal,
 ) => ObservedContext;
 
-export function createToolContexts({ trashFolder }: { readonly trashFolder: string }): ToolContextFactory {
+export interface ToolContextParts {
+  readonly trashFolder: string;
+  readonly programs: ProgramRunner;
+  readonly content: (session: Session, signal: AbortSignal) => ContentAccess;
+  readonly secrets: {
+    readonly secretsFor: (grants: readonly SecretGrant[], use: SecretUse) => ReadonlyMap<string, string>;
+  };
+}
+
+export function createToolContexts({ trashFolder, programs, content, secrets }: ToolContextParts): ToolContextFactory {
   return (call, signal) => {
-    const { session, tool, mode, rules, verdict } = call;
+    const { session, tool, mode, rules, verdict, lease, onProgress } = call;
     const { principal, agent } = session;
     // Only a consent lets a call with this verdict run; for a preview, the person who will be asked may see it all.
     const consented = verdict.effect === 'require_approval';
+    const grants = verdict.grants === undefined ? noGrants : narrowGrants(verdict.grants, lease);
     const beforeImages: BeforeImage[] = [];
     let usage: ToolUsage = {};
     const context: ToolContext = {
@@ -32,7 +46,12 @@ export function createToolContexts({ trashFolder }: { readonly trashFolder: stri
       callId: call.callId,
       workingDirectory: session.workingDirectory,
       signal,
-      paths: narrowPaths(rules.judgePaths({ tool: tool.definition, principal, agent, mode, consented }), call.lease),
+      paths: narrowPaths(rules.judgePaths({ tool: tool.definition, principal, agent, mode, consented }), lease),
+      grants,
+      programs,
+      content: content(session, signal),
+      readSecrets: () => Object.fromEntries(secrets.secretsFor(grants.secrets, { tool: tool.definition.name })),
+      reportProgress: (progress) => onProgress?.(progress),
       trashFolder,
       keepBeforeImage: (image) => void beforeImages.push(image),
       countUsage: (more) => {
@@ -55,12 +74,13 @@ function narrowPaths(rules: PathJudge, lease: Lease): PathJudge {
 }
 
 function addUsage(a: ToolUsage, b: ToolUsage): ToolUsage {
-  const sum: { -readonly [Key in keyof ToolUsage]: number } = { ...a };
+  const sum: { -readonly [Key in keyof ToolUsage]: ToolUsage[Key] } = { ...a };
   for (const key of ['cpuMs', 'networkConnections', 'bytesRead', 'bytesWritten', 'tokens', 'costMicros'] as const) {
     if (isMeasure(b[key])) sum[key] = (sum[key] ?? 0) + (key === 'cpuMs' ? b[key] : Math.round(b[key]));
   }
   if (isMeasure(b.peakMemoryBytes))
     sum.peakMemoryBytes = Math.max(sum.peakMemoryBytes ?? 0, Math.round(b.peakMemoryBytes));
+  if (b.measuredBy !== undefined) sum.measuredBy = b.measuredBy;
   return sum;
 }
 

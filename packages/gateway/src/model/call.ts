@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@sallyport/contract';
 import type { Violation } from './refusal.ts';
 import type { Lease, Mode, Session } from './session.ts';
-import type { AnyTool, BeforeImage, Resources, ToolFailure, ToolUsage } from './tool.ts';
+import type { AnyTool, BeforeImage, Progress, Resources, ToolFailure, ToolUsage } from './tool.ts';
 import type { Rules, Verdict } from './verdict.ts';
 
 export const doors = ['operator-socket', 'agent-socket', 'tcp'] as const;
@@ -35,6 +35,8 @@ export interface Received {
   readonly violations?: readonly Violation[];
   /** Aborts when the caller cancels or goes away. */
   readonly signal: AbortSignal;
+  /** Hears how the work goes on, already without secrets. Absent: the caller did not ask. */
+  readonly onProgress?: (progress: Progress) => void;
 }
 
 /** Facts, in the order in which the stages add them. */
@@ -98,7 +100,7 @@ export interface LoopChecked {
 
 export interface ReuseChecked {
   /** The first success with this dedupe key. Absent: the call runs. */
-  readonly reused?: { readonly output: Json; readonly callId: string };
+  readonly reused?: { readonly output: Json; readonly kept?: KeptResult; readonly callId: string };
 }
 
 export interface KeyHeld {
@@ -134,7 +136,8 @@ export interface Intended {
 }
 
 export interface Confirmed {
-  readonly standingConfirmed: true;
+  /** Since when the call holds everything it needs to run: the time that is charged begins here. By `performance.now`. */
+  readonly confirmedAtMs: number;
 }
 
 export interface Executed {
@@ -156,5 +159,19 @@ export interface Delivered {
 
 /** How a call that reached its tool ended, as the caller sees it. */
 export type Outcome =
-  | { readonly ok: true; readonly outputJson: string; readonly summary: string }
+  | {
+      readonly ok: true;
+      /** Empty when the output is kept elsewhere. */
+      readonly outputJson: string;
+      /** Where an output lies that is too large for an answer. Absent: it is in the answer. */
+      readonly kept?: KeptResult;
+      readonly summary: string;
+    }
   | { readonly ok: false; readonly failure: ToolFailure };
+
+/** The JSON of an output in the content store, where the session of the call can fetch it. */
+export interface KeptResult {
+  /** BLAKE3, 64 hexadecimal digits. */
+  readonly hash: string;
+  readonly sizeBytes: number;
+}

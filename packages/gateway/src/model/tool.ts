@@ -1,6 +1,8 @@
 import type { Code, FailureCategory, Json, JsonObject } from '@sallyport/contract';
+import type { ProgramRunner } from './program.ts';
 import type { Refusal } from './refusal.ts';
 import type { Mode, Session } from './session.ts';
+import type { Grants } from './verdict.ts';
 
 export const risks = ['low', 'medium', 'high', 'critical'] as const;
 export type Risk = (typeof risks)[number];
@@ -32,6 +34,8 @@ export interface ToolDefinition {
   readonly idempotent: boolean;
   /** `operator`: agents neither see nor call it. */
   readonly audience: 'everyone' | 'operator';
+  /** Where the tool comes from. Absent: it is built in. */
+  readonly origin?: 'executable' | 'configured' | 'pipeline' | 'upstream';
   /** Arguments that are secret whatever their names: in no record, log or text. Absent: none. */
   readonly secretArguments?: readonly string[];
 }
@@ -48,11 +52,13 @@ export interface PathClaim {
 export interface Resources {
   readonly paths: readonly PathClaim[];
   readonly hosts?: readonly string[];
-  /** Names of programs that would run. */
+  /** Each command that would run, as its words, quoted as for a shell, with one space between. The first is the program. */
   readonly commands?: readonly string[];
   readonly gitOperation?: string;
   readonly provider?: string;
   readonly model?: string;
+  /** Names of applications. */
+  readonly apps?: readonly string[];
 }
 
 /** What a call would do, for the person who decides. */
@@ -88,6 +94,14 @@ export interface ToolContext {
   readonly workingDirectory: string;
   readonly signal: AbortSignal;
   readonly paths: PathJudge;
+  /** What the rules let the programs of this call see and use. */
+  readonly grants: Grants;
+  readonly programs: ProgramRunner;
+  readonly content: ContentAccess;
+  /** Values of the stored secrets that the rules grant this call, by name, for the environment of its programs. */
+  readonly readSecrets: () => Readonly<Record<string, string>>;
+  /** Tells a caller that asked for it how the work goes on. Never part of the result. */
+  readonly reportProgress: (progress: Progress) => void;
   /** Folder on the gate's own disk where deleted and replaced files are kept. */
   readonly trashFolder: string;
   /** Remembers what a mutation replaced. Call it before the effect becomes visible. */
@@ -96,7 +110,25 @@ export interface ToolContext {
   readonly countUsage: (usage: ToolUsage) => void;
 }
 
+/** Bytes that are too large for an answer, by their BLAKE3 hash; as far as the session of the call may use them. */
+export interface ContentAccess {
+  /** Keeps the bytes for the session of this call. They are durable when it resolves. */
+  readonly keep: (source: AsyncIterable<Uint8Array>) => Promise<{ readonly hash: string; readonly sizeBytes: number }>;
+  /** Throws ToolFailure NOT_FOUND for what the session may not use, as for what does not exist. */
+  readonly read: (hash: string) => AsyncIterable<Uint8Array>;
+}
+
+/** What happens while a call runs. */
+export type Progress =
+  | { readonly kind: 'stderr'; readonly text: string }
+  | { readonly kind: 'step'; readonly done: number; readonly total?: number; readonly message: string };
+
+/** How CPU and memory were measured; `sampled` is close, the others are right. */
+export type MeasuredBy = 'cgroup' | 'rusage' | 'sampled';
+
 export interface ToolUsage {
+  /** Absent: nothing was measured outside the daemon. */
+  readonly measuredBy?: MeasuredBy;
   readonly cpuMs?: number;
   readonly peakMemoryBytes?: number;
   readonly networkConnections?: number;
@@ -117,11 +149,19 @@ export interface Tool<Arguments = never> {
   readonly claim: (args: Arguments, session: Session) => Resources;
   /** The effect, without causing it. */
   readonly preview: (args: Arguments, context: ToolContext) => Promise<Effect>;
+  /** Why the tool, as it stands, cannot be called: not accepted, changed since, or gone. Absent: it always can be. */
+  readonly explainUnusable?: () => Refusal | undefined;
+  /** Absent: `ready`. */
+  readonly status?: () => ToolStatus;
   /** Runs. Throws ToolFailure or ToolRefused for what the caller should read; anything else is our fault. */
   readonly run: (args: Arguments, context: ToolContext) => Promise<Json>;
+  /** How large the result is without what its encoding adds, such as that of bytes in base64. Absent: as its JSON. */
+  readonly measureResult?: (output: Json) => number;
   /** A line for the log about a success: counts and sizes, never content. */
   readonly summarize: (args: Arguments, output: Json) => string;
 }
+
+export type ToolStatus = 'ready' | 'new' | 'changed' | 'schema-unknown' | 'missing-binary';
 
 /** A tool whose arguments the registry knows only as JSON. */
 export type AnyTool = Tool<JsonObject>;

@@ -1,5 +1,7 @@
 import type { Code } from '@sallyport/contract';
+import type { ProgramLimits } from './program.ts';
 import type { RuleReference } from './refusal.ts';
+import type { SecretGrant } from './secret-grant.ts';
 import type { Mode, Principal } from './session.ts';
 import type { PathJudge, Resources, ToolDefinition } from './tool.ts';
 
@@ -20,7 +22,34 @@ export interface Verdict {
   readonly remedy?: string;
   /** Set on denials. */
   readonly code?: Code;
+  /** What the allowing rules together let the programs of the call see and use. Absent: nothing. */
+  readonly grants?: Grants;
 }
+
+/** What programs get beyond their own files and the system's: nothing of it unless a rule says so. */
+export interface Grants {
+  /** Absolute folders and files that may be read, and those that may be changed as well. */
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+  /** `api.example.com`, `*.example.com` or `api.example.com:8443`. Without a port: 443 and 80. */
+  readonly hosts: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly secrets: readonly SecretGrant[];
+  /** Where several rules speak, the smaller number counts. */
+  readonly limits: Partial<ProgramLimits>;
+  /** `none` only where a rule says so in as many words. */
+  readonly isolation: 'sandbox' | 'none';
+}
+
+export const noGrants: Grants = {
+  read: [],
+  write: [],
+  hosts: [],
+  environment: {},
+  secrets: [],
+  limits: {},
+  isolation: 'sandbox',
+};
 
 /** One loaded and compiled set of rules. Immutable: a change is a new set. */
 export interface Rules {
@@ -29,10 +58,17 @@ export interface Rules {
   readonly count: number;
   readonly folder: string;
   readonly limits: Limits;
+  /** Whether a rule takes new and changed tools of this name in without asking an operator. `origin` as in definitions. */
+  readonly acceptsNew: (toolName: string, origin?: ToolDefinition['origin']) => boolean;
   /** Throws only for our own faults; the caller turns that into a denial. */
   readonly judge: (question: Question) => Verdict;
-  /** The same rules for each path that a running tool meets. `consented`: a person agreed to the call. */
-  readonly judgePaths: (question: Omit<Question, 'resources'> & { readonly consented: boolean }) => PathJudge;
+  /**
+   * The same rules for each path that a running tool meets. `consented`: a person agreed to the call. `resources`: what
+   * the call named; without them a rule that looks at commands or hosts opens no path.
+   */
+  readonly judgePaths: (
+    question: Omit<Question, 'resources'> & { readonly resources?: Resources; readonly consented: boolean },
+  ) => PathJudge;
 }
 
 /** One window of a rate limit. */

@@ -1,14 +1,15 @@
-import type { Executed, Execution, Resolved } from '../model/call.ts';
+import type { Executed, Execution, Resolved, ReuseChecked } from '../model/call.ts';
 import { ToolFailure } from '../model/tool.ts';
 import type { Stage } from '../pipeline/stage.ts';
 import type { Registry } from '../registry/registry.ts';
 
 /** Holds the result against the output schema: a tool that promises one thing and says another has failed. */
-export function checkResult(registry: Registry): Stage<Resolved & Executed, Executed> {
+export function checkResult(registry: Registry): Stage<Resolved & ReuseChecked & Executed, Executed> {
   return {
     name: 'check-result',
-    run: ({ tool, execution }) => {
-      if (!execution.result.ok) return { execution };
+    run: ({ tool, execution, reused }) => {
+      // A kept result has passed before, and may be too large to lie here.
+      if (!execution.result.ok || reused !== undefined) return { execution };
       const violations = registry.schemasOf(tool).output.check(execution.result.output);
       if (violations.length === 0) return { execution };
       const details = violations.map((violation) => violation.message).join('; ');

@@ -27,7 +27,7 @@ export function confirmStanding(
       const presentMode = store.readMode();
       if (presentMode !== mode) return changed(`The mode changed from ${mode} to ${presentMode}`);
       if (currentRules().hash !== rules.hash) return changed('The rules changed');
-      return { standingConfirmed: true };
+      return { confirmedAtMs: performance.now() };
     },
   };
 }

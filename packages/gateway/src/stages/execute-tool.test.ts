@@ -21,9 +21,10 @@ import {
   sessionOf,
   still,
   toolOf,
+  contextParts,
 } from './facts.test-kit.ts';
 
-const stage = executeTool(createToolContexts({ trashFolder: '/trash' }), { graceMs: 5 });
+const stage = executeTool(createToolContexts(contextParts), { graceMs: 5 });
 
 interface Asked extends ReuseChecked {
   readonly signal?: AbortSignal;
@@ -40,7 +41,7 @@ function factsOf(tool: AnyTool, { signal = still, timeoutMs = 10_000, ...reuse }
     lease: leaseOf(),
     mode: 'NORMAL' as const,
     intentIndex: 7,
-    standingConfirmed: true as const,
+    confirmedAtMs: 0,
     tool,
     ...reuse,
   };
@@ -153,4 +154,37 @@ test('a context that cannot be made is a fault that leaves no timer behind', asy
   const before = timers();
   await assert.rejects(Promise.resolve(stage.run(broken, clock)), /no judge/);
   assert.equal(timers(), before);
+});
+
+test('a passing failure is tried once more, and only where running twice is like running once', async () => {
+  requirement('EXEC-8');
+  const flaky = (idempotent: boolean, ...endings: readonly (ToolFailure | Json)[]) => {
+    let runs = 0;
+    const tool = toolOf(
+      { idempotent },
+      {
+        run: () => {
+          const ending = endings[runs++] ?? 'again';
+          return ending instanceof ToolFailure ? Promise.reject(ending) : Promise.resolve(ending);
+        },
+      },
+    );
+    return { tool, runs: () => runs };
+  };
+  const lost = new ToolFailure('EXECUTOR_LOST', 'The executor ended.');
+  const once = flaky(true, lost, { done: true });
+  const { execution } = assertPassed(await execute(once.tool));
+  assert.deepEqual([execution.result, once.runs()], [{ ok: true, output: { done: true } }, 2]);
+
+  const twice = flaky(true, lost, lost);
+  assert.equal((await failureOf(execute(twice.tool))).code, 'EXECUTOR_LOST');
+  assert.equal(twice.runs(), 2);
+
+  const mutating = flaky(false, lost);
+  assert.equal((await failureOf(execute(mutating.tool))).code, 'EXECUTOR_LOST');
+  assert.equal(mutating.runs(), 1);
+
+  const lasting = flaky(true, new ToolFailure('NOT_FOUND', 'Gone.'));
+  assert.equal((await failureOf(execute(lasting.tool))).code, 'NOT_FOUND');
+  assert.equal(lasting.runs(), 1);
 });

@@ -1,7 +1,9 @@
+import { describeCode } from '@sallyport/contract';
 import { openDeadline, runBuiltin } from '../executors/run-builtin.ts';
 import type { ToolContextFactory } from '../executors/tool-context.ts';
 import type * as facts from '../model/call.ts';
 import { ToolRefused } from '../model/tool.ts';
+import type { AnyTool } from '../model/tool.ts';
 import type { Stage } from '../pipeline/stage.ts';
 
 type Needs = facts.Begun &
@@ -31,7 +33,10 @@ export function executeTool(
       try {
         const observed = createContext(call, deadline.signal);
         const run = () => call.tool.run(call.arguments.value, observed.context);
-        const execution = await runBuiltin(run, deadline.signal, observed, options);
+        let execution = await runBuiltin(run, deadline.signal, observed, options);
+        if (isWorthRetrying(call.tool, execution) && !deadline.signal.aborted) {
+          execution = await runBuiltin(run, deadline.signal, observed, options);
+        }
         return { execution, activeMs: Math.ceil(performance.now() - beganAtMs) };
       } catch (error) {
         if (error instanceof ToolRefused) return error.refusal;
@@ -41,4 +46,9 @@ export function executeTool(
       }
     },
   };
+}
+
+/** Once, and only where running twice is the same as running once. */
+function isWorthRetrying({ definition }: AnyTool, { result }: facts.Execution): boolean {
+  return !result.ok && definition.idempotent && describeCode(result.failure.code).retryable;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { canonicalJson } from '@sallyport/contract';
+import type { ToolContextParts } from '../executors/tool-context.ts';
 import type { Code, JsonObject } from '@sallyport/contract';
 import type { ArgumentsChecked, Begun, Judged } from '../model/call.ts';
 import { isRefusal } from '../model/refusal.ts';
@@ -132,6 +133,7 @@ export function rulesOf(more: Partial<Rules> = {}): Rules {
     count: 1,
     folder: '/rules',
     limits,
+    acceptsNew: () => false,
     judge: () => allow,
     judgePaths: () => ({ judge: () => undefined }),
     ...more,
@@ -161,3 +163,16 @@ export function assertPassed<Adds extends object>(result: Adds | Refusal): Adds 
   if (isRefusal(result)) assert.fail(`refused with ${result.code}: ${result.message}`);
   return result;
 }
+
+/** What a tool context is made of, for stages whose tools use none of it. */
+export const contextParts: ToolContextParts = {
+  trashFolder: '/trash',
+  programs: { run: () => Promise.reject(new Error('no program runs here')) },
+  content: () => ({
+    keep: () => Promise.reject(new Error('nothing is kept here')),
+    read: () => {
+      throw new Error('nothing is kept here');
+    },
+  }),
+  secrets: { secretsFor: () => new Map() },
+};

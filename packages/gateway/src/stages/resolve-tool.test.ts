@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
 import type { Resolved } from '../model/call.ts';
+import { refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { Session } from '../model/session.ts';
 import type { AnyTool } from '../model/tool.ts';
@@ -68,4 +69,16 @@ test('operators find their tools, and are offered them', () => {
 test('a long name is cut in the answer', () => {
   const refusal = resolve([read], 'x'.repeat(256), sessionOf()) as Refusal;
   assert.ok(refusal.message.length < 150);
+});
+
+test('a tool that cannot be called as it stands says why, and only to those who may know of it', () => {
+  const remedy = 'Look at it with `sallyport tool accept weather`.';
+  const refusal = refuse('TOOL_NOT_ACCEPTED', 'tool-pin', 'weather is new.', { remedy });
+  const fresh = (audience: 'everyone' | 'operator') =>
+    toolOf({ name: 'weather', audience }, { explainUnusable: () => refusal });
+  assert.equal(resolve([fresh('everyone')], 'weather', sessionOf()), refusal);
+  const hidden = resolve([fresh('operator')], 'weather', sessionOf());
+  assert.equal('code' in hidden && hidden.code, 'UNKNOWN_TOOL');
+  const usable = toolOf({ name: 'weather' }, { explainUnusable: () => undefined });
+  assert.equal(assertPassed(resolve([usable], 'weather', sessionOf())).tool, usable);
 });

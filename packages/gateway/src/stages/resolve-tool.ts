@@ -4,13 +4,18 @@ import type { Stage } from '../pipeline/stage.ts';
 import { isVisible } from '../registry/registry.ts';
 import type { Registry } from '../registry/registry.ts';
 
-/** Finds the tool by canonical name or alias. A tool for operators does not exist for agents. */
+/**
+ * Finds the tool by canonical name or alias. A tool for operators does not exist for agents; one that an operator has
+ * not accepted, or whose program is gone, exists and says why it cannot be called.
+ */
 export function resolveTool(registry: Registry): Stage<Begun & Opened, Resolved> {
   return {
     name: 'resolve-tool',
     run: ({ toolName, session }) => {
       const found = registry.find(toolName);
-      if (found !== undefined && isVisible(found.tool, session.principal)) return { tool: found.tool };
+      if (found !== undefined && isVisible(found.tool, session.principal)) {
+        return found.tool.explainUnusable?.() ?? { tool: found.tool };
+      }
       const suggestions = registry.suggest(toolName, session.principal);
       return refuse('UNKNOWN_TOOL', 'registry', `There is no tool named ${JSON.stringify(toolName.slice(0, 100))}.`, {
         remedy:

@@ -36,7 +36,8 @@ export function reuseResult(
       if (first === undefined) return { releaseKey };
       const isSame = first.argumentsSha256 === fingerprintOf(call);
       if (isSame && first.state === 'succeeded') {
-        return { releaseKey, reused: { output: first.output ?? null, callId: first.callId } };
+        const { output = null, kept, callId } = first;
+        return { releaseKey, reused: { output, callId, ...(kept === undefined ? {} : { kept }) } };
       }
       releaseKey();
       if (!isSame) {

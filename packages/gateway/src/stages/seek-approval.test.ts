@@ -23,6 +23,7 @@ import {
   rulesOf,
   sessionOf,
   toolOf,
+  contextParts,
 } from './facts.test-kit.ts';
 import { seekApproval } from './seek-approval.ts';
 
@@ -39,7 +40,7 @@ interface Asked {
   readonly effectiveTimeoutMs?: number;
 }
 
-const stage = seekApproval(createToolContexts({ trashFolder: '/trash' }), new Redactor(['hunter2-secret']));
+const stage = seekApproval(createToolContexts(contextParts), new Redactor(['hunter2-secret']));
 
 function ask(asked: Asked = {}, more: { readonly reused?: { readonly output: null; readonly callId: string } } = {}) {
   const { session = operator, tool = toolOf(), path = 'a', mode = 'NORMAL', rulesHash = 'ab'.repeat(32) } = asked;

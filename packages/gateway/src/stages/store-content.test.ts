@@ -1,44 +1,64 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '@sallyport/contract';
-import type { Delivered, Outcome } from '../model/call.ts';
+import type { Delivered, Outcome, ReuseChecked } from '../model/call.ts';
 import { ToolFailure } from '../model/tool.ts';
-import { argumentsOf, clock, toolOf } from './facts.test-kit.ts';
-import { storeContent } from './store-content.ts';
+import { argumentsOf, clock, sessionOf, toolOf } from './facts.test-kit.ts';
+import { largestInlineBytes, storeContent } from './store-content.ts';
+import type { ResultStore } from './store-content.ts';
 
-const largest = 32 * 1024 * 1024;
+const keepsNothing: ResultStore = { keep: () => Promise.reject(new Error('not asked')) };
+const kept = { hash: 'ab'.repeat(32), sizeBytes: 7 };
 
-function deliver(output: Json): Outcome {
+async function deliver(output: Json, results = keepsNothing, reused: ReuseChecked = {}): Promise<Outcome> {
   const execution = { result: { ok: true, output } as const, usage: {}, beforeImages: [] };
   const tool = toolOf({}, { summarize: (args, result) => `${JSON.stringify(args)} gave a ${typeof result}` });
-  return (storeContent.run({ ...argumentsOf({ path: 'a' }), tool, execution }, clock) as Delivered).outcome;
+  const facts = { ...argumentsOf({ path: 'a' }), ...reused, session: sessionOf(), tool, execution };
+  return ((await storeContent(results).run(facts, clock)) as Delivered).outcome;
 }
 
-test('a result is delivered as JSON, with a line about it for the log', () => {
-  assert.deepEqual(deliver({ lines: 1 }), {
+test('a result is delivered as JSON, with a line about it for the log', async () => {
+  assert.deepEqual(await deliver({ lines: 1 }), {
     ok: true,
     outputJson: '{"lines":1}',
     summary: '{"path":"a"} gave a object',
   });
 });
 
-test('a failure is delivered as it is', () => {
+test('a failure is delivered as it is', async () => {
   const failure = new ToolFailure('NOT_FOUND', 'Gone.');
   const execution = { result: { ok: false, failure } as const, usage: {}, beforeImages: [] };
-  const { outcome } = storeContent.run({ ...argumentsOf(), tool: toolOf(), execution }, clock) as Delivered;
+  const facts = { ...argumentsOf(), session: sessionOf(), tool: toolOf(), execution };
+  const { outcome } = (await storeContent(keepsNothing).run(facts, clock)) as Delivered;
   assert.ok(!outcome.ok && outcome.failure === failure);
 });
 
-test('a result may have 32 MB, counted in bytes; one more is a failure that says so', () => {
+test('a result may have 1 MB, counted in bytes; a larger one is kept for its session', async () => {
+  const asked: [string, string][] = [];
+  const results: ResultStore = {
+    keep: (sessionId, bytes) => (asked.push([sessionId, Buffer.from(bytes).toString()]), Promise.resolve(kept)),
+  };
   // Two bytes are the quotes; the euro sign has three.
-  assert.ok(deliver('x'.repeat(largest - 2)).ok);
-  for (const [output, bytes] of [
-    ['x'.repeat(largest - 1), largest + 1],
-    ['€'.repeat(Math.ceil(largest / 3)), 3 * Math.ceil(largest / 3) + 2],
-  ] as const) {
-    const outcome = deliver(output);
-    assert.ok(!outcome.ok);
-    assert.equal(outcome.failure.code, 'TOO_LARGE');
-    assert.ok(outcome.failure.message.includes(`${bytes} bytes`), outcome.failure.message.slice(0, 200));
+  assert.ok((await deliver('x'.repeat(largestInlineBytes - 2), results)).ok);
+  assert.deepEqual(asked, []);
+  for (const output of ['x'.repeat(largestInlineBytes - 1), '€'.repeat(Math.ceil(largestInlineBytes / 3))]) {
+    const outcome = await deliver(output, results);
+    const summary = `{"path":"a"} gave a string; 7 bytes kept as ${kept.hash}`;
+    assert.deepEqual(outcome, { ok: true, outputJson: '', kept, summary });
+    assert.deepEqual(asked.pop(), [sessionOf().id, JSON.stringify(output)]);
   }
+});
+
+test('a result that cannot be kept is a failure that says that the tool has run', async () => {
+  const full: ResultStore = { keep: () => Promise.reject(new ToolFailure('DISK_FULL', 'No space.')) };
+  const outcome = await deliver('x'.repeat(largestInlineBytes), full);
+  assert.ok(!outcome.ok && outcome.failure.code === 'DISK_FULL');
+  assert.match(outcome.failure.message, /^The tool has run, .*: No space\.$/);
+  const broken: ResultStore = { keep: () => Promise.reject(new TypeError('ours')) };
+  await assert.rejects(deliver('x'.repeat(largestInlineBytes), broken), TypeError);
+});
+
+test('a kept result is reused where it lies', async () => {
+  const outcome = await deliver(null, keepsNothing, { reused: { output: null, kept, callId: 'earlier' } });
+  assert.ok(outcome.ok && outcome.kept === kept);
 });

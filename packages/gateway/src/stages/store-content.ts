@@ -1,20 +1,56 @@
-import type { ArgumentsChecked, Delivered, Executed, Resolved } from '../model/call.ts';
+import type { Json } from '@sallyport/contract';
+import type * as facts from '../model/call.ts';
+import type { Delivered, KeptResult } from '../model/call.ts';
 import { ToolFailure } from '../model/tool.ts';
+import type { AnyTool } from '../model/tool.ts';
 import type { Stage } from '../pipeline/stage.ts';
 
-const largestInlineBytes = 32 * 1024 * 1024;
+/** Where outputs go that are too large for an answer. */
+export interface ResultStore {
+  /** Keeps the bytes where the session can fetch them; durable when it resolves. Throws ToolFailure when it cannot. */
+  readonly keep: (sessionId: string, bytes: Uint8Array) => Promise<KeptResult>;
+}
 
-/** Fixes the result as the bytes that are delivered. What is too large to hand over inline is a failure that says so. */
-export const storeContent: Stage<Resolved & ArgumentsChecked & Executed, Delivered> = {
-  name: 'store-content',
-  run: ({ tool, arguments: { value }, execution: { result } }) => {
-    if (!result.ok) return { outcome: result };
-    const outputJson = JSON.stringify(result.output);
-    const bytes = Buffer.byteLength(outputJson);
-    if (bytes <= largestInlineBytes) {
-      return { outcome: { ok: true, outputJson, summary: tool.summarize(value, result.output) } };
-    }
-    const message = `The result has ${bytes} bytes, more than the ${largestInlineBytes} that fit into an answer. Ask for less, for example with offset and limit.`;
-    return { outcome: { ok: false, failure: new ToolFailure('TOO_LARGE', message) } };
-  },
-};
+type Needs = facts.Opened & facts.Resolved & facts.ArgumentsChecked & facts.ReuseChecked & facts.Executed;
+
+/** The most an answer holds, at every door. */
+export const largestInlineBytes = 1024 * 1024;
+
+/** Fixes the result as the bytes that are delivered: in the answer, or in the content store if they are too many. */
+export function storeContent(results: ResultStore): Stage<Needs, Delivered> {
+  return {
+    name: 'store-content',
+    run: ({ tool, arguments: { value }, session, reused, execution: { result } }) => {
+      if (!result.ok) return { outcome: result };
+      if (reused?.kept !== undefined) {
+        return { outcome: { ok: true, outputJson: '', kept: reused.kept, summary: describeKept(reused.kept) } };
+      }
+      const outputJson = JSON.stringify(result.output);
+      const summary = tool.summarize(value, result.output);
+      if (sizeOf(tool, result.output, outputJson) <= largestInlineBytes)
+        return { outcome: { ok: true, outputJson, summary } };
+      return keep(results, session.id, outputJson, summary);
+    },
+  };
+}
+
+function sizeOf(tool: AnyTool, output: Json, outputJson: string): number {
+  // A character takes three bytes at most, so that short texts need not be counted.
+  if (outputJson.length * 3 <= largestInlineBytes) return outputJson.length;
+  return tool.measureResult?.(output) ?? Buffer.byteLength(outputJson);
+}
+
+async function keep(results: ResultStore, sessionId: string, outputJson: string, summary: string): Promise<Delivered> {
+  try {
+    const kept = await results.keep(sessionId, Buffer.from(outputJson));
+    return { outcome: { ok: true, outputJson: '', kept, summary: `${summary}; ${describeKept(kept)}` } };
+  } catch (error) {
+    if (!(error instanceof ToolFailure)) throw error;
+    const message = `The tool has run, but its result is too large for an answer and could not be kept: ${error.message}`;
+    return { outcome: { ok: false, failure: new ToolFailure(error.code, message, { cause: error }) } };
+  }
+}
+
+function describeKept({ hash, sizeBytes }: KeptResult): string {
+  return `${sizeBytes} bytes kept as ${hash}`;
+}

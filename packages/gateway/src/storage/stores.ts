@@ -1,5 +1,5 @@
 import type { Json } from '@sallyport/contract';
-import type { Reservation } from '../model/call.ts';
+import type { KeptResult, Reservation } from '../model/call.ts';
 import type { Budget, Lease, LeaseScope, Mode, Principal, Session } from '../model/session.ts';
 
 /** What becomes one leaf of the log. Everything a caller chose stands in `payload`, already redacted. */
@@ -85,6 +85,8 @@ export interface DedupeEntry {
   /** `running` after a restart means that the outcome is unknown. */
   readonly state: 'running' | 'succeeded' | 'unknown';
   readonly output?: Json;
+  /** Instead of an output that is too large to be kept here. */
+  readonly kept?: KeptResult;
   readonly expiresAtMs: number;
 }
 
@@ -109,7 +111,12 @@ export interface Settlement {
   /** Absent: the session did nothing wrong. */
   readonly misconduct?: Misconduct;
   /** Keeps a success for its dedupe key. Absent after a failure, which frees the key. */
-  readonly dedupe?: { readonly sessionId: string; readonly key: string; readonly output?: Json };
+  readonly dedupe?: {
+    readonly sessionId: string;
+    readonly key: string;
+    readonly output?: Json;
+    readonly kept?: KeptResult;
+  };
 }
 
 export interface OpenIntent {
@@ -179,6 +186,29 @@ export interface SecretIndex {
   readonly listSecrets: () => readonly SealedSecret[];
 }
 
+/** A tool as an operator accepted it: only exactly this may run under its name and version. */
+export interface ToolPin {
+  readonly name: string;
+  readonly version: string;
+  /** SHA-256 of the program's bytes, hexadecimal. For a tool without a program of its own, of its description. */
+  readonly fileSha256: string;
+  /** SHA-256 over name, description and schemas, hexadecimal. */
+  readonly definitionSha256: string;
+  readonly acceptedAtMs: number;
+  /** Who accepted it, or the id of the rule that takes new tools in. */
+  readonly acceptedBy: string;
+}
+
+/** Which tools from outside were accepted. */
+export interface ToolPins {
+  /** Replaces the pin of the same name and version. */
+  readonly pinTool: (pin: ToolPin) => Promise<void>;
+  /** False when there was none. */
+  readonly unpinTool: (name: string, version: string) => Promise<boolean>;
+  /** By name and version. */
+  readonly listToolPins: () => readonly ToolPin[];
+}
+
 /**
  * Everything the gate remembers. One daemon owns a store; all methods may be called concurrently.
  *
@@ -188,7 +218,7 @@ export interface SecretIndex {
  * Failure: a write that could not be made durable rejects, and so does every later one (`sealed`), because a log
  * with a hole proves nothing. Reads go on. A restart is the way back.
  */
-export interface Store extends ContentIndex, SecretIndex {
+export interface Store extends ContentIndex, SecretIndex, ToolPins {
   /** One transaction: the session is active, budget and limits have room and are charged, the intent is written. */
   readonly admit: (admission: Admission) => Promise<Admitted>;
   /** Writes the outcome and closes the intent. Rejects when no such intent is open. */

@@ -18,7 +18,9 @@ export function presentExecutionResult(ending: GatewayEnding, endedAtMs: number)
     body: {
       requestId,
       status: trouble === undefined ? 'success' : isPending ? 'pending_approval' : 'failure',
-      ...(result.case === 'success' ? { data: JSON.parse(result.value.outputJson) as Json } : {}),
+      ...(result.case === 'success' && result.value.outputJson !== ''
+        ? { data: JSON.parse(result.value.outputJson) as Json }
+        : {}),
       ...(trouble === undefined || isPending ? {} : { error: trouble.message }),
       metadata: {
         executionTime: ending.call.activeMs ?? 0,
@@ -29,6 +31,9 @@ export function presentExecutionResult(ending: GatewayEnding, endedAtMs: number)
         callId: callId || undefined,
         traceId: traceId || undefined,
         ...(context === undefined ? {} : { context: { taskId: context.taskId, correlationId: context.correlationId } }),
+        ...(result.case === 'success' && result.value.resultHash.length > 0
+          ? { resultHash: result.value.resultHash.toHex(), resultSize: Number(result.value.resultSize) }
+          : {}),
         ...(warnings.length === 0 ? {} : { warnings }),
         ...(trouble === undefined ? {} : describeTrouble(trouble)),
         ...(isPending ? { reason: trouble.message, approvalTaskId: trouble.approval?.binding } : {}),

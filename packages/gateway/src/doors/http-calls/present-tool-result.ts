@@ -19,7 +19,7 @@ export function presentToolResult(ending: GatewayEnding, endedAtMs: number): Pre
       // As it was asked for; the canonical name is in the metadata.
       tool_name: ending.call.toolName?.slice(0, 256) ?? tool,
       success: trouble === undefined,
-      output: result.case === 'success' ? textOrObject(result.value.outputJson) : {},
+      output: result.case === 'success' && result.value.outputJson !== '' ? textOrObject(result.value.outputJson) : {},
       error: trouble?.message ?? null,
       latency_ms: Number(response.durationMs),
       metadata: {
@@ -28,6 +28,9 @@ export function presentToolResult(ending: GatewayEnding, endedAtMs: number): Pre
         // A call that the door turned away has neither.
         call_id: callId || undefined,
         trace_id: traceId || undefined,
+        ...(result.case === 'success' && result.value.resultHash.length > 0
+          ? { result_hash: result.value.resultHash.toHex(), result_size: Number(result.value.resultSize) }
+          : {}),
         ...(warnings.length === 0 ? {} : { warnings }),
         ...(usage === undefined ? {} : { usage: describeUsage(usage) }),
         ...(trouble === undefined ? {} : describeTrouble(trouble)),

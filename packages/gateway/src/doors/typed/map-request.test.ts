@@ -11,7 +11,7 @@ import type { RequestedCall } from './map-request.ts';
 type Tool = NonNullable<MessageInitShape<typeof ToolRequestSchema>['tool']>;
 
 function map(tool: Tool): RequestedCall {
-  return mapRequest(create(ToolRequestSchema, { tool }), { maxReadMb: 1 });
+  return mapRequest(create(ToolRequestSchema, { tool }));
 }
 
 test('each kind of request becomes a call of its canonical tool', () => {
@@ -22,7 +22,7 @@ test('each kind of request becomes a call of its canonical tool', () => {
     [
       { case: 'fileRead', value: { path: 'a', offset: 5n, limit: 7n } },
       'files.read',
-      { path: 'a', offset: 5, limit: 7, max_size_mb: 1, encoding: 'base64' },
+      { path: 'a', offset: 5, limit: 7, max_size_mb: 1024, encoding: 'base64', store_above_bytes: 1024 * 1024 },
     ],
     [
       { case: 'fileWrite', value: { path: 'a', content: Buffer.from('text'), createOnly: true } },

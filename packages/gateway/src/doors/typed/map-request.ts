@@ -16,25 +16,28 @@ export interface RequestedCall {
   readonly timeoutMs: number;
 }
 
-/** `maxReadMb`: what a read may return at most. */
+/** Where the content of a write lies that was too large for arguments. Absent: it goes into them. */
 export interface MapOptions {
-  readonly maxReadMb: number;
+  readonly contentHash?: string;
 }
+
+const maxReadMb = 1024;
+const largestInlineBytes = 1024 * 1024;
 
 /**
  * Copies what a valid request says, field by field, so that nothing unknown to this version goes on: rules judge, and
  * tools receive, the JSON that is made of this.
  */
-export function mapRequest({ tool }: ToolRequest, { maxReadMb }: MapOptions): RequestedCall {
+export function mapRequest({ tool }: ToolRequest, { contentHash }: MapOptions = {}): RequestedCall {
   switch (tool.case) {
     case 'fileRead': {
       const { path, offset, limit } = tool.value;
       const range = { offset: Number(offset), limit: Number(limit), max_size_mb: maxReadMb };
       // The caller gets the bytes of the file, whatever they are.
-      return call('files.read', { path, ...range, encoding: 'base64' });
+      return call('files.read', { path, ...range, encoding: 'base64', store_above_bytes: largestInlineBytes });
     }
     case 'fileWrite':
-      return call('files.write', writeArguments(tool.value));
+      return call('files.write', writeArguments(tool.value, contentHash));
     case 'fileEdit': {
       const { path, oldContent, newContent } = tool.value;
       return call('files.edit', { path, old_content: oldContent, new_content: newContent });
@@ -87,7 +90,8 @@ function call(toolName: string, args: JsonObject, timeoutMs = 0): RequestedCall 
 const controlCharacter = /[\0-\x08\x0b\x0c\x0e-\x1f]/;
 
 /** Text goes on as text, so that people who approve and rules that look can read it. */
-function writeArguments({ path, content, createOnly, append }: FileWrite): JsonObject {
+function writeArguments({ path, content, createOnly, append }: FileWrite, contentHash?: string): JsonObject {
+  if (contentHash !== undefined) return { path, content_hash: contentHash, create_only: createOnly, append };
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   const text = isUtf8(bytes) ? bytes.toString() : undefined;
   const written =

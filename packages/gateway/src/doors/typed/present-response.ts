@@ -1,45 +1,18 @@
 import { create } from '@bufbuild/protobuf';
 import { canonicalJson, describeCode, ToolResponseSchema } from '@sallyport/contract';
-import type { ExecuteToolResponse, Json, ToolRequest, ToolResponse } from '@sallyport/contract';
+import type { ExecuteToolResponse, Json, Success, ToolRequest, ToolResponse } from '@sallyport/contract';
 import type { GatewayEnding } from '../../gateway.ts';
-import { ToolFailure } from '../../model/tool.ts';
+import type { ToolFailure } from '../../model/tool.ts';
 import { presentEnding } from '../present-ending.ts';
 
-/** Where results go that are too large for an answer. */
-export interface ResultStore {
-  /**
-   * Keeps the bytes where the session can fetch them, and returns their BLAKE3 hash (32 bytes). They are durable when
-   * it resolves; it rejects with a ToolFailure when the caller should read why they could not be kept.
-   */
-  readonly putResult: (sessionId: string, bytes: Uint8Array) => Promise<Uint8Array>;
-}
-
-export interface ResponseParts {
-  /** Absent: what is too large for an answer is an error. */
-  readonly content?: ResultStore;
-  /** What a success took from the budget of the session. Absent: one for each. */
-  readonly costOf?: (ending: CompletedEnding) => number;
-}
-
-export type CompletedEnding = Extract<GatewayEnding, { readonly kind: 'completed' }>;
-
-const largestInlineBytes = 1024 * 1024;
-
-/** How an ending looks on the typed wire. Rejects when a large result could not be kept through a fault of ours. */
-export async function presentResponse(
-  request: ToolRequest,
-  ending: GatewayEnding,
-  parts: ResponseParts,
-): Promise<ToolResponse> {
-  const { requestId } = request;
-  const { result, durationMs, tool } = presentEnding(ending, Date.now());
+/** How an ending looks on the typed wire. */
+export function presentResponse({ requestId, tool: { case: kind } }: ToolRequest, ending: GatewayEnding): ToolResponse {
+  const { result, durationMs, tool, charge } = presentEnding(ending, Date.now());
   switch (result.case) {
     case 'success': {
-      const bytes = resultBytes(request, result.value.outputJson);
-      const kept = await keepResult(bytes, ending.call.session?.id ?? '', parts.content);
-      if (kept instanceof ToolFailure) return respond(requestId, presentFailure(kept));
-      const budgetConsumed = BigInt(ending.kind === 'completed' ? (parts.costOf?.(ending) ?? 1) : 0);
-      return respond(requestId, { case: 'success', value: { ...kept, budgetConsumed, durationMs } });
+      const delivered = deliver(kind, result.value);
+      const budgetConsumed = charge?.calls ?? 0n;
+      return respond(requestId, { case: 'success', value: { ...delivered, budgetConsumed, durationMs } });
     }
     case 'denied':
       return respond(requestId, presentDenial(result.value, tool));
@@ -53,22 +26,18 @@ export async function presentResponse(
 }
 
 /** The result as the answer carries it: its bytes, or the hash under which they were kept. */
-async function keepResult(
-  bytes: Uint8Array,
-  sessionId: string,
-  store: ResultStore | undefined,
-): Promise<{ inlineResult: Uint8Array } | { resultHash: Uint8Array } | ToolFailure> {
-  if (bytes.length <= largestInlineBytes) return { inlineResult: bytes };
-  if (store === undefined) {
-    const message = `The result has ${bytes.length} bytes; an answer holds ${largestInlineBytes}. Ask for less, for example with offset and limit.`;
-    return new ToolFailure('TOO_LARGE', message);
-  }
-  try {
-    return { resultHash: await store.putResult(sessionId, bytes) };
-  } catch (error) {
-    if (error instanceof ToolFailure) return error;
-    throw error;
-  }
+function deliver(
+  kind: ToolRequest['tool']['case'],
+  success: Success,
+): { resultHash: Uint8Array } | { inlineResult: Uint8Array } {
+  const { resultHash, outputJson } = success;
+  if (resultHash.length > 0) return { resultHash };
+  const output = JSON.parse(outputJson) as Json;
+  if (kind !== 'fileRead') return { inlineResult: encodeOutput(output, outputJson) };
+  const { content_hash: stored, content = '' } = output as { content?: string; content_hash?: string };
+  return stored === undefined
+    ? { inlineResult: Buffer.from(content, 'base64') }
+    : { resultHash: Uint8Array.fromHex(stored) };
 }
 
 type Result = NonNullable<Parameters<typeof create<typeof ToolResponseSchema>>[1]>['result'];
@@ -84,10 +53,8 @@ export function presentFailure({ code, message }: Pick<ToolFailure, 'code' | 'me
   return { case: 'error', value: { errorCode: code, message, retryable } };
 }
 
-/** The bytes of the file that was read, and of anything else the canonical JSON. */
-function resultBytes({ tool }: ToolRequest, outputJson: string): Uint8Array {
-  const output = JSON.parse(outputJson) as Json;
-  if (tool.case === 'fileRead') return Buffer.from((output as { content: string }).content, 'base64');
+/** The canonical JSON of an output. */
+function encodeOutput(output: Json, outputJson: string): Uint8Array {
   try {
     return Buffer.from(canonicalJson(output));
   } catch {

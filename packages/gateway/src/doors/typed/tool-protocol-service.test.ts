@@ -6,6 +6,8 @@ import { ToolRequestSchema } from '@sallyport/contract';
 import type { Json, ToolResponse } from '@sallyport/contract';
 import { requirement } from '../../../../../test/requirement.ts';
 import { completed, failed, faulted, refused } from '../../closers/ending.test-kit.ts';
+import { Transfers } from '../../content/transfers.ts';
+import type { UploadStream } from '../../content/transfers.ts';
 import type { GatewayEnding } from '../../gateway.ts';
 import { Fault } from '../../model/fault.ts';
 import { refuse } from '../../model/refusal.ts';
@@ -40,6 +42,7 @@ async function ask(
   const faults: unknown[] = [];
   const { methods } = toolProtocolService({
     store: { findSessionByToken: () => undefined },
+    uploads: new Transfers(),
     submit: async (call) => {
       calls.push(call);
       return await end(call);
@@ -93,43 +96,67 @@ test('a result that has no canonical form is still JSON', async () => {
   assert.equal(Buffer.from(response.result.value.inlineResult).toString(), String.raw`{"line":"\ud800"}`);
 });
 
-test('up to 1 MB travels in the answer; more goes to the store, under the session, and its hash comes back', async () => {
-  requirement('WIRE-7');
-  const kept: [string, number][] = [];
-  const content = {
-    putResult: async (session: string, bytes: Uint8Array) => {
-      kept.push([session, bytes.length]);
-      return new Uint8Array(32).fill(9);
-    },
+test('what is too large for an answer comes back as the hash under which it is kept', async () => {
+  const hash = 'ab'.repeat(32);
+  const readStored = await ask({ tool: read }, () => completed({}, { path: 'a', content_hash: hash, bytes: 2 ** 21 }));
+  const kept = { hash, sizeBytes: 2 ** 21 };
+  const outcome = { ok: true, outputJson: '', kept, summary: 'much' } as const;
+  const other = await ask({ tool: { case: 'gitOp', value: { operation: 'LOG' } } }, () => completed({ outcome }));
+  for (const { result } of [readStored.response, other.response]) {
+    assert.ok(result.case === 'success');
+    assert.equal(result.value.inlineResult.length, 0);
+    assert.equal(result.value.resultHash.toHex(), hash);
+  }
+  const { store_above_bytes: storeAbove } = JSON.parse(readStored.calls[0]?.input ?? '') as {
+    store_above_bytes: number;
   };
-  const answer = async (size: number) =>
-    (await ask({ tool: read }, () => completed({}, readOutput(Buffer.alloc(size))), { content })).response.result;
-
-  const small = await answer(1024 * 1024);
-  assert.ok(small.case === 'success' && small.value.inlineResult.length === 1024 * 1024);
-  assert.deepEqual(kept, []);
-  const large = await answer(1024 * 1024 + 1);
-  assert.ok(large.case === 'success');
-  assert.equal(large.value.inlineResult.length, 0);
-  assert.deepEqual(large.value.resultHash, new Uint8Array(32).fill(9));
-  const { session } = completed().call;
-  assert.deepEqual(kept, [[session?.id, 1024 * 1024 + 1]]);
+  assert.equal(storeAbove, 1024 * 1024);
 });
 
-test('without a store a large result is an error that says what to do, and reads ask for no more than fits', async () => {
-  requirement('WIRE-7');
-  const { response, calls } = await ask({ tool: read }, () => completed({}, readOutput(Buffer.alloc(1024 * 1024 + 1))));
-  assert.ok(response.result.case === 'error');
-  assert.equal(response.result.value.errorCode, 'TOO_LARGE');
-  assert.match(response.result.value.message, /offset and limit/);
-  assert.equal((JSON.parse(calls[0]?.input ?? '') as { max_size_mb: number }).max_size_mb, 1);
+test('a write that is too large for arguments is stored first, by a call that is judged like any other', async () => {
+  const content = new Uint8Array(8 * 1024 * 1024 + 1).fill(7);
+  const request = { dedupeKey: 'k', tool: { case: 'fileWrite', value: { path: 'a', content } } } as const;
+  const store = { findSessionByToken: () => sessionOf() };
+  const uploads = new Transfers<UploadStream>();
+  const hash = 'cd'.repeat(32);
+  const { response, calls } = await ask(
+    request,
+    ({ toolName, input }) => {
+      if (toolName !== 'content.put') return completed({}, { bytes: content.length });
+      const { upload_id: id, size } = JSON.parse(input) as { upload_id: string; size: number };
+      assert.equal(size, content.length);
+      assert.deepEqual(uploads.take(id, sessionOf().id)?.chunks, [content]);
+      return completed({}, { hash, size });
+    },
+    { store, uploads },
+  );
+  assert.equal(response.result.case, 'success');
+  assert.deepEqual(
+    calls.map(({ toolName, dedupeKey }) => [toolName, dedupeKey]),
+    [
+      ['content.put', ''],
+      ['files.write', 'k'],
+    ],
+  );
+  assert.deepEqual(JSON.parse(calls[1]?.input ?? ''), {
+    path: 'a',
+    content_hash: hash,
+    create_only: false,
+    append: false,
+  });
+
+  const refusal = refuse('OUTSIDE_LEASE', 'lease', 'The lease does not include content.put.');
+  const denied = await ask(request, (call) => refused(refusal, 'check-lease', call), { store });
+  assert.ok(denied.response.result.case === 'denied');
+  assert.equal(denied.response.result.value.rationaleCode, 'OUTSIDE_LEASE');
+  assert.equal(denied.calls.length, 1);
 });
 
-test('what the budget paid comes from whoever keeps it', async () => {
-  const costOf = () => 7;
-  const { response } = await ask({ tool: read }, () => completed({}, readOutput(Buffer.of())), { costOf });
+test('a success that was reused costs nothing', async () => {
+  const reused = { output: null, callId: 'earlier' };
+  const { response } = await ask({ tool: read }, () => completed({ reused }, readOutput(Buffer.of())));
   assert.ok(response.result.case === 'success');
-  assert.equal(response.result.value.budgetConsumed, 7n);
+  assert.equal(response.result.value.budgetConsumed, 0n);
 });
 
 test('a request that is not valid is submitted without arguments, and answered with every violation', async () => {
@@ -253,20 +280,4 @@ test('nothing is thrown at the caller: what goes wrong in the door itself is an 
   assert.equal(broken.response.result.value.errorCode, 'INTERNAL');
   assert.doesNotMatch(JSON.stringify(broken.response.result.value.message), /secret/);
   assert.match(String(broken.faults[0]), /secret detail/);
-
-  const content = { putResult: () => Promise.reject(new Error('disk on fire')) };
-  const unkept = await ask({ tool: read }, () => completed({}, readOutput(Buffer.alloc(2 ** 21))), { content });
-  assert.ok(unkept.response.result.case === 'error');
-  assert.equal(unkept.response.result.value.errorCode, 'INTERNAL');
-  assert.match(String(unkept.faults[0]), /disk on fire/);
-});
-
-test('why a large result could not be kept is told when the caller can act on it', async () => {
-  const content = { putResult: () => Promise.reject(new ToolFailure('DISK_FULL', 'There is no room.')) };
-  const { response, faults } = await ask({ tool: read }, () => completed({}, readOutput(Buffer.alloc(2 ** 21))), {
-    content,
-  });
-  assert.ok(response.result.case === 'error');
-  assert.equal(response.result.value.errorCode, 'DISK_FULL');
-  assert.deepEqual(faults, []);
 });

@@ -1,11 +1,13 @@
 import { codes, ToolProtocolService } from '@sallyport/contract';
 import type { Code, ToolRequest, ToolResponse } from '@sallyport/contract';
 import { validateToolRequest } from '@sallyport/contract/validation';
+import type { Transfers, UploadStream } from '../../content/transfers.ts';
 import type { GatewayEnding } from '../../gateway.ts';
 import { doors } from '../../model/call.ts';
 import type { Begun } from '../../model/call.ts';
 import { isRefusal, refuse } from '../../model/refusal.ts';
 import type { Refusal, Violation } from '../../model/refusal.ts';
+import type { Session } from '../../model/session.ts';
 import { authenticate } from '../../stages/open-session.ts';
 import type { Store } from '../../storage/stores.ts';
 import type { Peer } from '../rpc/peer.ts';
@@ -15,10 +17,11 @@ import { answerInAnyOrder } from './answer-in-any-order.ts';
 import { familyOf, mapRequest, sizeOf } from './map-request.ts';
 import type { MapOptions } from './map-request.ts';
 import { presentFailure, presentResponse, respond } from './present-response.ts';
-import type { ResponseParts } from './present-response.ts';
 
-export interface ToolProtocolParts extends ResponseParts {
+export interface ToolProtocolParts {
   readonly store: Pick<Store, 'findSessionByToken'>;
+  /** Where the bytes of a large write wait for the call that stores them. */
+  readonly uploads: Transfers<UploadStream>;
   /** Runs a call through the gateway. */
   readonly submit: (call: TypedCall) => Promise<GatewayEnding>;
   /** Hears of what went wrong in this door itself. Must not throw. */
@@ -32,7 +35,8 @@ export type TypedCall = Omit<Begun, 'callId' | 'startedAtMs'> & {
   readonly violations?: readonly Violation[];
 };
 
-const largestReadMb = 100;
+/** More than this is stored first: as JSON it would not fit into arguments, and nobody reads it there. */
+const largestArgumentBytes = 8 * 1024 * 1024;
 /** A request this small costs strangers more to send than us to read. */
 const harmlessBytes = 64 * 1024;
 /** What no tool takes for arguments. */
@@ -44,24 +48,46 @@ const formCodes: readonly Code[] = ['MALFORMED_CALL', 'MALFORMED_ARGUMENTS'];
 
 /** The typed door: each request gets one response with its id, whatever happens to it. */
 export function toolProtocolService(parts: ToolProtocolParts): ServiceBinding {
-  const { store, submit, onFault, content, mostOpenPerStream = 256 } = parts;
-  // Without a place for large results there is no sense in reading more than an answer holds.
-  const mapOptions = { maxReadMb: content === undefined ? 1 : largestReadMb };
+  const { store, uploads, submit, onFault, mostOpenPerStream = 256 } = parts;
 
   // Whoever is not known will be refused; until then they do not make the daemon write large arguments.
-  const isStranger = ({ sessionToken: credential }: ToolRequest, { door }: Peer): boolean =>
-    isRefusal(authenticate(store, { credential, door }, Date.now()));
+  const identify = ({ sessionToken: credential }: ToolRequest, { door }: Peer): Session | undefined => {
+    const session = authenticate(store, { credential, door }, Date.now());
+    return isRefusal(session) ? undefined : session;
+  };
+
+  /** Stores the content by a governed call of its own. */
+  const storeContent = async (request: ToolRequest, content: Uint8Array, session: Session, peer: Peer) => {
+    const upload = uploads.register(session.id, { chunks: [content], onReceived: () => undefined });
+    try {
+      const input = JSON.stringify({ upload_id: upload.id, size: content.length });
+      return await submit({ ...callWithoutArguments(request, peer), toolName: 'content.put', input });
+    } finally {
+      upload.close();
+    }
+  };
+
+  const run = async (request: ToolRequest, peer: Peer): Promise<GatewayEnding> => {
+    if (sizeOf(request) <= harmlessBytes) return submit(fullCall(request, peer));
+    const session = identify(request, peer);
+    if (session === undefined) return submit(callWithoutArguments(request, peer));
+    const { tool } = request;
+    if (tool.case !== 'fileWrite' || tool.value.content.length <= largestArgumentBytes) {
+      return submit(fullCall(request, peer));
+    }
+    const stored = await storeContent(request, tool.value.content, session, peer);
+    const contentHash = storedHash(stored);
+    return contentHash === undefined ? stored : submit(fullCall(request, peer, { contentHash }));
+  };
 
   const execute = async (request: ToolRequest, peer: Peer): Promise<ToolResponse> => {
     try {
       const violations = validateToolRequest(request);
       if (violations.length > 0) {
         const ending = await submit({ ...callWithoutArguments(request, peer), violations });
-        return await presentResponse(request, asMalformed(ending, violations), parts);
+        return presentResponse(request, asMalformed(ending, violations));
       }
-      const isRefused = sizeOf(request) > harmlessBytes && isStranger(request, peer);
-      const call = isRefused ? callWithoutArguments(request, peer) : fullCall(request, peer, mapOptions);
-      return await presentResponse(request, await submit(call), parts);
+      return presentResponse(request, await run(request, peer));
     } catch (error) {
       onFault(error);
       return respond(request.requestId, presentFailure({ code: 'INTERNAL', message: codes.INTERNAL.meaning }));
@@ -88,7 +114,13 @@ function commonFacts(peer: Peer) {
   };
 }
 
-function fullCall(request: ToolRequest, peer: Peer, options: MapOptions): TypedCall {
+/** Undefined unless the content was stored. */
+function storedHash(ending: GatewayEnding): string | undefined {
+  if (ending.kind !== 'completed' || !ending.call.outcome.ok) return undefined;
+  return (JSON.parse(ending.call.outcome.outputJson) as { readonly hash: string }).hash;
+}
+
+function fullCall(request: ToolRequest, peer: Peer, options: MapOptions = {}): TypedCall {
   const { toolName, arguments: args, timeoutMs } = mapRequest(request, options);
   const { sessionToken: credential, requestId, dedupeKey } = request;
   return { ...commonFacts(peer), credential, requestId, toolName, input: JSON.stringify(args), timeoutMs, dedupeKey };

@@ -120,6 +120,20 @@ const migrations: readonly string[] = [
     updated_at_ms INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE dedupe ADD COLUMN kept_hash TEXT;
+  ALTER TABLE dedupe ADD COLUMN kept_bytes INTEGER;
+
+  CREATE TABLE tool_pins (
+    name TEXT NOT NULL,
+    version TEXT NOT NULL,
+    file_sha256 TEXT NOT NULL,
+    definition_sha256 TEXT NOT NULL,
+    accepted_at_ms INTEGER NOT NULL,
+    accepted_by TEXT NOT NULL,
+    PRIMARY KEY (name, version)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 export const schemaVersion = migrations.length;

@@ -45,7 +45,7 @@ class SqliteStore implements stores.Store {
   readonly #sessions: SessionReader;
   readonly #byToken = new Map<string, Session>();
   readonly #byId = new Map<string, Session>();
-  readonly #select: Record<'dedupe' | 'counter' | 'intents' | 'records' | 'secrets', Statement>;
+  readonly #select: Record<'dedupe' | 'counter' | 'intents' | 'records' | 'secrets' | 'pins', Statement>;
   readonly #sealListeners: ((reason: string) => void)[] = [];
   #nextId = 1;
   #sealed: string | undefined;
@@ -61,6 +61,7 @@ class SqliteStore implements stores.Store {
       dedupe: reader.prepare('SELECT * FROM dedupe WHERE session_id = ? AND key = ? AND expires_at_ms > ?'),
       counter: reader.prepare('SELECT window_start_ms, used FROM counters WHERE key = ? AND window_ms = ?'),
       secrets: reader.prepare('SELECT * FROM secrets ORDER BY name'),
+      pins: reader.prepare('SELECT * FROM tool_pins ORDER BY name, version'),
       intents: reader.prepare('SELECT * FROM open_intents ORDER BY position'),
       records: reader.prepare('SELECT * FROM records WHERE position >= ? ORDER BY position LIMIT ?'),
     };
@@ -128,13 +129,14 @@ class SqliteStore implements stores.Store {
   readonly findDedupe = (sessionId: string, key: string, nowMs: number): stores.DedupeEntry | undefined => {
     const row = this.#select.dedupe.get(sessionId, key, nowMs);
     if (row === undefined) return undefined;
-    const output = row['output'];
+    const { output, kept_hash: keptHash, kept_bytes: keptBytes } = row;
     return {
       key,
       argumentsSha256: String(row['arguments_sha256']),
       callId: String(row['call_id']),
       state: row['state'] as stores.DedupeEntry['state'],
       ...(output === null ? {} : { output: JSON.parse(String(output)) as Json }),
+      ...(keptHash === null ? {} : { kept: { hash: String(keptHash), sizeBytes: Number(keptBytes) } }),
       expiresAtMs: Number(row['expires_at_ms']),
     };
   };
@@ -158,6 +160,23 @@ class SqliteStore implements stores.Store {
       name: String(row['name']),
       ciphertext: row['ciphertext'] as Uint8Array,
       updatedAtMs: Number(row['updated_at_ms']),
+    }));
+
+  readonly pinTool = async (pin: stores.ToolPin): Promise<void> => {
+    await this.#write<void>({ name: 'pinTool', pin });
+  };
+
+  readonly unpinTool = (toolName: string, version: string): Promise<boolean> =>
+    this.#write<boolean>({ name: 'unpinTool', toolName, version });
+
+  readonly listToolPins = (): readonly stores.ToolPin[] =>
+    this.#select.pins.all().map((row) => ({
+      name: String(row['name']),
+      version: String(row['version']),
+      fileSha256: String(row['file_sha256']),
+      definitionSha256: String(row['definition_sha256']),
+      acceptedAtMs: Number(row['accepted_at_ms']),
+      acceptedBy: String(row['accepted_by']),
     }));
 
   readonly recordContent = async (grant: stores.ContentGrant): Promise<void> => {

@@ -16,10 +16,14 @@ export function prepareWriterStatements(database: Database) {
       `INSERT INTO dedupe (session_id, key, arguments_sha256, call_id, state, expires_at_ms)
        VALUES (?, ?, ?, ?, 'running', ?)
        ON CONFLICT (session_id, key) DO UPDATE SET arguments_sha256 = excluded.arguments_sha256,
-         call_id = excluded.call_id, state = 'running', output = NULL, expires_at_ms = excluded.expires_at_ms
+         call_id = excluded.call_id, state = 'running', output = NULL, kept_hash = NULL, kept_bytes = NULL,
+         expires_at_ms = excluded.expires_at_ms
        WHERE dedupe.expires_at_ms <= ?`,
     ),
     keepOutput: database.prepare(`UPDATE dedupe SET state = 'succeeded', output = ? WHERE session_id = ? AND key = ?`),
+    keepReference: database.prepare(
+      `UPDATE dedupe SET state = 'succeeded', kept_hash = ?, kept_bytes = ? WHERE session_id = ? AND key = ?`,
+    ),
     keepUnknown: database.prepare(`UPDATE dedupe SET state = 'unknown' WHERE call_id = ? AND state = 'running'`),
     freeKey: database.prepare(`DELETE FROM dedupe WHERE call_id = ? AND state = 'running'`),
     dropExpiredKeys: database.prepare('DELETE FROM dedupe WHERE expires_at_ms <= ?'),
@@ -28,6 +32,11 @@ export function prepareWriterStatements(database: Database) {
        DO UPDATE SET ciphertext = excluded.ciphertext, updated_at_ms = excluded.updated_at_ms`,
     ),
     removeSecret: database.prepare('DELETE FROM secrets WHERE name = ?'),
+    pinTool: database.prepare(
+      `INSERT OR REPLACE INTO tool_pins (name, version, file_sha256, definition_sha256, accepted_at_ms, accepted_by)
+       VALUES (?, ?, ?, ?, ?, ?)`,
+    ),
+    unpinTool: database.prepare('DELETE FROM tool_pins WHERE name = ? AND version = ?'),
     setMode: database.prepare(
       `INSERT INTO settings (name, value) VALUES ('mode', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
     ),

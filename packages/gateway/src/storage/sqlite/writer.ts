@@ -12,6 +12,7 @@ import type {
   NewSession,
   SealedSecret,
   Settlement,
+  ToolPin,
 } from '../stores.ts';
 import { ContentWriter } from './content-writer.ts';
 import { Counters } from './counters.ts';
@@ -44,6 +45,8 @@ export type Operation =
   | { readonly name: 'setMode'; readonly mode: Mode }
   | { readonly name: 'setSecret'; readonly secret: SealedSecret }
   | { readonly name: 'removeSecret'; readonly secretName: string }
+  | { readonly name: 'pinTool'; readonly pin: ToolPin }
+  | { readonly name: 'unpinTool'; readonly toolName: string; readonly version: string }
   | { readonly name: 'recordContent'; readonly grant: ContentGrant }
   | { readonly name: 'forgetContent'; readonly hash: string }
   | { readonly name: 'publishArtifact'; readonly artifact: Artifact };
@@ -165,6 +168,12 @@ export class Writer {
         return this.#changeSessions((sessions) => sessions.revokeLease(operation.sessionId, operation.nowMs));
       case 'setMode':
         return void this.#statements.setMode.run(operation.mode);
+      case 'pinTool': {
+        const { name, version, fileSha256, definitionSha256, acceptedAtMs, acceptedBy } = operation.pin;
+        return void this.#statements.pinTool.run(name, version, fileSha256, definitionSha256, acceptedAtMs, acceptedBy);
+      }
+      case 'unpinTool':
+        return this.#statements.unpinTool.run(operation.toolName, operation.version) > 0;
       case 'setSecret': {
         const { name, ciphertext, updatedAtMs } = operation.secret;
         return void this.#statements.setSecret.run(name, ciphertext, updatedAtMs);
@@ -214,7 +223,10 @@ export class Writer {
     if (this.#statements.closeIntent.run(outcome.callId) === 0) {
       throw new Error(`no open intent for call ${outcome.callId}`);
     }
-    if (dedupe?.output !== undefined) {
+    if (dedupe?.kept !== undefined) {
+      const { hash, sizeBytes } = dedupe.kept;
+      this.#statements.keepReference.run(hash, sizeBytes, dedupe.sessionId, dedupe.key);
+    } else if (dedupe?.output !== undefined) {
       this.#statements.keepOutput.run(JSON.stringify(dedupe.output), dedupe.sessionId, dedupe.key);
     } else if (outcome.result === 'unknown') {
       this.#statements.keepUnknown.run(outcome.callId);

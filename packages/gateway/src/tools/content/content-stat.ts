@@ -1,7 +1,7 @@
 import { noSuchContent } from '../../content/content-failures.ts';
 import type { AnyTool } from '../../model/tool.ts';
 import { objectSchema } from '../files/define-file-tool.ts';
-import { mayUse } from './check-use.ts';
+import { mayUse } from '../../executors/open-content.ts';
 import { bytesSchema, defineContentTool, hashSchema } from './define-content-tool.ts';
 import type { ContentToolParts } from './define-content-tool.ts';
 

@@ -23,11 +23,12 @@ export interface FileTool<Arguments, Output extends Json> {
   readonly claim: (args: Arguments, session: Session) => Resources;
   readonly preview: (args: Arguments, context: ToolContext) => Effect | Promise<Effect>;
   readonly run: (args: Arguments, context: ToolContext) => Promise<Output>;
+  readonly measureResult?: (output: Output) => number;
   readonly summarize: (args: Arguments, output: Output) => string;
 }
 
 export function defineFileTool<Arguments, Output extends Json>(tool: FileTool<Arguments, Output>): AnyTool {
-  const { subject, claim, preview, run, summarize, requiresApproval = false, ...about } = tool;
+  const { subject, claim, preview, run, measureResult, summarize, requiresApproval = false, ...about } = tool;
   // The gate passes only arguments that fit the input schema and outputs that came from `run`.
   const read = (args: JsonObject) => args as unknown as Arguments;
   return {
@@ -49,6 +50,7 @@ export function defineFileTool<Arguments, Output extends Json>(tool: FileTool<Ar
         checkSignal(context.signal);
         return run(read(args), context);
       }),
+    ...(measureResult === undefined ? {} : { measureResult: (output: Json) => measureResult(output as Output) }),
     summarize: (args, output) => summarize(read(args), output as Output),
   };
 }

@@ -181,3 +181,23 @@ test('a file that grows while it is read is read up to the size it had', async (
   const { bytes, size, truncated } = await reading;
   assert.deepEqual([bytes, size, truncated], [2_000_000, 2_000_000, false]);
 });
+
+test('what is larger than the caller wants in the answer is stored as it is, and named by its hash', async () => {
+  using workspace = new TestWorkspace();
+  const bytes = Buffer.alloc(3_000_001, 'é');
+  workspace.put('large.bin', bytes);
+  const args = { path: 'large.bin', encoding: 'base64', store_above_bytes: 1024 };
+  const whole = await workspace.call(filesRead, args);
+  const { content, content_hash: hash, bytes: length, truncated } = whole;
+  assert.deepEqual([content, length, truncated], [undefined, bytes.length, false]);
+  assert.ok(workspace.kept.get(String(hash))?.equals(bytes));
+
+  const part = await workspace.call(filesRead, { ...args, offset: 5, limit: 2_000_000 });
+  assert.deepEqual([part['offset'], part['bytes'], part['truncated']], [5, 2_000_000, true]);
+  assert.ok(workspace.kept.get(String(part['content_hash']))?.equals(bytes.subarray(5, 2_000_005)));
+
+  const small = await workspace.call(filesRead, { ...args, limit: 1024 });
+  assert.equal(Buffer.from(String(small['content']), 'base64').length, 1024);
+  assert.equal(small['content_hash'], undefined);
+  await assert.rejects(workspace.call(filesRead, { ...args, max_size_mb: 1 }), endsWith('TOO_LARGE'));
+});

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { ToolFailure } from '../../model/tool.ts';
+import type { ToolContext } from '../../model/tool.ts';
 import { hasCode } from '../../sandbox/has-code.ts';
 import { openFile } from '../../sandbox/open-path.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
@@ -14,6 +15,7 @@ interface ReadArguments {
   readonly limit: number;
   readonly max_size_mb: number;
   readonly encoding: 'utf-8' | 'base64';
+  readonly store_above_bytes?: number;
 }
 
 const bytesPerMb = 1024 * 1024;
@@ -28,45 +30,63 @@ export const filesRead = defineFileTool({
   mutates: false,
   idempotent: true,
   timeoutMs: 5000,
-  inputSchema: objectSchema({
-    path: pathSchema('The file to read.'),
-    offset: {
-      type: 'integer',
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      default: 0,
-      description: 'The byte to start at. Inside a character of text, reading starts at the next one.',
+  inputSchema: objectSchema(
+    {
+      path: pathSchema('The file to read.'),
+      offset: {
+        type: 'integer',
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        default: 0,
+        description: 'The byte to start at. Inside a character of text, reading starts at the next one.',
+      },
+      limit: {
+        type: 'integer',
+        minimum: 0,
+        maximum: 1024 * bytesPerMb,
+        default: 0,
+        description: 'The most bytes to read; 0 reads to the end. Text is never cut inside a character.',
+      },
+      max_size_mb: {
+        type: 'number',
+        exclusiveMinimum: 0,
+        maximum: 1024,
+        default: 10,
+        description: 'Fail instead of returning more than this many megabytes (1,048,576 bytes each).',
+      },
+      encoding: {
+        type: 'string',
+        enum: ['utf-8', 'base64'],
+        default: 'utf-8',
+        description: 'How to return the content: utf-8 for text, base64 for any bytes.',
+      },
+      store_above_bytes: {
+        type: 'integer',
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description:
+          'Keep more bytes than this in the content store, as they are, and return their hash. Absent: never.',
+      },
     },
-    limit: {
-      type: 'integer',
-      minimum: 0,
-      maximum: 1024 * bytesPerMb,
-      default: 0,
-      description: 'The most bytes to read; 0 reads to the end. Text is never cut inside a character.',
+    { optional: ['store_above_bytes'] },
+  ),
+  outputSchema: objectSchema(
+    {
+      path: { type: 'string', description: 'The path as it was given.' },
+      content: { type: 'string', description: 'The content, in the encoding below. Absent when it was stored.' },
+      encoding: { type: 'string', enum: ['utf-8', 'base64'], description: 'The encoding of the content.' },
+      content_hash: {
+        type: 'string',
+        pattern: '^[0-9a-f]{64}$',
+        description: 'BLAKE3 hash of the stored bytes, for content.get. Absent when the content is here.',
+      },
+      size: { type: 'integer', minimum: 0, description: 'The size of the whole file in bytes.' },
+      offset: { type: 'integer', minimum: 0, description: 'The byte at which the content starts.' },
+      bytes: { type: 'integer', minimum: 0, description: 'How many bytes of the file the content holds.' },
+      truncated: { type: 'boolean', description: 'Whether the file goes on after the content.' },
     },
-    max_size_mb: {
-      type: 'number',
-      exclusiveMinimum: 0,
-      maximum: 100,
-      default: 10,
-      description: 'Fail instead of returning more than this many megabytes (1,048,576 bytes each).',
-    },
-    encoding: {
-      type: 'string',
-      enum: ['utf-8', 'base64'],
-      default: 'utf-8',
-      description: 'How to return the content: utf-8 for text, base64 for any bytes.',
-    },
-  }),
-  outputSchema: objectSchema({
-    path: { type: 'string', description: 'The path as it was given.' },
-    content: { type: 'string', description: 'The content, in the encoding below.' },
-    encoding: { type: 'string', enum: ['utf-8', 'base64'], description: 'The encoding of the content.' },
-    size: { type: 'integer', minimum: 0, description: 'The size of the whole file in bytes.' },
-    offset: { type: 'integer', minimum: 0, description: 'The byte at which the content starts.' },
-    bytes: { type: 'integer', minimum: 0, description: 'How many bytes of the file the content holds.' },
-    truncated: { type: 'boolean', description: 'Whether the file goes on after the content.' },
-  }),
+    { optional: ['content', 'encoding', 'content_hash'] },
+  ),
   subject: (args: ReadArguments) => args.path,
   claim: (args, session) => ({
     paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'read' }],
@@ -85,6 +105,11 @@ export const filesRead = defineFileTool({
     const start = Math.min(args.offset, size);
     const wanted = args.limit === 0 ? size - start : Math.min(args.limit, size - start);
     checkSize(wanted, args);
+    if (wanted > (args.store_above_bytes ?? Infinity)) {
+      const { hash, sizeBytes } = await context.content.keep(readPieces(file.fd, start, wanted, context));
+      const truncated = start + sizeBytes < size;
+      return { path: args.path, content_hash: hash, size, offset: start, bytes: sizeBytes, truncated };
+    }
     const isText = args.encoding === 'utf-8';
     const spare = isText ? Math.min(maxCutBytes, size - start - wanted) : 0;
     const read = await readBytes(file.fd, start, wanted + spare, context.signal);
@@ -106,8 +131,20 @@ export const filesRead = defineFileTool({
       truncated: start + cut.to < size,
     };
   },
+  measureResult: (output) => output.bytes,
   summarize: (_, output) => `${output.bytes} of ${output.size} bytes read`,
 });
+
+/** A piece at a time, so that a file of any size takes the memory of one. */
+async function* readPieces(fd: number, start: number, length: number, context: ToolContext): AsyncGenerator<Buffer> {
+  for (let at = start; at < start + length;) {
+    const piece = await readBytes(fd, at, Math.min(bytesPerMb, start + length - at), context.signal);
+    if (piece.length === 0) return;
+    context.countUsage({ bytesRead: piece.length });
+    yield piece;
+    at += piece.length;
+  }
+}
 
 /** Looks at what would be read, not at what was asked for: a claim of 1 GB costs nothing on a small file. */
 function checkSize(wanted: number, args: ReadArguments): void {

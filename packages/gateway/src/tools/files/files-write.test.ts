@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { requirement } from '../../../../../test/requirement.ts';
 import type { ToolFailure } from '../../model/tool.ts';
@@ -209,4 +210,34 @@ test('the preview of bytes that are no text shows sizes and hashes', async () =>
     encoding: 'base64',
   });
   assert.match(detail, /before: no file\nafter: 1 bytes, SHA-256 [0-9a-f]{64}\n/);
+});
+
+test('stored content is written by its hash, whatever its size', async () => {
+  using workspace = new TestWorkspace();
+  const bytes = Buffer.alloc(2_500_000, 'content ');
+  const { hash } = await workspace.content.keep(Readable.from([bytes]));
+  const written = await workspace.call(filesWrite, { path: 'a.bin', content_hash: hash });
+  assert.deepEqual([written['bytes'], written['created']], [bytes.length, true]);
+  assert.ok(readFileSync(workspace.at('a.bin')).equals(bytes));
+  await workspace.call(filesWrite, { path: 'a.bin', content_hash: hash, append: true });
+  assert.equal(readFileSync(workspace.at('a.bin')).length, 2 * bytes.length);
+
+  const effect = await workspace.preview(filesWrite, { path: 'a.bin', content_hash: hash });
+  assert.equal(effect.detail, `before: ${2 * bytes.length} bytes\nafter: stored content ${hash}\n`);
+});
+
+test('content that the caller may not use leaves the file as it was', async () => {
+  using workspace = new TestWorkspace();
+  workspace.put('a.txt', 'old');
+  const call = workspace.call(filesWrite, { path: 'a.txt', content_hash: '0'.repeat(64) });
+  await assert.rejects(call, endsWith('NOT_FOUND'));
+  assert.equal(workspace.text('a.txt'), 'old');
+});
+
+test('a write has one source: the content itself or its hash', async () => {
+  using workspace = new TestWorkspace();
+  const hash = '0'.repeat(64);
+  for (const args of [{ path: 'a.txt' }, { path: 'a.txt', content: 'x', content_hash: hash }]) {
+    await assert.rejects(workspace.call(filesWrite, args), endsWith('INVALID_ARGUMENTS', /not both/));
+  }
 });

@@ -12,7 +12,8 @@ import type { FormerFile, NewContent } from './replace-file.ts';
 
 interface WriteArguments {
   readonly path: string;
-  readonly content: string;
+  readonly content?: string;
+  readonly content_hash?: string;
   readonly encoding: 'utf-8' | 'base64';
   readonly create_only: boolean;
   readonly append: boolean;
@@ -36,7 +37,16 @@ export const filesWrite = defineFileTool({
   inputSchema: objectSchema(
     {
       path: pathSchema('The file to write.'),
-      content: { type: 'string', maxLength: maxBase64Chars, description: 'What to write, at most 100 MB.' },
+      content: {
+        type: 'string',
+        maxLength: maxBase64Chars,
+        description: 'What to write, at most 100 MB. Either this or content_hash.',
+      },
+      content_hash: {
+        type: 'string',
+        pattern: '^[0-9a-f]{64}$',
+        description: 'BLAKE3 hash of stored content to write, of any size; see content.put.',
+      },
       encoding: {
         type: 'string',
         enum: ['utf-8', 'base64'],
@@ -60,6 +70,7 @@ export const filesWrite = defineFileTool({
       },
     },
     {
+      optional: ['content', 'content_hash'],
       not: {
         properties: { create_only: { const: true }, append: { const: true } },
         required: ['create_only', 'append'],
@@ -73,36 +84,64 @@ export const filesWrite = defineFileTool({
     sha256: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the whole file afterwards.' },
   }),
   subject: (args: WriteArguments) => args.path,
-  claim: (args, session) => ({
-    paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'write' }],
-  }),
+  claim: (args, session) => {
+    checkSource(args);
+    return { paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'write' }] };
+  },
   preview: async (args, context) => {
-    const content = arrange(args);
+    const goes = placeOf(args);
     using former = findFormer(args, context);
-    if (content.goes === 'new' && former !== undefined) throw alreadyExists(args.path);
-    return await previewWrite(args.path, content, former, context.signal);
+    if (goes === 'new' && former !== undefined) throw alreadyExists(args.path);
+    if (args.content_hash !== undefined) return previewStored(args.path, goes, args.content_hash, former);
+    return await previewWrite(args.path, goes, decodeContent(args), former, context.signal);
   },
   run: async (args, context) => {
-    const content = arrange(args);
+    const goes = placeOf(args);
+    let bytes = 0;
+    const count = <Part extends Uint8Array>(part: Part): Part => {
+      bytes += part.length;
+      return part;
+    };
+    const parts =
+      args.content_hash === undefined
+        ? [count(decodeContent(args))]
+        : copyStored(context.content.read(args.content_hash), count);
     using target = openParents(args, context);
-    const { created, sha256 } = await replaceFile(target, context, () => content);
-    return { path: args.path, bytes: content.bytes.length, created, sha256 };
+    const { created, sha256 } = await replaceFile(target, context, () => ({ goes, parts }));
+    return { path: args.path, bytes, created, sha256 };
   },
   summarize: (_, output) => `${output.bytes} bytes written${output.created ? ' to a new file' : ''}`,
 });
 
-function arrange(args: WriteArguments): NewContent & { readonly bytes: Buffer } {
-  const bytes = decodeContent(args);
-  return { goes: args.create_only ? 'new' : args.append ? 'behind' : 'instead', parts: [bytes], bytes };
+function placeOf(args: WriteArguments): NewContent['goes'] {
+  return args.create_only ? 'new' : args.append ? 'behind' : 'instead';
 }
 
-function decodeContent({ path, content, encoding }: WriteArguments): Buffer {
+function checkSource({ content, content_hash: hash }: WriteArguments): void {
+  if ((content === undefined) !== (hash === undefined)) return;
+  const message = 'Give either content or content_hash, and not both.';
+  throw new ToolRefused(refuse('INVALID_ARGUMENTS', 'input-schema', message));
+}
+
+async function* copyStored(
+  pieces: AsyncIterable<Uint8Array>,
+  count: <Part extends Uint8Array>(part: Part) => Part,
+): AsyncGenerator<Buffer> {
+  for await (const { buffer, byteOffset, byteLength } of pieces) {
+    yield count(Buffer.from(buffer, byteOffset, byteLength));
+  }
+}
+
+function decodeContent({ path, content = '', encoding }: WriteArguments): Buffer {
   if (encoding === 'base64' && (content.length % 4 !== 0 || !base64.test(content))) {
     throw new ToolRefused(refuse('INVALID_ARGUMENTS', 'content-encoding', 'The content is not valid base64.'));
   }
   const bytes = Buffer.from(content, encoding);
   if (bytes.length <= maxContentBytes) return bytes;
-  throw new ToolFailure('TOO_LARGE', `The content for ${path} is larger than 100 MB; write it in parts with append.`);
+  throw new ToolFailure(
+    'TOO_LARGE',
+    `The content for ${path} is larger than 100 MB; write it in parts with append, or store it with content.put and give its content_hash.`,
+  );
 }
 
 function openParents(args: WriteArguments, context: ToolContext): Target {
@@ -127,9 +166,18 @@ function findFormer(args: WriteArguments, context: ToolContext): FormerFile | un
   }
 }
 
+/** Stored content cannot change, so its hash says exactly what will be written. */
+function previewStored(given: string, goes: NewContent['goes'], hash: string, former: FormerFile | undefined): Effect {
+  const verb = former === undefined ? 'Create' : goes === 'behind' ? 'Append to' : 'Replace';
+  const before = former === undefined ? 'no file' : `${former.size} bytes`;
+  const detail = `before: ${before}\n${goes === 'behind' ? 'added' : 'after'}: stored content ${hash}\n`;
+  return { summary: `${verb} ${showPath(given)}`, detail, undoable: true };
+}
+
 async function previewWrite(
   given: string,
-  { goes, bytes }: NewContent & { readonly bytes: Buffer },
+  goes: NewContent['goes'],
+  bytes: Buffer,
   former: FormerFile | undefined,
   signal: AbortSignal,
 ): Promise<Effect> {

@@ -15,7 +15,7 @@ import { KeptCopy } from './trash.ts';
 export interface NewContent {
   /** In place of the former content, behind it, or only where there is no file yet. */
   readonly goes: 'instead' | 'behind' | 'new';
-  readonly parts: readonly Buffer[];
+  readonly parts: Iterable<Buffer> | AsyncIterable<Buffer>;
 }
 
 /** Says what the file shall hold, having seen what it holds. Absent: there is no such file yet. */
@@ -106,8 +106,10 @@ async function writeDraft(
   if (content.goes === 'behind' && former !== undefined) {
     await copyBytes(former.fd, draft.fd, former.size, hash, context.signal);
   }
-  for (const part of content.parts) await writeBytes(draft.fd, part, hash, context.signal);
-  context.countUsage({ bytesWritten: content.parts.reduce((sum, part) => sum + part.length, 0) });
+  for await (const part of content.parts) {
+    await writeBytes(draft.fd, part, hash, context.signal);
+    context.countUsage({ bytesWritten: part.length });
+  }
   return hash.digest('hex');
 }
 

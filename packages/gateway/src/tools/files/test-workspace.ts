@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -7,7 +7,8 @@ import type { Code, JsonObject } from '@sallyport/contract';
 import { refuse } from '../../model/refusal.ts';
 import type { Session } from '../../model/session.ts';
 import { ToolFailure, ToolRefused } from '../../model/tool.ts';
-import type { AnyTool, BeforeImage, Effect, ToolContext } from '../../model/tool.ts';
+import type { AnyTool, BeforeImage, ContentAccess, Effect, ToolContext } from '../../model/tool.ts';
+import { noGrants } from '../../model/verdict.ts';
 import { SchemaCheck } from '../../registry/check-schema.ts';
 
 const nothingSpent = { calls: 0, activeMs: 0, tokens: 0, costMicros: 0 };
@@ -33,7 +34,17 @@ export class TestWorkspace implements Disposable {
     spent: nothingSpent,
   };
   readonly context: ToolContext;
-
+  /** What was kept, by a stand-in for its hash. */
+  readonly kept = new Map<string, Buffer>();
+  readonly content: ContentAccess = {
+    keep: async (source) => {
+      const bytes = Buffer.concat(await Array.fromAsync(source, (chunk) => Buffer.from(chunk)));
+      const hash = createHash('sha256').update(bytes).digest('hex');
+      this.kept.set(hash, bytes);
+      return { hash, sizeBytes: bytes.length };
+    },
+    read: (hash) => this.#readKept(hash),
+  };
   constructor({ trashFolder = join(this.#base, 'trash') }: { readonly trashFolder?: string } = {}) {
     mkdirSync(this.path);
     mkdirSync(this.outside);
@@ -49,10 +60,22 @@ export class TestWorkspace implements Disposable {
           return isAllowed ? undefined : refuse('NO_RULE_ALLOWS', 'test-rule', 'The test allows its workspace only.');
         },
       },
+      grants: noGrants,
+      programs: { run: () => Promise.reject(new Error('file tools run no programs')) },
+      content: this.content,
+      readSecrets: () => ({}),
+      reportProgress: () => undefined,
       trashFolder,
       keepBeforeImage: (image) => this.images.push(image),
       countUsage: () => undefined,
     };
+  }
+
+  async *#readKept(hash: string): AsyncGenerator<Buffer> {
+    await Promise.resolve();
+    const bytes = this.kept.get(hash);
+    if (bytes === undefined) throw new ToolFailure('NOT_FOUND', 'There is no such content.');
+    for (let at = 0; at < bytes.length; at += 1000) yield bytes.subarray(at, at + 1000);
   }
 
   at(...names: readonly string[]): string {

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/tool_service.proto.
  */
 export const file_sallyport_v1_tool_service: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zYWxseXBvcnQvdjEvdG9vbF9zZXJ2aWNlLnByb3RvEgxzYWxseXBvcnQudjEitwEKEkV4ZWN1dGVUb29sUmVxdWVzdBIMCgRuYW1lGAEgASgJEhIKCmlucHV0X2pzb24YAiABKAkSEgoKdGltZW91dF9tcxgDIAEoDRISCgpyZXF1ZXN0X2lkGAQgASgJEhIKCmRlZHVwZV9rZXkYBSABKAkSKgoHY29udGV4dBgGIAEoCzIZLnNhbGx5cG9ydC52MS5DYWxsQ29udGV4dBIXCg9jb25maXJtX2JpbmRpbmcYByABKAkiNgoLQ2FsbENvbnRleHQSDwoHdGFza19pZBgBIAEoCRIWCg5jb3JyZWxhdGlvbl9pZBgCIAEoCSLVAgoTRXhlY3V0ZVRvb2xSZXNwb25zZRISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB2NhbGxfaWQYAiABKAkSEAoIdHJhY2VfaWQYAyABKAkSDAoEdG9vbBgEIAEoCRITCgtkdXJhdGlvbl9tcxgFIAEoBBIiCgV1c2FnZRgGIAEoCzITLnNhbGx5cG9ydC52MS5Vc2FnZRIqCgdjb250ZXh0GAcgASgLMhkuc2FsbHlwb3J0LnYxLkNhbGxDb250ZXh0EhAKCHdhcm5pbmdzGAggAygJEigKB3N1Y2Nlc3MYCiABKAsyFS5zYWxseXBvcnQudjEuU3VjY2Vzc0gAEiYKBmRlbmllZBgLIAEoCzIULnNhbGx5cG9ydC52MS5EZW5pZWRIABImCgVlcnJvchgMIAEoCzIVLnNhbGx5cG9ydC52MS5GYWlsdXJlSABCCAoGcmVzdWx0Ih4KB1N1Y2Nlc3MSEwoLb3V0cHV0X2pzb24YASABKAkirQEKBkRlbmllZBIPCgdydWxlX2lkGAEgASgJEhYKDnJhdGlvbmFsZV9jb2RlGAIgASgJEg8KB21lc3NhZ2UYAyABKAkSDgoGcmVtZWR5GAQgASgJEisKCnZpb2xhdGlvbnMYBSADKAsyFy5zYWxseXBvcnQudjEuVmlvbGF0aW9uEiwKCGFwcHJvdmFsGAYgASgLMhouc2FsbHlwb3J0LnYxLkFwcHJvdmFsTmVlZCI5CglWaW9sYXRpb24SDQoFZmllbGQYASABKAkSDAoEcnVsZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJIi8KDEFwcHJvdmFsTmVlZBIPCgdiaW5kaW5nGAEgASgJEg4KBmVmZmVjdBgCIAEoCSJlCgdGYWlsdXJlEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIRCglyZXRyeWFibGUYAyABKAgSFgoOcmV0cnlfYWZ0ZXJfbXMYBCABKAQSEAoIY2F0ZWdvcnkYBSABKAki7QEKBVVzYWdlEhMKBmNwdV9tcxgBIAEoAUgAiAEBEh4KEXBlYWtfbWVtb3J5X2J5dGVzGAIgASgESAGIAQESIAoTbmV0d29ya19jb25uZWN0aW9ucxgDIAEoDUgCiAEBEhcKCmJ5dGVzX3JlYWQYBCABKARIA4gBARIaCg1ieXRlc193cml0dGVuGAUgASgESASIAQFCCQoHX2NwdV9tc0IUChJfcGVha19tZW1vcnlfYnl0ZXNCFgoUX25ldHdvcmtfY29ubmVjdGlvbnNCDQoLX2J5dGVzX3JlYWRCEAoOX2J5dGVzX3dyaXR0ZW4iOgoZTGlzdEF2YWlsYWJsZVRvb2xzUmVxdWVzdBIQCghjYXRlZ29yeRgBIAEoCRILCgN0YWcYAiABKAkiVwoaTGlzdEF2YWlsYWJsZVRvb2xzUmVzcG9uc2USKwoFdG9vbHMYASADKAsyHC5zYWxseXBvcnQudjEuVG9vbERlc2NyaXB0b3ISDAoEbW9kZRgCIAEoCSKZAgoOVG9vbERlc2NyaXB0b3ISDAoEbmFtZRgBIAEoCRIPCgdhbGlhc2VzGAIgAygJEg8KB3ZlcnNpb24YAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSDAoEdGFncxgFIAMoCRIQCghjYXRlZ29yeRgGIAEoCRIMCgRyaXNrGAcgASgJEhQKDGNvbmZpcm1hdGlvbhgIIAEoCRIPCgdtdXRhdGVzGAkgASgIEhIKCmlkZW1wb3RlbnQYCiABKAgSEgoKdGltZW91dF9tcxgLIAEoDRIOCgZzdGF0dXMYDCABKAkSGQoRaW5wdXRfc2NoZW1hX2pzb24YDSABKAkSGgoSb3V0cHV0X3NjaGVtYV9qc29uGA4gASgJIiQKFEdldFRvb2xTY2hlbWFSZXF1ZXN0EgwKBG5hbWUYASABKAkiQwoVR2V0VG9vbFNjaGVtYVJlc3BvbnNlEioKBHRvb2wYASABKAsyHC5zYWxseXBvcnQudjEuVG9vbERlc2NyaXB0b3IypAIKC1Rvb2xTZXJ2aWNlElIKC0V4ZWN1dGVUb29sEiAuc2FsbHlwb3J0LnYxLkV4ZWN1dGVUb29sUmVxdWVzdBohLnNhbGx5cG9ydC52MS5FeGVjdXRlVG9vbFJlc3BvbnNlEmcKEkxpc3RBdmFpbGFibGVUb29scxInLnNhbGx5cG9ydC52MS5MaXN0QXZhaWxhYmxlVG9vbHNSZXF1ZXN0Giguc2FsbHlwb3J0LnYxLkxpc3RBdmFpbGFibGVUb29sc1Jlc3BvbnNlElgKDUdldFRvb2xTY2hlbWESIi5zYWxseXBvcnQudjEuR2V0VG9vbFNjaGVtYVJlcXVlc3QaIy5zYWxseXBvcnQudjEuR2V0VG9vbFNjaGVtYVJlc3BvbnNlYgZwcm90bzM");
+  fileDesc("Ch9zYWxseXBvcnQvdjEvdG9vbF9zZXJ2aWNlLnByb3RvEgxzYWxseXBvcnQudjEitwEKEkV4ZWN1dGVUb29sUmVxdWVzdBIMCgRuYW1lGAEgASgJEhIKCmlucHV0X2pzb24YAiABKAkSEgoKdGltZW91dF9tcxgDIAEoDRISCgpyZXF1ZXN0X2lkGAQgASgJEhIKCmRlZHVwZV9rZXkYBSABKAkSKgoHY29udGV4dBgGIAEoCzIZLnNhbGx5cG9ydC52MS5DYWxsQ29udGV4dBIXCg9jb25maXJtX2JpbmRpbmcYByABKAkiNgoLQ2FsbENvbnRleHQSDwoHdGFza19pZBgBIAEoCRIWCg5jb3JyZWxhdGlvbl9pZBgCIAEoCSL7AgoTRXhlY3V0ZVRvb2xSZXNwb25zZRISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB2NhbGxfaWQYAiABKAkSEAoIdHJhY2VfaWQYAyABKAkSDAoEdG9vbBgEIAEoCRITCgtkdXJhdGlvbl9tcxgFIAEoBBIiCgV1c2FnZRgGIAEoCzITLnNhbGx5cG9ydC52MS5Vc2FnZRIqCgdjb250ZXh0GAcgASgLMhkuc2FsbHlwb3J0LnYxLkNhbGxDb250ZXh0EhAKCHdhcm5pbmdzGAggAygJEiQKBmNoYXJnZRgJIAEoCzIULnNhbGx5cG9ydC52MS5DaGFyZ2USKAoHc3VjY2VzcxgKIAEoCzIVLnNhbGx5cG9ydC52MS5TdWNjZXNzSAASJgoGZGVuaWVkGAsgASgLMhQuc2FsbHlwb3J0LnYxLkRlbmllZEgAEiYKBWVycm9yGAwgASgLMhUuc2FsbHlwb3J0LnYxLkZhaWx1cmVIAEIICgZyZXN1bHQiSAoHU3VjY2VzcxITCgtvdXRwdXRfanNvbhgBIAEoCRITCgtyZXN1bHRfaGFzaBgCIAEoDBITCgtyZXN1bHRfc2l6ZRgDIAEoBCJPCgZDaGFyZ2USDQoFY2FsbHMYASABKAQSEQoJYWN0aXZlX21zGAIgASgEEg4KBnRva2VucxgDIAEoBBITCgtjb3N0X21pY3JvcxgEIAEoBCJKChhFeGVjdXRlVG9vbFN0cmVhbVJlcXVlc3QSLgoEY2FsbBgBIAEoCzIgLnNhbGx5cG9ydC52MS5FeGVjdXRlVG9vbFJlcXVlc3QihwEKGUV4ZWN1dGVUb29sU3RyZWFtUmVzcG9uc2USKgoIcHJvZ3Jlc3MYASABKAsyFi5zYWxseXBvcnQudjEuUHJvZ3Jlc3NIABI1CghyZXNwb25zZRgCIAEoCzIhLnNhbGx5cG9ydC52MS5FeGVjdXRlVG9vbFJlc3BvbnNlSABCBwoFZXZlbnQiSAoIUHJvZ3Jlc3MSDgoGc3RkZXJyGAEgASgJEgwKBGRvbmUYAiABKAQSDQoFdG90YWwYAyABKAQSDwoHbWVzc2FnZRgEIAEoCSKtAQoGRGVuaWVkEg8KB3J1bGVfaWQYASABKAkSFgoOcmF0aW9uYWxlX2NvZGUYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIOCgZyZW1lZHkYBCABKAkSKwoKdmlvbGF0aW9ucxgFIAMoCzIXLnNhbGx5cG9ydC52MS5WaW9sYXRpb24SLAoIYXBwcm92YWwYBiABKAsyGi5zYWxseXBvcnQudjEuQXBwcm92YWxOZWVkIjkKCVZpb2xhdGlvbhINCgVmaWVsZBgBIAEoCRIMCgRydWxlGAIgASgJEg8KB21lc3NhZ2UYAyABKAkiLwoMQXBwcm92YWxOZWVkEg8KB2JpbmRpbmcYASABKAkSDgoGZWZmZWN0GAIgASgJImUKB0ZhaWx1cmUSDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhEKCXJldHJ5YWJsZRgDIAEoCBIWCg5yZXRyeV9hZnRlcl9tcxgEIAEoBBIQCghjYXRlZ29yeRgFIAEoCSKCAgoFVXNhZ2USEwoGY3B1X21zGAEgASgBSACIAQESHgoRcGVha19tZW1vcnlfYnl0ZXMYAiABKARIAYgBARIgChNuZXR3b3JrX2Nvbm5lY3Rpb25zGAMgASgNSAKIAQESFwoKYnl0ZXNfcmVhZBgEIAEoBEgDiAEBEhoKDWJ5dGVzX3dyaXR0ZW4YBSABKARIBIgBARITCgttZWFzdXJlZF9ieRgGIAEoCUIJCgdfY3B1X21zQhQKEl9wZWFrX21lbW9yeV9ieXRlc0IWChRfbmV0d29ya19jb25uZWN0aW9uc0INCgtfYnl0ZXNfcmVhZEIQCg5fYnl0ZXNfd3JpdHRlbiI6ChlMaXN0QXZhaWxhYmxlVG9vbHNSZXF1ZXN0EhAKCGNhdGVnb3J5GAEgASgJEgsKA3RhZxgCIAEoCSJXChpMaXN0QXZhaWxhYmxlVG9vbHNSZXNwb25zZRIrCgV0b29scxgBIAMoCzIcLnNhbGx5cG9ydC52MS5Ub29sRGVzY3JpcHRvchIMCgRtb2RlGAIgASgJIsACCg5Ub29sRGVzY3JpcHRvchIMCgRuYW1lGAEgASgJEg8KB2FsaWFzZXMYAiADKAkSDwoHdmVyc2lvbhgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRIMCgR0YWdzGAUgAygJEhAKCGNhdGVnb3J5GAYgASgJEgwKBHJpc2sYByABKAkSFAoMY29uZmlybWF0aW9uGAggASgJEg8KB211dGF0ZXMYCSABKAgSEgoKaWRlbXBvdGVudBgKIAEoCBISCgp0aW1lb3V0X21zGAsgASgNEg4KBnN0YXR1cxgMIAEoCRIZChFpbnB1dF9zY2hlbWFfanNvbhgNIAEoCRIaChJvdXRwdXRfc2NoZW1hX2pzb24YDiABKAkSDgoGb3JpZ2luGA8gASgJEhUKDXN0YXR1c19yZWFzb24YECABKAkiJAoUR2V0VG9vbFNjaGVtYVJlcXVlc3QSDAoEbmFtZRgBIAEoCSJDChVHZXRUb29sU2NoZW1hUmVzcG9uc2USKgoEdG9vbBgBIAEoCzIcLnNhbGx5cG9ydC52MS5Ub29sRGVzY3JpcHRvcjKMAwoLVG9vbFNlcnZpY2USUgoLRXhlY3V0ZVRvb2wSIC5zYWxseXBvcnQudjEuRXhlY3V0ZVRvb2xSZXF1ZXN0GiEuc2FsbHlwb3J0LnYxLkV4ZWN1dGVUb29sUmVzcG9uc2USZgoRRXhlY3V0ZVRvb2xTdHJlYW0SJi5zYWxseXBvcnQudjEuRXhlY3V0ZVRvb2xTdHJlYW1SZXF1ZXN0Gicuc2FsbHlwb3J0LnYxLkV4ZWN1dGVUb29sU3RyZWFtUmVzcG9uc2UwARJnChJMaXN0QXZhaWxhYmxlVG9vbHMSJy5zYWxseXBvcnQudjEuTGlzdEF2YWlsYWJsZVRvb2xzUmVxdWVzdBooLnNhbGx5cG9ydC52MS5MaXN0QXZhaWxhYmxlVG9vbHNSZXNwb25zZRJYCg1HZXRUb29sU2NoZW1hEiIuc2FsbHlwb3J0LnYxLkdldFRvb2xTY2hlbWFSZXF1ZXN0GiMuc2FsbHlwb3J0LnYxLkdldFRvb2xTY2hlbWFSZXNwb25zZWIGcHJvdG8z");
 
 /**
  * @generated from message sallyport.v1.ExecuteToolRequest
@@ -146,6 +146,13 @@ export type ExecuteToolResponse = Message<"sallyport.v1.ExecuteToolResponse"> & 
   warnings: string[];
 
   /**
+   * Absent when nothing was charged.
+   *
+   * @generated from field: sallyport.v1.Charge charge = 9;
+   */
+  charge?: Charge | undefined;
+
+  /**
    * @generated from oneof sallyport.v1.ExecuteToolResponse.result
    */
   result: {
@@ -181,9 +188,23 @@ export const ExecuteToolResponseSchema: GenMessage<ExecuteToolResponse> = /*@__P
  */
 export type Success = Message<"sallyport.v1.Success"> & {
   /**
+   * Empty when the output is kept in the content store.
+   *
    * @generated from field: string output_json = 1;
    */
   outputJson: string;
+
+  /**
+   * BLAKE3 hash of the output's JSON, when it is too large for an answer. Fetch it with ContentService.Get.
+   *
+   * @generated from field: bytes result_hash = 2;
+   */
+  resultHash: Uint8Array;
+
+  /**
+   * @generated from field: uint64 result_size = 3;
+   */
+  resultSize: bigint;
 };
 
 /**
@@ -192,6 +213,124 @@ export type Success = Message<"sallyport.v1.Success"> & {
  */
 export const SuccessSchema: GenMessage<Success> = /*@__PURE__*/
   messageDesc(file_sallyport_v1_tool_service, 3);
+
+/**
+ * What the call took from the budgets of its session and lease.
+ *
+ * @generated from message sallyport.v1.Charge
+ */
+export type Charge = Message<"sallyport.v1.Charge"> & {
+  /**
+   * @generated from field: uint64 calls = 1;
+   */
+  calls: bigint;
+
+  /**
+   * @generated from field: uint64 active_ms = 2;
+   */
+  activeMs: bigint;
+
+  /**
+   * @generated from field: uint64 tokens = 3;
+   */
+  tokens: bigint;
+
+  /**
+   * @generated from field: uint64 cost_micros = 4;
+   */
+  costMicros: bigint;
+};
+
+/**
+ * Describes the message sallyport.v1.Charge.
+ * Use `create(ChargeSchema)` to create a new message.
+ */
+export const ChargeSchema: GenMessage<Charge> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_tool_service, 4);
+
+/**
+ * @generated from message sallyport.v1.ExecuteToolStreamRequest
+ */
+export type ExecuteToolStreamRequest = Message<"sallyport.v1.ExecuteToolStreamRequest"> & {
+  /**
+   * @generated from field: sallyport.v1.ExecuteToolRequest call = 1;
+   */
+  call?: ExecuteToolRequest | undefined;
+};
+
+/**
+ * Describes the message sallyport.v1.ExecuteToolStreamRequest.
+ * Use `create(ExecuteToolStreamRequestSchema)` to create a new message.
+ */
+export const ExecuteToolStreamRequestSchema: GenMessage<ExecuteToolStreamRequest> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_tool_service, 5);
+
+/**
+ * @generated from message sallyport.v1.ExecuteToolStreamResponse
+ */
+export type ExecuteToolStreamResponse = Message<"sallyport.v1.ExecuteToolStreamResponse"> & {
+  /**
+   * @generated from oneof sallyport.v1.ExecuteToolStreamResponse.event
+   */
+  event: {
+    /**
+     * @generated from field: sallyport.v1.Progress progress = 1;
+     */
+    value: Progress;
+    case: "progress";
+  } | {
+    /**
+     * @generated from field: sallyport.v1.ExecuteToolResponse response = 2;
+     */
+    value: ExecuteToolResponse;
+    case: "response";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message sallyport.v1.ExecuteToolStreamResponse.
+ * Use `create(ExecuteToolStreamResponseSchema)` to create a new message.
+ */
+export const ExecuteToolStreamResponseSchema: GenMessage<ExecuteToolStreamResponse> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_tool_service, 6);
+
+/**
+ * @generated from message sallyport.v1.Progress
+ */
+export type Progress = Message<"sallyport.v1.Progress"> & {
+  /**
+   * A piece of what the program of the tool wrote for people. Empty when this is a step.
+   *
+   * @generated from field: string stderr = 1;
+   */
+  stderr: string;
+
+  /**
+   * How far the work is.
+   *
+   * @generated from field: uint64 done = 2;
+   */
+  done: bigint;
+
+  /**
+   * 0: not known.
+   *
+   * @generated from field: uint64 total = 3;
+   */
+  total: bigint;
+
+  /**
+   * @generated from field: string message = 4;
+   */
+  message: string;
+};
+
+/**
+ * Describes the message sallyport.v1.Progress.
+ * Use `create(ProgressSchema)` to create a new message.
+ */
+export const ProgressSchema: GenMessage<Progress> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_tool_service, 7);
 
 /**
  * @generated from message sallyport.v1.Denied
@@ -237,7 +376,7 @@ export type Denied = Message<"sallyport.v1.Denied"> & {
  * Use `create(DeniedSchema)` to create a new message.
  */
 export const DeniedSchema: GenMessage<Denied> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 4);
+  messageDesc(file_sallyport_v1_tool_service, 8);
 
 /**
  * @generated from message sallyport.v1.Violation
@@ -264,7 +403,7 @@ export type Violation = Message<"sallyport.v1.Violation"> & {
  * Use `create(ViolationSchema)` to create a new message.
  */
 export const ViolationSchema: GenMessage<Violation> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 5);
+  messageDesc(file_sallyport_v1_tool_service, 9);
 
 /**
  * @generated from message sallyport.v1.ApprovalNeed
@@ -290,7 +429,7 @@ export type ApprovalNeed = Message<"sallyport.v1.ApprovalNeed"> & {
  * Use `create(ApprovalNeedSchema)` to create a new message.
  */
 export const ApprovalNeedSchema: GenMessage<ApprovalNeed> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 6);
+  messageDesc(file_sallyport_v1_tool_service, 10);
 
 /**
  * @generated from message sallyport.v1.Failure
@@ -331,7 +470,7 @@ export type Failure = Message<"sallyport.v1.Failure"> & {
  * Use `create(FailureSchema)` to create a new message.
  */
 export const FailureSchema: GenMessage<Failure> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 7);
+  messageDesc(file_sallyport_v1_tool_service, 11);
 
 /**
  * What was measured. A value that could not be measured is absent.
@@ -363,6 +502,13 @@ export type Usage = Message<"sallyport.v1.Usage"> & {
    * @generated from field: optional uint64 bytes_written = 5;
    */
   bytesWritten?: bigint | undefined;
+
+  /**
+   * cgroup, rusage or sampled: how CPU and memory were measured. Empty when they were not.
+   *
+   * @generated from field: string measured_by = 6;
+   */
+  measuredBy: string;
 };
 
 /**
@@ -370,7 +516,7 @@ export type Usage = Message<"sallyport.v1.Usage"> & {
  * Use `create(UsageSchema)` to create a new message.
  */
 export const UsageSchema: GenMessage<Usage> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 8);
+  messageDesc(file_sallyport_v1_tool_service, 12);
 
 /**
  * @generated from message sallyport.v1.ListAvailableToolsRequest
@@ -394,7 +540,7 @@ export type ListAvailableToolsRequest = Message<"sallyport.v1.ListAvailableTools
  * Use `create(ListAvailableToolsRequestSchema)` to create a new message.
  */
 export const ListAvailableToolsRequestSchema: GenMessage<ListAvailableToolsRequest> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 9);
+  messageDesc(file_sallyport_v1_tool_service, 13);
 
 /**
  * @generated from message sallyport.v1.ListAvailableToolsResponse
@@ -416,7 +562,7 @@ export type ListAvailableToolsResponse = Message<"sallyport.v1.ListAvailableTool
  * Use `create(ListAvailableToolsResponseSchema)` to create a new message.
  */
 export const ListAvailableToolsResponseSchema: GenMessage<ListAvailableToolsResponse> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 10);
+  messageDesc(file_sallyport_v1_tool_service, 14);
 
 /**
  * @generated from message sallyport.v1.ToolDescriptor
@@ -491,6 +637,20 @@ export type ToolDescriptor = Message<"sallyport.v1.ToolDescriptor"> & {
    * @generated from field: string output_schema_json = 14;
    */
   outputSchemaJson: string;
+
+  /**
+   * builtin, executable, configured, pipeline or upstream.
+   *
+   * @generated from field: string origin = 15;
+   */
+  origin: string;
+
+  /**
+   * Why the tool cannot be called as it is. Empty when it can.
+   *
+   * @generated from field: string status_reason = 16;
+   */
+  statusReason: string;
 };
 
 /**
@@ -498,7 +658,7 @@ export type ToolDescriptor = Message<"sallyport.v1.ToolDescriptor"> & {
  * Use `create(ToolDescriptorSchema)` to create a new message.
  */
 export const ToolDescriptorSchema: GenMessage<ToolDescriptor> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 11);
+  messageDesc(file_sallyport_v1_tool_service, 15);
 
 /**
  * @generated from message sallyport.v1.GetToolSchemaRequest
@@ -515,7 +675,7 @@ export type GetToolSchemaRequest = Message<"sallyport.v1.GetToolSchemaRequest"> 
  * Use `create(GetToolSchemaRequestSchema)` to create a new message.
  */
 export const GetToolSchemaRequestSchema: GenMessage<GetToolSchemaRequest> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 12);
+  messageDesc(file_sallyport_v1_tool_service, 16);
 
 /**
  * @generated from message sallyport.v1.GetToolSchemaResponse
@@ -532,7 +692,7 @@ export type GetToolSchemaResponse = Message<"sallyport.v1.GetToolSchemaResponse"
  * Use `create(GetToolSchemaResponseSchema)` to create a new message.
  */
 export const GetToolSchemaResponseSchema: GenMessage<GetToolSchemaResponse> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 13);
+  messageDesc(file_sallyport_v1_tool_service, 17);
 
 /**
  * The generic door: call a tool by name with JSON, and learn which tools there are.
@@ -550,6 +710,16 @@ export const ToolService: GenService<{
     methodKind: "unary";
     input: typeof ExecuteToolRequestSchema;
     output: typeof ExecuteToolResponseSchema;
+  },
+  /**
+   * The same, telling how the work goes on. The answer is the last message.
+   *
+   * @generated from rpc sallyport.v1.ToolService.ExecuteToolStream
+   */
+  executeToolStream: {
+    methodKind: "server_streaming";
+    input: typeof ExecuteToolStreamRequestSchema;
+    output: typeof ExecuteToolStreamResponseSchema;
   },
   /**
    * The tools that the caller may call in the present mode.

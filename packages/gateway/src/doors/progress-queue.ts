@@ -1,0 +1,53 @@
+import type { Progress } from '../model/tool.ts';
+
+/** Progress as the wire says it. */
+export interface ProgressMessage {
+  readonly stderr?: string;
+  readonly done?: bigint;
+  readonly total?: bigint;
+  readonly message?: string;
+}
+
+const mostWaitingCharacters = 256 * 1024;
+const dropped = '[output dropped: the reader is too slow]\n';
+
+/**
+ * What a running call tells, for a reader who may be slow. Progress is no result: what a slow reader leaves lying is
+ * dropped, and said to be, rather than kept without bound or made to hold up the call.
+ */
+export class ProgressQueue implements AsyncIterable<ProgressMessage> {
+  #stderr = '';
+  #step: ProgressMessage | undefined;
+  #ended = false;
+  #wake: () => void = () => undefined;
+
+  tell(progress: Progress): void {
+    if (progress.kind === 'step') {
+      const { done, total = 0, message } = progress;
+      this.#step = { done: BigInt(done), total: BigInt(total), message };
+    } else if (this.#stderr.length + progress.text.length <= mostWaitingCharacters) {
+      this.#stderr += progress.text;
+    } else if (!this.#stderr.endsWith(dropped)) {
+      this.#stderr += dropped;
+    }
+    this.#wake();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<ProgressMessage> {
+    for (;;) {
+      const { stderr, step } = { stderr: this.#stderr, step: this.#step };
+      this.#stderr = '';
+      this.#step = undefined;
+      if (stderr !== '') yield { stderr };
+      if (step !== undefined) yield step;
+      if (stderr !== '' || step !== undefined) continue;
+      if (this.#ended) return;
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+}

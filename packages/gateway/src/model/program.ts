@@ -1,0 +1,112 @@
+import type { Access, ToolUsage } from './tool.ts';
+
+/** A program to be run once, and everything it may see and use. What is not named here, it does not get. */
+export interface Program {
+  /** The first is the file, absolute, as the program sees it. */
+  readonly argv: readonly [string, ...string[]];
+  /** All of it: nothing is inherited. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Absolute, as the program sees it. */
+  readonly workingDirectory: string;
+  readonly stdin: Uint8Array;
+  readonly mounts: readonly Mount[];
+  /** As in `Grants.hosts`. Empty: no network at all. */
+  readonly hosts: readonly string[];
+  readonly limits: ProgramLimits;
+  /** `none`: an ordinary child process with a clean environment. Only where a rule says so. */
+  readonly isolation: 'sandbox' | 'none';
+}
+
+/** A file or folder of the machine that the program sees. */
+export interface Mount {
+  /** Absolute, canonical, not a link. What lies there when the program starts is what it gets. */
+  readonly source: string;
+  /** Where the program sees it. */
+  readonly target: string;
+  readonly access: Access;
+  /** Paths below `source` that the program sees as empty, because the rules forbid them. Absent: none. */
+  readonly hidden?: readonly string[];
+  /** Paths below a writable `source` that the program can only read. Absent: none. */
+  readonly frozen?: readonly string[];
+}
+
+export interface ProgramLimits {
+  /** Of all its processes together. */
+  readonly cpuMs: number;
+  readonly memoryBytes: number;
+  readonly processes: number;
+  readonly openFiles: number;
+  /** Largest file it may write. */
+  readonly fileBytes: number;
+  /** Of stdout and stderr together; more ends the program. */
+  readonly outputBytes: number;
+}
+
+export const defaultProgramLimits: ProgramLimits = {
+  cpuMs: 60_000,
+  memoryBytes: 1024 * 1024 * 1024,
+  processes: 64,
+  openFiles: 256,
+  fileBytes: 1024 * 1024 * 1024,
+  outputBytes: 32 * 1024 * 1024,
+};
+
+export const programLimitNames = [
+  'cpuMs',
+  'memoryBytes',
+  'processes',
+  'openFiles',
+  'fileBytes',
+  'outputBytes',
+] as const satisfies readonly (keyof ProgramLimits)[];
+
+/** How a program ended. Every process it started is gone by then. */
+export interface ProgramEnd {
+  readonly how:
+    | { readonly kind: 'exited'; readonly code: number }
+    | { readonly kind: 'killed'; readonly signal: string }
+    | { readonly kind: 'limit'; readonly limit: keyof ProgramLimits }
+    /** The signal of the caller aborted. */
+    | { readonly kind: 'aborted' };
+  readonly usage: ToolUsage;
+  /** Hosts that it asked for and did not get, as `host:port`, each once; at most 20. */
+  readonly refusedHosts: readonly string[];
+}
+
+export interface RunOptions {
+  /** Ends the program and all its processes. */
+  readonly signal: AbortSignal;
+  /** In order. While the promise of one chunk is open, at most a few hundred kilobytes more are taken from the program. */
+  readonly onStdout: (chunk: Uint8Array) => void | Promise<void>;
+  readonly onStderr: (chunk: Uint8Array) => void | Promise<void>;
+}
+
+/**
+ * Runs programs outside the daemon.
+ *
+ * Failure: rejects with ProgramNotStarted when it is certain that nothing of the program ran, and with ToolFailure
+ * EXECUTOR_LOST when the executor service ended meanwhile. Whatever else goes wrong is an ending.
+ */
+export interface ProgramRunner {
+  readonly run: (program: Program, options: RunOptions) => Promise<ProgramEnd>;
+}
+
+/** The program did not start, so that trying again is safe if `isTransient`. */
+export class ProgramNotStarted extends Error {
+  readonly code: 'SANDBOX_UNAVAILABLE' | 'LIMIT_UNENFORCEABLE' | 'TOOL_MISSING' | 'EXECUTION_ERROR';
+  readonly isTransient: boolean;
+  /** What a person can do about it. Absent: nothing known. */
+  readonly remedy: string | undefined;
+
+  constructor(
+    code: ProgramNotStarted['code'],
+    message: string,
+    options: ErrorOptions & { readonly isTransient?: boolean; readonly remedy?: string } = {},
+  ) {
+    super(message, options);
+    this.name = 'ProgramNotStarted';
+    this.code = code;
+    this.isTransient = options.isTransient ?? false;
+    this.remedy = options.remedy;
+  }
+}

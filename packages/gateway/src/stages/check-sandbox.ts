@@ -1,0 +1,24 @@
+import type { Judged, Resolved } from '../model/call.ts';
+import { refuse } from '../model/refusal.ts';
+import type { Stage } from '../pipeline/stage.ts';
+
+/** What the sandbox of this machine can do. */
+export interface SandboxState {
+  /** Why programs cannot be confined here, and what to do about it. Absent: they can. */
+  readonly explainUnusable: () => { readonly reason: string; readonly remedy: string } | undefined;
+}
+
+/** A tool that must be confined does not run where nothing confines it, unless a rule says so in as many words. */
+export function checkSandbox(sandbox: SandboxState): Stage<Resolved & Judged> {
+  return {
+    name: 'check-sandbox',
+    run: ({ tool, verdict }) => {
+      if (!tool.definition.requiresSandbox || verdict.grants?.isolation === 'none') return {};
+      const unusable = sandbox.explainUnusable();
+      if (unusable === undefined) return {};
+      const { reason, remedy } = unusable;
+      const message = `${tool.definition.name} runs in a sandbox only, and there is none: ${reason}`;
+      return refuse('SANDBOX_UNAVAILABLE', 'sandbox', message, { remedy });
+    },
+  };
+}
