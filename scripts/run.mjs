@@ -3,6 +3,7 @@
 import { delimiter, join } from 'node:path';
 import { binFolder, ensureInstalled, InstallError, projectNode, root } from './install.mjs';
 import { runChild } from './run-child.mjs';
+import { ensureSystemPackages } from './system-packages.mjs';
 
 const commands = {
   start: ['packages/gateway/bin/sallyport.mjs', 'up'],
@@ -22,6 +23,7 @@ if (!Object.hasOwn(commands, name)) {
 
 try {
   await ensureInstalled();
+  await ensureSystemPackages(name);
 } catch (error) {
   process.stderr.write(`${error instanceof InstallError ? error.message : error.stack}\n`);
   process.exit(error.exitCode ?? 1);
