@@ -8,6 +8,7 @@ import {
   StatResponseSchema,
 } from '@sallyport/contract';
 import type { CallContext, ExecuteToolResponse, Json, JsonObject, PutHeader, PutRequest } from '@sallyport/contract';
+import { GarbageMeter } from '../content/garbage-meter.ts';
 import { HandOver } from '../content/hand-over.ts';
 import type { DownloadStream, Transfers, UploadStream } from '../content/transfers.ts';
 import type { GatewayEnding } from '../gateway.ts';
@@ -35,6 +36,7 @@ export interface ContentServiceParts {
 type GetStep = NonNullable<MessageInitShape<typeof GetResponseSchema>['step']>;
 
 const hashLength = 32;
+const garbage = new GarbageMeter();
 const mostChunkBytes = 1024 * 1024;
 const tellEveryBytes = 1024 * 1024;
 const ignore = (): void => undefined;
@@ -87,7 +89,10 @@ export function contentService({ store, uploads, downloads, submit }: ContentSer
           const value = { size: BigInt(sizeBytes), offset: BigInt(from), length: BigInt(lengthBytes) };
           return steps.write({ case: 'header', value }, signal);
         },
-        write: (chunk, signal) => steps.write({ case: 'chunk', value: asBytes(chunk) }, signal),
+        write: (chunk, signal) => {
+          garbage.count(chunk.length);
+          return steps.write({ case: 'chunk', value: asBytes(chunk) }, signal);
+        },
       });
       const range = { offset: safeNumber('offset', offset), limit: safeNumber('limit', limit) };
       const args = { hash: hexOf(request.hash), ...range, download_id: download.id };
@@ -165,6 +170,7 @@ async function* chunksOf(steps: AsyncIterator<PutRequest>): AsyncGenerator<Uint8
     if (step.value.length > mostChunkBytes) {
       throw new ToolFailure('INVALID_ARGUMENTS', `A chunk may have at most ${mostChunkBytes} bytes.`);
     }
+    garbage.count(step.value.length);
     yield step.value;
   }
 }

@@ -147,6 +147,8 @@ export interface Tool<Arguments = never> {
   readonly definition: ToolDefinition;
   /** What the call would touch, from its arguments alone. Pure. May throw ToolRefused. */
   readonly claim: (args: Arguments, session: Session) => Resources;
+  /** How long a call with these arguments may take. Absent: `timeoutMs` of the definition, whatever they are. */
+  readonly timeoutMsFor?: (args: Arguments) => number;
   /** The effect, without causing it. */
   readonly preview: (args: Arguments, context: ToolContext) => Promise<Effect>;
   /** Why the tool, as it stands, cannot be called: not accepted, changed since, or gone. Absent: it always can be. */

@@ -19,11 +19,12 @@ export function checkArguments(registry: Registry): Stage<Begun & Opened & Argum
         return refuse('INVALID_ARGUMENTS', 'input-schema', message, { violations, remedy });
       }
       const canonical = canonicalJson(rawArguments);
+      const longestMs = tool.timeoutMsFor?.(rawArguments) ?? toolTimeoutMs;
       try {
         return {
           arguments: { value: rawArguments, canonical, sha256: hash('sha256', canonical) },
           resources: tool.claim(rawArguments, session),
-          effectiveTimeoutMs: timeoutMs === 0 ? toolTimeoutMs : Math.min(timeoutMs, toolTimeoutMs),
+          effectiveTimeoutMs: timeoutMs === 0 ? longestMs : Math.min(timeoutMs, longestMs),
         };
       } catch (error) {
         if (error instanceof ToolRefused) return error.refusal;

@@ -23,12 +23,24 @@ export interface FileTool<Arguments, Output extends Json> {
   readonly claim: (args: Arguments, session: Session) => Resources;
   readonly preview: (args: Arguments, context: ToolContext) => Effect | Promise<Effect>;
   readonly run: (args: Arguments, context: ToolContext) => Promise<Output>;
+  /** Absent: `timeoutMs`. */
+  readonly timeoutMsFor?: (args: Arguments) => number;
   readonly measureResult?: (output: Output) => number;
   readonly summarize: (args: Arguments, output: Output) => string;
 }
 
 export function defineFileTool<Arguments, Output extends Json>(tool: FileTool<Arguments, Output>): AnyTool {
-  const { subject, claim, preview, run, measureResult, summarize, requiresApproval = false, ...about } = tool;
+  const {
+    subject,
+    claim,
+    timeoutMsFor,
+    preview,
+    run,
+    measureResult,
+    summarize,
+    requiresApproval = false,
+    ...about
+  } = tool;
   // The gate passes only arguments that fit the input schema and outputs that came from `run`.
   const read = (args: JsonObject) => args as unknown as Arguments;
   return {
@@ -44,6 +56,7 @@ export function defineFileTool<Arguments, Output extends Json>(tool: FileTool<Ar
       audience: 'everyone',
     },
     claim: (args, session) => claim(read(args), session),
+    ...(timeoutMsFor === undefined ? {} : { timeoutMsFor: (args: JsonObject) => timeoutMsFor(read(args)) }),
     preview: (args, context) => reportFailures(subject(read(args)), async () => preview(read(args), context)),
     run: (args, context) =>
       reportFailures(subject(read(args)), () => {
@@ -54,6 +67,9 @@ export function defineFileTool<Arguments, Output extends Json>(tool: FileTool<Ar
     summarize: (args, output) => summarize(read(args), output as Output),
   };
 }
+
+/** For what is moved to or from the content store: a gigabyte on a slow disk. */
+export const largeTransferMs = 300_000;
 
 /** A closed object: what is neither optional nor has a default must be there. */
 export function objectSchema(

@@ -1,6 +1,7 @@
 import type { Hash } from 'node:crypto';
 import { close, constants, fsync, openSync, read, readSync, write, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
+import type { ToolContext } from '../../model/tool.ts';
 import type { OpenFolder } from '../../sandbox/open-path.ts';
 import { checkSignal } from './check-signal.ts';
 
@@ -11,6 +12,7 @@ const closeAsync = promisify(close);
 /** Up to this size a call into the kernel takes less of the main thread than a trip through the thread pool. */
 const maxSyncBytes = 64 * 1024;
 const chunkBytes = 1024 * 1024;
+const pieceBytes = 256 * 1024;
 
 /** Reads up to `length` bytes at `position`; fewer where the file ends. */
 export async function readBytes(fd: number, position: number, length: number, signal: AbortSignal): Promise<Buffer> {
@@ -27,6 +29,24 @@ export async function readBytes(fd: number, position: number, length: number, si
     if (length > maxSyncBytes) checkSignal(signal);
   }
   return buffer.subarray(0, filled);
+}
+
+/** The bytes of a range in the memory of one piece: each is good until the next is asked for. */
+export async function* readInPieces(
+  fd: number,
+  position: number,
+  length: number,
+  { signal, countUsage }: Pick<ToolContext, 'signal' | 'countUsage'>,
+): AsyncGenerator<Buffer> {
+  const memory = Buffer.allocUnsafeSlow(Math.min(pieceBytes, length));
+  for (let at = 0; at < length;) {
+    const { bytesRead } = await readAsync(fd, memory, 0, Math.min(memory.length, length - at), position + at);
+    if (bytesRead === 0) return;
+    checkSignal(signal);
+    countUsage({ bytesRead });
+    yield memory.subarray(0, bytesRead);
+    at += bytesRead;
+  }
 }
 
 /** Appends to what was written before, feeding `hash` on the way. */

@@ -1,12 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { ToolFailure } from '../../model/tool.ts';
-import type { ToolContext } from '../../model/tool.ts';
 import { hasCode } from '../../sandbox/has-code.ts';
 import { openFile } from '../../sandbox/open-path.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
 import { cutToCharacters, maxCutBytes } from './cut-to-characters.ts';
-import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
-import { readBytes } from './file-bytes.ts';
+import { defineFileTool, largeTransferMs, objectSchema, pathSchema } from './define-file-tool.ts';
+import { readBytes, readInPieces } from './file-bytes.ts';
 import { missingFile } from './missing-file.ts';
 
 interface ReadArguments {
@@ -18,6 +17,7 @@ interface ReadArguments {
   readonly store_above_bytes?: number;
 }
 
+const timeoutMs = 5000;
 const bytesPerMb = 1024 * 1024;
 
 export const filesRead = defineFileTool({
@@ -29,7 +29,7 @@ export const filesRead = defineFileTool({
   confirmation: 'never',
   mutates: false,
   idempotent: true,
-  timeoutMs: 5000,
+  timeoutMs,
   inputSchema: objectSchema(
     {
       path: pathSchema('The file to read.'),
@@ -91,6 +91,7 @@ export const filesRead = defineFileTool({
   claim: (args, session) => ({
     paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'read' }],
   }),
+  timeoutMsFor: (args) => (args.store_above_bytes === undefined ? timeoutMs : largeTransferMs),
   preview: (args) => ({ summary: `Read ${args.path}`, detail: '', undoable: false }),
   run: async (args, context) => {
     const named = parsePath(args.path, context.workingDirectory);
@@ -106,7 +107,7 @@ export const filesRead = defineFileTool({
     const wanted = args.limit === 0 ? size - start : Math.min(args.limit, size - start);
     checkSize(wanted, args);
     if (wanted > (args.store_above_bytes ?? Infinity)) {
-      const { hash, sizeBytes } = await context.content.keep(readPieces(file.fd, start, wanted, context));
+      const { hash, sizeBytes } = await context.content.keep(readInPieces(file.fd, start, wanted, context));
       const truncated = start + sizeBytes < size;
       return { path: args.path, content_hash: hash, size, offset: start, bytes: sizeBytes, truncated };
     }
@@ -134,17 +135,6 @@ export const filesRead = defineFileTool({
   measureResult: (output) => output.bytes,
   summarize: (_, output) => `${output.bytes} of ${output.size} bytes read`,
 });
-
-/** A piece at a time, so that a file of any size takes the memory of one. */
-async function* readPieces(fd: number, start: number, length: number, context: ToolContext): AsyncGenerator<Buffer> {
-  for (let at = start; at < start + length;) {
-    const piece = await readBytes(fd, at, Math.min(bytesPerMb, start + length - at), context.signal);
-    if (piece.length === 0) return;
-    context.countUsage({ bytesRead: piece.length });
-    yield piece;
-    at += piece.length;
-  }
-}
 
 /** Looks at what would be read, not at what was asked for: a claim of 1 GB costs nothing on a small file. */
 function checkSize(wanted: number, args: ReadArguments): void {

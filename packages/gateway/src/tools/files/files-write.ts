@@ -5,7 +5,7 @@ import { hasCode } from '../../sandbox/has-code.ts';
 import { openTarget } from '../../sandbox/open-to-change.ts';
 import type { Target } from '../../sandbox/open-to-change.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
-import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
+import { defineFileTool, largeTransferMs, objectSchema, pathSchema } from './define-file-tool.ts';
 import { describeBytes, maxDiffBytes, previewChange, showPath } from './preview-change.ts';
 import { alreadyExists, openFormer, replaceFile } from './replace-file.ts';
 import type { FormerFile, NewContent } from './replace-file.ts';
@@ -20,6 +20,7 @@ interface WriteArguments {
   readonly create_parents: boolean;
 }
 
+const timeoutMs = 10_000;
 const maxContentBytes = 100 * 1024 * 1024;
 const maxBase64Chars = Math.ceil(maxContentBytes / 3) * 4;
 const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
@@ -33,7 +34,7 @@ export const filesWrite = defineFileTool({
   confirmation: 'always',
   mutates: true,
   idempotent: false,
-  timeoutMs: 10_000,
+  timeoutMs,
   inputSchema: objectSchema(
     {
       path: pathSchema('The file to write.'),
@@ -88,6 +89,7 @@ export const filesWrite = defineFileTool({
     checkSource(args);
     return { paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'write' }] };
   },
+  timeoutMsFor: (args) => (args.content_hash === undefined ? timeoutMs : largeTransferMs),
   preview: async (args, context) => {
     const goes = placeOf(args);
     using former = findFormer(args, context);
