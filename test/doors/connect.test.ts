@@ -4,7 +4,12 @@ import { connect as connectHttp2 } from 'node:http2';
 import { buffer } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { ExecuteToolRequestSchema, ExecuteToolResponseSchema } from '@sallyport/contract';
+import {
+  ExecuteToolRequestSchema,
+  ExecuteToolResponseSchema,
+  ExecuteToolStreamRequestSchema,
+} from '@sallyport/contract';
+import { frameMessage } from '../../packages/gateway/src/doors/rpc/message-frame.ts';
 import { RpcError } from '../../packages/gateway/src/doors/rpc/rpc-error.ts';
 import { requirement } from '../requirement.ts';
 import { executeToolPath, openEchoDoors } from './echo-doors.ts';
@@ -178,6 +183,8 @@ describe('what Connect refuses', () => {
     assert.deepEqual(fromBinary(ExecuteToolResponseSchema, answer.body).result.value, {
       $typeName: 'sallyport.v1.Success',
       outputJson: '0',
+      resultHash: new Uint8Array(),
+      resultSize: 0n,
     });
   });
 
@@ -305,5 +312,71 @@ describe('connections of HTTP/1.1', () => {
     }
     assert.match(await text, /^HTTP\/1\.1 200 OK/);
     socket.destroy();
+  });
+});
+
+describe('Connect streams over HTTP/1.1', () => {
+  const path = '/sallyport.v1.ToolService/ExecuteToolStream';
+
+  /** The frames of an answer, as flag and text. */
+  function readFrames(body: Buffer): [number, string][] {
+    const frames: [number, string][] = [];
+    for (let at = 0; at < body.length;) {
+      const end = at + 5 + body.readUInt32BE(at + 1);
+      frames.push([body[at] ?? 0, body.toString('utf8', at + 5, end)]);
+      at = end;
+    }
+    return frames;
+  }
+
+  const frame = (message: string | Uint8Array, flag = 0) => frameMessage(Buffer.from(message), flag);
+
+  it('sends each message in a frame of its own, and ends with an empty one', async (test) => {
+    requirement('WIRE-4');
+    const { port } = await openEchoDoors(test);
+    const headers = { 'content-type': 'application/connect+json' };
+    const answer = await askHttp(port, { path, headers, body: frame('{"call":{"name":"a","inputJson":"{}"}}') });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers['content-type'], 'application/connect+json');
+    assert.deepEqual(readFrames(answer.body), [
+      [0, '{"response":{"success":{"outputJson":"{}"}}}'],
+      [2, '{}'],
+    ]);
+    const binary = toBinary(
+      ExecuteToolStreamRequestSchema,
+      create(ExecuteToolStreamRequestSchema, { call: { name: 'a' } }),
+    );
+    const other = await askHttp(port, {
+      path,
+      headers: { 'content-type': 'application/connect+proto' },
+      body: frame(binary),
+    });
+    assert.equal(other.headers['content-type'], 'application/connect+proto');
+    assert.equal(other.body.at(0), 0);
+  });
+
+  it('tells what goes wrong in the last frame, and nothing of our own faults', async (test) => {
+    const { port } = await openEchoDoors(test, ({ name }) => {
+      if (name === 'fault') throw new Error('password is swordfish');
+      throw new RpcError('resource_exhausted', 'Too many calls are running.');
+    });
+    const headers = { 'content-type': 'application/connect+json' };
+    const end = async (body: Uint8Array, to = path) => {
+      const { status, body: text } = await askHttp(port, { path: to, headers, body });
+      const last = readFrames(text).at(-1);
+      assert.deepEqual([status, last?.[0]], [200, 2]);
+      return JSON.parse(last?.[1] ?? '') as { error: { code: string; message: string } };
+    };
+    assert.deepEqual((await end(frame('{"call":{}}'))).error, {
+      code: 'resource_exhausted',
+      message: 'Too many calls are running.',
+    });
+    const fault = await end(frame('{"call":{"name":"fault"}}'));
+    assert.equal(fault.error.code, 'internal');
+    assert.doesNotMatch(JSON.stringify(fault), /swordfish/);
+    for (const body of [frame('{'), frame('{}', 1), Buffer.from('{}'), Buffer.concat([frame('{}'), frame('{}')])]) {
+      assert.match((await end(body)).error.code, /^(?:invalid_argument|unimplemented)$/);
+    }
+    assert.equal((await end(frame('{}'), executeToolPath)).error.code, 'unimplemented');
   });
 });

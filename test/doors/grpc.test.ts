@@ -25,7 +25,7 @@ describe('gRPC at the doors, asked by grpc-js', () => {
       const answer = await callUnary(client, 'ExecuteTool', { name: 'files.read', request_id: 'r-1' });
       assert.equal(answer['request_id'], 'r-1');
       assert.equal(answer['tool'], 'files.read');
-      assert.deepEqual(answer['success'], { output_json: output });
+      assert.partialDeepStrictEqual(answer['success'], { output_json: output });
     }
   });
 
@@ -47,10 +47,10 @@ describe('gRPC at the doors, asked by grpc-js', () => {
     const client = openGrpcClient(test, toolService, port);
     const metadata = new Metadata();
     metadata.set('authorization', 'Bearer abc');
-    assert.deepEqual((await callUnary(client, 'ExecuteTool', {}, { metadata }))['success'], {
+    assert.partialDeepStrictEqual((await callUnary(client, 'ExecuteTool', {}, { metadata }))['success'], {
       output_json: 'Bearer abc',
     });
-    assert.deepEqual((await callUnary(client, 'ExecuteTool', {}))['success'], { output_json: 'none' });
+    assert.partialDeepStrictEqual((await callUnary(client, 'ExecuteTool', {}))['success'], { output_json: 'none' });
   });
 
   it('carries code and message of an RpcError, whatever characters it holds', async (test) => {

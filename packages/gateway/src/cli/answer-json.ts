@@ -19,6 +19,24 @@ export function outputOf(answer: ExecuteToolResponseJson): unknown {
   return JSON.parse(answer.success?.outputJson || 'null');
 }
 
+/** The output was too large for the answer and lies in the content store. */
+export function isKept(answer: ExecuteToolResponseJson): boolean {
+  return (answer.success?.resultHash ?? '') !== '';
+}
+
+/** Where a kept output lies. */
+export function keptOf({ success }: ExecuteToolResponseJson): { readonly hash: string; readonly sizeBytes: number } {
+  // Bytes are base64 on this wire.
+  const hash = Buffer.from(String(success?.resultHash ?? ''), 'base64').toString('hex');
+  return { hash, sizeBytes: toNumber(success?.resultSize) };
+}
+
+function keptToJson(answer: ExecuteToolResponseJson): object {
+  if (!isKept(answer)) return {};
+  const { hash, sizeBytes } = keptOf(answer);
+  return { result_hash: hash, result_size: sizeBytes };
+}
+
 /** The answer to a call as scripts read it. Fields that do not apply are absent. */
 export function answerToJson(answer: ExecuteToolResponseJson): object | undefined {
   const { denied, error } = answer;
@@ -28,7 +46,8 @@ export function answerToJson(answer: ExecuteToolResponseJson): object | undefine
     trace_id: answer.traceId,
     tool: answer.tool,
     status: statusOf(answer),
-    output: answer.success && outputOf(answer),
+    output: answer.success && !isKept(answer) ? outputOf(answer) : undefined,
+    ...keptToJson(answer),
     denied: denied && deniedToJson(denied),
     error: error && {
       code: error.code ?? '',

@@ -5,6 +5,7 @@ import { readSecret } from '../daemon/secret-files.ts';
 import { ConfigError } from '../model/fault.ts';
 import { CommandFailure, describeError, hasErrorCode, usageFailure } from './failure.ts';
 import { postJson } from './post-json.ts';
+import { streamJson } from './stream-json.ts';
 import type * as wire from './wire-json.ts';
 
 export type Role = 'operator' | 'agent';
@@ -14,6 +15,12 @@ export interface DaemonClient {
   readonly executeTool: (
     request: wire.ExecuteToolRequestJson,
     signal?: AbortSignal,
+  ) => Promise<wire.ExecuteToolResponseJson>;
+  /** The same, hearing how the work goes on. */
+  readonly followTool: (
+    request: wire.ExecuteToolRequestJson,
+    signal: AbortSignal,
+    onProgress: (progress: wire.ProgressJson) => void,
   ) => Promise<wire.ExecuteToolResponseJson>;
   readonly listTools: (request: wire.ListAvailableToolsRequestJson) => Promise<wire.ListAvailableToolsResponseJson>;
   readonly getTool: (name: string) => Promise<wire.GetToolSchemaResponseJson>;
@@ -29,6 +36,11 @@ export interface DaemonClient {
   readonly stream: <Answer>(
     exchange: (target: { readonly socketPath: string; readonly credential: string }) => Promise<Answer>,
   ) => Promise<Answer>;
+}
+
+interface ExecutionEvent {
+  readonly progress?: wire.ProgressJson;
+  readonly response?: wire.ExecuteToolResponseJson;
 }
 
 export interface ClientOptions {
@@ -60,6 +72,16 @@ export function openClient(options: ClientOptions): DaemonClient {
   return {
     role,
     executeTool: (request, signal) => send('ToolService/ExecuteTool', request, signal),
+    followTool: (call, signal, onProgress) =>
+      reach(async () => {
+        const path = '/sallyport.v1.ToolService/ExecuteToolStream';
+        for await (const event of streamJson({ socketPath, path, credential, message: { call }, signal })) {
+          const { progress, response } = event as ExecutionEvent;
+          if (response !== undefined) return response;
+          if (progress !== undefined) onProgress(progress);
+        }
+        throw new CommandFailure('BAD_ANSWER', exitCodes.toolError, 'The daemon gave no outcome.');
+      }),
     listTools: (request) => send('ToolService/ListAvailableTools', request),
     getTool: (name) => send('ToolService/GetToolSchema', { name }),
     getStatus: () => send('OperatorService/GetStatus', {}),

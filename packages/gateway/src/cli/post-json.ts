@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { exitCodes } from '@sallyport/contract/codes';
 import { CommandFailure, interrupted } from './failure.ts';
 
@@ -26,9 +27,14 @@ export async function postJson(post: Post): Promise<unknown> {
     throw new CommandFailure('BAD_ANSWER', exitCodes.toolError, `The daemon gave no readable answer (HTTP ${status}).`);
   }
   if (status === 200) return answer;
+  throw readFailure(answer, `The daemon answered HTTP ${status}.`);
+}
+
+/** An error of Connect, in its JSON form. */
+export function readFailure(answer: unknown, otherwise: string): RpcFailure {
   const { code, message } = (answer ?? {}) as { code?: unknown; message?: unknown };
-  const said = typeof message === 'string' && message !== '' ? message : `The daemon answered HTTP ${status}.`;
-  throw new RpcFailure(typeof code === 'string' ? code : 'unknown', said);
+  const said = typeof message === 'string' && message !== '' ? message : otherwise;
+  return new RpcFailure(typeof code === 'string' ? code : 'unknown', said);
 }
 
 /** The daemon did not take the request; `connectCode` is the reason in the words of Connect. */
@@ -48,44 +54,52 @@ function exitCodeOf(connectCode: string): number {
   return refusals.includes(connectCode) ? exitCodes.denied : exitCodes.toolError;
 }
 
-function exchange({ socketPath, path, credential, message, signal }: Post): Promise<{ status: number; body: string }> {
+async function exchange(post: Post): Promise<{ status: number; body: string }> {
+  const response = await openResponse(post, 'application/json', Buffer.from(JSON.stringify(post.message)));
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of readChunks(response, post)) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > maxAnswerBytes) throw lostConnection(new Error('the answer is too long'));
+  }
+  return { status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') };
+}
+
+/** Sends the request and waits for the head of the answer. Rejects as `postJson` does. */
+export function openResponse(post: Post, contentType: string, body: Buffer): Promise<IncomingMessage> {
+  const { socketPath, path, credential, signal } = post;
   return new Promise((resolve, reject) => {
-    const body = JSON.stringify(message);
     let connected = false;
-    const fail = (error: Error): void => {
-      if (signal?.aborted) return reject(interrupted());
-      reject(connected ? lostConnection(error) : error);
-    };
     const request = http.request({
       // Without an agent, which would first compile a large expression to see whether `localhost` is an IP address: 7 ms.
       createConnection: () => net.connect(socketPath),
       path,
       method: 'POST',
       headers: {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
+        'content-type': contentType,
+        'content-length': body.length,
         'connect-protocol-version': '1',
         authorization: `Bearer ${credential}`,
       },
       ...(signal === undefined ? {} : { signal }),
     });
     request.on('socket', (socket) => socket.once('connect', () => (connected = true)));
-    request.on('error', fail);
-    request.on('response', (response) => {
-      const chunks: Buffer[] = [];
-      let length = 0;
-      response.on('error', fail);
-      response.on('data', (chunk: Buffer) => {
-        chunks.push(chunk);
-        length += chunk.length;
-        if (length > maxAnswerBytes) response.destroy(new Error('the answer is too long'));
-      });
-      response.on('end', () => {
-        resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') });
-      });
+    request.on('error', (error) => {
+      if (signal?.aborted) reject(interrupted());
+      else reject(connected ? lostConnection(error) : error);
     });
+    request.on('response', resolve);
     request.end(body);
   });
+}
+
+export async function* readChunks(response: IncomingMessage, { signal }: Post): AsyncGenerator<Buffer> {
+  try {
+    yield* response as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw signal?.aborted ? interrupted() : lostConnection(error as Error);
+  }
 }
 
 function lostConnection(cause: Error): CommandFailure {

@@ -1,5 +1,6 @@
-import { answerToJson, exitCodeOfStatus, outputOf, statusOf, toNumber } from './answer-json.ts';
+import { answerToJson, exitCodeOfStatus, isKept, keptOf, outputOf, statusOf, toNumber } from './answer-json.ts';
 import type { CommandContext } from './command-context.ts';
+import { formatBytes } from './format-bytes.ts';
 import { renderOutput } from './render-output.ts';
 import { renderFields } from './table.ts';
 import { makeVisibleLine, visibleJson } from './visible-text.ts';
@@ -19,10 +20,17 @@ export function showAnswer(
   }
   const { note, paintNote } = context.terminal;
   for (const warning of answer.warnings ?? []) note(`${paintNote('yellow', 'Warning')}  ${makeVisibleLine(warning)}`);
-  if (status === 'success') showSuccess(outputOf(answer));
+  if (isKept(answer)) showKept(answer, context);
+  else if (status === 'success') showSuccess(outputOf(answer));
   else if (answer.denied !== undefined) showDenial(answer.tool ?? '', answer.denied, context);
   else showError(answer, context);
   return exitCodeOfStatus[status];
+}
+
+function showKept(answer: ExecuteToolResponseJson, { terminal, commandName }: CommandContext): void {
+  const { hash, sizeBytes } = keptOf(answer);
+  terminal.print(`The output has ${formatBytes(sizeBytes)}, too many for an answer. It is kept; get it with`);
+  terminal.print(`  ${commandName} content get ${hash} --output FILE`);
 }
 
 function showDenial(tool: string, denied: DeniedJson, { terminal }: CommandContext): void {

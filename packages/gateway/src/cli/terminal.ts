@@ -16,6 +16,8 @@ export interface Terminal {
   readonly print: (...lines: readonly string[]) => void;
   /** Everything else: refusals, errors, notes. */
   readonly note: (...lines: readonly string[]) => void;
+  /** The same for text that brings its own line ends. */
+  readonly noteText: (text: string) => void;
   /** Overwrites one line, until an empty text removes it. */
   readonly progress: (text: string) => void;
   /** Plain text unless there is a terminal that takes colours and NO_COLOR is not set. */
@@ -47,6 +49,7 @@ export function openTerminal(): Terminal {
     showsProgress: stderr.isTTY,
     print: (...lines) => void stdout.write(`${lines.join('\n')}\n`),
     note: (...lines) => void stderr.write(`${lines.join('\n')}\n`),
+    noteText: (text) => void stderr.write(text),
     progress: (text) => void (stderr.isTTY && stderr.write(`\r\u001b[K${text}`)),
     outliveReaders: () => (needsReaders = false),
     paint,

@@ -1,3 +1,4 @@
+import { CallProgress } from './call-progress.ts';
 import type { CommandContext } from './command-context.ts';
 import { confirmEffect } from './confirm-effect.ts';
 import type { DaemonClient } from './daemon-client.ts';
@@ -43,12 +44,12 @@ export async function runCall(
 ): Promise<ExecuteToolResponseJson> {
   const client = context.openClient();
   const mayAsk = context.terminal.interactive && !context.json && client.role === 'operator';
-  let answer = await executeCancellably(request, client);
+  let answer = await executeCancellably(request, client, context);
   if (!mayAsk) return answer;
   // The effect can change while it is being read; then the new one is shown and asked about.
   for (let approval = answer.denied?.approval; approval !== undefined; approval = answer.denied?.approval) {
     if (!(await confirmEffect(approval.effect ?? '', answer.tool ?? '', context.terminal))) throw declined();
-    answer = await executeCancellably({ ...request, confirmBinding: approval.binding ?? '' }, client);
+    answer = await executeCancellably({ ...request, confirmBinding: approval.binding ?? '' }, client, context);
   }
   return answer;
 }
@@ -57,6 +58,7 @@ export async function runCall(
 async function executeCancellably(
   request: ExecuteToolRequestJson,
   client: DaemonClient,
+  context: CommandContext,
 ): Promise<ExecuteToolResponseJson> {
   const cancel = new AbortController();
   const onInterrupt = (): void => {
@@ -65,7 +67,8 @@ async function executeCancellably(
   };
   process.on('SIGINT', onInterrupt);
   try {
-    return await client.executeTool(request, cancel.signal);
+    using progress = new CallProgress(request.name ?? '', context);
+    return await client.followTool(request, cancel.signal, (news) => progress.hear(news));
   } finally {
     process.off('SIGINT', onInterrupt);
   }

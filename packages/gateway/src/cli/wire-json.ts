@@ -21,6 +21,7 @@ type ValueJson<Value> = Value extends bigint
         : never;
 
 export type ExecuteToolRequestJson = WireJson<contract.ExecuteToolRequest>;
+export type ProgressJson = WireJson<contract.Progress>;
 export type DeniedJson = WireJson<contract.Denied>;
 export type ToolDescriptorJson = WireJson<contract.ToolDescriptor>;
 export type ListAvailableToolsRequestJson = WireJson<contract.ListAvailableToolsRequest>;

@@ -1,14 +1,27 @@
 import { codes } from '@sallyport/contract';
 import type { ConnectCode } from '@sallyport/contract';
 
+/** A message that tells programs more about an error than its text. */
+export interface ErrorDetail {
+  /** Full name of the message. */
+  readonly type: string;
+  readonly bytes: Uint8Array;
+}
+
 /** An answer that is no message. Code and message reach the caller as they are, so they hold no secret. */
 export class RpcError extends Error {
   readonly code: ConnectCode;
+  readonly details: readonly ErrorDetail[];
 
-  constructor(code: ConnectCode, message: string, options?: ErrorOptions) {
-    super(message, options);
+  constructor(
+    code: ConnectCode,
+    message: string,
+    { details = [] }: { readonly details?: readonly ErrorDetail[] } = {},
+  ) {
+    super(message);
     this.name = 'RpcError';
     this.code = code;
+    this.details = details;
   }
 }
 

@@ -20,11 +20,17 @@ export function sendAnswer(incoming: Incoming, contentType: string, body: string
 /** An error in Connect's JSON form. The status is the code's own, unless HTTP has a more exact one. */
 export function sendConnectError(
   incoming: Incoming,
-  { code, message }: RpcError,
-  status = httpStatusOf(code),
+  error: RpcError,
+  status = httpStatusOf(error.code),
   headers?: OutgoingHttpHeaders,
 ): void {
-  sendError(incoming, status, 'application/json', JSON.stringify({ code, message }), headers);
+  sendError(incoming, status, 'application/json', JSON.stringify(describeError(error)), headers);
+}
+
+/** An error as Connect writes it in JSON. */
+export function describeError({ code, message, details }: RpcError): object {
+  const shown = details.map(({ type, bytes }) => ({ type, value: Buffer.from(bytes).toString('base64') }));
+  return { code, message, ...(shown.length === 0 ? {} : { details: shown }) };
 }
 
 /**

@@ -33,7 +33,10 @@ async function answer(
 ): Promise<string | Uint8Array> {
   const { request, context } = incoming;
   const { maxMessageBytes: maxBytes } = context.limits;
-  if (method.kind !== 'unary') throw new RpcError('unimplemented', 'Streaming methods are served over gRPC only.');
+  if (method.kind !== 'unary') {
+    const advice = 'This method streams: send application/connect+json, or use gRPC.';
+    throw new RpcError('unimplemented', advice);
+  }
   if ((header(incoming, 'content-encoding') ?? 'identity') !== 'identity') {
     throw new RpcError('unimplemented', 'Compressed messages are not accepted.');
   }

@@ -6,16 +6,21 @@ import { presentError, RpcError } from './rpc-error.ts';
 import { sendConnectError } from './send-http.ts';
 import { serveConnect } from './serve-connect.ts';
 import type { ConnectFormat } from './serve-connect.ts';
+import { serveConnectStream } from './serve-connect-stream.ts';
+import type { ConnectStreamFormat } from './serve-connect-stream.ts';
 import { sendGrpcWebError, serveGrpcWeb } from './serve-grpc-web.ts';
 import type { GrpcWebFormat } from './serve-grpc-web.ts';
 
 type Format =
   | { readonly protocol: 'connect'; readonly type: ConnectFormat }
+  | { readonly protocol: 'connect-stream'; readonly type: ConnectStreamFormat }
   | { readonly protocol: 'grpc-web'; readonly type: GrpcWebFormat };
 
 const formats: ReadonlyMap<string, Format> = new Map([
   ['application/json', { protocol: 'connect', type: 'application/json' }],
   ['application/proto', { protocol: 'connect', type: 'application/proto' }],
+  ['application/connect+json', { protocol: 'connect-stream', type: 'application/connect+json' }],
+  ['application/connect+proto', { protocol: 'connect-stream', type: 'application/connect+proto' }],
   ['application/grpc-web', { protocol: 'grpc-web', type: 'application/grpc-web+proto' }],
   ['application/grpc-web+proto', { protocol: 'grpc-web', type: 'application/grpc-web+proto' }],
   ['application/grpc-web-text', { protocol: 'grpc-web', type: 'application/grpc-web-text+proto' }],
@@ -52,6 +57,7 @@ function dispatch(incoming: Incoming): Promise<void> | void {
     return sendConnectError(incoming, error, 415, { 'accept-post': acceptedTypes });
   }
   if (format.protocol === 'connect') return serveConnect(incoming, method, format.type);
+  if (format.protocol === 'connect-stream') return serveConnectStream(incoming, method, format.type);
   return serveGrpcWeb(incoming, method, format.type);
 }
 
