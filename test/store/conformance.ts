@@ -5,6 +5,7 @@ import { decodeLeaf } from '../../packages/gateway/src/audit/leaf.ts';
 import type { Artifact, NewSession, Store } from '../../packages/gateway/src/storage/stores.ts';
 import { requirement } from '../requirement.ts';
 import { admissionFor, eventNamed, outcomeFor, sessionNamed } from './entries.ts';
+import { testApprovals } from './approval-conformance.ts';
 import { testLeases } from './lease-conformance.ts';
 
 /** How the suite opens an adapter. `open` may be called again after `close` and must find what was written. */
@@ -135,6 +136,7 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
     });
 
     testLeases({ store: () => store, reopen, newSession });
+    testApprovals({ store: () => store, reopen, newSession });
 
     test('a dedupe key is claimed once, keeps a success, and is freed by a failure', async () => {
       const session = await newSession();

@@ -107,6 +107,28 @@ export const codes = {
     'failed_precondition',
     'The confirmation was given for another call or another effect.',
   ),
+  APPROVAL_DENIED: denied('permission_denied', 'permission_denied', 'A person decided against the call.'),
+  APPROVAL_EXPIRED: denied('permission_denied', 'failed_precondition', 'Nobody decided about the call in time.'),
+  APPROVAL_USED: denied(
+    'permission_denied',
+    'failed_precondition',
+    'The approval has been used: one decision is one run.',
+  ),
+  NO_APPROVER: denied('permission_denied', 'failed_precondition', 'Nobody is there who could decide about the call.'),
+  TOO_MANY_APPROVALS: denied(
+    'resource_exhaustion',
+    'resource_exhausted',
+    'Too many calls of the session wait for a decision.',
+  ),
+  CONFIRM_TOKEN_INVALID: denied('permission_denied', 'permission_denied', 'The confirm token is not one of this gate.'),
+  CONFIRM_TOKEN_USED: denied('permission_denied', 'failed_precondition', 'The confirm token was used before.'),
+  CONFIRM_TOKEN_TRACE: denied(
+    'permission_denied',
+    'permission_denied',
+    'The confirm token belongs to another session or trace.',
+  ),
+  CONFIRM_TOKEN_SCOPE: denied('permission_denied', 'permission_denied', 'The confirm token does not cover the call.'),
+  CONFIRM_TOKEN_EXPIRED: denied('permission_denied', 'failed_precondition', 'The confirm token has expired.'),
   STANDING_CHANGED: transient(
     'permission_denied',
     'aborted',

@@ -32,6 +32,7 @@ import { readArguments } from './stages/read-arguments.ts';
 import { resolveTool } from './stages/resolve-tool.ts';
 import { reuseResult } from './stages/reuse-result.ts';
 import { seekApproval } from './stages/seek-approval.ts';
+import type { ApprovalParts } from './stages/seek-approval.ts';
 import { storeContent } from './stages/store-content.ts';
 import type { ResultStore } from './stages/store-content.ts';
 import type { Store } from './storage/stores.ts';
@@ -48,6 +49,7 @@ export interface GatewayParts {
   readonly space: SpaceGauge;
   readonly sandbox: SandboxState;
   readonly results: ResultStore;
+  readonly approvals: ApprovalParts;
   readonly attempts: AttemptCounter;
   readonly createContext: ToolContextFactory;
   readonly log: EventLog;
@@ -71,7 +73,7 @@ export function buildGateway(parts: GatewayParts) {
     .stage(breakLoop(parts.loops))
     .stage(reuseResult(store, parts.keys))
     .stage(checkLimits(store, parts.space))
-    .stage(seekApproval(createContext, redactor))
+    .stage(seekApproval(createContext, redactor, parts.approvals))
     .stage(awaitTurn(parts.turnstile))
     .stage(admitCall(store, redactor))
     .stage(confirmStanding(store, currentRules))

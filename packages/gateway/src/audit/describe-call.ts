@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@sallyport/contract';
 import type * as facts from '../model/call.ts';
+import type { Consent } from '../model/call.ts';
 import type { Refusal } from '../model/refusal.ts';
 import { countValues } from '../registry/count-values.ts';
 import type { Redactor } from './redact.ts';
@@ -48,7 +49,7 @@ export function describeCall(call: KnownFacts, redactor: Redactor): { [key: stri
       : {
           decision: { effect: verdict.effect, rule_id: verdict.rule.id, reason: keepText(verdict.reason, redactor) },
         }),
-    ...(consent === undefined ? {} : { consent: { by: consent.by, how: consent.how, binding: consent.binding } }),
+    ...(consent === undefined ? {} : { consent: describeConsent(consent) }),
   };
 }
 
@@ -116,4 +117,8 @@ function secretMembers(call: KnownFacts, value: JsonObject): readonly string[] {
 
 function optional(name: string, value: string | undefined): { [key: string]: Json } {
   return value === undefined || value === '' ? {} : { [name]: value };
+}
+
+function describeConsent({ by, how, atMs, binding, use }: Consent): JsonObject {
+  return { by, how, at_ms: atMs, binding, ...(use?.kind === 'task' ? { task: use.taskId } : {}) };
 }

@@ -67,6 +67,7 @@ async function settle(
       }),
     },
     ...chargeOf(ending),
+    ...planOf(ending),
     ...(misconduct === undefined ? {} : { misconduct }),
     ...(dedupeKey && session && call.reused === undefined
       ? { dedupe: { sessionId: session.id, key: dedupeKey, ...successOf(ending) } }
@@ -86,6 +87,11 @@ function chargeOf({ call }: CallEnding): Pick<Settlement, 'charge'> {
   const activeMs = call.activeMs ?? Math.ceil(performance.now() - confirmedAtMs);
   const { tokens = 0, costMicros = 0 } = execution?.usage ?? {};
   return { charge: { sessionId: session.id, leaseId: lease.id, activeMs, tokens, costMicros } };
+}
+
+function planOf({ call: { consent } }: CallEnding): Pick<Settlement, 'planId'> {
+  const use = consent?.use;
+  return use?.kind === 'token' && use.step !== undefined ? { planId: use.step.planId } : {};
 }
 
 function describeImages(images: readonly BeforeImage[], redactor: Redactor): Json {

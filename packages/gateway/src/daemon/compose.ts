@@ -2,6 +2,9 @@ import { randomUUIDv7 } from 'node:crypto';
 import { canonicalJson } from '@sallyport/contract';
 import { reconcileIntents } from '../audit/reconcile.ts';
 import { Redactor, secretsOfEnvironment } from '../audit/redact.ts';
+import { ApprovalClock } from '../approvals/approval-clock.ts';
+import { ApprovalWatch } from '../approvals/approval-watch.ts';
+import { ConfirmTokens, createConfirmKey } from '../approvals/confirm-tokens.ts';
 import { AttemptCounter } from '../closers/attempt-counter.ts';
 import { callRoutes } from '../doors/http-calls/call-routes.ts';
 import { ContentStore } from '../content/content-store.ts';
@@ -11,6 +14,8 @@ import { contentService } from '../doors/content-service.ts';
 import { leaseService } from '../doors/lease-service.ts';
 import { operatorService } from '../doors/operator-service.ts';
 import type { Status } from '../doors/operator-service.ts';
+import { awaitDecision } from '../doors/await-decision.ts';
+import type { Submission } from '../doors/await-decision.ts';
 import { redactEnding } from '../doors/redact-ending.ts';
 import { redactProgress } from '../doors/redact-progress.ts';
 import { openDoors } from '../doors/rpc/open-doors.ts';
@@ -23,7 +28,6 @@ import { buildGateway } from '../gateway.ts';
 import { loadRules } from '../governance/load-rules.ts';
 import { LoopMemory } from '../governance/loop-memory.ts';
 import { resolveWorkspace } from '../governance/resolve-workspace.ts';
-import type { Begun } from '../model/call.ts';
 import { KeyedLock } from '../pipeline/keyed-lock.ts';
 import { Turnstile } from '../pipeline/turnstile.ts';
 import { Registry } from '../registry/registry.ts';
@@ -48,6 +52,7 @@ import { version } from './version.ts';
 const reserveBytes = 4 * 1024 * 1024;
 const graceMs = 10_000;
 const ignore = (): void => undefined;
+const approvalLimits = { expireAfterMs: 300_000, remindAfterMs: 180_000, maxPending: 20 };
 const neverAborts = new AbortController().signal;
 
 /** A daemon that is serving. */
@@ -113,6 +118,20 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   ];
   for (const tool of tools) registry.register(tool);
 
+  const approvalWatch = new ApprovalWatch();
+  const approvalClock = new ApprovalClock({
+    store,
+    watch: approvalWatch,
+    recordExpiry: async ({ id, callId, sessionId, tool, agent }) => {
+      const payload = canonicalJson({ event: 'approval_expired', task: id, tool, agent });
+      await store.append({ kind: 'event', result: 'denied', timeMs: Date.now(), callId, sessionId, payload });
+    },
+    onFault: (error) => log.error('approval_clock_failed', { error }),
+  });
+  opened.defer(() => approvalClock.close());
+  const confirmKey = readOrCreateSecret(home.confirmKeyFile, createConfirmKey);
+  redactor.learn(confirmKey);
+
   const turnstile = new Turnstile(() => rules.limits);
   const attempts = new AttemptCounter(store);
   opened.defer(() => attempts.flush(Number.MAX_SAFE_INTEGER));
@@ -127,6 +146,13 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     space: watchSpace(home.folder),
     attempts,
     sandbox: { explainUnusable: () => undefined },
+    approvals: {
+      store,
+      tokens: new ConfirmTokens(confirmKey),
+      routeApproval: (_session, risk) => (risk === 'critical' ? 'director' : 'senior'),
+      limits: () => approvalLimits,
+      onPending: (task) => approvalWatch.tell({ kind: 'pending', task }),
+    },
     results: { keep: (sessionId, bytes) => content.put({ sessionId, source: [bytes], signal: neverAborts }) },
     createContext: createToolContexts({
       trashFolder: home.trashFolder,
@@ -137,7 +163,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     log,
   });
   const clock = { nowMs: Date.now };
-  const submit = async (call: Omit<Begun, 'callId' | 'startedAtMs'>) => {
+  const submitOnce = async (call: Submission) => {
     const progress = call.onProgress && redactProgress(call.onProgress, redactor);
     const heard = progress === undefined ? {} : { onProgress: progress.tell };
     const begun = { ...call, ...heard, callId: randomUUIDv7(), startedAtMs: Date.now() };
@@ -145,6 +171,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     progress?.end();
     return redactEnding(ending, redactor);
   };
+  const submit = awaitDecision(submitOnce, approvalWatch);
 
   let address = '';
   const readStatus = statusReader({
@@ -186,6 +213,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   const flushing = setInterval(() => attempts.flush(Date.now()), 1000).unref();
   opened.defer(() => clearInterval(flushing));
   await recordEvent('daemon_started');
+  await approvalClock.start();
   log.info('started', { version, address, workspace, rules: rules.hash, cut_off_calls: cutOff });
 
   const closing = opened.move();

@@ -9,6 +9,7 @@ export interface Home {
   readonly signingKeyFile: string;
   readonly verifierFile: string;
   readonly secretsKeyFile: string;
+  readonly confirmKeyFile: string;
   readonly operatorCredentialFile: string;
   readonly operatorSocket: string;
   readonly agentSocket: string;
@@ -31,6 +32,7 @@ export function describeHome(folder: string): Home {
     signingKeyFile: at('keys', 'audit.key'),
     verifierFile: at('keys', 'audit.pub'),
     secretsKeyFile: at('keys', 'secrets.key'),
+    confirmKeyFile: at('keys', 'confirm.key'),
     operatorCredentialFile: at('credentials', 'operator'),
     operatorSocket: at('run', 'operator', 'sallyport.sock'),
     agentSocket: at('run', 'agent', 'sallyport.sock'),

@@ -4,7 +4,7 @@ import type { Code, ExecuteToolResponse } from '@sallyport/contract';
 import type { GatewayEnding } from '../gateway.ts';
 import type { Outcome } from '../model/call.ts';
 import { Fault } from '../model/fault.ts';
-import type { Refusal } from '../model/refusal.ts';
+import type { ApprovalTicket, Refusal } from '../model/refusal.ts';
 import type { ToolFailure, ToolUsage } from '../model/tool.ts';
 
 /** How an ending looks on the wire. Faults show their code and the call id, nothing of their cause. */
@@ -68,9 +68,13 @@ function presentRefusal(refusal: Refusal): NonNullable<Result> {
         rule: violated,
         message: why,
       })),
-      ...(refusal.approval === undefined ? {} : { approval: refusal.approval }),
+      ...(refusal.approval === undefined ? {} : { approval: presentTicket(refusal.approval) }),
     },
   };
+}
+
+function presentTicket({ binding, effect, taskId = '', status = 'pending', expiresAtMs = 0 }: ApprovalTicket) {
+  return { binding, effect, taskId, status: taskId === '' ? '' : status, expiresAtMs: BigInt(expiresAtMs) };
 }
 
 function presentFault(fault: Error, callId: string): NonNullable<Result> {

@@ -107,7 +107,10 @@ function isOffered(tool: AnyTool, session: Session): boolean {
 export type CallRequest = Pick<
   ExecuteToolRequest,
   'name' | 'inputJson' | 'timeoutMs' | 'requestId' | 'dedupeKey' | 'confirmBinding'
-> & { readonly context?: { readonly taskId: string; readonly correlationId: string } | undefined };
+> &
+  Partial<Pick<ExecuteToolRequest, 'approvalTaskId' | 'confirmToken' | 'waitMs'>> & {
+    readonly context?: { readonly taskId: string; readonly correlationId: string } | undefined;
+  };
 
 export function readCall(request: CallRequest, peer: Peer): Omit<Begun, 'callId' | 'startedAtMs'> {
   const traceparent = peer.headers('traceparent');
@@ -124,6 +127,9 @@ export function readCall(request: CallRequest, peer: Peer): Omit<Begun, 'callId'
     correlationId: request.context?.correlationId ?? '',
     ...(traceparent === undefined ? {} : { traceparent }),
     confirmBinding: request.confirmBinding,
+    ...(request.approvalTaskId ? { approvalTaskId: request.approvalTaskId } : {}),
+    ...(request.confirmToken ? { confirmToken: request.confirmToken } : {}),
+    ...(request.waitMs ? { waitMs: request.waitMs } : {}),
     signal: peer.signal,
   };
 }

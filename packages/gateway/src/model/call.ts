@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '@sallyport/contract';
+import type { ConsentUse } from './approval.ts';
 import type { Violation } from './refusal.ts';
 import type { Lease, Mode, Session } from './session.ts';
 import type { AnyTool, BeforeImage, Progress, Resources, ToolFailure, ToolUsage } from './tool.ts';
@@ -29,6 +30,12 @@ export interface Received {
   readonly traceparent?: string;
   /** The binding that an operator saw and confirms. Empty: none. */
   readonly confirmBinding: string;
+  /** The task under which a person approved this call. Empty or absent: none is named. */
+  readonly approvalTaskId?: string;
+  /** Empty or absent: none. */
+  readonly confirmToken?: string;
+  /** How long the caller waits for a person's decision. Absent: not at all. */
+  readonly waitMs?: number;
   /** The agent that the request claims to speak for. Absent: the credential alone says it. */
   readonly claimedAgent?: string;
   /** What the door found wrong with the form of the request. Absent: nothing. */
@@ -127,7 +134,16 @@ export interface Reservation {
 
 export interface Consented {
   /** Who agreed. Absent: no consent was needed. */
-  readonly consent?: { readonly by: string; readonly how: 'own-call-confirmed'; readonly binding: string };
+  readonly consent?: Consent;
+}
+
+export interface Consent {
+  readonly by: string;
+  readonly how: 'own-call-confirmed' | 'approved' | 'standing-approval' | 'confirm-token';
+  readonly atMs: number;
+  readonly binding: string;
+  /** What admission consumes. Absent for a call that its own operator confirmed. */
+  readonly use?: ConsentUse;
 }
 
 export interface Intended {

@@ -1,4 +1,5 @@
 import type { Code } from '@sallyport/contract';
+import type { ApprovalStatus } from './approval.ts';
 
 /** Where a rule stands, so that a denial can point to the line. */
 export interface RuleReference {
@@ -29,7 +30,17 @@ export interface Refusal {
   /** The rules that decided. Absent when no rule was asked. */
   readonly rulesHash?: string;
   /** Present when a person's consent would let the call through. */
-  readonly approval?: { readonly binding: string; readonly effect: string };
+  readonly approval?: ApprovalTicket;
+}
+
+export interface ApprovalTicket {
+  readonly binding: string;
+  /** Empty for agents: it is for the person who decides. */
+  readonly effect: string;
+  /** Absent for a call that its own operator can confirm. */
+  readonly taskId?: string;
+  readonly status?: ApprovalStatus;
+  readonly expiresAtMs?: number;
 }
 
 export function refuse(

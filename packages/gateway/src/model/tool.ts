@@ -34,6 +34,8 @@ export interface ToolDefinition {
   readonly idempotent: boolean;
   /** `operator`: agents neither see nor call it. */
   readonly audience: 'everyone' | 'operator';
+  /** SHA-256 of the program, hexadecimal. Absent: the tool has none of its own. */
+  readonly fileSha256?: string;
   /** Where the tool comes from. Absent: it is built in. */
   readonly origin?: 'executable' | 'configured' | 'pipeline' | 'upstream';
   /** Arguments that are secret whatever their names: in no record, log or text. Absent: none. */

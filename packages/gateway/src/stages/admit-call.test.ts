@@ -56,7 +56,7 @@ test('an admitted call has a durable intent that says who wanted what, and why i
   const store = await openTestStore(t);
   const session = await createTestSession(store);
   const callId = randomUUIDv7();
-  const consent = { by: 'olga', how: 'own-call-confirmed', binding: 'b'.repeat(64) } as const;
+  const consent = { by: 'olga', how: 'own-call-confirmed', atMs: 1, binding: 'b'.repeat(64) } as const;
   const { intentIndex } = assertPassed(await admit(store, session, { callId, toolName: 'note_read', consent }));
   const record = readLog(store)[intentIndex];
   assert.equal(record?.leaf.kind, 'intent');
@@ -76,7 +76,7 @@ test('an admitted call has a durable intent that says who wanted what, and why i
     arguments: { note: 'it is [redacted]', password: '[redacted]', path: 'a' },
     mode: 'NORMAL',
     decision: { effect: 'allow', rule_id: 'allow-notes', reason: 'Notes are open.' },
-    consent: { ...consent },
+    consent: { by: 'olga', how: 'own-call-confirmed', at_ms: 1, binding: 'b'.repeat(64) },
   });
   assert.deepEqual(
     store.listOpenIntents().map((intent) => intent.callId),

@@ -43,6 +43,7 @@ export function admitCall(store: Pick<Store, 'admit'>, redactor: Redactor): Stag
           payload: encodePayload(reused === undefined ? payload : { ...payload, reused_from: reused.callId }),
         },
         reservations: call.reservations,
+        ...(call.consent?.use === undefined ? {} : { consent: call.consent.use }),
         ...(dedupeKey === '' || reused !== undefined
           ? {}
           : { dedupe: { key: dedupeKey, argumentsSha256: fingerprintOf(call), expiresAtMs: nowMs + keepKeyMs } }),
@@ -53,6 +54,10 @@ export function admitCall(store: Pick<Store, 'admit'>, redactor: Redactor): Stag
           return rateLimited(admitted.rule, admitted.retryAfterMs);
         case 'budget':
           return budgetSpent();
+        case 'consent':
+          return refuse('APPROVAL_USED', 'approval', 'What a person agreed to was used, revoked or ended meanwhile.', {
+            remedy: 'Send the call without approval_task_id or confirm_token to ask again.',
+          });
         case 'session':
           return refuse('SESSION_ENDED', 'session', 'The session ended before the call could run.', {
             remedy: 'Ask the operator for a new session.',

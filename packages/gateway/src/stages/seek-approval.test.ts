@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
+import { callSha256 } from '../approvals/bind-call.ts';
+import { ConfirmTokens, createConfirmKey } from '../approvals/confirm-tokens.ts';
 import { Redactor } from '../audit/redact.ts';
 import { createToolContexts } from '../executors/tool-context.ts';
+import type { ApprovalTask, ApproverRole, NewApproval, Plan, PlanStep, StandingApproval } from '../model/approval.ts';
 import type { Begun, Consented } from '../model/call.ts';
 import { refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
@@ -19,6 +22,7 @@ import {
   callOf,
   clock,
   judgedAs,
+  nowMs,
   operator,
   rulesOf,
   sessionOf,
@@ -26,8 +30,38 @@ import {
   contextParts,
 } from './facts.test-kit.ts';
 import { seekApproval } from './seek-approval.ts';
+import type { ApprovalParts } from './seek-approval.ts';
 
 type Answer = Consented | Refusal;
+type ApprovalStore = ApprovalParts['store'];
+
+/** Approvals in memory, as a store keeps them. */
+class TestApprovals implements ApprovalStore {
+  readonly tasks: ApprovalTask[] = [];
+  standing: readonly StandingApproval[] = [];
+  plan: Plan | undefined;
+
+  readonly openApproval = async (task: NewApproval): Promise<ApprovalTask> => {
+    const pending = this.tasks.find((each) => each.binding === task.binding && each.status === 'pending');
+    if (pending !== undefined) return pending;
+    this.tasks.push({ ...task, status: 'pending', wanted: 1, runsLeft: 0 });
+    return this.tasks.at(-1) ?? assert.fail();
+  };
+  readonly findApproval = (id: string) => this.tasks.find((task) => task.id === id);
+  readonly findApprovalByBinding = (sessionId: string, binding: string) =>
+    this.tasks.findLast((task) => task.sessionId === sessionId && task.binding === binding);
+  readonly listApprovals = () => this.tasks.filter((task) => task.status === 'pending');
+  readonly listStanding = () => this.standing;
+  readonly findPlan = () => this.plan;
+
+  /** Ends the last task. */
+  decide(status: ApprovalTask['status'], note?: string): ApprovalTask {
+    const task = this.tasks.pop() ?? assert.fail();
+    const decided = { ...task, status, decidedBy: 'olga', decidedAtMs: nowMs, ...(note === undefined ? {} : { note }) };
+    this.tasks.push(decided);
+    return decided;
+  }
+}
 
 interface Asked {
   readonly session?: Session;
@@ -40,7 +74,24 @@ interface Asked {
   readonly effectiveTimeoutMs?: number;
 }
 
-const stage = seekApproval(createToolContexts(contextParts), new Redactor(['hunter2-secret']));
+const tokens = new ConfirmTokens(createConfirmKey());
+let store: TestApprovals;
+let heard: ApprovalTask[];
+let route: ApproverRole | undefined;
+beforeEach(() => {
+  store = new TestApprovals();
+  heard = [];
+  route = 'senior';
+});
+
+const stage = () =>
+  seekApproval(createToolContexts(contextParts), new Redactor(['hunter2-secret']), {
+    store,
+    tokens,
+    routeApproval: () => route,
+    limits: () => ({ expireAfterMs: 300_000, remindAfterMs: 180_000, maxPending: 3 }),
+    onPending: (task) => heard.push(task),
+  });
 
 function ask(asked: Asked = {}, more: { readonly reused?: { readonly output: null; readonly callId: string } } = {}) {
   const { session = operator, tool = toolOf(), path = 'a', mode = 'NORMAL', rulesHash = 'ab'.repeat(32) } = asked;
@@ -51,7 +102,9 @@ function ask(asked: Asked = {}, more: { readonly reused?: { readonly output: nul
     ...(asked.effectiveTimeoutMs === undefined ? {} : { effectiveTimeoutMs: asked.effectiveTimeoutMs }),
     ...more,
   };
-  return Promise.resolve(stage.run({ ...facts, session, lease: session.lease, tool, mode }, clock) as Promise<Answer>);
+  return Promise.resolve(
+    stage().run({ ...facts, traceId, session, lease: session.lease, tool, mode }, clock) as Promise<Answer>,
+  );
 }
 
 const bindingFor = async (asked: Asked = {}): Promise<string> =>
@@ -84,7 +137,7 @@ test('an operator is shown the effect and what to confirm', async () => {
 test('the binding that was shown is consent, and the consent says whose', async () => {
   const binding = await bindingFor();
   assert.deepEqual(assertPassed(await ask({ call: { confirmBinding: binding } })), {
-    consent: { by: 'olga', how: 'own-call-confirmed', binding },
+    consent: { by: 'olga', how: 'own-call-confirmed', atMs: nowMs, binding },
   });
 });
 
@@ -121,23 +174,196 @@ test('a call id, a request id and a time limit are not part of what is agreed to
   assert.equal(await bindingFor({ call: other }), await bindingFor());
 });
 
-test('an agent gets neither binding nor consent, not even with the right binding', async () => {
-  const session = sessionOf({ id: operator.id });
+const agent = sessionOf();
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+const askAgent = (asked: Asked = {}) => ask({ session: agent, ...asked });
+
+test('a call of an agent becomes a task with its effect; the agent gets the ticket and nothing of the effect', async () => {
+  requirement('APPR-2');
   const binding = await bindingFor();
   for (const confirmBinding of ['', 'wrong', binding]) {
-    const refusal = assertRefused(await ask({ session, call: { confirmBinding } }), {
-      code: 'APPROVAL_REQUIRED',
-      rule: 'ask-notes',
-      remedy: 'Ask the operator to run it: `sallyport tool invoke notes.read` shows the effect and asks.',
-    });
-    assert.equal(refusal.approval, undefined);
-    assert.ok(!JSON.stringify(refusal).includes(binding));
+    const refusal = (await askAgent({ call: { confirmBinding, requestId: 'r-1' } })) as Refusal;
+    assert.equal(refusal.code, 'APPROVAL_REQUIRED');
+    assert.match(refusal.remedy ?? '', new RegExp(refusal.approval?.taskId ?? '?'));
+    assert.doesNotMatch(JSON.stringify(refusal), /Change a note|-old|[0-9a-f]{64}/);
   }
+  assert.equal(store.tasks.length, 1);
+  const [task] = store.tasks;
+  const { title, effect: shown, risk, approverRole, status, wanted, expiresAtMs, remindAtMs } = task ?? assert.fail();
+  assert.deepEqual(
+    [title, shown, risk, approverRole, status, wanted],
+    ['Change a note.', '-old\n+new', 'low', 'senior', 'pending', 1],
+  );
+  assert.deepEqual([expiresAtMs - nowMs, remindAtMs - nowMs], [300_000, 180_000]);
+  assert.equal(heard.length, 3);
 });
 
-test('an agent learns nothing from the preview: it is not made', async () => {
+test('an agent learns nothing from a preview that fails: the person who decides does', async () => {
   const tool = previewing(() => Promise.reject(new ToolFailure('NOT_FOUND', 'There is no such note.')));
-  assert.equal(((await ask({ tool, session: sessionOf() })) as Refusal).code, 'APPROVAL_REQUIRED');
+  const refusal = (await askAgent({ tool })) as Refusal;
+  assert.equal(refusal.code, 'APPROVAL_REQUIRED');
+  assert.doesNotMatch(JSON.stringify(refusal), /NOT_FOUND|no such note/);
+  assert.match(store.tasks[0]?.effect ?? '', /no such note/);
+});
+
+test('what was approved runs: with its task named, or simply sent again', async () => {
+  requirement('APPR-6');
+  await askAgent();
+  const task = store.decide('approved');
+  const consent = {
+    by: 'olga',
+    how: 'approved',
+    atMs: nowMs,
+    binding: task.binding,
+    use: { kind: 'task', taskId: task.id, binding: task.binding },
+  };
+  assert.deepEqual(await askAgent({ call: { approvalTaskId: task.id } }), { consent });
+  assert.deepEqual(await askAgent(), { consent });
+});
+
+test('an approval is for exactly the call and the effect that was shown', async () => {
+  requirement('APPR-6');
+  await askAgent();
+  const { id: approvalTaskId } = store.decide('approved');
+  const differences: Asked[] = [
+    { path: 'b' },
+    { mode: 'ALERT' },
+    { rulesHash: 'cd'.repeat(32) },
+    { tool: toolOf({ version: '1.0.1' }) },
+    { tool: toolOf({ fileSha256: 'ef'.repeat(32) }) },
+    { tool: toolOf({}, { claim: () => ({ paths: [] }), preview: async () => ({ ...effect, detail: '-older' }) }) },
+    { session: { ...agent, id: '01900000-0000-7000-8000-00000000000b' } },
+  ];
+  for (const difference of differences) {
+    const refusal = (await askAgent({ ...difference, call: { approvalTaskId } })) as Refusal;
+    assert.equal(refusal.code, 'APPROVAL_MISMATCH', JSON.stringify(difference));
+  }
+  assert.equal(((await askAgent({ call: { approvalTaskId: 'unknown' } })) as Refusal).code, 'APPROVAL_MISMATCH');
+});
+
+test('each end of a task has its own answer, and what a person said reaches the agent', async () => {
+  requirement('APPR-10');
+  await askAgent();
+  const { id: approvalTaskId } = store.decide('denied', 'Use the test database.');
+  const denied = (await askAgent({ call: { approvalTaskId } })) as Refusal;
+  assert.equal(denied.code, 'APPROVAL_DENIED');
+  assert.match(denied.message, /olga decided against the call\. They say: Use the test database\./);
+  for (const [status, code] of [
+    ['expired', 'APPROVAL_EXPIRED'],
+    ['used', 'APPROVAL_USED'],
+  ] as const) {
+    store.decide(status);
+    assert.equal(((await askAgent({ call: { approvalTaskId } })) as Refusal).code, code);
+  }
+  // Without naming it, the same call asks anew.
+  assert.equal(((await askAgent()) as Refusal).code, 'APPROVAL_REQUIRED');
+  assert.equal(store.tasks.length, 2);
+});
+
+test('where nobody could decide, nobody is asked', async () => {
+  requirement('APPR-3');
+  route = undefined;
+  assert.equal(((await askAgent()) as Refusal).code, 'NO_APPROVER');
+  assert.equal(store.tasks.length, 0);
+});
+
+test('a session has only so many calls waiting; one that waits already may ask again', async () => {
+  for (const path of ['a', 'b', 'c']) await askAgent({ path });
+  assert.equal(((await askAgent({ path: 'd' })) as Refusal).code, 'TOO_MANY_APPROVALS');
+  assert.equal(((await askAgent({ path: 'c' })) as Refusal).code, 'APPROVAL_REQUIRED');
+});
+
+test('a standing approval covers its tool and scope, for its session, under the same rules and in the same mode', async () => {
+  requirement('APPR-9');
+  await askAgent();
+  const [{ scopeSha256 } = assert.fail()] = store.tasks;
+  const standing = {
+    id: 'st',
+    sessionId: agent.id,
+    agent: agent.agent,
+    tool: 'notes.read',
+    scopeSha256,
+    risk: 'low',
+    rulesHash: 'ab'.repeat(32),
+    mode: 'NORMAL',
+    grantedBy: 'olga',
+    grantedAtMs: nowMs,
+    expiresAtMs: nowMs + 60_000,
+  } as const;
+  store.standing = [standing];
+  // Other arguments, the same scope.
+  const { consent } = assertPassed(await askAgent({ path: 'b' }));
+  assert.deepEqual(
+    [consent?.by, consent?.how, consent?.use],
+    ['olga', 'standing-approval', { kind: 'standing', standingId: 'st' }],
+  );
+  const reaching = toolOf({}, { claim: () => ({ paths: [] }) });
+  for (const asked of [
+    { mode: 'ALERT' },
+    { rulesHash: 'cd'.repeat(32) },
+    { tool: toolOf({ name: 'notes.send' }) },
+  ] as Asked[]) {
+    assert.ok(!('consent' in (await askAgent({ tool: reaching, ...asked }))));
+  }
+  store.standing = [{ ...standing, scopeSha256: 'other' }];
+  assert.ok(!('consent' in (await askAgent({ path: 'b' }))));
+});
+
+test('a confirm token covers its calls for its session and trace until it expires; each failure has its own code', async () => {
+  requirement('APPR-7');
+  const covered = callSha256('notes.read', argumentsOf({ path: 'a' }).arguments.sha256);
+  const claims = {
+    sessionId: agent.id,
+    traceId,
+    calls: [covered],
+    tools: ['notes.read'],
+    issuedBy: 'olga',
+    issuedAtMs: nowMs,
+    expiresAtMs: nowMs + 60_000,
+    reusable: false,
+  };
+  const tryToken = async (more: Partial<typeof claims>, asked: Asked = {}) =>
+    askAgent({ ...asked, call: { confirmToken: tokens.issue({ ...claims, ...more }).token } });
+  const { consent } = assertPassed(await tryToken({}));
+  assert.deepEqual([consent?.by, consent?.how, consent?.use?.kind], ['olga', 'confirm-token', 'token']);
+  const codeOf = (answer: Answer) => (answer as Refusal).code;
+  assert.equal(codeOf(await askAgent({ call: { confirmToken: 'nonsense' } })), 'CONFIRM_TOKEN_INVALID');
+  assert.equal(codeOf(await tryToken({ traceId: '0'.repeat(32) })), 'CONFIRM_TOKEN_TRACE');
+  assert.equal(codeOf(await tryToken({ sessionId: 'another' })), 'CONFIRM_TOKEN_TRACE');
+  assert.equal(codeOf(await tryToken({ expiresAtMs: nowMs })), 'CONFIRM_TOKEN_EXPIRED');
+  assert.equal(codeOf(await tryToken({}, { path: 'b' })), 'CONFIRM_TOKEN_SCOPE');
+});
+
+test('a plan lets its steps through in their order, each soon after the one before', async () => {
+  requirement('APPR-8');
+  const shaOf = (path: string) => callSha256('notes.read', argumentsOf({ path }).arguments.sha256);
+  const steps = ['a', 'b'].map((path) => ({ tool: 'notes.read', callSha256: shaOf(path) }) as PlanStep);
+  const plan = { id: 'p', status: 'approved', approvedSteps: [0, 1], started: 0, steps } as unknown as Plan;
+  const { token } = tokens.issue({
+    sessionId: agent.id,
+    traceId,
+    calls: steps.map((step) => step.callSha256),
+    tools: ['notes.read'],
+    issuedBy: 'olga',
+    issuedAtMs: nowMs,
+    expiresAtMs: nowMs + 3_600_000,
+    reusable: false,
+    planId: 'p',
+  });
+  const step = async (path: string) => askAgent({ path, call: { confirmToken: token } });
+  store.plan = plan;
+  assert.equal(((await step('b')) as Refusal).code, 'CONFIRM_TOKEN_SCOPE');
+  const { use } = assertPassed(await step('a')).consent ?? assert.fail();
+  assert.ok(use?.kind === 'token');
+  assert.deepEqual(use.step, { planId: 'p', index: 0 });
+  store.plan = { ...plan, started: 1, lastOutcomeAtMs: nowMs - 60_001 };
+  assert.equal(((await step('b')) as Refusal).code, 'CONFIRM_TOKEN_EXPIRED');
+  store.plan = { ...plan, started: 1, lastOutcomeAtMs: nowMs - 60_000 };
+  assert.ok('consent' in (await step('b')));
+  store.plan = { ...plan, started: 2 };
+  assert.equal(((await step('b')) as Refusal).code, 'CONFIRM_TOKEN_SCOPE');
+  store.plan = { ...plan, approvedSteps: [1] };
+  assert.ok('consent' in (await step('b')));
 });
 
 test('known secrets are not shown in the effect', async () => {

@@ -1,16 +1,22 @@
-import { hash } from 'node:crypto';
-import { canonicalJson } from '@sallyport/contract';
+import { randomUUIDv7 } from 'node:crypto';
+import { bindCall, callSha256 } from '../approvals/bind-call.ts';
+import type { Binding } from '../approvals/bind-call.ts';
+import type { ConfirmTokens, TokenClaims } from '../approvals/confirm-tokens.ts';
 import type { Redactor } from '../audit/redact.ts';
 import { openDeadline, runBuiltin } from '../executors/run-builtin.ts';
 import type { ToolContextFactory } from '../executors/tool-context.ts';
+import type { ApprovalTask, ApproverRole } from '../model/approval.ts';
 import type * as facts from '../model/call.ts';
 import { isRefusal, refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
+import type { Session } from '../model/session.ts';
 import { ToolRefused } from '../model/tool.ts';
-import type { Effect } from '../model/tool.ts';
-import type { Stage } from '../pipeline/stage.ts';
+import type { Effect, Risk } from '../model/tool.ts';
+import type { Context, Stage } from '../pipeline/stage.ts';
+import type { ApprovalIndex } from '../storage/stores.ts';
 
 type Needs = facts.Begun &
+  facts.Decoded &
   facts.Opened &
   facts.Resolved &
   facts.ArgumentsChecked &
@@ -19,44 +25,257 @@ type Needs = facts.Begun &
   facts.Judged &
   facts.ReuseChecked;
 
+export interface ApprovalParts {
+  readonly store: Pick<
+    ApprovalIndex,
+    'openApproval' | 'findApproval' | 'findApprovalByBinding' | 'listApprovals' | 'listStanding' | 'findPlan'
+  >;
+  readonly tokens: Pick<ConfirmTokens, 'read'>;
+  /** Who decides about a call of this session. Undefined: nobody could. */
+  readonly routeApproval: (session: Session, risk: Risk) => ApproverRole | undefined;
+  readonly limits: () => {
+    readonly expireAfterMs: number;
+    readonly remindAfterMs: number;
+    readonly maxPending: number;
+  };
+  /** Hears of each task that waits for a decision, new or joined. */
+  readonly onPending: (task: ApprovalTask) => void;
+}
+
+/** How long after the step before it a step of a plan may begin. */
+const stepPauseMs = 60_000;
+
 /**
- * Where the verdict asks for a person: shows the effect and binds the consent to exactly this call and this effect.
- * So far only operators can consent, to calls of their own.
+ * Where the verdict asks for a person: shows the effect, and lets through only what a person decided about exactly this
+ * call and this effect. An operator confirms a call of their own; for an agent's call a task waits for somebody else.
  */
-export function seekApproval(createContext: ToolContextFactory, redactor: Redactor): Stage<Needs, facts.Consented> {
+export function seekApproval(
+  createContext: ToolContextFactory,
+  redactor: Redactor,
+  parts: ApprovalParts,
+): Stage<Needs, facts.Consented> {
   return {
     name: 'seek-approval',
-    run: async (call) => {
-      const { verdict, session, tool } = call;
-      if (verdict.effect === 'allow' || call.reused !== undefined) return {};
-      const { name } = tool.definition;
-      const required = `${name} needs a person's approval: ${verdict.reason}`;
-      // Before the preview: what it finds, such as whether a file exists, is not for a caller who may not look.
-      if (session.principal !== 'operator') {
-        return refuse('APPROVAL_REQUIRED', verdict.rule, required, {
-          remedy: `Ask the operator to run it: \`sallyport tool invoke ${name}\` shows the effect and asks.`,
-        });
-      }
+    run: async (call, context) => {
+      if (call.verdict.effect === 'allow' || call.reused !== undefined) return {};
       const effect = await previewEffect(call, createContext);
-      if (isRefusal(effect)) return effect;
-      const binding = bindingOf(call, effect);
-      if (call.confirmBinding === binding) {
-        return { consent: { by: session.agent, how: 'own-call-confirmed', binding } };
-      }
-      const shown = { binding, effect: redactor.redactText(`${effect.summary}\n${effect.detail}`.trimEnd()) };
-      if (call.confirmBinding !== '') {
-        const message = 'The confirmation was given for another call, or the effect has changed since it was shown.';
-        return refuse('APPROVAL_MISMATCH', verdict.rule, message, {
-          remedy: 'Look at the effect again.',
-          approval: shown,
-        });
-      }
-      return refuse('APPROVAL_REQUIRED', verdict.rule, required, {
-        remedy: 'Run the call from a terminal, where you can look at its effect and confirm it.',
-        approval: shown,
-      });
+      if (call.session.principal === 'operator') return confirmOwn(call, effect, redactor, context);
+      // What the preview found, such as whether a file exists, is for the person who decides, not for the caller.
+      const shown = isRefusal(effect) ? unknownEffect(effect) : effect;
+      const bound = bindCall(call, shown);
+      return (
+        useToken(call, bound, parts, context) ??
+        useStanding(call, bound, parts, context) ??
+        (await useTask(call, bound, shown, redactor, parts, context))
+      );
     },
   };
+}
+
+function confirmOwn(
+  call: Needs,
+  effect: Effect | Refusal,
+  redactor: Redactor,
+  context: Context,
+): facts.Consented | Refusal {
+  if (isRefusal(effect)) return effect;
+  const { verdict, session } = call;
+  const { binding } = bindCall(call, effect);
+  if (call.confirmBinding === binding) {
+    return { consent: { by: session.agent, how: 'own-call-confirmed', atMs: context.nowMs(), binding } };
+  }
+  const approval = { binding, effect: redactor.redactText(textOf(effect)) };
+  if (call.confirmBinding !== '') {
+    const message = 'The confirmation was given for another call, or the effect has changed since it was shown.';
+    return refuse('APPROVAL_MISMATCH', verdict.rule, message, { remedy: 'Look at the effect again.', approval });
+  }
+  return refuse('APPROVAL_REQUIRED', verdict.rule, needOf(call), {
+    remedy: 'Run the call from a terminal, where you can look at its effect and confirm it.',
+    approval,
+  });
+}
+
+/** Undefined when the call brings no token. */
+function useToken(
+  call: Needs,
+  { binding }: Binding,
+  { tokens, store }: ApprovalParts,
+  context: Context,
+): facts.Consented | Refusal | undefined {
+  if (!call.confirmToken) return undefined;
+  const nowMs = context.nowMs();
+  const { rule } = call.verdict;
+  const remedy = 'Propose the plan again, or send the call without a token.';
+  const no = (code: Parameters<typeof refuse>[0], message: string) => refuse(code, rule, message, { remedy });
+  const claims = tokens.read(call.confirmToken);
+  if (claims === undefined) return no('CONFIRM_TOKEN_INVALID', 'The confirm token was not made by this gate.');
+  if (claims.sessionId !== call.session.id || claims.traceId !== call.traceId) {
+    return no('CONFIRM_TOKEN_TRACE', 'The confirm token was given to another session or for another trace.');
+  }
+  if (claims.expiresAtMs <= nowMs) return no('CONFIRM_TOKEN_EXPIRED', 'The confirm token has expired.');
+  const wanted = callSha256(call.tool.definition.name, call.arguments.sha256);
+  const step = claims.planId === undefined ? undefined : nextStep(claims, wanted, store, nowMs);
+  if (step === 'late') return no('CONFIRM_TOKEN_EXPIRED', 'The step before this one ended more than a minute ago.');
+  if (step === 'other' || !claims.calls.includes(wanted)) {
+    return no('CONFIRM_TOKEN_SCOPE', 'The confirm token does not cover this call, or not as the next one.');
+  }
+  const { id: tokenId, expiresAtMs, reusable } = claims;
+  const use = { kind: 'token', tokenId, expiresAtMs, reusable, ...(step === undefined ? {} : { step }) } as const;
+  return { consent: { by: claims.issuedBy, how: 'confirm-token', atMs: claims.issuedAtMs, binding, use } };
+}
+
+/** The step of the plan that may run now, if it is this call. */
+function nextStep(
+  { planId = '', issuedAtMs }: TokenClaims,
+  wanted: string,
+  store: Pick<ApprovalIndex, 'findPlan'>,
+  nowMs: number,
+): { readonly planId: string; readonly index: number } | 'other' | 'late' {
+  const plan = store.findPlan(planId);
+  const index = plan?.approvedSteps[plan.started];
+  if (plan?.status !== 'approved' || index === undefined) return 'other';
+  if (plan.steps[index]?.callSha256 !== wanted) return 'other';
+  return nowMs - (plan.lastOutcomeAtMs ?? issuedAtMs) > stepPauseMs ? 'late' : { planId, index };
+}
+
+/** Undefined when no standing approval fits. */
+function useStanding(
+  { session, tool, rules, mode }: Needs,
+  { binding, scopeSha256 }: Binding,
+  { store }: ApprovalParts,
+  context: Context,
+): facts.Consented | undefined {
+  const standing = store
+    .listStanding({ sessionId: session.id, nowMs: context.nowMs() })
+    .find(
+      (each) =>
+        each.tool === tool.definition.name &&
+        each.rulesHash === rules.hash &&
+        each.mode === mode &&
+        (each.scopeSha256 === undefined || each.scopeSha256 === scopeSha256),
+    );
+  if (standing === undefined) return undefined;
+  const use = { kind: 'standing', standingId: standing.id } as const;
+  return { consent: { by: standing.grantedBy, how: 'standing-approval', atMs: standing.grantedAtMs, binding, use } };
+}
+
+async function useTask(
+  call: Needs,
+  bound: Binding,
+  effect: Effect,
+  redactor: Redactor,
+  parts: ApprovalParts,
+  context: Context,
+): Promise<facts.Consented | Refusal> {
+  const { session, verdict, approvalTaskId } = call;
+  const { store } = parts;
+  const named = approvalTaskId ? store.findApproval(approvalTaskId) : undefined;
+  // A task of another session looks like none.
+  const task = named?.sessionId === session.id ? named : undefined;
+  if (approvalTaskId && task?.binding !== bound.binding) {
+    const message = 'The approval was asked for another call, or the effect has changed since it was shown.';
+    const remedy = 'Send the call without approval_task_id; a person will see the new effect.';
+    return refuse('APPROVAL_MISMATCH', verdict.rule, message, { remedy });
+  }
+  const decided = task ?? store.findApprovalByBinding(session.id, bound.binding);
+  if (decided?.status === 'approved') return consentOf(decided);
+  // Asking again without naming the task begins anew, unless somebody is still thinking about it.
+  if (task !== undefined && task.status !== 'pending') return refuseDecided(task, call);
+  return openTask(call, bound, effect, redactor, parts, context);
+}
+
+function consentOf({ id: taskId, binding, decidedBy = '', decidedAtMs = 0 }: ApprovalTask): facts.Consented {
+  const use = { kind: 'task', taskId, binding } as const;
+  return { consent: { by: decidedBy, how: 'approved', atMs: decidedAtMs, binding, use } };
+}
+
+function refuseDecided(task: ApprovalTask, { verdict }: Needs): Refusal {
+  const approval = ticketOf(task);
+  const again = 'Send the call without approval_task_id to ask again.';
+  switch (task.status) {
+    case 'denied': {
+      const said = task.note === undefined ? '' : ` They say: ${task.note}`;
+      const remedy = task.note === undefined ? 'Do not repeat it; find another way.' : 'Do as they say.';
+      return refuse('APPROVAL_DENIED', verdict.rule, `${task.decidedBy} decided against the call.${said}`, {
+        remedy,
+        approval,
+      });
+    }
+    case 'expired':
+      return refuse('APPROVAL_EXPIRED', verdict.rule, 'Nobody decided in time.', { remedy: again, approval });
+    default:
+      return refuse('APPROVAL_USED', verdict.rule, 'This approval was used before: one decision is one run.', {
+        remedy: again,
+        approval,
+      });
+  }
+}
+
+async function openTask(
+  call: Needs,
+  bound: Binding,
+  effect: Effect,
+  redactor: Redactor,
+  { store, routeApproval, limits, onPending }: ApprovalParts,
+  context: Context,
+): Promise<Refusal> {
+  const { session, tool, verdict } = call;
+  const { name, version, risk } = tool.definition;
+  const { expireAfterMs, remindAfterMs, maxPending } = limits();
+  const approverRole = routeApproval(session, risk);
+  if (approverRole === undefined) {
+    return refuse('NO_APPROVER', verdict.rule, `${needOf(call)} Nobody is there who could decide.`, {
+      remedy: 'An operator can name a senior for the agent, or a director.',
+    });
+  }
+  const pending = store.listApprovals({ status: 'pending', sessionId: session.id, limit: maxPending });
+  if (pending.length >= maxPending && !pending.some((each) => each.binding === bound.binding)) {
+    const message = `${maxPending} calls of this session wait for a decision already.`;
+    return refuse('TOO_MANY_APPROVALS', 'pending-approvals', message, { remedy: 'Wait until some are decided.' });
+  }
+  const nowMs = context.nowMs();
+  const task = await store.openApproval({
+    id: randomUUIDv7(),
+    sessionId: session.id,
+    agent: session.agent,
+    callId: call.callId,
+    traceId: call.traceId,
+    requestId: call.requestId,
+    tool: name,
+    toolVersion: version,
+    ...bound,
+    title: redactor.redactText(effect.summary),
+    effect: redactor.redactText(effect.detail),
+    undoable: effect.undoable,
+    risk,
+    ruleId: verdict.rule.id,
+    reason: verdict.reason,
+    rulesHash: call.rules.hash,
+    approverRole,
+    createdAtMs: nowMs,
+    remindAtMs: nowMs + remindAfterMs,
+    expiresAtMs: nowMs + expireAfterMs,
+  });
+  onPending(task);
+  const remedy = `Wait, then send the same call with approval_task_id ${task.id}; or send wait_ms to be answered when it is decided.`;
+  return refuse('APPROVAL_REQUIRED', verdict.rule, needOf(call), { remedy, approval: ticketOf(task) });
+}
+
+function ticketOf({ id: taskId, status, expiresAtMs }: ApprovalTask): NonNullable<Refusal['approval']> {
+  // Neither binding nor effect: they are for the person who decides.
+  return { binding: '', effect: '', taskId, status, expiresAtMs };
+}
+
+function needOf({ tool, verdict }: Needs): string {
+  return `${tool.definition.name} needs a person's approval: ${verdict.reason}`;
+}
+
+function textOf({ summary, detail }: Effect): string {
+  return `${summary}\n${detail}`.trimEnd();
+}
+
+function unknownEffect({ code, message }: Refusal): Effect {
+  return { summary: `The effect could not be worked out (${code}).`, detail: message, undoable: false };
 }
 
 /** The effect, within the time that the call itself would have. One that cannot be shown is not put to anyone. */
@@ -78,22 +297,4 @@ async function previewEffect(call: Needs, createContext: ToolContextFactory): Pr
   } finally {
     deadline.close();
   }
-}
-
-/** What a consent is tied to. The effect is part of it: another before-image is another decision. */
-function bindingOf(call: Needs, effect: Effect): string {
-  // A tool may have cut its text through a surrogate pair, which has no canonical form.
-  const [summary, detail] = [effect.summary.toWellFormed(), effect.detail.toWellFormed()];
-  return hash(
-    'sha256',
-    canonicalJson({
-      session: call.session.id,
-      tool: call.tool.definition.name,
-      version: call.tool.definition.version,
-      arguments_sha256: call.arguments.sha256,
-      rules: call.rules.hash,
-      mode: call.mode,
-      effect: { summary, detail, undoable: effect.undoable },
-    }),
-  );
 }

@@ -1,4 +1,15 @@
 import type { Json } from '@sallyport/contract';
+import type {
+  ApprovalStatus,
+  ApprovalTask,
+  ConsentUse,
+  Decision,
+  NewApproval,
+  NewPlan,
+  Plan,
+  PlanDecision,
+  StandingApproval,
+} from '../model/approval.ts';
 import type { KeptResult, Reservation } from '../model/call.ts';
 import type { Budget, Lease, LeaseScope, Mode, Principal, Session } from '../model/session.ts';
 
@@ -95,19 +106,23 @@ export interface Admission {
   readonly leaseId: string;
   readonly intent: LogEntry & { readonly callId: string };
   readonly reservations: readonly Reservation[];
+  /** What a person agreed to, used up together with the intent. Absent: no consent was needed. */
+  readonly consent?: ConsentUse;
   /** Claims a dedupe key for this call. */
   readonly dedupe?: { readonly key: string; readonly argumentsSha256: string; readonly expiresAtMs: number };
 }
 
 export type Admitted =
   | { readonly admitted: true; readonly intentIndex: number }
-  | { readonly admitted: false; readonly because: 'session' | 'lease' | 'budget' | 'dedupe' }
+  | { readonly admitted: false; readonly because: 'session' | 'lease' | 'budget' | 'dedupe' | 'consent' }
   | { readonly admitted: false; readonly because: 'rate'; readonly rule: string; readonly retryAfterMs: number };
 
 export interface Settlement {
   readonly outcome: LogEntry & { readonly callId: string };
   /** Absent: nothing ran that could be charged. */
   readonly charge?: Charge;
+  /** The plan whose step this was. Absent: none. */
+  readonly planId?: string;
   /** Absent: the session did nothing wrong. */
   readonly misconduct?: Misconduct;
   /** Keeps a success for its dedupe key. Absent after a failure, which frees the key. */
@@ -209,6 +224,45 @@ export interface ToolPins {
   readonly listToolPins: () => readonly ToolPin[];
 }
 
+/** Decisions of people. All of them survive a restart, and each is used as often as it was given. */
+export interface ApprovalIndex {
+  /** Opens a task, or joins the pending one with the same binding: another request id wants one more run. */
+  readonly openApproval: (task: NewApproval) => Promise<ApprovalTask>;
+  /** Undefined when the task is not pending any more, is too old, or shows another effect. */
+  readonly decideApproval: (decision: Decision) => Promise<ApprovalTask | undefined>;
+  /** Ends what nobody decided in time, and marks whom to remind. Each task is returned once in each of the two lists. */
+  readonly ageApprovals: (
+    nowMs: number,
+  ) => Promise<{ readonly expired: readonly ApprovalTask[]; readonly reminders: readonly ApprovalTask[] }>;
+  readonly findApproval: (id: string) => ApprovalTask | undefined;
+  /** The newest task of a session with this binding. */
+  readonly findApprovalByBinding: (sessionId: string, binding: string) => ApprovalTask | undefined;
+  /** Newest first. */
+  readonly listApprovals: (filter: {
+    readonly status?: ApprovalStatus;
+    readonly sessionId?: string;
+    readonly limit: number;
+  }) => readonly ApprovalTask[];
+  /** When the next task is to be reminded of, or expires. Undefined: none is pending. */
+  readonly nextApprovalDeadlineMs: () => number | undefined;
+  readonly proposePlan: (plan: NewPlan) => Promise<void>;
+  /** Undefined when the plan is not pending any more, or too old. */
+  readonly decidePlan: (decision: PlanDecision) => Promise<Plan | undefined>;
+  readonly findPlan: (id: string) => Plan | undefined;
+  /** Newest first. */
+  readonly listPlans: (filter: { readonly sessionId?: string; readonly limit: number }) => readonly Plan[];
+  /** No token of this id is taken any more. */
+  readonly revokeToken: (tokenId: string, expiresAtMs: number) => Promise<void>;
+  readonly grantStanding: (standing: StandingApproval) => Promise<void>;
+  /** False when it was not in force. */
+  readonly revokeStanding: (id: string, nowMs: number) => Promise<boolean>;
+  /** In force, newest first. */
+  readonly listStanding: (filter: {
+    readonly sessionId?: string;
+    readonly nowMs: number;
+  }) => readonly StandingApproval[];
+}
+
 /**
  * Everything the gate remembers. One daemon owns a store; all methods may be called concurrently.
  *
@@ -218,7 +272,7 @@ export interface ToolPins {
  * Failure: a write that could not be made durable rejects, and so does every later one (`sealed`), because a log
  * with a hole proves nothing. Reads go on. A restart is the way back.
  */
-export interface Store extends ContentIndex, SecretIndex, ToolPins {
+export interface Store extends ContentIndex, SecretIndex, ToolPins, ApprovalIndex {
   /** One transaction: the session is active, budget and limits have room and are charged, the intent is written. */
   readonly admit: (admission: Admission) => Promise<Admitted>;
   /** Writes the outcome and closes the intent. Rejects when no such intent is open. */

@@ -22,7 +22,7 @@ const ids = { tool: 'notes.read', callId: callOf().callId, traceId: '4bf92f3577b
 test('a success is its data, how long the tool ran, and who agreed', () => {
   const usage = { cpuMs: 1.5, peakMemoryBytes: 4096, networkConnections: 2, bytesRead: 7 };
   const execution = { result: { ok: true, output: 1 }, usage, beforeImages: [] } as const;
-  const consent = { by: 'olga', how: 'own-call-confirmed', binding: 'b' } as const;
+  const consent = { by: 'olga', how: 'own-call-confirmed', atMs: nowMs, binding: 'b' } as const;
   const given = { execution, consent, activeMs: 3, warnings: ['Again?'], taskId: 'task' };
   assert.deepEqual(present(completed(given, [1, 'a'])), {
     httpStatus: 200,

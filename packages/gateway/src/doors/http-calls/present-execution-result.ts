@@ -36,7 +36,9 @@ export function presentExecutionResult(ending: GatewayEnding, endedAtMs: number)
           : {}),
         ...(warnings.length === 0 ? {} : { warnings }),
         ...(trouble === undefined ? {} : describeTrouble(trouble)),
-        ...(isPending ? { reason: trouble.message, approvalTaskId: trouble.approval?.binding } : {}),
+        ...(isPending
+          ? { reason: trouble.message, approvalTaskId: trouble.approval?.taskId || trouble.approval?.binding }
+          : {}),
       },
       executedAt: new Date(endedAtMs).toISOString(),
     },
@@ -49,10 +51,9 @@ function describeResources({ call }: GatewayEnding): object {
   return { cpuTime: cpuMs, memoryPeak: peakMemoryBytes, networkCalls: networkConnections };
 }
 
-/** Consent comes with the call that it lets through, so it is as old as the call. */
-function describeConsent({ call: { consent, startedAtMs } }: GatewayEnding): object {
-  if (consent === undefined || startedAtMs === undefined) return {};
-  return { approvedBy: consent.by, approvedAt: new Date(startedAtMs).toISOString() };
+function describeConsent({ call: { consent } }: GatewayEnding): object {
+  if (consent === undefined) return {};
+  return { approvedBy: consent.by, approvedAt: new Date(consent.atMs).toISOString() };
 }
 
 function describeTrouble(trouble: Trouble): object {

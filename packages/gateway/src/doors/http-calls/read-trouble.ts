@@ -1,5 +1,5 @@
 import { describeCode } from '@sallyport/contract';
-import type { Code, ExecuteToolResponse } from '@sallyport/contract';
+import type { ApprovalNeed, Code, ExecuteToolResponse } from '@sallyport/contract';
 
 /** Why a call did not succeed, as every form tells it. What is absent, there is none of. */
 export interface Trouble {
@@ -12,7 +12,14 @@ export interface Trouble {
   readonly ruleId?: string;
   readonly remedy?: string;
   readonly violations?: readonly { readonly field: string; readonly rule: string; readonly message: string }[];
-  readonly approval?: { readonly binding: string; readonly effect: string };
+  readonly approval?: {
+    readonly binding: string;
+    readonly effect: string;
+    /** Absent for a call that its own operator can confirm. */
+    readonly taskId?: string;
+    readonly status?: string;
+    readonly expiresAt?: string;
+  };
 }
 
 /** What stood in the way of the call, or undefined when it succeeded. */
@@ -27,7 +34,7 @@ export function readTrouble({ result }: ExecuteToolResponse): Trouble | undefine
         ...(violations.length === 0
           ? {}
           : { violations: violations.map(({ field, rule, message: why }) => ({ field, rule, message: why })) }),
-        ...(approval === undefined ? {} : { approval: { binding: approval.binding, effect: approval.effect } }),
+        ...(approval === undefined ? {} : { approval: readTicket(approval) }),
       };
     }
     case 'error': {
@@ -40,4 +47,9 @@ export function readTrouble({ result }: ExecuteToolResponse): Trouble | undefine
     default:
       return undefined;
   }
+}
+
+function readTicket({ binding, effect, taskId, status, expiresAtMs }: ApprovalNeed): NonNullable<Trouble['approval']> {
+  if (taskId === '') return { binding, effect };
+  return { binding, effect, taskId, status, expiresAt: new Date(Number(expiresAtMs)).toISOString() };
 }

@@ -133,6 +133,65 @@ const migrations: readonly string[] = [
     accepted_by TEXT NOT NULL,
     PRIMARY KEY (name, version)
   ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE approvals (
+    id TEXT PRIMARY KEY,
+    session_id TEXT NOT NULL,
+    binding TEXT NOT NULL,
+    task TEXT NOT NULL,
+    effect_sha256 TEXT NOT NULL,
+    status TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    remind_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    wanted INTEGER NOT NULL DEFAULT 1,
+    runs_left INTEGER NOT NULL DEFAULT 0,
+    reminded_at_ms INTEGER,
+    decided_at_ms INTEGER,
+    decided_by TEXT,
+    note TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX approvals_by_binding ON approvals (session_id, binding, created_at_ms);
+  CREATE INDEX approvals_by_status ON approvals (status, created_at_ms);
+
+  CREATE TABLE approval_requests (
+    approval_id TEXT NOT NULL REFERENCES approvals (id) ON DELETE CASCADE,
+    request_id TEXT NOT NULL,
+    PRIMARY KEY (approval_id, request_id)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE standing_approvals (
+    id TEXT PRIMARY KEY,
+    session_id TEXT NOT NULL,
+    standing TEXT NOT NULL,
+    granted_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    uses_left INTEGER,
+    revoked_at_ms INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX standing_by_session ON standing_approvals (session_id, expires_at_ms);
+
+  CREATE TABLE used_tokens (
+    id TEXT PRIMARY KEY,
+    revoked INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE plans (
+    id TEXT PRIMARY KEY,
+    session_id TEXT NOT NULL,
+    plan TEXT NOT NULL,
+    status TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    approved_steps TEXT NOT NULL DEFAULT '[]',
+    started INTEGER NOT NULL DEFAULT 0,
+    decided_by TEXT,
+    decided_at_ms INTEGER,
+    note TEXT,
+    last_outcome_at_ms INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX plans_by_session ON plans (session_id, created_at_ms);
   `,
 ];
 

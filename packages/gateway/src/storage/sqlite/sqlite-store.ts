@@ -3,10 +3,20 @@ import type { Json } from '@sallyport/contract';
 import type { Reservation } from '../../model/call.ts';
 import { ConfigError, Fault } from '../../model/fault.ts';
 import { modes } from '../../model/session.ts';
+import type {
+  ApprovalTask,
+  Decision,
+  NewApproval,
+  NewPlan,
+  Plan,
+  PlanDecision,
+  StandingApproval,
+} from '../../model/approval.ts';
 import type { Lease, Mode, Session } from '../../model/session.ts';
 import type * as stores from '../stores.ts';
 import { ContentReader } from './content-reader.ts';
 import type { Statement } from './database.ts';
+import { ApprovalReader } from './approval-reader.ts';
 import { Database } from './database.ts';
 import { readRecord } from './log-reader.ts';
 import { SessionReader } from './session-reader.ts';
@@ -40,6 +50,7 @@ export async function openSqliteStore(options: WriterOptions): Promise<stores.St
 class SqliteStore implements stores.Store {
   readonly #worker: Worker;
   readonly #reader: Database;
+  readonly #approvals: ApprovalReader;
   readonly #content: ContentReader;
   readonly #waiting = new Map<number, Waiting>();
   readonly #sessions: SessionReader;
@@ -55,6 +66,7 @@ class SqliteStore implements stores.Store {
   constructor(worker: Worker, reader: Database) {
     this.#worker = worker;
     this.#reader = reader;
+    this.#approvals = new ApprovalReader(reader);
     this.#content = new ContentReader(reader);
     this.#sessions = new SessionReader(reader);
     this.#select = {
@@ -161,6 +173,47 @@ class SqliteStore implements stores.Store {
       ciphertext: row['ciphertext'] as Uint8Array,
       updatedAtMs: Number(row['updated_at_ms']),
     }));
+
+  readonly openApproval = (task: NewApproval): Promise<ApprovalTask> =>
+    this.#write<ApprovalTask>({ name: 'openApproval', task });
+
+  readonly decideApproval = (decision: Decision): Promise<ApprovalTask | undefined> =>
+    this.#write<ApprovalTask | undefined>({ name: 'decideApproval', decision });
+
+  readonly ageApprovals: stores.ApprovalIndex['ageApprovals'] = (nowMs) => this.#write({ name: 'ageApprovals', nowMs });
+
+  readonly findApproval = (id: string): ApprovalTask | undefined => this.#approvals.find(id);
+
+  readonly findApprovalByBinding: stores.ApprovalIndex['findApprovalByBinding'] = (sessionId, binding) =>
+    this.#approvals.findByBinding(sessionId, binding);
+
+  readonly listApprovals: stores.ApprovalIndex['listApprovals'] = (filter) => this.#approvals.list(filter);
+
+  readonly nextApprovalDeadlineMs = (): number | undefined => this.#approvals.nextDeadlineMs();
+
+  readonly proposePlan = async (plan: NewPlan): Promise<void> => {
+    await this.#write<void>({ name: 'proposePlan', plan });
+  };
+
+  readonly decidePlan = (decision: PlanDecision): Promise<Plan | undefined> =>
+    this.#write<Plan | undefined>({ name: 'decidePlan', decision });
+
+  readonly findPlan = (id: string): Plan | undefined => this.#approvals.findPlan(id);
+
+  readonly listPlans: stores.ApprovalIndex['listPlans'] = (filter) => this.#approvals.listPlans(filter);
+
+  readonly revokeToken = async (tokenId: string, expiresAtMs: number): Promise<void> => {
+    await this.#write<void>({ name: 'revokeToken', tokenId, expiresAtMs });
+  };
+
+  readonly grantStanding = async (standing: StandingApproval): Promise<void> => {
+    await this.#write<void>({ name: 'grantStanding', standing });
+  };
+
+  readonly revokeStanding = (id: string, nowMs: number): Promise<boolean> =>
+    this.#write<boolean>({ name: 'revokeStanding', id, nowMs });
+
+  readonly listStanding: stores.ApprovalIndex['listStanding'] = (filter) => this.#approvals.listStanding(filter);
 
   readonly pinTool = async (pin: stores.ToolPin): Promise<void> => {
     await this.#write<void>({ name: 'pinTool', pin });

@@ -1,5 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { openSigner } from '../../audit/checkpoint.ts';
+import type { Decision, NewApproval, NewPlan, PlanDecision, StandingApproval } from '../../model/approval.ts';
 import type { Mode } from '../../model/session.ts';
 import type {
   Admission,
@@ -14,6 +15,7 @@ import type {
   Settlement,
   ToolPin,
 } from '../stores.ts';
+import { ApprovalWriter } from './approval-writer.ts';
 import { ContentWriter } from './content-writer.ts';
 import { Counters } from './counters.ts';
 import { Database, isConstraintViolation, isDiskFull } from './database.ts';
@@ -45,6 +47,14 @@ export type Operation =
   | { readonly name: 'setMode'; readonly mode: Mode }
   | { readonly name: 'setSecret'; readonly secret: SealedSecret }
   | { readonly name: 'removeSecret'; readonly secretName: string }
+  | { readonly name: 'openApproval'; readonly task: NewApproval }
+  | { readonly name: 'decideApproval'; readonly decision: Decision }
+  | { readonly name: 'ageApprovals'; readonly nowMs: number }
+  | { readonly name: 'grantStanding'; readonly standing: StandingApproval }
+  | { readonly name: 'revokeStanding'; readonly id: string; readonly nowMs: number }
+  | { readonly name: 'proposePlan'; readonly plan: NewPlan }
+  | { readonly name: 'decidePlan'; readonly decision: PlanDecision }
+  | { readonly name: 'revokeToken'; readonly tokenId: string; readonly expiresAtMs: number }
   | { readonly name: 'pinTool'; readonly pin: ToolPin }
   | { readonly name: 'unpinTool'; readonly toolName: string; readonly version: string }
   | { readonly name: 'recordContent'; readonly grant: ContentGrant }
@@ -67,6 +77,7 @@ export class Writer {
   readonly #database: Database;
   readonly #log: LogAppender;
   readonly #counters: Counters;
+  readonly #approvals: ApprovalWriter;
   readonly #content: ContentWriter;
   readonly #sessions: SessionWriter;
   readonly #ledger: SpendingLedger;
@@ -79,6 +90,7 @@ export class Writer {
     migrate(this.#database);
     this.#log = new LogAppender(this.#database, openSigner(options.signingKey), options.origin, options.checkpointFile);
     this.#counters = new Counters(this.#database);
+    this.#approvals = new ApprovalWriter(this.#database);
     this.#content = new ContentWriter(this.#database);
     this.#sessions = new SessionWriter(this.#database);
     this.#ledger = new SpendingLedger(this.#database);
@@ -121,6 +133,7 @@ export class Writer {
   close(): void {
     if (this.#sealedBecause === undefined) {
       this.#statements.dropExpiredKeys.run(Date.now());
+      this.#approvals.dropOldTokens(Date.now());
       this.sign();
     }
     this.#database.close();
@@ -168,6 +181,22 @@ export class Writer {
         return this.#changeSessions((sessions) => sessions.revokeLease(operation.sessionId, operation.nowMs));
       case 'setMode':
         return void this.#statements.setMode.run(operation.mode);
+      case 'openApproval':
+        return this.#approvals.open(operation.task);
+      case 'decideApproval':
+        return this.#approvals.decide(operation.decision);
+      case 'ageApprovals':
+        return this.#approvals.age(operation.nowMs);
+      case 'grantStanding':
+        return this.#approvals.grantStanding(operation.standing);
+      case 'revokeStanding':
+        return this.#approvals.revokeStanding(operation.id, operation.nowMs);
+      case 'proposePlan':
+        return this.#approvals.propose(operation.plan);
+      case 'decidePlan':
+        return this.#approvals.decidePlan(operation.decision);
+      case 'revokeToken':
+        return this.#approvals.revokeToken(operation.tokenId, operation.expiresAtMs);
       case 'pinTool': {
         const { name, version, fileSha256, definitionSha256, acceptedAtMs, acceptedBy } = operation.pin;
         return void this.#statements.pinTool.run(name, version, fileSha256, definitionSha256, acceptedAtMs, acceptedBy);
@@ -190,9 +219,11 @@ export class Writer {
   }
 
   #admit(admission: Admission, nowMs: number): Admitted {
-    const { sessionId, leaseId, intent, dedupe } = admission;
+    const { sessionId, leaseId, intent, dedupe, consent } = admission;
     const obstacle = this.#ledger.obstacle(sessionId, leaseId, nowMs);
     if (obstacle !== undefined) return { admitted: false, because: obstacle };
+    if (consent !== undefined && !this.#approvals.isUsable(consent, nowMs))
+      return { admitted: false, because: 'consent' };
     if (dedupe !== undefined && !this.#claimKey(admission, dedupe, nowMs))
       return { admitted: false, because: 'dedupe' };
     const reserved = this.#counters.reserve(admission.reservations, nowMs);
@@ -200,6 +231,7 @@ export class Writer {
       if (dedupe !== undefined) this.#statements.freeKey.run(intent.callId);
       return { admitted: false, because: 'rate', rule: reserved.rule, retryAfterMs: reserved.retryAfterMs };
     }
+    if (consent !== undefined) this.#approvals.use(consent);
     this.#ledger.countCall(sessionId, leaseId);
     const intentIndex = this.#log.append(intent);
     this.#statements.openIntent.run(intent.callId, intentIndex, sessionId, intent.timeMs);
@@ -219,7 +251,7 @@ export class Writer {
     return this.#statements.claimKey.run(sessionId, key, argumentsSha256, intent.callId, expiresAtMs, nowMs) === 1;
   }
 
-  #settle({ outcome, charge, misconduct, dedupe }: Settlement): Recorded {
+  #settle({ outcome, charge, misconduct, dedupe, planId }: Settlement): Recorded {
     if (this.#statements.closeIntent.run(outcome.callId) === 0) {
       throw new Error(`no open intent for call ${outcome.callId}`);
     }
@@ -233,6 +265,7 @@ export class Writer {
     } else if (dedupe !== undefined) {
       this.#statements.freeKey.run(outcome.callId);
     }
+    if (planId !== undefined) this.#approvals.noteStepEnded(planId, outcome.timeMs);
     if (charge !== undefined) this.#ledger.charge(charge);
     return this.#record(outcome, misconduct);
   }

@@ -1,0 +1,75 @@
+import type { ApprovalTask } from '../model/approval.ts';
+import type { ApprovalIndex } from '../storage/stores.ts';
+import type { ApprovalWatch } from './approval-watch.ts';
+
+export interface ApprovalClockParts {
+  readonly store: Pick<ApprovalIndex, 'ageApprovals' | 'nextApprovalDeadlineMs'>;
+  readonly watch: ApprovalWatch;
+  /** Writes the end of a task that nobody decided to the log. */
+  readonly recordExpiry: (task: ApprovalTask) => Promise<void>;
+  readonly onFault: (error: unknown) => void;
+  readonly nowMs?: () => number;
+}
+
+/** Deadlines are rows; this only knows when to look. Longer waits are cut, because clocks of machines jump. */
+const longestSleepMs = 60_000;
+
+/**
+ * Ends tasks that nobody decided in time and has people reminded of those that wait, once each: the store says which,
+ * also after a restart in between.
+ */
+export class ApprovalClock {
+  readonly #parts: ApprovalClockParts;
+  readonly #nowMs: () => number;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(parts: ApprovalClockParts) {
+    this.#parts = parts;
+    this.#nowMs = parts.nowMs ?? Date.now;
+    parts.watch.listen(({ kind }) => {
+      if (kind === 'pending') this.#sleep();
+    });
+  }
+
+  /** Does what is due and goes on from there. */
+  start(): Promise<void> {
+    this.#running = this.#running.then(() => this.#work());
+    return this.#running;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  async #work(): Promise<void> {
+    if (this.#closed) return;
+    const { store, watch, recordExpiry, onFault } = this.#parts;
+    try {
+      const { expired, reminders } = await store.ageApprovals(this.#nowMs());
+      for (const task of expired) {
+        await recordExpiry(task);
+        watch.tell({ kind: 'expired', task });
+      }
+      for (const task of reminders) {
+        // What expired in the same moment needs nobody's attention any more.
+        if (task.status === 'pending') watch.tell({ kind: 'reminder', task });
+      }
+    } catch (error) {
+      onFault(error);
+    }
+    this.#sleep();
+  }
+
+  #sleep(): void {
+    clearTimeout(this.#timer);
+    if (this.#closed) return;
+    const next = this.#parts.store.nextApprovalDeadlineMs();
+    if (next === undefined) return;
+    const delayMs = Math.min(Math.max(0, next - this.#nowMs()) + 1, longestSleepMs);
+    this.#timer = setTimeout(() => void this.start(), delayMs).unref();
+  }
+}

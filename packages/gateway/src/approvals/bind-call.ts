@@ -1,0 +1,59 @@
+import { hash } from 'node:crypto';
+import { canonicalJson } from '@sallyport/contract';
+import type { ArgumentsChecked, Judged, ModeRead, Opened, Resolved } from '../model/call.ts';
+import type { Effect, Resources } from '../model/tool.ts';
+
+export type BoundCall = Opened & Resolved & ArgumentsChecked & ModeRead & Judged;
+
+/** What a decision is tied to. */
+export interface Binding {
+  /** Over everything: another before-image is another decision. */
+  readonly binding: string;
+  /** Over what the call would touch, whatever its arguments. */
+  readonly scopeSha256: string;
+  /** Over the effect as it is shown. */
+  readonly effectSha256: string;
+}
+
+/** The one function that computes what is bound, when a call is shown and again when it is about to run. */
+export function bindCall(call: BoundCall, effect: Effect): Binding {
+  const { tool, resources } = call;
+  const { name, version, fileSha256 = null } = tool.definition;
+  // A tool may have cut its text through a surrogate pair, which has no canonical form.
+  const [summary, detail] = [effect.summary.toWellFormed(), effect.detail.toWellFormed()];
+  const scopeSha256 = hash('sha256', canonicalJson({ tool: name, ...describeScope(resources) }));
+  const effectSha256 = hash('sha256', canonicalJson({ summary, detail, undoable: effect.undoable }));
+  const binding = hash(
+    'sha256',
+    canonicalJson({
+      session: call.session.id,
+      tool: name,
+      version,
+      file_sha256: fileSha256,
+      arguments_sha256: call.arguments.sha256,
+      scope_sha256: scopeSha256,
+      rules: call.rules.hash,
+      mode: call.mode,
+      effect_sha256: effectSha256,
+    }),
+  );
+  return { binding, scopeSha256, effectSha256 };
+}
+
+/** The call that a step of a plan, or a confirm token, stands for. */
+export function callSha256(tool: string, argumentsSha256: string): string {
+  return hash('sha256', `${tool} ${argumentsSha256}`);
+}
+
+function describeScope(resources: Resources) {
+  const { paths, hosts = [], commands = [], apps = [], gitOperation = null, provider = null, model = null } = resources;
+  return {
+    paths: paths.map(({ path, access }) => `${access} ${path.toWellFormed()}`).sort(),
+    hosts: [...hosts].sort(),
+    commands: commands.map((command) => command.toWellFormed()),
+    apps: [...apps].sort(),
+    git_operation: gitOperation,
+    provider,
+    model,
+  };
+}

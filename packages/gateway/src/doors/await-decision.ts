@@ -1,0 +1,35 @@
+import type { ApprovalWatch } from '../approvals/approval-watch.ts';
+import type { GatewayEnding } from '../gateway.ts';
+import type { Begun } from '../model/call.ts';
+
+export type Submission = Omit<Begun, 'callId' | 'startedAtMs'>;
+export type Submit = (call: Submission) => Promise<GatewayEnding>;
+
+const longestWaitMs = 10 * 60_000;
+
+/**
+ * Waits for a person outside the pipeline: the call ends as pending, and once somebody has decided it is submitted
+ * again, through every gate. A caller who does not want to wait gets the ticket at once.
+ */
+export function awaitDecision(submit: Submit, watch: ApprovalWatch): Submit {
+  return async (call) => {
+    const { waitMs = 0, signal } = call;
+    const untilMs = Date.now() + Math.min(waitMs, longestWaitMs);
+    let ending = await submit(call);
+    for (;;) {
+      const taskId = pendingTask(ending);
+      const timeoutMs = untilMs - Date.now();
+      if (taskId === undefined || timeoutMs <= 0 || signal.aborted) return ending;
+      const decided = await watch.awaitEnd(taskId, { timeoutMs, signal });
+      if (decided === undefined) return ending;
+      ending = await submit({ ...call, approvalTaskId: taskId });
+    }
+  };
+}
+
+/** The task that a refused call waits for, as long as nobody has decided. */
+function pendingTask(ending: GatewayEnding): string | undefined {
+  if (ending.kind !== 'refused' || ending.refusal.code !== 'APPROVAL_REQUIRED') return undefined;
+  const { approval } = ending.refusal;
+  return approval?.status === 'pending' ? approval.taskId : undefined;
+}

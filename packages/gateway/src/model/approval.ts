@@ -1,0 +1,150 @@
+import type { Risk } from './tool.ts';
+
+export const approvalStatuses = ['pending', 'approved', 'denied', 'expired', 'used'] as const;
+export type ApprovalStatus = (typeof approvalStatuses)[number];
+
+/** Who may decide: the senior of the caller, or the director of the organisation. */
+export type ApproverRole = 'senior' | 'director';
+
+/** A call that waits for a person. Everything in it that came from outside is redacted. */
+export interface NewApproval {
+  /** UUID version 7. */
+  readonly id: string;
+  readonly sessionId: string;
+  readonly agent: string;
+  readonly callId: string;
+  readonly traceId: string;
+  readonly requestId: string;
+  readonly tool: string;
+  readonly toolVersion: string;
+  /**
+   * SHA-256 over everything that the decision is about: session, tool, version and file, arguments, scopes, rules and
+   * effect. A call with another binding is another call.
+   */
+  readonly binding: string;
+  /** What the call would touch, without arguments: approvals for more than one call are compared by it. */
+  readonly scopeSha256: string;
+  readonly effectSha256: string;
+  /** One line. */
+  readonly title: string;
+  /** The effect in full: a diff, a list, a command line or the arguments. */
+  readonly effect: string;
+  readonly undoable: boolean;
+  readonly risk: Risk;
+  /** The rule that asks, and why. */
+  readonly ruleId: string;
+  readonly reason: string;
+  readonly rulesHash: string;
+  readonly approverRole: ApproverRole;
+  readonly createdAtMs: number;
+  readonly remindAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+export interface ApprovalTask extends NewApproval {
+  readonly status: ApprovalStatus;
+  /** Runs that are asked for: identical requests are one card, and each is a run of its own. */
+  readonly wanted: number;
+  /** Runs that are approved and not yet used. */
+  readonly runsLeft: number;
+  /** Absent: nobody was reminded. */
+  readonly remindedAtMs?: number;
+  readonly decidedAtMs?: number;
+  /** The person, or `timeout`. */
+  readonly decidedBy?: string;
+  /** What the person says to the caller, such as what to change. Absent: nothing. */
+  readonly note?: string;
+}
+
+export interface Decision {
+  readonly taskId: string;
+  readonly approved: boolean;
+  readonly by: string;
+  readonly atMs: number;
+  /** Of the effect that was shown. Another one now means that nothing was decided. */
+  readonly effectSha256: string;
+  readonly note?: string;
+}
+
+/** An approval of more than one call: of this tool, by this session, within this scope. */
+export interface StandingApproval {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly agent: string;
+  readonly tool: string;
+  /** Absent: whatever the tool touches, as far as the rules let it be asked about. */
+  readonly scopeSha256?: string;
+  readonly risk: Risk;
+  readonly rulesHash: string;
+  readonly mode: string;
+  readonly grantedBy: string;
+  readonly grantedAtMs: number;
+  readonly expiresAtMs: number;
+  /** Absent: any number. */
+  readonly usesLeft?: number;
+  /** Absent: in force. */
+  readonly revokedAtMs?: number;
+}
+
+/** What lets an admitted call run, consumed together with its intent. */
+export type ConsentUse =
+  | { readonly kind: 'task'; readonly taskId: string; readonly binding: string }
+  | { readonly kind: 'standing'; readonly standingId: string }
+  | {
+      readonly kind: 'token';
+      readonly tokenId: string;
+      readonly expiresAtMs: number;
+      readonly reusable: boolean;
+      /** For a token of a plan: the step, which must be the next one. */
+      readonly step?: { readonly planId: string; readonly index: number };
+    };
+
+/** One call of a plan, as it will have to be made. */
+export interface PlanStep {
+  readonly tool: string;
+  /** SHA-256 over the tool and its canonical arguments: the call that the step stands for, and no other. */
+  readonly callSha256: string;
+  /** The arguments without secrets, as JSON. */
+  readonly shownArguments: string;
+  readonly title: string;
+  readonly effect: string;
+  readonly risk: Risk;
+  /** What the agent says it is for. */
+  readonly reason: string;
+}
+
+/** Calls that an agent means to make, shown whole before any of them runs. */
+export interface NewPlan {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly agent: string;
+  readonly traceId: string;
+  readonly summary: string;
+  readonly steps: readonly PlanStep[];
+  readonly approverRole: ApproverRole;
+  readonly rulesHash: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+export interface Plan extends NewPlan {
+  readonly status: 'pending' | 'approved' | 'denied' | 'expired';
+  /** Indexes of the steps that may run, in order. Empty until somebody decided. */
+  readonly approvedSteps: readonly number[];
+  /** How many of the approved steps have been started. */
+  readonly started: number;
+  readonly decidedBy?: string;
+  readonly decidedAtMs?: number;
+  readonly note?: string;
+  /** When the last step that ran ended. Absent: none has. */
+  readonly lastOutcomeAtMs?: number;
+}
+
+export interface PlanDecision {
+  readonly planId: string;
+  /** Empty: nothing of it. */
+  readonly approvedSteps: readonly number[];
+  readonly by: string;
+  readonly atMs: number;
+  readonly note?: string;
+}

@@ -1,0 +1,113 @@
+import type {
+  ApprovalStatus,
+  ApprovalTask,
+  NewApproval,
+  NewPlan,
+  Plan,
+  StandingApproval,
+} from '../../model/approval.ts';
+import type { Database, Row, Statement } from './database.ts';
+
+/** Reads approvals, standing approvals and plans, on whichever connection. */
+export class ApprovalReader {
+  readonly #find: Statement;
+  readonly #findByBinding: Statement;
+  readonly #list: Statement;
+  readonly #deadline: Statement;
+  readonly #standing: Statement;
+  readonly #findPlan: Statement;
+  readonly #plans: Statement;
+
+  constructor(database: Database) {
+    this.#find = database.prepare('SELECT * FROM approvals WHERE id = ?');
+    this.#findByBinding = database.prepare(
+      'SELECT * FROM approvals WHERE session_id = ? AND binding = ? ORDER BY created_at_ms DESC, id DESC LIMIT 1',
+    );
+    this.#list = database.prepare(
+      `SELECT * FROM approvals WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR session_id = ?2)
+       ORDER BY created_at_ms DESC, id DESC LIMIT ?3`,
+    );
+    this.#deadline = database.prepare(
+      `SELECT min(CASE WHEN reminded_at_ms IS NULL THEN min(remind_at_ms, expires_at_ms) ELSE expires_at_ms END) AS next
+       FROM approvals WHERE status = 'pending'`,
+    );
+    this.#standing = database.prepare(
+      `SELECT * FROM standing_approvals WHERE (?1 IS NULL OR session_id = ?1) AND expires_at_ms > ?2
+         AND revoked_at_ms IS NULL AND (uses_left IS NULL OR uses_left > 0) ORDER BY granted_at_ms DESC, id DESC`,
+    );
+    this.#findPlan = database.prepare('SELECT * FROM plans WHERE id = ?');
+    this.#plans = database.prepare(
+      `SELECT * FROM plans WHERE (?1 IS NULL OR session_id = ?1) ORDER BY created_at_ms DESC, id DESC LIMIT ?2`,
+    );
+  }
+
+  find(id: string): ApprovalTask | undefined {
+    const row = this.#find.get(id);
+    return row && taskOf(row);
+  }
+
+  findByBinding(sessionId: string, binding: string): ApprovalTask | undefined {
+    const row = this.#findByBinding.get(sessionId, binding);
+    return row && taskOf(row);
+  }
+
+  list(filter: {
+    readonly status?: ApprovalStatus;
+    readonly sessionId?: string;
+    readonly limit: number;
+  }): ApprovalTask[] {
+    return this.#list.all(filter.status ?? null, filter.sessionId ?? null, filter.limit).map(taskOf);
+  }
+
+  nextDeadlineMs(): number | undefined {
+    const next = this.#deadline.get()?.['next'];
+    return typeof next === 'number' ? next : undefined;
+  }
+
+  listStanding({ sessionId, nowMs }: { readonly sessionId?: string; readonly nowMs: number }): StandingApproval[] {
+    return this.#standing.all(sessionId ?? null, nowMs).map((row) => {
+      const { usesLeft, ...standing } = JSON.parse(String(row['standing'])) as StandingApproval;
+      return usesLeft === undefined ? standing : { ...standing, usesLeft: Number(row['uses_left']) };
+    });
+  }
+
+  findPlan(id: string): Plan | undefined {
+    const row = this.#findPlan.get(id);
+    return row && planOf(row);
+  }
+
+  listPlans({ sessionId, limit }: { readonly sessionId?: string; readonly limit: number }): Plan[] {
+    return this.#plans.all(sessionId ?? null, limit).map(planOf);
+  }
+}
+
+function taskOf(row: Row): ApprovalTask {
+  return {
+    ...(JSON.parse(String(row['task'])) as NewApproval),
+    status: row['status'] as ApprovalStatus,
+    wanted: Number(row['wanted']),
+    runsLeft: Number(row['runs_left']),
+    ...decisionOf(row),
+    ...(row['reminded_at_ms'] === null ? {} : { remindedAtMs: Number(row['reminded_at_ms']) }),
+  };
+}
+
+function planOf(row: Row): Plan {
+  return {
+    ...(JSON.parse(String(row['plan'])) as NewPlan),
+    status: row['status'] as Plan['status'],
+    approvedSteps: JSON.parse(String(row['approved_steps'])) as number[],
+    started: Number(row['started']),
+    ...decisionOf(row),
+    ...(row['last_outcome_at_ms'] === null ? {} : { lastOutcomeAtMs: Number(row['last_outcome_at_ms']) }),
+  };
+}
+
+function decisionOf(row: Row): { decidedAtMs?: number; decidedBy?: string; note?: string } {
+  const { decided_at_ms: at, decided_by: by, note } = row;
+  return {
+    ...(at === null ? {} : { decidedAtMs: Number(at) }),
+    ...(by === null ? {} : { decidedBy: String(by) }),
+    ...(note === null ? {} : { note: String(note) }),
+  };
+}

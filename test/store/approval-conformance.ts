@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { randomUUIDv7 } from 'node:crypto';
+import { test } from 'node:test';
+import type { ConsentUse, NewApproval, StandingApproval } from '../../packages/gateway/src/model/approval.ts';
+import type { NewSession, Store } from '../../packages/gateway/src/storage/stores.ts';
+import { requirement } from '../requirement.ts';
+import { admissionFor } from './entries.ts';
+
+interface Given {
+  readonly store: () => Store;
+  readonly reopen: () => Promise<void>;
+  readonly newSession: () => Promise<NewSession>;
+}
+
+const effectSha256 = 'ee'.repeat(32);
+
+function taskOf(session: NewSession, more: Partial<NewApproval> = {}): NewApproval {
+  const createdAtMs = Date.now();
+  return {
+    id: randomUUIDv7(),
+    sessionId: session.id,
+    agent: session.agent,
+    callId: randomUUIDv7(),
+    traceId: '0'.repeat(32),
+    requestId: 'r-1',
+    tool: 'files.write',
+    toolVersion: '1.0.0',
+    binding: randomUUIDv7(),
+    scopeSha256: 'aa'.repeat(32),
+    effectSha256,
+    title: 'Write a file.',
+    effect: '+x',
+    undoable: true,
+    risk: 'high',
+    ruleId: 'ask',
+    reason: 'It writes.',
+    rulesHash: 'bb'.repeat(32),
+    approverRole: 'senior',
+    createdAtMs,
+    remindAtMs: createdAtMs + 180_000,
+    expiresAtMs: createdAtMs + 300_000,
+    ...more,
+  };
+}
+
+/** What every store promises about people's decisions. */
+export function testApprovals({ store, reopen, newSession }: Given): void {
+  const decide = (taskId: string, approved: boolean, more: object = {}) =>
+    store().decideApproval({ taskId, approved, by: 'olga', atMs: Date.now(), effectSha256, ...more });
+  const admit = async (session: NewSession, consent: ConsentUse) =>
+    (await store().admit({ ...admissionFor(session), consent })).admitted;
+
+  test('one decision is one run, also under concurrency and after a restart', async () => {
+    requirement('APPR-6');
+    const session = await newSession();
+    const { id, binding } = await store().openApproval(taskOf(session));
+    const consent = { kind: 'task', taskId: id, binding } as const;
+    assert.equal(await admit(session, consent), false);
+    assert.equal((await decide(id, true))?.status, 'approved');
+    assert.equal(await admit(session, { ...consent, binding: 'another' }), false);
+    await reopen();
+    const runs = await Promise.all(Array.from({ length: 20 }, () => admit(session, consent)));
+    assert.equal(runs.filter(Boolean).length, 1);
+    assert.equal(store().findApproval(id)?.status, 'used');
+  });
+
+  test('a task is decided once, by whoever saw the effect that it shows, and in time', async () => {
+    const session = await newSession();
+    const { id } = await store().openApproval(taskOf(session));
+    assert.equal(await decide(id, true, { effectSha256: 'other' }), undefined);
+    assert.equal(await decide(id, true, { atMs: Date.now() + 300_001 }), undefined);
+    const denied = await decide(id, false, { note: 'Not on a Friday.' });
+    assert.deepEqual(
+      [denied?.status, denied?.decidedBy, denied?.note, denied?.runsLeft],
+      ['denied', 'olga', 'Not on a Friday.', 0],
+    );
+    assert.equal(await decide(id, true), undefined);
+    assert.equal(await decide('unknown', true), undefined);
+  });
+
+  test('identical requests are one task, and each request is a run', async () => {
+    requirement('APPR-9');
+    const session = await newSession();
+    const first = taskOf(session);
+    const { id, binding } = await store().openApproval(first);
+    for (const requestId of ['r-1', 'r-2', 'r-2', 'r-3']) {
+      assert.equal((await store().openApproval({ ...first, id: randomUUIDv7(), requestId })).id, id);
+    }
+    assert.equal(store().findApproval(id)?.wanted, 3);
+    await decide(id, true);
+    const consent = { kind: 'task', taskId: id, binding } as const;
+    const runs = await Promise.all(Array.from({ length: 5 }, () => admit(session, consent)));
+    assert.equal(runs.filter(Boolean).length, 3);
+    const next = await store().openApproval({ ...first, id: randomUUIDv7() });
+    assert.notEqual(next.id, id);
+    assert.equal(store().findApprovalByBinding(session.id, binding)?.id, next.id);
+  });
+
+  test('what nobody decides expires, after one reminder, however often the clock looks and the store restarts', async () => {
+    requirement('APPR-5');
+    const session = await newSession();
+    const task = await store().openApproval(taskOf(session));
+    assert.ok((store().nextApprovalDeadlineMs() ?? 0) <= task.remindAtMs);
+    const mine = async (nowMs: number) => {
+      const { expired, reminders } = await store().ageApprovals(nowMs);
+      return [expired, reminders].map((tasks) => tasks.filter(({ id }) => id === task.id).length);
+    };
+    assert.deepEqual(await mine(task.remindAtMs - 1), [0, 0]);
+    assert.deepEqual(await mine(task.remindAtMs), [0, 1]);
+    await reopen();
+    assert.deepEqual(await mine(task.remindAtMs + 1), [0, 0]);
+    assert.deepEqual(await mine(task.expiresAtMs), [1, 0]);
+    assert.deepEqual(await mine(task.expiresAtMs + 1), [0, 0]);
+    const { status, decidedBy } = store().findApproval(task.id) ?? {};
+    assert.deepEqual([status, decidedBy], ['expired', 'timeout']);
+    assert.equal(await decide(task.id, true, { atMs: task.createdAtMs }), undefined);
+  });
+
+  test('a standing approval is used as often as it allows, until it ends or is revoked', async () => {
+    requirement('APPR-9');
+    const session = await newSession();
+    const nowMs = Date.now();
+    const standing: StandingApproval = {
+      id: randomUUIDv7(),
+      sessionId: session.id,
+      agent: session.agent,
+      tool: 'files.write',
+      risk: 'high',
+      rulesHash: 'bb'.repeat(32),
+      mode: 'NORMAL',
+      grantedBy: 'olga',
+      grantedAtMs: nowMs,
+      expiresAtMs: nowMs + 60_000,
+      usesLeft: 2,
+    };
+    await store().grantStanding(standing);
+    const { id: standingId } = standing;
+    const runs = await Promise.all(Array.from({ length: 5 }, () => admit(session, { kind: 'standing', standingId })));
+    assert.equal(runs.filter(Boolean).length, 2);
+    assert.deepEqual(store().listStanding({ sessionId: session.id, nowMs }), []);
+    const { usesLeft: _, ...endless } = { ...standing, id: randomUUIDv7() };
+    await store().grantStanding(endless);
+    assert.deepEqual(store().listStanding({ sessionId: session.id, nowMs }), [endless]);
+    assert.deepEqual(store().listStanding({ sessionId: session.id, nowMs: endless.expiresAtMs }), []);
+    assert.equal(await admit(session, { kind: 'standing', standingId: endless.id }), true);
+    assert.equal(await store().revokeStanding(endless.id, nowMs), true);
+    assert.equal(await store().revokeStanding(endless.id, nowMs), false);
+    assert.equal(await admit(session, { kind: 'standing', standingId: endless.id }), false);
+  });
+
+  test('a token is used once, unless it says otherwise, and never after it was revoked or has expired', async () => {
+    requirement('APPR-7');
+    const session = await newSession();
+    const token = (more: object = {}) =>
+      ({ kind: 'token', tokenId: randomUUIDv7(), expiresAtMs: Date.now() + 60_000, reusable: false, ...more }) as const;
+    const [once, often] = [token(), token({ reusable: true })];
+    const tries = async (use: ConsentUse) =>
+      (await Promise.all([admit(session, use), admit(session, use)])).filter(Boolean).length;
+    assert.equal(await tries(once), 1);
+    await reopen();
+    assert.equal(await tries(once), 0);
+    assert.equal(await tries(often), 2);
+    await store().revokeToken(often.tokenId, often.expiresAtMs);
+    assert.equal(await tries(often), 0);
+    assert.equal(await tries(token({ expiresAtMs: Date.now() - 1 })), 0);
+  });
+
+  test('the steps of a plan are started one by one, in the order that was approved', async () => {
+    requirement('APPR-8');
+    const session = await newSession();
+    const nowMs = Date.now();
+    const step = {
+      tool: 'files.write',
+      callSha256: 'c',
+      shownArguments: '{}',
+      title: '',
+      effect: '',
+      risk: 'high',
+      reason: '',
+    } as const;
+    const plan = {
+      id: randomUUIDv7(),
+      sessionId: session.id,
+      agent: session.agent,
+      traceId: '0'.repeat(32),
+      summary: 'Tidy up.',
+      steps: [step, step, step],
+      approverRole: 'senior',
+      rulesHash: 'bb'.repeat(32),
+      createdAtMs: nowMs,
+      expiresAtMs: nowMs + 300_000,
+    } as const;
+    await store().proposePlan(plan);
+    const decision = { planId: plan.id, approvedSteps: [0, 2], by: 'olga', atMs: nowMs };
+    assert.equal((await store().decidePlan(decision))?.status, 'approved');
+    assert.equal(await store().decidePlan(decision), undefined);
+    const tokenId = randomUUIDv7();
+    const start = (index: number) =>
+      admit(session, {
+        kind: 'token',
+        tokenId,
+        expiresAtMs: nowMs + 60_000,
+        reusable: false,
+        step: { planId: plan.id, index },
+      });
+    assert.deepEqual([await start(1), await start(2), await start(0)], [false, false, true]);
+    assert.deepEqual([await start(0), await start(2), await start(2)], [false, true, false]);
+    assert.equal(store().findPlan(plan.id)?.started, 2);
+    assert.equal(store().listPlans({ sessionId: session.id, limit: 5 })[0]?.id, plan.id);
+  });
+}
