@@ -13,6 +13,8 @@ import {
   OperatorService,
   ReadAuditResponseSchema,
   StopResponseSchema,
+  VerifyAuditResponseSchema,
+  WatchAuditResponseSchema,
   ToolService,
 } from '@sallyport/contract';
 import type { ExecuteToolRequest } from '@sallyport/contract';
@@ -84,5 +86,9 @@ function bindOperator() {
     getStatus: async () => create(GetStatusResponseSchema, { version: 'test' }),
     stop: async () => create(StopResponseSchema),
     readAudit: async () => create(ReadAuditResponseSchema),
+    watchAudit: async function* () {
+      yield create(WatchAuditResponseSchema);
+    },
+    verifyAudit: async () => create(VerifyAuditResponseSchema),
   });
 }

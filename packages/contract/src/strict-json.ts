@@ -1,5 +1,6 @@
 import { canonicalNumber } from './canonical-json.ts';
 import type { Json } from './canonical-json.ts';
+import { wholeText } from './whole-text.ts';
 
 /** Why a text is not accepted as JSON: what is wrong, and at which character. */
 export class StrictJsonError extends Error {
@@ -75,7 +76,7 @@ class Reader {
         const key = this.#readString();
         if (key in entries) {
           this.#at = keyAt;
-          this.#fail(`the key ${JSON.stringify(key.slice(0, 80))} stands twice`);
+          this.#fail(`the key ${JSON.stringify(wholeText(key))} stands twice`);
         }
         if (!this.#consume(0x3a)) this.#fail('expected ":"');
         entries[key] = this.#readValue();
@@ -137,7 +138,7 @@ class Reader {
     const literal = this.#text.slice(start, numberPattern.lastIndex);
     const value = Number(literal);
     if (!isLossless(literal, value)) {
-      this.#fail(`the number ${literal.slice(0, 40)} would lose precision; send it as a string`);
+      this.#fail(`the number ${wholeText(literal)} would lose precision; send it as a string`);
     }
     this.#at = numberPattern.lastIndex;
     // Minus zero has no spelling of its own in canonical JSON.

@@ -46,6 +46,7 @@ import type { Config } from './config.ts';
 import { openOperatorSession, openSigningKey } from './identity.ts';
 import { readOrCreateSecret } from './secret-files.ts';
 import { statusReader } from './read-status.ts';
+import { auditVerifier } from './verify-audit.ts';
 import { watchSpace } from './space-gauge.ts';
 import { version } from './version.ts';
 
@@ -190,11 +191,11 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
       toolService({ store, registry, submit }),
       toolProtocolService({ store, uploads, submit, onFault: (error) => log.error('typed_door_failed', { error }) }),
       contentService({ store, uploads, downloads, submit }),
-      operatorService({ store, readStatus, stop }),
+      operatorService({ store, readStatus, verify: auditVerifier(home.folder), stop }),
       sessionService({ submit }),
       leaseService({ submit }),
     ],
-    routes: callRoutes({ store, submit }),
+    routes: callRoutes({ store, submit, maxArgumentBytes: () => rules.limits.maxArgumentBytes }),
     tcp: { host: '127.0.0.1', port: config.port },
     operatorSocket: home.operatorSocket,
     agentSocket: home.agentSocket,
@@ -203,6 +204,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
       return reason === undefined ? { status: 'serving' } : { status: 'sealed', reason };
     },
     log: (event) => log.warn('transport', { ...event }),
+    redact: (text) => redactor.redactText(text),
   });
 
   opened.defer(() => doors.close(graceMs));

@@ -5,14 +5,17 @@ import {
   OperatorService,
   ReadAuditResponseSchema,
   StopResponseSchema,
+  VerifyAuditResponseSchema,
+  WatchAuditResponseSchema,
 } from '@sallyport/contract';
-import type { AuditRecord, GetStatusResponse } from '@sallyport/contract';
+import type { AuditRecord, GetStatusResponse, VerifyAuditResponse } from '@sallyport/contract';
 import { decodeLeaf } from '../audit/leaf.ts';
 import { hashLeaf } from '../audit/merkle.ts';
 import { isRefusal } from '../model/refusal.ts';
 import { authenticate } from '../stages/open-session.ts';
 import type { Store, StoredRecord } from '../storage/stores.ts';
 import type { Peer } from './rpc/peer.ts';
+import { RpcError } from './rpc/rpc-error.ts';
 import { bindService } from './rpc/service-binding.ts';
 import type { ServiceBinding } from './rpc/service-binding.ts';
 import { credentialOf, rpcErrorOf } from './tool-service.ts';
@@ -20,23 +23,30 @@ import { credentialOf, rpcErrorOf } from './tool-service.ts';
 /** The facts of GetStatusResponse. */
 export type Status = Omit<GetStatusResponse, '$typeName' | '$unknown'>;
 
+/** The facts of VerifyAuditResponse. */
+export type AuditVerdict = Omit<VerifyAuditResponse, '$typeName' | '$unknown'>;
+
 export interface OperatorServiceParts {
   readonly store: Pick<Store, 'findSessionByToken' | 'logSize' | 'readRecords'>;
   readonly readStatus: () => Status;
+  /** Reads the whole log and says what is wrong with it. */
+  readonly verify: (signal: AbortSignal) => Promise<AuditVerdict>;
   /** Begins to stop; the answer to the request still goes out. */
   readonly stop: () => void;
 }
 
 const pollMs = 100;
+const mostWatched = 200;
 
-/** What an operator asks the daemon itself. Only at the operator's own socket. */
-export function operatorService({ store, readStatus, stop }: OperatorServiceParts): ServiceBinding {
+/** What an operator asks the daemon itself: at their own socket, or with the session of a console. */
+export function operatorService({ store, readStatus, verify, stop }: OperatorServiceParts): ServiceBinding {
   const identify = (peer: Peer): void => {
     const session = authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
     if (isRefusal(session)) throw rpcErrorOf(session);
+    if (session.principal !== 'operator') throw new RpcError('permission_denied', 'This is for operators.');
   };
 
-  return bindService(OperatorService, ['operator-socket'], {
+  return bindService(OperatorService, ['operator-socket', 'tcp'], {
     getStatus: (_request, peer) => {
       identify(peer);
       return Promise.resolve(create(GetStatusResponseSchema, readStatus()));
@@ -46,6 +56,23 @@ export function operatorService({ store, readStatus, stop }: OperatorServicePart
       identify(peer);
       stop();
       return Promise.resolve(create(StopResponseSchema));
+    },
+
+    watchAudit: async function* ({ from }, peer) {
+      identify(peer);
+      let next = from < 0n ? Math.max(0, store.logSize() + Number(from)) : Number(from);
+      while (!peer.signal.aborted) {
+        identify(peer);
+        const records = store.readRecords(next, mostWatched).map(describeRecord);
+        if (records.length > 0) yield create(WatchAuditResponseSchema, { records });
+        else await sleep(pollMs);
+        next += records.length;
+      }
+    },
+
+    verifyAudit: async (_request, peer) => {
+      identify(peer);
+      return create(VerifyAuditResponseSchema, await verify(peer.signal));
     },
 
     readAudit: async ({ from, limit, waitMs }, peer) => {

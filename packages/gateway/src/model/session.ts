@@ -1,3 +1,5 @@
+import type { Door } from './call.ts';
+
 export const modes = ['NORMAL', 'ALERT', 'DEGRADED', 'LOCKDOWN', 'RECOVERY'] as const;
 export type Mode = (typeof modes)[number];
 
@@ -53,6 +55,8 @@ export interface Session {
   /** `quarantined`: it broke the rules too often, and only an operator can decide what comes next. */
   readonly status: 'active' | 'ended' | 'quarantined';
   readonly createdAtMs: number;
+  /** The only door where its credential is accepted. Absent: operators at their socket, agents at the others. */
+  readonly door?: Door;
   /** Absent: does not expire. */
   readonly expiresAtMs?: number;
   /** Relative paths start here. Absolute. */

@@ -1,4 +1,4 @@
-import type { Code } from '@sallyport/contract';
+import type { Code, JsonObject } from '@sallyport/contract';
 import type { ProgramLimits } from './program.ts';
 import type { RuleReference } from './refusal.ts';
 import type { SecretGrant } from './secret-grant.ts';
@@ -12,6 +12,21 @@ export interface Question {
   readonly agent: string;
   readonly mode: Mode;
   readonly resources: Resources;
+  /** Of the caller. Absent: as roles.yaml has it. */
+  readonly roles?: readonly string[];
+  readonly teams?: readonly string[];
+  /** What is absent below is not known: rules that look at it allow nothing, and deny and ask as if it fitted. */
+  readonly arguments?: JsonObject;
+  /** Earlier calls of the session, those that still run included. */
+  readonly history?: readonly PastCall[];
+  /** When the call is judged. */
+  readonly nowMs?: number;
+}
+
+export interface PastCall {
+  /** Canonical name. */
+  readonly tool: string;
+  readonly startedAtMs: number;
 }
 
 /** What the rules answer. Deny beats require_approval beats allow; nothing matching is a denial. */
@@ -24,6 +39,8 @@ export interface Verdict {
   readonly code?: Code;
   /** What the allowing rules together let the programs of the call see and use. Absent: nothing. */
   readonly grants?: Grants;
+  /** What it would be if rules that are only tried out were in force. Absent: the same. Not enforced. */
+  readonly shadow?: Pick<Verdict, 'effect' | 'rule' | 'reason'>;
 }
 
 /** What programs get beyond their own files and the system's: nothing of it unless a rule says so. */

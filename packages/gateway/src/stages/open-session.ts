@@ -31,7 +31,7 @@ export function authenticate(
       remedy: 'Present a session token as `Authorization: Bearer …`; `sallyport session create` makes one.',
     });
   }
-  if ((session.principal === 'operator') !== (door === 'operator-socket')) {
+  if (!isAccepted(session, door)) {
     return refuse(
       'WRONG_DOOR',
       'credential',
@@ -42,6 +42,10 @@ export function authenticate(
     );
   }
   return sessionRefusal(session, nowMs) ?? session;
+}
+
+function isAccepted({ principal, door }: Session, at: Door): boolean {
+  return door === undefined ? (principal === 'operator') === (at === 'operator-socket') : door === at;
 }
 
 /** Why a session can no longer be used. */

@@ -66,9 +66,10 @@ test('operators find their tools, and are offered them', () => {
   assert.equal(refusal.remedy, 'Did you mean sessions.create?');
 });
 
-test('a long name is cut in the answer', () => {
-  const refusal = resolve([read], 'x'.repeat(256), sessionOf()) as Refusal;
-  assert.ok(refusal.message.length < 150);
+test('a name is quoted whole or not at all: half a secret in it would not be recognised', () => {
+  const messageFor = (name: string): string => (resolve([read], name, sessionOf()) as Refusal).message;
+  assert.equal(messageFor('x'.repeat(256)), `There is no tool named "${'x'.repeat(256)}".`);
+  assert.equal(messageFor('x'.repeat(257)), 'There is no tool named "[257 characters]".');
 });
 
 test('a tool that cannot be called as it stands says why, and only to those who may know of it', () => {

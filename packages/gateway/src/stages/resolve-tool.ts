@@ -1,3 +1,4 @@
+import { wholeText } from '@sallyport/contract';
 import type { Begun, Opened, Resolved } from '../model/call.ts';
 import { refuse } from '../model/refusal.ts';
 import type { Stage } from '../pipeline/stage.ts';
@@ -17,7 +18,7 @@ export function resolveTool(registry: Registry): Stage<Begun & Opened, Resolved>
         return found.tool.explainUnusable?.() ?? { tool: found.tool };
       }
       const suggestions = registry.suggest(toolName, session.principal);
-      return refuse('UNKNOWN_TOOL', 'registry', `There is no tool named ${JSON.stringify(toolName.slice(0, 100))}.`, {
+      return refuse('UNKNOWN_TOOL', 'registry', `There is no tool named ${JSON.stringify(wholeText(toolName))}.`, {
         remedy:
           suggestions.length > 0
             ? `Did you mean ${suggestions.join(' or ')}?`

@@ -10,7 +10,7 @@ import type {
   PlanDecision,
   StandingApproval,
 } from '../model/approval.ts';
-import type { KeptResult, Reservation } from '../model/call.ts';
+import type { Door, KeptResult, Reservation } from '../model/call.ts';
 import type { Budget, Lease, LeaseScope, Mode, Principal, Session } from '../model/session.ts';
 
 /** What becomes one leaf of the log. Everything a caller chose stands in `payload`, already redacted. */
@@ -56,6 +56,8 @@ export interface NewSession {
   /** SHA-256 of the token, hexadecimal. The token itself is never stored. */
   readonly tokenSha256: string;
   readonly createdAtMs: number;
+  /** Absent: the usual doors of its kind. */
+  readonly door?: Door;
   readonly expiresAtMs?: number;
   readonly workingDirectory: string;
   readonly lease: NewLease;

@@ -121,6 +121,7 @@ const migrations: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   `,
   `
+  ALTER TABLE sessions ADD COLUMN door TEXT;
   ALTER TABLE dedupe ADD COLUMN kept_hash TEXT;
   ALTER TABLE dedupe ADD COLUMN kept_bytes INTEGER;
 

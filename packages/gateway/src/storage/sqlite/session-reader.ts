@@ -1,3 +1,4 @@
+import type { Door } from '../../model/call.ts';
 import type { Budget, Lease, LeaseScope, Principal, Session, Spending } from '../../model/session.ts';
 import type { Database, Row, Statement } from './database.ts';
 
@@ -50,6 +51,7 @@ function readSession(row: Row, lease: Lease): Session {
     // A status that nobody knows is no permission.
     status: row['status'] === 'active' || row['status'] === 'quarantined' ? row['status'] : 'ended',
     createdAtMs: Number(row['created_at_ms']),
+    ...(row['door'] === null ? {} : { door: row['door'] as Door }),
     ...optional('expiresAtMs', row['expires_at_ms']),
     workingDirectory: String(row['working_directory']),
     lease,

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/operator_service.proto.
  */
 export const file_sallyport_v1_operator_service: GenFile = /*@__PURE__*/
-  fileDesc("CiNzYWxseXBvcnQvdjEvb3BlcmF0b3Jfc2VydmljZS5wcm90bxIMc2FsbHlwb3J0LnYxIhIKEEdldFN0YXR1c1JlcXVlc3QizQMKEUdldFN0YXR1c1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDcGlkGAIgASgNEhEKCXVwdGltZV9tcxgDIAEoBBIMCgRtb2RlGAQgASgJEg8KB2luc3RhbGwYBSABKAkSFwoPaW5zdGFsbF9tZWFuaW5nGAYgASgJEgwKBGhvbWUYByABKAkSEQoJd29ya3NwYWNlGAggASgJEhgKEHdvcmtzcGFjZV9yZWFzb24YCSABKAkSDwoHYWRkcmVzcxgKIAEoCRIXCg9vcGVyYXRvcl9zb2NrZXQYCyABKAkSFAoMYWdlbnRfc29ja2V0GAwgASgJEhIKCnJ1bGVzX2hhc2gYDSABKAkSFAoMcnVsZXNfZm9sZGVyGA4gASgJEhIKCnJ1bGVfY291bnQYDyABKA0SEAoIbG9nX3NpemUYECABKAQSFwoPY2hlY2twb2ludF9zaXplGBEgASgEEhcKD2NhbGxzX2luX2ZsaWdodBgSIAEoDRIOCgZoZWFsdGgYEyABKAkSFQoNaGVhbHRoX3JlYXNvbhgUIAEoCRISCgp0b29sX2NvdW50GBUgASgNEhcKD2FjdGl2ZV9zZXNzaW9ucxgWIAEoDSINCgtTdG9wUmVxdWVzdCIOCgxTdG9wUmVzcG9uc2UiQAoQUmVhZEF1ZGl0UmVxdWVzdBIMCgRmcm9tGAEgASgDEg0KBWxpbWl0GAIgASgNEg8KB3dhaXRfbXMYAyABKA0iUQoRUmVhZEF1ZGl0UmVzcG9uc2USKgoHcmVjb3JkcxgBIAMoCzIZLnNhbGx5cG9ydC52MS5BdWRpdFJlY29yZBIQCghsb2dfc2l6ZRgCIAEoBCKtAQoLQXVkaXRSZWNvcmQSDQoFaW5kZXgYASABKAQSEQoJbGVhZl9oYXNoGAIgASgJEgwKBGtpbmQYAyABKAkSDgoGcmVzdWx0GAQgASgJEg8KB3RpbWVfbXMYBSABKAQSDwoHY2FsbF9pZBgGIAEoCRISCgpzZXNzaW9uX2lkGAcgASgJEhIKCnJ1bGVzX2hhc2gYCCABKAkSFAoMcGF5bG9hZF9qc29uGAkgASgJMuwBCg9PcGVyYXRvclNlcnZpY2USTAoJR2V0U3RhdHVzEh4uc2FsbHlwb3J0LnYxLkdldFN0YXR1c1JlcXVlc3QaHy5zYWxseXBvcnQudjEuR2V0U3RhdHVzUmVzcG9uc2USPQoEU3RvcBIZLnNhbGx5cG9ydC52MS5TdG9wUmVxdWVzdBoaLnNhbGx5cG9ydC52MS5TdG9wUmVzcG9uc2USTAoJUmVhZEF1ZGl0Eh4uc2FsbHlwb3J0LnYxLlJlYWRBdWRpdFJlcXVlc3QaHy5zYWxseXBvcnQudjEuUmVhZEF1ZGl0UmVzcG9uc2ViBnByb3RvMw");
+  fileDesc("CiNzYWxseXBvcnQvdjEvb3BlcmF0b3Jfc2VydmljZS5wcm90bxIMc2FsbHlwb3J0LnYxIhIKEEdldFN0YXR1c1JlcXVlc3QizQMKEUdldFN0YXR1c1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDcGlkGAIgASgNEhEKCXVwdGltZV9tcxgDIAEoBBIMCgRtb2RlGAQgASgJEg8KB2luc3RhbGwYBSABKAkSFwoPaW5zdGFsbF9tZWFuaW5nGAYgASgJEgwKBGhvbWUYByABKAkSEQoJd29ya3NwYWNlGAggASgJEhgKEHdvcmtzcGFjZV9yZWFzb24YCSABKAkSDwoHYWRkcmVzcxgKIAEoCRIXCg9vcGVyYXRvcl9zb2NrZXQYCyABKAkSFAoMYWdlbnRfc29ja2V0GAwgASgJEhIKCnJ1bGVzX2hhc2gYDSABKAkSFAoMcnVsZXNfZm9sZGVyGA4gASgJEhIKCnJ1bGVfY291bnQYDyABKA0SEAoIbG9nX3NpemUYECABKAQSFwoPY2hlY2twb2ludF9zaXplGBEgASgEEhcKD2NhbGxzX2luX2ZsaWdodBgSIAEoDRIOCgZoZWFsdGgYEyABKAkSFQoNaGVhbHRoX3JlYXNvbhgUIAEoCRISCgp0b29sX2NvdW50GBUgASgNEhcKD2FjdGl2ZV9zZXNzaW9ucxgWIAEoDSINCgtTdG9wUmVxdWVzdCIOCgxTdG9wUmVzcG9uc2UiQAoQUmVhZEF1ZGl0UmVxdWVzdBIMCgRmcm9tGAEgASgDEg0KBWxpbWl0GAIgASgNEg8KB3dhaXRfbXMYAyABKA0iIQoRV2F0Y2hBdWRpdFJlcXVlc3QSDAoEZnJvbRgBIAEoAyJAChJXYXRjaEF1ZGl0UmVzcG9uc2USKgoHcmVjb3JkcxgBIAMoCzIZLnNhbGx5cG9ydC52MS5BdWRpdFJlY29yZCIUChJWZXJpZnlBdWRpdFJlcXVlc3QiYQoTVmVyaWZ5QXVkaXRSZXNwb25zZRIOCgZpbnRhY3QYASABKAgSDwoHcmVjb3JkcxgCIAEoBBIXCg9jaGVja3BvaW50X3NpemUYAyABKAQSEAoIcHJvYmxlbXMYBCADKAkiUQoRUmVhZEF1ZGl0UmVzcG9uc2USKgoHcmVjb3JkcxgBIAMoCzIZLnNhbGx5cG9ydC52MS5BdWRpdFJlY29yZBIQCghsb2dfc2l6ZRgCIAEoBCKtAQoLQXVkaXRSZWNvcmQSDQoFaW5kZXgYASABKAQSEQoJbGVhZl9oYXNoGAIgASgJEgwKBGtpbmQYAyABKAkSDgoGcmVzdWx0GAQgASgJEg8KB3RpbWVfbXMYBSABKAQSDwoHY2FsbF9pZBgGIAEoCRISCgpzZXNzaW9uX2lkGAcgASgJEhIKCnJ1bGVzX2hhc2gYCCABKAkSFAoMcGF5bG9hZF9qc29uGAkgASgJMpMDCg9PcGVyYXRvclNlcnZpY2USTAoJR2V0U3RhdHVzEh4uc2FsbHlwb3J0LnYxLkdldFN0YXR1c1JlcXVlc3QaHy5zYWxseXBvcnQudjEuR2V0U3RhdHVzUmVzcG9uc2USPQoEU3RvcBIZLnNhbGx5cG9ydC52MS5TdG9wUmVxdWVzdBoaLnNhbGx5cG9ydC52MS5TdG9wUmVzcG9uc2USTAoJUmVhZEF1ZGl0Eh4uc2FsbHlwb3J0LnYxLlJlYWRBdWRpdFJlcXVlc3QaHy5zYWxseXBvcnQudjEuUmVhZEF1ZGl0UmVzcG9uc2USUQoKV2F0Y2hBdWRpdBIfLnNhbGx5cG9ydC52MS5XYXRjaEF1ZGl0UmVxdWVzdBogLnNhbGx5cG9ydC52MS5XYXRjaEF1ZGl0UmVzcG9uc2UwARJSCgtWZXJpZnlBdWRpdBIgLnNhbGx5cG9ydC52MS5WZXJpZnlBdWRpdFJlcXVlc3QaIS5zYWxseXBvcnQudjEuVmVyaWZ5QXVkaXRSZXNwb25zZWIGcHJvdG8z");
 
 /**
  * @generated from message sallyport.v1.GetStatusRequest
@@ -213,6 +213,89 @@ export const ReadAuditRequestSchema: GenMessage<ReadAuditRequest> = /*@__PURE__*
   messageDesc(file_sallyport_v1_operator_service, 4);
 
 /**
+ * @generated from message sallyport.v1.WatchAuditRequest
+ */
+export type WatchAuditRequest = Message<"sallyport.v1.WatchAuditRequest"> & {
+  /**
+   * The first index wanted; negative counts from the end.
+   *
+   * @generated from field: int64 from = 1;
+   */
+  from: bigint;
+};
+
+/**
+ * Describes the message sallyport.v1.WatchAuditRequest.
+ * Use `create(WatchAuditRequestSchema)` to create a new message.
+ */
+export const WatchAuditRequestSchema: GenMessage<WatchAuditRequest> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_operator_service, 5);
+
+/**
+ * @generated from message sallyport.v1.WatchAuditResponse
+ */
+export type WatchAuditResponse = Message<"sallyport.v1.WatchAuditResponse"> & {
+  /**
+   * @generated from field: repeated sallyport.v1.AuditRecord records = 1;
+   */
+  records: AuditRecord[];
+};
+
+/**
+ * Describes the message sallyport.v1.WatchAuditResponse.
+ * Use `create(WatchAuditResponseSchema)` to create a new message.
+ */
+export const WatchAuditResponseSchema: GenMessage<WatchAuditResponse> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_operator_service, 6);
+
+/**
+ * @generated from message sallyport.v1.VerifyAuditRequest
+ */
+export type VerifyAuditRequest = Message<"sallyport.v1.VerifyAuditRequest"> & {
+};
+
+/**
+ * Describes the message sallyport.v1.VerifyAuditRequest.
+ * Use `create(VerifyAuditRequestSchema)` to create a new message.
+ */
+export const VerifyAuditRequestSchema: GenMessage<VerifyAuditRequest> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_operator_service, 7);
+
+/**
+ * @generated from message sallyport.v1.VerifyAuditResponse
+ */
+export type VerifyAuditResponse = Message<"sallyport.v1.VerifyAuditResponse"> & {
+  /**
+   * @generated from field: bool intact = 1;
+   */
+  intact: boolean;
+
+  /**
+   * @generated from field: uint64 records = 2;
+   */
+  records: bigint;
+
+  /**
+   * @generated from field: uint64 checkpoint_size = 3;
+   */
+  checkpointSize: bigint;
+
+  /**
+   * What is wrong, and where. Empty when nothing is.
+   *
+   * @generated from field: repeated string problems = 4;
+   */
+  problems: string[];
+};
+
+/**
+ * Describes the message sallyport.v1.VerifyAuditResponse.
+ * Use `create(VerifyAuditResponseSchema)` to create a new message.
+ */
+export const VerifyAuditResponseSchema: GenMessage<VerifyAuditResponse> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_operator_service, 8);
+
+/**
  * @generated from message sallyport.v1.ReadAuditResponse
  */
 export type ReadAuditResponse = Message<"sallyport.v1.ReadAuditResponse"> & {
@@ -232,7 +315,7 @@ export type ReadAuditResponse = Message<"sallyport.v1.ReadAuditResponse"> & {
  * Use `create(ReadAuditResponseSchema)` to create a new message.
  */
 export const ReadAuditResponseSchema: GenMessage<ReadAuditResponse> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 5);
+  messageDesc(file_sallyport_v1_operator_service, 9);
 
 /**
  * @generated from message sallyport.v1.AuditRecord
@@ -291,10 +374,10 @@ export type AuditRecord = Message<"sallyport.v1.AuditRecord"> & {
  * Use `create(AuditRecordSchema)` to create a new message.
  */
 export const AuditRecordSchema: GenMessage<AuditRecord> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 6);
+  messageDesc(file_sallyport_v1_operator_service, 10);
 
 /**
- * What an operator asks the daemon itself. Served on the operator socket only. Everything that changes who may do
+ * What an operator asks the daemon itself, on the operator socket or from the console. Everything that changes who may do
  * what is a governed tool call, not a method here.
  *
  * @generated from service sallyport.v1.OperatorService
@@ -325,6 +408,26 @@ export const OperatorService: GenService<{
     methodKind: "unary";
     input: typeof ReadAuditRequestSchema;
     output: typeof ReadAuditResponseSchema;
+  },
+  /**
+   * Records as they are written, from an index on.
+   *
+   * @generated from rpc sallyport.v1.OperatorService.WatchAudit
+   */
+  watchAudit: {
+    methodKind: "server_streaming";
+    input: typeof WatchAuditRequestSchema;
+    output: typeof WatchAuditResponseSchema;
+  },
+  /**
+   * Reads the whole log, as `audit verify` does.
+   *
+   * @generated from rpc sallyport.v1.OperatorService.VerifyAudit
+   */
+  verifyAudit: {
+    methodKind: "unary";
+    input: typeof VerifyAuditRequestSchema;
+    output: typeof VerifyAuditResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_sallyport_v1_operator_service, 0);
