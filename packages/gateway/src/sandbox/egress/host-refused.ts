@@ -1,0 +1,20 @@
+/** The gate does not connect to this host. Shown in full to whoever asked, so it names no address behind the name. */
+export class HostRefused extends Error {
+  /** `host:port`, or what was asked for instead, made printable. */
+  readonly target: string;
+  /** What would let it through. Absent: nothing would. */
+  readonly remedy: string | undefined;
+
+  constructor(target: string, reason: string, remedy?: string) {
+    super(reason);
+    this.name = 'HostRefused';
+    this.target = showTarget(target);
+    this.remedy = remedy;
+  }
+}
+
+/** Whoever asked chose this text: it must not break a line of a log or of an answer. */
+function showTarget(target: string): string {
+  const shown = target.slice(0, 300).replaceAll(/[^\x21-\x7e]/g, '?');
+  return target.length > 300 ? `${shown}…` : shown;
+}

@@ -1,0 +1,59 @@
+import { isIPv4, isIPv6, SocketAddress } from 'node:net';
+import { domainToASCII, domainToUnicode } from 'node:url';
+
+/** The text is not a host as the gate reads them; the message says what is wrong with it. */
+export class HostSyntaxError extends Error {}
+
+const longestName = 253;
+const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+/** Programs read such a last label as part of an address: decimal, octal or hexadecimal. */
+const number = /^(?:[0-9]+|0x[0-9a-f]*)$/;
+
+/**
+ * The name in lower case. Letters, digits and hyphens only, other scripts as A-labels; an address in any spelling,
+ * a dot at the end and everything else is an error: two programs must not read the same text as two hosts.
+ */
+export function parseHostName(text: string): string {
+  // Before anything else: lower-casing turns some other letters into ASCII ones.
+  if (!/^[A-Za-z0-9.-]+$/.test(text)) throw new HostSyntaxError('the name holds characters that no host name has');
+  if (text.length > longestName) throw new HostSyntaxError(`the name is longer than ${longestName} characters`);
+  const name = text.toLowerCase();
+  const labels = name.split('.');
+  if (number.test(labels.at(-1) ?? '')) throw new HostSyntaxError('it is an address, not a name');
+  for (const each of labels) {
+    if (!label.test(each)) throw new HostSyntaxError('the name has an empty, overlong or misspelt part');
+    if (each.startsWith('xn--') && !isALabel(each))
+      throw new HostSyntaxError('the name has a part that encodes no text');
+  }
+  return name;
+}
+
+/** What cannot be decoded comes back as it is. */
+function isALabel(encoded: string): boolean {
+  const text = domainToUnicode(encoded);
+  return text !== encoded && domainToASCII(text) === encoded;
+}
+
+/** An address in the one spelling that the system itself uses; IPv6 in brackets, as in a URL. */
+export function parseAddress(text: string): readonly [string] | undefined {
+  if (isIPv4(text)) return [text];
+  const inner = /^\[([0-9a-f:]+)\]$/.exec(text)?.[1];
+  if (inner === undefined || !isIPv6(inner)) return undefined;
+  return new SocketAddress({ address: inner, family: 'ipv6' }).address === inner ? [inner] : undefined;
+}
+
+/** Takes `host:port` apart; `defaultPort` stands in for a port that is not there. The host is not looked at. */
+export function splitPort(text: string, defaultPort?: number): { readonly host: string; readonly port: number } {
+  const [, host = '', portText] = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/s.exec(text) ?? [];
+  if (host === '') throw new HostSyntaxError('it is not a host and a port');
+  const port = portText === undefined ? defaultPort : parsePort(portText);
+  if (port === undefined) throw new HostSyntaxError('the port is missing');
+  return { host, port };
+}
+
+/** As every program writes it: no sign, no leading zero. */
+function parsePort(text: string): number {
+  const port = /^[1-9][0-9]{0,4}$/.test(text) ? Number(text) : 0;
+  if (port < 1 || port > 65_535) throw new HostSyntaxError('the port is no number from 1 to 65535');
+  return port;
+}
