@@ -9,6 +9,7 @@ import type { LeaseGrantOptions } from './lease.ts';
 import type { SessionCreateOptions } from './session.ts';
 import type { InvokeOptions } from './tool-invoke.ts';
 import type { ToolListOptions } from './tool-list.ts';
+import type { ToolNewOptions } from './tool-new.ts';
 
 export interface GlobalOptions {
   readonly json?: boolean;
@@ -92,6 +93,16 @@ function addToolCommands(program: Command, start: Start): void {
     .option('--correlation-id <id>', 'kept in the record and the answer')
     .action((name: string, pairs: string[], options: InvokeOptions) =>
       start(async (context) => (await import('./tool-invoke.ts')).invokeTool(name, pairs, options, context)),
+    );
+  tool
+    .command('new <name>')
+    .description('write a tool of your own from a template')
+    .option('--ts', 'in TypeScript, with the SDK; this is the default')
+    .option('--py', 'in Python')
+    .option('--sh', 'in Bash')
+    .option('--folder <folder>', 'where to put it, instead of the folder the daemon watches')
+    .action((name: string, options: ToolNewOptions) =>
+      start(async (context) => (await import('./tool-new.ts')).newTool(name, options, context)),
     );
 }
 

@@ -1,0 +1,123 @@
+import { writeSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import { describeUsage } from './describe-usage.ts';
+import type { JsonObject } from './json.ts';
+import { InvalidInput, runTool } from './run-tool.ts';
+import { defineTool, ToolError } from './tool.ts';
+import type { Tool, ToolSpec } from './tool.ts';
+
+/** How a tool ends. Whatever is not 0 comes with a reason on stderr. */
+export const toolExitCodes = {
+  success: 0,
+  /** An error that nobody expected, or an output that breaks the tool's own schema. Node uses it for crashes, too. */
+  defect: 1,
+  /** The input or the command line is not what the tool takes. */
+  usage: 2,
+  /** The tool threw a ToolError. */
+  failure: 3,
+} as const;
+
+export interface ToolProcess {
+  /** Without the program and its file. */
+  readonly args: readonly string[];
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly writeOutput: (text: string) => Promise<void>;
+  readonly writeError: (text: string) => Promise<void>;
+}
+
+/**
+ * Makes this process the tool: answers `--schema` and `--help`, otherwise reads one call from stdin, prints its answer
+ * and ends the process, whatever the tool left running. From here on, what anything else prints to stdout goes to stderr.
+ */
+export function serveTool<const Input extends JsonObject, const Output extends JsonObject = JsonObject>(
+  tool: ToolSpec<Input, Output> | Tool<Input, Output>,
+): void {
+  const defined = 'spec' in tool ? tool : defineTool(tool);
+  const streams = { writeOutput: writer(process.stdout), writeError: writer(process.stderr) };
+  process.stdout.write = process.stderr.write.bind(process.stderr);
+  process.on('exit', complainAboutSilence);
+  const crash = (defect: unknown): void => {
+    streams.writeError(describeDefect(defect)).then(endDefective, endDefective);
+  };
+  process.on('uncaughtException', crash);
+  void answerProcess(defined, { args: process.argv.slice(2), stdin: process.stdin, ...streams }).then(end, crash);
+}
+
+function end(exitCode: number): never {
+  process.off('exit', complainAboutSilence);
+  process.exit(exitCode);
+}
+
+function endDefective(): never {
+  end(toolExitCodes.defect);
+}
+
+// Nothing on stdout and exit code 0 would count as success.
+function complainAboutSilence(): void {
+  writeSync(process.stderr.fd, 'The tool ended without an answer.\n');
+  process.exitCode = toolExitCodes.defect;
+}
+
+/** One life of a tool's process. Resolves with its exit code; rejects only when nobody reads what it writes. */
+export async function answerProcess<Input extends JsonObject, Output extends JsonObject>(
+  tool: Tool<Input, Output>,
+  { args, stdin, writeOutput, writeError }: ToolProcess,
+): Promise<number> {
+  const [option, ...more] = args;
+  if (option === '--schema' && more.length === 0) {
+    await writeOutput(`${JSON.stringify(tool.schema)}\n`);
+    return toolExitCodes.success;
+  }
+  if (option === '--help' && more.length === 0) {
+    await writeOutput(describeUsage(tool.spec));
+    return toolExitCodes.success;
+  }
+  if (option !== undefined) {
+    await writeError(`${tool.spec.name} does not know ${args.join(' ')}.\n\n${describeUsage(tool.spec)}`);
+    return toolExitCodes.usage;
+  }
+  if (stdin.isTTY === true) {
+    await writeError(`${tool.spec.name} waits for JSON on standard input.\n\n${describeUsage(tool.spec)}`);
+    return toolExitCodes.usage;
+  }
+  try {
+    await writeOutput(`${await runTool(tool, await readText(stdin))}\n`);
+    return toolExitCodes.success;
+  } catch (error) {
+    await writeError(describeFailure(error));
+    return exitCodeOf(error);
+  }
+}
+
+async function readText(stdin: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stdin) chunks.push(chunk as Buffer);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch (error) {
+    throw new InvalidInput('The input is not UTF-8.', { cause: error });
+  }
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof ToolError) return toolExitCodes.failure;
+  return error instanceof InvalidInput ? toolExitCodes.usage : toolExitCodes.defect;
+}
+
+function describeFailure(error: unknown): string {
+  const isExpected = error instanceof ToolError || error instanceof InvalidInput;
+  return isExpected ? `${error.message}\n` : describeDefect(error);
+}
+
+function describeDefect(error: unknown): string {
+  return `Unexpected: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`;
+}
+
+/** Resolves when the other side has what was written, so that the process may end. */
+function writer(stream: Writable): (text: string) => Promise<void> {
+  const write = stream.write.bind(stream);
+  return (text) =>
+    new Promise((resolve, reject) => {
+      write(text, (error) => (error ? reject(error) : resolve()));
+    });
+}
