@@ -9,6 +9,8 @@ export interface Launch {
   readonly user?: { readonly uid: number; readonly gid: number };
   /** What the process finds on descriptor 3, 4, 5 and so on. */
   readonly descriptors: readonly LaunchDescriptor[];
+  /** What other programs must leave alone while this one is planned and runs; see `MountGate`. Absent: nothing. */
+  readonly claims?: MountClaims;
 }
 
 export type LaunchDescriptor =
@@ -20,3 +22,16 @@ export type LaunchDescriptor =
   | { readonly kind: 'status' }
   /** The child waits on it until it can read one byte: by then it is in its control group. */
   | { readonly kind: 'release' };
+
+/** Paths of the machine. */
+export interface MountClaims {
+  /** Files and folders that the program can change. */
+  readonly writes: readonly string[];
+  /**
+   * Where something is mounted inside another mount: hidden and frozen paths and the folders on the way to them. The
+   * program itself cannot move or replace these.
+   */
+  readonly holds: readonly string[];
+  /** Those of `holds` below which the program can change nothing. */
+  readonly shuts: readonly string[];
+}

@@ -1,4 +1,4 @@
-import { constants, mkdirSync } from 'node:fs';
+import { constants, lchownSync, mkdirSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { refuse } from '../model/refusal.ts';
@@ -115,10 +115,18 @@ function makeFolder(parent: Pin, name: string, named: NamedPath, reach: Reach, o
   onMakeFolder(realPath);
   try {
     mkdirSync(parent.entry(name), { mode: constants.S_IRWXU | constants.S_IRWXG | constants.S_IRWXO });
+    handOver(parent, name);
   } catch (error) {
     // Another call made it just now.
     if (!hasCode(error, 'EEXIST')) throw error;
   }
+}
+
+/** What root makes in somebody's folder is theirs. */
+function handOver(parent: Pin, name: string): void {
+  if (process.geteuid?.() !== 0) return;
+  const { uid, gid } = parent.stat();
+  if (uid !== 0) lchownSync(parent.entry(name), uid, gid);
 }
 
 function throughLink(named: NamedPath): ToolRefused {
