@@ -38,7 +38,9 @@ test('what a tool opens is judged by the rules that judged the call, for the sam
   const rules = rulesOf({ judgePaths: (question) => (asked.push(question), judge) });
   assert.equal(open(rules).context.paths, judge);
   const question = { tool: toolOf().definition, principal: 'agent', agent: 'ada', mode: 'ALERT', consented: false };
-  assert.deepEqual(asked, [question]);
+  const { value } = argumentsOf().arguments;
+  const { startedAtMs } = callOf();
+  assert.deepEqual(asked, [{ ...question, resources: { paths: [] }, arguments: value, nowMs: startedAtMs }]);
 });
 
 test('only a call that a person was asked about may meet what needs asking', () => {

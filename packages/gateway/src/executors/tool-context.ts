@@ -34,7 +34,7 @@ export interface ToolContextParts {
 
 export function createToolContexts({ trashFolder, programs, content, secrets }: ToolContextParts): ToolContextFactory {
   return (call, signal) => {
-    const { session, tool, mode, rules, verdict, lease, onProgress } = call;
+    const { session, tool, resources, mode, rules, verdict, lease, onProgress } = call;
     const { principal, agent } = session;
     // Only a consent lets a call with this verdict run; for a preview, the person who will be asked may see it all.
     const consented = verdict.effect === 'require_approval';
@@ -46,9 +46,22 @@ export function createToolContexts({ trashFolder, programs, content, secrets }: 
       callId: call.callId,
       workingDirectory: session.workingDirectory,
       signal,
-      paths: narrowPaths(rules.judgePaths({ tool: tool.definition, principal, agent, mode, consented }), lease),
+      paths: narrowPaths(
+        rules.judgePaths({
+          tool: tool.definition,
+          principal,
+          agent,
+          mode,
+          resources,
+          arguments: call.arguments.value,
+          nowMs: call.startedAtMs,
+          consented,
+        }),
+        lease,
+      ),
       grants,
       programs,
+      policyKey: `${rules.hash} ${mode}`,
       content: content(session, signal),
       readSecrets: () => Object.fromEntries(secrets.secretsFor(grants.secrets, { tool: tool.definition.name })),
       reportProgress: (progress) => onProgress?.(progress),

@@ -2,25 +2,34 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json, JsonObject } from '@sallyport/contract';
 import type { Violation } from '../model/refusal.ts';
+import { compileForeignSchema } from './compile-foreign-schema.ts';
 import { countValues } from './count-values.ts';
-import { nearestNames } from './nearest-names.ts';
+import { describeViolation } from './describe-violation.ts';
+import type { Subject } from './describe-violation.ts';
+import { TooMuchWork, WorkMeter } from './work-meter.ts';
+
+export type { Subject } from './describe-violation.ts';
 
 const mostViolations = 50;
 const mostValuesListed = 10_000;
-const longestField = 200;
 
-export type Subject = 'arguments' | 'result';
+export interface SchemaSource {
+  /** Somebody else wrote the schema, and `parseForeignSchema` let it through. Absent: it is our own. */
+  readonly isForeign?: boolean;
+}
 
 /** Checks values against one schema. Compiled at first use: most tools are never called in a run. */
 export class SchemaCheck {
   readonly #schema: JsonObject;
   readonly #subject: Subject;
+  readonly #meter: WorkMeter | undefined;
   #validate: ValidateFunction | undefined;
   #listAll: ValidateFunction | undefined;
 
-  constructor(schema: JsonObject, subject: Subject) {
+  constructor(schema: JsonObject, subject: Subject, { isForeign = false }: SchemaSource = {}) {
     this.#schema = schema;
     this.#subject = subject;
+    this.#meter = isForeign ? new WorkMeter() : undefined;
   }
 
   /**
@@ -28,14 +37,14 @@ export class SchemaCheck {
    * value is so large that listing them could hold up everyone else: then the first one.
    */
   check(value: Json): readonly Violation[] {
-    let validate = this.compile();
-    if (validate(value)) return [];
-    if (countValues(value, mostValuesListed) < mostValuesListed) {
-      validate = this.#listAll ??= this.#compile({ allErrors: true });
-      validate(value);
+    if (this.#meter === undefined) return this.#findViolations(value);
+    try {
+      return this.#findViolations(value);
+    } catch (error) {
+      // Running out of stack is another way in which a schema can ask for too much.
+      if (!(error instanceof TooMuchWork || error instanceof RangeError)) throw error;
+      return [{ field: '', rule: 'work', message: `the ${this.#subject} cannot be checked: the schema asks too much` }];
     }
-    const errors = (validate.errors ?? []).filter((error) => error.keyword !== 'if');
-    return errors.slice(0, mostViolations).map((error) => describeError(error, this.#subject));
   }
 
   /** Costs milliseconds the first time. */
@@ -44,7 +53,31 @@ export class SchemaCheck {
     return this.#validate;
   }
 
+  #findViolations(value: Json): readonly Violation[] {
+    const validate = this.compile();
+    this.#meter?.begin(countValues(value, Infinity));
+    if (validate(value)) return [];
+    const first = validate.errors ?? [];
+    const isSmall = countValues(value, mostValuesListed) < mostValuesListed;
+    const errors = ((isSmall ? this.#listErrors(value) : undefined) ?? first).filter(({ keyword }) => keyword !== 'if');
+    return errors.slice(0, mostViolations).map((error) => describeViolation(error, this.#subject));
+  }
+
+  /** Absent: listing all of them would take too long. */
+  #listErrors(value: Json): readonly ErrorObject[] | undefined {
+    const validate = (this.#listAll ??= this.#compile({ allErrors: true }));
+    this.#meter?.begin(0);
+    try {
+      validate(value);
+      return validate.errors ?? undefined;
+    } catch (error) {
+      if (error instanceof TooMuchWork) return undefined;
+      throw error;
+    }
+  }
+
   #compile(options: { readonly allErrors: boolean }): ValidateFunction {
+    if (this.#meter !== undefined) return compileForeignSchema(this.#schema, this.#meter, options);
     // A fresh instance a schema: nothing that one schema declares can reach another. Formats are remarks to readers.
     return new Ajv2020({
       ...options,
@@ -58,40 +91,4 @@ export class SchemaCheck {
       ownProperties: true,
     }).compile(this.#schema);
   }
-}
-
-function describeError(error: ErrorObject, subject: Subject): Violation {
-  const path = error.instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
-  // Callers choose the names in it.
-  const field = path.slice(0, longestField).toWellFormed();
-  const at = (name: string): string => (field === '' ? name : `${field}.${name}`);
-  const named = field || `the ${subject}`;
-  switch (error.keyword) {
-    case 'required': {
-      const name = String(error.params['missingProperty']);
-      return { field: at(name), rule: 'required', message: `${at(name)} is required` };
-    }
-    case 'additionalProperties': {
-      const name = String(error.params['additionalProperty']).slice(0, 100).toWellFormed();
-      const known = Object.keys((error.parentSchema?.['properties'] as object | undefined) ?? {});
-      const [nearest] = nearestNames(name, known, 1);
-      const others = known.length === 0 ? 'there are none' : `use ${known.join(', ')}`;
-      const advice = nearest === undefined ? others : `did you mean ${at(nearest)}?`;
-      const what = subject === 'arguments' ? 'an argument' : 'in the schema';
-      return { field: at(name), rule: 'unknown', message: `${at(name)} is not ${what}; ${advice}` };
-    }
-    case 'type':
-      return { field, rule: 'type', message: `${named} must be ${String(error.params['type'])}` };
-    case 'enum': {
-      const allowed = (error.params['allowedValues'] as Json[]).map((value) => JSON.stringify(value)).join(', ');
-      return { field, rule: 'enum', message: `${named} must be one of ${allowed}` };
-    }
-    default:
-      return { field, rule: ruleName(error.keyword), message: `${named} ${error.message ?? 'does not fit'}` };
-  }
-}
-
-/** `maxLength` → `max_length`: rule names look the same on every door. */
-function ruleName(keyword: string): string {
-  return keyword.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
+import { refuse } from '../model/refusal.ts';
 import { toolOf } from '../stages/facts.test-kit.ts';
 import { isVisible, Registry } from './registry.ts';
 
@@ -85,4 +86,72 @@ test('warming up survives a schema that does not compile, and only its own tool 
   assert.throws(() => registry.schemasOf(broken).input.check({}));
   assert.equal(registry.schemasOf(good).input.check({}).length, 1);
   await registry.warmUp(AbortSignal.abort());
+});
+
+test('a source replaces its own tools and no others, and whoever listens hears of it', () => {
+  requirement('DEF-3');
+  const registry = registryOf(read);
+  let changes = 0;
+  const stop = registry.onChange(() => changes++);
+  const first = toolOf({ name: 'text.count', origin: 'executable' });
+  assert.deepEqual(registry.replaceSource('installed', [first]), []);
+  assert.deepEqual(registry.replaceSource('upstream', [toolOf({ name: 'other.tool' })]), []);
+  const second = toolOf({ name: 'text.sort' });
+  registry.replaceSource('installed', [second]);
+  assert.deepEqual(names(registry.all), ['files.read', 'other.tool', 'text.sort']);
+  assert.equal(registry.find('text.count'), undefined);
+  assert.equal(registry.schemasOf(first).tool, first, 'a call in flight still checks its result');
+  assert.equal(changes, 3);
+  stop();
+  registry.replaceSource('installed', []);
+  assert.equal(changes, 3);
+});
+
+test('a source cannot take a name, an alias, or what models would take for one of them', () => {
+  requirement('DEF-6');
+  const registry = registryOf(read);
+  registry.replaceSource('upstream', [toolOf({ name: 'far.tool' })]);
+  const late = ['files.read', 'files_read', 'read_file', 'read.file', 'far.tool', 'far_tool'].map((name) =>
+    toolOf({ name }),
+  );
+  const fine = toolOf({ name: 'fine' });
+  const rejected = registry.replaceSource('installed', [...late, fine]);
+  assert.deepEqual(
+    rejected.map(({ tool }) => tool),
+    late,
+  );
+  assert.ok(rejected.every(({ reason }) => reason.startsWith('its name belongs to ')));
+  assert.deepEqual(names(registry.all), ['far.tool', 'files.read', 'fine']);
+  const twins = [toolOf({ name: 'a.b' }), toolOf({ name: 'a_b' }), toolOf({ name: 'a.b' })];
+  assert.deepEqual(
+    registry.replaceSource('installed', twins).map(({ reason }) => reason),
+    ['its name belongs to a.b', 'a.b@1.0.0 is there already'],
+  );
+});
+
+test('a name without a version means the newest that can be called', () => {
+  requirement('DEF-7');
+  const registry = new Registry();
+  const unusable = { explainUnusable: () => refuse('TOOL_NOT_ACCEPTED', 'registry', 'New.') };
+  const versions = ['1.0.0', '1.10.0', '1.9.0', '2.0.0'].map((version) =>
+    toolOf({ name: 'text.count', version }, version === '2.0.0' ? unusable : {}),
+  );
+  registry.replaceSource('installed', versions);
+  assert.equal(registry.find('text.count')?.tool.definition.version, '1.10.0');
+  for (const tool of versions) assert.equal(registry.find(`text.count@${tool.definition.version}`)?.tool, tool);
+  assert.deepEqual(
+    registry.versionsOf('text.count').map(({ definition }) => definition.version),
+    ['2.0.0', '1.10.0', '1.9.0', '1.0.0'],
+  );
+  assert.deepEqual(names(registry.all), ['text.count']);
+  registry.replaceSource('installed', [versions[3] ?? assert.fail()]);
+  assert.equal(registry.find('text.count')?.tool, versions[3], 'if none can be called, it says why');
+});
+
+test('schemas of others are held to what they can be trusted with', () => {
+  const registry = new Registry();
+  const inputSchema = { type: 'object', properties: { text: { type: 'string', pattern: '^(a+)+$' } } };
+  const tool = toolOf({ name: 'text.count', origin: 'executable', inputSchema });
+  registry.replaceSource('installed', [tool]);
+  assert.equal(registry.schemasOf(tool).input.check({ text: `${'a'.repeat(50_000)}!` }).length, 1);
 });

@@ -1,8 +1,10 @@
 import { Fault } from '../model/fault.ts';
 import type { Mode, Principal } from '../model/session.ts';
 import type { AnyTool } from '../model/tool.ts';
+import { compareVersions } from './compare-versions.ts';
 import { nearestNames } from './nearest-names.ts';
 import { SchemaCheck } from './check-schema.ts';
+import { joinVersion } from './tool-name.ts';
 
 export interface RegisteredTool {
   readonly tool: AnyTool;
@@ -10,37 +12,81 @@ export interface RegisteredTool {
   readonly output: SchemaCheck;
 }
 
-/** All tools, by canonical name and by alias. */
-export class Registry {
-  readonly #byName = new Map<string, RegisteredTool>();
-  readonly #tools: RegisteredTool[] = [];
+/** A tool that could not be taken in, and why. */
+export interface RejectedTool {
+  readonly tool: AnyTool;
+  readonly reason: string;
+}
 
-  /** Throws when a name or alias is taken: two tools must never answer to one name. */
+/**
+ * All tools, by canonical name, by alias and by `name@version`. Those built in are there from the start; every other
+ * source sets its own whenever they change. A call keeps the tool that it found, whatever happens here meanwhile.
+ */
+export class Registry {
+  readonly #builtIn: RegisteredTool[] = [];
+  readonly #sources = new Map<string, readonly RegisteredTool[]>();
+  /** Also of tools that were replaced: calls in flight still check their results. */
+  readonly #registered = new WeakMap<AnyTool, RegisteredTool>();
+  readonly #listeners = new Set<() => void>();
+  /** By name and alias: the version that is meant when a call names none. */
+  #byName = new Map<string, RegisteredTool>();
+  #byVersion = new Map<string, RegisteredTool>();
+  /** One a name, by name. */
+  #tools: readonly RegisteredTool[] = [];
+
+  /** Adds a tool that is built in. Throws when a name or alias is taken: two tools must never answer to one name. */
   register(tool: AnyTool): void {
-    const { definition } = tool;
-    const names = [definition.name, ...definition.aliases];
-    for (const name of names) {
+    for (const name of namesOf(tool)) {
       const taken = this.#byName.get(name);
       if (taken !== undefined) throw new Error(`the name ${name} belongs to ${taken.tool.definition.name}`);
     }
-    const registered = {
-      tool,
-      input: new SchemaCheck(definition.inputSchema, 'arguments'),
-      output: new SchemaCheck(definition.outputSchema, 'result'),
-    };
-    for (const name of names) this.#byName.set(name, registered);
-    this.#tools.push(registered);
-    this.#tools.sort((a, b) => a.tool.definition.name.localeCompare(b.tool.definition.name));
+    this.#builtIn.push(this.#prepare(tool));
+    this.#index();
   }
 
-  find(nameOrAlias: string): RegisteredTool | undefined {
-    return this.#byName.get(nameOrAlias);
+  /**
+   * Puts the tools of a source in the place of those it had. Several versions of one name may be among them. A tool
+   * whose name belongs to another source, or is no different from another one for models, is left out.
+   */
+  replaceSource(source: string, tools: readonly AnyTool[]): readonly RejectedTool[] {
+    const rejected: RejectedTool[] = [];
+    const accepted: RegisteredTool[] = [];
+    const others = this.#listNames(source);
+    const own = new Map<string, string>();
+    for (const tool of tools) {
+      const { name, version } = tool.definition;
+      const forms = namesOf(tool).map(exportedForm);
+      const owner =
+        firstOf(forms, (form) => others.get(form)) ?? firstOf(forms, (form) => exceptSame(own.get(form), name));
+      if (owner !== undefined) rejected.push({ tool, reason: `its name belongs to ${owner}` });
+      else if (accepted.some((each) => isSame(each.tool, tool))) {
+        rejected.push({ tool, reason: `${joinVersion(name, version)} is there already` });
+      } else {
+        for (const form of forms) own.set(form, name);
+        accepted.push(this.#registered.get(tool) ?? this.#prepare(tool));
+      }
+    }
+    this.#sources.set(source, accepted);
+    this.#index();
+    for (const listener of this.#listeners) listener();
+    return rejected;
   }
 
-  /** Throws when the tool is not the registered one: what cannot be checked must not pass. */
+  /** Called after the tools of a source were replaced, and not for built-in ones. Returns how to stop it. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** By canonical name, alias, or `name@version`. */
+  find(name: string): RegisteredTool | undefined {
+    return this.#byName.get(name) ?? this.#byVersion.get(name);
+  }
+
+  /** Throws when the tool never was a registered one: what cannot be checked must not pass. */
   schemasOf(tool: AnyTool): RegisteredTool {
-    const registered = this.#byName.get(tool.definition.name);
-    if (registered?.tool !== tool) throw new Fault('INTERNAL', `${tool.definition.name} is not registered`);
+    const registered = this.#registered.get(tool);
+    if (registered === undefined) throw new Fault('INTERNAL', `${tool.definition.name} is not registered`);
     return registered;
   }
 
@@ -50,8 +96,17 @@ export class Registry {
     return nearestNames(wanted, names);
   }
 
+  /** One a name: the version that is meant when a call names none. */
   get all(): readonly AnyTool[] {
     return this.#tools.map(({ tool }) => tool);
+  }
+
+  /** Newest first. */
+  versionsOf(name: string): readonly AnyTool[] {
+    const versions = [...this.#byVersion.values()]
+      .map(({ tool }) => tool)
+      .filter((tool) => tool.definition.name === name);
+    return versions.sort((a, b) => compareVersions(b.definition.version, a.definition.version));
   }
 
   listForMode(mode: Mode): readonly AnyTool[] {
@@ -79,6 +134,77 @@ export class Registry {
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
+
+  #prepare(tool: AnyTool): RegisteredTool {
+    const { inputSchema, outputSchema, origin } = tool.definition;
+    const isForeign = origin !== undefined;
+    const registered = {
+      tool,
+      input: new SchemaCheck(inputSchema, 'arguments', { isForeign }),
+      output: new SchemaCheck(outputSchema, 'result', { isForeign }),
+    };
+    this.#registered.set(tool, registered);
+    return registered;
+  }
+
+  #index(): void {
+    const byName = new Map<string, RegisteredTool>();
+    const byVersion = new Map<string, RegisteredTool>();
+    for (const registered of [...this.#builtIn, ...[...this.#sources.values()].flat()]) {
+      const { name, version, aliases } = registered.tool.definition;
+      byVersion.set(joinVersion(name, version), registered);
+      const other = byName.get(name);
+      const meant = other === undefined ? registered : preferred(other, registered);
+      for (const each of [name, ...aliases]) byName.set(each, meant);
+    }
+    this.#byName = byName;
+    this.#byVersion = byVersion;
+    this.#tools = [...new Set(byName.values())].sort((a, b) =>
+      a.tool.definition.name.localeCompare(b.tool.definition.name),
+    );
+  }
+
+  /** Names of tools of all sources but one, as models see them, and whose they are. */
+  #listNames(exceptSource: string): Map<string, string> {
+    const names = new Map<string, string>();
+    const others = [...this.#sources].filter(([name]) => name !== exceptSource).flatMap(([, tools]) => tools);
+    for (const { tool } of [...this.#builtIn, ...others]) {
+      for (const name of namesOf(tool)) names.set(exportedForm(name), tool.definition.name);
+    }
+    return names;
+  }
+}
+
+function firstOf<Item, Found>(items: readonly Item[], look: (item: Item) => Found | undefined): Found | undefined {
+  return items.map(look).find((found) => found !== undefined);
+}
+
+function exceptSame(owner: string | undefined, name: string): string | undefined {
+  return owner === name ? undefined : owner;
+}
+
+function namesOf({ definition }: AnyTool): readonly string[] {
+  return [definition.name, ...definition.aliases];
+}
+
+/** Models get names without dots: what differs in them only would be one tool to them. */
+function exportedForm(name: string): string {
+  return name.replaceAll('.', '_');
+}
+
+function isSame(a: AnyTool, b: AnyTool): boolean {
+  return a.definition.name === b.definition.name && a.definition.version === b.definition.version;
+}
+
+/** The newest that can be called; if none can, the newest. */
+function preferred(a: RegisteredTool, b: RegisteredTool): RegisteredTool {
+  const [isUsable, isOtherUsable] = [isCallable(a.tool), isCallable(b.tool)];
+  if (isUsable !== isOtherUsable) return isUsable ? a : b;
+  return compareVersions(a.tool.definition.version, b.tool.definition.version) >= 0 ? a : b;
+}
+
+function isCallable(tool: AnyTool): boolean {
+  return tool.explainUnusable?.() === undefined;
 }
 
 export function isVisible(tool: AnyTool, principal: Principal): boolean {

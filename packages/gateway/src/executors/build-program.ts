@@ -1,0 +1,49 @@
+import type { JsonObject } from '@sallyport/contract';
+import { canonicalJson } from '@sallyport/contract';
+import { defaultProgramLimits } from '../model/program.ts';
+import type { Program } from '../model/program.ts';
+import type { ToolContext } from '../model/tool.ts';
+import { modeVariables } from '../registry/place-program.ts';
+import type { PlacedProgram } from '../registry/place-program.ts';
+import { isWithin } from '../sandbox/parse-path.ts';
+import { mountsFor } from './mounts-for.ts';
+
+/** For a program without a sandbox, which brings its own. */
+const plainEnvironment = { PATH: '/usr/bin:/bin', HOME: '/tmp', LANG: 'C.UTF-8' };
+const anywhere = '/tmp';
+
+/**
+ * A program as the rules let it run in this call: it sees and gets what they grant, and nothing else. It starts in the
+ * folder of the session if it may see it. Throws ToolRefused when what the rules forbid cannot be hidden from it.
+ */
+export async function buildProgram(
+  { file, fileOutside, mounts: ownMounts }: PlacedProgram,
+  given: { readonly args: readonly string[]; readonly stdin: Uint8Array },
+  context: Pick<ToolContext, 'grants' | 'paths' | 'signal' | 'readSecrets' | 'workingDirectory'>,
+): Promise<Program> {
+  const { environment, hosts, limits, isolation } = context.grants;
+  const isConfined = isolation === 'sandbox';
+  const granted = isConfined ? await mountsFor(context) : [];
+  const isVisible = granted.some(({ target }) => isWithin(target, context.workingDirectory));
+  return {
+    argv: [isConfined ? file : fileOutside, ...given.args],
+    environment: {
+      ...(isConfined ? {} : plainEnvironment),
+      ...environment,
+      ...context.readSecrets(),
+      // Last: no rule should make a program believe that it is run otherwise.
+      ...modeVariables,
+    },
+    workingDirectory: isVisible || !isConfined ? context.workingDirectory : anywhere,
+    stdin: given.stdin,
+    mounts: isConfined ? [...ownMounts, ...granted] : [],
+    hosts,
+    limits: { ...defaultProgramLimits, ...limits },
+    isolation,
+  };
+}
+
+/** The arguments as a program reads them: exactly the JSON that was judged, on one line. */
+export function writeArguments(args: JsonObject): Uint8Array {
+  return Buffer.from(`${canonicalJson(args)}\n`);
+}

@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ToolFailure } from '../model/tool.ts';
+import { largestPartBytes } from './find-tool-files.ts';
+import { parseToolFileName } from './tool-name.ts';
+
+/** Puts a program into the tools folder, whole or not at all, in place of one of the same name. Throws ToolFailure. */
+export async function installToolFile(folder: string, file: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  checkFileName(file);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  // Names with a dot in front are no tools, so that nobody looks at it before it is whole.
+  const draft = join(folder, `.${randomUUID()}`);
+  try {
+    await writeProgram(draft, bytes);
+    await rename(draft, join(folder, file));
+    await using handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+    await handle.sync();
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+/** Removes a file or folder from the tools folder. Nothing happens when it is gone already. */
+export async function removeToolFile(folder: string, file: string): Promise<void> {
+  checkFileName(file);
+  await rm(join(folder, file), { recursive: true, force: true });
+}
+
+async function writeProgram(path: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  await using handle = await open(path, 'wx', 0o700);
+  let length = 0;
+  for await (const chunk of bytes) {
+    length += chunk.length;
+    if (length > largestPartBytes) {
+      throw new ToolFailure('TOO_LARGE', `A tool is at most ${largestPartBytes} bytes large.`);
+    }
+    await handle.writeFile(chunk);
+  }
+  await handle.chmod(0o755);
+  await handle.sync();
+}
+
+function checkFileName(file: string): void {
+  if (parseToolFileName(file) !== undefined) return;
+  throw new ToolFailure(
+    'EXECUTION_ERROR',
+    `${JSON.stringify(file.slice(0, 100))} cannot be the name of a tool's file. Use a name such as text.count.py or text.count@1.2.0.`,
+    { category: 'validation_failed' },
+  );
+}

@@ -1,0 +1,101 @@
+import { hash } from 'node:crypto';
+import { accessSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Json, JsonObject } from '@sallyport/contract';
+import { canonicalJson } from '@sallyport/contract';
+import { programTool, readJson, readText } from '../../executors/program-tool.ts';
+import { readSourceFile } from '../../governance/rule-files.ts';
+import { readYaml } from '../../governance/read-yaml.ts';
+import { joinWords } from '../../governance/shell-words.ts';
+import { YamlReader } from '../../governance/yaml-reader.ts';
+import type { AssignedProperties } from '../../registry/define-foreign-tool.ts';
+import { defineForeignTool, detailOf } from '../../registry/define-foreign-tool.ts';
+import type { SkippedFile } from '../../registry/find-tool-files.ts';
+import { hashDefinition } from '../../registry/hash-definition.ts';
+import type { PlacedProgram } from '../../registry/place-program.ts';
+import type { OfferedTools, ToolOffer, ToolSource } from '../../registry/tool-offer.ts';
+import { resolveProgram } from '../shell/resolve-program.ts';
+import { fillTemplate } from './command-template.ts';
+import { readConfiguredTools } from './read-configured-tools.ts';
+import type { ConfiguredTool } from './read-configured-tools.ts';
+
+/**
+ * Tools that stand in YAML files: a command with places for arguments, never a line for a shell. The files may also
+ * assign properties to tools from elsewhere. A tool with a mistake is left out, and the mistake told with its line.
+ */
+export class ConfiguredSource implements ToolSource {
+  readonly #folder: string;
+  #assigned: ReadonlyMap<string, AssignedProperties> = new Map();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** What the files say about a tool, as of the last `list`. */
+  readonly assignedTo = (name: string): AssignedProperties | undefined => this.#assigned.get(name);
+
+  /** Reads the files at once, before it gives anything else a turn. */
+  readonly list = (): Promise<OfferedTools> => {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    const files = readdirSync(this.#folder).filter((name) => /^[^.].*\.ya?ml$/.test(name));
+    const offers: ToolOffer[] = [];
+    const skipped: SkippedFile[] = [];
+    const assigned = new Map<string, AssignedProperties>();
+    for (const file of files.sort()) {
+      const source = readYaml(readSourceFile(join(this.#folder, file)));
+      const reader = new YamlReader(source);
+      const contents = source.root && readConfiguredTools(source.root, reader);
+      offers.push(...(contents?.tools ?? []).map((tool) => offerConfigured(tool, file)));
+      for (const { tool, assigned: properties } of contents?.assignments ?? []) assigned.set(tool, properties);
+      for (const { line, column, message } of [...source.problems, ...reader.problems]) {
+        skipped.push({ file, reason: `line ${line}, column ${column}: ${message}` });
+      }
+    }
+    this.#assigned = assigned;
+    return Promise.resolve({ offers, skipped, isUnsettled: false });
+  };
+}
+
+function offerConfigured(tool: ConfiguredTool, file: string): ToolOffer {
+  const { description, assigned, command, stdin, stdout, words } = tool;
+  const definition = defineForeignTool(description, 'configured', { assigned });
+  const { asks_for: _, ...shown } = detailOf(description);
+  const detail: JsonObject = { ...shown, command, stdin, stdout };
+  const trouble = explainMissing(tool);
+  return {
+    origin: 'configured',
+    file,
+    tool: programTool({
+      definition,
+      openProgram: async () => placeSystemProgram(tool),
+      writeArgs: (args) => fillTemplate(words, args),
+      ...(stdin === 'none' ? { writeInput: () => new Uint8Array() } : {}),
+      readResult: stdout === 'json' ? readJson : (text): Json => ({ text: readText(text) }),
+      describeCommand: (args) => joinWords([resolveProgram(tool.program, '/').name, ...fillTemplate(words, args)]),
+    }),
+    // It has no bytes of its own; what stands in the file takes their place.
+    fileSha256: hash('sha256', canonicalJson(detail)),
+    definitionSha256: hashDefinition(definition),
+    detail,
+    ...(trouble === undefined ? {} : { trouble: { status: 'missing-binary', reason: trouble, isPassing: false } }),
+  };
+}
+
+/** Undefined: it is there. */
+function explainMissing({ program }: ConfiguredTool): string | undefined {
+  const missing = `its program ${program} is not there, or no program`;
+  try {
+    const { path } = resolveProgram(program, '/');
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile() ? undefined : missing;
+  } catch {
+    return missing;
+  }
+}
+
+/** A program of the machine sees itself where it is. Throws ToolRefused when it is not there. */
+function placeSystemProgram({ program }: ConfiguredTool): PlacedProgram {
+  const { path, isForeign } = resolveProgram(program, '/');
+  const mounts = isForeign ? [{ source: path, target: path, access: 'read' as const }] : [];
+  return { file: path, fileOutside: path, mounts };
+}

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ToolRefused } from '../../packages/gateway/src/model/tool.ts';
+import { sessionOf } from '../../packages/gateway/src/stages/facts.test-kit.ts';
+import { requirement } from '../requirement.ts';
+import { shellTool, ToolWorkshop } from './tool-workshop.ts';
+
+const words = `
+tools:
+  - name: text.repeat
+    description: Prints a word.
+    tags: [text]
+    command: [printf, '%s|%s', '{{word}}', '{{more}}']
+    parameters:
+      - { name: word, type: string, description: What to print. }
+      - { name: more, type: string, required: false }
+    risk: low
+    mutates: false
+  - name: text.upper
+    version: 2.0.0
+    description: Turns JSON into JSON.
+    command: [tr, 'a-z', 'A-Z']
+    stdin: json
+    stdout: json
+    input_schema: { type: object, properties: { X: { type: string } } }
+    output_schema: { type: object }
+`;
+
+test('an entry with a command and a schema is a tool, pinned like any other', async (t) => {
+  requirement('DEF-8');
+  const workshop = await ToolWorkshop.open(t);
+  workshop.writeYaml('words.yaml', words);
+  await workshop.start();
+  assert.deepEqual(workshop.tools.installed.skipped, []);
+  assert.equal(workshop.statusOf('text.repeat'), 'new');
+  await workshop.accept('text.repeat');
+  await workshop.accept('text.upper');
+  const hostile = `a b'; id #$(id)\n`;
+  const { output } = await workshop.call('text.repeat', { word: hostile });
+  assert.deepEqual(output, { text: `${hostile}|` });
+  assert.deepEqual({ ...((await workshop.call('text.upper', { X: 'y' })).output as object) }, { X: 'Y' });
+
+  const { tool } = workshop.registry.find('text.repeat') ?? assert.fail();
+  assert.deepEqual([tool.definition.risk, tool.definition.mutates], ['low', false]);
+  assert.deepEqual(tool.claim({ word: 'x y' }, sessionOf()).commands, [`printf '%s|%s' 'x y'`]);
+  assert.throws(() => tool.claim({ word: '-x' }, sessionOf()), ToolRefused);
+  assert.equal(workshop.registry.find('text.upper')?.tool.definition.risk, 'high');
+
+  workshop.writeYaml('words.yaml', words.replace("'%s|%s'", "'%s!%s'"));
+  await workshop.look();
+  assert.equal(workshop.statusOf('text.repeat'), 'changed', 'another command is another tool');
+  assert.equal(workshop.statusOf('text.upper'), 'ready');
+});
+
+test('a program that is not there is missing', async (t) => {
+  const workshop = await ToolWorkshop.open(t);
+  const entry = (name: string, program: string) => `  - { name: ${name}, description: X., command: [${program}] }\n`;
+  workshop.writeYaml('a.yml', `tools:\n${entry('one', 'no-such-program')}${entry('two', '/no/such/program')}`);
+  await workshop.start();
+  for (const name of ['one', 'two']) assert.equal(workshop.statusOf(name), 'missing-binary', name);
+});
+
+test('a mistake is told with its line, and costs only the entry that has it', async (t) => {
+  requirement('DEF-8');
+  const workshop = await ToolWorkshop.open(t);
+  workshop.writeYaml(
+    'a.yaml',
+    `tools:
+  - { name: good, description: X., command: [ls] }
+  - { name: Bad Name, description: X., command: [ls] }
+  - { name: shell, description: X., command: 'ls -l' }
+  - { name: relative, description: X., command: [./ls] }
+  - { name: chosen, description: X., command: ['{{program}}'], parameters: [{ name: program, type: string }] }
+  - { name: unknown, description: X., command: [ls, '{{path}}'] }
+  - { name: both, description: X., command: [ls], parameters: [], input_schema: { type: object } }
+  - { name: hostile, description: X., command: [ls], input_schema: { type: object, $async: true } }
+  - { name: typo, description: X., comand: [ls] }
+  - { name: text, description: X., command: [ls], output_schema: { type: object } }
+  - { name: late, description: X., command: [ls], timeout_ms: 99999999999 }
+`,
+  );
+  workshop.writeYaml('b.yaml', 'tools: [\n');
+  await workshop.start();
+  assert.deepEqual(
+    workshop.tools.installed.all.map(({ id }) => id),
+    ['good@1.0.0'],
+  );
+  const told = workshop.tools.installed.skipped.map(({ file, reason }) => `${file} ${reason}`);
+  for (const line of [3, 4, 5, 6, 7, 8, 9, 10, 11, 12]) {
+    assert.ok(
+      told.some((each) => each.startsWith(`a.yaml line ${line}, column `)),
+      `line ${line}: ${told.join('\n')}`,
+    );
+  }
+  assert.ok(told.some((each) => each.startsWith('b.yaml line ')));
+});
+
+test('an operator can assign properties to a program, and they are taken at once', async (t) => {
+  const workshop = await ToolWorkshop.open(t);
+  workshop.accepting = () => true;
+  workshop.write('say', shellTool('say', 'cat', { risk: 'low', mutates: false }));
+  await workshop.start();
+  const definition = () => workshop.registry.find('say')?.tool.definition ?? assert.fail();
+  assert.deepEqual([definition().risk, definition().mutates], ['high', true]);
+  workshop.writeYaml('assign.yaml', 'assign:\n  - { tool: say, risk: low, mutates: false, timeout_ms: 1000 }\n');
+  await workshop.until(() => definition().risk === 'low', 'the file is read');
+  assert.deepEqual([definition().mutates, definition().timeoutMs], [false, 1000]);
+  assert.equal(workshop.statusOf('say'), 'ready');
+});
+
+test('a program of the machine runs from where it is', async (t) => {
+  const workshop = await ToolWorkshop.open(t);
+  workshop.accepting = () => true;
+  const programs = join(workshop.folder, 'programs');
+  mkdirSync(programs);
+  writeFileSync(join(programs, 'greet'), '#!/bin/sh\nprintf "hello %s" "$1"\n', { mode: 0o755 });
+  const entry = `{ name: greet, description: X., command: [${programs}/greet, '{{who}}'], parameters: [{ name: who, type: string }] }`;
+  workshop.writeYaml('a.yaml', `tools:\n  - ${entry}\n`);
+  await workshop.start();
+  assert.deepEqual((await workshop.call('greet', { who: 'Ada' })).output, { text: 'hello Ada' });
+});
