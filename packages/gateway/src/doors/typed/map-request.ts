@@ -101,10 +101,16 @@ function writeArguments({ path, content, createOnly, append }: FileWrite, conten
   return { path, ...written, create_only: createOnly, append };
 }
 
-function shellArguments({ command, cwd, networkAccess, env }: ShellExec): JsonObject {
+function shellArguments({ command, cwd, timeoutMs, networkAccess, env }: ShellExec): JsonObject {
   // Of two variables with the same name the later one counts.
   const variables = Object.fromEntries(env.map((entry) => entry.split('=', 2) as [string, string]));
-  return { command, ...(cwd === '' ? {} : { cwd }), network_access: networkAccess, env: variables };
+  return {
+    command,
+    ...(cwd === '' ? {} : { cwd }),
+    ...(timeoutMs === 0n ? {} : { timeout_ms: Number(timeoutMs) }),
+    network_access: networkAccess,
+    env: variables,
+  };
 }
 
 function inferenceArguments(request: InferenceCall): JsonObject {

@@ -1,4 +1,4 @@
-import { codes, ToolProtocolService } from '@sallyport/contract';
+import { codes, ToolProtocolService, wholeText } from '@sallyport/contract';
 import type { Code, ToolRequest, ToolResponse } from '@sallyport/contract';
 import { validateToolRequest } from '@sallyport/contract/validation';
 import type { Transfers, UploadStream } from '../../content/transfers.ts';
@@ -130,18 +130,14 @@ function fullCall(request: ToolRequest, peer: Peer, options: MapOptions = {}): T
 function callWithoutArguments(request: ToolRequest, peer: Peer): TypedCall {
   return {
     ...commonFacts(peer),
-    credential: cut(request.sessionToken),
-    requestId: cut(request.requestId),
+    // No token is that long; what is left of it is none either.
+    credential: request.sessionToken.slice(0, longestIdentifier),
+    requestId: wholeText(request.requestId, longestIdentifier),
     toolName: familyOf(request),
     input: noArguments,
     timeoutMs: 0,
     dedupeKey: '',
   };
-}
-
-/** Still too long if it was, but no burden on whoever looks at it next. */
-function cut(identifier: string): string {
-  return identifier.slice(0, longestIdentifier + 1);
 }
 
 /** What the gateway said, with the violations; they are the reason itself unless another gate spoke first. */

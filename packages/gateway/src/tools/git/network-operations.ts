@@ -1,0 +1,73 @@
+import { refuseArguments } from './git-arguments.ts';
+import type { GitOperation } from './git-operation.ts';
+
+const list = (text: string): readonly string[] => text.split(' ');
+
+const remote = { mutates: true, timeoutMs: 300_000, before: 'names', takesPaths: false } as const;
+
+/** What a caller writes instead of an option of these operations, and what the gate says to it. */
+const noUpstream = 'Leave out -u: the configuration of the repository is closed to git here.';
+
+export const networkOperations: readonly GitOperation[] = [
+  {
+    ...remote,
+    name: 'CLONE',
+    description: 'Copy a repository from an https address, or from a folder that the rules allow, into a new folder.',
+    risk: 'medium',
+    options: {
+      flags: list('-q --quiet -v --verbose --single-branch --no-single-branch --no-tags'),
+      values: { '--depth': 'number', '-b': 'name', '--branch': 'name' },
+    },
+    maxBefore: 2,
+    fixed: ['--no-checkout', '--no-local', '--template=', '--no-recurse-submodules', '--origin=origin'],
+    remote: 'fetch',
+    check: ({ before }) => {
+      if (before.length === 0) throw refuseArguments('git clone needs the address of a repository.');
+    },
+  },
+  {
+    ...remote,
+    name: 'FETCH',
+    description: 'Get the newest commits of a remote, origin unless another is named.',
+    risk: 'medium',
+    options: {
+      flags: list('-q --quiet -v --verbose -p --prune --tags -t --no-tags --unshallow --dry-run'),
+      values: { '--depth': 'number', '--deepen': 'number' },
+    },
+    fixed: ['--no-recurse-submodules', '--no-auto-maintenance', '--no-write-commit-graph'],
+    remote: 'fetch',
+  },
+  {
+    ...remote,
+    name: 'PULL',
+    description:
+      'Get the newest commits of a branch of a remote and merge them, or rebase onto them with --rebase. Without names: origin, and the branch of the same name.',
+    risk: 'high',
+    options: {
+      flags: list('--ff-only --ff --no-ff --rebase -r --no-rebase -q --quiet --no-edit --stat --no-stat --tags'),
+    },
+    maxBefore: 2,
+    fixed: [],
+    remote: 'fetch',
+  },
+  {
+    ...remote,
+    name: 'PUSH',
+    description: `Send commits to a remote, origin unless another is named. ${noUpstream}`,
+    risk: 'high',
+    options: {
+      flags: list('-q --quiet -v --verbose --tags --follow-tags -n --dry-run --force-with-lease --atomic --no-verify'),
+      attached: ['--force-with-lease'],
+    },
+    fixed: ['--no-recurse-submodules', '--no-signed'],
+    remote: 'push',
+    check: ({ before: [, ...refspecs] }) => {
+      if (refspecs.some((refspec) => refspec.startsWith('+') || refspec.startsWith(':'))) {
+        throw refuseArguments(
+          'git push neither overwrites nor deletes branches by a refspec here.',
+          'Use --force-with-lease, which shows in the arguments.',
+        );
+      }
+    },
+  },
+];

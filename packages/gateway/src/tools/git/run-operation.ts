@@ -1,0 +1,122 @@
+import type { ProgramOutput } from '../../executors/run-program.ts';
+import { ToolFailure } from '../../model/tool.ts';
+import type { ToolContext } from '../../model/tool.ts';
+import { openFile } from '../../sandbox/open-path.ts';
+import { parsePath } from '../../sandbox/parse-path.ts';
+import { failureFrom } from '../files/failure-from.ts';
+import { readBytes } from '../files/file-bytes.ts';
+import { presentOutput } from '../shell/present-output.ts';
+import type { PresentedOutput } from '../shell/present-output.ts';
+import { findRepository } from './find-repository.ts';
+import { refuseArguments, writeOptions } from './git-arguments.ts';
+import type { GitArguments } from './git-arguments.ts';
+import type { GitOperation, GitTargets } from './git-operation.ts';
+import { GitFailed, GitSandbox } from './git-sandbox.ts';
+import { judgeEntries } from './judge-entries.ts';
+import { plainDiff } from './reading-operations.ts';
+import { resolveRemote } from './resolve-remote.ts';
+import { sortTargets } from './sort-targets.ts';
+
+const maxMessageBytes = 1024 * 1024;
+
+/** Commands that serve the other side of a repository on this machine, where our settings do not reach by themselves. */
+const otherSide = {
+  fetch: "--upload-pack=git -c safe.directory='*' upload-pack",
+  push: "--receive-pack=git -c safe.directory='*' -c core.hooksPath=/dev/null -c core.fsmonitor=false receive-pack",
+} as const;
+
+/** Runs one operation in the repository around the working directory of the context. */
+export async function runOperation(
+  operation: GitOperation,
+  args: GitArguments,
+  context: ToolContext,
+): Promise<PresentedOutput> {
+  const { workingDirectory } = context;
+  const access = operation.mutates ? 'write' : 'read';
+  const repository = findRepository(workingDirectory, access, context);
+  const git = await GitSandbox.open(repository, context, { workingDirectory, access });
+  return answerFailures(async () => {
+    if (operation.name === 'PULL') return pull(args, git, context);
+    if (operation.remote !== undefined) return exchange(operation, args, git, context);
+    const { stdin, ...rest } = await readFiles(args, context);
+    const sorted = await sortTargets(operation, rest, git, context);
+    const listing = operation.listEntries?.(sorted);
+    const judged = listing === undefined ? undefined : await judgeEntries(listing, sorted, git, context);
+    const { targets = sorted, omitted = 0 } = judged ?? {};
+    const output = presentOutput(await git.run(writeCommand(operation, targets), { stdin }));
+    return omitted === 0 ? output : { ...output, omitted };
+  });
+}
+
+/** The gate itself reads a file that an option names, so that no link leads git to another one. */
+async function readFiles(args: GitArguments, context: ToolContext): Promise<GitArguments & { readonly stdin: string }> {
+  const [file, ...more] = args.files;
+  if (file === undefined) return { ...args, stdin: '' };
+  if (more.length > 0) throw refuseArguments('Only one file can be read for a message.');
+  using opened = openFile(parsePath(file, context.workingDirectory), context);
+  if (opened.stats.size > maxMessageBytes) throw new ToolFailure('TOO_LARGE', `${file} is too large for a message.`);
+  const bytes = await readBytes(opened.fd, 0, opened.stats.size, context.signal);
+  const options = args.options.map((option) => (option.isFile === true ? { ...option, value: '-' } : option));
+  return { ...args, options, stdin: bytes.toString('utf8') };
+}
+
+/** What git says when it cannot even tell what an operation would touch is what the operation itself would say. */
+export async function answerFailures(run: () => Promise<PresentedOutput>): Promise<PresentedOutput> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof GitFailed) return presentOutput(error.output);
+    throw failureFrom(error, 'A file that was named');
+  }
+}
+
+/** Fetches from a remote, or pushes to it. */
+async function exchange(
+  operation: GitOperation,
+  { options, before: [remote = 'origin', ...refspecs] }: GitArguments,
+  git: GitSandbox,
+  context: ToolContext,
+): Promise<PresentedOutput> {
+  const way = operation.remote ?? 'fetch';
+  const reach = await resolveRemote(remote, way, git, context);
+  const how = [...operation.fixed, serveOtherSide(way), ...writeOptions(options)];
+  return presentOutput(await git.run([operation.name.toLowerCase(), ...how, '--', remote, ...refspecs], { reach }));
+}
+
+/** Fetching and merging one after the other, so that the rules can be asked about what came before it is used. */
+async function pull(
+  { options, before: [remote = 'origin', named] }: GitArguments,
+  git: GitSandbox,
+  context: ToolContext,
+): Promise<PresentedOutput> {
+  const reach = await resolveRemote(remote, 'fetch', git, context);
+  const pick = (...names: readonly string[]) => writeOptions(options.filter(({ name }) => names.includes(name)));
+  const quiet = pick('-q', '--quiet');
+  // Named, because without it another branch than the one of the same name could be what was fetched first.
+  const branch = named ?? (await git.list(['symbolic-ref', '--short', 'HEAD'], { separator: '\n' }))[0] ?? 'HEAD';
+  const fetching = ['fetch', '--no-recurse-submodules', '--no-auto-maintenance', serveOtherSide('fetch')];
+  const fetched = await git.run([...fetching, ...quiet, ...pick('--tags'), '--', remote, branch], { reach });
+  if (!succeeded(fetched)) return presentOutput(fetched);
+  const diff = ['diff', '--name-only', '-z', '--no-renames', ...plainDiff, 'HEAD...FETCH_HEAD', '--'];
+  const listing = { commands: [diff], access: 'write', forbidden: 'refuse' } as const;
+  await judgeEntries(listing, { options: [], revisions: [], paths: [] }, git, context);
+  if (pick('--rebase', '-r').length > 0) return presentOutput(await git.run(['rebase', ...quiet, 'FETCH_HEAD']));
+  const how = pick('--ff-only', '--ff', '--no-ff', '--stat', '--no-stat');
+  return presentOutput(await git.run(['merge', '--no-edit', ...quiet, ...how, 'FETCH_HEAD']));
+}
+
+export function serveOtherSide(way: keyof typeof otherSide): string {
+  return otherSide[way];
+}
+
+export function succeeded({ how }: ProgramOutput): boolean {
+  return how.kind === 'exited' && how.code === 0;
+}
+
+/** Every kind of argument has its place, so that git takes none for another. */
+function writeCommand({ name, fixed, takesPaths, write }: GitOperation, targets: GitTargets): readonly string[] {
+  if (write !== undefined) return write(targets);
+  const { options, revisions, paths } = targets;
+  const files = takesPaths ? ['--', ...paths] : [];
+  return [name.toLowerCase(), ...fixed, ...writeOptions(options), ...revisions, ...files];
+}

@@ -1,0 +1,194 @@
+import type { JsonObject } from '@sallyport/contract';
+import { viewFor } from '../../executors/mounts-for.ts';
+import type { ProgramView } from '../../executors/mounts-for.ts';
+import { runProgram } from '../../executors/run-program.ts';
+import { defaultProgramLimits } from '../../model/program.ts';
+import type { Mount } from '../../model/program.ts';
+import { refuse } from '../../model/refusal.ts';
+import { modes } from '../../model/session.ts';
+import { ToolRefused } from '../../model/tool.ts';
+import type { AnyTool, ToolContext } from '../../model/tool.ts';
+import { isWithin, parsePath } from '../../sandbox/parse-path.ts';
+import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
+import { showPath } from '../files/preview-change.ts';
+import { withDeadline } from './with-deadline.ts';
+import { inlineBytes, outputSchema, presentOutput } from './present-output.ts';
+import type { PresentedOutput } from './present-output.ts';
+import { planCommand } from './shell-command.ts';
+import { shellEnvironment } from './shell-environment.ts';
+
+interface ShellArguments {
+  readonly argv?: readonly string[];
+  readonly command?: string;
+  readonly cwd?: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: string;
+  readonly network_access: boolean;
+  readonly timeout_ms: number;
+}
+
+const maxTimeoutMs = 3_600_000;
+/** Where a program runs that may see no folder at all. The sandbox has one of its own there. */
+const anywhere = '/tmp';
+const seesEverything: ProgramView = { mounts: [], setAside: () => Promise.resolve([]) };
+
+// That there is either argv or command is checked by the tool: clients of language models take no such schema.
+const inputSchema: JsonObject = objectSchema(
+  {
+    argv: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 1000,
+      items: { type: 'string', maxLength: 32_768 },
+      description: 'The program and its arguments, each as it is: nothing is expanded. Better than command.',
+    },
+    command: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 1_048_576,
+      description:
+        'A command line of plain words: quotes, |, &&, ||, ;, < and > work; variables, patterns, substitutions, assignments and keywords are refused.',
+    },
+    cwd: pathSchema('The folder to run in.'),
+    env: {
+      type: 'object',
+      maxProperties: 1000,
+      propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' },
+      additionalProperties: { type: 'string', maxLength: 32_768 },
+      default: {},
+      description: 'Variables to set, as far as the rules let the caller set them.',
+    },
+    stdin: { type: 'string', maxLength: 8_388_608, default: '', description: 'What the program reads.' },
+    network_access: {
+      type: 'boolean',
+      default: false,
+      description: 'Whether the program needs the hosts that the rules grant.',
+    },
+    timeout_ms: {
+      type: 'integer',
+      minimum: 1,
+      maximum: maxTimeoutMs,
+      default: 30_000,
+      description: 'After this time the program and everything it started is ended.',
+    },
+  },
+  { optional: ['argv', 'command', 'cwd'] },
+);
+
+export const shellRun: AnyTool = {
+  definition: {
+    name: 'shell.run',
+    aliases: ['run_command', 'execute_command', 'shell.exec', 'execute_shell_command'],
+    version: '1.0.0',
+    description:
+      'Run a program in a sandbox that sees the folders and hosts which the rules grant, and nothing else. An exit code other than 0 is a result.',
+    tags: ['shell', 'write'],
+    category: 'system_write',
+    inputSchema,
+    outputSchema: outputSchema({
+      withheld: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'What the program created under names that the rules forbid, as it was renamed. Absent: nothing.',
+      },
+    }),
+    risk: 'high',
+    confirmation: 'always',
+    mutates: true,
+    scopes: ['paths', 'commands', 'network'],
+    allowedModes: modes.filter((mode) => mode !== 'LOCKDOWN'),
+    requiresApproval: true,
+    requiresSandbox: true,
+    timeoutMs: maxTimeoutMs,
+    idempotent: false,
+    audience: 'everyone',
+  },
+  claim: (args, session) => {
+    const given = read(args);
+    const cwd = parsePath(given.cwd ?? '.', session.workingDirectory).path;
+    const { commands, paths } = planCommand(given, cwd);
+    return { paths: [{ path: cwd, access: 'read' }, ...paths], commands };
+  },
+  preview: async (args, context) => {
+    const given = read(args);
+    const cwd = parsePath(given.cwd ?? '.', context.workingDirectory).path;
+    const { commands, text } = planCommand(given, cwd);
+    const { read: readable, write: writable, isolation } = context.grants;
+    const environment = Object.entries(given.env).map(([name, value]) => `${name}=${value}`);
+    shellEnvironment(given.env, context);
+    const lines = [
+      ...commands.map((command) => `runs: ${command}`),
+      `in: ${cwd}`,
+      ...environment.map((variable) => `with: ${variable}`),
+      ...(given.stdin === '' ? [] : [`reads: ${Buffer.byteLength(given.stdin)} bytes of input`]),
+      ...readable.map((path) => `may read: ${path}`),
+      ...writable.map((path) => `may change: ${path}`),
+      ...hostsFor(given, context).map((host) => `may reach: ${host}`),
+      ...(isolation === 'none' ? ['WITHOUT a sandbox: it can do whatever the daemon can'] : []),
+      'What it will read and change in there is not known beforehand.',
+    ];
+    return {
+      summary: showPath(`Run ${text}`),
+      detail: lines.map((line) => `${showPath(line)}\n`).join(''),
+      undoable: false,
+    };
+  },
+  run: async (args, context) => {
+    const given = read(args);
+    const cwd = parsePath(given.cwd ?? '.', context.workingDirectory).path;
+    const { argv } = planCommand(given, cwd);
+    const environment = shellEnvironment(given.env, context);
+    const { isolation, limits } = context.grants;
+    return withDeadline(given.timeout_ms, context, async (timed) => {
+      const view = isolation === 'none' ? seesEverything : await viewFor(timed);
+      const program = {
+        argv,
+        environment,
+        workingDirectory: isolation === 'none' ? cwd : chooseFolder(given, cwd, view.mounts),
+        stdin: Buffer.from(given.stdin),
+        mounts: view.mounts,
+        hosts: hostsFor(given, context),
+        limits: { ...defaultProgramLimits, ...limits },
+        isolation,
+      };
+      let withheld: readonly string[] = [];
+      let output;
+      try {
+        output = await runProgram(program, timed, { inlineBytes });
+      } finally {
+        withheld = await view.setAside(context.callId.slice(-12));
+      }
+      return { ...presentOutput(output), ...(withheld.length === 0 ? {} : { withheld }) };
+    });
+  },
+  summarize: (_, output) => {
+    const { exit_code: code, stdout, stderr } = output as PresentedOutput;
+    return `exit code ${code}, ${stdout.length} characters of output, ${stderr.length} of errors`;
+  },
+};
+
+/** The gate passes only arguments that fit the input schema. */
+function read(args: JsonObject): ShellArguments {
+  return args as unknown as ShellArguments;
+}
+
+function hostsFor(given: ShellArguments, { grants }: ToolContext): readonly string[] {
+  if (!given.network_access) return [];
+  if (grants.hosts.length > 0) return grants.hosts;
+  throw new ToolRefused(
+    refuse('NO_RULE_ALLOWS', 'network', 'The command asks for the network, and no rule grants it a host.', {
+      remedy: 'Leave network_access out, or ask the operator to name hosts in the rule.',
+    }),
+  );
+}
+
+/** A folder that was named must be visible; the usual one need not be. */
+function chooseFolder(given: ShellArguments, cwd: string, mounts: readonly Mount[]): string {
+  if (mounts.some(({ target }) => isWithin(target, cwd))) return cwd;
+  if (given.cwd === undefined) return anywhere;
+  throw new ToolRefused(
+    refuse('NO_RULE_ALLOWS', 'cwd', `${given.cwd} is in none of the folders that the rules let the program see.`, {
+      remedy: 'Run it in another folder, or ask the operator to grant this one.',
+    }),
+  );
+}
