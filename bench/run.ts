@@ -3,8 +3,20 @@ import { gatesTime } from './gates-time.ts';
 import { governedRead } from './governed-read.ts';
 import { measure } from './measure.ts';
 import type { Budget, Measured } from './measure.ts';
+import { rulesDecision, rulesLoading } from './rules-time.ts';
+import { spawnCold, spawnManyCold } from './spawn-cold.ts';
+import { spawnWarm } from './spawn-warm.ts';
 
-const budgets: readonly Budget[] = [governedRead('http'), governedRead('grpc'), gatesTime()];
+const budgets: readonly Budget[] = [
+  governedRead('http'),
+  governedRead('grpc'),
+  gatesTime(),
+  rulesDecision(),
+  rulesLoading(),
+  spawnCold(),
+  spawnManyCold(),
+  spawnWarm(),
+];
 
 const { values } = parseArgs({
   options: {

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defaultProgramLimits } from '../packages/gateway/src/model/program.ts';
+import type { Program } from '../packages/gateway/src/model/program.ts';
+import type { SpawnerClient } from '../packages/gateway/src/spawner/spawner-client.ts';
+import type { Budget } from './measure.ts';
+import { openBenchSpawner, percentile, runOnce } from './spawn-bench.ts';
+
+const script = 'process.stdout.write(require("node:fs").readFileSync(0, "utf8").toUpperCase())';
+
+const tool: Program = {
+  argv: ['/opt/sallyport/bin/node', '-e', script],
+  environment: {},
+  workingDirectory: '/',
+  stdin: Buffer.from('{"question":"how long does it take?"}'),
+  mounts: [],
+  hosts: [],
+  limits: defaultProgramLimits,
+  isolation: 'sandbox',
+};
+
+/** A tool written for Node that was started ahead, against the same tool as a bare child of Node. */
+export function spawnWarm(): Budget {
+  let client: SpawnerClient;
+  return {
+    name: 'sandboxed Node tool, warm',
+    bar: '≤ 5 ms, p50',
+    meets: (_ratio, { subject }) => subject <= 5,
+    setUp: async () => {
+      client = await openBenchSpawner();
+      return () => client.close();
+    },
+    round: async (seconds) => {
+      const bare: number[] = [];
+      const warm: number[] = [];
+      for (const endsAt = performance.now() + seconds * 1000; performance.now() < endsAt;) {
+        client.prepare('bench', tool);
+        bare.push(await time(startBare));
+        // The next one is started when the last has ended, and Node takes its time.
+        await sleep(300);
+        warm.push(await time(() => runOnce(client, tool, 'bench')));
+      }
+      const details = { 'bare p99 ms': percentile(bare, 99), 'warm p99 ms': percentile(warm, 99) };
+      return { floor: percentile(bare, 50), subject: percentile(warm, 50), unit: 'ms', details };
+    },
+  };
+}
+
+async function startBare(): Promise<void> {
+  const child = spawn(process.execPath, ['-e', script], { env: {}, stdio: ['pipe', 'pipe', 'pipe'] });
+  child.stdout.resume();
+  child.stdin.end(tool.stdin);
+  await once(child, 'close');
+}
+
+async function time(run: () => Promise<void>): Promise<number> {
+  const startedAt = performance.now();
+  await run();
+  return performance.now() - startedAt;
+}

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+
+/** A process as the kernel describes it in `/proc`. */
+export interface ProcessFacts {
+  readonly pid: number;
+  readonly parentPid: number;
+  readonly groupId: number;
+  /** With the pid, the only name of a process that is not given again: ticks since the machine started. */
+  readonly startTicks: string;
+  /** Its own, and of its children that ended and were waited for. */
+  readonly cpuMs: number;
+  readonly isZombie: boolean;
+}
+
+/** The same on every Linux that Node runs on. */
+const msPerTick = 10;
+
+/** Undefined when there is no such process, or no `/proc`. */
+export function readProcess(pid: number): ProcessFacts | undefined {
+  let stat: string;
+  try {
+    stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch {
+    return undefined;
+  }
+  // The name may hold blanks and parentheses; it ends at the last one.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const sum = fields.slice(11, 15).reduce((total, ticks) => total + Number(ticks), 0);
+  return {
+    pid,
+    parentPid: Number(fields[1]),
+    groupId: Number(fields[2]),
+    startTicks: fields[19] ?? '',
+    cpuMs: sum * msPerTick,
+    isZombie: fields[0] === 'Z',
+  };
+}
+
+/** Of memory, now. Zero when the process is gone. */
+export function readResidentBytes(pid: number): number {
+  try {
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,59 @@
+import {
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isOfDeadProcess, nameAfterProcess } from './name-after-process.ts';
+
+const { O_CREAT, O_EXCL, O_RDONLY, O_RDWR } = constants;
+
+/** In memory where the machine has such a folder: what lies here never outlives a start of a program by much. */
+const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+/** A folder of this process alone. Files get a name in it only to be opened, and lose it at once. */
+export class SpawnerFolder {
+  readonly path = join(parent, nameAfterProcess());
+  #count = 0;
+
+  create(): void {
+    mkdirSync(this.path, { mode: 0o700 });
+  }
+
+  /** Folders of spawners that were killed, and whose janitor was killed too. */
+  static findStale(): readonly string[] {
+    return readdirSync(parent)
+      .filter(isOfDeadProcess)
+      .map((name) => join(parent, name))
+      .filter((path) => {
+        const stats = lstatSync(path, { throwIfNoEntry: false });
+        return stats?.isDirectory() === true && stats.uid === process.getuid?.();
+      });
+  }
+
+  /**
+   * A descriptor from which exactly these bytes can be read. Whoever has it may open it again by its name in `/proc`,
+   * under whatever user; nobody else has a way to it.
+   */
+  openBytes(bytes: Uint8Array): number {
+    if (bytes.length === 0) return openSync('/dev/null', O_RDONLY);
+    this.#count += 1;
+    const path = join(this.path, `bytes-${this.#count}`);
+    const writing = openSync(path, O_CREAT | O_EXCL | O_RDWR, 0o444);
+    try {
+      const reading = openSync(path, O_RDONLY);
+      for (let at = 0; at < bytes.length;) at += writeSync(writing, bytes, at);
+      return reading;
+    } finally {
+      unlinkSync(path);
+      closeSync(writing);
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, writeSync } from 'node:fs';
+import { ProgramNotStarted } from '../model/program.ts';
+import type { Launch } from '../sandbox/launch.ts';
+import { closeAll, openDescriptors } from './child-descriptors.ts';
+import type { OpeningParts, OurEnds } from './child-descriptors.ts';
+import { StatusReader } from './status-reader.ts';
+import type { SandboxedChild } from './status-reader.ts';
+
+/** How the started process ended. `not-executed`: the sandbox was there, but the program in it did not start. */
+export type ChildEnd =
+  | { readonly kind: 'exited'; readonly code: number }
+  | { readonly kind: 'killed'; readonly signal: string }
+  | { readonly kind: 'not-executed' };
+
+/** A started process that waits to be released. Whoever starts it takes over the descriptors. */
+export interface StartedChild {
+  /** Absent: it has its input. */
+  readonly stdin?: number;
+  readonly stdout: number;
+  readonly stderr: number;
+  /** The process that waits. Undefined when there is none, because the sandbox could not be built. */
+  readonly waiting: Promise<SandboxedChild | undefined>;
+  readonly ended: Promise<ChildEnd>;
+  readonly release: () => void;
+  /** Kills the started process, and with a sandbox all that is in it. Safe at any time. */
+  readonly kill: () => void;
+}
+
+/** Failure: throws ProgramNotStarted; then nothing is running or open. */
+export async function startChild(
+  launch: Launch,
+  { workingDirectory, stdin }: { readonly workingDirectory: string; readonly stdin: Uint8Array | 'later' },
+  parts: OpeningParts,
+): Promise<StartedChild> {
+  const { theirs, ours } = await openDescriptors(launch, stdin, parts);
+  let child: ChildProcess;
+  try {
+    child = await spawnWith(launch, workingDirectory, theirs);
+  } catch (cause) {
+    closeAll(Object.values(ours) as number[]);
+    throw new ProgramNotStarted('EXECUTION_ERROR', 'The program could not be started.', { cause, isTransient: true });
+  } finally {
+    closeAll(theirs);
+  }
+  return attend(child, ours);
+}
+
+async function spawnWith(launch: Launch, workingDirectory: string, theirs: readonly number[]): Promise<ChildProcess> {
+  const child = spawn(launch.file, launch.args, {
+    cwd: workingDirectory,
+    env: launch.environment,
+    stdio: [...theirs],
+    // A session of its own, out of reach of the terminal.
+    detached: true,
+    ...launch.user,
+  });
+  const failed = new Promise<Error>((resolve) => child.once('error', resolve));
+  if (child.pid === undefined) throw await failed;
+  return child;
+}
+
+function attend(child: ChildProcess, ours: OurEnds): StartedChild {
+  const { stdin, stdout, stderr, release } = ours;
+  const status = ours.status === undefined ? undefined : new StatusReader(ours.status);
+  const { promise: ended, resolve } = Promise.withResolvers<ChildEnd>();
+  child.once('exit', (code, signal) => {
+    if (release !== undefined) closeSync(release);
+    if (signal !== null) resolve({ kind: 'killed', signal });
+    else if (status === undefined) resolve({ kind: 'exited', code: code ?? 0 });
+    else
+      resolve(
+        status.exitCode.then((said) =>
+          said === undefined ? { kind: 'not-executed' } : { kind: 'exited', code: said },
+        ),
+      );
+  });
+  let hasExited = false;
+  child.once('exit', () => (hasExited = true));
+  return {
+    ...(stdin !== undefined && { stdin }),
+    stdout,
+    stderr,
+    waiting: status?.child ?? Promise.resolve({ pid: child.pid as number }),
+    ended,
+    release: () => {
+      // Any byte releases a sandbox; the shell that holds other programs waits for a whole line.
+      if (!hasExited && release !== undefined) writeSync(release, '\n');
+    },
+    kill: () => void child.kill('SIGKILL'),
+  };
+}

@@ -1,0 +1,34 @@
+import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
+import { finish, perl, shell } from './programs.ts';
+
+/** What a daemon without any privileges can do here, as one line of JSON. */
+const mebibyte = 1024 * 1024;
+const useMemory = (bytes: number): string => `my $s = ""; vec($s, ${bytes} - 1, 8) = 1;`;
+const burn = (seconds: number): string => `1 while ((times)[0] + (times)[1] < ${seconds});`;
+
+const strict = new SpawnerClient();
+const { limits } = await strict.abilities;
+const refused = await finish(strict, shell('true')).then(
+  () => undefined,
+  (error: unknown) => error as { code: string; remedy: string },
+);
+const strictPid = strict.spawnerPid;
+await strict.close();
+
+const sampled = new SpawnerClient({ enforcement: 'sampled' });
+const measured = await finish(sampled, perl(`${useMemory(60 * mebibyte)} if (!fork) { ${burn(0.4)} exit } wait`));
+const ends = {
+  memory: await finish(
+    sampled,
+    perl(`${useMemory(90 * mebibyte)} sleep 60`, { limits: { memoryBytes: 64 * mebibyte } }),
+  ),
+  cpu: await finish(sampled, perl(burn(60), { limits: { cpuMs: 300 } })),
+  processes: await finish(sampled, perl('for (1..30) { fork or sleep 60 } sleep 60', { limits: { processes: 20 } })),
+  survivors: await finish(sampled, shell('(setsid sleep 4242 &); setsid sleep 4242 & exit 0', { isolation: 'none' })),
+};
+const sampledPid = sampled.spawnerPid;
+await sampled.close();
+
+process.stdout.write(
+  JSON.stringify({ limits, refused: { ...refused }, measured, ends, pids: [strictPid, sampledPid] }),
+);

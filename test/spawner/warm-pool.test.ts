@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
+import type { SpawnerOptions } from '../../packages/gateway/src/spawner/spawner-client.ts';
+import { eventually, findProcesses, finish, listLeftovers, shell, uniqueSeconds } from './programs.ts';
+import type { Changes } from './programs.ts';
+
+async function withClient(options: SpawnerOptions, use: (client: SpawnerClient) => Promise<void>): Promise<void> {
+  const client = new SpawnerClient(options);
+  const pid = client.spawnerPid;
+  try {
+    await client.abilities;
+    await use(client);
+  } finally {
+    await client.close();
+  }
+  assert.deepEqual(listLeftovers([pid]), []);
+}
+
+/** Says when it was started, then answers its input. The mark finds its process. */
+const answering = (mark: string, changes: Changes = {}) =>
+  shell(`started=$(date +%s%N); read -r line; echo "$line $started $$"; : ${mark}`, changes);
+
+const isWaiting = (mark: string): boolean => findProcesses(`: ${mark}`).length > 0;
+
+/** Until the shell inside reads, and not only the sandbox stands. */
+async function becomeWarm(mark: string): Promise<void> {
+  await eventually(() => isWaiting(mark), 'a program waits');
+  await sleep(300);
+}
+
+test('a prepared program waits, serves one run, and is never used again', async () => {
+  await withClient({}, async (client) => {
+    const mark = uniqueSeconds();
+    assert.ok(client.prepare('key', answering(mark)));
+    await becomeWarm(mark);
+    const nowNs = BigInt(Date.now()) * 1_000_000n;
+    const first = await finish(client, answering(mark, { stdin: 'one\n' }), { warmKey: 'key' });
+    const [line, startedNs] = first.stdout.split(' ');
+    assert.equal(line, 'one');
+    assert.ok(BigInt(startedNs ?? 0) < nowNs, 'it had been started before it was asked');
+    await becomeWarm(mark);
+    const second = await finish(client, answering(mark, { stdin: 'two\n' }), { warmKey: 'key' });
+    assert.match(second.stdout, /^two /);
+    assert.notEqual(second.stdout.split(' ')[1], startedNs, 'the second run has a program of its own');
+  });
+});
+
+test('a program that differs in anything but its input is started afresh', async () => {
+  await withClient({}, async (client) => {
+    const mark = uniqueSeconds();
+    client.prepare('key', answering(mark));
+    await becomeWarm(mark);
+    const nowNs = BigInt(Date.now()) * 1_000_000n;
+    const changed = answering(mark, { stdin: 'x\n', environment: { SECRET: 'of another call' } });
+    const { stdout } = await finish(client, changed, { warmKey: 'key' });
+    assert.ok(BigInt(stdout.split(' ')[1] ?? 0) >= nowNs, 'it was started for this run');
+  });
+});
+
+test('programs with a writable folder, hosts or no isolation are not kept waiting', async () => {
+  await withClient({}, async (client) => {
+    const mount = { source: '/tmp', target: '/workspace', access: 'write' } as const;
+    assert.equal(client.prepare('a', shell('cat', { mounts: [mount] })), false);
+    assert.equal(client.prepare('b', shell('cat', { hosts: ['example.com'] })), false);
+    assert.equal(client.prepare('c', shell('cat', { isolation: 'none' })), false);
+  });
+});
+
+test('dropped programs are gone, those of other keys stay', async () => {
+  await withClient({}, async (client) => {
+    const [dropped, kept] = [uniqueSeconds(), uniqueSeconds()];
+    client.prepare('old policy', answering(dropped));
+    client.prepare('new policy', answering(kept));
+    await becomeWarm(dropped);
+    await becomeWarm(kept);
+    await client.dropWarm((key) => key === 'old policy');
+    assert.equal(isWaiting(dropped), false);
+    assert.equal(isWaiting(kept), true);
+    await client.dropWarm();
+    assert.equal(isWaiting(kept), false);
+  });
+});
+
+test('there are never more than the limit, and none becomes old', async () => {
+  await withClient({ warm: { maxIdle: 2, maxAgeMs: 1500 } }, async (client) => {
+    const marks = [uniqueSeconds(), uniqueSeconds(), uniqueSeconds()];
+    for (const mark of marks) client.prepare(mark, answering(mark));
+    await becomeWarm(marks[2] as string);
+    await eventually(() => !isWaiting(marks[0] as string), 'the oldest made room');
+    await eventually(() => marks.every((mark) => !isWaiting(mark)), 'all became too old');
+  });
+});
+
+test('a program that speaks before it is asked is not used', async () => {
+  await withClient({}, async (client) => {
+    const mark = uniqueSeconds();
+    const talker = (stdin: string) => shell(`echo early; read -r line; echo "$line"; : ${mark}`, { stdin });
+    client.prepare('key', talker(''));
+    await eventually(() => isWaiting(mark), 'it starts');
+    await eventually(() => !isWaiting(mark), 'it is ended for speaking');
+    assert.equal((await finish(client, talker('late\n'), { warmKey: 'key' })).stdout, 'early\nlate\n');
+  });
+});
+
+test('an abort of a run with a waiting program kills it', async () => {
+  await withClient({}, async (client) => {
+    const mark = uniqueSeconds();
+    const slow = shell(`read -r line; sleep 1000; : ${mark}`, { stdin: 'go\n' });
+    client.prepare('key', slow);
+    await becomeWarm(mark);
+    const abort = new AbortController();
+    const running = finish(client, slow, { warmKey: 'key', signal: abort.signal });
+    abort.abort();
+    assert.deepEqual((await running).how, { kind: 'aborted' });
+  });
+});
