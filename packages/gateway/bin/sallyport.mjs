@@ -26,7 +26,7 @@ function keepCompiledCode() {
   const home = resolve(process.env.SALLYPORT_HOME || join(homedir(), '.sallyport'));
   try {
     const { uid, mode } = statSync(home);
-    if (uid === process.getuid?.() && (mode & 0o077) === 0) module.enableCompileCache(join(home, 'cache'));
+    if (uid === process.getuid?.() && (mode & 0o066) === 0) module.enableCompileCache(join(home, 'cache'));
   } catch {
     // No home yet: nothing is kept.
   }

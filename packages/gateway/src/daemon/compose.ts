@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { join } from 'node:path';
 import { canonicalJson } from '@sallyport/contract';
 import { reconcileIntents } from '../audit/reconcile.ts';
 import { Redactor, secretsOfEnvironment } from '../audit/redact.ts';
@@ -38,11 +39,16 @@ import { EventLog } from '../telemetry/event-log.ts';
 import { artifactTools } from '../tools/artifacts/index.ts';
 import { contentTools } from '../tools/content/index.ts';
 import { fileTools } from '../tools/files/index.ts';
+import { gitTools } from '../tools/git/index.ts';
 import { leaseTools } from '../tools/leases/leases.ts';
 import { peopleTools } from '../tools/people/people.ts';
 import { secretTools } from '../tools/secrets/secrets.ts';
+import { shellTools } from '../tools/shell/index.ts';
 import { sessionTools } from '../tools/sessions/sessions.ts';
 import type { Config } from './config.ts';
+import { openExecutor } from './open-executor.ts';
+import { findOpenFolder, makeOwnWorkspace } from './open-folder.ts';
+import { openTools } from './open-tools.ts';
 import { openOperatorSession, openSigningKey } from './identity.ts';
 import { readOrCreateSecret } from './secret-files.ts';
 import { statusReader } from './read-status.ts';
@@ -72,7 +78,12 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   const { startFolder, userHome, programFolder, rulesFolder } = config;
   const folders = { home: home.folder, userHome, programFolder, rulesFolder };
   const explicit = config.workspace === undefined ? {} : { explicit: config.workspace };
-  const { workspace, reason: workspaceReason = '' } = resolveWorkspace({ ...folders, ...explicit, startFolder });
+  const { workspace, reason: workspaceReason = '' } = resolveWorkspace({
+    ...folders,
+    ...explicit,
+    startFolder,
+    makeOwnWorkspace: () => makeOwnWorkspace(join(findOpenFolder(home.folder), 'workspace')),
+  });
   const rules = loadRules({ ...folders, folder: rulesFolder, workspace });
   const redactor = new Redactor(secretsOfEnvironment(process.env));
   const log = EventLog.toFile(home.logFile, 'info', (text) => redactor.redactText(text));
@@ -108,8 +119,19 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   const uploads = new Transfers<UploadStream>();
   const downloads = new Transfers<DownloadStream>();
   const registry = new Registry();
+  const executor = openExecutor(log);
+  opened.defer(() => executor.programs.close());
+  const toolsFolder = await openTools({
+    ...{ home, store, registry, log },
+    programs: executor.programs,
+    currentRules: () => rules,
+  });
+  opened.defer(() => toolsFolder.close());
   const tools = [
     ...fileTools(),
+    ...shellTools(),
+    ...gitTools(),
+    ...toolsFolder.administration,
     ...contentTools({ store: content, index: store, uploads, downloads }),
     ...artifactTools({ store: content, index: store }),
     ...sessionTools(store, { workspace }),
@@ -146,7 +168,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     turnstile,
     space: watchSpace(home.folder),
     attempts,
-    sandbox: { explainUnusable: () => undefined },
+    sandbox: executor.sandbox,
     approvals: {
       store,
       tokens: new ConfirmTokens(confirmKey),
@@ -157,7 +179,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     results: { keep: (sessionId, bytes) => content.put({ sessionId, source: [bytes], signal: neverAborts }) },
     createContext: createToolContexts({
       trashFolder: home.trashFolder,
-      programs: { run: () => Promise.reject(new Error('no executor')) },
+      programs: executor.programs,
       content: openContent(content, store),
       secrets,
     }),
@@ -172,7 +194,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     progress?.end();
     return redactEnding(ending, redactor);
   };
-  const submit = awaitDecision(submitOnce, approvalWatch);
+  const submit = awaitDecision(submitOnce, { watch: approvalWatch, store });
 
   let address = '';
   const readStatus = statusReader({
@@ -216,6 +238,8 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   opened.defer(() => clearInterval(flushing));
   await recordEvent('daemon_started');
   await approvalClock.start();
+  // Looking at many new programs takes a while; they appear one look at a time, and nobody waits for them.
+  void toolsFolder.start();
   log.info('started', { version, address, workspace, rules: rules.hash, cut_off_calls: cutOff });
 
   const closing = opened.move();

@@ -21,6 +21,7 @@ export interface Home {
   readonly contentFolder: string;
   readonly trashFolder: string;
   readonly rulesFolder: string;
+  readonly toolsFolder: string;
   readonly workspaceFolder: string;
 }
 
@@ -44,6 +45,7 @@ export function describeHome(folder: string): Home {
     contentFolder: at('content'),
     trashFolder: at('trash'),
     rulesFolder: at('governance'),
+    toolsFolder: at('tools'),
     workspaceFolder: at('workspace'),
   };
 }
@@ -52,7 +54,8 @@ export function describeHome(folder: string): Home {
 const maxSocketPath = process.platform === 'linux' ? 107 : 103;
 
 /**
- * Creates the folders, readable by their owner only. Refuses a home that cannot be written, is someone else's, or
+ * Creates the folders, readable by their owner only. Programs that root starts run as another user, who may pass
+ * through the home to what is shown to them; whatever lies in it is closed by itself. Refuses a home that cannot be written, is someone else's, or
  * stood open so that anyone could have put rules and keys there.
  */
 export function prepareHome(home: Home): void {
@@ -63,10 +66,22 @@ export function prepareHome(home: Home): void {
     );
   }
   try {
-    mkdirSync(home.folder, { recursive: true, mode: 0o700 });
+    const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
+    mkdirSync(home.folder, { recursive: true, mode });
     refuseForeignFolder(home.folder);
-    chmodSync(home.folder, 0o700);
-    for (const name of ['keys', 'credentials', 'run', 'run/operator', 'run/agent', 'log', 'audit', 'trash']) {
+    chmodSync(home.folder, mode);
+    for (const name of [
+      'keys',
+      'credentials',
+      'run',
+      'run/operator',
+      'run/agent',
+      'log',
+      'audit',
+      'trash',
+      'content',
+      'cache',
+    ]) {
       mkdirSync(join(home.folder, name), { recursive: true, mode: 0o700 });
     }
   } catch (error) {

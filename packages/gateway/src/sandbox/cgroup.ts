@@ -39,8 +39,8 @@ export class Cgroup {
       processes: inside(parents.processes),
     });
     try {
-      for (const { folder } of distinctPlaces(group.#places)) await mkdir(folder);
-      await group.#limit(limits);
+      await Promise.all(distinctPlaces(group.#places).map(({ folder }) => mkdir(folder)));
+      group.#limit(limits);
       return group;
     } catch (error) {
       await group.tryRemove();
@@ -49,7 +49,8 @@ export class Cgroup {
   }
 
   async add(pid: number): Promise<void> {
-    for (const { folder } of distinctPlaces(this.#places)) await writeFile(join(folder, 'cgroup.procs'), String(pid));
+    const files = distinctPlaces(this.#places).map(({ folder }) => join(folder, 'cgroup.procs'));
+    await Promise.all(files.map((file) => writeFile(file, String(pid))));
   }
 
   readUsage(): CgroupUsage {
@@ -96,18 +97,18 @@ export class Cgroup {
     return removed.every(Boolean);
   }
 
-  async #limit({ memoryBytes, processes }: CgroupLimits): Promise<void> {
+  #limit({ memoryBytes, processes }: CgroupLimits): void {
     const { memory, processes: pids } = this.#places;
     const bytes = String(Math.floor(memoryBytes));
     if (memory.version === 2) {
-      await writeFile(join(memory.folder, 'memory.max'), bytes);
-      await writeFile(join(memory.folder, 'memory.oom.group'), '1');
+      writeFileSync(join(memory.folder, 'memory.max'), bytes);
+      writeFileSync(join(memory.folder, 'memory.oom.group'), '1');
       tryWrite(join(memory.folder, 'memory.swap.max'), '0');
     } else {
-      await writeFile(join(memory.folder, 'memory.limit_in_bytes'), bytes);
+      writeFileSync(join(memory.folder, 'memory.limit_in_bytes'), bytes);
       tryWrite(join(memory.folder, 'memory.memsw.limit_in_bytes'), bytes);
     }
-    await writeFile(join(pids.folder, 'pids.max'), String(processes));
+    writeFileSync(join(pids.folder, 'pids.max'), String(processes));
   }
 }
 

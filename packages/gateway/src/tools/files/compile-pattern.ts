@@ -15,7 +15,9 @@ export function compileExpression(expression: string, { caseSensitive }: Pattern
     const compiled = RE2JS.compile(expression, caseSensitive ? 0 : RE2JS.CASE_INSENSITIVE);
     return (text) => compiled.test(text);
   } catch (error) {
-    throw invalid(`The pattern is not valid RE2: ${error instanceof Error ? error.message : 'unknown error'}`);
+    // The engine quotes a part of the pattern, and a part of a secret is one that nobody recognises any more.
+    const reason = error instanceof Error ? error.message.replace(/: `[^]{8,}`$/, '') : 'unknown error';
+    throw invalid(`The pattern is not valid RE2: ${reason}.`);
   }
 }
 

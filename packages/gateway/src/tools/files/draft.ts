@@ -8,6 +8,7 @@ import {
   linkSync,
   openSync,
   renameSync,
+  statSync,
   unlinkSync,
 } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
@@ -29,7 +30,8 @@ export class Draft implements Disposable {
     const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
     this.fd = openSync(this.#entry, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
     try {
-      if (former !== undefined) resemble(this.fd, former, mode);
+      if (former === undefined) handOver(this.fd, folder);
+      else resemble(this.fd, former, mode);
     } catch (error) {
       this[Symbol.dispose]();
       throw error;
@@ -81,6 +83,13 @@ export function removeIfThere(entry: string): void {
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error;
   }
+}
+
+/** What root makes in somebody's folder is theirs, so that they, and programs that run as they do, can go on with it. */
+function handOver(fd: number, folder: OpenFolder): void {
+  if (process.geteuid?.() !== 0) return;
+  const { uid, gid } = statSync(folder.path);
+  if (uid !== 0) fchownSync(fd, uid, gid);
 }
 
 function resemble(fd: number, former: BigIntStats, mode: number): void {

@@ -61,6 +61,7 @@ export class TestWorkspace implements Disposable {
         },
       },
       grants: noGrants,
+      policyKey: '',
       programs: { run: () => Promise.reject(new Error('file tools run no programs')) },
       content: this.content,
       readSecrets: () => ({}),

@@ -1,0 +1,27 @@
+import { SpawnerClient } from '../spawner/spawner-client.ts';
+import type { Abilities } from '../spawner/messages.ts';
+import type { SandboxState } from '../stages/check-sandbox.ts';
+import type { EventLog } from '../telemetry/event-log.ts';
+
+export interface Executor {
+  readonly programs: SpawnerClient;
+  readonly sandbox: SandboxState;
+  /** Undefined until the executor service has looked at the machine. */
+  readonly abilities: () => Abilities | undefined;
+}
+
+/** Starts the executor service, which goes on while the rest of the daemon starts. */
+export function openExecutor(log: EventLog): Executor {
+  const programs = new SpawnerClient({ onTrouble: (message) => log.warn('executor', { message }) });
+  let known: Abilities | undefined;
+  void programs.abilities.then((abilities) => {
+    known = abilities;
+    log.info('executor_ready', { ...abilities });
+  });
+  return {
+    programs,
+    // As long as nobody knows, a call waits for the executor service, which refuses by itself.
+    sandbox: { explainUnusable: () => (known?.sandbox.usable === false ? known.sandbox : undefined) },
+    abilities: () => known,
+  };
+}

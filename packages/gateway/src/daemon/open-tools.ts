@@ -1,0 +1,60 @@
+import { canonicalJson } from '@sallyport/contract';
+import type { JsonObject } from '@sallyport/contract';
+import { join } from 'node:path';
+import { writeSdkRuntime } from '../executors/sdk-runtime.ts';
+import type { ProgramRunner } from '../model/program.ts';
+import type { Rules } from '../model/verdict.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Store } from '../storage/stores.ts';
+import type { EventLog } from '../telemetry/event-log.ts';
+import { openInstalledTools } from '../tools/tools/open-installed-tools.ts';
+import type { OpenedTools } from '../tools/tools/open-installed-tools.ts';
+import type { Home } from './home.ts';
+import { findOpenFolder, makeOpenFolder } from './open-folder.ts';
+
+export interface ToolFolderParts {
+  readonly home: Home;
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly programs: ProgramRunner;
+  readonly currentRules: () => Rules;
+  readonly log: EventLog;
+}
+
+/** The tools folder of this home: what lies there is on record, from the first time it is seen. */
+export async function openTools({
+  home,
+  store,
+  registry,
+  programs,
+  currentRules,
+  log,
+}: ToolFolderParts): Promise<OpenedTools> {
+  const open = findOpenFolder(home.folder);
+  const record = (payload: JsonObject): void => {
+    const entry = { kind: 'event', result: 'none', timeMs: Date.now(), payload: canonicalJson(payload) } as const;
+    store.append(entry).catch((error: unknown) => log.error('tool_event_unrecorded', { error }));
+  };
+  makeOpenFolder(open);
+  makeOpenFolder(join(open, 'tools'));
+  return openInstalledTools({
+    registry,
+    programs,
+    folder: home.toolsFolder,
+    storeFolder: makeOpenFolder(join(open, 'tools', 'store')),
+    sdk: writeSdkRuntime(makeOpenFolder(join(open, 'sdk'))),
+    pins: store,
+    acceptsNew: (name, origin) => currentRules().acceptsNew(name, origin),
+    recordEvent: ({ event, name, version, fileSha256, by }) =>
+      record({ event, tool: name, version, file_sha256: fileSha256, ...(by === undefined ? {} : { by }) }),
+    recordSchemaRun: ({ file, sha256, answer, reason }) =>
+      record({
+        event: 'tool_schema_read',
+        file,
+        file_sha256: sha256,
+        answer,
+        ...(reason === undefined ? {} : { reason }),
+      }),
+    onError: (error) => log.error('tools_folder', { error }),
+  });
+}
