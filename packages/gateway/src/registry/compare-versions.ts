@@ -40,7 +40,8 @@ function compareIdentifiers(a: string, b: string): number {
 
 /** Numbers within the texts count as numbers: `v2` comes before `v10`. */
 function compareNaturally(a: string, b: string): number {
-  const [left, right] = [a, b].map((text) => text.match(/\d+|\D+/g) ?? []) as [string[], string[]];
+  const pieces = /\d+|\D+/g;
+  const [left, right] = [a.match(pieces) ?? [], b.match(pieces) ?? []];
   for (const [index, piece] of left.entries()) {
     const other = right[index];
     if (other === undefined) return 1;
