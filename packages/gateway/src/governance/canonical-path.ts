@@ -1,8 +1,12 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { wholeText } from '@sallyport/contract';
 
 /** Nothing longer can be opened by name (PATH_MAX on Linux). */
 export const maxPathLength = 4096;
+
+/** A longer one is named by its length. */
+const longestShown = 1000;
 
 const oddComponent = /\/(?:\/|\.\.?(?:\/|$)|$)|\0/;
 
@@ -48,8 +52,8 @@ export function foldPath(path: string): string {
   return folded.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '');
 }
 
-/** A path or name for a message: on one line, without terminal controls, and not longer than a line or two. */
+/** A path or name for a message: on one line, without terminal controls, and whole unless it is too long to be read. */
 export function printable(text: string): string {
-  const short = text.length > 200 ? `${text.slice(0, 120)}…${text.slice(-60)}` : text;
-  return /^[!-~]+$/.test(short) ? short : JSON.stringify(short).replaceAll(/\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}/gu, '?');
+  const shown = wholeText(text, longestShown);
+  return /^[!-~]+$/.test(shown) ? shown : JSON.stringify(shown).replaceAll(/\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}/gu, '?');
 }

@@ -1,6 +1,9 @@
 import { isCanonicalPath, printable } from './canonical-path.ts';
-import { createPathClaimer } from './compile-rules.ts';
+import { createPathClaimer, readClaims } from './claims.ts';
 import type { CompiledRule } from './compile-rules.ts';
+import { findMismatch, kindNames } from './find-mismatch.ts';
+import type { Facts } from './find-mismatch.ts';
+import { expandPath } from './place-path.ts';
 import type { PathVariables } from './place-path.ts';
 import { accesses } from './rule.ts';
 import type { Example, Problem } from './rule.ts';
@@ -19,32 +22,50 @@ function findFailure(example: Example, compiled: CompiledRule, variables: PathVa
   if (path !== undefined && !isCanonicalPath(path)) {
     return 'the path must be absolute, or start with $HOME or $WORKSPACE, and be written plainly';
   }
-  const mismatch = findMismatch({ ...example, ...(path === undefined ? {} : { path }) }, compiled, variables);
+  const claims = claimsOf(example, path, variables);
+  if ('text' in claims) return `${printable(claims.text)} is no ${kindNames[claims.kind]} in its plain spelling`;
+  const mismatch = findMismatch(compiled, factsOf(example), claims, { unknown: 'fits' });
   if (example.expected === 'match') {
     return mismatch === undefined ? undefined : `it must match, but ${mismatch}`;
   }
   return mismatch === undefined ? 'it must not match, but it does' : undefined;
 }
 
-/**
- * Which part keeps the rule from matching; undefined when it matches. What the example leaves open may be anything, so
- * `match` says that some such call matches, and `not_match` that none does.
- */
-function findMismatch(example: Example, compiled: CompiledRule, variables: PathVariables): string | undefined {
-  const { tool, who, agent, mode, path } = example;
-  if (!compiled.coversTool(tool)) return `the rule does not name the tool ${printable(tool)}`;
-  if (who !== undefined && !compiled.who.has(who)) return `the rule is not for ${who}`;
-  if (agent !== undefined && compiled.coversAgent?.(agent) === false) return `the rule is not for ${printable(agent)}`;
-  if (mode !== undefined && !compiled.modes.has(mode)) return `the rule is not for mode ${mode}`;
-  const { coversPath } = compiled;
-  if (coversPath === undefined) return undefined;
-  if (path === undefined) return 'the rule looks at paths and the example has none';
-  const claimPath = createPathClaimer(variables);
-  const tried = example.access === undefined ? accesses : [example.access];
-  if (tried.some((access) => coversPath(claimPath({ path, access })))) return undefined;
-  return `the rule does not cover ${tried.length === 1 ? `${tried[0]} access to ` : ''}${printable(path)}`;
+/** The things of the example. A path without access stands here once for each. */
+function claimsOf(example: Example, path: string | undefined, variables: PathVariables): ReturnType<typeof readClaims> {
+  const { command, host, app, gitOperation, provider, model, access } = example;
+  const tried = access === undefined ? accesses : [access];
+  return readClaims(
+    {
+      paths: path === undefined ? [] : tried.map((each) => ({ path, access: each })),
+      ...(command === undefined ? {} : { commands: [command] }),
+      ...(host === undefined ? {} : { hosts: [host] }),
+      ...(app === undefined ? {} : { apps: [app] }),
+      ...(gitOperation === undefined ? {} : { gitOperation }),
+      ...(provider === undefined ? {} : { provider }),
+      ...(model === undefined ? {} : { model }),
+    },
+    createPathClaimer(variables),
+  );
 }
 
-function expandPath(text: string, variables: PathVariables): string {
-  return text.replace(/^\$(HOME|WORKSPACE)(?=\/|$)/, (whole, name: keyof PathVariables) => variables[name][0] ?? whole);
+/** What the example leaves open is absent, and may be anything. */
+function factsOf(example: Example): Facts {
+  const { tool: name, origin, who, agent, role, team, mode, at, after } = example;
+  // The time of an example is one of the first week of 2023, which began with a Sunday.
+  const nowMs = at === undefined ? undefined : new Date(2023, 0, 1, 0, at).getTime();
+  return {
+    tool: { name, aliases: [], category: '', ...(origin === undefined || origin === 'builtin' ? {} : { origin }) },
+    ...(origin === undefined ? { anyOrigin: true } : {}),
+    ...(who === undefined ? {} : { principal: who }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(role === undefined ? {} : { roles: [role] }),
+    ...(team === undefined ? {} : { teams: [team] }),
+    ...(mode === undefined ? {} : { mode }),
+    ...(example.arguments === undefined ? {} : { arguments: example.arguments }),
+    ...(nowMs === undefined ? {} : { nowMs }),
+    ...(after === undefined
+      ? {}
+      : { nowMs: nowMs ?? 0, history: after.map((tool) => ({ tool, startedAtMs: nowMs ?? 0 })) }),
+  };
 }

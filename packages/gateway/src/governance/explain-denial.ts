@@ -1,6 +1,11 @@
 import { isWithin, printable } from './canonical-path.ts';
-import type { ClaimedPath, CompiledRule } from './compile-rules.ts';
-import type { Asked } from './rule-index.ts';
+import { describeClaim } from './claims.ts';
+import type { Claim, Kind } from './claims.ts';
+import { fitsCircumstances } from './compile-rules.ts';
+import type { CompiledRule } from './compile-rules.ts';
+import type { Rule } from './rule.ts';
+import { joinWords } from './shell-words.ts';
+import type { ApplicableRules, Asked } from './rule-index.ts';
 
 export interface Explanation {
   readonly reason: string;
@@ -17,59 +22,125 @@ export interface RulesPlace {
 /** Says why nothing matched, which rule came near, and the shortest rule that would allow the call. */
 export function explainNoRule(
   asked: Asked,
-  path: ClaimedPath | undefined,
-  rules: readonly CompiledRule[],
+  combination: readonly Claim[],
+  applicable: Pick<ApplicableRules, 'open' | 'elsewhere'>,
   place: RulesPlace,
 ): Explanation {
-  const what = `${describeCall(asked, path)} by ${asked.principal} ${printable(asked.agent)} in mode ${asked.mode}`;
-  const opening = rules.filter(
-    (rule) =>
-      rule.rule.effect !== 'deny' && rule.coversTool(asked.tool.name) && rule.coversAgent?.(asked.agent) !== false,
-  );
-  const reason = [`No rule allows ${what}.`, ...explainNearMiss(asked, path, opening)].join(' ');
-  const remedy = `If it should be allowed, ${place.howToAdd} ${suggestRule(asked, path, place.workspace)}`;
+  const what = `${describeCall(asked, combination)} by ${asked.principal} ${printable(asked.agent)} in mode ${asked.mode}`;
+  const reason = [`No rule allows ${what}.`, ...explainNearMiss(asked, combination, applicable)].join(' ');
+  const remedy = `If it should be allowed, ${place.howToAdd} ${suggestRule(asked, combination, place.workspace)}`;
   return { reason, remedy };
 }
 
-export function describeCall(asked: Asked, path: ClaimedPath | undefined): string {
-  return path === undefined ? asked.tool.name : `${asked.tool.name} to ${path.access} ${printable(path.path)}`;
+export function describeCall(asked: Asked, combination: readonly Claim[]): string {
+  return [asked.tool.name, ...combination.map(describeClaim)].join(' ');
 }
+
+/** Denials are as frequent as hostile callers like, so that not every rule is looked at. */
+const mostNearMisses = 20;
 
 /** At most one sentence: the rule that misses by one property alone says more than a list. */
-function explainNearMiss(asked: Asked, path: ClaimedPath | undefined, rules: readonly CompiledRule[]): string[] {
-  const coversPath = (rule: CompiledRule): boolean =>
-    rule.coversPath === undefined || (path !== undefined && rule.coversPath(path));
+function explainNearMiss(
+  asked: Asked,
+  combination: readonly Claim[],
+  { open, elsewhere }: Pick<ApplicableRules, 'open' | 'elsewhere'>,
+): string[] {
+  const path = combination.find((claim) => claim.kind === 'path')?.claim;
+  const near = path === undefined ? elsewhere.rules : elsewhere.near(path);
+  const covering = near
+    .slice(0, mostNearMisses)
+    .filter((rule) => fitsCircumstances(rule, asked) && listMissed(rule, combination).length === 0);
   const named = ({ reference }: CompiledRule): string => `Rule ${reference.id}, line ${reference.line}, covers it`;
 
-  const otherMode = rules.find((rule) => rule.who.has(asked.principal) && coversPath(rule));
+  const otherMode = covering.find((rule) => rule.who.has(asked.principal));
   if (otherMode !== undefined) return [`${named(otherMode)} in ${[...otherMode.modes].join(', ')} only.`];
-  const otherPrincipal = rules.find((rule) => rule.modes.has(asked.mode) && coversPath(rule));
+  const otherPrincipal = covering.find((rule) => rule.modes.has(asked.mode));
   if (otherPrincipal !== undefined) return [`${named(otherPrincipal)} for ${[...otherPrincipal.who].join(', ')} only.`];
-  const otherPath = rules.find(
-    ({ rule, who, modes }) =>
-      who.has(asked.principal) &&
-      modes.has(asked.mode) &&
-      (path === undefined || rule.access === undefined || rule.access.includes(path.access)),
-  );
-  if (otherPath?.rule.paths === undefined) return [];
-  return [`Rule ${otherPath.reference.id} covers ${otherPath.rule.paths.slice(0, 3).join(', ')}.`];
+  for (const rule of open.rules.slice(0, mostNearMisses)) {
+    const [missed, ...others] = listMissed(rule, combination);
+    if (missed === undefined || others.length > 0 || !fitsCircumstances(rule, asked)) continue;
+    const patterns = listPatterns(rule, missed, combination);
+    if (patterns !== undefined) return [`Rule ${rule.reference.id} covers ${patterns.slice(0, 3).join(', ')}.`];
+  }
+  return [];
 }
 
-function suggestRule(asked: Asked, path: ClaimedPath | undefined, workspace: string): string {
+/** The kinds that the rule looks at and does not cover. */
+function listMissed(rule: CompiledRule, combination: readonly Claim[]): readonly Kind[] {
+  return rule.kinds.filter((kind) => !coversKind(rule, kind, combination));
+}
+
+function coversKind(rule: CompiledRule, kind: Kind, combination: readonly Claim[]): boolean {
+  const claim = combination.find((each) => each.kind === kind)?.claim;
+  const covers = rule.conditions[kind] as ((thing: typeof claim) => boolean) | undefined;
+  return covers === undefined || (claim !== undefined && covers(claim));
+}
+
+/** What the rule names of a kind. Undefined: nothing, or it would have covered the thing but for the access. */
+function listPatterns(
+  { rule }: CompiledRule,
+  kind: Kind,
+  combination: readonly Claim[],
+): readonly string[] | undefined {
+  const path = combination.find((each) => each.kind === 'path');
+  if (kind === 'path' && path !== undefined && rule.access?.includes(path.claim.access) === false) return undefined;
+  return patternsOf(rule, kind);
+}
+
+/** What stands in the rule about things of a kind. */
+export function patternsOf(rule: Rule, kind: Kind): readonly string[] | undefined {
+  const patterns = {
+    path: rule.paths,
+    command: rule.commands,
+    host: rule.hosts,
+    gitOperation: rule.gitOperations,
+    provider: rule.providers,
+    model: rule.models,
+    app: rule.apps,
+  };
+  return patterns[kind];
+}
+
+const keyOf = {
+  path: 'paths',
+  command: 'commands',
+  host: 'hosts',
+  gitOperation: 'git_operations',
+  provider: 'providers',
+  model: 'models',
+  app: 'apps',
+} as const satisfies Record<Kind, string>;
+
+function suggestRule(asked: Asked, combination: readonly Claim[], workspace: string): string {
   const { name } = asked.tool;
   const slug = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  const conditions = combination.map(
+    (claim) => `${keyOf[claim.kind]}: [${JSON.stringify(patternFor(claim, workspace))}]`,
+  );
   const parts = [
     `id: allow-${slug}`,
     'effect: allow',
     `tools: [${/^[\w.-]+$/.test(name) ? name : JSON.stringify(name)}]`,
+    ...conditions,
   ];
-  if (path !== undefined) parts.push(`paths: [${JSON.stringify(patternFor(path.path, workspace))}]`);
   return `- {${parts.join(', ')}}`;
 }
 
-/** A pattern for this path. What is special or unprintable in its name becomes `?`, which any character satisfies. */
-function patternFor(path: string, workspace: string): string {
+/** A pattern for this one thing. */
+function patternFor({ kind, claim }: Claim, workspace: string): string {
+  if (kind === 'path') return pathPatternFor(claim.path, workspace);
+  if (kind === 'command') return oneLine(joinWords(claim.words));
+  return oneLine(kind === 'host' ? claim.text : claim);
+}
+
+/** What is special or unprintable in a path becomes `?`, which any character satisfies. */
+function pathPatternFor(path: string, workspace: string): string {
   const inWorkspace = isWithin(workspace, path);
   const rest = inWorkspace ? path.slice(workspace === '/' ? 0 : workspace.length) : path;
   return (inWorkspace ? '$WORKSPACE' : '') + rest.replaceAll(/[*?[\]{}\\$]|\p{C}|\p{Zl}|\p{Zp}/gu, '?');
+}
+
+/** Without what a terminal would act on; in names and words `*` stands for any text. */
+function oneLine(text: string): string {
+  return text.replaceAll(/\p{C}+|\p{Zl}|\p{Zp}/gu, '*');
 }

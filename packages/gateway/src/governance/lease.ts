@@ -3,6 +3,8 @@ import type { Refusal } from '../model/refusal.ts';
 import type { Lease } from '../model/session.ts';
 import type { Resources } from '../model/tool.ts';
 import { isWithin } from './canonical-path.ts';
+import { parseCommand } from './command-pattern.ts';
+import { parseHost } from './host-pattern.ts';
 import { matchesName } from './name-pattern.ts';
 
 /** Why a lease can no longer be used. */
@@ -26,17 +28,34 @@ export function findOutside(lease: Lease, tool: string, resources: Resources): s
   if (path !== undefined) return path.path;
   const { hosts = [], commands = [], gitOperation, provider, model } = resources;
   return (
-    firstUnnamed(lease.hosts, hosts) ??
-    firstUnnamed(lease.commands, commands) ??
+    firstUnnamed(lease.hosts, hosts, hostName) ??
+    firstUnnamed(lease.commands, commands, programOf) ??
     firstUnnamed(lease.gitOperations, present(gitOperation)) ??
     firstUnnamed(lease.providers, present(provider)) ??
     firstUnnamed(lease.models, present(model))
   );
 }
 
-function firstUnnamed(patterns: readonly string[] | undefined, names: readonly string[]): string | undefined {
+function firstUnnamed(
+  patterns: readonly string[] | undefined,
+  things: readonly string[],
+  nameOf: (thing: string) => string | undefined = (thing) => thing,
+): string | undefined {
   if (patterns === undefined) return undefined;
-  return names.find((name) => !patterns.some((pattern) => matchesName(pattern, name)));
+  return things.find((thing) => {
+    const name = nameOf(thing);
+    return name === undefined || !patterns.some((pattern) => matchesName(pattern, name));
+  });
+}
+
+/** Undefined: not the name of a host, so that no lease covers it. */
+function hostName(text: string): string | undefined {
+  const host = parseHost(text);
+  return host?.below === false ? host.name : undefined;
+}
+
+function programOf(command: string): string | undefined {
+  return parseCommand(command)?.words[0];
 }
 
 function present(value: string | undefined): readonly string[] {

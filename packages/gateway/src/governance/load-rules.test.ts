@@ -8,11 +8,12 @@ import { ConfigError } from '../model/fault.ts';
 import type { Rules } from '../model/verdict.ts';
 import { loadRules } from './load-rules.ts';
 import { ask, makeFolder, rulesOf, world, writeRules } from './test-world.ts';
+import type { RuleFiles } from './test-world.ts';
 
 const load = (folder: string): Rules => loadRules({ ...world, folder });
 
 /** The problems of a load, each as `file:line:column  message` with the folder cut off. */
-function problemsOf(files: { readonly tools?: string | Uint8Array; readonly limits?: string }): string[] {
+function problemsOf(files: RuleFiles): string[] {
   const folder = writeRules(files);
   let caught: unknown;
   try {
@@ -50,7 +51,7 @@ const toolsMistakes: readonly Mistakes[] = [
   ['more than 1 MB', `▸# ${'x'.repeat(1024 * 1024)}`, /^cannot be read: is larger than 1 MB$/],
 
   // The file as a whole
-  ['a list', '▸- 1\n', /^tools\.yaml must be a mapping with the keys version, rules$/],
+  ['a list', '▸- 1\n', /^tools\.yaml must be a mapping with the keys version, rules, tools$/],
   ['just text', '▸allow everything\n', /^tools\.yaml must be a mapping/],
   ['no version', '▸rules: []\n', /^tools\.yaml lacks version$/],
   ['another version', 'version: ▸2\nrules: []\n', /^version must be a whole number from 1 to 1$/],
@@ -59,7 +60,7 @@ const toolsMistakes: readonly Mistakes[] = [
   [
     'an unknown key',
     'version: 1\n▸rule: []\nrules: []\n',
-    /^unknown key rule in tools\.yaml; did you mean rules\? Allowed here: version, rules$/,
+    /^unknown key rule in tools\.yaml; did you mean rules\? Allowed here: version, rules, tools$/,
   ],
 
   // One rule
@@ -68,7 +69,7 @@ const toolsMistakes: readonly Mistakes[] = [
   [
     'a misspelt key',
     'version: 1\nrules:\n  - id: a\n    ▸efect: allow\n    effect: deny\n    tools: [x]\n',
-    /^unknown key efect in a rule; did you mean effect\? Allowed here: id, effect, tools, who, /,
+    /^unknown key efect in a rule; did you mean effect\? Allowed here: id, effect, tools, origins, who, /,
   ],
   ['a key far from any other', ruleWith('▸zzzzzzzzzz: 1'), /^unknown key zzzzzzzzzz in a rule\. Allowed here: id/],
   ['an id with capitals', 'version: 1\nrules: [{ id: ▸A, effect: deny, tools: [x] }]\n', /^id may hold/],
@@ -101,6 +102,122 @@ const toolsMistakes: readonly Mistakes[] = [
     /^approval: waived goes with effect: allow only$/,
   ],
   ['an empty reason', ruleWith('reason: ▸""'), /^reason is empty$/],
+
+  // Things other than paths
+  ['a command with a pipe', ruleWith('commands: [▸"a | b"]'), /^this pattern has "\|" outside quotes/],
+  ['a command by a relative path', ruleWith('commands: [git, ▸./x]'), /^this pattern must name the program alone/],
+  ['a host with a scheme', ruleWith('hosts: [a.com, ▸"https://a.com"]'), /^a host is named like example\.com/],
+  ['a host by pattern', ruleWith('hosts: [▸"a.*"]'), /^a host is named like/],
+  ['a git operation with blanks', ruleWith('git_operations: [▸"git push"]'), /^a git operation is named like DIFF/],
+  ['an unknown origin', ruleWith('origins: [▸executabel]'), /did you mean executable\?$/],
+  ['no text for a model', ruleWith('models: [▸7]'), /^models must be text/],
+  ['accept_new that is a word', ruleWith('accept_new: ▸yes'), /^accept_new must be true or false$/],
+  [
+    'accept_new that asks',
+    'version: 1\nrules: [{ id: a, effect: require_approval, tools: [x], accept_new: ▸true }]\n',
+    /^accept_new: true goes with effect: allow only$/,
+  ],
+
+  // Circumstances
+  [
+    'an argument without test',
+    ruleWith('arguments: [▸{ pointer: /a }]'),
+    /^a condition needs one of equals, in, matches/,
+  ],
+  [
+    'an argument with two tests',
+    ruleWith('arguments: [▸{ pointer: /a, equals: 1, in: [1] }]'),
+    /^a condition needs one/,
+  ],
+  ['a pointer without slash', ruleWith('arguments: [{ pointer: ▸a, equals: 1 }]'), /^pointer is a JSON pointer/],
+  ['a pointer with a tilde', ruleWith('arguments: [{ pointer: ▸/a~2, equals: 1 }]'), /^pointer is a JSON pointer/],
+  ['a list to equal', ruleWith('arguments: [{ pointer: /a, equals: ▸[1] }]'), /^equals must be text, a number/],
+  ['a number without end', ruleWith('arguments: [{ pointer: /a, in: [1, ▸.inf] }]'), /^in must be text, a number/],
+  ['hours of 25', ruleWith('hours: [▸"08:00-25:00"]'), /^hours are written like/],
+  ['hours of nothing', ruleWith('hours: [▸"08:00-08:00"]'), /^hours are written like/],
+  ['hours in one piece', ruleWith('hours: [▸"08:00"]'), /^hours are written like/],
+  ['an unknown day', ruleWith('days: [mon, ▸tu]'), /^days must be one of sun, mon/],
+  ['within alone', ruleWith('within: ▸10m'), /^within goes with after only$/],
+  ['within days', ruleWith('after: [x.y], within: ▸3d'), /^within is written like/],
+  ['after what is no tool', ruleWith('after: [▸a b]'), /^a tool is named like/],
+  ['shadow that is a word', ruleWith('shadow: ▸on'), /^shadow must be true or false$/],
+  [
+    'arguments of an example as a list',
+    ruleWith('match: [{ tool: x.y, arguments: ▸[1] }]'),
+    /^arguments must be a mapping$/,
+  ],
+  ['a time of an example without day', ruleWith('match: [{ tool: x.y, at: ▸"09:30" }]'), /^at is written like/],
+
+  // Entries by tool
+  ['entries that are a list', 'version: 1\ntools: ▸[x]\n', /^tools must be a mapping/],
+  ['an entry that is a word', 'version: 1\ntools: { x: ▸allow }\n', /^tool x must be a mapping with the keys category/],
+  ['an entry for no tool', 'version: 1\ntools: { ▸a/b: {} }\n', /^a tool is named like/],
+  [
+    'an unknown key of an entry',
+    'version: 1\ntools: { x: { ▸allowed_modes: [NORMAL] } }\n',
+    /^unknown key allowed_modes in tool x/,
+  ],
+  [
+    'an unknown mode of an entry',
+    'version: 1\ntools: { x: { allowed_in_modes: [▸NIGHT] } }\n',
+    /^allowed_in_modes must be one of/,
+  ],
+  ['a bad path of an entry', 'version: 1\ntools: { x: { allowed_paths: [▸a] } }\n', /^this pattern must start/],
+  ['a bad command of an entry', 'version: 1\ntools: { x: { allowed_commands: [▸"a;b"] } }\n', /^this pattern has ";"/],
+  ['a bad host of an entry', 'version: 1\ntools: { x: { allowed_hosts: [▸"a b"] } }\n', /^a host is named like/],
+  ['a size of nothing', 'version: 1\ntools: { x: { max_file_size_mb: ▸0 } }\n', /^max_file_size_mb must be a whole/],
+  [
+    'an unknown limit of an entry',
+    'version: 1\ntools: { x: { limits: { ▸per_week: 1 } } }\n',
+    /^unknown key per_week in limits/,
+  ],
+  [
+    'an entry whose id is taken',
+    'version: 1\nrules:\n  - ▸{ id: tool-x-allowed, effect: deny, tools: [y] }\ntools: { x: { allowed_in_modes: [NORMAL] } }\n',
+    /^id tool-x-allowed is taken by the rule in line 4$/,
+  ],
+
+  // Grants
+  [
+    'a grant of a denial',
+    'version: 1\nrules: [{ id: a, effect: deny, tools: [x], grants: ▸{ read: [/a] } }]\n',
+    /^grants do not go with effect: deny$/,
+  ],
+  ['an unknown grant', ruleWith('grants: { ▸reads: [/a] }'), /^unknown key reads in grants; did you mean read\?/],
+  ['a granted pattern', ruleWith('grants: { read: [▸"/a/**"] }'), /^read in grants names whole folders and files/],
+  ['a granted relative path', ruleWith('grants: { write: [▸a/b] }'), /^write in grants must be an absolute path/],
+  ['a granted path with ..', ruleWith('grants: { read: [▸$WORKSPACE/../x] }'), /^read in grants must be an absolute/],
+  ['a granted path with another variable', ruleWith('grants: { read: [▸$PWD/x] }'), /^read in grants must be/],
+  ['any host', ruleWith('grants: { hosts: [▸"*"] }'), /^a host is named like/],
+  ['a variable with a dash', ruleWith('grants: { environment: { ▸A-B: x } }'), /^a variable is named with letters/],
+  ['a variable that is a number', ruleWith('grants: { environment: { A: ▸1 } }'), /^A must be text; put it in quotes/],
+  ['a variable without value', ruleWith('grants: { environment: { ▸A } }'), /^A has no value$/],
+  ['an environment that is a list', ruleWith('grants: { environment: ▸[A=1] }'), /^environment must be a mapping/],
+  ['a secret without name', ruleWith('grants: { secrets: [▸{ hosts: [a.com] }] }'), /^a secret lacks name$/],
+  ['a secret by pattern', ruleWith('grants: { secrets: [{ name: ▸"*" }] }'), /^a secret is named with letters/],
+  ['a secret for no host', ruleWith('grants: { secrets: [{ name: a, hosts: ▸[] }] }'), /^hosts is empty/],
+  ['a secret for a port', ruleWith('grants: { secrets: [{ name: a, hosts: [▸"a.com:1"] }] }'), /have no port$/],
+  ['a limit of nothing', ruleWith('grants: { limits: { cpu_seconds: ▸0 } }'), /^cpu_seconds must be a whole number/],
+  ['an unknown limit', ruleWith('grants: { limits: { ▸ram_mb: 1 } }'), /^unknown key ram_mb in limits/],
+  ['another isolation', ruleWith('grants: { isolation: ▸docker }'), /^isolation must be one of sandbox, none$/],
+  [
+    "the gate's own home",
+    ruleWith('grants: { read: [▸$HOME/.sallyport, ▸/home/ada/.sallyport/keys] }'),
+    /^rule a grants \$HOME\/\.sallyport, which belongs to Sallyport's own files; no rule opens it$/,
+    /which belongs to Sallyport's own files/,
+  ],
+  [
+    'a folder around it',
+    ruleWith('grants: { read: [▸$HOME] }'),
+    /^rule a grants \$HOME, which contains Sallyport's own/,
+  ],
+  ['the program', ruleWith('grants: { write: [▸/opt/sallyport/packages] }'), /belongs to Sallyport's own files/],
+  [
+    'the configuration of a client',
+    ruleWith('grants: { read: [▸$WORKSPACE/.mcp.json] }'),
+    /belongs to the configuration/,
+  ],
+  ['a client in other letters', ruleWith('grants: { read: [▸$HOME/.CLAUDE] }'), /configuration of an agent client/],
 
   // Examples
   ['an example without tool', ruleWith('match: [▸{ path: /a }]'), /^an example lacks tool$/],
@@ -151,7 +268,56 @@ const limitsMistakes: readonly Mistakes[] = [
   ],
 ];
 
-function checkMistakes(name: 'tools' | 'limits', [what, marked, ...messages]: Mistakes): void {
+const modesMistakes: readonly Mistakes[] = [
+  ['no version', '▸modes: {}\n', /^modes\.yaml lacks version$/],
+  ['an unknown mode', 'version: 1\nmodes: { ▸NIGHT: {} }\n', /^unknown key NIGHT in modes/],
+  ['less than nothing', 'version: 1\nmodes: { ALERT: { max_running: ▸-1 } }\n', /^max_running must be a whole number/],
+  ['half a transition', 'version: 1\ntransitions:\n  - ▸from: NORMAL\n', /^a transition lacks to, when, hold_seconds$/],
+  [
+    'a transition that does not exist',
+    'version: 1\ntransitions: [{ from: DEGRADED, to: ▸NORMAL, when: { cpu_percent: 1 }, hold_seconds: 1 }]\n',
+    /^DEGRADED leads to LOCKDOWN, RECOVERY only$/,
+  ],
+  [
+    'a transition that only a person makes',
+    'version: 1\ntransitions: [{ from: ▸RECOVERY, to: NORMAL, when: { cpu_percent: 1 }, hold_seconds: 1 }]\n',
+    /^only a person ends RECOVERY$/,
+  ],
+  [
+    'a transition for no reason',
+    'version: 1\ntransitions: [{ from: NORMAL, to: ALERT, when: ▸{}, hold_seconds: 1 }]\n',
+    /^when needs one of cpu_percent/,
+  ],
+  [
+    'more than everything',
+    'version: 1\ntransitions: [{ from: NORMAL, to: ALERT, when: { memory_percent: ▸101 }, hold_seconds: 1 }]\n',
+    /^memory_percent must be a whole number from 1 to 100$/,
+  ],
+];
+
+const rolesMistakes: readonly Mistakes[] = [
+  ['no version', '▸roles: {}\n', /^roles\.yaml lacks version$/],
+  ['a role with capitals', 'version: 1\nroles: { ▸Boss: { tools: [x] } }\n', /^a role is named with small letters/],
+  ['a role without tools', 'version: 1\nroles: { boss: ▸{} }\n', /^role boss lacks tools$/],
+  [
+    'a role that extends a later one',
+    'version: 1\nroles: { a: { tools: [x], extends: [▸b] }, b: { tools: [y] } }\n',
+    /^extends names a role/,
+  ],
+  ['a member without name', 'version: 1\nmembers: [▸{ teams: [x] }]\n', /^a member lacks agents$/],
+  [
+    'a member with an unknown role',
+    'version: 1\nmembers: [{ agents: [x], roles: [▸a] }]\n',
+    /^roles names a role that does not/,
+  ],
+  [
+    'an unknown default',
+    'version: 1\nroles: { a: { tools: [x] } }\ndefault: [▸b]\n',
+    /does not stand above; known: a$/,
+  ],
+];
+
+function checkMistakes(name: 'tools' | 'limits' | 'modes' | 'roles', [what, marked, ...messages]: Mistakes): void {
   const expected = marked
     .split('▸')
     .slice(0, -1)
@@ -178,6 +344,11 @@ test('every mistake in tools.yaml is named with file, line and column', () => {
 
 test('every mistake in limits.yaml is named with file, line and column', () => {
   for (const mistakes of limitsMistakes) checkMistakes('limits', mistakes);
+});
+
+test('every mistake in modes.yaml and roles.yaml is named with file, line and column', () => {
+  for (const mistakes of modesMistakes) checkMistakes('modes', mistakes);
+  for (const mistakes of rolesMistakes) checkMistakes('roles', mistakes);
 });
 
 test('what is no text, or nested without end, is refused and does not crash the start', () => {
@@ -240,12 +411,54 @@ const examples: readonly (readonly [rule: string, problem: RegExp | undefined])[
   ['effect: allow, agents: [z*], not_match: [{ tool: x.y, agent: y }]', undefined],
   ['effect: allow, who: [operator], not_match: [{ tool: x.y, who: agent }]', undefined],
 
+  ['effect: allow, commands: ["git *"], match: [{ tool: x.y, command: git log }]', undefined],
+  ['effect: allow, commands: ["git *"], not_match: [{ tool: x.y, command: rm }, { tool: x.y }]', undefined],
+  ['effect: allow, hosts: ["*.a.c"], match: [{ tool: x.y, host: B.A.C }]', undefined],
+  ['effect: allow, git_operations: [LOG], match: [{ tool: x.y, git_operation: log }]', undefined],
+  ['effect: allow, providers: [p], models: [m], match: [{ tool: x.y, provider: p, model: m }]', undefined],
+  ['effect: allow, providers: [p], models: [m], not_match: [{ tool: x.y, provider: p }]', undefined],
+  ['effect: allow, apps: [Mail], match: [{ tool: x.y, app: Mail }]', undefined],
+  ['effect: allow, origins: [upstream], match: [{ tool: x.y }, { tool: x.y, origin: upstream }]', undefined],
+  ['effect: allow, origins: [upstream], not_match: [{ tool: x.y, origin: executable }]', undefined],
+
+  [
+    'effect: allow, roles: [w*], teams: [web], match: [{ tool: x.y, role: worker, team: web }, { tool: x.y }]',
+    undefined,
+  ],
+  ['effect: allow, roles: [w*], not_match: [{ tool: x.y, role: boss }]', undefined],
+  [
+    'effect: allow, arguments: [{ pointer: /a/0, equals: 1 }], match: [{ tool: x.y, arguments: { a: [1] } }]',
+    undefined,
+  ],
+  [
+    'effect: allow, arguments: [{ pointer: /a, in: [1, x] }], not_match: [{ tool: x.y, arguments: { a: 2 } }]',
+    undefined,
+  ],
+  ['effect: allow, hours: ["22:00-06:00"], days: [mon], match: [{ tool: x.y, at: mon 23:30 }]', undefined],
+  ['effect: allow, hours: ["08:00-18:00"], not_match: [{ tool: x.y, at: mon 18:00 }]', undefined],
+  ['effect: deny, after: ["a.*"], within: 10m, match: [{ tool: x.y, after: [b.c, a.b] }]', undefined],
+  ['effect: deny, after: ["a.*"], not_match: [{ tool: x.y, after: [b.c] }]', undefined],
+
   // Those that do not come out as written
+  ['effect: allow, roles: [w], match: [{ tool: x.y, role: boss }]', /but the rule is not for these roles$/],
+  ['effect: allow, days: [mon], match: [{ tool: x.y, at: tue 10:00 }]', /but the rule is for other days$/],
+  ['effect: deny, after: [a], match: [{ tool: x.y, after: [b] }]', /but none of the calls it follows came before$/],
+  [
+    'effect: allow, arguments: [{ pointer: /a, matches: "x*" }], match: [{ tool: x.y, arguments: { a: y } }]',
+    /but the arguments are others$/,
+  ],
+  ['effect: allow, commands: ["git *"], match: [{ tool: x.y }]', /looks at commands and the call names none$/],
+  ['effect: allow, commands: [git], match: [{ tool: x.y, command: git log }]', /does not cover "git log"$/],
+  ['effect: allow, commands: [git], match: [{ tool: x.y, command: git; ls }]', /"git; ls" is no command in its plain/],
+  ['effect: allow, hosts: [a.c], not_match: [{ tool: x.y, host: A.C. }]', /it must not match, but it does$/],
+  ['effect: allow, hosts: [a.c], match: [{ tool: x.y, host: "a.c:81" }]', /does not cover a\.c:81$/],
+  ['effect: allow, git_operations: [LOG], match: [{ tool: x.y, git_operation: PUSH }]', /does not cover PUSH$/],
+  ['effect: allow, origins: [upstream], match: [{ tool: x.y, origin: builtin }]', /does not name the tool x\.y$/],
   ['effect: allow, match: [{ tool: x.z }]', /it must match, but the rule does not name the tool x\.z$/],
   ['effect: allow, who: [operator], match: [{ tool: x.y, who: agent }]', /but the rule is not for agent$/],
   ['effect: allow, agents: [z*], match: [{ tool: x.y, agent: y }]', /but the rule is not for y$/],
   ['effect: allow, modes: [ALERT], match: [{ tool: x.y, mode: NORMAL }]', /but the rule is not for mode NORMAL$/],
-  ['effect: allow, paths: [/a/*], match: [{ tool: x.y }]', /looks at paths and the example has none$/],
+  ['effect: allow, paths: [/a/*], match: [{ tool: x.y }]', /looks at paths and the call names none$/],
   ['effect: allow, paths: [/a/*], match: [{ tool: x.y, path: /b }]', /does not cover \/b$/],
   [
     'effect: allow, paths: [/a/*], access: [read], match: [{ tool: x.y, path: /a/b, access: write }]',
@@ -271,6 +484,20 @@ test('a rule loads only when its examples come out as written', () => {
     const column = 1 + (tools.split('\n')[2]?.indexOf('{ tool') ?? -1);
     assert.ok(problem.startsWith(`tools.yaml:3:${column}  example of rule a: `), problem);
   }
+});
+
+test('a rule says whose new tools are taken in without asking', () => {
+  const rules = rulesOf(`
+  - { id: own, effect: allow, tools: ["own-*"], origins: [executable], accept_new: true }
+  - { id: named, effect: allow, tools: [late.tool], accept_new: true, modes: [ALERT] }
+  - { id: off, effect: allow, tools: [other.tool], accept_new: false }
+`);
+  assert.equal(rules.acceptsNew('own-x', 'executable'), true);
+  assert.equal(rules.acceptsNew('own-x', 'upstream'), false);
+  assert.equal(rules.acceptsNew('own-x'), false);
+  assert.equal(rules.acceptsNew('late.tool', 'upstream'), true);
+  assert.equal(rules.acceptsNew('other.tool', 'executable'), false);
+  assert.equal(rulesOf('  []').acceptsNew('x', 'executable'), false);
 });
 
 test('without a folder, without files or with empty ones nothing is allowed', () => {

@@ -1,24 +1,39 @@
-import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
+import type { Node } from 'yaml';
 import { ConfigError } from '../model/fault.ts';
-import type { Rules } from '../model/verdict.ts';
+import type { ToolDefinition } from '../model/tool.ts';
+import type { Question, Rules } from '../model/verdict.ts';
 import { isWithin, withAlias } from './canonical-path.ts';
 import { checkExamples } from './check-examples.ts';
+import { checkGrants } from './check-grants.ts';
+import { checkRules } from './check-rules.ts';
+import type { Finding } from './check-rules.ts';
 import { compileRule } from './compile-rules.ts';
+import type { CompiledRule } from './compile-rules.ts';
 import type { RulesPlace } from './explain-denial.ts';
+import { createExplainer } from './explain-question.ts';
+import type { Explained } from './explain-question.ts';
+import { defaultModePolicy } from './mode-policy.ts';
+import type { ModePolicy } from './mode-policy.ts';
 import type { PathVariables } from './place-path.ts';
 import { protectPaths } from './protected-paths.ts';
 import { defaultLimits, readLimits } from './read-limits.ts';
+import { readModes } from './read-modes.ts';
 import { readRules } from './read-rules.ts';
+import { noToolEntries } from './read-tool-entries.ts';
 import { readYaml } from './read-yaml.ts';
-import type { YamlFile } from './read-yaml.ts';
+import { emptyRoleBook, readRoleBook } from './role-book.ts';
+import type { RoleBook } from './role-book.ts';
+import { hashRuleFiles, readRuleFiles } from './rule-files.ts';
+import type { RuleFile } from './rule-files.ts';
+import type { Asked } from './rule-index.ts';
 import { createRuleJudge } from './rule-judge.ts';
-import { ruleFileNames } from './rule.ts';
 import type { Problem } from './rule.ts';
+import { tryRules } from './try-rules.ts';
 import { YamlReader } from './yaml-reader.ts';
 
 export interface RulesSource {
-  /** Holds tools.yaml and limits.yaml. An absent folder is an empty set of rules, under which nothing is allowed. */
+  /** Holds the rule files. An absent folder is an empty set of rules, under which nothing is allowed. */
   readonly folder: string;
   /** $SALLYPORT_HOME. */
   readonly home: string;
@@ -31,40 +46,96 @@ export interface RulesSource {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
+/** Rules with what people and other parts of the gate ask about them, besides decisions. */
+export interface LoadedRules extends Rules {
+  readonly modes: ModePolicy;
+  readonly standingOf: RoleBook['standingOf'];
+  /** The verdict on a call, and what each rule has to do with it. */
+  readonly explain: (question: Question) => Explained;
+  /** What is probably not meant, given the tools that there are. */
+  readonly check: (tools: readonly ToolDefinition[]) => readonly Finding[];
+}
+
 /**
- * Reads, checks and compiles the rules. Blocks while it reads; files are small. Throws one ConfigError that lists every
+ * Reads, checks and compiles the rules, or other bytes in place of the files. Blocks; files are small. Throws one ConfigError that lists every
  * problem of every file, so that nobody corrects them one start at a time.
  */
-export function loadRules(source: RulesSource): Rules {
+export function loadRules(source: RulesSource, files = readRuleFiles(resolve(source.folder))): LoadedRules {
   const folder = resolve(source.folder);
-  const [toolsFile, limitsFile] = ruleFileNames.map((name) => readYaml(join(folder, name))) as [YamlFile, YamlFile];
-  const toolsReader = new YamlReader(toolsFile);
-  const limitsReader = new YamlReader(limitsFile);
+  const [toolsFile, limitsFile, modesFile, rolesFile] = files.map(openFile) as [
+    OpenedFile,
+    OpenedFile,
+    OpenedFile,
+    OpenedFile,
+  ];
   const variables: PathVariables = {
     HOME: withAlias(resolve(source.userHome)),
     WORKSPACE: withAlias(resolve(source.workspace)),
   };
 
-  const rules = toolsFile.root === undefined ? [] : readRules(toolsFile.root, toolsReader);
-  const limits = limitsFile.root === undefined ? defaultLimits : readLimits(limitsFile.root, limitsReader);
-  const compiled = rules.map((rule) => compileRule(rule));
-  refuseProblems(folder, [
-    ...sortProblems([
-      ...toolsFile.problems,
-      ...toolsReader.problems,
-      ...compiled.flatMap((rule) => checkExamples(rule, variables)),
-    ]),
-    ...sortProblems([...limitsFile.problems, ...limitsReader.problems]),
-  ]);
-
+  const { rules, rates, categories } = toolsFile.read(readRules, noToolEntries);
+  const limits = limitsFile.read(readLimits, defaultLimits);
+  const modes = modesFile.read(readModes, defaultModePolicy);
+  const { standingOf, gate } = rolesFile.read(readRoleBook, emptyRoleBook);
+  const compiled = rules.map((rule) => compileRule(rule, variables));
   const protectedPaths = protectPaths({ ...source, rulesFolder: folder });
+  toolsFile.problems.push(
+    ...compiled.flatMap((rule) => checkExamples(rule, variables)),
+    ...rules.flatMap((rule) => checkGrants(rule, variables, protectedPaths)),
+  );
+  refuseProblems(
+    folder,
+    [toolsFile, limitsFile, modesFile, rolesFile].flatMap(({ problems }) => sortProblems(problems)),
+  );
+
+  const all = gate === undefined ? compiled : [...compiled, gate];
+  const judgeBy = (chosen: readonly CompiledRule[]): Pick<Rules, 'judge' | 'judgePaths'> =>
+    createRuleJudge({ rules: chosen, protectedPaths, variables, place: describePlace(folder, source) });
+  const inForce = all.filter(({ rule }) => !rule.shadow);
+  const { judge, judgePaths } = judgeBy(inForce);
+  const decide = inForce.length === all.length ? judge : tryRules(judge, judgeBy(all).judge);
+  const withStanding = <T extends Asked>(asked: T): T => ({ ...standingOf(asked.agent), ...asked });
+  const explain = createExplainer({ rules: all, variables, judge: decide });
   return {
-    hash: hashFiles([toolsFile, limitsFile]),
+    hash: hashRuleFiles(files),
     count: compiled.length,
     folder,
-    limits,
-    ...createRuleJudge({ rules: compiled, protectedPaths, variables, place: describePlace(folder, source) }),
+    limits: { ...limits, rates: [...rates, ...limits.rates] },
+    modes,
+    standingOf,
+    acceptsNew: (name, origin) => acceptsNew(inForce, name, origin),
+    judge: (question) => decide(withStanding(question)),
+    judgePaths: (question) => judgePaths(withStanding(question)),
+    explain: (question) => explain(withStanding(question)),
+    check: (tools) => checkRules(compiled, tools, categories),
   };
+}
+
+interface OpenedFile {
+  /** In the order in which they were found. */
+  readonly problems: Problem[];
+  /** What the file says; `absent` when it is not there, is empty or cannot be read. */
+  readonly read: <T>(readRoot: (root: Node, reader: YamlReader) => T, absent: T) => T;
+}
+
+function openFile(file: RuleFile): OpenedFile {
+  const yaml = readYaml(file);
+  const problems = [...yaml.problems];
+  return {
+    problems,
+    read: (readRoot, absent) => {
+      if (yaml.root === undefined) return absent;
+      const reader = new YamlReader(yaml);
+      const value = readRoot(yaml.root, reader);
+      problems.push(...reader.problems);
+      return value;
+    },
+  };
+}
+
+function acceptsNew(rules: readonly CompiledRule[], name: string, origin: ToolDefinition['origin']): boolean {
+  const tool = { name, aliases: [], category: '', ...(origin === undefined ? {} : { origin }) };
+  return rules.some(({ rule, coversTool }) => rule.acceptsNew && coversTool(tool));
 }
 
 const maxProblemsShown = 50;
@@ -89,16 +160,6 @@ function sortProblems(problems: readonly Problem[]): readonly Problem[] {
     if (!distinct.has(place)) distinct.set(place, problem);
   }
   return [...distinct.values()].sort((a, b) => a.line - b.line || a.column - b.column);
-}
-
-/** Names and lengths are part of it, so that no two different sets of files give the same bytes to hash. */
-function hashFiles(files: readonly YamlFile[]): string {
-  const hash = createHash('sha256');
-  for (const [at, { bytes }] of files.entries()) {
-    hash.update(`${ruleFileNames[at]} ${bytes === undefined ? 'absent' : bytes.length}\n`);
-    if (bytes !== undefined) hash.update(bytes);
-  }
-  return hash.digest('hex');
 }
 
 /** The shipped rules lie in the program folder and are replaced by the next install: changes belong into a copy. */

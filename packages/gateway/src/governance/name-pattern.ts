@@ -1,9 +1,12 @@
 /** Whether a name fits a pattern in which `*` stands for any text. Linear in both, whatever the pattern. */
 export function matchesName(pattern: string, name: string): boolean {
-  if (pattern === name || pattern === '*') return true;
-  const parts = pattern.split('*');
-  if (parts.length === 1) return false;
+  return pattern === name || pattern === '*' || matchesParts(pattern.split('*'), name);
+}
+
+/** The same for a pattern that was cut at its stars: the parts stand in the name in this order, with any text between. */
+export function matchesParts(parts: readonly string[], name: string): boolean {
   const first = parts[0] ?? '';
+  if (parts.length === 1) return name === first;
   const last = parts.at(-1) ?? '';
   if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false;
   let at = first.length;

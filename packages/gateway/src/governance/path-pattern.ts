@@ -1,6 +1,5 @@
-import { lowerAscii } from './canonical-path.ts';
-import { pathVariables } from './place-path.ts';
-import type { PathVariable, PlacedPath } from './place-path.ts';
+import { pathVariables, spellAs } from './place-path.ts';
+import type { PathVariable, PlacedPath, Spelling } from './place-path.ts';
 import { matchesWildcard } from './wildcard.ts';
 
 /** What is wrong with a pattern, for the person who wrote it. */
@@ -28,18 +27,32 @@ const maxPatternLength = 1024;
 
 /**
  * Patterns match component by component: `*` and `?` stay within one, `**` stands for any number of them, also none.
- * With `lowered` the matcher expects lowered paths.
+ * The matcher expects paths in the spelling given.
  */
-export function compilePathPattern(text: string, spelling: 'exact' | 'lowered' = 'exact'): PathMatcher {
+export function compilePathPattern(text: string, spelling: Spelling = 'exact'): PathMatcher {
   const { start, components } = parsePathPattern(text);
-  const spelled = components.map(({ kind, text: name }) => ({
-    kind,
-    text: spelling === 'lowered' ? lowerAscii(name) : name,
-  }));
+  const spelled = components.map(({ kind, text: name }) => ({ kind, text: spellAs(spelling, name) }));
   const matches = compileComponents(spelled);
   return (path) => {
     const remainder = path[start];
     return remainder !== undefined && matches(remainder, path.name);
+  };
+}
+
+/** The plain text of a pattern that every path it covers shares, for finding patterns without trying each. */
+export function anchorOf(
+  text: string,
+  spelling: Spelling,
+): { readonly start: PathPattern['start']; readonly folder: string; readonly name: string | undefined } {
+  const { start, components } = parsePathPattern(text);
+  const firstGlob = components.findIndex(({ kind }) => kind !== 'literal');
+  const literals = firstGlob < 0 ? components : components.slice(0, firstGlob);
+  const spell = (plain: string): string => spellAs(spelling, plain);
+  const last = components.at(-1);
+  return {
+    start,
+    folder: spell(literals.map((component) => component.text).join('/')),
+    name: last?.kind === 'literal' ? spell(last.text) : undefined,
   };
 }
 
@@ -95,6 +108,16 @@ function compileComponents(components: readonly Component[]): RemainderMatcher {
   const below = `${folder}/`;
   if (rest.length === 1 && rest[0]?.kind === 'any-depth') {
     return (remainder) => remainder.startsWith(below) || remainder === folder;
+  }
+  const [only, ...others] = rest;
+  if (only !== undefined && others.length === 0) {
+    const nameFits = compileComponent(only);
+    const slash = below.length - 1;
+    return (remainder, name) =>
+      remainder.length - name.length === below.length &&
+      nameFits(name) &&
+      remainder.lastIndexOf('/') === slash &&
+      remainder.startsWith(below);
   }
   return (remainder) => remainder.startsWith(below) && fitsFrom(rest, remainder, below.length);
 }

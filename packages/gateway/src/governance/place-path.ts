@@ -1,4 +1,4 @@
-import { isWithin, lowerAscii } from './canonical-path.ts';
+import { foldPath, isWithin, lowerAscii } from './canonical-path.ts';
 
 export const pathVariables = ['HOME', 'WORKSPACE'] as const;
 export type PathVariable = (typeof pathVariables)[number];
@@ -21,10 +21,17 @@ export interface PlacedPath {
 
 export type PathPlacer = (path: string) => PlacedPath;
 
-/** Expects canonical paths. With `lowered`, paths that went through `lowerAscii`. */
-export function createPathPlacer(variables: PathVariables, spelling: 'exact' | 'lowered'): PathPlacer {
-  const spell = (folders: readonly string[]): readonly string[] =>
-    spelling === 'exact' ? folders : folders.map(lowerAscii);
+/** As written; after `lowerAscii`; after `foldPath`. */
+export type Spelling = 'exact' | 'lowered' | 'folded';
+
+export function spellAs(spelling: Spelling, text: string): string {
+  if (spelling === 'exact') return text;
+  return spelling === 'lowered' ? lowerAscii(text) : foldPath(text);
+}
+
+/** Expects canonical paths, in the spelling given. */
+export function createPathPlacer(variables: PathVariables, spelling: Spelling): PathPlacer {
+  const spell = (folders: readonly string[]): readonly string[] => folders.map((folder) => spellAs(spelling, folder));
   const home = spell(variables.HOME);
   const workspace = spell(variables.WORKSPACE);
   return (path) => ({
@@ -40,4 +47,9 @@ function remainderBelow(folders: readonly string[], path: string): string | unde
     if (isWithin(folder, path)) return path.slice(folder === '/' ? 1 : folder.length + 1);
   }
   return undefined;
+}
+
+/** A plain path that may start with a variable, as an absolute one. Expects no pattern. */
+export function expandPath(text: string, variables: PathVariables): string {
+  return text.replace(/^\$(HOME|WORKSPACE)(?=\/|$)/, (whole, name: PathVariable) => variables[name][0] ?? whole);
 }

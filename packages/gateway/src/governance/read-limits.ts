@@ -1,7 +1,7 @@
 import type { Node } from 'yaml';
 import type { Limits, RateLimit } from '../model/verdict.ts';
-import { readToolPattern } from './read-rules.ts';
-import type { YamlReader } from './yaml-reader.ts';
+import { readToolPattern } from './read-patterns.ts';
+import type { Fields, YamlReader } from './yaml-reader.ts';
 
 export const limitsKeys = [
   'version',
@@ -12,7 +12,8 @@ export const limitsKeys = [
   'max_running_per_session',
   'max_argument_bytes',
 ] as const;
-export const rateKeys = ['tools', 'per_minute', 'per_hour', 'per_day'] as const;
+export const windowKeys = ['per_minute', 'per_hour', 'per_day'] as const;
+export const rateKeys = ['tools', ...windowKeys] as const;
 export const repeatsKeys = ['warn_at', 'refuse_at', 'window_minutes'] as const;
 export const quarantineKeys = ['at', 'window_minutes', 'denied', 'error', 'timeout'] as const;
 
@@ -73,15 +74,18 @@ function readRate(node: Node, reader: YamlReader): Limits['rates'][number] | und
   const fields = reader.readFields(node, 'a rate', rateKeys, ['tools']);
   const tools = fields?.tools && reader.readItems(fields.tools, 'tools', (item) => readToolPattern(item, reader));
   if (fields === undefined || tools === undefined) return undefined;
-  const limits: RateLimit[] = [];
-  for (const { key, windowMs } of windows) {
-    const calls = fields[key] && reader.readInteger(fields[key], key, { min: 1, max: 10_000_000 });
-    if (calls !== undefined) limits.push({ windowMs, calls });
-  }
+  const limits = readRateLimits(fields, reader);
   if (windows.every(({ key }) => fields[key] === undefined)) {
     return reader.note(node, 'a rate needs per_minute, per_hour or per_day');
   }
   return { tools, limits };
+}
+
+export function readRateLimits(fields: Fields<(typeof windowKeys)[number]>, reader: YamlReader): readonly RateLimit[] {
+  return windows.flatMap(({ key, windowMs }) => {
+    const calls = fields[key] && reader.readInteger(fields[key], key, { min: 1, max: 10_000_000 });
+    return calls === undefined ? [] : [{ windowMs, calls }];
+  });
 }
 
 function readRepeats(node: Node, reader: YamlReader): Limits['repeats'] {

@@ -1,48 +1,92 @@
 import type { Node } from 'yaml';
 import { modes } from '../model/session.ts';
-import { parsePathPattern, PathPatternError } from './path-pattern.ts';
+import { readAfter, readArguments, readConditions, readHours, readWeekTime } from './read-circumstances.ts';
+import { readGrants } from './read-grants.ts';
+import {
+  readCommandPattern,
+  readGitOperation,
+  readHostPattern,
+  readPathPattern,
+  readToolPattern,
+} from './read-patterns.ts';
+import { noToolEntries, readToolEntries } from './read-tool-entries.ts';
+import type { ToolEntries } from './read-tool-entries.ts';
 import { builtInRules } from './rule-judge.ts';
-import { accesses, effects, principals } from './rule.ts';
+import { accesses, days, effects, origins, principals } from './rule.ts';
 import type { Example, Rule } from './rule.ts';
 import type { Fields, YamlReader } from './yaml-reader.ts';
 
-export const fileKeys = ['version', 'rules'] as const;
+export const fileKeys = ['version', 'rules', 'tools'] as const;
 export const ruleKeys = [
   'id',
   'effect',
   'tools',
+  'origins',
   'who',
   'agents',
+  'roles',
+  'teams',
   'modes',
+  'arguments',
+  'hours',
+  'days',
+  'after',
+  'within',
   'paths',
   'except_paths',
   'access',
+  'commands',
+  'hosts',
+  'git_operations',
+  'providers',
+  'models',
+  'apps',
   'approval',
+  'grants',
+  'accept_new',
+  'shadow',
   'reason',
   'remedy',
   'match',
   'not_match',
 ] as const;
-export const exampleKeys = ['tool', 'path', 'access', 'who', 'agent', 'mode'] as const;
-
-const toolPattern = /^[A-Za-z0-9_*][A-Za-z0-9_.*-]*$/;
+export const exampleKeys = [
+  'tool',
+  'origin',
+  'path',
+  'access',
+  'command',
+  'host',
+  'git_operation',
+  'provider',
+  'model',
+  'app',
+  'who',
+  'agent',
+  'role',
+  'team',
+  'mode',
+  'arguments',
+  'at',
+  'after',
+] as const;
 
 /** The rules of tools.yaml that could be read; what could not is noted with the reader. */
-export function readRules(root: Node, reader: YamlReader): readonly Rule[] {
-  const fields = reader.readFields(root, 'tools.yaml', fileKeys, fileKeys);
+export function readRules(root: Node, reader: YamlReader): ToolEntries {
+  const fields = reader.readFields(root, 'tools.yaml', fileKeys, ['version']);
   if (fields?.version !== undefined) reader.readInteger(fields.version, 'version', { min: 1, max: 1 });
-  if (fields?.rules === undefined) return [];
-  const rules: Rule[] = [];
-  const lineOf = new Map<string, number>();
-  for (const node of reader.readList(fields.rules, 'rules') ?? []) {
-    const rule = readRule(node, reader);
+  const listed = (fields?.rules && reader.readList(fields.rules, 'rules')) ?? [];
+  const written = listed.map((node) => ({ node, rule: readRule(node, reader) }));
+  const entries = fields?.tools === undefined ? noToolEntries : readToolEntries(fields.tools, reader);
+  const lineOf = new Map<string, number>(entries.rules.map(({ id, line }) => [id, line]));
+  for (const { node, rule } of written) {
+    const earlier = rule && lineOf.get(rule.id);
     if (rule === undefined) continue;
-    const earlier = lineOf.get(rule.id);
     if (earlier !== undefined) reader.note(node, `id ${rule.id} is taken by the rule in line ${earlier}`);
     lineOf.set(rule.id, rule.line);
-    rules.push(rule);
   }
-  return rules;
+  const rules = written.map(({ rule }) => rule).filter((rule) => rule !== undefined);
+  return { ...entries, rules: [...rules, ...entries.rules] };
 }
 
 function readRule(node: Node, reader: YamlReader): Rule | undefined {
@@ -54,27 +98,83 @@ function readRule(node: Node, reader: YamlReader): Rule | undefined {
   const tools = fields.tools && reader.readItems(fields.tools, 'tools', (item) => readToolPattern(item, reader));
   const optional = readOptional(fields, reader);
   const approvalWaived = readApproval(fields.approval, effect, reader);
+  const acceptsNew = readAcceptNew(fields.accept_new, effect, reader);
+  const shadow = fields.shadow !== undefined && reader.readBoolean(fields.shadow, 'shadow') === true;
+  const grants = fields.grants && readGrants(fields.grants, reader);
+  if (fields.grants !== undefined && effect === 'deny')
+    reader.note(fields.grants, 'grants do not go with effect: deny');
   const examples = [...readExamples(fields, 'match', reader), ...readExamples(fields, 'not_match', reader)];
   if (id === undefined || effect === undefined || tools === undefined) return undefined;
   if (reader.problems.length > problemsBefore) return undefined;
   const { line } = reader.locate(node);
-  return { id, effect, tools, ...optional, approvalWaived, examples, file: reader.file, line };
+  return {
+    id,
+    effect,
+    tools,
+    ...optional,
+    approvalWaived,
+    acceptsNew,
+    shadow,
+    ...(grants === undefined ? {} : { grants }),
+    examples,
+    file: reader.file,
+    line,
+  };
 }
 
-type OptionalParts = Pick<Rule, 'who' | 'agents' | 'modes' | 'paths' | 'exceptPaths' | 'access' | 'reason' | 'remedy'>;
+type OptionalParts = Pick<
+  Rule,
+  | 'origins'
+  | 'who'
+  | 'agents'
+  | 'roles'
+  | 'teams'
+  | 'modes'
+  | 'arguments'
+  | 'hours'
+  | 'days'
+  | 'after'
+  | 'paths'
+  | 'exceptPaths'
+  | 'access'
+  | 'commands'
+  | 'hosts'
+  | 'gitOperations'
+  | 'providers'
+  | 'models'
+  | 'apps'
+  | 'reason'
+  | 'remedy'
+>;
 
 function readOptional(fields: Fields<(typeof ruleKeys)[number]>, reader: YamlReader): OptionalParts {
-  const oneOf = <T extends string>(node: Node | undefined, key: string, allowed: readonly T[]) =>
-    node && reader.readItems(node, key, (item) => reader.readOneOf(item, key, allowed));
-  const patterns = (node: Node | undefined, key: string) =>
-    node && reader.readItems(node, key, (item) => readPathPattern(item, key, reader));
+  type Key = keyof typeof fields;
+  const items = <T>(key: Key, readItem: (item: Node) => T | undefined) =>
+    fields[key] && reader.readItems(fields[key], key, readItem);
+  const oneOf = <T extends string>(key: Key, allowed: readonly T[]) =>
+    items(key, (item) => reader.readOneOf(item, key, allowed));
+  const names = (key: Key) => items(key, (item) => reader.readString(item, key));
+  const paths = (key: Key) => items(key, (item) => readPathPattern(item, key, reader));
   return dropUndefined({
-    who: oneOf(fields.who, 'who', principals),
-    agents: fields.agents && reader.readItems(fields.agents, 'agents', (item) => reader.readString(item, 'agents')),
-    modes: oneOf(fields.modes, 'modes', modes),
-    paths: patterns(fields.paths, 'paths'),
-    exceptPaths: patterns(fields.except_paths, 'except_paths'),
-    access: oneOf(fields.access, 'access', accesses),
+    origins: oneOf('origins', origins),
+    who: oneOf('who', principals),
+    agents: names('agents'),
+    roles: names('roles'),
+    teams: names('teams'),
+    modes: oneOf('modes', modes),
+    arguments: fields.arguments && readConditions(fields.arguments, reader),
+    hours: items('hours', (item) => readHours(item, reader)),
+    days: oneOf('days', days),
+    after: readAfter(fields.after, fields.within, reader),
+    paths: paths('paths'),
+    exceptPaths: paths('except_paths'),
+    access: oneOf('access', accesses),
+    commands: items('commands', (item) => readCommandPattern(item, reader)),
+    hosts: items('hosts', (item) => readHostPattern(item, reader)),
+    gitOperations: items('git_operations', (item) => readGitOperation(item, reader)),
+    providers: names('providers'),
+    models: names('models'),
+    apps: names('apps'),
     reason: fields.reason && reader.readString(fields.reason, 'reason'),
     remedy: fields.remedy && reader.readString(fields.remedy, 'remedy'),
   });
@@ -89,22 +189,12 @@ function readId(node: Node, reader: YamlReader): string | undefined {
   return id;
 }
 
-export function readToolPattern(node: Node, reader: YamlReader): string | undefined {
-  const pattern = reader.readString(node, 'tools', 200);
-  if (pattern === undefined || toolPattern.test(pattern)) return pattern;
-  return reader.note(node, 'a tool is named like files.read, with "*" for any text in it');
-}
-
-function readPathPattern(node: Node, key: string, reader: YamlReader): string | undefined {
-  const pattern = reader.readString(node, key, Infinity);
-  if (pattern === undefined) return undefined;
-  try {
-    parsePathPattern(pattern);
-    return pattern;
-  } catch (error) {
-    if (!(error instanceof PathPatternError)) throw error;
-    return reader.note(node, `this pattern ${error.message}`);
+function readAcceptNew(node: Node | undefined, effect: Rule['effect'] | undefined, reader: YamlReader): boolean {
+  const accepts = node !== undefined && reader.readBoolean(node, 'accept_new') === true;
+  if (accepts && effect !== undefined && effect !== 'allow') {
+    reader.note(node, 'accept_new: true goes with effect: allow only');
   }
+  return accepts;
 }
 
 function readApproval(node: Node | undefined, effect: Rule['effect'] | undefined, reader: YamlReader): boolean {
@@ -126,17 +216,31 @@ function readExample(node: Node, expected: Example['expected'], reader: YamlRead
   const fields = reader.readFields(node, 'an example', exampleKeys, ['tool']);
   const tool = fields?.tool && reader.readString(fields.tool, 'tool', 200);
   if (fields === undefined || tool === undefined) return undefined;
+  const text = (key: 'command' | 'host' | 'git_operation' | 'provider' | 'model' | 'app' | 'agent' | 'role' | 'team') =>
+    fields[key] && reader.readString(fields[key], key);
   const optional = dropUndefined({
+    origin: fields.origin && reader.readOneOf(fields.origin, 'origin', origins),
     path: fields.path && reader.readString(fields.path, 'path', Infinity),
     access: fields.access && reader.readOneOf(fields.access, 'access', accesses),
+    command: text('command'),
+    host: text('host'),
+    gitOperation: text('git_operation'),
+    provider: text('provider'),
+    model: text('model'),
+    app: text('app'),
     who: fields.who && reader.readOneOf(fields.who, 'who', principals),
-    agent: fields.agent && reader.readString(fields.agent, 'agent'),
+    agent: text('agent'),
+    role: text('role'),
+    team: text('team'),
     mode: fields.mode && reader.readOneOf(fields.mode, 'mode', modes),
+    arguments: fields.arguments && readArguments(fields.arguments, reader),
+    at: fields.at && readWeekTime(fields.at, reader),
+    after: fields.after && reader.readItems(fields.after, 'after', (item) => reader.readString(item, 'after', 200)),
   });
   return { expected, tool, ...optional, position: reader.locate(node) };
 }
 
 /** Optional properties are absent rather than undefined. */
-function dropUndefined<T extends object>(parts: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+export function dropUndefined<T extends object>(parts: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
   return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as never;
 }

@@ -1,39 +1,31 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { isAlias, isNode, isPair, LineCounter, parseDocument, visit } from 'yaml';
 import type { Document, Node } from 'yaml';
+import type { SourceFile } from './rule-files.ts';
 import type { Position, Problem } from './rule.ts';
 
-export const maxFileBytes = 1024 * 1024;
-
-/** A file of rules, read once. `root` is missing when the file is absent, empty or no YAML. */
+/** A file of rules, parsed. `root` is missing when the file is absent, empty or no YAML. */
 export interface YamlFile {
   readonly file: string;
-  /** Absent: there is no such file. */
-  readonly bytes?: Uint8Array;
   readonly root?: Node;
+  /** Present with `root`. */
+  readonly document?: Document;
   readonly problems: readonly Problem[];
   readonly locate: (node: Node) => Position;
 }
 
 /** Never throws: whatever is wrong with the file becomes a problem with a place. */
-export function readYaml(file: string): YamlFile {
+export function readYaml({ file, bytes, problem }: SourceFile): YamlFile {
   const lines = new LineCounter();
   const at = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
   const locate = (node: Node): Position => at(node.range?.[0] ?? 0);
-  const fail = (message: string, bytes?: Uint8Array): YamlFile => ({
-    file,
-    ...(bytes === undefined ? {} : { bytes }),
-    problems: [{ file, line: 1, column: 1, message }],
-    locate,
-  });
+  const fail = (message: string): YamlFile => ({ file, problems: [{ file, line: 1, column: 1, message }], locate });
 
-  let bytes: Uint8Array | undefined;
+  if (problem !== undefined) return fail(problem);
+  if (bytes === undefined) return { file, problems: [], locate };
   try {
-    bytes = readBounded(file);
-    if (bytes === undefined) return { file, problems: [], locate };
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     const document = parseDocument(text, {
       version: '1.2',
@@ -52,34 +44,9 @@ export function readYaml(file: string): YamlFile {
     // Below a syntax error the tree is a guess; other problems leave it readable, so that all can be told at once.
     const legible = document.errors.every(({ code }) => code === 'DUPLICATE_KEY');
     const root = legible ? document.contents : null;
-    return { file, bytes, problems, locate, ...(root === null ? {} : { root }) };
+    return { file, problems, locate, ...(root === null ? {} : { root, document }) };
   } catch (error) {
-    return fail(explainUnreadable(error), bytes);
-  }
-}
-
-/** Undefined: no such file. Opens without waiting, so that a pipe in its place cannot hold up the start. */
-function readBounded(file: string): Uint8Array | undefined {
-  let descriptor: number;
-  try {
-    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-  try {
-    if (!fstatSync(descriptor).isFile()) throw new Error('is not a regular file');
-    // One byte more than allowed tells a file that grew meanwhile from one that fits.
-    const buffer = new Uint8Array(maxFileBytes + 1);
-    let length = 0;
-    for (;;) {
-      const count = readSync(descriptor, buffer, length, buffer.length - length, null);
-      length += count;
-      if (length > maxFileBytes) throw new Error('is larger than 1 MB');
-      if (count === 0) return buffer.slice(0, length);
-    }
-  } finally {
-    closeSync(descriptor);
+    return fail(explainUnreadable(error));
   }
 }
 

@@ -20,10 +20,25 @@ function makeMachine() {
     rulesFolder: at('ada/clone/config/governance'),
     environment: {},
   };
+  const makeOwnWorkspace = (home: string) => () => {
+    mkdirSync(join(home, 'workspace'), { recursive: true, mode: 0o700 });
+    return join(home, 'workspace');
+  };
   const resolveFrom = (startFolder: string, more: Partial<WorkspaceChoice> = {}) =>
-    resolveWorkspace({ ...folders, startFolder: at(startFolder), ...more });
+    resolveWorkspace({
+      ...folders,
+      startFolder: at(startFolder),
+      makeOwnWorkspace: makeOwnWorkspace(more.home ?? folders.home),
+      ...more,
+    });
   const resolveExplicit = (explicit: string, more: Partial<WorkspaceChoice> = {}) =>
-    resolveWorkspace({ ...folders, startFolder: at('ada/project'), explicit: at(explicit), ...more });
+    resolveWorkspace({
+      ...folders,
+      startFolder: at('ada/project'),
+      explicit: at(explicit),
+      makeOwnWorkspace: () => assert.fail('the workspace is named'),
+      ...more,
+    });
   return { at, resolveFrom, resolveExplicit };
 }
 

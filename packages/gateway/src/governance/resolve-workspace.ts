@@ -1,5 +1,5 @@
-import { mkdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { ConfigError } from '../model/fault.ts';
 import { resolveLinks } from './canonical-path.ts';
 import { protectPaths } from './protected-paths.ts';
@@ -8,6 +8,8 @@ import type { GateFolders, ProtectedPaths } from './protected-paths.ts';
 export interface WorkspaceChoice extends GateFolders {
   /** SALLYPORT_WORKSPACE. Absent: the start folder, where that is safe. */
   readonly explicit?: string;
+  /** Makes the workspace that is used where the start folder cannot be, and says where it is. */
+  readonly makeOwnWorkspace: () => string;
   /** The folder the person started the daemon in. */
   readonly startFolder: string;
 }
@@ -56,16 +58,13 @@ function findProblem(folder: string, choice: GateFolders, protectedPaths: Protec
   return protectedPaths.explain(real, 'write');
 }
 
-function prepareOwnWorkspace(choice: GateFolders, protectedPaths: ProtectedPaths): string {
-  const folder = join(resolve(choice.home), 'workspace');
+function prepareOwnWorkspace(choice: WorkspaceChoice, protectedPaths: ProtectedPaths): string {
+  let folder: string;
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    folder = choice.makeOwnWorkspace();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(
-      `The workspace ${folder} cannot be created: ${reason}`,
-      'Set SALLYPORT_WORKSPACE to a project folder.',
-    );
+    throw new ConfigError(`The workspace cannot be created: ${reason}`, 'Set SALLYPORT_WORKSPACE to a project folder.');
   }
   const problem = findProblem(folder, choice, protectedPaths);
   if (problem === undefined) return resolveLinks(folder);

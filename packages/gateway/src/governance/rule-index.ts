@@ -1,18 +1,33 @@
 import type { Question } from '../model/verdict.ts';
+import { kinds } from './claims.ts';
+import type { ClaimedPath, Kind } from './claims.ts';
 import type { CompiledRule } from './compile-rules.ts';
+import { indexByPath } from './path-index.ts';
 
 /** What a call is apart from its resources. */
 export type Asked = Omit<Question, 'resources'>;
 
-/** The rules that speak about one tool, mode and kind of caller, by effect, in the order of the file. */
-export interface ApplicableRules {
-  readonly deny: readonly CompiledRule[];
-  readonly require_approval: readonly CompiledRule[];
-  readonly allow: readonly CompiledRule[];
-  /** Those of `allow` that also lift the confirmation. */
-  readonly waive: readonly CompiledRule[];
+/** Some rules, in the order of the file. */
+export interface RuleList {
+  readonly rules: readonly CompiledRule[];
+  /** The kinds of things that one of them looks at. */
+  readonly kinds: readonly Kind[];
+  /** Those that may cover a path: all that do, and few others. */
+  readonly near: (path: ClaimedPath) => readonly CompiledRule[];
+  readonly orderOf: ReadonlyMap<CompiledRule, number>;
 }
 
+/** The rules that speak about one tool, mode and kind of caller. */
+export interface ApplicableRules {
+  readonly deny: RuleList;
+  readonly ask: RuleList;
+  /** Those that let a call through, asked or not. */
+  readonly open: RuleList;
+  /** Those that would in some mode, for someone: what a denial can point to. */
+  readonly elsewhere: RuleList;
+}
+
+type Effect = CompiledRule['rule']['effect'];
 type ByStanding = Map<Question['mode'], Map<Question['principal'], ApplicableRules>>;
 
 const maxRememberedTools = 1024;
@@ -20,29 +35,41 @@ const maxRememberedTools = 1024;
 /** Sorts the rules out once per tool, mode and kind of caller, so that a call meets only those that could decide it. */
 export function indexRules(rules: readonly CompiledRule[]): (asked: Asked) => ApplicableRules {
   const remembered = new Map<string, ByStanding>();
+  const keyOf = ({ tool }: Asked): string => (tool.origin === undefined ? tool.name : `${tool.origin} ${tool.name}`);
 
-  function remember({ tool, mode, principal }: Asked): ApplicableRules {
+  function remember(asked: Asked): ApplicableRules {
+    const { tool, mode, principal } = asked;
     // Tools come and go with upstream servers; starting over is cheaper than keeping track of age.
     if (remembered.size >= maxRememberedTools) remembered.clear();
-    const byMode: ByStanding = remembered.get(tool.name) ?? new Map();
+    const byMode: ByStanding = remembered.get(keyOf(asked)) ?? new Map();
     const byPrincipal = byMode.get(mode) ?? new Map<Question['principal'], ApplicableRules>();
     const found = sortOut(
-      rules.filter((rule) => rule.who.has(principal) && rule.modes.has(mode) && rule.coversTool(tool.name)),
+      rules.filter((rule) => rule.coversTool(tool)),
+      (rule) => rule.who.has(principal) && rule.modes.has(mode),
     );
-    remembered.set(tool.name, byMode.set(mode, byPrincipal.set(principal, found)));
+    remembered.set(keyOf(asked), byMode.set(mode, byPrincipal.set(principal, found)));
     return found;
   }
 
-  return (asked) => remembered.get(asked.tool.name)?.get(asked.mode)?.get(asked.principal) ?? remember(asked);
+  return (asked) => remembered.get(keyOf(asked))?.get(asked.mode)?.get(asked.principal) ?? remember(asked);
 }
 
-function sortOut(rules: readonly CompiledRule[]): ApplicableRules {
-  const byEffect = Map.groupBy(rules, ({ rule }) => rule.effect);
-  const allow = byEffect.get('allow') ?? [];
+function sortOut(rules: readonly CompiledRule[], applies: (rule: CompiledRule) => boolean): ApplicableRules {
+  const applicable = rules.filter(applies);
+  const list = (from: readonly CompiledRule[], isIn: (effect: Effect) => boolean): RuleList => {
+    const listed = from.filter(({ rule }) => isIn(rule.effect));
+    const looked = new Set(listed.flatMap((rule) => rule.kinds));
+    return {
+      rules: listed,
+      kinds: kinds.filter((kind) => looked.has(kind)),
+      near: indexByPath(listed),
+      orderOf: new Map(listed.map((rule, at) => [rule, at])),
+    };
+  };
   return {
-    deny: byEffect.get('deny') ?? [],
-    require_approval: byEffect.get('require_approval') ?? [],
-    allow,
-    waive: allow.filter(({ rule }) => rule.approvalWaived),
+    deny: list(applicable, (effect) => effect === 'deny'),
+    ask: list(applicable, (effect) => effect === 'require_approval'),
+    open: list(applicable, (effect) => effect !== 'deny'),
+    elsewhere: list(rules, (effect) => effect !== 'deny'),
   };
 }

@@ -1,24 +1,31 @@
 import { refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { PathClaim } from '../model/tool.ts';
-import type { Question, Rules, Verdict } from '../model/verdict.ts';
-import { isCanonicalPath, printable } from './canonical-path.ts';
-import { createPathClaimer } from './compile-rules.ts';
-import type { ClaimedPath, CompiledRule } from './compile-rules.ts';
+import type { Grants, Question, Rules, Verdict } from '../model/verdict.ts';
+import { printable } from './canonical-path.ts';
+import { createPathClaimer, readClaims } from './claims.ts';
+import type { Claim, Claims, OddClaim } from './claims.ts';
+import type { CompiledRule } from './compile-rules.ts';
 import { explainConfirmation, isWaivable } from './confirmation-baseline.ts';
+import { completeCombination, findHit, listOpenings, mostCombinations, TooManyCombinations } from './cover-claims.ts';
+import type { Hit, Opening } from './cover-claims.ts';
 import { describeCall, explainNoRule } from './explain-denial.ts';
 import type { RulesPlace } from './explain-denial.ts';
+import { intersectGrants, uniteGrants } from './grants.ts';
+import { parseHost } from './host-pattern.ts';
 import type { PathVariables } from './place-path.ts';
 import type { ProtectedPaths } from './protected-paths.ts';
 import { indexRules } from './rule-index.ts';
-import type { ApplicableRules, Asked } from './rule-index.ts';
-import { accesses } from './rule.ts';
+import type { Asked } from './rule-index.ts';
 
 /** Ids of what denies without standing in a file. No rule may take them. */
 export const builtInRules = {
   nothingMatches: 'default-deny',
   protectedPath: 'protected-path',
   oddPath: 'canonical-path',
+  oddClaim: 'canonical-claim',
+  tooMuch: 'too-much-at-once',
+  outsideRole: 'outside-role',
   judgeFailed: 'rule-failed',
 } as const;
 
@@ -38,101 +45,131 @@ export function createRuleJudge(parts: JudgeParts): Pick<Rules, 'judge' | 'judge
   const claimPath = createPathClaimer(variables);
   const rulesFor = indexRules(rules);
 
-  function judgeQuestion(question: Question): Verdict {
-    const { paths } = question.resources;
-    for (const claim of paths) {
-      const closed = checkReach(claim, protectedPaths);
-      if (closed !== undefined) return closed;
-    }
-    const applicable = rulesFor(question);
-    if (paths.length === 0) return decide(question, undefined, applicable);
+  function judgeCall(question: Question): Verdict {
+    const claims = readClaims(question.resources, claimPath);
+    if ('text' in claims) return denyOdd(claims);
+    const closed = findClosed(question, claims);
+    if (closed !== undefined) return closed;
+    const openings = listOpenings(rulesFor(question).open, question, claims);
+    const verdict = decideOpenings(openings, question, claims);
+    const grants = verdict.effect === 'deny' ? undefined : shareGrants(openings);
+    return grants === undefined ? verdict : checkGrants({ ...verdict, grants }, grants, question, claims);
+  }
+
+  /** One path that a running tool met, with the other things that the call named. */
+  function judgePath(asked: Asked, named: Claims | OddClaim, claim: PathClaim): Verdict {
+    if ('text' in named) return denyOdd(named);
+    const met = readClaims({ paths: [claim] }, claimPath);
+    if ('text' in met) return denyOdd(met);
+    const claims = { ...named, path: met.path };
+    return (
+      findClosed(asked, claims) ?? decideOpenings(listOpenings(rulesFor(asked).open, asked, claims), asked, claims)
+    );
+  }
+
+  function findClosed(asked: Asked, claims: Claims): Verdict | undefined {
+    const closed = checkReach(claims.path, protectedPaths);
+    if (closed !== undefined) return closed;
+    const denying = findHit(rulesFor(asked).deny, asked, claims);
+    return denying === undefined ? undefined : denyBy(denying, asked);
+  }
+
+  /** The most closed of all combinations decides. */
+  function decideOpenings(openings: readonly Opening[], asked: Asked, claims: Claims): Verdict {
     let worst: Verdict | undefined;
-    for (const claim of paths) {
-      const verdict = decide(question, claimPath(claim), applicable);
-      if (verdict.effect === 'deny') return verdict;
+    for (const { by, combination } of openings) {
+      if (by.length === 0) return denyUnmatched(asked, completeCombination(combination, claims));
+      const verdict = decideOpened(by, asked);
       if (worst === undefined || (worst.effect === 'allow' && verdict.effect === 'require_approval')) worst = verdict;
     }
-    return worst ?? denyUnmatched(question, undefined);
+    return worst ?? denyUnmatched(asked, completeCombination([], claims));
   }
 
-  function decide(asked: Asked, path: ClaimedPath | undefined, applicable: ApplicableRules): Verdict {
-    const denying = firstCovering(applicable.deny, asked, path);
-    if (denying !== undefined) return denyBy(denying, asked, path);
-    const asking = firstCovering(applicable.require_approval, asked, path);
-    if (asking !== undefined) return answerBy(asking, 'require_approval', `Rule ${asking.rule.id} asks for consent.`);
-    const allowing = firstCovering(applicable.allow, asked, path);
-    if (allowing === undefined) return denyUnmatched(asked, path);
-
-    const confirmation = explainConfirmation(asked.tool);
-    if (confirmation === undefined) return answerBy(allowing, 'allow', `Rule ${allowing.rule.id} allows it.`);
-    const waiving = isWaivable(asked.tool) ? firstCovering(applicable.waive, asked, path) : undefined;
-    if (waiving !== undefined) return answerBy(waiving, 'allow', `Rule ${waiving.rule.id} allows it without asking.`);
-    return { effect: 'require_approval', rule: allowing.reference, reason: `${confirmation} A person must agree.` };
+  /** What is granted is reached like what is named, so the rules that close something have their say about it. */
+  function checkGrants(verdict: Verdict, grants: Grants, asked: Asked, claims: Claims): Verdict {
+    const { deny, ask } = rulesFor(asked);
+    const reached = addGranted(claims, grants);
+    // Without a sandbox nothing holds a program to what is named and granted.
+    const free = grants.isolation === 'none' ? { ...asked, tool: { ...asked.tool, requiresSandbox: false } } : asked;
+    const denying = findHit(deny, free, reached);
+    if (denying !== undefined) return denyBy(denying, asked);
+    if (verdict.effect === 'require_approval') return verdict;
+    const asking = findHit(ask, free, reached);
+    return asking === undefined ? verdict : { ...askBy(asking.by), grants };
   }
 
-  function denyUnmatched(asked: Asked, path: ClaimedPath | undefined): Verdict {
-    const explanation = explainNoRule(asked, path, rules, place);
+  function addGranted(claims: Claims, { read, write, hosts }: Grants): Claims {
+    const claim = (access: PathClaim['access']) => (path: string) => claimPath({ path, access });
+    return {
+      ...claims,
+      path: [...claims.path, ...[...read, ...write].map(claim('read')), ...write.map(claim('write'))],
+      host: [...claims.host, ...hosts.map(parseHost).filter((host) => host !== undefined)],
+    };
+  }
+
+  function denyUnmatched(asked: Asked, combination: readonly Claim[]): Verdict {
+    const explanation = explainNoRule(asked, combination, rulesFor(asked), place);
     return { effect: 'deny', code: 'NO_RULE_ALLOWS', rule: { id: builtInRules.nothingMatches }, ...explanation };
   }
 
-  function judgeOpened(asked: Asked, claim: PathClaim): Verdict {
-    return checkReach(claim, protectedPaths) ?? decide(asked, claimPath(claim), rulesFor(asked));
-  }
-
   return {
-    judge: (question) => failClosed(() => judgeQuestion(question)),
-    judgePaths: (asked) => ({
-      // A consent to the call covers what the rules would only have asked about. What they deny stays denied, whatever
-      // was agreed to; and a call that nobody was asked about cannot slip into what needs asking, by a link for example.
-      judge: (path, access) =>
-        refusalOf(
-          failClosed(() => judgeOpened(asked, { path, access })),
-          asked.consented,
-        ),
-    }),
+    judge: (question) => failClosed(() => judgeCall(question)),
+    judgePaths: ({ resources = {}, consented, ...asked }) => {
+      const named = readClaims({ ...resources, paths: [] }, claimPath);
+      return {
+        // A consent to the call covers what the rules would only have asked about. What they deny stays denied, whatever
+        // was agreed to; and a call that nobody was asked about cannot slip into what needs asking, by a link for example.
+        judge: (path, access) =>
+          refusalOf(
+            failClosed(() => judgePath(asked, named, { path, access })),
+            consented,
+          ),
+      };
+    },
   };
+}
+
+/** Programs of one call share one sandbox, so they get what all combinations of its things get. Undefined: nothing. */
+function shareGrants(openings: readonly Opening[]): Grants | undefined {
+  let shared: Grants | undefined;
+  for (const [at, { by }] of openings.entries()) {
+    const granted = by.flatMap((rule) => rule.grants ?? []);
+    if (granted.length === 0) return undefined;
+    const united = uniteGrants(granted);
+    shared = at === 0 || shared === undefined ? united : intersectGrants(shared, united);
+  }
+  return shared;
 }
 
 /** What is decided before any rule is looked at, and for everyone. */
-function checkReach({ path, access }: PathClaim, protectedPaths: ProtectedPaths): Verdict | undefined {
-  if (!accesses.includes(access)) throw new TypeError('a path was claimed without saying for what');
-  if (!isCanonicalPath(path)) {
+function checkReach(claims: readonly PathClaim[], protectedPaths: ProtectedPaths): Verdict | undefined {
+  for (const { path, access } of claims) {
+    const why = protectedPaths.explain(path, access);
+    if (why === undefined) continue;
     return {
       effect: 'deny',
-      code: 'NO_RULE_ALLOWS',
-      rule: { id: builtInRules.oddPath },
-      reason: `${printable(path)} is not an absolute path in its one plain spelling, so no rule can match it.`,
-      remedy:
-        'Name the path without "..", ".", empty components, a slash at the end or NUL, in at most 4096 characters.',
+      code: 'PROTECTED_PATH',
+      rule: { id: builtInRules.protectedPath },
+      reason: `${printable(path)} ${why}. No rule opens it.`,
+      remedy: 'A person can change it outside the gate.',
     };
   }
-  const why = protectedPaths.explain(path, access);
-  if (why === undefined) return undefined;
-  return {
-    effect: 'deny',
-    code: 'PROTECTED_PATH',
-    rule: { id: builtInRules.protectedPath },
-    reason: `${printable(path)} ${why}. No rule opens it.`,
-    remedy: 'A person can change it outside the gate.',
-  };
-}
-
-function firstCovering(
-  rules: readonly CompiledRule[],
-  asked: Asked,
-  path: ClaimedPath | undefined,
-): CompiledRule | undefined {
-  for (const rule of rules) if (covers(rule, asked, path)) return rule;
   return undefined;
 }
 
-function covers(rule: CompiledRule, asked: Asked, path: ClaimedPath | undefined): boolean {
-  if (rule.coversAgent?.(asked.agent) === false) return false;
-  if (rule.coversPath === undefined) return true;
-  if (path !== undefined) return rule.coversPath(path);
-  // The call names no path. An allowance for paths does not stretch to it; a denial does when the tool reaches paths,
-  // because nobody can tell which.
-  return rule.rule.effect !== 'allow' && asked.tool.scopes.includes('paths');
+function decideOpened(by: readonly CompiledRule[], { tool }: Asked): Verdict {
+  const asking = by.find(({ rule }) => rule.effect === 'require_approval');
+  if (asking !== undefined) return askBy(asking);
+  const [allowing] = by as [CompiledRule];
+  const confirmation = explainConfirmation(tool);
+  if (confirmation === undefined) return answerBy(allowing, 'allow', `Rule ${allowing.rule.id} allows it.`);
+  const waiving = isWaivable(tool) ? by.find(({ rule }) => rule.approvalWaived) : undefined;
+  if (waiving !== undefined) return answerBy(waiving, 'allow', `Rule ${waiving.rule.id} allows it without asking.`);
+  return { effect: 'require_approval', rule: allowing.reference, reason: `${confirmation} A person must agree.` };
+}
+
+function askBy(by: CompiledRule): Verdict {
+  return answerBy(by, 'require_approval', `Rule ${by.rule.id} asks for consent.`);
 }
 
 function answerBy(by: CompiledRule, effect: 'allow' | 'require_approval', fallback: string): Verdict {
@@ -140,15 +177,38 @@ function answerBy(by: CompiledRule, effect: 'allow' | 'require_approval', fallba
   return { effect, rule: by.reference, reason, ...(remedy === undefined ? {} : { remedy }) };
 }
 
-function denyBy(by: CompiledRule, asked: Asked, path: ClaimedPath | undefined): Verdict {
+function denyBy({ by, about }: Hit, asked: Asked): Verdict {
   const { reason, remedy } = by.rule;
-  const said = `Rule ${by.reference.id} denies ${describeCall(asked, path)}${reason === undefined ? '.' : `: ${reason}`}`;
+  const what = describeCall(asked, about === undefined ? [] : [about]);
   return {
     effect: 'deny',
     code: 'RULE_DENIES',
     rule: by.reference,
-    reason: said,
+    reason: `Rule ${by.reference.id} denies ${what}${reason === undefined ? '.' : `: ${reason}`}`,
     ...(remedy === undefined ? {} : { remedy }),
+  };
+}
+
+const oddities = {
+  path: 'an absolute path in its one plain spelling',
+  command: 'a command in its one plain spelling',
+  host: 'the name of a host',
+  gitOperation: 'the name of a git operation',
+  provider: 'the name of a provider',
+  model: 'the name of a model',
+  app: 'the name of an application',
+} as const;
+
+function denyOdd({ kind, text }: OddClaim): Verdict {
+  return {
+    effect: 'deny',
+    code: 'NO_RULE_ALLOWS',
+    rule: { id: kind === 'path' ? builtInRules.oddPath : builtInRules.oddClaim },
+    reason: `${printable(text)} is not ${oddities[kind]}, so no rule can match it.`,
+    remedy:
+      kind === 'path'
+        ? 'Name the path without "..", ".", empty components, a slash at the end or NUL, in at most 4096 characters.'
+        : 'Name it plainly: hosts without address brackets and in ASCII, other names without control characters.',
   };
 }
 
@@ -167,6 +227,15 @@ function failClosed(judge: () => Verdict): Verdict {
   try {
     return judge();
   } catch (error) {
+    if (error instanceof TooManyCombinations) {
+      return {
+        effect: 'deny',
+        code: 'NO_RULE_ALLOWS',
+        rule: { id: builtInRules.tooMuch },
+        reason: `The call names so many things that rules would have to decide about more than ${mostCombinations} combinations of them.`,
+        remedy: 'Make several calls of it.',
+      };
+    }
     const cause = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown error';
     return {
       effect: 'deny',

@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ToolDefinition } from '../model/tool.ts';
-import type { Question, Rules } from '../model/verdict.ts';
+import type { Question } from '../model/verdict.ts';
 import { loadRules } from './load-rules.ts';
-import type { RulesSource } from './load-rules.ts';
+import type { LoadedRules, RulesSource } from './load-rules.ts';
 
 export const world = {
   home: '/home/ada/.sallyport',
@@ -68,15 +68,16 @@ export function makeFolder(): string {
   return folder;
 }
 
-export function writeRules(files: { readonly tools?: string | Uint8Array; readonly limits?: string }): string {
+export type RuleFiles = { readonly [Name in 'tools' | 'limits' | 'modes' | 'roles']?: string | Uint8Array };
+
+export function writeRules(files: RuleFiles): string {
   const folder = join(makeFolder(), 'governance');
   mkdirSync(folder);
-  if (files.tools !== undefined) writeFileSync(join(folder, 'tools.yaml'), files.tools);
-  if (files.limits !== undefined) writeFileSync(join(folder, 'limits.yaml'), files.limits);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, `${name}.yaml`), text);
   return folder;
 }
 
 /** Rules from the text of tools.yaml, without its head. */
-export function rulesOf(rules: string, more: Partial<RulesSource> = {}): Rules {
+export function rulesOf(rules: string, more: Partial<RulesSource> = {}): LoadedRules {
   return loadRules({ ...world, folder: writeRules({ tools: `version: 1\nrules:\n${rules}` }), ...more });
 }

@@ -1,5 +1,5 @@
 import { isMap, isScalar, isSeq } from 'yaml';
-import type { Node } from 'yaml';
+import type { Document, Node } from 'yaml';
 import { nearestNames } from '../registry/nearest-names.ts';
 import { printable } from './canonical-path.ts';
 import type { YamlFile } from './read-yaml.ts';
@@ -22,6 +22,11 @@ export class YamlReader {
 
   get file(): string {
     return this.#source.file;
+  }
+
+  /** What the nodes belong to; only for `toJS`. */
+  get document(): Document {
+    return this.#source.document as Document;
   }
 
   locate(node: Node): Position {
@@ -55,6 +60,25 @@ export class YamlReader {
     return fields;
   }
 
+  /** A mapping whose keys the person chooses. */
+  readEntries(
+    node: Node,
+    what: string,
+  ): readonly { readonly name: string; readonly key: Node; readonly value: Node }[] | undefined {
+    if (!isMap(node)) return this.note(node, `${what} must be a mapping, such as { NAME: value }`);
+    return (node.items as { key: Node; value: Node | null }[]).flatMap(({ key, value }) => {
+      const name = isScalar(key) ? String(key.value) : '';
+      if (value !== null) return [{ name, key, value }];
+      this.note(key, `${printable(name)} has no value`);
+      return [];
+    });
+  }
+
+  readBoolean(node: Node, what: string): boolean | undefined {
+    const value = isScalar(node) ? node.value : undefined;
+    return typeof value === 'boolean' ? value : this.note(node, `${what} must be true or false`);
+  }
+
   readList(node: Node, what: string): readonly Node[] | undefined {
     if (!isSeq(node)) return this.note(node, `${what} must be a list, such as [a, b]`);
     return node.items as Node[];
@@ -67,6 +91,11 @@ export class YamlReader {
     if (items.length === 0) return this.note(node, `${what} is empty; leave the key out or name something`);
     const read = items.map(readItem);
     return read.includes(undefined) ? undefined : (read as T[]);
+  }
+
+  /** The text of a node, as it may be compared with. Undefined: it is no text. */
+  textOf(node: Node): string | undefined {
+    return isScalar(node) && typeof node.value === 'string' ? node.value : undefined;
   }
 
   readString(node: Node, what: string, maxLength = 1000): string | undefined {

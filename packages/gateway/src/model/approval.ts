@@ -1,3 +1,4 @@
+import type { Mode } from './session.ts';
 import type { Risk } from './tool.ts';
 
 export const approvalStatuses = ['pending', 'approved', 'denied', 'expired', 'used'] as const;
@@ -123,6 +124,7 @@ export interface NewPlan {
   readonly steps: readonly PlanStep[];
   readonly approverRole: ApproverRole;
   readonly rulesHash: string;
+  readonly mode: Mode;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
 }

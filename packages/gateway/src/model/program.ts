@@ -79,6 +79,11 @@ export interface RunOptions {
   /** In order. While the promise of one chunk is open, at most a few hundred kilobytes more are taken from the program. */
   readonly onStdout: (chunk: Uint8Array) => void | Promise<void>;
   readonly onStderr: (chunk: Uint8Array) => void | Promise<void>;
+  /**
+   * Lets a program that was started ahead, and waits for its input, serve the run. Stands for everything that decided
+   * what the program may do. Absent: a fresh one.
+   */
+  readonly warmKey?: string;
 }
 
 /**

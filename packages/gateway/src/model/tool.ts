@@ -69,6 +69,8 @@ export interface Effect {
   readonly summary: string;
   /** A unified diff, a list of files, or the arguments; may be long. */
   readonly detail: string;
+  /** What else it was worked out from, such as the identity of files: bound with it, not shown. Absent: nothing. */
+  readonly basis?: string;
   /** Whether the before-image is kept, so that the effect can be taken back. */
   readonly undoable: boolean;
 }
@@ -99,6 +101,8 @@ export interface ToolContext {
   /** What the rules let the programs of this call see and use. */
   readonly grants: Grants;
   readonly programs: ProgramRunner;
+  /** Changes with the rules and the mode: what was prepared under another one is not used. */
+  readonly policyKey: string;
   readonly content: ContentAccess;
   /** Values of the stored secrets that the rules grant this call, by name, for the environment of its programs. */
   readonly readSecrets: () => Readonly<Record<string, string>>;

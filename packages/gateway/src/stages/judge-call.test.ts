@@ -12,11 +12,19 @@ function judge(rules: Rules) {
   return judgeCall(() => rules, ignore).run(facts, clock);
 }
 
-test('the rules are asked about tool, caller, mode and what the call touches', () => {
+test('the rules are asked about tool, caller, mode, time, arguments and what the call touches', () => {
   const questions: Question[] = [];
   void judge(rulesOf({ judge: (question) => (questions.push(question), allow) }));
   assert.deepEqual(questions, [
-    { tool: facts.tool.definition, principal: 'agent', agent: 'ada', mode: 'ALERT', resources: { paths: [] } },
+    {
+      tool: facts.tool.definition,
+      principal: 'agent',
+      agent: 'ada',
+      mode: 'ALERT',
+      resources: { paths: [] },
+      arguments: facts.arguments.value,
+      nowMs: clock.nowMs(),
+    },
   ]);
 });
 

@@ -10,13 +10,14 @@ export function judgeCall(
 ): Stage<Opened & Resolved & ArgumentsChecked & ModeRead, Judged> {
   return {
     name: 'judge-call',
-    run: ({ session, tool, resources, mode }) => {
+    run: ({ session, tool, resources, mode, arguments: { value } }, context) => {
       let rules: Rules;
       let verdict: Verdict;
       try {
         const { principal, agent } = session;
         rules = currentRules();
-        verdict = rules.judge({ tool: tool.definition, principal, agent, mode, resources });
+        const nowMs = context.nowMs();
+        verdict = rules.judge({ tool: tool.definition, principal, agent, mode, resources, arguments: value, nowMs });
       } catch (error) {
         reportFailure(error);
         return refuse('RULE_DENIES', 'rule-failed', 'A rule failed while it was applied, so the call is denied.', {

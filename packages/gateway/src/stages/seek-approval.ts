@@ -3,17 +3,16 @@ import { bindCall, callSha256 } from '../approvals/bind-call.ts';
 import type { Binding } from '../approvals/bind-call.ts';
 import type { ConfirmTokens, TokenClaims } from '../approvals/confirm-tokens.ts';
 import type { Redactor } from '../audit/redact.ts';
-import { openDeadline, runBuiltin } from '../executors/run-builtin.ts';
 import type { ToolContextFactory } from '../executors/tool-context.ts';
 import type { ApprovalTask, ApproverRole } from '../model/approval.ts';
 import type * as facts from '../model/call.ts';
 import { isRefusal, refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { Session } from '../model/session.ts';
-import { ToolRefused } from '../model/tool.ts';
 import type { Effect, Risk } from '../model/tool.ts';
 import type { Context, Stage } from '../pipeline/stage.ts';
 import type { ApprovalIndex } from '../storage/stores.ts';
+import { previewEffect, shownEffect } from './preview-effect.ts';
 
 type Needs = facts.Begun &
   facts.Decoded &
@@ -57,11 +56,13 @@ export function seekApproval(
   return {
     name: 'seek-approval',
     run: async (call, context) => {
-      if (call.verdict.effect === 'allow' || call.reused !== undefined) return {};
+      const { verdict, session, reused, confirmToken } = call;
+      // A step of a plan is counted also where no consent is needed: the steps after it wait for it.
+      const isAsked = verdict.effect === 'require_approval' || (confirmToken && session.principal === 'agent');
+      if (!isAsked || reused !== undefined) return {};
       const effect = await previewEffect(call, createContext);
-      if (call.session.principal === 'operator') return confirmOwn(call, effect, redactor, context);
-      // What the preview found, such as whether a file exists, is for the person who decides, not for the caller.
-      const shown = isRefusal(effect) ? unknownEffect(effect) : effect;
+      if (session.principal === 'operator') return confirmOwn(call, effect, redactor, context);
+      const shown = shownEffect(effect);
       const bound = bindCall(call, shown);
       return (
         useToken(call, bound, parts, context) ??
@@ -113,6 +114,9 @@ function useToken(
     return no('CONFIRM_TOKEN_TRACE', 'The confirm token was given to another session or for another trace.');
   }
   if (claims.expiresAtMs <= nowMs) return no('CONFIRM_TOKEN_EXPIRED', 'The confirm token has expired.');
+  if (claims.rulesHash !== call.rules.hash || claims.mode !== call.mode) {
+    return no('CONFIRM_TOKEN_EXPIRED', 'The mode or the rules have changed since the confirm token was given.');
+  }
   const wanted = callSha256(call.tool.definition.name, call.arguments.sha256);
   const step = claims.planId === undefined ? undefined : nextStep(claims, wanted, store, nowMs);
   if (step === 'late') return no('CONFIRM_TOKEN_EXPIRED', 'The step before this one ended more than a minute ago.');
@@ -272,29 +276,4 @@ function needOf({ tool, verdict }: Needs): string {
 
 function textOf({ summary, detail }: Effect): string {
   return `${summary}\n${detail}`.trimEnd();
-}
-
-function unknownEffect({ code, message }: Refusal): Effect {
-  return { summary: `The effect could not be worked out (${code}).`, detail: message, undoable: false };
-}
-
-/** The effect, within the time that the call itself would have. One that cannot be shown is not put to anyone. */
-async function previewEffect(call: Needs, createContext: ToolContextFactory): Promise<Effect | Refusal> {
-  const { tool } = call;
-  const deadline = openDeadline(call.signal, call.effectiveTimeoutMs);
-  try {
-    const observed = createContext(call, deadline.signal);
-    const preview = async () => ({ ...(await tool.preview(call.arguments.value, observed.context)) });
-    const { result } = await runBuiltin(preview, deadline.signal, observed);
-    if (result.ok) return result.output as unknown as Effect;
-    const { code, message } = result.failure;
-    return refuse(code, 'preview', message, {
-      remedy: `The effect of ${tool.definition.name} could not be worked out.`,
-    });
-  } catch (error) {
-    if (error instanceof ToolRefused) return error.refusal;
-    throw error;
-  } finally {
-    deadline.close();
-  }
 }

@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { isAbsolute, normalize } from 'node:path';
+import { wholeText } from '@sallyport/contract';
 import type { Json, JsonObject } from '@sallyport/contract';
 import type { Budget, Lease, Spending } from '../../model/session.ts';
 import { ToolFailure } from '../../model/tool.ts';
@@ -123,7 +124,7 @@ export function describeBudget(budget: Budget, spent: Spending): { [key: string]
 /** An absolute path in its one plain spelling, as the rules see paths. */
 export function readRoot(path: string): string {
   if (!isAbsolute(path) || path.includes('\0')) {
-    throw new ToolFailure('INVALID_ARGUMENTS', `${JSON.stringify(path.slice(0, 200))} is not an absolute path.`);
+    throw new ToolFailure('INVALID_ARGUMENTS', `${JSON.stringify(wholeText(path, 4096))} is not an absolute path.`);
   }
   const plain = normalize(path);
   return plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain;

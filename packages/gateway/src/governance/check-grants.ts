@@ -1,0 +1,19 @@
+import { resolveLinks } from './canonical-path.ts';
+import { expandPath } from './place-path.ts';
+import type { PathVariables } from './place-path.ts';
+import type { ProtectedPaths } from './protected-paths.ts';
+import type { Problem, Rule } from './rule.ts';
+
+/**
+ * The paths of a rule's grants that no rule opens. A program that gets a folder gets all of it, so that a folder around
+ * something protected is refused like the thing itself.
+ */
+export function checkGrants(rule: Rule, variables: PathVariables, protectedPaths: ProtectedPaths): readonly Problem[] {
+  const { grants, file, id } = rule;
+  return [...(grants?.read ?? []), ...(grants?.write ?? [])].flatMap(({ text, position }) => {
+    const path = expandPath(text, variables);
+    const why = protectedPaths.explain(path, 'write') ?? protectedPaths.explain(resolveLinks(path), 'write');
+    if (why === undefined) return [];
+    return [{ file, ...position, message: `rule ${id} grants ${text}, which ${why}; no rule opens it` }];
+  });
+}

@@ -1,0 +1,125 @@
+import type { Node } from 'yaml';
+import type { Question } from '../model/verdict.ts';
+import { compileRule } from './compile-rules.ts';
+import type { CompiledRule } from './compile-rules.ts';
+import { matchesName } from './name-pattern.ts';
+import { readToolPattern } from './read-patterns.ts';
+import { builtInRules } from './rule-judge.ts';
+import type { Rule } from './rule.ts';
+import type { YamlReader } from './yaml-reader.ts';
+
+export const rolesKeys = ['version', 'roles', 'members', 'default'] as const;
+export const roleKeys = ['tools', 'extends'] as const;
+export const memberKeys = ['agents', 'roles', 'teams'] as const;
+
+/** Who has which roles, and what they may use. */
+export interface RoleBook {
+  readonly standingOf: (agent: string) => Required<Pick<Question, 'roles' | 'teams'>>;
+  /** Denies agents with roles every tool that none of their roles has. Absent: there are no roles. */
+  readonly gate?: CompiledRule;
+}
+
+export const emptyRoleBook: RoleBook = { standingOf: () => ({ roles: [], teams: [] }) };
+
+interface Member {
+  readonly agents: readonly string[];
+  readonly roles: readonly string[];
+  readonly teams: readonly string[];
+}
+
+/** The contents of roles.yaml. What could not be read is noted with the reader, and then nothing loads. */
+export function readRoleBook(root: Node, reader: YamlReader): RoleBook {
+  const fields = reader.readFields(root, 'roles.yaml', rolesKeys, ['version']);
+  if (fields?.version !== undefined) reader.readInteger(fields.version, 'version', { min: 1, max: 1 });
+  const toolsOf = fields?.roles === undefined ? new Map<string, readonly string[]>() : readRoles(fields.roles, reader);
+  const readNames = (node: Node | undefined, key: string) => (node && readKnownRoles(node, key, toolsOf, reader)) ?? [];
+  const byDefault = readNames(fields?.default, 'default');
+  const members = ((fields?.members && reader.readList(fields.members, 'members')) ?? []).flatMap((node) =>
+    readMember(node, reader, readNames),
+  );
+  const standingOf: RoleBook['standingOf'] = (agent) => {
+    const fitting = members.filter(({ agents }) => agents.some((pattern) => matchesName(pattern, agent)));
+    const roles = fitting.length === 0 ? byDefault : [...new Set(fitting.flatMap((member) => member.roles))];
+    return { roles, teams: [...new Set(fitting.flatMap((member) => member.teams))] };
+  };
+  if (toolsOf.size === 0) return { standingOf };
+  return { standingOf, gate: buildGate(toolsOf, reader.file, reader.locate(root).line) };
+}
+
+/** Each role with all its tools, those of the roles that it extends included. */
+function readRoles(node: Node, reader: YamlReader): ReadonlyMap<string, readonly string[]> {
+  const toolsOf = new Map<string, readonly string[]>();
+  for (const { name, key, value } of reader.readEntries(node, 'roles') ?? []) {
+    if (!/^[a-z][a-z0-9_-]{0,63}$/.test(name)) {
+      reader.note(key, 'a role is named with small letters, digits, "-" and "_"');
+      continue;
+    }
+    const fields = reader.readFields(value, `role ${name}`, roleKeys, ['tools']);
+    const tools = fields?.tools && reader.readItems(fields.tools, 'tools', (item) => readToolPattern(item, reader));
+    // Only earlier roles are known here, so that no chain leads back to where it started.
+    const inherited = (fields?.extends && readKnownRoles(fields.extends, 'extends', toolsOf, reader)) ?? [];
+    toolsOf.set(name, [...(tools ?? []), ...inherited.flatMap((role) => toolsOf.get(role) ?? [])]);
+  }
+  return toolsOf;
+}
+
+function readKnownRoles(
+  node: Node,
+  key: string,
+  known: ReadonlyMap<string, unknown>,
+  reader: YamlReader,
+): readonly string[] | undefined {
+  return reader.readItems(node, key, (item) => {
+    const name = reader.readString(item, key, 64);
+    if (name === undefined || known.has(name)) return name;
+    return reader.note(item, `${key} names a role that does not stand above; known: ${[...known.keys()].join(', ')}`);
+  });
+}
+
+function readMember(
+  node: Node,
+  reader: YamlReader,
+  readNames: (node: Node | undefined, key: string) => readonly string[],
+): readonly Member[] {
+  const fields = reader.readFields(node, 'a member', memberKeys, ['agents']);
+  const texts = (key: 'agents' | 'teams') =>
+    (fields?.[key] && reader.readItems(fields[key], key, (item) => reader.readString(item, key, 200))) ?? [];
+  if (fields === undefined) return [];
+  return [{ agents: texts('agents'), roles: readNames(fields.roles, 'roles'), teams: texts('teams') }];
+}
+
+function buildGate(toolsOf: ReadonlyMap<string, readonly string[]>, file: string, line: number): CompiledRule {
+  const rule: Rule = {
+    id: builtInRules.outsideRole,
+    effect: 'deny',
+    tools: ['*'],
+    who: ['agent'],
+    approvalWaived: false,
+    acceptsNew: false,
+    shadow: false,
+    reason: 'None of the roles of this agent has the tool.',
+    remedy: 'Ask for a call of someone whose role has it, or ask the operator for another role.',
+    examples: [],
+    file,
+    line,
+  };
+  const compiled = compileRule(rule, { HOME: [], WORKSPACE: [] });
+  const covers = new Map(
+    [...toolsOf].map(([role, tools]) => {
+      const { coversTool } = compileRule({ ...rule, tools, effect: 'allow' }, { HOME: [], WORKSPACE: [] });
+      return [role, coversTool] as const;
+    }),
+  );
+  return {
+    ...compiled,
+    circumstances: [
+      {
+        key: 'roles',
+        holds: ({ roles, tool }) =>
+          roles === undefined || tool === undefined
+            ? undefined
+            : roles.length > 0 && !roles.some((role) => covers.get(role)?.(tool) === true),
+      },
+    ],
+  };
+}
