@@ -4,10 +4,11 @@ import { connect } from 'node:http2';
 import { text } from 'node:stream/consumers';
 import { it } from 'node:test';
 import type { TestContext } from 'node:test';
-import { completed, refused } from '../../packages/gateway/src/closers/ending.test-kit.ts';
+import { completed, faulted, refused } from '../../packages/gateway/src/closers/ending.test-kit.ts';
 import { callRoutes } from '../../packages/gateway/src/doors/http-calls/call-routes.ts';
 import type { CallRouteParts } from '../../packages/gateway/src/doors/http-calls/call-routes.ts';
 import { assertDescribed, openApi } from '../../packages/gateway/src/doors/http-calls/openapi.test-kit.ts';
+import { Fault } from '../../packages/gateway/src/model/fault.ts';
 import { refuse } from '../../packages/gateway/src/model/refusal.ts';
 import { sessionOf } from '../../packages/gateway/src/stages/facts.test-kit.ts';
 import { openEchoDoors } from '../doors/echo-doors.ts';
@@ -18,9 +19,27 @@ type Submitted = Parameters<CallRouteParts['submit']>[0];
 
 const credential = { authorization: 'Bearer token-of-ada' };
 const path = '/v1/calls';
+const mebibyte = 1024 * 1024;
+
+const playGate: CallRouteParts['submit'] = async (call) => {
+  if (call.credential !== 'token-of-ada') {
+    return refused(refuse('UNAUTHENTICATED', 'credential', 'No valid credential was presented.'), 'open-session', call);
+  }
+  const { violations } = call;
+  if (violations === undefined) return completed(call);
+  return refused(refuse('MALFORMED_CALL', 'call-shape', 'no', { violations }), 'read-arguments', call);
+};
+
+/** What the gate heard of bodies that could not be read. */
+const reasonsOf = (submitted: readonly Submitted[]): (string | undefined)[] =>
+  submitted.map(({ violations }) => violations?.[0]?.message);
 
 /** Real doors, and behind them a gate that writes down what it gets and answers as told. Ada is known, nobody else. */
-async function openRoutes(test: TestContext, answer: CallRouteParts['submit'] = async (call) => completed(call)) {
+async function openRoutes(
+  test: TestContext,
+  answer: CallRouteParts['submit'] = playGate,
+  maxArgumentBytes = 16 * mebibyte,
+) {
   const submitted: Submitted[] = [];
   const ada = hash('sha256', 'token-of-ada');
   const routes = callRoutes({
@@ -29,6 +48,7 @@ async function openRoutes(test: TestContext, answer: CallRouteParts['submit'] = 
       submitted.push(call);
       return answer(call);
     },
+    maxArgumentBytes: () => maxArgumentBytes,
   });
   const opened = await openEchoDoors(test, undefined, { routes });
   const ask = (body: unknown, headers: Record<string, string> = credential) =>
@@ -116,17 +136,33 @@ it('a caller who is not known cannot make the daemon read much', async (test) =>
   assert.equal(assertDescribed('TransportError', json)['code'], 'unauthenticated');
   const chunked = { path, headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' } };
   assert.equal((await askHttp(port, { ...chunked, body: JSON.stringify(large) })).status, 401);
-  assert.deepEqual(submitted, []);
+  // The gate counts who tries.
+  assert.deepEqual(
+    submitted.map(({ input }) => input),
+    ['', ''],
+  );
   assert.equal((await ask(large)).status, 200);
 });
 
 it('a body above the limit is refused, also from a known caller', async (test) => {
   requirement('NFR-4');
   const { ask, submitted } = await openRoutes(test);
-  const { status, json } = await ask(`{"tool_name":"${'x'.repeat(34 * 1024 * 1024)}"}`);
+  const { status, json } = await ask(`{"tool_name":"${'x'.repeat(34 * mebibyte)}"}`);
   assert.equal(status, 429);
   assert.match(String(assertDescribed('TransportError', json)['message']), /exceeds the limit of 35651584 bytes/);
-  assert.deepEqual(submitted, []);
+  assert.deepEqual(reasonsOf(submitted), ['The message exceeds the limit of 35651584 bytes.']);
+});
+
+it('the limit of a body follows that of arguments, up to what any door takes', async (test) => {
+  requirement('NFR-4');
+  const sized = (bytes: number): string => `{"tool_name":"${'x'.repeat(bytes)}"}`;
+  const small = await openRoutes(test, playGate, 1024);
+  assert.equal((await small.ask(sized(2 * mebibyte))).status, 200);
+  assert.equal((await small.ask(sized(2 * mebibyte + 2048))).status, 429);
+  const large = await openRoutes(test, playGate, 1024 * mebibyte);
+  assert.equal((await large.ask(sized(35 * mebibyte))).status, 200);
+  const { json } = await large.ask(sized(137 * mebibyte));
+  assert.match(String(assertDescribed('TransportError', json)['message']), /exceeds the limit of 142606336 bytes/);
 });
 
 it('how long to wait is said in the header, too', async (test) => {
@@ -136,8 +172,8 @@ it('how long to wait is said in the header, too', async (test) => {
   assert.deepEqual([status, headers['retry-after']], [429, '2']);
 });
 
-it('what is no call is refused in the form of Connect, and the gate never hears of it', async (test) => {
-  requirement('NFR-4');
+it('what is no call is refused in the form of Connect, once the gate has it on record', async (test) => {
+  requirement('NFR-4', 'PIPE-5');
   const { ask, submitted } = await openRoutes(test);
   const bad: readonly [body: string, headers: Record<string, string>, status: number][] = [
     ['{"tool_name":"a","toolName":"a"}', {}, 400],
@@ -154,8 +190,22 @@ it('what is no call is refused in the form of Connect, and the gate never hears 
     const answer = await ask(body, { ...credential, ...headers });
     assert.equal(answer.status, status, `${body} ${JSON.stringify(headers)}`);
     assertDescribed('TransportError', answer.json);
+    assert.equal((await ask(body, headers)).status, status === 403 ? 403 : 401, 'who is not known hears of that first');
   }
-  assert.deepEqual(submitted, []);
+  // Requests that a web page may have sent are no calls of anyone's.
+  const recorded = submitted.filter(({ credential: token }) => token !== undefined);
+  assert.equal(recorded.length, bad.length - 2);
+  assert.match(String(reasonsOf(recorded)[0]), /"tool_name" or as "toolName"; the body has both/);
+  assert.match(String(reasonsOf(recorded)[3]), /the key "p" stands twice/);
+  for (const call of recorded) assert.deepEqual([call.toolName, call.input], ['unreadable', '']);
+});
+
+it('what is no call is not answered before it is on record', async (test) => {
+  requirement('PIPE-5', 'AUD-1');
+  const { ask } = await openRoutes(test, async (call) => faulted(new Fault('SEALED', 'the log is closed'), 'x', call));
+  const { status, json } = await ask('{}');
+  assert.equal(status, 503);
+  assert.equal(assertDescribed('TransportError', json)['code'], 'unavailable');
 });
 
 it('a failure of our own says nothing of its cause', async (test) => {

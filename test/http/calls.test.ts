@@ -102,6 +102,24 @@ test('denials name rule, code and remedy in both forms, and are on record', asyn
   }
 });
 
+test('what is no call at all is on record too, once for each request', async () => {
+  requirement('AUD-1', 'PIPE-5');
+  const known = (await daemon.records()).length;
+  const bodies = ['{', '{"tool_name":"a","toolName":"a"}', '{"tool_name":"a","tool_name":"b"}', '{"tool_name":1}'];
+  for (const body of bodies) {
+    const { status, json } = await daemon.post('v1/calls', body, agent);
+    assert.deepEqual([status, (json as Fields)['code']], [400, 'invalid_argument']);
+  }
+  const refusals = (await daemon.records(known)).map(({ kind, payload }) => {
+    return { kind, agent: payload['agent'], ...(payload['refusal'] as { code: string; message: string }) };
+  });
+  assert.deepEqual(
+    refusals.map(({ kind, agent: name, code }) => [kind, name, code]),
+    bodies.map(() => ['refusal', 'coder', 'MALFORMED_CALL']),
+  );
+  assert.match(refusals[1]?.message ?? '', /the body has both/);
+});
+
 test('errors of the caller and of the tool have the status of their code', async () => {
   const cases: readonly [toolName: string, args: unknown, status: number, code: string][] = [
     ['files.raed', {}, 404, 'UNKNOWN_TOOL'],

@@ -43,7 +43,9 @@ export function openAdministration(service: 'SessionService' | 'LeaseService', t
     call: (method: string, request: Fields = {}): Promise<Fields> =>
       new Promise((resolve, reject) => {
         const send = (client as unknown as Readonly<Record<string, Unary>>)[method];
-        send?.call(client, request, metadata, (error, response) => (error === null ? resolve(response) : reject(error)));
+        send?.call(client, request, metadata, (error, response) =>
+          error === null ? resolve(response) : reject(error),
+        );
       }),
     close: () => client.close(),
   };

@@ -25,7 +25,7 @@ after(async () => {
 async function refusalOf(answer: Promise<Fields>): Promise<ServiceError> {
   return answer.then(
     (response) => assert.fail(JSON.stringify(response)),
-    (error: ServiceError) => error,
+    (error: unknown) => error as ServiceError,
   );
 }
 

@@ -61,18 +61,16 @@ async function readAllRecords(): Promise<unknown[]> {
   return all;
 }
 
-async function tryEverywhere({ text, isKnown }: Leak): Promise<void> {
+async function tryEverywhere({ text }: Leak): Promise<void> {
   await callBoth('files.write', { path: 'notes.md', content: text });
   hear(await daemon.call('files.write', { path: '.vscode/tasks.json', content: `+\n${text}\n` }));
   const name = text.length <= 60 ? text : 'files.list';
   await callBoth(name, { value: text }, { requestId: name, context: { taskId: name, correlationId: name } });
-  // Messages quote names and paths, and cut long ones: half of a shape is none any more.
-  if (!isKnown && text.length > 70) return;
   await callBoth('files.write', { path: 'notes.md', content: 'x', [text]: { deep: [text] } });
   await callBoth('files.read', JSON.stringify({ [text]: 1 }).replace('}', `,${JSON.stringify(text)}:2}`));
-  await callBoth('files.read', { path: text.slice(0, 240) });
+  await callBoth('files.read', { path: text });
   // The remedy of this refusal is a rule, in which some signs give way to wildcards.
-  if (isKnown || !/[{[$]/.test(text)) await callBoth('files.read', { path: `/etc/${text.slice(0, 2000)}` });
+  await callBoth('files.read', { path: `/etc/${text}` });
 }
 
 test('secrets are tried on every way in', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { requirement } from '../../../../test/requirement.ts';
@@ -10,6 +11,9 @@ function show(secrets: readonly string[], text: string, isCut = false): string {
   for (const secret of secrets) known.learn(secret);
   return blankSpans(text, known.find(text, { isCut }));
 }
+
+const base64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const ideographs = Array.from({ length: 64 }, (_, at) => String.fromCharCode(0x4e00 + at * 83)).join('');
 
 const secret = `pä/ss "w&rd" <7>'+~`;
 const encodings: Record<string, (text: string) => string> = {
@@ -116,6 +120,52 @@ test('what is left of a secret that was cut is found: long pieces always, short 
   assert.equal(show([random], 'kJ83h…2PzXw9BnR'), 'kJ83h…[redacted]');
   const long = Array.from({ length: 40 }, (_, n) => `${n * 7919}`).join('');
   assert.equal(show([long], `a${long.slice(50, 90)}z`), 'a[redacted]z');
+});
+
+test('any eight characters of what is random are found, wherever a text was cut, and its escapes with them', () => {
+  requirement('AUD-4');
+  const alphabets = [
+    '0123456789',
+    'abcdefghijklmnopqrstuvwxyz',
+    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567',
+    base64,
+    ideographs,
+  ];
+  // Numbers of the library are often small and alike, which is not what random means here.
+  const drawn = fc.record({ seed: fc.nat(), alphabet: fc.constantFrom(...alphabets) }).map(({ seed, alphabet }) => {
+    const bytes = createHash('shake256', { outputLength: 200 }).update(String(seed)).digest();
+    return Array.from(bytes, (byte) => alphabet[byte % alphabet.length]).join('');
+  });
+  fc.assert(
+    fc.property(drawn, fc.nat(), fc.integer({ min: 8, max: 23 }), (value, at, length) => {
+      const start = at % (value.length - length);
+      const piece = value.slice(start, start + length);
+      fc.pre(new Set(piece).size > 3);
+      assert.equal(show([value], `it was "${piece}" then`), 'it was "[redacted]" then');
+      const encoded = Buffer.from(`::${value}`).toString('base64').slice(4);
+      assert.equal(show([value], `(${encoded.slice(start, start + length)})`), '([redacted])');
+    }),
+  );
+});
+
+test('the words in a secret stay readable elsewhere, and what is random between them does not', () => {
+  requirement('AUD-4');
+  const address = 'postgres://app:R4w5voFMx1@db.example.com:5432/production';
+  const ordinary = 'postgres runs in production on db.example.com:5432, and production is fine';
+  assert.equal(show([address], ordinary), ordinary);
+  assert.equal(show([address], 'the password R4w5voFM was cut'), 'the password [redacted] was cut');
+  assert.equal(show(['sallyport-production-key'], 'sallyport in production'), 'sallyport in production');
+  assert.equal(show(['production2024!'], 'production of 2024'), 'production of 2024');
+});
+
+test('a secret that repeats itself costs no more time than any other, on any text', () => {
+  requirement('NFR-4');
+  const known = new KnownSecrets();
+  for (const value of ['a'.repeat(8000), 'ab'.repeat(4000), `${'a'.repeat(4000)}b`]) known.learn(value);
+  // With a look at every place from every place this would take hours.
+  for (const text of ['a'.repeat(2 ** 20), 'ab'.repeat(2 ** 19)]) {
+    assert.equal(blankSpans(text, known.find(text, { isCut: false })), '[redacted]');
+  }
 });
 
 test('what is too short to be a secret does not blank ordinary text', () => {

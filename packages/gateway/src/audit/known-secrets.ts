@@ -1,5 +1,4 @@
 import { LiteralStarts } from './literal-starts.ts';
-import { looksSecret } from './looks-secret.ts';
 import { shortestSecret, writeForms } from './secret-forms.ts';
 import type { SecretForm } from './secret-forms.ts';
 import type { Span } from './span.ts';
@@ -11,16 +10,19 @@ interface Anchor {
 }
 
 const none: readonly Span[] = [];
-const anchorDistance = 4;
-/** So much of a secret is a part of it and no coincidence; of one that is random, so little. */
-const tellingLength = { ofWords: 24, ofRandom: 8 };
+/** So many characters of a secret are a part of it and no coincidence, even if they are words. */
+const tellingWords = 24;
+/** Of these every place is an anchor. */
+const longestShort = 32;
+/** A secret that repeats itself is found by some of its places as well as by all of them, and sooner. */
+const mostAlike = 32;
 
 /**
  * The secrets we know, found wherever they stand in a text. Whoever made the text may have cut a secret in it, so that
  * its beginning, its end and every longer piece of it are found too.
  */
 export class KnownSecrets {
-  readonly #starts = new LiteralStarts();
+  readonly #starts = new LiteralStarts({ length: shortestSecret });
   readonly #anchors = new Map<string, Anchor[]>();
   readonly #known = new Set<string>();
 
@@ -30,7 +32,7 @@ export class KnownSecrets {
     for (const form of writeForms(value)) {
       if (this.#known.has(form.text)) continue;
       this.#known.add(form.text);
-      for (const offset of anchorOffsets(form.text.length)) this.#add({ form, offset });
+      for (const offset of anchorOffsets(form)) this.#add({ form, offset });
     }
   }
 
@@ -41,7 +43,8 @@ export class KnownSecrets {
     for (let at = this.#starts.next(text, 0); at !== -1;) {
       const span = this.#spanAround(text, at, isCut);
       if (span !== undefined) (spans ??= []).push(span);
-      at = this.#starts.next(text, Math.max(at + 1, span?.end ?? 0));
+      // The end of one piece may be the beginning of the next.
+      at = this.#starts.next(text, Math.max(at + 1, (span?.end ?? 0) - shortestSecret));
     }
     return spans ?? none;
   }
@@ -53,7 +56,7 @@ export class KnownSecrets {
       const length = span.end - span.start;
       const isWhole = length === form.text.length;
       const goesOn = isCut && span.end === text.length && at - span.start === offset;
-      if (!isWhole && !goesOn && !isTelling(text, span)) continue;
+      if (!isWhole && !goesOn && !isTelling(form, offset - (at - span.start), length)) continue;
       // The longest, so that no part of a secret that contains another one stays behind.
       if (longest !== undefined && longest.end - longest.start >= length) continue;
       longest = isWhole && form.inBase64 ? widenInBase64(text, span) : span;
@@ -65,15 +68,16 @@ export class KnownSecrets {
     const key = anchor.form.text.slice(anchor.offset, anchor.offset + shortestSecret);
     const alike = this.#anchors.get(key);
     if (alike === undefined) this.#anchors.set(key, [anchor]);
-    else alike.push(anchor);
+    else if (alike.filter(({ form }) => form === anchor.form).length < mostAlike) alike.push(anchor);
     this.#starts.add(key);
   }
 }
 
-/** The first characters, the last ones, and some all along. */
-function anchorOffsets(length: number): number[] {
+/** The first characters, the last ones, and so many all along that every telling piece holds some of them. */
+function anchorOffsets({ text: { length }, tellingLength }: SecretForm): number[] {
   const last = length - shortestSecret;
-  const offsets = Array.from({ length: Math.ceil((last + 1) / anchorDistance) }, (_, index) => index * anchorDistance);
+  const distance = length <= longestShort ? 1 : tellingLength - shortestSecret + 1;
+  const offsets = Array.from({ length: Math.ceil((last + 1) / distance) }, (_, index) => index * distance);
   return offsets.at(-1) === last ? offsets : [...offsets, last];
 }
 
@@ -86,9 +90,11 @@ function commonSpan(text: string, at: number, form: string, offset: number): Spa
   return { start: at - before, end: at + after };
 }
 
-function isTelling(text: string, { start, end }: Span): boolean {
-  const length = end - start;
-  return length >= tellingLength.ofWords || (length >= tellingLength.ofRandom && looksSecret(text, start, end));
+/** Whether a piece of a form is no coincidence: a long one, most of it, or some of what is random in it. */
+function isTelling({ text, randomParts, tellingLength }: SecretForm, start: number, length: number): boolean {
+  if (length >= tellingWords || length * 4 > text.length * 3) return true;
+  const end = start + length;
+  return randomParts.some((part) => Math.min(part.end, end) - Math.max(part.start, start) >= tellingLength);
 }
 
 function widenInBase64(text: string, { start, end }: Span): Span {

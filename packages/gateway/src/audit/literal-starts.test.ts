@@ -5,10 +5,11 @@ import { LiteralStarts } from './literal-starts.ts';
 
 test('no place where a literal begins is passed over, whatever its case and what stands before it', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'B', '-', '0', '\\', 'é', '…', '\ud800'), maxLength: 30 });
+  const many = fc.array(letters, { minLength: 1, maxLength: 4 });
   fc.assert(
-    fc.property(fc.array(letters, { minLength: 1, maxLength: 4 }), letters, letters, (literals, before, after) => {
-      const starts = new LiteralStarts();
-      const usable = literals.filter(({ length }) => length >= 3);
+    fc.property(fc.constantFrom(3, 6), many, letters, letters, (length, literals, before, after) => {
+      const starts = new LiteralStarts({ length });
+      const usable = literals.filter((literal) => literal.length >= length);
       for (const literal of usable) starts.add(literal);
       for (const literal of usable) {
         const text = `${before}${literal.toUpperCase()}${after}`;

@@ -1,17 +1,23 @@
-import { looksSecret } from './looks-secret.ts';
+import { posix } from 'node:path';
+import { findRandomParts, isVaried } from './random-parts.ts';
+import type { Span } from './span.ts';
 
 /** One way in which a secret may be written. */
 export interface SecretForm {
   readonly text: string;
   /** Cut out of the middle of a base64 text: the characters next to it carry bits of the secret too. */
   readonly inBase64: boolean;
+  /** Where it looks like nothing else. */
+  readonly randomParts: readonly Span[];
+  /** How much of a random part is a part of the secret and no coincidence. */
+  readonly tellingLength: number;
 }
 
 /** What is shorter would blank ordinary text. */
 export const shortestSecret = 6;
 const shortestLine = 16;
-const shortestFragment = 12;
-const mostFragments = 16;
+const tellingLength = { ofText: 8, ofBase64: 8, ofHexadecimal: 12, most: 24 };
+const invisible = /\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}/gu;
 
 /**
  * How a secret usually looks where it was not meant to be: as it is, escaped for JSON, URLs or HTML, in base64 (also as
@@ -19,11 +25,29 @@ const mostFragments = 16;
  */
 export function writeForms(secret: string): SecretForm[] {
   const forms = new Map<string, SecretForm>();
-  for (const text of [secret, ...linesOf(secret), ...fragmentsOf(secret)]) {
-    for (const plain of plainForms(text)) forms.set(plain, { text: plain, inBase64: false });
-    for (const cut of base64Forms(text)) forms.set(cut, { text: cut, inBase64: true });
+  const add = (form: SecretForm): void => {
+    if (form.text.length >= shortestSecret && !forms.has(form.text)) forms.set(form.text, form);
+  };
+  for (const text of [secret, ...linesOf(secret)]) {
+    for (const plain of plainForms(text)) add(describePlain(plain, text));
+    for (const cut of base64Forms(text)) add(describeEncoded(cut, tellingLength.ofBase64, true));
+    const hexadecimal = Buffer.from(text).toString('hex');
+    for (const hex of [hexadecimal, hexadecimal.toUpperCase()])
+      add(describeEncoded(hex, tellingLength.ofHexadecimal, false));
   }
-  return [...forms.values()].filter(({ text }) => text.length >= shortestSecret);
+  return [...forms.values()];
+}
+
+/** Escapes say the same with more characters, so that it takes more of them to tell as much. */
+function describePlain(text: string, secret: string): SecretForm {
+  const length = Math.ceil((tellingLength.ofText * text.length) / secret.length);
+  const bounded = Math.min(Math.max(length, tellingLength.ofText), tellingLength.most);
+  return { text, inBase64: false, randomParts: findRandomParts(text), tellingLength: bounded };
+}
+
+function describeEncoded(text: string, length: number, inBase64: boolean): SecretForm {
+  const randomParts = isVaried(text, 0, text.length) ? [{ start: 0, end: text.length }] : [];
+  return { text, inBase64, randomParts, tellingLength: length };
 }
 
 /** Lines stand alone in diffs and indented blocks. Those with spaces are words that stand elsewhere too. */
@@ -33,18 +57,10 @@ function linesOf(secret: string): string[] {
   return lines.filter((line) => line.length >= shortestLine && !/\s|^-----/.test(line));
 }
 
-/** The plain parts between signs that are escaped in more ways than anyone can list: one for each shell and format. */
-function fragmentsOf(secret: string): string[] {
-  if (!/["'`\\<>&%$\s]|[^ -~]/.test(secret)) return [];
-  const fragments = secret.split(/[^A-Za-z0-9_.-]+/).filter(({ length }) => length >= shortestFragment);
-  return fragments.filter((fragment) => looksSecret(fragment, 0, fragment.length)).slice(0, mostFragments);
-}
-
 function plainForms(text: string): string[] {
   const json = JSON.stringify(text).slice(1, -1);
   const url = encodeURIComponent(text.toWellFormed());
   const form = url.replace(/[!'()*~]/g, escapeByte).replaceAll('%20', '+');
-  const bytes = Buffer.from(text);
   return [
     text,
     json,
@@ -53,8 +69,10 @@ function plainForms(text: string): string[] {
     JSON.stringify(json).slice(1, -1),
     ...[url, form].flatMap((escaped) => [escaped, escaped.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase())]),
     text.replace(/[&<>"']/g, (character) => htmlEscapes[character] ?? character),
-    bytes.toString('hex'),
-    bytes.toString('hex').toUpperCase(),
+    // As messages of the gate show names and paths.
+    posix.normalize(text),
+    json.replaceAll(invisible, '?'),
+    text.replaceAll(invisible, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { wholeText } from '@sallyport/contract';
 import type { Closer, Ending } from '../pipeline/stage.ts';
 import type { EventLog } from '../telemetry/event-log.ts';
 import type { CallFacts } from './facts.ts';
@@ -12,7 +13,7 @@ export function describeOutcomes(log: EventLog): Closer<CallFacts> {
       const fields = {
         call_id: call.callId,
         trace_id: call.traceId,
-        tool: call.tool?.definition.name ?? call.toolName?.slice(0, 256),
+        tool: call.tool?.definition.name ?? wholeText(call.toolName ?? ''),
         agent: call.session?.agent,
         latency_ms: context.nowMs() - (call.startedAtMs ?? context.nowMs()),
       };

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
+import { fillIn } from '../audit/credentials/credential-example.test-kit.ts';
+import { credentialPatterns } from '../audit/credentials/index.ts';
 import { Redactor } from '../audit/redact.ts';
 import type { GatewayEnding } from '../gateway.ts';
 import { refuse } from '../model/refusal.ts';
@@ -27,6 +29,26 @@ test('no part of a refusal shows a secret, the name of a tool that nobody has in
   assert.ok(!text.includes(secret), text);
   assert.match(text, /try without \[redacted\]/);
   assert.match(text, /INVALID_ARGUMENTS/);
+});
+
+test('a rule is not suggested for a path with a secret in it: there it is spelled so that nothing recognises it', () => {
+  requirement('AUD-4');
+  const { match = [] } = credentialPatterns.find(({ id }) => id === 'password-hash') ?? {};
+  const { text, secrets } = fillIn(match[0] ?? '');
+  const remedyFor = (claimed: string): string => {
+    const resources = { paths: [{ path: claimed, access: 'read' as const }] };
+    const remedy = `paths: ["${claimed.replaceAll(/[{}$]/g, '?')}"]`;
+    const refusal = refuse('NO_RULE_ALLOWS', 'default-deny', `No rule allows ${claimed}.`, { remedy });
+    return show({ kind: 'refused', call: { ...callOf(), tool: toolOf(), resources }, refusal, stage: 'judge-call' });
+  };
+  for (const each of secrets) assert.ok(!remedyFor(`/etc/${text}`).includes(each), remedyFor(text));
+  assert.match(remedyFor('/etc/{a}'), /paths: \[\\"\/etc\/\?a\?/);
+});
+
+test('a fault does not show what a tool was called that nobody has', () => {
+  requirement('AUD-4');
+  const call = callOf({ toolName: secret });
+  assert.ok(!show({ kind: 'faulted', call, fault: new Error('bug'), stage: 'resolve-tool' }).includes(secret));
 });
 
 test('the message of a failed tool shows no secret and keeps its code and category', () => {

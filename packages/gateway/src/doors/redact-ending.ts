@@ -1,41 +1,47 @@
 import type { Redactor } from '../audit/redact.ts';
 import type { GatewayEnding } from '../gateway.ts';
+import type { Begun, Resolved } from '../model/call.ts';
 import type { Refusal } from '../model/refusal.ts';
 import { ToolFailure } from '../model/tool.ts';
+import type { Resources } from '../model/tool.ts';
 
 /**
- * The ending as any door may show it: no secret in the text of a refusal or an error. What a tool returned is its own;
- * an effect that waits for consent was redacted when it was put into words.
+ * The ending as any door may show it: no secret in the text of a refusal or an error. The stages quote what
+ * callers wrote whole or not at all, so that a secret is still recognised here. What a tool returned is its own; an
+ * effect that waits for consent was redacted when it was put into words.
  */
 export function redactEnding(ending: GatewayEnding, redactor: Redactor): GatewayEnding {
   switch (ending.kind) {
     case 'refused': {
       const { call, refusal } = ending;
-      // A name that no tool has is the caller's own text.
-      const { tool, toolName } = call;
-      const named = tool === undefined && toolName !== undefined ? { toolName: redactor.redactText(toolName) } : {};
-      return { ...ending, call: { ...call, ...named }, refusal: redactRefusal(refusal, redactor) };
+      return { ...ending, call: redactName(call, redactor), refusal: redactRefusal(refusal, call.resources, redactor) };
     }
     case 'completed': {
       const { outcome } = ending.call;
       if (outcome.ok) return ending;
-      return {
-        ...ending,
-        call: { ...ending.call, outcome: { ok: false, failure: redactFailure(outcome.failure, redactor) } },
-      };
+      const failure = redactFailure(outcome.failure, redactor);
+      return { ...ending, call: { ...ending.call, outcome: { ok: false, failure } } };
     }
     case 'faulted':
       // Shown by its code and the call id only.
-      return ending;
+      return { ...ending, call: redactName(ending.call, redactor) };
   }
 }
 
-function redactRefusal(refusal: Refusal, redactor: Redactor): Refusal {
+/** A name that no tool has is the caller's own text. */
+function redactName<Call extends Partial<Begun & Resolved>>(call: Call, redactor: Redactor): Call {
+  const { tool, toolName } = call;
+  return tool === undefined && toolName !== undefined ? { ...call, toolName: redactor.redactText(toolName) } : call;
+}
+
+function redactRefusal(refusal: Refusal, resources: Resources | undefined, redactor: Redactor): Refusal {
   const { message, remedy, violations } = refusal;
+  // A rule that would let the call through spells what it asks for in another way, in which no secret is recognised.
+  const isSpelled = claimedTexts(resources).some((text) => redactor.redactText(text) !== text);
   return {
     ...refusal,
     message: redactor.redactText(message),
-    ...(remedy === undefined ? {} : { remedy: redactor.redactText(remedy) }),
+    ...(remedy === undefined ? {} : { remedy: isSpelled ? secretInClaim : redactor.redactText(remedy) }),
     ...(violations === undefined
       ? {}
       : {
@@ -46,6 +52,13 @@ function redactRefusal(refusal: Refusal, redactor: Redactor): Refusal {
           })),
         }),
   };
+}
+
+const secretInClaim = 'What the call asks for holds something that looks like a secret: ask without it.';
+
+function claimedTexts(resources: Resources | undefined): readonly string[] {
+  const { paths = [], hosts = [], commands = [], apps = [] } = resources ?? {};
+  return [...paths.map(({ path }) => path), ...hosts, ...commands, ...apps];
 }
 
 function redactFailure(failure: ToolFailure, redactor: Redactor): ToolFailure {

@@ -21,8 +21,11 @@ export interface Example {
   readonly secrets: readonly string[];
 }
 
+/** A whole number from 0 up to, not including, `end`. */
+type PickNumber = (end: number) => number;
+
 /** Fills in a template. Credentials are made while the test runs: none stands in a file, where scanners would see it. */
-export function fillIn(template: string): Example {
+export function fillIn(template: string, pickNumber: PickNumber = randomInt): Example {
   const secrets: string[] = [];
   const keep = (secret: string): string => {
     // A few characters may well stand elsewhere in the text.
@@ -33,25 +36,25 @@ export function fillIn(template: string): Example {
     /<(?:=([^>]+)|([a-z0-9-]+):(\w*))>/g,
     (_, words: string, kind: string, size: string) => {
       if (words !== undefined) return keep(words);
-      if (kind.startsWith('pem')) return writePem(kind, size, keep);
-      return keep(randomText(alphabets[kind] ?? '', Number(size)));
+      if (kind.startsWith('pem')) return writePem(kind, size, keep, pickNumber);
+      return keep(randomText(alphabets[kind] ?? '', Number(size), pickNumber));
     },
   );
   return { text, secrets };
 }
 
-export function randomText(alphabet: string, length: number): string {
+export function randomText(alphabet: string, length: number, pickNumber: PickNumber = randomInt): string {
   // Begins with a letter and holds a digit, as a random text of this length nearly always does.
   const letters = alphabet.replace(/[^A-Za-z]/g, '') || alphabet;
   const digit = /\d/.exec(alphabet)?.[0] ?? '';
-  const pick = (from: string): string => from[randomInt(from.length)] ?? '';
+  const pick = (from: string): string => from[pickNumber(from.length)] ?? '';
   return Array.from({ length }, (_, at) =>
     at === 0 ? pick(letters) : at === 2 && digit ? digit : pick(alphabet),
   ).join('');
 }
 
-function writePem(kind: string, label: string, keep: (secret: string) => string): string {
-  const body = Array.from({ length: 6 }, () => keep(randomText(alphabets['base64'] ?? '', 64)));
+function writePem(kind: string, label: string, keep: (secret: string) => string, pickNumber: PickNumber): string {
+  const body = Array.from({ length: 6 }, () => keep(randomText(alphabets['base64'] ?? '', 64, pickNumber)));
   const name = `${label === '' ? '' : `${label} `}PRIVATE KEY`;
   const pem = [`-----BEGIN ${name}-----`, ...body, `-----END ${name}-----`].join('\n');
   if (kind === 'pem-in-json') return JSON.stringify({ file: `${pem}\n`, next: 'seen' });

@@ -1,6 +1,8 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { describeCode } from '@sallyport/contract';
 import type { GatewayEnding } from '../../gateway.ts';
 import { doors } from '../../model/call.ts';
+import { Fault } from '../../model/fault.ts';
 import { isRefusal } from '../../model/refusal.ts';
 import type { Refusal } from '../../model/refusal.ts';
 import type { Session } from '../../model/session.ts';
@@ -11,7 +13,7 @@ import { BodyRoom, checkClaimedLength, readBody } from '../rpc/read-body.ts';
 import { RpcError } from '../rpc/rpc-error.ts';
 import { defaultLimits } from '../rpc/transport-limits.ts';
 import { credentialOf, readCall, rpcErrorOf } from '../tool-service.ts';
-import type { ToolServiceParts } from '../tool-service.ts';
+import type { CallRequest, ToolServiceParts } from '../tool-service.ts';
 import { openApiRoute } from './openapi-route.ts';
 import { parseCall } from './parse-call.ts';
 import type { Form, HttpCall } from './parse-call.ts';
@@ -21,14 +23,12 @@ import type { Presented } from './presented.ts';
 
 export type CallRouteParts = Pick<ToolServiceParts, 'submit'> & {
   readonly store: Pick<ToolServiceParts['store'], 'findSessionByToken'>;
+  /** What the gate takes of arguments. */
+  readonly maxArgumentBytes: () => number;
 };
 
-/**
- * As much as the gate takes of arguments as shipped, 16 MiB, with every character escaped, and the envelope. Below the
- * limit of the other doors, because here the arguments are parsed before the gate looks at their size, and 136 MiB of
- * escapes would hold up every other caller for seconds.
- */
-const maxKnownBytes = 34 * 1024 * 1024;
+/** Whatever else a body holds. */
+const maxEnvelopeBytes = 2 * 1024 * 1024;
 /** The form cannot be told before the body is parsed, so from callers who are not known only a small one is taken. */
 const maxUnknownBytes = 64 * 1024;
 
@@ -42,15 +42,24 @@ export function callRoutes(parts: CallRouteParts): readonly HttpRoute[] {
   return [postCalls(parts), openApiRoute()];
 }
 
-function postCalls({ store, submit }: CallRouteParts): HttpRoute {
+function postCalls({ store, submit, maxArgumentBytes }: CallRouteParts): HttpRoute {
   const room = new BodyRoom(defaultLimits.maxBufferedBytes);
   const identify = (peer: Peer) => authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
+  const receive = async (request: IncomingMessage, peer: Peer): Promise<HttpCall> => {
+    try {
+      return parseCall(await receiveBody(request, identify(peer), { room, maxBytes: largestBody(maxArgumentBytes()) }));
+    } catch (error) {
+      // Who goes away or is too slow has asked for nothing yet.
+      if (!(error instanceof RpcError) || error.code === 'canceled' || error.code === 'deadline_exceeded') throw error;
+      throw await recordMalformed(error, peer, submit);
+    }
+  };
   return {
     method: 'POST',
     path: '/v1/calls',
     doors,
     handle: async (request, response, peer) => {
-      const call = parseCall(await receiveBody(request, identify(peer), room));
+      const call = await receive(request, peer);
       const ending = await submit(beginCall(call, peer));
       send(response, presenters[call.form](ending, Date.now()));
     },
@@ -65,7 +74,42 @@ function beginCall({ request, traceparent, claimedAgent }: HttpCall, peer: Peer)
   };
 }
 
-async function receiveBody(request: IncomingMessage, caller: Session | Refusal, room: BodyRoom): Promise<Buffer> {
+/** What cannot be read goes the way of every call, so that it is on record before it is answered. */
+async function recordMalformed(error: RpcError, peer: Peer, submit: CallRouteParts['submit']): Promise<RpcError> {
+  const ending = await submit({
+    ...readCall(unreadable, peer),
+    violations: [{ field: 'body', rule: 'form', message: error.message }],
+  });
+  if (ending.kind === 'faulted') {
+    const { connect, meaning } = describeCode(ending.fault instanceof Fault ? ending.fault.code : 'INTERNAL');
+    return new RpcError(connect, meaning);
+  }
+  // Whose credential is not taken hears of that instead.
+  return ending.kind === 'refused' && ending.refusal.code !== 'MALFORMED_CALL' ? rpcErrorOf(ending.refusal) : error;
+}
+
+const unreadable: CallRequest = {
+  name: 'unreadable',
+  inputJson: '',
+  requestId: '',
+  timeoutMs: 0,
+  dedupeKey: '',
+  confirmBinding: '',
+};
+
+/**
+ * Room for arguments with every character escaped, and no more than that: here they are parsed before the gate looks at
+ * their size, and what other doors take would hold up every other caller for seconds.
+ */
+function largestBody(maxArgumentBytes: number): number {
+  return Math.min(2 * maxArgumentBytes + maxEnvelopeBytes, defaultLimits.maxMessageBytes);
+}
+
+async function receiveBody(
+  request: IncomingMessage,
+  caller: Session | Refusal,
+  { room, maxBytes: maxKnownBytes }: { readonly room: BodyRoom; readonly maxBytes: number },
+): Promise<Buffer> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers;
   if (!/^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(type)) {
     throw new RpcError('invalid_argument', 'The content type must be application/json.');

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 import type { RouteTable } from './http-route.ts';
 import type { MethodTable } from './method-table.ts';
 import type { BodyRoom } from './read-body.ts';
-import type { TransportLog } from './rpc-error.ts';
+import type { RedactText, TransportLog } from './rpc-error.ts';
 import type { TransportLimits } from './transport-limits.ts';
 
 /** What is served at one door, and within which bounds. */
@@ -15,6 +15,7 @@ export interface DoorContext {
   readonly limits: TransportLimits;
   readonly room: BodyRoom;
   readonly log: TransportLog;
+  readonly redact: RedactText;
 }
 
 /** A request that has arrived over HTTP/1.1, or over HTTP/2 through node's compatible interface. */

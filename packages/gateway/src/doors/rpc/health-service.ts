@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { create } from '@bufbuild/protobuf';
-import { health } from '@sallyport/contract';
+import { health, wholeText } from '@sallyport/contract';
 import { doors } from '../../model/call.ts';
 import type { Door } from '../../model/call.ts';
 import type { HttpRoute } from './http-route.ts';
@@ -33,7 +33,7 @@ export function bindHealth(
   return bindService(health.Health, doors, {
     check: async ({ service }, peer) => {
       const status = statusOf(service, peer.door);
-      if (status === SERVICE_UNKNOWN) throw new RpcError('not_found', `There is no service ${service.slice(0, 200)}.`);
+      if (status === SERVICE_UNKNOWN) throw new RpcError('not_found', `There is no service ${wholeText(service)}.`);
       return create(health.HealthCheckResponseSchema, { status });
     },
     watch: ({ service }, peer) => watchStatus(() => statusOf(service, peer.door), peer, pollMs),

@@ -8,7 +8,7 @@ import { RpcError } from './rpc-error.ts';
 // A field that this version does not know is dropped, in JSON as in binary, so that newer clients are understood.
 const jsonReadOptions = { ignoreUnknownFields: true };
 const binaryReadOptions = { readUnknownFields: false };
-const maxReasonLength = 200;
+const longestReason = 1000;
 
 export function decodeBinary({ input }: Method, bytes: Uint8Array): Message {
   checkBinaryShape(input, bytes);
@@ -49,6 +49,7 @@ function parseJson(bytes: Buffer): JsonValue {
 
 function undecodable(input: DescMessage, error: unknown): RpcError {
   const reason = error instanceof Error ? error.message : String(error);
-  const shown = reason.length > maxReasonLength ? `${reason.slice(0, maxReasonLength)}…` : reason;
+  // After the first colon the reason may quote the caller, who is quoted whole or not at all.
+  const shown = reason.length > longestReason ? reason.slice(0, reason.indexOf(':')).slice(0, longestReason) : reason;
   return new RpcError('invalid_argument', `The request is not a ${input.typeName}: ${shown}`);
 }

@@ -11,7 +11,7 @@ import type { HttpRoute } from './http-route.ts';
 import { tabulateMethods } from './method-table.ts';
 import { BodyRoom } from './read-body.ts';
 import { bindReflection } from './reflection-service.ts';
-import type { TransportLog } from './rpc-error.ts';
+import type { RedactText, TransportLog } from './rpc-error.ts';
 import type { ServiceBinding } from './service-binding.ts';
 import { defaultLimits } from './transport-limits.ts';
 import type { TransportLimits } from './transport-limits.ts';
@@ -31,6 +31,8 @@ export interface DoorOptions {
   readonly healthPollMs?: number;
   readonly limits?: Partial<TransportLimits>;
   readonly log: TransportLog;
+  /** For the texts of errors, which may quote the caller. Absent: they are shown as they are. */
+  readonly redact?: RedactText;
 }
 
 export interface Doors {
@@ -93,5 +95,6 @@ function planDoors(options: DoorOptions, limits: TransportLimits): (door: Door, 
     limits,
     room,
     log: options.log,
+    redact: options.redact ?? ((text) => text),
   });
 }

@@ -69,16 +69,16 @@ class Catalogue {
           value: { service: this.#serviceNames.map((name) => ({ name })) },
         };
       case 'fileByFilename':
-        return describeFile(this.#files.get(question.value), question.value);
+        return describeFile(this.#files.get(question.value));
       case 'fileContainingSymbol':
-        return describeFile(this.#fileOf(question.value), question.value);
+        return describeFile(this.#fileOf(question.value));
       case 'allExtensionNumbersOfType':
-        if (this.#types.getMessage(question.value) === undefined) return refuse('not_found', question.value);
+        if (this.#types.getMessage(question.value) === undefined) return unknown;
         return { case: 'allExtensionNumbersResponse', value: { baseTypeName: question.value, extensionNumber: [] } };
       case 'fileContainingExtension':
-        return refuse('not_found', question.value.containingType);
+        return unknown;
       default:
-        return refuse('invalid_argument', 'a question that asks nothing');
+        return refuse('invalid_argument', 'The question asks nothing.');
     }
   }
 
@@ -89,16 +89,18 @@ class Catalogue {
   }
 }
 
-function describeFile(file: DescFile | undefined, asked: string): Answer {
-  if (file === undefined) return refuse('not_found', asked);
+function describeFile(file: DescFile | undefined): Answer {
+  if (file === undefined) return unknown;
   const fileDescriptorProto = withImports(file).map(({ proto }) => toBinary(FileDescriptorProtoSchema, proto));
   return { case: 'fileDescriptorResponse', value: { fileDescriptorProto } };
 }
 
-function refuse(code: ConnectCode, asked: string): Answer {
-  const errorMessage = `Nothing is known of ${asked.slice(0, 200)}.`;
+function refuse(code: ConnectCode, errorMessage: string): Answer {
   return { case: 'errorResponse', value: { errorCode: grpcStatusOf(code), errorMessage } };
 }
+
+// Without the name that was asked for, which may be a secret: the question goes back with the answer anyway.
+const unknown = refuse('not_found', 'Nothing is known by that name.');
 
 function withImports(file: DescFile): DescFile[] {
   return [...new Set([file, ...file.dependencies.flatMap(withImports)])];

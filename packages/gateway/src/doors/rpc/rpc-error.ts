@@ -8,7 +8,7 @@ export interface ErrorDetail {
   readonly bytes: Uint8Array;
 }
 
-/** An answer that is no message. Code and message reach the caller as they are, so they hold no secret. */
+/** An answer that is no message. Code and details reach the caller as they are; secrets are taken out of the text. */
 export class RpcError extends Error {
   readonly code: ConnectCode;
   readonly details: readonly ErrorDetail[];
@@ -35,9 +35,16 @@ export interface TransportEvent {
 /** Must not throw. */
 export type TransportLog = (event: TransportEvent) => void;
 
+/** Takes secrets out of a text. */
+export type RedactText = (text: string) => string;
+
 /** What the caller may know of an error: an RpcError is meant for them, anything else goes to the log only. */
-export function presentError(error: unknown, path: string, log: TransportLog): RpcError {
-  if (error instanceof RpcError) return error;
+export function presentError(
+  error: unknown,
+  path: string,
+  { log, redact }: { readonly log: TransportLog; readonly redact: RedactText },
+): RpcError {
+  if (error instanceof RpcError) return new RpcError(error.code, redact(error.message), error);
   log({ message: 'A handler failed.', path, error });
   return new RpcError('internal', codes.INTERNAL.meaning);
 }

@@ -36,7 +36,7 @@ export async function serveConnectStream(
     await opened.settle(sendMessages(incoming, method, format, opened));
     response.end(frameMessage(Buffer.from('{}'), endFlag));
   } catch (error) {
-    const told = describeError(presentError(error, method.path, context.log));
+    const told = describeError(presentError(error, method.path, context));
     response.end(frameMessage(Buffer.from(JSON.stringify({ error: told })), endFlag));
   } finally {
     exchange?.end();

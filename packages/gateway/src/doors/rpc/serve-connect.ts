@@ -19,7 +19,7 @@ export async function serveConnect(incoming: Incoming, method: Method, format: C
     const body = await exchange.settle(answer(incoming, method, format, exchange));
     sendAnswer(incoming, format, body);
   } catch (error) {
-    sendConnectError(incoming, presentError(error, method.path, context.log));
+    sendConnectError(incoming, presentError(error, method.path, context));
   } finally {
     exchange?.end();
   }

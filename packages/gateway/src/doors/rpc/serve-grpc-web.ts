@@ -25,7 +25,7 @@ export async function serveGrpcWeb(incoming: Incoming, method: Method, format: G
     const frames = Buffer.concat([frameMessage(message), frameTrailers(okTrailers)]);
     sendAnswer(incoming, format, asText(format) ? frames.toString('base64') : frames);
   } catch (error) {
-    sendGrpcWebError(incoming, presentError(error, method.path, context.log), format);
+    sendGrpcWebError(incoming, presentError(error, method.path, context), format);
   } finally {
     exchange?.end();
   }

@@ -1,4 +1,5 @@
 import type { Message } from '@bufbuild/protobuf';
+import { wholeText } from '@sallyport/contract';
 import type { Exchange } from './exchange.ts';
 import { beginAnswer, endAnswer } from './grpc-call.ts';
 import type { GrpcCall } from './grpc-call.ts';
@@ -18,14 +19,14 @@ export async function serveGrpc(call: GrpcCall): Promise<void> {
   let exchange: Exchange | undefined;
   try {
     const method = context.methods.get(path);
-    if (method === undefined) throw new RpcError('unimplemented', `There is no method ${path.slice(0, 200)}.`);
+    if (method === undefined) throw new RpcError('unimplemented', `There is no method ${wholeText(path)}.`);
     const timeout = headers['grpc-timeout'];
     const opened = connection.open(headers, parseGrpcTimeout(typeof timeout === 'string' ? timeout : undefined));
     exchange = opened;
     stream.on('close', () => opened.abort('canceled', 'The caller cancelled the call.'));
     await opened.settle(serveMethod(call, method, opened));
   } catch (error) {
-    endAnswer(stream, describeGrpcError(presentError(error, path, context.log)));
+    endAnswer(stream, describeGrpcError(presentError(error, path, context)));
   } finally {
     exchange?.end();
   }

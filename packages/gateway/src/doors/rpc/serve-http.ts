@@ -1,3 +1,4 @@
+import { wholeText } from '@sallyport/contract';
 import type { Incoming } from './door-context.ts';
 import type { Exchange } from './exchange.ts';
 import type { HttpRoute } from './http-route.ts';
@@ -78,7 +79,7 @@ async function serveRoute(incoming: Incoming, route: HttpRoute): Promise<void> {
     await route.handle(request, response, exchange);
   } catch (error) {
     if (response.headersSent) throw error;
-    sendConnectError(incoming, presentError(error, route.path, context.log));
+    sendConnectError(incoming, presentError(error, route.path, context));
   } finally {
     exchange?.end();
   }
@@ -90,7 +91,10 @@ function refuseMethod(incoming: Incoming, allowed: readonly string[]): void {
 }
 
 function unknownPath(incoming: Incoming): RpcError {
-  return new RpcError('unimplemented', `There is nothing at ${pathOf(incoming).slice(0, 200)}.`);
+  const path = pathOf(incoming);
+  // Escapes on top of those that the caller chose make a secret unrecognisable.
+  const shown = path.includes('%') ? 'this path' : wholeText(path);
+  return presentError(new RpcError('unimplemented', `There is nothing at ${shown}.`), path, incoming.context);
 }
 
 function pathOf({ request }: Incoming): string {

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findRandomParts } from './random-parts.ts';
+
+const partsOf = (text: string): string[] => findRandomParts(text).map(({ start, end }) => text.slice(start, end));
+
+test('words are no part of what is random, whatever stands between them', () => {
+  for (const text of [
+    'correct horse battery staple',
+    'correct-horse_battery.staple',
+    'the cat sat on the mat',
+    'SomeServiceAccountName',
+    'production/database/password',
+    'https://example.com/',
+    'mongodb+srv://someone@cluster.example.net',
+  ]) {
+    assert.deepEqual(partsOf(text), [], text);
+  }
+});
+
+test('what is no word is random as a whole, although words come about in it by chance', () => {
+  for (const text of ['kJ83hs0YqLm2PzXw9BnR', 'x7bent4qz9wk2here1vp', 'qzxvkwjtphbdgfmc', '密码口令钥匙锁门']) {
+    assert.deepEqual(partsOf(text), [text], text);
+  }
+});
+
+test('between words only what is long and varied enough counts', () => {
+  assert.deepEqual(partsOf('postgres://app:R4w5voFMx1@example.com'), ['app:R4w5voFMx1@']);
+  assert.deepEqual(partsOf('number 0000000000000 and ---------- ruler'), []);
+  assert.deepEqual(partsOf('version 1.2.3 of example'), []);
+});

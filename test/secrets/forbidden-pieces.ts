@@ -1,0 +1,82 @@
+import type { DrawnSecret } from './random-secrets.ts';
+
+/** A way of writing a secret that the gate promises to see through. */
+export interface Encoding {
+  readonly name: string;
+  readonly encode: (text: string) => string;
+}
+
+const escapesHtml: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+export const encodings: readonly Encoding[] = [
+  { name: 'as it is', encode: (text) => text },
+  { name: 'JSON', encode: (text) => JSON.stringify(text).slice(1, -1) },
+  { name: 'JSON in JSON', encode: (text) => JSON.stringify(JSON.stringify(text).slice(1, -1)).slice(1, -1) },
+  { name: 'URL', encode: (text) => encodeURIComponent(text) },
+  { name: 'form', encode: (text) => new URLSearchParams({ '': text }).toString().slice(1) },
+  { name: 'HTML', encode: (text) => text.replace(/[&<>"']/g, (sign) => escapesHtml[sign] ?? sign) },
+  ...[0, 1, 2].flatMap((shift) =>
+    (['base64', 'base64url'] as const).map((form) => ({
+      name: `${form} after ${shift} bytes`,
+      // Only what is made of the secret alone: its neighbours share bits with the characters at its ends.
+      encode: (text: string) => {
+        const bytes = Buffer.concat([Buffer.alloc(shift, ':'), Buffer.from(text)]);
+        return bytes.toString(form).slice(Math.ceil((shift * 4) / 3), Math.floor((bytes.length * 4) / 3));
+      },
+    })),
+  ),
+  { name: 'hexadecimal', encode: (text) => Buffer.from(text).toString('hex') },
+  { name: 'hexadecimal, capitals', encode: (text) => Buffer.from(text).toString('hex').toUpperCase() },
+];
+
+/** How many characters of words are no coincidence any more; of what is shorter, more than three quarters. */
+const tellingWords = 24;
+const tellingRandom = 8;
+/** Six characters of the secret. */
+const tellingHexadecimal = 12;
+const escape = /[%\\&;+]/;
+
+/** What must not be seen of a secret, sorted by length. */
+export class ForbiddenPieces {
+  readonly #byLength = new Map<number, Map<string, string>>();
+
+  constructor({ value, randomParts }: DrawnSecret) {
+    for (const { name, encode } of encodings) {
+      const whole = encode(value);
+      this.#add(name, whole, Math.min(tellingWords, Math.floor((whole.length * 3) / 4) + 1), () => true);
+      // Eight characters of escapes stand for fewer of the secret.
+      const isPlain = (piece: string): boolean => name === 'as it is' || !escape.test(piece);
+      const length = name.startsWith('hexadecimal') ? tellingHexadecimal : tellingRandom;
+      for (const part of randomParts) this.#add(name, encode(part), length, isPlain);
+    }
+  }
+
+  #add(name: string, text: string, length: number, isTelling: (piece: string) => boolean): void {
+    const pieces = this.#byLength.get(length) ?? new Map<string, string>();
+    for (let at = 0; at + length <= text.length; at++) {
+      const piece = text.slice(at, at + length);
+      // Few different characters stand together by chance.
+      if (isTelling(piece) && new Set(piece).size > 3) pieces.set(piece, name);
+    }
+    this.#byLength.set(length, pieces);
+  }
+
+  /** The first piece that stands in the text, with what surrounds it. Undefined: none does. */
+  find(text: string): { readonly piece: string; readonly how: string; readonly around: string } | undefined {
+    for (const [length, pieces] of this.#byLength) {
+      if (pieces.size === 0) continue;
+      for (let at = 0; at + length <= text.length; at++) {
+        const piece = text.slice(at, at + length);
+        const how = pieces.get(piece);
+        if (how !== undefined) return { piece, how, around: text.slice(Math.max(0, at - 60), at + length + 40) };
+      }
+    }
+    return undefined;
+  }
+}

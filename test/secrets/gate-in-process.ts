@@ -1,0 +1,115 @@
+import { appendFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { join } from 'node:path';
+import { readConfig } from '../../packages/gateway/src/daemon/config.ts';
+import { startDaemon } from '../../packages/gateway/src/daemon/start.ts';
+import type { Daemon } from '../../packages/gateway/src/daemon/start.ts';
+import { environmentOf, newPlace } from '../harness/daemon.ts';
+import type { Place } from '../harness/daemon.ts';
+import { liftLimits } from '../harness/lift-limits.ts';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface ShownTool {
+  readonly name: string;
+  readonly properties: readonly string[];
+}
+
+/** The whole daemon inside this process, asked through its real doors. */
+export class GateInProcess {
+  readonly place: Place;
+  readonly #daemon: Daemon;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  #token = '';
+  #recordsRead = 0;
+  #logRead = 0;
+
+  private constructor(place: Place, daemon: Daemon) {
+    this.place = place;
+    this.#daemon = daemon;
+  }
+
+  static async open(): Promise<GateInProcess> {
+    const place = liftLimits(newPlace());
+    const quarantine = 'quarantine: { at: 1000000, window_minutes: 1, denied: 1, error: 0, timeout: 0 }\n';
+    appendFileSync(join(place.home, 'governance', 'limits.yaml'), quarantine);
+    mkdirSync(join(place.workspace, '.vscode'));
+    const gate = new GateInProcess(place, await startDaemon(readConfig(environmentOf(place))));
+    const { json } = await gate.ask('operator', { name: 'sessions.create', inputJson: '{"agent":"leaky"}' });
+    const { outputJson } = (json as { success: { outputJson: string } }).success;
+    gate.#token = (JSON.parse(outputJson) as { token: string }).token;
+    await gate.readNews();
+    return gate;
+  }
+
+  async close(): Promise<void> {
+    this.#agent.destroy();
+    await this.#daemon.stop();
+    rmSync(this.place.folder, { recursive: true, force: true });
+  }
+
+  async learn(value: string): Promise<void> {
+    const { json } = await this.ask('operator', {
+      name: 'secrets.set',
+      inputJson: JSON.stringify({ name: 'S', value }),
+    });
+    if (!('success' in (json as Fields))) throw new Error(JSON.stringify(json));
+  }
+
+  async listTools(): Promise<ShownTool[]> {
+    const { json } = await this.post('operator', '/sallyport.v1.ToolService/ListAvailableTools', '{}');
+    const { tools } = json as { tools: { name: string; inputSchemaJson: string }[] };
+    return tools.map(({ name, inputSchemaJson }) => {
+      const { properties = {} } = JSON.parse(inputSchemaJson) as { properties?: Fields };
+      return { name, properties: Object.keys(properties) };
+    });
+  }
+
+  /** A governed call over Connect. */
+  ask(who: 'operator' | 'agent', body: Fields): Promise<{ readonly status: number; readonly json: unknown }> {
+    return this.post(who, '/sallyport.v1.ToolService/ExecuteTool', JSON.stringify(body));
+  }
+
+  post(who: 'operator' | 'agent', path: string, text: string): Promise<{ status: number; json: unknown }> {
+    const url = new URL(this.#daemon.address);
+    const { home } = this.place;
+    const socketPath = join(home, 'run', 'operator', 'sallyport.sock');
+    const operator = readFileSync(join(home, 'credentials', 'operator'), 'utf8').trim();
+    const target = who === 'operator' ? { socketPath } : { host: url.hostname, port: url.port };
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+      authorization: `Bearer ${who === 'operator' ? operator : this.#token}`,
+    };
+    return new Promise((resolve, reject) => {
+      const sent = request({ ...target, agent: this.#agent, method: 'POST', path, headers }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const answer = Buffer.concat(chunks).toString();
+          resolve({ status: response.statusCode ?? 0, json: answer === '' ? {} : JSON.parse(answer) });
+        });
+      });
+      sent.on('error', reject);
+      sent.end(text);
+    });
+  }
+
+  /** What the audit log and the daemon's own log have got since the last time. */
+  async readNews(): Promise<{ readonly records: string[]; readonly log: string }> {
+    const records: string[] = [];
+    for (;;) {
+      const from = { from: String(this.#recordsRead), limit: 1000 };
+      const { json } = await this.post('operator', '/sallyport.v1.OperatorService/ReadAudit', JSON.stringify(from));
+      const { records: more = [] } = json as { records?: { payloadJson: string }[] };
+      if (more.length === 0) break;
+      this.#recordsRead += more.length;
+      records.push(...more.map(({ payloadJson }) => payloadJson));
+    }
+    const log = readFileSync(join(this.place.home, 'log', 'daemon.log'), 'utf8');
+    const news = log.slice(this.#logRead);
+    this.#logRead = log.length;
+    return { records, log: news };
+  }
+}
