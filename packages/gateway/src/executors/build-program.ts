@@ -6,11 +6,21 @@ import type { ToolContext } from '../model/tool.ts';
 import { modeVariables } from '../registry/place-program.ts';
 import type { PlacedProgram } from '../registry/place-program.ts';
 import { isWithin } from '../sandbox/parse-path.ts';
-import { mountsFor } from './mounts-for.ts';
+import { viewFor } from './mounts-for.ts';
+import type { ProgramView } from './mounts-for.ts';
 
 /** For a program without a sandbox, which brings its own. */
 const plainEnvironment = { PATH: '/usr/bin:/bin', HOME: '/tmp', LANG: 'C.UTF-8' };
 const anywhere = '/tmp';
+
+/** A program, and what is to be done about what it left behind. */
+export interface BuiltProgram {
+  readonly program: Program;
+  /** When it has ended: renames what it made under names that the rules do not let this call create. */
+  readonly setAside: ProgramView['setAside'];
+}
+
+const seesNothing: ProgramView = { mounts: [], setAside: () => Promise.resolve([]) };
 
 /**
  * A program as the rules let it run in this call: it sees and gets what they grant, and nothing else. It starts in the
@@ -20,12 +30,12 @@ export async function buildProgram(
   { file, fileOutside, mounts: ownMounts }: PlacedProgram,
   given: { readonly args: readonly string[]; readonly stdin: Uint8Array },
   context: Pick<ToolContext, 'grants' | 'paths' | 'signal' | 'readSecrets' | 'workingDirectory'>,
-): Promise<Program> {
+): Promise<BuiltProgram> {
   const { environment, hosts, limits, isolation } = context.grants;
   const isConfined = isolation === 'sandbox';
-  const granted = isConfined ? await mountsFor(context) : [];
+  const { mounts: granted, setAside } = isConfined ? await viewFor(context) : seesNothing;
   const isVisible = granted.some(({ target }) => isWithin(target, context.workingDirectory));
-  return {
+  const program: Program = {
     argv: [isConfined ? file : fileOutside, ...given.args],
     environment: {
       ...(isConfined ? {} : plainEnvironment),
@@ -41,6 +51,7 @@ export async function buildProgram(
     limits: { ...defaultProgramLimits, ...limits },
     isolation,
   };
+  return { program, setAside };
 }
 
 /** The arguments as a program reads them: exactly the JSON that was judged, on one line. */

@@ -46,7 +46,13 @@ export function programTool(program: ProgramTool): AnyTool {
       const given = { args: writeArgs?.(args) ?? [], stdin: writeInput(args) };
       const { name, version } = definition;
       const warm = program.isWarm === true ? { warmKey: `${name}@${version} ${context.policyKey}` } : {};
-      const output = await runProgram(await buildProgram(placed, given, context), context, { inlineBytes, ...warm });
+      const built = await buildProgram(placed, given, context);
+      let output: ProgramOutput;
+      try {
+        output = await runProgram(built.program, context, { inlineBytes, ...warm });
+      } finally {
+        await built.setAside(context.callId.slice(-12));
+      }
       checkEnd(definition.name, output);
       return readResult(output.stdout);
     },

@@ -6,15 +6,19 @@ import type { Store } from '../storage/stores.ts';
 import { artifactTools } from './artifacts/index.ts';
 import { contentTools } from './content/index.ts';
 import { fileTools } from './files/index.ts';
+import { gitTools } from './git/index.ts';
 import { leaseTools } from './leases/leases.ts';
 import { peopleTools } from './people/people.ts';
 import { secretTools } from './secrets/secrets.ts';
+import { shellTools } from './shell/index.ts';
 import { sessionTools } from './sessions/sessions.ts';
 
 // Definitions need none of what the tools work with.
 const nothing = {} as never;
 const tools = [
   ...fileTools(),
+  ...shellTools(),
+  ...gitTools(),
   ...contentTools(nothing),
   ...artifactTools(nothing),
   ...leaseTools({} as Store),
