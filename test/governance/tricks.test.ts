@@ -135,7 +135,7 @@ const commands: readonly (readonly [command: string, expected: string | RegExp])
   ['ls || rm x', 'no-rm'],
   ['ls\nrm x', /no-rm|COMMAND_UNCLEAR/],
   ['rm$IFS-x', 'COMMAND_UNCLEAR'],
-  ['ls$IFS;rm${IFS}x', 'COMMAND_UNCLEAR'],
+  ['ls$IFS;rm$IFS-x', 'COMMAND_UNCLEAR'],
   ['$(echo rm) x', 'COMMAND_UNCLEAR'],
   ['`echo rm` x', 'COMMAND_UNCLEAR'],
   ['X=rm; $X y', 'COMMAND_UNCLEAR'],

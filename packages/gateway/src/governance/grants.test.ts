@@ -116,6 +116,22 @@ test('a granted path is where a link leads when the rules load', () => {
   assert.deepEqual(rules.judge(ask('x.y', [])).grants?.read, [join(folder, 'real'), join(folder, 'absent')]);
 });
 
+test('a link does not grant what the rules cannot open', () => {
+  const folder = makeFolder();
+  mkdirSync(join(folder, 'home'));
+  mkdirSync(join(folder, 'work'));
+  symlinkSync('../home', join(folder, 'work', 'link'));
+  const load = (): unknown =>
+    rulesOf('  - { id: a, effect: allow, tools: [x.y], grants: { read: [$WORKSPACE/link] } }\n', {
+      home: join(folder, 'home'),
+      workspace: join(folder, 'work'),
+    });
+  assert.throws(load, {
+    name: 'ConfigError',
+    message: /tools\.yaml:3:\d+ {2}rule a grants \$WORKSPACE\/link, which belongs/,
+  });
+});
+
 const paths = fc.subarray(['/a', '/a/b', '/a/b/c', '/x']);
 const grantsArbitrary: fc.Arbitrary<Grants> = fc.record({
   read: paths,

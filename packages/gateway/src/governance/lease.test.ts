@@ -104,8 +104,8 @@ test('one thing outside is enough, wherever it stands', () => {
   const lease = leaseOf({ paths: ['/work'], hosts: ['a'], commands: ['git'] });
   assert.equal(findOutside(lease, 'notes.read', claimOf('/work/a', '/work/b', '/etc/passwd')), '/etc/passwd');
   assert.equal(findOutside(lease, 'notes.read', { ...claimOf('/work/a'), hosts: ['a', 'b'] }), 'b');
-  const commands = ['git', 'sh'];
-  assert.equal(findOutside(lease, 'notes.read', { ...claimOf('/work/a'), hosts: ['a'], commands }), 'sh');
+  const commands = ['git status --short', "sh -c 'git status'"];
+  assert.equal(findOutside(lease, 'notes.read', { ...claimOf('/work/a'), hosts: ['A:8443'], commands }), commands[1]);
 });
 
 test('a root covers exactly itself and what has it as its first components', () => {

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { Node } from 'yaml';
 import { ConfigError } from '../model/fault.ts';
+import type { Mode } from '../model/session.ts';
 import type { ToolDefinition } from '../model/tool.ts';
 import type { Question, Rules } from '../model/verdict.ts';
 import { isWithin, withAlias } from './canonical-path.ts';
@@ -13,6 +14,7 @@ import type { CompiledRule } from './compile-rules.ts';
 import type { RulesPlace } from './explain-denial.ts';
 import { createExplainer } from './explain-question.ts';
 import type { Explained } from './explain-question.ts';
+import { mayOpen } from './may-open.ts';
 import { defaultModePolicy } from './mode-policy.ts';
 import type { ModePolicy } from './mode-policy.ts';
 import type { PathVariables } from './place-path.ts';
@@ -50,6 +52,10 @@ export interface RulesSource {
 export interface LoadedRules extends Rules {
   readonly modes: ModePolicy;
   readonly standingOf: RoleBook['standingOf'];
+  /** Whether a rule opens the tool in this mode by naming the mode. */
+  readonly opensByName: (tool: ToolDefinition, mode: Mode) => boolean;
+  /** Whether some call of the tool could be let through. */
+  readonly mayOpen: (asked: Asked) => boolean;
   /** The verdict on a call, and what each rule has to do with it. */
   readonly explain: (question: Question) => Explained;
   /** What is probably not meant, given the tools that there are. */
@@ -104,8 +110,10 @@ export function loadRules(source: RulesSource, files = readRuleFiles(resolve(sou
     modes,
     standingOf,
     acceptsNew: (name, origin) => acceptsNew(inForce, name, origin),
+    opensByName: (tool, mode) => opensByName(inForce, tool, mode),
     judge: (question) => decide(withStanding(question)),
     judgePaths: (question) => judgePaths(withStanding(question)),
+    mayOpen: (asked) => mayOpen(inForce, withStanding(asked)),
     explain: (question) => explain(withStanding(question)),
     check: (tools) => checkRules(compiled, tools, categories),
   };
@@ -136,6 +144,12 @@ function openFile(file: RuleFile): OpenedFile {
 function acceptsNew(rules: readonly CompiledRule[], name: string, origin: ToolDefinition['origin']): boolean {
   const tool = { name, aliases: [], category: '', ...(origin === undefined ? {} : { origin }) };
   return rules.some(({ rule, coversTool }) => rule.acceptsNew && coversTool(tool));
+}
+
+function opensByName(rules: readonly CompiledRule[], tool: ToolDefinition, mode: Mode): boolean {
+  return rules.some(({ rule, coversTool }) => {
+    return rule.effect !== 'deny' && rule.modes?.includes(mode) === true && coversTool(tool);
+  });
 }
 
 const maxProblemsShown = 50;

@@ -39,7 +39,7 @@ export function indexByPath(rules: readonly CompiledRule[]): (path: ClaimedPath)
   }
   return (path) => {
     // It may be meant by patterns that are spelt in another way, and those stand elsewhere.
-    
+    if (path.folded !== undefined) return rules;
     const piles = everywhere.at.length === 0 ? [] : [everywhere];
     for (const shelf of shelves) lookUp(shelf, path, piles);
     const [only, ...others] = piles;

@@ -1,8 +1,10 @@
 // A made-up machine for the tests of this folder: one person, one project, tools that only have properties.
 
+import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ConfigError } from '../model/fault.ts';
 import type { ToolDefinition } from '../model/tool.ts';
 import type { Question } from '../model/verdict.ts';
 import { loadRules } from './load-rules.ts';
@@ -80,4 +82,19 @@ export function writeRules(files: RuleFiles): string {
 /** Rules from the text of tools.yaml, without its head. */
 export function rulesOf(rules: string, more: Partial<RulesSource> = {}): LoadedRules {
   return loadRules({ ...world, folder: writeRules({ tools: `version: 1\nrules:\n${rules}` }), ...more });
+}
+
+/** The problems of a load, each as `file:line:column  message` with the folder cut off. */
+export function problemsOf(files: RuleFiles): string[] {
+  const folder = writeRules(files);
+  let caught: unknown;
+  try {
+    loadRules({ ...world, folder });
+  } catch (error) {
+    caught = error;
+  }
+  assert.ok(caught instanceof ConfigError, 'the rules should not load');
+  const [head, ...lines] = caught.message.split('\n');
+  assert.equal(head, `The rules in ${folder} cannot be used.`);
+  return lines.map((line) => line.replace(`${folder}/`, ''));
 }

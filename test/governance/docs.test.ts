@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { loadRules } from '../../packages/gateway/src/governance/load-rules.ts';
+import { exampleKeys, ruleKeys } from '../../packages/gateway/src/governance/read-rules.ts';
+
+const page = readFileSync(join(import.meta.dirname, '../../docs/rules.md'), 'utf8');
+const folder = mkdtempSync(join(tmpdir(), 'sallyport-docs-'));
+after(() => rmSync(folder, { recursive: true }));
+
+test('every example in the page about rules loads', () => {
+  const blocks = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text ?? '');
+  assert.equal(blocks.length, 4);
+  for (const [at, text] of blocks.entries()) {
+    rmSync(join(folder, 'tools.yaml'), { force: true });
+    writeFileSync(join(folder, at === 3 ? 'roles.yaml' : 'tools.yaml'), text);
+    const { count } = loadRules({
+      folder,
+      home: '/gate',
+      workspace: '/work',
+      userHome: '/home/ada',
+      programFolder: '/opt/sallyport',
+      environment: {},
+    });
+    assert.equal(count > 0, at !== 3, text);
+  }
+});
+
+test('the page about rules names every key of rules and examples', () => {
+  const named = (key: string): boolean => page.includes(`\`${key}\``) || page.includes(`${key}:`);
+  assert.deepEqual(
+    [...ruleKeys, ...exampleKeys].filter((key) => !named(key)),
+    [],
+  );
+});
