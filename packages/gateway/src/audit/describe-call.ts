@@ -47,7 +47,14 @@ export function describeCall(call: KnownFacts, redactor: Redactor): { [key: stri
     ...(verdict === undefined
       ? {}
       : {
-          decision: { effect: verdict.effect, rule_id: verdict.rule.id, reason: keepText(verdict.reason, redactor) },
+          decision: {
+            effect: verdict.effect,
+            rule_id: verdict.rule.id,
+            reason: keepText(verdict.reason, redactor),
+            ...(verdict.shadow === undefined
+              ? {}
+              : { shadow: { effect: verdict.shadow.effect, rule_id: verdict.shadow.rule.id } }),
+          },
         }),
     ...(consent === undefined ? {} : { consent: describeConsent(consent) }),
   };

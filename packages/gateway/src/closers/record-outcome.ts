@@ -1,5 +1,6 @@
 import type { Json } from '@sallyport/contract';
 import { describeCall, describeRefusal, encodePayload, keepText } from '../audit/describe-call.ts';
+import { keepPaths } from '../audit/keep-paths.ts';
 import type { Redactor } from '../audit/redact.ts';
 import { Fault } from '../model/fault.ts';
 import type { KeptResult } from '../model/call.ts';
@@ -95,9 +96,14 @@ function planOf({ call: { consent } }: CallEnding): Pick<Settlement, 'planId'> {
 }
 
 function describeImages(images: readonly BeforeImage[], redactor: Redactor): Json {
-  const described = images.slice(0, mostImages).map(({ path, kept, ...image }): Json => ({
+  const shown = images.slice(0, mostImages);
+  const paths = keepPaths(
+    shown.map(({ path }) => path),
+    redactor,
+  );
+  const described = shown.map(({ kept, ...image }, at): Json => ({
     ...image,
-    path: keepText(path, redactor, longestPath),
+    path: paths[at] ?? '',
     ...(kept === undefined ? {} : { kept: keepText(kept, redactor, longestPath) }),
   }));
   return images.length > mostImages ? [...described, `[${images.length - mostImages} more]`] : described;

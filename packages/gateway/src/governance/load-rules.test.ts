@@ -75,6 +75,7 @@ rates:
   - { tools: ["files.*", x.y], per_minute: 5, per_day: 7 }
 repeats: { warn_at: 2, refuse_at: 4, window_minutes: 3 }
 quarantine: { at: 9, window_minutes: 5, denied: 3, error: 0, timeout: 1 }
+approvals: { expire_seconds: 60, max_pending: 7 }
 max_running: 8
 max_argument_bytes: 1000
 `;
@@ -90,6 +91,7 @@ max_argument_bytes: 1000
     ],
     repeats: { warnAt: 2, refuseAt: 4, windowMs: 180_000 },
     quarantine: { at: 9, windowMs: 300_000, weights: { denied: 3, error: 0, timeout: 1 } },
+    approvals: { expireAfterMs: 60_000, remindAfterMs: 60_000, maxPending: 7 },
     maxRunning: 8,
     maxRunningPerSession: 8,
     maxArgumentBytes: 1000,

@@ -1,13 +1,17 @@
 import type { Node } from 'yaml';
-import type { Limits, RateLimit } from '../model/verdict.ts';
+import type { Limits, RateLimit, Rates } from '../model/verdict.ts';
 import { readToolPattern } from './read-patterns.ts';
 import type { Fields, YamlReader } from './yaml-reader.ts';
 
 export const limitsKeys = [
   'version',
   'rates',
+  'team_rates',
+  'role_rates',
+  'total_rates',
   'repeats',
   'quarantine',
+  'approvals',
   'max_running',
   'max_running_per_session',
   'max_argument_bytes',
@@ -15,6 +19,7 @@ export const limitsKeys = [
 export const windowKeys = ['per_minute', 'per_hour', 'per_day'] as const;
 export const rateKeys = ['tools', ...windowKeys] as const;
 export const repeatsKeys = ['warn_at', 'refuse_at', 'window_minutes'] as const;
+export const approvalKeys = ['expire_seconds', 'remind_seconds', 'max_pending'] as const;
 export const quarantineKeys = ['at', 'window_minutes', 'denied', 'error', 'timeout'] as const;
 
 const minuteMs = 60_000;
@@ -38,6 +43,7 @@ export const defaultLimits: Limits = {
   ],
   repeats: { warnAt: 3, refuseAt: 5, windowMs: 10 * minuteMs },
   quarantine: { at: 50, windowMs: 10 * minuteMs, weights: { denied: 1, error: 0, timeout: 2 } },
+  approvals: { expireAfterMs: 300_000, remindAfterMs: 180_000, maxPending: 20 },
   maxRunning: 64,
   maxRunningPerSession: 32,
   maxArgumentBytes: 16 * 1024 * 1024,
@@ -57,20 +63,29 @@ export function readLimits(root: Node, reader: YamlReader): Limits {
   }
   return {
     rates: fields.rates === undefined ? defaultLimits.rates : readRates(fields.rates, reader),
+    ...(fields.team_rates === undefined ? {} : { teamRates: readRates(fields.team_rates, reader) }),
+    ...(fields.role_rates === undefined ? {} : { roleRates: readRoleRates(fields.role_rates, reader) }),
+    ...(fields.total_rates === undefined ? {} : { totalRates: readRates(fields.total_rates, reader) }),
     repeats: fields.repeats === undefined ? defaultLimits.repeats : readRepeats(fields.repeats, reader),
     quarantine: fields.quarantine === undefined ? defaultLimits.quarantine : readQuarantine(fields.quarantine, reader),
+    approvals: fields.approvals === undefined ? defaultLimits.approvals : readApprovals(fields.approvals, reader),
     maxRunning,
     maxRunningPerSession: Math.min(maxRunning, maxRunningPerSession),
     maxArgumentBytes: number('max_argument_bytes', 64 * 1024 * 1024) ?? defaultLimits.maxArgumentBytes,
   };
 }
 
-function readRates(node: Node, reader: YamlReader): Limits['rates'] {
+function readRates(node: Node, reader: YamlReader): Rates {
   const rates = reader.readList(node, 'rates') ?? [];
   return rates.map((item) => readRate(item, reader)).filter((rate) => rate !== undefined);
 }
 
-function readRate(node: Node, reader: YamlReader): Limits['rates'][number] | undefined {
+function readRoleRates(node: Node, reader: YamlReader): ReadonlyMap<string, Rates> {
+  const entries = reader.readEntries(node, 'role_rates') ?? [];
+  return new Map(entries.map(({ name, value }) => [name, readRates(value, reader)]));
+}
+
+function readRate(node: Node, reader: YamlReader): Rates[number] | undefined {
   const fields = reader.readFields(node, 'a rate', rateKeys, ['tools']);
   const tools = fields?.tools && reader.readItems(fields.tools, 'tools', (item) => readToolPattern(item, reader));
   if (fields === undefined || tools === undefined) return undefined;
@@ -111,5 +126,23 @@ function readQuarantine(node: Node, reader: YamlReader): Limits['quarantine'] {
     at: number('at', { min: 1, max: 1_000_000 }) ?? defaultLimits.quarantine.at,
     windowMs: (number('window_minutes', { min: 1, max: 1440 }) ?? 10) * minuteMs,
     weights: { denied: weight('denied'), error: weight('error'), timeout: weight('timeout') },
+  };
+}
+
+function readApprovals(node: Node, reader: YamlReader): Limits['approvals'] {
+  const fields = reader.readFields(node, 'approvals', approvalKeys, []);
+  if (fields === undefined) return defaultLimits.approvals;
+  const number = (key: (typeof approvalKeys)[number], max: number) =>
+    fields[key] && reader.readInteger(fields[key], key, { min: 1, max });
+  const { expireAfterMs, remindAfterMs, maxPending } = defaultLimits.approvals;
+  const expireSeconds = number('expire_seconds', 86_400) ?? expireAfterMs / 1000;
+  const remindSeconds = number('remind_seconds', 86_400) ?? Math.min(remindAfterMs / 1000, expireSeconds);
+  if (fields.remind_seconds !== undefined && remindSeconds >= expireSeconds) {
+    reader.note(fields.remind_seconds, `remind_seconds is not below expire_seconds, ${expireSeconds}`);
+  }
+  return {
+    expireAfterMs: expireSeconds * 1000,
+    remindAfterMs: remindSeconds * 1000,
+    maxPending: number('max_pending', 1000) ?? maxPending,
   };
 }

@@ -115,10 +115,11 @@ function buildGate(toolsOf: ReadonlyMap<string, readonly string[]>, file: string
     circumstances: [
       {
         key: 'roles',
-        holds: ({ roles, tool }) =>
+        holds: ({ roles, tool, toolGranted }) =>
           roles === undefined || tool === undefined
             ? undefined
-            : roles.length > 0 && !roles.some((role) => covers.get(role)?.(tool) === true),
+            : toolGranted !== true &&
+              roles.length > 0 && !roles.some((role) => covers.get(role)?.(tool) === true),
       },
     ],
   };
