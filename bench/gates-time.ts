@@ -4,6 +4,8 @@ import { hash, randomUUIDv7 } from 'node:crypto';
 import { loadRules } from '../packages/gateway/src/governance/load-rules.ts';
 import { LoopMemory } from '../packages/gateway/src/governance/loop-memory.ts';
 import type { Begun } from '../packages/gateway/src/model/call.ts';
+import { defaultSettings } from '../packages/gateway/src/model/organisation.ts';
+import type { Organisation } from '../packages/gateway/src/model/organisation.ts';
 import type { Session } from '../packages/gateway/src/model/session.ts';
 import { KeyedLock } from '../packages/gateway/src/pipeline/keyed-lock.ts';
 import { Pipeline } from '../packages/gateway/src/pipeline/pipeline.ts';
@@ -13,6 +15,7 @@ import { checkArguments } from '../packages/gateway/src/stages/check-arguments.t
 import { checkLease } from '../packages/gateway/src/stages/check-lease.ts';
 import { checkLimits } from '../packages/gateway/src/stages/check-limits.ts';
 import { checkMode } from '../packages/gateway/src/stages/check-mode.ts';
+import { checkPermission } from '../packages/gateway/src/stages/check-permission.ts';
 import { decodeCall } from '../packages/gateway/src/stages/decode-call.ts';
 import { judgeCall } from '../packages/gateway/src/stages/judge-call.ts';
 import { openSession } from '../packages/gateway/src/stages/open-session.ts';
@@ -85,6 +88,7 @@ function prepareDecision({
     findDedupe: () => undefined,
     usedOf: () => ({ used: 0, resetsInMs: 0 }),
   };
+  const organisation: Organisation = { settings: defaultSettings, teams: [], members: [], permissions: [] };
   const gates = Pipeline.from<Begun>(() => undefined)
     .stage(decodeCall)
     .stage(openSession(store))
@@ -92,10 +96,12 @@ function prepareDecision({
     .stage(resolveTool(registry))
     .stage(checkArguments(registry))
     .stage(checkLease)
+    .stage(checkPermission(() => organisation))
     .stage(checkMode(store))
     .stage(
       judgeCall(
         () => rules,
+        { of: () => [] },
         (error) => {
           throw error;
         },

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { ProgramNotStarted } from '../model/program.ts';
 import type { ProgramLimits } from '../model/program.ts';
 import type { MeasuredBy } from '../model/tool.ts';
@@ -22,24 +22,23 @@ export interface Confinement {
   readonly tryRemove: () => Promise<boolean>;
 }
 
-/** Rejects with ProgramNotStarted when the limits cannot be enforced as strictly as asked. */
-export async function openConfinement(
-  home: GroupHome | undefined,
-  enforcement: Enforcement,
-  limits: CgroupLimits,
-): Promise<Confinement> {
-  if (home === undefined) {
-    if (enforcement === 'sampled') return new ProcessTree(limits);
-    throw new ProgramNotStarted(
-      'LIMIT_UNENFORCEABLE',
-      'CPU time, memory and processes of a program cannot be limited: the daemon may not make control groups.',
-      {
-        remedy:
-          'Run the daemon as a service with "Delegate=yes" and "DelegateSubgroup=daemon", or start it with ' +
-          '"systemd-run --user --scope -p Delegate=yes".',
-      },
-    );
-  }
+/** Throws ProgramNotStarted when limits cannot be enforced as strictly as asked. */
+export function checkEnforcement(home: GroupHome | undefined, enforcement: Enforcement): void {
+  if (home !== undefined || enforcement === 'sampled') return;
+  throw new ProgramNotStarted(
+    'LIMIT_UNENFORCEABLE',
+    'CPU time, memory and processes of a program cannot be limited: the daemon may not make control groups.',
+    {
+      remedy:
+        'Run the daemon as a service with "Delegate=yes" and "DelegateSubgroup=daemon", or start it with ' +
+        '"systemd-run --user --scope -p Delegate=yes".',
+    },
+  );
+}
+
+/** Rejects with ProgramNotStarted when it cannot be had. */
+export async function openConfinement(home: GroupHome | undefined, limits: CgroupLimits): Promise<Confinement> {
+  if (home === undefined) return new ProcessTree(limits);
   try {
     return await home.openGroup(limits);
   } catch (cause) {
@@ -52,15 +51,19 @@ export async function openConfinement(
 
 /** Resolves when nothing is left in the confinement, however long that takes. */
 export async function killAll(confinement: Confinement): Promise<void> {
-  for (let waitMs = 0.25; ; waitMs = Math.min(waitMs * 2, 50)) {
-    if (confinement.isEmpty()) return;
+  for (let attempt = 0; !confinement.isEmpty(); attempt++) {
     confinement.kill();
-    await sleep(waitMs);
+    await pause(attempt);
   }
 }
 
 export async function remove(confinement: Confinement): Promise<void> {
-  for (let waitMs = 0.25; !(await confinement.tryRemove()); waitMs = Math.min(waitMs * 2, 50)) await sleep(waitMs);
+  for (let attempt = 0; !(await confinement.tryRemove()); attempt++) await pause(attempt);
+}
+
+/** Most processes die within a turn of the event loop or two. */
+async function pause(attempt: number): Promise<void> {
+  await (attempt < 3 ? nextTurn() : sleep(Math.min(2 ** (attempt - 3), 50)));
 }
 
 /** Looks at a program as often as it takes to stop it soon after it has reached a limit. Returns how to stop looking. */

@@ -1,6 +1,9 @@
 import { closeSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 
+/** How much of an input that goes on may wait for its reader. */
+const mostWaitingBytes = 16 * 1024 * 1024;
+
 /** The input of a program. Nothing goes wrong here for others: a program need not read what it is given. */
 export class InputPipe {
   #fd: number | undefined;
@@ -22,9 +25,20 @@ export class InputPipe {
       return;
     }
     this.#fd = undefined;
-    this.#socket = new Socket({ fd, readable: false, writable: true });
-    this.#socket.on('error', () => undefined);
+    this.#socket = openSocket(fd);
     this.#socket.end(rest);
+  }
+
+  /** Writes a part and leaves the input open. False: so much waits to be read that the program seems to read nothing. */
+  write(bytes: Uint8Array): boolean {
+    if (this.#fd !== undefined) {
+      const rest = bytes.subarray(writeWhatFits(this.#fd, bytes));
+      if (rest.length === 0) return true;
+      this.#socket = openSocket(this.#fd);
+      this.#fd = undefined;
+      this.#socket.write(rest);
+    } else this.#socket?.write(bytes);
+    return (this.#socket?.writableLength ?? 0) <= mostWaitingBytes;
   }
 
   close(): void {
@@ -32,6 +46,12 @@ export class InputPipe {
     if (this.#fd !== undefined) closeSync(this.#fd);
     this.#fd = undefined;
   }
+}
+
+function openSocket(fd: number): Socket {
+  const socket = new Socket({ fd, readable: false, writable: true });
+  socket.on('error', () => undefined);
+  return socket;
 }
 
 function writeWhatFits(fd: number, bytes: Uint8Array): number {

@@ -8,6 +8,8 @@ export type Order =
   /** `stdin`: `later` leaves the input open until it is fed; the program is told nothing until then. */
   | { readonly kind: 'start'; readonly run: number; readonly program: Program; readonly stdin: 'now' | 'later' }
   | { readonly kind: 'feed'; readonly run: number; readonly stdin: Uint8Array }
+  /** A part of the input, which goes on. Not to be mixed with `feed`. */
+  | { readonly kind: 'write'; readonly run: number; readonly bytes: Uint8Array }
   /** That many bytes of output were consumed. */
   | { readonly kind: 'acknowledge'; readonly run: number; readonly bytes: number }
   | { readonly kind: 'kill'; readonly run: number }

@@ -17,6 +17,7 @@ export class ProgramRun {
   #consumer: RunOptions | undefined;
   #consuming: Promise<void> = Promise.resolve();
   #consumedBytes = 0;
+  #isKilled = false;
   #failure: { readonly error: unknown } | undefined;
   readonly #onAbort = (): void => this.kill();
 
@@ -28,6 +29,11 @@ export class ProgramRun {
     this.ended = this.#settle.promise;
     // Whoever does not wait for the end, like a pool, does not want to hear of it either.
     this.ended.catch(() => undefined);
+  }
+
+  /** False as soon as somebody wanted its end. */
+  get isWanted(): boolean {
+    return !this.#isKilled;
   }
 
   /** Whose output it is. Before that, output of a program that was to wait for its input ends it. */
@@ -45,8 +51,14 @@ export class ProgramRun {
     this.#send({ kind: 'feed', run: this.id, stdin });
   }
 
+  /** A part of the input of a program that was started to be fed later; the input goes on. */
+  write(bytes: Uint8Array): void {
+    this.#send({ kind: 'write', run: this.id, bytes });
+  }
+
   /** Ends it; `ended` settles when it has. */
   kill(): void {
+    this.#isKilled = true;
     this.#send({ kind: 'kill', run: this.id });
   }
 

@@ -3,7 +3,7 @@ import { ProgramNotStarted } from '../model/program.ts';
 import type { Program, ProgramEnd, ProgramLimits } from '../model/program.ts';
 import type { Launch } from '../sandbox/launch.ts';
 import type { OpeningParts } from './child-descriptors.ts';
-import { killAll, openConfinement, remove, watchLimits } from './confinement.ts';
+import { checkEnforcement, killAll, openConfinement, remove, watchLimits } from './confinement.ts';
 import type { Confinement } from './confinement.ts';
 import type { GroupHome } from './group-home.ts';
 import { InputPipe } from './input-pipe.ts';
@@ -29,9 +29,6 @@ export interface ProgramEvents {
   readonly onOutput: (stream: OutputName, bytes: Uint8Array) => void;
 }
 
-/** How long a sandbox may go on building itself when its program is not wanted any more. */
-const buildingGraceMs = 1000;
-const T: any = {}; let last = 0; const mark = (n: string) => { const now = performance.now(); (T[n] ??= []).push(now - last); last = now; if (T[n].length === 80 && n === 'drained') { const o: string[] = []; for (const k in T) { T[k].sort((a: number, b: number) => a - b); o.push(k + ' ' + T[k][T[k].length >> 1].toFixed(2)); } process.stderr.write(o.join(' | ') + '\n'); process.exit(3); } };
 const coreCount = availableParallelism();
 
 /** One program, from its plan to the moment when every process of it is gone. */
@@ -68,11 +65,11 @@ export class RunningProgram {
    * left, and nothing that was opened for it.
    */
   async run(stdin: 'now' | 'later'): Promise<ProgramEnd> {
-    last = performance.now(); const { planner } = this.#parts;
+    const { planner } = this.#parts;
     const planned = await planner.plan(await showNetwork(this.#program), this.#aborting.signal);
     if (planned === undefined) return { how: { kind: 'aborted' }, usage: {}, refusedHosts: [] };
     try {
-      mark('planned'); return await this.#runPlanned(planned.launch, stdin);
+      return await this.#runPlanned(planned.launch, stdin);
     } finally {
       planned.leave();
     }
@@ -81,6 +78,11 @@ export class RunningProgram {
   /** Gives the program its input, if that was left for later. */
   feed(stdin: Uint8Array): void {
     this.#input?.feed(stdin);
+  }
+
+  /** Gives the program a part of its input. One that does not read what it is given is ended. */
+  write(bytes: Uint8Array): void {
+    if (this.#input?.write(bytes) === false) this.abort();
   }
 
   acknowledge(bytes: number): void {
@@ -105,9 +107,10 @@ export class RunningProgram {
       workingDirectory: isolation === 'none' ? workingDirectory : '/',
       stdin: stdin === 'later' ? stdin : this.#program.stdin,
     };
+    checkEnforcement(groups, enforcement);
     const launch = limitResources(plan, limits);
     // The child waits anyway, so both can begin at once.
-    const opening = openConfinement(groups, enforcement, {
+    const opening = openConfinement(groups, {
       memoryBytes: limits.memoryBytes,
       processes: countProcesses(limits, plan),
     });
@@ -116,14 +119,13 @@ export class RunningProgram {
     let confinement: Confinement | undefined;
     try {
       child = await startChild(launch, start, this.#parts);
-      mark('spawned'); this.#takeOver(child); void child.waiting.then(() => mark('waiting'));
-      confinement = await opening; mark('opened');
+      this.#takeOver(child);
+      confinement = await opening;
       return await this.#attend(child, confinement);
     } finally {
-      child?.kill();
+      await child?.end();
       confinement ??= await opening.catch(() => undefined);
       if (confinement !== undefined) await killAll(confinement);
-      await child?.ended;
       this.#input?.close();
       this.#valve.discard();
       await this.#valve.drain();
@@ -143,7 +145,7 @@ export class RunningProgram {
     try {
       if (this.#cause !== undefined) return { how: this.#cause, usage: {}, refusedHosts: [] };
       child.release();
-      this.#announce(); mark('released');
+      this.#announce();
       const how = await this.#await(child, confinement);
       const usage = confinement.readUsage();
       return {
@@ -162,8 +164,7 @@ export class RunningProgram {
 
   /** Puts the waiting process where it belongs. Whatever fails here, the program has not run. */
   async #prepare(child: StartedChild, confinement: Confinement): Promise<ProgramNetwork | undefined> {
-    // Killed too early, a sandbox can leave its half built inside behind.
-    this.#kill = () => void setTimeout(child.kill, buildingGraceMs).unref();
+    this.#kill = () => void child.end();
     const waiting = await child.waiting;
     if (waiting === undefined) {
       await child.ended;
@@ -171,7 +172,7 @@ export class RunningProgram {
       throw new ProgramNotStarted('EXECUTION_ERROR', `The sandbox could not be built. ${this.#quoteEarly()}`.trim());
     }
     try {
-      await confinement.add(waiting.pid); mark('added');
+      await confinement.add(waiting.pid);
     } catch (cause) {
       throw new ProgramNotStarted('LIMIT_UNENFORCEABLE', 'The program could not be put under its limits.', {
         cause,
@@ -195,12 +196,12 @@ export class RunningProgram {
   async #await(child: StartedChild, confinement: Confinement): Promise<ProgramEnd['how']> {
     const { cpuMs } = this.#program.limits;
     const stopWatching = watchLimits(confinement, { cpuMs, coreCount }, (limit) => this.#end({ kind: 'limit', limit }));
-    const end = await child.ended; mark('ended');
+    const end = await child.ended;
     stopWatching();
     // Before the kill, which makes the group refuse processes.
     const reached = confinement.findReachedLimit() ?? findSignalledLimit(end);
-    await killAll(confinement); mark('empty');
-    await this.#valve.drain(); mark('drained');
+    await killAll(confinement);
+    await this.#valve.drain();
     if (this.#cause !== undefined) return this.#cause;
     if (reached !== undefined) return { kind: 'limit', limit: reached };
     if (end.kind !== 'not-executed') return end;

@@ -1,5 +1,5 @@
 import { ProgramNotStarted } from '../model/program.ts';
-import type { Program, ProgramEnd, ProgramRunner } from '../model/program.ts';
+import type { OpenProgram, Program, ProgramEnd, ProgramOpener, ProgramRunner, RunOptions } from '../model/program.ts';
 import type { SandboxProbe } from '../sandbox/probe-sandbox.ts';
 import type { Abilities, Enforcement, Report } from './messages.ts';
 import { ProgramRun } from './program-run.ts';
@@ -30,12 +30,14 @@ const closeWithinMs = 5000;
  * asked for at once. Programs in the hands of a spawner that ends are gone when their runs reject; those that wait for
  * their turn run on the next one.
  */
-export class SpawnerClient implements ProgramRunner {
+export class SpawnerClient implements ProgramRunner, ProgramOpener {
   readonly #options: SpawnerOptions;
   readonly #maxRunning: number;
   readonly #queue = new Set<ProgramRun>();
   readonly #running = new Map<number, ProgramRun>();
   readonly #held = new Map<number, ProgramRun>();
+  /** Tells that a program that goes on is there, so that it can be written to. */
+  readonly #opening = new Map<number, () => void>();
   readonly #warm: WarmPool;
   readonly #abilities = Promise.withResolvers<Abilities>();
   #link: SpawnerLink | undefined;
@@ -80,6 +82,25 @@ export class SpawnerClient implements ProgramRunner {
     }
     if (warmKey !== undefined) this.#rewarm(warmKey, run);
     return run.ended;
+  }
+
+  /** It takes no place among the runs, which come to their end. */
+  open(program: Program, options: RunOptions): OpenProgram {
+    const run = this.#newRun(program);
+    const { promise: started, resolve } = Promise.withResolvers<void>();
+    run.attach(options);
+    if (options.signal.aborted) run.resolveAborted();
+    else if (this.#closing !== undefined || this.#link === undefined) {
+      const isTransient = this.#closing === undefined;
+      run.refuse(new ProgramNotStarted('EXECUTION_ERROR', 'The executor service is not running.', { isTransient }));
+    } else {
+      this.#held.set(run.id, run);
+      this.#opening.set(run.id, resolve);
+      run.start('later');
+    }
+    const forget = (): void => void this.#opening.delete(run.id);
+    run.ended.then(forget, forget);
+    return { started, ended: run.ended, write: (bytes) => run.write(bytes), kill: () => run.kill() };
   }
 
   /**
@@ -177,6 +198,7 @@ export class SpawnerClient implements ProgramRunner {
     const run = this.#running.get(report.run) ?? this.#held.get(report.run);
     if (run === undefined) return;
     if (report.kind === 'started') {
+      this.#opening.get(run.id)?.();
       this.#warm.markReady(run);
       return;
     }

@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ProgramNotStarted } from '../model/program.ts';
 import type { Launch } from '../sandbox/launch.ts';
 import { closeAll, openDescriptors } from './child-descriptors.ts';
 import type { OpeningParts, OurEnds } from './child-descriptors.ts';
 import { StatusReader } from './status-reader.ts';
 import type { SandboxedChild } from './status-reader.ts';
+
+const buildingGraceMs = 1000;
 
 /** How the started process ended. `not-executed`: the sandbox was there, but the program in it did not start. */
 export type ChildEnd =
@@ -24,8 +27,13 @@ export interface StartedChild {
   readonly waiting: Promise<SandboxedChild | undefined>;
   readonly ended: Promise<ChildEnd>;
   readonly release: () => void;
-  /** Kills the started process, and with a sandbox all that is in it. Safe at any time. */
+  /** Kills the started process, and with a sandbox that stands all that is in it. */
   readonly kill: () => void;
+  /**
+   * Kills it when it can be killed whole: a sandbox that is killed while it is being built leaves its inside behind.
+   * Resolves when it has ended. Safe at any time.
+   */
+  readonly end: () => Promise<void>;
 }
 
 /** Failure: throws ProgramNotStarted; then nothing is running or open. */
@@ -64,30 +72,46 @@ async function spawnWith(launch: Launch, workingDirectory: string, theirs: reado
 function attend(child: ChildProcess, ours: OurEnds): StartedChild {
   const { stdin, stdout, stderr, release } = ours;
   const status = ours.status === undefined ? undefined : new StatusReader(ours.status);
+  const waiting = status?.child ?? Promise.resolve({ pid: child.pid as number });
   const { promise: ended, resolve } = Promise.withResolvers<ChildEnd>();
-  child.once('exit', (code, signal) => {
-    if (release !== undefined) closeSync(release);
-    if (signal !== null) resolve({ kind: 'killed', signal });
-    else if (status === undefined) resolve({ kind: 'exited', code: code ?? 0 });
-    else
-      resolve(
-        status.exitCode.then((said) =>
-          said === undefined ? { kind: 'not-executed' } : { kind: 'exited', code: said },
-        ),
-      );
-  });
   let hasExited = false;
-  child.once('exit', () => (hasExited = true));
+  child.once('exit', (code, signal) => {
+    hasExited = true;
+    if (release !== undefined) closeSync(release);
+    resolve(signal === null ? describeExit(code ?? 0, status) : { kind: 'killed', signal });
+  });
   return {
     ...(stdin !== undefined && { stdin }),
     stdout,
     stderr,
-    waiting: status?.child ?? Promise.resolve({ pid: child.pid as number }),
+    waiting,
     ended,
     release: () => {
       // Any byte releases a sandbox; the shell that holds other programs waits for a whole line.
       if (!hasExited && release !== undefined) writeSync(release, '\n');
     },
     kill: () => void child.kill('SIGKILL'),
+    end: async () => {
+      if (!hasExited) {
+        const inside = await Promise.race([waiting, sleep(buildingGraceMs, undefined, { ref: false })]);
+        child.kill('SIGKILL');
+        if (inside !== undefined && !hasExited) tryKill(inside.pid);
+      }
+      await ended;
+    },
   };
+}
+
+async function describeExit(code: number, status: StatusReader | undefined): Promise<ChildEnd> {
+  if (status === undefined) return { kind: 'exited', code };
+  const said = await status.exitCode;
+  return said === undefined ? { kind: 'not-executed' } : { kind: 'exited', code: said };
+}
+
+function tryKill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It is gone already.
+  }
 }

@@ -64,6 +64,7 @@ export class WarmPool {
     const recipe = this.#recipes.get(key);
     if (recipe?.idle?.isReady !== true || recipe.fingerprint !== fingerprintOf(program)) return undefined;
     const { run, timer } = recipe.idle;
+    if (!run.isWanted) return undefined;
     clearTimeout(timer);
     recipe.idle = undefined;
     return run;
