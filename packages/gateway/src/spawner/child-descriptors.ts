@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, readlinkSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
 import { ProgramNotStarted } from '../model/program.ts';
 import type { Launch, LaunchDescriptor } from '../sandbox/launch.ts';
 import type { Pipe, PipeStock, PipeUse } from './pipe-stock.ts';
@@ -77,8 +77,8 @@ function openPath(path: string): number {
   let fd: number | undefined;
   try {
     fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
-    // The kernel's own name for what is open: a link anywhere in the path would show.
-    if (readlinkSync(`/proc/self/fd/${fd}`) === path) return fd;
+    // The kernel's own name for what is open: a link on the way would show; one at the end is open itself.
+    if (readlinkSync(`/proc/self/fd/${fd}`) === path && !fstatSync(fd).isSymbolicLink()) return fd;
   } catch {
     // Gone since it was checked, which is told like any other change.
   }

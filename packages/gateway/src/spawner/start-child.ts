@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { hasCode } from '../sandbox/has-code.ts';
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -87,8 +88,14 @@ function attend(child: ChildProcess, ours: OurEnds): StartedChild {
     waiting,
     ended,
     release: () => {
-      // Any byte releases a sandbox; the shell that holds other programs waits for a whole line.
-      if (!hasExited && release !== undefined) writeSync(release, '\n');
+      if (hasExited || release === undefined) return;
+      try {
+        // Any byte releases a sandbox; the shell that holds other programs waits for a whole line.
+        writeSync(release, '\n');
+      } catch (error) {
+        // It died while it was built, and how it ended will be told; nobody else may suffer for it.
+        if (!hasCode(error, 'EPIPE')) throw error;
+      }
     },
     kill: () => void child.kill('SIGKILL'),
     end: async () => {
