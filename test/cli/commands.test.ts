@@ -46,7 +46,10 @@ test('status tells how the daemon is doing, in words and as JSON', () => {
 
 test('tool list shows name, risk, status and description; --json has the schemas too', () => {
   requirement('UI-1');
-  assert.match(say('tool', 'list'), /^NAME +RISK +STATUS +DESCRIPTION\n(.*\n)*files\.read +low +ready +\S/);
+  assert.match(
+    say('tool', 'list'),
+    /^NAME +RISK +ORIGIN +STATUS +DESCRIPTION\n(.*\n)*files\.read +low +builtin +ready +\S/,
+  );
   const { json } = ask(['tool', 'list']);
   const tools = json['tools'] as { name: string; input_schema: object }[];
   assert.ok(tools.find(({ name }) => name === 'files.read')?.input_schema);

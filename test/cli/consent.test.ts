@@ -115,9 +115,11 @@ test('an agent, a script and a pipe are never asked: they get the denial', async
     /Denied {2}files\.delete\n {2}rule .*\n {2}code {4}APPROVAL_REQUIRED\n {2}why .*\n {2}remedy/,
   );
   const token = await daemon.newAgent('asking');
-  for (const terminal of [openTerminal(t, [...args, '--json']), openTerminal(t, args, { SALLYPORT_TOKEN: token })]) {
-    assert.equal(await terminal.exitCode(), 3, terminal.screen);
-    assert.match(terminal.screen, /APPROVAL_REQUIRED/);
-  }
+  const script = openTerminal(t, [...args, '--json']);
+  assert.equal(await script.exitCode(), 3, script.screen);
+  assert.match(script.screen, /APPROVAL_REQUIRED/);
+  const asking = openTerminal(t, args, { SALLYPORT_TOKEN: token });
+  assert.equal(await asking.exitCode(), 5, asking.screen);
+  assert.match(asking.screen, /Waits for a person/);
   assert.ok(existsSync(file));
 });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,6 +41,8 @@ export interface Place {
 /** A home and a workspace of their own, under the system's temporary folder. */
 export function newPlace(): Place {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-'));
+  // Programs of a daemon that runs as root belong to another user, who must come through.
+  chmodSync(folder, 0o711);
   const place = { folder, home: join(folder, 'home'), workspace: join(folder, 'work') };
   mkdirSync(place.workspace);
   return place;

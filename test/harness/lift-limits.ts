@@ -15,5 +15,7 @@ export function liftLimits(place: Place): Place {
   mkdirSync(place.home, { recursive: true, mode: 0o700 });
   cpSync(shipped, rules, { recursive: true });
   writeFileSync(join(rules, 'limits.yaml'), unlimited);
+  // Nor does such a load change the mode.
+  writeFileSync(join(rules, 'modes.yaml'), 'version: 1\n');
   return place;
 }

@@ -95,7 +95,7 @@ test('an agent cannot reach what belongs to operators', async () => {
   const create = await daemon.call('sessions.create', { agent: 'friend' }, { token: agent });
   assert.equal(create.denied?.rationaleCode, 'UNKNOWN_TOOL');
   const status = await daemon.post('sallyport.v1.OperatorService/GetStatus', {}, agent);
-  assert.equal(status.status, 404);
+  assert.equal(status.status, 403);
   const asOperator = await daemon.post('sallyport.v1.ToolService/ListAvailableTools', {}, daemon.operatorToken);
   assert.equal(asOperator.status, 401, 'the operator credential is worth nothing over TCP');
   const { json } = await daemon.post('sallyport.v1.ToolService/ListAvailableTools', {}, agent);
@@ -144,8 +144,8 @@ test('what needs a person is denied with the way to get it; an operator confirms
   writeFileSync(join(daemon.place.workspace, 'old.txt'), 'old');
   const byAgent = await daemon.call('files.delete', { path: 'old.txt' }, { token: agent });
   assert.equal(byAgent.denied?.rationaleCode, 'APPROVAL_REQUIRED');
-  assert.equal(byAgent.denied?.approval, undefined);
-  assert.match(byAgent.denied?.remedy ?? '', /operator/);
+  assert.equal(byAgent.denied?.approval?.effect, undefined, 'the effect is for the person who decides');
+  assert.match(byAgent.denied?.remedy ?? '', /approval_task_id/);
 
   const asked = await daemon.call('files.delete', { path: 'old.txt' });
   const binding = asked.denied?.approval?.binding ?? '';
