@@ -11,6 +11,8 @@ const layers: readonly (readonly string[])[] = [
   [
     [
       'governance',
+      'organisation',
+      'modes',
       'approvals',
       'registry',
       'sandbox',
@@ -24,7 +26,7 @@ const layers: readonly (readonly string[])[] = [
     // The interfaces stand apart from the adapters: the log is written against the first and used by the second.
     ['storage/stores.ts', 'storage/sqlite', 'storage/postgres'],
   ].flat(),
-  ['executors', 'tools', 'stages', 'closers'],
+  ['executors', 'upstreams', 'tools', 'stages', 'closers'],
   ['gateway.ts'],
   ['doors'],
   ['daemon'],

@@ -113,6 +113,8 @@ export function testApprovals({ store, reopen, newSession }: Given): void {
     assert.deepEqual(await mine(task.expiresAtMs + 1), [0, 0]);
     const { status, decidedBy } = store().findApproval(task.id) ?? {};
     assert.deepEqual([status, decidedBy], ['expired', 'timeout']);
+    const records = store().readRecords(Math.max(0, store().logSize() - 1000), 1000);
+    assert.equal(records.filter(({ payload }) => payload?.includes(`"task":"${task.id}"`)).length, 1);
     assert.equal(await decide(task.id, true, { atMs: task.createdAtMs }), undefined);
   });
 
@@ -187,6 +189,7 @@ export function testApprovals({ store, reopen, newSession }: Given): void {
       steps: [step, step, step],
       approverRole: 'senior',
       rulesHash: 'bb'.repeat(32),
+      mode: 'NORMAL',
       createdAtMs: nowMs,
       expiresAtMs: nowMs + 300_000,
     } as const;

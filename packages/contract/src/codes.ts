@@ -192,6 +192,11 @@ export const codes = {
     'unavailable',
     'The executor service ended while the call ran; what the program had done by then is not known.',
   ),
+  UPSTREAM_UNAVAILABLE: transient(
+    'execution_error',
+    'unavailable',
+    'The upstream server cannot be reached, or went away while the call ran; then what it had done is not known.',
+  ),
   EXECUTION_ERROR: error('execution_error', 'unknown', 'The tool failed.'),
   INVALID_RESULT: error('execution_error', 'internal', 'The result violates the output schema of the tool.'),
 

@@ -15,6 +15,7 @@ test('every call passes these stages, in this order', () => {
     'resolve-tool',
     'check-arguments',
     'check-lease',
+    'check-permission',
     'check-mode',
     'judge-call',
     'check-sandbox',
@@ -31,6 +32,8 @@ test('every call passes these stages, in this order', () => {
     'record-outcome',
     'release-holds',
     'note-result',
+    'count-ending',
+    'report-abuse',
     'log-outcome',
   ]);
 });

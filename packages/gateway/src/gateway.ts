@@ -1,13 +1,19 @@
+import { countEnding } from './closers/count-ending.ts';
 import { describeOutcomes } from './closers/log-outcome.ts';
 import { noteResult } from './closers/note-result.ts';
 import { recordOutcome } from './closers/record-outcome.ts';
 import { releaseHolds } from './closers/release-holds.ts';
+import { reportAbuse } from './closers/report-abuse.ts';
+import type { AbuseReports } from './closers/report-abuse.ts';
 import type { AttemptCounter } from './closers/attempt-counter.ts';
 import type { Redactor } from './audit/redact.ts';
 import type { ToolContextFactory } from './executors/tool-context.ts';
+import type { SessionHistory } from './governance/session-history.ts';
 import type { LoopMemory } from './governance/loop-memory.ts';
-import type { Begun } from './model/call.ts';
+import type { Begun, Decoded, Opened } from './model/call.ts';
 import type { Rules } from './model/verdict.ts';
+import type { CallGauge } from './modes/call-gauge.ts';
+import type { RunningCalls } from './modes/running-calls.ts';
 import type { KeyedLock } from './pipeline/keyed-lock.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
 import type { Turnstile } from './pipeline/turnstile.ts';
@@ -18,8 +24,10 @@ import { breakLoop } from './stages/break-loop.ts';
 import { checkArguments } from './stages/check-arguments.ts';
 import { checkLease } from './stages/check-lease.ts';
 import { checkLimits } from './stages/check-limits.ts';
-import type { SpaceGauge } from './stages/check-limits.ts';
+import type { LimitCircumstances, SpaceGauge } from './stages/check-limits.ts';
 import { checkMode } from './stages/check-mode.ts';
+import type { ModeGate } from './stages/check-mode.ts';
+import { checkPermission } from './stages/check-permission.ts';
 import { checkSandbox } from './stages/check-sandbox.ts';
 import type { SandboxState } from './stages/check-sandbox.ts';
 import { checkResult } from './stages/check-result.ts';
@@ -28,6 +36,7 @@ import { decodeCall } from './stages/decode-call.ts';
 import { executeTool } from './stages/execute-tool.ts';
 import { judgeCall } from './stages/judge-call.ts';
 import { openSession } from './stages/open-session.ts';
+import { previewCall } from './stages/preview-effect.ts';
 import { readArguments } from './stages/read-arguments.ts';
 import { resolveTool } from './stages/resolve-tool.ts';
 import { reuseResult } from './stages/reuse-result.ts';
@@ -43,10 +52,15 @@ export interface GatewayParts {
   readonly registry: Registry;
   readonly currentRules: () => Rules;
   readonly redactor: Redactor;
+  readonly history: SessionHistory;
   readonly loops: LoopMemory;
   readonly keys: KeyedLock;
   readonly turnstile: Turnstile;
   readonly space: SpaceGauge;
+  readonly modes: ModeGate & LimitCircumstances;
+  readonly running: RunningCalls;
+  readonly calls: CallGauge;
+  readonly abuse: AbuseReports;
   readonly sandbox: SandboxState;
   readonly results: ResultStore;
   readonly approvals: ApprovalParts;
@@ -58,33 +72,53 @@ export interface GatewayParts {
 /** The one way in: every call, from every door, runs these stages in this order. */
 export function buildGateway(parts: GatewayParts) {
   const { store, registry, currentRules, redactor, createContext, log } = parts;
-  const reportFault = (closer: string, error: unknown): void => log.error('closer_failed', { closer, error });
-
-  return Pipeline.from<Begun>(reportFault)
-    .stage(decodeCall)
-    .stage(openSession(store))
-    .stage(readArguments({ maxArgumentBytes: () => currentRules().limits.maxArgumentBytes }))
-    .stage(resolveTool(registry))
-    .stage(checkArguments(registry))
-    .stage(checkLease)
-    .stage(checkMode(store))
-    .stage(judgeCall(currentRules, (error) => log.error('rule_failed', { error })))
-    .stage(checkSandbox(parts.sandbox))
-    .stage(breakLoop(parts.loops))
-    .stage(reuseResult(store, parts.keys))
-    .stage(checkLimits(store, parts.space))
+  const received = Pipeline.from<Begun>(reportFaults(parts)).stage(decodeCall).stage(openSession(store));
+  return addGates(received, parts)
     .stage(seekApproval(createContext, redactor, parts.approvals))
     .stage(awaitTurn(parts.turnstile))
-    .stage(admitCall(store, redactor))
+    .stage(admitCall(store, redactor, parts.history))
     .stage(confirmStanding(store, currentRules))
-    .stage(executeTool(createContext))
+    .stage(executeTool(createContext, { running: parts.running }))
     .stage(checkResult(registry))
     .stage(storeContent(parts.results))
     .closer(recordOutcome(store, redactor, parts.attempts, () => currentRules().limits.quarantine))
     .closer(releaseHolds)
     .closer(noteResult(parts.loops))
+    .closer(countEnding(parts.calls))
+    .closer(reportAbuse(parts.abuse))
     .closer(describeOutcomes(log));
+}
+
+/** The gates that look at a call and change nothing. Whoever is asked about a call is asked behind them. */
+function addGates<Input extends object, Known extends Input & Begun & Decoded & Opened>(
+  known: Pipeline<Input, Known>,
+  parts: GatewayParts,
+) {
+  const { store, registry, currentRules, log } = parts;
+  return known
+    .stage(readArguments({ maxArgumentBytes: () => currentRules().limits.maxArgumentBytes }))
+    .stage(resolveTool(registry))
+    .stage(checkArguments(registry))
+    .stage(checkLease)
+    .stage(checkPermission(() => store.readOrganisation()))
+    .stage(checkMode(store, parts.modes))
+    .stage(judgeCall(currentRules, parts.history, (error) => log.error('rule_failed', { error })))
+    .stage(checkSandbox(parts.sandbox))
+    .stage(breakLoop(parts.loops))
+    .stage(reuseResult(store, parts.keys))
+    .stage(checkLimits(store, parts.space, parts.modes));
+}
+
+/** What a call that is only planned would meet: the same gates, then its effect. Nothing is asked, charged or run. */
+export function buildRehearsal(parts: GatewayParts) {
+  const known = Pipeline.from<Begun & Decoded & Opened>(reportFaults(parts));
+  return addGates(known, parts).stage(previewCall(parts.createContext));
+}
+
+function reportFaults({ log }: GatewayParts): (closer: string, error: unknown) => void {
+  return (closer, error) => log.error('closer_failed', { closer, error });
 }
 
 export type Gateway = ReturnType<typeof buildGateway>;
 export type GatewayEnding = Awaited<ReturnType<Gateway['run']>>;
+export type Rehearsal = ReturnType<typeof buildRehearsal>;

@@ -1,4 +1,5 @@
 import type { Json } from '@sallyport/contract';
+import { defaultSettings } from '../model/organisation.ts';
 import type { Execution } from '../model/call.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { ToolFailure } from '../model/tool.ts';
@@ -18,6 +19,8 @@ export function factsOf(more: Partial<CallFacts> = {}, output: Json = { done: tr
     session: sessionOf(),
     tool: toolOf(),
     lease: leaseOf(),
+    standing: {},
+    organisation: { settings: defaultSettings, teams: [], members: [], permissions: [] },
     mode: 'NORMAL',
     warnings: [],
     reservations: [],

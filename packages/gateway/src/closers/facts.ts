@@ -8,6 +8,8 @@ export type CallFacts = facts.Begun &
   facts.Resolved &
   facts.ArgumentsChecked &
   facts.Leased &
+  facts.Permitted &
+  facts.OrganisationRead &
   facts.ModeRead &
   facts.Judged &
   facts.LoopChecked &

@@ -1,4 +1,5 @@
 import { describeCode } from '@sallyport/contract';
+import type { Code } from '@sallyport/contract';
 import type { Limits } from '../model/verdict.ts';
 import type { Ending } from '../pipeline/stage.ts';
 import type { Misconduct } from '../storage/stores.ts';
@@ -23,11 +24,8 @@ export function weighMisconduct(ending: Ending<CallFacts>, limits: Limits['quara
 
 function weigh(ending: Ending<CallFacts>, weights: Limits['quarantine']['weights']): number {
   switch (ending.kind) {
-    case 'refused': {
-      const { category, presentedAs } = describeCode(ending.refusal.code);
-      const isMisdeed = presentedAs === 'denied' && category !== 'resource_exhaustion';
-      return isMisdeed && !blameless.has(ending.refusal.code) ? weights.denied : 0;
-    }
+    case 'refused':
+      return isMisdeed(ending.refusal.code) ? weights.denied : 0;
     case 'faulted':
       return 0;
     case 'completed': {
@@ -36,4 +34,10 @@ function weigh(ending: Ending<CallFacts>, weights: Limits['quarantine']['weights
       return outcome.failure.code === 'TIMEOUT' ? weights.timeout : weights.error;
     }
   }
+}
+
+/** Whether a refusal with this code says that something was tried which should not have been. */
+export function isMisdeed(code: Code): boolean {
+  const { category, presentedAs } = describeCode(code);
+  return presentedAs === 'denied' && category !== 'resource_exhaustion' && !blameless.has(code);
 }

@@ -21,6 +21,7 @@ export interface Home {
   readonly contentFolder: string;
   readonly trashFolder: string;
   readonly rulesFolder: string;
+  readonly appliedRulesFile: string;
   readonly toolsFolder: string;
   readonly workspaceFolder: string;
 }
@@ -45,6 +46,7 @@ export function describeHome(folder: string): Home {
     contentFolder: at('content'),
     trashFolder: at('trash'),
     rulesFolder: at('governance'),
+    appliedRulesFile: at('audit', 'applied-rules.json'),
     toolsFolder: at('tools'),
     workspaceFolder: at('workspace'),
   };

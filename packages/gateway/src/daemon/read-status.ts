@@ -10,7 +10,7 @@ import { version } from './version.ts';
 export interface StatusParts {
   readonly home: Home;
   readonly store: Store;
-  readonly rules: Rules;
+  readonly rules: () => Rules;
   readonly registry: Registry;
   readonly turnstile: Turnstile;
   readonly startedAtMs: number;
@@ -36,9 +36,9 @@ export function statusReader(parts: StatusParts): () => Status {
     address: parts.address(),
     operatorSocket: home.operatorSocket,
     agentSocket: home.agentSocket,
-    rulesHash: rules.hash,
-    rulesFolder: rules.folder,
-    ruleCount: rules.count,
+    rulesHash: rules().hash,
+    rulesFolder: rules().folder,
+    ruleCount: rules().count,
     logSize: BigInt(store.logSize()),
     checkpointSize: BigInt(store.lastCheckpoint()?.size ?? 0),
     callsInFlight: turnstile.running,

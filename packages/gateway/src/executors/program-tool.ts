@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { canonicalJson, isJsonObject, parseStrictJson, StrictJsonError } from '@sallyport/contract';
 import { refuse } from '../model/refusal.ts';
@@ -9,6 +10,7 @@ import { showHidden } from '../registry/hidden-text.ts';
 import type { PlacedProgram } from '../registry/place-program.ts';
 import { parsePath } from '../sandbox/parse-path.ts';
 import { buildProgram, writeArguments } from './build-program.ts';
+import { describeLimits } from './describe-limits.ts';
 import { runProgram } from './run-program.ts';
 import type { CapturedText, ProgramOutput } from './run-program.ts';
 
@@ -31,7 +33,8 @@ export interface ProgramTool {
 
 const inlineBytes = 8 * 1024 * 1024;
 const tailCharacters = 2000;
-const previewCharacters = 10_000;
+/** Arguments that are larger are shown by their hash; nothing else of an effect is left out. */
+const shownBytes = 256 * 1024;
 
 /** A tool whose every call is one new process. */
 export function programTool(program: ProgramTool): AnyTool {
@@ -75,18 +78,24 @@ function claimResources(
   return { paths, ...(describeCommand === undefined ? {} : { commands: [describeCommand(args)] }) };
 }
 
-function previewRun({ name, version }: ToolDefinition, args: JsonObject, { grants }: ToolContext): Effect {
+function previewRun({ name, version, timeoutMs }: ToolDefinition, args: JsonObject, { grants }: ToolContext): Effect {
   const lines = [
-    `arguments: ${canonicalJson(args)}`,
+    `arguments: ${describeArguments(canonicalJson(args))}`,
     ...grants.read.map((path) => `may read: ${path}`),
     ...grants.write.map((path) => `may change: ${path}`),
     ...grants.hosts.map((host) => `may reach: ${host}`),
     ...grants.secrets.map((secret) => `gets the secret: ${secret.name}`),
     ...(grants.isolation === 'none' ? ['WITHOUT a sandbox: it can do whatever the daemon can'] : []),
+    `at most: ${describeLimits(grants.limits, timeoutMs)}`,
     'What it will do with that is not known beforehand.',
   ];
-  const detail = lines.map((line) => `${showHidden(line).slice(0, previewCharacters)}\n`).join('');
+  const detail = lines.map((line) => `${showHidden(line)}\n`).join('');
   return { summary: `Run ${name} ${version}.`, detail, undoable: false };
+}
+
+function describeArguments(json: string): string {
+  const bytes = Buffer.byteLength(json);
+  return bytes <= shownBytes ? json : `${bytes} bytes, too many to show, SHA-256 ${hash('sha256', json)}`;
 }
 
 /** Throws ToolFailure unless the program ended with code 0. */

@@ -5,10 +5,15 @@ import type { ObservedContext } from './tool-context.ts';
 
 const defaultGraceMs = 5000;
 
-/** A signal that aborts when the caller goes away or the time is up, and says which. */
+/** A signal that aborts when the caller goes away, the gate stops the call or the time is up, and says which. */
 export function openDeadline(caller: AbortSignal, timeoutMs: number): { signal: AbortSignal; close: () => void } {
   const controller = new AbortController();
-  const cancel = (): void => controller.abort(new ToolFailure('CANCELLED', 'The caller cancelled the call.'));
+  const cancel = (): void => {
+    const said: unknown = caller.reason;
+    controller.abort(
+      said instanceof ToolFailure ? said : new ToolFailure('CANCELLED', 'The caller cancelled the call.'),
+    );
+  };
   const timer = setTimeout(() => {
     controller.abort(new ToolFailure('TIMEOUT', `The call took longer than ${timeoutMs} ms.`));
   }, timeoutMs);

@@ -20,7 +20,7 @@ import { createToolContexts } from './tool-context.ts';
 
 function open(rules = rulesOf(), verdict = allow, lease = leaseOf()) {
   const facts = { ...callOf(), ...argumentsOf(), ...judgedAs(verdict, rules), session: sessionOf(), tool: toolOf() };
-  return createToolContexts(contextParts)({ ...facts, lease, mode: 'ALERT' }, still);
+  return createToolContexts(contextParts)({ ...facts, lease, standing: {}, mode: 'ALERT' }, still);
 }
 
 test('a tool knows its session, its folder and its signal', () => {

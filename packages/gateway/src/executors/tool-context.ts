@@ -1,5 +1,5 @@
 import { coversPath } from '../governance/lease.ts';
-import type { ArgumentsChecked, Begun, Judged, Leased, ModeRead, Opened, Resolved } from '../model/call.ts';
+import type { ArgumentsChecked, Begun, Judged, Leased, ModeRead, Opened, Permitted, Resolved } from '../model/call.ts';
 import type { ProgramRunner } from '../model/program.ts';
 import { refuse } from '../model/refusal.ts';
 import type { SecretGrant, SecretUse } from '../model/secret-grant.ts';
@@ -19,7 +19,7 @@ export interface ObservedContext {
 const largestMeasure = 2 ** 50;
 
 export type ToolContextFactory = (
-  call: Begun & Opened & Resolved & ArgumentsChecked & Leased & ModeRead & Judged,
+  call: Begun & Opened & Resolved & ArgumentsChecked & Leased & Permitted & ModeRead & Judged,
   signal: AbortSignal,
 ) => ObservedContext;
 
@@ -55,6 +55,7 @@ export function createToolContexts({ trashFolder, programs, content, secrets }: 
           resources,
           arguments: call.arguments.value,
           nowMs: call.startedAtMs,
+          ...call.standing,
           consented,
         }),
         lease,

@@ -118,8 +118,7 @@ function buildGate(toolsOf: ReadonlyMap<string, readonly string[]>, file: string
         holds: ({ roles, tool, toolGranted }) =>
           roles === undefined || tool === undefined
             ? undefined
-            : toolGranted !== true &&
-              roles.length > 0 && !roles.some((role) => covers.get(role)?.(tool) === true),
+            : toolGranted !== true && roles.length > 0 && !roles.some((role) => covers.get(role)?.(tool) === true),
       },
     ],
   };

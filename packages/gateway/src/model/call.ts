@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@sallyport/contract';
 import type { ConsentUse } from './approval.ts';
+import type { Organisation, Standing } from './organisation.ts';
 import type { Violation } from './refusal.ts';
 import type { Lease, Mode, Session } from './session.ts';
 import type { AnyTool, BeforeImage, Progress, Resources, ToolFailure, ToolUsage } from './tool.ts';
@@ -89,6 +90,15 @@ export interface ArgumentsChecked {
 export interface Leased {
   /** The lease that covers the call, and is charged for it. */
   readonly lease: Lease;
+}
+
+export interface Permitted {
+  readonly standing: Standing;
+}
+
+export interface OrganisationRead {
+  /** As it was when it permitted the call. Another object: it has changed since. */
+  readonly organisation: Organisation;
 }
 
 export interface ModeRead {

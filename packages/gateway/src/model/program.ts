@@ -96,6 +96,22 @@ export interface ProgramRunner {
   readonly run: (program: Program, options: RunOptions) => Promise<ProgramEnd>;
 }
 
+/** A program that goes on until it ends by itself or is killed, and is written to meanwhile. */
+export interface OpenProgram {
+  /** Resolves when it can be written to; never, when it does not start. */
+  readonly started: Promise<void>;
+  /** Settles as the promise of ProgramRunner.run. */
+  readonly ended: Promise<ProgramEnd>;
+  /** What is written before the program started or after it ended is lost. A program that does not read is ended. */
+  readonly write: (bytes: Uint8Array) => void;
+  readonly kill: () => void;
+}
+
+/** Opens programs outside the daemon that serve many calls. `stdin` of the program is not used. */
+export interface ProgramOpener {
+  readonly open: (program: Program, options: RunOptions) => OpenProgram;
+}
+
 /** The program did not start, so that trying again is safe if `isTransient`. */
 export class ProgramNotStarted extends Error {
   readonly code: 'SANDBOX_UNAVAILABLE' | 'LIMIT_UNENFORCEABLE' | 'TOOL_MISSING' | 'EXECUTION_ERROR';

@@ -15,6 +15,8 @@ export interface Question {
   /** Of the caller. Absent: as roles.yaml has it. */
   readonly roles?: readonly string[];
   readonly teams?: readonly string[];
+  /** The organisation granted the tool to the caller: no role stands in the way. Absent: it did not. */
+  readonly toolGranted?: boolean;
   /** What is absent below is not known: rules that look at it allow nothing, and deny and ask as if it fitted. */
   readonly arguments?: JsonObject;
   /** Earlier calls of the session, those that still run included. */
@@ -75,8 +77,12 @@ export interface Rules {
   readonly count: number;
   readonly folder: string;
   readonly limits: Limits;
+  /** Whether any of them asks what the session did before. */
+  readonly looksAtHistory: boolean;
   /** Whether a rule takes new and changed tools of this name in without asking an operator. `origin` as in definitions. */
   readonly acceptsNew: (toolName: string, origin?: ToolDefinition['origin']) => boolean;
+  /** The roles that roles.yaml gives an agent. */
+  readonly rolesOf: (agent: string) => readonly string[];
   /** Throws only for our own faults; the caller turns that into a denial. */
   readonly judge: (question: Question) => Verdict;
   /**
@@ -94,9 +100,24 @@ export interface RateLimit {
   readonly calls: number;
 }
 
+export type Rates = readonly { readonly tools: readonly string[]; readonly limits: readonly RateLimit[] }[];
+
+/** How long a call waits for a person, and how many of a session may. */
+export interface ApprovalLimits {
+  readonly expireAfterMs: number;
+  readonly remindAfterMs: number;
+  readonly maxPending: number;
+}
+
 export interface Limits {
   /** Per agent and tool, first matching pattern wins. */
-  readonly rates: readonly { readonly tools: readonly string[]; readonly limits: readonly RateLimit[] }[];
+  readonly rates: Rates;
+  /** In place of `rates` in an organisation with the profile `team`. Absent: `rates`. */
+  readonly teamRates?: Rates;
+  /** For each agent with the role, before all others. Absent: roles make no difference. */
+  readonly roleRates?: ReadonlyMap<string, Rates>;
+  /** Of everyone and all tools of an entry together; every entry that fits counts. Absent: none. */
+  readonly totalRates?: Rates;
   readonly repeats: { readonly warnAt: number; readonly refuseAt: number; readonly windowMs: number };
   /** How much misbehaviour of a session, within a window, puts it into quarantine. */
   readonly quarantine: {
@@ -104,6 +125,7 @@ export interface Limits {
     readonly windowMs: number;
     readonly weights: { readonly denied: number; readonly error: number; readonly timeout: number };
   };
+  readonly approvals: ApprovalLimits;
   readonly maxRunning: number;
   readonly maxRunningPerSession: number;
   readonly maxArgumentBytes: number;

@@ -1,7 +1,10 @@
 import { describeCall, encodePayload } from '../audit/describe-call.ts';
 import type { Redactor } from '../audit/redact.ts';
+import type { ConsentUse } from '../model/approval.ts';
+import type { SessionHistory } from '../governance/session-history.ts';
 import type * as facts from '../model/call.ts';
 import { refuse } from '../model/refusal.ts';
+import type { Refusal } from '../model/refusal.ts';
 import type { Stage } from '../pipeline/stage.ts';
 import type { Store } from '../storage/stores.ts';
 import { budgetSpent, rateLimited } from './check-limits.ts';
@@ -23,13 +26,19 @@ type Needs = facts.Begun &
 const keepKeyMs = 3_600_000;
 
 /** Charges budget and limits, claims the dedupe key and writes the durable intent, all in one transaction. */
-export function admitCall(store: Pick<Store, 'admit'>, redactor: Redactor): Stage<Needs, facts.Intended> {
+export function admitCall(
+  store: Pick<Store, 'admit'>,
+  redactor: Redactor,
+  history: Pick<SessionHistory, 'note'>,
+): Stage<Needs, facts.Intended> {
   return {
     name: 'admit-call',
     run: async (call, context) => {
       const nowMs = context.nowMs();
       const { session, rules, callId, dedupeKey, reused } = call;
       const payload = describeCall(call, redactor);
+      // Before anything is awaited: a call that is judged meanwhile must know of this one.
+      if (rules.looksAtHistory) history.note(session.id, { tool: call.tool.definition.name, startedAtMs: nowMs });
       const admitted = await store.admit({
         sessionId: session.id,
         leaseId: call.lease.id,
@@ -55,9 +64,7 @@ export function admitCall(store: Pick<Store, 'admit'>, redactor: Redactor): Stag
         case 'budget':
           return budgetSpent();
         case 'consent':
-          return refuse('APPROVAL_USED', 'approval', 'What a person agreed to was used, revoked or ended meanwhile.', {
-            remedy: 'Send the call without approval_task_id or confirm_token to ask again.',
-          });
+          return consentGone(call.consent?.use?.kind);
         case 'session':
           return refuse('SESSION_ENDED', 'session', 'The session ended before the call could run.', {
             remedy: 'Ask the operator for a new session.',
@@ -73,4 +80,11 @@ export function admitCall(store: Pick<Store, 'admit'>, redactor: Redactor): Stag
       }
     },
   };
+}
+
+function consentGone(kind: ConsentUse['kind'] | undefined): Refusal {
+  const code = kind === 'token' ? 'CONFIRM_TOKEN_USED' : 'APPROVAL_USED';
+  return refuse(code, 'approval', 'What a person agreed to was used, revoked or ended meanwhile.', {
+    remedy: 'Send the call without approval_task_id or confirm_token to ask again.',
+  });
 }

@@ -4,12 +4,12 @@ import type { TurnTaken } from '../model/call.ts';
 import type { Refusal } from '../model/refusal.ts';
 import { Turnstile } from '../pipeline/turnstile.ts';
 import { awaitTurn } from './await-turn.ts';
-import { assertPassed, assertRefused, callOf, clock, sessionOf } from './facts.test-kit.ts';
+import { assertPassed, assertRefused, callOf, clock, sessionOf, toolOf } from './facts.test-kit.ts';
 
 function turns(turnstile: Turnstile) {
   const stage = awaitTurn(turnstile);
   return (signal?: AbortSignal): Promise<TurnTaken | Refusal> => {
-    const call = { ...callOf(signal === undefined ? {} : { signal }), session: sessionOf() };
+    const call = { ...callOf(signal === undefined ? {} : { signal }), session: sessionOf(), tool: toolOf() };
     return Promise.resolve(stage.run(call, clock) as Promise<TurnTaken | Refusal>);
   };
 }
@@ -47,4 +47,12 @@ test('when the queue is full the call is refused and may come back', async () =>
   assert.equal(refusal.retryAfterMs, 1000);
   leaving.abort();
   await Promise.all(waiting);
+});
+
+test('whoever runs the gate does not queue behind the calls of agents', async () => {
+  const turnstile = new Turnstile(() => ({ maxRunning: 0, maxRunningPerSession: 0 }));
+  const tool = toolOf({ audience: 'operator' });
+  const taken = await awaitTurn(turnstile).run({ ...callOf(), session: sessionOf(), tool }, clock);
+  assertPassed(taken).releaseTurn();
+  assert.equal(turnstile.running, 0);
 });

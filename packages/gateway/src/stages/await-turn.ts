@@ -1,13 +1,15 @@
-import type { Begun, Opened, TurnTaken } from '../model/call.ts';
+import type { Begun, Opened, Resolved, TurnTaken } from '../model/call.ts';
 import { refuse } from '../model/refusal.ts';
 import type { Stage } from '../pipeline/stage.ts';
 import type { Turnstile } from '../pipeline/turnstile.ts';
 
 /** Waits for a place among the running calls, before anything is reserved or recorded as intended. */
-export function awaitTurn(turnstile: Turnstile): Stage<Begun & Opened, TurnTaken> {
+export function awaitTurn(turnstile: Turnstile): Stage<Begun & Opened & Resolved, TurnTaken> {
   return {
     name: 'await-turn',
-    run: async ({ session, signal }) => {
+    run: async ({ session, tool, signal }) => {
+      // Whoever runs the gate does not queue behind what may be the trouble.
+      if (tool.definition.audience === 'operator') return { releaseTurn: () => undefined };
       const taken = turnstile.take(session.id, signal);
       const releaseTurn = taken instanceof Promise ? await taken : taken;
       if (releaseTurn !== undefined) return { releaseTurn };

@@ -52,7 +52,9 @@ interface Asked {
 function check(store: Parameters<typeof checkLimits>[0], space: SpaceGauge, asked: Asked): WithinLimits | Refusal {
   const { tool = toolOf(), verdict = allow, session = sessionOf(), ...more } = asked;
   const judged = judgedAs(verdict, rulesOf({ limits: { ...limits, rates } }));
-  return checkLimits(store, space).run({ session, tool, ...judged, ...more }, clock) as WithinLimits | Refusal;
+  return checkLimits(store, space).run({ session, tool, standing: {}, mode: 'NORMAL', ...judged, ...more }, clock) as
+    | WithinLimits
+    | Refusal;
 }
 
 function reservationsOf(asked: Asked): readonly Reservation[] {

@@ -1,18 +1,27 @@
-import type { Judged, Opened, Reservation, Resolved, ReuseChecked, WithinLimits } from '../model/call.ts';
+import type * as facts from '../model/call.ts';
 import { refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
-import { matchesName } from '../governance/name-pattern.ts';
-import type { Budget, Spending } from '../model/session.ts';
-import type { Limits } from '../model/verdict.ts';
+import type { ModeLimits } from '../governance/mode-policy.ts';
+import type { Profile } from '../model/organisation.ts';
+import type { Budget, Mode, Spending } from '../model/session.ts';
 import type { Stage } from '../pipeline/stage.ts';
 import type { Store } from '../storage/stores.ts';
-
-const hourMs = 3_600_000;
+import { planReservations } from './plan-reservations.ts';
 
 export interface SpaceGauge {
   /** Whether so little disk is left that calls that change something should stop before the log does. */
   readonly isLow: () => boolean;
 }
+
+/** What limits depend on besides the rules. */
+export interface LimitCircumstances {
+  readonly limitsOf: (mode: Mode) => ModeLimits;
+  readonly profile: () => Profile;
+}
+
+type Needs = facts.Opened & facts.Resolved & facts.Permitted & facts.ModeRead & facts.Judged & facts.ReuseChecked;
+
+const ordinary: LimitCircumstances = { limitsOf: () => ({ maxRunning: Infinity }), profile: () => 'personal' };
 
 /**
  * Works out which counts the call will raise, and looks at budget and limits when a person is about to be asked:
@@ -21,12 +30,13 @@ export interface SpaceGauge {
 export function checkLimits(
   store: Pick<Store, 'findSession' | 'usedOf'>,
   space: SpaceGauge,
-): Stage<Opened & Resolved & Judged & ReuseChecked, WithinLimits> {
+  { limitsOf, profile }: LimitCircumstances = ordinary,
+): Stage<Needs, facts.WithinLimits> {
   return {
     name: 'check-limits',
-    run: ({ session, tool, rules, verdict, reused }, context) => {
+    run: ({ session, tool, standing, mode, rules, verdict, reused }, context) => {
       if (reused !== undefined) return { reservations: [] };
-      const { audience, mutates, name, rateLimitPerHour } = tool.definition;
+      const { audience, mutates } = tool.definition;
       // Whoever runs the gate must be able to act when it runs out of space.
       if (mutates && audience !== 'operator' && space.isLow()) {
         return refuse('DISK_NEARLY_FULL', 'disk-space', 'The disk that holds the log is nearly full.', {
@@ -34,7 +44,10 @@ export function checkLimits(
           retryAfterMs: 10_000,
         });
       }
-      const reservations = reservationsFor(rules.limits, session.agent, name, rateLimitPerHour);
+      const { agent } = session;
+      const roles = standing.roles ?? rules.rolesOf(agent);
+      const limited = { tool: tool.definition, agent, roles, mode, profile: profile() };
+      const reservations = planReservations(limited, rules.limits, limitsOf(mode));
       if (verdict.effect !== 'require_approval') return { reservations };
       const { budget, spent, lease } = store.findSession(session.id) ?? session;
       if (isSpent(budget, spent) || isSpent(lease.budget, lease.spent)) return budgetSpent();
@@ -45,21 +58,6 @@ export function checkLimits(
       return { reservations };
     },
   };
-}
-
-function reservationsFor(limits: Limits, agent: string, tool: string, perHour: number | undefined): Reservation[] {
-  const rate = limits.rates.find(({ tools }) => tools.some((pattern) => matchesName(pattern, tool)));
-  const key = `${tool} ${agent}`;
-  const reservations = (rate?.limits ?? []).map(({ windowMs, calls }) => ({
-    key,
-    windowMs,
-    limit: calls,
-    rule: `rate-limit-${windowMs / 1000}s`,
-  }));
-  if (perHour !== undefined) {
-    reservations.push({ key: `definition ${key}`, windowMs: hourMs, limit: perHour, rule: 'rate-limit-of-the-tool' });
-  }
-  return reservations;
 }
 
 function isSpent(budget: Budget, spent: Spending): boolean {

@@ -4,7 +4,7 @@ import { requirement } from '../../../../test/requirement.ts';
 import { modes } from '../model/session.ts';
 import { checkMode } from './check-mode.ts';
 import { assertRefused, clock, toolOf } from './facts.test-kit.ts';
-import { openTestStore } from './store.test-kit.ts';
+import { changeTestMode, openTestStore } from './store.test-kit.ts';
 
 test('a tool runs in the modes it names and in no other', () => {
   const tool = toolOf({ name: 'files.write', allowedModes: ['NORMAL', 'ALERT'] });
@@ -29,9 +29,9 @@ test('a change of mode holds for the very next call', async (t) => {
   const stage = checkMode(store);
   const tool = toolOf({ allowedModes: ['NORMAL'] });
   assert.deepEqual(stage.run({ tool }, clock), { mode: 'NORMAL' });
-  await store.setMode('LOCKDOWN');
+  await changeTestMode(store, 'LOCKDOWN');
   assert.ok('code' in stage.run({ tool }, clock));
-  await store.setMode('NORMAL');
+  await changeTestMode(store, 'NORMAL');
   assert.deepEqual(stage.run({ tool }, clock), { mode: 'NORMAL' });
 });
 
@@ -39,4 +39,25 @@ test('a mode that cannot be read lets nothing through', () => {
   requirement('PIPE-2');
   const stage = checkMode({ readMode: () => assert.fail('no mode') });
   assert.throws(() => stage.run({ tool: toolOf() }, clock), /no mode/);
+});
+
+test('where a mode is closed, only what a rule names for it gets through, and administration', () => {
+  const asked: string[] = [];
+  const stage = checkMode(
+    { readMode: () => 'LOCKDOWN' },
+    {
+      isClosed: (mode) => mode === 'LOCKDOWN',
+      isOpenedByName: ({ name }, mode) => asked.push(`${name} ${mode}`) > 0 && name === 'files.read',
+    },
+  );
+  assert.deepEqual(stage.run({ tool: toolOf({ name: 'files.read' }) }, clock), { mode: 'LOCKDOWN' });
+  assertRefused(stage.run({ tool: toolOf({ name: 'files.list' }) }, clock), {
+    code: 'MODE_FORBIDS',
+    rule: 'mode-lockdown',
+    remedy: 'An operator can change the mode, or name LOCKDOWN under modes of a rule for files.list.',
+  });
+  assert.deepEqual(stage.run({ tool: toolOf({ name: 'mode.set', audience: 'operator' }) }, clock), {
+    mode: 'LOCKDOWN',
+  });
+  assert.deepEqual(asked, ['files.read LOCKDOWN', 'files.list LOCKDOWN']);
 });

@@ -3,16 +3,37 @@ import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
 import type { Refusal } from '../model/refusal.ts';
+import { defaultSettings } from '../model/organisation.ts';
+import type { Organisation } from '../model/organisation.ts';
 import type { Mode, Session } from '../model/session.ts';
 import { confirmStanding } from './confirm-standing.ts';
 import { allow, assertRefused, clock, judgedAs, leaseOf, nowMs, rulesOf, sessionOf } from './facts.test-kit.ts';
-import { createTestSession, openTestStore } from './store.test-kit.ts';
+import { changeTestMode, createTestSession, openTestStore } from './store.test-kit.ts';
 
-const facts = { ...judgedAs(allow), session: sessionOf(), lease: leaseOf(), mode: 'NORMAL' as const, intentIndex: 0 };
+const organisation: Organisation = { settings: defaultSettings, teams: [], members: [], permissions: [] };
+const facts = {
+  ...judgedAs(allow),
+  session: sessionOf(),
+  lease: leaseOf(),
+  organisation,
+  mode: 'NORMAL' as const,
+  intentIndex: 0,
+};
 
-function confirm(now: { readonly session?: Session | undefined; readonly mode?: Mode; readonly hash?: string }) {
+interface Now {
+  readonly session?: Session | undefined;
+  readonly mode?: Mode;
+  readonly organisation?: Organisation;
+  readonly hash?: string;
+}
+
+function confirm(now: Now) {
   const session = 'session' in now ? now.session : facts.session;
-  const store = { findStanding: () => session, readMode: () => now.mode ?? 'NORMAL' };
+  const store = {
+    findStanding: () => session,
+    readMode: () => now.mode ?? 'NORMAL',
+    readOrganisation: () => now.organisation ?? organisation,
+  } as const;
   return confirmStanding(store, () => rulesOf({ hash: now.hash ?? facts.rules.hash })).run(facts, clock);
 }
 
@@ -26,6 +47,11 @@ test('what still holds goes on', () => {
 test('a change of mode stops the call, also to a mode that would have allowed it', () => {
   const refusal = assertRefused(confirm({ mode: 'ALERT' }), again);
   assert.equal(refusal.message, 'The mode changed from NORMAL to ALERT while the call was on its way.');
+});
+
+test('a change of the organisation stops the call', () => {
+  const refusal = assertRefused(confirm({ organisation: { ...organisation } }), again);
+  assert.equal(refusal.message, 'The organisation changed while the call was on its way.');
 });
 
 test('a change of rules stops the call', () => {
@@ -59,7 +85,11 @@ test('a lease that was revoked, expired or replaced since the decision stops the
 
 test('what cannot be confirmed does not run', () => {
   requirement('PIPE-2');
-  const store = { findStanding: () => facts.session, readMode: () => 'NORMAL' as const };
+  const store = {
+    findStanding: () => facts.session,
+    readMode: () => 'NORMAL' as const,
+    readOrganisation: () => organisation,
+  };
   assert.throws(() => confirmStanding(store, () => assert.fail('no rules')).run(facts, clock), /no rules/);
 });
 
@@ -67,11 +97,12 @@ test('what an operator does to the store is seen at once', async (t) => {
   const store = await openTestStore(t);
   const session = await createTestSession(store);
   const stage = confirmStanding(store, () => facts.rules);
-  const run = () => stage.run({ ...facts, session, lease: session.lease }, { nowMs: Date.now });
+  const run = () =>
+    stage.run({ ...facts, session, lease: session.lease, organisation: store.readOrganisation() }, { nowMs: Date.now });
   assert.deepEqual(Object.keys(run()), ['confirmedAtMs']);
-  await store.setMode('LOCKDOWN');
+  await changeTestMode(store, 'LOCKDOWN');
   assertRefused(run(), again);
-  await store.setMode('NORMAL');
+  await changeTestMode(store, 'NORMAL');
   await store.grantLease(session.id, { id: randomUUIDv7(), tools: ['*'] }, Date.now());
   assertRefused(run(), again);
   await store.revokeLease(session.id, Date.now());

@@ -8,6 +8,7 @@ import { refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import { ToolFailure, ToolRefused } from '../model/tool.ts';
 import type { AnyTool, ToolContext } from '../model/tool.ts';
+import { RunningCalls } from '../modes/running-calls.ts';
 import { executeTool } from './execute-tool.ts';
 import {
   allow,
@@ -39,6 +40,7 @@ function factsOf(tool: AnyTool, { signal = still, timeoutMs = 10_000, ...reuse }
     effectiveTimeoutMs: timeoutMs,
     session: sessionOf(),
     lease: leaseOf(),
+    standing: {},
     mode: 'NORMAL' as const,
     intentIndex: 7,
     confirmedAtMs: 0,
@@ -187,4 +189,24 @@ test('a passing failure is tried once more, and only where running twice is like
   const lasting = flaky(true, new ToolFailure('NOT_FOUND', 'Gone.'));
   assert.equal((await failureOf(execute(lasting.tool))).code, 'NOT_FOUND');
   assert.equal(lasting.runs(), 1);
+});
+
+test('LOCKDOWN stops a tool that changes something, and the outcome says why', async () => {
+  const underWay = new RunningCalls(() => 'NORMAL');
+  const stoppable = executeTool(createToolContexts(contextParts), { running: underWay });
+  const tool = toolOf(
+    { mutates: true },
+    {
+      run: (_args, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason as Error));
+        }),
+    },
+  );
+  const executing = stoppable.run(factsOf(tool), clock) as Promise<Executed | Refusal>;
+  assert.deepEqual(underWay.stopChanging(), [callOf().callId]);
+  const failure = await failureOf(executing);
+  assert.equal(failure.code, 'CANCELLED');
+  assert.match(failure.message, /LOCKDOWN began/);
+  assert.deepEqual(underWay.stopChanging(), [], 'what has ended is not stopped again');
 });

@@ -2,6 +2,7 @@ import { describeCode } from '@sallyport/contract';
 import { openDeadline, runBuiltin } from '../executors/run-builtin.ts';
 import type { ToolContextFactory } from '../executors/tool-context.ts';
 import type * as facts from '../model/call.ts';
+import type { RunningCalls } from '../modes/running-calls.ts';
 import { ToolRefused } from '../model/tool.ts';
 import type { AnyTool } from '../model/tool.ts';
 import type { Stage } from '../pipeline/stage.ts';
@@ -11,6 +12,7 @@ type Needs = facts.Begun &
   facts.Resolved &
   facts.ArgumentsChecked &
   facts.Leased &
+  facts.Permitted &
   facts.ModeRead &
   facts.Judged &
   facts.ReuseChecked &
@@ -20,7 +22,7 @@ type Needs = facts.Begun &
 /** The effect. Needs a durable intent and a standing that was confirmed a moment ago. */
 export function executeTool(
   createContext: ToolContextFactory,
-  options: { readonly graceMs?: number } = {},
+  options: { readonly graceMs?: number; readonly running?: Pick<RunningCalls, 'enter'> } = {},
 ): Stage<Needs, facts.Executed> {
   return {
     name: 'execute-tool',
@@ -29,7 +31,9 @@ export function executeTool(
         return { execution: { result: { ok: true, output: call.reused.output }, usage: {}, beforeImages: [] } };
       }
       const beganAtMs = performance.now();
-      const deadline = openDeadline(call.signal, call.effectiveTimeoutMs);
+      const running = options.running?.enter({ callId: call.callId, tool: call.tool.definition, mode: call.mode });
+      const signal = running === undefined ? call.signal : AbortSignal.any([call.signal, running.signal]);
+      const deadline = openDeadline(signal, call.effectiveTimeoutMs);
       try {
         const observed = createContext(call, deadline.signal);
         const run = () => call.tool.run(call.arguments.value, observed.context);
@@ -43,6 +47,7 @@ export function executeTool(
         throw error;
       } finally {
         deadline.close();
+        running?.leave();
       }
     },
   };

@@ -5,11 +5,12 @@ import type { Question, Rules, Verdict } from '../model/verdict.ts';
 import { allow, argumentsOf, askFirst, assertRefused, clock, rulesOf, sessionOf, toolOf } from './facts.test-kit.ts';
 import { judgeCall } from './judge-call.ts';
 
-const facts = { ...argumentsOf(), session: sessionOf(), tool: toolOf(), mode: 'ALERT' as const };
+const facts = { ...argumentsOf(), session: sessionOf(), tool: toolOf(), standing: {}, mode: 'ALERT' as const };
 const ignore = (): void => undefined;
+const noHistory = { of: () => assert.fail('no rule looks at it') };
 
 function judge(rules: Rules) {
-  return judgeCall(() => rules, ignore).run(facts, clock);
+  return judgeCall(() => rules, noHistory, ignore).run(facts, clock);
 }
 
 test('the rules are asked about tool, caller, mode, time, arguments and what the call touches', () => {
@@ -63,7 +64,7 @@ test('rules that fail, or that are not there, deny, and the operator can find ou
   const failing = rulesOf({ judge: () => assert.fail('a broken rule with secret inside') });
   for (const currentRules of [() => failing, () => assert.fail('no rules')]) {
     const reported: unknown[] = [];
-    const stage = judgeCall(currentRules, (error) => reported.push(error));
+    const stage = judgeCall(currentRules, noHistory, (error) => reported.push(error));
     const refusal = assertRefused(stage.run(facts, clock), {
       code: 'RULE_DENIES',
       rule: 'rule-failed',
@@ -72,4 +73,14 @@ test('rules that fail, or that are not there, deny, and the operator can find ou
     assert.ok(!refusal.message.includes('secret'));
     assert.equal(reported.length, 1);
   }
+});
+
+test('rules that ask what the session did before are told', () => {
+  const past = [{ tool: 'web.fetch', startedAtMs: 7 }];
+  const questions: Question[] = [];
+  const rules = rulesOf({ looksAtHistory: true, judge: (question) => (questions.push(question), allow) });
+  const asked: string[] = [];
+  const history = { of: (id: string) => (asked.push(id), past) };
+  void judgeCall(() => rules, history, ignore).run(facts, clock);
+  assert.deepEqual([asked, questions[0]?.history], [[facts.session.id], past]);
 });

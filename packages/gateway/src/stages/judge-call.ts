@@ -1,4 +1,5 @@
-import type { ArgumentsChecked, Judged, ModeRead, Opened, Resolved } from '../model/call.ts';
+import type { SessionHistory } from '../governance/session-history.ts';
+import type { ArgumentsChecked, Judged, ModeRead, Opened, Permitted, Resolved } from '../model/call.ts';
 import { refuse } from '../model/refusal.ts';
 import type { Rules, Verdict } from '../model/verdict.ts';
 import type { Stage } from '../pipeline/stage.ts';
@@ -6,18 +7,21 @@ import type { Stage } from '../pipeline/stage.ts';
 /** Asks the rules. Whatever goes wrong in them is a denial; `reportFailure` hears why. */
 export function judgeCall(
   currentRules: () => Rules,
+  history: Pick<SessionHistory, 'of'>,
   reportFailure: (error: unknown) => void,
-): Stage<Opened & Resolved & ArgumentsChecked & ModeRead, Judged> {
+): Stage<Opened & Resolved & ArgumentsChecked & Permitted & ModeRead, Judged> {
   return {
     name: 'judge-call',
-    run: ({ session, tool, resources, mode, arguments: { value } }, context) => {
+    run: ({ session, tool, resources, standing, mode, arguments: { value } }, context) => {
       let rules: Rules;
       let verdict: Verdict;
       try {
         const { principal, agent } = session;
         rules = currentRules();
         const nowMs = context.nowMs();
-        verdict = rules.judge({ tool: tool.definition, principal, agent, mode, resources, arguments: value, nowMs });
+        const asked = { tool: tool.definition, principal, agent, mode, resources, arguments: value, nowMs };
+        const past = rules.looksAtHistory ? { history: history.of(session.id) } : {};
+        verdict = rules.judge({ ...asked, ...standing, ...past });
       } catch (error) {
         reportFailure(error);
         return refuse('RULE_DENIES', 'rule-failed', 'A rule failed while it was applied, so the call is denied.', {

@@ -12,6 +12,7 @@ export type Previewable = facts.Begun &
   facts.Resolved &
   facts.ArgumentsChecked &
   facts.Leased &
+  facts.Permitted &
   facts.ModeRead &
   facts.Judged;
 

@@ -103,7 +103,10 @@ function ask(asked: Asked = {}, more: { readonly reused?: { readonly output: nul
     ...more,
   };
   return Promise.resolve(
-    stage().run({ ...facts, traceId, session, lease: session.lease, tool, mode }, clock) as Promise<Answer>,
+    stage().run(
+      { ...facts, traceId, session, lease: session.lease, standing: {}, tool, mode },
+      clock,
+    ) as Promise<Answer>,
   );
 }
 
@@ -219,6 +222,21 @@ test('what was approved runs: with its task named, or simply sent again', async 
   };
   assert.deepEqual(await askAgent({ call: { approvalTaskId: task.id } }), { consent });
   assert.deepEqual(await askAgent(), { consent });
+});
+
+test('an approval that nobody used in time is none any more, and neither is one of the future', async () => {
+  await askAgent();
+  const task = store.decide('approved');
+  for (const [decidedAtMs, isGood] of [
+    [nowMs - 300_000, true],
+    [nowMs - 300_001, false],
+    [nowMs + 60_001, false],
+  ] as const) {
+    store.tasks[0] = { ...task, decidedAtMs };
+    const answer = await askAgent({ call: { approvalTaskId: task.id } });
+    assert.equal('consent' in answer, isGood);
+    if (!isGood) assert.equal((answer as Refusal).code, 'APPROVAL_EXPIRED');
+  }
 });
 
 test('an approval is for exactly the call and the effect that was shown', async () => {
@@ -368,6 +386,33 @@ test('a plan lets its steps through in their order, each soon after the one befo
   assert.equal(((await step('b')) as Refusal).code, 'CONFIRM_TOKEN_SCOPE');
   store.plan = { ...plan, approvedSteps: [1] };
   assert.ok('consent' in (await step('b')));
+});
+
+test('a step that needs no consent is counted too, and a token ends with a change of rules or mode', async () => {
+  requirement('APPR-8');
+  const shaOf = (path: string) => callSha256('notes.read', argumentsOf({ path }).arguments.sha256);
+  const steps = ['a', 'b'].map((path) => ({ tool: 'notes.read', callSha256: shaOf(path) }) as PlanStep);
+  store.plan = { id: 'p', status: 'approved', approvedSteps: [0, 1], started: 0, steps } as unknown as Plan;
+  const { token: confirmToken } = tokens.issue({
+    sessionId: agent.id,
+    traceId,
+    calls: steps.map((step) => step.callSha256),
+    tools: ['notes.read'],
+    rulesHash: 'ab'.repeat(32),
+    mode: 'NORMAL',
+    issuedBy: 'olga',
+    issuedAtMs: nowMs,
+    expiresAtMs: nowMs + 3_600_000,
+    reusable: false,
+    planId: 'p',
+  });
+  const { consent } = assertPassed(await askAgent({ verdict: allow, call: { confirmToken } }));
+  assert.equal(consent?.how, 'confirm-token');
+  const outOfTurn = (await askAgent({ verdict: allow, path: 'b', call: { confirmToken } })) as Refusal;
+  assert.equal(outOfTurn.code, 'CONFIRM_TOKEN_SCOPE');
+  for (const changed of [{ rulesHash: 'cd'.repeat(32) }, { mode: 'ALERT' }] as Asked[]) {
+    assert.equal(((await askAgent({ ...changed, call: { confirmToken } })) as Refusal).code, 'CONFIRM_TOKEN_EXPIRED');
+  }
 });
 
 test('known secrets are not shown in the effect', async () => {

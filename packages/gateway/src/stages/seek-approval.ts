@@ -20,6 +20,7 @@ type Needs = facts.Begun &
   facts.Resolved &
   facts.ArgumentsChecked &
   facts.Leased &
+  facts.Permitted &
   facts.ModeRead &
   facts.Judged &
   facts.ReuseChecked;
@@ -43,6 +44,7 @@ export interface ApprovalParts {
 
 /** How long after the step before it a step of a plan may begin. */
 const stepPauseMs = 60_000;
+const clockToleranceMs = 60_000;
 
 /**
  * Where the verdict asks for a person: shows the effect, and lets through only what a person decided about exactly this
@@ -66,6 +68,7 @@ export function seekApproval(
       const bound = bindCall(call, shown);
       return (
         useToken(call, bound, parts, context) ??
+        useApproved(call, bound, parts, context) ??
         useStanding(call, bound, parts, context) ??
         (await useTask(call, bound, shown, redactor, parts, context))
       );
@@ -163,6 +166,20 @@ function useStanding(
   return { consent: { by: standing.grantedBy, how: 'standing-approval', atMs: standing.grantedAtMs, binding, use } };
 }
 
+/** Undefined when nobody has approved exactly this call, or what they approved has run. */
+function useApproved(
+  { session, approvalTaskId }: Needs,
+  { binding }: Binding,
+  { store, limits }: ApprovalParts,
+  context: Context,
+): facts.Consented | undefined {
+  const task = approvalTaskId ? store.findApproval(approvalTaskId) : store.findApprovalByBinding(session.id, binding);
+  if (task?.sessionId !== session.id || task.binding !== binding || task.status !== 'approved') return undefined;
+  // Who agreed an hour ago may think otherwise now. A decision of the future means that the clock was moved back.
+  const ageMs = context.nowMs() - (task.decidedAtMs ?? 0);
+  return ageMs >= -clockToleranceMs && ageMs <= limits().expireAfterMs ? consentOf(task) : undefined;
+}
+
 async function useTask(
   call: Needs,
   bound: Binding,
@@ -181,8 +198,6 @@ async function useTask(
     const remedy = 'Send the call without approval_task_id; a person will see the new effect.';
     return refuse('APPROVAL_MISMATCH', verdict.rule, message, { remedy });
   }
-  const decided = task ?? store.findApprovalByBinding(session.id, bound.binding);
-  if (decided?.status === 'approved') return consentOf(decided);
   // Asking again without naming the task begins anew, unless somebody is still thinking about it.
   if (task !== undefined && task.status !== 'pending') return refuseDecided(task, call);
   return openTask(call, bound, effect, redactor, parts, context);
@@ -205,6 +220,11 @@ function refuseDecided(task: ApprovalTask, { verdict }: Needs): Refusal {
         approval,
       });
     }
+    case 'approved':
+      return refuse('APPROVAL_EXPIRED', verdict.rule, 'The approval was given too long ago.', {
+        remedy: again,
+        approval,
+      });
     case 'expired':
       return refuse('APPROVAL_EXPIRED', verdict.rule, 'Nobody decided in time.', { remedy: again, approval });
     default:

@@ -7,7 +7,7 @@ import type { JsonObject } from '@sallyport/contract';
 import { createSigningKey } from '../audit/checkpoint.ts';
 import { decodeLeaf } from '../audit/leaf.ts';
 import type { Leaf } from '../audit/leaf.ts';
-import type { Session } from '../model/session.ts';
+import type { Mode, Session } from '../model/session.ts';
 import { openSqliteStore } from '../storage/sqlite/sqlite-store.ts';
 import type { NewSession, Store } from '../storage/stores.ts';
 
@@ -45,6 +45,11 @@ export async function createTestSession(store: Store, more: Partial<NewSession> 
   const session = store.findSession(id);
   if (session === undefined) throw new Error('the session was not created');
   return session;
+}
+
+/** Any mode after any other: for tests that are about something else. */
+export async function changeTestMode(store: Store, to: Mode): Promise<void> {
+  await store.changeMode({ from: store.readMode(), to, by: 'olga', cause: 'a test', atMs: Date.now() });
 }
 
 export interface TestRecord {

@@ -11,6 +11,7 @@ import type {
   StandingApproval,
 } from '../model/approval.ts';
 import type { Door, KeptResult, Reservation } from '../model/call.ts';
+import type { Organisation, OrganisationChange } from '../model/organisation.ts';
 import type { Budget, Lease, LeaseScope, Mode, Principal, Session } from '../model/session.ts';
 
 /** What becomes one leaf of the log. Everything a caller chose stands in `payload`, already redacted. */
@@ -232,7 +233,10 @@ export interface ApprovalIndex {
   readonly openApproval: (task: NewApproval) => Promise<ApprovalTask>;
   /** Undefined when the task is not pending any more, is too old, or shows another effect. */
   readonly decideApproval: (decision: Decision) => Promise<ApprovalTask | undefined>;
-  /** Ends what nobody decided in time, and marks whom to remind. Each task is returned once in each of the two lists. */
+  /**
+   * Ends what nobody decided in time, with a record of it in the log, in one commit; and marks whom to remind. Each task
+   * is returned once in each of the two lists. Of many, some at a time: what is left is still due.
+   */
   readonly ageApprovals: (
     nowMs: number,
   ) => Promise<{ readonly expired: readonly ApprovalTask[]; readonly reminders: readonly ApprovalTask[] }>;
@@ -265,6 +269,36 @@ export interface ApprovalIndex {
   }) => readonly StandingApproval[];
 }
 
+/** One change of the mode: who or what made it, and why. */
+export interface ModeChange {
+  readonly from: Mode;
+  readonly to: Mode;
+  /** The person. Absent: the gate did it by itself. */
+  readonly by?: string;
+  readonly cause: string;
+  readonly atMs: number;
+}
+
+/** The mode, and how it came about. */
+export interface ModeLog {
+  readonly readMode: () => Mode;
+  /**
+   * One transaction: the mode, its history and a record in the log. False, and nothing changes, when the mode is not
+   * `from` any more. Reads show the new mode from the moment the promise resolves.
+   */
+  readonly changeMode: (change: ModeChange) => Promise<boolean>;
+  /** Newest first. */
+  readonly listModeChanges: (limit: number) => readonly ModeChange[];
+}
+
+/** Who works here. Small, and read whole. */
+export interface OrganisationIndex {
+  /** As it is now; the same object until something changes. */
+  readonly readOrganisation: () => Organisation;
+  /** False when there was nothing to remove. */
+  readonly changeOrganisation: (change: OrganisationChange) => Promise<boolean>;
+}
+
 /**
  * Everything the gate remembers. One daemon owns a store; all methods may be called concurrently.
  *
@@ -274,7 +308,7 @@ export interface ApprovalIndex {
  * Failure: a write that could not be made durable rejects, and so does every later one (`sealed`), because a log
  * with a hole proves nothing. Reads go on. A restart is the way back.
  */
-export interface Store extends ContentIndex, SecretIndex, ToolPins, ApprovalIndex {
+export interface Store extends ContentIndex, SecretIndex, ToolPins, ApprovalIndex, ModeLog, OrganisationIndex {
   /** One transaction: the session is active, budget and limits have room and are charged, the intent is written. */
   readonly admit: (admission: Admission) => Promise<Admitted>;
   /** Writes the outcome and closes the intent. Rejects when no such intent is open. */
@@ -289,7 +323,6 @@ export interface Store extends ContentIndex, SecretIndex, ToolPins, ApprovalInde
   readonly grantLease: (sessionId: string, lease: NewLease, nowMs: number) => Promise<boolean>;
   /** False when no lease is in force. */
   readonly revokeLease: (sessionId: string, nowMs: number) => Promise<boolean>;
-  readonly setMode: (mode: Mode) => Promise<void>;
 
   // Point reads. They see every write whose promise has resolved.
   readonly findSessionByToken: (tokenSha256: string) => Session | undefined;
@@ -300,7 +333,6 @@ export interface Store extends ContentIndex, SecretIndex, ToolPins, ApprovalInde
   readonly listSessions: () => readonly Session[];
   /** All leases of a session, oldest first. */
   readonly listLeases: (sessionId: string) => readonly Lease[];
-  readonly readMode: () => Mode;
   readonly findDedupe: (sessionId: string, key: string, nowMs: number) => DedupeEntry | undefined;
   /** How much of a window is used, and when it ends. Advice: only `admit` decides. */
   readonly usedOf: (reservation: Reservation, nowMs: number) => { readonly used: number; readonly resetsInMs: number };

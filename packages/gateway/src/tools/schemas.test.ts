@@ -3,11 +3,14 @@ import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { requirement } from '../../../../test/requirement.ts';
 import type { Store } from '../storage/stores.ts';
+import { approvalTools } from './approvals/index.ts';
 import { artifactTools } from './artifacts/index.ts';
 import { contentTools } from './content/index.ts';
 import { fileTools } from './files/index.ts';
 import { gitTools } from './git/index.ts';
 import { leaseTools } from './leases/leases.ts';
+import { modeTools } from './modes/modes.ts';
+import { organisationTools } from './organisation/index.ts';
 import { peopleTools } from './people/people.ts';
 import { secretTools } from './secrets/secrets.ts';
 import { shellTools } from './shell/index.ts';
@@ -16,12 +19,15 @@ import { sessionTools } from './sessions/sessions.ts';
 // Definitions need none of what the tools work with.
 const nothing = {} as never;
 const tools = [
+  ...approvalTools(nothing),
   ...fileTools(),
   ...shellTools(),
   ...gitTools(),
   ...contentTools(nothing),
   ...artifactTools(nothing),
   ...leaseTools({} as Store),
+  ...modeTools(nothing),
+  ...organisationTools(nothing),
   ...peopleTools({} as Store, { workspace: '/' }),
   ...secretTools(nothing),
   ...sessionTools({} as Store, { workspace: '/' }),

@@ -12,8 +12,9 @@ import type { Database, Row, Statement } from './database.ts';
 export class ApprovalReader {
   readonly #find: Statement;
   readonly #findByBinding: Statement;
-  readonly #list: Statement;
-  readonly #deadline: Statement;
+  readonly #lists: Readonly<Record<'all' | 'status' | 'session' | 'sessionStatus', Statement>>;
+  readonly #nextExpiry: Statement;
+  readonly #nextReminder: Statement;
   readonly #standing: Statement;
   readonly #findPlan: Statement;
   readonly #plans: Statement;
@@ -23,13 +24,23 @@ export class ApprovalReader {
     this.#findByBinding = database.prepare(
       'SELECT * FROM approvals WHERE session_id = ? AND binding = ? ORDER BY created_at_ms DESC, id DESC LIMIT 1',
     );
-    this.#list = database.prepare(
-      `SELECT * FROM approvals WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR session_id = ?2)
-       ORDER BY created_at_ms DESC, id DESC LIMIT ?3`,
+    // One statement a filter: with optional conditions in one, no index would serve any of them.
+    const list = (conditions: string): Statement =>
+      database.prepare(`SELECT * FROM approvals ${conditions} ORDER BY created_at_ms DESC, id DESC LIMIT ?`);
+    this.#lists = {
+      all: list(''),
+      status: list('WHERE status = ?'),
+      session: list('WHERE session_id = ?'),
+      sessionStatus: list('WHERE session_id = ? AND status = ?'),
+    };
+    // The planner would look at every pending row.
+    this.#nextExpiry = database.prepare(
+      `SELECT expires_at_ms AS next FROM approvals INDEXED BY approvals_to_expire
+       WHERE status = 'pending' ORDER BY expires_at_ms LIMIT 1`,
     );
-    this.#deadline = database.prepare(
-      `SELECT min(CASE WHEN reminded_at_ms IS NULL THEN min(remind_at_ms, expires_at_ms) ELSE expires_at_ms END) AS next
-       FROM approvals WHERE status = 'pending'`,
+    this.#nextReminder = database.prepare(
+      `SELECT remind_at_ms AS next FROM approvals INDEXED BY approvals_to_remind
+       WHERE status = 'pending' AND reminded_at_ms IS NULL ORDER BY remind_at_ms LIMIT 1`,
     );
     this.#standing = database.prepare(
       `SELECT * FROM standing_approvals WHERE (?1 IS NULL OR session_id = ?1) AND expires_at_ms > ?2
@@ -56,12 +67,19 @@ export class ApprovalReader {
     readonly sessionId?: string;
     readonly limit: number;
   }): ApprovalTask[] {
-    return this.#list.all(filter.status ?? null, filter.sessionId ?? null, filter.limit).map(taskOf);
+    const { status, sessionId, limit } = filter;
+    const { all, status: ofStatus, session, sessionStatus } = this.#lists;
+    if (sessionId === undefined)
+      return (status === undefined ? all.all(limit) : ofStatus.all(status, limit)).map(taskOf);
+    return (status === undefined ? session.all(sessionId, limit) : sessionStatus.all(sessionId, status, limit)).map(
+      taskOf,
+    );
   }
 
   nextDeadlineMs(): number | undefined {
-    const next = this.#deadline.get()?.['next'];
-    return typeof next === 'number' ? next : undefined;
+    const deadlines = [this.#nextExpiry, this.#nextReminder].map((statement) => statement.get()?.['next']);
+    const next = Math.min(...deadlines.filter((deadline) => typeof deadline === 'number'));
+    return Number.isFinite(next) ? next : undefined;
   }
 
   listStanding({ sessionId, nowMs }: { readonly sessionId?: string; readonly nowMs: number }): StandingApproval[] {

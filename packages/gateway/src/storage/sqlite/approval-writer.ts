@@ -1,3 +1,4 @@
+import { canonicalJson } from '@sallyport/contract';
 import type {
   ApprovalTask,
   ConsentUse,
@@ -8,17 +9,23 @@ import type {
   PlanDecision,
   StandingApproval,
 } from '../../model/approval.ts';
+import type { LogEntry } from '../stores.ts';
 import { ApprovalReader } from './approval-reader.ts';
 import type { Database, Statement } from './database.ts';
+import type { LogAppender } from './log-appender.ts';
 
 const mostRuns = 20;
+/** So that calls do not wait long for the writer when thousands are due at once. */
+const mostAged = 250;
 
 /** Approvals, tokens and plans, inside the writer's transaction. */
 export class ApprovalWriter {
   readonly #read: ApprovalReader;
   readonly #sql: ReturnType<typeof prepare>;
+  readonly #log: LogAppender;
 
-  constructor(database: Database) {
+  constructor(database: Database, log: LogAppender) {
+    this.#log = log;
     this.#read = new ApprovalReader(database);
     this.#sql = prepare(database);
   }
@@ -50,10 +57,9 @@ export class ApprovalWriter {
         return this.#mustFind(String(row['id']));
       });
     this.#sql.expirePlans.run(nowMs, nowMs);
-    return {
-      expired: take(this.#sql.dueToExpire, this.#sql.expire),
-      reminders: take(this.#sql.dueToRemind, this.#sql.remind),
-    };
+    const expired = take(this.#sql.dueToExpire, this.#sql.expire);
+    for (const task of expired) this.#log.append(expiryEntry(task, nowMs));
+    return { expired, reminders: take(this.#sql.dueToRemind, this.#sql.remind) };
   }
 
   /** Whether the consent is still good. Nothing comes between this and `use`. */
@@ -131,6 +137,11 @@ export class ApprovalWriter {
   }
 }
 
+function expiryEntry({ id, callId, sessionId, tool, agent }: ApprovalTask, timeMs: number): LogEntry {
+  const payload = canonicalJson({ event: 'approval_expired', task: id, tool, agent });
+  return { kind: 'event', result: 'denied', timeMs, callId, sessionId, payload };
+}
+
 function prepare(database: Database) {
   return {
     open: database.prepare(
@@ -144,12 +155,17 @@ function prepare(database: Database) {
       `UPDATE approvals SET status = ?, runs_left = wanted * ?, decided_at_ms = ?, decided_by = ?, note = ?
        WHERE id = ? AND status = 'pending' AND effect_sha256 = ? AND expires_at_ms > ?`,
     ),
-    dueToExpire: database.prepare(`SELECT id FROM approvals WHERE status = 'pending' AND expires_at_ms <= ?`),
+    dueToExpire: database.prepare(
+      `SELECT id FROM approvals INDEXED BY approvals_to_expire WHERE status = 'pending' AND expires_at_ms <= ?
+       ORDER BY expires_at_ms LIMIT ${mostAged}`,
+    ),
     expire: database.prepare(
       `UPDATE approvals SET status = 'expired', decided_at_ms = ?, decided_by = 'timeout' WHERE id = ?`,
     ),
     dueToRemind: database.prepare(
-      `SELECT id FROM approvals WHERE status = 'pending' AND reminded_at_ms IS NULL AND remind_at_ms <= ?`,
+      `SELECT id FROM approvals INDEXED BY approvals_to_remind
+       WHERE status = 'pending' AND reminded_at_ms IS NULL AND remind_at_ms <= ?
+       ORDER BY remind_at_ms LIMIT ${mostAged}`,
     ),
     remind: database.prepare('UPDATE approvals SET reminded_at_ms = ? WHERE id = ?'),
     useRun: database.prepare(

@@ -154,6 +154,9 @@ const migrations: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX approvals_by_binding ON approvals (session_id, binding, created_at_ms);
   CREATE INDEX approvals_by_status ON approvals (status, created_at_ms);
+  CREATE INDEX approvals_by_session ON approvals (session_id, status, created_at_ms);
+  CREATE INDEX approvals_to_expire ON approvals (expires_at_ms) WHERE status = 'pending';
+  CREATE INDEX approvals_to_remind ON approvals (remind_at_ms) WHERE status = 'pending' AND reminded_at_ms IS NULL;
 
   CREATE TABLE approval_requests (
     approval_id TEXT NOT NULL REFERENCES approvals (id) ON DELETE CASCADE,
@@ -193,6 +196,41 @@ const migrations: readonly string[] = [
     last_outcome_at_ms INTEGER
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX plans_by_session ON plans (session_id, created_at_ms);
+
+  CREATE TABLE mode_changes (
+    position INTEGER PRIMARY KEY,
+    from_mode TEXT NOT NULL,
+    to_mode TEXT NOT NULL,
+    changed_by TEXT,
+    cause TEXT NOT NULL,
+    at_ms INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE teams (
+    name TEXT PRIMARY KEY,
+    senior TEXT
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE members (
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    team TEXT REFERENCES teams (name) ON DELETE SET NULL,
+    role TEXT,
+    senior TEXT,
+    system_prompt TEXT,
+    added_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (kind, name)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE permissions (
+    level TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    tools TEXT NOT NULL,
+    effect TEXT NOT NULL,
+    given_by TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY (level, subject, tools)
+  ) STRICT, WITHOUT ROWID;
   `,
 ];
 

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { Json } from '@sallyport/contract';
 import type { Reservation } from '../../model/call.ts';
 import { ConfigError, Fault } from '../../model/fault.ts';
-import { modes } from '../../model/session.ts';
+import type { Organisation, OrganisationChange } from '../../model/organisation.ts';
 import type {
   ApprovalTask,
   Decision,
@@ -19,6 +19,8 @@ import type { Statement } from './database.ts';
 import { ApprovalReader } from './approval-reader.ts';
 import { Database } from './database.ts';
 import { readRecord } from './log-reader.ts';
+import { ModeReader } from './mode-reader.ts';
+import { OrganisationReader } from './organisation-reader.ts';
 import { SessionReader } from './session-reader.ts';
 import type { FromWriter, ToWriter } from './writer-thread.ts';
 import type { Operation, Recorded, WriterOptions, Written } from './writer.ts';
@@ -52,6 +54,8 @@ class SqliteStore implements stores.Store {
   readonly #reader: Database;
   readonly #approvals: ApprovalReader;
   readonly #content: ContentReader;
+  readonly #modes: ModeReader;
+  readonly #organisation: OrganisationReader;
   readonly #waiting = new Map<number, Waiting>();
   readonly #sessions: SessionReader;
   readonly #byToken = new Map<string, Session>();
@@ -77,9 +81,9 @@ class SqliteStore implements stores.Store {
       intents: reader.prepare('SELECT * FROM open_intents ORDER BY position'),
       records: reader.prepare('SELECT * FROM records WHERE position >= ? ORDER BY position LIMIT ?'),
     };
-    const stored = reader.prepare(`SELECT value FROM settings WHERE name = 'mode'`).get()?.['value'];
-    // An unreadable mode is treated as the strictest one.
-    this.#mode = stored === undefined ? 'NORMAL' : (modes.find((mode) => mode === stored) ?? 'LOCKDOWN');
+    this.#modes = new ModeReader(reader);
+    this.#mode = this.#modes.current();
+    this.#organisation = new OrganisationReader(reader);
     worker.on('message', (message: FromWriter) => this.#receive(message));
     worker.on('error', (error: Error) => this.#fail(`the writer thread failed: ${error.message}`));
     worker.on('exit', () => this.#fail('the writer thread has ended'));
@@ -119,9 +123,16 @@ class SqliteStore implements stores.Store {
     return revoked;
   };
 
-  readonly setMode = async (mode: Mode): Promise<void> => {
-    await this.#write<void>({ name: 'setMode', mode });
-    this.#mode = mode;
+  readonly changeMode = async (change: stores.ModeChange): Promise<boolean> => {
+    const changed = await this.#write<boolean>({ name: 'changeMode', change });
+    if (changed) this.#mode = change.to;
+    return changed;
+  };
+
+  readonly changeOrganisation = async (change: OrganisationChange): Promise<boolean> => {
+    const changed = await this.#write<boolean>({ name: 'changeOrganisation', change });
+    this.#organisation.forget();
+    return changed;
   };
 
   readonly findSessionByToken = (tokenSha256: string): Session | undefined =>
@@ -137,6 +148,10 @@ class SqliteStore implements stores.Store {
   readonly listLeases = (sessionId: string): readonly Lease[] => this.#sessions.listLeases(sessionId);
 
   readonly readMode = (): Mode => this.#mode;
+
+  readonly listModeChanges = (limit: number): readonly stores.ModeChange[] => this.#modes.list(limit);
+
+  readonly readOrganisation = (): Organisation => this.#organisation.read();
 
   readonly findDedupe = (sessionId: string, key: string, nowMs: number): stores.DedupeEntry | undefined => {
     const row = this.#select.dedupe.get(sessionId, key, nowMs);

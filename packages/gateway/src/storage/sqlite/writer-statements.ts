@@ -37,8 +37,5 @@ export function prepareWriterStatements(database: Database) {
        VALUES (?, ?, ?, ?, ?, ?)`,
     ),
     unpinTool: database.prepare('DELETE FROM tool_pins WHERE name = ? AND version = ?'),
-    setMode: database.prepare(
-      `INSERT INTO settings (name, value) VALUES ('mode', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-    ),
   };
 }

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { openSigner } from '../../audit/checkpoint.ts';
 import type { Decision, NewApproval, NewPlan, PlanDecision, StandingApproval } from '../../model/approval.ts';
-import type { Mode } from '../../model/session.ts';
+import type { OrganisationChange } from '../../model/organisation.ts';
 import type {
   Admission,
   Admitted,
@@ -9,6 +9,7 @@ import type {
   ContentGrant,
   LogEntry,
   Misconduct,
+  ModeChange,
   NewLease,
   NewSession,
   SealedSecret,
@@ -21,6 +22,8 @@ import { Counters } from './counters.ts';
 import { Database, isConstraintViolation, isDiskFull } from './database.ts';
 import { LogAppender } from './log-appender.ts';
 import { migrate } from './migrations.ts';
+import { ModeWriter } from './mode-writer.ts';
+import { OrganisationWriter } from './organisation-writer.ts';
 import { prepareWriterStatements } from './writer-statements.ts';
 import { SessionWriter } from './session-writer.ts';
 import { SpendingLedger } from './spending-ledger.ts';
@@ -44,7 +47,8 @@ export type Operation =
   | { readonly name: 'endSession'; readonly id: string }
   | { readonly name: 'grantLease'; readonly sessionId: string; readonly lease: NewLease; readonly nowMs: number }
   | { readonly name: 'revokeLease'; readonly sessionId: string; readonly nowMs: number }
-  | { readonly name: 'setMode'; readonly mode: Mode }
+  | { readonly name: 'changeMode'; readonly change: ModeChange }
+  | { readonly name: 'changeOrganisation'; readonly change: OrganisationChange }
   | { readonly name: 'setSecret'; readonly secret: SealedSecret }
   | { readonly name: 'removeSecret'; readonly secretName: string }
   | { readonly name: 'openApproval'; readonly task: NewApproval }
@@ -79,6 +83,8 @@ export class Writer {
   readonly #counters: Counters;
   readonly #approvals: ApprovalWriter;
   readonly #content: ContentWriter;
+  readonly #mode: ModeWriter;
+  readonly #organisation: OrganisationWriter;
   readonly #sessions: SessionWriter;
   readonly #ledger: SpendingLedger;
   readonly #statements: WriterStatements;
@@ -90,8 +96,10 @@ export class Writer {
     migrate(this.#database);
     this.#log = new LogAppender(this.#database, openSigner(options.signingKey), options.origin, options.checkpointFile);
     this.#counters = new Counters(this.#database);
-    this.#approvals = new ApprovalWriter(this.#database);
+    this.#approvals = new ApprovalWriter(this.#database, this.#log);
     this.#content = new ContentWriter(this.#database);
+    this.#mode = new ModeWriter(this.#database, this.#log);
+    this.#organisation = new OrganisationWriter(this.#database);
     this.#sessions = new SessionWriter(this.#database);
     this.#ledger = new SpendingLedger(this.#database);
     this.#statements = prepareWriterStatements(this.#database);
@@ -179,8 +187,10 @@ export class Writer {
         );
       case 'revokeLease':
         return this.#changeSessions((sessions) => sessions.revokeLease(operation.sessionId, operation.nowMs));
-      case 'setMode':
-        return void this.#statements.setMode.run(operation.mode);
+      case 'changeMode':
+        return this.#mode.change(operation.change);
+      case 'changeOrganisation':
+        return this.#organisation.change(operation.change);
       case 'openApproval':
         return this.#approvals.open(operation.task);
       case 'decideApproval':

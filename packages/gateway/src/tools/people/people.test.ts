@@ -119,3 +119,13 @@ test('what is recorded or shown holds no credential', async (t) => {
   assert.match(effect.summary, /ada/);
   assert.equal(effect.undoable, false);
 });
+
+test('who takes the name of somebody who left does not take their office', async (t) => {
+  const { call, store } = await openTools(t);
+  const sue = await call<Added>('add', { name: 'sue' });
+  await store.changeOrganisation({ kind: 'put-team', team: { name: 'web', senior: 'sue' } });
+  await call('revoke', { person_id: sue.person_id });
+  await assert.rejects(call('add', { name: 'sue' }), { code: 'ALREADY_EXISTS', message: /still has an office/ });
+  await store.changeOrganisation({ kind: 'put-team', team: { name: 'web' } });
+  await call('add', { name: 'sue' });
+});

@@ -1,4 +1,5 @@
 import { hash, randomUUIDv7 } from 'node:crypto';
+import type { Organisation } from '../../model/organisation.ts';
 import { ToolFailure } from '../../model/tool.ts';
 import type { AnyTool, Tool } from '../../model/tool.ts';
 import type { Session } from '../../model/session.ts';
@@ -6,7 +7,7 @@ import type { Store } from '../../storage/stores.ts';
 import { defineAdministration } from '../administration.ts';
 import { newToken } from '../sessions/sessions.ts';
 
-type PeopleStore = Pick<Store, 'createSession' | 'endSession' | 'findSession' | 'listSessions'>;
+type PeopleStore = Pick<Store, 'createSession' | 'endSession' | 'findSession' | 'listSessions' | 'readOrganisation'>;
 
 /** The person whose credential lies in the home folder. Whoever owns that folder holds it, so nobody can take it away. */
 export const firstOperator = 'operator';
@@ -54,6 +55,12 @@ function addTool(store: PeopleStore, workspace: string): Tool<{ readonly name: s
       const taken = activePeople(store).find((person) => person.agent.toLowerCase() === name.toLowerCase());
       if (taken !== undefined || name.toLowerCase() === firstOperator) {
         throw new ToolFailure('ALREADY_EXISTS', `There is a person named ${name} already. Choose another name.`);
+      }
+      if (holdsOffice(store.readOrganisation(), name)) {
+        throw new ToolFailure(
+          'ALREADY_EXISTS',
+          `A former ${name} still has an office. Give it to somebody else first.`,
+        );
       }
       const credential = newToken();
       const id = randomUUIDv7();
@@ -154,24 +161,46 @@ function revokeTool(store: PeopleStore): Tool<{ readonly person_id: string }> {
       if (person.id === context.session.id) {
         throw new ToolFailure('EXECUTION_ERROR', 'You cannot revoke yourself. Ask another person to do it.');
       }
-      return { person_id: id, revoked: await store.endSession(id) };
+      const revoked = await store.endSession(id);
+      await endConsoles(store, person.agent);
+      return { person_id: id, revoked };
     },
     summarize: ({ person_id: id }) => `revoked ${id}`,
   };
 }
 
+/** Whoever takes the name of somebody who left must not take their office with it. */
+function holdsOffice({ teams, members }: Organisation, name: string): boolean {
+  return (
+    members.some((member) => (member.kind === 'person' && member.name === name) || member.senior === name) ||
+    teams.some(({ senior }) => senior === name)
+  );
+}
+
+async function endConsoles(store: PeopleStore, name: string): Promise<void> {
+  const consoles = store.listSessions().filter(({ principal, door, agent }) => {
+    return principal === 'operator' && door !== undefined && agent === name;
+  });
+  for (const { id, status } of consoles) if (status === 'active') await store.endSession(id);
+}
+
 function allPeople(store: PeopleStore): readonly Session[] {
-  return store.listSessions().filter(({ principal }) => principal === 'operator');
+  return store.listSessions().filter(isPerson);
 }
 
 function activePeople(store: PeopleStore): readonly Session[] {
   return allPeople(store).filter(({ status }) => status === 'active');
 }
 
+/** A console in a browser is bound to its door. It belongs to a person, and is none. */
+function isPerson({ principal, door }: Session): boolean {
+  return principal === 'operator' && door === undefined;
+}
+
 /** Sessions of agents are not people, whatever id is given. */
 function findPerson(store: PeopleStore, id: string): Session {
   const found = store.findSession(id);
-  if (found?.principal === 'operator') return found;
+  if (found !== undefined && isPerson(found)) return found;
   throw new ToolFailure('NOT_FOUND', `There is no person ${id}. \`sallyport person list\` shows them.`);
 }
 

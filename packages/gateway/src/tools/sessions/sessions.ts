@@ -200,7 +200,8 @@ function endTool(store: SessionStore): Tool<{ readonly session_id: string }> {
     run: async ({ session_id: id }) => {
       const session = store.findSession(id);
       if (session === undefined) throw unknownSession(id);
-      if (session.principal === 'operator') {
+      // A console is one of a person's browsers, and ending it takes nothing else from them.
+      if (session.principal === 'operator' && session.door === undefined) {
         throw new ToolFailure(
           'EXECUTION_ERROR',
           'That is the session of a person. `sallyport person revoke` takes their credential.',
@@ -218,6 +219,7 @@ function describeSession(session: Session, nowMs: number): { [key: string]: Json
     session_id: session.id,
     agent: session.agent,
     principal: session.principal,
+    ...(session.door === undefined ? {} : { door: session.door }),
     status: session.status === 'active' && expired ? 'expired' : session.status,
     created_at: new Date(session.createdAtMs).toISOString(),
     ...(session.expiresAtMs === undefined ? {} : { expires_at: new Date(session.expiresAtMs).toISOString() }),

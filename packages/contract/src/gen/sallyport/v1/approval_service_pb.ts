@@ -173,7 +173,7 @@ export const ListApprovalsRequestSchema: GenMessage<ListApprovalsRequest> = /*@_
  */
 export type ListApprovalsResponse = Message<"sallyport.v1.ListApprovalsResponse"> & {
   /**
-   * Newest first.
+   * Newest first, without their effects.
    *
    * @generated from field: repeated sallyport.v1.Approval approvals = 1;
    */

@@ -85,7 +85,8 @@ export type Plan = Message<"sallyport.v1.Plan"> & {
   id: string;
 
   /**
-   * pending, approved, denied or expired.
+   * pending, approved, denied or expired. refused: a gate would stop one of the calls, so nobody was asked and nothing is
+   * kept.
    *
    * @generated from field: string status = 2;
    */
@@ -171,6 +172,8 @@ export type PlanStep = Message<"sallyport.v1.PlanStep"> & {
   argumentsJson: string;
 
   /**
+   * Title and effect are for the person who decides; agents see neither, and lists have neither.
+   *
    * @generated from field: string title = 3;
    */
   title: string;

@@ -1,0 +1,185 @@
+import { exitCodes } from '@sallyport/contract/codes';
+import { outputOf, statusOf } from './answer-json.ts';
+import type { CommandContext } from './command-context.ts';
+import { usageFailure } from './failure.ts';
+import { showFields } from './lease.ts';
+import { runOperatorTool } from './run-tool.ts';
+import { showAnswer } from './show-answer.ts';
+import { renderTable } from './table.ts';
+import { runCall } from './tool-invoke.ts';
+import { makeVisibleLine, visibleJson } from './visible-text.ts';
+
+export interface AgentAddOptions {
+  readonly team?: string;
+  readonly role: string;
+  readonly senior?: string;
+}
+
+export interface GrantTarget {
+  readonly agent?: string;
+  readonly team?: string;
+}
+
+interface Member {
+  readonly kind: 'agent' | 'person';
+  readonly name: string;
+  readonly team?: string;
+  readonly role?: string;
+  readonly senior?: string;
+}
+
+interface Organisation {
+  readonly teams: readonly { readonly name: string; readonly senior?: string }[];
+  readonly members: readonly Member[];
+  readonly permissions: readonly {
+    readonly level: string;
+    readonly subject: string;
+    readonly tools: string;
+    readonly effect: string;
+    readonly by: string;
+  }[];
+}
+
+export function listMembers(of: Member['kind'] | 'all', context: CommandContext): Promise<number> {
+  return readOrganisation(context, ({ members }) => {
+    const chosen = members.filter(({ kind }) => of === 'all' || kind === of);
+    return { value: { members: chosen }, show: () => showMembers(chosen, context) };
+  });
+}
+
+export function showRole(role: string, context: CommandContext): Promise<number> {
+  return readOrganisation(context, ({ members }) => {
+    const holders = members.filter((member) => member.role === role);
+    return { value: { role, members: holders }, show: () => showMembers(holders, context) };
+  });
+}
+
+export function listTeams(context: CommandContext): Promise<number> {
+  return readOrganisation(context, ({ teams, members }) => ({
+    value: { teams },
+    show: () =>
+      showTable(
+        ['TEAM', 'SENIOR', 'MEMBERS'],
+        teams.map(({ name, senior = '' }) => [
+          name,
+          senior,
+          members
+            .filter(({ team }) => team === name)
+            .map((member) => member.name)
+            .join(' '),
+        ]),
+        context,
+      ),
+  }));
+}
+
+export function showTeam(name: string, context: CommandContext): Promise<number> {
+  return readOrganisation(context, ({ teams, members }) => {
+    const team = teams.find((each) => each.name === name);
+    if (team === undefined) throw usageFailure(`There is no team ${name}.`, '`team list` shows them.');
+    const chosen = members.filter((member) => member.team === name);
+    return {
+      value: { ...team, members: chosen },
+      show: () => {
+        showFields(team, context);
+        showMembers(chosen, context);
+      },
+    };
+  });
+}
+
+export function listPermissions(context: CommandContext): Promise<number> {
+  return readOrganisation(context, ({ permissions }) => ({
+    value: { permissions },
+    show: () =>
+      showTable(
+        ['LEVEL', 'FOR', 'EFFECT', 'BY', 'TOOLS'],
+        permissions.map(({ level, subject, effect, by, tools }) => [level, subject, effect, by, tools]),
+        context,
+      ),
+  }));
+}
+
+export function addAgent(name: string, options: AgentAddOptions, context: CommandContext): Promise<number> {
+  return change('agents.create', { name, ...options }, `Agent ${name} is a member.`, context);
+}
+
+export function showAgent(name: string, context: CommandContext): Promise<number> {
+  return runOperatorTool('agents.show', { name }, context, (agent: object) => showFields(agent, context));
+}
+
+export function removeAgent(name: string, context: CommandContext): Promise<number> {
+  return change('agents.delete', { name }, `Agent ${name} is gone, and its sessions have ended.`, context);
+}
+
+export function addTeam(name: string, options: { senior?: string }, context: CommandContext): Promise<number> {
+  return change('teams.put', { name, ...options }, `Team ${name} is there.`, context);
+}
+
+export function removeTeam(name: string, context: CommandContext): Promise<number> {
+  return change('teams.remove', { name }, `Team ${name} is gone.`, context);
+}
+
+export function assignRole(
+  role: string,
+  name: string,
+  { person = false }: { person?: boolean },
+  context: CommandContext,
+): Promise<number> {
+  const kind = person ? 'person' : 'agent';
+  return change('roles.assign', { kind, name, role }, `${name} has the role ${role}.`, context);
+}
+
+export function unassignRole(name: string, { person = false }: { person?: boolean }, context: CommandContext) {
+  const kind = person ? 'person' : 'agent';
+  return change('roles.unassign', { kind, name }, `${name} has no role of their own any more.`, context);
+}
+
+export function changePermission(
+  how: 'grant' | 'revoke' | 'clear',
+  tools: string,
+  { agent, team }: GrantTarget,
+  context: CommandContext,
+): Promise<number> {
+  if (agent !== undefined && team !== undefined) throw usageFailure('Name an agent or a team, not both.');
+  const level = agent !== undefined ? 'agent' : team !== undefined ? 'team' : 'organisation';
+  const input = { level, subject: agent ?? team ?? '', tools };
+  const done = { grant: 'granted', revoke: 'revoked', clear: 'inherited' }[how];
+  return change(`permissions.${how}`, input, `${tools} is ${done} from the next call on.`, context);
+}
+
+export function checkPermission(agent: string, tool: string, context: CommandContext): Promise<number> {
+  return runOperatorTool('permissions.check', { agent, tool }, context, (answer: object) =>
+    showFields(answer, context),
+  );
+}
+
+function change(tool: string, input: object, done: string, context: CommandContext): Promise<number> {
+  return runOperatorTool(tool, input, context, () => context.terminal.print(makeVisibleLine(done)));
+}
+
+/** One part of the organisation: as JSON when asked, else as it shows itself. */
+async function readOrganisation(
+  context: CommandContext,
+  choose: (organisation: Organisation) => { readonly value: object; readonly show: () => void },
+): Promise<number> {
+  context.openOperatorClient();
+  const answer = await runCall({ name: 'organisation.show', inputJson: '{}' }, context);
+  if (statusOf(answer) !== 'success') return showAnswer(answer, context);
+  const { value, show } = choose(outputOf(answer) as Organisation);
+  if (context.json) context.terminal.print(visibleJson(value));
+  else show();
+  return exitCodes.success;
+}
+
+function showMembers(members: readonly Member[], context: CommandContext): void {
+  const rows = members.map(({ name, kind, role = '', team = '', senior = '' }) => [name, kind, role, team, senior]);
+  showTable(['NAME', 'KIND', 'ROLE', 'TEAM', 'SENIOR'], rows, context);
+}
+
+function showTable(header: readonly string[], rows: readonly (readonly string[])[], context: CommandContext): void {
+  const { columns, paint, print } = context.terminal;
+  const visible = rows.map((row) => row.map(makeVisibleLine));
+  const [first = '', ...body] = renderTable([header, ...visible], columns);
+  print(paint('dim', first), ...body);
+}

@@ -1,0 +1,27 @@
+import type { CallGauge, CallSign } from '../modes/call-gauge.ts';
+import type { Closer, Ending } from '../pipeline/stage.ts';
+import type { CallFacts } from './facts.ts';
+import { isMisdeed } from './weigh-misconduct.ts';
+
+/** Tells the mode how calls end. What an operator does never changes it. */
+export function countEnding(gauge: CallGauge): Closer<CallFacts> {
+  return {
+    name: 'count-ending',
+    required: false,
+    run: async (ending, context) => {
+      const { session } = ending.call;
+      if (session?.principal !== 'agent') return;
+      gauge.note({ sessionId: session.id, ...signOf(ending) }, context.nowMs());
+    },
+  };
+}
+
+function signOf(ending: Ending<CallFacts>): Omit<CallSign, 'sessionId'> {
+  const risk = ending.call.tool?.definition.risk;
+  const ran = ending.call.confirmedAtMs !== undefined;
+  return {
+    failed: ending.kind === 'faulted' || (ending.kind === 'completed' && !ending.call.outcome.ok),
+    violated: ending.kind === 'refused' && isMisdeed(ending.refusal.code),
+    highRisk: ran && (risk === 'high' || risk === 'critical'),
+  };
+}

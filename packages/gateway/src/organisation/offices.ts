@@ -1,0 +1,65 @@
+import type { ApproverRole } from '../model/approval.ts';
+import type { Organisation } from '../model/organisation.ts';
+import type { Session } from '../model/session.ts';
+import type { Risk } from '../model/tool.ts';
+import { findMember } from './check-member.ts';
+
+export interface OfficeParts {
+  readonly readOrganisation: () => Organisation;
+  /** Names of the people who can act now. */
+  readonly activePeople: () => readonly string[];
+  /** Whoever owns the gate's folder. Director until the organisation names one. */
+  readonly owner: string;
+}
+
+/** Who decides about whose calls. Reads the organisation afresh each time. */
+export class Offices {
+  readonly #parts: OfficeParts;
+
+  constructor(parts: OfficeParts) {
+    this.#parts = parts;
+  }
+
+  isDirector(person: Session): boolean {
+    return person.principal === 'operator' && (this.#isPersonal() || this.#directors().includes(person.agent));
+  }
+
+  /** A director stands above every senior. */
+  isSenior(person: Session, agent: string): boolean {
+    return this.isDirector(person) || (person.principal === 'operator' && this.seniorOf(agent) === person.agent);
+  }
+
+  /** The owner can always put an organisation right whose directors are gone. */
+  mayAdminister(person: Session): boolean {
+    return this.isDirector(person) || (person.principal === 'operator' && person.agent === this.#parts.owner);
+  }
+
+  /** Undefined: none is named, and the directors decide. */
+  seniorOf(agent: string): string | undefined {
+    const organisation = this.#parts.readOrganisation();
+    const member = findMember(organisation, 'agent', agent);
+    return member?.senior ?? organisation.teams.find(({ name }) => name === member?.team)?.senior;
+  }
+
+  /** Undefined: nobody is there who could decide. */
+  routeApproval(session: Pick<Session, 'agent'>, risk: Risk): ApproverRole | undefined {
+    const role: ApproverRole = risk === 'critical' ? 'director' : 'senior';
+    if (this.#isPersonal()) return role;
+    const active = this.#parts.activePeople();
+    const senior = role === 'senior' ? this.seniorOf(session.agent) : undefined;
+    const deciders = senior === undefined ? this.#directors() : [senior, ...this.#directors()];
+    return deciders.some((name) => active.includes(name)) ? role : undefined;
+  }
+
+  #isPersonal(): boolean {
+    return this.#parts.readOrganisation().settings.profile === 'personal';
+  }
+
+  #directors(): readonly string[] {
+    const named = this.#parts
+      .readOrganisation()
+      .members.filter(({ kind, role }) => kind === 'person' && role === 'director')
+      .map(({ name }) => name);
+    return named.length === 0 ? [this.#parts.owner] : named;
+  }
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { defaultSettings } from '../model/organisation.ts';
+import type { Organisation } from '../model/organisation.ts';
+import { checkPermission } from './check-permission.ts';
+import { assertRefused, clock, operator, sessionOf, toolOf } from './facts.test-kit.ts';
+
+const organisation: Organisation = {
+  settings: { ...defaultSettings, profile: 'team' },
+  teams: [{ name: 'web' }],
+  members: [{ kind: 'agent', name: 'ada', team: 'web', role: 'worker', addedAtMs: 0 }],
+  permissions: [
+    { level: 'team', subject: 'web', tools: 'shell.*', effect: 'revoked', by: 'olga', atMs: 0 },
+    { level: 'agent', subject: 'ada', tools: 'git.*', effect: 'granted', by: 'olga', atMs: 0 },
+  ],
+};
+
+const check = (tool: string, session = sessionOf({ agent: 'ada' })) =>
+  checkPermission(() => organisation).run({ session, tool: toolOf({ name: tool }) }, clock);
+
+test('a member goes on with what the organisation says about it', () => {
+  assert.deepEqual(check('files.read'), { standing: { roles: ['worker'], teams: ['web'] }, organisation });
+  assert.deepEqual(check('git.commit'), {
+    standing: { roles: ['worker'], teams: ['web'], toolGranted: true },
+    organisation,
+  });
+});
+
+test('what was taken away, and who is no member, is refused with what to do', () => {
+  const refusal = assertRefused(check('shell.run'), {
+    code: 'RULE_DENIES',
+    rule: 'permission-revoked',
+    remedy: 'Find another way, or ask a director to grant it again.',
+  });
+  assert.equal(refusal.message, 'shell.run was taken away from team web.');
+  assertRefused(check('files.read', sessionOf({ agent: 'eve' })), {
+    code: 'RULE_DENIES',
+    rule: 'not-a-member',
+    remedy: 'A director can add it with `sallyport agent add`.',
+  });
+});
+
+test('people run the gate whatever was said about agents', () => {
+  assert.deepEqual(check('shell.run', operator), { standing: {}, organisation });
+});

@@ -1,0 +1,66 @@
+import { matchesName } from '../governance/name-pattern.ts';
+import type { ModeLimits } from '../governance/mode-policy.ts';
+import type { Reservation } from '../model/call.ts';
+import type { Profile } from '../model/organisation.ts';
+import type { Mode } from '../model/session.ts';
+import type { ToolDefinition } from '../model/tool.ts';
+import type { Limits, Rates } from '../model/verdict.ts';
+
+export interface LimitedCall {
+  readonly tool: Pick<ToolDefinition, 'name' | 'audience' | 'rateLimitPerHour'>;
+  readonly agent: string;
+  readonly roles: readonly string[];
+  readonly mode: Mode;
+  readonly profile: Profile;
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** Every count that the call will raise: of its agent and tool, of the tool, of everyone together, and of the mode. */
+export function planReservations(call: LimitedCall, limits: Limits, ofMode: ModeLimits): readonly Reservation[] {
+  const { name, audience, rateLimitPerHour } = call.tool;
+  const key = `${name} ${call.agent}`;
+  const rate = ratesFor(call, limits).find(({ tools }) => fitsAny(tools, name));
+  const reservations = (rate?.limits ?? []).map(({ windowMs, calls }) => ({
+    key,
+    windowMs,
+    limit: calls,
+    rule: `rate-limit-${windowMs / 1000}s`,
+  }));
+  if (rateLimitPerHour !== undefined) {
+    const rule = 'rate-limit-of-the-tool';
+    reservations.push({ key: `definition ${key}`, windowMs: hourMs, limit: rateLimitPerHour, rule });
+  }
+  // What runs the gate is not held up by what everyone else does.
+  if (audience === 'operator') return reservations;
+  return [...reservations, ...totalsFor(name, limits.totalRates ?? []), ...modeReservation(call.mode, ofMode)];
+}
+
+function ratesFor({ roles, profile }: LimitedCall, { rates, teamRates, roleRates }: Limits): Rates {
+  const ofRoles = roles.flatMap((role) => roleRates?.get(role) ?? []);
+  return [...ofRoles, ...(profile === 'team' ? (teamRates ?? rates) : rates)];
+}
+
+function totalsFor(tool: string, rates: Rates): Reservation[] {
+  return rates
+    .filter(({ tools }) => fitsAny(tools, tool))
+    .flatMap(({ tools, limits }) =>
+      limits.map(({ windowMs, calls }) => ({
+        key: `total ${tools.join(' ')}`,
+        windowMs,
+        limit: calls,
+        rule: `rate-limit-of-all-${windowMs / 1000}s`,
+      })),
+    );
+}
+
+function modeReservation(mode: Mode, { callsPerMinute }: ModeLimits): Reservation[] {
+  if (callsPerMinute === undefined) return [];
+  const rule = `mode-${mode.toLowerCase()}-per-minute`;
+  return [{ key: `mode ${mode}`, windowMs: minuteMs, limit: callsPerMinute, rule }];
+}
+
+function fitsAny(patterns: readonly string[], tool: string): boolean {
+  return patterns.some((pattern) => matchesName(pattern, tool));
+}
