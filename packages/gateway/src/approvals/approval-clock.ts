@@ -1,12 +1,9 @@
-import type { ApprovalTask } from '../model/approval.ts';
 import type { ApprovalIndex } from '../storage/stores.ts';
 import type { ApprovalWatch } from './approval-watch.ts';
 
 export interface ApprovalClockParts {
   readonly store: Pick<ApprovalIndex, 'ageApprovals' | 'nextApprovalDeadlineMs'>;
   readonly watch: ApprovalWatch;
-  /** Writes the end of a task that nobody decided to the log. */
-  readonly recordExpiry: (task: ApprovalTask) => Promise<void>;
   readonly onFault: (error: unknown) => void;
   readonly nowMs?: () => number;
 }
@@ -47,13 +44,10 @@ export class ApprovalClock {
 
   async #work(): Promise<void> {
     if (this.#closed) return;
-    const { store, watch, recordExpiry, onFault } = this.#parts;
+    const { store, watch, onFault } = this.#parts;
     try {
       const { expired, reminders } = await store.ageApprovals(this.#nowMs());
-      for (const task of expired) {
-        await recordExpiry(task);
-        watch.tell({ kind: 'expired', task });
-      }
+      for (const task of expired) watch.tell({ kind: 'expired', task });
       for (const task of reminders) {
         // What expired in the same moment needs nobody's attention any more.
         if (task.status === 'pending') watch.tell({ kind: 'reminder', task });

@@ -1,46 +1,32 @@
-import type { ApprovalTask } from '../model/approval.ts';
+import type { ApprovalTask, Plan } from '../model/approval.ts';
+import { NewsWatch } from './news-watch.ts';
+import type { WaitOptions } from './news-watch.ts';
 
 /** What happened to a task. */
-export type ApprovalNews = {
+export interface ApprovalNews {
   readonly kind: 'pending' | 'reminder' | 'decided' | 'expired';
   readonly task: ApprovalTask;
-};
-
-export interface WaitOptions {
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
 }
 
-/** Tells whoever listens in this daemon what happens to approvals. What must survive a restart is in the store. */
-export class ApprovalWatch {
-  readonly #listeners = new Set<(news: ApprovalNews) => void>();
-
-  tell(news: ApprovalNews): void {
-    for (const listener of this.#listeners) listener(news);
+export class ApprovalWatch extends NewsWatch<ApprovalNews> {
+  /** Resolves when somebody decides or nobody did in time: true; false when the wait or the caller ends before that. */
+  awaitEnd(taskId: string, options: WaitOptions): Promise<boolean> {
+    return this.awaitNews(
+      ({ kind, task }) => task.id === taskId && (kind === 'decided' || kind === 'expired'),
+      options,
+    );
   }
+}
 
-  /** Returns how to stop. A listener must not throw. */
-  listen(listener: (news: ApprovalNews) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
+/** What happened to a plan. */
+export interface PlanNews {
+  readonly kind: 'proposed' | 'decided';
+  readonly plan: Plan;
+}
 
-  /** Resolves when somebody decides or nobody did in time; undefined when the wait or the caller ends before that. */
-  awaitEnd(taskId: string, { timeoutMs, signal }: WaitOptions): Promise<ApprovalTask | undefined> {
-    return new Promise((resolve) => {
-      const finish = (task?: ApprovalTask): void => {
-        clearTimeout(timer);
-        stop();
-        signal.removeEventListener('abort', leave);
-        resolve(task);
-      };
-      const leave = (): void => finish();
-      const timer = setTimeout(finish, timeoutMs);
-      const stop = this.listen(({ kind, task }) => {
-        if (task.id === taskId && (kind === 'decided' || kind === 'expired')) finish(task);
-      });
-      signal.addEventListener('abort', leave, { once: true });
-      if (signal.aborted) leave();
-    });
+export class PlanWatch extends NewsWatch<PlanNews> {
+  /** As for approvals. A plan that nobody decides simply runs out of time. */
+  awaitEnd(planId: string, options: WaitOptions): Promise<boolean> {
+    return this.awaitNews(({ kind, plan }) => plan.id === planId && kind === 'decided', options);
   }
 }

@@ -35,6 +35,7 @@ export function bindCall(call: BoundCall, effect: Effect): Binding {
       rules: call.rules.hash,
       mode: call.mode,
       effect_sha256: effectSha256,
+      basis_sha256: hash('sha256', effect.basis ?? ''),
     }),
   );
   return { binding, scopeSha256, effectSha256 };

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { canonicalJson } from '@sallyport/contract';
+import type { Mode } from '../model/session.ts';
 
 /** What a confirm token says. */
 export interface TokenClaims {
@@ -10,6 +11,9 @@ export interface TokenClaims {
   readonly calls: readonly string[];
   /** Canonical names of their tools, for people who look at a token. */
   readonly tools: readonly string[];
+  /** Under which it was given: it ends with a change of either. */
+  readonly rulesHash: string;
+  readonly mode: Mode;
   readonly issuedBy: string;
   readonly issuedAtMs: number;
   readonly expiresAtMs: number;
@@ -25,7 +29,7 @@ const longestToken = 64 * 1024;
 
 /** A key as it lies in its file: `id:secret`, one a line, the newest first. */
 export function createConfirmKey(): string {
-  return `${randomBytes(4).toString('hex')}:${randomBytes(keyBytes).toString('base64url')}`;
+  return writeKey({ id: randomBytes(4).toString('hex'), secret: randomBytes(keyBytes) });
 }
 
 /**
@@ -33,20 +37,32 @@ export function createConfirmKey(): string {
  * person agreed to. Keys rotate: the newest signs, older ones are still accepted until they are removed from the file.
  */
 export class ConfirmTokens {
-  readonly #keys: readonly (readonly [id: string, key: Buffer])[];
+  #keys: readonly Key[];
 
+  /** Of the newest first. Throws TypeError when there is none. */
   constructor(keyFile: string) {
-    this.#keys = keyFile
-      .split('\n')
-      .map((line) => /^([0-9a-f]{8}):([\w-]{43})$/.exec(line.trim()))
-      .filter((match) => match !== null)
-      .map(([, id = '', key = '']) => [id, Buffer.from(key, 'base64url')] as const);
-    if (this.#keys.length === 0) throw new TypeError('there is no key to sign confirm tokens with');
+    this.#keys = readKeys(keyFile);
   }
 
-  issue(claims: Omit<TokenClaims, 'id'>): { readonly token: string; readonly claims: TokenClaims } {
-    const full: TokenClaims = { ...claims, id: randomUUID() };
-    const [keyId, key] = this.#keys[0] as readonly [string, Buffer];
+  /**
+   * Signs with a new key from now on; `save` makes the new text of the key file durable before that. The former key is
+   * still accepted, unless all tokens that it signed are to be worth nothing.
+   */
+  rotate(save: (keyFile: string) => void, { forget }: { readonly forget: boolean }): void {
+    const [former] = this.#keys;
+    const kept = forget || former === undefined ? [] : [writeKey(former)];
+    const keyFile = [createConfirmKey(), ...kept].join('\n');
+    save(keyFile);
+    this.#keys = readKeys(keyFile);
+  }
+
+  /** With an id of its own unless one is given. */
+  issue(claims: Omit<TokenClaims, 'id'> & { readonly id?: string }): {
+    readonly token: string;
+    readonly claims: TokenClaims;
+  } {
+    const full: TokenClaims = { id: randomUUID(), ...claims };
+    const { id: keyId, secret: key } = this.#keys[0] as Key;
     const body = Buffer.from(canonicalJson(full as never)).toString('base64url');
     return { token: `${prefix}.${keyId}.${body}.${sign(key, keyId, body)}`, claims: full };
   }
@@ -55,12 +71,31 @@ export class ConfirmTokens {
   read(token: string): TokenClaims | undefined {
     if (token.length > longestToken) return undefined;
     const [start, keyId = '', body = '', signature = '', ...rest] = token.split('.');
-    const key = this.#keys.find(([id]) => id === keyId)?.[1];
+    const key = this.#keys.find(({ id }) => id === keyId)?.secret;
     if (start !== prefix || key === undefined || rest.length > 0) return undefined;
     const [given, wanted] = [Buffer.from(signature), Buffer.from(sign(key, keyId, body))];
     if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined;
     return JSON.parse(Buffer.from(body, 'base64url').toString()) as TokenClaims;
   }
+}
+
+interface Key {
+  readonly id: string;
+  readonly secret: Buffer;
+}
+
+function readKeys(keyFile: string): readonly Key[] {
+  const keys = keyFile
+    .split('\n')
+    .map((line) => /^([0-9a-f]{8}):([\w-]{43})$/.exec(line.trim()))
+    .filter((match) => match !== null)
+    .map(([, id = '', secret = '']) => ({ id, secret: Buffer.from(secret, 'base64url') }));
+  if (keys.length === 0) throw new TypeError('there is no key to sign confirm tokens with');
+  return keys;
+}
+
+function writeKey({ id, secret }: Key): string {
+  return `${id}:${secret.toString('base64url')}`;
 }
 
 function sign(key: Buffer, keyId: string, body: string): string {

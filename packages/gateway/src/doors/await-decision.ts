@@ -1,17 +1,26 @@
 import type { ApprovalWatch } from '../approvals/approval-watch.ts';
 import type { GatewayEnding } from '../gateway.ts';
 import type { Begun } from '../model/call.ts';
+import type { ApprovalIndex } from '../storage/stores.ts';
 
-export type Submission = Omit<Begun, 'callId' | 'startedAtMs'>;
+export type Submission = Omit<Begun, 'callId' | 'startedAtMs'> & {
+  /** Hears, before the wait begins, that the call waits for a person. Absent: the caller sees it in the answer. */
+  readonly onPending?: (taskId: string) => void;
+};
 export type Submit = (call: Submission) => Promise<GatewayEnding>;
 
-const longestWaitMs = 10 * 60_000;
+export interface DecisionParts {
+  readonly watch: ApprovalWatch;
+  readonly store: Pick<ApprovalIndex, 'findApproval'>;
+}
+
+export const longestWaitMs = 10 * 60_000;
 
 /**
  * Waits for a person outside the pipeline: the call ends as pending, and once somebody has decided it is submitted
  * again, through every gate. A caller who does not want to wait gets the ticket at once.
  */
-export function awaitDecision(submit: Submit, watch: ApprovalWatch): Submit {
+export function awaitDecision(submit: Submit, { watch, store }: DecisionParts): Submit {
   return async (call) => {
     const { waitMs = 0, signal } = call;
     const untilMs = Date.now() + Math.min(waitMs, longestWaitMs);
@@ -20,8 +29,9 @@ export function awaitDecision(submit: Submit, watch: ApprovalWatch): Submit {
       const taskId = pendingTask(ending);
       const timeoutMs = untilMs - Date.now();
       if (taskId === undefined || timeoutMs <= 0 || signal.aborted) return ending;
-      const decided = await watch.awaitEnd(taskId, { timeoutMs, signal });
-      if (decided === undefined) return ending;
+      call.onPending?.(taskId);
+      const isOver = (): boolean => store.findApproval(taskId)?.status !== 'pending';
+      if (!(await watch.awaitEnd(taskId, { timeoutMs, signal, isOver }))) return ending;
       ending = await submit({ ...call, approvalTaskId: taskId });
     }
   };

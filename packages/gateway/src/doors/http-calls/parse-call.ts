@@ -1,10 +1,15 @@
-import { isUtf8 } from 'node:buffer';
-import { randomBytes } from 'node:crypto';
-import { canonicalJson, isJsonObject, parseStrictJson, StrictJsonError } from '@sallyport/contract';
-import type { Json, JsonObject } from '@sallyport/contract';
-import { checkJsonShape } from '../rpc/check-shape.ts';
-import { RpcError } from '../rpc/rpc-error.ts';
+import type { JsonObject } from '@sallyport/contract';
 import type { CallRequest } from '../tool-service.ts';
+import {
+  malformed,
+  parseBody,
+  readArguments,
+  readNumber,
+  readObject,
+  readText,
+  readWait,
+  traceparentOf,
+} from './json-fields.ts';
 
 /** Which of the two published pairs of question and answer the caller speaks. */
 export type Form = 'tool-result' | 'execution-result';
@@ -40,11 +45,13 @@ function readToolCall(body: JsonObject): HttpCall {
     form: 'tool-result',
     request: {
       name: readText(body, 'tool_name'),
-      inputJson: readArguments(body),
+      inputJson: readArguments(body, 'arguments'),
       requestId: readText(body, 'request_id'),
       timeoutMs: readNumber(body, 'timeout_ms'),
       dedupeKey: readText(body, 'dedupe_key'),
       confirmBinding: readText(body, 'confirm_binding'),
+      ...consentOf(readText(body, 'approval_task_id'), readText(body, 'confirm_token')),
+      ...readWait(body, 'wait_ms'),
     },
     ...(traceId === '' ? {} : { traceparent: traceparentOf(traceId, spanId) }),
   };
@@ -59,64 +66,26 @@ function readExecutionRequest(body: JsonObject): HttpCall {
     form: 'execution-result',
     request: {
       name: readText(body, 'toolName'),
-      inputJson: readArguments(body),
+      inputJson: readArguments(body, 'arguments'),
       requestId: readText(body, 'id'),
       timeoutMs: readNumber(body, 'timeoutMs'),
       dedupeKey: readText(body, 'dedupeKey'),
       confirmBinding: readText(body, 'confirmBinding'),
       context: { taskId: readText(context, 'taskId'), correlationId: readText(context, 'correlationId') },
+      ...consentOf(readText(body, 'approvalTaskId'), readText(body, 'confirmToken')),
+      ...readWait(body, 'waitMs'),
     },
     ...(agentId === '' ? {} : { claimedAgent: agentId }),
   };
 }
 
-function parseBody(bytes: Buffer): JsonObject {
-  checkJsonShape(bytes);
-  if (!isUtf8(bytes)) throw malformed('The body is not UTF-8.');
-  try {
-    const body = parseStrictJson(bytes.toString());
-    if (isJsonObject(body)) return body;
-  } catch (error) {
-    if (!(error instanceof StrictJsonError)) throw error;
-    throw malformed(`The body is not acceptable JSON: ${error.message}.`);
-  }
-  throw malformed('The body is not a JSON object.');
-}
-
-/** As text again: the gate reads and binds one spelling of the arguments, whatever the door. */
-function readArguments(body: JsonObject): string {
-  return body['arguments'] === undefined ? '' : canonicalJson(body['arguments']);
-}
-
-function readText(body: JsonObject, field: string): string {
-  const value = optional(body, field) ?? '';
-  return typeof value === 'string' ? value : fail(field, 'a string');
-}
-
-function readNumber(body: JsonObject, field: string): number {
-  const value = optional(body, field) ?? 0;
-  return typeof value === 'number' ? value : fail(field, 'a number');
-}
-
-function readObject(body: JsonObject, field: string): JsonObject {
-  const value = optional(body, field) ?? {};
-  return isJsonObject(value) ? value : fail(field, 'an object');
-}
-
-/** Clients whose language knows no absent field send null. */
-function optional(body: JsonObject, field: string): Exclude<Json, null> | undefined {
-  return body[field] ?? undefined;
-}
-
-/** A trace id may be written as a UUID. One that is no trace id at all is passed over later, as in a header. */
-function traceparentOf(traceId: string, spanId: string): string {
-  return `00-${traceId.replaceAll('-', '').toLowerCase()}-${spanId || randomBytes(8).toString('hex')}-01`;
-}
-
-function fail(field: string, expected: string): never {
-  throw malformed(`"${field}" must be ${expected}.`);
-}
-
-function malformed(message: string): RpcError {
-  return new RpcError('invalid_argument', message);
+/** What a person has agreed to before. */
+export function consentOf(
+  approvalTaskId: string,
+  confirmToken: string,
+): { readonly approvalTaskId?: string; readonly confirmToken?: string } {
+  return {
+    ...(approvalTaskId === '' ? {} : { approvalTaskId }),
+    ...(confirmToken === '' ? {} : { confirmToken }),
+  };
 }

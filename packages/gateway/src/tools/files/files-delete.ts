@@ -10,6 +10,7 @@ import { isWithin, parsePath } from '../../sandbox/parse-path.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
 import { missingFile } from './missing-file.ts';
 import { moveToTrash } from './move-to-trash.ts';
+import { EntryIdentities } from './identify-entries.ts';
 import { showPath } from './preview-change.ts';
 import { FolderWalk } from './walk-folder.ts';
 
@@ -56,12 +57,13 @@ export const filesDelete = defineFileTool({
   },
   preview: async (args, context) => {
     using target = openTarget(parsePath(args.path, context.workingDirectory), context);
-    const { files, listed } = await takeStock(args, target, context);
+    const { files, listed, basis } = await takeStock(args, target, context);
     const more = files > listed.length ? `and ${files - listed.length} more\n` : '';
     return {
       summary: `Delete ${showPath(args.path)} (${files} files)`,
       detail: listed.map((path) => `${showPath(path)}\n`).join('') + more,
       undoable: true,
+      basis,
     };
   },
   run: async (args, context) => {
@@ -77,6 +79,7 @@ interface Stock {
   readonly stats: BigIntStats;
   readonly files: number;
   readonly listed: readonly string[];
+  readonly basis: string;
 }
 
 /** Size and time are shown, so that a consent to delete one version does not delete the next. */
@@ -90,16 +93,21 @@ async function takeStock(args: DeleteArguments, target: Target, context: ToolCon
   using pin = pinEntry(target.folder, target.name);
   if (pin === undefined) throw await missingFile(target.named, context);
   const stats = pin.statExactly();
-  if (stats.isFile() || stats.isSymbolicLink()) return { stats, files: 1, listed: [describeFile(args.path, stats)] };
+  const identities = new EntryIdentities();
+  identities.add(target.folder, target.name);
+  if (stats.isFile() || stats.isSymbolicLink()) {
+    return { stats, files: 1, listed: [describeFile(args.path, stats)], basis: identities.digest() };
+  }
   if (!stats.isDirectory()) throw new ToolFailure('NOT_A_FILE', `${args.path} is a device, pipe or socket.`);
   using folder = openEntryFolder(target.folder, target.name, 'write', context);
   const walk = new FolderWalk(context, { access: 'write', recursive: true, includeHidden: true });
   const listed: string[] = [];
   let files = 0;
-  for await (const { kind, relativePath } of walk.entries(folder)) {
+  for await (const { folder: parent, name, kind, relativePath } of walk.entries(folder)) {
     if (!args.recursive) throw new ToolFailure('NOT_A_FILE', `${args.path} is a folder with entries; set recursive.`);
     if (kind === 'folder') continue;
     files++;
+    identities.add(parent, name, relativePath);
     if (listed.length < maxListed) listed.push(join(args.path, relativePath));
   }
   if (walk.omitted > 0) {
@@ -107,5 +115,5 @@ async function takeStock(args: DeleteArguments, target: Target, context: ToolCon
     throw new ToolRefused(refuse('RULE_DENIES', 'folder-content', message));
   }
   if (walk.cut) throw new ToolFailure('TOO_LARGE', `${args.path} holds too much; delete it in parts.`);
-  return { stats, files, listed };
+  return { stats, files, listed, basis: identities.digest() };
 }

@@ -96,6 +96,7 @@ export const filesMoveGlob = defineFileTool({
       summary: showPath(`Move ${names.length} files from ${args.from} to ${args.to}${omission}`),
       detail: lines.map((line, index) => `${line}${notes[index]}\n`).join(''),
       undoable: true,
+      basis: plan.identify(names),
     };
   },
   run: async (args, context) => {

@@ -8,6 +8,7 @@ import type { NamedPath } from '../../sandbox/parse-path.ts';
 import { compileGlob } from './compile-pattern.ts';
 import type { Matches } from './compile-pattern.ts';
 import { failureFrom } from './failure-from.ts';
+import { EntryIdentities } from './identify-entries.ts';
 import { readEntries } from './read-entries.ts';
 
 const maxFiles = 1000;
@@ -58,6 +59,16 @@ export class MovePlan implements Disposable {
 
   isTaken(name: string): boolean {
     return lstatSync(this.to.entry(name), { throwIfNoEntry: false }) !== undefined;
+  }
+
+  /** Of the files themselves, and of those that they would replace. */
+  identify(names: readonly string[]): string {
+    const identities = new EntryIdentities();
+    for (const name of names) {
+      identities.add(this.from, name);
+      identities.add(this.to, name);
+    }
+    return identities.digest();
   }
 
   [Symbol.dispose](): void {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@sallyport/contract';
+import { describeLimits } from '../../executors/describe-limits.ts';
 import { joinWords } from '../../governance/shell-words.ts';
 import { modes } from '../../model/session.ts';
 import type { AnyTool, PathClaim, ToolContext } from '../../model/tool.ts';
@@ -81,6 +82,7 @@ export function defineGitTool(operation: GitOperation): AnyTool {
         ...claimPaths(operation, parsed, folder).map(({ path, access }) => `${access}s: ${path}`),
         ...(operation.remote === undefined ? [] : hosts.map((host) => `may reach: ${host}`)),
         ...[...read, ...write].map((path) => `granted: ${path}`),
+        `at most: ${describeLimits(context.grants.limits, timeoutMs)}`,
       ];
       return Promise.resolve({
         summary: showPath(`git ${command} ${joinWords(given(args).args)}`.trimEnd()),

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@sallyport/contract';
+import { describeLimits } from '../../executors/describe-limits.ts';
 import { viewFor } from '../../executors/mounts-for.ts';
 import type { ProgramView } from '../../executors/mounts-for.ts';
 import { runProgram } from '../../executors/run-program.ts';
@@ -120,11 +121,12 @@ export const shellRun: AnyTool = {
       ...commands.map((command) => `runs: ${command}`),
       `in: ${cwd}`,
       ...environment.map((variable) => `with: ${variable}`),
-      ...(given.stdin === '' ? [] : [`reads: ${Buffer.byteLength(given.stdin)} bytes of input`]),
+      ...(given.stdin === '' ? [] : ['reads:', ...given.stdin.split('\n').map((line) => `  | ${line}`)]),
       ...readable.map((path) => `may read: ${path}`),
       ...writable.map((path) => `may change: ${path}`),
       ...hostsFor(given, context).map((host) => `may reach: ${host}`),
       ...(isolation === 'none' ? ['WITHOUT a sandbox: it can do whatever the daemon can'] : []),
+      `at most: ${describeLimits(context.grants.limits, given.timeout_ms)}`,
       'What it will read and change in there is not known beforehand.',
     ];
     return {

@@ -1,0 +1,14 @@
+import { execFile } from 'node:child_process';
+import type { Notice } from './notice.ts';
+
+const patienceMs = 5000;
+
+/** Shows a notice on the desktop of whoever runs the daemon. `onFailure` hears when there is no desktop, or no program. */
+export function showOnDesktop({ title, text }: Notice, onFailure: (error: Error) => void): void {
+  // Some desktops read markup in the text.
+  const plain = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const args = ['--app-name=Sallyport', '--urgency=critical', '--', title, plain];
+  execFile('notify-send', args, { timeout: patienceMs }, (error) => {
+    if (error !== null) onFailure(error);
+  });
+}

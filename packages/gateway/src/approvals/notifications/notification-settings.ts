@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import type { Node } from 'yaml';
+import { readSourceFile } from '../../governance/rule-files.ts';
+import { readYaml } from '../../governance/read-yaml.ts';
+import { YamlReader } from '../../governance/yaml-reader.ts';
+import { ConfigError } from '../../model/fault.ts';
+
+export const notificationKeys = ['version', 'console_url', 'webhook', 'desktop'] as const;
+export const webhookKeys = ['url', 'secret', 'events'] as const;
+export const noticeEvents = ['pending', 'reminder', 'decided', 'expired'] as const;
+export type NoticeEvent = (typeof noticeEvents)[number];
+
+/** How people hear that something waits for them, besides the console. */
+export interface NotificationSettings {
+  /** Where links lead. Absent: to the daemon's own address. */
+  readonly consoleUrl?: string;
+  /** Absent: none is called. */
+  readonly webhook?: WebhookSettings;
+  readonly desktop: boolean;
+}
+
+export interface WebhookSettings {
+  readonly url: string;
+  /** Name of the stored secret with which messages are signed. */
+  readonly secret: string;
+  readonly events: readonly NoticeEvent[];
+}
+
+const nobody: NotificationSettings = { desktop: false };
+const whenAsked: readonly NoticeEvent[] = ['pending', 'reminder'];
+
+/**
+ * Reads notifications.yaml. It stands beside the rules and is none of them: whom to tell decides nothing, so a change
+ * of it ends no approval. Throws one ConfigError that lists every problem.
+ */
+export function readNotificationSettings(folder: string): NotificationSettings {
+  const yaml = readYaml(readSourceFile(join(folder, 'notifications.yaml')));
+  const reader = new YamlReader(yaml);
+  const settings = yaml.root === undefined ? nobody : readSettings(yaml.root, reader);
+  const problems = [...yaml.problems, ...reader.problems];
+  if (problems.length === 0) return settings;
+  const lines = problems.map(({ file, line, column, message }) => `${file}:${line}:${column}  ${message}`);
+  throw new ConfigError(['The notifications cannot be used.', ...lines].join('\n'), 'Correct the lines above.');
+}
+
+function readSettings(root: Node, reader: YamlReader): NotificationSettings {
+  const fields = reader.readFields(root, 'notifications.yaml', notificationKeys, ['version']);
+  if (fields === undefined) return nobody;
+  if (fields.version !== undefined) reader.readInteger(fields.version, 'version', { min: 1, max: 1 });
+  const consoleUrl = fields.console_url && readUrl(fields.console_url, 'console_url', reader);
+  const webhook = fields.webhook && readWebhook(fields.webhook, reader);
+  return {
+    ...(consoleUrl === undefined ? {} : { consoleUrl }),
+    ...(webhook === undefined ? {} : { webhook }),
+    desktop: (fields.desktop && reader.readBoolean(fields.desktop, 'desktop')) ?? false,
+  };
+}
+
+function readWebhook(node: Node, reader: YamlReader): WebhookSettings | undefined {
+  const fields = reader.readFields(node, 'webhook', webhookKeys, ['url', 'secret']);
+  const url = fields?.url && readUrl(fields.url, 'url', reader);
+  const secret = fields?.secret && reader.readString(fields.secret, 'secret', 128);
+  const events =
+    fields?.events === undefined
+      ? whenAsked
+      : reader.readItems(fields.events, 'events', (item) => reader.readOneOf(item, 'an event', noticeEvents));
+  return url === undefined || secret === undefined || events === undefined ? undefined : { url, secret, events };
+}
+
+/** What is said about a call leaves the machine encrypted, or not at all. */
+function readUrl(node: Node, what: string, reader: YamlReader): string | undefined {
+  const text = reader.readString(node, what, 2000);
+  if (text === undefined) return undefined;
+  const url = URL.parse(text);
+  if (url === null) return reader.note(node, `${what} is not a URL`);
+  if (url.username !== '' || url.password !== '') return reader.note(node, `${what} must not hold a password`);
+  const isNear = ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isNear)) return text.replace(/\/$/, '');
+  return reader.note(node, `${what} must begin with https://; http:// is for this machine only`);
+}

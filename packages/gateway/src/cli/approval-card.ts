@@ -1,0 +1,67 @@
+import { foldEffect } from './confirm-effect.ts';
+import { formatDuration, formatTime } from './format-time.ts';
+import { renderFields } from './table.ts';
+import type { Terminal } from './terminal.ts';
+import { makeVisible, makeVisibleLine } from './visible-text.ts';
+
+/** A task as the tools of approvals describe it. */
+export interface ShownApproval {
+  readonly task_id: string;
+  readonly status: string;
+  readonly agent: string;
+  readonly session_id: string;
+  readonly tool: string;
+  readonly risk: string;
+  readonly title: string;
+  readonly undoable: boolean;
+  readonly rule_id: string;
+  readonly reason: string;
+  readonly approver_role: string;
+  readonly wanted: number;
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly decided_by?: string;
+  readonly decided_at?: string;
+  readonly note?: string;
+}
+
+export interface WholeApproval extends ShownApproval {
+  readonly effect: string;
+  readonly effect_sha256: string;
+}
+
+type Screen = Pick<Terminal, 'columns' | 'paint'>;
+
+/** What stands above the effect: who asks for what, why that needs a person, and until when. */
+export function renderHead(task: ShownApproval, { columns, paint }: Screen, nowMs = Date.now()): string[] {
+  const leftMs = Date.parse(task.expires_at) - nowMs;
+  const isPending = task.status === 'pending';
+  const fields: [string, string][] = [
+    ['agent', task.agent],
+    ['asks for', `${task.title}${task.wanted > 1 ? ` (${task.wanted} times)` : ''}`],
+    ['risk', `${task.risk}; ${task.undoable ? 'can be undone' : 'cannot be undone'}`],
+    ['because', `${task.reason} (rule ${task.rule_id})`],
+    ['decides', task.approver_role],
+    ['expires', isPending ? `in ${formatDuration(Math.max(0, leftMs))}` : ''],
+    ['decided', task.decided_by === undefined ? '' : describeDecision(task)],
+    ['note', task.note ?? ''],
+    ['task', task.task_id],
+    ['session', task.session_id],
+  ];
+  return [
+    `${paint(isPending ? 'yellow' : 'dim', task.status)}  ${paint('bold', makeVisibleLine(task.tool))}`,
+    ...renderFields(
+      fields.map(([label, value]) => [label, makeVisible(value)]),
+      columns,
+    ),
+  ];
+}
+
+export function renderEffect(effect: string, screen: Screen): string[] {
+  return effect === '' ? [] : foldEffect(effect, screen);
+}
+
+function describeDecision({ status, decided_by: by = '', decided_at: at }: ShownApproval): string {
+  const when = at === undefined ? '' : `, ${formatTime(Date.parse(at))}`;
+  return by === 'timeout' ? `nobody did in time${when}` : `${status} by ${by}${when}`;
+}

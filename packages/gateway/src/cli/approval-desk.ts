@@ -1,0 +1,133 @@
+import { renderEffect, renderHead } from './approval-card.ts';
+import type { WholeApproval } from './approval-card.ts';
+import { statusOf } from './answer-json.ts';
+import type { CommandContext } from './command-context.ts';
+import type { DaemonClient } from './daemon-client.ts';
+import { offerKeys, readDecision } from './decision-keys.ts';
+import type { Decision } from './decision-keys.ts';
+import type { KeyReader } from './key-reader.ts';
+import { showAnswer } from './show-answer.ts';
+
+export interface ApprovalEvent {
+  readonly event: string;
+  readonly approval: WholeApproval;
+}
+
+export interface DeskParts {
+  readonly client: Pick<DaemonClient, 'executeTool'>;
+  readonly context: CommandContext;
+  readonly keys: KeyReader;
+}
+
+/** Keys are dead for so long after a card has appeared: nobody decides about what came up under their finger. */
+const settleMs = 500;
+const bell = '\u0007';
+
+/** A person, the cards that wait for them, and one card on the table, which stays there until it is done with. */
+export class ApprovalDesk {
+  readonly #parts: DeskParts;
+  /** By id, in the order in which they came. */
+  readonly #waiting = new Map<string, WholeApproval>();
+  #table: WholeApproval | undefined;
+  /** Ends the present wait for a key. */
+  #turn = new AbortController();
+  #closed = false;
+
+  constructor(parts: DeskParts) {
+    this.#parts = parts;
+  }
+
+  /** Until the person leaves or the desk is closed. */
+  async serve(): Promise<void> {
+    const { print, paint } = this.#parts.context.terminal;
+    print(paint('dim', 'Calls that wait for you appear here. q leaves.'));
+    for (let stays = true; stays && !this.#closed;) stays = await this.#serveNext();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#turn.abort();
+  }
+
+  hear({ event, approval }: ApprovalEvent): void {
+    const { print, paint } = this.#parts.context.terminal;
+    const id = approval.task_id;
+    if (event === 'reminder') return ring();
+    if (event === 'pending') {
+      const isNew = !this.#waiting.has(id);
+      this.#waiting.set(id, approval);
+      if (isNew) ring();
+      if (this.#table === undefined) this.#turn.abort();
+      else if (isNew) print(paint('dim', `${this.#waiting.size - 1} more wait.`));
+      return;
+    }
+    const wasWaiting = this.#waiting.delete(id);
+    if (!wasWaiting || this.#table?.task_id !== id) return;
+    print(paint('dim', event === 'expired' ? 'Nobody decided in time.' : `${approval.decided_by ?? ''} decided.`));
+    this.#turn.abort();
+  }
+
+  /** False when the person wants to leave. */
+  async #serveNext(): Promise<boolean> {
+    this.#turn = new AbortController();
+    const { signal } = this.#turn;
+    const [task] = this.#waiting.values();
+    this.#table = task;
+    if (task === undefined) return (await this.#parts.keys.next(signal)) !== 'q';
+    const stays = await this.#serveCard(task, signal);
+    this.#table = undefined;
+    return stays;
+  }
+
+  async #serveCard(task: WholeApproval, signal: AbortSignal): Promise<boolean> {
+    const { terminal } = this.#parts.context;
+    let unseen = this.#showRows(['', ...renderHead(task, terminal), '', ...renderEffect(task.effect, terminal)], task);
+    for (let shownAtMs = performance.now(); ;) {
+      const key = await this.#parts.keys.next(signal);
+      if (key === undefined) return true;
+      if (key === 'q') return false;
+      if (performance.now() - shownAtMs < settleMs) continue;
+      if (key === ' ' && unseen.length > 0) {
+        unseen = this.#showRows(unseen, task);
+        shownAtMs = performance.now();
+      } else if (key === 'n' && this.#waiting.size > 1) {
+        this.#waiting.delete(task.task_id);
+        this.#waiting.set(task.task_id, task);
+        return true;
+      } else if (unseen.length === 0 || key === 'd' || key === 'c') {
+        // Nobody agrees to what they have not seen.
+        const decision = await readDecision(key, task, this.#parts.keys);
+        if (decision !== undefined && (await this.#send(decision, task))) return true;
+      }
+    }
+  }
+
+  /** Prints a page. Returns the rows that are still to be seen. */
+  #showRows(rows: readonly string[], task: WholeApproval): readonly string[] {
+    const { print, paint, rows: screenRows } = this.#parts.context.terminal;
+    const pageRows = Math.max(10, screenRows - 3);
+    const unseen = rows.slice(pageRows);
+    const keys =
+      unseen.length > 0 ? `space: ${unseen.length} more lines  d: deny  n: later  q: leave` : offerKeys(task);
+    print(...rows.slice(0, pageRows), '', paint('bold', keys));
+    return unseen;
+  }
+
+  async #send({ tool, input }: Decision, task: WholeApproval): Promise<boolean> {
+    const { client, context } = this.#parts;
+    // Before the answer: the news of one's own decision is none.
+    this.#waiting.delete(task.task_id);
+    const answer = await client.executeTool({ name: tool, inputJson: JSON.stringify(input) });
+    if (statusOf(answer) !== 'success') {
+      showAnswer(answer, context);
+      return true;
+    }
+    const isApproved = tool === 'approvals.approve';
+    context.terminal.print(context.terminal.paint(isApproved ? 'green' : 'red', isApproved ? 'Approved.' : 'Denied.'));
+    return true;
+  }
+}
+
+function ring(): void {
+  process.stdout.write(bell);
+}

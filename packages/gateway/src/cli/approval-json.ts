@@ -1,0 +1,33 @@
+import type * as contract from '@sallyport/contract';
+import type { WholeApproval } from './approval-card.ts';
+import { toNumber } from './answer-json.ts';
+import type { WireJson } from './wire-json.ts';
+
+export type WatchApprovalsJson = WireJson<contract.WatchApprovalsResponse>;
+
+/** An approval from the wire, in the words in which the tools describe one. */
+export function approvalToJson(approval: NonNullable<WatchApprovalsJson['approval']>): WholeApproval {
+  const { decidedBy = '', note = '' } = approval;
+  const decidedAtMs = toNumber(approval.decidedAtMs);
+  return {
+    task_id: approval.id ?? '',
+    status: approval.status ?? '',
+    agent: approval.agent ?? '',
+    session_id: approval.sessionId ?? '',
+    tool: approval.tool ?? '',
+    risk: approval.risk ?? '',
+    title: approval.title ?? '',
+    effect: approval.effect ?? '',
+    effect_sha256: approval.effectSha256 ?? '',
+    undoable: approval.undoable ?? false,
+    rule_id: approval.ruleId ?? '',
+    reason: approval.reason ?? '',
+    approver_role: approval.approverRole ?? '',
+    wanted: approval.wanted ?? 0,
+    created_at: new Date(toNumber(approval.createdAtMs)).toISOString(),
+    expires_at: new Date(toNumber(approval.expiresAtMs)).toISOString(),
+    ...(decidedBy === '' ? {} : { decided_by: decidedBy }),
+    ...(decidedAtMs === 0 ? {} : { decided_at: new Date(decidedAtMs).toISOString() }),
+    ...(note === '' ? {} : { note }),
+  };
+}

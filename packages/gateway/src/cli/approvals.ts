@@ -1,0 +1,163 @@
+import { renderEffect, renderHead } from './approval-card.ts';
+import type { ShownApproval, WholeApproval } from './approval-card.ts';
+import { outputOf, statusOf } from './answer-json.ts';
+import type { CommandContext } from './command-context.ts';
+import { confirmEffect } from './confirm-effect.ts';
+import { declined, usageFailure } from './failure.ts';
+import { formatDuration, formatTime } from './format-time.ts';
+import { runOperatorTool } from './run-tool.ts';
+import { showAnswer } from './show-answer.ts';
+import { renderTable } from './table.ts';
+import { makeVisible, makeVisibleLine } from './visible-text.ts';
+
+export interface ApproveOptions {
+  readonly effectSha256?: string;
+  readonly note?: string;
+  readonly forSession?: boolean;
+  readonly minutes?: number;
+  readonly uses?: number;
+}
+
+interface ListedStanding {
+  readonly standing_id: string;
+  readonly agent: string;
+  readonly tool: string;
+  readonly exact_scope: boolean;
+  readonly granted_by: string;
+  readonly expires_at: string;
+  readonly uses_left?: number;
+}
+
+export function listApprovals(options: { readonly status?: string }, context: CommandContext): Promise<number> {
+  const { status = 'pending' } = options;
+  return runOperatorTool(
+    'approvals.list',
+    { status, limit: 200 },
+    context,
+    ({ approvals }: { readonly approvals: readonly ShownApproval[] }) => {
+      const { print, paint, columns } = context.terminal;
+      if (approvals.length === 0) return print(status === 'pending' ? 'Nothing waits for a decision.' : 'None.');
+      const rows = approvals.map((task) =>
+        [task.task_id, task.status, untilOf(task), task.agent, task.risk, `${task.tool}: ${task.title}`].map(
+          makeVisibleLine,
+        ),
+      );
+      const [header = '', ...body] = renderTable(
+        [['TASK', 'STATUS', 'LEFT', 'AGENT', 'RISK', 'CALL'], ...rows],
+        columns,
+      );
+      print(paint('dim', header), ...body);
+    },
+  );
+}
+
+export function showApproval(id: string, context: CommandContext): Promise<number> {
+  return runOperatorTool('approvals.show', { task_id: id }, context, (task: WholeApproval) => {
+    const { print } = context.terminal;
+    print(...renderHead(task, context.terminal), '', ...renderEffect(task.effect, context.terminal));
+    if (task.status !== 'pending') return;
+    print(
+      '',
+      `${context.commandName} approvals approve ${task.task_id} --effect-sha256 ${task.effect_sha256}`,
+      `${context.commandName} approvals deny ${task.task_id} --note 'what to change'`,
+    );
+  });
+}
+
+/** A decision names the effect that was seen: here, or with `approvals show` before. */
+export async function approveApproval(id: string, options: ApproveOptions, context: CommandContext): Promise<number> {
+  const { effectSha256, note, forSession, minutes, uses } = options;
+  const standing = { for_session: forSession, minutes, uses };
+  const hasStanding = Object.values(standing).some((value) => value !== undefined);
+  let seen = effectSha256;
+  if (seen === undefined) {
+    const shown = await lookFirst(id, context);
+    if (typeof shown === 'number') return shown;
+    seen = shown;
+  }
+  const input = { task_id: id, effect_sha256: seen, note, standing: hasStanding ? standing : undefined };
+  return runOperatorTool(
+    'approvals.approve',
+    input,
+    context,
+    ({ tool, agent, standing_id: standingId }: ShownApproval & { readonly standing_id?: string }) => {
+      const { print, paint } = context.terminal;
+      print(`${paint('green', 'Approved')}  ${makeVisibleLine(`${tool} of ${agent}`)}`);
+      if (standingId !== undefined) {
+        print('Calls like it run without a question. To end that:');
+        print(`  ${context.commandName} approvals revoke ${makeVisibleLine(standingId)}`);
+      }
+    },
+  );
+}
+
+export function denyApproval(
+  id: string,
+  options: { readonly note?: string },
+  context: CommandContext,
+): Promise<number> {
+  return runOperatorTool('approvals.deny', { task_id: id, note: options.note }, context, (task: ShownApproval) => {
+    const { print, paint } = context.terminal;
+    print(`${paint('red', 'Denied')}  ${makeVisibleLine(`${task.tool} of ${task.agent}`)}`);
+    if (options.note !== undefined) print('The agent is told what you wrote.');
+  });
+}
+
+export function listStanding(context: CommandContext): Promise<number> {
+  return runOperatorTool(
+    'approvals.standing_list',
+    {},
+    context,
+    ({ standing }: { readonly standing: readonly ListedStanding[] }) => {
+      const { print, paint, columns } = context.terminal;
+      if (standing.length === 0) return print('No standing approval is in force.');
+      const rows = standing.map((each) =>
+        [
+          each.standing_id,
+          each.agent,
+          `${each.tool}${each.exact_scope ? ', one scope' : ''}`,
+          each.uses_left === undefined ? 'any' : String(each.uses_left),
+          formatTime(Date.parse(each.expires_at)),
+          each.granted_by,
+        ].map(makeVisibleLine),
+      );
+      const header = ['STANDING', 'AGENT', 'TOOL', 'USES', 'EXPIRES', 'BY'];
+      const [head = '', ...body] = renderTable([header, ...rows], columns);
+      print(paint('dim', head), ...body);
+    },
+  );
+}
+
+export function revokeStanding(id: string, context: CommandContext): Promise<number> {
+  return runOperatorTool(
+    'approvals.standing_revoke',
+    { standing_id: id },
+    context,
+    ({ revoked }: { readonly revoked: boolean }) => {
+      if (!revoked) throw usageFailure('It is not in force any more.', 'See `approvals standing`.');
+      context.terminal.print('Revoked. The next call asks again.');
+    },
+  );
+}
+
+/** The hash of the effect that a person at this terminal looked at and agreed to, or the exit code. */
+async function lookFirst(id: string, context: CommandContext): Promise<string | number> {
+  const { terminal } = context;
+  if (context.json || !terminal.interactive) {
+    throw usageFailure(
+      'Nobody is at this terminal to look at the effect.',
+      `Name the effect that was seen: --effect-sha256, as \`approvals show ${makeVisibleLine(id)}\` prints it.`,
+    );
+  }
+  const client = context.openOperatorClient();
+  const answer = await client.executeTool({ name: 'approvals.show', inputJson: JSON.stringify({ task_id: id }) });
+  if (statusOf(answer) !== 'success') return showAnswer(answer, context);
+  const task = outputOf(answer) as WholeApproval;
+  terminal.print(...renderHead(task, terminal), '');
+  if (!(await confirmEffect(makeVisible(task.effect), task.tool, terminal))) throw declined();
+  return task.effect_sha256;
+}
+
+function untilOf({ status, expires_at: at }: ShownApproval): string {
+  return status === 'pending' ? formatDuration(Math.max(0, Date.parse(at) - Date.now())) : '-';
+}

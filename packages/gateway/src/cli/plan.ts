@@ -1,0 +1,135 @@
+import { renderEffect } from './approval-card.ts';
+import { outputOf, statusOf } from './answer-json.ts';
+import type { CommandContext } from './command-context.ts';
+import { confirmEffect } from './confirm-effect.ts';
+import { declined, usageFailure } from './failure.ts';
+import { formatDuration } from './format-time.ts';
+import { runOperatorTool } from './run-tool.ts';
+import { showAnswer } from './show-answer.ts';
+import { renderFields, renderTable } from './table.ts';
+import { makeVisible, makeVisibleLine } from './visible-text.ts';
+
+interface ShownPlan {
+  readonly plan_id: string;
+  readonly status: string;
+  readonly agent: string;
+  readonly summary: string;
+  readonly steps: readonly ShownStep[];
+  readonly approved_steps: readonly number[];
+  readonly started: number;
+  readonly expires_at: string;
+  readonly decided_by?: string;
+  readonly note?: string;
+}
+
+interface ShownStep {
+  readonly tool: string;
+  readonly arguments_json: string;
+  readonly risk: string;
+  readonly reason: string;
+  readonly title?: string;
+  readonly effect?: string;
+}
+
+export interface PlanDecisionOptions {
+  readonly steps?: readonly string[];
+  readonly note?: string;
+  readonly yes?: boolean;
+}
+
+export function listPlans(context: CommandContext): Promise<number> {
+  return runOperatorTool(
+    'plans.list',
+    { limit: 200 },
+    context,
+    ({ plans }: { readonly plans: readonly ShownPlan[] }) => {
+      const { print, paint, columns } = context.terminal;
+      if (plans.length === 0) return print('No plan was proposed.');
+      const rows = plans.map((plan) =>
+        [plan.plan_id, plan.status, plan.agent, `${plan.steps.length}`, plan.summary].map(makeVisibleLine),
+      );
+      const [header = '', ...body] = renderTable([['PLAN', 'STATUS', 'AGENT', 'STEPS', 'SUMMARY'], ...rows], columns);
+      print(paint('dim', header), ...body);
+    },
+  );
+}
+
+export function showPlan(id: string, context: CommandContext): Promise<number> {
+  return runOperatorTool('plans.show', { plan_id: id }, context, (plan: ShownPlan) => {
+    context.terminal.print(...renderPlan(plan, context));
+  });
+}
+
+/** Steps are counted from 1 here, as people do. */
+export async function approvePlan(id: string, options: PlanDecisionOptions, context: CommandContext): Promise<number> {
+  const steps = options.steps?.map(readStep);
+  if (options.yes !== true) {
+    const exitCode = await lookFirst(id, context);
+    if (exitCode !== 0) return exitCode;
+  }
+  return runOperatorTool('plans.approve', { plan_id: id, steps, note: options.note }, context, (plan: ShownPlan) => {
+    const { print, paint } = context.terminal;
+    const which = plan.approved_steps.length === plan.steps.length ? 'all steps' : `steps ${numbersOf(plan)}`;
+    print(`${paint('green', 'Approved')}  ${which} of the plan of ${makeVisibleLine(plan.agent)}`);
+  });
+}
+
+export function denyPlan(id: string, options: PlanDecisionOptions, context: CommandContext): Promise<number> {
+  return runOperatorTool('plans.deny', { plan_id: id, note: options.note }, context, (plan: ShownPlan) => {
+    const { print, paint } = context.terminal;
+    print(`${paint('red', 'Denied')}  the plan of ${makeVisibleLine(plan.agent)}`);
+  });
+}
+
+async function lookFirst(id: string, context: CommandContext): Promise<number> {
+  const { terminal } = context;
+  if (context.json || !terminal.interactive) {
+    throw usageFailure('Nobody is at this terminal to look at the plan.', 'Look with `plan show`, then add --yes.');
+  }
+  const client = context.openOperatorClient();
+  const answer = await client.executeTool({ name: 'plans.show', inputJson: JSON.stringify({ plan_id: id }) });
+  if (statusOf(answer) !== 'success') return showAnswer(answer, context);
+  const plan = outputOf(answer) as ShownPlan;
+  if (!(await confirmEffect(renderPlan(plan, context).join('\n'), `the plan of ${plan.agent}`, terminal))) {
+    throw declined();
+  }
+  return 0;
+}
+
+function renderPlan(plan: ShownPlan, { terminal }: CommandContext): string[] {
+  const { columns } = terminal;
+  const isPending = plan.status === 'pending';
+  const fields: [string, string][] = [
+    ['plan', plan.plan_id],
+    ['status', plan.status],
+    ['agent', plan.agent],
+    ['for', plan.summary],
+    ['expires', isPending ? `in ${formatDuration(Math.max(0, Date.parse(plan.expires_at) - Date.now()))}` : ''],
+    ['decided', plan.decided_by ?? ''],
+    ['approved', plan.approved_steps.length > 0 ? `steps ${numbersOf(plan)}; ${plan.started} begun` : ''],
+    ['note', plan.note ?? ''],
+  ];
+  const head = renderFields(
+    fields.map(([label, value]) => [label, makeVisible(value)]),
+    columns,
+  );
+  return [...head, ...plan.steps.flatMap((step, at) => ['', ...renderStep(step, at + 1, terminal)])];
+}
+
+function renderStep(step: ShownStep, number: number, terminal: CommandContext['terminal']): string[] {
+  const { tool, title = '', reason, risk, effect = '', arguments_json: args } = step;
+  return [
+    `${number}. ${makeVisibleLine(title === '' ? tool : `${tool}: ${title}`)}  (${makeVisibleLine(risk)})`,
+    ...(reason === '' ? [] : renderFields([['because', makeVisible(reason)]], terminal.columns)),
+    ...renderEffect(effect === '' ? args : effect, terminal),
+  ];
+}
+
+function numbersOf({ approved_steps: steps }: ShownPlan): string {
+  return steps.map((index) => index + 1).join(', ');
+}
+
+function readStep(text: string): number {
+  if (!/^[1-9]\d{0,2}$/.test(text)) throw usageFailure(`${text} is no step.`, 'Steps are counted from 1.');
+  return Number(text) - 1;
+}

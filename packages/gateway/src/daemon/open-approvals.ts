@@ -1,0 +1,112 @@
+import { ApprovalClock } from '../approvals/approval-clock.ts';
+import { ApprovalWatch, PlanWatch } from '../approvals/approval-watch.ts';
+import { ConfirmTokens, createConfirmKey } from '../approvals/confirm-tokens.ts';
+import { mayDecide } from '../approvals/may-decide.ts';
+import { readNotificationSettings } from '../approvals/notifications/notification-settings.ts';
+import { PeopleNotifier } from '../approvals/notifications/notify-people.ts';
+import type { Redactor } from '../audit/redact.ts';
+import { rehearseCalls } from '../doors/rehearse-call.ts';
+import type { Rehearsal } from '../gateway.ts';
+import type { AnyTool } from '../model/tool.ts';
+import type { Rules } from '../model/verdict.ts';
+import type { SecretStore } from '../secrets/secret-store.ts';
+import type { Offices } from '../organisation/offices.ts';
+import type { ApprovalParts } from '../stages/seek-approval.ts';
+import type { Store } from '../storage/stores.ts';
+import type { EventLog } from '../telemetry/event-log.ts';
+import { approvalTools } from '../tools/approvals/index.ts';
+import type { Home } from './home.ts';
+import { readOrCreateSecret, replaceSecret } from './secret-files.ts';
+
+export interface ApprovalsSource {
+  readonly home: Home;
+  readonly store: Store;
+  readonly redactor: Redactor;
+  readonly log: EventLog;
+  readonly currentRules: () => Rules;
+  readonly offices: Offices;
+  readonly rulesFolder: string;
+  readonly secrets: SecretStore;
+  /** Asked for only once calls come in. */
+  readonly rehearsal: () => Rehearsal;
+  /** Where the console is, once the doors are open. */
+  readonly address: () => string;
+}
+
+export interface OpenedApprovals {
+  readonly watch: ApprovalWatch;
+  readonly plans: PlanWatch;
+  readonly tools: readonly AnyTool[];
+  readonly forGateway: ApprovalParts;
+  /** Does what became due while no daemon ran, and goes on from there. */
+  readonly start: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+const mostRepeated = 500;
+
+/** Puts together what concerns people's decisions. */
+export function openApprovals(source: ApprovalsSource): OpenedApprovals {
+  const { home, store, redactor, log, currentRules, offices } = source;
+  const limits = () => currentRules().limits.approvals;
+  const [watch, plans] = [new ApprovalWatch(), new PlanWatch()];
+  const learn = (keyFile: string): void => keyFile.split('\n').forEach((key) => redactor.learn(key));
+  const keyFile = readOrCreateSecret(home.confirmKeyFile, createConfirmKey);
+  learn(keyFile);
+  const tokens = new ConfirmTokens(keyFile);
+  const clock = new ApprovalClock({
+    store,
+    watch,
+    onFault: (error) => log.error('approval_clock_failed', { error }),
+  });
+  const notifier = new PeopleNotifier({
+    settings: readNotificationSettings(source.rulesFolder),
+    watch,
+    plans,
+    address: source.address,
+    readSecret: (name) => readOwnSecret(source.secrets, name),
+    onFailure: (event, fields) => log.warn(event, fields),
+  });
+  const routeApproval: ApprovalParts['routeApproval'] = (session, risk) => offices.routeApproval(session, risk);
+  const tools = approvalTools({
+    store,
+    watch,
+    plans,
+    tokens,
+    mayDecide: mayDecide({
+      isSenior: (person, agent) => offices.isSenior(person, agent),
+      isDirector: (person) => offices.isDirector(person),
+      findSession: (id) => store.findSession(id),
+    }),
+    routeApproval,
+    limits,
+    circumstances: () => ({ rulesHash: currentRules().hash, mode: store.readMode() }),
+    rehearse: rehearseCalls(source.rehearsal, redactor),
+    redact: (text) => redactor.redactText(text),
+    saveConfirmKey: (rotated) => {
+      learn(rotated);
+      replaceSecret(home.confirmKeyFile, rotated);
+    },
+  });
+  const onPending: ApprovalParts['onPending'] = (task) => watch.tell({ kind: 'pending', task });
+  return {
+    watch,
+    plans,
+    tools,
+    forGateway: { store, tokens, routeApproval, limits, onPending },
+    start: async () => {
+      await clock.start();
+      notifier.repeat(store.listApprovals({ status: 'pending', limit: mostRepeated }));
+    },
+    close: async () => {
+      await clock.close();
+      await notifier.close();
+    },
+  };
+}
+
+/** A secret that the gate itself uses: the operator named it in the configuration, which is leave enough. */
+function readOwnSecret(secrets: SecretStore, name: string): string {
+  const use = 'notifications';
+  return secrets.secretsFor([{ name, tools: [use], hosts: [] }], { tool: use }).get(name) ?? '';
+}

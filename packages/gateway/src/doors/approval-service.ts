@@ -1,0 +1,119 @@
+import { create } from '@bufbuild/protobuf';
+import {
+  ApprovalService,
+  DecideApprovalResponseSchema,
+  GetApprovalResponseSchema,
+  ListApprovalsResponseSchema,
+  ListStandingApprovalsResponseSchema,
+  RevokeStandingApprovalResponseSchema,
+  WatchApprovalsResponseSchema,
+} from '@sallyport/contract';
+import type { DecideApprovalRequest, JsonObject, WatchApprovalsResponse } from '@sallyport/contract';
+import type { ApprovalNews, ApprovalWatch } from '../approvals/approval-watch.ts';
+import type { ApprovalIndex } from '../storage/stores.ts';
+import { describeWholeTask } from '../tools/approvals/describe-approval.ts';
+import { readApproval, readStanding } from './approval-messages.ts';
+import { objectsOf, textOf } from './lease-messages.ts';
+import { RpcError } from './rpc/rpc-error.ts';
+import { bindService } from './rpc/service-binding.ts';
+import type { ServiceBinding } from './rpc/service-binding.ts';
+import { identifyOperator, submitAsOperator } from './submit-as-operator.ts';
+import type { OperatorParts } from './submit-as-operator.ts';
+
+export interface ApprovalServiceParts extends OperatorParts {
+  readonly store: OperatorParts['store'] & Pick<ApprovalIndex, 'listApprovals'>;
+  readonly watch: ApprovalWatch;
+}
+
+/** All that can wait, in practice. */
+const mostPending = 20_000;
+/** A reader who is that far behind starts anew. */
+const mostUnread = 5000;
+
+/** Where people decide, in typed words: each method is the governed call of a tool. For operators, at any door of theirs. */
+export function approvalService(parts: ApprovalServiceParts): ServiceBinding {
+  return bindService(ApprovalService, ['operator-socket', 'tcp'], {
+    listApprovals: async ({ status, limit }, peer) => {
+      const args = { status: status || 'all', limit: Math.min(limit || 50, 200) };
+      const { output } = await submitAsOperator(parts, 'approvals.list', args, peer);
+      return create(ListApprovalsResponseSchema, { approvals: objectsOf(output['approvals']).map(readApproval) });
+    },
+
+    getApproval: async ({ id }, peer) => {
+      const { output } = await submitAsOperator(parts, 'approvals.show', { task_id: id }, peer);
+      return create(GetApprovalResponseSchema, { approval: readApproval(output) });
+    },
+
+    decideApproval: async (request, peer) => {
+      const name = request.approved ? 'approvals.approve' : 'approvals.deny';
+      const { output } = await submitAsOperator(parts, name, decisionArguments(request), peer);
+      const standingId = textOf(output['standing_id']);
+      return create(DecideApprovalResponseSchema, { approval: readApproval(output), standingId });
+    },
+
+    watchApprovals: async function* (_request, peer) {
+      identifyOperator(parts, peer);
+      const unread: ApprovalNews[] = [];
+      let wake = (): void => undefined;
+      // Listening begins before looking, so that nothing falls between the two.
+      const stop = parts.watch.listen((news) => {
+        unread.push(news);
+        wake();
+      });
+      const onAbort = (): void => wake();
+      peer.signal.addEventListener('abort', onAbort);
+      try {
+        const pending = parts.store.listApprovals({ status: 'pending', limit: mostPending });
+        for (const task of pending.toReversed()) yield tell({ kind: 'pending', task });
+        while (!peer.signal.aborted) {
+          const news = unread.shift();
+          if (unread.length > mostUnread) throw new RpcError('aborted', 'You are too far behind. Watch again.');
+          if (news === undefined) {
+            await new Promise<void>((resolve) => {
+              wake = resolve;
+            });
+            continue;
+          }
+          identifyOperator(parts, peer);
+          yield tell(news);
+        }
+      } finally {
+        stop();
+        peer.signal.removeEventListener('abort', onAbort);
+      }
+    },
+
+    listStandingApprovals: async (_request, peer) => {
+      const { output } = await submitAsOperator(parts, 'approvals.standing_list', {}, peer);
+      const standing = objectsOf(output['standing']).map(readStanding);
+      return create(ListStandingApprovalsResponseSchema, { standing });
+    },
+
+    revokeStandingApproval: async ({ id }, peer) => {
+      const { output } = await submitAsOperator(parts, 'approvals.standing_revoke', { standing_id: id }, peer);
+      return create(RevokeStandingApprovalResponseSchema, { revoked: output['revoked'] === true });
+    },
+  });
+}
+
+function tell({ kind, task }: ApprovalNews): WatchApprovalsResponse {
+  return create(WatchApprovalsResponseSchema, { event: kind, approval: readApproval(describeWholeTask(task)) });
+}
+
+function decisionArguments({ id, approved, effectSha256, note, standing }: DecideApprovalRequest): JsonObject {
+  const given = {
+    task_id: id,
+    ...(effectSha256 === '' ? {} : { effect_sha256: effectSha256 }),
+    ...(note === '' ? {} : { note }),
+  };
+  if (!approved || standing === undefined) return given;
+  const { forSession, minutes, uses } = standing;
+  return {
+    ...given,
+    standing: {
+      ...(forSession ? { for_session: true } : {}),
+      ...(minutes === 0 ? {} : { minutes }),
+      ...(uses === 0 ? {} : { uses }),
+    },
+  };
+}

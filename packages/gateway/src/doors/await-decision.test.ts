@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ApprovalWatch } from '../approvals/approval-watch.ts';
+import { completed, refused } from '../closers/ending.test-kit.ts';
+import type { ApprovalTask } from '../model/approval.ts';
+import { refuse } from '../model/refusal.ts';
+import { callOf } from '../stages/facts.test-kit.ts';
+import { awaitDecision } from './await-decision.ts';
+import type { Submission, Submit } from './await-decision.ts';
+
+const approval = { binding: '', effect: '', taskId: 't', status: 'pending' } as const;
+const pending = refuse('APPROVAL_REQUIRED', 'ask', 'Ask.', { approval });
+
+/** A gate at which one call waits until the task is approved. */
+function openGate(more: { readonly whilePending?: () => void } = {}) {
+  const watch = new ApprovalWatch();
+  const submitted: Submission[] = [];
+  let status: ApprovalTask['status'] = 'pending';
+  const submitOnce: Submit = async (call) => {
+    submitted.push(call);
+    if (status === 'approved') return completed(callOf(call));
+    more.whilePending?.();
+    return refused(pending, 'seek-approval', callOf(call));
+  };
+  const store = { findApproval: () => ({ id: 't', status }) as ApprovalTask };
+  const decide = (): void => {
+    status = 'approved';
+    watch.tell({ kind: 'decided', task: { id: 't', status } as ApprovalTask });
+  };
+  return { submit: awaitDecision(submitOnce, { watch, store }), submitted, decide, watch };
+}
+
+const { callId: _callId, startedAtMs: _startedAtMs, ...call } = callOf();
+
+test('who does not wait gets the ticket at once', async () => {
+  const { submit, submitted } = openGate();
+  assert.equal((await submit(call)).kind, 'refused');
+  assert.equal(submitted.length, 1);
+});
+
+test('who waits is submitted again once it is decided, naming the task', async () => {
+  const { submit, submitted, decide, watch } = openGate();
+  const waiting = submit({ ...call, waitMs: 60_000 });
+  await new Promise((resolve) => setImmediate(resolve));
+  watch.tell({ kind: 'decided', task: { id: 'another' } as ApprovalTask });
+  watch.tell({ kind: 'reminder', task: { id: 't' } as ApprovalTask });
+  assert.equal(submitted.length, 1);
+  decide();
+  assert.equal((await waiting).kind, 'completed');
+  assert.deepEqual(
+    submitted.map(({ approvalTaskId }) => approvalTaskId),
+    [undefined, 't'],
+  );
+});
+
+test('a decision that came before the wait began is not missed', async () => {
+  const gate: ReturnType<typeof openGate> = openGate({ whilePending: () => gate.decide() });
+  assert.equal((await gate.submit({ ...call, waitMs: 60_000 })).kind, 'completed');
+});
+
+test('the wait ends with its time, and when the caller goes away', async () => {
+  const { submit } = openGate();
+  assert.equal((await submit({ ...call, waitMs: 5 })).kind, 'refused');
+  const leaving = new AbortController();
+  const waiting = submit({ ...call, waitMs: 60_000, signal: leaving.signal });
+  await new Promise((resolve) => setImmediate(resolve));
+  leaving.abort();
+  assert.equal((await waiting).kind, 'refused');
+});

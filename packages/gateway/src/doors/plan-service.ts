@@ -1,0 +1,96 @@
+import { create } from '@bufbuild/protobuf';
+import {
+  DecidePlanResponseSchema,
+  GetPlanResponseSchema,
+  ListPlansResponseSchema,
+  parseStrictJson,
+  PlanService,
+  ProposePlanResponseSchema,
+} from '@sallyport/contract';
+import type { Json, JsonObject, PlannedCall } from '@sallyport/contract';
+import type { PlanWatch } from '../approvals/approval-watch.ts';
+import { doors } from '../model/call.ts';
+import type { ApprovalIndex } from '../storage/stores.ts';
+import { readPlan } from './approval-messages.ts';
+import { longestWaitMs } from './await-decision.ts';
+import { objectsOf, textOf } from './lease-messages.ts';
+import type { Peer } from './rpc/peer.ts';
+import { RpcError } from './rpc/rpc-error.ts';
+import { bindService } from './rpc/service-binding.ts';
+import type { ServiceBinding } from './rpc/service-binding.ts';
+import { submitAsOperator } from './submit-as-operator.ts';
+import type { OperatorParts } from './submit-as-operator.ts';
+import { submitTool } from './submit-tool.ts';
+
+export interface PlanServiceParts extends OperatorParts {
+  readonly store: OperatorParts['store'] & Pick<ApprovalIndex, 'findPlan'>;
+  readonly plans: PlanWatch;
+}
+
+/** Plans in typed words: each method is the governed call of a tool. Agents propose, operators decide. */
+export function planService(parts: PlanServiceParts): ServiceBinding {
+  const { submit } = parts;
+  return bindService(PlanService, doors, {
+    proposePlan: async ({ summary, calls, traceId, waitMs }, peer) => {
+      const trace = traceId || traceOf(peer);
+      const args = { summary, calls: calls.map(readPlanned), ...(trace === '' ? {} : { trace_id: trace }) };
+      const { output } = await submitTool(submit, 'plans.propose', args, undefined, peer);
+      const latest = await awaitPlan(parts, output, waitMs, peer);
+      return create(ProposePlanResponseSchema, answerOf(latest));
+    },
+
+    getPlan: async ({ id }, peer) => {
+      const { output } = await submitTool(submit, 'plans.show', { plan_id: id }, undefined, peer);
+      return create(GetPlanResponseSchema, answerOf(output));
+    },
+
+    listPlans: async ({ limit }, peer) => {
+      const args = { limit: Math.min(limit || 50, 200) };
+      const { output } = await submitTool(submit, 'plans.list', args, undefined, peer);
+      return create(ListPlansResponseSchema, { plans: objectsOf(output['plans']).map(readPlan) });
+    },
+
+    decidePlan: async ({ id, approvedSteps, note }, peer) => {
+      const said = note === '' ? {} : { note };
+      const { output } =
+        approvedSteps.length === 0
+          ? await submitAsOperator(parts, 'plans.deny', { plan_id: id, ...said }, peer)
+          : await submitAsOperator(parts, 'plans.approve', { plan_id: id, steps: approvedSteps, ...said }, peer);
+      return create(DecidePlanResponseSchema, { plan: readPlan(output) });
+    },
+  });
+}
+
+/** The plan after the decision, or as it was proposed when there is none in time. */
+export async function awaitPlan(
+  { plans, store, submit }: PlanServiceParts,
+  proposed: JsonObject,
+  waitMs: number,
+  peer: Peer,
+): Promise<JsonObject> {
+  const planId = textOf(proposed['plan_id']);
+  if (planId === '' || waitMs === 0) return proposed;
+  const { expiresAtMs = 0 } = store.findPlan(planId) ?? {};
+  const timeoutMs = Math.max(0, Math.min(waitMs, longestWaitMs, expiresAtMs - Date.now()));
+  const isOver = (): boolean => store.findPlan(planId)?.status !== 'pending';
+  await plans.awaitEnd(planId, { timeoutMs, signal: peer.signal, isOver });
+  return (await submitTool(submit, 'plans.show', { plan_id: planId }, undefined, peer)).output;
+}
+
+function answerOf(output: JsonObject) {
+  return { plan: readPlan(output), confirmToken: textOf(output['confirm_token']) };
+}
+
+function readPlanned({ tool, inputJson, reason }: PlannedCall): JsonObject {
+  let args: Json;
+  try {
+    args = inputJson === '' ? {} : parseStrictJson(inputJson);
+  } catch {
+    throw new RpcError('invalid_argument', `The input of ${JSON.stringify(tool)} is not acceptable JSON.`);
+  }
+  return { tool, arguments: args, ...(reason === '' ? {} : { reason }) };
+}
+
+function traceOf(peer: Peer): string {
+  return /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(peer.headers('traceparent') ?? '')?.[1] ?? '';
+}

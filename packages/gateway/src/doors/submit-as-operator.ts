@@ -1,0 +1,41 @@
+import type { JsonObject } from '@sallyport/contract';
+import { isRefusal } from '../model/refusal.ts';
+import type { Session } from '../model/session.ts';
+import { authenticate } from '../stages/open-session.ts';
+import type { Store } from '../storage/stores.ts';
+import type { Peer } from './rpc/peer.ts';
+import { RpcError } from './rpc/rpc-error.ts';
+import { submitTool } from './submit-tool.ts';
+import type { Submit, ToolAnswer } from './submit-tool.ts';
+import { credentialOf, rpcErrorOf } from './tool-service.ts';
+
+export interface OperatorParts {
+  readonly store: Pick<Store, 'findSessionByToken'>;
+  readonly submit: Submit;
+}
+
+/** Throws unless a person is at the other end. */
+export function identifyOperator({ store }: Pick<OperatorParts, 'store'>, peer: Peer): Session {
+  const session = authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
+  if (isRefusal(session)) throw rpcErrorOf(session);
+  if (session.principal !== 'operator') throw new RpcError('permission_denied', 'Only people decide about calls.');
+  return session;
+}
+
+/**
+ * The governed call of an operator's tool. The attempt of anybody else goes the same way, so that it is on record and
+ * counts against its session; what they hear is that this is not for them.
+ */
+export async function submitAsOperator(
+  parts: OperatorParts,
+  name: string,
+  args: JsonObject,
+  peer: Peer,
+): Promise<ToolAnswer> {
+  try {
+    return await submitTool(parts.submit, name, args, undefined, peer);
+  } catch (error) {
+    if (error instanceof RpcError && error.code === 'not_found') identifyOperator(parts, peer);
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+import type { ApprovalWatch, PlanWatch } from '../../approvals/approval-watch.ts';
+import type { ConfirmTokens } from '../../approvals/confirm-tokens.ts';
+import type { Decidable, MayDecide } from '../../approvals/may-decide.ts';
+import type { Rehearse } from '../../approvals/rehearsal.ts';
+import type { ApproverRole } from '../../model/approval.ts';
+import { refuse } from '../../model/refusal.ts';
+import type { Mode, Session } from '../../model/session.ts';
+import { risks, ToolFailure, ToolRefused } from '../../model/tool.ts';
+import type { Risk } from '../../model/tool.ts';
+import type { ApprovalIndex, Store } from '../../storage/stores.ts';
+
+/** What the tools of approvals, plans and confirm tokens work with. */
+export interface ApprovalToolParts {
+  readonly store: ApprovalIndex & Pick<Store, 'findSession'>;
+  readonly watch: ApprovalWatch;
+  readonly plans: PlanWatch;
+  readonly tokens: ConfirmTokens;
+  readonly mayDecide: MayDecide;
+  /** Undefined: nobody could decide. */
+  readonly routeApproval: (session: Session, risk: Risk) => ApproverRole | undefined;
+  readonly limits: () => { readonly expireAfterMs: number; readonly maxPending: number };
+  /** Under which rules and in which mode things are decided now. */
+  readonly circumstances: () => { readonly rulesHash: string; readonly mode: Mode };
+  readonly rehearse: Rehearse;
+  /** Takes secrets out of what an agent wrote. */
+  readonly redact: (text: string) => string;
+  /** Durable when it returns. */
+  readonly saveConfirmKey: (keyFile: string) => void;
+}
+
+export function requireOffice(mayDecide: MayDecide, person: Session, about: Decidable): void {
+  const reason = mayDecide(person, about);
+  if (reason === undefined) return;
+  throw new ToolRefused(
+    refuse('RULE_DENIES', 'approver', reason, { remedy: 'Somebody else who may decide has to do it.' }),
+  );
+}
+
+export function requireApprover(
+  routeApproval: ApprovalToolParts['routeApproval'],
+  session: Session,
+  ofCalls: readonly Risk[],
+): ApproverRole {
+  const highest = risks[Math.max(0, ...ofCalls.map((risk) => risks.indexOf(risk)))] ?? 'critical';
+  const role = routeApproval(session, highest);
+  if (role !== undefined) return role;
+  throw new ToolRefused(
+    refuse('NO_APPROVER', 'approver', 'Nobody is there who could decide.', {
+      remedy: 'An operator can name a senior for the agent, or a director.',
+    }),
+  );
+}
+
+export function unknownTask(id: string): ToolFailure {
+  return new ToolFailure('NOT_FOUND', `There is no approval ${id}. \`sallyport approvals list\` shows them.`);
+}
+
+export function unknownPlan(id: string): ToolFailure {
+  return new ToolFailure('NOT_FOUND', `There is no plan ${id}. \`sallyport plan list\` shows them.`);
+}
+
+/** Somebody else decided first, or time ran out. */
+export function decidedBefore(what: { readonly status: string; readonly decidedBy?: string }): Error {
+  if (what.status === 'expired' || what.status === 'pending') {
+    return new ToolRefused(refuse('APPROVAL_EXPIRED', 'deadline', 'The time to decide is over.'));
+  }
+  const word = what.status === 'denied' ? 'denied' : 'approved';
+  return new ToolFailure('ALREADY_EXISTS', `${what.decidedBy ?? 'Somebody'} has ${word} it already.`);
+}

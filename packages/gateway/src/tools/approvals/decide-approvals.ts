@@ -1,0 +1,130 @@
+import type { JsonObject } from '@sallyport/contract';
+import { explainTerms, mostMinutes, standingOf } from '../../approvals/standing-terms.ts';
+import type { StandingTerms } from '../../approvals/standing-terms.ts';
+import type { ApprovalTask } from '../../model/approval.ts';
+import { refuse } from '../../model/refusal.ts';
+import type { Session } from '../../model/session.ts';
+import { ToolFailure, ToolRefused } from '../../model/tool.ts';
+import type { Tool } from '../../model/tool.ts';
+import { decidedBefore, requireOffice, unknownTask } from './approval-parts.ts';
+import type { ApprovalToolParts } from './approval-parts.ts';
+import { defineApprovalTool, idOf, noteProperty } from './define-approval-tool.ts';
+import { describeTask } from './describe-approval.ts';
+
+interface DenyArguments {
+  readonly task_id: string;
+  readonly effect_sha256?: string;
+  readonly note?: string;
+}
+
+interface ApproveArguments extends DenyArguments {
+  readonly effect_sha256: string;
+  readonly standing?: { readonly for_session?: boolean; readonly minutes?: number; readonly uses?: number };
+}
+
+const effectProperty: JsonObject = {
+  type: 'string',
+  pattern: '^[0-9a-f]{64}$',
+  description: 'Of the effect that you saw, as approvals.show gives it.',
+};
+const decided = {
+  required: ['task_id', 'status'],
+  properties: { task_id: { type: 'string' }, status: { type: 'string' }, standing_id: { type: 'string' } },
+};
+
+export function approveApproval(parts: ApprovalToolParts): Tool<ApproveArguments> {
+  const { store, circumstances } = parts;
+  return defineApprovalTool({
+    name: 'approvals.approve',
+    description: 'Lets a call run that waits for a person, with exactly the effect that was shown.',
+    mutates: true,
+    properties: {
+      task_id: idOf('As approvals.list shows it.'),
+      effect_sha256: effectProperty,
+      note: noteProperty,
+      standing: {
+        type: 'object',
+        additionalProperties: false,
+        description: 'Also approves further calls of this tool by this session. Absent: this call only.',
+        properties: {
+          for_session: { type: 'boolean', description: `Whatever they touch, for ${mostMinutes / 60} hours at most.` },
+          minutes: { type: 'integer', minimum: 1, maximum: mostMinutes, description: 'If they touch the same things.' },
+          uses: { type: 'integer', minimum: 1, maximum: 1000, description: 'How many of them. Absent: any number.' },
+        },
+      },
+    },
+    required: ['task_id', 'effect_sha256'],
+    output: decided,
+    run: async (args, { session }) => {
+      const waiting = findDecidable(parts, args.task_id, session);
+      const terms = args.standing && readTerms(args.standing);
+      const problem = terms && explainTerms(terms, waiting);
+      if (problem !== undefined) throw new ToolFailure('INVALID_ARGUMENTS', problem);
+      const task = await decide(parts, args, session, true);
+      if (terms === undefined) return describeTask(task);
+      const standing = standingOf(terms, task, { by: session.agent, atMs: Date.now(), ...circumstances() });
+      await store.grantStanding(standing);
+      return { ...describeTask(task), standing_id: standing.id };
+    },
+    summarize: ({ task_id: id }, { standing_id: standing }) =>
+      `approved ${id}${typeof standing === 'string' ? ` with standing approval ${standing}` : ''}`,
+  });
+}
+
+export function denyApproval(parts: ApprovalToolParts): Tool<DenyArguments> {
+  return defineApprovalTool({
+    name: 'approvals.deny',
+    description: 'Stops a call that waits for a person. A note tells the agent what to change.',
+    mutates: true,
+    properties: { task_id: idOf('As approvals.list shows it.'), effect_sha256: effectProperty, note: noteProperty },
+    required: ['task_id'],
+    output: decided,
+    run: async (args, { session }) => {
+      findDecidable(parts, args.task_id, session);
+      return describeTask(await decide(parts, args, session, false));
+    },
+    summarize: ({ task_id: id }) => `denied ${id}`,
+  });
+}
+
+function findDecidable({ store, mayDecide }: ApprovalToolParts, id: string, person: Session): ApprovalTask {
+  const task = store.findApproval(id);
+  if (task === undefined) throw unknownTask(id);
+  requireOffice(mayDecide, person, task);
+  return task;
+}
+
+/** The store lets the first decision win. */
+async function decide(
+  { store, watch }: ApprovalToolParts,
+  { task_id: taskId, effect_sha256: seen, note }: DenyArguments,
+  person: Session,
+  approved: boolean,
+): Promise<ApprovalTask> {
+  const task = store.findApproval(taskId);
+  if (task === undefined) throw unknownTask(taskId);
+  // A denial needs nothing to have been seen.
+  const effectSha256 = seen ?? task.effectSha256;
+  const decision = { taskId, approved, by: person.agent, atMs: Date.now(), effectSha256 };
+  const ended = await store.decideApproval({ ...decision, ...(note === undefined ? {} : { note }) });
+  if (ended !== undefined) {
+    watch.tell({ kind: 'decided', task: ended });
+    return ended;
+  }
+  const present = store.findApproval(taskId) ?? task;
+  if (present.status !== 'pending' || present.effectSha256 === effectSha256) throw decidedBefore(present);
+  const message = 'The effect is not the one that you saw.';
+  throw new ToolRefused(refuse('APPROVAL_MISMATCH', 'effect', message, { remedy: 'Look at it again.' }));
+}
+
+function readTerms({
+  for_session: forSession,
+  minutes,
+  uses,
+}: NonNullable<ApproveArguments['standing']>): StandingTerms {
+  return {
+    ...(forSession === undefined ? {} : { forSession }),
+    ...(minutes === undefined ? {} : { minutes }),
+    ...(uses === undefined ? {} : { uses }),
+  };
+}

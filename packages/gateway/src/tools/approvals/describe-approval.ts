@@ -1,0 +1,89 @@
+import type { JsonObject } from '@sallyport/contract';
+import { showEffect } from '../../approvals/show-effect.ts';
+import { makeVisible, makeVisibleLine } from '../../approvals/visible-text.ts';
+import type { ApprovalTask, Plan, PlanStep, StandingApproval } from '../../model/approval.ts';
+
+const isoTime = (ms: number): string => new Date(ms).toISOString();
+
+/** A task as people see it. Text that came from outside is safe to show. */
+export function describeTask(task: ApprovalTask): JsonObject {
+  return {
+    task_id: task.id,
+    status: task.status,
+    agent: makeVisibleLine(task.agent),
+    session_id: task.sessionId,
+    tool: task.tool,
+    tool_version: task.toolVersion,
+    risk: task.risk,
+    title: makeVisibleLine(task.title),
+    undoable: task.undoable,
+    rule_id: task.ruleId,
+    reason: makeVisible(task.reason),
+    approver_role: task.approverRole,
+    wanted: task.wanted,
+    created_at: isoTime(task.createdAtMs),
+    expires_at: isoTime(task.expiresAtMs),
+    ...describeDecision(task),
+    call_id: task.callId,
+    trace_id: task.traceId,
+  };
+}
+
+/** The same with the effect, and the hash that a decision about it must name. */
+export function describeWholeTask(task: ApprovalTask): JsonObject {
+  return { ...describeTask(task), effect: showEffect(task.effect), effect_sha256: task.effectSha256 };
+}
+
+export function describeStanding(standing: StandingApproval): JsonObject {
+  return {
+    standing_id: standing.id,
+    agent: makeVisibleLine(standing.agent),
+    session_id: standing.sessionId,
+    tool: standing.tool,
+    exact_scope: standing.scopeSha256 !== undefined,
+    risk: standing.risk,
+    mode: standing.mode,
+    granted_by: standing.grantedBy,
+    granted_at: isoTime(standing.grantedAtMs),
+    expires_at: isoTime(standing.expiresAtMs),
+    ...(standing.usesLeft === undefined ? {} : { uses_left: standing.usesLeft }),
+  };
+}
+
+/** A plan. What a step would do is for the person who decides, so the agent that proposed it does not see it. */
+export function describePlan(plan: Plan, { nowMs, forPerson }: { nowMs: number; forPerson: boolean }): JsonObject {
+  const isOver = plan.status === 'pending' && plan.expiresAtMs <= nowMs;
+  return {
+    plan_id: plan.id,
+    status: isOver ? 'expired' : plan.status,
+    agent: makeVisibleLine(plan.agent),
+    session_id: plan.sessionId,
+    trace_id: plan.traceId,
+    summary: makeVisible(plan.summary),
+    steps: plan.steps.map((step) => describeStep(step, forPerson)),
+    approved_steps: [...plan.approvedSteps],
+    started: plan.started,
+    approver_role: plan.approverRole,
+    created_at: isoTime(plan.createdAtMs),
+    expires_at: isoTime(plan.expiresAtMs),
+    ...describeDecision(plan),
+  };
+}
+
+function describeStep(step: PlanStep, forPerson: boolean): JsonObject {
+  return {
+    tool: step.tool,
+    arguments_json: makeVisible(step.shownArguments),
+    risk: step.risk,
+    reason: makeVisible(step.reason),
+    ...(forPerson ? { title: makeVisibleLine(step.title), effect: showEffect(step.effect) } : {}),
+  };
+}
+
+function describeDecision({ decidedBy, decidedAtMs, note }: Partial<ApprovalTask>): JsonObject {
+  return {
+    ...(decidedBy === undefined ? {} : { decided_by: decidedBy }),
+    ...(decidedAtMs === undefined ? {} : { decided_at: isoTime(decidedAtMs) }),
+    ...(note === undefined ? {} : { note: makeVisible(note) }),
+  };
+}

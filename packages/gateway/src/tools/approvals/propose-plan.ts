@@ -1,0 +1,154 @@
+import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import type { JsonObject } from '@sallyport/contract';
+import type { Rehearsed } from '../../approvals/rehearsal.ts';
+import type { NewPlan, Plan, PlanStep } from '../../model/approval.ts';
+import { isRefusal, refuse } from '../../model/refusal.ts';
+import type { Refusal } from '../../model/refusal.ts';
+import type { Session } from '../../model/session.ts';
+import { ToolRefused } from '../../model/tool.ts';
+import type { Tool } from '../../model/tool.ts';
+import { requireApprover } from './approval-parts.ts';
+import type { ApprovalToolParts } from './approval-parts.ts';
+import { defineApprovalTool } from './define-approval-tool.ts';
+import { describePlan } from './describe-approval.ts';
+
+interface ProposedCall {
+  readonly tool: string;
+  readonly arguments: JsonObject;
+  readonly reason: string;
+}
+
+interface ProposeArguments {
+  readonly summary: string;
+  readonly calls: readonly ProposedCall[];
+  readonly trace_id?: string;
+}
+
+export const mostSteps = 50;
+
+export const callProperties: JsonObject = {
+  tool: { type: 'string', minLength: 1, maxLength: 256, description: 'Canonical name or alias.' },
+  arguments: { type: 'object', default: {} },
+};
+
+/** An agent shows what it means to do. Each call meets the gates first: nobody is asked about one that cannot run. */
+export function proposePlan(parts: ApprovalToolParts): Tool<ProposeArguments> {
+  const { store, plans, rehearse, redact } = parts;
+  return defineApprovalTool({
+    name: 'plans.propose',
+    description:
+      'Proposes several calls as one plan, which a person approves in whole or part. Nothing runs. Once it is approved, plans.show has a confirm token: send it, with the trace of the plan, with each approved call, in order, each within a minute of the one before.',
+    mutates: true,
+    audience: 'everyone',
+    properties: {
+      summary: { type: 'string', minLength: 1, maxLength: 4000, description: 'What the plan is for.' },
+      calls: {
+        type: 'array',
+        minItems: 1,
+        maxItems: mostSteps,
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['tool'],
+          properties: {
+            ...callProperties,
+            reason: { type: 'string', maxLength: 2000, default: '', description: 'What the call is for.' },
+          },
+        },
+      },
+      trace_id: {
+        type: 'string',
+        pattern: '^[0-9a-f]{32}$',
+        description: 'The trace with which the calls will come. Absent: a new one, which the answer names.',
+      },
+    },
+    required: ['summary', 'calls'],
+    output: {
+      required: ['status', 'steps'],
+      properties: {
+        plan_id: { type: 'string' },
+        status: { enum: ['pending', 'refused'] },
+        steps: { type: 'array', items: { type: 'object' } },
+      },
+    },
+    run: async ({ summary, calls, trace_id: traceId = newTraceId() }, { session, signal }) => {
+      refuseTooMany(parts, session);
+      const rehearsed: (Rehearsed | Refusal)[] = [];
+      for (const call of calls) rehearsed.push(await rehearse(session, call, signal));
+      if (rehearsed.some(isRefusal)) return describeRefused(calls, rehearsed, { summary, traceId });
+      const steps = (rehearsed as Rehearsed[]).map((step, at) => stepOf(step, redact(calls[at]?.reason ?? '')));
+      const plan = pendingPlan(parts, session, { summary: redact(summary), traceId, steps });
+      await store.proposePlan(plan);
+      plans.tell({ kind: 'proposed', plan });
+      return describePlan(plan, { nowMs: plan.createdAtMs, forPerson: false });
+    },
+    summarize: ({ calls }, { plan_id: id }) =>
+      typeof id === 'string' ? `proposed plan ${id} of ${calls.length} calls` : 'proposed a plan that gates would stop',
+  });
+}
+
+function pendingPlan(
+  { routeApproval, limits, circumstances }: ApprovalToolParts,
+  session: Session,
+  what: Pick<NewPlan, 'summary' | 'traceId' | 'steps'>,
+): Plan {
+  const nowMs = Date.now();
+  return {
+    id: randomUUIDv7(),
+    sessionId: session.id,
+    agent: session.agent,
+    ...what,
+    approverRole: requireApprover(
+      routeApproval,
+      session,
+      what.steps.map(({ risk }) => risk),
+    ),
+    ...circumstances(),
+    createdAtMs: nowMs,
+    expiresAtMs: nowMs + limits().expireAfterMs,
+    status: 'pending',
+    approvedSteps: [],
+    started: 0,
+  };
+}
+
+function refuseTooMany({ store, limits }: ApprovalToolParts, session: Session): void {
+  const { maxPending } = limits();
+  const nowMs = Date.now();
+  const waiting = store
+    .listPlans({ sessionId: session.id, limit: 200 })
+    .filter(({ status, expiresAtMs }) => status === 'pending' && expiresAtMs > nowMs);
+  if (waiting.length < maxPending) return;
+  const message = `${waiting.length} plans of this session wait for a decision already.`;
+  throw new ToolRefused(
+    refuse('TOO_MANY_APPROVALS', 'pending-approvals', message, { remedy: 'Wait until some are decided.' }),
+  );
+}
+
+function stepOf({ effect, ...step }: Rehearsed, reason: string): PlanStep {
+  return { ...step, title: effect.summary, effect: effect.detail, reason };
+}
+
+/** Which call the gates would stop, and why. Nobody is asked, and nothing is kept. */
+function describeRefused(
+  calls: readonly ProposedCall[],
+  rehearsed: readonly (Rehearsed | Refusal)[],
+  { summary, traceId }: { readonly summary: string; readonly traceId: string },
+): JsonObject {
+  return {
+    status: 'refused',
+    summary,
+    trace_id: traceId,
+    steps: rehearsed.map((step, at) => {
+      const { tool = '', reason = '' } = calls[at] ?? {};
+      if (!isRefusal(step)) return { tool: step.tool, arguments_json: step.shownArguments, risk: step.risk, reason };
+      const { code, message, remedy, rule } = step;
+      const why = remedy === undefined ? message : `${message} ${remedy}`;
+      return { tool, reason, refusal: `${code}: ${why}`, code, rule_id: rule.id };
+    }),
+  };
+}
+
+function newTraceId(): string {
+  return randomUUID().replaceAll('-', '');
+}

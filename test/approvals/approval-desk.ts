@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { Answer, Place, TestDaemon } from '../harness/daemon.ts';
+
+export interface ApprovalJson {
+  readonly id: string;
+  readonly status: string;
+  readonly agent: string;
+  readonly sessionId: string;
+  readonly tool: string;
+  readonly risk: string;
+  readonly title: string;
+  readonly effect?: string;
+  readonly effectSha256: string;
+  readonly wanted?: number;
+  readonly decidedBy?: string;
+  readonly note?: string;
+}
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export interface Reply {
+  readonly status: number;
+  readonly json: Json;
+}
+
+interface Ticket {
+  readonly taskId: string;
+  readonly status: string;
+}
+
+/** A person at the operator's socket, deciding: the first operator, or whose credential is given. */
+export class ApprovalDesk {
+  readonly #daemon: TestDaemon;
+  readonly #credential: string;
+
+  constructor(daemon: TestDaemon, credential = daemon.operatorToken) {
+    this.#daemon = daemon;
+    this.#credential = credential;
+  }
+
+  /** The ticket of a call that waits. */
+  static ticketOf(answer: Answer): Ticket {
+    assert.equal(answer.denied?.rationaleCode, 'APPROVAL_REQUIRED', JSON.stringify(answer));
+    return answer.denied?.approval as unknown as Ticket;
+  }
+
+  send(method: string, body: object): Promise<Reply> {
+    return postJson({ socketPath: this.#daemon.operatorSocket }, `sallyport.v1.${method}`, body, this.#credential);
+  }
+
+  async pending(): Promise<readonly ApprovalJson[]> {
+    const { json } = await this.send('ApprovalService/ListApprovals', { status: 'pending' });
+    return (json['approvals'] ?? []) as readonly ApprovalJson[];
+  }
+
+  async show(id: string): Promise<ApprovalJson> {
+    const { status, json } = await this.send('ApprovalService/GetApproval', { id });
+    assert.equal(status, 200, JSON.stringify(json));
+    return json['approval'] as ApprovalJson;
+  }
+
+  /** Looks at the effect, then decides about it. */
+  async decide(id: string, approved: boolean, more: object = {}): Promise<Reply> {
+    const { effectSha256 } = await this.show(id);
+    return this.send('ApprovalService/DecideApproval', { id, approved, effectSha256, ...more });
+  }
+
+  async approve(id: string, more: object = {}): Promise<Json> {
+    const { status, json } = await this.decide(id, true, more);
+    assert.equal(status, 200, JSON.stringify(json));
+    return json;
+  }
+}
+
+export function outputOf(answer: Answer): Record<string, unknown> {
+  assert.ok(answer.success, JSON.stringify(answer));
+  return JSON.parse(answer.success.outputJson) as Record<string, unknown>;
+}
+
+export function writeWorkspaceFile(daemon: TestDaemon, name: string, content = name): void {
+  writeFileSync(join(daemon.place.workspace, name), content);
+}
+
+export function listWorkspace(daemon: TestDaemon, folder = '.'): readonly string[] {
+  return readdirSync(join(daemon.place.workspace, folder)).sort();
+}
+
+/** One Connect call, at whichever door. */
+export function postJson(
+  target: object,
+  method: string,
+  body: object,
+  credential: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Reply> {
+  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${credential}`, ...more };
+  const sent = request({ ...target, method: 'POST', path: `/${method}`, headers }, (response) => {
+    const status = response.statusCode ?? 0;
+    text(response).then((answer) => resolve({ status, json: JSON.parse(answer || '{}') as Json }), reject);
+  });
+  sent.on('error', reject);
+  sent.end(JSON.stringify(body));
+  return promise;
+}
+
+/** Gives a place the shipped rules with other limits for approvals. */
+export function limitApprovals(place: Place, limits: string): Place {
+  const rules = join(place.home, 'governance');
+  mkdirSync(place.home, { recursive: true, mode: 0o700 });
+  cpSync(join(import.meta.dirname, '../../config/governance'), rules, { recursive: true });
+  writeFileSync(join(rules, 'limits.yaml'), `version: 1\nrates: []\napprovals: ${limits}\n`);
+  return place;
+}
+
+/** The header that puts a call into a trace. */
+export function inTrace(traceId: string): Readonly<Record<string, string>> {
+  return { traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
+}

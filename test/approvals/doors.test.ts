@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { TestDaemon } from '../harness/daemon.ts';
+import { requirement } from '../requirement.ts';
+import { ApprovalDesk, postJson, writeWorkspaceFile } from './approval-desk.ts';
+
+let daemon: TestDaemon;
+let token: string;
+let taskId: string;
+let tcp: object;
+let agentSocket: object;
+
+before(async () => {
+  daemon = await TestDaemon.start();
+  const { hostname: host, port } = new URL(daemon.address);
+  tcp = { host, port };
+  agentSocket = { socketPath: join(daemon.place.home, 'run', 'agent', 'sallyport.sock') };
+  token = await daemon.newAgent('ada');
+  writeWorkspaceFile(daemon, 'a.txt');
+  const answer = await daemon.call('files.delete', { path: 'a.txt' }, { token });
+  ({ taskId } = ApprovalDesk.ticketOf(answer));
+});
+after(() => daemon.remove());
+
+test("an agent's token reaches no decision, at any door, by any name", async () => {
+  requirement('APPR-6');
+  const { effectSha256 } = await new ApprovalDesk(daemon).show(taskId);
+  const methods: [string, object][] = [
+    ['ApprovalService/ListApprovals', {}],
+    ['ApprovalService/GetApproval', { id: taskId }],
+    ['ApprovalService/DecideApproval', { id: taskId, approved: true, effectSha256 }],
+    ['ApprovalService/DecideApproval', { id: taskId, approved: false }],
+    ['ApprovalService/ListStandingApprovals', {}],
+    ['ApprovalService/RevokeStandingApproval', { id: 'x' }],
+    ['PlanService/DecidePlan', { id: 'x', approvedSteps: [0] }],
+    ['PlanService/DecidePlan', { id: 'x' }],
+  ];
+  for (const [method, body] of methods) {
+    const { status, json } = await postJson(tcp, `sallyport.v1.${method}`, body, token);
+    assert.deepEqual([status, json['code']], [403, 'permission_denied'], method);
+    // At the socket of agents approvals do not exist at all; plans do, and deciding about them is not theirs.
+    const there = await postJson(agentSocket, `sallyport.v1.${method}`, body, token);
+    assert.ok([403, 404].includes(there.status), `${method} ${there.status}`);
+  }
+  for (const [tool, input] of [
+    ['approvals.list', {}],
+    ['approvals.approve', { task_id: taskId, effect_sha256: effectSha256 }],
+    ['approvals.deny', { task_id: taskId }],
+    ['plans.approve', { plan_id: 'x' }],
+    ['confirm.issue', { session_id: 'x', trace_id: '0'.repeat(32), calls: [{ tool: 'files.delete' }] }],
+    ['confirm.rotate_key', {}],
+  ] as const) {
+    const answer = await daemon.call(tool, input, { token });
+    assert.equal(answer.denied?.rationaleCode, 'UNKNOWN_TOOL', tool);
+  }
+  assert.equal((await new ApprovalDesk(daemon).show(taskId)).status, 'pending');
+});
+
+test('an attempt to decide with the token of an agent is on record', async () => {
+  const from = (await daemon.records()).length;
+  await postJson(tcp, 'sallyport.v1.ApprovalService/DecideApproval', { id: taskId, approved: true }, token);
+  const [record] = (await daemon.records(from)).filter(({ payload }) => payload['tool'] === 'approvals.approve');
+  assert.deepEqual([record?.kind, record?.payload['agent']], ['refusal', 'ada']);
+});
+
+test("neither the operator's credential over TCP nor an unknown one gets in", async () => {
+  for (const credential of [daemon.operatorToken, 'sp_unknown', '']) {
+    const { status } = await postJson(tcp, 'sallyport.v1.ApprovalService/ListApprovals', {}, credential);
+    assert.equal(status, 401);
+  }
+});
+
+interface WatchEvent {
+  readonly event: string;
+  readonly approval: { readonly id: string; readonly effect: string };
+}
+
+/** The events of WatchApprovals, as they come. */
+async function* watch(credential: string, target: object): AsyncGenerator<WatchEvent, undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const headers = { 'content-type': 'application/connect+json', authorization: `Bearer ${credential}` };
+  const path = '/sallyport.v1.ApprovalService/WatchApprovals';
+  const sent = request({ ...target, method: 'POST', path, headers }, resolve);
+  sent.on('error', reject);
+  sent.end(Buffer.from([0, 0, 0, 0, 2, 0x7b, 0x7d]));
+  let bytes = Buffer.alloc(0);
+  try {
+    for await (const chunk of (await promise) as AsyncIterable<Buffer>) {
+      bytes = Buffer.concat([bytes, chunk]);
+      while (bytes.length >= 5 && bytes.length >= 5 + bytes.readUInt32BE(1)) {
+        const end = 5 + bytes.readUInt32BE(1);
+        yield JSON.parse(bytes.subarray(5, end).toString()) as WatchEvent;
+        bytes = bytes.subarray(end);
+      }
+    }
+  } finally {
+    sent.destroy();
+  }
+}
+
+test('a person follows what waits, and then what happens', async () => {
+  requirement('APPR-4');
+  const events = watch(daemon.operatorToken, { socketPath: daemon.operatorSocket });
+  const next = async () => {
+    const { value } = await events.next();
+    return value ?? assert.fail('the stream ended');
+  };
+  const first = await next();
+  assert.deepEqual([first.event, first.approval.id], ['pending', taskId]);
+  assert.match(first.approval.effect, /a\.txt/);
+  writeWorkspaceFile(daemon, 'b.txt');
+  const asked = ApprovalDesk.ticketOf(await daemon.call('files.delete', { path: 'b.txt' }, { token }));
+  const second = await next();
+  assert.deepEqual([second.event, second.approval.id], ['pending', asked.taskId]);
+  await new ApprovalDesk(daemon).approve(asked.taskId);
+  const third = await next();
+  assert.deepEqual([third.event, third.approval.id], ['decided', asked.taskId]);
+  await events.return(undefined);
+});
+
+test('an agent follows nothing', async () => {
+  const events = watch(token, tcp);
+  const { value } = await events.next();
+  assert.match(JSON.stringify(value), /permission_denied/);
+  await events.return(undefined);
+});

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { newPlace, TestDaemon } from '../harness/daemon.ts';
+import { requirement } from '../requirement.ts';
+import { ApprovalDesk, limitApprovals, writeWorkspaceFile } from './approval-desk.ts';
+
+interface Arrived {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** Another system. It is down, answering 503, until it is told to be up. */
+class Receiver {
+  readonly #waiting: ((message: Arrived) => void)[] = [];
+  readonly #arrived: Arrived[] = [];
+  url = '';
+  isUp = true;
+
+  static async open(t: TestContext): Promise<Receiver> {
+    const receiver = new Receiver();
+    const server = createServer((request, response) => void receiver.#receive(request, response));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+    return receiver;
+  }
+
+  next(): Promise<Arrived> {
+    const message = this.#arrived.shift();
+    if (message !== undefined) return Promise.resolve(message);
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const message = { headers: request.headers, body: await text(request) };
+    response.writeHead(this.isUp ? 200 : 503).end();
+    if (!this.isUp) return;
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#arrived.push(message);
+    else next(message);
+  }
+}
+
+test('another system hears, signed and with a link, what waits, is reminded once, and how it ended', async (t) => {
+  requirement('APPR-4', 'APPR-5');
+  const receiver = await Receiver.open(t);
+  receiver.isUp = false;
+  const place = limitApprovals(newPlace(), '{ expire_seconds: 5, remind_seconds: 3 }');
+  writeFileSync(
+    join(place.home, 'governance', 'notifications.yaml'),
+    `version: 1
+console_url: https://gate.example.com
+webhook: { url: '${receiver.url}', secret: hook, events: [pending, reminder, expired, decided] }
+`,
+  );
+  const daemon = await TestDaemon.start(place);
+  t.after(() => daemon.remove());
+  await daemon.call('secrets.set', { name: 'hook', value: 'shared-between-two' });
+  const token = await daemon.newAgent('ada');
+  writeWorkspaceFile(daemon, 'a.txt');
+  const ask = () => daemon.call('files.delete', { path: 'a.txt' }, { token });
+  const { taskId } = ApprovalDesk.ticketOf(await ask());
+  ApprovalDesk.ticketOf(await ask());
+  receiver.isUp = true;
+  const seen: string[] = [];
+  for (let count = 0; count < 3; count++) {
+    const { headers, body } = await receiver.next();
+    const [id, seconds] = [String(headers['webhook-id']), String(headers['webhook-timestamp'])];
+    const expected = createHmac('sha256', 'shared-between-two').update(`${id}.${seconds}.${body}`).digest('base64');
+    assert.equal(headers['webhook-signature'], `v1,${expected}`);
+    const message = JSON.parse(body) as Record<string, string>;
+    assert.equal(message['link'], `https://gate.example.com/#approvals/${taskId}`);
+    assert.deepEqual([message['task_id'], message['agent'], message['tool']], [taskId, 'ada', 'files.delete']);
+    assert.ok(!body.includes('changed 20'), 'the effect stays here');
+    seen.push(message['type'] ?? '');
+  }
+  assert.deepEqual(seen.sort(), ['approval.expired', 'approval.pending', 'approval.reminder']);
+});
+
+test('after a restart what still waits is told again, under the same id', async (t) => {
+  requirement('APPR-4');
+  const receiver = await Receiver.open(t);
+  const place = limitApprovals(newPlace(), '{ max_pending: 5 }');
+  writeFileSync(
+    join(place.home, 'governance', 'notifications.yaml'),
+    `version: 1\nwebhook: { url: '${receiver.url}', secret: hook }\n`,
+  );
+  let daemon = await TestDaemon.start(place);
+  t.after(() => daemon.remove());
+  await daemon.call('secrets.set', { name: 'hook', value: 'shared-between-two' });
+  const token = await daemon.newAgent('ada');
+  writeWorkspaceFile(daemon, 'a.txt');
+  ApprovalDesk.ticketOf(await daemon.call('files.delete', { path: 'a.txt' }, { token }));
+  const first = await receiver.next();
+  await daemon.kill('SIGKILL');
+  daemon = await TestDaemon.start(place);
+  const again = await receiver.next();
+  assert.equal(again.headers['webhook-id'], first.headers['webhook-id']);
+});
+
+test('the desktop of whoever runs the daemon shows what waits, as plain text', async (t) => {
+  requirement('APPR-4');
+  const place = limitApprovals(newPlace(), '{ max_pending: 5 }');
+  writeFileSync(join(place.home, 'governance', 'notifications.yaml'), 'version: 1\ndesktop: true\n');
+  const programs = join(place.folder, 'programs');
+  const shown = join(place.folder, 'shown');
+  mkdirSync(programs);
+  writeFileSync(
+    join(programs, 'notify-send'),
+    `#!/bin/sh\nprintf '%s\\n' "$@" > '${shown}.new'\nmv '${shown}.new' '${shown}'\n`,
+    {
+      mode: 0o755,
+    },
+  );
+  const daemon = await TestDaemon.start(place, { PATH: `${programs}:${process.env['PATH'] ?? ''}` });
+  t.after(() => daemon.remove());
+  const token = await daemon.newAgent('ada');
+  writeWorkspaceFile(daemon, '<b>a.txt');
+  ApprovalDesk.ticketOf(await daemon.call('files.delete', { path: '<b>a.txt' }, { token }));
+  while (!existsSync(shown)) await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.deepEqual(readFileSync(shown, 'utf8').trim().split('\n'), [
+    '--app-name=Sallyport',
+    '--urgency=critical',
+    '--',
+    'ada asks for files.delete',
+    'Delete &lt;b&gt;a.txt (1 files)',
+  ]);
+});
+
+test('a mistake in the file stops the start with its place', async (t) => {
+  const place = limitApprovals(newPlace(), '{}');
+  t.after(() => rmSync(place.folder, { recursive: true }));
+  writeFileSync(join(place.home, 'governance', 'notifications.yaml'), 'version: 1\ndesktop: maybe\n');
+  await assert.rejects(TestDaemon.start(place), /notifications\.yaml:2:10\s+desktop must be true or false/);
+});

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Answer } from '../harness/daemon.ts';
+import { TestDaemon } from '../harness/daemon.ts';
+import { requirement } from '../requirement.ts';
+import { ApprovalDesk, inTrace, listWorkspace, outputOf, postJson, writeWorkspaceFile } from './approval-desk.ts';
+import type { Json } from './approval-desk.ts';
+
+let daemon: TestDaemon;
+let desk: ApprovalDesk;
+let token: string;
+let tcp: object;
+
+before(async () => {
+  daemon = await TestDaemon.start();
+  desk = new ApprovalDesk(daemon);
+  token = await daemon.newAgent('ada');
+  const { hostname: host, port } = new URL(daemon.address);
+  tcp = { host, port };
+});
+after(() => daemon.remove());
+
+interface ProposedPlan {
+  readonly plan: {
+    readonly id?: string;
+    readonly status: string;
+    readonly traceId: string;
+    readonly steps: readonly { tool: string; effect?: string; refusal?: string; reason?: string }[];
+    readonly approvedSteps?: readonly number[];
+    readonly note?: string;
+  };
+  readonly confirmToken?: string;
+}
+
+interface Planned {
+  readonly tool: string;
+  readonly input: Json;
+}
+
+const deletion = (path: string): Planned => ({ tool: 'files.delete', input: { path } });
+
+async function propose(calls: readonly Planned[], more: object = {}): Promise<ProposedPlan> {
+  const body = {
+    summary: 'Tidy up.',
+    calls: calls.map(({ tool, input }) => ({ tool, inputJson: JSON.stringify(input), reason: 'It is old.' })),
+    ...more,
+  };
+  const { status, json } = await postJson(tcp, 'sallyport.v1.PlanService/ProposePlan', body, token);
+  assert.equal(status, 200, JSON.stringify(json));
+  return json as unknown as ProposedPlan;
+}
+
+async function getPlan(id: string, as = token): Promise<ProposedPlan> {
+  return (await postJson(tcp, 'sallyport.v1.PlanService/GetPlan', { id }, as)).json as unknown as ProposedPlan;
+}
+
+async function approve(id: string, approvedSteps: readonly number[]): Promise<ProposedPlan> {
+  const { status, json } = await desk.send('PlanService/DecidePlan', { id, approvedSteps });
+  assert.equal(status, 200, JSON.stringify(json));
+  return getPlan(id);
+}
+
+/** A call with the token of a plan, in a trace. */
+async function run(
+  { tool, input }: Planned,
+  { plan, confirmToken }: ProposedPlan,
+  traceId = plan.traceId,
+): Promise<Answer> {
+  const body = { name: tool, inputJson: JSON.stringify(input), confirmToken };
+  const { json } = await postJson(tcp, 'sallyport.v1.ToolService/ExecuteTool', body, token, inTrace(traceId));
+  return json as unknown as Answer;
+}
+
+const codeOf = ({ denied }: Answer) => denied?.rationaleCode;
+
+test('a plan is shown whole, approved, and its token lets exactly those calls through, in order', async () => {
+  requirement('APPR-8');
+  for (const name of ['a.txt', 'b.txt', 'c.txt']) writeWorkspaceFile(daemon, name);
+  const steps = [deletion('a.txt'), { tool: 'files.read', input: { path: 'b.txt' } }, deletion('b.txt')];
+  const proposed = await propose(steps);
+  assert.equal(proposed.plan.status, 'pending');
+  assert.ok(
+    proposed.plan.steps.every(({ effect }) => effect === undefined),
+    'the agent learns nothing of the effects',
+  );
+  assert.equal(proposed.confirmToken, undefined);
+  const id = proposed.plan.id ?? '';
+  const { json } = await desk.send('PlanService/GetPlan', { id });
+  assert.match(JSON.stringify(json), /Delete a\.txt.*Delete b\.txt/s);
+  assert.equal((json as unknown as ProposedPlan).confirmToken, undefined, 'the token is for the agent');
+
+  const approved = await approve(id, [0, 1, 2]);
+  assert.equal(approved.plan.status, 'approved');
+  assert.equal((await getPlan(id)).confirmToken, approved.confirmToken, 'asking again gives the same token');
+  const [first, second, third] = steps as [Planned, Planned, Planned];
+  assert.equal(codeOf(await run(third, approved)), 'CONFIRM_TOKEN_SCOPE', 'not in order');
+  assert.equal(codeOf(await run(deletion('c.txt'), approved)), 'CONFIRM_TOKEN_SCOPE', 'not in the plan');
+  assert.equal(codeOf(await run(first, approved, '1'.repeat(32))), 'CONFIRM_TOKEN_TRACE');
+  outputOf(await run(first, approved));
+  assert.equal(codeOf(await run(first, approved)), 'CONFIRM_TOKEN_SCOPE', 'each step once');
+  outputOf(await run(second, approved));
+  outputOf(await run(third, approved));
+  assert.deepEqual(listWorkspace(daemon), ['c.txt']);
+});
+
+test('of a plan some steps may be approved, and only they run', async () => {
+  requirement('APPR-8');
+  for (const name of ['d.txt', 'e.txt', 'f.txt']) writeWorkspaceFile(daemon, name);
+  const steps = ['d.txt', 'e.txt', 'f.txt'].map(deletion) as [Planned, Planned, Planned];
+  const { plan } = await propose(steps);
+  const approved = await approve(plan.id ?? '', [2, 0]);
+  assert.deepEqual(approved.plan.approvedSteps, [0, 2]);
+  assert.equal(codeOf(await run(steps[1], approved)), 'CONFIRM_TOKEN_SCOPE');
+  outputOf(await run(steps[0], approved));
+  outputOf(await run(steps[2], approved));
+  assert.ok(listWorkspace(daemon).includes('e.txt'));
+  const again = await desk.send('PlanService/DecidePlan', { id: plan.id, approvedSteps: [1] });
+  assert.match(JSON.stringify(again.json), /operator has approved it already/);
+});
+
+test('a plan that a gate would stop says where and why, and nobody is asked', async () => {
+  requirement('APPR-8');
+  const formerPlans = JSON.stringify((await desk.send('PlanService/ListPlans', {})).json);
+  const { plan } = await propose([
+    deletion('a.txt'),
+    { tool: 'files.read', input: { path: '/etc/passwd' } },
+    { tool: 'files.write', input: { path: 'x' } },
+    { tool: 'files.reed', input: {} },
+    { tool: 'approvals.approve', input: {} },
+  ]);
+  assert.equal(plan.status, 'refused');
+  assert.equal(plan.id, undefined);
+  const refusals = plan.steps.map(({ refusal = '' }) => refusal.split(':')[0]);
+  assert.deepEqual(refusals, ['', 'NO_RULE_ALLOWS', 'INVALID_ARGUMENTS', 'UNKNOWN_TOOL', 'UNKNOWN_TOOL']);
+  assert.equal(JSON.stringify((await desk.send('PlanService/ListPlans', {})).json), formerPlans);
+});
+
+test('a proposal can wait for its decision, and a denial says what to change', async () => {
+  requirement('APPR-8', 'APPR-10');
+  writeWorkspaceFile(daemon, 'g.txt');
+  const waiting = propose([deletion('g.txt')], { waitMs: 60_000, traceId: 'ab'.repeat(16) });
+  const find = async (): Promise<string> => {
+    const { json } = await desk.send('PlanService/ListPlans', {});
+    const plans = (json['plans'] ?? []) as { id: string; status: string }[];
+    return plans.find(({ status }) => status === 'pending')?.id ?? find();
+  };
+  const id = await find();
+  await desk.send('PlanService/DecidePlan', { id, note: 'Keep it until Friday.' });
+  const { plan, confirmToken } = await waiting;
+  assert.deepEqual([plan.status, plan.note, plan.traceId], ['denied', 'Keep it until Friday.', 'ab'.repeat(16)]);
+  assert.equal(confirmToken, undefined);
+});
+
+test('a plan is its own agent’s, and its token may be revoked', async () => {
+  writeWorkspaceFile(daemon, 'h.txt');
+  const { plan } = await propose([deletion('h.txt')]);
+  const eve = await daemon.newAgent('eve');
+  const theirs = await postJson(tcp, 'sallyport.v1.PlanService/GetPlan', { id: plan.id }, eve);
+  assert.equal(theirs.status, 404);
+  const approved = await approve(plan.id ?? '', [0]);
+  outputOf(await daemon.call('confirm.revoke', { token_id: plan.id }));
+  assert.equal(codeOf(await run(deletion('h.txt'), approved)), 'CONFIRM_TOKEN_USED');
+  assert.ok(listWorkspace(daemon).includes('h.txt'));
+});
+
+test('a file that an earlier step makes need not exist when the plan is proposed', async () => {
+  mkdirSync(join(daemon.place.workspace, 'made'));
+  const steps = [{ tool: 'files.write', input: { path: 'made/new.txt', content: 'x' } }, deletion('made/new.txt')] as [
+    Planned,
+    Planned,
+  ];
+  const { plan } = await propose(steps);
+  const { json } = await desk.send('PlanService/GetPlan', { id: plan.id });
+  assert.match(JSON.stringify(json), /The effect could not be worked out \(NOT_FOUND\)/);
+  const approved = await approve(plan.id ?? '', [0, 1]);
+  outputOf(await run(steps[0], approved));
+  outputOf(await run(steps[1], approved));
+});
