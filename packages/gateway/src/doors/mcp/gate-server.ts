@@ -1,0 +1,52 @@
+import { Server } from '@modelcontextprotocol/server';
+import type { ListToolsResult } from '@modelcontextprotocol/server';
+import { callTool } from './call-tool.ts';
+import type { CallParts } from './call-tool.ts';
+import { callerOf } from './caller.ts';
+import { contentTemplate } from './kept-results.ts';
+import type { OfferedTools } from './offered-tools.ts';
+import { PendingTickets } from './pending-tickets.ts';
+import { readResource } from './read-resource.ts';
+import type { ResourceParts } from './read-resource.ts';
+import { schemaValidator } from './schema-validator.ts';
+
+export interface GateServerParts extends Omit<CallParts, 'tools' | 'tickets'>, ResourceParts {
+  readonly tools: OfferedTools;
+  readonly version: string;
+}
+
+const instructions = `Every call passes a gate that checks it against rules, may ask a person, and records it.
+A result with isError says why a call was denied or failed and what to do about it; do not repeat a denied call as it is.
+A call that waits for a person has not run: make the same call again to go on waiting.
+Large results are resources: read the sallyport:// address that the result names.`;
+
+/** Makes servers that offer what the gate offers, each for one connection or one request. */
+export function gateServers(parts: GateServerParts): () => Server {
+  const call: CallParts = { ...parts, tickets: new PendingTickets() };
+  return () => {
+    const server = new Server(
+      { name: 'sallyport', title: 'Sallyport', version: parts.version },
+      {
+        capabilities: { tools: { listChanged: true }, resources: {} },
+        instructions,
+        jsonSchemaValidator: schemaValidator,
+      },
+    );
+    server.setRequestHandler('tools/list', (_, context) => {
+      const tools = parts.tools.list(callerOf(context).session, Date.now());
+      return { tools: tools as unknown as ListToolsResult['tools'] };
+    });
+    server.setRequestHandler('tools/call', (request, context) => callTool(call, server, request, context));
+    server.setRequestHandler('resources/list', () => ({ resources: [] }));
+    server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [keptTemplate] }));
+    server.setRequestHandler('resources/read', (request, context) => readResource(parts, request, context));
+    return server;
+  };
+}
+
+const keptTemplate = {
+  uriTemplate: contentTemplate,
+  name: 'kept-result',
+  title: 'Kept result',
+  description: 'A result that was too large for an answer, by the hash that the answer named.',
+};

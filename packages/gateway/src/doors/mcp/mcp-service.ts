@@ -1,0 +1,181 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isLegacyRequest } from '@modelcontextprotocol/server';
+import type { Server } from '@modelcontextprotocol/server';
+import { isJsonObject } from '@sallyport/contract';
+import type { Json } from '@sallyport/contract';
+import { isRefusal } from '../../model/refusal.ts';
+import type { Violation } from '../../model/refusal.ts';
+import type { Session } from '../../model/session.ts';
+import { authenticate } from '../../stages/open-session.ts';
+import type { Store } from '../../storage/stores.ts';
+import type { Submit } from '../await-decision.ts';
+import { lingerMs } from '../rpc/limit-arrival.ts';
+import type { Peer } from '../rpc/peer.ts';
+import { BodyRoom } from '../rpc/read-body.ts';
+import { defaultLimits } from '../rpc/transport-limits.ts';
+import { credentialOf } from '../tool-service.ts';
+import type { Caller } from './caller.ts';
+import { findMalformedCalls } from './find-malformed-calls.ts';
+import { defaultLegacyLimits, LegacySessions } from './legacy-sessions.ts';
+import type { LegacyLimits } from './legacy-sessions.ts';
+import { ModernSessions } from './modern-sessions.ts';
+import type { OfferedTools } from './offered-tools.ts';
+import { receiveMessage, UnreadableMessage } from './receive-message.ts';
+import { replyError } from './reply-error.ts';
+import { ToolWatch } from './tool-watch.ts';
+import { sendWebResponse, toWebRequest } from './web-exchange.ts';
+
+export interface McpServiceParts {
+  readonly store: Pick<Store, 'findSessionByToken' | 'findSession'>;
+  readonly submit: Submit;
+  readonly tools: Pick<OfferedTools, 'describeCauses' | 'fingerprint' | 'onChange'>;
+  /** What the gate takes of arguments. */
+  readonly maxArgumentBytes: () => number;
+  /** Makes a server for one connection of an older client, or for one request of a newer one. */
+  readonly createServer: () => Server;
+  readonly limits?: Partial<LegacyLimits>;
+  readonly onError: (error: Error) => void;
+}
+
+/** Whatever else a message holds. */
+const maxEnvelopeBytes = 2 * 1024 * 1024;
+const lookEveryMs = 1000;
+
+/**
+ * Streamable HTTP for clients of both protocols: those of 2026-07-28, whose requests stand alone, and those before it,
+ * which open sessions. Every request presents the token of a session of the gate; what MCP calls a session proves nothing.
+ */
+export class McpService {
+  readonly #parts: McpServiceParts;
+  readonly #modern: ModernSessions;
+  readonly #legacy: LegacySessions;
+  readonly #watch: ToolWatch;
+  readonly #room = new BodyRoom(defaultLimits.maxBufferedBytes);
+  /** Streams that stay open although nothing is asked, and whose they are. */
+  readonly #standing = new Map<ServerResponse, string>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(parts: McpServiceParts) {
+    this.#parts = parts;
+    this.#modern = new ModernSessions(parts.createServer, parts.onError);
+    this.#legacy = new LegacySessions(parts.createServer, { ...defaultLegacyLimits, ...parts.limits }, parts.onError);
+    this.#watch = new ToolWatch({
+      store: parts.store,
+      tools: parts.tools,
+      onChange: (owner) => {
+        this.#modern.notifyTools(owner);
+        void this.#legacy.notifyTools(owner);
+      },
+      onEnd: (owner) => this.#endOwner(owner),
+    });
+    this.#timer = setInterval(() => this.#look(), lookEveryMs).unref();
+    parts.tools.onChange(() => this.#watch.look(Date.now()));
+  }
+
+  /** Resolves when the answer has been sent whole, or its reader has gone. */
+  async handle(request: IncomingMessage, response: ServerResponse, peer: Peer): Promise<void> {
+    const session = await this.#identify(peer);
+    if (session instanceof Response) return refuse(session, request, response);
+    const message = request.method === 'POST' ? await this.#receive(request, peer) : undefined;
+    if (message instanceof Response) return refuse(message, request, response);
+    const posted = message === undefined ? {} : { message };
+    const caller: Caller = { session, peer, ...posted, isBehind: () => response.writableNeedDrain };
+    const stopListening = isStanding(request, message) ? this.#listen(response, session) : undefined;
+    try {
+      const asked = toWebRequest(request, peer.signal);
+      const protocol = (await isLegacyRequest(asked, message ?? null)) ? this.#legacy : this.#modern;
+      const { response: answer, release } = await protocol.fetch(asked, caller);
+      await sendWebResponse(answer, response).finally(release);
+    } finally {
+      stopListening?.();
+    }
+  }
+
+  /** Ends the streams on which nothing is asked; calls that still run are answered. */
+  close(): void {
+    clearInterval(this.#timer);
+    for (const response of this.#standing.keys()) response.end();
+  }
+
+  #look(): void {
+    const nowMs = Date.now();
+    this.#legacy.forgetIdle(nowMs);
+    this.#watch.look(nowMs);
+  }
+
+  #endOwner(owner: string): void {
+    this.#legacy.closeOwner(owner);
+    for (const [response, of] of this.#standing) if (of === owner) response.end();
+  }
+
+  /** The session behind the token, or the answer to whom has none. Attempts go the way of every call, onto the record. */
+  async #identify(peer: Peer): Promise<Session | Response> {
+    const { store } = this.#parts;
+    const session = authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
+    if (!isRefusal(session)) return session;
+    await this.#recordMalformed(peer, []);
+    const { message, remedy = '' } = session;
+    return replyError(401, -32001, `${message} ${remedy}`.trim(), undefined, { 'www-authenticate': 'Bearer' });
+  }
+
+  async #receive(request: IncomingMessage, peer: Peer): Promise<Json | Response> {
+    const maxBytes = Math.min(2 * this.#parts.maxArgumentBytes() + maxEnvelopeBytes, defaultLimits.maxMessageBytes);
+    try {
+      const message = await receiveMessage(request, { room: this.#room, maxBytes });
+      for (const violations of findMalformedCalls(message)) await this.#recordMalformed(peer, violations);
+      return message;
+    } catch (error) {
+      if (!(error instanceof UnreadableMessage)) throw error;
+      await this.#recordMalformed(peer, [{ field: 'body', rule: 'form', message: error.message }]);
+      return replyError(error.status, error.code, error.message);
+    }
+  }
+
+  async #recordMalformed(peer: Peer, violations: readonly Violation[]): Promise<void> {
+    await this.#parts.submit({
+      ...unreadable,
+      door: peer.door,
+      source: peer.source,
+      ...credentialOf(peer),
+      violations,
+      signal: peer.signal,
+    });
+  }
+
+  #listen(response: ServerResponse, session: Session): () => void {
+    this.#standing.set(response, session.id);
+    const stopWatching = this.#watch.listen(session);
+    return () => {
+      this.#standing.delete(response);
+      stopWatching();
+    };
+  }
+}
+
+const unreadable = {
+  toolName: 'unreadable',
+  input: '',
+  requestId: '',
+  timeoutMs: 0,
+  dedupeKey: '',
+  taskId: '',
+  correlationId: '',
+  confirmBinding: '',
+} as const;
+
+function isStanding({ method }: IncomingMessage, message: Json | undefined): boolean {
+  return (
+    method === 'GET' ||
+    (isJsonObject(message ?? null) && (message as { method?: Json }).method === 'subscriptions/listen')
+  );
+}
+
+/** An answer to a request that may still be under way: its sender has a moment to notice before it is cut off. */
+async function refuse(answer: Response, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  await sendWebResponse(answer, response);
+  if (request.complete) return;
+  const cut = setTimeout(() => request.destroy(), lingerMs);
+  request.once('close', () => clearTimeout(cut));
+  request.once('end', () => clearTimeout(cut));
+  request.resume();
+}

@@ -1,0 +1,93 @@
+import { hash } from 'node:crypto';
+import { leaseRefusal } from '../../governance/lease.ts';
+import { matchesName } from '../../governance/name-pattern.ts';
+import type { Session } from '../../model/session.ts';
+import type { AnyTool } from '../../model/tool.ts';
+import type { Question, Rules } from '../../model/verdict.ts';
+import { exportForMcp } from '../../registry/export-tools.ts';
+import type { McpTool } from '../../registry/export-tools.ts';
+import { isVisible } from '../../registry/registry.ts';
+import type { Registry } from '../../registry/registry.ts';
+import type { Store } from '../../storage/stores.ts';
+import { withKeptResults } from './kept-results.ts';
+
+export interface OfferParts {
+  readonly registry: Pick<Registry, 'all' | 'find' | 'onChange'>;
+  readonly store: Pick<Store, 'readMode'>;
+  readonly currentRules: () => Pick<Rules, 'hash'> & {
+    /** Whether some call of the tool could be let through. */
+    readonly mayOpen: (asked: Omit<Question, 'resources'>) => boolean;
+  };
+}
+
+/** The tools that a session may call now, as MCP clients know them. */
+export class OfferedTools {
+  readonly #parts: OfferParts;
+  /** Canonical names by exported name; undefined: to be made again. */
+  #canonicalNames: ReadonlyMap<string, string> | undefined;
+  readonly #stopListening: () => void;
+  readonly #listeners = new Set<() => void>();
+  #registryVersion = 0;
+
+  constructor(parts: OfferParts) {
+    this.#parts = parts;
+    this.#stopListening = parts.registry.onChange(() => {
+      this.#canonicalNames = undefined;
+      this.#registryVersion++;
+      for (const listener of this.#listeners) listener();
+    });
+  }
+
+  /** Called when tools come or go; not for rules, modes and leases. */
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  close(): void {
+    this.#listeners.clear();
+    this.#stopListening();
+  }
+
+  /** What passes lease, mode and rules as far as they can tell without arguments. Whether a call passes, the gate says. */
+  list(session: Session, nowMs: number): readonly McpTool[] {
+    const { registry, store, currentRules } = this.#parts;
+    if (leaseRefusal(session.lease, nowMs) !== undefined) return [];
+    const rules = currentRules();
+    const mode = store.readMode();
+    const { principal, agent } = session;
+    const offered = registry.all.filter(
+      (tool) =>
+        isVisible(tool, principal) &&
+        isCallable(tool) &&
+        tool.definition.allowedModes.includes(mode) &&
+        session.lease.tools.some((pattern) => matchesName(pattern, tool.definition.name)) &&
+        rules.mayOpen({ tool: tool.definition, principal, agent, mode, nowMs }),
+    );
+    return exportForMcp(offered.map(({ definition }) => definition)).tools.map(withKeptResults);
+  }
+
+  /** What the list depends on, besides the time of the day. Cheap: for whoever looks again and again. */
+  describeCauses({ lease }: Session, nowMs: number): string {
+    const { store, currentRules } = this.#parts;
+    const isOver = leaseRefusal(lease, nowMs) !== undefined;
+    return [this.#registryVersion, store.readMode(), currentRules().hash, lease.id, isOver].join(' ');
+  }
+
+  /** Differs when the list does. */
+  fingerprint(session: Session, nowMs: number): string {
+    return hash('sha256', JSON.stringify(this.list(session, nowMs)));
+  }
+
+  /** The tool that clients know by this name; undefined when there is none. */
+  find(name: string): AnyTool | undefined {
+    const { registry } = this.#parts;
+    this.#canonicalNames ??= new Map(
+      registry.all.map(({ definition }) => [definition.name.replaceAll('.', '_'), definition.name]),
+    );
+    return registry.find(this.#canonicalNames.get(name) ?? name)?.tool;
+  }
+}
+
+function isCallable(tool: AnyTool): boolean {
+  return tool.explainUnusable?.() === undefined;
+}

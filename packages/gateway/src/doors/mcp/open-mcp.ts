@@ -1,0 +1,43 @@
+import type { Door } from '../../model/call.ts';
+import type { HttpRoute } from '../rpc/http-route.ts';
+import type { GateServerParts } from './gate-server.ts';
+import type { McpService, McpServiceParts } from './mcp-service.ts';
+import { OfferedTools } from './offered-tools.ts';
+import type { OfferParts } from './offered-tools.ts';
+
+export type McpParts = Omit<McpServiceParts, 'createServer' | 'tools'> & Omit<GateServerParts, 'tools'> & OfferParts;
+
+export interface Mcp {
+  readonly routes: readonly HttpRoute[];
+  /** Ends what stays open without being asked for. Calls that still run are answered. */
+  readonly close: () => void;
+}
+
+const doors: readonly Door[] = ['agent-socket', 'tcp'];
+
+/** The MCP door. What it needs is loaded with the first request: a quarter of a second that no start waits for. */
+export function openMcp(parts: McpParts): Mcp {
+  const tools = new OfferedTools(parts);
+  let service: Promise<McpService> | undefined;
+  const load = async (): Promise<McpService> => {
+    const [{ McpService: Service }, { gateServers }] = await Promise.all([
+      import('./mcp-service.ts'),
+      import('./gate-server.ts'),
+    ]);
+    return new Service({ ...parts, tools, createServer: gateServers({ ...parts, tools }) });
+  };
+  return {
+    routes: mcpRoutes(async (request, response, peer) => {
+      service ??= load();
+      await (await service).handle(request, response, peer);
+    }),
+    close: () => {
+      tools.close();
+      void service?.then((opened) => opened.close());
+    },
+  };
+}
+
+export function mcpRoutes(handle: HttpRoute['handle']): readonly HttpRoute[] {
+  return ['POST', 'GET', 'DELETE'].map((method) => ({ method, path: '/mcp', doors, handle }));
+}

@@ -1,0 +1,67 @@
+import type { ProgressToken, ServerContext } from '@modelcontextprotocol/server';
+import type { Progress } from '../../model/tool.ts';
+
+const pauseMs = 100;
+const longestMessage = 4096;
+const smallestStep = 0.001;
+
+/**
+ * Tells a client how its call goes on, at most ten times a second: what comes in between is put together. Nothing is
+ * kept for a reader that is behind, and nothing is sent after `end`.
+ */
+export class ProgressSender {
+  readonly #notify: ServerContext['mcpReq']['notify'];
+  readonly #token: ProgressToken;
+  readonly #isBehind: () => boolean;
+  #done: number | undefined;
+  #total: number | undefined;
+  #message = '';
+  #timer: NodeJS.Timeout | undefined;
+  #hasNews = false;
+  #ended = false;
+
+  constructor(context: Pick<ServerContext, 'mcpReq'>, token: ProgressToken, isBehind: () => boolean) {
+    this.#notify = context.mcpReq.notify;
+    this.#token = token;
+    this.#isBehind = isBehind;
+  }
+
+  tell(progress: Progress): void {
+    if (this.#ended) return;
+    if (progress.kind === 'step') {
+      this.#advance(progress.done);
+      this.#total = progress.total;
+      this.#message = progress.message;
+    } else {
+      this.#message = (this.#message + progress.text).slice(-longestMessage);
+    }
+    this.#hasNews = true;
+    if (this.#timer === undefined) this.#send();
+  }
+
+  end(): void {
+    this.#ended = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** The number must rise with every message, whatever the tool counts. */
+  #advance(done: number): void {
+    this.#done = this.#done === undefined ? done : Math.max(done, this.#done);
+  }
+
+  #send(): void {
+    this.#timer = undefined;
+    if (!this.#hasNews || this.#ended) return;
+    this.#timer = setTimeout(() => this.#send(), pauseMs);
+    if (this.#isBehind()) return;
+    const progress = this.#done ?? 0;
+    const total = this.#total !== undefined && this.#total >= progress ? { total: this.#total } : {};
+    const said = this.#message.trim() === '' ? {} : { message: this.#message.trim() };
+    const params = { progressToken: this.#token, progress, ...total, ...said };
+    this.#done = progress + smallestStep;
+    this.#message = '';
+    this.#hasNews = false;
+    // The client may have gone: then the call is being cancelled, and nobody needs to hear this.
+    this.#notify({ method: 'notifications/progress', params }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import type { RequestId, RequestMeta } from '@modelcontextprotocol/server';
+import type { Received } from '../../model/call.ts';
+import type { Violation } from '../../model/refusal.ts';
+
+/** What clients may say about a call besides its arguments, in `_meta`. */
+export const metaKeys = {
+  approvalTaskId: 'sallyport/approval_task_id',
+  confirmToken: 'sallyport/confirm_token',
+  dedupeKey: 'sallyport/dedupe_key',
+  requestId: 'sallyport/request_id',
+  taskId: 'sallyport/task_id',
+  correlationId: 'sallyport/correlation_id',
+  timeoutMs: 'sallyport/timeout_ms',
+  waitMs: 'sallyport/wait_ms',
+} as const;
+
+/** Where the facts about a call stand in the `_meta` of its result. */
+export const callKey = 'sallyport/call';
+
+type Said = Pick<
+  Received,
+  | 'approvalTaskId'
+  | 'confirmToken'
+  | 'dedupeKey'
+  | 'requestId'
+  | 'taskId'
+  | 'correlationId'
+  | 'timeoutMs'
+  | 'waitMs'
+  | 'traceparent'
+  | 'violations'
+>;
+
+const longestTexts = { approvalTaskId: 64, confirmToken: 8192, traceparent: 256 };
+
+/** Clients cut calls off near 60 s. */
+export const longestWaitMs = 45_000;
+
+/**
+ * Reads what a client says about a call. What is no text or number where one belongs is a violation, so that the gate
+ * refuses the call and records it. Ids of JSON-RPC begin anew with every connection: `scope` tells them apart.
+ */
+export function readMeta(meta: RequestMeta | undefined, id: RequestId, scope: string | undefined): Said {
+  const violations: Violation[] = [];
+  const said = (meta ?? {}) as Readonly<Record<string, unknown>>;
+  const violate = (field: string, rule: string, expected: string): undefined => {
+    violations.push({ field: `_meta.${field}`, rule, message: `_meta.${field} must be ${expected}` });
+    return undefined;
+  };
+  const readText = (field: string, longest = Infinity): string | undefined => {
+    const value = said[field] ?? undefined;
+    if (value === undefined || (typeof value === 'string' && value.length <= longest)) return value;
+    return violate(field, 'form', longest === Infinity ? 'a string' : `a string of at most ${longest} characters`);
+  };
+  const readNumber = (field: string): number | undefined => {
+    const value = said[field] ?? undefined;
+    return value === undefined || typeof value === 'number' ? value : violate(field, 'form', 'a number');
+  };
+
+  const approvalTaskId = readText(metaKeys.approvalTaskId, longestTexts.approvalTaskId);
+  const confirmToken = readText(metaKeys.confirmToken, longestTexts.confirmToken);
+  const traceparent = readText('traceparent', longestTexts.traceparent);
+  const waitMs = readNumber(metaKeys.waitMs) ?? longestWaitMs;
+  const own = { requestId: readText(metaKeys.requestId) ?? `${shorten(scope)}:${id}` };
+  return {
+    ...own,
+    ...(approvalTaskId === undefined ? {} : { approvalTaskId }),
+    ...(confirmToken === undefined ? {} : { confirmToken }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+    dedupeKey: readText(metaKeys.dedupeKey) ?? '',
+    taskId: readText(metaKeys.taskId) ?? '',
+    correlationId: readText(metaKeys.correlationId) ?? '',
+    timeoutMs: readNumber(metaKeys.timeoutMs) ?? 0,
+    waitMs: Math.min(Math.max(0, waitMs), longestWaitMs),
+    ...(violations.length === 0 ? {} : { violations }),
+  };
+}
+
+function shorten(scope = randomBytes(4).toString('hex')): string {
+  return scope.slice(0, 8);
+}

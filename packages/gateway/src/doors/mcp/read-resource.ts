@@ -1,0 +1,84 @@
+import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
+import type { ReadResourceRequest, ReadResourceResult, ServerContext } from '@modelcontextprotocol/server';
+import type { DownloadStream, Transfers } from '../../content/transfers.ts';
+import { ToolFailure } from '../../model/tool.ts';
+import type { Submit } from '../await-decision.ts';
+import { presentEnding } from '../present-ending.ts';
+import { readTrouble } from '../http-calls/read-trouble.ts';
+import { credentialOf } from '../tool-service.ts';
+import { callerOf } from './caller.ts';
+import { hashOfUri } from './kept-results.ts';
+import { readMeta } from './read-meta.ts';
+
+export interface ResourceParts {
+  readonly submit: Submit;
+  readonly downloads: Transfers<DownloadStream>;
+}
+
+/** The answer holds all of a resource, and so does the memory of both ends. */
+const largestResourceBytes = 16 * 1024 * 1024;
+
+/** A kept result, read by the governed call that reads content at every door. */
+export async function readResource(
+  { submit, downloads }: ResourceParts,
+  { params: { uri } }: ReadResourceRequest,
+  context: ServerContext,
+): Promise<ReadResourceResult> {
+  const hash = hashOfUri(uri);
+  if (hash === undefined) throw new ResourceNotFoundError(uri);
+  const { sessionId } = context;
+  const { id, signal, _meta: meta } = context.mcpReq;
+  const { session, peer } = callerOf(context);
+  const chunks: Uint8Array[] = [];
+  const download = downloads.register(session.id, {
+    begin: ({ lengthBytes }) => (lengthBytes > largestResourceBytes ? Promise.reject(tooLarge()) : Promise.resolve()),
+    write: (chunk) => Promise.resolve(void chunks.push(Uint8Array.from(chunk))),
+  });
+  try {
+    const ending = await submit({
+      door: peer.door,
+      source: peer.source,
+      ...credentialOf(peer),
+      toolName: 'content.get',
+      input: JSON.stringify({ hash, download_id: download.id }),
+      confirmBinding: '',
+      ...readMeta(meta, id, sessionId),
+      signal: AbortSignal.any([signal, peer.signal]),
+    });
+    const trouble = readTrouble(presentEnding(ending, Date.now()));
+    if (trouble?.code === 'NOT_FOUND') throw new ResourceNotFoundError(uri);
+    if (trouble !== undefined) {
+      const { code, message, remedy = '', ruleId } = trouble;
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${code}: ${message} ${remedy}`.trim(), {
+        code,
+        ruleId,
+      });
+    }
+    return { contents: [describeBytes(uri, Buffer.concat(chunks))] };
+  } finally {
+    download.close();
+  }
+}
+
+function describeBytes(uri: string, bytes: Buffer): ReadResourceResult['contents'][number] {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return { uri, mimeType: isJson(text) ? 'application/json' : 'text/plain', text };
+  } catch {
+    return { uri, mimeType: 'application/octet-stream', blob: bytes.toString('base64') };
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function tooLarge(): ToolFailure {
+  const message = `A resource of more than ${largestResourceBytes} bytes is not read whole. content.get reads it in pieces.`;
+  return new ToolFailure('TOO_LARGE', message);
+}

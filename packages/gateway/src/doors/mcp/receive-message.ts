@@ -1,0 +1,56 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { parseStrictJson, StrictJsonError } from '@sallyport/contract';
+import type { Json } from '@sallyport/contract';
+import { checkJsonShape } from '../rpc/check-shape.ts';
+import { checkClaimedLength, readBody } from '../rpc/read-body.ts';
+import type { BodyRoom } from '../rpc/read-body.ts';
+import { RpcError } from '../rpc/rpc-error.ts';
+
+/** What was posted is no message: the answer of HTTP and of JSON-RPC, and why. */
+export class UnreadableMessage extends Error {
+  readonly status: number;
+  readonly code: number;
+
+  constructor(status: number, code: number, message: string) {
+    super(message);
+    this.name = 'UnreadableMessage';
+    this.status = status;
+    this.code = code;
+  }
+}
+
+const parseError = -32700;
+const transportError = -32000;
+
+/**
+ * Reads a posted message as strictly as arguments are read, of which it may hold some. Throws UnreadableMessage, and
+ * RpcError for a caller who goes away.
+ */
+export async function receiveMessage(
+  request: IncomingMessage,
+  { room, maxBytes }: { readonly room: BodyRoom; readonly maxBytes: number },
+): Promise<Json> {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers;
+  if (!/^application\/json\s*(?:;.*)?$/i.test(type)) {
+    throw new UnreadableMessage(415, transportError, 'The content type must be application/json.');
+  }
+  if (encoding !== 'identity')
+    throw new UnreadableMessage(415, transportError, 'Compressed messages are not accepted.');
+  let bytes: Buffer;
+  try {
+    checkClaimedLength(request.headers['content-length'], maxBytes);
+    bytes = await readBody(request, { room, maxBytes });
+    checkJsonShape(bytes);
+  } catch (error) {
+    if (!(error instanceof RpcError) || error.code === 'canceled' || error.code === 'deadline_exceeded') throw error;
+    throw new UnreadableMessage(413, transportError, error.message);
+  }
+  if (!isUtf8(bytes)) throw new UnreadableMessage(400, parseError, 'The message is not UTF-8.');
+  try {
+    return parseStrictJson(bytes.toString());
+  } catch (error) {
+    if (!(error instanceof StrictJsonError)) throw error;
+    throw new UnreadableMessage(400, parseError, `The message is not acceptable JSON: ${error.message}.`);
+  }
+}

@@ -1,0 +1,71 @@
+import type { Session } from '../../model/session.ts';
+import { sessionRefusal } from '../../stages/open-session.ts';
+import type { Store } from '../../storage/stores.ts';
+import type { OfferedTools } from './offered-tools.ts';
+
+export interface ToolWatchParts {
+  readonly store: Pick<Store, 'findSession'>;
+  readonly tools: Pick<OfferedTools, 'describeCauses' | 'fingerprint'>;
+  readonly onChange: (owner: string) => void;
+  /** The session has ended, expired or is in quarantine: nothing of it may stay open. */
+  readonly onEnd: (owner: string) => void;
+}
+
+interface Watched {
+  /** How many streams listen. */
+  listeners: number;
+  causes: string;
+  fingerprint: string;
+  lookedAtMs: number;
+}
+
+/** Rules may look at the hour, so that a list changes although none of its causes did. */
+const lookAgainMs = 60_000;
+
+/**
+ * Notices that what a session may call has changed, whatever the reason: tools, rules, mode, its lease or the time. So
+ * it looks again, instead of waiting to be told by all of them.
+ */
+export class ToolWatch {
+  readonly #parts: ToolWatchParts;
+  readonly #watched = new Map<string, Watched>();
+
+  constructor(parts: ToolWatchParts) {
+    this.#parts = parts;
+  }
+
+  /** Watches for one more stream of the session. Returns how to stop. */
+  listen(session: Session): () => void {
+    const watched = this.#watched.get(session.id) ?? { listeners: 0, ...this.#describe(session, Date.now()) };
+    watched.listeners++;
+    this.#watched.set(session.id, watched);
+    return () => {
+      if (--watched.listeners <= 0) this.#watched.delete(session.id);
+    };
+  }
+
+  look(nowMs: number): void {
+    const { store, tools, onChange, onEnd } = this.#parts;
+    for (const [owner, watched] of this.#watched) {
+      const session = store.findSession(owner);
+      if (session === undefined || sessionRefusal(session, nowMs) !== undefined) {
+        onEnd(owner);
+        continue;
+      }
+      const isDue = nowMs - watched.lookedAtMs >= lookAgainMs;
+      if (!isDue && tools.describeCauses(session, nowMs) === watched.causes) continue;
+      const before = watched.fingerprint;
+      Object.assign(watched, this.#describe(session, nowMs));
+      if (watched.fingerprint !== before) onChange(owner);
+    }
+  }
+
+  #describe(session: Session, nowMs: number): Omit<Watched, 'listeners'> {
+    const { tools } = this.#parts;
+    return {
+      causes: tools.describeCauses(session, nowMs),
+      fingerprint: tools.fingerprint(session, nowMs),
+      lookedAtMs: nowMs,
+    };
+  }
+}

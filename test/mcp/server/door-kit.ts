@@ -1,0 +1,154 @@
+import { hash, randomUUID, randomUUIDv7 } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { JsonObject } from '../../../packages/contract/src/canonical-json.ts';
+import { describeHome } from '../../../packages/gateway/src/daemon/home.ts';
+import { Transfers } from '../../../packages/gateway/src/content/transfers.ts';
+import type { Submission } from '../../../packages/gateway/src/doors/await-decision.ts';
+import { gateServers } from '../../../packages/gateway/src/doors/mcp/gate-server.ts';
+import type { LegacyLimits } from '../../../packages/gateway/src/doors/mcp/legacy-sessions.ts';
+import { McpService } from '../../../packages/gateway/src/doors/mcp/mcp-service.ts';
+import { OfferedTools } from '../../../packages/gateway/src/doors/mcp/offered-tools.ts';
+import { mcpRoutes } from '../../../packages/gateway/src/doors/mcp/open-mcp.ts';
+import { openDoors } from '../../../packages/gateway/src/doors/rpc/open-doors.ts';
+import type { Peer } from '../../../packages/gateway/src/doors/rpc/peer.ts';
+import type { GatewayEnding } from '../../../packages/gateway/src/gateway.ts';
+import { isRefusal, refuse } from '../../../packages/gateway/src/model/refusal.ts';
+import type { Refusal } from '../../../packages/gateway/src/model/refusal.ts';
+import type { Mode, Session } from '../../../packages/gateway/src/model/session.ts';
+import { ToolFailure } from '../../../packages/gateway/src/model/tool.ts';
+import type { AnyTool, ToolContext } from '../../../packages/gateway/src/model/tool.ts';
+import { Registry } from '../../../packages/gateway/src/registry/registry.ts';
+import { sessionOf } from '../../../packages/gateway/src/stages/facts.test-kit.ts';
+import { authenticate } from '../../../packages/gateway/src/stages/open-session.ts';
+import { newPlace } from '../../harness/daemon.ts';
+import type { Place } from '../../harness/daemon.ts';
+
+/** Of the SDK that the gateway uses, whichever other copies are installed. */
+export type CreateServer = ReturnType<typeof gateServers>;
+
+export interface DoorOptions {
+  readonly tools: readonly AnyTool[];
+  /** Makes servers out of those of the gate. Absent: they are served as they are. */
+  readonly adapt?: (createServer: CreateServer) => CreateServer;
+  /** For clients that cannot present one. Absent: each brings its own. */
+  readonly credential?: () => string;
+  readonly limits?: Partial<LegacyLimits>;
+}
+
+/** The MCP door on real sockets, with a gateway that the test plays. Closed when the test ends. */
+export interface TestDoor {
+  readonly url: URL;
+  /** Where the command line finds the door, as if a daemon were there. */
+  readonly place: Place;
+  readonly registry: Registry;
+  /** What reached the gateway, in order. */
+  readonly calls: readonly Submission[];
+  /** Errors that the door kept to itself. */
+  readonly complaints: readonly unknown[];
+  /** Opens a session, or changes it; the token is the id. */
+  readonly setSession: (more?: Partial<Session>) => string;
+  readonly setMode: (mode: Mode) => void;
+  /** What the rules say; every tool may be called at first. */
+  readonly setRules: (hash: string, mayOpen: (tool: string) => boolean) => void;
+}
+
+export async function openTestDoor(t: TestContext, options: DoorOptions): Promise<TestDoor> {
+  const place = newPlace();
+  const { agentSocket, operatorSocket } = describeHome(place.home);
+  for (const socket of [agentSocket, operatorSocket]) mkdirSync(dirname(socket), { recursive: true });
+  const sessions = new Map<string, Session>();
+  const byToken = new Map<string, Session>();
+  let mode: Mode = 'NORMAL';
+  let rules = rulesOf('first', () => true);
+  const store = {
+    findSession: (id: string) => sessions.get(id),
+    findSessionByToken: (sha256: string) => byToken.get(sha256),
+    readMode: () => mode,
+  };
+  const registry = new Registry();
+  registry.replaceSource('test', options.tools);
+  const calls: Submission[] = [];
+  const submit = async (call: Submission): Promise<GatewayEnding> => {
+    calls.push(call);
+    return play(call, authenticate(store, call, Date.now()), registry);
+  };
+  const tools = new OfferedTools({ registry, store, currentRules: () => rules });
+  const complaints: unknown[] = [];
+  const linkToTask = (taskId: string): string => `http://127.0.0.1:4780/#approvals/${taskId}`;
+  const createServer = gateServers({ submit, downloads: new Transfers(), tools, linkToTask, version: '0.0.0' });
+  const service = new McpService({
+    ...{ store, submit, tools },
+    maxArgumentBytes: () => 1024 * 1024,
+    createServer: options.adapt?.(createServer) ?? createServer,
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    onError: (error) => void complaints.push(error),
+  });
+  const { credential } = options;
+  const doors = await openDoors({
+    services: [],
+    routes: mcpRoutes((request, response, peer) =>
+      service.handle(request, response, credential === undefined ? peer : withCredential(peer, credential())),
+    ),
+    tcp: { host: '127.0.0.1', port: 0 },
+    ...{ operatorSocket, agentSocket },
+    health: () => ({ status: 'serving' }),
+    log: (event) => void complaints.push(event),
+  });
+  t.after(async () => {
+    service.close();
+    tools.close();
+    await doors.close(1000);
+    rmSync(place.folder, { recursive: true });
+  });
+  return {
+    ...{ place, registry, calls, complaints },
+    url: new URL(`${doors.address}/mcp`),
+    setSession: (more = {}) => {
+      const session = sessionOf({ id: randomUUID(), principal: 'agent', agent: 'ada', ...more });
+      sessions.set(session.id, session);
+      byToken.set(hash('sha256', session.id), session);
+      return session.id;
+    },
+    setMode: (next) => void (mode = next),
+    setRules: (next, mayOpen) => void (rules = rulesOf(next, mayOpen)),
+  };
+}
+
+/** Finds and runs the tool, and nothing else. */
+async function play(call: Submission, session: Session | Refusal, registry: Registry): Promise<GatewayEnding> {
+  const begun = { ...call, callId: randomUUIDv7(), startedAtMs: Date.now(), traceId: randomUUID().replaceAll('-', '') };
+  const refused = (refusal: Refusal): GatewayEnding => ({ kind: 'refused', call: begun, refusal, stage: 'test' });
+  if (isRefusal(session)) return refused(session);
+  if (call.violations !== undefined) return refused(refuse('MALFORMED_CALL', 'call-shape', 'malformed'));
+  const tool = registry.find(call.toolName)?.tool;
+  if (tool === undefined)
+    return refused(refuse('UNKNOWN_TOOL', 'registry', `There is no tool named ${call.toolName}.`));
+  const end = (outcome: object): GatewayEnding =>
+    ({ kind: 'completed', call: { ...begun, session, tool, outcome } }) as unknown as GatewayEnding;
+  const context = { session, callId: begun.callId, signal: call.signal, reportProgress: call.onProgress ?? ignore };
+  try {
+    const output = await tool.run(JSON.parse(call.input) as JsonObject, context as unknown as ToolContext);
+    return end({ ok: true, outputJson: JSON.stringify(output), summary: '' });
+  } catch (error) {
+    if (!(error instanceof ToolFailure)) throw error;
+    return end({ ok: false, failure: error });
+  }
+}
+
+function rulesOf(version: string, mayOpen: (tool: string) => boolean) {
+  return { hash: version, mayOpen: ({ tool }: { readonly tool: { readonly name: string } }) => mayOpen(tool.name) };
+}
+
+const ignore = (): void => undefined;
+
+function withCredential(peer: Peer, credential: string): Peer {
+  return {
+    door: peer.door,
+    source: peer.source,
+    deadlineMs: peer.deadlineMs,
+    signal: peer.signal,
+    headers: (name) => (name === 'authorization' ? `Bearer ${credential}` : peer.headers(name)),
+  };
+}
