@@ -6,6 +6,7 @@ import type { Budget, Measured } from './measure.ts';
 import { rulesDecision, rulesLoading } from './rules-time.ts';
 import { spawnCold, spawnManyCold } from './spawn-cold.ts';
 import { spawnWarm } from './spawn-warm.ts';
+import { upstreamEcho } from './upstream-echo.ts';
 
 const budgets: readonly Budget[] = [
   governedRead('http'),
@@ -16,6 +17,8 @@ const budgets: readonly Budget[] = [
   spawnCold(),
   spawnManyCold(),
   spawnWarm(),
+  upstreamEcho('stdio'),
+  upstreamEcho('http'),
 ];
 
 const { values } = parseArgs({

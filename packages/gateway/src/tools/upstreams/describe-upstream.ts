@@ -1,0 +1,65 @@
+import { hash } from 'node:crypto';
+import type { JsonObject } from '@sallyport/contract';
+import type { AcceptedDefinitions } from '../../registry/accepted-definitions.ts';
+import { showHidden } from '../../registry/hidden-text.ts';
+import type { InstalledTool } from '../../registry/installed-tool.ts';
+import type { InstalledTools } from '../../registry/installed-tools.ts';
+import { offerTools } from '../../upstreams/offer-tools.ts';
+import type { Upstream } from '../../upstreams/upstream.ts';
+import { describeDifference, describeInstalled } from '../tools/describe-installed.ts';
+
+/** One line about an upstream server. */
+export function describeUpstream(upstream: Upstream, installed: Pick<InstalledTools, 'all'>): JsonObject {
+  const { config, state, trouble, server } = upstream;
+  const tools = toolsOf(config.name, installed);
+  return {
+    name: config.name,
+    kind: config.endpoint.kind,
+    state,
+    ...(trouble === '' ? {} : { trouble: showHidden(trouble) }),
+    ...(server === undefined
+      ? {}
+      : {
+          server: showHidden(`${server.name} ${server.version}`).slice(0, 200),
+          protocol: showHidden(server.protocolVersion).slice(0, 40),
+        }),
+    file: config.file,
+    tools: tools.length,
+    pending: tools.filter(isPending).length,
+  };
+}
+
+/** All of it: how it is reached, its tools, and what of them is to be accepted. */
+export function explainUpstream(
+  upstream: Upstream,
+  { installed, accepted }: { readonly installed: InstalledTools; readonly accepted: Pick<AcceptedDefinitions, 'read'> },
+): JsonObject {
+  const { config } = upstream;
+  const { environment, ...endpoint } = { environment: {}, ...config.endpoint };
+  const tools = toolsOf(config.name, installed);
+  return {
+    ...describeUpstream(upstream, installed),
+    // Values of variables may be more private than their names.
+    endpoint: { ...endpoint, environment: Object.keys(environment) },
+    tool_list: tools.map((tool) => ({
+      ...describeInstalled(tool, { isDefault: true }),
+      difference: describeDifference(tool, accepted),
+    })),
+    skipped: offerTools(upstream).skipped.map(({ file, reason }) => ({ tool: file, reason })),
+    pending_sha256: hashPending(tools),
+  };
+}
+
+export function toolsOf(upstream: string, { all }: Pick<InstalledTools, 'all'>): readonly InstalledTool[] {
+  return all.filter(({ definition }) => definition.name.startsWith(`${upstream}.`));
+}
+
+export function isPending({ isAccepted, offer }: InstalledTool): boolean {
+  return !isAccepted && offer !== undefined;
+}
+
+/** Stands for everything that waits to be accepted, so that exactly what was shown is. */
+export function hashPending(tools: readonly InstalledTool[]): string {
+  const lines = tools.filter(isPending).map(({ id, offer }) => `${id} ${offer?.fileSha256}\n`);
+  return hash('sha256', lines.sort().join(''));
+}

@@ -1,0 +1,148 @@
+import type { Node } from 'yaml';
+import type { Fields, YamlReader } from '../../governance/yaml-reader.ts';
+import type { AssignedProperties } from '../../registry/define-foreign-tool.ts';
+import { parseHostPattern } from '../../sandbox/egress/host-pattern.ts';
+import { defaultIdleMs, upstreamName } from '../../upstreams/upstream-config.ts';
+import type { HttpEndpoint, StdioEndpoint, UpstreamConfig } from '../../upstreams/upstream-config.ts';
+import { propertyKeys, readProperties } from '../tools/read-assignment.ts';
+
+const stdioKeys = ['command', 'paths', 'hosts', 'environment', 'secrets'] as const;
+const httpKeys = ['url', 'bearer_secret'] as const;
+const keys = ['name', ...stdioKeys, ...httpKeys, 'idle_seconds', 'tools'] as const;
+type UpstreamFields = Fields<(typeof keys)[number]>;
+
+const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/;
+const nameHint = 'up to 32 small letters, digits, "_" and "-", beginning with a letter';
+
+export interface UpstreamFile {
+  /** Name of the file, for people. */
+  readonly file: string;
+  /** The upstream is called so unless the file says otherwise. */
+  readonly stem: string;
+  /** Whether the gate has tools of its own under this name. */
+  readonly isReserved: (name: string) => boolean;
+}
+
+/** Notes every problem with its place. Undefined: there is one. */
+export function readUpstream(root: Node, reader: YamlReader, given: UpstreamFile): UpstreamConfig | undefined {
+  const before = reader.problems.length;
+  const fields = reader.readFields(root, 'the upstream', keys, []);
+  if (fields === undefined) return undefined;
+  const name = fields.name === undefined ? given.stem : reader.readString(fields.name, 'name');
+  const place = fields.name ?? root;
+  if (name !== undefined && !upstreamName.test(name)) reader.note(place, `the name must be ${nameHint}`);
+  else if (name !== undefined && given.isReserved(name)) {
+    reader.note(place, `the gate has tools of its own that are called ${name}; choose another name`);
+  }
+  const endpoint = readEndpoint(root, fields, reader);
+  const range = { min: 1, max: 24 * 3600 };
+  const idleSeconds = fields.idle_seconds && reader.readInteger(fields.idle_seconds, 'idle_seconds', range);
+  const assigned = readAssigned(fields.tools, reader);
+  if (reader.problems.length > before || name === undefined || endpoint === undefined) return undefined;
+  const idleMs = idleSeconds === undefined ? defaultIdleMs : idleSeconds * 1000;
+  return { name, file: given.file, endpoint, idleMs, assigned };
+}
+
+function readEndpoint(root: Node, fields: UpstreamFields, reader: YamlReader): UpstreamConfig['endpoint'] | undefined {
+  if ((fields.command === undefined) === (fields.url === undefined)) {
+    return reader.note(root, 'the upstream needs either a command to start or a url to reach');
+  }
+  const isStdio = fields.command !== undefined;
+  for (const key of isStdio ? httpKeys : stdioKeys) {
+    const node = fields[key];
+    if (node !== undefined) reader.note(node, `${key} does not go with ${isStdio ? 'command' : 'url'}`);
+  }
+  return isStdio ? readStdio(fields, reader) : readHttp(fields, reader);
+}
+
+function readHttp({ url: node, bearer_secret: secret }: UpstreamFields, reader: YamlReader): HttpEndpoint | undefined {
+  const text = node && reader.readString(node, 'url', 2000);
+  const bearerSecret = secret && readVariable(secret, 'bearer_secret', reader);
+  if (node === undefined || text === undefined) return undefined;
+  const url = URL.parse(text);
+  if (url === null || !['https:', 'http:'].includes(url.protocol))
+    return reader.note(node, 'url must begin with https://');
+  if (url.username !== '' || url.password !== '' || url.hash !== '') {
+    return reader.note(node, 'url must hold no credentials; store the token as a secret and name it as bearer_secret');
+  }
+  const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
+  const problem = explainHost(`${url.hostname}:${port}`);
+  if (problem !== undefined) return reader.note(node, problem);
+  // A token that travels in the clear belongs to everyone on the way.
+  if (url.protocol === 'http:' && bearerSecret !== undefined && !isThisMachine(url.hostname)) {
+    return reader.note(node, 'a token is only sent over https');
+  }
+  return { kind: 'http', url: url.href, ...(bearerSecret === undefined ? {} : { bearerSecret }) };
+}
+
+function readStdio(fields: UpstreamFields, reader: YamlReader): StdioEndpoint | undefined {
+  const command = fields.command && reader.readItems(fields.command, 'command', (item) => readWord(item, reader));
+  const [file, ...args] = command ?? [];
+  if (fields.command !== undefined && file?.includes('/') === true && !file.startsWith('/')) {
+    reader.note(fields.command, 'the program must be an absolute path, a name in /usr/bin, or node');
+  }
+  const paths = fields.paths && reader.readFields(fields.paths, 'paths', ['read', 'write'], []);
+  const list = (node: Node | undefined, what: string, read: (item: Node) => string | undefined): readonly string[] =>
+    node === undefined ? [] : (reader.readItems(node, what, read) ?? []);
+  const environment = fields.environment && reader.readEntries(fields.environment, 'environment');
+  const endpoint = {
+    read: list(paths?.read, 'read', (item) => readPath(item, reader)),
+    write: list(paths?.write, 'write', (item) => readPath(item, reader)),
+    hosts: list(fields.hosts, 'hosts', (item) => readHost(item, reader)),
+    secrets: list(fields.secrets, 'secrets', (item) => readVariable(item, 'secret', reader)),
+    environment: Object.fromEntries(
+      (environment ?? []).flatMap(({ name, key, value }) => {
+        if (!variableName.test(name)) reader.note(key, 'the name of a variable has letters, digits and "_"');
+        const text = reader.readString(value, name, 4096);
+        return text === undefined ? [] : [[name, text]];
+      }),
+    ),
+  };
+  return file === undefined ? undefined : { kind: 'stdio', command: [file, ...args], ...endpoint };
+}
+
+function readAssigned(node: Node | undefined, reader: YamlReader): ReadonlyMap<string, AssignedProperties> {
+  const entries = node === undefined ? [] : (reader.readEntries(node, 'tools') ?? []);
+  return new Map(
+    entries.map(({ name, value }) => {
+      const fields = reader.readFields(value, `the tool ${name}`, propertyKeys, []);
+      return [name, fields === undefined ? {} : readProperties(fields, reader)];
+    }),
+  );
+}
+
+function readWord(node: Node, reader: YamlReader): string | undefined {
+  const word = reader.readString(node, 'a word of the command', 4096);
+  return word?.includes('\0') === true ? reader.note(node, 'a word must not hold a zero byte') : word;
+}
+
+function readPath(node: Node, reader: YamlReader): string | undefined {
+  const path = reader.readString(node, 'a path', 4096);
+  return path === undefined || path.startsWith('/') ? path : reader.note(node, 'a path must be absolute');
+}
+
+function readHost(node: Node, reader: YamlReader): string | undefined {
+  const host = reader.readString(node, 'a host');
+  const problem = host === undefined ? undefined : explainHost(host);
+  return problem === undefined ? host : reader.note(node, problem);
+}
+
+function readVariable(node: Node, what: string, reader: YamlReader): string | undefined {
+  const name = reader.readString(node, what);
+  if (name === undefined || variableName.test(name)) return name;
+  return reader.note(node, `${what} must be the name of a stored secret: letters, digits and "_"`);
+}
+
+/** Undefined: it can be reached. */
+function explainHost(text: string): string | undefined {
+  try {
+    parseHostPattern(text);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : 'this is no host';
+  }
+}
+
+function isThisMachine(host: string): boolean {
+  return host === 'localhost' || host === '127.0.0.1' || host === '[::1]';
+}

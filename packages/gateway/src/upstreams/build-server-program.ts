@@ -1,0 +1,60 @@
+import { viewFor } from '../executors/mounts-for.ts';
+import type { ProgramView } from '../executors/mounts-for.ts';
+import type { ProtectedPaths } from '../governance/protected-paths.ts';
+import { defaultProgramLimits } from '../model/program.ts';
+import type { Program } from '../model/program.ts';
+import { refuse } from '../model/refusal.ts';
+import { noGrants } from '../model/verdict.ts';
+import { runtimeFolder } from '../sandbox/check-mount.ts';
+import type { StdioEndpoint } from './upstream-config.ts';
+
+/** What no server gets to see, whatever its file says. */
+export interface ServerView {
+  readonly protectedPaths: ProtectedPaths;
+}
+
+export interface ServerProgram {
+  readonly program: Program;
+  /** When it has ended. */
+  readonly setAside: ProgramView['setAside'];
+}
+
+const anywhere = '/tmp';
+/** It serves many calls; what it may use of the processor and say is meant for all of them. */
+const serverLimits = { ...defaultProgramLimits, cpuMs: 60 * 60_000, outputBytes: Number.MAX_SAFE_INTEGER };
+const programFolders = ['/usr/bin', '/usr/local/bin', '/bin'];
+
+/** A server as its file lets it run. Its own program is shown to it; everything else is named in the file. */
+export async function buildServerProgram(
+  { command, read, write, hosts, environment }: StdioEndpoint,
+  given: {
+    readonly view: ServerView;
+    readonly secrets: Readonly<Record<string, string>>;
+    readonly signal: AbortSignal;
+  },
+): Promise<ServerProgram> {
+  const [file, ...args] = command;
+  const isOwn = file.startsWith('/') && !programFolders.some((folder) => file.startsWith(`${folder}/`));
+  const grants = { ...noGrants, read: isOwn ? [...read, file] : read, write };
+  const judge = (path: string, access: 'read' | 'write') => {
+    const why = given.view.protectedPaths.explain(path, access);
+    return why === undefined ? undefined : refuse('PROTECTED_PATH', 'protected', `${path} ${why}.`);
+  };
+  const { mounts, setAside } = await viewFor({ grants, paths: { judge }, signal: given.signal });
+  const program: Program = {
+    argv: [findProgram(file), ...args],
+    environment: { ...environment, ...given.secrets },
+    workingDirectory: anywhere,
+    stdin: new Uint8Array(),
+    mounts,
+    hosts,
+    limits: serverLimits,
+    isolation: 'sandbox',
+  };
+  return { program, setAside };
+}
+
+function findProgram(file: string): string {
+  if (file.startsWith('/')) return file;
+  return file === 'node' ? `${runtimeFolder}/bin/node` : `/usr/bin/${file}`;
+}

@@ -1,0 +1,124 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { ProgramNotStarted } from '../model/program.ts';
+import type { OpenProgram, Program, ProgramEnd, ProgramOpener } from '../model/program.ts';
+import { ToolFailure } from '../model/tool.ts';
+import { showHidden } from '../registry/hidden-text.ts';
+import { LineSplitter } from './line-splitter.ts';
+import { maxMessageBytes, MessageMeter } from './message-meter.ts';
+
+const tailCharacters = 500;
+
+/**
+ * Talks to a server in the sandbox: one JSON-RPC message a line. Lines that are no JSON are dropped, because servers
+ * print to standard output what belongs to standard error. A line that is too long ends the server.
+ */
+export class ProgramTransport implements Transport {
+  /** Their presence tells the SDK what kind of transport it is: a server may answer nothing before it is initialized. */
+  readonly pid = null;
+  readonly stderr = null;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #program: Program;
+  readonly #opener: ProgramOpener;
+  readonly #closing = new AbortController();
+  readonly #meter = new MessageMeter();
+  readonly #lines = new LineSplitter(maxMessageBytes);
+  #errorText = '';
+  #failure: Error | undefined;
+  #open: OpenProgram | undefined;
+
+  constructor(program: Program, opener: ProgramOpener) {
+    this.#program = program;
+    this.#opener = opener;
+  }
+
+  /** Why it closed. Undefined: it did not, or was wanted. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  async start(): Promise<void> {
+    this.#open = this.#opener.open(this.#program, {
+      signal: this.#closing.signal,
+      onStdout: (chunk) => this.#take(chunk),
+      onStderr: (chunk) => {
+        this.#errorText = (this.#errorText + Buffer.from(chunk).toString()).slice(-tailCharacters);
+      },
+    });
+    const { started, ended } = this.#open;
+    const closed = ended.then(
+      (end) => this.#end(describeEnd(end, this.#errorText)),
+      (error: unknown) => this.#end(error instanceof Error ? error : new Error(String(error))),
+    );
+    await Promise.race([started, closed]);
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#open === undefined || this.#closing.signal.aborted) throw new Error('the server is not running');
+    this.#open.write(Buffer.from(`${JSON.stringify(message)}\n`));
+  }
+
+  /** Resolves when every process of the server is gone. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#open?.ended.catch(() => undefined);
+  }
+
+  /** Reading goes on when it resolves. */
+  async #take(chunk: Uint8Array): Promise<void> {
+    let messages = 0;
+    for (const line of this.#lines.split(chunk)) {
+      if (line === undefined) {
+        const limit = `larger than ${maxMessageBytes / 1024 / 1024} MB`;
+        this.#fail(new ToolFailure('TOO_LARGE', `The upstream server sent a message ${limit}, and was ended.`));
+        return;
+      }
+      messages += 1;
+      // The SDK hands out news a turn later than answers, so that the last progress would come after the end.
+      if (this.#dispatch(line) === 'news') await nextTurn();
+    }
+    const pauseMs = this.#meter.charge({ messages, bytes: chunk.length });
+    if (pauseMs > 0)
+      await sleep(pauseMs, undefined, { signal: this.#closing.signal, ref: false }).catch(() => undefined);
+  }
+
+  #dispatch(line: Buffer): 'news' | undefined {
+    let message: unknown;
+    try {
+      message = JSON.parse(line.toString());
+    } catch {
+      return undefined;
+    }
+    try {
+      this.onmessage?.(message as JSONRPCMessage);
+    } catch (error) {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+    }
+    return typeof message === 'object' && message !== null && 'id' in message ? undefined : 'news';
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    this.#closing.abort();
+  }
+
+  #end(why: Error): void {
+    if (!this.#closing.signal.aborted) this.#failure ??= why;
+    this.#closing.abort();
+    this.onclose?.();
+  }
+}
+
+function describeEnd({ how }: ProgramEnd, errorText: string): Error {
+  const ending = {
+    exited: () => `ended with exit code ${(how as { code: number }).code}`,
+    killed: () => `was ended by ${(how as { signal: string }).signal}`,
+    limit: () => `reached its limit ${(how as { limit: string }).limit}`,
+    aborted: () => 'was ended because it did not read what it was sent',
+  }[how.kind]();
+  const tail = showHidden(errorText.trim());
+  return new ProgramNotStarted('EXECUTION_ERROR', `the server ${ending}${tail === '' ? '' : `: ${tail}`}`);
+}

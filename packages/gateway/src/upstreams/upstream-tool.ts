@@ -1,0 +1,78 @@
+import type { JsonObject } from '@sallyport/contract';
+import { canonicalJson, isJsonObject } from '@sallyport/contract';
+import { refuse } from '../model/refusal.ts';
+import { ToolRefused } from '../model/tool.ts';
+import type { AnyTool, Effect, Resources, ToolDefinition } from '../model/tool.ts';
+import { showHidden } from '../registry/hidden-text.ts';
+import { readResult } from './read-result.ts';
+import type { Upstream } from './upstream.ts';
+
+export interface UpstreamToolParts {
+  readonly upstream: Upstream;
+  readonly definition: ToolDefinition;
+  /** What the server calls it. */
+  readonly theirName: string;
+  /** Whether the server promised structured content. */
+  readonly isStructured: boolean;
+  /** Whether the server offers exactly this tool now. */
+  readonly isCurrent: () => boolean;
+}
+
+const previewCharacters = 10_000;
+/** The gate keeps the time itself; the server is given up a little later. */
+const graceMs = 2000;
+
+/** A tool of an upstream server. Every call is one request over the connection of the server. */
+export function upstreamTool(parts: UpstreamToolParts): AnyTool {
+  const { upstream, definition, theirName, isStructured } = parts;
+  return {
+    definition,
+    claim: () => claimHosts(upstream),
+    preview: async (args) => previewCall(upstream, definition, args),
+    run: async (args, context) => {
+      const { signal, reportProgress, countUsage } = context;
+      const result = await upstream.call(theirName, args, {
+        signal,
+        timeoutMs: definition.timeoutMs + graceMs,
+        onProgress: ({ progress, total, message = '' }) =>
+          reportProgress({ kind: 'step', done: progress, ...(total === undefined ? {} : { total }), message }),
+        confirm: () => confirmUnchanged(parts),
+      });
+      if (upstream.config.endpoint.kind === 'http') countUsage({ networkConnections: 1 });
+      return readResult(definition.name, result, { isStructured });
+    },
+    summarize: (_args, output) =>
+      isJsonObject(output) && Array.isArray(output['content'])
+        ? `${output['content'].length} parts`
+        : 'structured content',
+  };
+}
+
+/** A server that was started for this call may offer another tool under the name that was judged. */
+function confirmUnchanged({ definition: { name }, isCurrent }: UpstreamToolParts): void {
+  if (isCurrent()) return;
+  throw new ToolRefused(
+    refuse('TOOL_NOT_ACCEPTED', 'registry', `${name} cannot be called: it has changed since it was accepted.`, {
+      remedy: `An operator can look at it and accept it with \`sallyport upstream accept ${name}\`.`,
+    }),
+  );
+}
+
+function claimHosts({ config: { endpoint } }: Upstream): Resources {
+  if (endpoint.kind === 'http') return { paths: [], hosts: [new URL(endpoint.url).hostname] };
+  const hosts = endpoint.hosts.filter((host) => !host.includes('*'));
+  return { paths: [], ...(hosts.length === 0 ? {} : { hosts }) };
+}
+
+function previewCall({ config }: Upstream, { name }: ToolDefinition, args: JsonObject): Effect {
+  const { endpoint } = config;
+  const where =
+    endpoint.kind === 'http' ? `sent to: ${endpoint.url}` : `given to the program: ${endpoint.command.join(' ')}`;
+  const lines = [
+    `arguments: ${canonicalJson(args)}`,
+    where,
+    'What the server will do with that is not known beforehand.',
+  ];
+  const detail = lines.map((line) => `${showHidden(line).slice(0, previewCharacters)}\n`).join('');
+  return { summary: `Call ${name} of the upstream server ${config.name}.`, detail, undoable: false };
+}

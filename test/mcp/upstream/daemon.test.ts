@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newPlace, TestDaemon } from '../../harness/daemon.ts';
+import type { Place } from '../../harness/daemon.ts';
+import { runSallyport } from '../../harness/run-sallyport.ts';
+import { serverScript } from './upstream-kit.ts';
+
+const shipped = join(import.meta.dirname, '../../../config/governance');
+const allow = `
+  - id: echo-server
+    effect: allow
+    tools: ['demo.*']
+    origins: [upstream]
+    approval: waived
+`;
+
+/** Another name for the script in each test, so that its processes can be told from others. */
+function prepare(): { readonly place: Place; readonly script: string } {
+  const place = newPlace();
+  cpSync(shipped, join(place.home, 'governance'), { recursive: true });
+  const rules = join(place.home, 'governance', 'tools.yaml');
+  writeFileSync(rules, readFileSync(rules, 'utf8').replace(/^rules:\n/m, `rules:${allow}`));
+  execFileSync('chmod', ['0700', place.home, join(place.home, 'governance')]);
+  execFileSync('chmod', ['0755', place.folder]);
+  const script = join(place.folder, `server-${process.pid}-${Date.now()}.mjs`);
+  cpSync(serverScript, script);
+  return { place, script };
+}
+
+function findServers(script: string): readonly string[] {
+  try {
+    return execFileSync('pgrep', ['-f', script], { encoding: 'utf8' }).trim().split('\n');
+  } catch {
+    return [];
+  }
+}
+
+async function open(context: TestContext): Promise<{ daemon: TestDaemon; script: string }> {
+  const { place, script } = prepare();
+  const daemon = await TestDaemon.start(place);
+  context.after(() => daemon.remove());
+  return { daemon, script };
+}
+
+test('a server is added, looked at, accepted, called by an agent, and removed', async (context) => {
+  const { daemon, script } = await open(context);
+  const { place } = daemon;
+  const run = (...args: string[]) => runSallyport(place, args);
+  const added = run('upstream', 'add', 'demo', '--yes', '--read', script, '--', 'node', script, 'good');
+  assert.equal(added.status, 0, added.stdout + added.stderr);
+  const tested = run('upstream', 'test', 'demo');
+  assert.equal(tested.status, 0, tested.stdout + tested.stderr);
+  assert.match(tested.stdout, /demo\.echo +new +high +Says it again\./);
+  const token = await daemon.newAgent('tester');
+  const early = await daemon.call('demo.echo', { text: 'hi' }, { token });
+  assert.equal(early.denied?.rationaleCode, 'TOOL_NOT_ACCEPTED', JSON.stringify(early));
+  const accepted = run('upstream', 'accept', 'demo', '--yes');
+  assert.equal(accepted.status, 0, accepted.stdout + accepted.stderr);
+  assert.match(accepted.stdout, /Accepted.*demo\.echo/s);
+  const answer = await daemon.call('demo.echo', { text: 'hi' }, { token });
+  assert.deepEqual(JSON.parse(answer.success?.outputJson ?? JSON.stringify(answer)), {
+    content: [{ type: 'text', text: 'hi' }],
+  });
+  assert.equal((await daemon.call('demo.echo', {}, { token })).denied?.rationaleCode, 'INVALID_ARGUMENTS');
+  await daemon.call('demo.ask', {}, { token });
+  await daemon.call('demo.echo', { text: 'later' }, { token });
+  const events = (await daemon.records()).filter(({ kind }) => kind === 'event').map(({ payload }) => payload);
+  assert.ok(
+    events.some(({ event, method }) => event === 'upstream_request_refused' && method === 'sampling/createMessage'),
+  );
+  assert.match(run('upstream', 'list').stdout, /demo +stdio +connected/);
+  assert.equal(findServers(script).length > 0, true);
+  assert.equal(run('upstream', 'remove', 'demo', '--yes').status, 0);
+  assert.deepEqual(findServers(script), []);
+  assert.match(run('upstream', 'list').stdout, /No upstream is there/);
+});
+
+test('what was accepted still stands after a restart, and no server outlives a killed daemon', async (context) => {
+  const { place, script } = prepare();
+  let daemon = await TestDaemon.start(place);
+  context.after(() => daemon.remove());
+  runSallyport(place, ['upstream', 'add', 'demo', '--yes', '--read', script, '--', 'node', script, 'good']);
+  await daemon.call('upstreams.test', { name: 'demo' });
+  runSallyport(place, ['upstream', 'accept', 'demo', '--yes']);
+  assert.ok(findServers(script).length > 0);
+  await daemon.kill('SIGKILL');
+  for (let tries = 0; findServers(script).length > 0; tries++) {
+    assert.ok(tries < 100, 'a server outlived the daemon');
+    await sleep(100);
+  }
+  daemon = await TestDaemon.start(place);
+  await daemon.call('upstreams.test', { name: 'demo' });
+  const answer = await daemon.call('demo.echo', { text: 'again' });
+  assert.match(answer.success?.outputJson ?? JSON.stringify(answer), /again/);
+});

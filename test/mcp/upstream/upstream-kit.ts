@@ -1,0 +1,119 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { Json, JsonObject } from '@sallyport/contract';
+import { SpawnerClient } from '../../../packages/gateway/src/spawner/spawner-client.ts';
+import type { Progress, ToolContext } from '../../../packages/gateway/src/model/tool.ts';
+import type { ToolPin } from '../../../packages/gateway/src/storage/stores.ts';
+import { Registry } from '../../../packages/gateway/src/registry/registry.ts';
+import { openUpstreams } from '../../../packages/gateway/src/tools/upstreams/open-upstreams.ts';
+import type { OpenedUpstreams } from '../../../packages/gateway/src/tools/upstreams/open-upstreams.ts';
+
+export const serverScript = join(import.meta.dirname, 'stdio-server.mjs');
+
+export interface UpstreamWorld extends OpenedUpstreams {
+  readonly registry: Registry;
+  readonly folder: string;
+  readonly refused: string[];
+  readonly events: string[];
+  readonly spawner: SpawnerClient;
+  /** Connects everything whose file was written, and accepts the tools. */
+  readonly settle: (name: string, accept?: 'accept') => Promise<void>;
+  readonly call: (tool: string, args?: JsonObject, options?: Partial<CallOptions>) => Promise<Json>;
+}
+
+interface CallOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: Progress) => void;
+}
+
+export interface WorldOptions {
+  readonly secrets?: Readonly<Record<string, string>>;
+  readonly protects?: (path: string) => boolean;
+  readonly spawner?: SpawnerClient;
+}
+
+/** The upstream servers of one folder, with a spawner and a registry of their own. Files: contents by name. */
+export async function openWorld(
+  context: TestContext,
+  files: Readonly<Record<string, JsonObject>>,
+  { secrets = {}, protects = () => false, ...options }: WorldOptions = {},
+): Promise<UpstreamWorld> {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-upstream-'));
+  const spawner = options.spawner ?? new SpawnerClient({ enforcement: 'sampled' });
+  const registry = new Registry();
+  const refused: string[] = [];
+  const events: string[] = [];
+  const pins = new Map<string, ToolPin>();
+  for (const [name, contents] of Object.entries(files)) writeUpstream(folder, name, contents);
+  const opened = openUpstreams({
+    registry,
+    folder,
+    programs: spawner,
+    version: '0.0.0',
+    protectedPaths: { explain: (path) => (protects(path) ? 'is protected' : undefined) },
+    readSecret: (name) => secrets[name] ?? fail(`no secret ${name}`),
+    acceptsNew: () => false,
+    recordEvent: ({ event, name }) => events.push(`${event} ${name}`),
+    pins: {
+      pinTool: async (pin) => void pins.set(pin.name, pin),
+      unpinTool: async (name) => pins.delete(name),
+      listToolPins: () => [...pins.values()],
+    },
+    onRefusedRequest: (upstream, method) => refused.push(`${upstream} ${method}`),
+    onTrouble: () => undefined,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  for (const tool of opened.administration) registry.register(tool);
+  opened.start();
+  context.after(async () => {
+    await opened.close();
+    if (options.spawner === undefined) await spawner.close();
+    rmSync(folder, { recursive: true });
+  });
+  return {
+    ...{ ...opened, registry, folder, refused, events, spawner },
+    settle: async (name, accept) => {
+      const upstream = opened.upstreams.find(name) ?? fail(`no upstream ${name}`);
+      await upstream.connect();
+      await opened.installed.refresh();
+      if (accept === undefined) return;
+      for (const tool of opened.installed.all.filter(({ isAccepted }) => !isAccepted)) {
+        if (tool.definition.name.startsWith(`${name}.`)) await opened.installed.accept(tool, 'test');
+      }
+    },
+    call: async (name, args = {}, { signal = new AbortController().signal, onProgress = () => undefined } = {}) => {
+      const found = registry.find(name) ?? fail(`no tool ${name}`);
+      const output = await found.tool.run(args, {
+        signal,
+        reportProgress: onProgress,
+        countUsage: () => undefined,
+        session: { agent: 'test' },
+      } as unknown as ToolContext);
+      const violations = found.output.check(output);
+      if (violations.length > 0) throw new Error(violations.map(({ message }) => message).join());
+      return output;
+    },
+  };
+}
+
+export function writeUpstream(folder: string, name: string, contents: JsonObject): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${name}.yaml`), JSON.stringify(contents));
+}
+
+/** The file of a server that misbehaves in one way. */
+export function server(behaviour: string, more: JsonObject = {}): JsonObject {
+  return { command: ['node', serverScript, behaviour], paths: { read: [serverScript] }, ...more };
+}
+
+export function textOf(output: Json): string {
+  return (output as { content: readonly { text: string }[] }).content.map(({ text }) => text).join('');
+}
+
+function fail(message: string): never {
+  throw new Error(message);
+}
