@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The way into every npm script. Runs on Node 20 with nothing installed, and goes on with the Node of the project.
 import { delimiter, join } from 'node:path';
+import { ensureConsoleBuilt } from './console-build.mjs';
 import { binFolder, ensureInstalled, InstallError, projectNode, root } from './install.mjs';
 import { runChild } from './run-child.mjs';
 import { ensureSystemPackages } from './system-packages.mjs';
@@ -24,6 +25,7 @@ if (!Object.hasOwn(commands, name)) {
 try {
   await ensureInstalled();
   await ensureSystemPackages(name);
+  await ensureConsoleBuilt(name);
 } catch (error) {
   process.stderr.write(`${error instanceof InstallError ? error.message : error.stack}\n`);
   process.exit(error.exitCode ?? 1);

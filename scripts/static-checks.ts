@@ -11,6 +11,7 @@ interface StaticCheck {
 
 const staticChecks: readonly StaticCheck[] = [
   { name: 'types', program: join(binFolder, 'tsc'), args: ['-p', root] },
+  { name: 'types of the console', program: join(binFolder, 'tsc'), args: ['-p', join(root, 'packages/console')] },
   { name: 'lint', program: join(binFolder, 'oxlint'), args: [] },
   { name: 'format', program: join(binFolder, 'oxfmt'), args: ['--check'] },
   { name: 'generated code', program: process.execPath, args: [join(root, 'scripts/generate.ts'), '--check'] },

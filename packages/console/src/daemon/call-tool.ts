@@ -1,0 +1,47 @@
+import { post } from './connect.ts';
+
+/** A gate or the tool said no. */
+export class CallProblem extends Error {
+  readonly code: string;
+  /** What can be done. Empty: nothing. */
+  readonly remedy: string;
+
+  constructor(code: string, message: string, remedy = '') {
+    super(message);
+    this.code = code;
+    this.remedy = remedy;
+  }
+}
+
+/** The call waits for its own person to look at the effect and confirm it. */
+export class ConfirmationNeeded extends CallProblem {
+  readonly binding: string;
+  readonly effect: string;
+
+  constructor(message: string, { binding = '', effect = '' }: { binding?: string; effect?: string }) {
+    super('APPROVAL_REQUIRED', message);
+    this.binding = binding;
+    this.effect = effect;
+  }
+}
+
+interface Answer {
+  readonly success?: { readonly outputJson?: string };
+  readonly denied?: {
+    readonly rationaleCode?: string;
+    readonly message?: string;
+    readonly remedy?: string;
+    readonly approval?: { readonly binding?: string; readonly effect?: string };
+  };
+  readonly error?: { readonly code?: string; readonly message?: string };
+}
+
+/** A governed call by the person of this console: through the same gates as any other, and on record. */
+export async function callTool<Output>(name: string, input: object, confirmBinding = ''): Promise<Output> {
+  const request = { name, inputJson: JSON.stringify(input), confirmBinding };
+  const { success, denied, error } = await post<Answer>('ToolService/ExecuteTool', request);
+  if (success !== undefined) return JSON.parse(success.outputJson || 'null') as Output;
+  if (denied?.approval?.binding) throw new ConfirmationNeeded(denied.message ?? '', denied.approval);
+  if (denied !== undefined) throw new CallProblem(denied.rationaleCode ?? '', denied.message ?? '', denied.remedy);
+  throw new CallProblem(error?.code ?? 'INTERNAL', error?.message ?? 'The call failed.');
+}

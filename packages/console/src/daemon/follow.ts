@@ -1,0 +1,72 @@
+import { DaemonError, stream } from './connect.ts';
+
+export type ConnectionState =
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'live' }
+  | { readonly kind: 'lost'; readonly retryAtMs: number; readonly reason: string };
+
+export interface Follower<Message> {
+  readonly method: string;
+  /** What to ask for, each time the stream is opened. */
+  readonly request: () => object;
+  /** A new stream begins: what is known may be old. */
+  readonly onOpen: () => void;
+  readonly onMessage: (message: Message) => void;
+  readonly onState: (state: ConnectionState) => void;
+}
+
+const firstPauseMs = 500;
+const longestPauseMs = 5000;
+
+/** Keeps a stream open: after a break it is opened again, a little later each time. Returns how to stop and how to hurry. */
+export function follow<Message>(follower: Follower<Message>): {
+  readonly stop: () => void;
+  readonly retry: () => void;
+} {
+  const end = new AbortController();
+  let pauseMs = firstPauseMs;
+  let wake = (): void => undefined;
+
+  const run = async (): Promise<void> => {
+    follower.onState({ kind: 'connecting' });
+    while (!end.signal.aborted) {
+      let reason = 'The daemon ended the connection.';
+      try {
+        const onOpen = (): void => {
+          pauseMs = firstPauseMs;
+          follower.onOpen();
+          follower.onState({ kind: 'live' });
+        };
+        const messages = stream<Message>(follower.method, follower.request(), { signal: end.signal, onOpen });
+        for await (const message of messages) follower.onMessage(message);
+      } catch (error) {
+        if (end.signal.aborted) return;
+        // Whoever is not let in need not ask again.
+        if (error instanceof DaemonError && error.code === 'unauthenticated') return;
+        if (error instanceof Error) reason = error.message;
+      }
+      if (end.signal.aborted) return;
+      follower.onState({ kind: 'lost', retryAtMs: Date.now() + pauseMs, reason });
+      await pause(pauseMs);
+      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+    }
+  };
+
+  const pause = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+
+  void run();
+  return {
+    stop: () => {
+      end.abort();
+      wake();
+    },
+    retry: () => wake(),
+  };
+}

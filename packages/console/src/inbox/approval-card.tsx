@@ -1,0 +1,65 @@
+import type { Approval } from '../daemon/messages.ts';
+import { useNowMs } from '../live/use-live.ts';
+import { RiskBadge } from '../shell/parts.tsx';
+import { linkTo } from '../shell/use-route.ts';
+import { formatLeft } from '../text/format.ts';
+import { Visible } from '../text/visible.tsx';
+import { EffectView } from './effect-view.tsx';
+
+/** One call that waits: who wants what, why it asks, and exactly what would happen. */
+export function ApprovalCard({ approval }: { readonly approval: Approval }) {
+  const { agent, tool, risk, title, effect, undoable, ruleId, reason, expiresAtMs, wanted, approverRole } = approval;
+  return (
+    <>
+      <header className="card-head">
+        <p className="card-who">
+          <strong>
+            <Visible text={agent} />
+          </strong>{' '}
+          wants to call <code>{tool}</code>
+          <Countdown expiresAtMs={expiresAtMs} />
+        </p>
+        <h2 tabIndex={-1}>
+          <Visible text={title} />
+        </h2>
+        <p className="card-badges">
+          <RiskBadge risk={risk} />
+          <span className={`badge ${undoable ? 'badge-calm' : 'badge-grave'}`}>
+            {undoable ? 'can be undone' : 'cannot be undone'}
+          </span>
+          {wanted > 1 && (
+            <span className="badge badge-many">
+              asked {wanted} times: approves {wanted} runs
+            </span>
+          )}
+          {approverRole === 'director' && <span className="badge">for a director</span>}
+        </p>
+      </header>
+      <EffectView effect={effect} label="What would happen" />
+      <dl className="facts">
+        <div className="fact">
+          <dt>Why it asks</dt>
+          <dd>
+            <Visible text={reason || 'The rule gives no reason.'} /> <span className="muted">rule {ruleId}</span>
+          </dd>
+        </div>
+        <div className="fact">
+          <dt>Call</dt>
+          <dd>
+            <a href={linkTo('calls', approval.callId)}>{approval.callId}</a>
+          </dd>
+        </div>
+      </dl>
+    </>
+  );
+}
+
+export function Countdown({ expiresAtMs }: { readonly expiresAtMs: number }) {
+  const leftMs = expiresAtMs - useNowMs();
+  const isSoon = leftMs < 60_000;
+  return (
+    <span className={`countdown${isSoon ? ' countdown-soon' : ''}`} title="Without an answer it is denied by then">
+      {leftMs <= 0 ? 'time is over' : `${formatLeft(leftMs)} left`}
+    </span>
+  );
+}

@@ -1,0 +1,55 @@
+import { post } from '../daemon/connect.ts';
+import type { Approval, Plan, Risk } from '../daemon/messages.ts';
+
+/** What a person can answer. */
+export type Decision =
+  | { readonly kind: 'once' }
+  | { readonly kind: 'session' }
+  | { readonly kind: 'minutes'; readonly minutes: number; readonly uses: number }
+  | { readonly kind: 'changes'; readonly note: string }
+  | { readonly kind: 'deny' };
+
+export type DecisionKind = Decision['kind'];
+
+export const decisionKeys: Readonly<Record<string, DecisionKind>> = {
+  a: 'once',
+  s: 'session',
+  t: 'minutes',
+  c: 'changes',
+  d: 'deny',
+};
+
+/** What has to be typed for a call of critical risk. */
+export const criticalWord = 'approve';
+
+/** Why an answer cannot be given for a call of this risk. Undefined: it can. */
+export function explainUnavailable(kind: DecisionKind, risk: Risk): string | undefined {
+  if (kind !== 'session' && kind !== 'minutes') return undefined;
+  if (risk === 'critical') return 'Calls of critical risk are approved one at a time.';
+  return risk === 'high' && kind === 'session' ? 'Calls of high risk are not approved for a whole session.' : undefined;
+}
+
+export function isApproving(kind: DecisionKind): boolean {
+  return kind === 'once' || kind === 'session' || kind === 'minutes';
+}
+
+/** Sends the answer together with the hash of the effect that was on the screen. */
+export async function decideApproval({ id, effectSha256 }: Approval, decision: Decision): Promise<void> {
+  await post('ApprovalService/DecideApproval', {
+    id,
+    effectSha256,
+    approved: isApproving(decision.kind),
+    ...(decision.kind === 'changes' ? { note: decision.note } : {}),
+    ...standingOf(decision),
+  });
+}
+
+export async function decidePlan({ id }: Plan, approvedSteps: readonly number[], note = ''): Promise<void> {
+  await post('PlanService/DecidePlan', { id, approvedSteps, note });
+}
+
+function standingOf(decision: Decision): object {
+  if (decision.kind === 'session') return { standing: { forSession: true } };
+  if (decision.kind !== 'minutes') return {};
+  return { standing: { minutes: decision.minutes, uses: decision.uses } };
+}

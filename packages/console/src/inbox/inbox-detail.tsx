@@ -1,0 +1,159 @@
+import { useEffect, useRef, useState } from 'react';
+import type { InboxItem } from '../live/inbox.ts';
+import { daemonNowMs } from '../daemon/connect.ts';
+import { Problem, troubleOf } from '../shell/parts.tsx';
+import type { Trouble } from '../shell/parts.tsx';
+import { ApprovalCard } from './approval-card.tsx';
+import { decideApproval, decidePlan, decisionKeys, explainUnavailable, isApproving } from './decision.ts';
+import type { Decision, DecisionKind } from './decision.ts';
+import { DecisionBar } from './decision-bar.tsx';
+import { countRows } from './effect-view.tsx';
+import { PlanCard } from './plan-card.tsx';
+import { useArmed } from './use-armed.ts';
+import { useKeys } from './use-keys.ts';
+import { useSeen } from './use-seen.ts';
+
+export interface InboxDetailProps {
+  readonly item: InboxItem;
+  /** Whether the list was moved through by key, so that the focus should follow. */
+  readonly takesFocus: boolean;
+  readonly onMove: (by: 1 | -1) => void;
+  readonly onDecided: (text: string) => void;
+}
+
+const approvalKinds: readonly DecisionKind[] = ['once', 'session', 'minutes', 'changes', 'deny'];
+const planKinds: readonly DecisionKind[] = ['once', 'changes', 'deny'];
+const words: Readonly<Record<DecisionKind, string>> = {
+  once: 'Approved',
+  session: 'Approved for the session',
+  minutes: 'Approved for a while',
+  changes: 'Sent back with your request',
+  deny: 'Denied',
+};
+
+/** What somebody looks at, and the keys and buttons that answer it. Made anew for each item. */
+export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetailProps) {
+  const subject = subjectOf(item);
+  const isArmed = useArmed(subject);
+  const { container, unseenCount, showUnseen } = useSeen(effectOf(item), countAllRows(item));
+  const [wording, setWording] = useState<DecisionKind>();
+  const [isSending, setIsSending] = useState(false);
+  const [trouble, setTrouble] = useState<Trouble>();
+  const [leftOut, setLeftOut] = useState<ReadonlySet<number>>(new Set());
+  const head = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (takesFocus) head.current?.querySelector('h2')?.focus({ preventScroll: true });
+  }, [takesFocus, subject]);
+
+  // One more run, say, while an approval was being worded: the person decides again.
+  useEffect(() => setWording((kind) => (kind !== undefined && isApproving(kind) ? undefined : kind)), [subject]);
+
+  const isPlan = item.kind === 'plan';
+  const risk = isPlan ? highestRisk(item) : item.approval.risk;
+  const kinds = isPlan ? planKinds : approvalKinds;
+  const chosen = new Set(isPlan ? item.plan.steps.keys().filter((at) => !leftOut.has(at)) : []);
+  const hold = isPlan && chosen.size === 0 ? 'No step is chosen.' : undefined;
+
+  const decide = async (decision: Decision): Promise<void> => {
+    if (isSending) return;
+    setIsSending(true);
+    setTrouble(undefined);
+    try {
+      if (isPlan) await sendPlan(item, decision, [...chosen]);
+      else await decideApproval(item.approval, decision);
+      onDecided(`${words[decision.kind]}: ${isPlan ? item.plan.summary : item.approval.title}`);
+    } catch (error) {
+      setTrouble(troubleOf(error));
+      setWording(undefined);
+    } finally {
+      setIsSending(false);
+    }
+  };
+
+  const choose = (kind: DecisionKind): void => {
+    if (!isArmed || isSending || !kinds.includes(kind)) return;
+    if (isApproving(kind) && (unseenCount > 0 || hold !== undefined || isOver(item))) return;
+    if (explainUnavailable(kind, risk) !== undefined) return;
+    const needsWords = kind === 'minutes' || kind === 'changes' || (kind === 'once' && risk === 'critical');
+    if (needsWords) setWording(kind);
+    else void decide({ kind } as Decision);
+  };
+
+  useKeys((key) => {
+    if (wording !== undefined) return false;
+    if (key === 'j' || key === 'k') onMove(key === 'j' ? 1 : -1);
+    else if (key === ' ' && unseenCount > 0) showUnseen();
+    else {
+      const kind = Object.hasOwn(decisionKeys, key) ? decisionKeys[key] : undefined;
+      if (kind === undefined) return false;
+      choose(kind);
+    }
+    return true;
+  });
+
+  const choosePart = (step: number, isChosen: boolean): void => {
+    const next = new Set(leftOut);
+    if (isChosen) next.delete(step);
+    else next.add(step);
+    setLeftOut(next);
+  };
+
+  return (
+    <section className={`card card-${risk}`} aria-label="Request">
+      <div className="card-scroll" ref={container} tabIndex={0} role="group" aria-label="The request in full">
+        <div ref={head}>
+          {isPlan ? (
+            <PlanCard plan={item.plan} chosen={chosen} onChoose={choosePart} />
+          ) : (
+            <ApprovalCard approval={item.approval} />
+          )}
+        </div>
+      </div>
+      {trouble && <Problem trouble={trouble} />}
+      <DecisionBar
+        risk={risk}
+        kinds={kinds}
+        {...(isPlan
+          ? { labels: { once: chosen.size < item.plan.steps.length ? `Approve ${chosen.size}` : 'Approve all' } }
+          : {})}
+        isArmed={isArmed && !isSending}
+        unseenCount={unseenCount}
+        showUnseen={showUnseen}
+        hold={hold}
+        wording={wording}
+        onChoose={choose}
+        onDecide={(decision) => void decide(decision)}
+        onCancel={() => setWording(undefined)}
+      />
+    </section>
+  );
+}
+
+/** Whatever of it changes, it is something else to decide about. */
+function subjectOf(item: InboxItem): string {
+  return item.kind === 'plan' ? item.id : `${effectOf(item)} ${item.approval.wanted}`;
+}
+
+function effectOf(item: InboxItem): string {
+  return item.kind === 'plan' ? item.id : `${item.id} ${item.approval.effectSha256}`;
+}
+
+function countAllRows(item: InboxItem): number {
+  if (item.kind === 'approval') return countRows(item.approval.effect);
+  return item.plan.steps.reduce((sum, { effect, argumentsJson }) => sum + countRows(effect || argumentsJson), 0);
+}
+
+function highestRisk({ plan }: InboxItem & { kind: 'plan' }) {
+  const order = ['critical', 'high', 'medium', 'low'] as const;
+  return order.find((risk) => plan.steps.some((step) => step.risk === risk)) ?? 'critical';
+}
+
+function isOver(item: InboxItem): boolean {
+  const { expiresAtMs } = item.kind === 'plan' ? item.plan : item.approval;
+  return expiresAtMs <= daemonNowMs();
+}
+
+async function sendPlan({ plan }: InboxItem & { kind: 'plan' }, decision: Decision, chosen: number[]): Promise<void> {
+  if (isApproving(decision.kind)) await decidePlan(plan, chosen);
+  else await decidePlan(plan, [], decision.kind === 'changes' ? decision.note : '');
+}

@@ -1,0 +1,65 @@
+import type { Plan } from '../daemon/messages.ts';
+import { formatCount } from '../text/format.ts';
+import { RiskBadge } from '../shell/parts.tsx';
+import { Visible } from '../text/visible.tsx';
+import { Countdown } from './approval-card.tsx';
+import { EffectView } from './effect-view.tsx';
+
+export interface PlanCardProps {
+  readonly plan: Plan;
+  /** Indexes of the steps that would be approved. */
+  readonly chosen: ReadonlySet<number>;
+  readonly onChoose: (step: number, isChosen: boolean) => void;
+}
+
+/** A plan, whole. Each step can be left out; those that stay run in this order. */
+export function PlanCard({ plan, chosen, onChoose }: PlanCardProps) {
+  const { agent, summary, steps, expiresAtMs } = plan;
+  return (
+    <>
+      <header className="card-head">
+        <p className="card-who">
+          <strong>
+            <Visible text={agent} />
+          </strong>{' '}
+          proposes a plan of {formatCount(steps.length, 'call')}
+          <Countdown expiresAtMs={expiresAtMs} />
+        </p>
+        <h2 tabIndex={-1}>
+          <Visible text={summary} />
+        </h2>
+      </header>
+      <ol className="steps">
+        {steps.map(({ tool, title, effect, risk, reason, argumentsJson, refusal }, at) => (
+          <li key={at} className={chosen.has(at) ? 'step' : 'step step-left-out'}>
+            <label className="step-choice">
+              <input
+                type="checkbox"
+                checked={chosen.has(at)}
+                onChange={(event) => onChoose(at, event.target.checked)}
+              />
+              <span>
+                Step {at + 1}: <code>{tool}</code>
+              </span>
+              <RiskBadge risk={risk} />
+            </label>
+            <p>
+              <Visible text={title} />
+            </p>
+            {reason !== '' && (
+              <p className="muted">
+                The agent says: <Visible text={reason} />
+              </p>
+            )}
+            {refusal !== '' && (
+              <p className="problem">
+                <Visible text={refusal} />
+              </p>
+            )}
+            <EffectView effect={effect || argumentsJson} label={`What step ${at + 1} would do`} />
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+import type { AuditRecord } from '../daemon/messages.ts';
+
+export const outcomes = ['running', 'ok', 'waiting', 'denied', 'error', 'fault', 'unknown'] as const;
+export type Outcome = (typeof outcomes)[number];
+
+export interface RefusalNote {
+  readonly stage?: string;
+  readonly code?: string;
+  readonly rule_id?: string;
+  readonly message?: string;
+  readonly remedy?: string;
+  readonly violations?: number;
+}
+
+/** What a record says about its call. Every string in it was chosen by a caller or a tool. */
+export interface Payload {
+  readonly [fact: string]: unknown;
+  readonly tool?: string;
+  readonly agent?: string;
+  readonly principal?: string;
+  readonly event?: string;
+  readonly summary?: string;
+  readonly mode?: string;
+  readonly duration_ms?: number;
+  readonly decision?: { readonly effect?: string; readonly rule_id?: string; readonly reason?: string };
+  readonly consent?: { readonly by?: string; readonly how?: string };
+  readonly refusal?: RefusalNote;
+  readonly error?: { readonly code?: string; readonly message?: string };
+  readonly fault?: { readonly stage?: string; readonly message?: string };
+}
+
+/** One call, put together from its records. */
+export interface Call {
+  readonly id: string;
+  readonly startedAtMs: number;
+  readonly tool: string;
+  readonly agent: string;
+  readonly principal: string;
+  readonly outcome: Outcome;
+  /** One line: what came of it. */
+  readonly summary: string;
+  /** Absent while it runs, and when nothing ran. */
+  readonly durationMs?: number;
+  /** In the order of the log. */
+  readonly records: readonly AuditRecord[];
+}
+
+export function readPayload(record: AuditRecord): Payload {
+  try {
+    const payload: unknown = JSON.parse(record.payloadJson || '{}');
+    return typeof payload === 'object' && payload !== null ? (payload as Payload) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The call with one more of its records. */
+export function addRecord(call: Call | undefined, record: AuditRecord): Call {
+  const payload = readPayload(record);
+  const { tool = '', agent = '', principal = '', duration_ms: durationMs = call?.durationMs } = payload;
+  return {
+    id: record.callId,
+    startedAtMs: call?.startedAtMs ?? record.timeMs,
+    tool: tool || (call?.tool ?? ''),
+    agent: agent || (call?.agent ?? ''),
+    principal: principal || (call?.principal ?? ''),
+    outcome: outcomeOf(record, payload) ?? call?.outcome ?? 'running',
+    summary: summaryOf(record, payload) || (call?.summary ?? ''),
+    ...(durationMs === undefined ? {} : { durationMs }),
+    records: [...(call?.records ?? []), record],
+  };
+}
+
+/** Undefined for records that do not end a call. */
+function outcomeOf({ kind, result }: AuditRecord, { refusal }: Payload): Outcome | undefined {
+  if (kind !== 'outcome' && kind !== 'refusal') return undefined;
+  if (refusal?.code === 'APPROVAL_REQUIRED') return 'waiting';
+  return outcomes.find((outcome) => outcome === result) ?? 'unknown';
+}
+
+export function summaryOf({ payloadJson }: AuditRecord, payload: Payload): string {
+  const { refusal, error, fault, summary, event } = payload;
+  if (payloadJson === '') return '(erased)';
+  if (refusal !== undefined) return refusal.message || refusal.code || '';
+  if (error !== undefined) return [error.code, error.message].filter(Boolean).join(': ');
+  if (fault !== undefined) return `The gate itself failed in ${fault.stage ?? 'an unknown stage'}.`;
+  return summary ?? event?.replaceAll('_', ' ') ?? '';
+}

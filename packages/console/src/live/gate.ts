@@ -1,0 +1,133 @@
+import { post } from '../daemon/connect.ts';
+import { follow } from '../daemon/follow.ts';
+import type { ConnectionState } from '../daemon/follow.ts';
+import { readApproval, readPlan, readRecord, readStatus } from '../daemon/messages.ts';
+import type { AuditRecord, Status } from '../daemon/messages.ts';
+import { readPayload } from './call.ts';
+import { CallLog } from './call-log.ts';
+import { Inbox } from './inbox.ts';
+import { Observable } from './observable.ts';
+
+export interface Newcomer {
+  readonly agent: string;
+  readonly token: string;
+}
+
+/** How long after the beginning of a stream everything pending has been told. */
+const settleMs = 250;
+/** A burst of calls needs one look, not one each. */
+const gatherMs = 200;
+
+/** Everything that the pages know of the gate, kept up to date by two streams while somebody is logged in. */
+export class Gate {
+  readonly log = new CallLog();
+  readonly inbox = new Inbox();
+  readonly status = new Observable<Status | undefined>(undefined);
+  readonly connection = new Observable<ConnectionState>({ kind: 'connecting' });
+  /** Counts changes to sessions and leases, to tools, and to standing approvals, as the log tells of them. */
+  readonly changes = new Observable({ sessions: 0, tools: 0, standing: 0 });
+  /** The session that was just made here. Its token is nowhere else, so it stays until the person is done with it. */
+  readonly newcomer = new Observable<Newcomer | undefined>(undefined);
+  #retry: () => void = () => undefined;
+
+  /** Returns how to stop. */
+  start(): () => void {
+    const approvals = this.#followApprovals();
+    let log = this.#followLog();
+    // Browsers open few connections to one host. A tab that nobody sees needs only the one that counts what waits.
+    const onVisibility = (): void => {
+      log.stop();
+      if (document.visibilityState === 'visible') log = this.#followLog();
+    };
+    document.addEventListener('visibilitychange', onVisibility);
+    this.#retry = () => {
+      approvals.retry();
+      log.retry();
+    };
+    return () => {
+      document.removeEventListener('visibilitychange', onVisibility);
+      approvals.stop();
+      log.stop();
+    };
+  }
+
+  readonly retry = (): void => this.#retry();
+
+  readonly readStatus = async (): Promise<void> => {
+    this.status.set(readStatus(await post('OperatorService/GetStatus').catch(() => undefined)));
+  };
+
+  #followApprovals() {
+    let settling: ReturnType<typeof setTimeout> | undefined;
+    return follow<{ event?: string; approval?: unknown }>({
+      method: 'ApprovalService/WatchApprovals',
+      request: () => ({}),
+      onOpen: () => {
+        this.inbox.begin();
+        clearTimeout(settling);
+        settling = setTimeout(() => this.inbox.settle(), settleMs);
+        void this.#readPlans();
+        void this.readStatus();
+      },
+      onMessage: ({ event = '', approval }) => this.inbox.hear({ event, approval: readApproval(approval) }),
+      onState: this.connection.set,
+    });
+  }
+
+  #followLog() {
+    return follow<{ records?: readonly unknown[] }>({
+      method: 'OperatorService/WatchAudit',
+      request: () => ({ from: String(this.log.next) }),
+      onOpen: () => undefined,
+      onMessage: ({ records = [] }) => this.#hear(records.map(readRecord)),
+      // That the daemon is gone is seen on the other stream as well.
+      onState: () => undefined,
+    });
+  }
+
+  #hear(records: readonly AuditRecord[]): void {
+    this.log.add(records);
+    const ended = records.filter(({ kind, result }) => kind === 'event' || (kind === 'outcome' && result === 'ok'));
+    const names = ended.map((record) => readPayload(record)).map(({ tool, event }) => tool ?? event ?? '');
+    // Only what changes something: a look at the lists is on record as well, and must not lead to another look.
+    if (names.some((name) => /^plans\.(?:propose|approve|deny)$/.test(name))) this.#soon('plans', this.#readPlans);
+    if (names.some((name) => /^mode\.set$|^mode_|^policy\.apply$|^rules_/.test(name)))
+      this.#soon('status', this.readStatus);
+    this.#count(names);
+  }
+
+  #count(names: readonly string[]): void {
+    const has = (pattern: RegExp): number => Number(names.some((name) => pattern.test(name)));
+    const { sessions, tools, standing } = this.changes.get();
+    const next = {
+      sessions: sessions + has(/^sessions\.(?:create|end)$|^leases\.(?:grant|revoke)$|^console_log|^people\.revoke$/),
+      tools: tools + has(/^tools\.(?:install|accept|remove)|^tool_/),
+      standing: standing + has(/^approvals\.(?:approve|standing_revoke)$|^mode\.set$|^mode_/),
+    };
+    if (next.sessions + next.tools + next.standing > sessions + tools + standing) this.changes.set(next);
+  }
+
+  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
+
+  #soon(name: string, run: () => Promise<void>): void {
+    clearTimeout(this.#timers.get(name));
+    this.#timers.set(
+      name,
+      setTimeout(() => void run(), gatherMs),
+    );
+  }
+
+  readonly #readPlans = async (): Promise<void> => {
+    try {
+      const { plans = [] } = await post<{ plans?: readonly unknown[] }>('PlanService/ListPlans', { limit: 50 });
+      const pending = plans.map(readPlan).filter(({ status }) => status === 'pending');
+      // The list is without effects.
+      const whole = await Promise.all(
+        pending.map(async ({ id }) => readPlan((await post<{ plan?: unknown }>('PlanService/GetPlan', { id })).plan)),
+      );
+      this.inbox.setPlans(whole);
+    } catch {
+      // The next news of a plan, or the next connection, is another chance.
+    }
+  };
+}

@@ -1,0 +1,77 @@
+import type { Approval, Plan } from '../daemon/messages.ts';
+import { Observable } from './observable.ts';
+
+export type InboxItem =
+  | { readonly kind: 'approval'; readonly id: string; readonly createdAtMs: number; readonly approval: Approval }
+  | { readonly kind: 'plan'; readonly id: string; readonly createdAtMs: number; readonly plan: Plan };
+
+export interface InboxView {
+  /** False until the daemon has said what is pending. */
+  readonly isLoaded: boolean;
+  /** Oldest first: what arrives never pushes away what somebody looks at. */
+  readonly items: readonly InboxItem[];
+  /** What was decided or ran out while this page was open, newest first. */
+  readonly decided: readonly Approval[];
+}
+
+export interface ApprovalEvent {
+  /** pending, reminder, decided or expired. */
+  readonly event: string;
+  readonly approval: Approval;
+}
+
+const mostDecided = 20;
+
+/** What waits for a person. */
+export class Inbox {
+  readonly view = new Observable<InboxView>({ isLoaded: false, items: [], decided: [] });
+  readonly #approvals = new Map<string, Approval>();
+  #plans: readonly Plan[] = [];
+  #decided: readonly Approval[] = [];
+  /** Of a stream that has just begun: those that it has told of. Absent: everything pending has been told. */
+  #told: Set<string> | undefined = new Set();
+
+  /** The daemon is about to tell everything that is pending. */
+  begin(): void {
+    this.#told = new Set();
+  }
+
+  /** It has told everything: what it left out was decided while nobody listened. */
+  settle(): void {
+    const told = this.#told;
+    if (told === undefined) return;
+    for (const id of this.#approvals.keys()) if (!told.has(id)) this.#approvals.delete(id);
+    this.#told = undefined;
+    this.#show();
+  }
+
+  hear({ event, approval }: ApprovalEvent): void {
+    const { id } = approval;
+    if (event === 'decided' || event === 'expired') {
+      this.#approvals.delete(id);
+      this.#decided = [approval, ...this.#decided.filter((each) => each.id !== id)].slice(0, mostDecided);
+    } else {
+      this.#approvals.set(id, approval);
+      this.#told?.add(id);
+    }
+    this.#show();
+  }
+
+  setPlans(plans: readonly Plan[]): void {
+    this.#plans = plans.filter(({ status }) => status === 'pending');
+    this.#show();
+  }
+
+  #show(): void {
+    const items: InboxItem[] = [
+      ...[...this.#approvals.values()].map((approval) => ({ kind: 'approval' as const, approval, ...keyOf(approval) })),
+      ...this.#plans.map((plan) => ({ kind: 'plan' as const, plan, ...keyOf(plan) })),
+    ];
+    items.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+    this.view.set({ isLoaded: this.#told === undefined, items, decided: this.#decided });
+  }
+}
+
+function keyOf({ id, createdAtMs }: Approval | Plan): { readonly id: string; readonly createdAtMs: number } {
+  return { id, createdAtMs };
+}

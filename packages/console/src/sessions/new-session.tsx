@@ -1,0 +1,82 @@
+import { useState } from 'react';
+import type { FormEvent } from 'react';
+import { callTool } from '../daemon/call-tool.ts';
+import type { Newcomer } from '../live/gate.ts';
+import { useGate, useValue } from '../live/use-live.ts';
+import { Copyable } from '../shell/copyable.tsx';
+import { Problem, troubleOf } from '../shell/parts.tsx';
+import type { Trouble } from '../shell/parts.tsx';
+
+/** Lets an agent in. The token is shown this once; the first call to try with it asks for approval. */
+export function NewSession({ label = 'Let an agent in' }: { readonly label?: string }) {
+  const [agent, setAgent] = useState('my-agent');
+  const { newcomer } = useGate();
+  const created = useValue(newcomer);
+  const [trouble, setTrouble] = useState<Trouble>();
+  const create = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    setTrouble(undefined);
+    try {
+      newcomer.set(await callTool<Newcomer>('sessions.create', { agent: agent.trim() }));
+    } catch (error) {
+      setTrouble(troubleOf(error));
+    }
+  };
+  if (created !== undefined) return <Welcome created={created} onDone={() => newcomer.set(undefined)} />;
+  return (
+    <form className="inline-form" onSubmit={(event) => void create(event)}>
+      <label>
+        Name of the agent
+        <input
+          type="text"
+          required
+          maxLength={128}
+          pattern="[A-Za-z0-9._@\-]+"
+          title="Letters, digits, and any of . _ @ -"
+          value={agent}
+          onChange={(event) => setAgent(event.target.value)}
+        />
+      </label>
+      <button type="submit" className="primary">
+        {label}
+      </button>
+      {trouble && <Problem trouble={trouble} />}
+    </form>
+  );
+}
+
+function Welcome({ created: { agent, token }, onDone }: { readonly created: Newcomer; readonly onDone: () => void }) {
+  return (
+    <div className="welcome">
+      <p>
+        <strong>{agent}</strong> may come in with this token, which is shown this once:
+      </p>
+      <Copyable label="Token" text={token} />
+      <p>
+        To see how it asks you, act as the agent. Run this in a terminal; it waits for your answer in{' '}
+        <strong>Approvals</strong>:
+      </p>
+      <Copyable label="A first call" text={firstCall(token)} />
+      <p>
+        <button type="button" onClick={onDone}>
+          Done
+        </button>
+      </p>
+    </div>
+  );
+}
+
+/** A write that the shipped rules ask about, because editors run what lies there. */
+function firstCall(token: string): string {
+  const input = JSON.stringify({
+    path: '.devcontainer/hello.md',
+    content: 'Hello from an agent.\n',
+    create_parents: true,
+  });
+  const body = JSON.stringify({ name: 'files.write', inputJson: input, waitMs: 240_000 });
+  return [
+    `curl -sS ${location.origin}/sallyport.v1.ToolService/ExecuteTool \\`,
+    `  -H 'authorization: Bearer ${token}' -H 'content-type: application/json' \\`,
+    `  -d '${body}'`,
+  ].join('\n');
+}

@@ -1,0 +1,36 @@
+const twoDigits = (value: number): string => String(value).padStart(2, '0');
+
+/** `14:03:07` today, with the date before. */
+export function formatTime(timeMs: number, nowMs: number): string {
+  const time = new Date(timeMs);
+  const clock = [time.getHours(), time.getMinutes(), time.getSeconds()].map(twoDigits).join(':');
+  return time.toDateString() === new Date(nowMs).toDateString() ? clock : `${formatDate(time)} ${clock}`;
+}
+
+/** Always with the date. */
+export function formatMoment(timeMs: number): string {
+  const time = new Date(timeMs);
+  return `${formatDate(time)} ${[time.getHours(), time.getMinutes(), time.getSeconds()].map(twoDigits).join(':')}`;
+}
+
+function formatDate(time: Date): string {
+  return [time.getFullYear(), time.getMonth() + 1, time.getDate()].map(twoDigits).join('-');
+}
+
+/** `820 ms`, `3.2 s`, `4 min`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  return ms < 3_600_000 ? `${Math.round(ms / 60_000)} min` : `${(ms / 3_600_000).toFixed(1)} h`;
+}
+
+/** What is left until then, as on a kitchen timer: `4:59`, or `2 h 5 min`. */
+export function formatLeft(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}:${twoDigits(seconds % 60)}`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}
+
+export function formatCount(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}

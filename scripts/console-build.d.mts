@@ -1,0 +1,1 @@
+export function ensureConsoleBuilt(command: string): Promise<void>;

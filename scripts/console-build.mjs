@@ -1,0 +1,76 @@
+// Runs on Node 20 with nothing but the dependencies installed: built-in modules only.
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectNode, root } from './install.mjs';
+import { runChild } from './run-child.mjs';
+
+const consoleFolder = join(root, 'packages/console');
+const builtFolder = join(consoleFolder, 'dist');
+/** What the built files depend on; of the dependencies, the lock file tells enough. */
+const sources = ['packages/console', 'packages/contract/src/codes.ts', 'package-lock.json'];
+const commands = ['start', 'test', 'coverage'];
+
+/**
+ * Builds the web console if its sources have changed since it was built. A console that cannot be built keeps nobody
+ * from starting the gate, which then says what is missing.
+ */
+export async function ensureConsoleBuilt(command) {
+  if (!commands.includes(command)) return;
+  const stamp = hashSources();
+  if (readStamp() === stamp) return;
+  const startedAt = Date.now();
+  process.stderr.write('Building the console (once)…\n');
+  // Built aside and put in place whole: another start may be reading the files that are there.
+  const fresh = join(consoleFolder, `dist-${process.pid}`);
+  try {
+    const args = [join(consoleFolder, 'build.ts'), fresh];
+    const { exitCode, output } = await runChild(projectNode, args, { cwd: root, env: process.env, output: 'capture' });
+    if (exitCode === 0) {
+      writeFileSync(join(fresh, 'stamp'), stamp);
+      replaceFolder(builtFolder, fresh);
+      process.stderr.write(`Built in ${((Date.now() - startedAt) / 1000).toFixed(1)} s.\n`);
+    } else {
+      const lastLines = output.trimEnd().split('\n').slice(-15).join('\n  ');
+      process.stderr.write(`The console could not be built:\n  ${lastLines}\nGoing on without.\n`);
+    }
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+function replaceFolder(target, fresh) {
+  const old = `${fresh}-old`;
+  if (existsSync(target)) renameSync(target, old);
+  renameSync(fresh, target);
+  rmSync(old, { recursive: true, force: true });
+}
+
+function readStamp() {
+  try {
+    return readFileSync(join(builtFolder, 'stamp'), 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** By content, because a fresh clone has fresh times. */
+function hashSources() {
+  const hash = createHash('sha256');
+  for (const file of sources.flatMap(listFiles)) {
+    const content = createHash('sha256')
+      .update(readFileSync(join(root, file)))
+      .digest('hex');
+    hash.update(`${file}\0${content}\n`);
+  }
+  return hash.digest('hex');
+}
+
+function listFiles(path) {
+  if (!path.startsWith('packages/console')) return [path];
+  const isSource = ({ name }) => name !== 'node_modules' && !name.startsWith('dist') && !name.endsWith('.test.ts');
+  const entries = readdirSync(join(root, path), { withFileTypes: true }).filter(isSource);
+  return entries
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => (entry.isDirectory() ? listFiles(`${path}/${entry.name}`) : [`${path}/${entry.name}`]));
+}
