@@ -35,6 +35,14 @@ test('a denial says rule, code, message and remedy, and its violations when ther
   assert.equal(exitCodeOfStatus[statusOf({ denied })], 3);
 });
 
+test('a call that waits for somebody else is pending; one that its own operator can confirm is denied', () => {
+  const denied = { ruleId: 'ask', rationaleCode: 'APPROVAL_REQUIRED', message: 'Ask.' };
+  assert.equal(exitCodeOfStatus[statusOf({ denied: { ...denied, approval: { taskId: 't', status: 'pending' } } })], 5);
+  assert.equal(exitCodeOfStatus[statusOf({ denied: { ...denied, approval: { binding: 'b' } } })], 3);
+  const decided = { ...denied, rationaleCode: 'APPROVAL_DENIED', approval: { taskId: 't', status: 'denied' } };
+  assert.equal(exitCodeOfStatus[statusOf({ denied: decided })], 3);
+});
+
 test('an error says whether and when to try again', () => {
   const error = { code: 'RATE_LIMITED', message: 'later', retryable: true, retryAfterMs: '500', category: 'timeout' };
   assert.deepEqual((answerToJson({ ...ids, error }) as { error: unknown }).error, {

@@ -12,7 +12,13 @@ export const exitCodeOfStatus: Readonly<Record<CallStatus, number>> = {
 
 export function statusOf(answer: ExecuteToolResponseJson): CallStatus {
   if (answer.success !== undefined) return 'success';
+  if (isPending(answer)) return 'pending_approval';
   return answer.denied === undefined ? 'error' : 'denied';
+}
+
+/** Somebody else has to agree, and was asked. */
+function isPending({ denied }: ExecuteToolResponseJson): boolean {
+  return denied?.rationaleCode === 'APPROVAL_REQUIRED' && (denied.approval?.taskId ?? '') !== '';
 }
 
 export function outputOf(answer: ExecuteToolResponseJson): unknown {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { InvalidArgumentError } from 'commander';
 import type { PublishOptions } from './artifact.ts';
+import { parseHours } from './option-values.ts';
 import type { Run } from './program.ts';
 
 type Start = (command: Parameters<Run>[1]) => Promise<void>;
@@ -51,9 +51,4 @@ export function addContentCommands(program: Command, start: Start): void {
     .action((id: string, hash: string, options: PublishOptions) =>
       start(async (context) => (await import('./artifact.ts')).publishArtifact(id, hash, options, context)),
     );
-}
-
-function parseHours(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('It must be a whole number of hours, at least 1.');
-  return Number(text);
 }

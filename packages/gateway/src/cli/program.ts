@@ -1,15 +1,21 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { version } from '../daemon/version.ts';
+import { addApprovalCommands } from './approval-commands.ts';
 import type { CommandContext } from './command-context.ts';
+import { addCompletionCommands } from './completion-commands.ts';
 import { addContentCommands } from './content-commands.ts';
+import { parseCount } from './option-values.ts';
+import { addPolicyCommands } from './policy-commands.ts';
+import { addModeCommands } from './mode-commands.ts';
+import { addOrganisationCommands } from './organisation-commands.ts';
 import { addPeopleCommands } from './people-commands.ts';
 import type { AuditTailOptions } from './audit-tail.ts';
 import type { AuditVerifyOptions } from './audit-verify.ts';
 import type { LeaseGrantOptions } from './lease.ts';
+import type { McpOptions } from './mcp.ts';
 import type { SessionCreateOptions } from './session.ts';
-import type { InvokeOptions } from './tool-invoke.ts';
-import type { ToolListOptions } from './tool-list.ts';
-import type { ToolNewOptions } from './tool-new.ts';
+import { addToolCommands } from './tool-commands.ts';
+import { addUpstreamCommands } from './upstream-commands.ts';
 
 export interface GlobalOptions {
   readonly json?: boolean;
@@ -54,57 +60,35 @@ export function buildProgram(run: Run, { json }: { readonly json: boolean }): Co
     .command('stop')
     .description('end the daemon and wait until it has ended')
     .action(() => start(async (context) => (await import('./stop.ts')).stopDaemon(context)));
+  program
+    .command('mcp')
+    .description('serve MCP on standard input and output, for clients that start their servers; needs a session token')
+    .option('--start', 'start a daemon when none answers')
+    .action((options: McpOptions) => start(async (context) => (await import('./mcp.ts')).serveMcp(options, context)));
+  program
+    .command('console')
+    .description('print a link that opens the web console, once')
+    .action(() => start(async (context) => (await import('./console.ts')).showConsoleLink(context)));
+  program
+    .command('doctor')
+    .description('check what Sallyport needs on this machine, and say how to get what is missing')
+    .action(() => start(async (context) => (await import('./doctor.ts')).runDoctor(context)));
   addToolCommands(program, start);
+  addUpstreamCommands(program, start);
   addSessionCommands(program, start);
   addLeaseCommands(program, start);
+  addApprovalCommands(program, start);
   addAuditCommands(program, start);
   addContentCommands(program, start);
   addPeopleCommands(program, start);
+  addModeCommands(program, start);
+  addOrganisationCommands(program, start);
+  addPolicyCommands(program, start);
+  addCompletionCommands(program, start);
   return program;
 }
 
 type Start = (command: Parameters<Run>[1]) => Promise<void>;
-
-function addToolCommands(program: Command, start: Start): void {
-  const tool = program.command('tool').description('see and call tools');
-  tool
-    .command('list')
-    .description('list the tools that may be called now')
-    .option('--category <name>', 'only this category')
-    .option('--tag <name>', 'only with this tag')
-    .action(({ category, tag }: ToolListOptions) =>
-      start(async (context) =>
-        (await import('./tool-list.ts')).listTools({ ...(category && { category }), ...(tag && { tag }) }, context),
-      ),
-    );
-  tool
-    .command('show <name>')
-    .description('explain one tool and its arguments')
-    .action((name: string) => start(async (context) => (await import('./tool-show.ts')).showTool(name, context)));
-  tool
-    .command('invoke <name> [key=value...]')
-    .description('call a tool; a value that reads as JSON is JSON, else a string')
-    .option('--input <json>', 'the arguments as one JSON object')
-    .option('--input-file <file>', 'the same from a file, or - for standard input')
-    .option('--timeout-ms <number>', 'give up earlier than the tool would', parseCount)
-    .option('--dedupe-key <key>', 'the same key and arguments run once')
-    .option('--request-id <id>', 'an id of your own, echoed in the answer')
-    .option('--task-id <id>', 'kept in the record and the answer')
-    .option('--correlation-id <id>', 'kept in the record and the answer')
-    .action((name: string, pairs: string[], options: InvokeOptions) =>
-      start(async (context) => (await import('./tool-invoke.ts')).invokeTool(name, pairs, options, context)),
-    );
-  tool
-    .command('new <name>')
-    .description('write a tool of your own from a template')
-    .option('--ts', 'in TypeScript, with the SDK; this is the default')
-    .option('--py', 'in Python')
-    .option('--sh', 'in Bash')
-    .option('--folder <folder>', 'where to put it, instead of the folder the daemon watches')
-    .action((name: string, options: ToolNewOptions) =>
-      start(async (context) => (await import('./tool-new.ts')).newTool(name, options, context)),
-    );
-}
 
 function addSessionCommands(program: Command, start: Start): void {
   const session = program.command('session').description('let agents in and out');
@@ -183,10 +167,4 @@ function addAuditCommands(program: Command, start: Start): void {
     .action((options: AuditVerifyOptions) =>
       start(async (context) => (await import('./audit-verify.ts')).verifyAudit(options, context)),
     );
-}
-
-function parseCount(text: string): number {
-  const count = Number(text);
-  if (!/^\d+$/.test(text) || count > 0xffff_ffff) throw new InvalidArgumentError('It must be a whole number.');
-  return count;
 }

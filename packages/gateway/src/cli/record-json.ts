@@ -8,6 +8,8 @@ export interface RecordPayload {
   readonly summary?: string;
   readonly event?: string;
   readonly duration_ms?: number;
+  /** The call whose result was handed out again. */
+  readonly reused_from?: string;
   readonly refusal?: { readonly code?: string; readonly rule_id?: string };
   readonly error?: { readonly code?: string; readonly message?: string };
   readonly fault?: { readonly stage?: string };

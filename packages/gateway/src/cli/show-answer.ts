@@ -45,7 +45,9 @@ function showDenial(tool: string, denied: DeniedJson, { terminal }: CommandConte
       .map(({ field = '', message = '' }): [string, string] => ['', field === '' ? message : `${field}: ${message}`]),
     ['remedy', denied.remedy ?? ''],
   ];
-  note(`${paintNote('red', 'Denied')}  ${makeVisibleLine(tool)}`);
+  const isPending = (denied.approval?.taskId ?? '') !== '' && denied.rationaleCode === 'APPROVAL_REQUIRED';
+  const heading = isPending ? paintNote('yellow', 'Waits for a person') : paintNote('red', 'Denied');
+  note(`${heading}  ${makeVisibleLine(tool)}`);
   note(
     ...renderFields(
       fields.map(([label, value]) => [label, makeVisibleLine(value)]),
@@ -63,14 +65,15 @@ function showError(
   const later = waitMs > 0 ? `Try again in ${Math.ceil(waitMs / 1000)} s.` : 'The same call may succeed later.';
   const fields: [string, string][] = [
     ['code', error.code ?? 'UNKNOWN'],
-    ['why', error.message ?? ''],
+    ['why', error.message?.trimEnd() ?? ''],
     ['call', callId],
     ['remedy', error.retryable === true ? later : ''],
   ];
   note(`${paintNote('red', 'Failed')}  ${makeVisibleLine(tool)}`);
   note(
     ...renderFields(
-      fields.map(([label, value]) => [label, makeVisibleLine(value)]),
+      // What a program wrote before it failed has lines.
+      fields.map(([label, value]) => [label, value.split('\n').map(makeVisibleLine).join('\n')]),
       columns,
     ),
   );

@@ -5,7 +5,7 @@ import type { DaemonClient } from './daemon-client.ts';
 import { declined, exitCodeInterrupted } from './failure.ts';
 import { readInput } from './read-input.ts';
 import { showAnswer } from './show-answer.ts';
-import type { ExecuteToolRequestJson, ExecuteToolResponseJson } from './wire-json.ts';
+import type { ExecuteToolRequestJson, ExecuteToolResponseJson, ProgressJson } from './wire-json.ts';
 
 export interface InvokeOptions {
   readonly input?: string;
@@ -37,19 +37,31 @@ export async function invokeTool(
   return showAnswer(await runCall(request, context), context);
 }
 
+export interface CallOptions {
+  /** `agreed`: the person was asked about this call in other words. Absent: the gate's own question is asked. */
+  readonly consent?: 'agreed';
+  /** Hears what is shown while the call runs. */
+  readonly onProgress?: (news: ProgressJson) => void;
+}
+
 /** Runs one call. Asks the person at the terminal where the call needs their consent. Ctrl-C cancels it. */
 export async function runCall(
   request: ExecuteToolRequestJson,
   context: CommandContext,
+  { consent, onProgress = () => undefined }: CallOptions = {},
 ): Promise<ExecuteToolResponseJson> {
   const client = context.openClient();
-  const mayAsk = context.terminal.interactive && !context.json && client.role === 'operator';
-  let answer = await executeCancellably(request, client, context);
-  if (!mayAsk) return answer;
+  const mayAsk = context.terminal.interactive && !context.json;
+  const execute = (call: ExecuteToolRequestJson) => executeCancellably(call, client, context, onProgress);
+  let answer = await execute(request);
+  if (client.role !== 'operator' || !(mayAsk || consent === 'agreed')) return answer;
   // The effect can change while it is being read; then the new one is shown and asked about.
   for (let approval = answer.denied?.approval; approval !== undefined; approval = answer.denied?.approval) {
-    if (!(await confirmEffect(approval.effect ?? '', answer.tool ?? '', context.terminal))) throw declined();
-    answer = await executeCancellably({ ...request, confirmBinding: approval.binding ?? '' }, client, context);
+    const isAgreed = consent === 'agreed' && answer.denied?.rationaleCode === 'APPROVAL_REQUIRED';
+    if (!isAgreed && !mayAsk) return answer;
+    if (!isAgreed && !(await confirmEffect(approval.effect ?? '', answer.tool ?? '', context.terminal)))
+      throw declined();
+    answer = await execute({ ...request, confirmBinding: approval.binding ?? '' });
   }
   return answer;
 }
@@ -59,6 +71,7 @@ async function executeCancellably(
   request: ExecuteToolRequestJson,
   client: DaemonClient,
   context: CommandContext,
+  onProgress: (news: ProgressJson) => void,
 ): Promise<ExecuteToolResponseJson> {
   const cancel = new AbortController();
   const onInterrupt = (): void => {
@@ -68,7 +81,10 @@ async function executeCancellably(
   process.on('SIGINT', onInterrupt);
   try {
     using progress = new CallProgress(request.name ?? '', context);
-    return await client.followTool(request, cancel.signal, (news) => progress.hear(news));
+    return await client.followTool(request, cancel.signal, (news) => {
+      progress.hear(news);
+      onProgress(news);
+    });
   } finally {
     process.off('SIGINT', onInterrupt);
   }

@@ -14,7 +14,9 @@ export function toolToJson(tool: ToolDescriptorJson): object {
     mutates: tool.mutates ?? false,
     idempotent: tool.idempotent ?? false,
     timeout_ms: tool.timeoutMs ?? 0,
+    origin: tool.origin ?? '',
     status: tool.status ?? '',
+    ...(tool.statusReason ? { status_reason: tool.statusReason } : {}),
     input_schema: parseSchema(tool.inputSchemaJson),
     output_schema: parseSchema(tool.outputSchemaJson),
   };

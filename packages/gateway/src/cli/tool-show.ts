@@ -24,7 +24,9 @@ function renderTool(tool: ToolDescriptorJson, { terminal, commandName }: Command
     ['version', tool.version ?? ''],
     ['risk', [tool.risk ?? '', ...facts].filter((fact) => fact !== '').join(', ')],
     ['consent', tool.confirmation ?? ''],
+    ['origin', tool.origin === 'builtin' ? '' : (tool.origin ?? '')],
     ['status', tool.status ?? ''],
+    ['', tool.statusReason ?? ''],
     ['timeout', `${(tool.timeoutMs ?? 0) / 1000} s`],
   ];
   const rows = describeArguments(schema).map((row) =>

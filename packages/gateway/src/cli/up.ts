@@ -3,6 +3,7 @@ import { AlreadyRunningError } from '../daemon/lock.ts';
 import { startDaemon } from '../daemon/start.ts';
 import type { Daemon } from '../daemon/start.ts';
 import type { CommandContext } from './command-context.ts';
+import { requestConsoleLink } from './console.ts';
 import { CommandFailure, exitCodeInterrupted } from './failure.ts';
 import { statusToJson, withReason } from './status.ts';
 import { renderFields } from './table.ts';
@@ -19,7 +20,10 @@ export async function runDaemon(context: CommandContext): Promise<number> {
   context.terminal.outliveReaders();
   stopOnSignals(daemon, context);
   const status = readStatus(daemon);
-  context.terminal.print(...(context.json ? [visibleJson(statusToJson(status))] : renderWelcome(status, context)));
+  // Links are for the eyes of a person, not for the log of a service.
+  const link = context.json || !context.terminal.interactive ? undefined : await requestConsoleLink(context);
+  const welcome = context.json ? [visibleJson(statusToJson(status))] : renderWelcome(status, link, context);
+  context.terminal.print(...welcome);
   // The process ends by itself when nothing is open; what could not be closed must not keep it.
   await daemon.ended.finally(() => setTimeout(() => process.exit(), lingerMs).unref());
   if (!context.json) context.terminal.print('Stopped.');
@@ -64,7 +68,7 @@ function readStatus(daemon: Daemon): GetStatusResponseJson {
   return { ...status, uptimeMs: String(uptimeMs), logSize: String(logSize), checkpointSize: String(checkpointSize) };
 }
 
-function renderWelcome(status: GetStatusResponseJson, context: CommandContext): string[] {
+function renderWelcome(status: GetStatusResponseJson, link: string | undefined, context: CommandContext): string[] {
   const { terminal, commandName, config } = context;
   const { paint, columns } = terminal;
   const { address = '', version = '', ruleCount = 0, rulesFolder = '' } = status;
@@ -82,6 +86,9 @@ function renderWelcome(status: GetStatusResponseJson, context: CommandContext): 
       fields.map(([label, value]) => [label, value.split('\n').map(makeVisibleLine).join('\n')]),
       columns,
     ),
+    '',
+    link === undefined ? 'Open the console in a browser:' : 'Open the console (the link works once, within a minute):',
+    `  ${link === undefined ? `${commandName} console` : paint('bold', link)}`,
     '',
     `Make a first call, in another terminal${commandName.includes('npx') ? ', in this folder' : ''}:`,
     `  ${commandName} tool invoke files.list path=.`,

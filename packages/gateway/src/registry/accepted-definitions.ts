@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import type { JsonObject } from '@sallyport/contract';
 import { isJsonObject, parseStrictJson } from '@sallyport/contract';
 import type { ToolPin } from '../storage/stores.ts';
+import type { ToolOffer } from './tool-offer.ts';
 
 /** What a person saw and accepted, kept to show what has changed since. */
 export interface AcceptedTool {
-  readonly origin: 'executable' | 'configured';
+  readonly origin: ToolOffer['origin'];
   /** Where it lay. */
   readonly file: string;
   readonly detail: JsonObject;
@@ -42,7 +43,7 @@ export class AcceptedDefinitions {
       const kept = parseStrictJson(readFileSync(this.#fileOf(pin), 'utf8'));
       if (!isJsonObject(kept) || kept['format'] !== format) return undefined;
       const { origin, file, detail } = kept;
-      if ((origin !== 'executable' && origin !== 'configured') || typeof file !== 'string') return undefined;
+      if (!isOrigin(origin) || typeof file !== 'string') return undefined;
       return isJsonObject(detail) ? { origin, file, detail } : undefined;
     } catch {
       return undefined;
@@ -52,4 +53,8 @@ export class AcceptedDefinitions {
   #fileOf({ fileSha256, definitionSha256 }: Pick<ToolPin, 'fileSha256' | 'definitionSha256'>): string {
     return join(this.#folder, `${fileSha256.slice(0, 32)}-${definitionSha256.slice(0, 32)}.json`);
   }
+}
+
+function isOrigin(origin: unknown): origin is ToolOffer['origin'] {
+  return origin === 'executable' || origin === 'configured' || origin === 'upstream';
 }

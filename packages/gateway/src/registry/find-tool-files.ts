@@ -39,7 +39,7 @@ export interface FoundFiles {
 }
 
 const mostFiles = 1000;
-const mostParts = 2000;
+export const mostParts = 2000;
 const deepestFolder = 16;
 export const largestPartBytes = 256 * 1024 * 1024;
 

@@ -1,25 +1,42 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolFailure } from '../model/tool.ts';
 import { largestPartBytes } from './find-tool-files.ts';
+import { unpackBundle } from './tool-bundle.ts';
 import { parseToolFileName } from './tool-name.ts';
 
+/** How the bytes of a tool stand for it: as they are, or as a bundle of the files of a folder. */
+export const toolFileKinds = ['file', 'folder'] as const;
+export type ToolFileKind = (typeof toolFileKinds)[number];
+
+export interface ToolFileBytes {
+  /** Its name in the tools folder. */
+  readonly file: string;
+  readonly kind: ToolFileKind;
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
 /** Puts a program into the tools folder, whole or not at all, in place of one of the same name. Throws ToolFailure. */
-export async function installToolFile(folder: string, file: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+export async function installToolFile(folder: string, { file, kind, bytes }: ToolFileBytes): Promise<void> {
   checkFileName(file);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   // Names with a dot in front are no tools, so that nobody looks at it before it is whole.
   const draft = join(folder, `.${randomUUID()}`);
+  const former = `${draft}.former`;
   try {
-    await writeProgram(draft, bytes);
-    await rename(draft, join(folder, file));
+    if (kind === 'file') await writeProgram(draft, bytes);
+    else await writeFolder(draft, bytes);
+    const place = join(folder, file);
+    // Only a file can take the place of a file in one step.
+    const isFile = (await lstat(place).catch(() => undefined))?.isFile() ?? true;
+    if (kind === 'folder' || !isFile) await moveAside(place, former);
+    await rename(draft, place);
     await using handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
     await handle.sync();
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
+  } finally {
+    for (const path of [draft, former]) await rm(path, { recursive: true, force: true });
   }
 }
 
@@ -41,6 +58,19 @@ async function writeProgram(path: string, bytes: AsyncIterable<Uint8Array>): Pro
   }
   await handle.chmod(0o755);
   await handle.sync();
+}
+
+async function writeFolder(path: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  await mkdir(path, { mode: 0o700 });
+  await unpackBundle(path, bytes);
+}
+
+async function moveAside(place: string, former: string): Promise<void> {
+  try {
+    await rename(place, former);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
 }
 
 function checkFileName(file: string): void {

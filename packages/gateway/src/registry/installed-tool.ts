@@ -42,15 +42,15 @@ export function judgeOffer(offer: ToolOffer, pin: ToolPin | undefined): Installe
   return { ...about, status: 'changed', reason: 'it has changed since it was accepted' };
 }
 
-/** An accepted tool whose file is gone. */
-export function describeMissing(pin: ToolPin, description: string): InstalledTool {
+/** An accepted tool whose file is gone, or whose server does not offer it. */
+export function describeMissing(pin: ToolPin, origin: ToolOffer['origin'], description: string): InstalledTool {
   const definition: ToolDefinition = {
     name: pin.name,
     version: pin.version,
     description,
     aliases: [],
     tags: [],
-    category: 'executable',
+    category: origin,
     inputSchema: { type: 'object' },
     outputSchema: {},
     risk: 'high',
@@ -63,10 +63,13 @@ export function describeMissing(pin: ToolPin, description: string): InstalledToo
     timeoutMs: 10_000,
     idempotent: false,
     audience: 'everyone',
-    origin: 'executable',
+    origin,
   };
   const id = idOf(pin);
-  const reason = 'it was accepted, but its file is gone';
+  const reason =
+    origin === 'upstream'
+      ? 'its server does not offer it now, or has not been reached yet'
+      : 'it was accepted, but its file is gone';
   return { id, key: `${id} gone`, definition, status: 'missing-binary', reason, pin, isAccepted: true };
 }
 
@@ -74,13 +77,19 @@ export function describeMissing(pin: ToolPin, description: string): InstalledToo
 export function explainUnusable({ id, definition, status, reason, isAccepted }: InstalledTool): Refusal | undefined {
   if (status === 'missing-binary') {
     return refuse('TOOL_MISSING', 'registry', `${definition.name} cannot run: ${reason}.`, {
-      remedy: 'An operator can put the file back into the tools folder, or run `sallyport tool remove`.',
+      remedy:
+        definition.origin === 'upstream'
+          ? 'Try again in a while. `sallyport upstream list` shows how the servers are.'
+          : 'An operator can put the file back into the tools folder, or run `sallyport tool remove`.',
     });
   }
   if (isAccepted) return undefined;
   const why = status === 'schema-unknown' ? 'nobody has accepted it as it is now' : reason;
   return refuse('TOOL_NOT_ACCEPTED', 'registry', `${definition.name} cannot be called: ${why}.`, {
-    remedy: `An operator can look at it and accept it with \`sallyport tool accept ${id}\`.`,
+    remedy:
+      definition.origin === 'upstream'
+        ? `An operator can look at it and accept it with \`sallyport upstream accept ${definition.name}\`.`
+        : `An operator can look at it and accept it with \`sallyport tool accept ${id}\`.`,
   });
 }
 

@@ -21,10 +21,11 @@ export interface InstalledToolsOptions {
   /** Whether a rule takes new and changed tools of this name in without asking. */
   readonly acceptsNew: (name: string, origin: ToolOffer['origin']) => boolean;
   readonly recordEvent: (event: ToolEvent) => void;
+  /** What the registry calls these tools together. Absent: `installed`. */
+  readonly registrySource?: string;
   readonly nowMs?: () => number;
 }
 
-const registrySource = 'installed';
 const acceptingRule = 'accept_new';
 const mostLooks = 20;
 const pauseMs = 100;
@@ -157,7 +158,7 @@ export class InstalledTools {
 
   /** Brings the registry and the log up to date. */
   #publish(): void {
-    const { registry, pins, accepted, recordEvent } = this.#options;
+    const { registry, pins, accepted, recordEvent, registrySource = 'installed' } = this.#options;
     const { installed, rejected } = judgeOffers(this.#offered.offers, pins.listToolPins(), accepted);
     const state = describeState(installed, rejected);
     if (state === this.#state) return;
@@ -187,6 +188,9 @@ export class InstalledTools {
 }
 
 function describeState(tools: readonly InstalledTool[], rejected: readonly SkippedFile[]): string {
-  const states = tools.map(({ key, status, reason, isAccepted }) => [key, status, reason, isAccepted]);
+  const states = tools.map(({ key, status, reason, isAccepted, pin }) => [
+    [key, status, reason, isAccepted],
+    [pin?.acceptedBy, pin?.acceptedAtMs],
+  ]);
   return JSON.stringify([states, rejected]);
 }

@@ -36,7 +36,9 @@ export function judgeOffers(
     // What was accepted elsewhere, such as the tools of other servers, is not ours to miss.
     const known = chosen.has(id) ? undefined : accepted.read(pin);
     const description = known?.detail['description'];
-    if (known !== undefined) chosen.set(id, describeMissing(pin, typeof description === 'string' ? description : ''));
+    if (known !== undefined) {
+      chosen.set(id, describeMissing(pin, known.origin, typeof description === 'string' ? description : ''));
+    }
   }
   return { installed: [...chosen.values()].sort(byNameAndVersion), rejected };
 }

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProgramRunner } from '../../model/program.ts';
 import type { AnyTool } from '../../model/tool.ts';
@@ -11,6 +12,7 @@ import type { Registry } from '../../registry/registry.ts';
 import { ToolStore } from '../../registry/tool-store.ts';
 import { ConfiguredSource } from './configured-source.ts';
 import { executableSource } from './executable-source.ts';
+import { inspectProgramIn } from './inspect-program.ts';
 import { toolTools } from './tools.ts';
 
 export interface OpenToolsOptions extends Pick<InstalledToolsOptions, 'pins' | 'acceptsNew' | 'recordEvent'> {
@@ -46,15 +48,17 @@ export async function openInstalledTools(options: OpenToolsOptions): Promise<Ope
   const cache = await DescriptionCache.open(join(folder, 'cache'));
   const accepted = new AcceptedDefinitions(join(folder, 'accepted'));
   const configured = new ConfiguredSource(folder);
-  const executables = executableSource({
-    folder: binFolder,
+  const drafts = join(folder, 'drafts');
+  await rm(drafts, { recursive: true, force: true });
+  const programSource = {
     store,
     cache,
     programs,
     recordSchemaRun,
     assignedTo: configured.assignedTo,
     ...(options.sdk === undefined ? {} : { sdk: options.sdk }),
-  });
+  };
+  const executables = executableSource({ ...programSource, folder: binFolder });
   // Configuration comes first: it says what to make of the programs.
   const installed = new InstalledTools({ ...options, accepted, sources: [configured, executables] });
   const look = async (): Promise<boolean> => {
@@ -69,6 +73,7 @@ export async function openInstalledTools(options: OpenToolsOptions): Promise<Ope
       installed,
       accepted,
       folder: binFolder,
+      inspect: inspectProgramIn(drafts, programSource),
       isDefault: ({ definition: { name, version } }) => registry.find(name)?.tool.definition.version === version,
     }),
     start: async () => {

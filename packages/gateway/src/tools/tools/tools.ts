@@ -4,15 +4,18 @@ import type { AnyTool, Tool } from '../../model/tool.ts';
 import type { AcceptedDefinitions } from '../../registry/accepted-definitions.ts';
 import type { InstalledTool } from '../../registry/installed-tool.ts';
 import type { InstalledTools } from '../../registry/installed-tools.ts';
-import { installToolFile, removeToolFile } from '../../registry/install-tool-file.ts';
+import { removeToolFile } from '../../registry/install-tool-file.ts';
 import { defineAdministration } from '../administration.ts';
 import { describeDifference, describeInstalled } from './describe-installed.ts';
+import type { InspectProgram } from './inspect-program.ts';
+import { inspectTool, installTool } from './install-tools.ts';
 
 export interface ToolAdministration {
   readonly installed: InstalledTools;
   readonly accepted: Pick<AcceptedDefinitions, 'read'>;
   /** Where programs lie that are tools. */
   readonly folder: string;
+  readonly inspect: InspectProgram;
   /** Whether a call of this name, without a version, means this version. */
   readonly isDefault: (tool: InstalledTool) => boolean;
 }
@@ -24,7 +27,8 @@ interface Named {
 
 /** Taking tools in, looking at them and throwing them out. Governed calls like any other, for operators only. */
 export function toolTools(parts: ToolAdministration): readonly AnyTool[] {
-  return [statusTool(parts), acceptTool(parts), installTool(parts), removeTool(parts)] as unknown as AnyTool[];
+  const tools = [statusTool(parts), acceptTool(parts), inspectTool(parts), installTool(parts), removeTool(parts)];
+  return tools as unknown as AnyTool[];
 }
 
 const named = {
@@ -68,7 +72,9 @@ function statusTool({ installed, accepted, isDefault }: ToolAdministration): Too
     }),
     claim: () => ({ paths: [] }),
     preview: () => Promise.resolve({ summary: 'Show the installed tools.', detail: '', undoable: true }),
-    run: ({ name, version }) => {
+    run: async ({ name, version }, { signal }) => {
+      // Whoever asks about one tool may have written it a moment ago.
+      if (name !== undefined) await installed.refreshUntilSettled(signal);
       const shown = name === undefined ? installed.all : [installed.find(name, version)];
       const tools = shown.map((tool) => {
         const about = describeInstalled(tool, { isDefault: isDefault(tool) });
@@ -77,7 +83,7 @@ function statusTool({ installed, accepted, isDefault }: ToolAdministration): Too
         return { ...about, ...(tool.offer === undefined ? {} : { definition: tool.offer.detail }), difference };
       });
       const skipped = name === undefined ? installed.skipped.map((each) => ({ ...each })) : [];
-      return Promise.resolve({ tools, skipped });
+      return { tools, skipped };
     },
     summarize: (_args, output) => `${(output as { tools: readonly unknown[] }).tools.length} tools`,
   };
@@ -125,53 +131,6 @@ function acceptTool(parts: ToolAdministration): Tool<Named & { readonly sha256?:
       return describeInstalled(now, { isDefault: isDefault(now) });
     },
     summarize: (_args, output) => `accepted ${(output as { name: string }).name}`,
-  };
-}
-
-interface InstallArguments {
-  readonly file_name: string;
-  readonly content_hash: string;
-}
-
-function installTool({ installed, folder }: ToolAdministration): Tool<InstallArguments> {
-  return {
-    definition: defineAdministration({
-      name: 'tools.install',
-      description: 'Puts a program that was stored as content into the tools folder. It still has to be accepted.',
-      mutates: true,
-      idempotent: true,
-      inputSchema: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['file_name', 'content_hash'],
-        properties: {
-          file_name: { type: 'string', minLength: 1, maxLength: 140, description: 'Such as text.count.py.' },
-          content_hash: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'As content.put returned it.' },
-        },
-      },
-      outputSchema: {
-        type: 'object',
-        required: ['file_name', 'tools', 'skipped'],
-        properties: {
-          file_name: { type: 'string' },
-          tools: { type: 'array', items: { type: 'string' }, description: 'What the file is now.' },
-          skipped: { type: 'array', items: { type: 'string' }, description: 'Why it is no tool.' },
-        },
-      },
-    }),
-    claim: () => ({ paths: [] }),
-    preview: ({ file_name: file, content_hash: hash }) =>
-      Promise.resolve({ summary: `Install ${file}.`, detail: `from the content ${hash}\n`, undoable: true }),
-    run: async ({ file_name: file, content_hash: hash }, { content, signal }) => {
-      await installToolFile(folder, file, content.read(hash));
-      await installed.refreshUntilSettled(signal);
-      return {
-        file_name: file,
-        tools: installed.all.filter(({ offer }) => offer?.file === file).map(({ id }) => id),
-        skipped: installed.skipped.filter((each) => each.file === file).map(({ reason }) => reason),
-      };
-    },
-    summarize: ({ file_name: file }) => `installed ${file}`,
   };
 }
 

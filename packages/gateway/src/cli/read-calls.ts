@@ -1,0 +1,39 @@
+import { toNumber } from './answer-json.ts';
+import type { DaemonClient } from './daemon-client.ts';
+import type { AuditRecordJson } from './wire-json.ts';
+
+/** What the log holds about a stretch of time. */
+export interface LogStretch {
+  /** In the order of the log. */
+  readonly records: readonly AuditRecordJson[];
+  readonly fromMs: number;
+  /** False: there are older records in this time that were not read. */
+  readonly isWhole: boolean;
+}
+
+const perRead = 1000;
+export const mostRecords = 100_000;
+
+/** Reads the log from its end backwards to a time. */
+export async function readCallsSince(
+  sinceMs: number,
+  client: Pick<DaemonClient, 'readAudit'>,
+  most = mostRecords,
+): Promise<LogStretch> {
+  const portions: (readonly AuditRecordJson[])[] = [];
+  const { logSize } = await client.readAudit({ from: 0, limit: 1 });
+  const end = toNumber(logSize);
+  const lowest = Math.max(0, end - most);
+  let next = end;
+  let isReached = false;
+  while (next > lowest && !isReached) {
+    const from = Math.max(lowest, next - perRead);
+    const { records = [] } = await client.readAudit({ from, limit: next - from });
+    portions.unshift(records);
+    // Clocks can be set back, so that single records may be older than those before them.
+    isReached = records.length > 0 && records.every(({ timeMs }) => toNumber(timeMs) < sinceMs);
+    next = from;
+  }
+  const records = portions.flat().filter(({ timeMs }) => toNumber(timeMs) >= sinceMs);
+  return { records, fromMs: sinceMs, isWhole: isReached || lowest === 0 };
+}
