@@ -161,11 +161,14 @@ test('a person who is asked sees every program, where it runs and what it may re
       'with: TZ=UTC',
       `may change: ${workspace.path}`,
       'may reach: example.com',
+      'at most: 1 s, 60 s of CPU, 1024 MB of memory, 64 processes, files of 1024 MB, 32 MB of output',
       'What it will read and change in there is not known beforehand.',
       '',
     ].join('\n'),
   );
   assert.ok(!effect.undoable);
+  const fed = await shellRun.preview({ ...args, stdin: 'first\nsecond' }, context);
+  assert.match(fed.detail, /\nreads:\n {2}\| first\n {2}\| second\n/);
   const hostile = await shellRun.preview({ ...args, argv: ['echo', '\u202e\n'], command: undefined } as never, context);
   assert.doesNotMatch(hostile.summary + hostile.detail.replaceAll('\n', ''), /[\p{Cc}\p{Cf}]/u);
 });

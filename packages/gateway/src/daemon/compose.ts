@@ -3,30 +3,36 @@ import { join } from 'node:path';
 import { canonicalJson } from '@sallyport/contract';
 import { reconcileIntents } from '../audit/reconcile.ts';
 import { Redactor, secretsOfEnvironment } from '../audit/redact.ts';
-import { ApprovalClock } from '../approvals/approval-clock.ts';
-import { ApprovalWatch } from '../approvals/approval-watch.ts';
-import { ConfirmTokens, createConfirmKey } from '../approvals/confirm-tokens.ts';
 import { AttemptCounter } from '../closers/attempt-counter.ts';
 import { callRoutes } from '../doors/http-calls/call-routes.ts';
 import { ContentStore } from '../content/content-store.ts';
 import { Transfers } from '../content/transfers.ts';
 import type { DownloadStream, UploadStream } from '../content/transfers.ts';
+import { approvalService } from '../doors/approval-service.ts';
+import { readConsole } from '../doors/console/console-files.ts';
+import { loginRoutes } from '../doors/console/login-routes.ts';
+import { pageRoutes } from '../doors/console/page-routes.ts';
 import { contentService } from '../doors/content-service.ts';
 import { leaseService } from '../doors/lease-service.ts';
 import { operatorService } from '../doors/operator-service.ts';
 import type { Status } from '../doors/operator-service.ts';
 import { awaitDecision } from '../doors/await-decision.ts';
 import type { Submission } from '../doors/await-decision.ts';
+import { planService } from '../doors/plan-service.ts';
 import { redactEnding } from '../doors/redact-ending.ts';
 import { redactProgress } from '../doors/redact-progress.ts';
+import { openMcp } from '../doors/mcp/open-mcp.ts';
 import { openDoors } from '../doors/rpc/open-doors.ts';
 import { sessionService } from '../doors/session-service.ts';
 import { toolProtocolService } from '../doors/typed/tool-protocol-service.ts';
+import { messageRoutes } from '../doors/tool-messages/message-routes.ts';
 import { toolService } from '../doors/tool-service.ts';
 import { openContent } from '../executors/open-content.ts';
 import { createToolContexts } from '../executors/tool-context.ts';
-import { buildGateway } from '../gateway.ts';
-import { loadRules } from '../governance/load-rules.ts';
+import { buildGateway, buildRehearsal } from '../gateway.ts';
+import type { GatewayParts } from '../gateway.ts';
+import { AppliedRules } from '../governance/applied-rules.ts';
+import { SessionHistory } from '../governance/session-history.ts';
 import { LoopMemory } from '../governance/loop-memory.ts';
 import { resolveWorkspace } from '../governance/resolve-workspace.ts';
 import { KeyedLock } from '../pipeline/keyed-lock.ts';
@@ -37,18 +43,26 @@ import { SecretStore } from '../secrets/secret-store.ts';
 import { openSqliteStore } from '../storage/sqlite/sqlite-store.ts';
 import { EventLog } from '../telemetry/event-log.ts';
 import { artifactTools } from '../tools/artifacts/index.ts';
+import { consoleLink } from '../tools/console/console-link.ts';
+import { LoginCodes } from '../tools/console/login-codes.ts';
 import { contentTools } from '../tools/content/index.ts';
 import { fileTools } from '../tools/files/index.ts';
 import { gitTools } from '../tools/git/index.ts';
 import { leaseTools } from '../tools/leases/leases.ts';
 import { peopleTools } from '../tools/people/people.ts';
+import { policyTools } from '../tools/policy/policy-tools.ts';
 import { secretTools } from '../tools/secrets/secrets.ts';
 import { shellTools } from '../tools/shell/index.ts';
 import { sessionTools } from '../tools/sessions/sessions.ts';
 import type { Config } from './config.ts';
+import { openApprovals } from './open-approvals.ts';
+import { openModes } from './open-modes.ts';
+import { openOrganisation } from './open-organisation.ts';
+import { readPastCalls } from './read-past-calls.ts';
 import { openExecutor } from './open-executor.ts';
 import { findOpenFolder, makeOwnWorkspace } from './open-folder.ts';
 import { openTools } from './open-tools.ts';
+import { openUpstreams } from './open-upstreams.ts';
 import { openOperatorSession, openSigningKey } from './identity.ts';
 import { readOrCreateSecret } from './secret-files.ts';
 import { statusReader } from './read-status.ts';
@@ -59,7 +73,6 @@ import { version } from './version.ts';
 const reserveBytes = 4 * 1024 * 1024;
 const graceMs = 10_000;
 const ignore = (): void => undefined;
-const approvalLimits = { expireAfterMs: 300_000, remindAfterMs: 180_000, maxPending: 20 };
 const neverAborts = new AbortController().signal;
 
 /** A daemon that is serving. */
@@ -84,7 +97,8 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     startFolder,
     makeOwnWorkspace: () => makeOwnWorkspace(join(findOpenFolder(home.folder), 'workspace')),
   });
-  const rules = loadRules({ ...folders, folder: rulesFolder, workspace });
+  const applied = new AppliedRules({ ...folders, folder: rulesFolder, workspace }, home.appliedRulesFile);
+  const currentRules = () => applied.current;
   const redactor = new Redactor(secretsOfEnvironment(process.env));
   const log = EventLog.toFile(home.logFile, 'info', (text) => redactor.redactText(text));
   opened.defer(() => log.close());
@@ -103,7 +117,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
       kind: 'event',
       result: 'none',
       timeMs: Date.now(),
-      rulesHash: rules.hash,
+      rulesHash: currentRules().hash,
       payload: canonicalJson({ event, version, pid: process.pid, workspace, cut_off_calls: cutOff }),
     });
 
@@ -124,58 +138,69 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   const toolsFolder = await openTools({
     ...{ home, store, registry, log },
     programs: executor.programs,
-    currentRules: () => rules,
+    currentRules,
   });
   opened.defer(() => toolsFolder.close());
+  const upstreams = openUpstreams({
+    ...{ folders, store, registry, secrets, log },
+    programs: executor.programs,
+    currentRules,
+  });
+  opened.defer(() => upstreams.close());
+  const modes = openModes({ home, store, currentRules, log });
+  opened.defer(() => modes.close());
+  const organisation = openOrganisation({ store, currentRules, log });
+  const approvals = openApprovals({
+    ...{ home, store, redactor, log, rulesFolder, secrets },
+    currentRules,
+    offices: organisation.offices,
+    rehearsal: () => rehearsal,
+    address: () => address,
+  });
+  opened.defer(() => approvals.close());
+  const onRulesApplied = async (): Promise<void> => {
+    await executor.programs.dropWarm();
+    await toolsFolder.installed.refresh();
+  };
+  const codes = new LoginCodes();
   const tools = [
+    ...approvals.tools,
+    ...policyTools({ rules: applied, registry, store, workspace, onApplied: () => void onRulesApplied() }),
     ...fileTools(),
     ...shellTools(),
     ...gitTools(),
     ...toolsFolder.administration,
+    ...upstreams.administration,
     ...contentTools({ store: content, index: store, uploads, downloads }),
     ...artifactTools({ store: content, index: store }),
     ...sessionTools(store, { workspace }),
     ...leaseTools(store),
     ...peopleTools(store, { workspace }),
+    ...modes.tools,
+    ...organisation.tools,
     ...secretTools(secrets),
+    consoleLink({ codes, address: () => address }),
   ];
   for (const tool of tools) registry.register(tool);
 
-  const approvalWatch = new ApprovalWatch();
-  const approvalClock = new ApprovalClock({
-    store,
-    watch: approvalWatch,
-    recordExpiry: async ({ id, callId, sessionId, tool, agent }) => {
-      const payload = canonicalJson({ event: 'approval_expired', task: id, tool, agent });
-      await store.append({ kind: 'event', result: 'denied', timeMs: Date.now(), callId, sessionId, payload });
-    },
-    onFault: (error) => log.error('approval_clock_failed', { error }),
-  });
-  opened.defer(() => approvalClock.close());
-  const confirmKey = readOrCreateSecret(home.confirmKeyFile, createConfirmKey);
-  redactor.learn(confirmKey);
-
-  const turnstile = new Turnstile(() => rules.limits);
+  const turnstile = new Turnstile(modes.turnLimits);
   const attempts = new AttemptCounter(store);
   opened.defer(() => attempts.flush(Number.MAX_SAFE_INTEGER));
-  const gateway = buildGateway({
+  const parts: GatewayParts = {
     store,
     registry,
-    currentRules: () => rules,
+    currentRules,
     redactor,
     loops: new LoopMemory(),
+    history: new SessionHistory(readPastCalls(store)),
     keys: new KeyedLock(),
     turnstile,
     space: watchSpace(home.folder),
     attempts,
+    ...modes.forGateway,
+    abuse: organisation.abuse,
     sandbox: executor.sandbox,
-    approvals: {
-      store,
-      tokens: new ConfirmTokens(confirmKey),
-      routeApproval: (_session, risk) => (risk === 'critical' ? 'director' : 'senior'),
-      limits: () => approvalLimits,
-      onPending: (task) => approvalWatch.tell({ kind: 'pending', task }),
-    },
+    approvals: approvals.forGateway,
     results: { keep: (sessionId, bytes) => content.put({ sessionId, source: [bytes], signal: neverAborts }) },
     createContext: createToolContexts({
       trashFolder: home.trashFolder,
@@ -184,7 +209,9 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
       secrets,
     }),
     log,
-  });
+  };
+  const gateway = buildGateway(parts);
+  const rehearsal = buildRehearsal(parts);
   const clock = { nowMs: Date.now };
   const submitOnce = async (call: Submission) => {
     const progress = call.onProgress && redactProgress(call.onProgress, redactor);
@@ -194,13 +221,13 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     progress?.end();
     return redactEnding(ending, redactor);
   };
-  const submit = awaitDecision(submitOnce, { watch: approvalWatch, store });
+  const submit = awaitDecision(submitOnce, { watch: approvals.watch, store });
 
   let address = '';
   const readStatus = statusReader({
     home,
     store,
-    rules,
+    rules: currentRules,
     registry,
     turnstile,
     startedAtMs,
@@ -208,6 +235,14 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     workspaceReason,
     address: () => address,
   });
+  const mcp = openMcp({
+    ...{ store, registry, submit, downloads, version },
+    currentRules,
+    maxArgumentBytes: () => currentRules().limits.maxArgumentBytes,
+    linkToTask: (taskId) => `${address}/#approvals/${taskId}`,
+    onError: (error) => log.debug('mcp', { error }),
+  });
+  const maxArgumentBytes = (): number => currentRules().limits.maxArgumentBytes;
   const doors = await openDoors({
     services: [
       toolService({ store, registry, submit }),
@@ -216,8 +251,16 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
       operatorService({ store, readStatus, verify: auditVerifier(home.folder), stop }),
       sessionService({ submit }),
       leaseService({ submit }),
+      approvalService({ store, submit, watch: approvals.watch }),
+      planService({ store, submit, plans: approvals.plans }),
     ],
-    routes: callRoutes({ store, submit, maxArgumentBytes: () => rules.limits.maxArgumentBytes }),
+    routes: [
+      ...callRoutes({ store, submit, maxArgumentBytes }),
+      ...messageRoutes({ store, submit, maxArgumentBytes, plans: approvals.plans }),
+      ...mcp.routes,
+      ...pageRoutes(readConsole(config.consoleFolders)),
+      ...loginRoutes({ codes, store, attempts, learn: (token) => redactor.learn(token) }),
+    ],
     tcp: { host: '127.0.0.1', port: config.port },
     operatorSocket: home.operatorSocket,
     agentSocket: home.agentSocket,
@@ -230,6 +273,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   });
 
   opened.defer(() => doors.close(graceMs));
+  opened.defer(() => mcp.close());
   address = doors.address ?? '';
   const warmUp = new AbortController();
   opened.defer(() => warmUp.abort());
@@ -237,10 +281,12 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   const flushing = setInterval(() => attempts.flush(Date.now()), 1000).unref();
   opened.defer(() => clearInterval(flushing));
   await recordEvent('daemon_started');
-  await approvalClock.start();
+  await approvals.start();
+  modes.start();
   // Looking at many new programs takes a while; they appear one look at a time, and nobody waits for them.
   void toolsFolder.start();
-  log.info('started', { version, address, workspace, rules: rules.hash, cut_off_calls: cutOff });
+  upstreams.start();
+  log.info('started', { version, address, workspace, rules: currentRules().hash, cut_off_calls: cutOff });
 
   const closing = opened.move();
   return { address, readStatus, close: () => closing.disposeAsync() };

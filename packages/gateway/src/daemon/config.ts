@@ -21,6 +21,8 @@ export interface Config {
   readonly programFolder: string;
   /** The operator's rules when there are any, the shipped ones otherwise. */
   readonly rulesFolder: string;
+  /** Where the built console may lie: in the installed package, or in a checkout. */
+  readonly consoleFolders: readonly string[];
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -38,6 +40,7 @@ export function readConfig(environment: Environment = process.env): Config {
     startFolder: resolve(environment['INIT_CWD'] || process.cwd()),
     ...(workspace ? { workspace: resolve(workspace) } : {}),
     programFolder,
+    consoleFolders: [join(programFolder, 'console'), join(programFolder, 'packages', 'console', 'dist')],
     rulesFolder: isAbsent(home.rulesFolder) ? join(programFolder, 'config', 'governance') : home.rulesFolder,
   };
 }

@@ -1,4 +1,14 @@
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { ConfigError } from '../model/fault.ts';
 
@@ -36,6 +46,14 @@ export function readSecret(file: string): string | undefined {
   }
   if (secret === '') throw new ConfigError(`${file} is empty.`, 'Restore it from a backup, or remove it.');
   return secret;
+}
+
+/** Puts another secret in the place of one. After a crash the file holds the one or the other, whole. */
+export function replaceSecret(file: string, secret: string): void {
+  const fresh = `${file}.${process.pid}.new`;
+  writeDurably(fresh, `${secret}\n`);
+  renameSync(fresh, file);
+  syncFolder(dirname(file));
 }
 
 function writeDurably(file: string, text: string): void {

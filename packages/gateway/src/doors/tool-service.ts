@@ -6,6 +6,7 @@ import {
   ListAvailableToolsResponseSchema,
   ToolDescriptorSchema,
   ToolService,
+  wholeText,
 } from '@sallyport/contract';
 import type { ExecuteToolRequest, ExecuteToolResponse, ToolDescriptor } from '@sallyport/contract';
 import type { Begun } from '../model/call.ts';
@@ -90,7 +91,7 @@ export function toolService({ store, registry, submit }: ToolServiceParts): Serv
       if (tool === undefined || !isOffered(tool, session)) {
         const suggestions = registry.suggest(name, session.principal);
         const advice = suggestions.length > 0 ? ` Did you mean ${suggestions.join(' or ')}?` : '';
-        throw new RpcError('not_found', `There is no tool named ${JSON.stringify(name.slice(0, 100))}.${advice}`);
+        throw new RpcError('not_found', `There is no tool named ${JSON.stringify(wholeText(name))}.${advice}`);
       }
       return Promise.resolve(create(GetToolSchemaResponseSchema, { tool: describeTool(tool) }));
     },

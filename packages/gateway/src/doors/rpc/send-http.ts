@@ -68,6 +68,7 @@ function describeBody(contentType: string, body: string | Uint8Array): OutgoingH
   return {
     'content-type': contentType,
     'content-length': typeof body === 'string' ? Buffer.byteLength(body) : body.length,
+    'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
   };
 }

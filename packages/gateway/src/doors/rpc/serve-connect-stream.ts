@@ -26,7 +26,13 @@ export async function serveConnectStream(
 ): Promise<void> {
   const { request, response, context } = incoming;
   let exchange: Exchange | undefined;
-  response.writeHead(200, { 'content-type': format, 'x-content-type-options': 'nosniff' });
+  response.writeHead(200, {
+    'content-type': format,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  // Whoever watches learns that somebody listens, also when there is nothing to tell yet.
+  response.flushHeaders();
   try {
     if (method.kind !== 'server_streaming') throw wrongKind(method);
     const timeout = request.headers['connect-timeout-ms'];
