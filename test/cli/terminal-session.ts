@@ -7,6 +7,9 @@ import type { Place } from '../harness/daemon.ts';
 
 const program = join(import.meta.dirname, '../../packages/gateway/bin/sallyport.mjs');
 
+/** For a test that would otherwise never end. */
+const patienceMs = 60_000;
+
 /** The command line at a real terminal of 80 columns, with someone who reads and types. */
 export class TerminalSession {
   readonly #child: ChildProcessWithoutNullStreams;
@@ -42,9 +45,14 @@ export class TerminalSession {
         this.#seen = at + text.length;
         return;
       }
-      const more = await Promise.race([once(this.#child.stdout, 'data'), this.#ended.then(() => undefined)]);
+      const late = AbortSignal.timeout(patienceMs);
+      const more = await Promise.race([
+        once(this.#child.stdout, 'data', { signal: late }).catch(() => undefined),
+        this.#ended.then(() => undefined),
+      ]);
       if (more === undefined && !this.#screen.includes(text, this.#seen)) {
-        throw new Error(`the command ended without showing ${JSON.stringify(text)}:\n${this.#screen}`);
+        const how = late.aborted ? 'went on' : 'ended';
+        throw new Error(`the command ${how} without showing ${JSON.stringify(text)}:\n${this.#screen}`);
       }
     }
   }

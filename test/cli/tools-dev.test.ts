@@ -68,13 +68,14 @@ test('tool dev asks for the arguments, shows the verdict and the result, and run
   terminal.type('\n');
   await terminal.waitFor('times (integer) [3]: ');
   terminal.type('-\n');
-  await terminal.waitFor('{"text":"a word"}');
+  await terminal.waitFor('second');
+  await terminal.waitFor('"text": "a word"\r\n}');
   await terminal.waitFor('Enter runs it again');
   terminal.type('q\n');
   assert.equal(await terminal.exitCode(), 0, terminal.screen);
 });
 
-test('what the sandbox kept from a tool is named, with the rule that would allow it; with that rule it works', async (t) => {
+test('what the sandbox kept from a tool is named, with the rule that would allow it; with that rule it works', async () => {
   requirement('UI-1');
   mkdirSync(words);
   writeFileSync(join(words, 'list'), 'apple\n');
@@ -85,8 +86,6 @@ test('what the sandbox kept from a tool is named, with the rule that would allow
   );
   const tried = runSallyport(daemon.place, ['tool', 'dev', 'reader', '--once', '--yes']);
   assert.equal(tried.status, 4);
-  assert.match(tried.stderr, /No such file or directory|cannot open/);
-  t.diagnostic(tried.stderr);
   assert.match(tried.stderr, new RegExp(`Kept from it\n  ${words}/list +no rule shows it that`));
   const { rule } = JSON.parse(runSallyport(daemon.place, ['tool', 'dev', 'reader', '--json', '--yes']).stdout) as {
     rule: string;
@@ -95,8 +94,9 @@ test('what the sandbox kept from a tool is named, with the rule that would allow
 
   const file = join(daemon.place.home, 'governance', 'tools.yaml');
   writeFileSync(file, `\n${rule.replaceAll(/^/gm, '  ')}\n`, { flag: 'a' });
-  const applied = runSallyport(daemon.place, ['policy', 'apply']);
-  assert.equal(applied.status, 0, applied.stderr);
+  const { denied } = await daemon.call('policy.apply', {});
+  const applied = await daemon.call('policy.apply', {}, { confirmBinding: denied?.approval?.binding });
+  assert.ok(applied.success, JSON.stringify(applied));
   const again = runSallyport(daemon.place, ['tool', 'dev', 'reader', '--once', '--yes']);
   assert.equal(again.status, 0, again.stderr);
   assert.match(again.stdout, /first +apple/);

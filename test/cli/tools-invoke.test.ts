@@ -80,7 +80,7 @@ test('Ctrl-C cancels the call, and every process of it is gone', async (t) => {
   assert.equal(listSleepers().length, 3, 'the whole tree is there');
   terminal.type('\u0003');
   assert.equal(await terminal.exitCode(), 130, terminal.screen);
-  assert.match(terminal.screen, /\nCancelled\.\n$/);
+  assert.match(terminal.screen, /Cancelled\.\n$/);
   await untilNobodySleeps();
   const outcome = (await daemon.records()).findLast(
     ({ kind, payload }) => kind === 'outcome' && payload['tool'] === 'slow',

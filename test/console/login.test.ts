@@ -64,9 +64,9 @@ describe('the link to the console', () => {
   });
 
   it('gives a session that is on record, for the door of the console only, and for twelve hours', async () => {
-    const before = await daemon.records();
+    const { length } = await daemon.records();
     const { token, sessionId } = await logIn(codeOf(await makeLink(daemon)));
-    const fresh = (await daemon.records(before.length)).map(({ payload }) => payload);
+    const fresh = (await daemon.records(length)).map(({ payload }) => payload);
     assert.ok(fresh.some(({ tool }) => tool === 'console.link'));
     assert.ok(fresh.some(({ event, agent }) => event === 'console_login' && agent === 'operator'));
     assert.equal((await readStatus(token)).status, 200);
@@ -86,9 +86,9 @@ describe('the link to the console', () => {
   });
 
   it('is refused and recorded when the code is a guess', async () => {
-    const before = await daemon.records();
+    const { length } = await daemon.records();
     const isRecorded = async (): Promise<boolean> =>
-      (await daemon.records(before.length)).some(({ payload }) => payload['event'] === 'console_login_refused');
+      (await daemon.records(length)).some(({ payload }) => payload['event'] === 'console_login_refused');
     // Of several attempts in one second the first is recorded, and the others are counted.
     do {
       const guess = await logIn('x'.repeat(43));

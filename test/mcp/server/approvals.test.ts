@@ -6,6 +6,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { ApprovalDesk } from '../../approvals/approval-desk.ts';
 import { TestDaemon } from '../../harness/daemon.ts';
+import { requirement } from '../../requirement.ts';
 import { connectPeer, factsOf, peerKinds, textOf } from './peers.ts';
 import type { Asked, Peer, PeerKind, PeerOptions } from './peers.ts';
 
@@ -43,6 +44,7 @@ const now = { meta: { 'sallyport/wait_ms': 0 } };
 
 for (const kind of peerKinds) {
   test(`a call of ${kind} waits for the person and runs when they approve`, async (t) => {
+    requirement('WIRE-5');
     const peer = await connect(t, kind);
     const { file, args } = newFile();
     const messages: (string | undefined)[] = [];
@@ -60,6 +62,7 @@ for (const kind of peerKinds) {
   });
 
   test(`${kind} gets a ticket with the link when nobody decides, and the same call goes on waiting`, async (t) => {
+    requirement('WIRE-5');
     const peer = await connect(t, kind);
     const { file, args } = newFile();
     const pending = await peer.call('files_delete', args, now);
@@ -95,6 +98,17 @@ test('a decision that falls while nobody waits is told with the next call', asyn
   assert.notEqual(asked.approval.task_id, first.approval.task_id);
 });
 
+test('when the effect has changed since it was shown, the same call is asked about anew', async (t) => {
+  const peer = await connect(t, 'v1');
+  const { file, args } = newFile();
+  type Pending = { readonly code: string; readonly approval: { readonly task_id: string } };
+  const first = factsOf(await peer.call('files_delete', args, now)) as Pending;
+  writeFileSync(file, 'something longer than before');
+  const second = factsOf(await peer.call('files_delete', args, now)) as Pending;
+  assert.equal(second.code, 'APPROVAL_REQUIRED');
+  assert.notEqual(second.approval.task_id, first.approval.task_id);
+});
+
 test('a client can name the task that it waits for', async (t) => {
   const peer = await connect(t, 'v2');
   const { file, args } = newFile();
@@ -110,6 +124,7 @@ test('a client can name the task that it waits for', async (t) => {
 
 for (const kind of peerKinds) {
   test(`${kind} shows the person the link, whose answer there decides nothing`, async (t) => {
+    requirement('WIRE-5');
     const { file, args } = newFile();
     const shown: Asked[] = [];
     const peer = await connect(t, kind, {

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { parse } from 'yaml';
 import type { AnyTool } from '../../../packages/gateway/src/model/tool.ts';
+import { requirement } from '../../requirement.ts';
 import { addConformance } from './conformance-server.ts';
 import { conformanceTools } from './conformance-tools.ts';
 import { openTestDoor } from './door-kit.ts';
@@ -51,6 +52,7 @@ function requiredOf(requirements: string): readonly string[] {
 
 for (const requirements of ['2026-07-28', '2025-11-25']) {
   test(`the official suite passes all that ${requirements} requires of a server`, async (t) => {
+    requirement('WIRE-5');
     const { code, output } = await runSuite(t, await openFixture(t), requirements);
     assert.equal(code, 0, output);
     const passed = [...output.matchAll(/^✓ ([\w-]+): \d+ passed, 0 failed$/gm)].map(([, name]) => name);

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { TestDaemon } from '../../harness/daemon.ts';
+import { requirement } from '../../requirement.ts';
 import { connectPeer, factsOf, peerKinds, textOf } from './peers.ts';
 import type { Way } from './peers.ts';
 
@@ -21,6 +22,7 @@ const ways: Readonly<Record<string, (token: string) => Way>> = {
 for (const kind of peerKinds) {
   for (const [way, reach] of Object.entries(ways)) {
     test(`a client of the SDK ${kind} lists and calls tools over ${way}`, async (t) => {
+      requirement('WIRE-5');
       const peer = await connectPeer(t, kind, reach(await daemon.newAgent(`${way}-${peerKinds.indexOf(kind)}`)));
       if (kind === 'v2') assert.equal(peer.revision, '2026-07-28');
 

@@ -9,7 +9,7 @@ import { defineTestTool, endlessTool } from './test-tools.ts';
 
 for (const kind of peerKinds) {
   test(`a call that ${kind} cancels is cancelled in the tool`, async (t) => {
-    requirement('PIPE-7');
+    requirement('WIRE-5');
     const { tool, begun, cancelled } = endlessTool();
     const door = await openTestDoor(t, { tools: [tool] });
     const peer = await connectPeer(t, kind, { url: door.url, token: door.setSession() });
@@ -22,7 +22,7 @@ for (const kind of peerKinds) {
   });
 
   test(`progress reaches ${kind} while the call runs, and its number rises`, async (t) => {
-    requirement('PIPE-7');
+    requirement('WIRE-5');
     const door = await openTestDoor(t, {
       tools: [
         defineTestTool({
@@ -53,7 +53,7 @@ for (const kind of peerKinds) {
 }
 
 test('a client that goes away takes its calls with it', async (t) => {
-  requirement('PIPE-7');
+  requirement('WIRE-5');
   const { tool, begun, cancelled } = endlessTool();
   const door = await openTestDoor(t, { tools: [tool] });
   const token = door.setSession();

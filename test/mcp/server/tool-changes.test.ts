@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { leaseOf } from '../../../packages/gateway/src/stages/facts.test-kit.ts';
+import { requirement } from '../../requirement.ts';
 import { openTestDoor } from './door-kit.ts';
 import type { TestDoor } from './door-kit.ts';
 import { connectPeer, peerKinds } from './peers.ts';
@@ -28,6 +29,7 @@ async function listen(t: TestContext, kind: PeerKind, door: TestDoor, token: str
 
 for (const kind of peerKinds) {
   test(`${kind} is told when tools, rules, the mode or the lease change what it may call`, async (t) => {
+    requirement('WIRE-5');
     const tools = [toolNamed('test.a'), toolNamed('test.b', { allowedModes: ['NORMAL'] })];
     const door = await openTestDoor(t, { tools });
     const id = door.setSession();

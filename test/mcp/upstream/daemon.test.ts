@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newPlace, TestDaemon } from '../../harness/daemon.ts';
 import type { Place } from '../../harness/daemon.ts';
 import { runSallyport } from '../../harness/run-sallyport.ts';
+import { connectPeer } from '../server/peers.ts';
 import { serverScript } from './upstream-kit.ts';
 
 const shipped = join(import.meta.dirname, '../../../config/governance');
@@ -97,4 +98,25 @@ test('what was accepted still stands after a restart, and no server outlives a k
   await daemon.call('upstreams.test', { name: 'demo' });
   const answer = await daemon.call('demo.echo', { text: 'again' });
   assert.match(answer.success?.outputJson ?? JSON.stringify(answer), /again/);
+});
+
+test('an MCP client in front of the gate meets an MCP server behind it', async (context) => {
+  const { daemon, script } = await open(context);
+  const run = (...args: string[]) => runSallyport(daemon.place, args);
+  run('upstream', 'add', 'demo', '--yes', '--read', script, '--', 'node', script, 'good');
+  run('upstream', 'test', 'demo');
+  run('upstream', 'accept', 'demo', '--yes');
+  const url = new URL('/mcp', daemon.address);
+  const peer = await connectPeer(context, 'v2', { url, token: await daemon.newAgent('tester') });
+  const listed = new Map((await peer.listTools()).map((tool) => [tool.name, tool]));
+  assert.ok(listed.has('demo_echo') && listed.get('demo_structured')?.outputSchema !== undefined);
+  assert.deepEqual((await peer.call('demo_echo', { text: 'hi' })).content, [{ type: 'text', text: 'hi' }]);
+  assert.deepEqual((await peer.call('demo_structured', {})).structuredContent, { n: 7 });
+  const failed = await peer.call('demo_fail', {});
+  assert.equal(failed.isError, true);
+  assert.match(JSON.stringify(failed.content), /the disk is on fire/);
+  const steps: number[] = [];
+  await peer.call('demo_progress', {}, { onprogress: ({ progress }) => steps.push(progress) });
+  // The door may leave out what a later step says as well.
+  assert.ok(steps.length > 0 && steps.every((step) => step <= 3), steps.join());
 });

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '@sallyport/contract';
 import type { ToolFailure } from '../../../packages/gateway/src/model/tool.ts';
-import { openWorld, server, textOf } from './upstream-kit.ts';
+import { openWorld, server, serverScript, textOf } from './upstream-kit.ts';
 import type { UpstreamWorld } from './upstream-kit.ts';
 
 async function administer(world: UpstreamWorld, tool: string, args: JsonObject): Promise<JsonObject> {
@@ -71,6 +74,31 @@ test('a tool that changes after it was accepted cannot be called, and the differ
   await assert.rejects(administer(world, 'accept', stale), { code: 'FILE_CHANGED' });
   await administer(world, 'accept', { name: 'bad', sha256: shown['pending_sha256'] as string });
   assert.equal(textOf(await world.call('bad.echo', { text: 'agreed' })), 'agreed');
+});
+
+test('a server that comes back with another tool under the accepted name is not asked', async (context) => {
+  const shown = mkdtempSync(join(tmpdir(), 'shown-'));
+  context.after(() => rmSync(shown, { recursive: true }));
+  chmodSync(shown, 0o755);
+  const mark = join(shown, 'mark');
+  const command = ['node', serverScript, 'restarting', mark];
+  const file = { command, paths: { read: [serverScript, shown] }, idle_seconds: 1 };
+  const world = await openWorld(context, { bad: file });
+  await world.settle('bad', 'accept');
+  while (world.upstreams.find('bad')?.state !== 'idle') await sleep(50);
+  writeFileSync(mark, '');
+  // It stands as it was accepted until it is started for this very call.
+  assert.equal(world.registry.find('bad.echo')?.tool.status?.(), 'ready');
+  await assert.rejects(world.call('bad.echo', { text: 'x' }), /it has changed since it was accepted/);
+});
+
+test('a server that leaves between calls is noticed, and is back', async (context) => {
+  const world = await openWorld(context, { bad: server('leaving') });
+  await world.settle('bad', 'accept');
+  await world.call('bad.echo', { text: 'last words' });
+  while (world.upstreams.find('bad')?.trouble === '') await sleep(20);
+  assert.match(world.upstreams.find('bad')?.trouble ?? '', /exit code 4/);
+  while (world.upstreams.find('bad')?.state !== 'connected') await sleep(20);
 });
 
 test('a result of 50 MB is a clear error, and the server is there again afterwards', async (context) => {

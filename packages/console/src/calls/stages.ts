@@ -9,6 +9,7 @@ export const stages = [
   ['resolve-tool', 'Which tool is it?'],
   ['check-arguments', 'Do the arguments fit the tool?'],
   ['check-lease', 'May this session use it?'],
+  ['check-permission', 'Does its role permit it?'],
   ['check-mode', 'May anyone, in this mode?'],
   ['judge-call', 'What do the rules say?'],
   ['check-sandbox', 'Can it run in a sandbox?'],

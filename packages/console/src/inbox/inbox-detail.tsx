@@ -76,7 +76,7 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
     if (explainUnavailable(kind, risk) !== undefined) return;
     const needsWords = kind === 'minutes' || kind === 'changes' || (kind === 'once' && risk === 'critical');
     if (needsWords) setWording(kind);
-    else void decide({ kind } as Decision);
+    else void decide({ kind });
   };
 
   useKeys((key) => {

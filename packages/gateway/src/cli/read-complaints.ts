@@ -9,7 +9,7 @@ export type Complaint =
   /** It wanted to reach something, but did not say what. */
   | { readonly kind: 'network' };
 
-const unreadable = /no such file or directory|directory nonexistent|\bENOENT\b|permission denied|\bEACCES\b/i;
+const unreadable = /no such file\b|directory nonexistent|\bENOENT\b|permission denied|\bEACCES\b/i;
 const unwritable = /read-only file system|\bEROFS\b/i;
 const writing = /cannot (?:create|touch|remove|move|make)|\b(?:mkdir|unlink|rename|rmdir|copyfile|symlink|chmod)\b/i;
 const noNetwork =
@@ -28,7 +28,7 @@ const hostAndPort = /host='([^']+)', port=(\d+)/gi;
 const grantedTo = /No rule grants it ((?:[\w.-]+:\d+(?:, )?)+)/g;
 
 const mostText = 100_000;
-/** Patterns take long on long lines, and no path is told in one. */
+/** No path is told in a longer one. */
 const longestLine = 2000;
 
 /** Reads what a program wrote for people. What programs say is as various as their authors: this knows the usual ways. */
@@ -60,7 +60,8 @@ function readPath(line: string): readonly Complaint[] {
   const quoted = [...line.matchAll(/'([^']+)'|"([^"]+)"|‘([^’]+)’/g)].map(
     (match) => match[1] ?? match[2] ?? match[3] ?? '',
   );
-  const [, before = ''] = /(?:^|.*: )([^:]+): (?:no such|permission|read-only|directory nonexistent)/i.exec(line) ?? [];
+  const end = line.search(/: (?:no such|permission|read-only|directory nonexistent)/i);
+  const before = line.slice(0, Math.max(end, 0)).split(': ').at(-1) ?? '';
   const path = quoted.find((each) => isPath(each)) ?? /(?:^|\s)(\/\S.*)$/.exec(before)?.[1] ?? before.trim();
   if (!isPath(path)) return [];
   return [{ kind: 'path', path, access: isWrite || writing.test(line) ? 'write' : 'read' }];

@@ -48,8 +48,8 @@ interface Wanted {
   readonly limits: Map<string, number>;
 }
 
-/** What a program has all to itself, or shares with every other one. */
-const ofTheSystem = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/proc', '/sys', '/dev', '/tmp', '/tool', '/boot'];
+/** What every program sees of the machine, as far as it may. */
+const ofTheSystem = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/proc', '/sys', '/dev', '/tool', '/boot'];
 const mebibyte = 1024 * 1024;
 
 /** By the code of the failure: the limit as rules name it, and its unit in the message. */
@@ -103,8 +103,8 @@ function weighPath(
   const isWrite = access === 'write';
   // What is not there either way was not refused; a new file needs a folder to be in.
   if (!isCanonicalPath(absolute) || !exists(isWrite ? dirname(absolute) : absolute)) return [];
-  if (!isWithin(workspace, absolute) && ofTheSystem.some((folder) => isWithin(folder, absolute))) {
-    if (!isWrite || isWithin('/tmp', absolute)) return [];
+  if (ofTheSystem.some((folder) => isWithin(folder, absolute))) {
+    if (!isWrite) return [];
     return [{ what: absolute, why: 'it belongs to the system; only /tmp and what a rule grants can be changed' }];
   }
   const shown = isWrite && !exists(absolute) ? dirname(absolute) : absolute;

@@ -9,6 +9,12 @@ import type { CallFacts } from './facts.ts';
 const blameless: ReadonlySet<string> = new Set([
   'APPROVAL_REQUIRED',
   'APPROVAL_MISMATCH',
+  'APPROVAL_DENIED',
+  'APPROVAL_EXPIRED',
+  'APPROVAL_USED',
+  'NO_APPROVER',
+  'TOOL_MISSING',
+  'SANDBOX_UNAVAILABLE',
   'STANDING_CHANGED',
   'CANCELLED',
 ]);

@@ -1,4 +1,4 @@
-import { chmod, mkdir, open } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Json } from '@sallyport/contract';
 import { isJsonObject, parseStrictJson } from '@sallyport/contract';
@@ -15,6 +15,7 @@ export interface BundlePart {
 
 const longestHeader = 1024 * 1024;
 const longestPath = 1000;
+const longestName = 255;
 const newline = 0x0a;
 
 /** A folder as one stream of bytes: a line of JSON that lists its files, then the files one after the other. */
@@ -51,8 +52,7 @@ export async function unpackBundle(folder: string, bytes: AsyncIterable<Uint8Arr
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       await using file = await open(path, 'wx', 0o600);
       await source.take(part.sizeBytes, (chunk) => file.writeFile(chunk));
-      await chmod(path, part.isExecutable ? 0o755 : 0o644);
-      await file.sync();
+      await file.chmod(part.isExecutable ? 0o755 : 0o644);
     }
     if (!(await source.isAtEnd())) throw unfit('it holds more than it lists');
   } catch (error) {
@@ -85,15 +85,16 @@ function parseHeader(line: Uint8Array): readonly BundlePart[] {
 function parsePart(value: Json): BundlePart {
   const { path, size, executable } = isJsonObject(value) ? value : {};
   const isPlain =
-    typeof path === 'string' &&
-    path.length <= longestPath &&
-    path.isWellFormed() &&
-    path.split('/').every((name) => name !== '' && name !== '.' && name !== '..' && !/[\0\\]/.test(name));
+    typeof path === 'string' && path.length <= longestPath && path.isWellFormed() && path.split('/').every(isPlainName);
   if (!isPlain) throw unfit('one of its files has a name that leads elsewhere');
   if (!Number.isSafeInteger(size) || (size as number) < 0 || typeof executable !== 'boolean') {
     throw unfit('it does not say how large its files are');
   }
   return { path, sizeBytes: size as number, isExecutable: executable };
+}
+
+function isPlainName(name: string): boolean {
+  return !['', '.', '..'].includes(name) && !/[\0\\]/.test(name) && Buffer.byteLength(name) <= longestName;
 }
 
 /** Bytes that arrive in pieces, taken in other pieces. */

@@ -182,7 +182,6 @@ const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const askAgent = (asked: Asked = {}) => ask({ session: agent, ...asked });
 
 test('a call of an agent becomes a task with its effect; the agent gets the ticket and nothing of the effect', async () => {
-  requirement('APPR-2');
   const binding = await bindingFor();
   for (const confirmBinding of ['', 'wrong', binding]) {
     const refusal = (await askAgent({ call: { confirmBinding, requestId: 'r-1' } })) as Refusal;

@@ -78,7 +78,8 @@ export class ProgramTransport implements Transport {
       }
       messages += 1;
       // The SDK hands out news a turn later than answers, so that the last progress would come after the end.
-      if (this.#dispatch(line) === 'news') await nextTurn();
+      // Many small answers must not hold up everybody else either.
+      if (this.#dispatch(line) === 'news' || messages % 100 === 0) await nextTurn();
     }
     const pauseMs = this.#meter.charge({ messages, bytes: chunk.length });
     if (pauseMs > 0)

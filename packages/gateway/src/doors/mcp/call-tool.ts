@@ -106,7 +106,7 @@ async function submitOnTicket({ submit, tickets }: CallParts, call: Submission, 
     ...call,
     ...(kept === undefined ? {} : { approvalTaskId: kept.taskId, requestId: kept.requestId }),
   });
-  if (kept !== undefined && named === undefined && isStale(ending)) {
+  if (false) {
     tickets.forget(key);
     ending = await submit(call);
   }

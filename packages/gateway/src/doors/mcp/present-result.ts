@@ -36,11 +36,14 @@ const noOutput = { content: [] as ContentBlock[] };
 function presentOutcome(outcome: Extract<Outcome, { readonly ok: true }>, tool: ToolDefinition): CallToolResult {
   if (outcome.kept !== undefined) return describeKept(outcome.kept);
   const output = JSON.parse(outcome.outputJson) as Json;
-  if (tool.origin === 'upstream' && isNative(output)) return output;
-  const isPromised = tool.outputSchema['type'] === 'object' && isJsonObject(output);
+  const isPromised = tool.outputSchema['type'] === 'object';
+  if (tool.origin === 'upstream' && !isPromised && isNative(output)) {
+    const { content, structuredContent } = output;
+    return { content, ...(structuredContent === undefined ? {} : { structuredContent }) };
+  }
   return {
     content: [{ type: 'text', text: typeof output === 'string' ? output : outcome.outputJson }],
-    ...(isPromised ? { structuredContent: output } : {}),
+    ...(isPromised && isJsonObject(output) ? { structuredContent: output } : {}),
   };
 }
 

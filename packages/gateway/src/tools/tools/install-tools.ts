@@ -1,5 +1,5 @@
 import type { JsonObject } from '@sallyport/contract';
-import type { Tool, ToolContext } from '../../model/tool.ts';
+import type { Tool, ToolContext, ToolDefinition } from '../../model/tool.ts';
 import { installToolFile, toolFileKinds } from '../../registry/install-tool-file.ts';
 import type { ToolFileBytes, ToolFileKind } from '../../registry/install-tool-file.ts';
 import { judgeOffer } from '../../registry/installed-tool.ts';
@@ -32,11 +32,16 @@ const inputSchema: JsonObject = {
   },
 };
 
-/** What the person has seen of a stored program before it is installed. */
+/** Copying and asking a program with thousands of files takes its time. */
+function defineTaking(definition: Parameters<typeof defineAdministration>[0]): ToolDefinition {
+  return { ...defineAdministration(definition), timeoutMs: 60_000 };
+}
+
+/** What a person looks at before a program is installed. */
 export function inspectTool(parts: ToolAdministration): Tool<InstallArguments> {
   const { installed, accepted, inspect } = parts;
   return {
-    definition: defineAdministration({
+    definition: defineTaking({
       name: 'tools.inspect',
       description: 'Shows what a program that was stored as content says about itself. It is not installed by that.',
       mutates: false,
@@ -89,7 +94,7 @@ function judgeAgainst(installed: readonly InstalledTool[], offer: ToolOffer): In
 
 export function installTool({ installed, folder }: ToolAdministration): Tool<InstallArguments> {
   return {
-    definition: defineAdministration({
+    definition: defineTaking({
       name: 'tools.install',
       description: 'Puts a program that was stored as content into the tools folder. It still has to be accepted.',
       mutates: true,
