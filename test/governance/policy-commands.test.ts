@@ -59,8 +59,8 @@ describe('the rules, understood and changed at the command line', () => {
     requirement('MODE-6');
     const read = () => daemon.call('files.read', { path: 'notes.md' }, { token: agent });
     assert.ok((await read()).success);
-    const before = run('policy', 'status', '--json').json;
-    assert.equal(before['files'], 'applied');
+    const former = run('policy', 'status', '--json').json;
+    assert.equal(former['files'], 'applied');
     addRule(
       "  - { id: no-notes, effect: deny, tools: ['files.*'], paths: ['$WORKSPACE/notes.md'], reason: Not today. }",
     );
@@ -79,9 +79,9 @@ describe('the rules, understood and changed at the command line', () => {
     const applied = await apply();
     assert.ok(applied.success, JSON.stringify(applied));
     assert.equal((await read()).denied?.ruleId, 'no-notes');
-    const after = run('policy', 'status', '--json').json;
-    assert.equal(after['files'], 'applied');
-    assert.notEqual(after['hash'], before['hash']);
+    const present = run('policy', 'status', '--json').json;
+    assert.equal(present['files'], 'applied');
+    assert.notEqual(present['hash'], former['hash']);
   });
 
   it('files that are not valid keep the rules in force, and the problem names file and line', async () => {

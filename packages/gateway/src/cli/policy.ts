@@ -173,14 +173,7 @@ export async function testPolicy(
   options: { readonly files?: boolean },
   context: CommandContext,
 ): Promise<number> {
-  const { parse } = await import('yaml');
-  let cases: readonly Case[];
-  try {
-    cases = (parse(readFileSync(file, 'utf8')) as { readonly cases: readonly Case[] }).cases;
-    if (!Array.isArray(cases)) throw new Error('there is no list under "cases"');
-  } catch (error) {
-    throw usageFailure(`The cases cannot be read: ${describeError(error)}`, 'See docs/rules.md for their form.');
-  }
+  const cases = await readCases(file);
   const client = context.openOperatorClient();
   const failures: string[] = [];
   for (const [at, each] of cases.entries()) {
@@ -212,6 +205,17 @@ export async function testPolicy(
     print(`${passed} passed, ${failures.length} failed`);
   }
   return failures.length === 0 ? exitCodes.success : exitCodes.denied;
+}
+
+async function readCases(file: string): Promise<readonly Case[]> {
+  const { parse } = await import('yaml');
+  try {
+    const { cases } = parse(readFileSync(file, 'utf8')) as { readonly cases?: unknown };
+    if (!Array.isArray(cases)) throw new Error('there is no list under "cases"');
+    return cases as readonly Case[];
+  } catch (error) {
+    throw usageFailure(`The cases cannot be read: ${describeError(error)}`, 'See docs/rules.md for their form.');
+  }
 }
 
 function showExplained(explained: Explained, { terminal }: CommandContext): void {

@@ -239,7 +239,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     ...{ store, registry, submit, downloads, version },
     currentRules,
     maxArgumentBytes: () => currentRules().limits.maxArgumentBytes,
-    linkToTask: (taskId) => `${address}/#approvals/${taskId}`,
+    linkToTask: (taskId) => `${address}/#/approvals/${taskId}`,
     onError: (error) => log.debug('mcp', { error }),
   });
   const maxArgumentBytes = (): number => currentRules().limits.maxArgumentBytes;

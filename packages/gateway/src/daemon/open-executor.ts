@@ -14,10 +14,11 @@ export interface Executor {
 export function openExecutor(log: EventLog): Executor {
   const programs = new SpawnerClient({ onTrouble: (message) => log.warn('executor', { message }) });
   let known: Abilities | undefined;
-  void programs.abilities.then((abilities) => {
-    known = abilities;
-    log.info('executor_ready', { ...abilities });
-  });
+  const learn = async (): Promise<void> => {
+    known = await programs.abilities;
+    log.info('executor_ready', { ...known });
+  };
+  void learn();
   return {
     programs,
     // As long as nobody knows, a call waits for the executor service, which refuses by itself.
