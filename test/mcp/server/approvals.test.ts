@@ -56,7 +56,7 @@ for (const kind of peerKinds) {
     assert.notEqual(result.isError, true, textOf(result));
     assert.ok(!existsSync(file));
     assert.ok(
-      messages.some((message) => message?.includes(`${daemon.address}/#approvals/${taskId}`)),
+      messages.some((message) => message?.includes(`${daemon.address}/#/approvals/${taskId}`)),
       'the link is told while the call waits',
     );
   });
@@ -69,7 +69,7 @@ for (const kind of peerKinds) {
     assert.equal(pending.isError, true);
     const { code, approval } = factsOf(pending) as { code: string; approval: { task_id: string; url: string } };
     assert.equal(code, 'APPROVAL_REQUIRED');
-    assert.equal(approval.url, `${daemon.address}/#approvals/${approval.task_id}`);
+    assert.equal(approval.url, `${daemon.address}/#/approvals/${approval.task_id}`);
     assert.ok(textOf(pending).includes(approval.url));
     assert.match(textOf(pending), /It has not run\..*\nWhat to do: .*make the same call again/);
 
@@ -137,7 +137,7 @@ for (const kind of peerKinds) {
     const taskId = await awaitPending(args.path);
     while (shown.length === 0) await setTimeout(20);
     assert.equal(shown[0]?.mode, 'url');
-    assert.equal(shown[0].url, `${daemon.address}/#approvals/${taskId}`);
+    assert.equal(shown[0].url, `${daemon.address}/#/approvals/${taskId}`);
     await setTimeout(200);
     assert.ok(existsSync(file), 'accepting to look is no approval');
     assert.equal((await desk.show(taskId)).status, 'pending');

@@ -76,7 +76,7 @@ export async function openTestDoor(t: TestContext, options: DoorOptions): Promis
   };
   const tools = new OfferedTools({ registry, store, currentRules: () => rules });
   const complaints: unknown[] = [];
-  const linkToTask = (taskId: string): string => `http://127.0.0.1:4780/#approvals/${taskId}`;
+  const linkToTask = (taskId: string): string => `http://127.0.0.1:4780/#/approvals/${taskId}`;
   const createServer = gateServers({ submit, downloads: new Transfers(), tools, linkToTask, version: '0.0.0' });
   const service = new McpService({
     ...{ store, submit, tools },

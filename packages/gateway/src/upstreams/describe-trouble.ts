@@ -38,6 +38,9 @@ export function describeTrouble(name: string, error: unknown, cause?: Error): Tr
       default:
     }
   }
+  if (error instanceof Error && error.name === 'TimeoutError') {
+    return { failure: fail('UPSTREAM_UNAVAILABLE', 'did not answer in time.'), isLost: true };
+  }
   if (error instanceof ProgramNotStarted) {
     return { failure: fail('UPSTREAM_UNAVAILABLE', `cannot run: ${error.message}`), isLost: true };
   }

@@ -171,7 +171,8 @@ export class Upstream {
       if (connection !== undefined) await connection.close();
       // Some servers do not survive being asked for the newer protocol.
       if (connection === undefined) this.#era = this.#era === 'auto' ? 'legacy' : 'auto';
-      const { failure } = describeTrouble(this.config.name, error, connection?.failure);
+      const reason: unknown = signal.aborted ? signal.reason : error;
+      const { failure } = describeTrouble(this.config.name, reason, connection?.failure);
       this.#pause(failure);
       throw failure;
     }
