@@ -16,7 +16,7 @@ const commands = ['start', 'test', 'coverage'];
  * from starting the gate, which then says what is missing.
  */
 export async function ensureConsoleBuilt(command) {
-  if (!commands.includes(command)) return;
+  if (!commands.includes(command) || !existsSync(consoleFolder)) return;
   const stamp = hashSources();
   if (readStamp() === stamp) return;
   const startedAt = Date.now();

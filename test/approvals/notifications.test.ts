@@ -82,7 +82,7 @@ webhook: { url: '${receiver.url}', secret: hook, events: [pending, reminder, exp
     const expected = createHmac('sha256', 'shared-between-two').update(`${id}.${seconds}.${body}`).digest('base64');
     assert.equal(headers['webhook-signature'], `v1,${expected}`);
     const message = JSON.parse(body) as Record<string, string>;
-    assert.equal(message['link'], `https://gate.example.com/#approvals/${taskId}`);
+    assert.equal(message['link'], `https://gate.example.com/#/approvals/${taskId}`);
     assert.deepEqual([message['task_id'], message['agent'], message['tool']], [taskId, 'ada', 'files.delete']);
     assert.ok(!body.includes('changed 20'), 'the effect stays here');
     seen.push(message['type'] ?? '');

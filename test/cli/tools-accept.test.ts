@@ -47,7 +47,7 @@ function standingOf(name: string): Record<string, unknown> {
 }
 
 test('a new tool is shown with what it says and asks for, and runs once the person has agreed', async (t) => {
-  requirement('UI-1', 'DEF-6');
+  requirement('UI-1');
   const asks = { hosts: ['api.example.com'], paths: { read: ['/srv/words'] }, secrets: ['TOKEN'], risk: 'low' };
   writeProgram(daemon.place, 'greet.sh', shellProgram('greet', `echo '{"said":"hello"}'`, asks));
   assert.equal(standingOf('greet')['status'], 'new');
@@ -78,7 +78,7 @@ test('a new tool is shown with what it says and asks for, and runs once the pers
 });
 
 test('a changed tool shows the difference; whoever says no has changed nothing', async (t) => {
-  requirement('UI-1', 'DEF-6');
+  requirement('UI-1');
   writeProgram(daemon.place, 'turn.sh', shellProgram('turn', `echo '{}'`));
   assert.equal(run('tool', 'accept', 'turn', '--yes').status, 0);
   writeProgram(daemon.place, 'turn.sh', shellProgram('turn', `echo '{"evil":true}'`, { description: 'Does harm.' }));
@@ -97,6 +97,18 @@ test('a changed tool shows the difference; whoever says no has changed nothing',
   assert.match(run('tool', 'accept', 'turn').stdout, /turn@1\.0\.0 is accepted already/);
 });
 
+test('a file that is exchanged while it is being looked at is not accepted', async (t) => {
+  writeProgram(daemon.place, 'swap.sh', shellProgram('swap', `echo '{}'`));
+  const terminal = openTerminal(t, 'tool', 'accept', 'swap');
+  await terminal.waitFor('Accept it as it is now? [y/N]');
+  writeProgram(daemon.place, 'swap.sh', shellProgram('swap', `echo '{"evil":true}'`));
+  assert.equal(standingOf('swap')['status'], 'new');
+  terminal.type('y\n');
+  assert.equal(await terminal.exitCode(), 4, terminal.screen);
+  assert.match(terminal.screen, /FILE_CHANGED/);
+  assert.equal(standingOf('swap')['status'], 'new');
+});
+
 test('a pipe and a script are not asked: they say --yes, or nothing happens', () => {
   writeProgram(daemon.place, 'quiet.sh', shellProgram('quiet', `echo '{}'`));
   const { status, stdout, stderr } = run('tool', 'accept', 'quiet');
@@ -108,7 +120,6 @@ test('a pipe and a script are not asked: they say --yes, or nothing happens', ()
 });
 
 test('names that no tool has, and broken programs, are explained', () => {
-  requirement('BIN-3');
   const missing = ask('tool', 'accept', 'nonsense');
   assert.deepEqual([missing.status, (missing.json['error'] as { code: string }).code], [4, 'NOT_FOUND']);
   assert.equal(ask('tool', 'accept', 'a@b@c').status, 1);
@@ -124,7 +135,7 @@ test('names that no tool has, and broken programs, are explained', () => {
 });
 
 test('a tool whose file is gone is listed as missing; removing it forgets it', async (t) => {
-  requirement('BIN-3', 'UI-1');
+  requirement('UI-1');
   const file = writeProgram(daemon.place, 'gone.sh', shellProgram('gone', `echo '{}'`));
   run('tool', 'accept', 'gone', '--yes');
   rmSync(file);

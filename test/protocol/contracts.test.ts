@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -254,7 +255,10 @@ describe('commands and git', () => {
     assert.equal(new Set(names).size, 18);
     for (const name of names) assert.match(name, /^git\.[a-z]+$/);
     const ask = await openAgent('committer');
-    assert.equal((await ask({ git_op: { operation: 'STATUS' } })).result, 'denied');
+    execFileSync('git', ['init', '--quiet', join(daemon.place.workspace, 'repository')]);
+    const status = await ask({ git_op: { operation: 'STATUS', cwd: 'repository' } });
+    assert.equal(status.result, 'success', JSON.stringify(status));
+    assert.equal((await ask({ shell_exec: { command: 'git status' } })).result, 'denied');
   });
 
   contract('CTR-0016 a lease or a rule for DIFF does not cover PUSH', async () => {

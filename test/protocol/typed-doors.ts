@@ -26,7 +26,9 @@ export async function openTypedDoors(
   const complaints: unknown[] = [];
   const store = { findSessionByToken: () => undefined };
   const doors = await openDoors({
-    services: [toolProtocolService({ ...parts, store, uploads: new Transfers(), onFault: (error) => complaints.push(error) })],
+    services: [
+      toolProtocolService({ ...parts, store, uploads: new Transfers(), onFault: (error) => complaints.push(error) }),
+    ],
     tcp: { host: '127.0.0.1', port: 0 },
     operatorSocket,
     agentSocket,

@@ -32,7 +32,7 @@ const npmThatWorks = `echo run >> npm-runs; sleep 0.5; mkdir -p node_modules/.bi
 
 beforeEach(() => {
   checkout = mkdtempSync(join(tmpdir(), 'sallyport-run-'));
-  for (const name of ['run.mjs', 'install.mjs', 'run-child.mjs'])
+  for (const name of ['run.mjs', 'install.mjs', 'run-child.mjs', 'system-packages.mjs', 'console-build.mjs'])
     cpSync(join(scripts, name), join(checkout, 'scripts', name));
   write('package.json', JSON.stringify({ type: 'module', devDependencies: { node: '26.0.0' } }));
   write('package-lock.json', JSON.stringify(lock));
@@ -160,6 +160,34 @@ test('without npm the message says so', async () => {
   const [code] = (await once(child, 'close')) as [number];
   assert.equal(code, 1);
   assert.match(text, /npm is not on the PATH/);
+});
+
+function setConsole(source: string): void {
+  write('packages/contract/src/codes.ts', '');
+  write('packages/console/build.ts', source);
+}
+
+const buildThatWorks = `import { mkdirSync, writeFileSync } from 'node:fs';
+  mkdirSync(process.argv[2]);
+  writeFileSync(process.argv[2] + '/index.html', 'built');`;
+
+test('the console is built when its sources have changed, and only then', async () => {
+  installByHand();
+  setConsole(buildThatWorks);
+  const built = /^Building the console \(once\)…\nBuilt in [\d.]+ s\.\nran up\n$/;
+  assert.match((await start('start').ended).output, built);
+  assert.equal((await start('start').ended).output, 'ran up\n');
+  write('packages/console/src/app.tsx', 'changed');
+  assert.match((await start('start').ended).output, built);
+  assert.equal(readFileSync(join(checkout, 'packages/console/dist/index.html'), 'utf8'), 'built');
+});
+
+test('a console that cannot be built does not keep the daemon from starting', async () => {
+  installByHand();
+  setConsole(`throw new Error('no luck');`);
+  const { code, output } = await start('start').ended;
+  assert.match(output, /The console could not be built:[^]*no luck[^]*Going on without\.\nran up\n$/);
+  assert.equal(code, 0);
 });
 
 test('an unknown command is a usage error', async () => {

@@ -32,7 +32,7 @@ async function openFixture(t: TestContext): Promise<URL> {
 
 /** Runs what a revision of the protocol requires, and returns what the suite says about it. */
 async function runSuite(t: TestContext, url: URL, requirements: string): Promise<{ code: number; output: string }> {
-  const folder = mkdtempSync(join(tmpdir(), 'sallyport-conformance-'));
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-server-conformance-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const args = [suite, 'server', '--url', url.href, '--requirements', requirements, '-o', folder];
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -82,6 +82,25 @@ test('what differs for operators only is not listed for agents, nor what is not 
   );
 });
 
+test('a tool with a name that clients do not take is left out alone', async (t) => {
+  const door = await openTestDoor(t, { tools: [toolNamed('test.a'), toolNamed(`test.${'x'.repeat(80)}`)] });
+  const peer = await connectPeer(t, 'v2', { url: door.url, token: door.setSession() });
+  assert.deepEqual(
+    (await peer.listTools()).map(({ name }) => name),
+    ['test_a'],
+  );
+});
+
+test('a tool is called by the name under which it is listed, and other names of it reach the gate as they are', async (t) => {
+  const door = await openTestDoor(t, { tools: [toolNamed('test.a', { aliases: ['alias_a'] })] });
+  const peer = await connectPeer(t, 'v2', { url: door.url, token: door.setSession() });
+  for (const name of ['test_a', 'test.a', 'alias_a', 'test.a@1.0.0']) await peer.call(name, {});
+  assert.deepEqual(
+    door.calls.map(({ toolName }) => toolName),
+    ['test.a', 'test.a', 'alias_a', 'test.a@1.0.0'],
+  );
+});
+
 for (const kind of peerKinds) {
   test(`the stream of ${kind} ends with its session`, async (t) => {
     const door = await openTestDoor(t, { tools: [toolNamed('test.a')] });

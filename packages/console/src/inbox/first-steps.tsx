@@ -22,7 +22,7 @@ export function FirstSteps({ hasDecided }: { readonly hasDecided: boolean }) {
       )}
       {(isGreeting || !(hasDecided || hasAgents)) && (
         <div className="first-steps">
-          <h3>See it work</h3>
+          <h3>{isGreeting ? 'Your new agent' : 'See it work'}</h3>
           <NewSession label="Let a first agent in" />
         </div>
       )}

@@ -34,7 +34,7 @@ const words: Readonly<Record<DecisionKind, string>> = {
 /** What somebody looks at, and the keys and buttons that answer it. Made anew for each item. */
 export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetailProps) {
   const subject = subjectOf(item);
-  const isArmed = useArmed(subject);
+  const { isArmed, checkArmed } = useArmed(subject);
   const { container, unseenCount, showUnseen } = useSeen(effectOf(item), countAllRows(item));
   const [wording, setWording] = useState<DecisionKind>();
   const [isSending, setIsSending] = useState(false);
@@ -71,7 +71,7 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
   };
 
   const choose = (kind: DecisionKind): void => {
-    if (!isArmed || isSending || !kinds.includes(kind)) return;
+    if (!checkArmed() || isSending || !kinds.includes(kind)) return;
     if (isApproving(kind) && (unseenCount > 0 || hold !== undefined || isOver(item))) return;
     if (explainUnavailable(kind, risk) !== undefined) return;
     const needsWords = kind === 'minutes' || kind === 'changes' || (kind === 'once' && risk === 'critical');

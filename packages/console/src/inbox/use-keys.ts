@@ -1,12 +1,13 @@
-import { useEffect, useRef } from 'react';
+import { useLayoutEffect, useRef } from 'react';
 
 /** Keys for the whole page, except where somebody writes, holds another key, or rests on one. */
 export function useKeys(onKey: (key: string) => boolean): void {
   const latest = useRef(onKey);
-  useEffect(() => {
+  // With the drawing, not after it: a key always means what is on the screen.
+  useLayoutEffect(() => {
     latest.current = onKey;
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listen = (event: KeyboardEvent): void => {
       if (event.repeat || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
       const target = event.target as HTMLElement;

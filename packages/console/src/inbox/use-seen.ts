@@ -9,40 +9,66 @@ export interface Seen {
   readonly showUnseen: () => void;
 }
 
+/** What flies past in a quick scroll was not seen. */
+const dwellMs = 200;
+
 /**
- * Notes which rows (`[data-row]`) of an effect have been in view as a whole, for as long as the subject is the same.
- * What was jumped over was not.
+ * Notes which rows (`[data-row]`) of an effect have been in view, each as a whole and for a moment, as long as the
+ * subject is the same. What was jumped over was not.
  */
 export function useSeen(subject: string, rowCount: number): Seen {
   const container = useRef<HTMLDivElement>(null);
-  const [progress, setProgress] = useState({ subject, unseenCount: rowCount });
   const showFirst = useRef<() => void>(() => undefined);
+  const [progress, setProgress] = useState({ subject, unseenCount: rowCount });
 
   useEffect(() => {
     const unseen = new Set(container.current?.querySelectorAll('[data-row]'));
     setProgress({ subject, unseenCount: unseen.size });
-    const observer = new IntersectionObserver(
-      (entries) => {
-        for (const { isIntersecting, intersectionRatio, target } of entries) {
-          // Rounding makes a row that is in view a little less than whole.
-          if (!isIntersecting || intersectionRatio < 0.9) continue;
-          unseen.delete(target);
-          observer.unobserve(target);
-        }
-        setProgress({ subject, unseenCount: unseen.size });
-      },
-      { threshold: [0.9, 1] },
-    );
-    for (const row of unseen) observer.observe(row);
+    const stop = watchRows(unseen, () => setProgress({ subject, unseenCount: unseen.size }));
     showFirst.current = () => {
       const [first] = unseen;
       first?.scrollIntoView({ block: 'start' });
     };
-    return () => observer.disconnect();
+    return stop;
   }, [subject, rowCount]);
 
   const showUnseen = useCallback(() => showFirst.current(), []);
   // Until the rows of a new subject have been looked at, none of them counts as seen.
   const unseenCount = progress.subject === subject ? progress.unseenCount : rowCount;
   return { container, unseenCount, showUnseen };
+}
+
+/** Takes rows out of the set as they have been seen. Returns how to stop. */
+function watchRows(unseen: Set<Element>, onSeen: () => void): () => void {
+  const inViewSinceMs = new Map<Element, number>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const sweep = (): void => {
+    timer = undefined;
+    for (const [row, sinceMs] of inViewSinceMs) {
+      if (performance.now() - sinceMs < dwellMs) continue;
+      inViewSinceMs.delete(row);
+      unseen.delete(row);
+      observer.unobserve(row);
+    }
+    onSeen();
+    if (inViewSinceMs.size > 0) timer = setTimeout(sweep, dwellMs);
+  };
+
+  const observer = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, intersectionRatio, target } of entries) {
+        // Rounding makes a row that is in view a little less than whole.
+        if (isIntersecting && intersectionRatio >= 0.9) inViewSinceMs.set(target, performance.now());
+        else inViewSinceMs.delete(target);
+      }
+      if (inViewSinceMs.size > 0) timer ??= setTimeout(sweep, dwellMs);
+    },
+    { threshold: [0.9, 1] },
+  );
+  for (const row of unseen) observer.observe(row);
+  return () => {
+    clearTimeout(timer);
+    observer.disconnect();
+  };
 }

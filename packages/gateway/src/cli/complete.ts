@@ -1,6 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
 import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from './command-context.ts';
+import { describeArguments } from './describe-schema.ts';
 import { parseSchema } from './tool-json.ts';
 import { makeVisibleLine } from './visible-text.ts';
 
@@ -16,7 +17,7 @@ const files = ':files';
 /** Prints what could follow. Whatever goes wrong, nobody who is typing wants to read of it. */
 export async function complete(program: Command, words: readonly string[], context: CommandContext): Promise<number> {
   const typed = words.at(-1) ?? '';
-  const candidates = await findCandidates(program, words, (kind, before) => listNames(kind, before, context)).catch(
+  const candidates = await findCandidates(program, words, (kind, before) => askDaemon(kind, before, context)).catch(
     () => [],
   );
   if (candidates === files) {
@@ -32,7 +33,8 @@ export async function complete(program: Command, words: readonly string[], conte
   return exitCodes.success;
 }
 
-type Kind = 'tool' | 'installed-tool' | 'tool-argument' | 'session';
+/** What only the daemon knows. None of it is a governed call: typing leaves nothing in the log. */
+type Kind = 'tool' | 'installed-tool' | 'tool-argument';
 type ListNames = (kind: Kind, before: readonly string[]) => Promise<readonly Candidate[]>;
 
 /** The last word is the one being typed. Exported for tests, which need no daemon. */
@@ -46,7 +48,7 @@ export async function findCandidates(
   if (waiting !== undefined)
     return waiting.argChoices?.map((word) => ({ word, meaning: '' })) ?? completeValue(waiting);
   if (typed.startsWith('-')) return listOptions(command, program);
-  const subcommands = command.commands.filter(isShown);
+  const subcommands = command.createHelp().visibleCommands(command);
   if (subcommands.length > 0) {
     return subcommands.map((each) => ({ word: each.name(), meaning: each.description() }));
   }
@@ -104,7 +106,6 @@ async function completeArgument(
 ): Promise<readonly Candidate[] | typeof files> {
   const family = command.parent?.name();
   const name = argument.name();
-  if (name.startsWith('session-id')) return listNames('session', positional);
   if (name.startsWith('key=value')) return listNames('tool-argument', positional);
   if (name.startsWith('name[@version]')) return listNames('installed-tool', positional);
   if (family === 'tool' && ['show', 'invoke', 'dev', 'status'].includes(command.name()))
@@ -112,12 +113,7 @@ async function completeArgument(
   return /file|folder/.test(name) ? files : [];
 }
 
-/** Commander knows which commands are hidden, but only its help asks for it. */
-function isShown(command: Command): boolean {
-  return !(command as unknown as { _hidden?: boolean })._hidden;
-}
-
-async function listNames(
+async function askDaemon(
   kind: Kind,
   before: readonly string[],
   context: CommandContext,
@@ -125,21 +121,10 @@ async function listNames(
   const client = context.openClient();
   if (kind === 'tool-argument') {
     const { tool = {} } = await client.getTool(before[0] ?? '');
-    const properties = Object.entries((parseSchema(tool.inputSchemaJson)['properties'] ?? {}) as object);
     const given = before.slice(1).map((pair) => pair.split('=', 1)[0]);
-    return properties
-      .filter(([name]) => !given.includes(name))
-      .map(([name, property]) => ({
-        word: `${name}=`,
-        meaning: String((property as { description?: string }).description ?? ''),
-      }));
-  }
-  if (kind === 'session') {
-    const answer = await client.executeTool({ name: 'sessions.list', inputJson: '{}' });
-    const { sessions = [] } = JSON.parse(answer.success?.outputJson ?? '{}') as {
-      sessions?: readonly { session_id: string; agent: string }[];
-    };
-    return sessions.map(({ session_id: word, agent: meaning }) => ({ word, meaning }));
+    return describeArguments(parseSchema(tool.inputSchemaJson))
+      .filter(({ name }) => !name.includes('.') && !given.includes(name))
+      .map(({ name, description }) => ({ word: `${name}=`, meaning: description }));
   }
   const { tools = [] } = await client.listTools({});
   return tools

@@ -18,7 +18,7 @@ export function addCompletionCommands(program: Command, start: Start): void {
         '',
         'Put it to use:',
         '  bash  sallyport completion bash > ~/.local/share/bash-completion/completions/sallyport',
-        '  zsh   sallyport completion zsh > "${fpath[1]}/_sallyport"',
+        '  zsh   source <(sallyport completion zsh)',
         '  fish  sallyport completion fish > ~/.config/fish/completions/sallyport.fish',
       ].join('\n'),
     )

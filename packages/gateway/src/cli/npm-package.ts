@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, posix, resolve } from 'node:path';
 import { exitCodes } from '@sallyport/contract/codes';
-import { CommandFailure, usageFailure } from './failure.ts';
+import { CommandFailure, hasErrorCode, interrupted, usageFailure } from './failure.ts';
 import { chooseFileName, openFolderSource } from './program-source.ts';
 import type { ProgramSource } from './program-source.ts';
 
@@ -23,7 +23,7 @@ const packageName = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 
 /** A package of the registry, such as `@scope/name@1.2.0`, or a packed one on this machine. Nothing else: no address. */
 export function isPackageSpec(text: string): boolean {
-  if (/\.tgz$/.test(text)) return existsSync(text);
+  if (text.endsWith('.tgz')) return existsSync(text);
   const at = text.indexOf('@', 1);
   const [name, version] = at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
   return packageName.test(name) && (at < 0 || /^[\w.^~<>=*|-]+$/.test(version));
@@ -49,23 +49,29 @@ async function runNpm(folder: string, spec: string): Promise<void> {
   const settings = ['--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund', '--no-update-notifier'];
   // A project of its own: whatever lies around it, or in the person's folder, is not touched.
   const args = ['install', '--prefix', folder, '--no-workspaces', ...settings, '--', spec];
-  const npm = spawn('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  npm.stderr.on('data', (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(-4000);
-  });
+  const leave = new AbortController();
+  const onInterrupt = (): void => leave.abort();
+  process.on('SIGINT', onInterrupt);
   try {
+    const npm = spawn('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], signal: leave.signal });
+    let said = '';
+    npm.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-4000)));
     const [code] = (await once(npm, 'close')) as [number | null];
-    if (code === 0) return;
+    if (code !== 0) throw npmFailed(spec, said);
   } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    throw usageFailure(isMissing ? 'npm is not installed.' : `npm does not start: ${(error as Error).message}`);
+    if (leave.signal.aborted) throw interrupted();
+    throw hasErrorCode(error, 'ENOENT') ? usageFailure('npm is not installed.') : error;
+  } finally {
+    process.off('SIGINT', onInterrupt);
   }
+}
+
+function npmFailed(spec: string, said: string): CommandFailure {
   const [why = 'it does not say why'] = said
     .split('\n')
     .map((line) => /^npm (?:error|ERR!) (?!code )(.+)/.exec(line)?.[1] ?? '')
     .filter((line) => line.trim() !== '');
-  throw new CommandFailure('NPM_FAILED', exitCodes.toolError, `npm could not fetch ${spec}: ${why}`);
+  return new CommandFailure('NPM_FAILED', exitCodes.toolError, `npm could not fetch ${spec}: ${why}`);
 }
 
 interface PackageFile {

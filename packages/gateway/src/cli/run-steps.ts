@@ -1,7 +1,8 @@
 import { exitCodes } from '@sallyport/contract/codes';
 import { outputOf, statusOf } from './answer-json.ts';
 import type { CommandContext } from './command-context.ts';
-import { CommandFailure, StoppedByPerson, usageFailure } from './failure.ts';
+import { StoppedByPerson, usageFailure } from './failure.ts';
+import type { CommandFailure } from './failure.ts';
 import { Questions } from './questions.ts';
 import { showAnswer } from './show-answer.ts';
 import { runCall } from './tool-invoke.ts';

@@ -49,12 +49,9 @@ test('the rule that is suggested can be loaded and grants what was missing', () 
 test('it is as short as a rule can be', () => {
   assert.equal(
     suggest('cat: /srv/dict/words: No such file or directory').rule,
-    [
-      '- id: text-count-grants',
-      '  effect: allow',
-      '  tools: [text.count]',
-      '  grants: {read: [/srv/dict/words]}',
-    ].join('\n'),
+    ['- id: text-count-grants', '  effect: allow', '  tools: [text.count]', '  grants: {read: [/srv/dict/words]}'].join(
+      '\n',
+    ),
   );
 });
 

@@ -97,8 +97,9 @@ class DevelopmentLoop {
   async #awaitNext(): Promise<'again' | 'other arguments' | 'leave'> {
     const { terminal } = this.#context;
     const changed = new AbortController();
-    using _watch = this.#tool.onChange(() => changed.abort());
-    using questions = new Questions(terminal);
+    using resources = new DisposableStack();
+    resources.use(this.#tool.onChange(() => changed.abort()));
+    const questions = resources.use(new Questions(terminal));
     const keys = 'Enter runs it again, e asks for other arguments, q leaves; saving it runs it again too: ';
     const typed = await questions.ask(`\n${terminal.paint('dim', keys)}`, changed.signal);
     if (changed.signal.aborted) {

@@ -28,12 +28,16 @@ export async function listTools({ category, tag, origin }: ToolListOptions, cont
   return 0;
 }
 
+const roomForOrigin = 100;
+
 function renderTools(tools: readonly ToolDescriptorJson[], { columns, paint }: Terminal): string[] {
+  const withOrigin = (origin: string): string[] => (columns < roomForOrigin ? [] : [origin]);
   const rows = tools.map(({ name = '', risk = '', origin = '', status = '', statusReason = '', description = '' }) =>
     // Why a tool cannot be called matters more than what it would do.
-    [name, risk, origin, status, firstSentence(statusReason || description)].map(makeVisibleLine),
+    [name, risk, ...withOrigin(origin), status, firstSentence(statusReason || description)].map(makeVisibleLine),
   );
-  const [header = '', ...body] = renderTable([['NAME', 'RISK', 'ORIGIN', 'STATUS', 'DESCRIPTION'], ...rows], columns);
+  const head = ['NAME', 'RISK', ...withOrigin('ORIGIN'), 'STATUS', 'DESCRIPTION'];
+  const [header = '', ...body] = renderTable([head, ...rows], columns);
   const tones = tools.map(({ status }) => toneOf(status));
   return [
     paint('dim', header),

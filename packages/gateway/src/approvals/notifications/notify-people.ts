@@ -81,6 +81,6 @@ export class PeopleNotifier {
 
   #link(what: 'approvals' | 'plans', id: string): string {
     const { settings, address } = this.#parts;
-    return `${settings.consoleUrl ?? address()}/#${what}/${id}`;
+    return `${settings.consoleUrl ?? address()}/#/${what}/${id}`;
   }
 }

@@ -21,7 +21,7 @@ import { readMeta } from './read-meta.ts';
 
 export interface CallParts extends PresentParts {
   readonly submit: Submit;
-  readonly tools: Pick<OfferedTools, 'find'>;
+  readonly tools: Pick<OfferedTools, 'canonicalName'>;
   readonly tickets: PendingTickets;
 }
 
@@ -86,7 +86,7 @@ function readCall({ tools }: CallParts, params: CallToolRequest['params'], conte
     door: peer.door,
     source: peer.source,
     ...credentialOf(peer),
-    toolName: tools.find(params.name)?.definition.name ?? params.name,
+    toolName: tools.canonicalName(params.name),
     input: canonicalJson(rawParamsOf(context)['arguments'] ?? {}),
     confirmBinding: '',
     ...(traceparent === undefined ? {} : { traceparent }),
@@ -106,7 +106,7 @@ async function submitOnTicket({ submit, tickets }: CallParts, call: Submission, 
     ...call,
     ...(kept === undefined ? {} : { approvalTaskId: kept.taskId, requestId: kept.requestId }),
   });
-  if (false) {
+  if (kept !== undefined && named === undefined && isStale(ending)) {
     tickets.forget(key);
     ending = await submit(call);
   }

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import { leaseRefusal } from '../../governance/lease.ts';
 import { matchesName } from '../../governance/name-pattern.ts';
 import type { Session } from '../../model/session.ts';
-import type { AnyTool } from '../../model/tool.ts';
+import { ConfigError } from '../../model/fault.ts';
+import type { AnyTool, ToolDefinition } from '../../model/tool.ts';
 import type { Question, Rules } from '../../model/verdict.ts';
 import { exportForMcp } from '../../registry/export-tools.ts';
 import type { McpTool } from '../../registry/export-tools.ts';
@@ -12,7 +13,7 @@ import type { Store } from '../../storage/stores.ts';
 import { withKeptResults } from './kept-results.ts';
 
 export interface OfferParts {
-  readonly registry: Pick<Registry, 'all' | 'find' | 'onChange'>;
+  readonly registry: Pick<Registry, 'all' | 'onChange'>;
   readonly store: Pick<Store, 'readMode'>;
   readonly currentRules: () => Pick<Rules, 'hash'> & {
     /** Whether some call of the tool could be let through. */
@@ -63,7 +64,7 @@ export class OfferedTools {
         session.lease.tools.some((pattern) => matchesName(pattern, tool.definition.name)) &&
         rules.mayOpen({ tool: tool.definition, principal, agent, mode, nowMs }),
     );
-    return exportForMcp(offered.map(({ definition }) => definition)).tools.map(withKeptResults);
+    return offered.flatMap(({ definition }) => exportTool(definition));
   }
 
   /** What the list depends on, besides the time of the day. Cheap: for whoever looks again and again. */
@@ -78,13 +79,22 @@ export class OfferedTools {
     return hash('sha256', JSON.stringify(this.list(session, nowMs)));
   }
 
-  /** The tool that clients know by this name; undefined when there is none. */
-  find(name: string): AnyTool | undefined {
-    const { registry } = this.#parts;
+  /** The canonical name of the tool that is listed under this one. What is not listed stays as it is, for the gate. */
+  canonicalName(name: string): string {
     this.#canonicalNames ??= new Map(
-      registry.all.map(({ definition }) => [definition.name.replaceAll('.', '_'), definition.name]),
+      this.#parts.registry.all.map(({ definition }) => [definition.name.replaceAll('.', '_'), definition.name]),
     );
-    return registry.find(this.#canonicalNames.get(name) ?? name)?.tool;
+    return this.#canonicalNames.get(name) ?? name;
+  }
+}
+
+/** A tool whose name clients would not take is left out, alone: it must not cost the others their place. */
+function exportTool(definition: ToolDefinition): readonly McpTool[] {
+  try {
+    return exportForMcp([definition]).tools.map(withKeptResults);
+  } catch (error) {
+    if (error instanceof ConfigError) return [];
+    throw error;
   }
 }
 

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readApproval, readPlan } from '../daemon/messages.ts';
+import { Inbox } from './inbox.ts';
+
+const approval = (id: string, createdAtMs: number, more: object = {}) =>
+  readApproval({ id, createdAtMs: String(createdAtMs), ...more });
+const idsOf = (inbox: Inbox): string[] => inbox.view.get().items.map(({ id }) => id);
+
+function openInbox(...ids: string[]): Inbox {
+  const inbox = new Inbox();
+  inbox.begin();
+  ids.forEach((id, at) => inbox.hear({ event: 'pending', approval: approval(id, at) }));
+  inbox.settle();
+  return inbox;
+}
+
+describe('the inbox', () => {
+  it('is loaded once everything pending was told', () => {
+    const inbox = new Inbox();
+    inbox.begin();
+    assert.equal(inbox.view.get().isLoaded, false);
+    inbox.settle();
+    assert.equal(inbox.view.get().isLoaded, true);
+  });
+
+  it('puts what arrives at the end, whatever the order of the news', () => {
+    const inbox = openInbox('a', 'b');
+    inbox.hear({ event: 'pending', approval: approval('d', 9) });
+    inbox.hear({ event: 'pending', approval: approval('c', 5) });
+    inbox.setPlans([readPlan({ id: 'p', status: 'pending', createdAtMs: '7' })]);
+    assert.deepEqual(idsOf(inbox), ['a', 'b', 'c', 'p', 'd']);
+  });
+
+  it('moves what was decided or ran out to the decided ones', () => {
+    const inbox = openInbox('a', 'b', 'c');
+    inbox.hear({ event: 'decided', approval: approval('a', 0, { status: 'approved' }) });
+    inbox.hear({ event: 'expired', approval: approval('c', 2, { status: 'expired' }) });
+    assert.deepEqual(idsOf(inbox), ['b']);
+    assert.deepEqual(
+      inbox.view.get().decided.map(({ id }) => id),
+      ['c', 'a'],
+    );
+  });
+
+  it('drops what was decided while nobody listened, and keeps the rest on the screen meanwhile', () => {
+    const inbox = openInbox('a', 'b');
+    inbox.begin();
+    inbox.hear({ event: 'pending', approval: approval('b', 1) });
+    assert.deepEqual(idsOf(inbox), ['a', 'b']);
+    inbox.settle();
+    assert.deepEqual(idsOf(inbox), ['b']);
+  });
+
+  it('knows one more run of the same request as the same item', () => {
+    const inbox = openInbox('a');
+    inbox.hear({ event: 'pending', approval: approval('a', 0, { wanted: 2 }) });
+    const [item] = inbox.view.get().items;
+    assert.equal(item?.kind === 'approval' && item.approval.wanted, 2);
+    assert.equal(inbox.view.get().items.length, 1);
+  });
+});

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { TestDaemon } from '../harness/daemon.ts';
+import type { Place } from '../harness/daemon.ts';
+import { runSallyport } from '../harness/run-sallyport.ts';
+import { newToolPlace } from './tool-place.ts';
+
+interface Check {
+  readonly name: string;
+  readonly state: 'ok' | 'warn' | 'fail';
+  readonly message: string;
+  readonly remedy?: string;
+}
+
+function openPlace(t: TestContext): Place {
+  const place = newToolPlace();
+  t.after(() => rmSync(place.folder, { recursive: true, force: true }));
+  return place;
+}
+
+function diagnose(place: Place) {
+  const { status, stdout, stderr } = runSallyport(place, ['doctor', '--json']);
+  assert.equal(stderr, '');
+  const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: Check[] };
+  const find = (name: string): Check =>
+    checks.find((check) => check.name === name) ?? assert.fail(`no check of ${name}`);
+  return { status, ok, checks, find };
+}
+
+test('doctor tries out everything that the gate needs, without a daemon', (t) => {
+  const place = openPlace(t);
+  const { status, ok, checks, find } = diagnose(place);
+  assert.deepEqual([status, ok], [0, true], JSON.stringify(checks));
+  for (const name of ['node', 'sandbox', 'limits', 'home', 'disk', 'rules']) assert.equal(find(name).state, 'ok', name);
+  assert.match(find('sandbox').message, /^bubblewrap \d/);
+  assert.equal(find('daemon').state, 'warn');
+  assert.match(find('daemon').remedy ?? '', /npm start|sallyport up/);
+  const text = runSallyport(place, ['doctor']).stdout;
+  assert.match(text, /^ok {4}node +Node \d+\./);
+  assert.match(text, /\nwarn {2}daemon +No daemon answers/);
+});
+
+test('a running daemon is asked how it is', async (t) => {
+  const daemon = await TestDaemon.start(newToolPlace());
+  t.after(() => daemon.remove());
+  const { find, status } = diagnose(daemon.place);
+  assert.equal(status, 0);
+  assert.equal(find('daemon').state, 'ok');
+  assert.match(find('daemon').message, new RegExp(`process ${daemon.process.pid}`));
+  assert.match(find('install').message, /^(advisory|separated): /);
+  assert.equal(find('home').state, 'ok', find('home').message);
+});
+
+test('rules that cannot be used fail, with the line', (t) => {
+  const place = openPlace(t);
+  writeFileSync(join(place.home, 'governance', 'tools.yaml'), 'version: 1\nrules:\n  - id: x\n    effect: perhaps\n');
+  const { status, ok, find } = diagnose(place);
+  assert.deepEqual([status, ok, find('rules').state], [4, false, 'fail']);
+  assert.match(find('rules').message, /tools\.yaml:\d+:\d+/);
+  assert.match(runSallyport(place, ['doctor']).stdout, /\nfail {2}rules [^]*\n1 of \d+ checks failed\.\n$/);
+});
+
+test('a home that others can get at fails, with the command that closes it', (t) => {
+  const place = openPlace(t);
+  const key = join(place.home, 'keys', 'audit.key');
+  mkdirSync(join(place.home, 'keys'), { mode: 0o700 });
+  writeFileSync(key, 'secret', { mode: 0o600 });
+  assert.equal(diagnose(place).find('home').state, 'ok');
+  for (const [path, closed] of [
+    [key, 0o600],
+    [join(place.home, 'keys'), 0o700],
+    [place.home, 0o700],
+  ] as const) {
+    chmodSync(path, 0o755);
+    const { find, status } = diagnose(place);
+    assert.deepEqual([status, find('home').state, find('home').remedy], [4, 'fail', `chmod -R go-rwx ${path}`]);
+    chmodSync(path, closed);
+  }
+});
