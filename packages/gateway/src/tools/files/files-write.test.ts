@@ -215,15 +215,15 @@ test('the preview of bytes that are no text shows sizes and hashes', async () =>
 test('stored content is written by its hash, whatever its size', async () => {
   using workspace = new TestWorkspace();
   const bytes = Buffer.alloc(2_500_000, 'content ');
-  const { hash } = await workspace.content.keep(Readable.from([bytes]));
-  const written = await workspace.call(filesWrite, { path: 'a.bin', content_hash: hash });
+  const { hash: stored } = await workspace.content.keep(Readable.from([bytes]));
+  const written = await workspace.call(filesWrite, { path: 'a.bin', content_hash: stored });
   assert.deepEqual([written['bytes'], written['created']], [bytes.length, true]);
   assert.ok(readFileSync(workspace.at('a.bin')).equals(bytes));
-  await workspace.call(filesWrite, { path: 'a.bin', content_hash: hash, append: true });
+  await workspace.call(filesWrite, { path: 'a.bin', content_hash: stored, append: true });
   assert.equal(readFileSync(workspace.at('a.bin')).length, 2 * bytes.length);
 
-  const effect = await workspace.preview(filesWrite, { path: 'a.bin', content_hash: hash });
-  assert.equal(effect.detail, `before: ${2 * bytes.length} bytes\nafter: stored content ${hash}\n`);
+  const effect = await workspace.preview(filesWrite, { path: 'a.bin', content_hash: stored });
+  assert.equal(effect.detail, `before: ${2 * bytes.length} bytes\nafter: stored content ${stored}\n`);
 });
 
 test('content that the caller may not use leaves the file as it was', async () => {
@@ -236,8 +236,8 @@ test('content that the caller may not use leaves the file as it was', async () =
 
 test('a write has one source: the content itself or its hash', async () => {
   using workspace = new TestWorkspace();
-  const hash = '0'.repeat(64);
-  for (const args of [{ path: 'a.txt' }, { path: 'a.txt', content: 'x', content_hash: hash }]) {
+  const zeros = '0'.repeat(64);
+  for (const args of [{ path: 'a.txt' }, { path: 'a.txt', content: 'x', content_hash: zeros }]) {
     await assert.rejects(workspace.call(filesWrite, args), endsWith('INVALID_ARGUMENTS', /not both/));
   }
 });
