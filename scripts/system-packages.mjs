@@ -11,6 +11,8 @@ const tests = [
   { package: 'gcc', file: '/usr/bin/gcc' },
   { package: 'libc6-dev', file: '/usr/include/stdlib.h' },
   { package: 'python3-minimal', file: '/usr/bin/python3' },
+  { package: 'chromium', file: '/usr/bin/chromium' },
+  { package: 'curl', file: '/usr/bin/curl' },
 ];
 const wantedFor = { start: sandbox, test: tests, bench: tests };
 
