@@ -72,6 +72,7 @@ import { version } from './version.ts';
 
 const reserveBytes = 4 * 1024 * 1024;
 const graceMs = 10_000;
+const warmUpAfterMs = 3000;
 const ignore = (): void => undefined;
 const neverAborts = new AbortController().signal;
 
@@ -277,7 +278,9 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   address = doors.address ?? '';
   const warmUp = new AbortController();
   opened.defer(() => warmUp.abort());
-  void registry.warmUp(warmUp.signal);
+  // Compiling every schema takes half a second of a core, which the first calls need more.
+  const warming = setTimeout(() => void registry.warmUp(warmUp.signal), warmUpAfterMs).unref();
+  opened.defer(() => clearTimeout(warming));
   const flushing = setInterval(() => attempts.flush(Date.now()), 1000).unref();
   opened.defer(() => clearInterval(flushing));
   await recordEvent('daemon_started');
