@@ -4,6 +4,7 @@ import { governedRead } from './governed-read.ts';
 import { measure } from './measure.ts';
 import type { Budget, Measured } from './measure.ts';
 import { rulesDecision, rulesLoading } from './rules-time.ts';
+import { spawnAgainstSrt } from './spawn-against-srt.ts';
 import { spawnCold, spawnManyCold } from './spawn-cold.ts';
 import { spawnWarm } from './spawn-warm.ts';
 import { upstreamEcho } from './upstream-echo.ts';
@@ -17,6 +18,7 @@ const budgets: readonly Budget[] = [
   spawnCold(),
   spawnManyCold(),
   spawnWarm(),
+  spawnAgainstSrt(),
   upstreamEcho('stdio'),
   upstreamEcho('http'),
 ];

@@ -14,7 +14,12 @@ const tests = [
   { package: 'chromium', file: '/usr/bin/chromium' },
   { package: 'curl', file: '/usr/bin/curl' },
 ];
-const wantedFor = { start: sandbox, test: tests, bench: tests };
+/** What the sandbox needs that the benchmarks compare ours with. */
+const comparison = [
+  { package: 'ripgrep', file: '/usr/bin/rg' },
+  { package: 'socat', file: '/usr/bin/socat' },
+];
+const wantedFor = { start: sandbox, test: tests, bench: [...tests, ...comparison] };
 
 /**
  * Installs the Debian packages that a command uses and this machine lacks, if that is possible here: as root, with apt.

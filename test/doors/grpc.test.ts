@@ -4,7 +4,7 @@ import { Metadata, status } from '@grpc/grpc-js';
 import { RpcError } from '../../packages/gateway/src/doors/rpc/rpc-error.ts';
 import { requirement } from '../requirement.ts';
 import { openEchoDoors } from './echo-doors.ts';
-import { callUnary, openGrpcClient } from './grpc-client.ts';
+import { callUnary, openGrpcClient, openServerStream } from './grpc-client.ts';
 
 const toolService = 'sallyport.v1.ToolService';
 
@@ -39,6 +39,18 @@ describe('gRPC at the doors, asked by grpc-js', () => {
         code: status.UNIMPLEMENTED,
         details: 'There is no method /sallyport.v1.OperatorService/GetStatus.',
       });
+    }
+  });
+
+  it('streams the progress and the answer of a call', async (test) => {
+    requirement('WIRE-4');
+    const { port, agentSocket } = await openEchoDoors(test, ({ name }) => `heard ${name}`);
+    for (const target of [port, agentSocket]) {
+      const client = openGrpcClient(test, toolService, target);
+      const stream = openServerStream(client, 'ExecuteToolStream', { call: { name: 'files.read' } });
+      const events = (await Array.fromAsync(stream)) as { response?: { success?: object } }[];
+      assert.equal(events.length, 1);
+      assert.partialDeepStrictEqual(events[0]?.response?.success, { output_json: 'heard files.read' });
     }
   });
 
