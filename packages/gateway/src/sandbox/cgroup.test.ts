@@ -32,10 +32,10 @@ test('version 2: limits are set in one folder, and usage is read from it', async
     assert.deepEqual(group.readUsage(), { cpuMs: 1234.567, peakMemoryBytes: 4096 });
 
     assert.equal(group.findReachedLimit(), undefined);
-    writeFileSync(at('pids.events'), 'max 3\n');
-    assert.equal(group.findReachedLimit(), 'processes');
     writeFileSync(at('memory.events'), 'low 0\nhigh 0\nmax 9\noom 1\noom_kill 1\n');
     assert.equal(group.findReachedLimit(), 'memoryBytes');
+    writeFileSync(at('pids.events'), 'max 3\n');
+    assert.equal(group.findReachedLimit(), 'processes', 'a fork bomb can reach both');
 
     writeFileSync(at('cgroup.events'), 'populated 1\nfrozen 0\n');
     writeFileSync(at('cgroup.kill'), '');

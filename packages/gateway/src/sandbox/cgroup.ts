@@ -66,15 +66,16 @@ export class Cgroup {
     return toMs(readField(join(folder, 'cpu.stat'), 'usage_usec'), 1e3);
   }
 
-  /** Which limit the kernel had to enforce. */
+  /**
+   * Which limit the kernel had to enforce. Processes first: forks that the kernel refuses fill its own memory, which
+   * counts against the group, so that a fork bomb can reach the other limit as well.
+   */
   findReachedLimit(): 'memoryBytes' | 'processes' | undefined {
     const { memory, processes } = this.#places;
-    const kills = readField(
-      join(memory.folder, memory.version === 2 ? 'memory.events' : 'memory.oom_control'),
-      'oom_kill',
-    );
-    if ((kills ?? 0) > 0) return 'memoryBytes';
-    return (readField(join(processes.folder, 'pids.events'), 'max') ?? 0) > 0 ? 'processes' : undefined;
+    const refusedForks = readField(join(processes.folder, 'pids.events'), 'max') ?? 0;
+    if (refusedForks > 0) return 'processes';
+    const events = join(memory.folder, memory.version === 2 ? 'memory.events' : 'memory.oom_control');
+    return (readField(events, 'oom_kill') ?? 0) > 0 ? 'memoryBytes' : undefined;
   }
 
   /** Kills what is in the group now and lets nothing new start in it. Call it until the group is empty. */
