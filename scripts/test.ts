@@ -13,15 +13,17 @@ const timeoutMs = 10 * 60_000;
 const { values, positionals } = parseArgs({ options: { verbose: { type: 'boolean' } }, allowPositionals: true });
 const wanted = (file: string): boolean => positionals.every((part) => file.includes(part));
 
-const folder = mkdtempSync(join(tmpdir(), 'sallyport-requirements-'));
+const folder = mkdtempSync(join(tmpdir(), 'sallyport-tests-'));
 const requirementsFile = join(folder, 'requirements');
+/** Shared by all daemons that tests start: each has a new home, and would compile everything anew. */
+const compiledFolder = join(folder, 'compiled');
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 stopOnSignals();
 
 const report = new TestReport({ verbose: values.verbose === true });
 
 async function runFiles(files: readonly string[]): Promise<void> {
-  const environment = { SALLYPORT_REQUIREMENTS_OUT: requirementsFile };
+  const environment = { SALLYPORT_REQUIREMENTS_OUT: requirementsFile, NODE_COMPILE_CACHE: compiledFolder };
   if (files.length > 0) report.addRun(await runTestProcess(files, { timeoutMs, environment }));
 }
 

@@ -49,8 +49,10 @@ export function newPlace(): Place {
 }
 
 export function environmentOf(place: Place, more: Record<string, string> = {}): Record<string, string> {
+  const compiled = process.env['NODE_COMPILE_CACHE'];
   return {
     PATH: process.env['PATH'] ?? '',
+    ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }),
     HOME: place.folder,
     SALLYPORT_HOME: place.home,
     SALLYPORT_WORKSPACE: place.workspace,
