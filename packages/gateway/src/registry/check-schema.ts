@@ -1,4 +1,3 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json, JsonObject } from '@sallyport/contract';
 import type { Violation } from '../model/refusal.ts';
@@ -6,6 +5,7 @@ import { compileForeignSchema } from './compile-foreign-schema.ts';
 import { countValues } from './count-values.ts';
 import { describeViolation } from './describe-violation.ts';
 import type { Subject } from './describe-violation.ts';
+import { loadAjv } from './load-ajv.ts';
 import { TooMuchWork, WorkMeter } from './work-meter.ts';
 
 export type { Subject } from './describe-violation.ts';
@@ -79,7 +79,7 @@ export class SchemaCheck {
   #compile(options: { readonly allErrors: boolean }): ValidateFunction {
     if (this.#meter !== undefined) return compileForeignSchema(this.#schema, this.#meter, options);
     // A fresh instance a schema: nothing that one schema declares can reach another. Formats are remarks to readers.
-    return new Ajv2020({
+    return new (loadAjv())({
       ...options,
       // The schemas are our own and a test holds them against the meta-schema; compiling that one costs 17 ms each time.
       meta: false,

@@ -1,8 +1,8 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { canonicalJson, isJsonObject } from '@sallyport/contract';
 import { compileForeignPattern } from './foreign-pattern.ts';
+import { loadAjv } from './load-ajv.ts';
 import { listSubschemas, schemaKeywords } from './schema-keywords.ts';
 import type { WorkMeter } from './work-meter.ts';
 
@@ -17,7 +17,7 @@ export function compileForeignSchema(
   meter: WorkMeter,
   options: { readonly allErrors: boolean },
 ): ValidateFunction {
-  const ajv = new Ajv2020({
+  const ajv = new (loadAjv())({
     ...options,
     meta: false,
     validateSchema: false,
