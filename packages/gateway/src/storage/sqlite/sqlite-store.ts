@@ -63,6 +63,7 @@ class SqliteStore implements stores.Store {
   readonly #select: Record<'dedupe' | 'counter' | 'intents' | 'records' | 'secrets' | 'pins', Statement>;
   readonly #sealListeners: ((reason: string) => void)[] = [];
   #nextId = 1;
+  #outgoing: ToWriter[] = [];
   #sealed: string | undefined;
   #mode: Mode;
   #closed: (() => void) | undefined;
@@ -327,9 +328,17 @@ class SqliteStore implements stores.Store {
     });
   }
 
+  /** What comes in one turn of the event loop goes over in one message: each one wakes the other thread. */
   #post(message: ToWriter): void {
+    this.#outgoing.push(message);
+    if (this.#outgoing.length === 1) setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    const messages = this.#outgoing;
+    this.#outgoing = [];
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows; a worker takes none
-    this.#worker.postMessage(message);
+    this.#worker.postMessage(messages);
   }
 
   #receive(message: FromWriter): void {

@@ -3,7 +3,7 @@ import { ConfigError } from '../../model/fault.ts';
 import type { Operation, WriterOptions, Written } from './writer.ts';
 import { Writer } from './writer.ts';
 
-/** What the store posts: an operation, or the wish to end. */
+/** What the store posts, one or more in a message: an operation, or the wish to end. */
 export type ToWriter = { readonly id: number; readonly operation: Operation } | 'close';
 
 /** What the writer posts: first whether it is ready, then a batch of answers a commit. */
@@ -64,8 +64,8 @@ function serve(open: Writer): void {
     }
   };
 
-  port.on('message', (first: ToWriter) => {
-    let pending: ToWriter[] = [first];
+  port.on('message', (first: readonly ToWriter[]) => {
+    let pending: readonly ToWriter[] = first;
     while (pending.length > 0) {
       const operations = pending.filter((message) => message !== 'close');
       const results = open.writeGroup(operations.map((message) => message.operation));
@@ -90,7 +90,7 @@ function takeWaiting(): ToWriter[] {
   while (waiting.length < largestGroup) {
     const received = receiveMessageOnPort(port);
     if (received === undefined) break;
-    waiting.push(received.message as ToWriter);
+    waiting.push(...(received.message as ToWriter[]));
   }
   return waiting;
 }
