@@ -128,6 +128,7 @@ test('a result that breaks the output schema of the tool is found', async (t) =>
 });
 
 test('a program sees what the rules grant and nothing else', async (t) => {
+  requirement('EXEC-1');
   const workshop = await ToolWorkshop.open(t);
   const data = join(workshop.folder, 'data');
   mkdirSync(data, { mode: 0o777 });

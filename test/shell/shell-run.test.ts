@@ -9,6 +9,7 @@ import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client
 import { endsWith } from '../../packages/gateway/src/tools/files/test-workspace.ts';
 import { shellRun } from '../../packages/gateway/src/tools/shell/shell-run.ts';
 import { SandboxedWorkspace } from './sandboxed-workspace.ts';
+import { requirement } from '../requirement.ts';
 
 const programs = new SpawnerClient();
 after(() => programs.close());
@@ -62,6 +63,7 @@ test('the program sees the granted folders without what the rules forbid, and no
 });
 
 test('the program can change what is granted for it and nothing else; .git is for git alone', async () => {
+  requirement('EXEC-1');
   using workspace = openWorkspace();
   workspace.put('a.txt', 'old');
   workspace.put('settled.txt', 'old');
@@ -108,6 +110,7 @@ test('the environment holds what the rules give and the caller may set', async (
 });
 
 test('there is no network unless it is asked for and granted', async () => {
+  requirement('EXEC-1');
   using workspace = openWorkspace();
   const { stdout } = await workspace.run({ command: 'ls /sys/class/net' }).catch(() => ({ stdout: '' }));
   assert.equal(stdout, '');
@@ -171,4 +174,16 @@ test('a person who is asked sees every program, where it runs and what it may re
   assert.match(fed.detail, /\nreads:\n {2}\| first\n {2}\| second\n/);
   const hostile = await shellRun.preview({ ...args, argv: ['echo', '\u202e\n'], command: undefined } as never, context);
   assert.doesNotMatch(hostile.summary + hostile.detail.replaceAll('\n', ''), /[\p{Cc}\p{Cf}]/u);
+});
+
+test('nobody is asked about a command in a folder that it would not see', async () => {
+  using workspace = openWorkspace();
+  workspace.put('inner/a.txt');
+  workspace.put('forbidden/a.txt');
+  const grants = { ...workspace.context.grants, write: [workspace.at('inner')] };
+  const ask = (cwd: string) => workspace.preview(shellRun, { command: 'true', cwd }, { grants });
+  assert.match((await ask('inner')).detail, /may change: .*inner/);
+  await assert.rejects(ask('.'), endsWith('NO_RULE_ALLOWS', /in none of the folders/));
+  const secret = { ...grants, write: [], read: ['/proc'] };
+  await assert.rejects(workspace.preview(shellRun, { command: 'true' }, { grants: secret }), endsWith('UNSAFE_PATH'));
 });

@@ -4,6 +4,7 @@ import { ProgramNotStarted } from '../../packages/gateway/src/model/program.ts';
 import type { ProgramLimits } from '../../packages/gateway/src/model/program.ts';
 import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
 import { findProcesses, finish, perl, program, shell, uniqueSeconds } from './programs.ts';
+import { requirement } from '../requirement.ts';
 
 const client = new SpawnerClient();
 after(() => client.close());
@@ -57,6 +58,7 @@ for (const [name, limit, script, limits] of reached) {
 }
 
 test('output up to the limit is passed on before the program is ended', async () => {
+  requirement('EXEC-1');
   const { stdout } = await finish(client, perl('print "x" x 65536 while 1', { limits: { outputBytes: 100_000 } }));
   assert.equal(stdout.length, 100_000);
 });

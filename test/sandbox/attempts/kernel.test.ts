@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describeAttempts } from '../gate.ts';
 import { makeExecutable } from '../make-executable.ts';
 import { assertAllFail, tryCalls } from '../try-calls.ts';
+import { requirement } from '../../requirement.ts';
 
 const newUser = 0x1000_0000;
 const allNamespaces = [0x2_0000, 0x200_0000, 0x400_0000, 0x800_0000, newUser, 0x2000_0000, 0x4000_0000];
@@ -57,6 +58,7 @@ describeAttempts((attempt) => {
   });
 
   attempt('19: no new namespaces, in any of the three ways', async (gate) => {
+    requirement('EXEC-1');
     await assertAllFail(
       gate,
       'EPERM',
@@ -131,6 +133,7 @@ describeAttempts((attempt) => {
   });
 
   attempt('the environment is exactly what the program was given', async (gate) => {
+    requirement('EXEC-1');
     const { stdout } = await gate.run({ program: { argv: ['/usr/bin/env'], environment: { LANG: 'C', A: 'b c\n' } } });
     assert.deepEqual(stdout.split('\n').sort(), [
       '',
@@ -152,6 +155,7 @@ describeAttempts((attempt) => {
   });
 
   attempt('26: bpf, perf and userfaultfd are refused', async (gate) => {
+    requirement('EXEC-1');
     await assertAllFail(gate, 'EPERM', [
       ['bpf', 0, '"\\0" x 72', 72],
       ['perf_event_open', '"\\0" x 120', 0, -1, -1, 0],

@@ -7,6 +7,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describeAttempts } from '../gate.ts';
 import { assertAllFail, tryCalls } from '../try-calls.ts';
+import { requirement } from '../../requirement.ts';
 
 const [stream, datagram, raw, sequence] = [1, 2, 3, 5];
 
@@ -31,6 +32,7 @@ async function listen(address: { readonly host: string } | { readonly path: stri
 
 describeAttempts((attempt) => {
   attempt('29: no address of the machine or of the network answers', async (gate) => {
+    requirement('EXEC-1');
     await using local = await listen({ host: '127.0.0.1' });
     await using everywhere = await listen({ host: '0.0.0.0' });
     const own = Object.values(networkInterfaces())

@@ -26,12 +26,14 @@ const exchangeForEver = `my ($a, $b) = @ARGV; my $exchange = 2; while (1) {
 
 describeAttempts((attempt) => {
   attempt('a program that may see a file sees it, so that the other attempts mean something', async (gate) => {
+    requirement('EXEC-1');
     const mounts = [{ source: gate.outside, target: gate.outside, access: 'read' as const }];
     const { stdout } = await gate.shell(`cat ${gate.secretFile}`, { mounts, workingDirectory: '/tmp' });
     assert.equal(stdout, gate.secret);
   });
 
   attempt('1: passwords, keys and the files of the daemon are not there', async (gate) => {
+    requirement('EXEC-1');
     const printed = await tryEach(gate, [
       'cat /etc/shadow',
       'cat /root/.ssh/id_ed25519',
