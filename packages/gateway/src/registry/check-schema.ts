@@ -3,9 +3,9 @@ import type { Json, JsonObject } from '@sallyport/contract';
 import type { Violation } from '../model/refusal.ts';
 import { compileForeignSchema } from './compile-foreign-schema.ts';
 import { countValues } from './count-values.ts';
+import { createAjv } from './create-ajv.ts';
 import { describeViolation } from './describe-violation.ts';
 import type { Subject } from './describe-violation.ts';
-import { loadAjv } from './load-ajv.ts';
 import { TooMuchWork, WorkMeter } from './work-meter.ts';
 
 export type { Subject } from './describe-violation.ts';
@@ -78,17 +78,6 @@ export class SchemaCheck {
 
   #compile(options: { readonly allErrors: boolean }): ValidateFunction {
     if (this.#meter !== undefined) return compileForeignSchema(this.#schema, this.#meter, options);
-    // A fresh instance a schema: nothing that one schema declares can reach another. Formats are remarks to readers.
-    return new (loadAjv())({
-      ...options,
-      // The schemas are our own and a test holds them against the meta-schema; compiling that one costs 17 ms each time.
-      meta: false,
-      validateSchema: false,
-      useDefaults: true,
-      strict: false,
-      validateFormats: false,
-      verbose: true,
-      ownProperties: true,
-    }).compile(this.#schema);
+    return createAjv(options).compile(this.#schema);
   }
 }

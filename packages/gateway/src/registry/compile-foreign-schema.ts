@@ -1,8 +1,8 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { canonicalJson, isJsonObject } from '@sallyport/contract';
+import { createAjv } from './create-ajv.ts';
 import { compileForeignPattern } from './foreign-pattern.ts';
-import { loadAjv } from './load-ajv.ts';
 import { listSubschemas, schemaKeywords } from './schema-keywords.ts';
 import type { WorkMeter } from './work-meter.ts';
 
@@ -17,15 +17,8 @@ export function compileForeignSchema(
   meter: WorkMeter,
   options: { readonly allErrors: boolean },
 ): ValidateFunction {
-  const ajv = new (loadAjv())({
+  const ajv = createAjv({
     ...options,
-    meta: false,
-    validateSchema: false,
-    useDefaults: true,
-    strict: false,
-    validateFormats: false,
-    verbose: true,
-    ownProperties: true,
     // A part that is referred to a thousand times is compiled once.
     inlineRefs: false,
     code: { regExp: meteredPatterns(meter) },
