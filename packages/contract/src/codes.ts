@@ -182,6 +182,11 @@ export const codes = {
   DISK_FULL: error('resource_exhaustion', 'resource_exhausted', 'There is no space left for the result.'),
   TIMEOUT: error('timeout', 'deadline_exceeded', 'The call took longer than its limit.'),
   CANCELLED: error('execution_error', 'canceled', 'The caller cancelled the call.'),
+  EFFECT_UNKNOWN: error(
+    'execution_error',
+    'aborted',
+    'The call was stopped while it reached beyond this machine; whether its effect happened is not known.',
+  ),
   CPU_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program used all the CPU time it may use.'),
   MEMORY_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program used all the memory it may use.'),
   PROCESS_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program started too many processes.'),
@@ -198,6 +203,11 @@ export const codes = {
     'The upstream server cannot be reached, or went away while the call ran; then what it had done is not known.',
   ),
   EXECUTION_ERROR: error('execution_error', 'unknown', 'The tool failed.'),
+  STEP_FAILED: error(
+    'execution_error',
+    'failed_precondition',
+    'A step of the pipeline failed or was refused; the message names it. What the steps before it did remains.',
+  ),
   INVALID_RESULT: error('execution_error', 'internal', 'The result violates the output schema of the tool.'),
 
   // Our own faults

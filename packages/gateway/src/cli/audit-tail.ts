@@ -68,7 +68,8 @@ export function renderRecord(
   ].join(gap);
   const duration = payload.duration_ms === undefined ? '' : `${gap}${payload.duration_ms} ms`;
   const used = textWidth([time, padText('', widths.word), who, ''].join(gap)) + duration.length;
-  const said = truncateText(makeVisibleLine(explain(record, payload)), Math.max(12, terminal.columns - used));
+  const what = [explain(record, payload), explainStep(payload)].filter((text) => text !== '').join(' ');
+  const said = truncateText(makeVisibleLine(what), Math.max(12, terminal.columns - used));
   const start = [terminal.paint('dim', time), terminal.paint(tone, padText(word, widths.word)), who].join(gap);
   return `${start}${gap}${said}${duration}`.trimEnd();
 }
@@ -99,4 +100,9 @@ function explain(record: AuditRecordJson, payload: RecordPayload): string {
   if (error !== undefined) return [error.code, error.message].filter(Boolean).join(': ');
   if (fault !== undefined) return `fault in ${fault.stage ?? 'the gate'}`;
   return summary ?? event ?? '';
+}
+
+/** Its parent by the end of its id, which differs more than the beginning; `--json` has all of it. */
+function explainStep({ step, parent_call_id: parent }: RecordPayload): string {
+  return step === undefined || parent === undefined ? '' : `[step ${step} of …${parent.slice(-12)}]`;
 }

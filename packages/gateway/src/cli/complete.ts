@@ -128,6 +128,6 @@ async function askDaemon(
   }
   const { tools = [] } = await client.listTools({});
   return tools
-    .filter(({ origin = '' }) => kind === 'tool' || ['executable', 'configured'].includes(origin))
+    .filter(({ origin = '' }) => kind === 'tool' || ['executable', 'configured', 'pipeline'].includes(origin))
     .map(({ name = '', description = '' }) => ({ word: name, meaning: description.split('\n', 1)[0] ?? '' }));
 }

@@ -43,7 +43,8 @@ export async function openDevelopedTool(
   }
   const reference = isWithin(toolsFolder, path) && existsSync(path) ? nameOf(path) : what;
   const { file = '', origin } = await readStanding(parseToolReference(reference), step);
-  const own = join(toolsFolder, ...(origin === 'configured' ? [file] : ['bin', file]));
+  const isInYaml = origin === 'configured' || origin === 'pipeline';
+  const own = join(toolsFolder, ...(isInYaml ? [file] : ['bin', file]));
   const load = async () => {
     const standing = await readStanding(parseToolReference(reference), step);
     return accept(standing, () => acceptStanding(standing, step));

@@ -82,6 +82,7 @@ export function renderDeclaration(standing: ToolStanding, { columns, paint }: Te
     ['status', reason === '' ? status : `${status}: ${reason}`],
     ['file', file === '' ? '' : `${file}, sha256 ${sha256.slice(0, 16)}…`],
     ['command', asTexts(definition['command']).join(' ')],
+    ['steps', spellSteps(definition['steps'])],
     ['arguments', spellArguments(asFields(definition['input_schema']))],
     ['asks for', spellRequests(asked)],
     ['says', spellProperties(asked)],
@@ -109,6 +110,16 @@ function spellArguments(schema: Fields): string {
     ({ name, type, need }) => `${name} (${[type, need].filter((word) => word !== '').join(', ')})`,
   );
   return rows.length === 0 ? 'any object' : rows.join('\n');
+}
+
+/** Those of a pipeline, as they are written. */
+function spellSteps(steps: unknown): string {
+  const lines = (Array.isArray(steps) ? steps : []).map(asFields).map((step) => {
+    const { id, tool, arguments: args = {}, continue: goesOn } = step;
+    const note = goesOn === true ? ' (goes on if this fails)' : '';
+    return `${String(id)}: ${String(tool)} ${JSON.stringify(args)}${note}`;
+  });
+  return lines.join('\n');
 }
 
 /** What it gets only where a rule grants it. */

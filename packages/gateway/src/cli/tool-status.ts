@@ -94,7 +94,7 @@ async function showOne(
   const reference = parseToolReference(text);
   const { name } = reference;
   const builtIn = known.find((tool) => tool.name === name || tool.aliases?.includes(name));
-  const isInstalled = builtIn === undefined || ['executable', 'configured'].includes(builtIn.origin ?? '');
+  const isInstalled = builtIn === undefined || ['executable', 'configured', 'pipeline'].includes(builtIn.origin ?? '');
   const standing = isInstalled ? await readStanding(reference, step) : undefined;
   const canonical = standing?.name ?? builtIn?.name ?? name;
   const counted = metrics.get(canonical);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
+import type { Chained } from '../model/call.ts';
 import { refuse } from '../model/refusal.ts';
 import type { Rules } from '../model/verdict.ts';
 import {
@@ -10,6 +11,7 @@ import {
   callOf,
   judgedAs,
   leaseOf,
+  parentOf,
   rulesOf,
   sessionOf,
   still,
@@ -20,7 +22,8 @@ import { createToolContexts } from './tool-context.ts';
 
 function open(rules = rulesOf(), verdict = allow, lease = leaseOf()) {
   const facts = { ...callOf(), ...argumentsOf(), ...judgedAs(verdict, rules), session: sessionOf(), tool: toolOf() };
-  return createToolContexts(contextParts)({ ...facts, lease, standing: {}, mode: 'ALERT' }, still);
+  const traceId = parentOf().traceId;
+  return createToolContexts(contextParts)({ ...facts, traceId, lease, standing: {}, mode: 'ALERT' }, still);
 }
 
 test('a tool knows its session, its folder and its signal', () => {
@@ -102,4 +105,15 @@ test('each call has its own before-images', () => {
   one.context.keepBeforeImage({ path: '/workspace/a', kind: 'absent' });
   assert.deepEqual(one.beforeImages, [{ path: '/workspace/a', kind: 'absent' }]);
   assert.deepEqual(other.beforeImages, []);
+});
+
+test('a tool knows what a step of its call would name, and how deep it is', () => {
+  const facts = { ...callOf(), ...argumentsOf(), ...judgedAs(allow), session: sessionOf(), tool: toolOf() };
+  const call = { ...facts, traceId: 'ab'.repeat(16), lease: leaseOf(), standing: {}, mode: 'NORMAL' as const };
+  const parentIn = (step?: Chained['step']) =>
+    createToolContexts(contextParts)({ ...call, step }, still).context.asParent;
+  const { callId, door, source, taskId, correlationId } = call;
+  const own = { callId, sessionId: sessionOf().id, traceId: call.traceId, door, source, taskId, correlationId };
+  assert.deepEqual(parentIn(), { ...own, depth: 0 });
+  assert.deepEqual(parentIn({ id: 'read', parent: parentOf({ depth: 2 }) }), { ...own, depth: 3 });
 });

@@ -1,10 +1,10 @@
 import { coversPath } from '../governance/lease.ts';
-import type { ArgumentsChecked, Begun, Judged, Leased, ModeRead, Opened, Permitted, Resolved } from '../model/call.ts';
+import type * as facts from '../model/call.ts';
 import type { ProgramRunner } from '../model/program.ts';
 import { refuse } from '../model/refusal.ts';
 import type { SecretGrant, SecretUse } from '../model/secret-grant.ts';
 import type { Lease, Session } from '../model/session.ts';
-import type { BeforeImage, ContentAccess, PathJudge, ToolContext, ToolUsage } from '../model/tool.ts';
+import type { Asking, BeforeImage, ContentAccess, PathJudge, ToolContext, ToolUsage } from '../model/tool.ts';
 import { noGrants } from '../model/verdict.ts';
 import { narrowGrants } from './narrow-grants.ts';
 
@@ -18,10 +18,19 @@ export interface ObservedContext {
 /** Far above anything real, and sums of it still fit into a column. */
 const largestMeasure = 2 ** 50;
 
-export type ToolContextFactory = (
-  call: Begun & Opened & Resolved & ArgumentsChecked & Leased & Permitted & ModeRead & Judged,
-  signal: AbortSignal,
-) => ObservedContext;
+/** What a context is made from. */
+export type ContextFacts = facts.Begun &
+  facts.Chained &
+  facts.Decoded &
+  facts.Opened &
+  facts.Resolved &
+  facts.ArgumentsChecked &
+  facts.Leased &
+  facts.Permitted &
+  facts.ModeRead &
+  facts.Judged;
+
+export type ToolContextFactory = (call: ContextFacts, signal: AbortSignal) => ObservedContext;
 
 export interface ToolContextParts {
   readonly trashFolder: string;
@@ -44,6 +53,7 @@ export function createToolContexts({ trashFolder, programs, content, secrets }: 
     const context: ToolContext = {
       session,
       callId: call.callId,
+      asParent: describeParent(call),
       workingDirectory: session.workingDirectory,
       signal,
       paths: narrowPaths(
@@ -71,9 +81,26 @@ export function createToolContexts({ trashFolder, programs, content, secrets }: 
       countUsage: (more) => {
         usage = addUsage(usage, more);
       },
+      asking: openAsking(call),
     };
     return { context, beforeImages, usage: () => usage };
   };
+}
+
+/** The rules and the mode are those of the call. What the session did before is not looked at: rules that do, allow nothing. */
+function openAsking({ rules, session, mode, standing, askCaller }: ContextFacts): Asking {
+  const { principal, agent } = session;
+  return {
+    judge: (tool, args, resources) =>
+      rules.judge({ tool, principal, agent, mode, resources, arguments: args, nowMs: Date.now(), ...standing }),
+    ...(askCaller === undefined ? {} : { askCaller }),
+  };
+}
+
+function describeParent(call: ContextFacts): facts.ParentCall {
+  const { callId, session, traceId, door, source, taskId, correlationId, step } = call;
+  const depth = step === undefined ? 0 : step.parent.depth + 1;
+  return { callId, sessionId: session.id, traceId, door, source, taskId, correlationId, depth };
 }
 
 /** What a tool really opened must lie in the lease as well. */

@@ -104,6 +104,7 @@ export class YamlReader {
       return this.note(node, `${what} must be text; put it in quotes if it looks like a number`);
     if (value.trim() === '') return this.note(node, `${what} is empty`);
     if (value.length > maxLength) return this.note(node, `${what} is longer than ${maxLength} characters`);
+    if (!value.isWellFormed()) return this.note(node, `${what} is not valid Unicode`);
     return value;
   }
 

@@ -3,7 +3,7 @@ import type { ConsentUse } from './approval.ts';
 import type { Organisation, Standing } from './organisation.ts';
 import type { Violation } from './refusal.ts';
 import type { Lease, Mode, Session } from './session.ts';
-import type { AnyTool, BeforeImage, Progress, Resources, ToolFailure, ToolUsage } from './tool.ts';
+import type { AnyTool, AskCaller, BeforeImage, Progress, Resources, ToolFailure, ToolUsage } from './tool.ts';
 import type { Rules, Verdict } from './verdict.ts';
 
 export const doors = ['operator-socket', 'agent-socket', 'tcp'] as const;
@@ -45,6 +45,8 @@ export interface Received {
   readonly signal: AbortSignal;
   /** Hears how the work goes on, already without secrets. Absent: the caller did not ask. */
   readonly onProgress?: (progress: Progress) => void;
+  /** Asks the caller on behalf of the tool, without secrets. Absent: the caller answers no questions. */
+  readonly askCaller?: AskCaller;
 }
 
 /** Facts, in the order in which the stages add them. */
@@ -52,6 +54,20 @@ export interface Begun extends Received {
   /** UUID version 7, ours. */
   readonly callId: string;
   readonly startedAtMs: number;
+}
+
+/** A call as a step of it names it. Made by the gate for each call that runs; no door takes one from a caller. */
+export interface ParentCall extends Pick<Received, 'door' | 'source' | 'taskId' | 'correlationId'> {
+  readonly callId: string;
+  readonly sessionId: string;
+  readonly traceId: string;
+  /** How many calls it is inside of. 0: it came through a door. */
+  readonly depth: number;
+}
+
+export interface Chained {
+  /** Which step of which call this one is. Absent: it came through a door. */
+  readonly step?: { readonly id: string; readonly parent: ParentCall } | undefined;
 }
 
 export interface Decoded {

@@ -56,5 +56,5 @@ export class AcceptedDefinitions {
 }
 
 function isOrigin(origin: unknown): origin is ToolOffer['origin'] {
-  return origin === 'executable' || origin === 'configured' || origin === 'upstream';
+  return origin === 'executable' || origin === 'configured' || origin === 'pipeline' || origin === 'upstream';
 }

@@ -26,7 +26,7 @@ const defaultTimeoutMs = 5 * 60_000;
  */
 export function defineForeignTool(
   description: NamedDescription,
-  origin: 'executable' | 'configured' | 'upstream',
+  origin: 'executable' | 'configured' | 'pipeline' | 'upstream',
   options: { readonly assigned?: AssignedProperties; readonly isSchemaKnown?: boolean } = {},
 ): ToolDefinition {
   const { assigned = {}, isSchemaKnown = true } = options;

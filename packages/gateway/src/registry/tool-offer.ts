@@ -5,7 +5,7 @@ import type { SkippedFile } from './find-tool-files.ts';
 
 /** A tool that somebody put there. Whether it may be called is decided elsewhere. */
 export interface ToolOffer {
-  readonly origin: 'executable' | 'configured' | 'upstream';
+  readonly origin: 'executable' | 'configured' | 'pipeline' | 'upstream';
   /** Where it comes from, for people. */
   readonly file: string;
   readonly tool: AnyTool;

@@ -56,3 +56,12 @@ test('whoever runs the gate does not queue behind the calls of agents', async ()
   assertPassed(taken).releaseTurn();
   assert.equal(turnstile.running, 0);
 });
+
+test('a pipeline takes no place: its steps do, one at a time', async () => {
+  const turnstile = new Turnstile(() => ({ maxRunning: 1, maxRunningPerSession: 1 }));
+  const stage = awaitTurn(turnstile);
+  const pipeline = { ...callOf(), session: sessionOf(), tool: toolOf({ origin: 'pipeline' }) };
+  for (let at = 0; at < 3; at++) assertPassed(await stage.run(pipeline, clock));
+  assert.equal(turnstile.running, 0);
+  assertPassed(await turns(turnstile)()).releaseTurn();
+});

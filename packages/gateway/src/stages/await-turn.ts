@@ -10,6 +10,8 @@ export function awaitTurn(turnstile: Turnstile): Stage<Begun & Opened & Resolved
     run: async ({ session, tool, signal }) => {
       // Whoever runs the gate does not queue behind what may be the trouble.
       if (tool.definition.audience === 'operator') return { releaseTurn: () => undefined };
+      // Each step of a pipeline takes a place. One that held a place itself would keep its own steps waiting for ever.
+      if (tool.definition.origin === 'pipeline') return { releaseTurn: () => undefined };
       const taken = turnstile.take(session.id, signal);
       const releaseTurn = taken instanceof Promise ? await taken : taken;
       if (releaseTurn !== undefined) return { releaseTurn };

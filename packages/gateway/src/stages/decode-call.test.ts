@@ -6,7 +6,7 @@ import type { Begun, Decoded } from '../model/call.ts';
 import { isRefusal } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import { decodeCall } from './decode-call.ts';
-import { assertPassed, assertRefused, callOf, clock } from './facts.test-kit.ts';
+import { assertPassed, assertRefused, callOf, clock, parentOf } from './facts.test-kit.ts';
 
 const decode = (more: Partial<Begun>) => decodeCall.run(callOf(more), clock) as Decoded | Refusal;
 
@@ -103,6 +103,12 @@ test('a valid traceparent continues its trace', () => {
   ]) {
     assert.equal(assertPassed(decode({ traceparent })).traceId, traceId, traceparent);
   }
+});
+
+test('a step is in the trace of its parent', () => {
+  const step = { id: 'read', parent: parentOf() };
+  const call = { ...callOf({ traceparent: `00-${'ab'.repeat(16)}-${parentId}-01` }), step };
+  assert.equal(assertPassed(decodeCall.run(call, clock) as Decoded).traceId, parentOf().traceId);
 });
 
 test('a traceparent that is not valid begins a new trace', () => {

@@ -1,5 +1,5 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
-import type { Begun, Decoded } from '../model/call.ts';
+import type { Begun, Chained, Decoded } from '../model/call.ts';
 import { refuse } from '../model/refusal.ts';
 import type { Violation } from '../model/refusal.ts';
 import type { Stage } from '../pipeline/stage.ts';
@@ -8,7 +8,7 @@ const longestIdentifierBytes = 256;
 const longestTimeoutMs = 3_600_000;
 
 /** Reads the shape of the call, its identifiers and its trace. What costs more waits until the caller is known. */
-export const decodeCall: Stage<Begun, Decoded> = {
+export const decodeCall: Stage<Begun & Chained, Decoded> = {
   name: 'decode-call',
   run: (call) => {
     const violations = checkShape(call);
@@ -21,31 +21,19 @@ export const decodeCall: Stage<Begun, Decoded> = {
     }
     return {
       requestId: call.requestId === '' ? randomUUIDv7() : call.requestId,
-      traceId: readTraceId(call.traceparent) ?? randomUUID().replaceAll('-', ''),
+      traceId: call.step?.parent.traceId ?? readTraceId(call.traceparent) ?? randomUUID().replaceAll('-', ''),
     };
   },
 };
 
 function checkShape(call: Begun): Violation[] {
   const violations: Violation[] = [];
-  const identifiers = {
-    name: call.toolName,
-    request_id: call.requestId,
-    dedupe_key: call.dedupeKey,
-    'context.task_id': call.taskId,
-    'context.correlation_id': call.correlationId,
-    confirm_binding: call.confirmBinding,
-  };
-  for (const [field, value] of Object.entries(identifiers)) {
-    if (value.length > longestIdentifierBytes || Buffer.byteLength(value) > longestIdentifierBytes) {
-      violations.push({
-        field,
-        rule: 'max_length',
-        message: `${field} is longer than ${longestIdentifierBytes} bytes`,
-      });
-    }
-    if (!value.isWellFormed()) violations.push({ field, rule: 'utf8', message: `${field} is not valid Unicode` });
-  }
+  checkIdentifier(violations, 'name', call.toolName);
+  checkIdentifier(violations, 'request_id', call.requestId);
+  checkIdentifier(violations, 'dedupe_key', call.dedupeKey);
+  checkIdentifier(violations, 'context.task_id', call.taskId);
+  checkIdentifier(violations, 'context.correlation_id', call.correlationId);
+  checkIdentifier(violations, 'confirm_binding', call.confirmBinding);
   if (call.toolName === '') violations.push({ field: 'name', rule: 'required', message: 'name is required' });
   const { timeoutMs } = call;
   if (timeoutMs > longestTimeoutMs) {
@@ -58,6 +46,13 @@ function checkShape(call: Begun): Violation[] {
     violations.push({ field: 'timeout_ms', rule: 'min', message: 'timeout_ms is not a whole number of milliseconds' });
   }
   return violations;
+}
+
+function checkIdentifier(violations: Violation[], field: string, value: string): void {
+  if (value.length > longestIdentifierBytes || Buffer.byteLength(value) > longestIdentifierBytes) {
+    violations.push({ field, rule: 'max_length', message: `${field} is longer than ${longestIdentifierBytes} bytes` });
+  }
+  if (!value.isWellFormed()) violations.push({ field, rule: 'utf8', message: `${field} is not valid Unicode` });
 }
 
 const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;

@@ -6,7 +6,7 @@ import { doors } from '../model/call.ts';
 import type { Begun, Opened } from '../model/call.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { Session } from '../model/session.ts';
-import { assertPassed, assertRefused, callOf, clock, nowMs, operator, sessionOf } from './facts.test-kit.ts';
+import { assertPassed, assertRefused, callOf, clock, nowMs, operator, parentOf, sessionOf } from './facts.test-kit.ts';
 import { openSession } from './open-session.ts';
 import { createTestSession, openTestStore } from './store.test-kit.ts';
 
@@ -14,7 +14,10 @@ const token = 'sp_token';
 
 function open(session: Session, more: Partial<Begun> = {}): Opened | Refusal {
   const sessions = new Map([[hash('sha256', token), session]]);
-  const stage = openSession({ findSessionByToken: (tokenSha256) => sessions.get(tokenSha256) });
+  const stage = openSession({
+    findSessionByToken: (tokenSha256) => sessions.get(tokenSha256),
+    findStanding: () => undefined,
+  });
   return stage.run(callOf({ credential: token, ...more }), clock) as Opened | Refusal;
 }
 
@@ -27,7 +30,7 @@ test('a token opens its session', () => {
 test('no token, an empty one, an unknown one and the hash of a token all get the same answer', () => {
   requirement('PERM-1');
   const { credential: _, ...without } = callOf({ credential: token });
-  const stage = openSession({ findSessionByToken: () => undefined });
+  const stage = openSession({ findSessionByToken: () => undefined, findStanding: () => sessionOf() });
   const answers = [
     stage.run(without, clock) as Refusal,
     open(sessionOf(), { credential: '' }),
@@ -88,4 +91,18 @@ test('what the store has ended is refused at the next call', async (t) => {
   assert.equal(assertPassed(stage.run(call, clock) as Opened | Refusal).session.id, session.id);
   await store.endSession(session.id);
   assertRefused(stage.run(call, clock), { code: 'SESSION_ENDED', rule: 'session', remedy: newSession });
+});
+
+test('a step is the call of its parent, as the session of that is now', async (t) => {
+  const store = await openTestStore(t);
+  const session = await createTestSession(store);
+  const stage = openSession(store);
+  const run = (sessionId: string) => {
+    const step = { id: 'read', parent: parentOf({ sessionId }) };
+    return stage.run({ ...callOf(), step }, clock) as Opened | Refusal;
+  };
+  assert.equal(assertPassed(run(session.id)).session.id, session.id);
+  assertRefused(run('nobody'), { code: 'SESSION_ENDED', rule: 'session', remedy: newSession });
+  await store.endSession(session.id);
+  assertRefused(run(session.id), { code: 'SESSION_ENDED', rule: 'session', remedy: newSession });
 });

@@ -1,20 +1,33 @@
 import { hash } from 'node:crypto';
-import type { Begun, Door, Opened } from '../model/call.ts';
+import type { Begun, Chained, Door, Opened } from '../model/call.ts';
 import { refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { Session } from '../model/session.ts';
 import type { Stage } from '../pipeline/stage.ts';
 import type { Store } from '../storage/stores.ts';
 
-/** Finds the session behind the credential. Reaching a door grants nothing. */
-export function openSession(store: Pick<Store, 'findSessionByToken'>): Stage<Begun, Opened> {
+/** Finds the session behind the credential, or that of the call this one is a step of. Reaching a door grants nothing. */
+export function openSession(store: Pick<Store, 'findSessionByToken' | 'findStanding'>): Stage<Begun & Chained, Opened> {
   return {
     name: 'open-session',
     run: (call, context) => {
-      const found = authenticate(store, call, context.nowMs());
+      const { step } = call;
+      const nowMs = context.nowMs();
+      const found = step === undefined ? authenticate(store, call, nowMs) : reopen(store, step.parent.sessionId, nowMs);
       return 'kind' in found ? found : { session: found };
     },
   };
+}
+
+/** Read anew for every step: its token is kept nowhere, and the session may have ended since the step before. */
+function reopen(store: Pick<Store, 'findStanding'>, sessionId: string, nowMs: number): Session | Refusal {
+  const session = store.findStanding(sessionId);
+  if (session === undefined) {
+    return refuse('SESSION_ENDED', 'session', 'The session is gone.', {
+      remedy: 'Ask the operator for a new session.',
+    });
+  }
+  return sessionRefusal(session, nowMs) ?? session;
 }
 
 /** The session of a credential, at a door, now; or why not. Unknown and absent credentials answer alike. */

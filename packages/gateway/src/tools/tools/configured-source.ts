@@ -7,6 +7,7 @@ import { programTool, readJson, readText } from '../../executors/program-tool.ts
 import { readSourceFile } from '../../governance/rule-files.ts';
 import { readYaml } from '../../governance/read-yaml.ts';
 import { joinWords } from '../../governance/shell-words.ts';
+import type { Position } from '../../governance/rule.ts';
 import { YamlReader } from '../../governance/yaml-reader.ts';
 import type { AssignedProperties } from '../../registry/define-foreign-tool.ts';
 import { defineForeignTool, detailOf } from '../../registry/define-foreign-tool.ts';
@@ -14,21 +15,34 @@ import type { SkippedFile } from '../../registry/find-tool-files.ts';
 import { hashDefinition } from '../../registry/hash-definition.ts';
 import type { PlacedProgram } from '../../registry/place-program.ts';
 import type { OfferedTools, ToolOffer, ToolSource } from '../../registry/tool-offer.ts';
+import { findMisnested } from '../pipelines/find-misnested.ts';
+import { mostNested } from '../pipelines/pipeline.ts';
+import type { Pipeline } from '../pipelines/pipeline.ts';
+import { offerPipeline } from '../pipelines/pipeline-tool.ts';
+import type { PipelineParts } from '../pipelines/pipeline-tool.ts';
 import { resolveProgram } from '../shell/resolve-program.ts';
 import { fillTemplate } from './command-template.ts';
 import { readConfiguredTools } from './read-configured-tools.ts';
 import type { ConfiguredTool } from './read-configured-tools.ts';
 
 /**
- * Tools that stand in YAML files: a command with places for arguments, never a line for a shell. The files may also
- * assign properties to tools from elsewhere. A tool with a mistake is left out, and the mistake told with its line.
+ * Tools that stand in YAML files: a command with places for arguments, never a line for a shell, or a pipeline of other
+ * tools. The files may also assign properties to tools from elsewhere. A tool with a mistake is left out, and the mistake told with its line.
  */
 export class ConfiguredSource implements ToolSource {
   readonly #folder: string;
+  readonly #pipelineParts: PipelineParts;
   #assigned: ReadonlyMap<string, AssignedProperties> = new Map();
+  #hasPipelines = false;
 
-  constructor(folder: string) {
+  constructor(folder: string, pipelineParts: PipelineParts) {
     this.#folder = folder;
+    this.#pipelineParts = pipelineParts;
+  }
+
+  /** Whether what is listed depends on which other tools there are. */
+  get hasPipelines(): boolean {
+    return this.#hasPipelines;
   }
 
   /** What the files say about a tool, as of the last `list`. */
@@ -40,20 +54,38 @@ export class ConfiguredSource implements ToolSource {
     const files = readdirSync(this.#folder).filter((name) => /^[^.].*\.ya?ml$/.test(name));
     const offers: ToolOffer[] = [];
     const skipped: SkippedFile[] = [];
+    const pipelines: FiledPipeline[] = [];
     const assigned = new Map<string, AssignedProperties>();
+    const skip = (file: string, { line, column }: Position, message: string): void =>
+      void skipped.push({ file, reason: `line ${line}, column ${column}: ${message}` });
     for (const file of files.sort()) {
       const source = readYaml(readSourceFile(join(this.#folder, file)));
       const reader = new YamlReader(source);
-      const contents = source.root && readConfiguredTools(source.root, reader);
+      const read = source.root && readConfiguredTools(source.root, reader, this.#pipelineParts.find);
+      // A key that stands twice may be in any of its entries.
+      const contents = source.problems.length === 0 ? read : undefined;
       offers.push(...(contents?.tools ?? []).map((tool) => offerConfigured(tool, file)));
+      pipelines.push(...(contents?.pipelines ?? []).map((pipeline) => ({ ...pipeline, file })));
       for (const { tool, assigned: properties } of contents?.assignments ?? []) assigned.set(tool, properties);
-      for (const { line, column, message } of [...source.problems, ...reader.problems]) {
-        skipped.push({ file, reason: `line ${line}, column ${column}: ${message}` });
-      }
+      for (const problem of [...source.problems, ...reader.problems]) skip(file, problem, problem.message);
+    }
+    const misnested = new Set(findMisnested(pipelines));
+    for (const pipeline of pipelines) {
+      if (misnested.has(pipeline)) skip(pipeline.file, pipeline.at, explainMisnested(pipeline));
+      else offers.push(offerPipeline(pipeline, pipeline.file, this.#pipelineParts));
     }
     this.#assigned = assigned;
+    this.#hasPipelines = pipelines.length > 0;
     return Promise.resolve({ offers, skipped, isUnsettled: false });
   };
+}
+
+interface FiledPipeline extends Pipeline {
+  readonly file: string;
+}
+
+function explainMisnested({ description: { name } }: Pipeline): string {
+  return `the steps of ${name} go in a circle, or through more than ${mostNested} pipelines inside one another`;
 }
 
 function offerConfigured(tool: ConfiguredTool, file: string): ToolOffer {

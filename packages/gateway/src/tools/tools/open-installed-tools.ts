@@ -10,6 +10,7 @@ import { InstalledTools } from '../../registry/installed-tools.ts';
 import type { InstalledToolsOptions } from '../../registry/installed-tools.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { ToolStore } from '../../registry/tool-store.ts';
+import type { SubmitStep } from '../pipelines/submit-step.ts';
 import { ConfiguredSource } from './configured-source.ts';
 import { executableSource } from './executable-source.ts';
 import { inspectProgramIn } from './inspect-program.ts';
@@ -27,6 +28,8 @@ export interface OpenToolsOptions extends Pick<InstalledToolsOptions, 'pins' | '
   /** The package for programs in Node. Absent: none. */
   readonly sdk?: string;
   readonly recordSchemaRun: (run: SchemaRun) => void;
+  /** How pipelines call their steps. Nothing else that is installed can call a tool. */
+  readonly submitStep: SubmitStep;
   /** Looking at the folders failed. It is tried again. */
   readonly onError: (error: unknown) => void;
 }
@@ -47,7 +50,10 @@ export async function openInstalledTools(options: OpenToolsOptions): Promise<Ope
   const store = await ToolStore.open(storeFolder);
   const cache = await DescriptionCache.open(join(folder, 'cache'));
   const accepted = new AcceptedDefinitions(join(folder, 'accepted'));
-  const configured = new ConfiguredSource(folder);
+  const configured = new ConfiguredSource(folder, {
+    find: (name) => registry.find(name)?.tool.definition,
+    submitStep: options.submitStep,
+  });
   const drafts = join(folder, 'drafts');
   await rm(drafts, { recursive: true, force: true });
   const programSource = {
@@ -67,6 +73,10 @@ export async function openInstalledTools(options: OpenToolsOptions): Promise<Ope
   };
   let watch: FolderWatch | undefined;
   let isClosed = false;
+  // A pipeline counts as the worst of its steps, so it is looked at again when their tools come, go or change.
+  const stopListening = registry.onChange(() => {
+    if (configured.hasPipelines && !isClosed) installed.refresh().catch(onError);
+  });
   return {
     installed,
     administration: toolTools({
@@ -88,6 +98,7 @@ export async function openInstalledTools(options: OpenToolsOptions): Promise<Ope
     },
     close: async () => {
       isClosed = true;
+      stopListening();
       watch?.close();
       await installed.close();
     },

@@ -1,16 +1,15 @@
 import type { Node } from 'yaml';
-import type { Json } from '@sallyport/contract';
 import type { Fields, YamlReader } from '../../governance/yaml-reader.ts';
 import type { AssignedProperties, NamedDescription } from '../../registry/define-foreign-tool.ts';
-import { schemaFromParameters } from '../../registry/parameter-list.ts';
-import type { ToolParameter } from '../../registry/parameter-list.ts';
-import { ForeignSchemaError, parseForeignSchema } from '../../registry/parse-foreign-schema.ts';
 import { noRequests } from '../../registry/tool-description.ts';
-import { isToolVersion } from '../../registry/tool-name.ts';
+import type { FindDefinition } from '../pipelines/define-pipeline.ts';
+import type { Pipeline } from '../pipelines/pipeline.ts';
+import { readPipeline } from '../pipelines/read-pipeline.ts';
 import { parseTemplateWord, placesOf } from './command-template.ts';
 import type { TemplateWord } from './command-template.ts';
 import { propertyKeys, readAssignment, readProperties, readToolName } from './read-assignment.ts';
 import type { Assignment } from './read-assignment.ts';
+import { readInput, readSchema, readVersion } from './read-schemas.ts';
 
 /** A tool that stands in a file: a command, and what goes into it. */
 export interface ConfiguredTool {
@@ -28,6 +27,7 @@ export interface ConfiguredTool {
 
 export interface ToolFileContents {
   readonly tools: readonly ConfiguredTool[];
+  readonly pipelines: readonly Pipeline[];
   readonly assignments: readonly Assignment[];
 }
 
@@ -46,15 +46,14 @@ const toolKeys = [
 ] as const;
 type ToolFields = Fields<(typeof toolKeys)[number]>;
 
-const parameterTypes = ['string', 'number', 'boolean', 'object', 'array'] as const;
-
 /** Notes every problem with its place; what has one is left out. */
-export function readConfiguredTools(root: Node, reader: YamlReader): ToolFileContents {
-  const fields = reader.readFields(root, 'the file', ['tools', 'assign'], []);
+export function readConfiguredTools(root: Node, reader: YamlReader, find: FindDefinition): ToolFileContents {
+  const fields = reader.readFields(root, 'the file', ['tools', 'pipelines', 'assign'], []);
   const read = <T>(node: Node | undefined, what: string, readItem: (item: Node) => T | undefined): readonly T[] =>
     (node === undefined ? [] : (reader.readList(node, what) ?? [])).flatMap((item) => readItem(item) ?? []);
   return {
     tools: read(fields?.tools, 'tools', (item) => readTool(item, reader)),
+    pipelines: read(fields?.pipelines, 'pipelines', (item) => readPipeline(item, reader, find)),
     assignments: read(fields?.assign, 'assign', (item) => readAssignment(item, reader)),
   };
 }
@@ -92,68 +91,11 @@ function readTool(node: Node, reader: YamlReader): ConfiguredTool | undefined {
   };
 }
 
-function readVersion(node: Node | undefined, reader: YamlReader): string | undefined {
-  if (node === undefined) return '1.0.0';
-  const version = reader.readString(node, 'version');
-  if (version === undefined || isToolVersion(version)) return version;
-  return reader.note(node, 'version must be letters, digits, dots, "-" and "+", such as 1.2.0');
-}
-
-function readInput(
-  tool: Node,
-  fields: ToolFields,
-  reader: YamlReader,
-): ConfiguredTool['description']['inputSchema'] | undefined {
-  const { input_schema: schema, parameters } = fields;
-  if (schema !== undefined && parameters !== undefined) {
-    return reader.note(tool, 'the tool has both parameters and input_schema; one of them says it all');
-  }
-  if (schema !== undefined) return readSchema(schema, 'input_schema', reader);
-  const list = parameters === undefined ? [] : reader.readList(parameters, 'parameters');
-  const read = list?.map((item) => readParameter(item, reader));
-  if (read === undefined || read.includes(undefined)) return undefined;
-  try {
-    return parseForeignSchema(schemaFromParameters(read as ToolParameter[]));
-  } catch (error) {
-    return reader.note(parameters ?? tool, error instanceof Error ? error.message : 'the parameters cannot be used');
-  }
-}
-
-function readParameter(node: Node, reader: YamlReader): ToolParameter | undefined {
-  const keys = ['name', 'type', 'description', 'required', 'default'] as const;
-  const fields = reader.readFields(node, 'the parameter', keys, ['name', 'type']);
-  if (fields?.name === undefined || fields.type === undefined) return undefined;
-  const name = reader.readString(fields.name, 'name', 200);
-  const type = reader.readOneOf(fields.type, 'type', parameterTypes);
-  const description =
-    fields.description === undefined ? '' : reader.readString(fields.description, 'description', 10_000);
-  const required = fields.required === undefined ? undefined : reader.readBoolean(fields.required, 'required');
-  if (name === undefined || type === undefined || description === undefined) return undefined;
-  return {
-    name,
-    type,
-    description,
-    ...(required === undefined ? {} : { required }),
-    ...(fields.default === undefined ? {} : { default: fields.default.toJSON() as Json }),
-  };
-}
-
 function readOutput(fields: ToolFields, stdout: 'text' | 'json', reader: YamlReader) {
   const { output_schema: schema } = fields;
   if (stdout === 'json') return schema === undefined ? {} : readSchema(schema, 'output_schema', reader);
   if (schema !== undefined) return reader.note(schema, 'output_schema needs stdout: json');
   return { type: 'object', properties: { text: { type: 'string' } }, required: ['text'], additionalProperties: false };
-}
-
-function readSchema(node: Node, what: string, reader: YamlReader) {
-  try {
-    const schema = parseForeignSchema(node.toJSON() as Json);
-    const isObject = what !== 'input_schema' || schema['type'] === 'object';
-    return isObject ? schema : reader.note(node, `${what} must be of type object`);
-  } catch (error) {
-    if (!(error instanceof ForeignSchemaError)) throw error;
-    return reader.note(node, `${what} cannot be used: ${error.message}`);
-  }
 }
 
 function checkWords(

@@ -156,7 +156,7 @@ function removeTool({ installed, folder }: ToolAdministration): Tool<Named> {
     },
     run: async ({ name, version }, { session }) => {
       const tool = installed.find(name, version);
-      if (tool.offer?.origin === 'configured') {
+      if (tool.offer?.origin === 'configured' || tool.offer?.origin === 'pipeline') {
         const message = `${tool.id} stands in ${tool.offer.file}. Take it out of that file.`;
         throw new ToolFailure('EXECUTION_ERROR', message, { category: 'validation_failed' });
       }
