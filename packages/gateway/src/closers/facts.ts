@@ -2,6 +2,7 @@ import type * as facts from '../model/call.ts';
 
 /** All facts that the stages gather, for closers that look at whatever is there. */
 export type CallFacts = facts.Begun &
+  facts.Chained &
   facts.Decoded &
   facts.ArgumentsRead &
   facts.Opened &

@@ -399,3 +399,16 @@ test('denials further apart than the window are forgiven', async (t) => {
   }
   assert.equal(store.findSession(session.id)?.status, 'active');
 });
+
+test('an effect that nobody knows is recorded as unknown, and its dedupe key is not free for another try', async (t) => {
+  const { admit, record, last, store, session } = await openRecorder(t);
+  const facts = await admit({ dedupeKey: 'once' });
+  await record(failed(new ToolFailure('EFFECT_UNKNOWN', 'It was stopped.'), facts));
+  assert.equal(last().leaf.result, 'unknown');
+  assert.notEqual(store.findDedupe(session.id, 'once', nowMs)?.state, 'succeeded');
+  assert.notEqual(store.findDedupe(session.id, 'once', nowMs), undefined);
+  const other = await admit({ dedupeKey: 'again' });
+  await record(failed(new ToolFailure('EXECUTION_ERROR', 'It failed.'), other));
+  assert.equal(last().leaf.result, 'error');
+  assert.equal(store.findDedupe(session.id, 'again', nowMs), undefined);
+});

@@ -1,5 +1,5 @@
 import type { Json } from '@sallyport/contract';
-import { describeCall, describeRefusal, encodePayload, keepText } from '../audit/describe-call.ts';
+import { describeCall, describeRefusal, describeStep, encodePayload, keepText } from '../audit/describe-call.ts';
 import { keepPaths } from '../audit/keep-paths.ts';
 import type { Redactor } from '../audit/redact.ts';
 import { Fault } from '../model/fault.ts';
@@ -58,6 +58,7 @@ async function settle(
       callId,
       payload: encodePayload({
         intent: call.intentIndex ?? 0,
+        ...describeStep(call),
         tool: call.tool?.definition.name ?? '',
         agent: session?.agent ?? '',
         ...what,
@@ -138,7 +139,10 @@ function describeEnding(
 ): { result: RecordResult; what: { [key: string]: Json } } {
   switch (ending.kind) {
     case 'refused':
-      return { result: 'denied', what: { refusal: describeRefusal(ending.refusal, ending.stage, redactor) } };
+      return {
+        result: 'denied',
+        what: { refusal: describeRefusal(ending.refusal, ending.stage, redactor, ending.call) },
+      };
     case 'faulted':
       return {
         result: 'fault',
@@ -148,7 +152,9 @@ function describeEnding(
       const { outcome } = ending.call;
       if (outcome.ok) return { result: 'ok', what: { summary: keepText(outcome.summary, redactor) } };
       const { code, message } = outcome.failure;
-      return { result: 'error', what: { error: { code, message: keepText(message, redactor) } } };
+      // As after a crash: the store then keeps the dedupe key taken, so that nobody repeats the call unknowingly.
+      const result = code === 'EFFECT_UNKNOWN' ? 'unknown' : 'error';
+      return { result, what: { error: { code, message: keepText(message, redactor) } } };
     }
   }
 }

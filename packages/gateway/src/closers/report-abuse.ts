@@ -1,55 +1,89 @@
-import type { Closer } from '../pipeline/stage.ts';
+import type { Abuse } from '../model/abuse.ts';
+import type { Session } from '../model/session.ts';
+import type { Closer, Ending } from '../pipeline/stage.ts';
 import type { CallFacts } from './facts.ts';
-
-/** An agent that goes on although it was told to slow down. */
-export interface Abuse {
-  readonly sessionId: string;
-  readonly agent: string;
-  readonly tool: string;
-  readonly rule: string;
-  /** Refusals within the window. */
-  readonly refusals: number;
-}
 
 export interface AbuseReports {
   /** Records it and tells the senior of the agent. */
   readonly report: (abuse: Abuse) => Promise<void>;
+  /** As it stands now. */
+  readonly findSession: (id: string) => Pick<Session, 'status'> | undefined;
 }
 
-interface Refusals {
-  sinceMs: number;
-  count: number;
+interface Episode {
+  readonly sinceMs: number;
+  lastMs: number;
+  refusals: number;
 }
 
 const reportAt = 10;
 const windowMs = 600_000;
 const mostSessions = 10_000;
 
-/** Reports a session once per window when it has run into limits again and again. */
+/**
+ * Reports a session that runs into limits again and again, and one that was put into quarantine: once for each episode,
+ * which is over when nothing happened for ten minutes. A quarantine has only one.
+ */
 export function reportAbuse(reports: AbuseReports): Closer<CallFacts> {
-  const bySession = new Map<string, Refusals>();
+  const episodes = new Map<string, Episode>();
+  const quarantined = new Set<string>();
+
+  /** How often the session ran into limits, when that is to be reported now. */
+  const countRefusal = (sessionId: string, nowMs: number): number | undefined => {
+    const before = episodes.get(sessionId);
+    const episode = before === undefined || isOver(before, nowMs) ? begin(episodes, sessionId, nowMs) : before;
+    episode.lastMs = nowMs;
+    return ++episode.refusals === reportAt ? episode.refusals : undefined;
+  };
+
+  const isNewlyQuarantined = (sessionId: string): boolean => {
+    if (quarantined.has(sessionId) || reports.findSession(sessionId)?.status !== 'quarantined') return false;
+    if (quarantined.size >= mostSessions) quarantined.clear();
+    quarantined.add(sessionId);
+    return true;
+  };
+
   return {
     name: 'report-abuse',
     required: false,
     run: async (ending, context) => {
-      const { session, tool } = ending.call;
-      if (ending.kind !== 'refused' || ending.refusal.code !== 'RATE_LIMITED') return;
-      if (session?.principal !== 'agent') return;
-      const nowMs = context.nowMs();
-      let refusals = bySession.get(session.id);
-      if (refusals === undefined || nowMs - refusals.sinceMs >= windowMs) {
-        if (bySession.size >= mostSessions) bySession.clear();
-        refusals = { sinceMs: nowMs, count: 0 };
-        bySession.set(session.id, refusals);
-      }
-      if (++refusals.count !== reportAt) return;
-      await reports.report({
-        sessionId: session.id,
-        agent: session.agent,
-        tool: tool?.definition.name ?? '',
-        rule: ending.refusal.rule.id,
-        refusals: refusals.count,
-      });
+      const { session } = ending.call;
+      if (session?.principal !== 'agent' || !wentWrong(ending)) return;
+      const { id } = session;
+      const refusals = isLimited(ending) ? countRefusal(id, context.nowMs()) : undefined;
+      if (refusals !== undefined) await reports.report(describe('limits_ignored', ending, session, refusals));
+      if (isNewlyQuarantined(id)) await reports.report(describe('session_quarantined', ending, session, 0));
     },
+  };
+}
+
+function begin(episodes: Map<string, Episode>, sessionId: string, nowMs: number): Episode {
+  if (episodes.size >= mostSessions) episodes.clear();
+  const episode = { sinceMs: nowMs, lastMs: nowMs, refusals: 0 };
+  episodes.set(sessionId, episode);
+  return episode;
+}
+
+/** One that was reported lasts as long as it goes on; until then only refusals close to each other count together. */
+function isOver({ sinceMs, lastMs, refusals }: Episode, nowMs: number): boolean {
+  return nowMs - (refusals >= reportAt ? lastMs : sinceMs) >= windowMs;
+}
+
+function wentWrong(ending: Ending<CallFacts>): boolean {
+  return ending.kind === 'refused' || (ending.kind === 'completed' && !ending.call.outcome.ok);
+}
+
+function isLimited(ending: Ending<CallFacts>): boolean {
+  return ending.kind === 'refused' && ending.refusal.code === 'RATE_LIMITED';
+}
+
+function describe(kind: Abuse['kind'], ending: Ending<CallFacts>, session: Session, refusals: number): Abuse {
+  return {
+    kind,
+    sessionId: session.id,
+    agent: session.agent,
+    tool: ending.call.tool?.definition.name ?? '',
+    rule: ending.kind === 'refused' ? ending.refusal.rule.id : '',
+    refusals,
   };
 }

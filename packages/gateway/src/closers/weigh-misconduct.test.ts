@@ -23,7 +23,7 @@ const refusals: Partial<Record<Code, number>> = {
   UNKNOWN_TOOL: 3,
   INVALID_ARGUMENTS: 3,
   MALFORMED_ARGUMENTS: 3,
-  MODE_FORBIDS: 3,
+  MODE_FORBIDS: 0,
   CALL_REPEATED: 3,
   APPROVAL_REQUIRED: 0,
   APPROVAL_MISMATCH: 0,
@@ -50,6 +50,7 @@ const failures: Partial<Record<Code, number>> = {
   EXECUTION_ERROR: 5,
   INVALID_RESULT: 5,
   CANCELLED: 0,
+  EFFECT_UNKNOWN: 0,
 };
 
 for (const [code, weight] of Object.entries(failures) as [Code, number][]) {

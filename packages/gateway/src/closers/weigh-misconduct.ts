@@ -16,7 +16,9 @@ const blameless: ReadonlySet<string> = new Set([
   'TOOL_MISSING',
   'SANDBOX_UNAVAILABLE',
   'STANDING_CHANGED',
+  'MODE_FORBIDS',
   'CANCELLED',
+  'EFFECT_UNKNOWN',
 ]);
 
 /** What an ending counts against its session. Undefined: nothing. Operators are not judged, nor are our own faults. */

@@ -21,9 +21,11 @@ import type { Submission } from '../doors/await-decision.ts';
 import { planService } from '../doors/plan-service.ts';
 import { redactEnding } from '../doors/redact-ending.ts';
 import { redactProgress } from '../doors/redact-progress.ts';
+import { redactQuestions } from '../doors/redact-question.ts';
 import { openMcp } from '../doors/mcp/open-mcp.ts';
 import { openDoors } from '../doors/rpc/open-doors.ts';
 import { sessionService } from '../doors/session-service.ts';
+import { submitSteps } from '../doors/submit-step.ts';
 import { toolProtocolService } from '../doors/typed/tool-protocol-service.ts';
 import { messageRoutes } from '../doors/tool-messages/message-routes.ts';
 import { toolService } from '../doors/tool-service.ts';
@@ -35,13 +37,16 @@ import { AppliedRules } from '../governance/applied-rules.ts';
 import { SessionHistory } from '../governance/session-history.ts';
 import { LoopMemory } from '../governance/loop-memory.ts';
 import { resolveWorkspace } from '../governance/resolve-workspace.ts';
+import type { Chained } from '../model/call.ts';
 import { KeyedLock } from '../pipeline/keyed-lock.ts';
 import { Turnstile } from '../pipeline/turnstile.ts';
 import { Registry } from '../registry/registry.ts';
 import { createSecretsKey } from '../secrets/seal-secret.ts';
 import { SecretStore } from '../secrets/secret-store.ts';
+import { ToolVisibility } from '../stages/tool-visibility.ts';
 import { openSqliteStore } from '../storage/sqlite/sqlite-store.ts';
 import { EventLog } from '../telemetry/event-log.ts';
+import { UsageTally } from '../telemetry/usage-tally.ts';
 import { artifactTools } from '../tools/artifacts/index.ts';
 import { consoleLink } from '../tools/console/console-link.ts';
 import { LoginCodes } from '../tools/console/login-codes.ts';
@@ -98,19 +103,21 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     startFolder,
     makeOwnWorkspace: () => makeOwnWorkspace(join(findOpenFolder(home.folder), 'workspace')),
   });
-  const applied = new AppliedRules({ ...folders, folder: rulesFolder, workspace }, home.appliedRulesFile);
-  const currentRules = () => applied.current;
   const redactor = new Redactor(secretsOfEnvironment(process.env));
   const log = EventLog.toFile(home.logFile, 'info', (text) => redactor.redactText(text));
   opened.defer(() => log.close());
 
   const { key: signingKey, origin } = openSigningKey(home);
-  redactor.learn(signingKey);
+  redactor.learn(signingKey, 'audit key of the gate');
   const { databaseFile, checkpointFile, reserveFile } = home;
-  const store = await openSqliteStore({ databaseFile, signingKey, origin, checkpointFile, reserveFile, reserveBytes });
-  opened.defer(() => store.close());
+  // Its thread starts while the rules are read.
+  const opening = openSqliteStore({ databaseFile, signingKey, origin, checkpointFile, reserveFile, reserveBytes });
+  opened.defer(() => opening.then((each) => each.close(), ignore));
+  const applied = new AppliedRules({ ...folders, folder: rulesFolder, workspace }, home.appliedRulesFile);
+  const currentRules = () => applied.current;
+  const store = await opening;
   const cutOff = await reconcileIntents(store, startedAtMs);
-  redactor.learn(await openOperatorSession(home, store, workspace));
+  redactor.learn(await openOperatorSession(home, store, workspace), 'operator credential');
   store.onSealed((reason) => log.error('sealed', { reason }));
 
   const recordEvent = (event: string) =>
@@ -128,7 +135,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   const secrets = SecretStore.open({
     index: store,
     key: readOrCreateSecret(home.secretsKeyFile, createSecretsKey),
-    learn: (value) => redactor.learn(value),
+    learn: (value, name) => redactor.learn(value, name),
   });
   const content = await ContentStore.open({ folder: home.contentFolder, index: store });
   const uploads = new Transfers<UploadStream>();
@@ -140,17 +147,22 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     ...{ home, store, registry, log },
     programs: executor.programs,
     currentRules,
+    submitStep: (step) => submitStep(step),
   });
   opened.defer(() => toolsFolder.close());
   const upstreams = openUpstreams({
     ...{ folders, store, registry, secrets, log },
+    learn: (secret) => redactor.learn(secret),
     programs: executor.programs,
     currentRules,
   });
   opened.defer(() => upstreams.close());
   const modes = openModes({ home, store, currentRules, log });
   opened.defer(() => modes.close());
-  const organisation = openOrganisation({ store, currentRules, log });
+  const organisation = openOrganisation({
+    ...{ store, currentRules, log },
+    notifySenior: (abuse, senior) => approvals.tellAbuse(abuse, senior),
+  });
   const approvals = openApprovals({
     ...{ home, store, redactor, log, rulesFolder, secrets },
     currentRules,
@@ -214,15 +226,19 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   const gateway = buildGateway(parts);
   const rehearsal = buildRehearsal(parts);
   const clock = { nowMs: Date.now };
-  const submitOnce = async (call: Submission) => {
+  const submitOnce = async (call: Submission, step?: Chained['step']) => {
     const progress = call.onProgress && redactProgress(call.onProgress, redactor);
     const heard = progress === undefined ? {} : { onProgress: progress.tell };
-    const begun = { ...call, ...heard, callId: randomUUIDv7(), startedAtMs: Date.now() };
+    const asked = call.askCaller && { askCaller: redactQuestions(call.askCaller, redactor) };
+    // The step comes last: whatever a door hands in, it cannot say that its call is a step of another.
+    const begun = { ...call, ...heard, ...asked, callId: randomUUIDv7(), startedAtMs: Date.now(), step };
     const ending = await gateway.run(begun, clock);
     progress?.end();
     return redactEnding(ending, redactor);
   };
-  const submit = awaitDecision(submitOnce, { watch: approvals.watch, store });
+  const decisions = { watch: approvals.watch, store };
+  const submit = awaitDecision((call) => submitOnce(call), decisions);
+  const submitStep = submitSteps((step) => awaitDecision((call) => submitOnce(call, step), decisions));
 
   let address = '';
   const readStatus = statusReader({
@@ -235,24 +251,25 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     workspace,
     workspaceReason,
     address: () => address,
+    warnings: () => approvals.warnings(),
   });
+  const visibility = new ToolVisibility({ store, currentRules, modes: modes.forGateway.modes });
   const mcp = openMcp({
-    ...{ store, registry, submit, downloads, version },
-    currentRules,
+    ...{ store, registry, visibility, submit, downloads, version },
     maxArgumentBytes: () => currentRules().limits.maxArgumentBytes,
-    linkToTask: (taskId) => `${address}/#/approvals/${taskId}`,
+    linkToTask: approvals.linkToTask,
     onError: (error) => log.debug('mcp', { error }),
   });
   const maxArgumentBytes = (): number => currentRules().limits.maxArgumentBytes;
   const doors = await openDoors({
     services: [
-      toolService({ store, registry, submit }),
+      toolService({ store, registry, visibility, submit, linkToTask: approvals.linkToTask }),
       toolProtocolService({ store, uploads, submit, onFault: (error) => log.error('typed_door_failed', { error }) }),
       contentService({ store, uploads, downloads, submit }),
-      operatorService({ store, readStatus, verify: auditVerifier(home.folder), stop }),
+      operatorService({ store, readStatus, verify: auditVerifier(home.folder), usage: new UsageTally(store), stop }),
       sessionService({ submit }),
       leaseService({ submit }),
-      approvalService({ store, submit, watch: approvals.watch }),
+      approvalService({ store, submit, watch: approvals.watch, plans: approvals.plans }),
       planService({ store, submit, plans: approvals.plans }),
     ],
     routes: [
@@ -260,7 +277,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
       ...messageRoutes({ store, submit, maxArgumentBytes, plans: approvals.plans }),
       ...mcp.routes,
       ...pageRoutes(readConsole(config.consoleFolders)),
-      ...loginRoutes({ codes, store, attempts, learn: (token) => redactor.learn(token) }),
+      ...loginRoutes({ codes, store, attempts, learn: (token) => redactor.learn(token, 'token of a console') }),
     ],
     tcp: { host: '127.0.0.1', port: config.port },
     operatorSocket: home.operatorSocket,

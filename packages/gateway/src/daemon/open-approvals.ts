@@ -2,7 +2,8 @@ import { ApprovalClock } from '../approvals/approval-clock.ts';
 import { ApprovalWatch, PlanWatch } from '../approvals/approval-watch.ts';
 import { ConfirmTokens, createConfirmKey } from '../approvals/confirm-tokens.ts';
 import { mayDecide } from '../approvals/may-decide.ts';
-import { readNotificationSettings } from '../approvals/notifications/notification-settings.ts';
+import { UnmaskedSecrets } from '../approvals/unmasked-secrets.ts';
+import { FollowedSettings } from '../approvals/notifications/followed-settings.ts';
 import { PeopleNotifier } from '../approvals/notifications/notify-people.ts';
 import type { Redactor } from '../audit/redact.ts';
 import { rehearseCalls } from '../doors/rehearse-call.ts';
@@ -38,6 +39,11 @@ export interface OpenedApprovals {
   readonly plans: PlanWatch;
   readonly tools: readonly AnyTool[];
   readonly forGateway: ApprovalParts;
+  readonly tellAbuse: PeopleNotifier['tellAbuse'];
+  /** Where a person decides about a task. */
+  readonly linkToTask: (taskId: string) => string;
+  /** What an operator should mend. */
+  readonly warnings: () => readonly string[];
   /** Does what became due while no daemon ran, and goes on from there. */
   readonly start: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -50,17 +56,29 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
   const { home, store, redactor, log, currentRules, offices } = source;
   const limits = () => currentRules().limits.approvals;
   const [watch, plans] = [new ApprovalWatch(), new PlanWatch()];
-  const learn = (keyFile: string): void => keyFile.split('\n').forEach((key) => redactor.learn(key));
+  const unmasked = new UnmaskedSecrets(watch, plans);
+  const learn = (keyFile: string): void =>
+    keyFile.split('\n').forEach((key) => redactor.learn(key, 'key of confirm tokens'));
   const keyFile = readOrCreateSecret(home.confirmKeyFile, createConfirmKey);
   learn(keyFile);
   const tokens = new ConfirmTokens(keyFile);
   const clock = new ApprovalClock({
     store,
     watch,
+    plans,
     onFault: (error) => log.error('approval_clock_failed', { error }),
   });
+  const readPending = () => store.listApprovals({ status: 'pending', limit: mostRepeated });
+  const settings = new FollowedSettings({
+    folder: source.rulesFolder,
+    onChange: (changed) => {
+      log.info('notifications_changed', { folder: source.rulesFolder });
+      notifier.change(changed, readPending());
+    },
+    onProblem: (problem) => log.warn('notifications_unusable', { problem }),
+  });
   const notifier = new PeopleNotifier({
-    settings: readNotificationSettings(source.rulesFolder),
+    settings: settings.current,
     watch,
     plans,
     address: source.address,
@@ -82,23 +100,35 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
     limits,
     circumstances: () => ({ rulesHash: currentRules().hash, mode: store.readMode() }),
     rehearse: rehearseCalls(source.rehearsal, redactor),
+    unmasked,
     redact: (text) => redactor.redactText(text),
     saveConfirmKey: (rotated) => {
       learn(rotated);
       replaceSecret(home.confirmKeyFile, rotated);
     },
   });
-  const onPending: ApprovalParts['onPending'] = (task) => watch.tell({ kind: 'pending', task });
+  const onPending: ApprovalParts['onPending'] = (task, secrets) => {
+    unmasked.keep(task.id, secrets, task.expiresAtMs);
+    watch.tell({ kind: 'pending', task });
+  };
   return {
     watch,
     plans,
     tools,
     forGateway: { store, tokens, routeApproval, limits, onPending },
+    tellAbuse: (abuse, senior) => notifier.tellAbuse(abuse, senior),
     start: async () => {
       await clock.start();
-      notifier.repeat(store.listApprovals({ status: 'pending', limit: mostRepeated }));
+      notifier.repeat(readPending());
+    },
+    linkToTask: (taskId) => `${settings.current.consoleUrl ?? source.address()}/#/approvals/${taskId}`,
+    warnings: () => {
+      settings.look();
+      const { problem } = settings;
+      return problem === undefined ? [] : [`${problem}\nUntil it is mended, people hear of what waits as before.`];
     },
     close: async () => {
+      settings.close();
       await clock.close();
       await notifier.close();
     },

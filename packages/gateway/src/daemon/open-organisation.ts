@@ -1,6 +1,7 @@
 import { canonicalJson } from '@sallyport/contract';
-import type { Abuse, AbuseReports } from '../closers/report-abuse.ts';
+import type { AbuseReports } from '../closers/report-abuse.ts';
 import type { LoadedRules } from '../governance/load-rules.ts';
+import type { Abuse } from '../model/abuse.ts';
 import type { AnyTool } from '../model/tool.ts';
 import { Offices } from '../organisation/offices.ts';
 import type { Store } from '../storage/stores.ts';
@@ -12,8 +13,8 @@ export interface OrganisationSource {
   readonly store: Store;
   readonly currentRules: () => LoadedRules;
   readonly log: EventLog;
-  /** Hears whom to tell about an agent that goes on although it was told to slow down. Absent: only the logs do. */
-  readonly notifySenior?: (senior: string | undefined, abuse: Abuse) => void;
+  /** Tells the senior of an agent, or the directors where it has none. Must not throw. */
+  readonly notifySenior: (abuse: Abuse, senior: string | undefined) => void;
 }
 
 export interface OpenedOrganisation {
@@ -38,14 +39,16 @@ export function openOrganisation({ store, currentRules, log, notifySenior }: Org
     tools: organisationTools({ store, offices, rolesOf: (agent) => currentRules().rolesOf(agent) }),
     abuse: {
       report: async (abuse) => {
-        const { sessionId, agent, tool, rule, refusals } = abuse;
+        const { kind, sessionId, agent, tool, rule, refusals } = abuse;
         const senior = offices.seniorOf(agent);
-        log.warn('limits_ignored', { ...abuse, senior });
-        notifySenior?.(senior, abuse);
-        const to = senior === undefined ? { for: 'directors' } : { for: senior };
-        const payload = canonicalJson({ event: 'limits_ignored', agent, tool, rule, refusals, ...to });
+        log.warn(kind, { ...abuse, senior });
+        notifySenior(abuse, senior);
+        // The quarantine itself is on record already, in one commit with the call that caused it.
+        const what = kind === 'limits_ignored' ? { event: kind, refusals } : { event: 'quarantine_reported' };
+        const payload = canonicalJson({ ...what, agent, tool, rule, for: senior ?? 'directors' });
         await store.append({ kind: 'event', result: 'denied', timeMs: Date.now(), sessionId, payload });
       },
+      findSession: (id) => store.findSession(id),
     },
   };
 }

@@ -7,6 +7,7 @@ import type { Rules } from '../model/verdict.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Store } from '../storage/stores.ts';
 import type { EventLog } from '../telemetry/event-log.ts';
+import type { SubmitStep } from '../tools/pipelines/submit-step.ts';
 import { openInstalledTools } from '../tools/tools/open-installed-tools.ts';
 import type { OpenedTools } from '../tools/tools/open-installed-tools.ts';
 import type { Home } from './home.ts';
@@ -18,6 +19,8 @@ export interface ToolFolderParts {
   readonly registry: Registry;
   readonly programs: ProgramRunner;
   readonly currentRules: () => Rules;
+  /** Asked for only once calls come in. */
+  readonly submitStep: SubmitStep;
   readonly log: EventLog;
 }
 
@@ -28,6 +31,7 @@ export async function openTools({
   registry,
   programs,
   currentRules,
+  submitStep,
   log,
 }: ToolFolderParts): Promise<OpenedTools> {
   const open = findOpenFolder(home.folder);
@@ -40,6 +44,7 @@ export async function openTools({
   return openInstalledTools({
     registry,
     programs,
+    submitStep,
     folder: home.toolsFolder,
     storeFolder: makeOpenFolder(join(open, 'tools', 'store')),
     sdk: writeSdkRuntime(makeOpenFolder(join(open, 'sdk'))),

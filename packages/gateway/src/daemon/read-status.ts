@@ -17,6 +17,8 @@ export interface StatusParts {
   readonly workspace: string;
   readonly workspaceReason: string;
   readonly address: () => string;
+  /** What an operator should look at. */
+  readonly warnings: () => readonly string[];
 }
 
 /** How the daemon is, as an operator asks it. */
@@ -45,6 +47,7 @@ export function statusReader(parts: StatusParts): () => Status {
     health: store.sealed() === undefined ? 'serving' : 'sealed',
     healthReason: store.sealed() ?? '',
     toolCount: registry.all.length,
+    warnings: [...parts.warnings()],
     activeSessions: store.listSessions().filter(({ status }) => status === 'active').length,
   });
 }

@@ -11,6 +11,11 @@ export function openContent(
 ): (session: Session, signal: AbortSignal) => ContentAccess {
   return (session, signal) => ({
     keep: (source) => store.put({ sessionId: session.id, source, signal }),
+    sizeOf: async (hash) => {
+      if (!mayUse(index, session, hash)) throw noSuchContent(hash);
+      await using reader = await store.open(hash, signal);
+      return reader.sizeBytes;
+    },
     read: async function* (hash) {
       if (!mayUse(index, session, hash)) throw noSuchContent(hash);
       await using reader = await store.open(hash, signal);

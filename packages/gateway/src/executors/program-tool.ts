@@ -11,6 +11,7 @@ import type { PlacedProgram } from '../registry/place-program.ts';
 import { parsePath } from '../sandbox/parse-path.ts';
 import { buildProgram, writeArguments } from './build-program.ts';
 import { describeLimits } from './describe-limits.ts';
+import { viewFor } from './mounts-for.ts';
 import { runProgram } from './run-program.ts';
 import type { CapturedText, ProgramOutput } from './run-program.ts';
 
@@ -43,7 +44,11 @@ export function programTool(program: ProgramTool): AnyTool {
   return {
     definition,
     claim: (args, session) => claimResources(definition, args, session, describeCommand),
-    preview: (args, context) => Promise.resolve(previewRun(definition, args, context)),
+    preview: async (args, context) => {
+      // What cannot be hidden from the program is refused before anybody is asked about the call.
+      if (context.grants.isolation === 'sandbox') await viewFor(context);
+      return previewRun(definition, args, context);
+    },
     run: async (args, context) => {
       const placed = await openProgram();
       const given = { args: writeArgs?.(args) ?? [], stdin: writeInput(args) };

@@ -7,6 +7,15 @@ export type ApprovalStatus = (typeof approvalStatuses)[number];
 /** Who may decide: the senior of the caller, or the director of the organisation. */
 export type ApproverRole = 'senior' | 'director';
 
+/** A secret in what a person is shown, as far as it may be written down. */
+export interface MaskedSecret {
+  /** In its mark. */
+  readonly number: number;
+  readonly characters: number;
+  /** Under which the gate knows it. Absent: it has no name, or only the shape of a credential. */
+  readonly name?: string;
+}
+
 /** A call that waits for a person. Everything in it that came from outside is redacted. */
 export interface NewApproval {
   /** UUID version 7. */
@@ -28,8 +37,12 @@ export interface NewApproval {
   readonly effectSha256: string;
   /** One line. */
   readonly title: string;
+  /** The arguments without secrets, as JSON. Absent: a task of an older version, which kept none. */
+  readonly shownArguments?: string;
   /** The effect in full: a diff, a list, a command line or the arguments. */
   readonly effect: string;
+  /** The secrets that have a mark in title and effect. Absent: none. */
+  readonly masked?: readonly MaskedSecret[];
   readonly undoable: boolean;
   readonly risk: Risk;
   /** The rule that asks, and why. */
@@ -109,6 +122,10 @@ export interface PlanStep {
   readonly shownArguments: string;
   readonly title: string;
   readonly effect: string;
+  /** As for a single call. */
+  readonly masked?: readonly MaskedSecret[];
+  /** Absent: it is not known to be. */
+  readonly undoable?: boolean;
   readonly risk: Risk;
   /** What the agent says it is for. */
   readonly reason: string;

@@ -29,6 +29,8 @@ export interface Refusal {
   readonly retryAfterMs?: number;
   /** The rules that decided. Absent when no rule was asked. */
   readonly rulesHash?: string;
+  /** What it would have been with the rules in force that are only tried out. For the log. Absent: the same. */
+  readonly shadow?: { readonly effect: string; readonly ruleId: string };
   /** Present when a person's consent would let the call through. */
   readonly approval?: ApprovalTicket;
 }

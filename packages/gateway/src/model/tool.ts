@@ -1,8 +1,9 @@
 import type { Code, FailureCategory, Json, JsonObject } from '@sallyport/contract';
+import type { ParentCall } from './call.ts';
 import type { ProgramRunner } from './program.ts';
 import type { Refusal } from './refusal.ts';
 import type { Mode, Session } from './session.ts';
-import type { Grants } from './verdict.ts';
+import type { Grants, Verdict } from './verdict.ts';
 
 export const risks = ['low', 'medium', 'high', 'critical'] as const;
 export type Risk = (typeof risks)[number];
@@ -94,6 +95,8 @@ export interface PathJudge {
 export interface ToolContext {
   readonly session: Session;
   readonly callId: string;
+  /** What a step of this call would name. A name only: it lets no tool call another. */
+  readonly asParent: ParentCall;
   /** Relative paths start here. Absolute. */
   readonly workingDirectory: string;
   readonly signal: AbortSignal;
@@ -114,13 +117,32 @@ export interface ToolContext {
   readonly keepBeforeImage: (image: BeforeImage) => void;
   /** Adds to what this call used. Only what was measured. */
   readonly countUsage: (usage: ToolUsage) => void;
+  /** For tools that want something of whoever made the call. Absent: nobody can be asked. */
+  readonly asking?: Asking;
 }
+
+export interface Asking {
+  /** What the rules say about it: the verdict on the caller calling `tool`, now. */
+  readonly judge: (tool: ToolDefinition, args: JsonObject, resources: Resources) => Verdict;
+  /** Absent: the caller answers no questions. */
+  readonly askCaller?: AskCaller;
+}
+
+/** A question in the words of MCP, for a client and the person in front of it. */
+export interface CallerQuestion {
+  readonly method: 'elicitation/create' | 'sampling/createMessage';
+  readonly params: JsonObject;
+}
+
+/** Undefined: the caller does not answer questions of this kind. Rejects when the signal aborts or the caller goes away. */
+export type AskCaller = (question: CallerQuestion, signal: AbortSignal) => Promise<JsonObject | undefined>;
 
 /** Bytes that are too large for an answer, by their BLAKE3 hash; as far as the session of the call may use them. */
 export interface ContentAccess {
   /** Keeps the bytes for the session of this call. They are durable when it resolves. */
   readonly keep: (source: AsyncIterable<Uint8Array>) => Promise<{ readonly hash: string; readonly sizeBytes: number }>;
   /** Throws ToolFailure NOT_FOUND for what the session may not use, as for what does not exist. */
+  readonly sizeOf: (hash: string) => Promise<number>;
   readonly read: (hash: string) => AsyncIterable<Uint8Array>;
 }
 

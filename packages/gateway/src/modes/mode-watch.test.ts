@@ -6,6 +6,7 @@ import { defaultModePolicy } from '../governance/mode-policy.ts';
 import type { Mode } from '../model/session.ts';
 import type { ModeChange } from '../storage/stores.ts';
 import { CallGauge } from './call-gauge.ts';
+import type { CallSign } from './call-gauge.ts';
 import type { MachineReading } from './machine-gauge.ts';
 import { ModeAuthority } from './mode-authority.ts';
 import { ModeWatch } from './mode-watch.ts';
@@ -63,6 +64,27 @@ test('each measurement changes the mode when it passes its threshold, and its ca
     assert.equal(await lookAfter(1000), 'DEGRADED', measure);
     assert.equal(changes[0]?.cause, cause);
     assert.equal(changes[0]?.by, undefined);
+  }
+});
+
+test('failures, violations and risky calls of several sessions change the mode as well', async () => {
+  requirement('MODE-2', 'MODE-3');
+  const calm = { failed: false, violated: false, highRisk: false };
+  const cases: readonly [Measure, Omit<CallSign, 'sessionId'>][] = [
+    ['error_percent', { ...calm, failed: true }],
+    ['violations_per_minute', { ...calm, violated: true }],
+    ['high_risk_per_minute', { ...calm, highRisk: true }],
+  ];
+  for (const [measure, sign] of cases) {
+    const { world, calls, lookAfter, changes } = watching([transition('NORMAL', 'DEGRADED', { [measure]: 40 })]);
+    const note = (sessionId: string, times: number): void => {
+      for (let time = 0; time < times; time++) calls.note({ sessionId, ...sign }, world.nowMs);
+    };
+    note('one', 100);
+    assert.equal(await lookAfter(1000), 'NORMAL', `${measure} of one session`);
+    note('two', 40);
+    assert.equal(await lookAfter(1000), 'DEGRADED', measure);
+    assert.match(changes[0]?.cause ?? '', new RegExp(`^${measure} is (?:40|100), at or above 40$`));
   }
 });
 

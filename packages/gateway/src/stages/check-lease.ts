@@ -2,19 +2,26 @@ import { printable } from '../governance/canonical-path.ts';
 import { findOutside, leaseRefusal } from '../governance/lease.ts';
 import type { ArgumentsChecked, Leased, Opened, Resolved } from '../model/call.ts';
 import { refuse } from '../model/refusal.ts';
+import type { Refusal } from '../model/refusal.ts';
+import type { Lease } from '../model/session.ts';
+import type { Resources } from '../model/tool.ts';
 import type { Stage } from '../pipeline/stage.ts';
 
 /** A session can use only what its lease names. A lease narrows; it never allows what the rules do not. */
 export const checkLease: Stage<Opened & Resolved & ArgumentsChecked, Leased> = {
   name: 'check-lease',
-  run: ({ session: { lease }, tool, resources }, context) => {
-    const ended = leaseRefusal(lease, context.nowMs());
-    if (ended !== undefined) return ended;
-    const outside = findOutside(lease, tool.definition.name, resources);
-    if (outside === undefined) return { lease };
-    const what = printable(outside);
-    return refuse('OUTSIDE_LEASE', 'lease', `The lease of this session does not include ${what}.`, {
-      remedy: `Ask the operator for a session whose lease includes ${what}.`,
-    });
-  },
+  run: ({ session: { lease }, tool, resources }, context) =>
+    outsideLease(lease, tool.definition.name, resources, context.nowMs()) ?? { lease },
 };
+
+/** Why the lease does not cover a use of the tool now. */
+export function outsideLease(lease: Lease, tool: string, resources: Resources, nowMs: number): Refusal | undefined {
+  const ended = leaseRefusal(lease, nowMs);
+  if (ended !== undefined) return ended;
+  const outside = findOutside(lease, tool, resources);
+  if (outside === undefined) return undefined;
+  const what = printable(outside);
+  return refuse('OUTSIDE_LEASE', 'lease', `The lease of this session does not include ${what}.`, {
+    remedy: `Ask the operator for a session whose lease includes ${what}.`,
+  });
+}

@@ -93,6 +93,25 @@ test('what cannot be confirmed does not run', () => {
   assert.throws(() => confirmStanding(store, () => assert.fail('no rules')).run(facts, clock), /no rules/);
 });
 
+test('what took longer than a second to confirm does not run', () => {
+  const store = {
+    findStanding: () => facts.session,
+    readMode: () => 'NORMAL' as const,
+    readOrganisation: () => organisation,
+  };
+  const confirmIn = (ms: number) => {
+    const readings = [0, ms].values();
+    return confirmStanding(
+      store,
+      () => facts.rules,
+      () => readings.next().value ?? assert.fail(),
+    ).run(facts, clock);
+  };
+  assert.deepEqual(confirmIn(1000), { confirmedAtMs: 1000 });
+  const refusal = assertRefused(confirmIn(1001), again);
+  assert.match(refusal.message, /within a second/);
+});
+
 test('what an operator does to the store is seen at once', async (t) => {
   const store = await openTestStore(t);
   const session = await createTestSession(store);

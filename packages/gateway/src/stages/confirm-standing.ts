@@ -6,15 +6,21 @@ import type { Stage } from '../pipeline/stage.ts';
 import type { Store } from '../storage/stores.ts';
 import { sessionRefusal } from './open-session.ts';
 
+/** What took longer to read may have changed again. */
+const mostMs = 1000;
+
 /** Reads mode, session, organisation and rules once more, directly before the effect: what was decided must still hold. */
 export function confirmStanding(
   store: Pick<Store, 'findStanding' | 'readMode' | 'readOrganisation'>,
   currentRules: () => Rules,
+  // Steady: not the time of day.
+  steadyMs: () => number = () => performance.now(),
 ): Stage<Opened & Leased & OrganisationRead & ModeRead & Judged & Intended, Confirmed> {
   return {
     name: 'confirm-standing',
     run: ({ session, lease, organisation, mode, rules }, context) => {
       const nowMs = context.nowMs();
+      const beganAtMs = steadyMs();
       const present = store.findStanding(session.id);
       const ended =
         present === undefined
@@ -28,9 +34,15 @@ export function confirmStanding(
       if (presentMode !== mode) return changed(`The mode changed from ${mode} to ${presentMode}`);
       if (store.readOrganisation() !== organisation) return changed('The organisation changed');
       if (currentRules().hash !== rules.hash) return changed('The rules changed');
-      return { confirmedAtMs: performance.now() };
+      const confirmedAtMs = steadyMs();
+      return confirmedAtMs - beganAtMs > mostMs ? unconfirmed() : { confirmedAtMs };
     },
   };
+}
+
+function unconfirmed() {
+  const message = 'Whether mode, session and rules still hold could not be confirmed within a second.';
+  return refuse('STANDING_CHANGED', 'standing', message, { remedy: 'Send the call again.' });
 }
 
 function changed(what: string) {

@@ -18,6 +18,7 @@ import {
   clock,
   judgedAs,
   leaseOf,
+  parentOf,
   rulesOf,
   sessionOf,
   still,
@@ -35,6 +36,7 @@ interface Asked extends ReuseChecked {
 function factsOf(tool: AnyTool, { signal = still, timeoutMs = 10_000, ...reuse }: Asked = {}) {
   return {
     ...callOf({ signal }),
+    traceId: parentOf().traceId,
     ...argumentsOf({ path: 'a' }),
     ...judgedAs(allow),
     effectiveTimeoutMs: timeoutMs,
@@ -209,4 +211,32 @@ test('LOCKDOWN stops a tool that changes something, and the outcome says why', a
   assert.equal(failure.code, 'CANCELLED');
   assert.match(failure.message, /LOCKDOWN began/);
   assert.deepEqual(underWay.stopChanging(), [], 'what has ended is not stopped again');
+});
+
+test('the time of a pipeline is charged with its steps', async () => {
+  const { activeMs } = assertPassed(await execute(toolOf({ origin: 'pipeline' })));
+  assert.equal(activeMs, 0);
+});
+
+test('a call that LOCKDOWN stops has failed for that reason, whatever its tool says, unless it was done already', async () => {
+  const calls = new RunningCalls(() => 'NORMAL');
+  const stoppable = executeTool(createToolContexts(contextParts), { graceMs: 5, running: calls });
+  const stop = async (run: (context: ToolContext) => Promise<Json>, origin?: 'upstream') => {
+    const definition = { mutates: true, ...(origin === undefined ? {} : { origin }) };
+    const tool = toolOf(definition, { run: (_args, context) => run(context) });
+    const answer = stoppable.run(factsOf(tool), clock) as Promise<Executed>;
+    calls.stopChanging();
+    return (await answer).execution.result;
+  };
+  const untilStopped = ({ signal }: ToolContext): Promise<void> =>
+    new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+  const complain = async (context: ToolContext): Promise<Json> => {
+    await untilStopped(context);
+    throw new ToolFailure('UPSTREAM_UNAVAILABLE', 'It went away.');
+  };
+  const codeOf = (result: Execution['result']) => (result.ok ? 'done' : result.failure.code);
+  assert.equal(codeOf(await stop(complain)), 'CANCELLED');
+  assert.equal(codeOf(await stop(complain, 'upstream')), 'EFFECT_UNKNOWN');
+  const finish = async (context: ToolContext): Promise<Json> => untilStopped(context).then(() => ({ done: true }));
+  assert.equal(codeOf(await stop(finish)), 'done');
 });

@@ -1,23 +1,14 @@
 import { describeCode } from '@sallyport/contract';
 import { openDeadline, runBuiltin } from '../executors/run-builtin.ts';
-import type { ToolContextFactory } from '../executors/tool-context.ts';
+import type { ContextFacts, ToolContextFactory } from '../executors/tool-context.ts';
 import type * as facts from '../model/call.ts';
+import { mayReachOut } from '../modes/running-calls.ts';
 import type { RunningCalls } from '../modes/running-calls.ts';
 import { ToolRefused } from '../model/tool.ts';
-import type { AnyTool } from '../model/tool.ts';
+import type { AnyTool, ToolFailure } from '../model/tool.ts';
 import type { Stage } from '../pipeline/stage.ts';
 
-type Needs = facts.Begun &
-  facts.Opened &
-  facts.Resolved &
-  facts.ArgumentsChecked &
-  facts.Leased &
-  facts.Permitted &
-  facts.ModeRead &
-  facts.Judged &
-  facts.ReuseChecked &
-  facts.Intended &
-  facts.Confirmed;
+type Needs = ContextFacts & facts.ReuseChecked & facts.Intended & facts.Confirmed;
 
 /** The effect. Needs a durable intent and a standing that was confirmed a moment ago. */
 export function executeTool(
@@ -31,7 +22,8 @@ export function executeTool(
         return { execution: { result: { ok: true, output: call.reused.output }, usage: {}, beforeImages: [] } };
       }
       const beganAtMs = performance.now();
-      const running = options.running?.enter({ callId: call.callId, tool: call.tool.definition, mode: call.mode });
+      const { callId, tool, mode } = call;
+      const running = options.running?.enter({ callId, tool: tool.definition, mode, reachesOut: mayReachOut(call) });
       const signal = running === undefined ? call.signal : AbortSignal.any([call.signal, running.signal]);
       const deadline = openDeadline(signal, call.effectiveTimeoutMs);
       try {
@@ -41,7 +33,13 @@ export function executeTool(
         if (isWorthRetrying(call.tool, execution) && !deadline.signal.aborted) {
           execution = await runBuiltin(run, deadline.signal, observed, options);
         }
-        return { execution, activeMs: Math.ceil(performance.now() - beganAtMs) };
+        // However the tool puts it: it failed because it was stopped.
+        if (running?.signal.aborted && !execution.result.ok) {
+          execution = { ...execution, result: { ok: false, failure: running.signal.reason as ToolFailure } };
+        }
+        // The time of a pipeline is that of its steps, and each of them is charged for its own.
+        const isChain = call.tool.definition.origin === 'pipeline';
+        return { execution, activeMs: isChain ? 0 : Math.ceil(performance.now() - beganAtMs) };
       } catch (error) {
         if (error instanceof ToolRefused) return error.refusal;
         throw error;

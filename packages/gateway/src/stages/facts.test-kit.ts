@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { canonicalJson } from '@sallyport/contract';
 import type { ToolContextParts } from '../executors/tool-context.ts';
 import type { Code, JsonObject } from '@sallyport/contract';
-import type { ArgumentsChecked, Begun, Judged } from '../model/call.ts';
+import type { ArgumentsChecked, Begun, Judged, ParentCall } from '../model/call.ts';
 import { isRefusal } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import { modes } from '../model/session.ts';
@@ -33,6 +33,20 @@ export function callOf(more: Partial<Begun> = {}): Begun {
     signal: still,
     callId: '01900000-0000-7000-8000-000000000001',
     startedAtMs: nowMs,
+    ...more,
+  };
+}
+
+export function parentOf(more: Partial<ParentCall> = {}): ParentCall {
+  return {
+    callId: '01900000-0000-7000-8000-0000000000ca',
+    sessionId: '01900000-0000-7000-8000-00000000000a',
+    traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+    door: 'agent-socket',
+    source: 'unix:agent',
+    taskId: '',
+    correlationId: '',
+    depth: 0,
     ...more,
   };
 }
@@ -173,6 +187,7 @@ export const contextParts: ToolContextParts = {
   programs: { run: () => Promise.reject(new Error('no program runs here')) },
   content: () => ({
     keep: () => Promise.reject(new Error('nothing is kept here')),
+    sizeOf: () => Promise.reject(new Error('nothing is kept here')),
     read: () => {
       throw new Error('nothing is kept here');
     },

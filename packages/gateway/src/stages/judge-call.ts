@@ -29,8 +29,12 @@ export function judgeCall(
         });
       }
       if (verdict.effect !== 'deny') return { rules, verdict };
-      const { code = 'RULE_DENIES', rule, reason, remedy } = verdict;
-      return refuse(code, rule, reason, { rulesHash: rules.hash, ...(remedy === undefined ? {} : { remedy }) });
+      const { code = 'RULE_DENIES', rule, reason, remedy, shadow } = verdict;
+      return refuse(code, rule, reason, {
+        rulesHash: rules.hash,
+        ...(remedy === undefined ? {} : { remedy }),
+        ...(shadow === undefined ? {} : { shadow: { effect: shadow.effect, ruleId: shadow.rule.id } }),
+      });
     },
   };
 }

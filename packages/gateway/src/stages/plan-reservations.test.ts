@@ -101,3 +101,19 @@ test('the shipped limits of the profile team are these, and those of one person 
     }
   }
 });
+
+test('a rate that names a built-in tool by its alias counts for the tool, and not for one that took the name', () => {
+  const named = {
+    ...all,
+    rates: [...perMinute(['read_file'], 7), ...all.rates],
+    totalRates: perMinute(['read_file'], 9),
+  };
+  const limitsOf = (tool: Partial<LimitedCall['tool']>): number[] => {
+    const definition = { name: 'files.read', aliases: ['read_file'], audience: 'everyone', ...tool } as const;
+    const call = { tool: definition, agent: 'ada', roles: [], mode: 'NORMAL', profile: 'personal' } as const;
+    return planReservations(call, named, unlimited).map(({ limit }) => limit);
+  };
+  assert.deepEqual(limitsOf({}), [7, 9]);
+  assert.deepEqual(limitsOf({ origin: 'upstream' }), [100]);
+  assert.deepEqual(limitsOf({ aliases: ['other'] }), [100]);
+});

@@ -1,4 +1,4 @@
-import { matchesName } from '../governance/name-pattern.ts';
+import { namesTool } from '../governance/name-pattern.ts';
 import type { ModeLimits } from '../governance/mode-policy.ts';
 import type { Reservation } from '../model/call.ts';
 import type { Profile } from '../model/organisation.ts';
@@ -7,7 +7,8 @@ import type { ToolDefinition } from '../model/tool.ts';
 import type { Limits, Rates } from '../model/verdict.ts';
 
 export interface LimitedCall {
-  readonly tool: Pick<ToolDefinition, 'name' | 'audience' | 'rateLimitPerHour'>;
+  readonly tool: Pick<ToolDefinition, 'name' | 'audience' | 'rateLimitPerHour'> &
+    Partial<Pick<ToolDefinition, 'aliases' | 'origin'>>;
   readonly agent: string;
   readonly roles: readonly string[];
   readonly mode: Mode;
@@ -21,7 +22,7 @@ const hourMs = 60 * minuteMs;
 export function planReservations(call: LimitedCall, limits: Limits, ofMode: ModeLimits): readonly Reservation[] {
   const { name, audience, rateLimitPerHour } = call.tool;
   const key = `${name} ${call.agent}`;
-  const rate = ratesFor(call, limits).find(({ tools }) => fitsAny(tools, name));
+  const rate = ratesFor(call, limits).find(({ tools }) => namesTool(tools, call.tool));
   const reservations = (rate?.limits ?? []).map(({ windowMs, calls }) => ({
     key,
     windowMs,
@@ -34,7 +35,7 @@ export function planReservations(call: LimitedCall, limits: Limits, ofMode: Mode
   }
   // What runs the gate is not held up by what everyone else does.
   if (audience === 'operator') return reservations;
-  return [...reservations, ...totalsFor(name, limits.totalRates ?? []), ...modeReservation(call.mode, ofMode)];
+  return [...reservations, ...totalsFor(call.tool, limits.totalRates ?? []), ...modeReservation(call.mode, ofMode)];
 }
 
 function ratesFor({ roles, profile }: LimitedCall, { rates, teamRates, roleRates }: Limits): Rates {
@@ -42,9 +43,9 @@ function ratesFor({ roles, profile }: LimitedCall, { rates, teamRates, roleRates
   return [...ofRoles, ...(profile === 'team' ? (teamRates ?? rates) : rates)];
 }
 
-function totalsFor(tool: string, rates: Rates): Reservation[] {
+function totalsFor(tool: LimitedCall['tool'], rates: Rates): Reservation[] {
   return rates
-    .filter(({ tools }) => fitsAny(tools, tool))
+    .filter(({ tools }) => namesTool(tools, tool))
     .flatMap(({ tools, limits }) =>
       limits.map(({ windowMs, calls }) => ({
         key: `total ${tools.join(' ')}`,
@@ -59,8 +60,4 @@ function modeReservation(mode: Mode, { callsPerMinute }: ModeLimits): Reservatio
   if (callsPerMinute === undefined) return [];
   const rule = `mode-${mode.toLowerCase()}-per-minute`;
   return [{ key: `mode ${mode}`, windowMs: minuteMs, limit: callsPerMinute, rule }];
-}
-
-function fitsAny(patterns: readonly string[], tool: string): boolean {
-  return patterns.some((pattern) => matchesName(pattern, tool));
 }

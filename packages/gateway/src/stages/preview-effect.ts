@@ -1,20 +1,12 @@
 import { openDeadline, runBuiltin } from '../executors/run-builtin.ts';
-import type { ToolContextFactory } from '../executors/tool-context.ts';
-import type * as facts from '../model/call.ts';
-import { isRefusal, refuse } from '../model/refusal.ts';
+import type { ContextFacts, ToolContextFactory } from '../executors/tool-context.ts';
+import { isRefusal } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
-import { ToolRefused } from '../model/tool.ts';
+import { ToolFailure, ToolRefused } from '../model/tool.ts';
 import type { Effect } from '../model/tool.ts';
 import type { Stage } from '../pipeline/stage.ts';
 
-export type Previewable = facts.Begun &
-  facts.Opened &
-  facts.Resolved &
-  facts.ArgumentsChecked &
-  facts.Leased &
-  facts.Permitted &
-  facts.ModeRead &
-  facts.Judged;
+export type Previewable = ContextFacts;
 
 export interface Previewed {
   readonly effect: Effect;
@@ -24,7 +16,10 @@ export interface Previewed {
 export function previewCall(createContext: ToolContextFactory): Stage<Previewable, Previewed> {
   return {
     name: 'preview-call',
-    run: async (call) => ({ effect: shownEffect(await previewEffect(call, createContext)) }),
+    run: async (call) => {
+      const effect = await previewEffect(call, createContext);
+      return isRefusal(effect) ? effect : { effect: shownEffect(effect) };
+    },
   };
 }
 
@@ -32,25 +27,27 @@ export function previewCall(createContext: ToolContextFactory): Stage<Previewabl
  * What the person who decides is shown. That an effect could not be worked out, such as because a file does not exist,
  * is for them and not for the caller, so it is no refusal.
  */
-export function shownEffect(effect: Effect | Refusal): Effect {
-  if (!isRefusal(effect)) return effect;
+export function shownEffect(effect: Effect | ToolFailure): Effect {
+  if (!(effect instanceof ToolFailure)) return effect;
   const { code, message } = effect;
   return { summary: `The effect could not be worked out (${code}).`, detail: message, undoable: false };
 }
 
-/** The effect, within the time that the call itself would have, or why there is none. */
-export async function previewEffect(call: Previewable, createContext: ToolContextFactory): Promise<Effect | Refusal> {
+/**
+ * The effect, within the time that the call itself would have; or why it could not be worked out; or the refusal of a gate
+ * inside the tool, which would refuse the call whatever a person says.
+ */
+export async function previewEffect(
+  call: Previewable,
+  createContext: ToolContextFactory,
+): Promise<Effect | ToolFailure | Refusal> {
   const { tool } = call;
   const deadline = openDeadline(call.signal, call.effectiveTimeoutMs);
   try {
     const observed = createContext(call, deadline.signal);
     const preview = async () => ({ ...(await tool.preview(call.arguments.value, observed.context)) });
     const { result } = await runBuiltin(preview, deadline.signal, observed);
-    if (result.ok) return result.output as unknown as Effect;
-    const { code, message } = result.failure;
-    return refuse(code, 'preview', message, {
-      remedy: `The effect of ${tool.definition.name} could not be worked out.`,
-    });
+    return result.ok ? (result.output as unknown as Effect) : result.failure;
   } catch (error) {
     if (error instanceof ToolRefused) return error.refusal;
     throw error;

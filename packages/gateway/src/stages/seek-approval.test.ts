@@ -77,10 +77,12 @@ interface Asked {
 const tokens = new ConfirmTokens(createConfirmKey());
 let store: TestApprovals;
 let heard: ApprovalTask[];
+let handedOver: (readonly string[])[];
 let route: ApproverRole | undefined;
 beforeEach(() => {
   store = new TestApprovals();
   heard = [];
+  handedOver = [];
   route = 'senior';
 });
 
@@ -90,7 +92,10 @@ const stage = () =>
     tokens,
     routeApproval: () => route,
     limits: () => ({ expireAfterMs: 300_000, remindAfterMs: 180_000, maxPending: 3 }),
-    onPending: (task) => heard.push(task),
+    onPending: (task, secrets) => {
+      heard.push(task);
+      handedOver.push(secrets);
+    },
   });
 
 function ask(asked: Asked = {}, more: { readonly reused?: { readonly output: null; readonly callId: string } } = {}) {
@@ -418,7 +423,18 @@ test('known secrets are not shown in the effect', async () => {
   requirement('AUD-4');
   const tool = previewing(async () => ({ ...effect, detail: '+password: hunter2-secret' }));
   const { approval } = (await ask({ tool })) as Refusal;
-  assert.equal(approval?.effect, 'Change a note.\n+password: [redacted]');
+  assert.equal(approval?.effect, 'Change a note.\n+password: [secret 1: 14 characters]');
+});
+
+test('what is kept of a call that waits has marks for its secrets; what they stand for is handed over and kept nowhere', async () => {
+  requirement('AUD-4');
+  const tool = previewing(async () => ({ ...effect, summary: 'Set hunter2-secret.', detail: '+hunter2-secret' }));
+  const refusal = (await ask({ session: sessionOf(), tool })) as Refusal;
+  const [task = assert.fail()] = store.tasks;
+  assert.deepEqual([task.title, task.effect], ['Set [secret 1: 14 characters].', '+[secret 1: 14 characters]']);
+  assert.deepEqual(task.masked, [{ number: 1, characters: 14 }]);
+  assert.deepEqual(handedOver, [['hunter2-secret']]);
+  assert.ok(!JSON.stringify([store.tasks, refusal]).includes('hunter2'));
 });
 
 test('an effect that cannot be worked out is refused with the code of the failure', async () => {
@@ -434,6 +450,12 @@ test('an effect that cannot be worked out is refused with the code of the failur
 test('a gate inside the preview refuses the call in its own words', async () => {
   const inner = refuse('UNSAFE_PATH', 'links', 'The path leads through a link.');
   assert.equal(await ask({ tool: previewing(() => Promise.reject(new ToolRefused(inner))) }), inner);
+});
+
+test('nobody is asked about a call of an agent that a gate inside its tool refuses', async () => {
+  const inner = refuse('PROTECTED_PATH', 'protected-path', 'It belongs to somebody else.');
+  assert.equal(await askAgent({ tool: previewing(() => Promise.reject(new ToolRefused(inner))) }), inner);
+  assert.deepEqual(store.tasks, []);
 });
 
 test('a preview that breaks stops the call', async () => {

@@ -2,6 +2,8 @@ import { randomUUIDv7 } from 'node:crypto';
 import { bindCall, callSha256 } from '../approvals/bind-call.ts';
 import type { Binding } from '../approvals/bind-call.ts';
 import type { ConfirmTokens, TokenClaims } from '../approvals/confirm-tokens.ts';
+import { maskSecrets } from '../approvals/mask-secrets.ts';
+import { showArguments } from '../approvals/show-arguments.ts';
 import type { Redactor } from '../audit/redact.ts';
 import type { ToolContextFactory } from '../executors/tool-context.ts';
 import type { ApprovalTask, ApproverRole } from '../model/approval.ts';
@@ -9,6 +11,7 @@ import type * as facts from '../model/call.ts';
 import { isRefusal, refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { Session } from '../model/session.ts';
+import { ToolFailure } from '../model/tool.ts';
 import type { Effect, Risk } from '../model/tool.ts';
 import type { Context, Stage } from '../pipeline/stage.ts';
 import type { ApprovalIndex } from '../storage/stores.ts';
@@ -38,8 +41,8 @@ export interface ApprovalParts {
     readonly remindAfterMs: number;
     readonly maxPending: number;
   };
-  /** Hears of each task that waits for a decision, new or joined. */
-  readonly onPending: (task: ApprovalTask) => void;
+  /** Hears of each task that waits for a decision, new or joined, and what the marks in its view stand for. */
+  readonly onPending: (task: ApprovalTask, secrets: readonly string[]) => void;
 }
 
 /** How long after the step before it a step of a plan may begin. */
@@ -63,6 +66,8 @@ export function seekApproval(
       const isAsked = verdict.effect === 'require_approval' || (confirmToken && session.principal === 'agent');
       if (!isAsked || reused !== undefined) return {};
       const effect = await previewEffect(call, createContext);
+      // Nobody is asked about what another gate refuses.
+      if (isRefusal(effect)) return effect;
       if (session.principal === 'operator') return confirmOwn(call, effect, redactor, context);
       const shown = shownEffect(effect);
       const bound = bindCall(call, shown);
@@ -78,17 +83,18 @@ export function seekApproval(
 
 function confirmOwn(
   call: Needs,
-  effect: Effect | Refusal,
+  effect: Effect | ToolFailure,
   redactor: Redactor,
   context: Context,
 ): facts.Consented | Refusal {
-  if (isRefusal(effect)) return effect;
+  if (effect instanceof ToolFailure) return unclear(call, effect);
   const { verdict, session } = call;
   const { binding } = bindCall(call, effect);
   if (call.confirmBinding === binding) {
     return { consent: { by: session.agent, how: 'own-call-confirmed', atMs: context.nowMs(), binding } };
   }
-  const approval = { binding, effect: redactor.redactText(textOf(effect)) };
+  const [shown = ''] = maskSecrets([textOf(effect)], redactor).texts;
+  const approval = { binding, effect: shown };
   if (call.confirmBinding !== '') {
     const message = 'The confirmation was given for another call, or the effect has changed since it was shown.';
     return refuse('APPROVAL_MISMATCH', verdict.rule, message, { remedy: 'Look at the effect again.', approval });
@@ -97,6 +103,11 @@ function confirmOwn(
     remedy: 'Run the call from a terminal, where you can look at its effect and confirm it.',
     approval,
   });
+}
+
+function unclear({ tool }: Needs, { code, message }: ToolFailure): Refusal {
+  const remedy = `The effect of ${tool.definition.name} could not be worked out.`;
+  return refuse(code, 'preview', message, { remedy });
 }
 
 /** Undefined when the call brings no token. */
@@ -258,6 +269,8 @@ async function openTask(
     return refuse('TOO_MANY_APPROVALS', 'pending-approvals', message, { remedy: 'Wait until some are decided.' });
   }
   const nowMs = context.nowMs();
+  const view = maskSecrets([effect.summary, effect.detail], redactor);
+  const [title = '', detail = ''] = view.texts;
   const task = await store.openApproval({
     id: randomUUIDv7(),
     sessionId: session.id,
@@ -268,8 +281,10 @@ async function openTask(
     tool: name,
     toolVersion: version,
     ...bound,
-    title: redactor.redactText(effect.summary),
-    effect: redactor.redactText(effect.detail),
+    title,
+    shownArguments: showArguments(call, redactor),
+    effect: detail,
+    ...(view.masked.length === 0 ? {} : { masked: view.masked }),
     undoable: effect.undoable,
     risk,
     ruleId: verdict.rule.id,
@@ -280,7 +295,7 @@ async function openTask(
     remindAtMs: nowMs + remindAfterMs,
     expiresAtMs: nowMs + expireAfterMs,
   });
-  onPending(task);
+  onPending(task, view.values);
   const remedy = `Wait, then send the same call with approval_task_id ${task.id}; or send wait_ms to be answered when it is decided.`;
   return refuse('APPROVAL_REQUIRED', verdict.rule, needOf(call), { remedy, approval: ticketOf(task) });
 }

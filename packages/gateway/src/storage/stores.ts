@@ -227,6 +227,19 @@ export interface ToolPins {
   readonly listToolPins: () => readonly ToolPin[];
 }
 
+/** What became due. */
+export interface Aged {
+  readonly expired: readonly ApprovalTask[];
+  readonly reminders: readonly ApprovalTask[];
+  readonly expiredPlans: readonly Plan[];
+}
+
+/** Of one session, or in one state; absent: all. */
+export type PlanFilter = { readonly limit: number } & (
+  | { readonly sessionId?: string; readonly status?: never }
+  | { readonly status: Plan['status']; readonly sessionId?: never }
+);
+
 /** Decisions of people. All of them survive a restart, and each is used as often as it was given. */
 export interface ApprovalIndex {
   /** Opens a task, or joins the pending one with the same binding: another request id wants one more run. */
@@ -234,12 +247,10 @@ export interface ApprovalIndex {
   /** Undefined when the task is not pending any more, is too old, or shows another effect. */
   readonly decideApproval: (decision: Decision) => Promise<ApprovalTask | undefined>;
   /**
-   * Ends what nobody decided in time, with a record of it in the log, in one commit; and marks whom to remind. Each task
-   * is returned once in each of the two lists. Of many, some at a time: what is left is still due.
+   * Ends tasks and plans that nobody decided in time, with a record of each in the log, in one commit; and marks whom to
+   * remind. Each is returned once in each list. Of many, some at a time: what is left is still due.
    */
-  readonly ageApprovals: (
-    nowMs: number,
-  ) => Promise<{ readonly expired: readonly ApprovalTask[]; readonly reminders: readonly ApprovalTask[] }>;
+  readonly ageApprovals: (nowMs: number) => Promise<Aged>;
   readonly findApproval: (id: string) => ApprovalTask | undefined;
   /** The newest task of a session with this binding. */
   readonly findApprovalByBinding: (sessionId: string, binding: string) => ApprovalTask | undefined;
@@ -249,14 +260,14 @@ export interface ApprovalIndex {
     readonly sessionId?: string;
     readonly limit: number;
   }) => readonly ApprovalTask[];
-  /** When the next task is to be reminded of, or expires. Undefined: none is pending. */
+  /** When the next task is to be reminded of, or a task or plan expires. Undefined: none is pending. */
   readonly nextApprovalDeadlineMs: () => number | undefined;
   readonly proposePlan: (plan: NewPlan) => Promise<void>;
   /** Undefined when the plan is not pending any more, or too old. */
   readonly decidePlan: (decision: PlanDecision) => Promise<Plan | undefined>;
   readonly findPlan: (id: string) => Plan | undefined;
   /** Newest first. */
-  readonly listPlans: (filter: { readonly sessionId?: string; readonly limit: number }) => readonly Plan[];
+  readonly listPlans: (filter: PlanFilter) => readonly Plan[];
   /** No token of this id is taken any more. */
   readonly revokeToken: (tokenId: string, expiresAtMs: number) => Promise<void>;
   readonly grantStanding: (standing: StandingApproval) => Promise<void>;

@@ -6,6 +6,7 @@ import type {
   Plan,
   StandingApproval,
 } from '../../model/approval.ts';
+import type { PlanFilter } from '../stores.ts';
 import type { Database, Row, Statement } from './database.ts';
 
 /** Reads approvals, standing approvals and plans, on whichever connection. */
@@ -17,7 +18,8 @@ export class ApprovalReader {
   readonly #nextReminder: Statement;
   readonly #standing: Statement;
   readonly #findPlan: Statement;
-  readonly #plans: Statement;
+  readonly #nextPlanExpiry: Statement;
+  readonly #plans: Readonly<Record<'all' | 'status' | 'session', Statement>>;
 
   constructor(database: Database) {
     this.#find = database.prepare('SELECT * FROM approvals WHERE id = ?');
@@ -47,8 +49,16 @@ export class ApprovalReader {
          AND revoked_at_ms IS NULL AND (uses_left IS NULL OR uses_left > 0) ORDER BY granted_at_ms DESC, id DESC`,
     );
     this.#findPlan = database.prepare('SELECT * FROM plans WHERE id = ?');
-    this.#plans = database.prepare(
-      `SELECT * FROM plans WHERE (?1 IS NULL OR session_id = ?1) ORDER BY created_at_ms DESC, id DESC LIMIT ?2`,
+    const listPlans = (conditions: string): Statement =>
+      database.prepare(`SELECT * FROM plans ${conditions} ORDER BY created_at_ms DESC, id DESC LIMIT ?`);
+    this.#plans = {
+      all: listPlans(''),
+      status: listPlans('WHERE status = ?'),
+      session: listPlans('WHERE session_id = ?'),
+    };
+    this.#nextPlanExpiry = database.prepare(
+      `SELECT expires_at_ms AS next FROM plans INDEXED BY plans_to_expire
+       WHERE status = 'pending' ORDER BY expires_at_ms LIMIT 1`,
     );
   }
 
@@ -77,7 +87,8 @@ export class ApprovalReader {
   }
 
   nextDeadlineMs(): number | undefined {
-    const deadlines = [this.#nextExpiry, this.#nextReminder].map((statement) => statement.get()?.['next']);
+    const statements = [this.#nextExpiry, this.#nextReminder, this.#nextPlanExpiry];
+    const deadlines = statements.map((statement) => statement.get()?.['next']);
     const next = Math.min(...deadlines.filter((deadline) => typeof deadline === 'number'));
     return Number.isFinite(next) ? next : undefined;
   }
@@ -94,8 +105,10 @@ export class ApprovalReader {
     return row && planOf(row);
   }
 
-  listPlans({ sessionId, limit }: { readonly sessionId?: string; readonly limit: number }): Plan[] {
-    return this.#plans.all(sessionId ?? null, limit).map(planOf);
+  listPlans({ sessionId, status, limit }: PlanFilter): Plan[] {
+    const { all, status: ofStatus, session } = this.#plans;
+    if (sessionId !== undefined) return session.all(sessionId, limit).map(planOf);
+    return (status === undefined ? all.all(limit) : ofStatus.all(status, limit)).map(planOf);
   }
 }
 

@@ -9,7 +9,7 @@ import type {
   PlanDecision,
   StandingApproval,
 } from '../../model/approval.ts';
-import type { LogEntry } from '../stores.ts';
+import type { Aged, LogEntry } from '../stores.ts';
 import { ApprovalReader } from './approval-reader.ts';
 import type { Database, Statement } from './database.ts';
 import type { LogAppender } from './log-appender.ts';
@@ -50,16 +50,19 @@ export class ApprovalWriter {
     return changed === 1 ? this.#mustFind(taskId) : undefined;
   }
 
-  age(nowMs: number): { readonly expired: ApprovalTask[]; readonly reminders: ApprovalTask[] } {
-    const take = (due: Statement, mark: Statement): ApprovalTask[] =>
+  age(nowMs: number): Aged {
+    const take = (due: Statement, mark: Statement): string[] =>
       due.all(nowMs).map((row) => {
-        mark.run(nowMs, String(row['id']));
-        return this.#mustFind(String(row['id']));
+        const id = String(row['id']);
+        mark.run(nowMs, id);
+        return id;
       });
-    this.#sql.expirePlans.run(nowMs, nowMs);
-    const expired = take(this.#sql.dueToExpire, this.#sql.expire);
+    const { dueToExpire, expire, dueToRemind, remind, plansDueToExpire, expirePlan } = this.#sql;
+    const expired = take(dueToExpire, expire).map((id) => this.#mustFind(id));
+    const expiredPlans = take(plansDueToExpire, expirePlan).flatMap((id) => this.#read.findPlan(id) ?? []);
     for (const task of expired) this.#log.append(expiryEntry(task, nowMs));
-    return { expired, reminders: take(this.#sql.dueToRemind, this.#sql.remind) };
+    for (const plan of expiredPlans) this.#log.append(planExpiryEntry(plan, nowMs));
+    return { expired, reminders: take(dueToRemind, remind).map((id) => this.#mustFind(id)), expiredPlans };
   }
 
   /** Whether the consent is still good. Nothing comes between this and `use`. */
@@ -142,6 +145,11 @@ function expiryEntry({ id, callId, sessionId, tool, agent }: ApprovalTask, timeM
   return { kind: 'event', result: 'denied', timeMs, callId, sessionId, payload };
 }
 
+function planExpiryEntry({ id, sessionId, agent, steps, traceId }: Plan, timeMs: number): LogEntry {
+  const payload = canonicalJson({ event: 'plan_expired', plan: id, agent, steps: steps.length, trace_id: traceId });
+  return { kind: 'event', result: 'denied', timeMs, sessionId, payload };
+}
+
 function prepare(database: Database) {
   return {
     open: database.prepare(
@@ -195,9 +203,12 @@ function prepare(database: Database) {
       `UPDATE plans SET status = ?, approved_steps = ?, decided_by = ?, decided_at_ms = ?, note = ?
        WHERE id = ? AND status = 'pending' AND expires_at_ms > ?`,
     ),
-    expirePlans: database.prepare(
-      `UPDATE plans SET status = 'expired', decided_by = 'timeout', decided_at_ms = ?
-       WHERE status = 'pending' AND expires_at_ms <= ?`,
+    plansDueToExpire: database.prepare(
+      `SELECT id FROM plans INDEXED BY plans_to_expire WHERE status = 'pending' AND expires_at_ms <= ?
+       ORDER BY expires_at_ms LIMIT ${mostAged}`,
+    ),
+    expirePlan: database.prepare(
+      `UPDATE plans SET status = 'expired', decided_at_ms = ?, decided_by = 'timeout' WHERE id = ?`,
     ),
     startStep: database.prepare('UPDATE plans SET started = started + 1 WHERE id = ?'),
     endStep: database.prepare('UPDATE plans SET last_outcome_at_ms = ? WHERE id = ?'),

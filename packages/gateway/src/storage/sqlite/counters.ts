@@ -10,6 +10,8 @@ export type Reserved =
   | { readonly ok: true }
   | { readonly ok: false; readonly rule: string; readonly retryAfterMs: number };
 
+const mostKept = 10_000;
+
 /**
  * Fixed windows, counted in the writer's memory and flushed with the commit that needs them, so that a count never
  * runs ahead of or behind the log. Loaded lazily; forgotten on rollback.
@@ -30,6 +32,8 @@ export class Counters {
 
   /** All or nothing: when one window is full, no window is charged. */
   reserve(reservations: readonly Reservation[], nowMs: number): Reserved {
+    // Only between calls: what one of them holds must stay what is written.
+    if (this.#counts.size >= mostKept && this.#dirty.size === 0) this.#counts.clear();
     const counts = reservations.map((reservation) => this.#current(reservation, nowMs));
     for (const [at, reservation] of reservations.entries()) {
       const count = counts[at] as Count;
@@ -65,7 +69,6 @@ export class Counters {
     if (count === undefined) {
       const row = this.#read.get(reservation.key, reservation.windowMs);
       count = { windowStartMs: Number(row?.['window_start_ms'] ?? 0), used: Number(row?.['used'] ?? 0) };
-      if (this.#counts.size >= 10_000 && this.#dirty.size === 0) this.#counts.clear();
       this.#counts.set(key, count);
     }
     // A clock that was set back must not reopen a window that is already counted.

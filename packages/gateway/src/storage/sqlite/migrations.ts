@@ -232,6 +232,10 @@ const migrations: readonly string[] = [
     PRIMARY KEY (level, subject, tools)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE INDEX plans_by_status ON plans (status, created_at_ms);
+  CREATE INDEX plans_to_expire ON plans (expires_at_ms) WHERE status = 'pending';
+  `,
 ];
 
 export const schemaVersion = migrations.length;

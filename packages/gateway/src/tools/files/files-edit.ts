@@ -4,6 +4,7 @@ import { hasCode } from '../../sandbox/has-code.ts';
 import { openTarget } from '../../sandbox/open-to-change.ts';
 import type { Target } from '../../sandbox/open-to-change.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
+import { checkFileSize } from './check-file-size.ts';
 import { takeBreaks } from './check-signal.ts';
 import { countMatches } from './count-matches.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
@@ -100,6 +101,7 @@ async function findPassage(args: EditArguments, former: FormerFile | undefined, 
   if (former === undefined) throw await missingFile(parsePath(args.path, context.workingDirectory), context);
   const oldContent = Buffer.from(args.old_content);
   const newContent = Buffer.from(args.new_content);
+  checkFileSize(args.path, former.size, context);
   if (former.size > maxFileBytes || Math.max(oldContent.length, newContent.length) > maxEditBytes) {
     throw new ToolFailure('TOO_LARGE', `${args.path}: edits take passages of up to 10 MB in files of up to 64 MB.`);
   }
@@ -116,6 +118,7 @@ async function findPassage(args: EditArguments, former: FormerFile | undefined, 
     const remedy = 'add lines around it until it is the only one';
     throw new ToolFailure('MULTIPLE_MATCHES', `old_content is in ${args.path} ${count} times; ${remedy}.`);
   }
+  checkFileSize(args.path, before.length - oldContent.length + newContent.length, context);
   const head = before.subarray(0, first);
   const tail = before.subarray(first + oldContent.length);
   return { before, oldContent, newContent, parts: [head, newContent, tail], line: countLines(head) + 1 };

@@ -1,12 +1,12 @@
 import { dirname } from 'node:path';
 import type { ToolContext } from '../../model/tool.ts';
-import { hasCode } from '../../sandbox/has-code.ts';
 import { checkOpened } from '../../sandbox/open-path.ts';
 import { openFolderToChange } from '../../sandbox/open-to-change.ts';
 import { parsePath, spellLike } from '../../sandbox/parse-path.ts';
 import type { NamedPath } from '../../sandbox/parse-path.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
 import { syncFolder } from './file-bytes.ts';
+import { countMissingFolders } from './missing-folders.ts';
 import { showPath } from './preview-change.ts';
 
 interface EnsureDirArguments {
@@ -36,7 +36,8 @@ export const filesEnsureDir = defineFileTool({
     paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'write' }],
   }),
   preview: (args, context) => {
-    const missing = spellLast(parsePath(args.path, context.workingDirectory), countMissing(args, context), context);
+    const named = parsePath(args.path, context.workingDirectory);
+    const missing = spellLast(named, countMissingFolders(named, context), context);
     return {
       summary:
         missing.length === 0 ? `Nothing: ${showPath(args.path)} exists` : `Make the folder ${showPath(args.path)}`,
@@ -47,6 +48,8 @@ export const filesEnsureDir = defineFileTool({
   run: async (args, context) => {
     const named = parsePath(args.path, context.workingDirectory);
     let made = 0;
+    // All or none of them is made.
+    countMissingFolders(named, context);
     using folder = openFolderToChange(named, context, (path) => {
       context.keepBeforeImage({ path, kind: 'absent' });
       made++;
@@ -57,18 +60,6 @@ export const filesEnsureDir = defineFileTool({
   },
   summarize: (_, output) => `${output.created.length} folders made`,
 });
-
-function countMissing(args: EnsureDirArguments, context: ToolContext): number {
-  let { path } = parsePath(args.path, context.workingDirectory);
-  for (let missing = 0; ; missing++, path = dirname(path)) {
-    try {
-      openFolderToChange({ given: args.path, path }, context)[Symbol.dispose]();
-      return missing;
-    } catch (error) {
-      if (!hasCode(error, 'ENOENT') || path === '/') throw error;
-    }
-  }
-}
 
 /** The last folders of a path, outermost first: what is missing is always the end of it. */
 function spellLast(named: NamedPath, count: number, context: ToolContext): readonly string[] {

@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 import { openFolder } from '../../sandbox/open-path.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
+import { judgeFirst } from './judge-first.ts';
 import { kindOf } from './read-entries.ts';
 import type { EntryKind } from './read-entries.ts';
 import { FolderWalk } from './walk-folder.ts';
@@ -68,7 +69,10 @@ export const filesList = defineFileTool({
   claim: (args, session) => ({
     paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'read' }],
   }),
-  preview: (args) => ({ summary: `List ${args.path}`, detail: '', undoable: false }),
+  preview: async (args, context) => {
+    await judgeFirst(() => openFolder(parsePath(args.path, context.workingDirectory), context)[Symbol.dispose]());
+    return { summary: `List ${args.path}`, detail: '', undoable: false };
+  },
   run: async (args, context) => {
     using folder = openFolder(parsePath(args.path, context.workingDirectory), context);
     const walk = new FolderWalk(context, {

@@ -1,11 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import { ToolFailure } from '../../model/tool.ts';
+import type { ToolContext } from '../../model/tool.ts';
 import { hasCode } from '../../sandbox/has-code.ts';
 import { openFile } from '../../sandbox/open-path.ts';
+import type { OpenFile } from '../../sandbox/open-path.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
+import { checkFileSize } from './check-file-size.ts';
 import { cutToCharacters, maxCutBytes } from './cut-to-characters.ts';
 import { defineFileTool, largeTransferMs, objectSchema, pathSchema } from './define-file-tool.ts';
 import { readBytes, readInPieces } from './file-bytes.ts';
+import { judgeFirst } from './judge-first.ts';
 import { missingFile } from './missing-file.ts';
 
 interface ReadArguments {
@@ -92,14 +96,17 @@ export const filesRead = defineFileTool({
     paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'read' }],
   }),
   timeoutMsFor: (args) => (args.store_above_bytes === undefined ? timeoutMs : largeTransferMs),
-  preview: (args) => ({ summary: `Read ${args.path}`, detail: '', undoable: false }),
+  preview: async (args, context) => {
+    await judgeFirst(() => openAllowed(args, context)[Symbol.dispose]());
+    return { summary: `Read ${args.path}`, detail: '', undoable: false };
+  },
   run: async (args, context) => {
-    const named = parsePath(args.path, context.workingDirectory);
     let opened;
     try {
-      opened = openFile(named, context);
+      opened = openAllowed(args, context);
     } catch (error) {
-      throw hasCode(error, 'ENOENT') ? await missingFile(named, context) : error;
+      if (!hasCode(error, 'ENOENT')) throw error;
+      throw await missingFile(parsePath(args.path, context.workingDirectory), context);
     }
     using file = opened;
     const { size } = file.stats;
@@ -135,6 +142,18 @@ export const filesRead = defineFileTool({
   measureResult: (output) => output.bytes,
   summarize: (_, output) => `${output.bytes} of ${output.size} bytes read`,
 });
+
+/** Throws ToolRefused for what the rules keep from this call, as large as the file is. */
+function openAllowed(args: ReadArguments, context: ToolContext): OpenFile {
+  const file = openFile(parsePath(args.path, context.workingDirectory), context);
+  try {
+    checkFileSize(args.path, file.stats.size, context);
+    return file;
+  } catch (error) {
+    file[Symbol.dispose]();
+    throw error;
+  }
+}
 
 /** Looks at what would be read, not at what was asked for: a claim of 1 GB costs nothing on a small file. */
 function checkSize(wanted: number, args: ReadArguments): void {

@@ -2,6 +2,7 @@ import { openFolder } from '../../sandbox/open-path.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
 import { compileExpression, compileGlob, compileLiteral } from './compile-pattern.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
+import { judgeFirst } from './judge-first.ts';
 import { maxShownChars, stops, TreeSearch } from './search-tree.ts';
 import type { Query } from './search-tree.ts';
 
@@ -85,7 +86,10 @@ export const filesSearch = defineFileTool({
     compileQuery(args);
     return { paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'read' }] };
   },
-  preview: (args) => ({ summary: `Search ${args.path}`, detail: '', undoable: false }),
+  preview: async (args, context) => {
+    await judgeFirst(() => openFolder(parsePath(args.path, context.workingDirectory), context)[Symbol.dispose]());
+    return { summary: `Search ${args.path}`, detail: '', undoable: false };
+  },
   run: async (args, context) => {
     const search = new TreeSearch(compileQuery(args), context);
     using folder = openFolder(parsePath(args.path, context.workingDirectory), context);

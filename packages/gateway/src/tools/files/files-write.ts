@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { refuse } from '../../model/refusal.ts';
 import { ToolFailure, ToolRefused } from '../../model/tool.ts';
 import type { Effect, ToolContext } from '../../model/tool.ts';
@@ -5,7 +6,9 @@ import { hasCode } from '../../sandbox/has-code.ts';
 import { openTarget } from '../../sandbox/open-to-change.ts';
 import type { Target } from '../../sandbox/open-to-change.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
+import { checkFileSize } from './check-file-size.ts';
 import { defineFileTool, largeTransferMs, objectSchema, pathSchema } from './define-file-tool.ts';
+import { countMissingFolders } from './missing-folders.ts';
 import { describeBytes, maxDiffBytes, previewChange, showPath } from './preview-change.ts';
 import { alreadyExists, openFormer, replaceFile } from './replace-file.ts';
 import type { FormerFile, NewContent } from './replace-file.ts';
@@ -94,23 +97,21 @@ export const filesWrite = defineFileTool({
     const goes = placeOf(args);
     using former = findFormer(args, context);
     if (goes === 'new' && former !== undefined) throw alreadyExists(args.path);
+    const content = await openContent(args, context);
+    checkSize(args, content, former, context);
     if (args.content_hash !== undefined) return previewStored(args.path, goes, args.content_hash, former);
     return await previewWrite(args.path, goes, decodeContent(args), former, context.signal);
   },
   run: async (args, context) => {
-    const goes = placeOf(args);
-    let bytes = 0;
-    const count = <Part extends Uint8Array>(part: Part): Part => {
-      bytes += part.length;
-      return part;
-    };
-    const parts =
-      args.content_hash === undefined
-        ? [count(decodeContent(args))]
-        : copyStored(context.content.read(args.content_hash), count);
+    const content = await openContent(args, context);
+    // Before folders are made for it.
+    checkSize(args, content, undefined, context);
     using target = openParents(args, context);
-    const { created, sha256 } = await replaceFile(target, context, () => ({ goes, parts }));
-    return { path: args.path, bytes, created, sha256 };
+    const { created, sha256 } = await replaceFile(target, context, (former) => {
+      checkSize(args, content, former, context);
+      return { goes: placeOf(args), parts: content.parts };
+    });
+    return { path: args.path, bytes: content.bytes, created, sha256 };
   },
   summarize: (_, output) => `${output.bytes} bytes written${output.created ? ' to a new file' : ''}`,
 });
@@ -125,13 +126,26 @@ function checkSource({ content, content_hash: hash }: WriteArguments): void {
   throw new ToolRefused(refuse('INVALID_ARGUMENTS', 'input-schema', message));
 }
 
-async function* copyStored(
-  pieces: AsyncIterable<Uint8Array>,
-  count: <Part extends Uint8Array>(part: Part) => Part,
-): AsyncGenerator<Buffer> {
-  for await (const { buffer, byteOffset, byteLength } of pieces) {
-    yield count(Buffer.from(buffer, byteOffset, byteLength));
+interface Content {
+  readonly bytes: number;
+  readonly parts: NewContent['parts'];
+}
+
+async function openContent(args: WriteArguments, { content }: ToolContext): Promise<Content> {
+  if (args.content_hash !== undefined) {
+    return { bytes: await content.sizeOf(args.content_hash), parts: copyStored(content.read(args.content_hash)) };
   }
+  const decoded = decodeContent(args);
+  return { bytes: decoded.length, parts: [decoded] };
+}
+
+async function* copyStored(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  for await (const { buffer, byteOffset, byteLength } of pieces) yield Buffer.from(buffer, byteOffset, byteLength);
+}
+
+function checkSize(args: WriteArguments, { bytes }: Content, former: FormerFile | undefined, context: ToolContext) {
+  const before = args.append && former !== undefined ? former.size : 0;
+  checkFileSize(args.path, before + bytes, context);
 }
 
 function decodeContent({ path, content = '', encoding }: WriteArguments): Buffer {
@@ -150,6 +164,8 @@ function openParents(args: WriteArguments, context: ToolContext): Target {
   const named = parsePath(args.path, context.workingDirectory);
   const keepFolder = (path: string) => context.keepBeforeImage({ path, kind: 'absent' });
   try {
+    // All or none of them is made.
+    if (args.create_parents) countMissingFolders({ given: args.path, path: dirname(named.path) }, context);
     return openTarget(named, context, args.create_parents ? keepFolder : undefined);
   } catch (error) {
     throw hasCode(error, 'ENOENT') ? missingParents(args.path) : error;
@@ -158,12 +174,14 @@ function openParents(args: WriteArguments, context: ToolContext): Target {
 
 /** For the preview, which makes no folders: absent when there is no file or no folder for it yet. */
 function findFormer(args: WriteArguments, context: ToolContext): FormerFile | undefined {
+  const named = parsePath(args.path, context.workingDirectory);
   try {
-    using target = openTarget(parsePath(args.path, context.workingDirectory), context);
+    using target = openTarget(named, context);
     return openFormer(target);
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error;
     if (!args.create_parents) throw missingParents(args.path);
+    countMissingFolders({ given: args.path, path: dirname(named.path) }, context);
     return undefined;
   }
 }

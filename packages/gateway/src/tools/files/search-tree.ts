@@ -86,7 +86,8 @@ export class TreeSearch {
     try {
       using file = openEntryFile(folder, name, this.#context);
       const { size } = file.stats;
-      const bytes = size > maxFileBytes ? undefined : await readBytes(file.fd, 0, size, this.#context.signal);
+      const most = Math.min(maxFileBytes, this.#context.grants.limits.fileBytes ?? Infinity);
+      const bytes = size > most ? undefined : await readBytes(file.fd, 0, size, this.#context.signal);
       this.#context.countUsage({ bytesRead: bytes?.length ?? 0 });
       if (bytes !== undefined && isUtf8(bytes) && !bytes.subarray(0, 8192).includes(0)) return bytes.toString();
       this.skipped++;

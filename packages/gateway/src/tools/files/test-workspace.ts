@@ -43,6 +43,7 @@ export class TestWorkspace implements Disposable {
       this.kept.set(hash, bytes);
       return { hash, sizeBytes: bytes.length };
     },
+    sizeOf: async (hash) => this.#findKept(hash).length,
     read: (hash) => this.#readKept(hash),
   };
   constructor({ trashFolder = join(this.#base, 'trash') }: { readonly trashFolder?: string } = {}) {
@@ -52,6 +53,10 @@ export class TestWorkspace implements Disposable {
     this.context = {
       session: this.session,
       callId: randomUUID(),
+      asParent: {
+        ...{ callId: randomUUID(), sessionId: this.session.id, traceId: '' },
+        ...{ door: 'tcp', source: '', taskId: '', correlationId: '', depth: 0 },
+      },
       workingDirectory: this.path,
       signal: new AbortController().signal,
       paths: {
@@ -74,9 +79,14 @@ export class TestWorkspace implements Disposable {
 
   async *#readKept(hash: string): AsyncGenerator<Buffer> {
     await Promise.resolve();
+    const bytes = this.#findKept(hash);
+    for (let at = 0; at < bytes.length; at += 1000) yield bytes.subarray(at, at + 1000);
+  }
+
+  #findKept(hash: string): Buffer {
     const bytes = this.kept.get(hash);
     if (bytes === undefined) throw new ToolFailure('NOT_FOUND', 'There is no such content.');
-    for (let at = 0; at < bytes.length; at += 1000) yield bytes.subarray(at, at + 1000);
+    return bytes;
   }
 
   at(...names: readonly string[]): string {
@@ -104,8 +114,8 @@ export class TestWorkspace implements Disposable {
     return answer;
   }
 
-  preview(tool: AnyTool, given: JsonObject): Promise<Effect> {
-    return tool.preview(this.#check(tool, given), this.context);
+  preview(tool: AnyTool, given: JsonObject, context: Partial<ToolContext> = {}): Promise<Effect> {
+    return tool.preview(this.#check(tool, given), { ...this.context, ...context });
   }
 
   /** Names of what the outside folder holds, to see that nothing was added or taken. */

@@ -5,6 +5,7 @@ import { ToolFailure, ToolRefused } from '../../model/tool.ts';
 import type { ToolContext } from '../../model/tool.ts';
 import { hasCode } from '../../sandbox/has-code.ts';
 import { openFolder } from '../../sandbox/open-path.ts';
+import type { OpenFolder } from '../../sandbox/open-path.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
 import type { NamedPath } from '../../sandbox/parse-path.ts';
 import { presentOutput } from '../shell/present-output.ts';
@@ -53,6 +54,14 @@ export async function cloneRepository(
   return omitted === 0 ? output : { ...output, omitted };
 }
 
+/** Asks every gate that the clone would meet before its effect. Throws ToolRefused, and what else stands in its way. */
+export async function checkClone(_operation: GitOperation, args: GitArguments, context: ToolContext): Promise<void> {
+  reachAddress(args.before[0] ?? '', 'fetch', context.workingDirectory, context);
+  const target = cloneTarget(args, context.workingDirectory);
+  using folder = openParent(target, context);
+  judgeNew(folder, target, context);
+}
+
 async function checkOut(git: GitSandbox, context: ToolContext): Promise<number> {
   const isEmpty = !succeeded(await git.run(['rev-parse', '--verify', '--quiet', 'HEAD']));
   if (isEmpty) return 0;
@@ -66,12 +75,9 @@ async function checkOut(git: GitSandbox, context: ToolContext): Promise<number> 
 }
 
 function makeFolder(target: NamedPath, context: ToolContext): string {
-  const parent = { given: target.given, path: dirname(target.path) };
-  using folder = openFolder(parent, context);
+  using folder = openParent(target, context);
+  const top = judgeNew(folder, target, context);
   const name = basename(target.path);
-  const top = folder.realPathOf(name);
-  const refusal = context.paths.judge(top, 'write');
-  if (refusal !== undefined) throw new ToolRefused(refusal);
   try {
     mkdirSync(folder.entry(name), { mode: 0o755 });
     // Programs of a daemon that runs as root do not; they run as whoever owns what they may change.
@@ -84,6 +90,18 @@ function makeFolder(target: NamedPath, context: ToolContext): string {
     }
     throw error;
   }
+  return top;
+}
+
+function openParent({ given, path }: NamedPath, context: ToolContext): OpenFolder {
+  return openFolder({ given, path: dirname(path) }, context);
+}
+
+/** The real path of the folder that is to be made. Throws ToolRefused. */
+function judgeNew(folder: OpenFolder, { path }: NamedPath, { paths }: ToolContext): string {
+  const top = folder.realPathOf(basename(path));
+  const refusal = paths.judge(top, 'write');
+  if (refusal !== undefined) throw new ToolRefused(refusal);
   return top;
 }
 

@@ -5,15 +5,16 @@ import { modes } from '../../model/session.ts';
 import type { AnyTool, PathClaim, ToolContext } from '../../model/tool.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
 import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
+import { judgeFirst } from '../files/judge-first.ts';
 import { showPath } from '../files/preview-change.ts';
 import { outputSchema } from '../shell/present-output.ts';
 import type { PresentedOutput } from '../shell/present-output.ts';
-import { cloneRepository, cloneTarget } from './clone-repository.ts';
+import { checkClone, cloneRepository, cloneTarget } from './clone-repository.ts';
 import { parseGitArguments, refuseArguments } from './git-arguments.ts';
 import type { GitArguments } from './git-arguments.ts';
 import type { GitOperation } from './git-operation.ts';
 import { hideUserinfo, hostOf } from './resolve-remote.ts';
-import { runOperation } from './run-operation.ts';
+import { checkOperation, runOperation } from './run-operation.ts';
 
 interface GitToolArguments {
   readonly args: readonly string[];
@@ -73,9 +74,11 @@ export function defineGitTool(operation: GitOperation): AnyTool {
         gitOperation: name,
       };
     },
-    preview: (args, context) => {
+    preview: async (args, context) => {
       const parsed = parse(operation, args);
       const folder = folderOf(args, context.workingDirectory);
+      const check = name === 'CLONE' ? checkClone : checkOperation;
+      await judgeFirst(() => check(operation, parsed, inFolder(args, context)));
       const { read, write, hosts } = context.grants;
       const lines = [
         `in: ${folder}`,
@@ -84,11 +87,11 @@ export function defineGitTool(operation: GitOperation): AnyTool {
         ...[...read, ...write].map((path) => `granted: ${path}`),
         `at most: ${describeLimits(context.grants.limits, timeoutMs)}`,
       ];
-      return Promise.resolve({
+      return {
         summary: showPath(`git ${command} ${joinWords(given(args).args)}`.trimEnd()),
         detail: lines.map((line) => `${showPath(line)}\n`).join(''),
         undoable: false,
-      });
+      };
     },
     run: async (args, context) => {
       const parsed = parse(operation, args);

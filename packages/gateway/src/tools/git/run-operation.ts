@@ -12,6 +12,7 @@ import { refuseArguments, writeOptions } from './git-arguments.ts';
 import type { GitArguments } from './git-arguments.ts';
 import type { GitOperation, GitTargets } from './git-operation.ts';
 import { GitFailed, GitSandbox } from './git-sandbox.ts';
+import type { Reach } from './git-sandbox.ts';
 import { judgeEntries } from './judge-entries.ts';
 import { plainDiff } from './reading-operations.ts';
 import { resolveRemote } from './resolve-remote.ts';
@@ -31,21 +32,44 @@ export async function runOperation(
   args: GitArguments,
   context: ToolContext,
 ): Promise<PresentedOutput> {
+  const git = await openRepository(operation, context);
+  return answerFailures(async () => (await prepare(operation, args, git, context))());
+}
+
+/** Asks every gate that the operation would meet before its effect. Throws ToolRefused, and what else stands in its way. */
+export async function checkOperation(operation: GitOperation, args: GitArguments, context: ToolContext): Promise<void> {
+  await prepare(operation, args, await openRepository(operation, context), context);
+}
+
+function openRepository({ mutates }: GitOperation, context: ToolContext): Promise<GitSandbox> {
   const { workingDirectory } = context;
-  const access = operation.mutates ? 'write' : 'read';
+  const access = mutates ? 'write' : 'read';
   const repository = findRepository(workingDirectory, access, context);
-  const git = await GitSandbox.open(repository, context, { workingDirectory, access });
-  return answerFailures(async () => {
-    if (operation.name === 'PULL') return pull(args, git, context);
-    if (operation.remote !== undefined) return exchange(operation, args, git, context);
-    const { stdin, ...rest } = await readFiles(args, context);
-    const sorted = await sortTargets(operation, rest, git, context);
-    const listing = operation.listEntries?.(sorted);
-    const judged = listing === undefined ? undefined : await judgeEntries(listing, sorted, git, context);
-    const { targets = sorted, omitted = 0 } = judged ?? {};
+  return GitSandbox.open(repository, context, { workingDirectory, access });
+}
+
+/** Everything short of the effect, which is what the returned function has. */
+async function prepare(
+  operation: GitOperation,
+  args: GitArguments,
+  git: GitSandbox,
+  context: ToolContext,
+): Promise<() => Promise<PresentedOutput>> {
+  if (operation.remote !== undefined) {
+    const reach = await resolveRemote(args.before[0] ?? 'origin', operation.remote, git, context);
+    return operation.name === 'PULL'
+      ? () => pull(args, reach, git, context)
+      : () => exchange(operation, args, reach, git);
+  }
+  const { stdin, ...rest } = await readFiles(args, context);
+  const sorted = await sortTargets(operation, rest, git, context);
+  const listing = operation.listEntries?.(sorted);
+  const judged = listing === undefined ? undefined : await judgeEntries(listing, sorted, git, context);
+  const { targets = sorted, omitted = 0 } = judged ?? {};
+  return async () => {
     const output = presentOutput(await git.run(writeCommand(operation, targets), { stdin }));
     return omitted === 0 ? output : { ...output, omitted };
-  });
+  };
 }
 
 /** The gate itself reads a file that an option names, so that no link leads git to another one. */
@@ -74,11 +98,10 @@ export async function answerFailures(run: () => Promise<PresentedOutput>): Promi
 async function exchange(
   operation: GitOperation,
   { options, before: [remote = 'origin', ...refspecs] }: GitArguments,
+  reach: Reach,
   git: GitSandbox,
-  context: ToolContext,
 ): Promise<PresentedOutput> {
   const way = operation.remote ?? 'fetch';
-  const reach = await resolveRemote(remote, way, git, context);
   const how = [...operation.fixed, serveOtherSide(way), ...writeOptions(options)];
   return presentOutput(await git.run([operation.name.toLowerCase(), ...how, '--', remote, ...refspecs], { reach }));
 }
@@ -86,10 +109,10 @@ async function exchange(
 /** Fetching and merging one after the other, so that the rules can be asked about what came before it is used. */
 async function pull(
   { options, before: [remote = 'origin', named] }: GitArguments,
+  reach: Reach,
   git: GitSandbox,
   context: ToolContext,
 ): Promise<PresentedOutput> {
-  const reach = await resolveRemote(remote, 'fetch', git, context);
   const pick = (...names: readonly string[]) => writeOptions(options.filter(({ name }) => names.includes(name)));
   const quiet = pick('-q', '--quiet');
   // Named, because without it another branch than the one of the same name could be what was fetched first.

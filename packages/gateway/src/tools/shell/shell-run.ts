@@ -11,6 +11,7 @@ import { ToolRefused } from '../../model/tool.ts';
 import type { AnyTool, ToolContext } from '../../model/tool.ts';
 import { isWithin, parsePath } from '../../sandbox/parse-path.ts';
 import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
+import { judgeFirst } from '../files/judge-first.ts';
 import { showPath } from '../files/preview-change.ts';
 import { withDeadline } from './with-deadline.ts';
 import { inlineBytes, outputSchema, presentOutput } from './present-output.ts';
@@ -117,6 +118,9 @@ export const shellRun: AnyTool = {
     const { read: readable, write: writable, isolation } = context.grants;
     const environment = Object.entries(given.env).map(([name, value]) => `${name}=${value}`);
     shellEnvironment(given.env, context);
+    await judgeFirst(async () => {
+      if (isolation !== 'none') chooseFolder(given, cwd, (await viewFor(context)).mounts);
+    });
     const lines = [
       ...commands.map((command) => `runs: ${command}`),
       `in: ${cwd}`,

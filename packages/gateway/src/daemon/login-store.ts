@@ -1,0 +1,31 @@
+import type { SecretStore } from '../secrets/secret-store.ts';
+import { parseLogin, secretsOf } from '../upstreams/login/stored-login.ts';
+import type { LoginStore, StoredLogin } from '../upstreams/login/stored-login.ts';
+
+/** No rule can name it: a colon stands in no name of a secret that a tool may be granted. */
+const nameOf = (upstream: string): string => `upstream-login:${upstream}`;
+
+/** Keeps logins among the secrets, encrypted. Every part of them is known to redaction before it is used. */
+export function openLoginStore(
+  secrets: Pick<SecretStore, 'list' | 'secretsFor' | 'set' | 'remove'>,
+  learn: (secret: string) => void,
+): LoginStore {
+  const learnAll = (login: StoredLogin): void => secretsOf(login).forEach(learn);
+  return {
+    read: (upstream) => {
+      const name = nameOf(upstream);
+      if (!secrets.list().some((secret) => secret.name === name && secret.isReadable)) return undefined;
+      const grant = { name, tools: ['*'], hosts: [] };
+      const login = parseLogin(secrets.secretsFor([grant], { tool: 'upstream' }).get(name) ?? '');
+      if (login !== undefined) learnAll(login);
+      return login;
+    },
+    save: async (upstream, login) => {
+      learnAll(login);
+      await secrets.set(nameOf(upstream), JSON.stringify(login));
+    },
+    remove: async (upstream) => {
+      await secrets.remove(nameOf(upstream));
+    },
+  };
+}

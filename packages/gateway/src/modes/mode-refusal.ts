@@ -1,0 +1,26 @@
+import { refuse } from '../model/refusal.ts';
+import type { Refusal } from '../model/refusal.ts';
+import type { Mode } from '../model/session.ts';
+import type { ToolDefinition } from '../model/tool.ts';
+
+export interface ModeGate {
+  /** Whether the mode lets nothing run but what a rule opens in it by name. */
+  readonly isClosed: (mode: Mode) => boolean;
+  readonly isOpenedByName: (tool: ToolDefinition, mode: Mode) => boolean;
+}
+
+/** Why nobody may use the tool in this mode. */
+export function modeRefusal(tool: ToolDefinition, mode: Mode, gate: ModeGate): Refusal | undefined {
+  const { name, allowedModes, audience } = tool;
+  const rule = `mode-${mode.toLowerCase()}`;
+  if (!allowedModes.includes(mode)) {
+    return refuse('MODE_FORBIDS', rule, `${name} may not be used in mode ${mode}.`, {
+      remedy: `It is available in ${allowedModes.join(', ')}. An operator can change the mode.`,
+    });
+  }
+  // Whoever runs the gate must be able to act in every mode.
+  if (audience === 'operator' || !gate.isClosed(mode) || gate.isOpenedByName(tool, mode)) return undefined;
+  return refuse('MODE_FORBIDS', rule, `Nothing runs in mode ${mode} but what a rule names for it.`, {
+    remedy: `An operator can change the mode, or name ${mode} under modes of a rule for ${name}.`,
+  });
+}

@@ -1,0 +1,31 @@
+import type { Organisation, Permission, Standing } from '../model/organisation.ts';
+import { refuse } from '../model/refusal.ts';
+import type { Refusal } from '../model/refusal.ts';
+import type { Session } from '../model/session.ts';
+import { checkMember } from './check-member.ts';
+
+/** What the organisation tells the rules about a caller who may use the tool, or why it may not. */
+export function findStanding(
+  organisation: Organisation,
+  { principal, agent }: Pick<Session, 'principal' | 'agent'>,
+  tool: string,
+): Standing | Refusal {
+  // It says nothing about people: they run the gate.
+  if (principal === 'operator') return {};
+  const check = checkMember(organisation, agent, tool);
+  if (check.allowed) return check.standing;
+  return check.because === 'revoked' ? refuseRevoked(tool, check.permission) : refuseStranger();
+}
+
+function refuseRevoked(tool: string, { level, subject }: Permission): Refusal {
+  const whom = level === 'organisation' ? 'the organisation' : `${level} ${subject}`;
+  return refuse('RULE_DENIES', 'permission-revoked', `${tool} was taken away from ${whom}.`, {
+    remedy: 'Find another way, or ask a director to grant it again.',
+  });
+}
+
+function refuseStranger(): Refusal {
+  return refuse('RULE_DENIES', 'not-a-member', 'This agent is no member of the organisation.', {
+    remedy: 'A director can add it with `sallyport agent add`.',
+  });
+}

@@ -1,0 +1,66 @@
+import { leaseRefusal } from '../governance/lease.ts';
+import type { Standing } from '../model/organisation.ts';
+import { isRefusal } from '../model/refusal.ts';
+import type { Session } from '../model/session.ts';
+import type { AnyTool } from '../model/tool.ts';
+import type { Question, Rules } from '../model/verdict.ts';
+import { modeRefusal } from '../modes/mode-refusal.ts';
+import type { ModeGate } from '../modes/mode-refusal.ts';
+import { findStanding } from '../organisation/find-standing.ts';
+import { isVisible } from '../registry/registry.ts';
+import type { Store } from '../storage/stores.ts';
+import { outsideLease } from './check-lease.ts';
+
+export interface ToolVisibilityParts {
+  readonly store: Pick<Store, 'readMode' | 'readOrganisation'>;
+  readonly modes: ModeGate;
+  readonly currentRules: () => Pick<Rules, 'hash'> & {
+    /** Whether some call of the tool could be let through. */
+    readonly mayOpen: (asked: Omit<Question, 'resources'>) => boolean;
+  };
+}
+
+/**
+ * Which tools a session is shown, at every door: those of which some call would pass lease, organisation, mode and rules
+ * now, by what these gates themselves ask. What a call names can still stand in its way.
+ */
+export class ToolVisibility {
+  readonly #parts: ToolVisibilityParts;
+
+  constructor(parts: ToolVisibilityParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether the tool is for this session at all, in whatever mode and under whatever rules. */
+  isEntitled(tool: AnyTool, session: Session, nowMs: number): boolean {
+    return this.#standingFor(tool, session, nowMs) !== undefined;
+  }
+
+  isShown(tool: AnyTool, session: Session, nowMs: number): boolean {
+    const standing = this.#standingFor(tool, session, nowMs);
+    if (standing === undefined) return false;
+    const { store, modes, currentRules } = this.#parts;
+    const { definition } = tool;
+    const mode = store.readMode();
+    if (modeRefusal(definition, mode, modes) !== undefined) return false;
+    const { principal, agent } = session;
+    // People see what the rules close, or they would not learn that a tool still needs a rule.
+    if (principal === 'operator') return true;
+    return currentRules().mayOpen({ ...standing, tool: definition, principal, agent, mode, nowMs });
+  }
+
+  /** What it depends on, besides the tools and the time of day: some item differs when it may have changed. Cheap. */
+  causesOf({ lease }: Session, nowMs: number): readonly unknown[] {
+    const { store, currentRules } = this.#parts;
+    const isOver = leaseRefusal(lease, nowMs) !== undefined;
+    return [lease.id, isOver, store.readOrganisation(), store.readMode(), currentRules().hash];
+  }
+
+  #standingFor(tool: AnyTool, session: Session, nowMs: number): Standing | undefined {
+    const { name } = tool.definition;
+    if (!isVisible(tool, session.principal)) return undefined;
+    if (outsideLease(session.lease, name, { paths: [] }, nowMs) !== undefined) return undefined;
+    const standing = findStanding(this.#parts.store.readOrganisation(), session, name);
+    return isRefusal(standing) ? undefined : standing;
+  }
+}

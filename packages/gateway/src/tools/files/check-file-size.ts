@@ -1,0 +1,15 @@
+import { refuse } from '../../model/refusal.ts';
+import { ToolRefused } from '../../model/tool.ts';
+import type { ToolContext } from '../../model/tool.ts';
+
+/** Refuses a file that is, or would become, larger than the rules let this call read or write. Throws ToolRefused. */
+export function checkFileSize(given: string, bytes: number, { grants }: Pick<ToolContext, 'grants'>): void {
+  const { fileBytes = Infinity } = grants.limits;
+  if (bytes <= fileBytes) return;
+  const message = `${given} has ${bytes} bytes or would have them, and the rules allow files of ${fileBytes} bytes here.`;
+  throw new ToolRefused(
+    refuse('RULE_DENIES', 'max-file-size', message, {
+      remedy: 'Use smaller files, or ask the operator to raise max_file_size_mb for this tool.',
+    }),
+  );
+}
