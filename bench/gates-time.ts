@@ -84,6 +84,7 @@ function prepareDecision({
   const store = {
     findSessionByToken: () => session,
     findSession: () => session,
+    findStanding: () => session,
     readMode: () => 'NORMAL' as const,
     findDedupe: () => undefined,
     usedOf: () => ({ used: 0, resetsInMs: 0 }),

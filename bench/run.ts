@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
 import { gatesTime } from './gates-time.ts';
 import { governedRead } from './governed-read.ts';
+import { limitsTime } from './limits-time.ts';
 import { measure } from './measure.ts';
 import type { Budget, Measured } from './measure.ts';
-import { rulesDecision, rulesLoading } from './rules-time.ts';
+import { rulesDecision, rulesLoading, rulesStart } from './rules-time.ts';
 import { spawnAgainstSrt } from './spawn-against-srt.ts';
 import { spawnCold, spawnManyCold } from './spawn-cold.ts';
 import { spawnWarm } from './spawn-warm.ts';
@@ -13,8 +14,12 @@ const budgets: readonly Budget[] = [
   governedRead('http'),
   governedRead('grpc'),
   gatesTime(),
-  rulesDecision(),
+  limitsTime(),
+  rulesDecision('folders'),
+  rulesDecision('globs'),
+  rulesDecision('conditions'),
   rulesLoading(),
+  rulesStart(),
   spawnCold(),
   spawnManyCold(),
   spawnWarm(),
@@ -40,6 +45,8 @@ if (values.help) {
   --json       one JSON object
 `);
 } else {
+  // What was started ends with this process, also when somebody has seen enough.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
   const options = values.quick ? { rounds: 1, seconds: 1 } : { rounds: 5, seconds: 5 };
   const results: Measured[] = [];
   for (const budget of budgets.filter(({ name }) => name.includes(values.only))) {

@@ -1,21 +1,22 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { Transport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { newPlace, TestDaemon } from '../test/harness/daemon.ts';
+import { environmentOf, newPlace, TestDaemon } from '../test/harness/daemon.ts';
 import type { Place } from '../test/harness/daemon.ts';
 import { liftLimits } from '../test/harness/lift-limits.ts';
 import { runSallyport } from '../test/harness/run-sallyport.ts';
 import type { Budget } from './measure.ts';
+import { installRivals, programOf } from './rivals/install-rivals.ts';
+import { startListening } from './rivals/start-rival.ts';
 import { percentile, timeEach } from './spawn-bench.ts';
 
+const sallyport = join(import.meta.dirname, '../packages/gateway/bin/sallyport.mjs');
 const stdioServer = join(import.meta.dirname, '../test/mcp/upstream/stdio-server.mjs');
 const httpServer = join(import.meta.dirname, '../node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 const mostMoreMs = 5;
+const manyInFlight = 16;
 const rule = `rules:
   - id: bench-server
     effect: allow
@@ -24,57 +25,136 @@ const rule = `rules:
     approval: waived
 `;
 
-interface Bench {
-  readonly callDirect: () => Promise<void>;
-  readonly callThrough: () => Promise<void>;
-  readonly close: () => Promise<void>;
-}
+/** The same echo, each by its own way. */
+type Ways = Readonly<Record<string, () => Promise<void>>>;
 
-/** An echo of an MCP server through the gate, with all gates and the durable log, against the same server direct. */
+type Release = () => Promise<void>;
+
+/**
+ * An echo of an MCP server through the gate, with all gates and the durable log, against the same server direct and
+ * behind proxies that pass everything on and keep nothing.
+ */
 export function upstreamEcho(how: 'stdio' | 'http'): Budget {
-  let bench: Bench;
+  let ways: Ways;
   return {
     name: `MCP echo through the gate, upstream over ${how}`,
     bar: `p50 ≤ the same server direct + ${mostMoreMs} ms`,
     meets: (_ratio, { floor, subject }) => subject <= floor + mostMoreMs,
     setUp: async () => {
-      bench = await openBench(how);
-      return () => bench.close();
+      await installRivals();
+      const releases: Release[] = [];
+      const release = async (): Promise<void> => {
+        for (const each of releases.splice(0).reverse()) await each();
+      };
+      try {
+        ways = await openWays(how, releases);
+      } catch (error) {
+        await release();
+        throw error;
+      }
+      return release;
     },
     round: async (seconds) => {
-      const { direct, through } = await timeEach({ direct: bench.callDirect, through: bench.callThrough }, seconds);
-      return {
-        floor: percentile(direct, 50),
-        subject: percentile(through, 50),
-        unit: 'ms p50, one at a time',
-        details: { 'direct p99': percentile(direct, 99), 'through p99': percentile(through, 99) },
-      };
+      const times = await timeEach(ways, seconds / 2);
+      const rates = await rateEach(ways, seconds / 2);
+      const floor = percentile(times['direct'] ?? [], 50);
+      const details: Record<string, number> = {};
+      for (const [name, each] of Object.entries(times)) {
+        details[`${name}: ms p50`] = percentile(each, 50);
+        details[`${name}: times direct at p50`] = percentile(each, 50) / floor;
+        details[`${name}: ms p99`] = percentile(each, 99);
+        details[`${name}: calls/s, 1 in flight`] = (1000 * each.length) / each.reduce((sum, ms) => sum + ms, 0);
+        details[`${name}: calls/s, ${manyInFlight} in flight`] = rates[name] ?? NaN;
+      }
+      return { floor, subject: percentile(times['through'] ?? [], 50), unit: 'ms p50, one at a time', details };
     },
   };
 }
 
-async function openBench(how: 'stdio' | 'http'): Promise<Bench> {
+/** Calls a second of each with many in flight, in short turns, so that a noisy machine disturbs all alike. */
+async function rateEach(ways: Ways, seconds: number): Promise<Readonly<Record<string, number>>> {
+  const turns = 3;
+  const turnMs = (seconds * 1000) / turns / Object.keys(ways).length;
+  const calls = new Map<string, { made: number; ms: number }>();
+  for (let turn = 0; turn < turns; turn++) {
+    for (const [name, call] of Object.entries(ways)) {
+      const counted = calls.get(name) ?? { made: 0, ms: 0 };
+      const startedAt = performance.now();
+      const repeat = async (): Promise<void> => {
+        for (; performance.now() - startedAt < turnMs; counted.made++) await call();
+      };
+      await Promise.all(Array.from({ length: manyInFlight }, repeat));
+      counted.ms += performance.now() - startedAt;
+      calls.set(name, counted);
+    }
+  }
+  return Object.fromEntries([...calls].map(([name, { made, ms }]) => [name, (1000 * made) / ms]));
+}
+
+async function openWays(how: 'stdio' | 'http', releases: Release[]): Promise<Ways> {
   const place = liftLimits(newPlace());
   const rules = join(place.home, 'governance', 'tools.yaml');
   writeFileSync(rules, readFileSync(rules, 'utf8').replace(/^rules:\n/m, rule));
   const daemon = await TestDaemon.start(place);
-  const server = how === 'stdio' ? prepareStdio(place) : await startHttp();
-  add(place, server.options);
+  const stop = (): void => void daemon.process.kill('SIGTERM');
+  process.once('exit', stop);
+  releases.push(() => {
+    process.off('exit', stop);
+    return daemon.remove();
+  });
+  const connect = async (transport: Transport, tool = 'echo'): Promise<() => Promise<void>> => {
+    const client = new Client({ name: 'bench', version: '1' });
+    await client.connect(transport);
+    releases.push(() => client.close());
+    return () => echo(client, tool);
+  };
+  const listen = async (argsFor: (port: number) => readonly string[]): Promise<string> => {
+    const { url, close } = await startListening(argsFor);
+    releases.push(close);
+    return url;
+  };
+  const overHttp = (url: string | URL, headers: Record<string, string> = {}): Transport =>
+    new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+  const overStdio = (args: readonly string[], env = environmentOf(place)): Transport =>
+    new StdioClientTransport({ command: process.execPath, args: [...args], env, stderr: 'ignore' });
+
   const token = await daemon.newAgent('bench');
-  const direct = new Client({ name: 'bench', version: '1' });
-  await direct.connect(server.transport());
-  const through = new Client({ name: 'bench', version: '1' });
-  const url = new URL('/mcp', daemon.address);
-  const authorization = `Bearer ${token}`;
-  await through.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers: { authorization } } }));
+  const gate = new URL('/mcp', daemon.address);
+  const bearer = { authorization: `Bearer ${token}` };
+  const supergateway = [programOf('supergateway'), '--logLevel', 'none'];
+  if (how === 'stdio') {
+    const script = join(place.folder, 'server.mjs');
+    chmodSync(place.folder, 0o755);
+    cpSync(stdioServer, script);
+    add(place, ['--read', script, '--', 'node', script]);
+    const server = `${process.execPath} ${script}`;
+    const proxy = await listen((port) => [
+      programOf('mcp-proxy'),
+      ...['--host', '127.0.0.1', '--port', `${port}`, '--server', 'stream', '--', process.execPath, script],
+    ]);
+    const other = await listen((port) => [
+      ...[...supergateway, '--stdio', server, '--port', `${port}`],
+      // Otherwise it starts a server for every request.
+      ...['--outputTransport', 'streamableHttp', '--stateful'],
+    ]);
+    return {
+      direct: await connect(overStdio([script])),
+      through: await connect(overHttp(gate, bearer), 'bench_echo'),
+      'mcp-proxy': await connect(overHttp(proxy)),
+      supergateway: await connect(overHttp(other)),
+    };
+  }
+  const url = await listen(() => [httpServer, 'streamableHttp']);
+  add(place, ['--url', url]);
+  // mcp-proxy takes programs only, so that it has no part in this one.
   return {
-    callDirect: () => echo(direct, 'echo'),
-    callThrough: () => echo(through, 'bench_echo'),
-    close: async () => {
-      await Promise.all([direct.close(), through.close()]);
-      await server.close();
-      await daemon.remove();
-    },
+    direct: await connect(overHttp(url)),
+    through: await connect(overHttp(gate, bearer), 'bench_echo'),
+    'through, client on stdio': await connect(
+      overStdio([sallyport, 'mcp'], environmentOf(place, { SALLYPORT_TOKEN: token })),
+      'bench_echo',
+    ),
+    'supergateway, client on stdio': await connect(overStdio([...supergateway, '--streamableHttp', url])),
   };
 }
 
@@ -96,38 +176,4 @@ function add(place: Place, options: readonly string[]): void {
     const { status, stdout, stderr } = runSallyport(place, args);
     if (status !== 0) throw new Error(stdout + stderr);
   }
-}
-
-function prepareStdio(place: Place) {
-  const script = join(place.folder, 'server.mjs');
-  chmodSync(place.folder, 0o755);
-  cpSync(stdioServer, script);
-  return {
-    options: ['--read', script, '--', 'node', script],
-    transport: () => new StdioClientTransport({ command: process.execPath, args: [script] }),
-    close: () => Promise.resolve(),
-  };
-}
-
-async function startHttp() {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  const child = spawn(process.execPath, [httpServer, 'streamableHttp'], {
-    env: { PORT: String(port), PATH: process.env['PATH'] },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  await once(child.stderr, 'data');
-  child.stderr.resume();
-  const url = `http://127.0.0.1:${port}/mcp`;
-  return {
-    options: ['--url', url],
-    transport: () => new StreamableHTTPClientTransport(new URL(url)),
-    close: async () => {
-      const ended = once(child, 'exit');
-      child.kill('SIGKILL');
-      await ended;
-    },
-  };
 }

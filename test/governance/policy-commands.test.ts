@@ -40,6 +40,7 @@ describe('the rules, understood and changed at the command line', () => {
   after(() => daemon.remove());
 
   it('says how a call would be decided, by which rule in which line, and why not by the others', async () => {
+    requirement('MODE-7');
     const { json } = run('policy', 'explain', 'files.read', 'path=notes.md', '--json');
     assert.deepEqual([json['effect'], json['rule_id'], json['mode']], ['allow', 'workspace-read', 'NORMAL']);
     const considered = json['considered'] as { rule_id: string; matches: boolean; decides: boolean; why?: string }[];
@@ -50,13 +51,16 @@ describe('the rules, understood and changed at the command line', () => {
     assert.ok(considered.every((rule) => rule.matches !== (rule.why !== undefined)));
     const denied = run('policy', 'explain', 'files.read', 'path=.env');
     assert.equal(denied.status, 0);
-    assert.match(denied.stdout, /^deny\n {2}rule +secrets \(.*tools\.yaml:\d+\)/);
+    assert.match(denied.stdout, /^deny {2}files\.read\n {2}rule +secrets \(.*tools\.yaml:\d+\)\n {2}why /);
+    assert.match(denied.stdout, /\n→ {2}judge-call +denies +as above\n/);
+    assert.match(denied.stdout, /\n→ {2}secrets \(tools\.yaml:\d+\) +deny +matches\n/);
+    assert.match(denied.stdout, /more are about other tools; --all shows them\.\n$/);
     const unknown = run('policy', 'explain', 'files.raed', '--json');
     assert.notEqual(unknown.status, 0);
   });
 
   it('edited files change nothing until they are applied, and then at once', async () => {
-    requirement('MODE-6');
+    requirement('MODE-5');
     const read = () => daemon.call('files.read', { path: 'notes.md' }, { token: agent });
     assert.ok((await read()).success);
     const former = run('policy', 'status', '--json').json;

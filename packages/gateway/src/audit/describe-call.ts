@@ -3,12 +3,14 @@ import type * as facts from '../model/call.ts';
 import type { Consent } from '../model/call.ts';
 import type { Refusal } from '../model/refusal.ts';
 import { countValues } from '../registry/count-values.ts';
+import { redactRemedy } from './redact-remedy.ts';
 import type { Redactor } from './redact.ts';
 import { redacted } from './span.ts';
 
 /** All facts that a record may tell, as far as the call came. */
 export type KnownFacts = Partial<
   facts.Begun &
+    facts.Chained &
     facts.Decoded &
     facts.ArgumentsRead &
     facts.Opened &
@@ -31,6 +33,7 @@ export function describeCall(call: KnownFacts, redactor: Redactor): { [key: stri
   return {
     request_id: keep(call.requestId),
     ...optional('trace_id', call.traceId),
+    ...describeStep(call),
     ...optional('task_id', keep(call.taskId)),
     ...optional('correlation_id', keep(call.correlationId)),
     ...optional('door', call.door),
@@ -60,13 +63,29 @@ export function describeCall(call: KnownFacts, redactor: Redactor): { [key: stri
   };
 }
 
-export function describeRefusal(refusal: Refusal, stage: string, redactor: Redactor): Json {
+/** Which step of which call this one is. Nothing for a call of its own. */
+export function describeStep({ step }: Partial<facts.Chained>): { readonly [key: string]: Json } {
+  return step === undefined ? {} : { parent_call_id: step.parent.callId, step: step.id };
+}
+
+/** As the caller heard it: also what they could do about it. */
+export function describeRefusal(
+  refusal: Refusal,
+  stage: string,
+  redactor: Redactor,
+  { resources }: Pick<KnownFacts, 'resources'>,
+): Json {
+  const remedy = redactRemedy(refusal, resources, redactor);
   return {
     stage,
     code: refusal.code,
     rule_id: refusal.rule.id,
     message: keepText(refusal.message, redactor),
+    ...(remedy === undefined ? {} : { remedy: remedy.slice(0, longestReason).toWellFormed() }),
     ...(refusal.violations === undefined ? {} : { violations: refusal.violations.length }),
+    ...(refusal.shadow === undefined
+      ? {}
+      : { shadow: { effect: refusal.shadow.effect, rule_id: refusal.shadow.ruleId } }),
   };
 }
 

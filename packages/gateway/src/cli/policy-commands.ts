@@ -1,6 +1,10 @@
 import type { Command } from 'commander';
-import type { ExplainOptions } from './policy.ts';
+import type { ExplainOptions } from './policy-explain.ts';
+import { parseRecords, parseSince } from './policy-options.ts';
+import type { ReplayOptions, SpanOptions } from './policy-replay.ts';
+import type { PromoteOptions } from './policy.ts';
 import type { Run } from './program.ts';
+import type { ConsentOptions } from './run-steps.ts';
 
 type Start = (command: Parameters<Run>[1]) => Promise<void>;
 
@@ -20,31 +24,61 @@ export function addPolicyCommands(program: Command, start: Start): void {
     );
   policy
     .command('explain <tool> [name=value...]')
-    .description('say how a call would be decided, by which rule, and why not by the others')
+    .description('say what each gate says to a call, which rule decides, and why not the others')
     .option('--input <json>', 'the arguments as JSON')
-    .option('--agent <name>', 'who would call')
+    .option('--agent <name>', 'who would call; roles and permissions are those of the organisation')
     .option('--as <kind>', 'agent or operator')
+    .option('--session <id>', 'a session that would call: its agent, folder and lease')
     .option('--mode <mode>', 'in another mode than the present one')
     .option('--files', 'by the files as they are now')
+    .option('--all', 'show the rules about other tools too')
     .action((tool: string, pairs: string[], options: ExplainOptions) =>
-      start(async (context) => (await import('./policy.ts')).explainPolicy(tool, pairs, options, context)),
+      start(async (context) => (await import('./policy-explain.ts')).explainPolicy(tool, pairs, options, context)),
     );
   policy
     .command('test <file>')
     .description('check a file of cases: what is expected of which call')
     .option('--files', 'by the files as they are now')
     .action((file: string, options: { files?: boolean }) =>
-      start(async (context) => (await import('./policy.ts')).testPolicy(file, options, context)),
+      start(async (context) => (await import('./policy-test.ts')).testPolicy(file, options, context)),
     );
-  policy
-    .command('replay')
-    .description('decide recorded calls again by the files as they are now, and show what would change')
-    .option('--last <records>', 'how many of the newest records to look at', Number)
-    .action((options: { last?: number }) =>
-      start(async (context) => (await import('./policy.ts')).replayPolicy(options, context)),
+  addReplayCommands(policy, start);
+  addChangeCommands(policy, start);
+}
+
+function addReplayCommands(policy: Command, start: Start): void {
+  addSpanOptions(policy.command('replay'))
+    .description('decide recorded calls again by other rules, and show what would change')
+    .option('--rules <folder>', 'by the rules in this folder; without it by the files as they are now')
+    .action((options: ReplayOptions) =>
+      start(async (context) => (await import('./policy-replay.ts')).replayPolicy(options, context)),
     );
+  addSpanOptions(policy.command('shadow'))
+    .description('count what rules that are only tried out would have done to recorded calls')
+    .action((options: SpanOptions) =>
+      start(async (context) => (await import('./policy-replay.ts')).showShadow(options, context)),
+    );
+}
+
+function addChangeCommands(policy: Command, start: Start): void {
   policy
     .command('apply')
-    .description('put the files in force as they are now')
-    .action(() => start(async (context) => (await import('./policy.ts')).applyPolicy(context)));
+    .description('show what the files would have changed, ask, and put them in force as they are now')
+    .option('--yes', 'ask nothing')
+    .action((options: ConsentOptions) =>
+      start(async (context) => (await import('./policy.ts')).applyPolicy(options, context)),
+    );
+  addSpanOptions(policy.command('promote <rule>'))
+    .description('show what a tried-out rule would have changed, ask, and put it in force')
+    .option('--dry-run', 'only show it')
+    .option('--yes', 'ask nothing')
+    .action((rule: string, options: PromoteOptions) =>
+      start(async (context) => (await import('./policy.ts')).promoteRule(rule, options, context)),
+    );
+}
+
+function addSpanOptions(command: Command): Command {
+  return command
+    .option('--since <when>', 'nothing older: 30m, 2h or 7d ago, or a time such as 2026-03-01T14:00', parseSince)
+    .option('--last <records>', 'how many of the newest records to look at', parseRecords);
 }

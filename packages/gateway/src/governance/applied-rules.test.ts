@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { requirement } from '../../../../test/requirement.ts';
 import { ConfigError } from '../model/fault.ts';
 import { AppliedRules } from './applied-rules.ts';
 import { ask, makeFolder, world, writeRules } from './test-world.ts';
@@ -42,6 +43,7 @@ test('an edit changes nothing until it is applied, not even over a restart', () 
 });
 
 test('a bad change keeps the old rules and says what is wrong, with file and line', () => {
+  requirement('MODE-5');
   const { folder, open, edit } = prepare(allow('one'));
   const rules = open();
   edit('version: 1\nrules: [{ id: a, effect: alow, tools: [one] }]\n');

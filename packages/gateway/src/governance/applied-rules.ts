@@ -1,8 +1,22 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { ConfigError } from '../model/fault.ts';
+import { isWithin } from './canonical-path.ts';
+import { KeptRuleSet } from './kept-rule-set.ts';
 import { loadRules } from './load-rules.ts';
 import type { LoadedRules, RulesSource } from './load-rules.ts';
+import { promoteRule } from './promote-rule.ts';
+import { readRuleSet } from './read-rule-set.ts';
 import { hashRuleFiles, readRuleFiles } from './rule-files.ts';
 import type { RuleFile } from './rule-files.ts';
 import { ruleFileNames } from './rule.ts';
@@ -26,12 +40,14 @@ export interface RulesState {
 export class AppliedRules {
   readonly #source: RulesSource;
   readonly #keptFile: string;
+  readonly #keptSet: KeptRuleSet;
   #current: LoadedRules;
 
   /** Throws ConfigError when the copy cannot be used, or when nothing is applied yet and the files cannot. */
   constructor(source: RulesSource, keptFile: string) {
     this.#source = source;
     this.#keptFile = keptFile;
+    this.#keptSet = new KeptRuleSet(`${keptFile}.read`, resolve(source.folder));
     const kept = readKept(keptFile, source.folder);
     this.#current = kept === undefined ? this.#keep(readRuleFiles(resolve(source.folder))) : this.#loadKept(kept);
   }
@@ -55,9 +71,45 @@ export class AppliedRules {
     }
   }
 
-  /** What the files would say if they were applied. Throws ConfigError. */
-  preview(): LoadedRules {
-    return loadRules(this.#source);
+  /** What the files would say if they were applied, or others in their place. Throws ConfigError. */
+  preview(files = readRuleFiles(resolve(this.#source.folder))): LoadedRules {
+    return loadRules(this.#source, files);
+  }
+
+  /** What would be in force if a rule were that is only tried out. Throws ConfigError. */
+  previewPromotion(id: string): LoadedRules {
+    return this.preview(this.#promote(id).files);
+  }
+
+  /**
+   * Puts a rule in force that is only tried out: in its file, and then as `apply` does. Throws ConfigError, and then
+   * nothing has changed, unless the disk failed between the two: then the file is `changed`.
+   */
+  promote(id: string): LoadedRules {
+    const { files, promoted } = this.#promote(id);
+    if (isWithin(resolve(this.#source.programFolder), resolve(this.#source.folder))) {
+      throw new ConfigError(
+        `The rules in ${this.#source.folder} came with the program, and the next version replaces them.`,
+        `Copy the folder to ${join(resolve(this.#source.home), 'governance')} and restart.`,
+      );
+    }
+    loadRules(this.#source, files);
+    replaceFile(promoted);
+    return this.apply();
+  }
+
+  /** Only on top of what is in force: edits that nobody applied must not slip in. */
+  #promote(id: string): { readonly files: readonly RuleFile[]; readonly promoted: PlacedBytes } {
+    const files = readRuleFiles(resolve(this.#source.folder));
+    if (hashRuleFiles(files) !== this.#current.hash) {
+      throw new ConfigError(
+        `The files in ${this.#source.folder} are others than those in force.`,
+        'Apply them first with `sallyport policy apply`, or take the edits back.',
+      );
+    }
+    const [tools, ...others] = files as [RuleFile, ...RuleFile[]];
+    const bytes = promoteRule(tools, id);
+    return { files: [{ ...tools, bytes }, ...others], promoted: { file: tools.file, bytes } };
   }
 
   /** Puts the files in force as they are now. Throws ConfigError, and then nothing has changed. */
@@ -67,14 +119,20 @@ export class AppliedRules {
   }
 
   #keep(files: readonly RuleFile[]): LoadedRules {
-    const rules = loadRules(this.#source, files);
+    const read = readRuleSet(files);
+    const rules = loadRules(this.#source, files, read);
     writeKept(this.#keptFile, files);
+    this.#keptSet.keep(rules.hash, read.set);
     return rules;
   }
 
   #loadKept(files: readonly RuleFile[]): LoadedRules {
+    const set = this.#keptSet.recall(hashRuleFiles(files));
+    const read = set === undefined ? readRuleSet(files) : { set, problems: {} };
     try {
-      return loadRules(this.#source, files);
+      const rules = loadRules(this.#source, files, read);
+      if (set === undefined) this.#keptSet.keep(rules.hash, read.set);
+      return rules;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       throw new ConfigError(
@@ -83,6 +141,11 @@ export class AppliedRules {
       );
     }
   }
+}
+
+interface PlacedBytes {
+  readonly file: string;
+  readonly bytes: Uint8Array;
 }
 
 type Kept = { readonly [Name in (typeof ruleFileNames)[number]]?: string };
@@ -122,22 +185,32 @@ function isKept(value: unknown): value is Kept {
   return typeof value === 'object' && value !== null && Object.values(value).every((text) => typeof text === 'string');
 }
 
-/** The old copy or the new one is there at any moment, never a part of one. */
 function writeKept(keptFile: string, files: readonly RuleFile[]): void {
   const entries = files.flatMap(({ name, bytes }) =>
     bytes === undefined ? [] : [[name, Buffer.from(bytes).toString('base64')] as const],
   );
   mkdirSync(dirname(keptFile), { recursive: true, mode: 0o700 });
-  const draft = `${keptFile}.new`;
-  const descriptor = openSync(draft, 'w', 0o600);
+  writeDurably({ file: keptFile, bytes: Buffer.from(JSON.stringify(Object.fromEntries(entries))) }, 0o600);
+}
+
+/** Where a link leads, and for whom the file was: people keep their rules in places of their own. */
+function replaceFile({ file, bytes }: PlacedBytes): void {
+  const real = realpathSync(file);
+  writeDurably({ file: real, bytes }, statSync(real).mode & 0o777);
+}
+
+/** The old file or the new one is there at any moment, never a part of one. */
+function writeDurably({ file, bytes }: PlacedBytes, mode: number): void {
+  const draft = `${file}.new`;
+  const descriptor = openSync(draft, 'w', mode);
   try {
-    writeSync(descriptor, JSON.stringify(Object.fromEntries(entries)));
+    writeFileSync(descriptor, bytes);
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
   }
-  renameSync(draft, keptFile);
-  const folder = openSync(dirname(keptFile), 'r');
+  renameSync(draft, file);
+  const folder = openSync(dirname(file), 'r');
   try {
     fsyncSync(folder);
   } finally {

@@ -90,7 +90,8 @@ export function parsePointer(pointer: string): readonly string[] {
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-function lookUp(root: Json, path: readonly string[]): Json | undefined {
+/** What stands there. Undefined: nothing. */
+export function lookUp(root: Json, path: readonly string[]): Json | undefined {
   let value: Json | undefined = root;
   for (const key of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;

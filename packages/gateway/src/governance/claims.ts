@@ -135,6 +135,21 @@ function parseName(name: string): string | undefined {
   return name.length > 0 && name.length <= 1000 && !/\p{Cc}/u.test(name) && name.isWellFormed() ? name : undefined;
 }
 
+/** The claims of a call that names these things and no others. */
+export function gatherClaims(things: readonly Claim[]): Claims {
+  const gathered: { [K in Kind]: Claims[K][number][] } = {
+    path: [],
+    command: [],
+    host: [],
+    gitOperation: [],
+    provider: [],
+    model: [],
+    app: [],
+  };
+  for (const { kind, claim } of things) (gathered[kind] as (typeof claim)[]).push(claim);
+  return gathered;
+}
+
 /** What a call does with a thing, as it follows the name of its tool. */
 export function describeClaim({ kind, claim }: Claim): string {
   switch (kind) {

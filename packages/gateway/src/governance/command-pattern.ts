@@ -39,6 +39,22 @@ export function compileCommandPattern(text: string): CommandMatcher {
   };
 }
 
+/**
+ * The words that every command begins with which the pattern covers: its program, and the first argument where that is
+ * plain. Undefined: there is no such word. Expects a pattern that compiles.
+ */
+export function firstWordsOf(pattern: string): string | undefined {
+  const words = splitWords(pattern);
+  const [program, second] = isStar(words.at(-1)) ? words.slice(0, -1) : words;
+  if (program?.length !== 1) return undefined;
+  return second?.length === 1 ? `${program[0]}\0${second[0]}` : program[0];
+}
+
+/** What `firstWordsOf` says about some pattern that covers the command, if one does. */
+export function listFirstWords({ words: [program = '', second] }: ClaimedCommand): readonly string[] {
+  return second === undefined ? [program] : [program, `${program}\0${second}`];
+}
+
 /** Undefined: the text is not a command in its one spelling, so nothing can be said about it. */
 export function parseCommand(text: string): ClaimedCommand | undefined {
   if (text.includes('\0') || !text.isWellFormed() || text.trim() !== text) return undefined;

@@ -16,10 +16,11 @@ export interface Hit {
 }
 
 /** The first rule that covers at least one combination. */
-export function findHit({ rules, near }: RuleList, asked: Asked, claims: Claims): Hit | undefined {
-  if (claims.path.length === 0) return firstHit(rules, asked, claims);
+export function findHit({ near }: RuleList, asked: Asked, claims: Claims): Hit | undefined {
+  if (claims.path.length === 0) return firstHit(near(asked, claims), asked, claims);
   for (const claim of claims.path) {
-    const hit = firstHit(near(claim), asked, { ...claims, path: [claim] });
+    const one = { ...claims, path: [claim] };
+    const hit = firstHit(near(asked, one), asked, one);
     if (hit !== undefined) return hit;
   }
   return undefined;
@@ -88,7 +89,7 @@ export function listOpenings(open: RuleList, asked: Asked, claims: Claims): read
     const seen = new Set<string>();
     for (const claim of claimed) {
       // Paths are the first kind: no rule has been ruled out yet, and the index knows them all.
-      const near = kind === 'path' ? open.near(claim as ClaimedPath) : rules;
+      const near = kind === 'path' ? open.near(asked, { ...claims, path: [claim as ClaimedPath] }) : rules;
       const left = near.filter((rule) => coversClaim(rule, kind, claim) && fits(rule));
       if (claimed.length > 1) {
         const same = left.map((rule) => open.orderOf.get(rule)).join(' ');
@@ -101,7 +102,7 @@ export function listOpenings(open: RuleList, asked: Asked, claims: Claims): read
   }
 
   const byPath = open.kinds[0] === 'path' && claims.path.length > 0;
-  walk(byPath ? open.rules : open.rules.filter(fits), 0, []);
+  walk(byPath ? open.rules : open.near(asked, claims).filter(fits), 0, []);
   return openings;
 }
 

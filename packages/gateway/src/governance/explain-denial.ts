@@ -1,5 +1,5 @@
 import { isWithin, printable } from './canonical-path.ts';
-import { describeClaim } from './claims.ts';
+import { describeClaim, gatherClaims } from './claims.ts';
 import type { Claim, Kind } from './claims.ts';
 import { fitsCircumstances } from './compile-rules.ts';
 import type { CompiledRule } from './compile-rules.ts';
@@ -45,9 +45,8 @@ function explainNearMiss(
   combination: readonly Claim[],
   { open, elsewhere }: Pick<ApplicableRules, 'open' | 'elsewhere'>,
 ): string[] {
-  const path = combination.find((claim) => claim.kind === 'path')?.claim;
-  const near = path === undefined ? elsewhere.rules : elsewhere.near(path);
-  const covering = near
+  const covering = elsewhere
+    .near(asked, gatherClaims(combination))
     .slice(0, mostNearMisses)
     .filter((rule) => fitsCircumstances(rule, asked) && listMissed(rule, combination).length === 0);
   const named = ({ reference }: CompiledRule): string => `Rule ${reference.id}, line ${reference.line}, covers it`;

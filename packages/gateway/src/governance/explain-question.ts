@@ -15,6 +15,8 @@ export interface Explained {
 export interface ConsideredRule {
   readonly rule: RuleReference;
   readonly effect: Rule['effect'];
+  /** Whether it is about the tool of the call. */
+  readonly namesTool: boolean;
   /** Only tried out. */
   readonly shadow: boolean;
   /** Why it does not match, as the end of a sentence. Absent: it matches the call, or a part of it. */
@@ -46,6 +48,7 @@ export function createExplainer({ rules, variables, judge }: ExplainParts): (que
       return {
         rule: compiled.reference,
         effect: compiled.rule.effect,
+        namesTool: compiled.coversTool(question.tool),
         shadow: compiled.rule.shadow,
         ...(mismatch === undefined ? {} : { mismatch }),
         decides: verdict.rule.id === compiled.rule.id,

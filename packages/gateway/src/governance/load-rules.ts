@@ -1,5 +1,4 @@
 import { join, resolve } from 'node:path';
-import type { Node } from 'yaml';
 import { ConfigError } from '../model/fault.ts';
 import type { Mode } from '../model/session.ts';
 import type { ToolDefinition } from '../model/tool.ts';
@@ -14,25 +13,21 @@ import type { CompiledRule } from './compile-rules.ts';
 import type { RulesPlace } from './explain-denial.ts';
 import { createExplainer } from './explain-question.ts';
 import type { Explained } from './explain-question.ts';
+import { isExit, keepExitOpen } from './keep-exit-open.ts';
 import { mayOpen } from './may-open.ts';
-import { defaultModePolicy } from './mode-policy.ts';
 import type { ModePolicy } from './mode-policy.ts';
 import type { PathVariables } from './place-path.ts';
 import { protectPaths } from './protected-paths.ts';
-import { defaultLimits, readLimits } from './read-limits.ts';
-import { readModes } from './read-modes.ts';
-import { readRules } from './read-rules.ts';
-import { noToolEntries } from './read-tool-entries.ts';
-import { readYaml } from './read-yaml.ts';
-import { emptyRoleBook, readRoleBook } from './role-book.ts';
+import { readRuleSet } from './read-rule-set.ts';
+import type { ReadRules } from './read-rule-set.ts';
+import { createRoleBook } from './role-book.ts';
 import type { RoleBook } from './role-book.ts';
 import { hashRuleFiles, readRuleFiles } from './rule-files.ts';
-import type { RuleFile } from './rule-files.ts';
 import type { Asked } from './rule-index.ts';
 import { createRuleJudge } from './rule-judge.ts';
+import { ruleFileNames } from './rule.ts';
 import type { Problem } from './rule.ts';
 import { tryRules } from './try-rules.ts';
-import { YamlReader } from './yaml-reader.ts';
 
 export interface RulesSource {
   /** Holds the rule files. An absent folder is an empty set of rules, under which nothing is allowed. */
@@ -58,40 +53,42 @@ export interface LoadedRules extends Rules {
   readonly mayOpen: (asked: Asked) => boolean;
   /** The verdict on a call, and what each rule has to do with it. */
   readonly explain: (question: Question) => Explained;
+  /** The rules that are only tried out, in the order of the file. */
+  readonly tried: readonly Pick<CompiledRule, 'rule' | 'reference'>[];
   /** What is probably not meant, given the tools that there are. */
   readonly check: (tools: readonly ToolDefinition[]) => readonly Finding[];
 }
 
 /**
- * Reads, checks and compiles the rules, or other bytes in place of the files. Blocks; files are small. Throws one ConfigError that lists every
- * problem of every file, so that nobody corrects them one start at a time.
+ * Reads, checks and compiles the rules, or other bytes in place of the files; `read` is what they say, if that is known.
+ * Blocks; files are small. Throws one ConfigError that lists every problem of every file, so that nobody corrects them
+ * one start at a time.
  */
-export function loadRules(source: RulesSource, files = readRuleFiles(resolve(source.folder))): LoadedRules {
+export function loadRules(
+  source: RulesSource,
+  files = readRuleFiles(resolve(source.folder)),
+  read: ReadRules = readRuleSet(files),
+): LoadedRules {
   const folder = resolve(source.folder);
-  const [toolsFile, limitsFile, modesFile, rolesFile] = files.map(openFile) as [
-    OpenedFile,
-    OpenedFile,
-    OpenedFile,
-    OpenedFile,
-  ];
   const variables: PathVariables = {
     HOME: withAlias(resolve(source.userHome)),
     WORKSPACE: withAlias(resolve(source.workspace)),
   };
-
-  const { rules, rates, categories } = toolsFile.read(readRules, noToolEntries);
-  const limits = limitsFile.read(readLimits, defaultLimits);
-  const modes = modesFile.read(readModes, defaultModePolicy);
-  const { standingOf, gate } = rolesFile.read(readRoleBook, emptyRoleBook);
+  const { rules, rates, categories, limits, modes, roles } = read.set;
+  const { standingOf, gate } = createRoleBook(roles);
   const compiled = rules.map((rule) => compileRule(rule, variables));
   const protectedPaths = protectPaths({ ...source, rulesFolder: folder });
-  toolsFile.problems.push(
+  // What depends on this machine is looked at each time, also when it is known what the files say.
+  const found = [
     ...compiled.flatMap((rule) => checkExamples(rule, variables)),
     ...rules.flatMap((rule) => checkGrants(rule, variables, protectedPaths)),
-  );
+  ];
   refuseProblems(
     folder,
-    [toolsFile, limitsFile, modesFile, rolesFile].flatMap(({ problems }) => sortProblems(problems)),
+    ruleFileNames.flatMap((name) => {
+      const noted = read.problems[name] ?? [];
+      return sortProblems(name === 'tools.yaml' ? [...noted, ...found] : noted);
+    }),
   );
 
   const all = gate === undefined ? compiled : [...compiled, gate];
@@ -99,7 +96,7 @@ export function loadRules(source: RulesSource, files = readRuleFiles(resolve(sou
     createRuleJudge({ rules: chosen, protectedPaths, variables, place: describePlace(folder, source) });
   const inForce = all.filter(({ rule }) => !rule.shadow);
   const { judge, judgePaths } = judgeBy(inForce);
-  const decide = inForce.length === all.length ? judge : tryRules(judge, judgeBy(all).judge);
+  const decide = keepExitOpen(inForce.length === all.length ? judge : tryRules(judge, judgeBy(all).judge));
   const withStanding = <T extends Asked>(asked: T): T => ({ ...standingOf(asked.agent), ...asked });
   const explain = createExplainer({ rules: all, variables, judge: decide });
   return {
@@ -119,31 +116,10 @@ export function loadRules(source: RulesSource, files = readRuleFiles(resolve(sou
     opensByName: (tool, mode) => opensByName(inForce, tool, mode),
     judge: (question) => decide(withStanding(question)),
     judgePaths: (question) => judgePaths(withStanding(question)),
-    mayOpen: (asked) => mayOpen(inForce, withStanding(asked)),
+    mayOpen: (asked) => isExit(asked) || mayOpen(inForce, withStanding(asked)),
     explain: (question) => explain(withStanding(question)),
+    tried: compiled.filter(({ rule }) => rule.shadow),
     check: (tools) => checkRules(compiled, tools, categories),
-  };
-}
-
-interface OpenedFile {
-  /** In the order in which they were found. */
-  readonly problems: Problem[];
-  /** What the file says; `absent` when it is not there, is empty or cannot be read. */
-  readonly read: <T>(readRoot: (root: Node, reader: YamlReader) => T, absent: T) => T;
-}
-
-function openFile(file: RuleFile): OpenedFile {
-  const yaml = readYaml(file);
-  const problems = [...yaml.problems];
-  return {
-    problems,
-    read: (readRoot, absent) => {
-      if (yaml.root === undefined) return absent;
-      const reader = new YamlReader(yaml);
-      const value = readRoot(yaml.root, reader);
-      problems.push(...reader.problems);
-      return value;
-    },
   };
 }
 

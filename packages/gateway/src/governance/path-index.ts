@@ -1,91 +1,111 @@
 import type { ClaimedPath } from './claims.ts';
-import type { CompiledRule } from './compile-rules.ts';
-import { anchorOf } from './path-pattern.ts';
-import type { PathVariable } from './place-path.ts';
+import type { PathClue } from './path-pattern.ts';
+import type { PathVariable, Spelling } from './place-path.ts';
 
-/** Rules in their order, each once; `at` says where each stands among all. */
-interface Pile {
-  readonly at: number[];
-  readonly rules: CompiledRule[];
+/** The rules that one clue leads to, by their place among all. */
+export type Pile = number[];
+
+/** The patterns below one folder, by what a component of every path they cover has to be. */
+interface Drawer {
+  /** Nothing is known of their paths but the folder. */
+  readonly any: Pile;
+  readonly whole: Map<string, Pile>;
+  readonly beginning: Affixes;
+  readonly ending: Affixes;
 }
 
-/** The rules whose patterns start at one folder, by the part of the pattern that is plain text. */
+interface Affixes {
+  readonly lengths: number[];
+  readonly piles: Map<string, Pile>;
+}
+
+/** The patterns that start at one place and are compared in one spelling, by the plain folder that they begin with. */
 interface Shelf {
-  readonly spelling: 'exact' | 'lowered';
+  readonly spelling: Spelling;
   readonly start: 'root' | PathVariable;
-  /** By the folder that everything the pattern covers lies in; empty for patterns that start with a glob. */
-  readonly byFolder: Map<string, Pile>;
-  /** By the last component, for patterns that start with a glob and end in a name. */
-  readonly byName: Map<string, Pile>;
+  readonly drawers: Map<string, Drawer>;
   deepest: number;
 }
 
-/** Up to so many rules, looking at each of them is faster than looking them up. */
-const fewRules = 12;
+/** Finds patterns that may cover a path without trying each: all that do, and few others. */
+export class PathIndex {
+  readonly #shelves: Shelf[] = [];
 
-/**
- * Finds the rules that may cover a path, in the order given: all that do, and few others. A rule that does not look at
- * paths may cover every path.
- */
-export function indexByPath(rules: readonly CompiledRule[]): (path: ClaimedPath) => readonly CompiledRule[] {
-  if (rules.length <= fewRules) return () => rules;
-  const shelves: Shelf[] = [];
-  const everywhere: Pile = { at: [], rules: [] };
-  for (const [at, compiled] of rules.entries()) {
-    const { paths, effect } = compiled.rule;
-    if (paths === undefined) putOn(everywhere, at, compiled);
-    const spelling = effect === 'allow' ? 'exact' : 'lowered';
-    for (const pattern of paths ?? []) putOn(findPile(shelves, spelling, pattern), at, compiled);
+  add(clue: PathClue, spelling: Spelling, at: number): void {
+    const { start, folder } = clue;
+    let shelf = this.#shelves.find((each) => each.spelling === spelling && each.start === start);
+    if (shelf === undefined) {
+      shelf = { spelling, start, drawers: new Map(), deepest: 0 };
+      this.#shelves.push(shelf);
+    }
+    if (folder !== '') shelf.deepest = Math.max(shelf.deepest, folder.split('/').length);
+    let drawer = shelf.drawers.get(folder);
+    if (drawer === undefined) {
+      drawer = { any: [], whole: new Map(), beginning: noAffixes(), ending: noAffixes() };
+      shelf.drawers.set(folder, drawer);
+    }
+    pileFor(drawer, clue).push(at);
   }
-  return (path) => {
-    // It may be meant by patterns that are spelt in another way, and those stand elsewhere.
-    if (path.folded !== undefined) return rules;
-    const piles = everywhere.at.length === 0 ? [] : [everywhere];
-    for (const shelf of shelves) lookUp(shelf, path, piles);
-    const [only, ...others] = piles;
-    if (only === undefined) return [];
-    return others.length === 0 ? only.rules : merge(piles, rules);
-  };
+
+  /** Adds the piles that the path leads to. */
+  find(path: ClaimedPath, piles: Pile[]): void {
+    for (const shelf of this.#shelves) {
+      const remainder = path[shelf.spelling]?.[shelf.start];
+      if (remainder !== undefined) lookThrough(shelf, remainder, piles);
+    }
+  }
 }
 
-function putOn(pile: Pile, at: number, rule: CompiledRule): void {
-  if (pile.at.at(-1) === at) return;
-  pile.at.push(at);
-  pile.rules.push(rule);
+function noAffixes(): Affixes {
+  return { lengths: [], piles: new Map() };
 }
 
-function findPile(shelves: Shelf[], spelling: Shelf['spelling'], pattern: string): Pile {
-  const { start, folder, name } = anchorOf(pattern, spelling);
-  let shelf = shelves.find((each) => each.spelling === spelling && each.start === start);
-  if (shelf === undefined) {
-    shelf = { spelling, start, byFolder: new Map(), byName: new Map(), deepest: 0 };
-    shelves.push(shelf);
-  }
-  const [piles, key] = folder === '' && name !== undefined ? [shelf.byName, name] : [shelf.byFolder, folder];
-  if (folder !== '') shelf.deepest = Math.max(shelf.deepest, folder.split('/').length);
-  const pile = piles.get(key) ?? { at: [], rules: [] };
+function pileFor(drawer: Drawer, { part }: PathClue): Pile {
+  if (part === undefined) return drawer.any;
+  if (part.is === 'whole') return pileOf(drawer.whole, part.text);
+  const { lengths, piles } = drawer[part.is];
+  if (!lengths.includes(part.text.length)) lengths.push(part.text.length);
+  return pileOf(piles, part.text);
+}
+
+export function pileOf(piles: Map<string, Pile>, key: string): Pile {
+  const pile = piles.get(key) ?? [];
   piles.set(key, pile);
   return pile;
 }
 
-function lookUp({ spelling, start, byFolder, byName, deepest }: Shelf, path: ClaimedPath, piles: Pile[]): void {
-  const { [start]: remainder, name } = path[spelling];
-  if (remainder === undefined) return;
-  const add = (pile: Pile | undefined): void => {
-    if (pile !== undefined) piles.push(pile);
+function lookThrough({ drawers, deepest }: Shelf, remainder: string, piles: Pile[]): void {
+  let parts: readonly string[] | undefined;
+  const open = (folder: string): void => {
+    const drawer = drawers.get(folder);
+    if (drawer === undefined) return;
+    if (drawer.any.length > 0) piles.push(drawer.any);
+    if (isPlain(drawer)) return;
+    parts ??= remainder.split('/');
+    searchDrawer(drawer, parts, piles);
   };
-  if (byName.size > 0) add(byName.get(name));
-  add(byFolder.get(''));
+  open('');
   // A hostile path may have thousands of components; no rule goes deeper than the deepest one.
   for (let depth = 0, at = 0; depth < deepest && at < remainder.length; depth++) {
     const slash = remainder.indexOf('/', at);
     const end = slash < 0 ? remainder.length : slash;
-    add(byFolder.get(remainder.slice(0, end)));
+    if (end > 0) open(remainder.slice(0, end));
     at = end + 1;
   }
 }
 
-function merge(piles: readonly Pile[], rules: readonly CompiledRule[]): readonly CompiledRule[] {
-  const all = new Set(piles.flatMap(({ at }) => at));
-  return [...all].sort((a, b) => a - b).map((at) => rules[at] as CompiledRule);
+/** Whether the folder is all that is known of its patterns, as of most. */
+function isPlain({ whole, beginning, ending }: Drawer): boolean {
+  return whole.size === 0 && beginning.lengths.length === 0 && ending.lengths.length === 0;
+}
+
+function searchDrawer({ whole, beginning, ending }: Drawer, parts: readonly string[], piles: Pile[]): void {
+  const add = (pile: Pile | undefined): void => {
+    if (pile !== undefined) piles.push(pile);
+  };
+  for (const part of parts) {
+    if (whole.size > 0) add(whole.get(part));
+    for (const length of beginning.lengths) if (length <= part.length) add(beginning.piles.get(part.slice(0, length)));
+    for (const length of ending.lengths) if (length <= part.length) add(ending.piles.get(part.slice(-length)));
+  }
 }

@@ -39,21 +39,33 @@ export function compilePathPattern(text: string, spelling: Spelling = 'exact'): 
   };
 }
 
-/** The plain text of a pattern that every path it covers shares, for finding patterns without trying each. */
-export function anchorOf(
-  text: string,
-  spelling: Spelling,
-): { readonly start: PathPattern['start']; readonly folder: string; readonly name: string | undefined } {
+/** What every path that a pattern covers has, for finding patterns without trying each. */
+export interface PathClue {
+  readonly start: PathPattern['start'];
+  /** The plain folder that the path lies in, or is. Empty: any below the start. */
+  readonly folder: string;
+  /** Text that one component of the path is, begins with or ends in. Absent: nothing more is known. */
+  readonly part?: { readonly is: 'whole' | 'beginning' | 'ending'; readonly text: string };
+}
+
+/** Each of them holds for every path that the pattern covers. At least one. */
+export function listPathClues(text: string, spelling: Spelling): readonly PathClue[] {
   const { start, components } = parsePathPattern(text);
   const firstGlob = components.findIndex(({ kind }) => kind !== 'literal');
   const literals = firstGlob < 0 ? components : components.slice(0, firstGlob);
-  const spell = (plain: string): string => spellAs(spelling, plain);
-  const last = components.at(-1);
-  return {
-    start,
-    folder: spell(literals.map((component) => component.text).join('/')),
-    name: last?.kind === 'literal' ? spell(last.text) : undefined,
-  };
+  const folder = literals.map((component) => spellAs(spelling, component.text)).join('/');
+  const parts = components.slice(literals.length).flatMap((component) => partsOf(component, spelling));
+  return parts.length === 0 ? [{ start, folder }] : parts.map((part) => ({ start, folder, part }));
+}
+
+function partsOf({ kind, text }: Component, spelling: Spelling): readonly NonNullable<PathClue['part']>[] {
+  if (kind === 'any-depth') return [];
+  const spelled = spellAs(spelling, text);
+  if (kind === 'literal') return [{ is: 'whole', text: spelled }];
+  const [beginning = ''] = /^[^*?]*/.exec(spelled) ?? [];
+  const [ending = ''] = /[^*?]*$/.exec(spelled) ?? [];
+  const parts = [{ is: 'beginning', text: beginning } as const, { is: 'ending', text: ending } as const];
+  return parts.filter((part) => part.text !== '');
 }
 
 /** Throws PathPatternError. What other globs would understand differently is refused: a rule must not guess. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { requirement } from '../../../../test/requirement.ts';
 import type { Access } from '../model/tool.ts';
 import { protectPaths } from './protected-paths.ts';
 import { makeFolder, world } from './test-world.ts';
@@ -59,6 +60,7 @@ const leftToRules = [
 ];
 
 test('no access to the files of the gate or of agent clients is left to the rules', () => {
+  requirement('MODE-5');
   for (const path of closedToAll) {
     for (const access of ['read', 'write'] as const) assert.notEqual(explain(path, access), undefined, path);
   }

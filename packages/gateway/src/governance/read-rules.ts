@@ -242,5 +242,7 @@ function readExample(node: Node, expected: Example['expected'], reader: YamlRead
 
 /** Optional properties are absent rather than undefined. */
 export function dropUndefined<T extends object>(parts: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as never;
+  const present: { [key: string]: unknown } = {};
+  for (const [key, value] of Object.entries(parts)) if (value !== undefined) present[key] = value;
+  return present as never;
 }

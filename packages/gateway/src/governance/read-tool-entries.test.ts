@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { requirement } from '../../../../test/requirement.ts';
 import { modes } from '../model/session.ts';
 import type { Question } from '../model/verdict.ts';
 import { loadRules } from './load-rules.ts';
@@ -60,6 +61,7 @@ const table: readonly (readonly [Question, effect: string, rule: string])[] = [
 ];
 
 test('entries by tool: forbidden beats approval beats allowed, and what is not listed is denied', () => {
+  requirement('MODE-5');
   for (const [question, effect, rule] of table) {
     const verdict = rules.judge(question);
     const asked = JSON.stringify({ ...question, tool: question.tool.name });
@@ -79,6 +81,7 @@ test('entries whose names look alike have rules of their own', () => {
 });
 
 test('the limits of an entry go with the call and before the other limits', () => {
+  requirement('MODE-5');
   const { grants } = rules.judge(ask(write, ['write /home/ada/work/a']));
   assert.deepEqual(grants?.limits, { fileBytes: 10 * mebibyte, cpuMs: 5000 });
   assert.deepEqual([grants.read, grants.write, grants.hosts], [[], [], []]);

@@ -1,4 +1,4 @@
-import { isAlias, isNode, isPair, LineCounter, parseDocument, visit } from 'yaml';
+import { isAlias, isCollection, isNode, isPair, LineCounter, parseDocument } from 'yaml';
 import type { Document, Node } from 'yaml';
 import type { SourceFile } from './rule-files.ts';
 import type { Position, Problem } from './rule.ts';
@@ -80,12 +80,27 @@ function listForbiddenParts(document: Document): { node: Node; message: string }
   if (contents !== null && (directives?.yaml.explicit === true || Object.keys(directives?.tags ?? {}).length > 1)) {
     found.push({ node: contents, message: 'directives ("%…") are not allowed' });
   }
-  visit(document, (_key, node) => {
-    if (!isNode(node) || isPair(node)) return;
+  for (const node of walk(contents)) {
     if (isAlias(node))
       found.push({ node, message: 'aliases ("*name") are not allowed; quote the text if it is a pattern' });
     else if (node.anchor) found.push({ node, message: 'anchors ("&name") are not allowed' });
     if (node.tag?.startsWith('tag:yaml.org,2002:')) found.push({ node, message: 'tags ("!…") are not allowed' });
-  });
+  }
   return found;
+}
+
+/** Every node from top to bottom. The library's own way takes a tenth of all the time that reading takes. */
+function walk(root: unknown): readonly Node[] {
+  const nodes: Node[] = [];
+  const visit = (node: unknown): void => {
+    if (isPair(node)) {
+      visit(node.key);
+      visit(node.value);
+    } else if (isNode(node)) {
+      nodes.push(node);
+      if (isCollection(node)) for (const item of node.items) visit(item);
+    }
+  };
+  visit(root);
+  return nodes;
 }

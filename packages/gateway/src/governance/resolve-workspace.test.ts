@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { requirement } from '../../../../test/requirement.ts';
 import { resolveWorkspace } from './resolve-workspace.ts';
 import type { WorkspaceChoice } from './resolve-workspace.ts';
 import { makeFolder } from './test-world.ts';
@@ -87,6 +88,7 @@ test('the root of the file system is never the workspace', () => {
 });
 
 test('a named workspace that overlaps what is protected is refused with the reason and a way out', () => {
+  requirement('MODE-5');
   const { at, resolveExplicit } = makeMachine();
   writeFileSync(at('ada/file'), '');
   for (const [folder, why] of [...unsafeStarts, ['ada/file', /is not a folder/] as const]) {

@@ -19,7 +19,17 @@ export interface RoleBook {
   readonly gate?: CompiledRule;
 }
 
-export const emptyRoleBook: RoleBook = { standingOf: () => ({ roles: [], teams: [] }) };
+/** What roles.yaml says. */
+export interface RoleEntries {
+  /** Each role with all its tools, those of the roles that it extends included. */
+  readonly toolsOf: ReadonlyMap<string, readonly string[]>;
+  readonly members: readonly Member[];
+  readonly byDefault: readonly string[];
+  readonly file: string;
+  readonly line: number;
+}
+
+export const noRoleEntries: RoleEntries = { toolsOf: new Map(), members: [], byDefault: [], file: '', line: 1 };
 
 interface Member {
   readonly agents: readonly string[];
@@ -28,7 +38,7 @@ interface Member {
 }
 
 /** The contents of roles.yaml. What could not be read is noted with the reader, and then nothing loads. */
-export function readRoleBook(root: Node, reader: YamlReader): RoleBook {
+export function readRoleEntries(root: Node, reader: YamlReader): RoleEntries {
   const fields = reader.readFields(root, 'roles.yaml', rolesKeys, ['version']);
   if (fields?.version !== undefined) reader.readInteger(fields.version, 'version', { min: 1, max: 1 });
   const toolsOf = fields?.roles === undefined ? new Map<string, readonly string[]>() : readRoles(fields.roles, reader);
@@ -37,13 +47,16 @@ export function readRoleBook(root: Node, reader: YamlReader): RoleBook {
   const members = ((fields?.members && reader.readList(fields.members, 'members')) ?? []).flatMap((node) =>
     readMember(node, reader, readNames),
   );
+  return { toolsOf, members, byDefault, file: reader.file, line: reader.locate(root).line };
+}
+
+export function createRoleBook({ toolsOf, members, byDefault, file, line }: RoleEntries): RoleBook {
   const standingOf: RoleBook['standingOf'] = (agent) => {
     const fitting = members.filter(({ agents }) => agents.some((pattern) => matchesName(pattern, agent)));
     const roles = fitting.length === 0 ? byDefault : [...new Set(fitting.flatMap((member) => member.roles))];
     return { roles, teams: [...new Set(fitting.flatMap((member) => member.teams))] };
   };
-  if (toolsOf.size === 0) return { standingOf };
-  return { standingOf, gate: buildGate(toolsOf, reader.file, reader.locate(root).line) };
+  return toolsOf.size === 0 ? { standingOf } : { standingOf, gate: buildGate(toolsOf, file, line) };
 }
 
 /** Each role with all its tools, those of the roles that it extends included. */

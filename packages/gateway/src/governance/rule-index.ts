@@ -1,8 +1,11 @@
 import type { Question } from '../model/verdict.ts';
 import { kinds } from './claims.ts';
-import type { ClaimedPath, Kind } from './claims.ts';
+import type { Claims, Kind } from './claims.ts';
+import { indexByClue } from './clue-index.ts';
+import { listClues } from './clues.ts';
+import type { Clue } from './clues.ts';
 import type { CompiledRule } from './compile-rules.ts';
-import { indexByPath } from './path-index.ts';
+import type { Rule } from './rule.ts';
 
 /** What a call is apart from its resources. */
 export type Asked = Omit<Question, 'resources'>;
@@ -12,8 +15,8 @@ export interface RuleList {
   readonly rules: readonly CompiledRule[];
   /** The kinds of things that one of them looks at. */
   readonly kinds: readonly Kind[];
-  /** Those that may cover a path: all that do, and few others. */
-  readonly near: (path: ClaimedPath) => readonly CompiledRule[];
+  /** Those that may cover a combination of the claims: all that do, and few others. */
+  readonly near: (asked: Asked, claims: Claims) => readonly CompiledRule[];
   readonly orderOf: ReadonlyMap<CompiledRule, number>;
 }
 
@@ -33,8 +36,17 @@ type ByStanding = Map<Question['mode'], Map<Question['principal'], ApplicableRul
 const maxRememberedTools = 1024;
 
 /** Sorts the rules out once per tool, mode and kind of caller, so that a call meets only those that could decide it. */
-export function indexRules(rules: readonly CompiledRule[]): (asked: Asked) => ApplicableRules {
+export function indexRules(
+  rules: readonly CompiledRule[],
+  index: typeof indexByClue = indexByClue,
+): (asked: Asked) => ApplicableRules {
   const remembered = new Map<string, ByStanding>();
+  const clues = new Map<Rule, readonly Clue[]>();
+  const cluesOf = (rule: Rule): readonly Clue[] => {
+    const known = clues.get(rule) ?? listClues(rule);
+    clues.set(rule, known);
+    return known;
+  };
   const keyOf = ({ tool }: Asked): string => (tool.origin === undefined ? tool.name : `${tool.origin} ${tool.name}`);
 
   function remember(asked: Asked): ApplicableRules {
@@ -46,6 +58,7 @@ export function indexRules(rules: readonly CompiledRule[]): (asked: Asked) => Ap
     const found = sortOut(
       rules.filter((rule) => rule.coversTool(tool)),
       (rule) => rule.who.has(principal) && rule.modes.has(mode),
+      (listed) => index(listed, cluesOf),
     );
     remembered.set(keyOf(asked), byMode.set(mode, byPrincipal.set(principal, found)));
     return found;
@@ -54,15 +67,21 @@ export function indexRules(rules: readonly CompiledRule[]): (asked: Asked) => Ap
   return (asked) => remembered.get(keyOf(asked))?.get(asked.mode)?.get(asked.principal) ?? remember(asked);
 }
 
-function sortOut(rules: readonly CompiledRule[], applies: (rule: CompiledRule) => boolean): ApplicableRules {
+function sortOut(
+  rules: readonly CompiledRule[],
+  applies: (rule: CompiledRule) => boolean,
+  index: (listed: readonly CompiledRule[]) => RuleList['near'],
+): ApplicableRules {
   const applicable = rules.filter(applies);
   const list = (from: readonly CompiledRule[], isIn: (effect: Effect) => boolean): RuleList => {
     const listed = from.filter(({ rule }) => isIn(rule.effect));
     const looked = new Set(listed.flatMap((rule) => rule.kinds));
+    // Some lists are never searched.
+    let near: RuleList['near'] | undefined;
     return {
       rules: listed,
       kinds: kinds.filter((kind) => looked.has(kind)),
-      near: indexByPath(listed),
+      near: (asked, claims) => (near ??= index(listed))(asked, claims),
       orderOf: new Map(listed.map((rule, at) => [rule, at])),
     };
   };

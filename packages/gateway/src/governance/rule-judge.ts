@@ -16,7 +16,7 @@ import { parseHost } from './host-pattern.ts';
 import type { PathVariables } from './place-path.ts';
 import type { ProtectedPaths } from './protected-paths.ts';
 import { indexRules } from './rule-index.ts';
-import type { Asked } from './rule-index.ts';
+import type { ApplicableRules, Asked } from './rule-index.ts';
 
 /** Ids of what denies without standing in a file. No rule may take them. */
 export const builtInRules = {
@@ -27,6 +27,7 @@ export const builtInRules = {
   tooMuch: 'too-much-at-once',
   outsideRole: 'outside-role',
   judgeFailed: 'rule-failed',
+  exit: 'operator-leaves-lockdown',
 } as const;
 
 export interface JudgeParts {
@@ -40,10 +41,11 @@ export interface JudgeParts {
  * Answers questions from compiled rules. The order of the rules never changes the effect, only which rule is named:
  * adding a denial or taking away an allowance can never let more through.
  */
-export function createRuleJudge(parts: JudgeParts): Pick<Rules, 'judge' | 'judgePaths'> {
-  const { rules, protectedPaths, variables, place } = parts;
+export function createRuleJudge(
+  { rules, protectedPaths, variables, place }: JudgeParts,
+  rulesFor: (asked: Asked) => ApplicableRules = indexRules(rules),
+): Pick<Rules, 'judge' | 'judgePaths'> {
   const claimPath = createPathClaimer(variables);
-  const rulesFor = indexRules(rules);
 
   function judgeCall(question: Question): Verdict {
     const claims = readClaims(question.resources, claimPath);

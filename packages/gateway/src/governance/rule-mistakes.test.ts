@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { requirement } from '../../../../test/requirement.ts';
 import { problemsOf } from './test-world.ts';
 
 const rule = '{ id: a, effect: allow, tools: [x.y] }';
@@ -314,6 +315,7 @@ function checkMistakes(name: 'tools' | 'limits' | 'modes' | 'roles', [what, mark
 }
 
 test('every mistake in tools.yaml is named with file, line and column', () => {
+  requirement('MODE-5');
   for (const mistakes of toolsMistakes) checkMistakes('tools', mistakes);
 });
 
