@@ -41,6 +41,10 @@ test('a rule that never matches is named', () => {
   assert.deepEqual(findingsOf(`${opensAll}  - { id: a, effect: deny, tools: [read_file] }\n`), []);
 });
 
+test('a rule about all tools of an origin waits for those that may come', () => {
+  assert.deepEqual(findingsOf(`${opensAll}  - { id: a, effect: deny, tools: ["*"], origins: [executable] }\n`), []);
+});
+
 const covered: readonly (readonly [outer: string, inner: string, isCovered: boolean])[] = [
   ['effect: deny, tools: ["files.*"]', 'effect: allow, tools: [files.read], paths: [/a/**]', true],
   ['effect: deny, tools: [files.read]', 'effect: allow, tools: ["files.*"]', false],

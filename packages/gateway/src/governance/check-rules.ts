@@ -35,6 +35,8 @@ function findIdle({ rule, reference, coversTool, modes }: CompiledRule, tools: r
   const idle = (why: string): Finding[] => [
     { kind: 'idle-rule', rule: reference, message: `Rule ${rule.id} never matches: ${why}.` },
   ];
+  // A rule about all tools of an origin is for those that may come.
+  if (named.length === 0 && rule.origins !== undefined && rule.tools.includes('*')) return [];
   if (named.length === 0) return idle(`there is no tool ${rule.tools.join(', ')}`);
   if (rule.effect !== 'deny' && !named.some(({ allowedModes }) => allowedModes.some((mode) => modes.has(mode)))) {
     return idle('none of its tools can be used in its modes');
