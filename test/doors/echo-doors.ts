@@ -9,6 +9,7 @@ import {
   ExecuteToolStreamResponseSchema,
   GetStatusResponseSchema,
   GetToolSchemaResponseSchema,
+  GetUsageResponseSchema,
   ListAvailableToolsResponseSchema,
   OperatorService,
   ReadAuditResponseSchema,
@@ -90,5 +91,6 @@ function bindOperator() {
       yield create(WatchAuditResponseSchema);
     },
     verifyAudit: async () => create(VerifyAuditResponseSchema),
+    getUsage: async () => create(GetUsageResponseSchema),
   });
 }

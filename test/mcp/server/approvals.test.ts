@@ -83,6 +83,24 @@ for (const kind of peerKinds) {
   });
 }
 
+test('a call waits no longer than its client wants to, and then has the ticket', async (t) => {
+  requirement('WIRE-5');
+  const peer = await connect(t, 'v2');
+  const { file, args } = newFile();
+  const messages: (string | undefined)[] = [];
+  const pending = await peer.call('files_delete', args, {
+    meta: { 'sallyport/wait_ms': 300 },
+    onprogress: ({ message }) => void messages.push(message),
+  });
+  const { code, approval } = factsOf(pending) as { code: string; approval: { url: string } };
+  assert.equal(code, 'APPROVAL_REQUIRED');
+  assert.ok(
+    messages.some((message) => message?.includes(approval.url)),
+    'it did wait',
+  );
+  assert.ok(existsSync(file));
+});
+
 test('a decision that falls while nobody waits is told with the next call', async (t) => {
   const peer = await connect(t, 'v1');
   const { file, args } = newFile();

@@ -16,12 +16,15 @@ import type { Peer } from '../../../packages/gateway/src/doors/rpc/peer.ts';
 import type { GatewayEnding } from '../../../packages/gateway/src/gateway.ts';
 import { isRefusal, refuse } from '../../../packages/gateway/src/model/refusal.ts';
 import type { Refusal } from '../../../packages/gateway/src/model/refusal.ts';
+import { defaultSettings } from '../../../packages/gateway/src/model/organisation.ts';
+import type { Organisation } from '../../../packages/gateway/src/model/organisation.ts';
 import type { Mode, Session } from '../../../packages/gateway/src/model/session.ts';
 import { ToolFailure } from '../../../packages/gateway/src/model/tool.ts';
 import type { AnyTool, ToolContext } from '../../../packages/gateway/src/model/tool.ts';
 import { Registry } from '../../../packages/gateway/src/registry/registry.ts';
 import { sessionOf } from '../../../packages/gateway/src/stages/facts.test-kit.ts';
 import { authenticate } from '../../../packages/gateway/src/stages/open-session.ts';
+import { ToolVisibility } from '../../../packages/gateway/src/stages/tool-visibility.ts';
 import { newPlace } from '../../harness/daemon.ts';
 import type { Place } from '../../harness/daemon.ts';
 
@@ -52,6 +55,8 @@ export interface TestDoor {
   readonly setMode: (mode: Mode) => void;
   /** What the rules say; every tool may be called at first. */
   readonly setRules: (hash: string, mayOpen: (tool: string) => boolean) => void;
+  /** What the organisation takes away from everyone; nothing at first. */
+  readonly revoke: (tools: string) => void;
 }
 
 export async function openTestDoor(t: TestContext, options: DoorOptions): Promise<TestDoor> {
@@ -62,10 +67,12 @@ export async function openTestDoor(t: TestContext, options: DoorOptions): Promis
   const byToken = new Map<string, Session>();
   let mode: Mode = 'NORMAL';
   let rules = rulesOf('first', () => true);
+  let organisation = emptyOrganisation;
   const store = {
     findSession: (id: string) => sessions.get(id),
     findSessionByToken: (sha256: string) => byToken.get(sha256),
     readMode: () => mode,
+    readOrganisation: () => organisation,
   };
   const registry = new Registry();
   registry.replaceSource('test', options.tools);
@@ -74,13 +81,18 @@ export async function openTestDoor(t: TestContext, options: DoorOptions): Promis
     calls.push(call);
     return play(call, authenticate(store, call, Date.now()), registry);
   };
-  const tools = new OfferedTools({ registry, store, currentRules: () => rules });
+  const visibility = new ToolVisibility({ store, currentRules: () => rules, modes: alwaysOpen });
+  const tools = new OfferedTools({ registry, visibility });
   const complaints: unknown[] = [];
   const linkToTask = (taskId: string): string => `http://127.0.0.1:4780/#/approvals/${taskId}`;
-  const createServer = gateServers({ submit, downloads: new Transfers(), tools, linkToTask, version: '0.0.0' });
+  const createServer = gateServers({
+    ...{ submit, downloads: new Transfers(), tools, linkToTask, version: '0.0.0' },
+    store: { findApproval: () => undefined, listApprovals: () => [] },
+  });
   const service = new McpService({
     ...{ store, submit, tools },
     maxArgumentBytes: () => 1024 * 1024,
+    lookEveryMs: 50,
     createServer: options.adapt?.(createServer) ?? createServer,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     onError: (error) => void complaints.push(error),
@@ -113,6 +125,17 @@ export async function openTestDoor(t: TestContext, options: DoorOptions): Promis
     },
     setMode: (next) => void (mode = next),
     setRules: (next, mayOpen) => void (rules = rulesOf(next, mayOpen)),
+    revoke: (name) => {
+      const permission = {
+        level: 'organisation',
+        subject: '',
+        tools: name,
+        effect: 'revoked',
+        by: 'olga',
+        atMs: 0,
+      } as const;
+      organisation = { ...organisation, permissions: [...organisation.permissions, permission] };
+    },
   };
 }
 
@@ -142,6 +165,8 @@ function rulesOf(version: string, mayOpen: (tool: string) => boolean) {
 }
 
 const ignore = (): void => undefined;
+const alwaysOpen = { isClosed: () => false, isOpenedByName: () => false };
+const emptyOrganisation: Organisation = { settings: defaultSettings, teams: [], members: [], permissions: [] };
 
 function withCredential(peer: Peer, credential: string): Peer {
   return {

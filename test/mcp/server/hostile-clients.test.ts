@@ -188,7 +188,7 @@ test('sessions whose streams are open are not given up, and one more is refused'
 test('sessions that nobody uses are forgotten', async (t) => {
   const { url, token } = await openDoor(t, { limits: { idleMs: 1 } });
   const headers = { 'mcp-session-id': await openLegacySession(url, token) };
-  while ((await sendRaw(url, { token, headers, body: listTools })).status !== 404) await setTimeout(1100);
+  while ((await sendRaw(url, { token, headers, body: listTools })).status !== 404) await setTimeout(100);
 });
 
 test('who does not read holds up nobody else', async (t) => {

@@ -68,11 +68,12 @@ export const revision = '2026-07-28';
 
 /** A request of the newer protocol, with the headers that repeat it. */
 export function modernRequest(method: string, params: Readonly<Record<string, unknown>> = {}): RawRequest {
+  const { name, _meta: own = {} } = params as { readonly name?: unknown; readonly _meta?: object };
   const meta = {
+    ...own,
     'io.modelcontextprotocol/protocolVersion': revision,
     'io.modelcontextprotocol/clientCapabilities': {},
   };
-  const { name } = params;
   return {
     headers: {
       'mcp-protocol-version': revision,

@@ -91,6 +91,7 @@ test('text of a tool without an output schema is given as it is', async (t) => {
 });
 
 test('what a client says about a call reaches the gate, and what is malformed is refused there', async (t) => {
+  requirement('WIRE-5');
   const door = await openTestDoor(t, {
     tools: [defineTestTool({ name: 'test.text', run: () => Promise.resolve('words') })],
   });

@@ -21,37 +21,45 @@ async function listen(t: TestContext, kind: PeerKind, door: TestDoor, token: str
   const awaitChange = async (change: () => void): Promise<string[]> => {
     const before = told.times;
     change();
-    while (told.times === before) await setTimeout(20);
+    while (told.times === before) await setTimeout(20, undefined, { signal: t.signal });
     return names();
   };
   return { names, awaitChange, told };
 }
 
+/** Well before it would look again although nothing seems to have changed. */
+const soon = { timeout: 45_000 };
+
 for (const kind of peerKinds) {
-  test(`${kind} is told when tools, rules, the mode or the lease change what it may call`, async (t) => {
-    requirement('WIRE-5');
-    const tools = [toolNamed('test.a'), toolNamed('test.b', { allowedModes: ['NORMAL'] })];
-    const door = await openTestDoor(t, { tools });
-    const id = door.setSession();
-    const { names, awaitChange } = await listen(t, kind, door, id);
-    // Older clients open the stream for such news after they have connected.
-    await setTimeout(kind === 'v2' ? 0 : 200);
-    assert.deepEqual(await names(), ['test_a', 'test_b']);
-    assert.deepEqual(await awaitChange(() => door.registry.replaceSource('test', [...tools, toolNamed('test.c')])), [
-      'test_a',
-      'test_b',
-      'test_c',
-    ]);
-    assert.deepEqual(await awaitChange(() => door.setRules('second', (tool) => tool !== 'test.a')), [
-      'test_b',
-      'test_c',
-    ]);
-    assert.deepEqual(await awaitChange(() => door.setMode('ALERT')), ['test_c']);
-    assert.deepEqual(
-      await awaitChange(() => void door.setSession({ id, lease: leaseOf({ id: 'other', tools: ['nothing'] }) })),
-      [],
-    );
-  });
+  test(
+    `${kind} is told when tools, rules, the mode, the organisation or the lease change what it may call`,
+    soon,
+    async (t) => {
+      requirement('WIRE-5');
+      const tools = [toolNamed('test.a'), toolNamed('test.b', { allowedModes: ['NORMAL'] }), toolNamed('test.d')];
+      const door = await openTestDoor(t, { tools });
+      const id = door.setSession();
+      const { names, awaitChange } = await listen(t, kind, door, id);
+      // Older clients open the stream for such news after they have connected.
+      await setTimeout(kind === 'v2' ? 0 : 200);
+      assert.deepEqual(await names(), ['test_a', 'test_b', 'test_d']);
+      assert.deepEqual(await awaitChange(() => door.revoke('test.d')), ['test_a', 'test_b']);
+      assert.deepEqual(await awaitChange(() => door.registry.replaceSource('test', [...tools, toolNamed('test.c')])), [
+        'test_a',
+        'test_b',
+        'test_c',
+      ]);
+      assert.deepEqual(await awaitChange(() => door.setRules('second', (tool) => tool !== 'test.a')), [
+        'test_b',
+        'test_c',
+      ]);
+      assert.deepEqual(await awaitChange(() => door.setMode('ALERT')), ['test_c']);
+      assert.deepEqual(
+        await awaitChange(() => void door.setSession({ id, lease: leaseOf({ id: 'other', tools: ['nothing'] }) })),
+        [],
+      );
+    },
+  );
 }
 
 test("a change that is another session's is not told", async (t) => {
@@ -113,6 +121,37 @@ for (const kind of peerKinds) {
     const reader = stream.body?.getReader();
     while ((await reader?.read())?.done === false) continue;
   });
+}
+
+for (const kind of peerKinds) {
+  test(`a change while ${kind} does not listen is told when it listens again`, soon, async (t) => {
+    requirement('WIRE-5');
+    const door = await openTestDoor(t, { tools: [toolNamed('test.a')] });
+    const id = door.setSession();
+    const isModern = kind === 'v2';
+    // The door may take a while to notice that the stream was closed, and believe that it was heard.
+    for (let pauseMs = 50; ; pauseMs *= 2) {
+      await (await openStream(door, id, isModern)).body?.cancel();
+      await setTimeout(pauseMs, undefined, { signal: t.signal });
+      door.registry.replaceSource('test', [toolNamed(`test.b${pauseMs}`)]);
+      if (await hearsOfChange(await openStream(door, id, isModern))) return;
+    }
+  });
+}
+
+/** Whether the stream tells of a change, after many times the time in which the door looks for one. */
+async function hearsOfChange({ body }: Response): Promise<boolean> {
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  const enough = setTimeout(2500, { done: true, value: '' }, { ref: false });
+  let heard = '';
+  for (;;) {
+    const { done = true, value = '' } = (await Promise.race([reader?.read(), enough])) ?? {};
+    heard += value;
+    const isTold = heard.includes('notifications/tools/list_changed');
+    if (!isTold && !done) continue;
+    await reader?.cancel();
+    return isTold;
+  }
 }
 
 async function openStream(door: TestDoor, token: string, isModern: boolean): Promise<Response> {

@@ -28,6 +28,9 @@ export function readApproval(described: JsonObject): Approval {
     note: textOf(described['note']),
     callId: textOf(described['call_id']),
     traceId: textOf(described['trace_id']),
+    masked: objectsOf(described['masked']).map(readMasked),
+    argumentsJson: textOf(described['arguments_json']),
+    priority: textOf(described['priority']),
   });
 }
 
@@ -62,6 +65,8 @@ export function readPlan(described: JsonObject): Plan {
       risk: textOf(step['risk']),
       reason: textOf(step['reason']),
       refusal: textOf(step['refusal']),
+      masked: objectsOf(step['masked']).map(readMasked),
+      undoable: step['undoable'] === true,
     })),
     approvedSteps: (described['approved_steps'] ?? []) as number[],
     started: numberOf(described['started']),
@@ -70,6 +75,15 @@ export function readPlan(described: JsonObject): Plan {
     decidedBy: textOf(described['decided_by']),
     note: textOf(described['note']),
   });
+}
+
+function readMasked(described: JsonObject) {
+  return {
+    number: numberOf(described['number']),
+    mark: textOf(described['mark']),
+    characters: numberOf(described['characters']),
+    name: textOf(described['name']),
+  };
 }
 
 function numberOf(value: unknown): number {

@@ -9,26 +9,26 @@ import {
   WatchApprovalsResponseSchema,
 } from '@sallyport/contract';
 import type { DecideApprovalRequest, JsonObject, WatchApprovalsResponse } from '@sallyport/contract';
-import type { ApprovalNews, ApprovalWatch } from '../approvals/approval-watch.ts';
+import type { ApprovalNews, ApprovalWatch, PlanNews, PlanWatch } from '../approvals/approval-watch.ts';
 import type { ApprovalIndex } from '../storage/stores.ts';
 import { describeWholeTask } from '../tools/approvals/describe-approval.ts';
 import { readApproval, readStanding } from './approval-messages.ts';
+import { followNews } from './follow-news.ts';
 import { objectsOf, textOf } from './lease-messages.ts';
-import { RpcError } from './rpc/rpc-error.ts';
+import { pendingPlans, presentPlan } from './plan-service.ts';
 import { bindService } from './rpc/service-binding.ts';
 import type { ServiceBinding } from './rpc/service-binding.ts';
 import { identifyOperator, submitAsOperator } from './submit-as-operator.ts';
 import type { OperatorParts } from './submit-as-operator.ts';
 
 export interface ApprovalServiceParts extends OperatorParts {
-  readonly store: OperatorParts['store'] & Pick<ApprovalIndex, 'listApprovals'>;
+  readonly store: OperatorParts['store'] & Pick<ApprovalIndex, 'listApprovals' | 'listPlans'>;
   readonly watch: ApprovalWatch;
+  readonly plans: PlanWatch;
 }
 
 /** All that can wait, in practice. */
 const mostPending = 20_000;
-/** A reader who is that far behind starts anew. */
-const mostUnread = 5000;
 
 /** Where people decide, in typed words: each method is the governed call of a tool. For operators, at any door of theirs. */
 export function approvalService(parts: ApprovalServiceParts): ServiceBinding {
@@ -51,36 +51,18 @@ export function approvalService(parts: ApprovalServiceParts): ServiceBinding {
       return create(DecideApprovalResponseSchema, { approval: readApproval(output), standingId });
     },
 
-    watchApprovals: async function* (_request, peer) {
-      identifyOperator(parts, peer);
-      const unread: ApprovalNews[] = [];
-      let wake = (): void => undefined;
-      // Listening begins before looking, so that nothing falls between the two.
-      const stop = parts.watch.listen((news) => {
-        unread.push(news);
-        wake();
+    watchApprovals: async function* ({ withPlans }, peer) {
+      const { store, watch, plans } = parts;
+      const news = followNews<ApprovalNews | PlanNews>({
+        listen: (hear) => {
+          const stops = [watch.listen(hear), ...(withPlans ? [plans.listen(hear)] : [])];
+          return () => stops.forEach((stop) => stop());
+        },
+        readPending: () => [...pendingApprovals(store), ...(withPlans ? pendingPlans(store) : [])],
+        check: () => identifyOperator(parts, peer),
+        signal: peer.signal,
       });
-      const onAbort = (): void => wake();
-      peer.signal.addEventListener('abort', onAbort);
-      try {
-        const pending = parts.store.listApprovals({ status: 'pending', limit: mostPending });
-        for (const task of pending.toReversed()) yield tell({ kind: 'pending', task });
-        while (!peer.signal.aborted) {
-          const news = unread.shift();
-          if (unread.length > mostUnread) throw new RpcError('aborted', 'You are too far behind. Watch again.');
-          if (news === undefined) {
-            await new Promise<void>((resolve) => {
-              wake = resolve;
-            });
-            continue;
-          }
-          identifyOperator(parts, peer);
-          yield tell(news);
-        }
-      } finally {
-        stop();
-        peer.signal.removeEventListener('abort', onAbort);
-      }
+      for await (const each of news) yield 'task' in each ? tell(each) : tellOfPlan(each);
     },
 
     listStandingApprovals: async (_request, peer) => {
@@ -96,8 +78,17 @@ export function approvalService(parts: ApprovalServiceParts): ServiceBinding {
   });
 }
 
+function* pendingApprovals(store: ApprovalServiceParts['store']): Generator<ApprovalNews> {
+  const tasks = store.listApprovals({ status: 'pending', limit: mostPending });
+  for (const task of tasks.toReversed()) yield { kind: 'pending', task };
+}
+
 function tell({ kind, task }: ApprovalNews): WatchApprovalsResponse {
   return create(WatchApprovalsResponseSchema, { event: kind, approval: readApproval(describeWholeTask(task)) });
+}
+
+function tellOfPlan({ kind, plan }: PlanNews): WatchApprovalsResponse {
+  return create(WatchApprovalsResponseSchema, { event: kind, plan: presentPlan(plan) });
 }
 
 function decisionArguments({ id, approved, effectSha256, note, standing }: DecideApprovalRequest): JsonObject {

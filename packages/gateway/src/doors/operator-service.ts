@@ -2,6 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import {
   AuditRecordSchema,
   GetStatusResponseSchema,
+  GetUsageResponseSchema,
   OperatorService,
   ReadAuditResponseSchema,
   StopResponseSchema,
@@ -14,6 +15,8 @@ import { hashLeaf } from '../audit/merkle.ts';
 import { isRefusal } from '../model/refusal.ts';
 import { authenticate } from '../stages/open-session.ts';
 import type { Store, StoredRecord } from '../storage/stores.ts';
+import { mostHours } from '../telemetry/usage-tally.ts';
+import type { UsageTally } from '../telemetry/usage-tally.ts';
 import type { Peer } from './rpc/peer.ts';
 import { RpcError } from './rpc/rpc-error.ts';
 import { bindService } from './rpc/service-binding.ts';
@@ -31,6 +34,7 @@ export interface OperatorServiceParts {
   readonly readStatus: () => Status;
   /** Reads the whole log and says what is wrong with it. */
   readonly verify: (signal: AbortSignal) => Promise<AuditVerdict>;
+  readonly usage: Pick<UsageTally, 'read'>;
   /** Begins to stop; the answer to the request still goes out. */
   readonly stop: () => void;
 }
@@ -39,7 +43,7 @@ const pollMs = 100;
 const mostWatched = 200;
 
 /** What an operator asks the daemon itself: at their own socket, or with the session of a console. */
-export function operatorService({ store, readStatus, verify, stop }: OperatorServiceParts): ServiceBinding {
+export function operatorService({ store, readStatus, verify, usage, stop }: OperatorServiceParts): ServiceBinding {
   const identify = (peer: Peer): void => {
     const session = authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
     if (isRefusal(session)) throw rpcErrorOf(session);
@@ -73,6 +77,22 @@ export function operatorService({ store, readStatus, verify, stop }: OperatorSer
     verifyAudit: async (_request, peer) => {
       identify(peer);
       return create(VerifyAuditResponseSchema, await verify(peer.signal));
+    },
+
+    getUsage: async ({ hours }, peer) => {
+      identify(peer);
+      const { tools, reports, ...counted } = await usage.read(Math.min(Math.max(1, hours), mostHours), Date.now());
+      const { fromMs, slotMs, slots, countedFromMs } = counted;
+      return create(GetUsageResponseSchema, {
+        fromMs: BigInt(fromMs),
+        slotMs: BigInt(slotMs),
+        slots,
+        countedFromMs: BigInt(countedFromMs),
+        tools: tools.map(({ tool, succeeded, denied, asked, failed }) => ({
+          ...{ tool, succeeded: [...succeeded], denied: [...denied], asked: [...asked], failed: [...failed] },
+        })),
+        reports: reports.map((report) => ({ ...report, index: BigInt(report.index), timeMs: BigInt(report.timeMs) })),
+      });
     },
 
     readAudit: async ({ from, limit, waitMs }, peer) => {

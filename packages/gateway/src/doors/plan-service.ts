@@ -6,26 +6,33 @@ import {
   parseStrictJson,
   PlanService,
   ProposePlanResponseSchema,
+  WatchPlansResponseSchema,
 } from '@sallyport/contract';
-import type { Json, JsonObject, PlannedCall } from '@sallyport/contract';
-import type { PlanWatch } from '../approvals/approval-watch.ts';
+import type { Json, JsonObject, PlannedCall, Plan as PlanMessage } from '@sallyport/contract';
+import type { PlanNews, PlanWatch } from '../approvals/approval-watch.ts';
+import type { Plan } from '../model/approval.ts';
 import { doors } from '../model/call.ts';
 import type { ApprovalIndex } from '../storage/stores.ts';
+import { describePlan } from '../tools/approvals/describe-approval.ts';
 import { readPlan } from './approval-messages.ts';
 import { longestWaitMs } from './await-decision.ts';
+import { followNews } from './follow-news.ts';
 import { objectsOf, textOf } from './lease-messages.ts';
 import type { Peer } from './rpc/peer.ts';
 import { RpcError } from './rpc/rpc-error.ts';
 import { bindService } from './rpc/service-binding.ts';
 import type { ServiceBinding } from './rpc/service-binding.ts';
-import { submitAsOperator } from './submit-as-operator.ts';
+import { identifyOperator, submitAsOperator } from './submit-as-operator.ts';
 import type { OperatorParts } from './submit-as-operator.ts';
 import { submitTool } from './submit-tool.ts';
 
 export interface PlanServiceParts extends OperatorParts {
-  readonly store: OperatorParts['store'] & Pick<ApprovalIndex, 'findPlan'>;
+  readonly store: OperatorParts['store'] & Pick<ApprovalIndex, 'findPlan' | 'listPlans'>;
   readonly plans: PlanWatch;
 }
+
+/** More than wait at any time, in practice. */
+const mostListed = 1000;
 
 /** Plans in typed words: each method is the governed call of a tool. Agents propose, operators decide. */
 export function planService(parts: PlanServiceParts): ServiceBinding {
@@ -58,7 +65,33 @@ export function planService(parts: PlanServiceParts): ServiceBinding {
           : await submitAsOperator(parts, 'plans.approve', { plan_id: id, steps: approvedSteps, ...said }, peer);
       return create(DecidePlanResponseSchema, { plan: readPlan(output) });
     },
+
+    watchPlans: async function* (_request, peer) {
+      const { store, plans } = parts;
+      const news = followNews<PlanNews>({
+        listen: (hear) => plans.listen(hear),
+        readPending: () => pendingPlans(store),
+        check: () => identifyOperator(parts, peer),
+        signal: peer.signal,
+      });
+      for await (const { kind, plan } of news) {
+        yield create(WatchPlansResponseSchema, { event: kind, plan: presentPlan(plan) });
+      }
+    },
   });
+}
+
+/** Oldest first. */
+export function* pendingPlans(store: Pick<ApprovalIndex, 'listPlans'>): Generator<PlanNews> {
+  const nowMs = Date.now();
+  for (const plan of store.listPlans({ status: 'pending', limit: mostListed }).toReversed()) {
+    if (plan.expiresAtMs > nowMs) yield { kind: 'pending', plan };
+  }
+}
+
+/** A plan, whole, as the person who decides is shown it. */
+export function presentPlan(plan: Plan): PlanMessage {
+  return readPlan(describePlan(plan, { nowMs: Date.now(), forPerson: true }));
 }
 
 /** The plan after the decision, or as it was proposed when there is none in time. */

@@ -1,21 +1,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProgressQueue } from './progress-queue.ts';
-import type { ProgressMessage } from './progress-queue.ts';
+import type { CallNews } from './progress-queue.ts';
 
 test('a reader gets what was told, in order, and then the end', async () => {
   const queue = new ProgressQueue();
   queue.tell({ kind: 'stderr', text: 'a' });
   queue.tell({ kind: 'step', done: 1, total: 2, message: 'half' });
-  const heard: ProgressMessage[] = [];
+  const heard: CallNews[] = [];
   const reading = (async () => {
     for await (const message of queue) heard.push(message);
   })();
   await new Promise((resolve) => setImmediate(resolve));
+  queue.tellPending('task', 'http://gate/task');
   queue.tell({ kind: 'stderr', text: 'b' });
   queue.end();
   await reading;
-  assert.deepEqual(heard, [{ stderr: 'a' }, { done: 1n, total: 2n, message: 'half' }, { stderr: 'b' }]);
+  assert.deepEqual(heard, [
+    { case: 'progress', value: { stderr: 'a' } },
+    { case: 'progress', value: { done: 1n, total: 2n, message: 'half' } },
+    { case: 'pending', value: { taskId: 'task', link: 'http://gate/task' } },
+    { case: 'progress', value: { stderr: 'b' } },
+  ]);
 });
 
 test('what a slow reader leaves lying is dropped beyond a bound, and the reader is told', async () => {
@@ -24,6 +30,7 @@ test('what a slow reader leaves lying is dropped beyond a bound, and the reader 
   queue.end();
   const [first, ...rest] = await Array.fromAsync(queue);
   assert.equal(rest.length, 0);
-  assert.ok((first?.stderr?.length ?? 0) < 300 * 1024);
-  assert.match(first?.stderr ?? '', /dropped/);
+  const { stderr = '' } = first?.case === 'progress' ? first.value : {};
+  assert.ok(stderr.length < 300 * 1024);
+  assert.match(stderr, /dropped/);
 });

@@ -1,3 +1,4 @@
+import { redactRemedy } from '../audit/redact-remedy.ts';
 import type { Redactor } from '../audit/redact.ts';
 import type { GatewayEnding } from '../gateway.ts';
 import type { Begun, Resolved } from '../model/call.ts';
@@ -35,13 +36,12 @@ function redactName<Call extends Partial<Begun & Resolved>>(call: Call, redactor
 }
 
 function redactRefusal(refusal: Refusal, resources: Resources | undefined, redactor: Redactor): Refusal {
-  const { message, remedy, violations } = refusal;
-  // A rule that would let the call through spells what it asks for in another way, in which no secret is recognised.
-  const isSpelled = claimedTexts(resources).some((text) => redactor.redactText(text) !== text);
+  const { message, violations } = refusal;
+  const remedy = redactRemedy(refusal, resources, redactor);
   return {
     ...refusal,
     message: redactor.redactText(message),
-    ...(remedy === undefined ? {} : { remedy: isSpelled ? secretInClaim : redactor.redactText(remedy) }),
+    ...(remedy === undefined ? {} : { remedy }),
     ...(violations === undefined
       ? {}
       : {
@@ -52,13 +52,6 @@ function redactRefusal(refusal: Refusal, resources: Resources | undefined, redac
           })),
         }),
   };
-}
-
-const secretInClaim = 'What the call asks for holds something that looks like a secret: ask without it.';
-
-function claimedTexts(resources: Resources | undefined): readonly string[] {
-  const { paths = [], hosts = [], commands = [], apps = [] } = resources ?? {};
-  return [...paths.map(({ path }) => path), ...hosts, ...commands, ...apps];
 }
 
 function redactFailure(failure: ToolFailure, redactor: Redactor): ToolFailure {

@@ -1,7 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { canonicalJson } from '@sallyport/contract';
 import { callSha256 } from '../approvals/bind-call.ts';
+import { maskSecrets } from '../approvals/mask-secrets.ts';
 import type { Rehearse } from '../approvals/rehearsal.ts';
+import { showArguments } from '../approvals/show-arguments.ts';
 import type { Redactor } from '../audit/redact.ts';
 import type { Rehearsal } from '../gateway.ts';
 import { Fault } from '../model/fault.ts';
@@ -30,18 +32,17 @@ export function rehearseCalls(rehearsal: () => Rehearsal, redactor: Redactor): R
     if (ending.kind === 'faulted') throw new Fault('INTERNAL', `${ending.stage} failed`, { cause: ending.fault });
     if (ending.kind === 'refused') return { ...ending.refusal, message: redactor.redactText(ending.refusal.message) };
     const { tool: found, arguments: checked, effect } = ending.call;
-    const { name, risk, secretArguments = [] } = found.definition;
-    const open = Object.entries(checked.value).filter(([member]) => !secretArguments.includes(member));
+    const { name, risk } = found.definition;
+    const { texts, masked, values } = maskSecrets([effect.summary, effect.detail], redactor);
+    const [summary = '', detail = ''] = texts;
     return {
       tool: name,
       callSha256: callSha256(name, checked.sha256),
-      shownArguments: JSON.stringify(redactor.redactJson(Object.fromEntries(open))),
+      shownArguments: showArguments(ending.call, redactor),
       risk,
-      effect: {
-        summary: redactor.redactText(effect.summary),
-        detail: redactor.redactText(effect.detail),
-        undoable: effect.undoable,
-      },
+      effect: { summary, detail, undoable: effect.undoable },
+      masked,
+      secrets: values,
     };
   };
 }

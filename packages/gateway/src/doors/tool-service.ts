@@ -15,42 +15,47 @@ import { isRefusal } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { Session } from '../model/session.ts';
 import type { AnyTool } from '../model/tool.ts';
-import { isVisible } from '../registry/registry.ts';
 import type { Registry } from '../registry/registry.ts';
-import { matchesName } from '../governance/name-pattern.ts';
 import { authenticate } from '../stages/open-session.ts';
+import type { ToolVisibility } from '../stages/tool-visibility.ts';
 import type { Store } from '../storage/stores.ts';
+import type { Submission, Submit } from './await-decision.ts';
 import { presentEnding } from './present-ending.ts';
 import { ProgressQueue } from './progress-queue.ts';
 import type { Peer } from './rpc/peer.ts';
 import { RpcError } from './rpc/rpc-error.ts';
 import { bindService } from './rpc/service-binding.ts';
 import type { ServiceBinding } from './rpc/service-binding.ts';
-import type { GatewayEnding } from '../gateway.ts';
 
 const ignore = (): void => undefined;
 
 export interface ToolServiceParts {
   readonly store: Pick<Store, 'findSessionByToken' | 'readMode'>;
   readonly registry: Registry;
+  readonly visibility: Pick<ToolVisibility, 'isEntitled' | 'isShown'>;
   /** Runs a call through the gateway. */
-  readonly submit: (call: Omit<Begun, 'callId' | 'startedAtMs'>) => Promise<GatewayEnding>;
+  readonly submit: Submit;
+  /** Where a person decides about a task. */
+  readonly linkToTask: (taskId: string) => string;
 }
 
-export function toolService({ store, registry, submit }: ToolServiceParts): ServiceBinding {
+export function toolService({ store, registry, visibility, submit, linkToTask }: ToolServiceParts): ServiceBinding {
   const identify = (peer: Peer): Session => {
     const session = authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
     if (isRefusal(session)) throw rpcErrorOf(session);
     return session;
   };
 
-  const answer = async (call: Omit<Begun, 'callId' | 'startedAtMs'>): Promise<ExecuteToolResponse> => {
+  const answer = async (call: Submission): Promise<ExecuteToolResponse> => {
     const ending = await submit(call);
     // Who cannot be told apart gets the transport's own answer, as clients of gRPC and HTTP expect.
     if (ending.kind === 'refused' && describeCode(ending.refusal.code).connect === 'unauthenticated') {
       throw rpcErrorOf(ending.refusal);
     }
-    return presentEnding(ending, Date.now());
+    const response = presentEnding(ending, Date.now());
+    const ticket = response.result.case === 'denied' ? response.result.value.approval : undefined;
+    if (ticket !== undefined && ticket.taskId !== '') ticket.link = linkToTask(ticket.taskId);
+    return response;
   };
 
   return bindService(ToolService, doors, {
@@ -59,14 +64,14 @@ export function toolService({ store, registry, submit }: ToolServiceParts): Serv
     executeToolStream: async function* ({ call }, peer) {
       if (call === undefined) throw new RpcError('invalid_argument', 'The request holds no call.');
       const news = new ProgressQueue();
-      const run = answer({ ...readCall(call, peer), onProgress: (progress) => news.tell(progress) }).finally(() =>
-        news.end(),
-      );
+      const run = answer({
+        ...readCall(call, peer),
+        onProgress: (progress) => news.tell(progress),
+        onPending: (taskId) => news.tellPending(taskId, linkToTask(taskId)),
+      }).finally(() => news.end());
       const ended = run.catch(ignore);
       try {
-        for await (const progress of news) {
-          yield create(ExecuteToolStreamResponseSchema, { event: { case: 'progress', value: progress } });
-        }
+        for await (const event of news) yield create(ExecuteToolStreamResponseSchema, { event });
         yield create(ExecuteToolStreamResponseSchema, { event: { case: 'response', value: await run } });
       } finally {
         // A caller who leaves is answered by nobody, but what ran for it has ended and is on record.
@@ -77,9 +82,9 @@ export function toolService({ store, registry, submit }: ToolServiceParts): Serv
     listAvailableTools: ({ category, tag }, peer) => {
       const session = identify(peer);
       const mode = store.readMode();
-      const tools = registry
-        .listForMode(mode)
-        .filter((tool) => isOffered(tool, session))
+      const nowMs = Date.now();
+      const tools = registry.all
+        .filter((tool) => visibility.isShown(tool, session, nowMs))
         .filter(({ definition }) => category === '' || definition.category === category)
         .filter(({ definition }) => tag === '' || definition.tags.includes(tag));
       return Promise.resolve(create(ListAvailableToolsResponseSchema, { mode, tools: tools.map(describeTool) }));
@@ -88,7 +93,7 @@ export function toolService({ store, registry, submit }: ToolServiceParts): Serv
     getToolSchema: ({ name }, peer) => {
       const session = identify(peer);
       const tool = registry.find(name)?.tool;
-      if (tool === undefined || !isOffered(tool, session)) {
+      if (tool === undefined || !visibility.isEntitled(tool, session, Date.now())) {
         const suggestions = registry.suggest(name, session.principal);
         const advice = suggestions.length > 0 ? ` Did you mean ${suggestions.join(' or ')}?` : '';
         throw new RpcError('not_found', `There is no tool named ${JSON.stringify(wholeText(name))}.${advice}`);
@@ -96,12 +101,6 @@ export function toolService({ store, registry, submit }: ToolServiceParts): Serv
       return Promise.resolve(create(GetToolSchemaResponseSchema, { tool: describeTool(tool) }));
     },
   });
-}
-
-/** What a session is shown: tools for its kind of caller that its lease names. Whether a call passes, the rules say. */
-function isOffered(tool: AnyTool, session: Session): boolean {
-  const { name } = tool.definition;
-  return isVisible(tool, session.principal) && session.lease.tools.some((pattern) => matchesName(pattern, name));
 }
 
 /** What a call is made of at every door, whatever its form. */

@@ -10,9 +10,10 @@ import { canonicalJson } from '@sallyport/contract';
 import type { GatewayEnding } from '../../gateway.ts';
 import type { Submission, Submit } from '../await-decision.ts';
 import { credentialOf } from '../tool-service.ts';
+import { askClient } from './ask-client.ts';
 import { callerOf, rawParamsOf } from './caller.ts';
 import type { OfferedTools } from './offered-tools.ts';
-import { ticketKey } from './pending-tickets.ts';
+import { nameCall, nameRequest } from './pending-tickets.ts';
 import type { PendingTickets } from './pending-tickets.ts';
 import { presentResult } from './present-result.ts';
 import type { PresentParts } from './present-result.ts';
@@ -41,9 +42,8 @@ export async function callTool(
   const { _meta: meta } = context.mcpReq;
   const token = meta?.progressToken;
   const progress = token === undefined ? undefined : new ProgressSender(context, token, isBehind);
-  const call = readCall(parts, params, context);
-  const key = ticketKey(session.id, call.toolName, call.input);
-  const shown = new AbortController();
+  const { call, callName } = readCall(parts, params, context);
+  let shown: AbortController | undefined;
   try {
     const isUrlShown = showsUrls(server);
     const isModern = servesModern(server);
@@ -55,13 +55,16 @@ export async function callTool(
       ...(isAsked ? { waitMs: 0 } : {}),
       ...(round === undefined ? {} : round),
       ...(progress === undefined ? {} : { onProgress: (news) => progress.tell(news) }),
+      ...(isModern ? {} : askClient(server, context)),
       onPending: (taskId) => {
         const url = parts.linkToTask(taskId);
         progress?.tell({ kind: 'stderr', text: `Waiting for a person, who decides at ${url}` });
-        if (isUrlShown && !isModern) showUrl(context, { url, taskId, signal: shown.signal });
+        if (!isUrlShown || isModern) return;
+        shown ??= new AbortController();
+        showUrl(context, { url, taskId, signal: shown.signal });
       },
     };
-    const ending = await submitOnTicket(parts, submission, key);
+    const ending = await submitOnTicket(parts, submission, { sessionId: session.id, callName });
     const taskId = pendingTask(ending);
     if (isAsked && taskId !== undefined) {
       const link = inputRequired.elicitUrl({ message: whyUrl, url: parts.linkToTask(taskId) });
@@ -70,49 +73,58 @@ export async function callTool(
     return presentResult(ending, Date.now(), parts);
   } finally {
     progress?.end();
-    shown.abort();
+    shown?.abort();
   }
 }
 
 const whyUrl =
   'A person must agree to this call. The link leads to the console, where it can be approved or denied; an answer here decides nothing.';
 
-function readCall({ tools }: CallParts, params: CallToolRequest['params'], context: ServerContext): Submission {
-  const { sessionId } = context;
+/** What the client asks for, and a name for it that its repetitions share. */
+function readCall(
+  { tools }: CallParts,
+  params: CallToolRequest['params'],
+  context: ServerContext,
+): { readonly call: Submission; readonly callName: string } {
   const { id, signal, _meta: meta } = context.mcpReq;
   const { peer } = callerOf(context);
   const traceparent = peer.headers('traceparent');
-  return {
-    door: peer.door,
-    source: peer.source,
-    ...credentialOf(peer),
-    toolName: tools.canonicalName(params.name),
-    input: canonicalJson(rawParamsOf(context)['arguments'] ?? {}),
+  const who = credentialOf(peer);
+  const toolName = tools.canonicalName(params.name);
+  const input = canonicalJson(rawParamsOf(context)['arguments'] ?? {});
+  const callName = nameCall(who.credential ?? '', toolName, input);
+  const call: Submission = {
+    ...{ door: peer.door, source: peer.source, ...who, toolName, input },
     confirmBinding: '',
     ...(traceparent === undefined ? {} : { traceparent }),
-    ...readMeta(meta, id, sessionId),
+    ...readMeta(meta, nameRequest(context.sessionId, id, callName)),
     signal: AbortSignal.any([signal, peer.signal]),
   };
+  return { call, callName };
 }
 
 /**
  * Goes on waiting where the same call already waits. A ticket that no longer fits, such as because the file has changed
  * since or the approval was used, is set aside unless the caller named it: then the call begins anew.
  */
-async function submitOnTicket({ submit, tickets }: CallParts, call: Submission, key: string): Promise<GatewayEnding> {
-  const named = call.approvalTaskId === undefined ? undefined : tickets.findTask(call.approvalTaskId);
-  const kept = call.approvalTaskId === undefined ? tickets.find(key) : named;
+async function submitOnTicket(
+  { submit, tickets }: CallParts,
+  call: Submission,
+  { sessionId, callName }: { readonly sessionId: string; readonly callName: string },
+): Promise<GatewayEnding> {
+  const named = call.approvalTaskId === undefined ? undefined : tickets.findTask(sessionId, call.approvalTaskId);
+  const kept = call.approvalTaskId === undefined ? tickets.find(sessionId, callName) : named;
   let ending = await submit({
     ...call,
     ...(kept === undefined ? {} : { approvalTaskId: kept.taskId, requestId: kept.requestId }),
   });
   if (kept !== undefined && named === undefined && isStale(ending)) {
-    tickets.forget(key);
+    tickets.forget(sessionId, callName);
     ending = await submit(call);
   }
   const taskId = pendingTask(ending);
-  if (taskId === undefined) tickets.forget(key);
-  else tickets.keep(key, { taskId, requestId: ending.call.requestId ?? call.requestId });
+  if (taskId === undefined) tickets.forget(sessionId, callName);
+  else tickets.keep(sessionId, callName, { taskId, requestId: ending.call.requestId ?? call.requestId });
   return ending;
 }
 

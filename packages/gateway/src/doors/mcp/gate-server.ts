@@ -6,12 +6,14 @@ import { callerOf } from './caller.ts';
 import { contentTemplate } from './kept-results.ts';
 import type { OfferedTools } from './offered-tools.ts';
 import { PendingTickets } from './pending-tickets.ts';
+import type { TicketStore } from './pending-tickets.ts';
 import { readResource } from './read-resource.ts';
 import type { ResourceParts } from './read-resource.ts';
 import { schemaValidator } from './schema-validator.ts';
 
 export interface GateServerParts extends Omit<CallParts, 'tools' | 'tickets'>, ResourceParts {
   readonly tools: OfferedTools;
+  readonly store: TicketStore;
   readonly version: string;
 }
 
@@ -22,7 +24,7 @@ Large results are resources: read the sallyport:// address that the result names
 
 /** Makes servers that offer what the gate offers, each for one connection or one request. */
 export function gateServers(parts: GateServerParts): () => Server {
-  const call: CallParts = { ...parts, tickets: new PendingTickets() };
+  const call: CallParts = { ...parts, tickets: new PendingTickets(parts.store) };
   return () => {
     const server = new Server(
       { name: 'sallyport', title: 'Sallyport', version: parts.version },

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isLegacyRequest } from '@modelcontextprotocol/server';
+import { isLegacyRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import type { Server } from '@modelcontextprotocol/server';
 import { isJsonObject } from '@sallyport/contract';
-import type { Json } from '@sallyport/contract';
+import type { Json, JsonObject } from '@sallyport/contract';
 import { isRefusal } from '../../model/refusal.ts';
 import type { Violation } from '../../model/refusal.ts';
 import type { Session } from '../../model/session.ts';
@@ -28,18 +28,19 @@ import { sendWebResponse, toWebRequest } from './web-exchange.ts';
 export interface McpServiceParts {
   readonly store: Pick<Store, 'findSessionByToken' | 'findSession'>;
   readonly submit: Submit;
-  readonly tools: Pick<OfferedTools, 'describeCauses' | 'fingerprint' | 'onChange'>;
+  readonly tools: Pick<OfferedTools, 'causesOf' | 'fingerprint' | 'onChange'>;
   /** What the gate takes of arguments. */
   readonly maxArgumentBytes: () => number;
   /** Makes a server for one connection of an older client, or for one request of a newer one. */
   readonly createServer: () => Server;
   readonly limits?: Partial<LegacyLimits>;
+  /** How often it looks for what changed. Absent: every second. */
+  readonly lookEveryMs?: number;
   readonly onError: (error: Error) => void;
 }
 
 /** Whatever else a message holds. */
 const maxEnvelopeBytes = 2 * 1024 * 1024;
-const lookEveryMs = 1000;
 
 /**
  * Streamable HTTP for clients of both protocols: those of 2026-07-28, whose requests stand alone, and those before it,
@@ -68,7 +69,7 @@ export class McpService {
       },
       onEnd: (owner) => this.#endOwner(owner),
     });
-    this.#timer = setInterval(() => this.#look(), lookEveryMs).unref();
+    this.#timer = setInterval(() => this.#look(), parts.lookEveryMs ?? 1000).unref();
     parts.tools.onChange(() => this.#watch.look(Date.now()));
   }
 
@@ -83,7 +84,8 @@ export class McpService {
     const stopListening = isStanding(request, message) ? this.#listen(response, session) : undefined;
     try {
       const asked = toWebRequest(request, peer.signal);
-      const protocol = (await isLegacyRequest(asked, message ?? null)) ? this.#legacy : this.#modern;
+      const isOlder = !isModernCall(message) && (await isLegacyRequest(asked, message ?? null));
+      const protocol = isOlder ? this.#legacy : this.#modern;
       const { response: answer, release } = await protocol.fetch(asked, caller);
       await sendWebResponse(answer, response).finally(release);
     } finally {
@@ -163,11 +165,18 @@ const unreadable = {
   confirmBinding: '',
 } as const;
 
+/** A call that itself names its protocol, which is the newer one: the SDK need not be asked, who would check all of it. */
+function isModernCall(message: Json | undefined): boolean {
+  const { method, params } = fieldsOf(message);
+  return method === 'tools/call' && fieldsOf(fieldsOf(params)['_meta'])[PROTOCOL_VERSION_META_KEY] !== undefined;
+}
+
+function fieldsOf(value: Json | undefined): Partial<JsonObject> {
+  return value !== undefined && isJsonObject(value) ? value : {};
+}
+
 function isStanding({ method }: IncomingMessage, message: Json | undefined): boolean {
-  return (
-    method === 'GET' ||
-    (isJsonObject(message ?? null) && (message as { method?: Json }).method === 'subscriptions/listen')
-  );
+  return method === 'GET' || fieldsOf(message)['method'] === 'subscriptions/listen';
 }
 
 /** An answer to a request that may still be under way: its sender has a moment to notice before it is cut off. */

@@ -1,24 +1,16 @@
 import { hash } from 'node:crypto';
-import { leaseRefusal } from '../../governance/lease.ts';
-import { matchesName } from '../../governance/name-pattern.ts';
 import type { Session } from '../../model/session.ts';
 import { ConfigError } from '../../model/fault.ts';
 import type { AnyTool, ToolDefinition } from '../../model/tool.ts';
-import type { Question, Rules } from '../../model/verdict.ts';
 import { exportForMcp } from '../../registry/export-tools.ts';
 import type { McpTool } from '../../registry/export-tools.ts';
-import { isVisible } from '../../registry/registry.ts';
 import type { Registry } from '../../registry/registry.ts';
-import type { Store } from '../../storage/stores.ts';
+import type { ToolVisibility } from '../../stages/tool-visibility.ts';
 import { withKeptResults } from './kept-results.ts';
 
 export interface OfferParts {
   readonly registry: Pick<Registry, 'all' | 'onChange'>;
-  readonly store: Pick<Store, 'readMode'>;
-  readonly currentRules: () => Pick<Rules, 'hash'> & {
-    /** Whether some call of the tool could be let through. */
-    readonly mayOpen: (asked: Omit<Question, 'resources'>) => boolean;
-  };
+  readonly visibility: Pick<ToolVisibility, 'isShown' | 'causesOf'>;
 }
 
 /** The tools that a session may call now, as MCP clients know them. */
@@ -49,29 +41,17 @@ export class OfferedTools {
     this.#stopListening();
   }
 
-  /** What passes lease, mode and rules as far as they can tell without arguments. Whether a call passes, the gate says. */
+  /** Tools that cannot be called as they stand are left out: clients of MCP could not be told why. */
   list(session: Session, nowMs: number): readonly McpTool[] {
-    const { registry, store, currentRules } = this.#parts;
-    if (leaseRefusal(session.lease, nowMs) !== undefined) return [];
-    const rules = currentRules();
-    const mode = store.readMode();
-    const { principal, agent } = session;
-    const offered = registry.all.filter(
-      (tool) =>
-        isVisible(tool, principal) &&
-        isCallable(tool) &&
-        tool.definition.allowedModes.includes(mode) &&
-        session.lease.tools.some((pattern) => matchesName(pattern, tool.definition.name)) &&
-        rules.mayOpen({ tool: tool.definition, principal, agent, mode, nowMs }),
-    );
-    return offered.flatMap(({ definition }) => exportTool(definition));
+    const { registry, visibility } = this.#parts;
+    return registry.all
+      .filter((tool) => isCallable(tool) && visibility.isShown(tool, session, nowMs))
+      .flatMap(({ definition }) => exportTool(definition));
   }
 
-  /** What the list depends on, besides the time of the day. Cheap: for whoever looks again and again. */
-  describeCauses({ lease }: Session, nowMs: number): string {
-    const { store, currentRules } = this.#parts;
-    const isOver = leaseRefusal(lease, nowMs) !== undefined;
-    return [this.#registryVersion, store.readMode(), currentRules().hash, lease.id, isOver].join(' ');
+  /** What the list depends on, besides the time of day. Cheap: for whoever looks again and again. */
+  causesOf(session: Session, nowMs: number): readonly unknown[] {
+    return [this.#registryVersion, ...this.#parts.visibility.causesOf(session, nowMs)];
   }
 
   /** Differs when the list does. */

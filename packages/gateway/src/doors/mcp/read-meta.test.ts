@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { readMeta } from './read-meta.ts';
 
 test('a client that says nothing gets what fits all clients', () => {
-  const said = readMeta(undefined, 7, 'abcdefghijkl');
+  const said = readMeta(undefined, 'abcdefgh:7');
   assert.deepEqual(said, {
     requestId: 'abcdefgh:7',
     dedupeKey: '',
@@ -14,8 +14,8 @@ test('a client that says nothing gets what fits all clients', () => {
   });
 });
 
-test('the same id in two requests without a session is told apart', () => {
-  assert.notEqual(readMeta(undefined, 1, undefined).requestId, readMeta(undefined, 1, undefined).requestId);
+test('a client may name the request itself', () => {
+  assert.equal(readMeta({ 'sallyport/request_id': 'mine' }, 'ours').requestId, 'mine');
 });
 
 test('nobody waits longer than clients do, or for a negative time', () => {
@@ -25,7 +25,7 @@ test('nobody waits longer than clients do, or for a negative time', () => {
     [-5, 0],
     [200, 200],
   ] as const) {
-    assert.equal(readMeta({ 'sallyport/wait_ms': asked }, 1, 's').waitMs, given);
+    assert.equal(readMeta({ 'sallyport/wait_ms': asked }, 'r').waitMs, given);
   }
 });
 
@@ -37,8 +37,7 @@ test('every member of the wrong kind is a violation, and none is used', () => {
       'sallyport/timeout_ms': '5',
       'sallyport/approval_task_id': 'x'.repeat(65),
     },
-    1,
-    's',
+    'r',
   );
   assert.equal(said.violations?.length, 4);
   assert.equal(said.traceparent, undefined);

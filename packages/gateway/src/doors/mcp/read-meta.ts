@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import type { RequestId, RequestMeta } from '@modelcontextprotocol/server';
+import type { RequestMeta } from '@modelcontextprotocol/server';
 import type { Received } from '../../model/call.ts';
 import type { Violation } from '../../model/refusal.ts';
 
@@ -39,9 +38,9 @@ export const longestWaitMs = 45_000;
 
 /**
  * Reads what a client says about a call. What is no text or number where one belongs is a violation, so that the gate
- * refuses the call and records it. Ids of JSON-RPC begin anew with every connection: `scope` tells them apart.
+ * refuses the call and records it. `requestId` is for a client that names none.
  */
-export function readMeta(meta: RequestMeta | undefined, id: RequestId, scope: string | undefined): Said {
+export function readMeta(meta: RequestMeta | undefined, requestId: string): Said {
   const violations: Violation[] = [];
   const said = (meta ?? {}) as Readonly<Record<string, unknown>>;
   const violate = (field: string, rule: string, expected: string): undefined => {
@@ -62,9 +61,8 @@ export function readMeta(meta: RequestMeta | undefined, id: RequestId, scope: st
   const confirmToken = readText(metaKeys.confirmToken, longestTexts.confirmToken);
   const traceparent = readText('traceparent', longestTexts.traceparent);
   const waitMs = readNumber(metaKeys.waitMs) ?? longestWaitMs;
-  const own = { requestId: readText(metaKeys.requestId) ?? `${shorten(scope)}:${id}` };
   return {
-    ...own,
+    requestId: readText(metaKeys.requestId) ?? requestId,
     ...(approvalTaskId === undefined ? {} : { approvalTaskId }),
     ...(confirmToken === undefined ? {} : { confirmToken }),
     ...(traceparent === undefined ? {} : { traceparent }),
@@ -75,8 +73,4 @@ export function readMeta(meta: RequestMeta | undefined, id: RequestId, scope: st
     waitMs: Math.min(Math.max(0, waitMs), longestWaitMs),
     ...(violations.length === 0 ? {} : { violations }),
   };
-}
-
-function shorten(scope = randomBytes(4).toString('hex')): string {
-  return scope.slice(0, 8);
 }

@@ -8,6 +8,7 @@ import { readTrouble } from '../http-calls/read-trouble.ts';
 import { credentialOf } from '../tool-service.ts';
 import { callerOf } from './caller.ts';
 import { hashOfUri } from './kept-results.ts';
+import { nameRequest } from './pending-tickets.ts';
 import { readMeta } from './read-meta.ts';
 
 export interface ResourceParts {
@@ -42,7 +43,7 @@ export async function readResource(
       toolName: 'content.get',
       input: JSON.stringify({ hash, download_id: download.id }),
       confirmBinding: '',
-      ...readMeta(meta, id, sessionId),
+      ...readMeta(meta, nameRequest(sessionId, id)),
       signal: AbortSignal.any([signal, peer.signal]),
     });
     const trouble = readTrouble(presentEnding(ending, Date.now()));

@@ -1,27 +1,46 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** The request as the SDK takes it, without its body, which has been read. Throws for a host that is none. */
-export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request {
-  const { method = 'GET', url = '/', headers } = request;
-  const named = Object.entries(headers).filter(([name, value]) => value !== undefined && !name.startsWith(':'));
-  const single = named.map(([name, value]): [string, string] => [name, String(value)]);
-  return new Request(new URL(url, 'http://localhost'), { method, headers: single, signal });
+/** What the SDK looks at. The token is not among it: who calls is settled before. */
+const isForSdk = /^(?:accept|content-type|last-event-id|mcp-.+)$/;
+
+/** The request as the SDK takes it, without its body, which has been read. */
+export function toWebRequest({ method = 'GET', headers }: IncomingMessage, signal: AbortSignal): Request {
+  const taken: Record<string, string> = {};
+  for (const name in headers) if (isForSdk.test(name)) taken[name] = String(headers[name]);
+  return new Request('http://localhost/mcp', { method, headers: taken, signal });
 }
 
-/**
- * Sends the answer of the SDK: its head at once, because a stream may have nothing to say for long, and no more of its
- * body than the reader takes. Resolves when all of it is sent or the reader has gone.
- */
+/** Sends the answer of the SDK. Resolves when all of it is sent or the reader has gone. */
 export async function sendWebResponse(answer: Response, response: ServerResponse): Promise<void> {
-  const headers = Object.fromEntries(answer.headers);
-  // HTTP/2 has no such header, and in HTTP/1.1 the door sees to it.
-  delete headers['connection'];
-  response.writeHead(answer.status, { ...headers, 'x-content-type-options': 'nosniff' });
-  if (answer.body === null) {
-    response.end();
-    return;
-  }
-  response.flushHeaders();
+  const headers: Record<string, string | number> = { 'x-content-type-options': 'nosniff' };
+  // HTTP/2 has no such header as the one left out, and in HTTP/1.1 the door sees to it.
+  for (const [name, value] of answer.headers) if (name !== 'connection') headers[name] = value;
+  if (headers['content-type'] === 'text/event-stream') return sendEvents(answer, headers, response);
+  // Head and body in one packet: a reader that waits for the second would wait for a second round.
+  const body = await answer.bytes();
+  response.writeHead(answer.status, { ...headers, ...(body.length > 0 ? { 'content-length': body.length } : {}) });
+  const sent = new Promise<void>((resolve) => {
+    response.once('close', resolve);
+    response.once('finish', resolve);
+  });
+  if (response.destroyed) return;
+  response.end(body);
+  await sent;
+}
+
+const headWithinMs = 100;
+
+/**
+ * No more goes out than the reader takes. A stream may have nothing to say for long, so that its head does not wait for
+ * it; a quick answer goes in one packet all the same.
+ */
+async function sendEvents(
+  answer: Response,
+  headers: Readonly<Record<string, string | number>>,
+  response: ServerResponse,
+): Promise<void> {
+  response.writeHead(answer.status, headers);
+  const head = setTimeout(() => response.flushHeaders(), headWithinMs);
   const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
   // Also when the door ends the stream itself.
   const stop = (): void => void reader.cancel().catch(() => undefined);
@@ -30,6 +49,7 @@ export async function sendWebResponse(answer: Response, response: ServerResponse
   if (response.destroyed) stop();
   for (;;) {
     const { done, value } = await reader.read();
+    clearTimeout(head);
     if (done || response.writableEnded || response.destroyed) break;
     if (!response.write(value)) await waitForRoom(response);
   }
