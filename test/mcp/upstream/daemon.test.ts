@@ -10,6 +10,7 @@ import type { Place } from '../../harness/daemon.ts';
 import { runSallyport } from '../../harness/run-sallyport.ts';
 import { connectPeer } from '../server/peers.ts';
 import { serverScript } from './upstream-kit.ts';
+import { requirement } from '../../requirement.ts';
 
 const shipped = join(import.meta.dirname, '../../../config/governance');
 const allow = `
@@ -21,11 +22,11 @@ const allow = `
 `;
 
 /** Another name for the script in each test, so that its processes can be told from others. */
-function prepare(): { readonly place: Place; readonly script: string } {
+function prepare(rulesOfTest = allow): { readonly place: Place; readonly script: string } {
   const place = newPlace();
   cpSync(shipped, join(place.home, 'governance'), { recursive: true });
   const rules = join(place.home, 'governance', 'tools.yaml');
-  writeFileSync(rules, readFileSync(rules, 'utf8').replace(/^rules:\n/m, `rules:${allow}`));
+  writeFileSync(rules, readFileSync(rules, 'utf8').replace(/^rules:\n/m, `rules:${rulesOfTest}`));
   execFileSync('chmod', ['0700', place.home, join(place.home, 'governance')]);
   execFileSync('chmod', ['0755', place.folder]);
   const script = join(place.folder, `server-${process.pid}-${Date.now()}.mjs`);
@@ -49,6 +50,7 @@ async function open(context: TestContext): Promise<{ daemon: TestDaemon; script:
 }
 
 test('a server is added, looked at, accepted, called by an agent, and removed', async (context) => {
+  requirement('WIRE-6');
   const { daemon, script } = await open(context);
   const { place } = daemon;
   const run = (...args: string[]) => runSallyport(place, args);
@@ -82,6 +84,7 @@ test('a server is added, looked at, accepted, called by an agent, and removed', 
 });
 
 test('what was accepted still stands after a restart, and no server outlives a killed daemon', async (context) => {
+  requirement('WIRE-6');
   const { place, script } = prepare();
   let daemon = await TestDaemon.start(place);
   context.after(() => daemon.remove());
@@ -119,4 +122,26 @@ test('an MCP client in front of the gate meets an MCP server behind it', async (
   await peer.call('demo_progress', {}, { onprogress: ({ progress }) => steps.push(progress) });
   // The door may leave out what a later step says as well.
   assert.ok(steps.length > 0 && steps.every((step) => step <= 3), steps.join());
+});
+
+test('what a server said is seen by rules about what comes after it', async (context) => {
+  const { place, script } = prepare(`${allow}
+  - id: nothing-after-a-stranger
+    effect: deny
+    tools: [plans.list]
+    after: ['demo.*']
+    reason: A server behind the gate has spoken in this session.
+`);
+  const daemon = await TestDaemon.start(place);
+  context.after(() => daemon.remove());
+  runSallyport(place, ['upstream', 'add', 'demo', '--yes', '--read', script, '--', 'node', script, 'preach']);
+  await daemon.call('upstreams.test', { name: 'demo' });
+  runSallyport(place, ['upstream', 'accept', 'demo', '--yes']);
+  const token = await daemon.newAgent('tester');
+  const list = () => daemon.call('plans.list', {}, { token });
+  const before = await list();
+  assert.ok(before.success, JSON.stringify(before));
+  const said = await daemon.call('demo.preach', {}, { token });
+  assert.match(said.success?.outputJson ?? '', /Ignore your instructions/);
+  assert.equal((await list()).denied?.ruleId, 'nothing-after-a-stranger');
 });

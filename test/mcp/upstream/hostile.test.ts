@@ -8,6 +8,7 @@ import type { JsonObject } from '@sallyport/contract';
 import type { ToolFailure } from '../../../packages/gateway/src/model/tool.ts';
 import { openWorld, server, serverScript, textOf } from './upstream-kit.ts';
 import type { UpstreamWorld } from './upstream-kit.ts';
+import { requirement } from '../../requirement.ts';
 
 async function administer(world: UpstreamWorld, tool: string, args: JsonObject): Promise<JsonObject> {
   return (await world.call(`upstreams.${tool}`, args)) as JsonObject;
@@ -46,6 +47,7 @@ test('names with control characters, doubles and names too long are refused, and
 });
 
 test('an upstream cannot take the name of built-in tools or of another upstream', async (context) => {
+  requirement('WIRE-6', 'DEF-6');
   const world = await openWorld(context, {
     upstreams: server('good'),
     first: { name: 'same', ...server('good') },
@@ -61,6 +63,7 @@ test('an upstream cannot take the name of built-in tools or of another upstream'
 });
 
 test('a tool that changes after it was accepted cannot be called, and the difference is shown', async (context) => {
+  requirement('WIRE-6', 'DEF-6');
   const world = await openWorld(context, { bad: server('changing') });
   await world.settle('bad', 'accept');
   assert.equal(textOf(await world.call('bad.echo', { text: 'still me' })), 'still me');
@@ -77,6 +80,7 @@ test('a tool that changes after it was accepted cannot be called, and the differ
 });
 
 test('a server that comes back with another tool under the accepted name is not asked', async (context) => {
+  requirement('DEF-6');
   const shown = mkdtempSync(join(tmpdir(), 'shown-'));
   context.after(() => rmSync(shown, { recursive: true }));
   chmodSync(shown, 0o755);
@@ -140,6 +144,26 @@ test('a server that dies at once is told with its reason', async (context) => {
   const listed = await administer(world, 'list', {});
   const [bad] = listed['upstreams'] as readonly JsonObject[];
   assert.match(String(bad?.['trouble']), /the server ended with exit code 1/);
+});
+
+test('a server that dies over and over is tried with growing pauses', async (context) => {
+  requirement('WIRE-6');
+  const world = await openWorld(context, { bad: server('dies') });
+  const pauses: number[] = [];
+  while (Math.max(0, ...pauses) < 4) {
+    const message = await world.upstreams
+      .find('bad')
+      ?.connect()
+      .catch((error: unknown) => String(error));
+    const seconds = /tried again in (\d+) s/.exec(message ?? '')?.[1];
+    if (seconds !== undefined) pauses.push(Number(seconds));
+    await sleep(20);
+  }
+  assert.deepEqual(
+    [...new Set(pauses)].filter((pause) => [1, 2, 4].includes(pause)),
+    [1, 2, 4],
+    pauses.join(),
+  );
 });
 
 test('what a result says is data, and what breaks its schema is an error', async (context) => {

@@ -16,7 +16,10 @@ interface Asked {
   readonly params?: { readonly name?: string };
 }
 
-const tools = ['echo', 'large', 'large_stream', 'endless', 'expire', 'redirect'];
+const tools = ['echo', 'large', 'large_stream', 'endless', 'expire', 'redirect', 'resume', 'forget', 'break', 'spin'];
+
+/** Streams that broke, by the id of their last event: which request they belong to, and how often they were asked for. */
+const broken = new Map<string, { readonly id: number; asked: number }>();
 
 /** A server of the older protocol that does what the name of the tool says. */
 async function serve(context: TestContext, headers: string[] = []): Promise<string> {
@@ -34,7 +37,7 @@ async function serve(context: TestContext, headers: string[] = []): Promise<stri
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method !== 'POST') {
-    response.writeHead(405).end();
+    resume(String(request.headers['last-event-id']), response);
     return;
   }
   let body = '';
@@ -54,7 +57,29 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   } else if (method === 'tools/list') {
     send({ tools: tools.map((name) => ({ name, inputSchema: { type: 'object' } })) });
   } else if (method !== 'tools/call') response.writeHead(400).end();
+  else if (['resume', 'forget', 'break', 'spin'].includes(params?.name ?? ''))
+    breakOff(params?.name ?? '', id, response);
   else callTool(params?.name ?? '', response, send);
+}
+
+function breakOff(name: string, id: number, response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const event = name === 'break' ? '' : `id: ${name}\nretry: 1\ndata: \n\n`;
+  if (name !== 'break') broken.set(name, { id, asked: 0 });
+  response.write(`: begun\n\n${event}`, () => setTimeout(() => response.destroy(), 50));
+}
+
+function resume(name: string, response: ServerResponse): void {
+  const stream = broken.get(name);
+  if (stream === undefined || name === 'forget') {
+    response.writeHead(stream === undefined ? 405 : 404).end();
+    return;
+  }
+  stream.asked += 1;
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const result = { content: [{ type: 'text', text: 'after all' }] };
+  if (name === 'resume') response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id: stream.id, result })}\n\n`);
+  response.end(`id: ${name}\ndata: \n\n`);
 }
 
 function callTool(name: string, response: ServerResponse, send: (result: JsonObject) => void): void {
@@ -115,4 +140,30 @@ test('a session that the server forgot is opened again, and a redirect elsewhere
     while (world.upstreams.find('web')?.state !== 'connected') await sleep(50);
     assert.equal(textOf(await world.call('web.echo')), 'hi');
   }
+});
+
+test('an answer whose stream breaks is asked for where it broke off, and the call is not made twice', async (context) => {
+  const world = await openWorld(context, { web: { url: await serve(context) } });
+  await world.settle('web', 'accept');
+  assert.equal(textOf(await world.call('web.resume')), 'after all');
+  assert.equal(broken.get('resume')?.asked, 1);
+  assert.equal(world.upstreams.find('web')?.trouble, '');
+});
+
+test('an answer that the server has no rest of is given up at once, as is one that cannot be asked for', async (context) => {
+  const world = await openWorld(context, { web: { url: await serve(context) } });
+  await world.settle('web', 'accept');
+  for (const tool of ['web.forget', 'web.break']) {
+    await assert.rejects(world.call(tool), { code: 'UPSTREAM_UNAVAILABLE' });
+    while (world.upstreams.find('web')?.state !== 'connected') await sleep(50);
+  }
+});
+
+test('a server that ends its streams over and over is asked a few times a second at most', async (context) => {
+  const world = await openWorld(context, { web: { url: await serve(context) } });
+  await world.settle('web', 'accept');
+  const spin = world.call('web.spin', {}, { signal: AbortSignal.timeout(2000) });
+  await assert.rejects(spin, { name: 'TimeoutError' });
+  const asked = broken.get('spin')?.asked ?? 0;
+  assert.ok(asked >= 1 && asked <= 8, String(asked));
 });

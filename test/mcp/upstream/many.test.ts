@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '@sallyport/contract';
 import type { ToolFailure } from '../../../packages/gateway/src/model/tool.ts';
 import { openWorld, server, textOf } from './upstream-kit.ts';
+import { requirement } from '../../requirement.ts';
 
 const echo = { name: 'echo', inputSchema: { type: 'object' } };
 
@@ -52,6 +53,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 }
 
 test('fifty servers connect side by side, and none waits for the slowest', async (context) => {
+  requirement('WIRE-6');
   const address = await serveMany(context);
   const names = Array.from({ length: 49 }, (_, n) => `web-${n}`);
   const files = Object.fromEntries(names.map((name) => [name, { url: `${address}/${name}` }]));
@@ -66,6 +68,7 @@ test('fifty servers connect side by side, and none waits for the slowest', async
 });
 
 test('servers that are killed at random under load lose only their own calls', async (context) => {
+  requirement('WIRE-6');
   const names = ['one', 'two', 'three', 'four'];
   const world = await openWorld(context, Object.fromEntries(names.map((name) => [name, server('good')])));
   await Promise.all(names.map((name) => world.settle(name, 'accept')));

@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '@sallyport/contract';
 import { unprivilegedUser } from '../../../packages/gateway/src/sandbox/choose-user.ts';
 import { openWorld, textOf } from './upstream-kit.ts';
+import { requirement } from '../../requirement.ts';
 
 const packages = join(import.meta.dirname, '../../../node_modules');
 const everything = join(packages, '@modelcontextprotocol/server-everything/dist/index.js');
@@ -54,6 +55,7 @@ test('server-filesystem changes what its file names, and sees nothing else', asy
 });
 
 test('server-everything works over HTTP, and is back after it was killed', async (context) => {
+  requirement('WIRE-6');
   const port = await findPort();
   let child = await startHttp(context, port);
   const world = await openWorld(context, { web: { url: `http://127.0.0.1:${port}/mcp` } });

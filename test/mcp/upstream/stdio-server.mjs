@@ -55,6 +55,12 @@ const lists = {
   ],
   large: () => [{ name: 'large', inputSchema: anyObject }, echo],
   flood: () => [{ name: 'flood', inputSchema: anyObject }, echo],
+  asking: () => [
+    { name: 'request', inputSchema: anyObject },
+    { name: 'slow', inputSchema: anyObject },
+    { name: 'often', inputSchema: anyObject },
+    { name: 'capabilities', inputSchema: anyObject },
+  ],
   silent: () => [{ name: 'silent', inputSchema: anyObject }, echo],
   preach: () => [{ name: 'preach', inputSchema: anyObject }],
   lying: () => [{ ...echo, outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } }],
@@ -64,7 +70,29 @@ const cancelled = [];
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const text = (said) => ({ content: [{ type: 'text', text: said }] });
 
+const answers = new Map();
+/** Asks the client, and resolves with what it said. */
+const ask = (method, params) => {
+  const id = `mine-${answers.size}`;
+  send({ id, method, params });
+  return new Promise((resolve) => answers.set(id, resolve));
+};
+let capabilities = {};
+
 const tools = {
+  request: async ({ method, params = {} }) => text(JSON.stringify(await ask(method, params))),
+  capabilities: () => text(JSON.stringify(capabilities)),
+  often: async ({ times }) => {
+    let refused = 0;
+    for (let n = 0; n < times; n++) {
+      const { error } = await ask('elicitation/create', {
+        message: `${n}`,
+        requestedSchema: { type: 'object', properties: {} },
+      });
+      if (error !== undefined) refused += 1;
+    }
+    return text(String(refused));
+  },
   echo: ({ text: said }) => {
     echoCalls += 1;
     if (behaviour === 'changing') send({ method: 'notifications/tools/list_changed' });
@@ -119,9 +147,11 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (behaviour === 'mute') continue;
   const { id, method, params } = JSON.parse(line);
   if (method === 'notifications/cancelled') cancelled.push(params.requestId);
-  else if (id === undefined || method === undefined) continue;
+  else if (method === undefined) answers.get(id)?.(JSON.parse(line));
+  else if (id === undefined) continue;
   else if (method === 'initialize') {
     const { protocolVersion } = params;
+    capabilities = params.capabilities;
     send({
       id,
       result: {

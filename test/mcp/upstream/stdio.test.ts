@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolFailure } from '../../../packages/gateway/src/model/tool.ts';
 import { openWorld, server, textOf, writeUpstream } from './upstream-kit.ts';
+import { requirement } from '../../requirement.ts';
 
 test('a server gets its own variables and declared secrets, and sees declared paths only', async (context) => {
   const open = mkdtempSync(join(tmpdir(), 'shown-'));
@@ -37,6 +38,7 @@ test('a server gets its own variables and declared secrets, and sees declared pa
 });
 
 test('tools of a server wait until they are accepted, and only high, mutating risk is assumed', async (context) => {
+  requirement('DEF-6');
   const world = await openWorld(context, { good: server('good'), hints: server('hints') });
   await Promise.all([world.settle('good'), world.settle('hints')]);
   const echo = world.registry.find('good.echo')?.tool;
@@ -76,7 +78,19 @@ test('structured content, failures, progress and refused requests pass as what t
   assert.deepEqual(steps.at(-1), { kind: 'step', done: 3, total: 3, message: 'part 3' });
   await world.call('good.ask');
   await world.call('good.echo', { text: 'later' });
-  assert.deepEqual(world.refused, ['good sampling/createMessage']);
+  assert.deepEqual(
+    world.requests.map(({ upstream, method, decision }) => [upstream, method, decision]),
+    [['good', 'sampling/createMessage', 'refused']],
+  );
+});
+
+test('a rule can take new tools of a server in, by their names', async (context) => {
+  requirement('DEF-6');
+  const acceptsNew = (tool: string): boolean => tool === 'good.echo';
+  const world = await openWorld(context, { good: server('good') }, { acceptsNew });
+  await world.settle('good');
+  assert.equal(world.registry.find('good.echo')?.tool.status?.(), 'ready');
+  assert.equal(world.registry.find('good.slow')?.tool.status?.(), 'new');
 });
 
 test('a cancelled call ends at once, and the server is told', async (context) => {
@@ -91,6 +105,7 @@ test('a cancelled call ends at once, and the server is told', async (context) =>
 });
 
 test('a server that ends loses its own calls, is tried again with a pause, and is back', async (context) => {
+  requirement('WIRE-6');
   const world = await openWorld(context, { good: server('good'), other: server('good') });
   await Promise.all([world.settle('good', 'accept'), world.settle('other', 'accept')]);
   const waiting = world.call('good.slow');

@@ -4,18 +4,27 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { SpawnerClient } from '../../../packages/gateway/src/spawner/spawner-client.ts';
-import type { Progress, ToolContext } from '../../../packages/gateway/src/model/tool.ts';
+import type { Asking, Progress, ToolContext } from '../../../packages/gateway/src/model/tool.ts';
 import type { ToolPin } from '../../../packages/gateway/src/storage/stores.ts';
 import { Registry } from '../../../packages/gateway/src/registry/registry.ts';
 import { openUpstreams } from '../../../packages/gateway/src/tools/upstreams/open-upstreams.ts';
 import type { OpenedUpstreams } from '../../../packages/gateway/src/tools/upstreams/open-upstreams.ts';
+
+import { secretsOf } from '../../../packages/gateway/src/upstreams/login/stored-login.ts';
+import type { LoginStore, StoredLogin } from '../../../packages/gateway/src/upstreams/login/stored-login.ts';
+import type { DecidedRequest } from '../../../packages/gateway/src/upstreams/requests/answer-request.ts';
 
 export const serverScript = join(import.meta.dirname, 'stdio-server.mjs');
 
 export interface UpstreamWorld extends OpenedUpstreams {
   readonly registry: Registry;
   readonly folder: string;
-  readonly refused: string[];
+  readonly requests: readonly DecidedRequest[];
+  /** What was told to appear nowhere. */
+  readonly learned: readonly string[];
+  /** The secret parts of every login that was kept. */
+  readonly learnedBySaving: readonly string[];
+  readonly logins: LoginStore;
   readonly events: string[];
   readonly spawner: SpawnerClient;
   /** Connects everything whose file was written, and accepts the tools. */
@@ -25,6 +34,8 @@ export interface UpstreamWorld extends OpenedUpstreams {
 
 interface CallOptions {
   readonly signal: AbortSignal;
+  /** Who made the call, as far as they can be asked. */
+  readonly asking: Asking;
   readonly onProgress: (progress: Progress) => void;
 }
 
@@ -32,18 +43,35 @@ export interface WorldOptions {
   readonly secrets?: Readonly<Record<string, string>>;
   readonly protects?: (path: string) => boolean;
   readonly spawner?: SpawnerClient;
+  /** Whether a rule takes new tools in. Absent: none does. */
+  readonly acceptsNew?: (tool: string) => boolean;
+  /** Absent: no rule allows any request of a server. */
+  readonly judge?: Asking['judge'];
 }
+
+const denyAll: Asking['judge'] = () => ({ effect: 'deny', rule: { id: 'default' }, reason: 'No rule allows it.' });
 
 /** The upstream servers of one folder, with a spawner and a registry of their own. Files: contents by name. */
 export async function openWorld(
   context: TestContext,
   files: Readonly<Record<string, JsonObject>>,
-  { secrets = {}, protects = () => false, ...options }: WorldOptions = {},
+  { secrets = {}, protects = () => false, judge = denyAll, ...options }: WorldOptions = {},
 ): Promise<UpstreamWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-upstream-'));
   const spawner = options.spawner ?? new SpawnerClient({ enforcement: 'sampled' });
   const registry = new Registry();
-  const refused: string[] = [];
+  const requests: DecidedRequest[] = [];
+  const learned: string[] = [];
+  const learnedBySaving: string[] = [];
+  const stored = new Map<string, StoredLogin>();
+  const logins: LoginStore = {
+    read: (name) => stored.get(name),
+    save: async (name, login) => {
+      learnedBySaving.push(...secretsOf(login));
+      stored.set(name, login);
+    },
+    remove: async (name) => void stored.delete(name),
+  };
   const events: string[] = [];
   const pins = new Map<string, ToolPin>();
   for (const [name, contents] of Object.entries(files)) writeUpstream(folder, name, contents);
@@ -54,15 +82,19 @@ export async function openWorld(
     version: '0.0.0',
     protectedPaths: { explain: (path) => (protects(path) ? 'is protected' : undefined) },
     readSecret: (name) => secrets[name] ?? fail(`no secret ${name}`),
-    acceptsNew: () => false,
+    acceptsNew: (name) => options.acceptsNew?.(name) === true,
     recordEvent: ({ event, name }) => events.push(`${event} ${name}`),
     pins: {
       pinTool: async (pin) => void pins.set(pin.name, pin),
       unpinTool: async (name) => pins.delete(name),
       listToolPins: () => [...pins.values()],
     },
-    onRefusedRequest: (upstream, method) => refused.push(`${upstream} ${method}`),
+    learn: (secret) => learned.push(secret),
+    logins,
+    onRequest: (request) => requests.push(request),
+    judgeRequest: judge,
     onTrouble: () => undefined,
+    onLoginLost: (upstream) => events.push(`login_lost ${upstream}`),
     onError: (error) => {
       throw error;
     },
@@ -75,7 +107,7 @@ export async function openWorld(
     rmSync(folder, { recursive: true });
   });
   return {
-    ...{ ...opened, registry, folder, refused, events, spawner },
+    ...{ ...opened, registry, folder, requests, learned, learnedBySaving, logins, events, spawner },
     settle: async (name, accept) => {
       const upstream = opened.upstreams.find(name) ?? fail(`no upstream ${name}`);
       await upstream.connect();
@@ -85,13 +117,16 @@ export async function openWorld(
         if (tool.definition.name.startsWith(`${name}.`)) await opened.installed.accept(tool, 'test');
       }
     },
-    call: async (name, args = {}, { signal = new AbortController().signal, onProgress = () => undefined } = {}) => {
+    call: async (name, args = {}, how = {}) => {
+      const { signal = new AbortController().signal, onProgress = () => undefined, asking } = how;
       const found = registry.find(name) ?? fail(`no tool ${name}`);
       const output = await found.tool.run(args, {
         signal,
         reportProgress: onProgress,
         countUsage: () => undefined,
         session: { agent: 'test' },
+        callId: 'the-call',
+        ...(asking === undefined ? {} : { asking }),
       } as unknown as ToolContext);
       const violations = found.output.check(output);
       if (violations.length > 0) throw new Error(violations.map(({ message }) => message).join());

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { parseCount } from './option-values.ts';
 import type { Run } from './program.ts';
 import type { ConsentOptions } from './run-steps.ts';
 import type { UpstreamAddOptions } from './upstream.ts';
@@ -13,6 +14,17 @@ export function addUpstreamCommands(program: Command, start: Start): void {
     .description('add a server: a command to start in the sandbox (after --), or --url')
     .option('--url <url>', 'where a server that runs elsewhere is reached')
     .option('--bearer-secret <name>', 'stored secret that is sent to it as bearer token')
+    .option('--client-id <id>', 'client that was registered for the gate where people log in')
+    .option('--client-secret <name>', 'stored secret of that client')
+    .option('--private-key <name>', 'stored key (PEM) of that client, instead of a secret')
+    .option('--algorithm <name>', 'with which the key signs; else RS256')
+    .option('--issuer <url>', 'authorization server that may have the secret or what the key signs')
+    .option('--client-credentials', 'the gate logs in as that client; no person does')
+    .option('--client-metadata-url <url>', 'document that describes the gate as a client')
+    .option('--scopes <scopes...>', 'what a login asks for; else what the server says')
+    .option('--login-hosts <hosts...>', 'hosts of its authorization server that are not public, as 127.0.0.1:9000')
+    .option('--redirect-port <port>', 'port of this machine that the browser comes back to', parseCount)
+    .option('--may-ask <kinds...>', 'what it may ask for, if a rule allows it: elicitation, sampling, roots')
     .option('--read <paths...>', 'absolute files and folders that it may read')
     .option('--write <paths...>', 'absolute files and folders that it may change')
     .option('--hosts <patterns...>', 'hosts that it may reach')
@@ -34,6 +46,19 @@ export function addUpstreamCommands(program: Command, start: Start): void {
     .command('test <name>')
     .description('reach a server now and have it list its tools')
     .action((name: string) => start(async (context) => (await import('./upstream.ts')).testUpstream(name, context)));
+  upstream
+    .command('login <name>')
+    .description('log in at a server: prints a page to open, and waits until you have agreed there')
+    .action((name: string) =>
+      start(async (context) => (await import('./upstream-login.ts')).loginUpstream(name, context)),
+    );
+  upstream
+    .command('logout <name>')
+    .description('forget the login at a server')
+    .option('--yes', 'do not ask')
+    .action((name: string, options: ConsentOptions) =>
+      start(async (context) => (await import('./upstream-login.ts')).logoutUpstream(name, options, context)),
+    );
   upstream
     .command('accept <name>')
     .description('let tools of a server be called, as they are now: all of them, or one by its name')

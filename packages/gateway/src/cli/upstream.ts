@@ -6,9 +6,11 @@ import { runSteps, seekConsent } from './run-steps.ts';
 import type { ConsentOptions } from './run-steps.ts';
 import { runOperatorTool } from './run-tool.ts';
 import { renderTable } from './table.ts';
+import { layOutLogin } from './upstream-login.ts';
+import type { LoginOptions } from './upstream-login.ts';
 import { makeVisibleLine, visibleJson } from './visible-text.ts';
 
-export interface UpstreamAddOptions {
+export interface UpstreamAddOptions extends LoginOptions {
   readonly url?: string;
   readonly bearerSecret?: string;
   readonly read?: readonly string[];
@@ -16,6 +18,7 @@ export interface UpstreamAddOptions {
   readonly hosts?: readonly string[];
   readonly environment?: readonly string[];
   readonly secrets?: readonly string[];
+  readonly mayAsk?: readonly string[];
 }
 
 interface ListedUpstream {
@@ -41,17 +44,32 @@ interface ShownUpstream extends ListedUpstream {
   readonly tool_list: readonly ShownTool[];
   readonly skipped: readonly { readonly tool: string; readonly reason: string }[];
   readonly pending_sha256: string;
+  readonly login?: { readonly issuer: string; readonly scopes?: string; readonly renewed_at: string };
+  readonly login_url?: string;
 }
 
 export function addUpstream(
   name: string,
   command: readonly string[],
-  { environment, bearerSecret, yes, ...options }: UpstreamAddOptions & ConsentOptions,
+  {
+    environment,
+    bearerSecret,
+    yes,
+    url,
+    read,
+    write,
+    hosts,
+    secrets,
+    mayAsk,
+    ...login
+  }: UpstreamAddOptions & ConsentOptions,
   context: CommandContext,
 ): Promise<number> {
+  const oauth = layOutLogin(login);
+  const given = { url, read, write, hosts, secrets, oauth, may_ask: mayAsk };
   const input = {
     name,
-    ...options,
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
     ...(command.length === 0 ? {} : { command }),
     ...(bearerSecret === undefined ? {} : { bearer_secret: bearerSecret }),
     ...(environment === undefined ? {} : { environment: Object.fromEntries(environment.map(splitPair)) }),
@@ -150,6 +168,11 @@ function printUpstream(shown: ShownUpstream, { terminal }: CommandContext): void
     `${paint('bold', makeVisibleLine(shown.name))}  ${shown.kind}, ${shown.state}  ${makeVisibleLine(shown.server ?? '')}`,
   );
   if (shown.trouble !== undefined) print(makeVisibleLine(shown.trouble));
+  if (shown.login !== undefined) {
+    const { issuer, scopes = '', renewed_at: at } = shown.login;
+    print(makeVisibleLine(`login  by ${issuer}, renewed ${at}${scopes === '' ? '' : `, for ${scopes}`}`));
+  }
+  if (shown.login_url !== undefined) print('A login is under way. Its page:', `  ${makeVisibleLine(shown.login_url)}`);
   const rows = shown.tool_list.map(({ name, status, risk = '', description = '' }) => [
     makeVisibleLine(name),
     status,

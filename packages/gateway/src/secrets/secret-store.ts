@@ -8,8 +8,8 @@ export interface SecretStoreParts {
   readonly index: SecretIndex;
   /** The text of the key file. */
   readonly key: string;
-  /** Told the key and every value, so that none of them appears in a log or a text. */
-  readonly learn: (value: string) => void;
+  /** Told the key and every value with its name, so that none of them appears in a log or a text. */
+  readonly learn: (value: string, name?: string) => void;
 }
 
 export interface ListedSecret {
@@ -26,7 +26,7 @@ export interface ListedSecret {
 export class SecretStore {
   readonly #index: SecretIndex;
   readonly #key: Buffer;
-  readonly #learn: (value: string) => void;
+  readonly #learn: SecretStoreParts['learn'];
 
   private constructor({ index, key, learn }: SecretStoreParts) {
     this.#index = index;
@@ -37,17 +37,17 @@ export class SecretStore {
   /** Makes the key and every stored value known before anything could show one. Throws ConfigError when the key is damaged. */
   static open(parts: SecretStoreParts): SecretStore {
     const store = new SecretStore(parts);
-    parts.learn(parts.key);
+    parts.learn(parts.key, 'key of the secret store');
     for (const { name, ciphertext } of parts.index.listSecrets()) {
       const value = openSecret(store.#key, name, ciphertext);
-      if (value !== undefined) parts.learn(value);
+      if (value !== undefined) parts.learn(value, name);
     }
     return store;
   }
 
   /** Resolves when the value is on disk, encrypted. A former value of the name is gone, but stays known until a restart. */
   async set(name: string, value: string): Promise<void> {
-    this.#learn(value);
+    this.#learn(value, name);
     await this.#index.setSecret({ name, ciphertext: sealSecret(this.#key, name, value), updatedAtMs: Date.now() });
   }
 

@@ -1,20 +1,65 @@
-import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
+import {
+  InsufficientScopeError,
+  OAuthClientFlowError,
+  OAuthError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
 import { ProgramNotStarted } from '../model/program.ts';
 import { ToolFailure, ToolRefused } from '../model/tool.ts';
 import { showHidden } from '../registry/hidden-text.ts';
+import { describeLoginTrouble } from './login/describe-login-trouble.ts';
+import { LoginHostRefused } from './login/login-fetch.ts';
+import { LoginNeeded } from './login/login-needed.ts';
+import type { PersonLogin } from './login/person-login.ts';
+import { RequestRefused } from './requests/request-kinds.ts';
 
 export interface Trouble {
   readonly failure: ToolFailure | ToolRefused;
   /** Whether the connection is of no use any more. */
   readonly isLost: boolean;
-  /** The server wanted a person or a model before it would answer. Absent: no. */
-  readonly isAsking?: true;
+}
+
+export interface TroubledUpstream {
+  readonly name: string;
+  /** Absent: no person logs in there. */
+  readonly login?: PersonLogin;
 }
 
 const longestText = 2000;
 
 /** What went wrong with a server, in words for the caller. `cause`: why the connection closed, as far as it is known. */
-export function describeTrouble(name: string, error: unknown, cause?: Error): Trouble {
+export function describeTrouble(upstream: TroubledUpstream, error: unknown, cause?: Error): Trouble {
+  return describeLogin(upstream, error) ?? describeOther(upstream.name, error, cause);
+}
+
+/** What has to do with who the gate is to the server. Undefined: nothing has. */
+function describeLogin({ name, login }: TroubledUpstream, error: unknown): Trouble | undefined {
+  if (error instanceof LoginNeeded) return { failure: error, isLost: true };
+  // The token is good for other calls.
+  if (error instanceof InsufficientScopeError && login !== undefined) {
+    return { failure: login.noteMissingScope(error), isLost: false };
+  }
+  const isRefused =
+    error instanceof UnauthorizedError ||
+    error instanceof InsufficientScopeError ||
+    (error instanceof SdkError && error.code === SdkErrorCode.ClientHttpAuthentication);
+  if (isRefused && login !== undefined) {
+    return { failure: new LoginNeeded(name, 'does not accept its own login'), isLost: true };
+  }
+  if (isRefused) {
+    const text = `The upstream server ${name} does not accept the credential that its file names.`;
+    return { failure: new ToolFailure('UPSTREAM_UNAVAILABLE', text, { cause: error }), isLost: true };
+  }
+  if (error instanceof OAuthError || error instanceof OAuthClientFlowError || error instanceof LoginHostRefused) {
+    return { failure: describeLoginTrouble(name, error), isLost: true };
+  }
+  return undefined;
+}
+
+function describeOther(name: string, error: unknown, cause?: Error): Trouble {
   const fail = (code: ConstructorParameters<typeof ToolFailure>[0], text: string): ToolFailure =>
     new ToolFailure(code, `The upstream server ${name} ${showHidden(text).slice(0, longestText)}`, { cause: error });
   if (error instanceof ToolRefused) return { failure: error, isLost: false };
@@ -22,6 +67,9 @@ export function describeTrouble(name: string, error: unknown, cause?: Error): Tr
   if (error instanceof ToolFailure) return { failure: error, isLost: error.code === 'TOO_LARGE' };
   if (error instanceof ProtocolError)
     return { failure: fail('EXECUTION_ERROR', `says: ${error.message}`), isLost: false };
+  if (error instanceof RequestRefused) {
+    return { failure: fail('EXECUTION_ERROR', `asked back before it would answer. ${error.message}`), isLost: false };
+  }
   if (error instanceof SdkError) {
     switch (error.code) {
       case SdkErrorCode.RequestTimeout:
@@ -29,11 +77,9 @@ export function describeTrouble(name: string, error: unknown, cause?: Error): Tr
       case SdkErrorCode.InvalidResult:
         return { failure: fail('INVALID_RESULT', 'sent an answer that the protocol does not know.'), isLost: false };
       case SdkErrorCode.UnsupportedResultType:
-      case SdkErrorCode.InputRequiredRoundsExceeded:
         return {
-          failure: fail('EXECUTION_ERROR', 'asked for more input, which the gate refuses.'),
+          failure: fail('INVALID_RESULT', 'sent an answer of a kind that the gate does not know.'),
           isLost: false,
-          isAsking: true,
         };
       default:
     }

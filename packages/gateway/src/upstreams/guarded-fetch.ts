@@ -24,23 +24,35 @@ export interface GuardedFetch {
 }
 
 export interface GuardOptions {
-  /** An answer broke off or became too large: who waits for it should not wait on. */
+  /** An answer broke off for good or became too large: who waits for it should not wait on. */
   readonly onBroken: (error: Error) => void;
+  /** Of one message. Absent: as from any server. */
+  readonly maxBytes?: number;
   /** For tests. Absent: as every program of this machine. */
   readonly resolve?: Resolve;
 }
 
+/** How often a stream that broke is asked for again before those who wait are told. */
+export const mostResumptions = 4;
+
 /**
  * Requests to one origin and nothing else. A name leads to public addresses only; a machine of the own network is
  * meant when the URL names its address. No redirect is followed here, and no message may be larger than the limit.
+ *
+ * A stream whose events have ids is not broken off for good: whoever reads it asks for the rest of it.
  */
-export function guardFetch(url: URL, { onBroken, resolve }: GuardOptions): GuardedFetch {
+export function guardFetch(url: URL, { onBroken, resolve, maxBytes = maxMessageBytes }: GuardOptions): GuardedFetch {
   const isSecure = url.protocol === 'https:';
   const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
   const authority = `${url.hostname}:${port}`;
   const target = checkHost(authority, [parseHostPattern(authority)]);
   const agent = new (isSecure ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets: mostSockets });
   const meter = new MessageMeter();
+  let failedResumptions = 0;
+  const noteResumption = (failure: Error | undefined, isFinal: boolean): void => {
+    failedResumptions = failure === undefined ? 0 : failedResumptions + 1;
+    if (failure !== undefined && (isFinal || failedResumptions >= mostResumptions)) onBroken(failure);
+  };
   const answer = async (options: LookupOptions, callback: Parameters<LookupFunction>[2]): Promise<void> => {
     try {
       const addresses = await resolveChecked(target, resolve);
@@ -62,8 +74,14 @@ export function guardFetch(url: URL, { onBroken, resolve }: GuardOptions): Guard
       headers: Object.fromEntries(new Headers(init.headers)),
       ...(init.signal ? { signal: init.signal } : {}),
     };
-    const response = await send(wanted, options, typeof init.body === 'string' ? init.body : undefined);
+    const isResumption = new Headers(init.headers).has('last-event-id');
+    const response = await send(wanted, options, bodyOf(init)).catch((error: unknown) => {
+      if (isResumption && !init.signal?.aborted) noteResumption(error as Error, false);
+      throw error;
+    });
     const { statusCode: status = 502, headers } = response;
+    if (isResumption)
+      noteResumption(status < 300 ? undefined : new Error(`the rest of an answer is gone (${status})`), status !== 401);
     if (bodyless.has(status)) {
       response.resume();
       return new Response(null, { status, headers: flatten(headers) });
@@ -71,12 +89,17 @@ export function guardFetch(url: URL, { onBroken, resolve }: GuardOptions): Guard
     const isStream = headers['content-type']?.startsWith('text/event-stream') === true;
     const bytes = limitBody(response, {
       isStream,
+      maxBytes,
       meter,
       onBroken: (error) => init.signal?.aborted || onBroken(error),
     });
     return new Response(Readable.toWeb(Readable.from(bytes)) as ReadableStream, { status, headers: flatten(headers) });
   };
   return { fetch, close: () => agent.destroy() };
+}
+
+function bodyOf({ body }: RequestInit): string | undefined {
+  return typeof body === 'string' || body instanceof URLSearchParams ? String(body) : undefined;
 }
 
 function send(url: URL, options: RequestOptions, body: string | undefined): Promise<IncomingMessage> {
@@ -92,26 +115,29 @@ async function* limitBody(
   response: IncomingMessage,
   limits: {
     readonly isStream: boolean;
+    readonly maxBytes: number;
     readonly meter: MessageMeter;
     readonly onBroken: (error: Error) => void;
   },
 ): AsyncGenerator<Uint8Array> {
   let heldBytes = 0;
+  let isResumable = false;
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
       const lastEnd = limits.isStream ? chunk.lastIndexOf(0x0a) : -1;
       heldBytes = lastEnd < 0 ? heldBytes + chunk.length : chunk.length - lastEnd - 1;
-      if (heldBytes > maxMessageBytes) {
-        const limit = `larger than ${maxMessageBytes / 1024 / 1024} MB`;
+      if (heldBytes > limits.maxBytes) {
+        const limit = `larger than ${limits.maxBytes / 1024 / 1024} MB`;
         throw new ToolFailure('TOO_LARGE', `The upstream server sent an answer ${limit}.`);
       }
+      isResumable ||= limits.isStream && hasEventId(chunk);
       const pauseMs = limits.meter.charge({ messages: limits.isStream ? countEvents(chunk) : 1, bytes: chunk.length });
       if (pauseMs > 0) await sleep(pauseMs, undefined, { ref: false });
       yield chunk;
     }
   } catch (error) {
     const broken = error instanceof Error ? error : new Error(String(error));
-    limits.onBroken(broken);
+    if (!isResumable || broken instanceof ToolFailure) limits.onBroken(broken);
     throw broken;
   } finally {
     response.destroy();
@@ -123,6 +149,11 @@ function countEvents(chunk: Buffer): number {
   let events = 0;
   for (let at = chunk.indexOf('\n\n'); at >= 0; at = chunk.indexOf('\n\n', at + 2)) events += 1;
   return events;
+}
+
+/** Whether an event of the chunk has an id. One that was cut in two just there counts as none, which is the safe side. */
+function hasEventId(chunk: Buffer): boolean {
+  return /(?:^|\n)id: ?[^\n]/.test(chunk.toString('latin1'));
 }
 
 function flatten(headers: IncomingMessage['headers']): Headers {

@@ -1,9 +1,12 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { Transport } from '@modelcontextprotocol/client';
+import type { FetchLike, StreamableHTTPClientTransportOptions, Transport } from '@modelcontextprotocol/client';
 import type { ProgramOpener } from '../model/program.ts';
 import { buildServerProgram } from './build-server-program.ts';
 import type { ServerView } from './build-server-program.ts';
-import { guardFetch } from './guarded-fetch.ts';
+import { guardFetch, mostResumptions } from './guarded-fetch.ts';
+import { openLoginFetch } from './login/login-fetch.ts';
+import { machineLogin } from './login/machine-login.ts';
+import type { PersonLogin } from './login/person-login.ts';
 import { ProgramTransport } from './program-transport.ts';
 import type { HttpEndpoint, UpstreamConfig } from './upstream-config.ts';
 
@@ -20,15 +23,33 @@ export interface TransportParts extends ServerView {
   readonly programs: ProgramOpener;
   /** The value of a stored secret. Throws ToolFailure when there is none. */
   readonly readSecret: (name: string) => string;
+  /** Hears of secrets that came from elsewhere: they appear nowhere from then on. */
+  readonly learn: (secret: string) => void;
 }
 
-/** `onBroken`: those who wait for an answer should not wait on. */
+export interface TransportOptions {
+  readonly signal: AbortSignal;
+  /** Those who wait for an answer should not wait on. */
+  readonly onBroken: () => void;
+  /** Absent: the server has no person's login. */
+  readonly login?: PersonLogin;
+}
+
+const reconnection = {
+  initialReconnectionDelay: 500,
+  maxReconnectionDelay: 10_000,
+  reconnectionDelayGrowFactor: 2,
+  maxRetries: mostResumptions,
+};
+/** Whatever the server says: one that ends its streams at once would otherwise keep the daemon busy. */
+const [shortestDelayMs, longestDelayMs] = [250, 30_000];
+
 export async function openTransport(
   { name, endpoint }: UpstreamConfig,
   parts: TransportParts,
-  options: { readonly signal: AbortSignal; readonly onBroken: () => void },
+  options: TransportOptions,
 ): Promise<UpstreamTransport> {
-  if (endpoint.kind === 'http') return openHttp(endpoint, parts, options.onBroken);
+  if (endpoint.kind === 'http') return openHttp(endpoint, parts, options);
   const secrets = Object.fromEntries(endpoint.secrets.map((secret) => [secret, parts.readSecret(secret)]));
   const { program, setAside } = await buildServerProgram(endpoint, { view: parts, secrets, signal: options.signal });
   const transport = new ProgramTransport(program, parts.programs);
@@ -39,7 +60,11 @@ export async function openTransport(
   return { transport, failure: () => transport.failure, close };
 }
 
-function openHttp(endpoint: HttpEndpoint, { readSecret }: TransportParts, onBroken: () => void): UpstreamTransport {
+function openHttp(
+  endpoint: HttpEndpoint,
+  parts: TransportParts,
+  { onBroken, login }: TransportOptions,
+): UpstreamTransport {
   const url = new URL(endpoint.url);
   let failure: Error | undefined;
   const guarded = guardFetch(url, {
@@ -48,14 +73,33 @@ function openHttp(endpoint: HttpEndpoint, { readSecret }: TransportParts, onBrok
       onBroken();
     },
   });
-  const { bearerSecret } = endpoint;
+  const { bearerSecret, oauth } = endpoint;
+  const ends: (() => void)[] = [guarded.close];
+  const authenticate = (): Pick<StreamableHTTPClientTransportOptions, 'fetch' | 'authProvider'> => {
+    if (bearerSecret !== undefined) {
+      return { fetch: guarded.fetch, authProvider: { token: async () => parts.readSecret(bearerSecret) } };
+    }
+    if (oauth?.grant !== 'client_credentials') {
+      return login === undefined
+        ? { fetch: guarded.fetch }
+        : { fetch: login.watch(guarded.fetch), authProvider: login };
+    }
+    const elsewhere = openLoginFetch({ url, hosts: oauth.hosts });
+    ends.push(elsewhere.close);
+    const fetch: FetchLike = (input, init) => (String(input) === url.href ? guarded : elsewhere).fetch(input, init);
+    return { fetch, authProvider: machineLogin(oauth, parts) };
+  };
   const transport = new StreamableHTTPClientTransport(url, {
-    fetch: guarded.fetch,
-    ...(bearerSecret === undefined ? {} : { authProvider: { token: async () => readSecret(bearerSecret) } }),
+    ...authenticate(),
+    reconnectionOptions: reconnection,
+    reconnectionScheduler: (reconnect, delayMs) => {
+      const timer = setTimeout(reconnect, Math.min(Math.max(delayMs, shortestDelayMs), longestDelayMs)).unref();
+      return () => clearTimeout(timer);
+    },
   });
   const close = async (): Promise<void> => {
     await transport.close();
-    guarded.close();
+    for (const end of ends) end();
   };
   return { transport, failure: () => failure, close };
 }

@@ -1,4 +1,5 @@
 import type { AssignedProperties } from '../registry/define-foreign-tool.ts';
+import type { RequestKind } from './requests/request-kinds.ts';
 
 /** A server that the gate starts and talks to over pipes. It gets what is named here and nothing else. */
 export interface StdioEndpoint {
@@ -19,8 +20,34 @@ export interface StdioEndpoint {
 export interface HttpEndpoint {
   readonly kind: 'http';
   readonly url: string;
-  /** Name of the stored secret that is sent as bearer token. Absent: none is sent. */
+  /** Name of the stored secret that is sent as bearer token. Absent: that of a login, if the server asks for one. */
   readonly bearerSecret?: string;
+  /** How the gate logs in. Absent: as the server says, once a person has agreed. */
+  readonly oauth?: OAuthSettings;
+}
+
+export const jwtAlgorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'] as const;
+
+/** What an operator says about the login at a server. */
+export interface OAuthSettings {
+  /** `client_credentials`: the gate logs in as itself, and no person is asked. */
+  readonly grant: 'authorization_code' | 'client_credentials';
+  /** The one authorization server that may have what is named below. Absent: nothing of it is secret. */
+  readonly issuer?: string;
+  /** Of a client that was registered by hand. Absent: the gate registers itself. */
+  readonly clientId?: string;
+  /** Name of a stored secret. */
+  readonly clientSecret?: string;
+  /** A key in PEM that signs who the client is. `secret` is the name of a stored secret. */
+  readonly privateKey?: { readonly secret: string; readonly algorithm: (typeof jwtAlgorithms)[number] };
+  /** Where a document describes the client, for authorization servers that read such. */
+  readonly clientMetadataUrl?: string;
+  /** Empty: what the server asks for. */
+  readonly scopes: readonly string[];
+  /** `127.0.0.1:9000`: hosts of the authorization server that are not public. */
+  readonly hosts: readonly string[];
+  /** Where the browser comes back to, on this machine. Absent: any port that is free. */
+  readonly redirectPort?: number;
 }
 
 /** One upstream server, as an operator wrote it down. */
@@ -30,6 +57,8 @@ export interface UpstreamConfig {
   /** Where it stands, for people. */
   readonly file: string;
   readonly endpoint: StdioEndpoint | HttpEndpoint;
+  /** What the server is told that it may ask for. Whether it gets it, a rule says each time. */
+  readonly mayAsk: readonly RequestKind[];
   /** Without a call for so long, the connection is closed; the next call opens another. */
   readonly idleMs: number;
   /** What the operator says about tools, by their names without that of the upstream. */

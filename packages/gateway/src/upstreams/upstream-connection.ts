@@ -1,12 +1,25 @@
-import { Client, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/client';
-import type { CallToolResult, JsonSchemaValidator, Progress, Tool } from '@modelcontextprotocol/client';
+import { Client, isInputRequiredResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/client';
+import type {
+  CallToolResult,
+  ClientCapabilities,
+  InputRequiredResult,
+  JsonSchemaValidator,
+  Progress,
+  Tool,
+} from '@modelcontextprotocol/client';
 import type { JsonObject } from '@sallyport/contract';
+import { ToolFailure } from '../model/tool.ts';
 import type { UpstreamTransport } from './open-transport.ts';
+import { kindOf, RequestRefused, requestMethods } from './requests/request-kinds.ts';
+import type { RequestKind } from './requests/request-kinds.ts';
+import type { AnswerRequest } from './requests/request-desk.ts';
 
 export interface ConnectionEvents {
   readonly onToolsChanged: () => void;
-  /** The server asked for something: to speak to a model or a person, or for folders. It was refused. */
-  readonly onRefusedRequest: (method: string) => void;
+  /** The server asked for something while it worked. */
+  readonly answer: AnswerRequest;
+  /** The server asked for something that the gate does not know, or that it was not told it may ask for. It was refused. */
+  readonly onUnknownRequest: (method: string) => void;
   readonly onClose: () => void;
 }
 
@@ -23,6 +36,14 @@ const probeTimeoutMs = 5000;
 const requestTimeoutMs = 30_000;
 const relistPauseMs = 1000;
 const mostPages = 64;
+const mostRounds = 8;
+const refusal = 'The gate in front of the client refuses this.';
+
+const capabilities: Readonly<Record<RequestKind, ClientCapabilities>> = {
+  elicitation: { elicitation: { form: { applyDefaults: true }, url: {} } },
+  sampling: { sampling: {} },
+  roots: { roots: {} },
+};
 
 /** What tools return is checked by the gate, against the schema that was accepted and with bounded work. */
 const checkedElsewhere = {
@@ -44,13 +65,18 @@ export class UpstreamConnection {
   /** Rejects when the server does not take part; then nothing of it is left. */
   static async open(
     transport: UpstreamTransport,
-    options: ConnectionEvents & { readonly era: ProtocolEra; readonly version: string; readonly signal: AbortSignal },
+    options: ConnectionEvents & {
+      readonly era: ProtocolEra;
+      readonly version: string;
+      readonly mayAsk: readonly RequestKind[];
+      readonly signal: AbortSignal;
+    },
   ): Promise<UpstreamConnection> {
     const client = new Client(
       { name: 'sallyport', version: options.version },
       {
-        // None: whatever a server would ask of the one in front of the gate is refused.
-        capabilities: {},
+        // What is not named here is refused without asking anybody.
+        capabilities: Object.assign({}, ...options.mayAsk.map((kind) => capabilities[kind])) as ClientCapabilities,
         jsonSchemaValidator: checkedElsewhere,
         versionNegotiation: options.era === 'auto' ? { mode: 'auto', probe: { timeoutMs: probeTimeoutMs } } : {},
         inputRequired: { autoFulfill: false },
@@ -61,9 +87,10 @@ export class UpstreamConnection {
       },
     );
     client.fallbackRequestHandler = async ({ method }) => {
-      options.onRefusedRequest(method);
-      throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'The gate in front of the client refuses this.');
+      options.onUnknownRequest(method);
+      throw new ProtocolError(ProtocolErrorCode.MethodNotFound, refusal);
     };
+    for (const kind of options.mayAsk) answerRequests(client, kind, options.answer);
     Object.assign(client, { onclose: options.onClose, onerror: () => undefined });
     const connection = new UpstreamConnection(client, transport);
     const giveUp = (): void => void transport.close();
@@ -99,25 +126,61 @@ export class UpstreamConnection {
     return tools;
   }
 
-  /** An abort tells the server, and does not wait for what it says to that. */
-  callTool(
+  /**
+   * An abort tells the server, and does not wait for what it says to that. A server of the newer protocol asks in its
+   * answer, and is called again with what `answer` says.
+   */
+  async callTool(
     name: string,
     args: JsonObject,
     options: {
       readonly signal: AbortSignal;
       readonly timeoutMs: number;
       readonly onProgress: (progress: Progress) => void;
+      readonly answer: AnswerRequest;
     },
   ): Promise<CallToolResult> {
-    const { signal, timeoutMs, onProgress } = options;
-    return this.#client.callTool(
-      { name, arguments: { ...args } },
-      { signal, timeout: timeoutMs, onprogress: onProgress },
-    );
+    const { signal, timeoutMs, onProgress, answer } = options;
+    const how = { signal, timeout: timeoutMs, onprogress: onProgress, allowInputRequired: true } as const;
+    let round: object = {};
+    for (let rounds = 0; rounds <= mostRounds; rounds++) {
+      const call = { name, arguments: { ...args }, ...round };
+      const result = (await this.#client.callTool(call, how)) as CallToolResult | InputRequiredResult;
+      if (!isInputRequiredResult(result)) return result;
+      round = await answerRound(result, answer);
+    }
+    throw new ToolFailure('EXECUTION_ERROR', `${name} asked for more input again and again.`);
   }
 
   async close(): Promise<void> {
     await this.#client.close().catch(() => undefined);
     await this.#transport.close();
   }
+}
+
+function answerRequests(client: Client, kind: RequestKind, answer: AnswerRequest): void {
+  client.setRequestHandler(requestMethods[kind], async ({ params = {} }) => {
+    try {
+      return (await answer({ kind, params: params as unknown as JsonObject })) as never;
+    } catch (error) {
+      // Whatever else went wrong is not for the server to know.
+      const message = error instanceof RequestRefused ? error.message : refusal;
+      throw new ProtocolError(ProtocolErrorCode.InvalidRequest, message);
+    }
+  });
+}
+
+/** What the next request carries: all answers, and the server's own note, if it gave one, exactly as it was. */
+async function answerRound(
+  { inputRequests = {}, requestState }: InputRequiredResult,
+  answer: AnswerRequest,
+): Promise<object> {
+  const inputResponses: Record<string, JsonObject> = {};
+  for (const [key, { method, params = {} }] of Object.entries(inputRequests)) {
+    const kind = kindOf(method);
+    if (kind === undefined)
+      throw new ToolFailure('EXECUTION_ERROR', 'The server asked for what the gate does not know.');
+    inputResponses[key] = await answer({ kind, params: params as unknown as JsonObject });
+  }
+  return { inputResponses, ...(requestState === undefined ? {} : { requestState }) };
 }

@@ -30,13 +30,15 @@ export function upstreamTool(parts: UpstreamToolParts): AnyTool {
     claim: () => claimHosts(upstream),
     preview: async (args) => previewCall(upstream, definition, args),
     run: async (args, context) => {
-      const { signal, reportProgress, countUsage } = context;
+      const { signal, reportProgress, countUsage, callId, asking } = context;
       const result = await upstream.call(theirName, args, {
         signal,
         timeoutMs: definition.timeoutMs + graceMs,
         onProgress: ({ progress, total, message = '' }) =>
           reportProgress({ kind: 'step', done: progress, ...(total === undefined ? {} : { total }), message }),
         confirm: () => confirmUnchanged(parts),
+        callId,
+        ...(asking === undefined ? {} : { asking }),
       });
       if (upstream.config.endpoint.kind === 'http') countUsage({ networkConnections: 1 });
       return readResult(definition.name, result, { isStructured });

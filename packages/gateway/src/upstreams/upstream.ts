@@ -1,27 +1,30 @@
 import type { CallToolResult, Progress, Tool } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@sallyport/contract';
 import { ToolFailure } from '../model/tool.ts';
-import { describeTrouble } from './describe-trouble.ts';
-import { openTransport } from './open-transport.ts';
+import { LoginNeeded } from './login/login-needed.ts';
+import type { LoginParts, PersonLogin } from './login/person-login.ts';
 import type { TransportParts } from './open-transport.ts';
+import { RequestDesk } from './requests/request-desk.ts';
+import type { AskableCall, DeskParts } from './requests/request-desk.ts';
 import type { UpstreamConfig } from './upstream-config.ts';
-import { UpstreamConnection } from './upstream-connection.ts';
-import type { ProtocolEra, ServerFacts } from './upstream-connection.ts';
+import type { ProtocolEra, ServerFacts, UpstreamConnection } from './upstream-connection.ts';
 
-export const upstreamStates = ['idle', 'connecting', 'connected', 'waiting'] as const;
-/** `waiting`: it could not be reached, and is not tried again before a pause is over. */
+export const upstreamStates = ['idle', 'connecting', 'connected', 'waiting', 'needs login'] as const;
+/**
+ * `waiting`: it could not be reached, and is not tried again before a pause is over. `needs login`: it is not tried again
+ * before a person has logged in.
+ */
 export type UpstreamState = (typeof upstreamStates)[number];
 
-export interface UpstreamParts extends TransportParts {
-  readonly version: string;
+export interface UpstreamParts extends TransportParts, LoginParts, DeskParts {
   /** The server listed its tools. */
   readonly onTools: () => void;
-  readonly onRefusedRequest: (upstream: string, method: string) => void;
   readonly onTrouble: (upstream: string, reason: string) => void;
+  /** A server that a person was logged in at takes the login no longer. */
+  readonly onLoginLost: (upstream: string, reason: string) => void;
 }
 
-export interface CallOptions {
-  readonly signal: AbortSignal;
+export interface CallOptions extends AskableCall {
   readonly timeoutMs: number;
   readonly onProgress: (progress: Progress) => void;
   /** Called when the server is there and has listed its tools, before it is asked. May throw. */
@@ -33,6 +36,9 @@ const firstPauseMs = 500;
 const longestPauseMs = 60_000;
 /** A connection that lasted so long was a success. */
 const steadyMs = 10_000;
+
+/** Not loaded by a daemon that has no upstream server. */
+const loadProtocol = () => import('./protocol.ts');
 
 /**
  * One upstream server over its whole life: connected when it is needed, left when it is idle, tried again with growing
@@ -51,25 +57,40 @@ export class Upstream {
   #retryAtMs = 0;
   #retry: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
-  #running = 0;
+  readonly #desk: RequestDesk;
   #trouble = '';
+  #loginNeeded: LoginNeeded | undefined;
+  #login: PersonLogin | undefined;
+  #loginUrl: URL | undefined;
   #server: ServerFacts | undefined;
   #tools: readonly Tool[] | undefined;
 
   constructor(config: UpstreamConfig, parts: UpstreamParts) {
     this.config = config;
     this.#parts = parts;
+    this.#desk = new RequestDesk(config, parts);
   }
 
   get state(): UpstreamState {
     if (this.#connection !== undefined) return 'connected';
     if (this.#connecting !== undefined) return 'connecting';
+    if (this.#loginNeeded !== undefined) return 'needs login';
     return this.#retryAtMs > Date.now() ? 'waiting' : 'idle';
   }
 
   /** Why it could not be reached the last time. Empty: it could. */
   get trouble(): string {
     return this.#trouble;
+  }
+
+  /** The login of a person there. Undefined: there is none, or nobody has looked yet. */
+  get login(): PersonLogin['current'] {
+    return this.#login?.current;
+  }
+
+  /** Where a person has to go for the login that is under way. Undefined: none is. */
+  get loginUrl(): URL | undefined {
+    return this.#loginUrl;
   }
 
   get server(): ServerFacts | undefined {
@@ -89,6 +110,7 @@ export class Upstream {
   /** Tries at once, whatever happened before. */
   async reconnect(): Promise<void> {
     this.#retryAtMs = 0;
+    this.#loginNeeded = undefined;
     await this.connect();
     const { signal } = this.#closing;
     if (this.#connection !== undefined) await this.#list(this.#connection, signal);
@@ -96,31 +118,70 @@ export class Upstream {
 
   /** Throws ToolFailure, also for what the server answers as its own error; what `confirm` throws passes through. */
   async call(tool: string, args: JsonObject, options: CallOptions): Promise<CallToolResult> {
-    this.#running += 1;
+    const answer = this.#desk.enter(options);
     clearTimeout(this.#idle);
     let connection: UpstreamConnection | undefined;
     try {
       connection = await orAborted(this.#ready(), options.signal);
       options.confirm();
-      const result = await orAborted(connection.callTool(tool, args, options), options.signal);
+      const result = await orAborted(connection.callTool(tool, args, { ...options, answer }), options.signal);
       this.#failures = 0;
       return result;
     } catch (error) {
       options.signal.throwIfAborted();
-      const trouble = describeTrouble(this.config.name, error, connection?.failure);
+      const { describeTrouble } = await loadProtocol();
+      const trouble = describeTrouble(this.#troubled, error, connection?.failure);
       // The next call should not ask where nobody answers; the others that wait there are told.
       if (trouble.isLost && connection !== undefined) this.#drop(connection, trouble.failure);
-      if (trouble.isAsking === true) this.#parts.onRefusedRequest(this.config.name, 'input_required');
       throw trouble.failure;
     } finally {
-      this.#running -= 1;
+      this.#desk.leave(answer);
       this.#watchIdleness();
     }
+  }
+
+  /**
+   * Has a person log in, then connects anew. `onUrl` hears where the person has to go. Throws ToolFailure, or the reason
+   * of the signal.
+   */
+  async logIn(options: Parameters<PersonLogin['begin']>[0]): Promise<void> {
+    const { name } = this.config;
+    const login = await this.#openLogin();
+    if (login === undefined) {
+      throw new ToolFailure('EXECUTION_ERROR', `No person logs in at the upstream server ${name}: its file says how.`);
+    }
+    // What it asks for is said when it refuses a request.
+    if (this.#loginNeeded === undefined && login.current === undefined) {
+      await orAborted(this.connect(), options.signal).catch(() => options.signal.throwIfAborted());
+      if (this.#loginNeeded === undefined) {
+        const why = this.#trouble === '' ? 'does not ask for a login' : `cannot be asked for a login: ${this.#trouble}`;
+        throw new ToolFailure('EXECUTION_ERROR', `The upstream server ${name} ${why}.`);
+      }
+    }
+    const onUrl = (url: URL): void => {
+      this.#loginUrl = url;
+      options.onUrl(url);
+    };
+    await login.begin({ ...options, onUrl }).finally(() => (this.#loginUrl = undefined));
+    if (this.#desk.isIdle) this.#rest();
+    await this.reconnect();
+  }
+
+  /** Forgets the login of a person and leaves the server. False: there was none. */
+  async logOut(): Promise<boolean> {
+    const login = await this.#openLogin();
+    if (login?.current === undefined) return false;
+    await login.forget();
+    const why = new LoginNeeded(this.config.name, 'was logged out');
+    if (this.#connection === undefined) this.#pause(why);
+    else this.#drop(this.#connection, why);
+    return true;
   }
 
   /** For good. Resolves when nothing of the server is left. */
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#login?.close();
     clearTimeout(this.#retry);
     clearTimeout(this.#idle);
     const connection = this.#connection ?? (await this.#connecting?.catch(() => undefined));
@@ -132,6 +193,7 @@ export class Upstream {
   async #ready(): Promise<UpstreamConnection> {
     if (this.#connection !== undefined) return this.#connection;
     const { name } = this.config;
+    if (this.#loginNeeded !== undefined) throw this.#loginNeeded;
     if (this.#closing.signal.aborted) throw new ToolFailure('UPSTREAM_UNAVAILABLE', `${name} was removed.`);
     const pauseMs = this.#retryAtMs - Date.now();
     if (this.#connecting === undefined && pauseMs > 0) {
@@ -148,6 +210,7 @@ export class Upstream {
   async #open(): Promise<UpstreamConnection> {
     clearTimeout(this.#retry);
     await this.#ending;
+    const protocol = await loadProtocol();
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(connectWithinMs)]);
     let connection: UpstreamConnection | undefined;
     const openedAtMs = Date.now();
@@ -157,11 +220,14 @@ export class Upstream {
       this.#drop(connection, connection.failure ?? new Error('the server closed the connection'));
     };
     try {
-      const transport = await openTransport(this.config, this.#parts, { signal, onBroken: leave });
-      connection = await UpstreamConnection.open(transport, {
-        ...{ era: this.#era, version: this.#parts.version, signal },
+      const login = await this.#openLogin();
+      const options = { signal, onBroken: leave, ...(login === undefined ? {} : { login }) };
+      const transport = await protocol.openTransport(this.config, this.#parts, options);
+      connection = await protocol.UpstreamConnection.open(transport, {
+        ...{ era: this.#era, version: this.#parts.version, mayAsk: this.config.mayAsk, signal },
         onToolsChanged: () => connection && void this.#list(connection, this.#closing.signal).catch(() => undefined),
-        onRefusedRequest: (method) => this.#parts.onRefusedRequest(this.config.name, method),
+        answer: this.#desk.answer,
+        onUnknownRequest: this.#desk.refuseUnknown,
         onClose: leave,
       });
       await this.#list(connection, signal);
@@ -169,10 +235,11 @@ export class Upstream {
       if (connection.failure !== undefined) throw connection.failure;
     } catch (error) {
       if (connection !== undefined) await connection.close();
-      // Some servers do not survive being asked for the newer protocol.
-      if (connection === undefined) this.#era = this.#era === 'auto' ? 'legacy' : 'auto';
       const reason: unknown = signal.aborted ? signal.reason : error;
-      const { failure } = describeTrouble(this.config.name, reason, connection?.failure);
+      const { failure } = protocol.describeTrouble(this.#troubled, reason, connection?.failure);
+      // Some servers do not survive being asked for the newer protocol.
+      const isUnderstood = connection !== undefined || failure instanceof LoginNeeded;
+      if (!isUnderstood) this.#era = this.#era === 'auto' ? 'legacy' : 'auto';
       this.#pause(failure);
       throw failure;
     }
@@ -181,6 +248,20 @@ export class Upstream {
     this.#trouble = '';
     this.#watchIdleness();
     return connection;
+  }
+
+  get #troubled(): { readonly name: string; readonly login?: PersonLogin } {
+    return { name: this.config.name, ...(this.#login === undefined ? {} : { login: this.#login }) };
+  }
+
+  /** Undefined: this server takes no login of a person. */
+  async #openLogin(): Promise<PersonLogin | undefined> {
+    const { name, endpoint } = this.config;
+    if (endpoint.kind !== 'http' || endpoint.bearerSecret !== undefined) return undefined;
+    if (endpoint.oauth?.grant === 'client_credentials') return undefined;
+    const { PersonLogin: Login } = await loadProtocol();
+    this.#login ??= new Login(name, endpoint, this.#parts);
+    return this.#login;
   }
 
   async #list(connection: UpstreamConnection, signal: AbortSignal): Promise<void> {
@@ -197,24 +278,35 @@ export class Upstream {
 
   #pause(why: Error): void {
     if (this.#closing.signal.aborted) return;
+    clearTimeout(this.#retry);
+    if (why instanceof LoginNeeded) {
+      this.#needLogin(why);
+      return;
+    }
     this.#failures += 1;
     const pauseMs = Math.min(firstPauseMs * 2 ** (this.#failures - 1), longestPauseMs);
     this.#retryAtMs = Date.now() + pauseMs;
     this.#trouble = why.message;
     this.#parts.onTrouble(this.config.name, why.message);
-    clearTimeout(this.#retry);
     this.#retry = setTimeout(() => void this.connect().catch(() => undefined), pauseMs + 10).unref();
+  }
+
+  #needLogin(why: LoginNeeded): void {
+    this.#loginNeeded = why;
+    this.#trouble = why.message;
+    this.#parts.onTrouble(this.config.name, why.message);
+    if (this.#login?.current !== undefined) this.#parts.onLoginLost(this.config.name, why.message);
   }
 
   #watchIdleness(): void {
     clearTimeout(this.#idle);
-    if (this.#running > 0 || this.#connection === undefined) return;
+    if (!this.#desk.isIdle || this.#connection === undefined) return;
     this.#idle = setTimeout(() => this.#rest(), this.config.idleMs).unref();
   }
 
   #rest(): void {
     const connection = this.#connection;
-    if (this.#running > 0 || connection === undefined) return;
+    if (!this.#desk.isIdle || connection === undefined) return;
     this.#connection = undefined;
     this.#ending = connection.close();
   }

@@ -86,6 +86,6 @@ export class Upstreams implements ToolSource {
   }
 }
 
-function printOf({ endpoint, idleMs, assigned, file }: UpstreamConfig): string {
-  return canonicalJson({ endpoint, idleMs, file, assigned: [...assigned] } as unknown as Json);
+function printOf({ endpoint, mayAsk, idleMs, assigned, file }: UpstreamConfig): string {
+  return canonicalJson({ endpoint, mayAsk, idleMs, file, assigned: [...assigned] } as unknown as Json);
 }

@@ -15,6 +15,8 @@ interface AddArguments {
   readonly secrets?: readonly string[];
   readonly url?: string;
   readonly bearer_secret?: string;
+  readonly oauth?: JsonObject;
+  readonly may_ask?: readonly string[];
 }
 
 const texts = (description: string): JsonObject => ({
@@ -46,6 +48,13 @@ export function addUpstream({ upstreams, installed, files, reload }: UpstreamAdm
           secrets: texts('Stored secrets that it gets as variables of the same names.'),
           url: { type: 'string', maxLength: 2000, description: 'Where a server that runs elsewhere is reached.' },
           bearer_secret: { type: 'string', maxLength: 100, description: 'Stored secret that is sent as bearer token.' },
+          oauth: {
+            type: 'object',
+            description: 'How the gate logs in there, as in the file: issuer, client_id and so on.',
+          },
+          may_ask: texts(
+            'What the server may ask for while it works, if a rule allows it: elicitation, sampling, roots.',
+          ),
         },
       },
       outputSchema: described,

@@ -37,16 +37,29 @@ export function explainUpstream(
   const { config } = upstream;
   const { environment, ...endpoint } = { environment: {}, ...config.endpoint };
   const tools = toolsOf(config.name, installed);
+  const { login, loginUrl } = upstream;
   return {
     ...describeUpstream(upstream, installed),
+    ...(login === undefined ? {} : { login: describeLogin(login) }),
+    ...(loginUrl === undefined ? {} : { login_url: loginUrl.href }),
     // Values of variables may be more private than their names.
-    endpoint: { ...endpoint, environment: Object.keys(environment) },
+    endpoint: { ...endpoint, environment: Object.keys(environment) } as unknown as JsonObject,
     tool_list: tools.map((tool) => ({
       ...describeInstalled(tool, { isDefault: true }),
       difference: describeDifference(tool, accepted),
     })),
     skipped: offerTools(upstream).skipped.map(({ file, reason }) => ({ tool: file, reason })),
     pending_sha256: hashPending(tools),
+  };
+}
+
+/** Whom it is with and since when; nothing that could be used. */
+function describeLogin({ tokens, savedAtMs }: NonNullable<Upstream['login']>): JsonObject {
+  const { issuer = '', scope } = tokens;
+  return {
+    issuer: showHidden(issuer).slice(0, 200),
+    ...(scope === undefined ? {} : { scopes: showHidden(scope).slice(0, 500) }),
+    renewed_at: new Date(savedAtMs).toISOString(),
   };
 }
 

@@ -1,17 +1,19 @@
 import type { Node } from 'yaml';
 import type { Fields, YamlReader } from '../../governance/yaml-reader.ts';
 import type { AssignedProperties } from '../../registry/define-foreign-tool.ts';
-import { parseHostPattern } from '../../sandbox/egress/host-pattern.ts';
+import { requestKinds } from '../../upstreams/requests/request-kinds.ts';
+import type { RequestKind } from '../../upstreams/requests/request-kinds.ts';
 import { defaultIdleMs, upstreamName } from '../../upstreams/upstream-config.ts';
 import type { HttpEndpoint, StdioEndpoint, UpstreamConfig } from '../../upstreams/upstream-config.ts';
 import { propertyKeys, readProperties } from '../tools/read-assignment.ts';
+import { readOAuth } from './read-oauth.ts';
+import { explainHost, isThisMachine, readHost, readVariable, variableName } from './read-values.ts';
 
 const stdioKeys = ['command', 'paths', 'hosts', 'environment', 'secrets'] as const;
-const httpKeys = ['url', 'bearer_secret'] as const;
-const keys = ['name', ...stdioKeys, ...httpKeys, 'idle_seconds', 'tools'] as const;
+const httpKeys = ['url', 'bearer_secret', 'oauth'] as const;
+const keys = ['name', ...stdioKeys, ...httpKeys, 'may_ask', 'idle_seconds', 'tools'] as const;
 type UpstreamFields = Fields<(typeof keys)[number]>;
 
-const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/;
 const nameHint = 'up to 32 small letters, digits, "_" and "-", beginning with a letter';
 
 export interface UpstreamFile {
@@ -35,12 +37,13 @@ export function readUpstream(root: Node, reader: YamlReader, given: UpstreamFile
     reader.note(place, `the gate has tools of its own that are called ${name}; choose another name`);
   }
   const endpoint = readEndpoint(root, fields, reader);
+  const mayAsk = fields.may_ask && readKinds(fields.may_ask, fields, reader);
   const range = { min: 1, max: 24 * 3600 };
   const idleSeconds = fields.idle_seconds && reader.readInteger(fields.idle_seconds, 'idle_seconds', range);
   const assigned = readAssigned(fields.tools, reader);
   if (reader.problems.length > before || name === undefined || endpoint === undefined) return undefined;
   const idleMs = idleSeconds === undefined ? defaultIdleMs : idleSeconds * 1000;
-  return { name, file: given.file, endpoint, idleMs, assigned };
+  return { name, file: given.file, endpoint, mayAsk: mayAsk ?? [], idleMs, assigned };
 }
 
 function readEndpoint(root: Node, fields: UpstreamFields, reader: YamlReader): UpstreamConfig['endpoint'] | undefined {
@@ -55,9 +58,12 @@ function readEndpoint(root: Node, fields: UpstreamFields, reader: YamlReader): U
   return isStdio ? readStdio(fields, reader) : readHttp(fields, reader);
 }
 
-function readHttp({ url: node, bearer_secret: secret }: UpstreamFields, reader: YamlReader): HttpEndpoint | undefined {
+function readHttp(fields: UpstreamFields, reader: YamlReader): HttpEndpoint | undefined {
+  const { url: node, bearer_secret: secret } = fields;
   const text = node && reader.readString(node, 'url', 2000);
   const bearerSecret = secret && readVariable(secret, 'bearer_secret', reader);
+  const oauth = fields.oauth && readOAuth(fields.oauth, reader);
+  if (fields.oauth !== undefined && secret !== undefined) reader.note(secret, 'bearer_secret does not go with oauth');
   if (node === undefined || text === undefined) return undefined;
   const url = URL.parse(text);
   if (url === null || !['https:', 'http:'].includes(url.protocol))
@@ -69,10 +75,16 @@ function readHttp({ url: node, bearer_secret: secret }: UpstreamFields, reader: 
   const problem = explainHost(`${url.hostname}:${port}`);
   if (problem !== undefined) return reader.note(node, problem);
   // A token that travels in the clear belongs to everyone on the way.
-  if (url.protocol === 'http:' && bearerSecret !== undefined && !isThisMachine(url.hostname)) {
+  const isTokenSent = bearerSecret !== undefined || oauth !== undefined;
+  if (url.protocol === 'http:' && isTokenSent && !isThisMachine(url.hostname)) {
     return reader.note(node, 'a token is only sent over https');
   }
-  return { kind: 'http', url: url.href, ...(bearerSecret === undefined ? {} : { bearerSecret }) };
+  return {
+    kind: 'http',
+    url: url.href,
+    ...(bearerSecret === undefined ? {} : { bearerSecret }),
+    ...(oauth === undefined ? {} : { oauth }),
+  };
 }
 
 function readStdio(fields: UpstreamFields, reader: YamlReader): StdioEndpoint | undefined {
@@ -101,6 +113,12 @@ function readStdio(fields: UpstreamFields, reader: YamlReader): StdioEndpoint | 
   return file === undefined ? undefined : { kind: 'stdio', command: [file, ...args], ...endpoint };
 }
 
+function readKinds(node: Node, { url }: UpstreamFields, reader: YamlReader): readonly RequestKind[] | undefined {
+  const kinds = reader.readItems(node, 'may_ask', (item) => reader.readOneOf(item, 'what it may ask', requestKinds));
+  if (url === undefined || kinds?.includes('roots') !== true) return kinds;
+  return reader.note(node, 'roots does not go with url: a server that runs elsewhere sees no folder');
+}
+
 function readAssigned(node: Node | undefined, reader: YamlReader): ReadonlyMap<string, AssignedProperties> {
   const entries = node === undefined ? [] : (reader.readEntries(node, 'tools') ?? []);
   return new Map(
@@ -119,30 +137,4 @@ function readWord(node: Node, reader: YamlReader): string | undefined {
 function readPath(node: Node, reader: YamlReader): string | undefined {
   const path = reader.readString(node, 'a path', 4096);
   return path === undefined || path.startsWith('/') ? path : reader.note(node, 'a path must be absolute');
-}
-
-function readHost(node: Node, reader: YamlReader): string | undefined {
-  const host = reader.readString(node, 'a host');
-  const problem = host === undefined ? undefined : explainHost(host);
-  return problem === undefined ? host : reader.note(node, problem);
-}
-
-function readVariable(node: Node, what: string, reader: YamlReader): string | undefined {
-  const name = reader.readString(node, what);
-  if (name === undefined || variableName.test(name)) return name;
-  return reader.note(node, `${what} must be the name of a stored secret: letters, digits and "_"`);
-}
-
-/** Undefined: it can be reached. */
-function explainHost(text: string): string | undefined {
-  try {
-    parseHostPattern(text);
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message : 'this is no host';
-  }
-}
-
-function isThisMachine(host: string): boolean {
-  return host === 'localhost' || host === '127.0.0.1' || host === '[::1]';
 }

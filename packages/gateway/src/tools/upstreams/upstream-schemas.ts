@@ -1,4 +1,5 @@
 import type { JsonObject } from '@sallyport/contract';
+import { upstreamStates } from '../../upstreams/upstream.ts';
 
 export const nameArgument = {
   name: { type: 'string', minLength: 1, maxLength: 32, description: 'Name of the upstream.' },
@@ -17,7 +18,7 @@ export const described: JsonObject = {
   properties: {
     name: { type: 'string' },
     kind: { enum: ['stdio', 'http'] },
-    state: { enum: ['idle', 'connecting', 'connected', 'waiting'] },
+    state: { enum: upstreamStates },
     trouble: { type: 'string', description: 'Why it could not be reached the last time. Absent: it could.' },
     tools: { type: 'integer' },
     pending: { type: 'integer', description: 'How many tools wait to be accepted.' },

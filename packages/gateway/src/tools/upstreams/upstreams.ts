@@ -3,12 +3,14 @@ import type { AnyTool, Effect, Tool } from '../../model/tool.ts';
 import type { AcceptedDefinitions } from '../../registry/accepted-definitions.ts';
 import type { InstalledTool } from '../../registry/installed-tool.ts';
 import type { InstalledTools } from '../../registry/installed-tools.ts';
-import type { Upstream } from '../../upstreams/upstream.ts';
 import type { Upstreams } from '../../upstreams/upstreams.ts';
 import { defineAdministration } from '../administration.ts';
 import { describeDifference } from '../tools/describe-installed.ts';
 import { addUpstream } from './add-upstream.ts';
 import { describeUpstream, explainUpstream, hashPending, isPending, toolsOf } from './describe-upstream.ts';
+import { findUpstream } from './find-upstream.ts';
+import { loginTool, logoutTool } from './login-upstream.ts';
+import { namedRequests } from './request-tools.ts';
 import type { UpstreamFiles } from './upstream-files.ts';
 import { described, onlyName } from './upstream-schemas.ts';
 
@@ -34,17 +36,13 @@ export function upstreamTools(parts: UpstreamAdministration): readonly AnyTool[]
     addUpstream(parts),
     removeTool(parts),
     acceptTool(parts),
+    loginTool(parts),
+    logoutTool(parts),
   ];
-  return tools as unknown as AnyTool[];
+  return [...(tools as unknown as AnyTool[]), ...namedRequests()];
 }
 
 const nothing = (summary: string) => async (): Promise<Effect> => ({ summary, detail: '', undoable: true });
-
-function find(upstreams: Upstreams, name: string): Upstream {
-  const upstream = upstreams.find(name);
-  if (upstream !== undefined) return upstream;
-  throw new ToolFailure('NOT_FOUND', `There is no upstream ${name}. \`sallyport upstream list\` shows them.`);
-}
 
 function listTool({ upstreams, installed }: UpstreamAdministration): Tool<object> {
   return {
@@ -85,7 +83,7 @@ function showTool(parts: UpstreamAdministration): Tool<Named> {
     }),
     claim: () => ({ paths: [] }),
     preview: nothing('Show an upstream server.'),
-    run: async ({ name }) => explainUpstream(find(parts.upstreams, name), parts),
+    run: async ({ name }) => explainUpstream(findUpstream(parts.upstreams, name), parts),
     summarize: ({ name }) => `showed ${name}`,
   };
 }
@@ -107,7 +105,7 @@ function testTool(parts: UpstreamAdministration): Tool<Named> {
     claim: () => ({ paths: [] }),
     preview: nothing('Reach an upstream server.'),
     run: async ({ name }) => {
-      const upstream = find(parts.upstreams, name);
+      const upstream = findUpstream(parts.upstreams, name);
       await upstream.reconnect();
       await parts.installed.refresh();
       return explainUpstream(upstream, parts);
@@ -120,7 +118,8 @@ function removeTool({ upstreams, installed, files, reload }: UpstreamAdministrat
   return {
     definition: defineAdministration({
       name: 'upstreams.remove',
-      description: 'Ends an upstream server, deletes its file, and forgets which of its tools were accepted.',
+      description:
+        'Ends an upstream server, deletes its file, and forgets its login and which of its tools were accepted.',
       mutates: true,
       idempotent: true,
       inputSchema: onlyName,
@@ -128,12 +127,13 @@ function removeTool({ upstreams, installed, files, reload }: UpstreamAdministrat
     }),
     claim: () => ({ paths: [] }),
     preview: async ({ name }) => {
-      const { config } = find(upstreams, name);
+      const { config } = findUpstream(upstreams, name);
       return { summary: `Remove the upstream ${name}.`, detail: `deletes ${config.file}\n`, undoable: false };
     },
     run: async ({ name }, { session }) => {
-      const { config } = find(upstreams, name);
-      await files.remove(config);
+      const upstream = findUpstream(upstreams, name);
+      await upstream.logOut();
+      await files.remove(upstream.config);
       for (const tool of toolsOf(name, installed)) await installed.forget(tool, session.agent);
       await reload();
       return { name };
@@ -145,7 +145,7 @@ function removeTool({ upstreams, installed, files, reload }: UpstreamAdministrat
 function acceptTool({ upstreams, installed, accepted }: UpstreamAdministration): Tool<Named & { sha256?: string }> {
   const pendingOf = ({ name, sha256 }: Named & { readonly sha256?: string }): readonly InstalledTool[] => {
     const isTool = name.includes('.');
-    const upstream = find(upstreams, name.split('.', 1)[0] ?? '');
+    const upstream = findUpstream(upstreams, name.split('.', 1)[0] ?? '');
     const tools = toolsOf(upstream.config.name, installed);
     if (sha256 !== undefined && !hashPending(tools).startsWith(sha256)) {
       throw new ToolFailure('FILE_CHANGED', `${upstream.config.name} offers something else now. Look at it again.`);

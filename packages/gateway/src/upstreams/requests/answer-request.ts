@@ -1,0 +1,160 @@
+import { statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Json, JsonObject } from '@sallyport/contract';
+import { canonicalJson } from '@sallyport/contract';
+import type { RuleReference } from '../../model/refusal.ts';
+import type { Asking, Resources, ToolDefinition } from '../../model/tool.ts';
+import type { Verdict } from '../../model/verdict.ts';
+import { showHidden } from '../../registry/hidden-text.ts';
+import type { UpstreamConfig } from '../upstream-config.ts';
+import { RequestRefused, requestMethods, requestTools } from './request-kinds.ts';
+import type { ServerRequest } from './request-kinds.ts';
+
+/** What became of a request, for the log. */
+export interface DecidedRequest {
+  readonly upstream: string;
+  readonly method: string;
+  readonly decision: 'allowed' | 'refused';
+  readonly reason: string;
+  /** Absent: no rule was asked. */
+  readonly rule?: RuleReference;
+  /** Absent: it came outside of any call. */
+  readonly callId?: string;
+}
+
+export interface RequestParts {
+  readonly upstream: UpstreamConfig;
+  /** Absent: the request belongs to no call. */
+  readonly callId?: string;
+  readonly asking?: Asking;
+  readonly signal: AbortSignal;
+  readonly record: (request: DecidedRequest) => void;
+}
+
+const mostBytes = { elicitation: 64 * 1024, sampling: 1024 * 1024, roots: 1024 };
+const longestMessage = 2000;
+
+/**
+ * Puts a question of a server to the client that made the call, if a rule allows it. The rule is asked about the caller:
+ * it is the caller's person and model. Throws RequestRefused. Every request is on record, whatever becomes of it.
+ */
+export async function answerRequest(request: ServerRequest, parts: RequestParts): Promise<JsonObject> {
+  const { upstream, asking, signal } = parts;
+  const { kind, params } = request;
+  if (canonicalJson(params).length > mostBytes[kind]) throw refuseRequest(request, parts, 'it is too large');
+  const problem = explainParams(request);
+  if (problem !== undefined) throw refuseRequest(request, parts, problem);
+  if (asking === undefined) throw refuseRequest(request, parts, 'it cannot be told which call it belongs to');
+  const verdict = judge(asking.judge, request, upstream.name);
+  checkVerdict(verdict, request, parts);
+  const question = { method: requestMethods[kind], params: nameAsker(request, upstream.name) } as Parameters<
+    NonNullable<Asking['askCaller']>
+  >[0];
+  const answer = await asking.askCaller?.(question, signal);
+  if (answer === undefined)
+    throw refuseRequest(request, parts, 'the client that made the call cannot answer it', verdict);
+  recordRequest(request, parts, 'allowed', verdict);
+  return answer;
+}
+
+/** Which folders the file of a server shows it. A rule decides whether it may know; no caller has to do with it. */
+export function answerRoots(
+  request: ServerRequest,
+  parts: RequestParts & { readonly judge: (tool: ToolDefinition, args: JsonObject, resources: Resources) => Verdict },
+): JsonObject {
+  const { endpoint } = parts.upstream;
+  const verdict = judge(parts.judge, request, parts.upstream.name);
+  checkVerdict(verdict, request, parts);
+  recordRequest(request, parts, 'allowed', verdict);
+  const paths = endpoint.kind === 'stdio' ? [...new Set([...endpoint.read, ...endpoint.write])] : [];
+  return {
+    roots: paths.filter(isFolder).map((path) => ({ uri: pathToFileURL(path).href, name: basename(path) })),
+  };
+}
+
+/** The error to throw, once it is on record. */
+export function refuseRequest(
+  request: ServerRequest,
+  parts: Pick<RequestParts, 'upstream' | 'callId' | 'record'>,
+  reason: string,
+  verdict?: Verdict,
+): RequestRefused {
+  recordRequest(request, parts, 'refused', verdict, reason);
+  return new RequestRefused(request.kind, `The gate refuses ${requestMethods[request.kind]}: ${reason}.`);
+}
+
+function checkVerdict(verdict: Verdict, request: ServerRequest, parts: RequestParts): void {
+  if (verdict.effect === 'allow') return;
+  const rule = `upstream.${request.kind}`;
+  const why =
+    verdict.effect === 'deny' ? verdict.reason : 'a rule wants it approved, which such a request cannot wait for';
+  throw refuseRequest(
+    request,
+    parts,
+    `${why.replace(/\.$/, '')} (rule ${verdict.rule.id}; a rule about ${rule} can allow it)`,
+    verdict,
+  );
+}
+
+function judge(ask: Asking['judge'], { kind, params }: ServerRequest, upstream: string): Verdict {
+  const { message, maxTokens } = params;
+  const url = textOf(params['url']);
+  const isUrl = kind === 'elicitation' && params['mode'] === 'url';
+  const args: JsonObject = {
+    upstream,
+    ...(kind === 'elicitation' ? { mode: isUrl ? 'url' : 'form' } : {}),
+    ...(typeof message === 'string' ? { message: message.slice(0, longestMessage) } : {}),
+    ...(isUrl ? { url } : {}),
+    ...(typeof maxTokens === 'number' ? { max_tokens: maxTokens } : {}),
+  };
+  const hosts = isUrl ? [new URL(url).hostname] : undefined;
+  return ask(requestTools[kind], args, { paths: [], ...(hosts === undefined ? {} : { hosts }) });
+}
+
+/** Undefined: it can be put to a client. */
+function explainParams({ kind, params }: ServerRequest): string | undefined {
+  if (kind === 'sampling') {
+    return params['tools'] === undefined ? undefined : 'a model with tools would act outside of the gate';
+  }
+  if (kind !== 'elicitation' || params['mode'] !== 'url') return undefined;
+  const page = URL.parse(textOf(params['url']));
+  return page?.protocol === 'https:' && page.username === '' ? undefined : 'the page is not one of https';
+}
+
+/** The person and the model are told who asks: to them, everything comes from the gate. */
+function nameAsker({ kind, params }: ServerRequest, upstream: string): JsonObject {
+  if (kind === 'elicitation') {
+    const message = showHidden(textOf(params['message'])).slice(0, longestMessage);
+    return { ...params, message: `The server "${upstream}" behind Sallyport asks: ${message}` };
+  }
+  // The context of other servers is none of its business.
+  const { includeContext: _, systemPrompt, ...rest } = params;
+  const prompt = typeof systemPrompt === 'string' ? `\n\n${systemPrompt}` : '';
+  return { ...rest, systemPrompt: `This is a request of the server "${upstream}" behind Sallyport.${prompt}` };
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function recordRequest(
+  { kind }: ServerRequest,
+  { upstream, callId, record }: Pick<RequestParts, 'upstream' | 'callId' | 'record'>,
+  decision: DecidedRequest['decision'],
+  verdict?: Verdict,
+  reason = verdict?.reason ?? '',
+): void {
+  record({
+    upstream: upstream.name,
+    method: requestMethods[kind],
+    decision,
+    reason,
+    ...(verdict === undefined ? {} : { rule: verdict.rule }),
+    ...(callId === undefined ? {} : { callId }),
+  });
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
