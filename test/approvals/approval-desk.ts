@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Answer, Place, TestDaemon } from '../harness/daemon.ts';
@@ -106,6 +107,36 @@ export function postJson(
   sent.on('error', reject);
   sent.end(JSON.stringify(body));
   return promise;
+}
+
+/** The messages of a Connect stream, as they come. What ends it is the last of them. */
+export async function* followStream<Message>(
+  target: object,
+  method: string,
+  credential: string,
+  body: object = {},
+): AsyncGenerator<Message, undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const headers = { 'content-type': 'application/connect+json', authorization: `Bearer ${credential}` };
+  const sent = request({ ...target, method: 'POST', path: `/sallyport.v1.${method}`, headers }, resolve);
+  sent.on('error', reject);
+  const message = Buffer.from(JSON.stringify(body));
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(message.length, 1);
+  sent.end(Buffer.concat([prefix, message]));
+  let bytes = Buffer.alloc(0);
+  try {
+    for await (const chunk of (await promise) as AsyncIterable<Buffer>) {
+      bytes = Buffer.concat([bytes, chunk]);
+      while (bytes.length >= 5 && bytes.length >= 5 + bytes.readUInt32BE(1)) {
+        const end = 5 + bytes.readUInt32BE(1);
+        yield JSON.parse(bytes.subarray(5, end).toString()) as Message;
+        bytes = bytes.subarray(end);
+      }
+    }
+  } finally {
+    sent.destroy();
+  }
 }
 
 /** Gives a place the shipped rules with other limits for approvals. */

@@ -32,12 +32,19 @@ function newFolder(name: string, files: readonly string[]): void {
 }
 
 test('a call that needs a person waits, is approved with its effect in view, and runs once', async () => {
+  requirement('APPR-2');
   writeWorkspaceFile(daemon, 'a.txt');
   const taskId = await askToRemove('a.txt');
   const [listed] = await desk.pending();
   const { id, tool, agent, risk, effect = '' } = listed ?? assert.fail();
   assert.deepEqual([id, tool, agent, risk, effect], [taskId, 'files.delete', 'ada', 'critical', '']);
-  assert.match((await desk.show(taskId)).effect ?? '', /a\.txt/);
+  const shown = (await desk.show(taskId)) as unknown as Record<string, string>;
+  assert.match(shown['effect'] ?? '', /a\.txt/);
+  assert.deepEqual(
+    ['argumentsJson', 'priority', 'approverRole', 'title', 'status'].map((field) => shown[field]),
+    ['{"path":"a.txt","recursive":false}', 'urgent', 'director', 'Delete a.txt (1 files)', 'pending'],
+  );
+  assert.equal(Number(shown['expiresAtMs']) - Number(shown['createdAtMs']), 300_000);
   await desk.approve(taskId);
   assert.ok(listWorkspace(daemon).includes('a.txt'), 'a decision runs nothing by itself');
   outputOf(await remove('a.txt', { approvalTaskId: taskId }));
@@ -46,6 +53,7 @@ test('a call that needs a person waits, is approved with its effect in view, and
 });
 
 test('who asks to wait is answered when a person has decided', async () => {
+  requirement('APPR-2');
   writeWorkspaceFile(daemon, 'b.txt');
   const [first, second] = [remove('b.txt', { waitMs: 60_000 }), remove('b.txt', { waitMs: 20 })];
   const { taskId } = ApprovalDesk.ticketOf(await second);
@@ -168,6 +176,7 @@ test('of two people who decide at once, one wins, and the other hears who', asyn
 });
 
 test('a decision about another effect than the one that was shown decides nothing', async () => {
+  requirement('APPR-2');
   writeWorkspaceFile(daemon, 'h.txt');
   const taskId = await askToRemove('h.txt');
   const unseen = await desk.send('ApprovalService/DecideApproval', {

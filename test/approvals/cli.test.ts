@@ -216,3 +216,84 @@ test('whoever issues a confirm token sees what it is for', async (t) => {
   await terminal.waitFor('spct1.');
   assert.equal(await terminal.exitCode(), 0);
 });
+
+test('a call can wait for the decision: it says that it waits, and where somebody decides', async (t) => {
+  writeWorkspaceFile(daemon, 'l.txt');
+  const args = ['tool', 'invoke', 'files.delete', 'path=l.txt', '--wait', '60'];
+  const child = spawn(process.execPath, [program, ...args], {
+    env: environmentOf(daemon.place, { SALLYPORT_TOKEN: token }),
+  });
+  t.after(() => child.kill('SIGKILL'));
+  let said = '';
+  child.stderr.on('data', (data: Buffer) => (said += data.toString()));
+  while (!/#\/approvals\/\S+\n/.test(said)) await once(child.stderr, 'data');
+  const taskId = /approvals approve (\S+)/.exec(said)?.[1] ?? '';
+  assert.match(said, new RegExp(`Waits for a person {2}files\\.delete\\n.* approvals approve ${taskId}\\n`));
+  assert.match(said, new RegExp(`${daemon.address}/#/approvals/${taskId}`));
+  const ended = once(child, 'exit');
+  await desk.approve(taskId);
+  assert.deepEqual(await ended, [0, null]);
+});
+
+test('a wait that nobody ends is over after its time, with the code of what waits', () => {
+  writeWorkspaceFile(daemon, 'm.txt');
+  const args = ['tool', 'invoke', 'files.delete', 'path=m.txt', '--wait', '1'];
+  const { status, stderr } = runSallyport(daemon.place, args, { SALLYPORT_TOKEN: token });
+  assert.equal(status, 5);
+  assert.match(stderr, /decide +http:\S+#\/approvals\//);
+  const json = runSallyport(daemon.place, [...args, '--json'], { SALLYPORT_TOKEN: token });
+  assert.deepEqual([json.status, json.stderr], [5, '']);
+  assert.equal((JSON.parse(json.stdout) as { status: string }).status, 'pending_approval');
+});
+
+test('a call with a confirm token is made in the trace that the token names', async () => {
+  for (const name of ['n.txt', 'o.txt']) writeWorkspaceFile(daemon, name);
+  const { token: own, session_id: session } = outputOf(await daemon.call('sessions.create', { agent: 'carl' }));
+  const input = {
+    session_id: session,
+    trace_id: 'cd'.repeat(16),
+    calls: [{ tool: 'files.delete', arguments: { path: 'n.txt' } }],
+  };
+  const { denied } = await daemon.call('confirm.issue', input);
+  const confirmBinding = denied?.approval?.binding;
+  const { confirm_token: confirm } = outputOf(await daemon.call('confirm.issue', input, { confirmBinding }));
+  const invoke = (name: string, ...more: string[]) =>
+    runSallyport(
+      daemon.place,
+      ['tool', 'invoke', 'files.delete', `path=${name}`, '--json', '--confirm-token', String(confirm), ...more],
+      { SALLYPORT_TOKEN: String(own) },
+    );
+  const codeOf = ({ stdout }: { stdout: string }) =>
+    (JSON.parse(stdout) as { denied?: { rationale_code: string } }).denied?.rationale_code;
+  assert.equal(codeOf(invoke('o.txt')), 'CONFIRM_TOKEN_SCOPE');
+  assert.equal(codeOf(invoke('n.txt', '--trace', 'ef'.repeat(16))), 'CONFIRM_TOKEN_TRACE');
+  const done = invoke('n.txt');
+  assert.equal(done.status, 0, done.stdout);
+  assert.equal((JSON.parse(done.stdout) as { trace_id: string }).trace_id, 'cd'.repeat(16));
+  assert.equal(codeOf(invoke('n.txt')), 'CONFIRM_TOKEN_USED');
+  const wrong = invoke('n.txt', '--trace', 'zz');
+  assert.deepEqual([wrong.status, /32 hexadecimal digits/.test(wrong.stdout)], [1, true]);
+});
+
+test('plans are followed: whole at a terminal, a line each for a script', async (t) => {
+  writeWorkspaceFile(daemon, 'p.txt');
+  const terminal = openTerminal(t, ['plan', 'watch']);
+  const child = spawn(process.execPath, [program, 'plan', 'watch', '--json'], { env: environmentOf(daemon.place) });
+  t.after(() => child.kill('SIGKILL'));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  await terminal.waitFor('Plans appear here.');
+  const body = { summary: 'Watched.', calls: [{ tool: 'files.delete', inputJson: '{"path":"p.txt"}' }] };
+  const { json } = await daemon.post('sallyport.v1.PlanService/ProposePlan', body, token);
+  const { id } = (json as { plan: { id: string } }).plan;
+  await terminal.waitFor('1. files.delete: Delete p.txt');
+  await terminal.waitFor(`plan approve ${id}`);
+  const next = async () => JSON.parse(String((await lines.next()).value)) as Record<string, unknown>;
+  const first = await next();
+  assert.deepEqual([first['event'], first['plan_id'], first['status']], ['pending', id, 'pending']);
+  await desk.send('PlanService/DecidePlan', { id, note: 'No.' });
+  const second = await next();
+  assert.deepEqual([second['event'], second['status'], second['note']], ['decided', 'denied', 'No.']);
+  await terminal.waitFor(`decided  ${id}  denied`);
+  terminal.type('\u0003');
+  assert.equal(await terminal.exitCode(), 0);
+});

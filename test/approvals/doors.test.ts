@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
-import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { TestDaemon } from '../harness/daemon.ts';
 import { requirement } from '../requirement.ts';
-import { ApprovalDesk, postJson, writeWorkspaceFile } from './approval-desk.ts';
+import { ApprovalDesk, followStream, postJson, writeWorkspaceFile } from './approval-desk.ts';
 
 let daemon: TestDaemon;
 let token: string;
@@ -49,6 +47,7 @@ test("an agent's token reaches no decision, at any door, by any name", async () 
     ['approvals.list', {}],
     ['approvals.approve', { task_id: taskId, effect_sha256: effectSha256 }],
     ['approvals.deny', { task_id: taskId }],
+    ['approvals.reveal', { task_id: taskId, reason: 'To see.' }],
     ['plans.approve', { plan_id: 'x' }],
     ['confirm.issue', { session_id: 'x', trace_id: '0'.repeat(32), calls: [{ tool: 'files.delete' }] }],
     ['confirm.rotate_key', {}],
@@ -78,28 +77,8 @@ interface WatchEvent {
   readonly approval: { readonly id: string; readonly effect: string };
 }
 
-/** The events of WatchApprovals, as they come. */
-async function* watch(credential: string, target: object): AsyncGenerator<WatchEvent, undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const headers = { 'content-type': 'application/connect+json', authorization: `Bearer ${credential}` };
-  const path = '/sallyport.v1.ApprovalService/WatchApprovals';
-  const sent = request({ ...target, method: 'POST', path, headers }, resolve);
-  sent.on('error', reject);
-  sent.end(Buffer.from([0, 0, 0, 0, 2, 0x7b, 0x7d]));
-  let bytes = Buffer.alloc(0);
-  try {
-    for await (const chunk of (await promise) as AsyncIterable<Buffer>) {
-      bytes = Buffer.concat([bytes, chunk]);
-      while (bytes.length >= 5 && bytes.length >= 5 + bytes.readUInt32BE(1)) {
-        const end = 5 + bytes.readUInt32BE(1);
-        yield JSON.parse(bytes.subarray(5, end).toString()) as WatchEvent;
-        bytes = bytes.subarray(end);
-      }
-    }
-  } finally {
-    sent.destroy();
-  }
-}
+const watch = (credential: string, target: object) =>
+  followStream<WatchEvent>(target, 'ApprovalService/WatchApprovals', credential);
 
 test('a person follows what waits, and then what happens', async () => {
   requirement('APPR-4');
@@ -122,8 +101,12 @@ test('a person follows what waits, and then what happens', async () => {
 });
 
 test('an agent follows nothing', async () => {
-  const events = watch(token, tcp);
-  const { value } = await events.next();
-  assert.match(JSON.stringify(value), /permission_denied/);
-  await events.return(undefined);
+  const calls = [{ tool: 'files.delete', inputJson: '{"path":"a.txt"}' }];
+  await postJson(tcp, 'sallyport.v1.PlanService/ProposePlan', { summary: 'Something to hear of.', calls }, token);
+  for (const method of ['ApprovalService/WatchApprovals', 'PlanService/WatchPlans']) {
+    const events = followStream(tcp, method, token);
+    const { value } = await events.next();
+    assert.match(JSON.stringify(value), /permission_denied/, method);
+    await events.return(undefined);
+  }
 });

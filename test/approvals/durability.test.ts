@@ -84,3 +84,32 @@ test('who waits for a decision that nobody makes hears when the time is over', a
   const answer = await remove(daemon, token, { waitMs: 60_000 });
   assert.equal(answer.denied?.rationaleCode, 'APPROVAL_EXPIRED');
 });
+
+test('a plan that nobody decides expires once, with one record, also when no daemon ran at that time', async (t) => {
+  requirement('APPR-5', 'APPR-8');
+  const place = await Restartable.start(t, limitApprovals(newPlace(), '{ expire_seconds: 2, remind_seconds: 1 }'));
+  const token = await place.daemon.newAgent('ada');
+  const propose = async (more: object = {}): Promise<string> => {
+    writeWorkspaceFile(place.daemon, 'a.txt');
+    const calls = [{ tool: 'files.delete', inputJson: '{"path":"a.txt"}' }];
+    const body = { summary: 'Tidy up.', calls, ...more };
+    const { json } = await place.daemon.post('sallyport.v1.PlanService/ProposePlan', body, token);
+    const { plan } = json as { plan: { id: string; status: string } };
+    return `${plan.id} ${plan.status}`;
+  };
+  const expiredPlans = async (): Promise<unknown[]> =>
+    (await place.daemon.records())
+      .filter(({ payload }) => payload['event'] === 'plan_expired')
+      .map(({ payload }) => payload['plan']);
+  const [first = '', status] = (await propose({ waitMs: 60_000 })).split(' ');
+  assert.equal(status, 'expired', 'who waits for the decision hears when the time is over');
+  for (let look = 0; look < 250 && (await expiredPlans()).length === 0; look++) await sleep(20);
+  assert.deepEqual(await expiredPlans(), [first]);
+  const [second = ''] = (await propose()).split(' ');
+  await place.killAndStart(2500);
+  assert.deepEqual(await expiredPlans(), [first, second]);
+  const late = await new ApprovalDesk(place.daemon).send('PlanService/DecidePlan', { id: second, approvedSteps: [0] });
+  assert.match(JSON.stringify(late.json), /The time to decide is over/);
+  await place.killAndStart();
+  assert.deepEqual(await expiredPlans(), [first, second]);
+});

@@ -1,62 +1,17 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
+import { runSallyport } from '../harness/run-sallyport.ts';
+import { WebhookReceiver } from '../harness/webhook-receiver.ts';
 import { requirement } from '../requirement.ts';
 import { ApprovalDesk, limitApprovals, writeWorkspaceFile } from './approval-desk.ts';
 
-interface Arrived {
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
-/** Another system. It is down, answering 503, until it is told to be up. */
-class Receiver {
-  readonly #waiting: ((message: Arrived) => void)[] = [];
-  readonly #arrived: Arrived[] = [];
-  url = '';
-  isUp = true;
-
-  static async open(t: TestContext): Promise<Receiver> {
-    const receiver = new Receiver();
-    const server = createServer((request, response) => void receiver.#receive(request, response));
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    t.after(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-    return receiver;
-  }
-
-  next(): Promise<Arrived> {
-    const message = this.#arrived.shift();
-    if (message !== undefined) return Promise.resolve(message);
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const message = { headers: request.headers, body: await text(request) };
-    response.writeHead(this.isUp ? 200 : 503).end();
-    if (!this.isUp) return;
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#arrived.push(message);
-    else next(message);
-  }
-}
-
 test('another system hears, signed and with a link, what waits, is reminded once, and how it ended', async (t) => {
   requirement('APPR-4', 'APPR-5');
-  const receiver = await Receiver.open(t);
+  const receiver = await WebhookReceiver.open(t);
   receiver.isUp = false;
   const place = limitApprovals(newPlace(), '{ expire_seconds: 5, remind_seconds: 3 }');
   writeFileSync(
@@ -92,7 +47,7 @@ webhook: { url: '${receiver.url}', secret: hook, events: [pending, reminder, exp
 
 test('after a restart what still waits is told again, under the same id', async (t) => {
   requirement('APPR-4');
-  const receiver = await Receiver.open(t);
+  const receiver = await WebhookReceiver.open(t);
   const place = limitApprovals(newPlace(), '{ max_pending: 5 }');
   writeFileSync(
     join(place.home, 'governance', 'notifications.yaml'),
@@ -145,4 +100,31 @@ test('a mistake in the file stops the start with its place', async (t) => {
   t.after(() => rmSync(place.folder, { recursive: true }));
   writeFileSync(join(place.home, 'governance', 'notifications.yaml'), 'version: 1\ndesktop: maybe\n');
   await assert.rejects(TestDaemon.start(place), /notifications\.yaml:2:10\s+desktop must be true or false/);
+});
+
+test('a changed file counts at once and what waits is told again; a mistake in it changes nothing and is said', async (t) => {
+  requirement('APPR-4');
+  const receiver = await WebhookReceiver.open(t);
+  const place = limitApprovals(newPlace(), '{ max_pending: 5 }');
+  const file = join(place.home, 'governance', 'notifications.yaml');
+  const daemon = await TestDaemon.start(place);
+  t.after(() => daemon.remove());
+  await daemon.call('secrets.set', { name: 'hook', value: 'shared-between-two' });
+  const token = await daemon.newAgent('ada');
+  const ask = async (name: string): Promise<string> => {
+    writeWorkspaceFile(daemon, name);
+    return ApprovalDesk.ticketOf(await daemon.call('files.delete', { path: name }, { token })).taskId;
+  };
+  const first = await ask('a.txt');
+  writeFileSync(file, `version: 1\nwebhook: { url: '${receiver.url}', secret: hook }\n`);
+  assert.equal((await receiver.next()).headers['webhook-id'], `${first}.pending`);
+  writeFileSync(file, `version: 1\nwebhook: { url: '${receiver.url}', secret: hook, events: [never] }\n`);
+  const warnings = async (): Promise<string> => JSON.stringify((await daemon.status())['warnings'] ?? '');
+  assert.match(await warnings(), /notifications\.yaml:2.*Until it is mended, people hear of what waits as before/);
+  const { stdout } = runSallyport(place, ['status']);
+  assert.match(stdout, /look at +The notifications cannot be used/);
+  const second = await ask('b.txt');
+  assert.equal((await receiver.next()).headers['webhook-id'], `${second}.pending`, 'the former settings stay in force');
+  writeFileSync(file, 'version: 1\n');
+  assert.equal(await warnings(), '""');
 });

@@ -5,7 +5,15 @@ import { after, before, test } from 'node:test';
 import type { Answer } from '../harness/daemon.ts';
 import { TestDaemon } from '../harness/daemon.ts';
 import { requirement } from '../requirement.ts';
-import { ApprovalDesk, inTrace, listWorkspace, outputOf, postJson, writeWorkspaceFile } from './approval-desk.ts';
+import {
+  ApprovalDesk,
+  followStream,
+  inTrace,
+  listWorkspace,
+  outputOf,
+  postJson,
+  writeWorkspaceFile,
+} from './approval-desk.ts';
 import type { Json } from './approval-desk.ts';
 
 let daemon: TestDaemon;
@@ -178,3 +186,42 @@ test('a file that an earlier step makes need not exist when the plan is proposed
   outputOf(await run(steps[0], approved));
   outputOf(await run(steps[1], approved));
 });
+
+interface PlanEvent {
+  readonly event: string;
+  readonly plan: { readonly id: string; readonly status: string; readonly steps: readonly { effect?: string }[] };
+}
+
+test('a person follows plans, whole, from what waits to what became of it; also beside approvals in one stream', async () => {
+  requirement('APPR-8');
+  for (const { id } of await pendingPlans()) await desk.send('PlanService/DecidePlan', { id });
+  writeWorkspaceFile(daemon, 'i.txt');
+  const { plan: waiting } = await propose([deletion('i.txt')]);
+  const socket = { socketPath: daemon.operatorSocket };
+  const streams = [
+    followStream<PlanEvent>(socket, 'PlanService/WatchPlans', daemon.operatorToken),
+    followStream<PlanEvent>(socket, 'ApprovalService/WatchApprovals', daemon.operatorToken, { withPlans: true }),
+  ];
+  const next = async (): Promise<(string | undefined)[][]> =>
+    Promise.all(
+      streams.map(async (events) => {
+        const { event, plan } = (await events.next()).value ?? assert.fail('the stream ended');
+        return [event, plan.id, plan.status, plan.steps[0]?.effect?.split('\n')[0]];
+      }),
+    );
+  const twice = <Value>(value: Value): Value[] => [value, value];
+  const seen = await next();
+  assert.deepEqual(seen, twice(['pending', waiting.id, 'pending', seen[0]?.[3]]));
+  assert.match(seen[0]?.[3] ?? '', /i\.txt/);
+  const { plan: second } = await propose([deletion('i.txt')]);
+  assert.deepEqual((await next())[0]?.slice(0, 2), ['pending', second.id]);
+  await approve(second.id ?? '', [0]);
+  assert.deepEqual((await next())[1]?.slice(0, 3), ['decided', second.id, 'approved']);
+  for (const events of streams) await events.return(undefined);
+});
+
+async function pendingPlans(): Promise<readonly { readonly id: string }[]> {
+  const { json } = await desk.send('PlanService/ListPlans', { limit: 200 });
+  const plans = (json['plans'] ?? []) as { id: string; status: string }[];
+  return plans.filter(({ status }) => status === 'pending');
+}

@@ -143,6 +143,30 @@ test('a person sees the token once, with the address and how to use it', () => {
   assert.match(text, new RegExp(`SALLYPORT_TOKEN=${token} .*sallyport tool list`));
 });
 
+test('audit show has all that is on record about a call; of a denial also what the caller was told to do', () => {
+  const denied = ask(['tool', 'invoke', 'files.read', 'path=/etc/passwd']).json;
+  const { remedy } = denied['denied'] as { remedy: string };
+  assert.notEqual(remedy, '');
+  const { records } = ask(['audit', 'show', String(denied['call_id'])]).json as {
+    records: { index: number; payload: { refusal: { remedy: string } } }[];
+  };
+  assert.deepEqual(
+    records.map(({ payload }) => payload.refusal.remedy),
+    [remedy],
+  );
+  const shown = say('audit', 'show', String(records[0]?.index));
+  assert.match(shown, /^\d+ {2}refusal, denied\n/);
+  assert.match(shown, /tool +files\.read\n.*code +NO_RULE_ALLOWS\n.*remedy +\S/s);
+  const ran = ask(['tool', 'invoke', 'files.read', 'path=notes.md']).json;
+  const both = ask(['audit', 'show', String(ran['call_id'])]).json['records'] as { kind: string }[];
+  assert.deepEqual(
+    both.map(({ kind }) => kind),
+    ['intent', 'outcome'],
+  );
+  assert.equal(ask(['audit', 'show', '999999']).status, 1);
+  assert.equal(ask(['audit', 'show', 'nonsense']).status, 1);
+});
+
 test('audit tail shows one line a record, and the last ones first asked for', () => {
   requirement('UI-2');
   say('tool', 'invoke', 'files.read', 'path=notes.md');

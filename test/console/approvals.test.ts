@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { TestDaemon } from '../harness/daemon.ts';
 import type { Answer } from '../harness/daemon.ts';
 import { requirement } from '../requirement.ts';
+import { findBarriers } from './find-barriers.ts';
 import { ConsoleBrowser } from './console-browser.ts';
 import type { ConsoleVisit } from './console-browser.ts';
 
@@ -279,7 +282,7 @@ describe('text from outside', () => {
       '<img src=x onerror="document.title=1"><script>document.title=2</script>\n\u202egnp.exe\u202c \u0007\u200b end\n';
     const call = daemon.call(
       'files.write',
-      { path: '.vscode/<b>x\u202e.md', content, create_parents: true },
+      { path: '.devcontainer/<b>x\u202e.md', content, create_parents: true },
       { token: agent, waitMs: 30_000 },
     );
     const effect = visit.page.getByRole('group', { name: 'What would happen' });
@@ -295,11 +298,48 @@ describe('text from outside', () => {
   });
 });
 
+describe('a secret in an effect', () => {
+  const secret = 'kJ83hQx2PzXw9BnRt7';
+
+  it('is masked with its length; a reason shows it for a while, it is on record, and the page keeps nothing of it', async () => {
+    requirement('APPR-2', 'AUD-4');
+    await daemon.call('secrets.set', { name: 'deploy-key', value: secret });
+    const call = daemon.call(
+      'files.write',
+      { path: '.envrc', content: `export KEY=${secret}\n` },
+      { token: agent, waitMs: 60_000 },
+    );
+    const mask = visit.page.getByRole('button', { name: 'deploy-key, 18 characters · reveal' });
+    await mask.waitFor();
+    assert.doesNotMatch(await visit.page.content(), new RegExp(secret));
+    await mask.click();
+    const dialog = visit.page.getByRole('dialog', { name: 'Reveal a secret' });
+    // Keys decide nothing while somebody writes.
+    await dialog.getByLabel('Why do you need to see it?').pressSequentially('add it?');
+    assert.deepEqual(await findBarriers(visit.page), []);
+    await dialog.getByRole('button', { name: 'Reveal it' }).click();
+    await visit.page.getByText(secret).waitFor();
+    const kept = await visit.page.evaluate<string>(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location])',
+    );
+    assert.doesNotMatch(kept, new RegExp(secret));
+    await visit.page.getByRole('button', { name: 'Hide' }).click();
+    await mask.waitFor();
+    assert.doesNotMatch(await visit.page.content(), new RegExp(secret));
+    const records = (await daemon.records()).filter(({ payload }) => payload['tool'] === 'approvals.reveal');
+    assert.match(JSON.stringify(records), /add it\?/);
+    assert.doesNotMatch(JSON.stringify(records), new RegExp(secret));
+    await isArmed();
+    await visit.page.keyboard.press('d');
+    assert.equal((await call).denied?.rationaleCode, 'APPROVAL_DENIED');
+  });
+});
+
 describe('a plan', () => {
   it('is shown whole, approved in part, and what was left out does not run', async () => {
     const write = (name: string) => ({
       tool: 'files.write',
-      inputJson: JSON.stringify({ path: `.vscode/${name}`, content: name, create_parents: true }),
+      inputJson: JSON.stringify({ path: `.devcontainer/${name}`, content: name, create_parents: true }),
       reason: `because of ${name}`,
     });
     const proposed = daemon.post(
@@ -346,13 +386,12 @@ describe('a first visit', () => {
     // What a person would paste into a terminal.
     const command = await page.getByLabel('A first call').innerText();
     const token = /Bearer (sp_[\w-]+)/.exec(command)?.[1] ?? '';
-    const body = JSON.parse(/-d '(.+)'/s.exec(command)?.[1] ?? '{}') as { name: string; inputJson: string };
-    const call = fresh.call(body.name, body.inputJson, { token, waitMs: 30_000 });
+    const call = promisify(execFile)('sh', ['-c', command]);
     await page.getByRole('heading', { name: /hello\.md/ }).waitFor();
     await page.locator('.decisions[data-armed=true]').waitFor();
     await page.keyboard.press('a');
-    const answer = await call;
-    assert.ok(answer.success, JSON.stringify(answer));
+    const { stdout } = await call;
+    assert.equal((JSON.parse(stdout) as { success: boolean }).success, true, stdout);
     const written = readFileSync(join(fresh.place.workspace, '.devcontainer/hello.md'), 'utf8');
     assert.equal(written, 'Hello from an agent.\n');
     // The token is still there for whoever has not copied it yet.

@@ -8,7 +8,17 @@ import { ConsoleBrowser } from './console-browser.ts';
 import type { ConsoleVisit } from './console-browser.ts';
 import { findBarriers } from './find-barriers.ts';
 
-const places = ['approvals', 'approvals/standing', 'approvals/decided', 'calls', 'audit', 'sessions', 'tools'];
+const places = [
+  'approvals',
+  'approvals/standing',
+  'approvals/decided',
+  'calls',
+  'audit',
+  'usage',
+  'usage/day',
+  'sessions',
+  'tools',
+];
 
 const viewport = { width: 1280, height: 800 };
 
@@ -83,6 +93,7 @@ describe('calls', () => {
     await detail.getByText('RULE_DENIES').waitFor();
     const text = await detail.innerText();
     assert.match(text, /rule\s+secrets/);
+    assert.match(text, /what to do\s+\S/i);
     assert.match(text, /passed\s+check-mode/);
     assert.match(text, /refused\s+judge-call/);
     assert.match(text, /not reached\s+execute-tool/);
@@ -101,6 +112,40 @@ describe('the audit log', () => {
     await visit.page.getByText('"leafHash"').waitFor();
     await visit.page.getByRole('button', { name: 'Verify the log' }).click();
     await visit.page.getByText(/Intact\. \d+ records, the first \d+ of them signed/).waitFor();
+  });
+});
+
+describe('usage', () => {
+  it('counts the calls of each tool and how they ended, and follows new ones', async () => {
+    await visit.open('usage');
+    const line = visit.page
+      .getByRole('list', { name: 'By tool' })
+      .getByRole('listitem')
+      .filter({ hasText: 'files.read' });
+    await line.getByText('1 ok, 1 denied, 1 failed').waitFor();
+    await line
+      .getByRole('img', { name: /^files\.read: 1 ok, 1 denied, 1 failed, from \d\d:\d\d to \d\d:\d\d$/ })
+      .waitFor();
+    await visit.page.getByRole('listitem').filter({ hasText: 'files.delete' }).getByText('1 asked a person').waitFor();
+    await daemon.call('files.read', { path: 'notes.md' }, { token: agent });
+    await line.getByText('2 ok, 1 denied, 1 failed').waitFor();
+    await visit.page.getByRole('link', { name: 'Last day' }).click();
+    await visit.page.getByText(/calls in the last day/).waitFor();
+  });
+
+  it('says so when nothing was called, and when it cannot be read', async (test) => {
+    const other = await browser.logIn(daemon);
+    test.after(() => other.close());
+    await other.page.route('**/sallyport.v1.OperatorService/GetUsage', (route) => route.fulfill({ json: {} }));
+    await other.open('usage');
+    await other.page.getByRole('heading', { name: 'No calls in the last hour' }).waitFor();
+    await other.page.unroute('**/sallyport.v1.OperatorService/GetUsage');
+    await other.page.route('**/sallyport.v1.OperatorService/GetUsage', (route) => route.abort());
+    await other.open('usage/day');
+    await other.page.getByText('The daemon cannot be reached.').waitFor();
+    await other.page.unroute('**/sallyport.v1.OperatorService/GetUsage');
+    await other.page.getByRole('button', { name: 'Try again' }).click();
+    await other.page.getByText(/calls in the last day/).waitFor();
   });
 });
 

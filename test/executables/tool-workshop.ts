@@ -13,7 +13,7 @@ import type { SchemaRun } from '../../packages/gateway/src/registry/executables.
 import { Registry } from '../../packages/gateway/src/registry/registry.ts';
 import type { ToolEvent } from '../../packages/gateway/src/registry/tool-event.ts';
 import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
-import { operator, sessionOf } from '../../packages/gateway/src/stages/facts.test-kit.ts';
+import { operator, parentOf, sessionOf } from '../../packages/gateway/src/stages/facts.test-kit.ts';
 import { openTestStore } from '../../packages/gateway/src/stages/store.test-kit.ts';
 import type { Store } from '../../packages/gateway/src/storage/stores.ts';
 import { openInstalledTools } from '../../packages/gateway/src/tools/tools/open-installed-tools.ts';
@@ -84,6 +84,7 @@ export class ToolWorkshop {
       folder: join(this.folder, 'tools'),
       acceptsNew: (name) => this.accepting(name),
       recordEvent: (event) => void this.events.push(event),
+      submitStep: () => assert.fail('nothing here calls other tools'),
       recordSchemaRun: (run) => void this.schemaRuns.push(run),
       onError: (error) => assert.fail(error as Error),
       ...more,
@@ -158,6 +159,7 @@ export class ToolWorkshop {
   context(progress: Progress[], usage: ToolUsage[], options: CallOptions): Omit<ToolContext, 'session'> {
     return {
       callId: '01900000-0000-7000-8000-000000000001',
+      asParent: parentOf(),
       workingDirectory: options.workingDirectory ?? '/workspace',
       signal: options.signal ?? new AbortController().signal,
       paths: { judge: () => undefined },
@@ -170,6 +172,7 @@ export class ToolWorkshop {
           this.kept.push(bytes);
           return { hash: 'cd'.repeat(32), sizeBytes: bytes.length };
         },
+        sizeOf: async (hash) => hash.length,
         read: async function* (hash) {
           yield Buffer.from(hash);
         },

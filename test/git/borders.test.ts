@@ -149,3 +149,31 @@ test('files beyond the repository are not compared, staged or read through links
   await assert.rejects(workspace.git('commit --allow-empty -F way-out/secret.txt'), endsWith('UNSAFE_PATH'));
   assert.equal(readFileSync(secret, 'utf8'), 'secret');
 });
+
+test('nobody is asked about an operation that touches what the rules forbid, leads out or reaches a host that is not granted', async () => {
+  using workspace = new GitWorkspace(programs);
+  workspace.plain('config', 'remote.origin.url', 'https://host.invalid/x');
+  workspace.plain('checkout', '-q', 'topic');
+  workspace.commit('forbidden', { 'forbidden.txt': 'x' });
+  workspace.plain('checkout', '-q', 'main');
+  const ask = (command: string) => {
+    const [name = '', ...args] = command.split(' ');
+    return workspace.preview(workspace.tool(name), { args });
+  };
+  for (const command of [
+    'checkout topic',
+    'merge topic',
+    'push origin main',
+    'pull',
+    'clone https://host.invalid/x copy',
+  ]) {
+    const [asked, run] = await Promise.allSettled([ask(command), workspace.git(command)]);
+    assert.equal(run.status, 'rejected', command);
+    assert.equal(asked.status, 'rejected', command);
+    assert.deepEqual(asked.reason, run.reason, command);
+  }
+  assert.equal(workspace.plain('rev-parse', '--abbrev-ref', 'HEAD'), 'main\n');
+  assert.match((await ask('commit -m x --allow-empty')).summary, /^git commit/);
+  rmSync(workspace.at('.git'), { recursive: true });
+  assert.match((await ask('commit -m x')).summary, /^git commit/, 'what is missing is not for the caller to learn');
+});

@@ -18,10 +18,11 @@ import type { ProgramRunner } from '../../packages/gateway/src/model/program.ts'
 import { refuse } from '../../packages/gateway/src/model/refusal.ts';
 import type { Session } from '../../packages/gateway/src/model/session.ts';
 import { ToolRefused } from '../../packages/gateway/src/model/tool.ts';
-import type { AnyTool, Resources, ToolContext } from '../../packages/gateway/src/model/tool.ts';
+import type { AnyTool, Resources, ToolContext, Effect } from '../../packages/gateway/src/model/tool.ts';
 import { noGrants } from '../../packages/gateway/src/model/verdict.ts';
 import type { Grants } from '../../packages/gateway/src/model/verdict.ts';
 import { SchemaCheck } from '../../packages/gateway/src/registry/check-schema.ts';
+import { parentOf } from '../../packages/gateway/src/stages/facts.test-kit.ts';
 
 const nothingSpent = { calls: 0, activeMs: 0, tokens: 0, costMicros: 0 };
 /** Whoever owns the workspace when the tests run as root: programs of root run as the owner of what they see. */
@@ -55,6 +56,7 @@ export class SandboxedWorkspace implements Disposable {
     this.context = {
       session: this.session,
       callId: randomUUID(),
+      asParent: parentOf({ sessionId: this.session.id }),
       workingDirectory: this.path,
       signal: new AbortController().signal,
       paths: {
@@ -75,6 +77,7 @@ export class SandboxedWorkspace implements Disposable {
           this.kept.set(hash, bytes);
           return { hash, sizeBytes: bytes.length };
         },
+        sizeOf: () => assert.fail('nothing is read'),
         read: () => assert.fail('nothing is read'),
       },
       readSecrets: () => ({}),
@@ -113,6 +116,10 @@ export class SandboxedWorkspace implements Disposable {
 
   claim(tool: AnyTool, given: JsonObject): Resources {
     return tool.claim(this.#complete(tool, given), this.session);
+  }
+
+  preview(tool: AnyTool, given: JsonObject, context: Partial<ToolContext> = {}): Promise<Effect> {
+    return tool.preview(this.#complete(tool, given), { ...this.context, ...context });
   }
 
   /** Calls a tool as the gate does: defaults and schema, claim and rules, run, schema of the result. */

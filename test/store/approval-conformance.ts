@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
-import type { ConsentUse, NewApproval, StandingApproval } from '../../packages/gateway/src/model/approval.ts';
+import type { ConsentUse, NewApproval, NewPlan, StandingApproval } from '../../packages/gateway/src/model/approval.ts';
 import type { NewSession, Store } from '../../packages/gateway/src/storage/stores.ts';
 import { requirement } from '../requirement.ts';
 import { admissionFor } from './entries.ts';
@@ -40,6 +40,31 @@ function taskOf(session: NewSession, more: Partial<NewApproval> = {}): NewApprov
     remindAtMs: createdAtMs + 180_000,
     expiresAtMs: createdAtMs + 300_000,
     ...more,
+  };
+}
+
+function planOf(session: NewSession, createdAtMs: number): NewPlan {
+  const step = {
+    tool: 'files.write',
+    callSha256: 'c',
+    shownArguments: '{}',
+    title: '',
+    effect: '',
+    risk: 'high',
+    reason: '',
+  } as const;
+  return {
+    id: randomUUIDv7(),
+    sessionId: session.id,
+    agent: session.agent,
+    traceId: '0'.repeat(32),
+    summary: 'Tidy up.',
+    steps: [step, step, step],
+    approverRole: 'senior',
+    rulesHash: 'bb'.repeat(32),
+    mode: 'NORMAL',
+    createdAtMs,
+    expiresAtMs: createdAtMs + 300_000,
   };
 }
 
@@ -171,28 +196,7 @@ export function testApprovals({ store, reopen, newSession }: Given): void {
     requirement('APPR-8');
     const session = await newSession();
     const nowMs = Date.now();
-    const step = {
-      tool: 'files.write',
-      callSha256: 'c',
-      shownArguments: '{}',
-      title: '',
-      effect: '',
-      risk: 'high',
-      reason: '',
-    } as const;
-    const plan = {
-      id: randomUUIDv7(),
-      sessionId: session.id,
-      agent: session.agent,
-      traceId: '0'.repeat(32),
-      summary: 'Tidy up.',
-      steps: [step, step, step],
-      approverRole: 'senior',
-      rulesHash: 'bb'.repeat(32),
-      mode: 'NORMAL',
-      createdAtMs: nowMs,
-      expiresAtMs: nowMs + 300_000,
-    } as const;
+    const plan = planOf(session, nowMs);
     await store().proposePlan(plan);
     const decision = { planId: plan.id, approvedSteps: [0, 2], by: 'olga', atMs: nowMs };
     assert.equal((await store().decidePlan(decision))?.status, 'approved');
@@ -210,5 +214,28 @@ export function testApprovals({ store, reopen, newSession }: Given): void {
     assert.deepEqual([await start(0), await start(2), await start(2)], [false, true, false]);
     assert.equal(store().findPlan(plan.id)?.started, 2);
     assert.equal(store().listPlans({ sessionId: session.id, limit: 5 })[0]?.id, plan.id);
+  });
+
+  test('a plan that nobody decides expires once, with one record, however often the clock looks and the store restarts', async () => {
+    requirement('APPR-5', 'APPR-8');
+    const plan = planOf(await newSession(), Date.now());
+    await store().proposePlan(plan);
+    assert.ok((store().nextApprovalDeadlineMs() ?? Infinity) <= plan.expiresAtMs);
+    assert.ok(
+      store()
+        .listPlans({ status: 'pending', limit: 100 })
+        .some(({ id }) => id === plan.id),
+    );
+    const mine = async (nowMs: number) =>
+      (await store().ageApprovals(nowMs)).expiredPlans.filter(({ id }) => id === plan.id).map(({ status }) => status);
+    assert.deepEqual(await mine(plan.expiresAtMs - 1), []);
+    await reopen();
+    assert.deepEqual(await mine(plan.expiresAtMs), ['expired']);
+    await reopen();
+    assert.deepEqual(await mine(plan.expiresAtMs + 1), []);
+    const decision = { planId: plan.id, approvedSteps: [0], by: 'olga', atMs: plan.createdAtMs };
+    assert.equal(await store().decidePlan(decision), undefined);
+    const records = store().readRecords(Math.max(0, store().logSize() - 1000), 1000);
+    assert.equal(records.filter(({ payload }) => payload?.includes(`"plan":"${plan.id}"`)).length, 1);
   });
 }

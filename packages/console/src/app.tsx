@@ -11,6 +11,7 @@ import { Shell } from './shell/shell.tsx';
 import { useRoute } from './shell/use-route.ts';
 import type { Route } from './shell/use-route.ts';
 import { ToolsPage } from './tools/tools-page.tsx';
+import { UsagePage } from './usage/usage-page.tsx';
 
 /** The console: the pages for whoever is logged in, the way in for everybody else. */
 export function App({ loginProblem }: { readonly loginProblem: string }) {
@@ -41,6 +42,8 @@ function PageOf({ route: { page, part } }: { readonly route: Route }) {
       return <CallsPage callId={part} />;
     case 'audit':
       return <AuditPage index={part} />;
+    case 'usage':
+      return <UsagePage part={part} />;
     case 'sessions':
       return <SessionsPage />;
     case 'tools':

@@ -8,6 +8,7 @@ export * from './gen/sallyport/v1/operator_service_pb.ts';
 export * from './gen/sallyport/v1/content_service_pb.ts';
 export * from './gen/sallyport/v1/approval_service_pb.ts';
 export * from './gen/sallyport/v1/lease_service_pb.ts';
+export * from './gen/sallyport/v1/masked_secret_pb.ts';
 export * from './gen/sallyport/v1/plan_service_pb.ts';
 export * from './gen/sallyport/v1/session_service_pb.ts';
 export * as health from './gen/grpc/health/v1/health_pb.ts';

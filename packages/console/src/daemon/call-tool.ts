@@ -36,6 +36,16 @@ interface Answer {
   readonly error?: { readonly code?: string; readonly message?: string };
 }
 
+/** The same for a call that the person was asked about, and agreed to, in other words than the gate's. */
+export async function callConfirmed<Output>(name: string, input: object): Promise<Output> {
+  try {
+    return await callTool<Output>(name, input);
+  } catch (error) {
+    if (error instanceof ConfirmationNeeded) return callTool<Output>(name, input, error.binding);
+    throw error;
+  }
+}
+
 /** A governed call by the person of this console: through the same gates as any other, and on record. */
 export async function callTool<Output>(name: string, input: object, confirmBinding = ''): Promise<Output> {
   const request = { name, inputJson: JSON.stringify(input), confirmBinding };

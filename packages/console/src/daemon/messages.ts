@@ -2,6 +2,10 @@
 
 export type Risk = 'low' | 'medium' | 'high' | 'critical';
 
+const noMasked = { number: 0, mark: '', characters: 0, name: '' };
+/** A secret that has a mark in a text. */
+export type MaskedSecret = Readonly<typeof noMasked>;
+
 const noApproval = {
   id: '',
   status: 'pending',
@@ -25,6 +29,8 @@ const noApproval = {
   note: '',
   callId: '',
   traceId: '',
+  masked: [] as readonly MaskedSecret[],
+  argumentsJson: '',
 };
 export type Approval = Readonly<typeof noApproval>;
 
@@ -50,6 +56,8 @@ const noStep = {
   risk: 'critical' as Risk,
   reason: '',
   refusal: '',
+  masked: [] as readonly MaskedSecret[],
+  undoable: false,
 };
 export type PlanStep = Readonly<typeof noStep>;
 
@@ -99,6 +107,7 @@ const noStatus = {
   healthReason: '',
   toolCount: 0,
   activeSessions: 0,
+  warnings: [] as readonly string[],
 };
 export type Status = Readonly<typeof noStatus>;
 
@@ -121,16 +130,50 @@ export type Tool = Readonly<typeof noTool>;
 const noVerification = { intact: false, records: 0, checkpointSize: 0, problems: [] as readonly string[] };
 export type Verification = Readonly<typeof noVerification>;
 
-export const readApproval = reader(noApproval);
+const noUse = {
+  tool: '',
+  succeeded: [] as readonly number[],
+  denied: [] as readonly number[],
+  asked: [] as readonly number[],
+  failed: [] as readonly number[],
+};
+/** The calls of one tool, a number a slot. */
+export type ToolUse = Readonly<typeof noUse>;
+
+const noReport = { index: 0, timeMs: 0, event: '', agent: '', tool: '', sessionId: '' };
+export type AbuseReport = Readonly<typeof noReport>;
+
+const noUsage = {
+  fromMs: 0,
+  slotMs: 0,
+  slots: 0,
+  countedFromMs: 0,
+  tools: [] as readonly ToolUse[],
+  reports: [] as readonly AbuseReport[],
+};
+export type Usage = Readonly<typeof noUsage>;
+
+const readMasked = reader(noMasked);
 export const readStanding = reader(noStanding);
 export const readRecord = reader(noRecord);
 export const readStatus = reader(noStatus);
 export const readTool = reader(noTool);
 export const readVerification = reader(noVerification);
 
+export function readApproval(json: unknown): Approval {
+  const approval = reader(noApproval)(json);
+  return { ...approval, masked: approval.masked.map(readMasked) };
+}
+
 export function readPlan(json: unknown): Plan {
   const plan = reader(noPlan)(json);
-  return { ...plan, steps: plan.steps.map(reader(noStep)) };
+  const steps = plan.steps.map(reader(noStep)).map((step) => ({ ...step, masked: step.masked.map(readMasked) }));
+  return { ...plan, steps };
+}
+
+export function readUsage(json: unknown): Usage {
+  const usage = reader(noUsage)(json);
+  return { ...usage, tools: usage.tools.map(reader(noUse)), reports: usage.reports.map(reader(noReport)) };
 }
 
 /** 64-bit numbers travel as text. */

@@ -1,8 +1,8 @@
 import type { Approval } from '../daemon/messages.ts';
 import { useNowMs } from '../live/use-live.ts';
-import { RiskBadge } from '../shell/parts.tsx';
+import { RiskBadge, UndoBadge } from '../shell/parts.tsx';
 import { linkTo } from '../shell/use-route.ts';
-import { formatLeft } from '../text/format.ts';
+import { formatLeft, prettyJson } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
 import { EffectView } from './effect-view.tsx';
 
@@ -24,9 +24,7 @@ export function ApprovalCard({ approval }: { readonly approval: Approval }) {
         </h2>
         <p className="card-badges">
           <RiskBadge risk={risk} />
-          <span className={`badge ${undoable ? 'badge-calm' : 'badge-grave'}`}>
-            {undoable ? 'can be undone' : 'cannot be undone'}
-          </span>
+          <UndoBadge undoable={undoable} />
           {wanted > 1 && (
             <span className="badge badge-many">
               asked {wanted} times: approves {wanted} runs
@@ -35,7 +33,12 @@ export function ApprovalCard({ approval }: { readonly approval: Approval }) {
           {approverRole === 'director' && <span className="badge">for a director</span>}
         </p>
       </header>
-      <EffectView effect={effect} label="What would happen" />
+      <EffectView
+        effect={effect}
+        label="What would happen"
+        masked={approval.masked}
+        target={{ tool: 'approvals.reveal', input: { task_id: approval.id } }}
+      />
       <dl className="facts">
         <div className="fact">
           <dt>Why it asks</dt>
@@ -50,6 +53,14 @@ export function ApprovalCard({ approval }: { readonly approval: Approval }) {
           </dd>
         </div>
       </dl>
+      {approval.argumentsJson !== '' && (
+        <details className="arguments">
+          <summary>Arguments</summary>
+          <pre className="json" tabIndex={0} aria-label="Arguments">
+            <Visible text={prettyJson(approval.argumentsJson)} />
+          </pre>
+        </details>
+      )}
     </>
   );
 }

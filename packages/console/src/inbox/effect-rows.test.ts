@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { readRows } from './effect-rows.ts';
+import { readRows, splitMarks } from './effect-rows.ts';
 
 const kindsOf = (effect: string): string[] => readRows(effect).map(({ kind }) => kind);
 
@@ -42,5 +42,24 @@ describe('the rows of an effect', () => {
         assert.ok(rows.every(({ text }) => text.isWellFormed()));
       }),
     );
+  });
+});
+
+describe('the mark of a secret', () => {
+  const mark = '[secret 1: GITHUB_TOKEN, 40 characters]';
+
+  it('is never cut, wherever it stands in a long line, and nothing of the line is lost', () => {
+    for (let before = 0; before < 330; before++) {
+      const text = `${'x'.repeat(before)}${mark}${'y'.repeat(200)}${mark}`;
+      const rows = readRows(text, [mark]);
+      assert.equal(rows.map((row) => row.text).join(''), text);
+      assert.equal(rows.flatMap((row) => splitMarks(row.text, [mark])).filter((piece) => piece === mark).length, 2);
+    }
+  });
+
+  it('is told from the text around it, whatever its name holds', () => {
+    const odd = '[secret 2: a.b*(c)|d, 8 characters]';
+    assert.deepEqual(splitMarks(`+${mark}${odd} [secret 1: x]`, [mark, odd]), ['+', mark, odd, ' [secret 1: x]']);
+    assert.deepEqual(splitMarks('plain', []), ['plain']);
   });
 });

@@ -12,15 +12,18 @@ export interface EffectRow {
 
 const longestRow = 160;
 
-/** The rows of an effect, told apart as a diff tells them. In what is no diff a leading minus means nothing. */
-export function readRows(effect: string): readonly EffectRow[] {
+/**
+ * The rows of an effect, told apart as a diff tells them. In what is no diff a leading minus means nothing. The marks of
+ * secrets stay whole.
+ */
+export function readRows(effect: string, marks: readonly string[] = []): readonly EffectRow[] {
   const lines = effect.replace(/\n$/, '').split('\n');
   const isDiff = lines.some((text) => text.startsWith('@@ '));
   let inHunk = false;
   return lines.flatMap((text, at) => {
     inHunk ||= text.startsWith('@@ ');
     const kind = isDiff ? kindOf(text, inHunk) : 'plain';
-    return cut(text).map((piece, index) => ({ kind, text: piece, line: at + 1, isContinued: index > 0 }));
+    return cut(text, marks).map((piece, index) => ({ kind, text: piece, line: at + 1, isContinued: index > 0 }));
   });
 }
 
@@ -32,16 +35,32 @@ function kindOf(text: string, inHunk: boolean): RowKind {
   return text.startsWith('-') ? 'removed' : 'plain';
 }
 
-function cut(text: string): readonly string[] {
+/** A row with the marks in it told apart from the text around them. */
+export function splitMarks(text: string, marks: readonly string[]): readonly string[] {
+  if (marks.length === 0) return [text];
+  const pattern = new RegExp(`(${marks.map((mark) => mark.replaceAll(/[^\w ]/g, String.raw`\$&`)).join('|')})`);
+  return text.split(pattern).filter((piece) => piece !== '');
+}
+
+function cut(text: string, marks: readonly string[]): readonly string[] {
   if (text.length <= longestRow) return [text];
   const pieces: string[] = [];
   for (let from = 0; from < text.length;) {
-    // Never between the halves of one character.
     const end = from + longestRow;
+    // Never between the halves of one character, nor inside a mark.
     const isSplit = /[\ud800-\udbff]/.test(text.charAt(end - 1));
-    const to = isSplit ? end - 1 : end;
+    const to = outsideMarks(text, isSplit ? end - 1 : end, from, marks);
     pieces.push(text.slice(from, to));
     from = to;
   }
   return pieces;
+}
+
+/** The end of a piece, moved to where no mark is cut: before it, or behind it when the piece would be empty. */
+function outsideMarks(text: string, end: number, from: number, marks: readonly string[]): number {
+  for (const mark of marks) {
+    const start = text.lastIndexOf(mark, end - 1);
+    if (start >= from && start + mark.length > end) return start > from ? start : start + mark.length;
+  }
+  return end;
 }

@@ -23,6 +23,9 @@ export function FirstSteps({ hasDecided }: { readonly hasDecided: boolean }) {
       {(isGreeting || !(hasDecided || hasAgents)) && (
         <div className="first-steps">
           <h3>{isGreeting ? 'Your new agent' : 'See it work'}</h3>
+          {!isGreeting && (
+            <p>Name an agent. You get a token for it, and a first call to try, which will ask you here.</p>
+          )}
           <NewSession label="Let a first agent in" />
         </div>
       )}

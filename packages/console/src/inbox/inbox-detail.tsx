@@ -139,8 +139,11 @@ function effectOf(item: InboxItem): string {
 }
 
 function countAllRows(item: InboxItem): number {
-  if (item.kind === 'approval') return countRows(item.approval.effect);
-  return item.plan.steps.reduce((sum, { effect, argumentsJson }) => sum + countRows(effect || argumentsJson), 0);
+  if (item.kind === 'approval') return countRows(item.approval.effect, item.approval.masked);
+  return item.plan.steps.reduce(
+    (sum, { effect, argumentsJson, masked }) => sum + countRows(effect || argumentsJson, masked),
+    0,
+  );
 }
 
 function highestRisk({ plan }: InboxItem & { kind: 'plan' }) {

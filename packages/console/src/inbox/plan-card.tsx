@@ -1,6 +1,6 @@
 import type { Plan } from '../daemon/messages.ts';
 import { formatCount } from '../text/format.ts';
-import { RiskBadge } from '../shell/parts.tsx';
+import { RiskBadge, UndoBadge } from '../shell/parts.tsx';
 import { Visible } from '../text/visible.tsx';
 import { Countdown } from './approval-card.tsx';
 import { EffectView } from './effect-view.tsx';
@@ -30,7 +30,7 @@ export function PlanCard({ plan, chosen, onChoose }: PlanCardProps) {
         </h2>
       </header>
       <ol className="steps">
-        {steps.map(({ tool, title, effect, risk, reason, argumentsJson, refusal }, at) => (
+        {steps.map(({ tool, title, effect, risk, reason, argumentsJson, refusal, masked, undoable }, at) => (
           <li key={at} className={chosen.has(at) ? 'step' : 'step step-left-out'}>
             <label className="step-choice">
               <input
@@ -42,6 +42,7 @@ export function PlanCard({ plan, chosen, onChoose }: PlanCardProps) {
                 Step {at + 1}: <code>{tool}</code>
               </span>
               <RiskBadge risk={risk} />
+              <UndoBadge undoable={undoable} />
             </label>
             <p>
               <Visible text={title} />
@@ -56,7 +57,12 @@ export function PlanCard({ plan, chosen, onChoose }: PlanCardProps) {
                 <Visible text={refusal} />
               </p>
             )}
-            <EffectView effect={effect || argumentsJson} label={`What step ${at + 1} would do`} />
+            <EffectView
+              effect={effect || argumentsJson}
+              label={`What step ${at + 1} would do`}
+              masked={masked}
+              target={{ tool: 'plans.reveal', input: { plan_id: plan.id, step: at } }}
+            />
           </li>
         ))}
       </ol>

@@ -59,17 +59,19 @@ export class Gate {
 
   #followApprovals() {
     let settling: ReturnType<typeof setTimeout> | undefined;
-    return follow<{ event?: string; approval?: unknown }>({
+    return follow<{ event?: string; approval?: unknown; plan?: unknown }>({
       method: 'ApprovalService/WatchApprovals',
-      request: () => ({}),
+      request: () => ({ withPlans: true }),
       onOpen: () => {
         this.inbox.begin();
         clearTimeout(settling);
         settling = setTimeout(() => this.inbox.settle(), settleMs);
-        void this.#readPlans();
         void this.readStatus();
       },
-      onMessage: ({ event = '', approval }) => this.inbox.hear({ event, approval: readApproval(approval) }),
+      onMessage: ({ event = '', approval, plan }) =>
+        this.inbox.hear(
+          plan === undefined ? { event, approval: readApproval(approval) } : { event, plan: readPlan(plan) },
+        ),
       onState: this.connection.set,
     });
   }
@@ -90,7 +92,6 @@ export class Gate {
     const ended = records.filter(({ kind, result }) => kind === 'event' || (kind === 'outcome' && result === 'ok'));
     const names = ended.map((record) => readPayload(record)).map(({ tool, event }) => tool ?? event ?? '');
     // Only what changes something: a look at the lists is on record as well, and must not lead to another look.
-    if (names.some((name) => /^plans\.(?:propose|approve|deny)$/.test(name))) this.#soon('plans', this.#readPlans);
     if (names.some((name) => /^mode\.set$|^mode_|^policy\.apply$|^rules_/.test(name)))
       this.#soon('status', this.readStatus);
     this.#count(names);
@@ -116,18 +117,4 @@ export class Gate {
       setTimeout(() => void run(), gatherMs),
     );
   }
-
-  readonly #readPlans = async (): Promise<void> => {
-    try {
-      const { plans = [] } = await post<{ plans?: readonly unknown[] }>('PlanService/ListPlans', { limit: 50 });
-      const pending = plans.map(readPlan).filter(({ status }) => status === 'pending');
-      // The list is without effects.
-      const whole = await Promise.all(
-        pending.map(async ({ id }) => readPlan((await post<{ plan?: unknown }>('PlanService/GetPlan', { id })).plan)),
-      );
-      this.inbox.setPlans(whole);
-    } catch {
-      // The next news of a plan, or the next connection, is another chance.
-    }
-  };
 }

@@ -28,8 +28,10 @@ describe('the inbox', () => {
     const inbox = openInbox('a', 'b');
     inbox.hear({ event: 'pending', approval: approval('d', 9) });
     inbox.hear({ event: 'pending', approval: approval('c', 5) });
-    inbox.setPlans([readPlan({ id: 'p', status: 'pending', createdAtMs: '7' })]);
+    inbox.hear({ event: 'pending', plan: readPlan({ id: 'p', status: 'pending', createdAtMs: '7' }) });
     assert.deepEqual(idsOf(inbox), ['a', 'b', 'c', 'p', 'd']);
+    inbox.hear({ event: 'expired', plan: readPlan({ id: 'p', status: 'expired' }) });
+    assert.deepEqual(idsOf(inbox), ['a', 'b', 'c', 'd']);
   });
 
   it('moves what was decided or ran out to the decided ones', () => {
@@ -45,9 +47,10 @@ describe('the inbox', () => {
 
   it('drops what was decided while nobody listened, and keeps the rest on the screen meanwhile', () => {
     const inbox = openInbox('a', 'b');
+    inbox.hear({ event: 'pending', plan: readPlan({ id: 'p', status: 'pending', createdAtMs: '7' }) });
     inbox.begin();
     inbox.hear({ event: 'pending', approval: approval('b', 1) });
-    assert.deepEqual(idsOf(inbox), ['a', 'b']);
+    assert.deepEqual(idsOf(inbox), ['a', 'b', 'p']);
     inbox.settle();
     assert.deepEqual(idsOf(inbox), ['b']);
   });

@@ -14,11 +14,10 @@ export interface InboxView {
   readonly decided: readonly Approval[];
 }
 
-export interface ApprovalEvent {
-  /** pending, reminder, decided or expired. */
-  readonly event: string;
-  readonly approval: Approval;
-}
+/** What happened: pending, reminder, decided or expired. */
+export type InboxEvent =
+  | { readonly event: string; readonly approval: Approval }
+  | { readonly event: string; readonly plan: Plan };
 
 const mostDecided = 20;
 
@@ -26,7 +25,7 @@ const mostDecided = 20;
 export class Inbox {
   readonly view = new Observable<InboxView>({ isLoaded: false, items: [], decided: [] });
   readonly #approvals = new Map<string, Approval>();
-  #plans: readonly Plan[] = [];
+  readonly #plans = new Map<string, Plan>();
   #decided: readonly Approval[] = [];
   /** Of a stream that has just begun: those that it has told of. Absent: everything pending has been told. */
   #told: Set<string> | undefined = new Set();
@@ -40,32 +39,43 @@ export class Inbox {
   settle(): void {
     const told = this.#told;
     if (told === undefined) return;
-    for (const id of this.#approvals.keys()) if (!told.has(id)) this.#approvals.delete(id);
+    for (const waiting of [this.#approvals, this.#plans]) {
+      for (const id of waiting.keys()) if (!told.has(id)) waiting.delete(id);
+    }
     this.#told = undefined;
     this.#show();
   }
 
-  hear({ event, approval }: ApprovalEvent): void {
+  hear(news: InboxEvent): void {
+    const isOver = news.event === 'decided' || news.event === 'expired';
+    if ('plan' in news) this.#hearPlan(news.plan, isOver);
+    else this.#hearApproval(news.approval, isOver);
+    this.#show();
+  }
+
+  #hearApproval(approval: Approval, isOver: boolean): void {
     const { id } = approval;
-    if (event === 'decided' || event === 'expired') {
+    if (isOver) {
       this.#approvals.delete(id);
       this.#decided = [approval, ...this.#decided.filter((each) => each.id !== id)].slice(0, mostDecided);
     } else {
       this.#approvals.set(id, approval);
       this.#told?.add(id);
     }
-    this.#show();
   }
 
-  setPlans(plans: readonly Plan[]): void {
-    this.#plans = plans.filter(({ status }) => status === 'pending');
-    this.#show();
+  #hearPlan(plan: Plan, isOver: boolean): void {
+    if (isOver) this.#plans.delete(plan.id);
+    else {
+      this.#plans.set(plan.id, plan);
+      this.#told?.add(plan.id);
+    }
   }
 
   #show(): void {
     const items: InboxItem[] = [
       ...[...this.#approvals.values()].map((approval) => ({ kind: 'approval' as const, approval, ...keyOf(approval) })),
-      ...this.#plans.map((plan) => ({ kind: 'plan' as const, plan, ...keyOf(plan) })),
+      ...[...this.#plans.values()].map((plan) => ({ kind: 'plan' as const, plan, ...keyOf(plan) })),
     ];
     items.sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
     this.view.set({ isLoaded: this.#told === undefined, items, decided: this.#decided });

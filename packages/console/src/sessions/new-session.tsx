@@ -68,15 +68,12 @@ function Welcome({ created: { agent, token }, onDone }: { readonly created: Newc
 
 /** A write that the shipped rules ask about, because editors run what lies there. */
 function firstCall(token: string): string {
-  const input = JSON.stringify({
-    path: '.devcontainer/hello.md',
-    content: 'Hello from an agent.\n',
-    create_parents: true,
-  });
-  const body = JSON.stringify({ name: 'files.write', inputJson: input, waitMs: 240_000 });
+  const body = `{"tool_name": "files.write", "wait_ms": 240000, "arguments": {
+    "path": ".devcontainer/hello.md", "content": "Hello from an agent.\\n", "create_parents": true}}`;
   return [
-    `curl -sS ${location.origin}/sallyport.v1.ToolService/ExecuteTool \\`,
-    `  -H 'authorization: Bearer ${token}' -H 'content-type: application/json' \\`,
+    `curl -sS ${location.origin}/v1/calls \\`,
+    `  -H 'authorization: Bearer ${token}' \\`,
+    `  -H 'content-type: application/json' \\`,
     `  -d '${body}'`,
   ].join('\n');
 }

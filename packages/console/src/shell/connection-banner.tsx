@@ -1,4 +1,5 @@
 import { useGate, useNowMs, useValue } from '../live/use-live.ts';
+import { Visible } from '../text/visible.tsx';
 
 /** Says when what is on the screen may be old, and when the gate has closed itself. */
 export function ConnectionBanner() {
@@ -26,6 +27,18 @@ export function ConnectionBanner() {
         <span>
           <strong>The gate is sealed: nothing runs.</strong> {status.healthReason}
         </span>
+      </div>
+    );
+  }
+  if (status !== undefined && status.warnings.length > 0) {
+    return (
+      <div className="banner banner-look" role="status">
+        <span>
+          <strong>Something needs a look.</strong> <Visible text={status.warnings.join('\n')} />
+        </span>
+        <button type="button" onClick={() => void gate.readStatus()}>
+          Look again
+        </button>
       </div>
     );
   }

@@ -14,6 +14,7 @@ const titles: Readonly<Record<Page, string>> = {
   approvals: 'Approvals',
   calls: 'Calls',
   audit: 'Audit',
+  usage: 'Usage',
   sessions: 'Sessions',
   tools: 'Tools',
 };

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-export const pages = ['approvals', 'calls', 'audit', 'sessions', 'tools'] as const;
+export const pages = ['approvals', 'calls', 'audit', 'usage', 'sessions', 'tools'] as const;
 export type Page = (typeof pages)[number];
 
 export interface Route {

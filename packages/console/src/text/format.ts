@@ -7,6 +7,12 @@ export function formatTime(timeMs: number, nowMs: number): string {
   return time.toDateString() === new Date(nowMs).toDateString() ? clock : `${formatDate(time)} ${clock}`;
 }
 
+/** `14:03` */
+export function formatClock(timeMs: number): string {
+  const time = new Date(timeMs);
+  return [time.getHours(), time.getMinutes()].map(twoDigits).join(':');
+}
+
 /** Always with the date. */
 export function formatMoment(timeMs: number): string {
   const time = new Date(timeMs);
@@ -33,4 +39,13 @@ export function formatLeft(ms: number): string {
 
 export function formatCount(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
+
+/** On lines of its own, as far as it is JSON. */
+export function prettyJson(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
 }

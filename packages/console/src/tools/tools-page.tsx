@@ -5,6 +5,7 @@ import type { Tool } from '../daemon/messages.ts';
 import { useGate, useValue } from '../live/use-live.ts';
 import { Empty, Loading, PageHead, Problem, RiskBadge } from '../shell/parts.tsx';
 import { useLoaded } from '../shell/use-loaded.ts';
+import { prettyJson } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
 
 async function loadTools(): Promise<readonly Tool[]> {
@@ -84,12 +85,4 @@ function ToolLine({ tool }: { readonly tool: Tool }) {
       </details>
     </li>
   );
-}
-
-function prettyJson(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }

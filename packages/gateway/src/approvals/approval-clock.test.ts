@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApprovalTask } from '../model/approval.ts';
+import type { ApprovalTask, Plan } from '../model/approval.ts';
 import { ApprovalClock } from './approval-clock.ts';
-import { ApprovalWatch } from './approval-watch.ts';
+import { ApprovalWatch, PlanWatch } from './approval-watch.ts';
 import type { ApprovalNews } from './approval-watch.ts';
 
 const task = (id: string, status: ApprovalTask['status'] = 'pending') => ({ id, status }) as ApprovalTask;
 
 /** A store whose next deadline and whose due tasks the test sets. */
 function openClock() {
-  const due = { expired: [] as ApprovalTask[], reminders: [] as ApprovalTask[] };
+  const due = { expired: [] as ApprovalTask[], reminders: [] as ApprovalTask[], plans: [] as Plan[] };
+  const plans = new PlanWatch();
   const [watch, news, faults]: [ApprovalWatch, ApprovalNews[], unknown[]] = [new ApprovalWatch(), [], []];
   let deadline: number | undefined;
   let looked = 0;
@@ -21,17 +22,19 @@ function openClock() {
         looked++;
         deadline = undefined;
         if (failure !== undefined) throw failure;
-        return { expired: due.expired.splice(0), reminders: due.reminders.splice(0) };
+        const { expired, reminders } = due;
+        return { expired: expired.splice(0), reminders: reminders.splice(0), expiredPlans: due.plans.splice(0) };
       },
       nextApprovalDeadlineMs: () => deadline,
     },
     watch,
+    plans,
     onFault: (error) => faults.push(error),
     nowMs: () => 1000,
   });
   const set = (at: number | undefined) => (deadline = at);
   const fail = (error: Error | undefined) => (failure = error);
-  return { clock, watch, news, faults, due, set, fail, looked: () => looked };
+  return { clock, watch, plans, news, faults, due, set, fail, looked: () => looked };
 }
 
 test('what became due while nobody looked is told at the start, and what has ended is not reminded of', async () => {
@@ -68,5 +71,18 @@ test('a look that fails is reported, and the clock goes on', async () => {
   due.expired.push(task('later', 'expired'));
   await clock.start();
   assert.equal(news.length, 1);
+  await clock.close();
+});
+
+test('a plan that nobody decided in time is told of, and one that is proposed moves the next look', async () => {
+  const { clock, plans, due, set, looked } = openClock();
+  const told: string[] = [];
+  plans.listen(({ kind, plan }) => told.push(`${kind} ${plan.id}`));
+  due.plans.push({ id: 'old' } as Plan);
+  await clock.start();
+  assert.deepEqual(told, ['expired old']);
+  set(1000);
+  plans.tell({ kind: 'pending', plan: { id: 'new' } as Plan });
+  while (looked() < 2) await new Promise((resolve) => setTimeout(resolve, 1));
   await clock.close();
 });

@@ -1,9 +1,10 @@
 import type { ApprovalIndex } from '../storage/stores.ts';
-import type { ApprovalWatch } from './approval-watch.ts';
+import type { ApprovalWatch, PlanWatch } from './approval-watch.ts';
 
 export interface ApprovalClockParts {
   readonly store: Pick<ApprovalIndex, 'ageApprovals' | 'nextApprovalDeadlineMs'>;
   readonly watch: ApprovalWatch;
+  readonly plans: PlanWatch;
   readonly onFault: (error: unknown) => void;
   readonly nowMs?: () => number;
 }
@@ -12,7 +13,7 @@ export interface ApprovalClockParts {
 const longestSleepMs = 60_000;
 
 /**
- * Ends tasks that nobody decided in time and has people reminded of those that wait, once each: the store says which,
+ * Ends tasks and plans that nobody decided in time and has people reminded of those that wait, once each: the store says which,
  * also after a restart in between.
  */
 export class ApprovalClock {
@@ -25,9 +26,11 @@ export class ApprovalClock {
   constructor(parts: ApprovalClockParts) {
     this.#parts = parts;
     this.#nowMs = parts.nowMs ?? Date.now;
-    parts.watch.listen(({ kind }) => {
-      if (kind === 'pending') this.#sleep();
-    });
+    for (const watch of [parts.watch, parts.plans]) {
+      watch.listen(({ kind }: { readonly kind: string }) => {
+        if (kind === 'pending') this.#sleep();
+      });
+    }
   }
 
   /** Does what is due and goes on from there. */
@@ -44,10 +47,11 @@ export class ApprovalClock {
 
   async #work(): Promise<void> {
     if (this.#closed) return;
-    const { store, watch, onFault } = this.#parts;
+    const { store, watch, plans, onFault } = this.#parts;
     try {
-      const { expired, reminders } = await store.ageApprovals(this.#nowMs());
+      const { expired, reminders, expiredPlans } = await store.ageApprovals(this.#nowMs());
       for (const task of expired) watch.tell({ kind: 'expired', task });
+      for (const plan of expiredPlans) plans.tell({ kind: 'expired', plan });
       for (const task of reminders) {
         // What expired in the same moment needs nobody's attention any more.
         if (task.status === 'pending') watch.tell({ kind: 'reminder', task });

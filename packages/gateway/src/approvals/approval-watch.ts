@@ -20,13 +20,13 @@ export class ApprovalWatch extends NewsWatch<ApprovalNews> {
 
 /** What happened to a plan. */
 export interface PlanNews {
-  readonly kind: 'proposed' | 'decided';
+  readonly kind: 'pending' | 'decided' | 'expired';
   readonly plan: Plan;
 }
 
 export class PlanWatch extends NewsWatch<PlanNews> {
-  /** As for approvals. A plan that nobody decides simply runs out of time. */
+  /** As for approvals. */
   awaitEnd(planId: string, options: WaitOptions): Promise<boolean> {
-    return this.awaitNews(({ kind, plan }) => plan.id === planId && kind === 'decided', options);
+    return this.awaitNews(({ kind, plan }) => plan.id === planId && kind !== 'pending', options);
   }
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from '@sallyport/contract';
 import type { Refusal } from '../model/refusal.ts';
 import type { Session } from '../model/session.ts';
 import type { Effect, Risk } from '../model/tool.ts';
+import type { MaskedSecret } from '../model/approval.ts';
 
 /** A call that somebody means to make. */
 export interface PlannedCall {
@@ -9,7 +10,7 @@ export interface PlannedCall {
   readonly arguments: JsonObject;
 }
 
-/** What would become of it. Texts are redacted. */
+/** What would become of it. Secrets in its texts are masked. */
 export interface Rehearsed {
   /** Canonical. */
   readonly tool: string;
@@ -18,6 +19,10 @@ export interface Rehearsed {
   readonly shownArguments: string;
   readonly risk: Risk;
   readonly effect: Effect;
+  /** The secrets that have a mark in the effect. */
+  readonly masked: readonly MaskedSecret[];
+  /** What those marks stand for. Not to be written down anywhere. */
+  readonly secrets: readonly string[];
 }
 
 /** Sends a call through the gates that only look, as this session, and works out its effect. Nothing runs. */

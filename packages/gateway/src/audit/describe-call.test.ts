@@ -83,21 +83,35 @@ test('secrets are taken out of every text that a caller or a rule chose', () => 
   const verdict = { effect: 'allow', rule: { id: 'r' }, reason: `for ${secret}` } as const;
   const text = JSON.stringify([
     describeCall({ ...call, verdict }, redactor),
-    describeRefusal(refuse('RULE_DENIES', 'r', `no ${secret}`), 'judge-call', redactor),
+    describeRefusal(
+      refuse('RULE_DENIES', 'r', `no ${secret}`, { remedy: `not ${secret}` }),
+      'judge-call',
+      redactor,
+      {},
+    ),
   ]);
   assert.ok(!text.includes(secret), text);
 });
 
-test('a refusal is described by stage, code, rule and message, and counts its violations', () => {
+test('a refusal is described by stage, code, rule, message and remedy, and counts its violations', () => {
   const violations = [{ field: 'a', rule: 'required', message: 'a is required' }];
   const refusal = refuse('INVALID_ARGUMENTS', 'input-schema', 'No.', { violations, remedy: 'See.', retryAfterMs: 5 });
-  assert.deepEqual(describeRefusal(refusal, 'check-arguments', redactor), {
+  assert.deepEqual(describeRefusal(refusal, 'check-arguments', redactor, {}), {
     stage: 'check-arguments',
     code: 'INVALID_ARGUMENTS',
     rule_id: 'input-schema',
     message: 'No.',
+    remedy: 'See.',
     violations: 1,
   });
+});
+
+test('what a caller with a secret in a path was advised is kept without the advice to allow that path', () => {
+  requirement('AUD-4');
+  const resources = { paths: [{ path: `/tmp/${secret}`, access: 'read' as const }] };
+  const refusal = refuse('NO_RULE_ALLOWS', 'default-deny', 'No.', { remedy: `paths: [${secret.replace('-', '?')}]` });
+  const { remedy } = describeRefusal(refusal, 'judge-call', redactor, { resources }) as { remedy: string };
+  assert.match(remedy, /looks like a secret/);
 });
 
 test('a text is redacted before it is cut, and is well formed after it', () => {

@@ -25,13 +25,16 @@ export class KnownSecrets {
   readonly #starts = new LiteralStarts({ length: shortestSecret });
   readonly #anchors = new Map<string, Anchor[]>();
   readonly #known = new Set<string>();
+  readonly #names = new Map<SecretForm, string>();
 
-  learn(secret: string): void {
+  /** The name is for people who are shown that something was taken out. Absent: it has none. */
+  learn(secret: string, name?: string): void {
     const value = secret.trim();
     if (value.length < shortestSecret) return;
     for (const form of writeForms(value)) {
       if (this.#known.has(form.text)) continue;
       this.#known.add(form.text);
+      if (name !== undefined) this.#names.set(form, name);
       for (const offset of anchorOffsets(form)) this.#add({ form, offset });
     }
   }
@@ -59,7 +62,9 @@ export class KnownSecrets {
       if (!isWhole && !goesOn && !isTelling(form, offset - (at - span.start), length)) continue;
       // The longest, so that no part of a secret that contains another one stays behind.
       if (longest !== undefined && longest.end - longest.start >= length) continue;
-      longest = isWhole && form.inBase64 ? widenInBase64(text, span) : span;
+      const name = this.#names.get(form);
+      const whole = isWhole && form.inBase64 ? widenInBase64(text, span) : span;
+      longest = name === undefined ? whole : { ...whole, name };
     }
     return longest;
   }

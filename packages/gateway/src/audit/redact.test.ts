@@ -131,6 +131,21 @@ test('a redacted line of JSON is JSON, also when it is redacted once more', () =
   );
 });
 
+test("a mark of one's own says of each secret what it is, and holds nothing of it", () => {
+  const redactor = new Redactor([{ name: 'TOKEN', value: 'known-secret-1' }, 'nameless-secret-2']);
+  const marked: [string, string | undefined][] = [];
+  const text = redactor.markSecrets('a known-secret-1 b nameless-secret-2 c known-secret-1', (value, name) => {
+    marked.push([value, name]);
+    return `<${marked.length}>`;
+  });
+  assert.equal(text, 'a <1> b <2> c <3>');
+  assert.deepEqual(marked, [
+    ['known-secret-1', 'TOKEN'],
+    ['nameless-secret-2', undefined],
+    ['known-secret-1', 'TOKEN'],
+  ]);
+});
+
 test('secrets are found in the environment by the names of variables, and folders are none', () => {
   const found = secretsOfEnvironment({
     GITHUB_TOKEN: 'value-one',
@@ -142,5 +157,8 @@ test('secrets are found in the environment by the names of variables, and folder
     DB_PASSWORD_FILE: '/run/secrets/db',
     GOOGLE_APPLICATION_CREDENTIALS: '/home/ada/key.json',
   });
-  assert.deepEqual(found, ['value-one', 'value-two']);
+  assert.deepEqual(found, [
+    { name: 'GITHUB_TOKEN', value: 'value-one' },
+    { name: 'AWS_SECRET_ACCESS_KEY', value: 'value-two' },
+  ]);
 });

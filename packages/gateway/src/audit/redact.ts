@@ -4,6 +4,7 @@ import { KnownSecrets } from './known-secrets.ts';
 import { shortestSecret } from './secret-forms.ts';
 import { isSecretName } from './secret-names.ts';
 import { blankSpans, redacted } from './span.ts';
+import type { WriteMark } from './span.ts';
 
 const longestKept = 1000;
 const longestText = 1024 * 1024;
@@ -27,18 +28,29 @@ export class Redactor {
   readonly #known = new KnownSecrets();
   readonly #credentials = new CredentialFinder();
 
-  constructor(knownSecrets: Iterable<string> = []) {
-    for (const secret of knownSecrets) this.learn(secret);
+  constructor(knownSecrets: Iterable<string | NamedSecret> = []) {
+    for (const secret of knownSecrets) {
+      if (typeof secret === 'string') this.learn(secret);
+      else this.learn(secret.value, secret.name);
+    }
   }
 
-  /** From now on this value appears nowhere. Very short values are ignored: they would blank ordinary text. */
-  learn(secret: string): void {
-    this.#known.learn(secret);
+  /**
+   * From now on this value appears nowhere. Very short values are ignored: they would blank ordinary text. The name says
+   * to people which one it is. Absent: it has none.
+   */
+  learn(secret: string, name?: string): void {
+    this.#known.learn(secret, name);
   }
 
   /** A text for people. What is longer than anyone reads ends with a note of how long it was. */
   redactText(text: string): string {
     return this.#redact(text, longestText);
+  }
+
+  /** The same, with a mark of one's own in the place of each secret. */
+  markSecrets(text: string, writeMark: WriteMark): string {
+    return this.#redact(text, longestText, writeMark);
   }
 
   /** A copy of `value` that is safe to keep. */
@@ -92,17 +104,18 @@ export class Redactor {
     return copy;
   }
 
-  #redact(text: string, most: number): string {
+  #redact(text: string, most: number, writeMark?: WriteMark): string {
     if (text.length < shortestSecret) return text;
-    if (text.length <= most) return this.#blank(text, text.length);
+    if (text.length <= most) return this.#blank(text, text.length, writeMark);
     const seen = text.slice(0, most + lookahead);
-    return `${this.#blank(seen, most).toWellFormed()}… [${text.length} characters]`;
+    return `${this.#blank(seen, most, writeMark).toWellFormed()}… [${text.length} characters]`;
   }
 
-  #blank(text: string, length: number): string {
+  #blank(text: string, length: number, writeMark: WriteMark | undefined): string {
     const known = this.#known.find(text, { isCut: length < text.length });
     const shaped = this.#credentials.find(text);
-    return known.length + shaped.length === 0 ? text.slice(0, length) : blankSpans(text, [...known, ...shaped], length);
+    if (known.length + shaped.length === 0) return text.slice(0, length);
+    return blankSpans(text, [...known, ...shaped], length, writeMark);
   }
 }
 
@@ -111,13 +124,19 @@ function isSecretOption(argument: Json | undefined): boolean {
   return typeof argument === 'string' && /^--?[A-Za-z][\w-]{1,64}$/.test(argument) && isSecretName(argument);
 }
 
-/** Values of environment variables whose names say that they are secret. */
-export function secretsOfEnvironment(environment: Readonly<Record<string, string | undefined>>): string[] {
-  const found: string[] = [];
+/** A secret that people know by a name. */
+export interface NamedSecret {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Environment variables whose names say that they are secret. */
+export function secretsOfEnvironment(environment: Readonly<Record<string, string | undefined>>): NamedSecret[] {
+  const found: NamedSecret[] = [];
   for (const [name, value] of Object.entries(environment)) {
     // The shell's name for the present folder, which stands in every path.
     if (name === 'PWD' || name === 'OLDPWD' || name === 'GOOGLE_APPLICATION_CREDENTIALS') continue;
-    if (value !== undefined && isSecretName(name)) found.push(value);
+    if (value !== undefined && isSecretName(name)) found.push({ name, value });
   }
   return found;
 }

@@ -28,6 +28,15 @@ export interface ShownApproval {
 export interface WholeApproval extends ShownApproval {
   readonly effect: string;
   readonly effect_sha256: string;
+  /** The secrets that have a mark in the effect. Absent: none. */
+  readonly masked?: readonly ShownMask[];
+}
+
+export interface ShownMask {
+  readonly number: number;
+  readonly mark: string;
+  readonly characters: number;
+  readonly name?: string;
 }
 
 type Screen = Pick<Terminal, 'columns' | 'paint'>;

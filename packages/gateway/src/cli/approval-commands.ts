@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import type { ApproveOptions } from './approvals.ts';
+import type { ApproveOptions, ShowOptions } from './approvals.ts';
 import type { ConfirmIssueOptions } from './confirm.ts';
 import type { PlanDecisionOptions } from './plan.ts';
 import type { Run } from './program.ts';
@@ -35,7 +35,12 @@ function addApprovals(program: Command, start: Start): void {
   approvals
     .command('show <task-id>')
     .description('show one call and exactly what it would do')
-    .action((id: string) => start(async (context) => (await import('./approvals.ts')).showApproval(id, context)));
+    .option('--reveal', 'show the secrets that are masked in it; that you looked, and why, is on record')
+    .option('--secret <number>', 'only this one of them', parseCount)
+    .option('--reason <text>', 'why; without it you are asked')
+    .action((id: string, options: ShowOptions) =>
+      start(async (context) => (await import('./approvals.ts')).showApproval(id, options, context)),
+    );
   approvals
     .command('approve <task-id>')
     .description('let a call run; its effect is shown first')
@@ -78,6 +83,10 @@ function addPlans(program: Command, start: Start): void {
     .command('show <plan-id>')
     .description('show a plan and what each step would do')
     .action((id: string) => start(async (context) => (await import('./plan.ts')).showPlan(id, context)));
+  plan
+    .command('watch')
+    .description('show plans as they are proposed and decided')
+    .action(() => start(async (context) => (await import('./plan-watch.ts')).watchPlans(context)));
   plan
     .command('approve <plan-id>')
     .description('let the calls of a plan run, in their order; it is shown first')

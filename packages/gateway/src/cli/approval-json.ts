@@ -1,5 +1,5 @@
 import type * as contract from '@sallyport/contract';
-import type { WholeApproval } from './approval-card.ts';
+import type { ShownMask, WholeApproval } from './approval-card.ts';
 import { toNumber } from './answer-json.ts';
 import type { WireJson } from './wire-json.ts';
 
@@ -29,5 +29,17 @@ export function approvalToJson(approval: NonNullable<WatchApprovalsJson['approva
     ...(decidedBy === '' ? {} : { decided_by: decidedBy }),
     ...(decidedAtMs === 0 ? {} : { decided_at: new Date(decidedAtMs).toISOString() }),
     ...(note === '' ? {} : { note }),
+    ...masksToJson(approval.masked),
   };
+}
+
+/** Absent, when nothing is masked. */
+export function masksToJson(masked: readonly WireJson<contract.MaskedSecret>[] = []): {
+  readonly masked?: readonly ShownMask[];
+} {
+  if (masked.length === 0) return {};
+  const described = masked.map(({ number = 0, mark = '', characters = 0, name = '' }) => {
+    return { number, mark, characters, ...(name === '' ? {} : { name }) };
+  });
+  return { masked: described };
 }

@@ -5,6 +5,7 @@ import type { CommandContext } from './command-context.ts';
 import { confirmEffect } from './confirm-effect.ts';
 import { declined, usageFailure } from './failure.ts';
 import { formatDuration, formatTime } from './format-time.ts';
+import { Questions } from './questions.ts';
 import { runOperatorTool } from './run-tool.ts';
 import { showAnswer } from './show-answer.ts';
 import { renderTable } from './table.ts';
@@ -16,6 +17,20 @@ export interface ApproveOptions {
   readonly forSession?: boolean;
   readonly minutes?: number;
   readonly uses?: number;
+}
+
+export interface ShowOptions {
+  /** Shows what is masked, instead. */
+  readonly reveal?: boolean;
+  /** Which secret. Absent: all of them. */
+  readonly secret?: number;
+  readonly reason?: string;
+}
+
+interface RevealedSecret {
+  readonly number: number;
+  readonly name?: string;
+  readonly value: string;
 }
 
 interface ListedStanding {
@@ -51,17 +66,46 @@ export function listApprovals(options: { readonly status?: string }, context: Co
   );
 }
 
-export function showApproval(id: string, context: CommandContext): Promise<number> {
+export function showApproval(id: string, options: ShowOptions, context: CommandContext): Promise<number> {
+  if (options.reveal === true) return revealSecrets(id, options, context);
   return runOperatorTool('approvals.show', { task_id: id }, context, (task: WholeApproval) => {
     const { print } = context.terminal;
     print(...renderHead(task, context.terminal), '', ...renderEffect(task.effect, context.terminal));
     if (task.status !== 'pending') return;
     print(
       '',
+      ...(task.masked === undefined ? [] : [`${context.commandName} approvals show ${task.task_id} --reveal`]),
       `${context.commandName} approvals approve ${task.task_id} --effect-sha256 ${task.effect_sha256}`,
       `${context.commandName} approvals deny ${task.task_id} --note 'what to change'`,
     );
   });
+}
+
+/** What is masked in the effect. The gate asks before it shows it, and who looked and why is on record. */
+async function revealSecrets(id: string, { reason, secret }: ShowOptions, context: CommandContext): Promise<number> {
+  const why = reason ?? (await askReason(context));
+  return runOperatorTool(
+    'approvals.reveal',
+    { task_id: id, number: secret, reason: why },
+    context,
+    ({ revealed }: { readonly revealed: readonly RevealedSecret[] }) => {
+      const { print, paint } = context.terminal;
+      for (const { number, name = '', value } of revealed) {
+        print(paint('bold', makeVisibleLine(`secret ${number}${name === '' ? '' : `: ${name}`}`)), makeVisible(value));
+      }
+      print('', paint('dim', 'It is on record that you looked. The values are not.'));
+    },
+  );
+}
+
+async function askReason({ terminal, json }: CommandContext): Promise<string> {
+  if (json || !terminal.interactive) {
+    throw usageFailure('Nobody is at this terminal to say why.', 'Say it with --reason.');
+  }
+  using questions = new Questions(terminal);
+  const reason = (await questions.ask('Why do you need to see it? It stands in the log: '))?.trim() ?? '';
+  if (reason === '') throw declined();
+  return reason;
 }
 
 /** A decision names the effect that was seen: here, or with `approvals show` before. */

@@ -1,6 +1,6 @@
 import type { CommandContext } from './command-context.ts';
-import { makeVisible } from './visible-text.ts';
-import type { ProgressJson } from './wire-json.ts';
+import { makeVisible, makeVisibleLine } from './visible-text.ts';
+import type { ApprovalNeedJson, ProgressJson } from './wire-json.ts';
 
 const quietMs = 1000;
 
@@ -10,6 +10,7 @@ export class CallProgress implements Disposable {
   readonly #tool: string;
   readonly #startedAtMs = Date.now();
   readonly #ticking: NodeJS.Timeout;
+  #state = 'is running';
   #step = '';
   #isMidLine = false;
 
@@ -21,6 +22,7 @@ export class CallProgress implements Disposable {
 
   hear({ stderr = '', message = '', done, total }: ProgressJson): void {
     const { terminal } = this.#context;
+    this.#state = 'is running';
     if (stderr !== '') {
       terminal.progress('');
       terminal.noteText(makeVisible(stderr));
@@ -31,12 +33,26 @@ export class CallProgress implements Disposable {
     }
   }
 
+  /** Says where somebody can decide, once: the line that counts the seconds is overwritten. */
+  hearPending({ taskId = '', link = '' }: ApprovalNeedJson): void {
+    const { terminal, commandName, json } = this.#context;
+    this.#state = 'waits for a person';
+    if (json) return;
+    terminal.progress('');
+    terminal.note(
+      `${terminal.paintNote('yellow', 'Waits for a person')}  ${makeVisibleLine(this.#tool)}`,
+      `  ${commandName} approvals approve ${makeVisibleLine(taskId)}`,
+      ...(link === '' ? [] : [`  ${makeVisibleLine(link)}`]),
+    );
+    this.#show();
+  }
+
   #show(): void {
     // A line that the program has not ended yet is not to be overwritten.
     if (this.#isMidLine || this.#context.json) return;
     const seconds = Math.round((Date.now() - this.#startedAtMs) / 1000);
     const step = this.#step === '' ? '' : `: ${this.#step}`;
-    this.#context.terminal.progress(`${this.#tool} is running, ${seconds} s${step} (Ctrl-C cancels)`);
+    this.#context.terminal.progress(`${this.#tool} ${this.#state}, ${seconds} s${step} (Ctrl-C cancels)`);
   }
 
   [Symbol.dispose](): void {

@@ -19,8 +19,7 @@ export interface DaemonClient {
   /** The same, hearing how the work goes on. */
   readonly followTool: (
     request: wire.ExecuteToolRequestJson,
-    signal: AbortSignal,
-    onProgress: (progress: wire.ProgressJson) => void,
+    options: FollowOptions,
   ) => Promise<wire.ExecuteToolResponseJson>;
   readonly listTools: (request: wire.ListAvailableToolsRequestJson) => Promise<wire.ListAvailableToolsResponseJson>;
   readonly getTool: (name: string) => Promise<wire.GetToolSchemaResponseJson>;
@@ -38,8 +37,18 @@ export interface DaemonClient {
   ) => Promise<Answer>;
 }
 
+export interface FollowOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: wire.ProgressJson) => void;
+  /** Hears that the call waits for a person. */
+  readonly onPending: (need: wire.ApprovalNeedJson) => void;
+  /** W3C trace context. Absent: a trace of its own. */
+  readonly traceparent?: string;
+}
+
 interface ExecutionEvent {
   readonly progress?: wire.ProgressJson;
+  readonly pending?: wire.ApprovalNeedJson;
   readonly response?: wire.ExecuteToolResponseJson;
 }
 
@@ -72,13 +81,14 @@ export function openClient(options: ClientOptions): DaemonClient {
   return {
     role,
     executeTool: (request, signal) => send('ToolService/ExecuteTool', request, signal),
-    followTool: (call, signal, onProgress) =>
+    followTool: (call, { onProgress, onPending, ...post }) =>
       reach(async () => {
         const path = '/sallyport.v1.ToolService/ExecuteToolStream';
-        for await (const event of streamJson({ socketPath, path, credential, message: { call }, signal })) {
-          const { progress, response } = event as ExecutionEvent;
+        for await (const event of streamJson({ socketPath, path, credential, message: { call }, ...post })) {
+          const { progress, pending, response } = event as ExecutionEvent;
           if (response !== undefined) return response;
           if (progress !== undefined) onProgress(progress);
+          if (pending !== undefined) onPending(pending);
         }
         throw new CommandFailure('BAD_ANSWER', exitCodes.toolError, 'The daemon gave no outcome.');
       }),

@@ -107,9 +107,10 @@ export class McpBridge {
 
   async #forward(message: McpMessage, open: Set<string | number>, signal: AbortSignal): Promise<void> {
     const isSubscription = message.method === 'subscriptions/listen';
-    for (let attempt = 0; ; attempt++) {
+    for (let attempt = 0, pauseMs = firstPauseMs; ; attempt++, pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
       try {
         const answer = await this.#send(message, signal);
+        if (isSubscription && answer.status === 200) pauseMs = firstPauseMs;
         if (answer.status === 404 && this.#isForgotten(message) && attempt < mostReopenings) {
           await drain(answer);
           await this.#reopen();
@@ -121,7 +122,7 @@ export class McpBridge {
       } catch (error) {
         // A subscription is only listening, so that it can be opened again as often as it takes.
         if (!isSubscription || signal.aborted) throw error;
-        await sleep(longestPauseMs, undefined, { signal });
+        await sleep(pauseMs, undefined, { signal });
       }
     }
   }

@@ -1,4 +1,5 @@
 import { renderEffect } from './approval-card.ts';
+import type { ShownMask } from './approval-card.ts';
 import { outputOf, statusOf } from './answer-json.ts';
 import type { CommandContext } from './command-context.ts';
 import { confirmEffect } from './confirm-effect.ts';
@@ -9,7 +10,7 @@ import { showAnswer } from './show-answer.ts';
 import { renderFields, renderTable } from './table.ts';
 import { makeVisible, makeVisibleLine } from './visible-text.ts';
 
-interface ShownPlan {
+export interface ShownPlan {
   readonly plan_id: string;
   readonly status: string;
   readonly agent: string;
@@ -22,13 +23,15 @@ interface ShownPlan {
   readonly note?: string;
 }
 
-interface ShownStep {
+export interface ShownStep {
   readonly tool: string;
   readonly arguments_json: string;
   readonly risk: string;
   readonly reason: string;
   readonly title?: string;
   readonly effect?: string;
+  readonly masked?: readonly ShownMask[];
+  readonly undoable?: boolean;
 }
 
 export interface PlanDecisionOptions {
@@ -96,7 +99,7 @@ async function lookFirst(id: string, context: CommandContext): Promise<number> {
   return 0;
 }
 
-function renderPlan(plan: ShownPlan, { terminal }: CommandContext): string[] {
+export function renderPlan(plan: ShownPlan, { terminal }: Pick<CommandContext, 'terminal'>): string[] {
   const { columns } = terminal;
   const isPending = plan.status === 'pending';
   const fields: [string, string][] = [
@@ -117,9 +120,10 @@ function renderPlan(plan: ShownPlan, { terminal }: CommandContext): string[] {
 }
 
 function renderStep(step: ShownStep, number: number, terminal: CommandContext['terminal']): string[] {
-  const { tool, title = '', reason, risk, effect = '', arguments_json: args } = step;
+  const { tool, title = '', reason, risk, effect = '', arguments_json: args, undoable } = step;
+  const undo = undoable === undefined ? '' : `; ${undoable ? 'can be undone' : 'cannot be undone'}`;
   return [
-    `${number}. ${makeVisibleLine(title === '' ? tool : `${tool}: ${title}`)}  (${makeVisibleLine(risk)})`,
+    `${number}. ${makeVisibleLine(title === '' ? tool : `${tool}: ${title}`)}  (${makeVisibleLine(risk)}${undo})`,
     ...(reason === '' ? [] : renderFields([['because', makeVisible(reason)]], terminal.columns)),
     ...renderEffect(effect === '' ? args : effect, terminal),
   ];

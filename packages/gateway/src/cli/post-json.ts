@@ -15,6 +15,8 @@ export interface Post {
   readonly message: object;
   /** Aborting closes the connection, by which the daemon cancels the call. */
   readonly signal?: AbortSignal;
+  /** W3C trace context. Absent: the daemon begins a trace. */
+  readonly traceparent?: string;
 }
 
 /** One unary Connect call with JSON. Rejects with CommandFailure, or with the error of a connection that never stood. */
@@ -68,7 +70,7 @@ async function exchange(post: Post): Promise<{ status: number; body: string }> {
 
 /** Sends the request and waits for the head of the answer. Rejects as `postJson` does. */
 export function openResponse(post: Post, contentType: string, body: Buffer): Promise<IncomingMessage> {
-  const { socketPath, path, credential, signal } = post;
+  const { socketPath, path, credential, signal, traceparent } = post;
   return new Promise((resolve, reject) => {
     let connected = false;
     const request = http.request({
@@ -81,6 +83,7 @@ export function openResponse(post: Post, contentType: string, body: Buffer): Pro
         'content-length': body.length,
         'connect-protocol-version': '1',
         authorization: `Bearer ${credential}`,
+        ...(traceparent === undefined ? {} : { traceparent }),
       },
       ...(signal === undefined ? {} : { signal }),
     });

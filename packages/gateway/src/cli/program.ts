@@ -160,6 +160,10 @@ function addAuditCommands(program: Command, start: Start): void {
       start(async (context) => (await import('./audit-tail.ts')).tailAudit(options, context)),
     );
   audit
+    .command('show <call-or-record>')
+    .description('show all that is on record about one call, or one record by its index')
+    .action((which: string) => start(async (context) => (await import('./audit-show.ts')).showAudit(which, context)));
+  audit
     .command('verify')
     .description('check that nothing in the log was changed, removed or added')
     .option('--checkpoint <file>', 'also compare with a checkpoint kept elsewhere')

@@ -35,6 +35,7 @@ function showKept(answer: ExecuteToolResponseJson, { terminal, commandName }: Co
 
 function showDenial(tool: string, denied: DeniedJson, { terminal }: CommandContext): void {
   const { note, paintNote, columns } = terminal;
+  const isPending = (denied.approval?.taskId ?? '') !== '' && denied.rationaleCode === 'APPROVAL_REQUIRED';
   const fields: [string, string][] = [
     ['rule', denied.ruleId ?? ''],
     ['code', denied.rationaleCode ?? ''],
@@ -43,9 +44,9 @@ function showDenial(tool: string, denied: DeniedJson, { terminal }: CommandConte
     ...(denied.violations ?? [])
       .filter(({ message = '' }) => !denied.message?.includes(message))
       .map(({ field = '', message = '' }): [string, string] => ['', field === '' ? message : `${field}: ${message}`]),
+    ['decide', isPending ? (denied.approval?.link ?? '') : ''],
     ['remedy', denied.remedy ?? ''],
   ];
-  const isPending = (denied.approval?.taskId ?? '') !== '' && denied.rationaleCode === 'APPROVAL_REQUIRED';
   const heading = isPending ? paintNote('yellow', 'Waits for a person') : paintNote('red', 'Denied');
   note(`${heading}  ${makeVisibleLine(tool)}`);
   note(

@@ -36,6 +36,7 @@ export function statusToJson(status: GetStatusResponseJson): object {
     calls_in_flight: status.callsInFlight ?? 0,
     log_size: toNumber(status.logSize),
     checkpoint_size: toNumber(status.checkpointSize),
+    warnings: status.warnings ?? [],
   };
 }
 
@@ -58,6 +59,7 @@ function renderStatus(status: GetStatusResponseJson, { terminal }: CommandContex
     ['log', `${logSize} records, ${toNumber(status.checkpointSize)} of them signed`],
     ['home', status.home ?? ''],
     ['install', withReason(status.install, status.installMeaning)],
+    ...(status.warnings ?? []).map((warning): [string, string] => ['look at', warning]),
   ];
   return [
     `Sallyport ${makeVisibleLine(version)}  ${state}`,

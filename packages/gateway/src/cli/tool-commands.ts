@@ -43,6 +43,13 @@ function addCallingCommands(tool: Command, start: Start): void {
     .option('--request-id <id>', 'an id of your own, echoed in the answer')
     .option('--task-id <id>', 'kept in the record and the answer')
     .option('--correlation-id <id>', 'kept in the record and the answer')
+    .option(
+      '--wait [seconds]',
+      'wait for a person to decide, where one has to; without a number, up to 10 minutes',
+      parseCount,
+    )
+    .option('--confirm-token <token>', 'consent that was given beforehand, or for a plan')
+    .option('--trace <trace-id>', 'make the call in this trace; a confirm token names its own')
     .action((name: string, pairs: string[], options: InvokeOptions) =>
       start(async (context) => (await import('./tool-invoke.ts')).invokeTool(name, pairs, options, context)),
     );

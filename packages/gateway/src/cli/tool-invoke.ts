@@ -1,8 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { CallProgress } from './call-progress.ts';
 import type { CommandContext } from './command-context.ts';
 import { confirmEffect } from './confirm-effect.ts';
-import type { DaemonClient } from './daemon-client.ts';
-import { declined, exitCodeInterrupted } from './failure.ts';
+import type { DaemonClient, FollowOptions } from './daemon-client.ts';
+import { declined, exitCodeInterrupted, usageFailure } from './failure.ts';
 import { readInput } from './read-input.ts';
 import { showAnswer } from './show-answer.ts';
 import type { ExecuteToolRequestJson, ExecuteToolResponseJson, ProgressJson } from './wire-json.ts';
@@ -15,7 +16,14 @@ export interface InvokeOptions {
   readonly requestId?: string;
   readonly taskId?: string;
   readonly correlationId?: string;
+  /** For how many seconds to wait for a person. `true`: as long as the gate lets one wait. */
+  readonly wait?: number | true;
+  readonly confirmToken?: string;
+  readonly trace?: string;
 }
+
+/** Longer than any request waits; the gate ends the wait. */
+const longestWaitSeconds = 600;
 
 export async function invokeTool(
   name: string,
@@ -23,7 +31,7 @@ export async function invokeTool(
   options: InvokeOptions,
   context: CommandContext,
 ): Promise<number> {
-  const { input, inputFile, taskId, correlationId, ...rest } = options;
+  const { input, inputFile, taskId, correlationId, wait, trace, ...rest } = options;
   const request: ExecuteToolRequestJson = {
     ...rest,
     name,
@@ -33,8 +41,28 @@ export async function invokeTool(
       ...(inputFile === undefined ? {} : { inputFile }),
     }),
     context: { ...(taskId === undefined ? {} : { taskId }), ...(correlationId === undefined ? {} : { correlationId }) },
+    ...(wait === undefined ? {} : { waitMs: (wait === true ? longestWaitSeconds : wait) * 1000 }),
   };
-  return showAnswer(await runCall(request, context), context);
+  const traceId = trace ?? traceOf(options.confirmToken);
+  const inTrace = traceId === undefined ? {} : { traceparent: traceparentOf(traceId) };
+  return showAnswer(await runCall(request, context, inTrace), context);
+}
+
+/** A confirm token is good in one trace, which it names. */
+function traceOf(confirmToken: string | undefined): string | undefined {
+  try {
+    const [, , body = ''] = (confirmToken ?? '').split('.');
+    const { traceId } = JSON.parse(Buffer.from(body, 'base64url').toString()) as { traceId?: unknown };
+    return typeof traceId === 'string' && /^[0-9a-f]{32}$/.test(traceId) ? traceId : undefined;
+  } catch {
+    // No token of a gate: the gate will say so.
+    return undefined;
+  }
+}
+
+function traceparentOf(traceId: string): string {
+  if (!/^[0-9a-f]{32}$/.test(traceId)) throw usageFailure('A trace is named by 32 hexadecimal digits.');
+  return `00-${traceId}-${randomBytes(8).toString('hex')}-01`;
 }
 
 export interface CallOptions {
@@ -42,17 +70,19 @@ export interface CallOptions {
   readonly consent?: 'agreed';
   /** Hears what is shown while the call runs. */
   readonly onProgress?: (news: ProgressJson) => void;
+  /** W3C trace context. Absent: a trace of its own. */
+  readonly traceparent?: string;
 }
 
 /** Runs one call. Asks the person at the terminal where the call needs their consent. Ctrl-C cancels it. */
 export async function runCall(
   request: ExecuteToolRequestJson,
   context: CommandContext,
-  { consent, onProgress = () => undefined }: CallOptions = {},
+  { consent, onProgress = () => undefined, ...post }: CallOptions = {},
 ): Promise<ExecuteToolResponseJson> {
   const client = context.openClient();
   const mayAsk = context.terminal.interactive && !context.json;
-  const execute = (call: ExecuteToolRequestJson) => executeCancellably(call, client, context, onProgress);
+  const execute = (call: ExecuteToolRequestJson) => executeCancellably(call, client, context, { onProgress, ...post });
   let answer = await execute(request);
   if (client.role !== 'operator' || !(mayAsk || consent === 'agreed')) return answer;
   // The effect can change while it is being read; then the new one is shown and asked about.
@@ -71,7 +101,7 @@ async function executeCancellably(
   request: ExecuteToolRequestJson,
   client: DaemonClient,
   context: CommandContext,
-  onProgress: (news: ProgressJson) => void,
+  { onProgress, ...post }: Pick<FollowOptions, 'onProgress' | 'traceparent'>,
 ): Promise<ExecuteToolResponseJson> {
   const cancel = new AbortController();
   const onInterrupt = (): void => {
@@ -81,9 +111,14 @@ async function executeCancellably(
   process.on('SIGINT', onInterrupt);
   try {
     using progress = new CallProgress(request.name ?? '', context);
-    return await client.followTool(request, cancel.signal, (news) => {
-      progress.hear(news);
-      onProgress(news);
+    return await client.followTool(request, {
+      ...post,
+      signal: cancel.signal,
+      onProgress: (news) => {
+        progress.hear(news);
+        onProgress(news);
+      },
+      onPending: (need) => progress.hearPending(need),
     });
   } finally {
     process.off('SIGINT', onInterrupt);

@@ -22,6 +22,7 @@ type ValueJson<Value> = Value extends bigint
 
 export type ExecuteToolRequestJson = WireJson<contract.ExecuteToolRequest>;
 export type ProgressJson = WireJson<contract.Progress>;
+export type ApprovalNeedJson = WireJson<contract.ApprovalNeed>;
 export type DeniedJson = WireJson<contract.Denied>;
 export type ToolDescriptorJson = WireJson<contract.ToolDescriptor>;
 export type ListAvailableToolsRequestJson = WireJson<contract.ListAvailableToolsRequest>;

@@ -1,5 +1,7 @@
 import type { JsonObject } from '@sallyport/contract';
+import type { Abuse } from '../../model/abuse.ts';
 import type { ApprovalTask, Plan } from '../../model/approval.ts';
+import type { PlanNews } from '../approval-watch.ts';
 import { makeVisibleLine } from '../visible-text.ts';
 import type { NoticeEvent } from './notification-settings.ts';
 
@@ -44,7 +46,7 @@ export function noticeOfTask(event: NoticeEvent, task: ApprovalTask, link: strin
   };
 }
 
-export function noticeOfPlan(event: 'pending' | 'decided', plan: Plan, link: string): Notice {
+export function noticeOfPlan(event: PlanNews['kind'], plan: Plan, link: string): Notice {
   return {
     id: `${plan.id}.${event}`,
     event,
@@ -61,6 +63,33 @@ export function noticeOfPlan(event: 'pending' | 'decided', plan: Plan, link: str
       ...(plan.decidedBy === undefined ? {} : { decided_by: plan.decidedBy }),
       created_at: new Date(plan.createdAtMs).toISOString(),
       expires_at: new Date(plan.expiresAtMs).toISOString(),
+      link,
+    },
+  };
+}
+
+/** `senior`: whom it is for. Undefined: the directors. */
+export function noticeOfAbuse(abuse: Abuse, senior: string | undefined, link: string, nowMs: number): Notice {
+  const { kind, sessionId, tool, rule, refusals } = abuse;
+  const agent = clip(abuse.agent);
+  const isOver = kind === 'session_quarantined';
+  return {
+    id: `${sessionId}.${kind}.${nowMs}`,
+    event: 'abuse',
+    title: isOver ? `${agent} was put into quarantine` : `${agent} goes on against its limits`,
+    text: isOver
+      ? `Its session broke the rules too often; the last call was to ${clip(tool)}.`
+      : `${refusals} calls were refused within ten minutes, the last one to ${clip(tool)}.`,
+    untilMs: nowMs + 3_600_000,
+    body: {
+      type: `abuse.${kind}`,
+      session_id: sessionId,
+      agent,
+      tool: clip(tool),
+      rule: clip(rule),
+      ...(isOver ? {} : { refusals }),
+      for: senior ?? 'directors',
+      created_at: new Date(nowMs).toISOString(),
       link,
     },
   };

@@ -7,7 +7,7 @@ import { ConfigError } from '../../model/fault.ts';
 
 export const notificationKeys = ['version', 'console_url', 'webhook', 'desktop'] as const;
 export const webhookKeys = ['url', 'secret', 'events'] as const;
-export const noticeEvents = ['pending', 'reminder', 'decided', 'expired'] as const;
+export const noticeEvents = ['pending', 'reminder', 'decided', 'expired', 'abuse'] as const;
 export type NoticeEvent = (typeof noticeEvents)[number];
 
 /** How people hear that something waits for them, besides the console. */
@@ -27,7 +27,7 @@ export interface WebhookSettings {
 }
 
 const nobody: NotificationSettings = { desktop: false };
-const whenAsked: readonly NoticeEvent[] = ['pending', 'reminder'];
+const whenNeeded: readonly NoticeEvent[] = ['pending', 'reminder', 'abuse'];
 
 /**
  * Reads notifications.yaml. It stands beside the rules and is none of them: whom to tell decides nothing, so a change
@@ -62,7 +62,7 @@ function readWebhook(node: Node, reader: YamlReader): WebhookSettings | undefine
   const secret = fields?.secret && reader.readString(fields.secret, 'secret', 128);
   const events =
     fields?.events === undefined
-      ? whenAsked
+      ? whenNeeded
       : reader.readItems(fields.events, 'events', (item) => reader.readOneOf(item, 'an event', noticeEvents));
   return url === undefined || secret === undefined || events === undefined ? undefined : { url, secret, events };
 }

@@ -1,7 +1,8 @@
+import type { Abuse } from '../../model/abuse.ts';
 import type { ApprovalTask } from '../../model/approval.ts';
 import type { ApprovalNews, ApprovalWatch, PlanWatch } from '../approval-watch.ts';
 import { showOnDesktop } from './desktop-notice.ts';
-import { noticeOfPlan, noticeOfTask } from './notice.ts';
+import { noticeOfAbuse, noticeOfPlan, noticeOfTask } from './notice.ts';
 import type { Notice } from './notice.ts';
 import type { NotificationSettings } from './notification-settings.ts';
 import { Webhook } from './webhook.ts';
@@ -19,28 +20,20 @@ export interface NotificationParts {
 /** Tells people what waits for them. Listens only; nothing waits for it, and its failures are only logged. */
 export class PeopleNotifier {
   readonly #parts: NotificationParts;
-  readonly #webhook: Webhook | undefined;
+  #settings: NotificationSettings;
+  #webhook: Webhook | undefined;
   readonly #stops: readonly (() => void)[];
   /** Tasks that wait. */
   readonly #told = new Set<string>();
 
   constructor(parts: NotificationParts) {
     this.#parts = parts;
-    const { settings, watch, plans, readSecret, onFailure } = parts;
-    const { webhook } = settings;
-    this.#webhook =
-      webhook &&
-      new Webhook({
-        url: webhook.url,
-        readSecret: () => readSecret(webhook.secret),
-        onFailure: (notice, error) => onFailure('webhook_failed', { notice: notice.id, error }),
-      });
+    const { settings, watch, plans } = parts;
+    this.#settings = settings;
+    this.#webhook = this.#openWebhook();
     this.#stops = [
       watch.listen((news) => this.#hearTask(news)),
-      plans.listen(({ kind, plan }) => {
-        const event = kind === 'proposed' ? 'pending' : 'decided';
-        this.#tell(noticeOfPlan(event, plan, this.#link('plans', plan.id)));
-      }),
+      plans.listen(({ kind, plan }) => this.#tell(noticeOfPlan(kind, plan, this.#link('plans', plan.id)))),
     ];
   }
 
@@ -50,6 +43,19 @@ export class PeopleNotifier {
       this.#told.add(task.id);
       this.#send(noticeOfTask('pending', task, this.#link('approvals', task.id)));
     }
+  }
+
+  /** From now on people hear it in another way. What still waits is told again, because they may not have heard it. */
+  change(settings: NotificationSettings, pending: readonly ApprovalTask[]): void {
+    void this.#webhook?.close();
+    this.#settings = settings;
+    this.#webhook = this.#openWebhook();
+    this.repeat(pending);
+  }
+
+  /** `senior`: whom it is for. Undefined: the directors. */
+  tellAbuse(abuse: Abuse, senior: string | undefined): void {
+    this.#tell(noticeOfAbuse(abuse, senior, this.#link('sessions', abuse.sessionId), Date.now()));
   }
 
   async close(): Promise<void> {
@@ -69,18 +75,29 @@ export class PeopleNotifier {
   }
 
   #tell(notice: Notice): void {
-    const { settings, onFailure } = this.#parts;
+    const { onFailure } = this.#parts;
     this.#send(notice);
-    const isAsked = notice.event === 'pending' || notice.event === 'reminder';
-    if (settings.desktop && isAsked) showOnDesktop(notice, (error) => onFailure('desktop_notice_failed', { error }));
+    const isUrgent = ['pending', 'reminder', 'abuse'].includes(notice.event);
+    if (this.#settings.desktop && isUrgent)
+      showOnDesktop(notice, (error) => onFailure('desktop_notice_failed', { error }));
   }
 
   #send(notice: Notice): void {
-    if (this.#parts.settings.webhook?.events.includes(notice.event)) this.#webhook?.send(notice);
+    if (this.#settings.webhook?.events.includes(notice.event)) this.#webhook?.send(notice);
   }
 
-  #link(what: 'approvals' | 'plans', id: string): string {
-    const { settings, address } = this.#parts;
-    return `${settings.consoleUrl ?? address()}/#/${what}/${id}`;
+  #link(what: 'approvals' | 'plans' | 'sessions', id: string): string {
+    return `${this.#settings.consoleUrl ?? this.#parts.address()}/#/${what}/${id}`;
+  }
+
+  #openWebhook(): Webhook | undefined {
+    const { readSecret, onFailure } = this.#parts;
+    const { webhook } = this.#settings;
+    if (webhook === undefined) return undefined;
+    return new Webhook({
+      url: webhook.url,
+      readSecret: () => readSecret(webhook.secret),
+      onFailure: (notice, error) => onFailure('webhook_failed', { notice: notice.id, error }),
+    });
   }
 }

@@ -2,6 +2,7 @@ import type { ApprovalWatch, PlanWatch } from '../../approvals/approval-watch.ts
 import type { ConfirmTokens } from '../../approvals/confirm-tokens.ts';
 import type { Decidable, MayDecide } from '../../approvals/may-decide.ts';
 import type { Rehearse } from '../../approvals/rehearsal.ts';
+import type { UnmaskedSecrets } from '../../approvals/unmasked-secrets.ts';
 import type { ApproverRole } from '../../model/approval.ts';
 import { refuse } from '../../model/refusal.ts';
 import type { Mode, Session } from '../../model/session.ts';
@@ -22,6 +23,8 @@ export interface ApprovalToolParts {
   /** Under which rules and in which mode things are decided now. */
   readonly circumstances: () => { readonly rulesHash: string; readonly mode: Mode };
   readonly rehearse: Rehearse;
+  /** What the marks in requests that wait stand for. */
+  readonly unmasked: UnmaskedSecrets;
   /** Takes secrets out of what an agent wrote. */
   readonly redact: (text: string) => string;
   /** Durable when it returns. */

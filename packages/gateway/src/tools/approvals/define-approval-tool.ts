@@ -3,6 +3,10 @@ import { modes } from '../../model/session.ts';
 import type { Effect, Tool, ToolContext, ToolDefinition } from '../../model/tool.ts';
 
 interface ApprovalToolOptions<Arguments> extends Pick<ToolDefinition, 'name' | 'description' | 'mutates'> {
+  /** Absent: medium for what changes something, low for the rest. */
+  readonly risk?: ToolDefinition['risk'];
+  /** Absent: never. */
+  readonly confirmation?: ToolDefinition['confirmation'];
   /** Absent: operators. */
   readonly audience?: ToolDefinition['audience'];
   readonly properties: JsonObject;
@@ -16,6 +20,7 @@ interface ApprovalToolOptions<Arguments> extends Pick<ToolDefinition, 'name' | '
 /** A tool about decisions: of the gate itself, so it touches nothing outside. */
 export function defineApprovalTool<Arguments>(options: ApprovalToolOptions<Arguments>): Tool<Arguments> {
   const { name, description, mutates, audience = 'operator', properties, required = [], output } = options;
+  const { risk = mutates ? 'medium' : 'low', confirmation = 'never' } = options;
   return {
     definition: {
       name,
@@ -26,8 +31,8 @@ export function defineApprovalTool<Arguments>(options: ApprovalToolOptions<Argum
       category: 'administration',
       inputSchema: { type: 'object', additionalProperties: false, required, properties },
       outputSchema: { type: 'object', ...output },
-      risk: mutates ? 'medium' : 'low',
-      confirmation: 'never',
+      risk,
+      confirmation,
       mutates,
       scopes: [],
       allowedModes: modes,

@@ -1,9 +1,18 @@
 import type { JsonObject } from '@sallyport/contract';
+import { markOf } from '../../approvals/mask-secrets.ts';
 import { showEffect } from '../../approvals/show-effect.ts';
 import { makeVisible, makeVisibleLine } from '../../approvals/visible-text.ts';
-import type { ApprovalTask, Plan, PlanStep, StandingApproval } from '../../model/approval.ts';
+import type { ApprovalTask, MaskedSecret, Plan, PlanStep, StandingApproval } from '../../model/approval.ts';
 
 const isoTime = (ms: number): string => new Date(ms).toISOString();
+
+/** How soon somebody should look: the more a call can do, the less it should wait for an answer without thought. */
+const priorities: Readonly<Record<ApprovalTask['risk'], string>> = {
+  low: 'low',
+  medium: 'normal',
+  high: 'high',
+  critical: 'urgent',
+};
 
 /** A task as people see it. Text that came from outside is safe to show. */
 export function describeTask(task: ApprovalTask): JsonObject {
@@ -15,6 +24,7 @@ export function describeTask(task: ApprovalTask): JsonObject {
     tool: task.tool,
     tool_version: task.toolVersion,
     risk: task.risk,
+    priority: priorities[task.risk],
     title: makeVisibleLine(task.title),
     undoable: task.undoable,
     rule_id: task.ruleId,
@@ -31,7 +41,25 @@ export function describeTask(task: ApprovalTask): JsonObject {
 
 /** The same with the effect, and the hash that a decision about it must name. */
 export function describeWholeTask(task: ApprovalTask): JsonObject {
-  return { ...describeTask(task), effect: showEffect(task.effect), effect_sha256: task.effectSha256 };
+  return {
+    ...describeTask(task),
+    ...(task.shownArguments === undefined ? {} : { arguments_json: makeVisible(task.shownArguments) }),
+    effect: showEffect(task.effect),
+    effect_sha256: task.effectSha256,
+    ...describeMasked(task.masked),
+  };
+}
+
+/** Which secrets have a mark in the text, for whoever wants to find or reveal them. */
+function describeMasked(masked: readonly MaskedSecret[] = []): JsonObject {
+  if (masked.length === 0) return {};
+  const described = masked.map((secret) => ({
+    number: secret.number,
+    mark: makeVisibleLine(markOf(secret)),
+    characters: secret.characters,
+    ...(secret.name === undefined ? {} : { name: makeVisibleLine(secret.name) }),
+  }));
+  return { masked: described };
 }
 
 export function describeStanding(standing: StandingApproval): JsonObject {
@@ -76,7 +104,14 @@ function describeStep(step: PlanStep, forPerson: boolean): JsonObject {
     arguments_json: makeVisible(step.shownArguments),
     risk: step.risk,
     reason: makeVisible(step.reason),
-    ...(forPerson ? { title: makeVisibleLine(step.title), effect: showEffect(step.effect) } : {}),
+    ...(forPerson
+      ? {
+          title: makeVisibleLine(step.title),
+          effect: showEffect(step.effect),
+          ...describeMasked(step.masked),
+          undoable: step.undoable ?? false,
+        }
+      : {}),
   };
 }
 

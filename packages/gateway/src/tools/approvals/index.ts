@@ -6,6 +6,7 @@ import { approvePlan, denyPlan } from './decide-plans.ts';
 import { proposePlan } from './propose-plan.ts';
 import { listApprovals, showApproval } from './read-approvals.ts';
 import { listPlans, showPlan } from './read-plans.ts';
+import { revealOfApproval, revealOfPlan } from './reveal-secrets.ts';
 import { listStanding, revokeStanding } from './standing-approvals.ts';
 
 /** People's decisions about calls, as governed calls of their own; and plans, which agents propose. */
@@ -15,6 +16,7 @@ export function approvalTools(parts: ApprovalToolParts): readonly AnyTool[] {
     showApproval(parts),
     approveApproval(parts),
     denyApproval(parts),
+    revealOfApproval(parts),
     listStanding(parts),
     revokeStanding(parts),
     proposePlan(parts),
@@ -22,6 +24,7 @@ export function approvalTools(parts: ApprovalToolParts): readonly AnyTool[] {
     showPlan(parts),
     approvePlan(parts),
     denyPlan(parts),
+    revealOfPlan(parts),
     issueToken(parts),
     revokeToken(parts),
     rotateKey(parts),

@@ -1,6 +1,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import type { JsonObject } from '@sallyport/contract';
 import type { Rehearsed } from '../../approvals/rehearsal.ts';
+import { stepSubject } from '../../approvals/unmasked-secrets.ts';
 import type { NewPlan, Plan, PlanStep } from '../../model/approval.ts';
 import { isRefusal, refuse } from '../../model/refusal.ts';
 import type { Refusal } from '../../model/refusal.ts';
@@ -79,7 +80,10 @@ export function proposePlan(parts: ApprovalToolParts): Tool<ProposeArguments> {
       const steps = (rehearsed as Rehearsed[]).map((step, at) => stepOf(step, redact(calls[at]?.reason ?? '')));
       const plan = pendingPlan(parts, session, { summary: redact(summary), traceId, steps });
       await store.proposePlan(plan);
-      plans.tell({ kind: 'proposed', plan });
+      (rehearsed as Rehearsed[]).forEach(({ secrets }, at) =>
+        parts.unmasked.keep(stepSubject(plan.id, at), secrets, plan.expiresAtMs),
+      );
+      plans.tell({ kind: 'pending', plan });
       return describePlan(plan, { nowMs: plan.createdAtMs, forPerson: false });
     },
     summarize: ({ calls }, { plan_id: id }) =>
@@ -125,8 +129,11 @@ function refuseTooMany({ store, limits }: ApprovalToolParts, session: Session): 
   );
 }
 
-function stepOf({ effect, ...step }: Rehearsed, reason: string): PlanStep {
-  return { ...step, title: effect.summary, effect: effect.detail, reason };
+/** Member by member: what the marks stand for is not among them. */
+function stepOf({ tool, callSha256, shownArguments, risk, effect, masked }: Rehearsed, reason: string): PlanStep {
+  const { summary: title, detail, undoable } = effect;
+  const marks = masked.length === 0 ? {} : { masked };
+  return { tool, callSha256, shownArguments, risk, title, effect: detail, ...marks, undoable, reason };
 }
 
 /** Which call the gates would stop, and why. Nobody is asked, and nothing is kept. */

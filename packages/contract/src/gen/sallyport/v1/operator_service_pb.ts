@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/operator_service.proto.
  */
 export const file_sallyport_v1_operator_service: GenFile = /*@__PURE__*/
-  fileDesc("CiNzYWxseXBvcnQvdjEvb3BlcmF0b3Jfc2VydmljZS5wcm90bxIMc2FsbHlwb3J0LnYxIhIKEEdldFN0YXR1c1JlcXVlc3QizQMKEUdldFN0YXR1c1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDcGlkGAIgASgNEhEKCXVwdGltZV9tcxgDIAEoBBIMCgRtb2RlGAQgASgJEg8KB2luc3RhbGwYBSABKAkSFwoPaW5zdGFsbF9tZWFuaW5nGAYgASgJEgwKBGhvbWUYByABKAkSEQoJd29ya3NwYWNlGAggASgJEhgKEHdvcmtzcGFjZV9yZWFzb24YCSABKAkSDwoHYWRkcmVzcxgKIAEoCRIXCg9vcGVyYXRvcl9zb2NrZXQYCyABKAkSFAoMYWdlbnRfc29ja2V0GAwgASgJEhIKCnJ1bGVzX2hhc2gYDSABKAkSFAoMcnVsZXNfZm9sZGVyGA4gASgJEhIKCnJ1bGVfY291bnQYDyABKA0SEAoIbG9nX3NpemUYECABKAQSFwoPY2hlY2twb2ludF9zaXplGBEgASgEEhcKD2NhbGxzX2luX2ZsaWdodBgSIAEoDRIOCgZoZWFsdGgYEyABKAkSFQoNaGVhbHRoX3JlYXNvbhgUIAEoCRISCgp0b29sX2NvdW50GBUgASgNEhcKD2FjdGl2ZV9zZXNzaW9ucxgWIAEoDSINCgtTdG9wUmVxdWVzdCIOCgxTdG9wUmVzcG9uc2UiQAoQUmVhZEF1ZGl0UmVxdWVzdBIMCgRmcm9tGAEgASgDEg0KBWxpbWl0GAIgASgNEg8KB3dhaXRfbXMYAyABKA0iIQoRV2F0Y2hBdWRpdFJlcXVlc3QSDAoEZnJvbRgBIAEoAyJAChJXYXRjaEF1ZGl0UmVzcG9uc2USKgoHcmVjb3JkcxgBIAMoCzIZLnNhbGx5cG9ydC52MS5BdWRpdFJlY29yZCIUChJWZXJpZnlBdWRpdFJlcXVlc3QiYQoTVmVyaWZ5QXVkaXRSZXNwb25zZRIOCgZpbnRhY3QYASABKAgSDwoHcmVjb3JkcxgCIAEoBBIXCg9jaGVja3BvaW50X3NpemUYAyABKAQSEAoIcHJvYmxlbXMYBCADKAkiUQoRUmVhZEF1ZGl0UmVzcG9uc2USKgoHcmVjb3JkcxgBIAMoCzIZLnNhbGx5cG9ydC52MS5BdWRpdFJlY29yZBIQCghsb2dfc2l6ZRgCIAEoBCKtAQoLQXVkaXRSZWNvcmQSDQoFaW5kZXgYASABKAQSEQoJbGVhZl9oYXNoGAIgASgJEgwKBGtpbmQYAyABKAkSDgoGcmVzdWx0GAQgASgJEg8KB3RpbWVfbXMYBSABKAQSDwoHY2FsbF9pZBgGIAEoCRISCgpzZXNzaW9uX2lkGAcgASgJEhIKCnJ1bGVzX2hhc2gYCCABKAkSFAoMcGF5bG9hZF9qc29uGAkgASgJMpMDCg9PcGVyYXRvclNlcnZpY2USTAoJR2V0U3RhdHVzEh4uc2FsbHlwb3J0LnYxLkdldFN0YXR1c1JlcXVlc3QaHy5zYWxseXBvcnQudjEuR2V0U3RhdHVzUmVzcG9uc2USPQoEU3RvcBIZLnNhbGx5cG9ydC52MS5TdG9wUmVxdWVzdBoaLnNhbGx5cG9ydC52MS5TdG9wUmVzcG9uc2USTAoJUmVhZEF1ZGl0Eh4uc2FsbHlwb3J0LnYxLlJlYWRBdWRpdFJlcXVlc3QaHy5zYWxseXBvcnQudjEuUmVhZEF1ZGl0UmVzcG9uc2USUQoKV2F0Y2hBdWRpdBIfLnNhbGx5cG9ydC52MS5XYXRjaEF1ZGl0UmVxdWVzdBogLnNhbGx5cG9ydC52MS5XYXRjaEF1ZGl0UmVzcG9uc2UwARJSCgtWZXJpZnlBdWRpdBIgLnNhbGx5cG9ydC52MS5WZXJpZnlBdWRpdFJlcXVlc3QaIS5zYWxseXBvcnQudjEuVmVyaWZ5QXVkaXRSZXNwb25zZWIGcHJvdG8z");
+  fileDesc("CiNzYWxseXBvcnQvdjEvb3BlcmF0b3Jfc2VydmljZS5wcm90bxIMc2FsbHlwb3J0LnYxIhIKEEdldFN0YXR1c1JlcXVlc3Qi3wMKEUdldFN0YXR1c1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDcGlkGAIgASgNEhEKCXVwdGltZV9tcxgDIAEoBBIMCgRtb2RlGAQgASgJEg8KB2luc3RhbGwYBSABKAkSFwoPaW5zdGFsbF9tZWFuaW5nGAYgASgJEgwKBGhvbWUYByABKAkSEQoJd29ya3NwYWNlGAggASgJEhgKEHdvcmtzcGFjZV9yZWFzb24YCSABKAkSDwoHYWRkcmVzcxgKIAEoCRIXCg9vcGVyYXRvcl9zb2NrZXQYCyABKAkSFAoMYWdlbnRfc29ja2V0GAwgASgJEhIKCnJ1bGVzX2hhc2gYDSABKAkSFAoMcnVsZXNfZm9sZGVyGA4gASgJEhIKCnJ1bGVfY291bnQYDyABKA0SEAoIbG9nX3NpemUYECABKAQSFwoPY2hlY2twb2ludF9zaXplGBEgASgEEhcKD2NhbGxzX2luX2ZsaWdodBgSIAEoDRIOCgZoZWFsdGgYEyABKAkSFQoNaGVhbHRoX3JlYXNvbhgUIAEoCRISCgp0b29sX2NvdW50GBUgASgNEhcKD2FjdGl2ZV9zZXNzaW9ucxgWIAEoDRIQCgh3YXJuaW5ncxgXIAMoCSINCgtTdG9wUmVxdWVzdCIOCgxTdG9wUmVzcG9uc2UiQAoQUmVhZEF1ZGl0UmVxdWVzdBIMCgRmcm9tGAEgASgDEg0KBWxpbWl0GAIgASgNEg8KB3dhaXRfbXMYAyABKA0iIQoRV2F0Y2hBdWRpdFJlcXVlc3QSDAoEZnJvbRgBIAEoAyJAChJXYXRjaEF1ZGl0UmVzcG9uc2USKgoHcmVjb3JkcxgBIAMoCzIZLnNhbGx5cG9ydC52MS5BdWRpdFJlY29yZCIgCg9HZXRVc2FnZVJlcXVlc3QSDQoFaG91cnMYASABKA0irgEKEEdldFVzYWdlUmVzcG9uc2USDwoHZnJvbV9tcxgBIAEoBBIPCgdzbG90X21zGAIgASgEEg0KBXNsb3RzGAMgASgNEiQKBXRvb2xzGAQgAygLMhUuc2FsbHlwb3J0LnYxLlRvb2xVc2USFwoPY291bnRlZF9mcm9tX21zGAUgASgEEioKB3JlcG9ydHMYBiADKAsyGS5zYWxseXBvcnQudjEuQWJ1c2VSZXBvcnQibQoLQWJ1c2VSZXBvcnQSDQoFaW5kZXgYASABKAQSDwoHdGltZV9tcxgCIAEoBBINCgVldmVudBgDIAEoCRINCgVhZ2VudBgEIAEoCRIMCgR0b29sGAUgASgJEhIKCnNlc3Npb25faWQYBiABKAkiWQoHVG9vbFVzZRIMCgR0b29sGAEgASgJEhEKCXN1Y2NlZWRlZBgCIAMoDRIOCgZkZW5pZWQYAyADKA0SDQoFYXNrZWQYBCADKA0SDgoGZmFpbGVkGAUgAygNIhQKElZlcmlmeUF1ZGl0UmVxdWVzdCJhChNWZXJpZnlBdWRpdFJlc3BvbnNlEg4KBmludGFjdBgBIAEoCBIPCgdyZWNvcmRzGAIgASgEEhcKD2NoZWNrcG9pbnRfc2l6ZRgDIAEoBBIQCghwcm9ibGVtcxgEIAMoCSJRChFSZWFkQXVkaXRSZXNwb25zZRIqCgdyZWNvcmRzGAEgAygLMhkuc2FsbHlwb3J0LnYxLkF1ZGl0UmVjb3JkEhAKCGxvZ19zaXplGAIgASgEIq0BCgtBdWRpdFJlY29yZBINCgVpbmRleBgBIAEoBBIRCglsZWFmX2hhc2gYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZyZXN1bHQYBCABKAkSDwoHdGltZV9tcxgFIAEoBBIPCgdjYWxsX2lkGAYgASgJEhIKCnNlc3Npb25faWQYByABKAkSEgoKcnVsZXNfaGFzaBgIIAEoCRIUCgxwYXlsb2FkX2pzb24YCSABKAky3gMKD09wZXJhdG9yU2VydmljZRJMCglHZXRTdGF0dXMSHi5zYWxseXBvcnQudjEuR2V0U3RhdHVzUmVxdWVzdBofLnNhbGx5cG9ydC52MS5HZXRTdGF0dXNSZXNwb25zZRI9CgRTdG9wEhkuc2FsbHlwb3J0LnYxLlN0b3BSZXF1ZXN0Ghouc2FsbHlwb3J0LnYxLlN0b3BSZXNwb25zZRJMCglSZWFkQXVkaXQSHi5zYWxseXBvcnQudjEuUmVhZEF1ZGl0UmVxdWVzdBofLnNhbGx5cG9ydC52MS5SZWFkQXVkaXRSZXNwb25zZRJRCgpXYXRjaEF1ZGl0Eh8uc2FsbHlwb3J0LnYxLldhdGNoQXVkaXRSZXF1ZXN0GiAuc2FsbHlwb3J0LnYxLldhdGNoQXVkaXRSZXNwb25zZTABElIKC1ZlcmlmeUF1ZGl0EiAuc2FsbHlwb3J0LnYxLlZlcmlmeUF1ZGl0UmVxdWVzdBohLnNhbGx5cG9ydC52MS5WZXJpZnlBdWRpdFJlc3BvbnNlEkkKCEdldFVzYWdlEh0uc2FsbHlwb3J0LnYxLkdldFVzYWdlUmVxdWVzdBoeLnNhbGx5cG9ydC52MS5HZXRVc2FnZVJlc3BvbnNlYgZwcm90bzM");
 
 /**
  * @generated from message sallyport.v1.GetStatusRequest
@@ -144,6 +144,13 @@ export type GetStatusResponse = Message<"sallyport.v1.GetStatusResponse"> & {
    * @generated from field: uint32 active_sessions = 22;
    */
   activeSessions: number;
+
+  /**
+   * What an operator should look at although the daemon serves, one sentence each.
+   *
+   * @generated from field: repeated string warnings = 23;
+   */
+  warnings: string[];
 };
 
 /**
@@ -249,6 +256,170 @@ export const WatchAuditResponseSchema: GenMessage<WatchAuditResponse> = /*@__PUR
   messageDesc(file_sallyport_v1_operator_service, 6);
 
 /**
+ * @generated from message sallyport.v1.GetUsageRequest
+ */
+export type GetUsageRequest = Message<"sallyport.v1.GetUsageRequest"> & {
+  /**
+   * How far to look back: 1 to 24.
+   *
+   * @generated from field: uint32 hours = 1;
+   */
+  hours: number;
+};
+
+/**
+ * Describes the message sallyport.v1.GetUsageRequest.
+ * Use `create(GetUsageRequestSchema)` to create a new message.
+ */
+export const GetUsageRequestSchema: GenMessage<GetUsageRequest> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_operator_service, 7);
+
+/**
+ * @generated from message sallyport.v1.GetUsageResponse
+ */
+export type GetUsageResponse = Message<"sallyport.v1.GetUsageResponse"> & {
+  /**
+   * Of the first slot.
+   *
+   * @generated from field: uint64 from_ms = 1;
+   */
+  fromMs: bigint;
+
+  /**
+   * @generated from field: uint64 slot_ms = 2;
+   */
+  slotMs: bigint;
+
+  /**
+   * @generated from field: uint32 slots = 3;
+   */
+  slots: number;
+
+  /**
+   * Those with most calls first.
+   *
+   * @generated from field: repeated sallyport.v1.ToolUse tools = 4;
+   */
+  tools: ToolUse[];
+
+  /**
+   * When not 0, and later than from_ms: the log was too long to count all of it.
+   *
+   * @generated from field: uint64 counted_from_ms = 5;
+   */
+  countedFromMs: bigint;
+
+  /**
+   * What was reported about agents in this time, newest first.
+   *
+   * @generated from field: repeated sallyport.v1.AbuseReport reports = 6;
+   */
+  reports: AbuseReport[];
+};
+
+/**
+ * Describes the message sallyport.v1.GetUsageResponse.
+ * Use `create(GetUsageResponseSchema)` to create a new message.
+ */
+export const GetUsageResponseSchema: GenMessage<GetUsageResponse> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_operator_service, 8);
+
+/**
+ * An agent that went on against its limits, or was put into quarantine.
+ *
+ * @generated from message sallyport.v1.AbuseReport
+ */
+export type AbuseReport = Message<"sallyport.v1.AbuseReport"> & {
+  /**
+   * Of the record in the log.
+   *
+   * @generated from field: uint64 index = 1;
+   */
+  index: bigint;
+
+  /**
+   * @generated from field: uint64 time_ms = 2;
+   */
+  timeMs: bigint;
+
+  /**
+   * limits_ignored or quarantine_reported.
+   *
+   * @generated from field: string event = 3;
+   */
+  event: string;
+
+  /**
+   * @generated from field: string agent = 4;
+   */
+  agent: string;
+
+  /**
+   * Of its last call.
+   *
+   * @generated from field: string tool = 5;
+   */
+  tool: string;
+
+  /**
+   * @generated from field: string session_id = 6;
+   */
+  sessionId: string;
+};
+
+/**
+ * Describes the message sallyport.v1.AbuseReport.
+ * Use `create(AbuseReportSchema)` to create a new message.
+ */
+export const AbuseReportSchema: GenMessage<AbuseReport> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_operator_service, 9);
+
+/**
+ * The calls of one tool. Each list has one number a slot, oldest first.
+ *
+ * @generated from message sallyport.v1.ToolUse
+ */
+export type ToolUse = Message<"sallyport.v1.ToolUse"> & {
+  /**
+   * @generated from field: string tool = 1;
+   */
+  tool: string;
+
+  /**
+   * @generated from field: repeated uint32 succeeded = 2;
+   */
+  succeeded: number[];
+
+  /**
+   * A gate or a person said no.
+   *
+   * @generated from field: repeated uint32 denied = 3;
+   */
+  denied: number[];
+
+  /**
+   * Waited for a person.
+   *
+   * @generated from field: repeated uint32 asked = 4;
+   */
+  asked: number[];
+
+  /**
+   * Ran and failed, or nobody knows how it ended.
+   *
+   * @generated from field: repeated uint32 failed = 5;
+   */
+  failed: number[];
+};
+
+/**
+ * Describes the message sallyport.v1.ToolUse.
+ * Use `create(ToolUseSchema)` to create a new message.
+ */
+export const ToolUseSchema: GenMessage<ToolUse> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_operator_service, 10);
+
+/**
  * @generated from message sallyport.v1.VerifyAuditRequest
  */
 export type VerifyAuditRequest = Message<"sallyport.v1.VerifyAuditRequest"> & {
@@ -259,7 +430,7 @@ export type VerifyAuditRequest = Message<"sallyport.v1.VerifyAuditRequest"> & {
  * Use `create(VerifyAuditRequestSchema)` to create a new message.
  */
 export const VerifyAuditRequestSchema: GenMessage<VerifyAuditRequest> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 7);
+  messageDesc(file_sallyport_v1_operator_service, 11);
 
 /**
  * @generated from message sallyport.v1.VerifyAuditResponse
@@ -293,7 +464,7 @@ export type VerifyAuditResponse = Message<"sallyport.v1.VerifyAuditResponse"> & 
  * Use `create(VerifyAuditResponseSchema)` to create a new message.
  */
 export const VerifyAuditResponseSchema: GenMessage<VerifyAuditResponse> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 8);
+  messageDesc(file_sallyport_v1_operator_service, 12);
 
 /**
  * @generated from message sallyport.v1.ReadAuditResponse
@@ -315,7 +486,7 @@ export type ReadAuditResponse = Message<"sallyport.v1.ReadAuditResponse"> & {
  * Use `create(ReadAuditResponseSchema)` to create a new message.
  */
 export const ReadAuditResponseSchema: GenMessage<ReadAuditResponse> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 9);
+  messageDesc(file_sallyport_v1_operator_service, 13);
 
 /**
  * @generated from message sallyport.v1.AuditRecord
@@ -374,7 +545,7 @@ export type AuditRecord = Message<"sallyport.v1.AuditRecord"> & {
  * Use `create(AuditRecordSchema)` to create a new message.
  */
 export const AuditRecordSchema: GenMessage<AuditRecord> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 10);
+  messageDesc(file_sallyport_v1_operator_service, 14);
 
 /**
  * What an operator asks the daemon itself, on the operator socket or from the console. Everything that changes who may do
@@ -428,6 +599,16 @@ export const OperatorService: GenService<{
     methodKind: "unary";
     input: typeof VerifyAuditRequestSchema;
     output: typeof VerifyAuditResponseSchema;
+  },
+  /**
+   * How much each tool was used lately, counted from the log.
+   *
+   * @generated from rpc sallyport.v1.OperatorService.GetUsage
+   */
+  getUsage: {
+    methodKind: "unary";
+    input: typeof GetUsageRequestSchema;
+    output: typeof GetUsageResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_sallyport_v1_operator_service, 0);

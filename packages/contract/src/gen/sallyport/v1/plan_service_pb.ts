@@ -4,13 +4,15 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { MaskedSecret } from "./masked_secret_pb.ts";
+import { file_sallyport_v1_masked_secret } from "./masked_secret_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file sallyport/v1/plan_service.proto.
  */
 export const file_sallyport_v1_plan_service: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zYWxseXBvcnQvdjEvcGxhbl9zZXJ2aWNlLnByb3RvEgxzYWxseXBvcnQudjEicgoSUHJvcG9zZVBsYW5SZXF1ZXN0Eg8KB3N1bW1hcnkYASABKAkSKAoFY2FsbHMYAiADKAsyGS5zYWxseXBvcnQudjEuUGxhbm5lZENhbGwSEAoIdHJhY2VfaWQYAyABKAkSDwoHd2FpdF9tcxgEIAEoDSI/CgtQbGFubmVkQ2FsbBIMCgR0b29sGAEgASgJEhIKCmlucHV0X2pzb24YAiABKAkSDgoGcmVhc29uGAMgASgJIogCCgRQbGFuEgoKAmlkGAEgASgJEg4KBnN0YXR1cxgCIAEoCRINCgVhZ2VudBgDIAEoCRISCgpzZXNzaW9uX2lkGAQgASgJEhAKCHRyYWNlX2lkGAUgASgJEg8KB3N1bW1hcnkYBiABKAkSJQoFc3RlcHMYByADKAsyFi5zYWxseXBvcnQudjEuUGxhblN0ZXASFgoOYXBwcm92ZWRfc3RlcHMYCCADKA0SDwoHc3RhcnRlZBgJIAEoDRIVCg1jcmVhdGVkX2F0X21zGAogASgDEhUKDWV4cGlyZXNfYXRfbXMYCyABKAMSEgoKZGVjaWRlZF9ieRgMIAEoCRIMCgRub3RlGA0gASgJIn4KCFBsYW5TdGVwEgwKBHRvb2wYASABKAkSFgoOYXJndW1lbnRzX2pzb24YAiABKAkSDQoFdGl0bGUYAyABKAkSDgoGZWZmZWN0GAQgASgJEgwKBHJpc2sYBSABKAkSDgoGcmVhc29uGAYgASgJEg8KB3JlZnVzYWwYByABKAkiTgoTUHJvcG9zZVBsYW5SZXNwb25zZRIgCgRwbGFuGAEgASgLMhIuc2FsbHlwb3J0LnYxLlBsYW4SFQoNY29uZmlybV90b2tlbhgCIAEoCSIcCg5HZXRQbGFuUmVxdWVzdBIKCgJpZBgBIAEoCSJKCg9HZXRQbGFuUmVzcG9uc2USIAoEcGxhbhgBIAEoCzISLnNhbGx5cG9ydC52MS5QbGFuEhUKDWNvbmZpcm1fdG9rZW4YAiABKAkiIQoQTGlzdFBsYW5zUmVxdWVzdBINCgVsaW1pdBgBIAEoDSI2ChFMaXN0UGxhbnNSZXNwb25zZRIhCgVwbGFucxgBIAMoCzISLnNhbGx5cG9ydC52MS5QbGFuIkUKEURlY2lkZVBsYW5SZXF1ZXN0EgoKAmlkGAEgASgJEhYKDmFwcHJvdmVkX3N0ZXBzGAIgAygNEgwKBG5vdGUYAyABKAkiNgoSRGVjaWRlUGxhblJlc3BvbnNlEiAKBHBsYW4YASABKAsyEi5zYWxseXBvcnQudjEuUGxhbjLIAgoLUGxhblNlcnZpY2USUgoLUHJvcG9zZVBsYW4SIC5zYWxseXBvcnQudjEuUHJvcG9zZVBsYW5SZXF1ZXN0GiEuc2FsbHlwb3J0LnYxLlByb3Bvc2VQbGFuUmVzcG9uc2USRgoHR2V0UGxhbhIcLnNhbGx5cG9ydC52MS5HZXRQbGFuUmVxdWVzdBodLnNhbGx5cG9ydC52MS5HZXRQbGFuUmVzcG9uc2USTAoJTGlzdFBsYW5zEh4uc2FsbHlwb3J0LnYxLkxpc3RQbGFuc1JlcXVlc3QaHy5zYWxseXBvcnQudjEuTGlzdFBsYW5zUmVzcG9uc2USTwoKRGVjaWRlUGxhbhIfLnNhbGx5cG9ydC52MS5EZWNpZGVQbGFuUmVxdWVzdBogLnNhbGx5cG9ydC52MS5EZWNpZGVQbGFuUmVzcG9uc2ViBnByb3RvMw");
+  fileDesc("Ch9zYWxseXBvcnQvdjEvcGxhbl9zZXJ2aWNlLnByb3RvEgxzYWxseXBvcnQudjEicgoSUHJvcG9zZVBsYW5SZXF1ZXN0Eg8KB3N1bW1hcnkYASABKAkSKAoFY2FsbHMYAiADKAsyGS5zYWxseXBvcnQudjEuUGxhbm5lZENhbGwSEAoIdHJhY2VfaWQYAyABKAkSDwoHd2FpdF9tcxgEIAEoDSI/CgtQbGFubmVkQ2FsbBIMCgR0b29sGAEgASgJEhIKCmlucHV0X2pzb24YAiABKAkSDgoGcmVhc29uGAMgASgJIogCCgRQbGFuEgoKAmlkGAEgASgJEg4KBnN0YXR1cxgCIAEoCRINCgVhZ2VudBgDIAEoCRISCgpzZXNzaW9uX2lkGAQgASgJEhAKCHRyYWNlX2lkGAUgASgJEg8KB3N1bW1hcnkYBiABKAkSJQoFc3RlcHMYByADKAsyFi5zYWxseXBvcnQudjEuUGxhblN0ZXASFgoOYXBwcm92ZWRfc3RlcHMYCCADKA0SDwoHc3RhcnRlZBgJIAEoDRIVCg1jcmVhdGVkX2F0X21zGAogASgDEhUKDWV4cGlyZXNfYXRfbXMYCyABKAMSEgoKZGVjaWRlZF9ieRgMIAEoCRIMCgRub3RlGA0gASgJIrwBCghQbGFuU3RlcBIMCgR0b29sGAEgASgJEhYKDmFyZ3VtZW50c19qc29uGAIgASgJEg0KBXRpdGxlGAMgASgJEg4KBmVmZmVjdBgEIAEoCRIMCgRyaXNrGAUgASgJEg4KBnJlYXNvbhgGIAEoCRIPCgdyZWZ1c2FsGAcgASgJEioKBm1hc2tlZBgIIAMoCzIaLnNhbGx5cG9ydC52MS5NYXNrZWRTZWNyZXQSEAoIdW5kb2FibGUYCSABKAgiTgoTUHJvcG9zZVBsYW5SZXNwb25zZRIgCgRwbGFuGAEgASgLMhIuc2FsbHlwb3J0LnYxLlBsYW4SFQoNY29uZmlybV90b2tlbhgCIAEoCSIcCg5HZXRQbGFuUmVxdWVzdBIKCgJpZBgBIAEoCSJKCg9HZXRQbGFuUmVzcG9uc2USIAoEcGxhbhgBIAEoCzISLnNhbGx5cG9ydC52MS5QbGFuEhUKDWNvbmZpcm1fdG9rZW4YAiABKAkiIQoQTGlzdFBsYW5zUmVxdWVzdBINCgVsaW1pdBgBIAEoDSI2ChFMaXN0UGxhbnNSZXNwb25zZRIhCgVwbGFucxgBIAMoCzISLnNhbGx5cG9ydC52MS5QbGFuIkUKEURlY2lkZVBsYW5SZXF1ZXN0EgoKAmlkGAEgASgJEhYKDmFwcHJvdmVkX3N0ZXBzGAIgAygNEgwKBG5vdGUYAyABKAkiNgoSRGVjaWRlUGxhblJlc3BvbnNlEiAKBHBsYW4YASABKAsyEi5zYWxseXBvcnQudjEuUGxhbiITChFXYXRjaFBsYW5zUmVxdWVzdCJFChJXYXRjaFBsYW5zUmVzcG9uc2USDQoFZXZlbnQYASABKAkSIAoEcGxhbhgCIAEoCzISLnNhbGx5cG9ydC52MS5QbGFuMpsDCgtQbGFuU2VydmljZRJSCgtQcm9wb3NlUGxhbhIgLnNhbGx5cG9ydC52MS5Qcm9wb3NlUGxhblJlcXVlc3QaIS5zYWxseXBvcnQudjEuUHJvcG9zZVBsYW5SZXNwb25zZRJGCgdHZXRQbGFuEhwuc2FsbHlwb3J0LnYxLkdldFBsYW5SZXF1ZXN0Gh0uc2FsbHlwb3J0LnYxLkdldFBsYW5SZXNwb25zZRJMCglMaXN0UGxhbnMSHi5zYWxseXBvcnQudjEuTGlzdFBsYW5zUmVxdWVzdBofLnNhbGx5cG9ydC52MS5MaXN0UGxhbnNSZXNwb25zZRJPCgpEZWNpZGVQbGFuEh8uc2FsbHlwb3J0LnYxLkRlY2lkZVBsYW5SZXF1ZXN0GiAuc2FsbHlwb3J0LnYxLkRlY2lkZVBsYW5SZXNwb25zZRJRCgpXYXRjaFBsYW5zEh8uc2FsbHlwb3J0LnYxLldhdGNoUGxhbnNSZXF1ZXN0GiAuc2FsbHlwb3J0LnYxLldhdGNoUGxhbnNSZXNwb25zZTABYgZwcm90bzM", [file_sallyport_v1_masked_secret]);
 
 /**
  * @generated from message sallyport.v1.ProposePlanRequest
@@ -199,6 +201,20 @@ export type PlanStep = Message<"sallyport.v1.PlanStep"> & {
    * @generated from field: string refusal = 7;
    */
   refusal: string;
+
+  /**
+   * The secrets that have a mark in title and effect.
+   *
+   * @generated from field: repeated sallyport.v1.MaskedSecret masked = 8;
+   */
+  masked: MaskedSecret[];
+
+  /**
+   * For the person who decides, as title and effect.
+   *
+   * @generated from field: bool undoable = 9;
+   */
+  undoable: boolean;
 };
 
 /**
@@ -354,6 +370,43 @@ export const DecidePlanResponseSchema: GenMessage<DecidePlanResponse> = /*@__PUR
   messageDesc(file_sallyport_v1_plan_service, 10);
 
 /**
+ * @generated from message sallyport.v1.WatchPlansRequest
+ */
+export type WatchPlansRequest = Message<"sallyport.v1.WatchPlansRequest"> & {
+};
+
+/**
+ * Describes the message sallyport.v1.WatchPlansRequest.
+ * Use `create(WatchPlansRequestSchema)` to create a new message.
+ */
+export const WatchPlansRequestSchema: GenMessage<WatchPlansRequest> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_plan_service, 11);
+
+/**
+ * @generated from message sallyport.v1.WatchPlansResponse
+ */
+export type WatchPlansResponse = Message<"sallyport.v1.WatchPlansResponse"> & {
+  /**
+   * pending, decided or expired.
+   *
+   * @generated from field: string event = 1;
+   */
+  event: string;
+
+  /**
+   * @generated from field: sallyport.v1.Plan plan = 2;
+   */
+  plan?: Plan | undefined;
+};
+
+/**
+ * Describes the message sallyport.v1.WatchPlansResponse.
+ * Use `create(WatchPlansResponseSchema)` to create a new message.
+ */
+export const WatchPlansResponseSchema: GenMessage<WatchPlansResponse> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_plan_service, 12);
+
+/**
  * An agent shows several calls before it makes any of them; a person approves all or some; one token covers exactly
  * those, in their order.
  *
@@ -397,6 +450,16 @@ export const PlanService: GenService<{
     methodKind: "unary";
     input: typeof DecidePlanRequestSchema;
     output: typeof DecidePlanResponseSchema;
+  },
+  /**
+   * By an operator: what is pending now, whole, and then whatever happens.
+   *
+   * @generated from rpc sallyport.v1.PlanService.WatchPlans
+   */
+  watchPlans: {
+    methodKind: "server_streaming";
+    input: typeof WatchPlansRequestSchema;
+    output: typeof WatchPlansResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_sallyport_v1_plan_service, 0);

@@ -1,0 +1,138 @@
+import type { JsonObject } from '@sallyport/contract';
+import { stepSubject } from '../../approvals/unmasked-secrets.ts';
+import type { MaskedSecret } from '../../model/approval.ts';
+import type { Session } from '../../model/session.ts';
+import { ToolFailure } from '../../model/tool.ts';
+import type { Effect, Tool } from '../../model/tool.ts';
+import { requireOffice, unknownPlan, unknownTask } from './approval-parts.ts';
+import type { ApprovalToolParts } from './approval-parts.ts';
+import { defineApprovalTool, idOf } from './define-approval-tool.ts';
+
+interface RevealArguments {
+  readonly number?: number;
+  readonly reason: string;
+}
+
+/** The secrets of one view, and what is kept of them. */
+interface View {
+  readonly subject: string;
+  readonly status: string;
+  readonly masked: readonly MaskedSecret[];
+}
+
+interface Revealed extends MaskedSecret {
+  readonly value: string;
+}
+
+const properties: JsonObject = {
+  number: { type: 'integer', minimum: 1, maximum: 9_999_999, description: 'As in its mark. Absent: all of them.' },
+  reason: {
+    type: 'string',
+    minLength: 3,
+    maxLength: 500,
+    description: 'Why you need to see it. It stands in the log.',
+  },
+};
+
+const output = {
+  required: ['revealed'],
+  properties: { revealed: { type: 'array', items: { type: 'object' } } },
+};
+
+/** Shows whoever decides about a call what is masked in its effect. Who looked, at what and why is on record. */
+export function revealOfApproval(parts: ApprovalToolParts): Tool<RevealArguments & { readonly task_id: string }> {
+  const look = (id: string, person: Session): View => {
+    const task = parts.store.findApproval(id);
+    if (task === undefined) throw unknownTask(id);
+    requireOffice(parts.mayDecide, person, task);
+    return { subject: id, status: task.status, masked: task.masked ?? [] };
+  };
+  return defineApprovalTool({
+    name: 'approvals.reveal',
+    description:
+      'Shows a secret that is masked in the effect of a call that waits, to the person who decides about it.',
+    ...revealing,
+    properties: { task_id: idOf('As approvals.list shows it.'), ...properties },
+    required: ['task_id', 'reason'],
+    output,
+    preview: ({ task_id: id, ...args }, { session }) => Promise.resolve(previewOf(look(id, session), args)),
+    run: ({ task_id: id, ...args }, { session }) => {
+      const revealed = reveal(parts, look(id, session), args);
+      return Promise.resolve({ task_id: id, revealed: revealed.map(describeRevealed) });
+    },
+    summarize: ({ task_id: id }, { revealed }) => `revealed ${nameAll(revealed)} of approval ${id}`,
+  });
+}
+
+/** The same for a step of a plan. */
+export function revealOfPlan(
+  parts: ApprovalToolParts,
+): Tool<RevealArguments & { readonly plan_id: string; readonly step: number }> {
+  const look = (id: string, step: number, person: Session): View => {
+    const plan = parts.store.findPlan(id);
+    if (plan === undefined) throw unknownPlan(id);
+    requireOffice(parts.mayDecide, person, plan);
+    return { subject: stepSubject(id, step), status: plan.status, masked: plan.steps[step]?.masked ?? [] };
+  };
+  return defineApprovalTool({
+    name: 'plans.reveal',
+    description: 'Shows a secret that is masked in a step of a plan, to the person who decides about it.',
+    ...revealing,
+    properties: {
+      plan_id: idOf('As plans.list shows it.'),
+      step: { type: 'integer', minimum: 0, maximum: 999, description: 'Counted from 0.' },
+      ...properties,
+    },
+    required: ['plan_id', 'step', 'reason'],
+    output,
+    preview: ({ plan_id: id, step, ...args }, { session }) => Promise.resolve(previewOf(look(id, step, session), args)),
+    run: ({ plan_id: id, step, ...args }, { session }) => {
+      const revealed = reveal(parts, look(id, step, session), args);
+      return Promise.resolve({ plan_id: id, step, revealed: revealed.map(describeRevealed) });
+    },
+    summarize: ({ plan_id: id, step }, { revealed }) => `revealed ${nameAll(revealed)} of step ${step} of plan ${id}`,
+  });
+}
+
+/** What was seen cannot be unseen, so no rule lifts the question. */
+const revealing = { mutates: false, risk: 'critical', confirmation: 'always' } as const;
+
+function previewOf(view: View, args: RevealArguments): Effect {
+  const wanted = choose(view, args).map((secret) => describeMask(secret));
+  return { summary: `Show you ${wanted.join(', ')}.`, detail: `${wanted.join('\n')}\n`, undoable: false };
+}
+
+function reveal({ unmasked }: ApprovalToolParts, view: View, args: RevealArguments): Revealed[] {
+  const chosen = choose(view, args);
+  if (view.status !== 'pending') {
+    throw new ToolFailure('NOT_FOUND', 'It is decided: what was masked in it is not kept any longer.');
+  }
+  const values = unmasked.find(view.subject);
+  if (values === undefined) {
+    throw new ToolFailure(
+      'NOT_FOUND',
+      'The gate does not have it any more. It keeps such values in memory only, and has been restarted since, or had no room for them. If the agent sends the same call again, they can be revealed; you can also decide without.',
+    );
+  }
+  return chosen.map((secret) => ({ ...secret, value: values[view.masked.indexOf(secret)] ?? '' }));
+}
+
+function choose({ masked }: View, { number }: RevealArguments): readonly MaskedSecret[] {
+  const chosen = number === undefined ? masked : masked.filter((secret) => secret.number === number);
+  if (chosen.length > 0) return chosen;
+  const which = number === undefined ? 'Nothing' : `No secret ${number}`;
+  throw new ToolFailure('NOT_FOUND', `${which} is masked in it.`);
+}
+
+function describeRevealed({ number, name, characters, value }: Revealed): JsonObject {
+  return { number, ...(name === undefined ? {} : { name }), characters, value };
+}
+
+function describeMask({ number, name, characters }: MaskedSecret): string {
+  return `secret ${number} (${name === undefined ? '' : `${name}, `}${characters} characters)`;
+}
+
+/** For the log: which ones, and nothing of them. */
+function nameAll(revealed: unknown): string {
+  return (revealed as readonly MaskedSecret[]).map(describeMask).join(', ');
+}
