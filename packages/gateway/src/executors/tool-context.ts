@@ -43,7 +43,7 @@ export interface ToolContextParts {
 
 export function createToolContexts({ trashFolder, programs, content, secrets }: ToolContextParts): ToolContextFactory {
   return (call, signal) => {
-    const { session, tool, resources, mode, rules, verdict, lease, onProgress } = call;
+    const { session, tool, resources, mode, rules, verdict, lease, onProgress, history } = call;
     const { principal, agent } = session;
     // Only a consent lets a call with this verdict run; for a preview, the person who will be asked may see it all.
     const consented = verdict.effect === 'require_approval';
@@ -66,6 +66,7 @@ export function createToolContexts({ trashFolder, programs, content, secrets }: 
           arguments: call.arguments.value,
           nowMs: call.startedAtMs,
           ...call.standing,
+          ...(history !== undefined && { history }),
           consented,
         }),
         lease,
@@ -87,12 +88,12 @@ export function createToolContexts({ trashFolder, programs, content, secrets }: 
   };
 }
 
-/** The rules and the mode are those of the call. What the session did before is not looked at: rules that do, allow nothing. */
-function openAsking({ rules, session, mode, standing, askCaller }: ContextFacts): Asking {
+/** The rules, the mode and what the session did before are those of the call. */
+function openAsking({ rules, session, mode, standing, history, askCaller }: ContextFacts): Asking {
   const { principal, agent } = session;
+  const asker = { principal, agent, mode, ...standing, ...(history !== undefined && { history }) };
   return {
-    judge: (tool, args, resources) =>
-      rules.judge({ tool, principal, agent, mode, resources, arguments: args, nowMs: Date.now(), ...standing }),
+    judge: (tool, args, resources) => rules.judge({ ...asker, tool, resources, arguments: args, nowMs: Date.now() }),
     ...(askCaller === undefined ? {} : { askCaller }),
   };
 }

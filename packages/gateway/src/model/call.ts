@@ -4,7 +4,7 @@ import type { Organisation, Standing } from './organisation.ts';
 import type { Violation } from './refusal.ts';
 import type { Lease, Mode, Session } from './session.ts';
 import type { AnyTool, AskCaller, BeforeImage, Progress, Resources, ToolFailure, ToolUsage } from './tool.ts';
-import type { Rules, Verdict } from './verdict.ts';
+import type { PastCall, Rules, Verdict } from './verdict.ts';
 
 export const doors = ['operator-socket', 'agent-socket', 'tcp'] as const;
 export type Door = (typeof doors)[number];
@@ -124,6 +124,8 @@ export interface ModeRead {
 export interface Judged {
   readonly rules: Rules;
   readonly verdict: Verdict;
+  /** What the session had called before, for whoever asks the rules about a part of the call. Absent: no rule looks. */
+  readonly history?: readonly PastCall[];
 }
 
 export interface LoopChecked {

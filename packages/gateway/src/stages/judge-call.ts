@@ -15,12 +15,13 @@ export function judgeCall(
     run: ({ session, tool, resources, standing, mode, arguments: { value } }, context) => {
       let rules: Rules;
       let verdict: Verdict;
+      let past: Pick<Judged, 'history'>;
       try {
         const { principal, agent } = session;
         rules = currentRules();
         const nowMs = context.nowMs();
         const asked = { tool: tool.definition, principal, agent, mode, resources, arguments: value, nowMs };
-        const past = rules.looksAtHistory ? { history: history.of(session.id) } : {};
+        past = rules.looksAtHistory ? { history: history.of(session.id) } : {};
         verdict = rules.judge({ ...asked, ...standing, ...past });
       } catch (error) {
         reportFailure(error);
@@ -28,7 +29,7 @@ export function judgeCall(
           remedy: 'The operator finds the cause in the daemon log.',
         });
       }
-      if (verdict.effect !== 'deny') return { rules, verdict };
+      if (verdict.effect !== 'deny') return { rules, verdict, ...past };
       const { code = 'RULE_DENIES', rule, reason, remedy, shadow } = verdict;
       return refuse(code, rule, reason, {
         rulesHash: rules.hash,
