@@ -11,6 +11,7 @@ import { RpcError } from '../../packages/gateway/src/doors/rpc/rpc-error.ts';
 import { bindService } from '../../packages/gateway/src/doors/rpc/service-binding.ts';
 import { doors } from '../../packages/gateway/src/model/call.ts';
 import { openEchoDoors } from '../doors/echo-doors.ts';
+import { requirement } from '../requirement.ts';
 
 type Work = (request: ExecuteToolStreamRequest, peer: Peer) => AsyncGenerator<ExecuteToolStreamResponse>;
 
@@ -48,6 +49,7 @@ const answer = (output: unknown) =>
   });
 
 test('progress is heard in order while the call runs, and the answer comes last', async (context) => {
+  requirement('BIN-5');
   for (const options of [{}, { fetch }]) {
     const heard: CallProgress[] = [];
     let isHeard: () => void = () => undefined;

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createClient, ToolDenied, ToolFailed } from '@sallyport/sdk/client';
 import type { CallProgress, Client, ClientOptions } from '@sallyport/sdk/client';
+import { ApprovalDesk } from '../approvals/approval-desk.ts';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
 import { liftLimits } from '../harness/lift-limits.ts';
+import { requirement } from '../requirement.ts';
 
 let daemon: TestDaemon;
 let token: string;
@@ -88,6 +90,40 @@ test('a call that a person must agree to is pending, and nothing has run', async
     return error instanceof ToolDenied && error.result.status === 'pending_approval';
   });
   assert.equal((await client.tryCallTool('files.read', { path: 'notes.md' })).status, 'success');
+});
+
+test('a call waits for a person, says where they decide, and runs when they have agreed', async () => {
+  requirement('BIN-5');
+  const client = connect();
+  const desk = new ApprovalDesk(daemon);
+  const file = join(daemon.place.workspace, 'old.md');
+  writeFileSync(file, 'to go');
+  const links: string[] = [];
+  const onPending = ({ taskId, link }: { taskId: string; link: string }): void => {
+    links.push(link);
+    void desk.approve(taskId);
+  };
+  await client.callTool('files.delete', { path: 'old.md' }, { waitMs: 60_000, onPending });
+  assert.equal(existsSync(file), false);
+  assert.equal(links.length, 1);
+  assert.match(links[0] ?? '', /^http:.*\/approvals\//);
+});
+
+test('a pending call is made again under its task, once a person has agreed', async () => {
+  requirement('BIN-5');
+  const client = connect();
+  const desk = new ApprovalDesk(daemon);
+  writeFileSync(join(daemon.place.workspace, 'older.md'), 'to go');
+  const pending = await client.tryCallTool('files.delete', { path: 'older.md' });
+  assert.equal(pending.status, 'pending_approval');
+  const { taskId: approvalTaskId, status, expiresAt } = pending.approval ?? assert.fail();
+  assert.equal(status, 'pending');
+  assert.ok((expiresAt?.getTime() ?? 0) > Date.now());
+  await desk.approve(approvalTaskId);
+  const done = await client.tryCallTool('files.delete', { path: 'older.md' }, { approvalTaskId });
+  assert.equal(done.status, 'success');
+  const again = await client.tryCallTool('files.delete', { path: 'older.md' }, { approvalTaskId });
+  assert.equal(again.status, 'denied', 'one decision is one run');
 });
 
 test('a failure of the tool has its code and says whether trying again makes sense', async () => {

@@ -27,6 +27,7 @@ serveTool({
 const call = JSON.stringify({ text: 'hello' });
 
 test('a file of 15 lines at most is a whole tool: schema, input, output, errors and exit codes', () => {
+  requirement('BIN-5');
   const source = `#!/usr/bin/env node
 import { integer, object, serveTool, string, ToolError } from '@sallyport/sdk';
 
@@ -95,6 +96,7 @@ test('a definition that cannot work fails at once, also for --schema, and says w
     'broken.ts',
     `#!/usr/bin/env node
 import { serveTool } from '@sallyport/sdk';
+import { requirement } from '../requirement.ts';
 serveTool({ name: 'Not a name', version: '1', description: 'x', input: { type: 'object' }, run: () => ({}) });
 `,
   );

@@ -70,8 +70,24 @@ export interface Violation {
 /** Nothing ran: a person must agree first. */
 export interface PendingApproval extends Omit<Denied, 'status'> {
   readonly status: 'pending_approval';
-  /** What the call would do, and what ties a consent to exactly that. Absent: not shown to this caller. */
-  readonly approval?: { readonly binding: string; readonly effect: string };
+  /** Absent: the gate did not say. */
+  readonly approval?: ApprovalNeed;
+}
+
+/** A person's decision that a call needs. */
+export interface ApprovalNeed {
+  /** The task that waits. Once it is approved, the same call goes through; naming it makes sure of that. */
+  readonly taskId: string;
+  /** `pending`, `approved`, `denied`, `expired` or `used`. */
+  readonly status: string;
+  /** Names exactly this call and its effect. */
+  readonly binding: string;
+  /** Empty: not shown to this caller. */
+  readonly effect: string;
+  /** Where a person decides. Empty: at the command line of the gate. */
+  readonly link: string;
+  /** Absent: the gate did not say. */
+  readonly expiresAt?: Date;
 }
 
 /** The call was let through and went wrong, or could not be taken now. */

@@ -1,5 +1,5 @@
 import { ToolDenied, ToolFailed } from './call-result.ts';
-import type { CallProgress, CallResult, Stored, Success } from './call-result.ts';
+import type { ApprovalNeed, CallProgress, CallResult, Stored, Success } from './call-result.ts';
 import { exchangeOverFetch, exchangeOverHttp } from './exchange.ts';
 import type { Exchange } from './exchange.ts';
 import { GateConnection } from './gate-connection.ts';
@@ -40,10 +40,18 @@ export interface CallOptions {
   /** Both are kept in the audit log. */
   readonly taskId?: string;
   readonly correlationId?: string;
+  /** Where a person must agree: how long to wait for that before the call is given back as pending. Absent: not at all. */
+  readonly waitMs?: number;
+  /** The task under which a person approved exactly this call. */
+  readonly approvalTaskId?: string;
+  /** Covers the call, alone or as a step of a plan. */
+  readonly confirmToken?: string;
   /** Cancels the call: what it runs is ended. */
   readonly signal?: AbortSignal;
   /** Told what happens meanwhile. Must not throw. */
   readonly onProgress?: (progress: CallProgress) => void;
+  /** Told, before the wait, that a person must agree, and where. Must not throw. */
+  readonly onPending?: (task: Pick<ApprovalNeed, 'taskId' | 'link'>) => void;
 }
 
 export interface Client {
@@ -75,12 +83,12 @@ export function createClient(options: ClientOptions = {}): Client {
   const gate = new GateConnection(openExchange(options), token);
 
   const tryCallTool: Client['tryCallTool'] = async <Output>(name: string, input = {}, more: CallOptions = {}) => {
-    const { taskId, correlationId, signal, onProgress, ...fields } = more;
+    const { taskId, correlationId, signal, onProgress, onPending, ...fields } = more;
     const call = { ...fields, name, inputJson: JSON.stringify(input), context: { taskId, correlationId } };
-    const answer =
-      onProgress === undefined
-        ? await gate.ask(`${toolService}/ExecuteTool`, call, signal)
-        : await executeWithProgress(gate, call, onProgress, signal);
+    const isFollowed = onProgress !== undefined || onPending !== undefined;
+    const answer = isFollowed
+      ? await follow(gate, call, more)
+      : await gate.ask(`${toolService}/ExecuteTool`, call, signal);
     return readResult(answer as ExecuteToolResponseJson) as CallResult<Output>;
   };
   const readOutput: Client['readOutput'] = async <Output>({ hash }: Pick<Stored, 'hash'>, signal?: AbortSignal) =>
@@ -105,16 +113,17 @@ export function createClient(options: ClientOptions = {}): Client {
   };
 }
 
-async function executeWithProgress(
+/** Makes the call and tells what happens until its answer comes. */
+async function follow(
   gate: GateConnection,
   call: object,
-  onProgress: (progress: CallProgress) => void,
-  signal?: AbortSignal,
+  { onProgress, onPending, signal }: CallOptions,
 ): Promise<ExecuteToolResponseJson> {
   let answer: ExecuteToolResponseJson = {};
   for await (const message of gate.stream(`${toolService}/ExecuteToolStream`, { call }, signal)) {
-    const { progress, response } = message as ExecuteToolStreamResponseJson;
-    if (progress !== undefined) onProgress(readProgress(progress));
+    const { progress, pending, response } = message as ExecuteToolStreamResponseJson;
+    if (progress !== undefined) onProgress?.(readProgress(progress));
+    if (pending !== undefined) onPending?.({ taskId: pending.taskId ?? '', link: pending.link ?? '' });
     if (response !== undefined) answer = response;
   }
   return answer;

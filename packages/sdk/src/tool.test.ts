@@ -4,6 +4,7 @@ import { InvalidInput, InvalidOutput } from './run-tool.ts';
 import { choice, integer, object, optional, string } from './schema.ts';
 import { testTool } from './test-tool.ts';
 import { defineTool, ToolError } from './tool.ts';
+import { requirement } from '../../../test/requirement.ts';
 
 const repeat = defineTool({
   name: 'text.repeat',
@@ -19,6 +20,7 @@ const repeat = defineTool({
 });
 
 test('a tool is called in memory as the program would be: defaults, schema, JSON', async () => {
+  requirement('BIN-5');
   const { call } = testTool(repeat);
   assert.deepEqual(await call({ text: 'ab' }), { text: 'abab' });
   assert.equal((await call({ text: 'ab', times: 3, by: '-' })).text, 'ab-ab-ab');

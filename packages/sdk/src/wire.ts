@@ -1,4 +1,4 @@
-import type { CallFacts, CallProgress, CallResult, Usage, Violation } from './call-result.ts';
+import type { ApprovalNeed, CallFacts, CallProgress, CallResult, Usage, Violation } from './call-result.ts';
 import type { Json, JsonObject } from './json.ts';
 
 /** Messages as proto3 spells them in JSON: fields with their default value are absent, 64-bit numbers are strings. */
@@ -18,7 +18,7 @@ export interface ExecuteToolResponseJson {
     readonly message?: string;
     readonly remedy?: string;
     readonly violations?: readonly Partial<Violation>[];
-    readonly approval?: { readonly binding?: string; readonly effect?: string };
+    readonly approval?: ApprovalNeedJson;
   };
   readonly error?: {
     readonly code?: string;
@@ -29,9 +29,19 @@ export interface ExecuteToolResponseJson {
   };
 }
 
-/** Progress, and as the last message the response. */
+interface ApprovalNeedJson {
+  readonly binding?: string;
+  readonly effect?: string;
+  readonly taskId?: string;
+  readonly status?: string;
+  readonly expiresAtMs?: string;
+  readonly link?: string;
+}
+
+/** Progress, whether the call waits for a person, and as the last message the response. */
 export interface ExecuteToolStreamResponseJson {
   readonly progress?: ProgressJson;
+  readonly pending?: Pick<ApprovalNeedJson, 'taskId' | 'link'>;
   readonly response?: ExecuteToolResponseJson;
 }
 
@@ -135,8 +145,14 @@ function readDenied(denied: NonNullable<ExecuteToolResponseJson['denied']>, fact
   return {
     ...refusal,
     status: 'pending_approval',
-    ...(approval === undefined ? {} : { approval: { binding: approval.binding ?? '', effect: approval.effect ?? '' } }),
+    ...(approval === undefined ? {} : { approval: readApproval(approval) }),
   };
+}
+
+function readApproval(need: ApprovalNeedJson): ApprovalNeed {
+  const { taskId = '', status = '', binding = '', effect = '', link = '', expiresAtMs } = need;
+  const expiry = expiresAtMs === undefined ? {} : { expiresAt: new Date(Number(expiresAtMs)) };
+  return { taskId, status, binding, effect, link, ...expiry };
 }
 
 function readFacts(answer: ExecuteToolResponseJson): CallFacts {
