@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, test } from 'node:test';
 import { runFile, ToolFolder } from './tool-folder.ts';
+import { requirement } from '../requirement.ts';
 
 const folder = new ToolFolder();
 after(() => folder[Symbol.dispose]());
@@ -96,7 +97,6 @@ test('a definition that cannot work fails at once, also for --schema, and says w
     'broken.ts',
     `#!/usr/bin/env node
 import { serveTool } from '@sallyport/sdk';
-import { requirement } from '../requirement.ts';
 serveTool({ name: 'Not a name', version: '1', description: 'x', input: { type: 'object' }, run: () => ({}) });
 `,
   );
