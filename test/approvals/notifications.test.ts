@@ -91,7 +91,7 @@ test('the desktop of whoever runs the daemon shows what waits, as plain text', a
     '--urgency=critical',
     '--',
     'ada asks for files.delete',
-    'Delete &lt;b&gt;a.txt (1 files)',
+    'Delete &lt;b&gt;a.txt (1 file)',
   ]);
 });
 

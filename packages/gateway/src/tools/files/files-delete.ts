@@ -60,7 +60,7 @@ export const filesDelete = defineFileTool({
     const { files, listed, basis } = await takeStock(args, target, context);
     const more = files > listed.length ? `and ${files - listed.length} more\n` : '';
     return {
-      summary: `Delete ${showPath(args.path)} (${files} files)`,
+      summary: `Delete ${showPath(args.path)} (${files === 1 ? '1 file' : `${files} files`})`,
       detail: listed.map((path) => `${showPath(path)}\n`).join('') + more,
       undoable: true,
       basis,
