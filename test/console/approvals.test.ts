@@ -76,7 +76,7 @@ describe('a request', () => {
   it('is denied with a text that reaches the agent', async () => {
     requirement('APPR-10');
     const call = askToMove('drafts', ['a.txt']);
-    await heading(/Move 1 files from drafts/).waitFor();
+    await heading(/Move 1 file from drafts/).waitFor();
     await isArmed();
     await visit.page.keyboard.press('c');
     await visit.page.getByLabel('What should the agent do instead?').fill('Only move what is older than a week.');
@@ -89,7 +89,7 @@ describe('a request', () => {
 
   it('is denied with one key', async () => {
     const call = askToMove('plans', ['a.txt']);
-    await heading(/Move 1 files from plans/).waitFor();
+    await heading(/Move 1 file from plans/).waitFor();
     await isArmed();
     await visit.page.keyboard.press('d');
     assert.equal((await call).denied?.rationaleCode, 'APPROVAL_DENIED');

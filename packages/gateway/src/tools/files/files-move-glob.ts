@@ -93,7 +93,9 @@ export const filesMoveGlob = defineFileTool({
     );
     const omission = omitted > 0 ? ` (${omitted} more are kept back by rules)` : '';
     return {
-      summary: showPath(`Move ${names.length} files from ${args.from} to ${args.to}${omission}`),
+      summary: showPath(
+        `Move ${names.length === 1 ? '1 file' : `${names.length} files`} from ${args.from} to ${args.to}${omission}`,
+      ),
       detail: lines.map((line, index) => `${line}${notes[index]}\n`).join(''),
       undoable: true,
       basis: plan.identify(names),
