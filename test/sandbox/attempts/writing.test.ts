@@ -51,15 +51,15 @@ describeAttempts((attempt) => {
       const folder = gate.makeFolder(join(gate.workspace, 'contested'));
       const file = gate.put(join(folder, '.env'), gate.secret);
       const started = join(gate.workspace, 'started');
-      // It sees the folder without anything mounted in it, so it could exchange it at any moment.
+      // It sees the folder without anything mounted in it, so it could exchange it at any moment, or take it away.
       const attacker = gate.run({
         program: {
           argv: [
             '/usr/bin/perl',
             '-e',
-            `open(F, ">", "started"); close F; my $end = time + 2;
+            `open(F, ">", "started"); close F; my $end = time + 2; sub pause { select(undef, undef, undef, 0.002) }
           while (time < $end) { rename("contested", "aside"); symlink("${duringSetup}${gate.outside}/made", "contested");
-            unlink("contested"); rename("aside", "contested"); }`,
+            unlink("contested"); pause(); rename("aside", "contested"); pause(); }`,
           ],
         },
       });

@@ -34,4 +34,6 @@ export interface MountClaims {
   readonly holds: readonly string[];
   /** Those of `holds` below which the program can change nothing. */
   readonly shuts: readonly string[];
+  /** What was to be hidden or frozen and is not there: nothing is mounted, so nobody may put anything there meanwhile. */
+  readonly misses: readonly string[];
 }

@@ -7,11 +7,8 @@ const claim = (
   writes: readonly string[],
   holds: readonly string[] = [],
   shuts: readonly string[] = [],
-): MountClaims => ({
-  writes,
-  holds,
-  shuts,
-});
+  misses: readonly string[] = [],
+): MountClaims => ({ writes, holds, shuts, misses });
 
 const plain = claim(['/w']);
 const guarded = claim(['/w'], ['/w/.git'], ['/w/.git']);
@@ -30,6 +27,16 @@ test('a program that could exchange what another one holds must not overlap with
   assert.ok(!mayOverlap(guarded, claim(['/'])));
   assert.ok(!mayOverlap(guarded, claim(['/w/.git'])));
   assert.ok(!mayOverlap(claim([], ['/w/a']), plain), 'even if the other one only reads');
+});
+
+test('a program that could bring back what another one was to be kept from must not overlap with it', () => {
+  const missing = claim(['/w'], [], [], ['/w/a/.env']);
+  assert.ok(!mayOverlap(missing, plain));
+  assert.ok(!mayOverlap(plain, missing));
+  assert.ok(!mayOverlap(missing, missing), 'nothing is mounted there for either');
+  assert.ok(!mayOverlap(claim([], [], [], ['/w/a/.env']), plain), 'even if it only reads');
+  assert.ok(mayOverlap(missing, claim(['/other'])));
+  assert.ok(mayOverlap(claim([], [], [], ['/w/a/.env']), claim(['/w'], ['/w/a'], ['/w/a'])));
 });
 
 test('what lies in something shut cannot be exchanged', () => {

@@ -47,9 +47,9 @@ export function mayOverlap(a: MountClaims, b: MountClaims): boolean {
   return leavesAlone(a, b) && leavesAlone(b, a);
 }
 
-/** Whether a program can exchange nothing on which the other has something mounted. */
+/** Whether a program can exchange nothing on which the other has, or would have, something mounted. */
 function leavesAlone(program: MountClaims, other: MountClaims): boolean {
-  return other.holds.every(
+  return [...other.holds, ...other.misses].every(
     (path) =>
       !program.writes.some((folder) => isWithin(folder, path)) ||
       program.holds.includes(path) ||

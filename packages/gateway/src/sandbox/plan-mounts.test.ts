@@ -81,7 +81,13 @@ test('what is hidden inside something frozen is hidden there', () => {
 test('paths that do not exist are left alone', () => {
   using tree = new Tree('w/file');
   const inside = { hidden: ['w/none', 'w/none/deeper', 'w/file/none'], frozen: ['w/.git'] };
-  assert.deepEqual(tree.describe(planMounts([tree.show('w', 'write', inside)], [])), ['write w']);
+  const plan = planMounts([tree.show('w', 'write', inside)], []);
+  assert.deepEqual(tree.describe(plan), ['write w']);
+  assert.deepEqual(
+    plan.claims.misses.toSorted(),
+    ['w/.git', 'w/file/none', 'w/none'].map((path) => tree.at(path)),
+    'but nobody else may put something there',
+  );
 });
 
 test('a folder that is shown already is not shown again, and what either hides stays hidden', () => {

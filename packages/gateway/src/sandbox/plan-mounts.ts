@@ -32,14 +32,14 @@ const maxSteps = 500;
  * the way becomes a mount as well.
  *
  * What does not exist cannot be mounted over. A program that may write can create a path that was to be hidden or frozen
- * and was not there; whoever minds must look afterwards.
+ * and was not there; whoever minds must look afterwards. No other program may, as long as this one runs.
  *
  * Failure: throws ProgramNotStarted when a mount cannot be made as it is meant.
  */
 export function planMounts(mounts: readonly Mount[], system: readonly string[]): MountPlan {
   const arranged = arrangeMounts(mounts, system);
   const steps: MountStep[] = [];
-  const claims = { writes: [] as string[], holds: [] as string[], shuts: [] as string[] };
+  const claims = { writes: [] as string[], holds: [] as string[], shuts: [] as string[], misses: [] as string[] };
   for (const mount of arranged) {
     const { source, target, access } = mount;
     if (!mount.isSystem) steps.push({ kind: 'bind', source, target, access });
@@ -50,6 +50,7 @@ export function planMounts(mounts: readonly Mount[], system: readonly string[]):
       claims.holds.push(path);
       if (step.kind !== 'bind' || step.access === 'read') claims.shuts.push(path);
     }
+    claims.misses.push(...[...mount.hidden, ...mount.frozen].filter((path) => !claims.holds.includes(path)));
   }
   if (steps.length > maxSteps) {
     throw refuseMount(

@@ -32,10 +32,11 @@ export class LaunchPlanner {
     }
     const { machine } = this.#sandbox;
     const first = planLaunch(program, machine);
-    if (first.claims === undefined || first.claims.writes.length + first.claims.holds.length === 0) {
+    const { claims } = first;
+    if (claims === undefined || claims.writes.length + claims.holds.length + claims.misses.length === 0) {
       return { launch: first, leave: () => undefined };
     }
-    const leave = await this.#enter(first.claims, signal);
+    const leave = await this.#enter(claims, signal);
     if (leave === undefined) return undefined;
     try {
       // What was checked before the wait may be something else by now.
