@@ -122,20 +122,15 @@ test('what is left of a secret that was cut is found: long pieces always, short 
   assert.equal(show([long], `a${long.slice(50, 90)}z`), 'a[redacted]z');
 });
 
+const alphabets = ['0123456789', 'abcdefghijklmnopqrstuvwxyz', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567', base64, ideographs];
+// Numbers of the library are often small and alike, which is not what random means here.
+const drawn = fc.record({ seed: fc.nat(), alphabet: fc.constantFrom(...alphabets) }).map(({ seed, alphabet }) => {
+  const bytes = createHash('shake256', { outputLength: 200 }).update(String(seed)).digest();
+  return Array.from(bytes, (byte) => alphabet[byte % alphabet.length]).join('');
+});
+
 test('any eight characters of what is random are found, wherever a text was cut, and its escapes with them', () => {
   requirement('AUD-4');
-  const alphabets = [
-    '0123456789',
-    'abcdefghijklmnopqrstuvwxyz',
-    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567',
-    base64,
-    ideographs,
-  ];
-  // Numbers of the library are often small and alike, which is not what random means here.
-  const drawn = fc.record({ seed: fc.nat(), alphabet: fc.constantFrom(...alphabets) }).map(({ seed, alphabet }) => {
-    const bytes = createHash('shake256', { outputLength: 200 }).update(String(seed)).digest();
-    return Array.from(bytes, (byte) => alphabet[byte % alphabet.length]).join('');
-  });
   fc.assert(
     fc.property(drawn, fc.nat(), fc.integer({ min: 8, max: 23 }), (value, at, length) => {
       const start = at % (value.length - length);
@@ -148,6 +143,51 @@ test('any eight characters of what is random are found, wherever a text was cut,
   );
 });
 
+test('where forms of a secret share a piece, none hides what another one has next to it', () => {
+  requirement('AUD-4');
+  // In a URL the sign is written otherwise, so that the rest is a piece of that form as well.
+  const plus = 'Y+EhscrgfVvrPrksrew2xkuKBvxLeubGjIl2hpWZMJWLaHUD7hivQ9Kah4SX2cuj';
+  assert.equal(show([plus], '"+EhscrgfVvrPrksr"'), '"[redacted]"');
+  const slash = 'lmGqA8N8dV38oqWn1OHzWyVxDGbE/3xc5Y5fl66bXyQOxZLh8vAl442T4yFemLot';
+  assert.equal(show([slash], '"dV38oqWn1OHzWyVxDGbE/"'), '"[redacted]"');
+});
+
+test('words that come about between the signs of base64 hide nothing of it, escaped or not', () => {
+  requirement('AUD-4');
+  for (const { value, piece } of [
+    { value: '8ruaevsS6aIrmf8zpd+4nG8Ny0aCdu9GyK/f4wwvRPpHrxptZPE8', piece: '6aIrmf8zpd+4n' },
+    { value: 'C9eTUYD5rmyMbeI+C9eTUYD2/O8eGOOYO6o', piece: 'D2/O8eGO' },
+    { value: 'h2NSwRzkjxzki/0b2eFEquK/nIGIou/msrNUROj0EYKryXbDcB', piece: 'FEquK/nIGIou/msrNUR' },
+  ]) {
+    for (const write of [String, encodeURIComponent, (text: string) => text.replaceAll('/', '\\/')]) {
+      assert.equal(show([value], `"${write(piece)}"`), '"[redacted]"', write(piece));
+    }
+  }
+});
+
+test('where one secret ends in the midst of another, both are found up to their last character', () => {
+  requirement('AUD-4');
+  const shared = '69067385515156412416436669613380362419575462142633595502281942432090664485';
+  assert.equal(show([shared.slice(0, 48), shared.slice(42)], `"${shared.slice(40, 50)}"`), '"[redacted]"');
+  const place = fc.record({
+    start: fc.integer({ min: 40, max: 120 }),
+    length: fc.integer({ min: 10, max: 24 }),
+  });
+  fc.assert(
+    fc.property(drawn, place, fc.nat(), fc.nat(), (value, { start, length }, a, b) => {
+      const seen = value.slice(start, start + length);
+      // Both have enough of it to be found, and together all of it.
+      const endOfFirst = start + 8 + (a % (length - 7));
+      const startOfSecond = start + (b % (Math.min(endOfFirst - start, length - 8) + 1));
+      const secrets = [value.slice(0, endOfFirst), value.slice(startOfSecond)];
+      fc.pre(new Set(value.slice(start, start + 8)).size > 3 && new Set(seen.slice(-8)).size > 3);
+      for (const order of [secrets, secrets.toReversed()]) {
+        assert.match(show(order, `"${seen}"`), /^"(?:\[redacted\])+"$/);
+      }
+    }),
+  );
+});
+
 test('the words in a secret stay readable elsewhere, and what is random between them does not', () => {
   requirement('AUD-4');
   const address = 'postgres://app:R4w5voFMx1@db.example.com:5432/production';
@@ -156,6 +196,9 @@ test('the words in a secret stay readable elsewhere, and what is random between 
   assert.equal(show([address], 'the password R4w5voFM was cut'), 'the password [redacted] was cut');
   assert.equal(show(['sallyport-production-key'], 'sallyport in production'), 'sallyport in production');
   assert.equal(show(['production2024!'], 'production of 2024'), 'production of 2024');
+  const hook = 'https://foo.com/services/T02AB9XQK/B07/kJ83hs0YqLm2PzXw9BnR';
+  assert.equal(show([hook], 'https://foo.com/about our services'), 'https://foo.com/about our services');
+  assert.equal(show([hook], 'sent to …/T02AB9XQK/B0'), 'sent to …[redacted]');
 });
 
 test('a secret that repeats itself costs no more time than any other, on any text', () => {

@@ -26,6 +26,8 @@ export class KnownSecrets {
   readonly #anchors = new Map<string, Anchor[]>();
   readonly #known = new Set<string>();
   readonly #names = new Map<SecretForm, string>();
+  /** Every piece of so many characters, of any form, holds an anchor. */
+  #widest = shortestSecret;
 
   /** The name is for people who are shown that something was taken out. Absent: it has none. */
   learn(secret: string, name?: string): void {
@@ -35,6 +37,7 @@ export class KnownSecrets {
       if (this.#known.has(form.text)) continue;
       this.#known.add(form.text);
       if (name !== undefined) this.#names.set(form, name);
+      this.#widest = Math.max(this.#widest, form.tellingLength);
       for (const offset of anchorOffsets(form)) this.#add({ form, offset });
     }
   }
@@ -43,30 +46,46 @@ export class KnownSecrets {
   find(text: string, { isCut }: { readonly isCut: boolean }): readonly Span[] {
     if (this.#known.size === 0) return none;
     let spans: Span[] | undefined;
+    let covered: Span | undefined;
     for (let at = this.#starts.next(text, 0); at !== -1;) {
-      const span = this.#spanAround(text, at, isCut);
-      if (span !== undefined) (spans ??= []).push(span);
-      // The end of one piece may be the beginning of the next.
-      at = this.#starts.next(text, Math.max(at + 1, (span?.end ?? 0) - shortestSecret));
+      const span = this.#spanAround(text, at, isCut, covered);
+      if (span !== undefined) {
+        (spans ??= []).push(span);
+        covered = covered === undefined || span.start > covered.end ? span : joinSpans(covered, span);
+      }
+      at = this.#starts.next(text, this.#placeAfter(at, covered));
     }
     return spans ?? none;
   }
 
-  #spanAround(text: string, at: number, isCut: boolean): Span | undefined {
-    let longest: Span | undefined;
-    for (const { form, offset } of this.#anchors.get(text.slice(at, at + shortestSecret)) ?? []) {
+  /**
+   * Forms share pieces, and each has anchors of its own. So one that goes on where another ended may be found only by an
+   * anchor within what is covered; those that tell of it stand near the edges, and what lies between them is passed over.
+   */
+  #placeAfter(at: number, covered: Span | undefined): number {
+    if (covered === undefined || at + 1 < covered.start + this.#widest - shortestSecret) return at + 1;
+    return Math.max(at + 1, covered.end + 1 - this.#widest);
+  }
+
+  /** All that the anchors at this place tell of, unless it is covered already. */
+  #spanAround(text: string, at: number, isCut: boolean, covered: Span | undefined): Span | undefined {
+    let around: Span | undefined;
+    let longest = 0;
+    for (const anchor of this.#anchors.get(text.slice(at, at + shortestSecret)) ?? []) {
+      if (covered !== undefined && at < covered.end && !reachesOut(text, at, anchor, covered)) continue;
+      const { form, offset } = anchor;
       const span = commonSpan(text, at, form.text, offset);
       const length = span.end - span.start;
       const isWhole = length === form.text.length;
       const goesOn = isCut && span.end === text.length && at - span.start === offset;
       if (!isWhole && !goesOn && !isTelling(form, offset - (at - span.start), length)) continue;
-      // The longest, so that no part of a secret that contains another one stays behind.
-      if (longest !== undefined && longest.end - longest.start >= length) continue;
-      const name = this.#names.get(form);
       const whole = isWhole && form.inBase64 ? widenInBase64(text, span) : span;
-      longest = name === undefined ? whole : { ...whole, name };
+      const joined = around === undefined ? whole : joinSpans(around, whole);
+      const name = length > longest ? this.#names.get(form) : around?.name;
+      around = { start: joined.start, end: joined.end, ...(name !== undefined && { name }) };
+      longest = Math.max(longest, length);
     }
-    return longest;
+    return around;
   }
 
   #add(anchor: Anchor): void {
@@ -84,6 +103,24 @@ function anchorOffsets({ text: { length }, tellingLength }: SecretForm): number[
   const distance = length <= longestShort ? 1 : tellingLength - shortestSecret + 1;
   const offsets = Array.from({ length: Math.ceil((last + 1) / distance) }, (_, index) => index * distance);
   return offsets.at(-1) === last ? offsets : [...offsets, last];
+}
+
+/**
+ * Whether the form, laid over the text as its anchor says, may cover more than is covered. A look at the two characters
+ * next to that spares us most comparisons, without which texts that repeat a secret would be slow.
+ */
+function reachesOut(text: string, at: number, { form, offset }: Anchor, { start, end }: Span): boolean {
+  const from = at - offset;
+  // In base64 the neighbours of a whole form count too.
+  if (form.inBase64 && (from === start || from + form.text.length === end)) return true;
+  return (
+    (from < start && form.text.charCodeAt(start - 1 - from) === text.charCodeAt(start - 1)) ||
+    form.text.charCodeAt(end - from) === text.charCodeAt(end)
+  );
+}
+
+function joinSpans(a: Span, b: Span): Span {
+  return { start: Math.min(a.start, b.start), end: Math.max(a.end, b.end) };
 }
 
 /** How far text and form agree to both sides of where the anchor stands. */

@@ -12,6 +12,7 @@ test('words are no part of what is random, whatever stands between them', () => 
     'SomeServiceAccountName',
     'production/database/password',
     'https://example.com/',
+    'some%2Fordinary%2Fpath',
     'mongodb+srv://someone@cluster.example.net',
   ]) {
     assert.deepEqual(partsOf(text), [], text);
@@ -19,7 +20,14 @@ test('words are no part of what is random, whatever stands between them', () => 
 });
 
 test('what is no word is random as a whole, although words come about in it by chance', () => {
-  for (const text of ['kJ83hs0YqLm2PzXw9BnR', 'x7bent4qz9wk2here1vp', 'qzxvkwjtphbdgfmc', '密码口令钥匙锁门']) {
+  for (const text of [
+    'kJ83hs0YqLm2PzXw9BnR',
+    'x7bent4qz9wk2here1vp',
+    'qzxvkwjtphbdgfmc',
+    '密码口令钥匙锁门',
+    'D2/O8eGOOYO6o',
+    'FEquK/nIGIou/msrNUR',
+  ]) {
     assert.deepEqual(partsOf(text), [text], text);
   }
 });

@@ -11,7 +11,10 @@ const commonPairs = new Set(
   ).split(' '),
 );
 
-const token = /[A-Za-z0-9_.-]+/g;
+/** What base64 is made of, also where its signs are escaped, and the words of paths and addresses. */
+const stretch = /(?<!%|%[0-9A-F])(?:[A-Za-z0-9_.+/-]|%2[bf]|\\\/)+/gi;
+/** Not the digits of an escape. */
+const token = /(?<!%|%[0-9A-F])[A-Za-z0-9_.-]+/gi;
 const scheme = /\b[a-z][a-z0-9+.-]{1,15}:\/\//gi;
 const letterRun = /[A-Z]?[a-z]{2,}|[A-Z]{3,}/g;
 const leastCommon = 0.6;
@@ -19,6 +22,8 @@ const leastCommon = 0.6;
 const fewestLetters = 5;
 const shortestPart = 8;
 const fewestDifferent = 4;
+/** What does not come about between the signs of base64: its own signs are others, and a word of this length is rare. */
+const plainWords = /[_.-]|^[a-z]{8,}$/;
 
 /**
  * The parts of a secret that look like nothing else: a few characters of them do not stand elsewhere by chance, as the
@@ -45,20 +50,38 @@ function addPart(parts: Span[], text: string, start: number, end: number): void 
   if (end - start >= shortestPart && isVaried(text, start, end)) parts.push({ start, end });
 }
 
-/** Only in tokens that are made of words for the most part: a few come about by chance in anything long and random. */
+/** Only in what is made of words for the most part: a few come about by chance in anything long and random. */
 function findWords(text: string): Span[] {
   const schemes = [...text.matchAll(scheme)].map((match) => spanOf(match, 0));
-  const words = [...text.matchAll(token)].flatMap((match) => {
-    const found = [...match[0].matchAll(letterRun)].filter(([letters]) => isWord(letters));
-    const inWords = found.reduce((sum, [letters]) => sum + letters.length, 0);
-    const isMadeOfWords = inWords * 2 >= match[0].length && (inWords >= fewestLetters || standsAlone(text, match));
-    return isMadeOfWords ? found.map((word) => spanOf(word, match.index)) : [];
-  });
+  const words = [...text.matchAll(stretch)].flatMap((match) => findWordsOfStretch(text, spanOf(match, 0)));
   return [...schemes, ...words].sort((a, b) => a.start - b.start);
 }
 
-function standsAlone(text: string, { 0: value, index }: RegExpExecArray): boolean {
-  return /^\s{0,2}$/.test(text.slice(Math.max(0, index - 1), index) + text.charAt(index + value.length));
+/** The signs of base64 cut it into tokens so short that some look like words. The whole of it does not. */
+function findWordsOfStretch(text: string, { start, end }: Span): Span[] {
+  const tokens = [...text.slice(start, end).matchAll(token)].map((match) => {
+    const at = spanOf(match, start);
+    return { text: match[0], words: findWordsOfToken(text, at) };
+  });
+  const isMadeOfWords = countCharacters(tokens.flatMap(({ words }) => words)) * 2 >= end - start;
+  return tokens.flatMap((each) => (isMadeOfWords || plainWords.test(each.text) ? each.words : []));
+}
+
+function findWordsOfToken(text: string, { start, end }: Span): Span[] {
+  const words = [...text.slice(start, end).matchAll(letterRun)]
+    .filter(([letters]) => isWord(letters))
+    .map((match) => spanOf(match, start));
+  const inWords = countCharacters(words);
+  const isMadeOfWords = inWords * 2 >= end - start && (inWords >= fewestLetters || standsAlone(text, start, end));
+  return isMadeOfWords ? words : [];
+}
+
+function countCharacters(spans: readonly Span[]): number {
+  return spans.reduce((sum, { start, end }) => sum + end - start, 0);
+}
+
+function standsAlone(text: string, start: number, end: number): boolean {
+  return /^\s{0,2}$/.test(text.slice(Math.max(0, start - 1), start) + text.charAt(end));
 }
 
 function spanOf({ 0: text, index }: RegExpExecArray, from: number): Span {
