@@ -7,7 +7,7 @@ import { liftLimits } from '../harness/lift-limits.ts';
 import { runSallyport } from '../harness/run-sallyport.ts';
 import { requirement } from '../requirement.ts';
 
-const rounds = Number(process.env['SALLYPORT_KILL_ROUNDS'] ?? 50);
+const rounds = Number(process.env['SALLYPORT_KILL_ROUNDS'] ?? 20);
 const inFlight = 8;
 
 interface Acknowledged {
