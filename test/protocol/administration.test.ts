@@ -59,6 +59,7 @@ test('a session is created, and its token opens the gate for the agent', async (
     spent: { ...(shown['spent'] as Fields), calls: 1, tokens: 0, cost_micros: 0 },
     tools: ['files.list'],
     working_directory: daemon.place.workspace,
+    callback_url: '',
     _expires_at_ms: 'expires_at_ms',
   });
   const { status: standing, scope } = lease as Fields;

@@ -9,7 +9,7 @@ import { admissionFor } from './entries.ts';
 interface Given {
   readonly store: () => Store;
   readonly reopen: () => Promise<void>;
-  readonly newSession: () => Promise<NewSession>;
+  readonly newSession: (more?: Partial<NewSession>) => Promise<NewSession>;
 }
 
 const effectSha256 = 'ee'.repeat(32);
@@ -141,6 +141,49 @@ export function testApprovals({ store, reopen, newSession }: Given): void {
     const records = store().readRecords(Math.max(0, store().logSize() - 1000), 1000);
     assert.equal(records.filter(({ payload }) => payload?.includes(`"task":"${task.id}"`)).length, 1);
     assert.equal(await decide(task.id, true, { atMs: task.createdAtMs }), undefined);
+  });
+
+  test('that an agent decided is kept, and that a person did is the usual case', async () => {
+    const session = await newSession();
+    const [byAgent, byPerson] = [taskOf(session, { approvers: ['rev'] }), taskOf(session)];
+    for (const task of [byAgent, byPerson]) await store().openApproval(task);
+    const waiting = (approver: string) =>
+      store()
+        .listForAgent({ approver, limit: 10 })
+        .map(({ id }) => id);
+    assert.deepEqual([waiting('rev'), waiting('re'), waiting('')], [[byAgent.id], [], []]);
+    const decision = { approved: true, by: 'rev', atMs: Date.now(), effectSha256 };
+    await store().decideApproval({ ...decision, taskId: byAgent.id, byAgent: true });
+    await store().decideApproval({ ...decision, taskId: byPerson.id });
+    assert.deepEqual(waiting('rev'), []);
+    await reopen();
+    const found = store().findApproval(byAgent.id);
+    assert.deepEqual([found?.decidedBy, found?.decidedByAgent, found?.approvers], ['rev', true, ['rev']]);
+    assert.equal(store().findApproval(byPerson.id)?.decidedByAgent, undefined);
+  });
+
+  test('a caller that is to be called back stays untold until it is noted, also over a restart', async () => {
+    const [called, other] = [await newSession({ callbackUrl: 'https://a.example' }), await newSession()];
+    const [first, second, third] = [taskOf(called), taskOf(called), taskOf(other)];
+    for (const task of [first, second, third]) await store().openApproval(task);
+    const untold = (endedAfterMs = 0) =>
+      store()
+        .listUntold({ endedAfterMs, limit: 10 })
+        .filter(({ sessionId }) => [called.id, other.id].includes(sessionId))
+        .map(({ id }) => id);
+    assert.deepEqual(untold(), [], 'they wait');
+    const atMs = Date.now();
+    const deny = { approved: false, by: 'sue', effectSha256 };
+    for (const task of [third, first]) await store().decideApproval({ ...deny, taskId: task.id, atMs });
+    await store().decideApproval({ ...deny, taskId: second.id, atMs: atMs + 1 });
+    assert.deepEqual(untold(), [first.id, second.id]);
+    assert.deepEqual(untold(atMs), [second.id], 'what ended long ago is not told any more');
+    await store().noteTold(first.id, Date.now());
+    await reopen();
+    assert.deepEqual(untold(), [second.id]);
+    assert.equal(store().findSession(called.id)?.callbackUrl, 'https://a.example');
+    await store().endSession(called.id);
+    assert.deepEqual(untold(), [], 'an ended session is called no more');
   });
 
   test('a standing approval is used as often as it allows, until it ends or is revoked', async () => {

@@ -13,6 +13,7 @@ export function testOrganisation({ store, reopen }: ReopenedStore): void {
     team: 'web',
     role: 'worker',
     senior: 'olga',
+    seniorAgent: 'rev',
     systemPrompt: 'Be brief.',
     addedAtMs: 5,
   };
@@ -32,7 +33,7 @@ export function testOrganisation({ store, reopen }: ReopenedStore): void {
       members: [],
       permissions: [],
     });
-    await make({ kind: 'put-team', team: { name: 'web', senior: 'otto' } });
+    await make({ kind: 'put-team', team: { name: 'web', senior: 'otto', seniorAgent: 'rev' } });
     await make({ kind: 'put-member', member: ada });
     await make({ kind: 'put-member', member: { kind: 'person', name: 'ada', addedAtMs: 6 } });
     await make({ kind: 'put-permission', permission: granted });
@@ -40,7 +41,7 @@ export function testOrganisation({ store, reopen }: ReopenedStore): void {
     await make({ kind: 'put-settings', settings });
     const expected = {
       settings,
-      teams: [{ name: 'web', senior: 'otto' }],
+      teams: [{ name: 'web', senior: 'otto', seniorAgent: 'rev' }],
       members: [ada, { kind: 'person', name: 'ada', addedAtMs: 6 }],
       permissions: [granted],
     };

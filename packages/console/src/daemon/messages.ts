@@ -25,6 +25,7 @@ const noApproval = {
   expiresAtMs: 0,
   wanted: 1,
   decidedBy: '',
+  decidedByAgent: false,
   decidedAtMs: 0,
   note: '',
   callId: '',

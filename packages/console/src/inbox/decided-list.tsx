@@ -19,7 +19,7 @@ export function DecidedList({ decided }: { readonly decided: readonly Approval[]
   }
   return (
     <ul className="rows">
-      {decided.map(({ id, status, tool, title, agent, decidedBy, decidedAtMs, note }) => (
+      {decided.map(({ id, status, tool, title, agent, decidedBy, decidedByAgent, decidedAtMs, note }) => (
         <li key={id} className="line">
           <span className={`badge badge-${status === 'denied' || status === 'expired' ? 'denied' : 'ok'}`}>
             {status === 'used' ? 'approved' : status}
@@ -33,7 +33,8 @@ export function DecidedList({ decided }: { readonly decided: readonly Approval[]
             )}
           </span>
           <span className="muted line-end">
-            <Visible text={agent} /> · {status === 'expired' ? 'nobody answered' : <>by {decidedBy}</>}
+            <Visible text={agent} /> ·{' '}
+            {status === 'expired' ? 'nobody answered' : `by ${decidedByAgent ? 'agent ' : ''}${decidedBy}`}
             {decidedAtMs > 0 && ` · ${formatTime(decidedAtMs, nowMs)}`}
           </span>
         </li>

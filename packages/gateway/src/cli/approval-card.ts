@@ -17,10 +17,14 @@ export interface ShownApproval {
   readonly rule_id: string;
   readonly reason: string;
   readonly approver_role: string;
+  /** Absent: people only. */
+  readonly approver_agents?: readonly string[];
   readonly wanted: number;
   readonly created_at: string;
   readonly expires_at: string;
   readonly decided_by?: string;
+  /** Absent: it was none. */
+  readonly decided_by_agent?: boolean;
   readonly decided_at?: string;
   readonly note?: string;
 }
@@ -50,7 +54,7 @@ export function renderHead(task: ShownApproval, { columns, paint }: Screen, nowM
     ['asks for', `${task.title}${task.wanted > 1 ? ` (${task.wanted} times)` : ''}`],
     ['risk', `${task.risk}; ${task.undoable ? 'can be undone' : 'cannot be undone'}`],
     ['because', `${task.reason} (rule ${task.rule_id})`],
-    ['decides', task.approver_role],
+    ['decides', [task.approver_role, ...(task.approver_agents ?? []).map((name) => `agent ${name}`)].join(', ')],
     ['expires', isPending ? `in ${formatDuration(Math.max(0, leftMs))}` : ''],
     ['decided', task.decided_by === undefined ? '' : describeDecision(task)],
     ['note', task.note ?? ''],
@@ -70,7 +74,8 @@ export function renderEffect(effect: string, screen: Screen): string[] {
   return effect === '' ? [] : foldEffect(effect, screen);
 }
 
-function describeDecision({ status, decided_by: by = '', decided_at: at }: ShownApproval): string {
+function describeDecision(task: ShownApproval): string {
+  const { status, decided_by: by = '', decided_by_agent: isAgent = false, decided_at: at } = task;
   const when = at === undefined ? '' : `, ${formatTime(Date.parse(at))}`;
-  return by === 'timeout' ? `nobody did in time${when}` : `${status} by ${by}${when}`;
+  return by === 'timeout' ? `nobody did in time${when}` : `${status} by ${isAgent ? 'agent ' : ''}${by}${when}`;
 }

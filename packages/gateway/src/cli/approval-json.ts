@@ -7,7 +7,7 @@ export type WatchApprovalsJson = WireJson<contract.WatchApprovalsResponse>;
 
 /** An approval from the wire, in the words in which the tools describe one. */
 export function approvalToJson(approval: NonNullable<WatchApprovalsJson['approval']>): WholeApproval {
-  const { decidedBy = '', note = '' } = approval;
+  const { decidedBy = '', note = '', approverAgents = [] } = approval;
   const decidedAtMs = toNumber(approval.decidedAtMs);
   return {
     task_id: approval.id ?? '',
@@ -23,10 +23,12 @@ export function approvalToJson(approval: NonNullable<WatchApprovalsJson['approva
     rule_id: approval.ruleId ?? '',
     reason: approval.reason ?? '',
     approver_role: approval.approverRole ?? '',
+    ...(approverAgents.length === 0 ? {} : { approver_agents: approverAgents }),
     wanted: approval.wanted ?? 0,
     created_at: new Date(toNumber(approval.createdAtMs)).toISOString(),
     expires_at: new Date(toNumber(approval.expiresAtMs)).toISOString(),
     ...(decidedBy === '' ? {} : { decided_by: decidedBy }),
+    ...(approval.decidedByAgent ? { decided_by_agent: true } : {}),
     ...(decidedAtMs === 0 ? {} : { decided_at: new Date(decidedAtMs).toISOString() }),
     ...(note === '' ? {} : { note }),
     ...masksToJson(approval.masked),

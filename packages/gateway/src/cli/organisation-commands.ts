@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AgentAddOptions, GrantTarget } from './organisation.ts';
+import type { AgentAddOptions, GrantTarget, SeniorOptions } from './organisation.ts';
 import type { Run } from './program.ts';
 
 type Start = (command: Parameters<Run>[1]) => Promise<void>;
@@ -26,6 +26,7 @@ function addAgentCommands(program: Command, start: Start): void {
     .option('--team <name>', 'the team it joins')
     .option('--role <role>', 'what it may use, as in roles.yaml', 'worker')
     .option('--senior <person>', 'who decides about its calls, instead of the senior of the team')
+    .option('--senior-agent <agent>', 'the agent that decides about its calls where a rule names it')
     .action((name: string, options: AgentAddOptions) =>
       start(async (context) => (await load()).addAgent(name, options, context)),
     );
@@ -49,7 +50,8 @@ function addTeamCommands(program: Command, start: Start): void {
     .command('add <name>')
     .description('make a team, or name another senior')
     .option('--senior <person>', 'who decides about calls of its agents')
-    .action((name: string, options: { senior?: string }) =>
+    .option('--senior-agent <agent>', 'the agent that decides about calls of its agents where a rule names it')
+    .action((name: string, options: SeniorOptions) =>
       start(async (context) => (await load()).addTeam(name, options, context)),
     );
   team

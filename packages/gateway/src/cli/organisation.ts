@@ -9,10 +9,14 @@ import { renderTable } from './table.ts';
 import { runCall } from './tool-invoke.ts';
 import { makeVisibleLine, visibleJson } from './visible-text.ts';
 
-export interface AgentAddOptions {
+export interface SeniorOptions {
+  readonly senior?: string;
+  readonly seniorAgent?: string;
+}
+
+export interface AgentAddOptions extends SeniorOptions {
   readonly team?: string;
   readonly role: string;
-  readonly senior?: string;
 }
 
 export interface GrantTarget {
@@ -101,7 +105,8 @@ export function listPermissions(context: CommandContext): Promise<number> {
 }
 
 export function addAgent(name: string, options: AgentAddOptions, context: CommandContext): Promise<number> {
-  return change('agents.create', { name, ...options }, `Agent ${name} is a member.`, context);
+  const { seniorAgent, ...more } = options;
+  return change('agents.create', { name, ...more, senior_agent: seniorAgent }, `Agent ${name} is a member.`, context);
 }
 
 export function showAgent(name: string, context: CommandContext): Promise<number> {
@@ -112,8 +117,9 @@ export function removeAgent(name: string, context: CommandContext): Promise<numb
   return change('agents.delete', { name }, `Agent ${name} is gone, and its sessions have ended.`, context);
 }
 
-export function addTeam(name: string, options: { senior?: string }, context: CommandContext): Promise<number> {
-  return change('teams.put', { name, ...options }, `Team ${name} is there.`, context);
+export function addTeam(name: string, options: SeniorOptions, context: CommandContext): Promise<number> {
+  const { senior, seniorAgent } = options;
+  return change('teams.put', { name, senior, senior_agent: seniorAgent }, `Team ${name} is there.`, context);
 }
 
 export function removeTeam(name: string, context: CommandContext): Promise<number> {

@@ -99,6 +99,7 @@ function addSessionCommands(program: Command, start: Start): void {
     .option('--expires-in-minutes <number>', 'when the session ends by itself', parseCount)
     .option('--max-calls <number>', 'how many calls it may make', parseCount)
     .option('--working-directory <folder>', 'where its relative paths start')
+    .option('--callback <url>', 'an address that is told how calls were decided that waited for a person')
     .action((agent: string, options: SessionCreateOptions) =>
       start(async (context) => (await import('./session.ts')).createSession(agent, options, context)),
     );

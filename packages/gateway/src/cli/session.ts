@@ -11,6 +11,7 @@ export interface SessionCreateOptions {
   readonly maxCalls?: number;
   readonly tools?: readonly string[];
   readonly workingDirectory?: string;
+  readonly callback?: string;
 }
 
 interface CreatedSession {
@@ -18,6 +19,7 @@ interface CreatedSession {
   readonly agent: string;
   readonly token: string;
   readonly expires_at?: string;
+  readonly callback_secret?: string;
 }
 
 interface ListedSession {
@@ -30,6 +32,7 @@ interface ListedSession {
   readonly calls_used: number;
   readonly max_calls?: number;
   readonly tools: readonly string[];
+  readonly callback_url?: string;
 }
 
 export async function createSession(
@@ -38,16 +41,17 @@ export async function createSession(
   context: CommandContext,
 ): Promise<number> {
   const client = context.openOperatorClient();
-  const { expiresInMinutes, maxCalls, tools, workingDirectory } = options;
+  const { expiresInMinutes, maxCalls, tools, workingDirectory, callback } = options;
   const input = {
     agent,
     expires_in_minutes: expiresInMinutes,
     max_calls: maxCalls,
     tools,
     working_directory: workingDirectory,
+    callback_url: callback,
   };
   return runOperatorTool('sessions.create', input, context, async (output: CreatedSession) => {
-    const { session_id, token, expires_at } = output;
+    const { session_id, token, expires_at, callback_secret } = output;
     const { address = '', agentSocket = '' } = await client.getStatus();
     context.terminal.print(
       `Session for ${context.terminal.paint('bold', makeVisibleLine(agent))}. The token is shown this once:`,
@@ -66,8 +70,16 @@ export async function createSession(
         ].map(([label = '', value = '']) => [label, makeVisibleLine(value)]),
         context.terminal.columns,
       ),
+      ...(callback_secret === undefined
+        ? []
+        : [
+            '',
+            `${makeVisibleLine(callback ?? '')} is told of decisions, signed with a secret that is shown this once:`,
+            '',
+            `  ${makeVisibleLine(callback_secret)}`,
+          ]),
       '',
-      'The agent sends it as `authorization: Bearer TOKEN`. To try what it may do:',
+      'The agent sends the token as `authorization: Bearer TOKEN`. To try what it may do:',
       `  SALLYPORT_TOKEN=${makeVisibleLine(token)} ${context.commandName} tool list`,
     );
   });
@@ -91,12 +103,13 @@ export function listSessions(options: { readonly all?: boolean }, context: Comma
           session.status,
           `${session.calls_used}${session.max_calls === undefined ? '' : ` of ${session.max_calls}`}`,
           session.expires_at === undefined ? 'never' : formatTime(Date.parse(session.expires_at)),
+          session.callback_url === undefined ? '' : 'yes',
           session.tools.join(' '),
         ].map(makeVisibleLine),
       );
       const { columns, paint, print } = context.terminal;
       const [header = '', ...body] = renderTable(
-        [['SESSION', 'AGENT', 'STATUS', 'CALLS', 'EXPIRES', 'TOOLS'], ...rows],
+        [['SESSION', 'AGENT', 'STATUS', 'CALLS', 'EXPIRES', 'CALLBACK', 'TOOLS'], ...rows],
         columns,
       );
       print(paint('dim', header), ...body);

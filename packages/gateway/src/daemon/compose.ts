@@ -60,7 +60,7 @@ import { secretTools } from '../tools/secrets/secrets.ts';
 import { shellTools } from '../tools/shell/index.ts';
 import { sessionTools } from '../tools/sessions/sessions.ts';
 import type { Config } from './config.ts';
-import { openApprovals } from './open-approvals.ts';
+import { callbackSecret, openApprovals } from './open-approvals.ts';
 import { openModes } from './open-modes.ts';
 import { openOrganisation } from './open-organisation.ts';
 import { readPastCalls } from './read-past-calls.ts';
@@ -186,7 +186,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     ...upstreams.administration,
     ...contentTools({ store: content, index: store, uploads, downloads }),
     ...artifactTools({ store: content, index: store }),
-    ...sessionTools(store, { workspace }),
+    ...sessionTools(store, { workspace, callbackSecret: (id) => callbackSecret(secrets, id) }),
     ...leaseTools(store),
     ...peopleTools(store, { workspace }),
     ...modes.tools,

@@ -5,6 +5,7 @@ import { mayDecide } from '../approvals/may-decide.ts';
 import { UnmaskedSecrets } from '../approvals/unmasked-secrets.ts';
 import { FollowedSettings } from '../approvals/notifications/followed-settings.ts';
 import { PeopleNotifier } from '../approvals/notifications/notify-people.ts';
+import { SessionCallbacks } from '../approvals/notifications/session-callbacks.ts';
 import type { Redactor } from '../audit/redact.ts';
 import { rehearseCalls } from '../doors/rehearse-call.ts';
 import type { Rehearsal } from '../gateway.ts';
@@ -85,6 +86,12 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
     readSecret: (name) => readOwnSecret(source.secrets, name),
     onFailure: (event, fields) => log.warn(event, fields),
   });
+  const callbacks = new SessionCallbacks({
+    ...{ watch, store },
+    secretOf: (sessionId) => callbackSecret(source.secrets, sessionId),
+    redact: (text) => redactor.redactText(text),
+    onFailure: (fields) => log.warn('callback_failed', fields),
+  });
   const routeApproval: ApprovalParts['routeApproval'] = (session, risk) => offices.routeApproval(session, risk);
   const tools = approvalTools({
     store,
@@ -94,6 +101,8 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
     mayDecide: mayDecide({
       isSenior: (person, agent) => offices.isSenior(person, agent),
       isDirector: (person) => offices.isDirector(person),
+      isSeniorAgent: (senior, agent) => offices.isSeniorAgent(senior, agent),
+      currentRulesHash: () => currentRules().hash,
       findSession: (id) => store.findSession(id),
     }),
     routeApproval,
@@ -118,6 +127,7 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
     forGateway: { store, tokens, routeApproval, limits, onPending },
     tellAbuse: (abuse, senior) => notifier.tellAbuse(abuse, senior),
     start: async () => {
+      callbacks.repeat();
       await clock.start();
       notifier.repeat(readPending());
     },
@@ -131,8 +141,14 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
       settings.close();
       await clock.close();
       await notifier.close();
+      await callbacks.close();
     },
   };
+}
+
+/** With which messages to the callback of a session are signed. Whoever creates the session is shown it once. */
+export function callbackSecret(secrets: SecretStore, sessionId: string): string {
+  return secrets.deriveSigningSecret(`callback of session ${sessionId}`);
 }
 
 /** A secret that the gate itself uses: the operator named it in the configuration, which is leave enough. */

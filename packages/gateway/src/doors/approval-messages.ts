@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { ApprovalSchema, PlanSchema, StandingApprovalSchema } from '@sallyport/contract';
 import type { Approval, JsonObject, Plan, StandingApproval } from '@sallyport/contract';
-import { objectsOf, textOf, timeOf } from './lease-messages.ts';
+import { objectsOf, textOf, textsOf, timeOf } from './lease-messages.ts';
 
 /** What the tools of approvals say, as messages. */
 export function readApproval(described: JsonObject): Approval {
@@ -31,6 +31,8 @@ export function readApproval(described: JsonObject): Approval {
     masked: objectsOf(described['masked']).map(readMasked),
     argumentsJson: textOf(described['arguments_json']),
     priority: textOf(described['priority']),
+    approverAgents: textsOf(described['approver_agents']),
+    decidedByAgent: described['decided_by_agent'] === true,
   });
 }
 

@@ -29,13 +29,15 @@ import type { Submit } from './submit-tool.ts';
 /** Sessions for programs of operators: each method is the governed call of a tool, in typed words. */
 export function sessionService({ submit }: { readonly submit: Submit }): ServiceBinding {
   return bindService(SessionService, ['operator-socket'], {
-    createSession: async ({ agent, scope, expiresInMinutes, budget, workingDirectory, call }, peer) => {
+    createSession: async (request, peer) => {
+      const { agent, scope, expiresInMinutes, budget, workingDirectory, callbackUrl, call } = request;
       const args = {
         agent,
         ...scopeArguments(scope),
         ...expiryArguments(expiresInMinutes),
         ...budgetArguments(budget),
         ...(workingDirectory === '' ? {} : { working_directory: workingDirectory }),
+        ...(callbackUrl === '' ? {} : { callback_url: callbackUrl }),
       };
       const { output, receipt } = await submitTool(submit, 'sessions.create', args, call, peer);
       return create(CreateSessionResponseSchema, {
@@ -43,6 +45,7 @@ export function sessionService({ submit }: { readonly submit: Submit }): Service
         agent: textOf(output['agent']),
         token: textOf(output['token']),
         ...optionalTime('expiresAtMs', output['expires_at']),
+        callbackSecret: textOf(output['callback_secret']),
         call: receipt,
       });
     },
@@ -88,5 +91,6 @@ function readSession(described: JsonObject): Session {
     spent: readSpending(described),
     tools: textsOf(described['tools']),
     workingDirectory: textOf(described['working_directory']),
+    callbackUrl: textOf(described['callback_url']),
   });
 }

@@ -28,7 +28,9 @@ export type ContextFacts = facts.Begun &
   facts.Leased &
   facts.Permitted &
   facts.ModeRead &
-  facts.Judged;
+  facts.Judged &
+  // Not while an effect is only worked out.
+  facts.Consented;
 
 export type ToolContextFactory = (call: ContextFacts, signal: AbortSignal) => ObservedContext;
 
@@ -47,6 +49,7 @@ export function createToolContexts({ trashFolder, programs, content, secrets }: 
     const { principal, agent } = session;
     // Only a consent lets a call with this verdict run; for a preview, the person who will be asked may see it all.
     const consented = verdict.effect === 'require_approval';
+    const agreedAgent = call.consent?.how === 'approved-by-agent' ? call.consent.by : undefined;
     const grants = verdict.grants === undefined ? noGrants : narrowGrants(verdict.grants, lease);
     const beforeImages: BeforeImage[] = [];
     let usage: ToolUsage = {};
@@ -68,6 +71,7 @@ export function createToolContexts({ trashFolder, programs, content, secrets }: 
           ...call.standing,
           ...(history !== undefined && { history }),
           consented,
+          ...(agreedAgent !== undefined && { agreedAgent }),
         }),
         lease,
       ),

@@ -86,6 +86,7 @@ function findCovering(
 function addsSomething(rule: Rule, other: Rule): boolean {
   return (
     rule.grants !== undefined ||
+    rule.approvers !== undefined ||
     (rule.approvalWaived && !other.approvalWaived) ||
     (rule.acceptsNew && !other.acceptsNew)
   );

@@ -16,7 +16,7 @@ export interface Hit {
 }
 
 /** The first rule that covers at least one combination. */
-export function findHit({ near }: RuleList, asked: Asked, claims: Claims): Hit | undefined {
+export function findHit({ near }: Pick<RuleList, 'near'>, asked: Asked, claims: Claims): Hit | undefined {
   if (claims.path.length === 0) return firstHit(near(asked, claims), asked, claims);
   for (const claim of claims.path) {
     const one = { ...claims, path: [claim] };

@@ -1,3 +1,4 @@
+import { isScalar, isSeq } from 'yaml';
 import type { Node } from 'yaml';
 import { modes } from '../model/session.ts';
 import { readAfter, readArguments, readConditions, readHours, readWeekTime } from './read-circumstances.ts';
@@ -42,6 +43,7 @@ export const ruleKeys = [
   'models',
   'apps',
   'approval',
+  'approvers',
   'grants',
   'accept_new',
   'shadow',
@@ -98,6 +100,7 @@ function readRule(node: Node, reader: YamlReader): Rule | undefined {
   const tools = fields.tools && reader.readItems(fields.tools, 'tools', (item) => readToolPattern(item, reader));
   const optional = readOptional(fields, reader);
   const approvalWaived = readApproval(fields.approval, effect, reader);
+  const approvers = fields.approvers && readApprovers(fields.approvers, fields, reader);
   const acceptsNew = readAcceptNew(fields.accept_new, effect, reader);
   const shadow = fields.shadow !== undefined && reader.readBoolean(fields.shadow, 'shadow') === true;
   const grants = fields.grants && readGrants(fields.grants, reader);
@@ -113,6 +116,7 @@ function readRule(node: Node, reader: YamlReader): Rule | undefined {
     tools,
     ...optional,
     approvalWaived,
+    ...(approvers === undefined ? {} : { approvers }),
     acceptsNew,
     shadow,
     ...(grants === undefined ? {} : { grants }),
@@ -201,6 +205,24 @@ function readApproval(node: Node | undefined, effect: Rule['effect'] | undefined
   if (node === undefined || reader.readOneOf(node, 'approval', ['waived']) === undefined) return false;
   if (effect !== undefined && effect !== 'allow') reader.note(node, 'approval: waived goes with effect: allow only');
   return true;
+}
+
+/** Agents by their names, one by one. They have something to decide only where the rule can lead to a question. */
+function readApprovers(
+  node: Node,
+  { effect, approval, who }: Fields<(typeof ruleKeys)[number]>,
+  reader: YamlReader,
+): readonly string[] | undefined {
+  if (isScalar(effect) && effect.value === 'deny') reader.note(node, 'approvers do not go with effect: deny');
+  if (approval !== undefined) reader.note(node, 'approvers do not go with approval: waived, where nobody is asked');
+  const callers = isSeq(who) ? who.items.map((item) => (isScalar(item) ? item.value : undefined)) : ['agent'];
+  if (!callers.includes('agent'))
+    reader.note(node, 'approvers decide about calls of agents, and this rule is for none');
+  return reader.readItems(node, 'approvers', (item) => {
+    const name = reader.readString(item, 'approvers', 128);
+    if (name === undefined || /^[A-Za-z0-9._@-]+$/.test(name)) return name;
+    return reader.note(item, 'approvers are agents by their full names; patterns such as * are not possible here');
+  });
 }
 
 function readExamples(

@@ -46,6 +46,7 @@ export function createRuleJudge(
   rulesFor: (asked: Asked) => ApplicableRules = indexRules(rules),
 ): Pick<Rules, 'judge' | 'judgePaths'> {
   const claimPath = createPathClaimer(variables);
+  const namedAgents = [...new Set(rules.flatMap(({ rule }) => rule.approvers ?? []))];
 
   function judgeCall(question: Question): Verdict {
     const claims = readClaims(question.resources, claimPath);
@@ -55,7 +56,8 @@ export function createRuleJudge(
     const openings = listOpenings(rulesFor(question).open, question, claims);
     const verdict = decideOpenings(openings, question, claims);
     const grants = verdict.effect === 'deny' ? undefined : shareGrants(openings);
-    return grants === undefined ? verdict : checkGrants({ ...verdict, grants }, grants, question, claims);
+    const checked = grants === undefined ? verdict : checkGrants({ ...verdict, grants }, grants, question, claims);
+    return nameApprovers(checked, openings, question, claims);
   }
 
   /** One path that a running tool met, with the other things that the call named. */
@@ -64,9 +66,10 @@ export function createRuleJudge(
     const met = readClaims({ paths: [claim] }, claimPath);
     if ('text' in met) return denyOdd(met);
     const claims = { ...named, path: met.path };
-    return (
-      findClosed(asked, claims) ?? decideOpenings(listOpenings(rulesFor(asked).open, asked, claims), asked, claims)
-    );
+    const closed = findClosed(asked, claims);
+    if (closed !== undefined) return closed;
+    const openings = listOpenings(rulesFor(asked).open, asked, claims);
+    return nameApprovers(decideOpenings(openings, asked, claims), openings, asked, claims);
   }
 
   function findClosed(asked: Asked, claims: Claims): Verdict | undefined {
@@ -90,14 +93,39 @@ export function createRuleJudge(
   /** What is granted is reached like what is named, so the rules that close something have their say about it. */
   function checkGrants(verdict: Verdict, grants: Grants, asked: Asked, claims: Claims): Verdict {
     const { deny, ask } = rulesFor(asked);
-    const reached = addGranted(claims, grants);
-    // Without a sandbox nothing holds a program to what is named and granted.
-    const free = grants.isolation === 'none' ? { ...asked, tool: { ...asked.tool, requiresSandbox: false } } : asked;
+    const { free, reached } = reachOf(asked, claims, grants);
     const denying = findHit(deny, free, reached);
     if (denying !== undefined) return denyBy(denying, asked);
     if (verdict.effect === 'require_approval') return verdict;
     const asking = findHit(ask, free, reached);
     return asking === undefined ? verdict : { ...askBy(asking.by), grants };
+  }
+
+  /**
+   * Adds the agents that may decide in a person's place: those that every rule which asks names, and where it is only the
+   * tool that asks, a rule that opens. So a further question takes everybody off the list whom it does not name.
+   */
+  function nameApprovers(verdict: Verdict, openings: readonly Opening[], asked: Asked, claims: Claims): Verdict {
+    if (verdict.effect !== 'require_approval' || namedAgents.length === 0) return verdict;
+    // What cannot be made good is for people.
+    if (asked.tool.risk === 'critical') return verdict;
+    const { ask } = rulesFor(asked);
+    const { free, reached } = reachOf(asked, claims, verdict.grants);
+    const approvers = namedAgents.filter((agent) => {
+      const others = (listed: readonly CompiledRule[]) => listed.filter((rule) => !namesApprover(rule, agent));
+      if (findHit({ near: (by, about) => others(ask.near(by, about)) }, free, reached) !== undefined) return false;
+      return openings.every(
+        ({ by }) => by.some((rule) => namesApprover(rule, agent)) || decideOpened(by, asked).effect === 'allow',
+      );
+    });
+    return approvers.length === 0 ? verdict : { ...verdict, approvers };
+  }
+
+  function reachOf(asked: Asked, claims: Claims, grants: Grants | undefined): { free: Asked; reached: Claims } {
+    if (grants === undefined) return { free: asked, reached: claims };
+    // Without a sandbox nothing holds a program to what is named and granted.
+    const free = grants.isolation === 'none' ? { ...asked, tool: { ...asked.tool, requiresSandbox: false } } : asked;
+    return { free, reached: addGranted(claims, grants) };
   }
 
   function addGranted(claims: Claims, { read, write, hosts }: Grants): Claims {
@@ -116,7 +144,7 @@ export function createRuleJudge(
 
   return {
     judge: (question) => failClosed(() => judgeCall(question)),
-    judgePaths: ({ resources = {}, consented, ...asked }) => {
+    judgePaths: ({ resources = {}, consented, agreedAgent, ...asked }) => {
       const named = readClaims({ ...resources, paths: [] }, claimPath);
       return {
         // A consent to the call covers what the rules would only have asked about. What they deny stays denied, whatever
@@ -124,7 +152,7 @@ export function createRuleJudge(
         judge: (path, access) =>
           refusalOf(
             failClosed(() => judgePath(asked, named, { path, access })),
-            consented,
+            ({ approvers }) => consented && (agreedAgent === undefined || approvers?.includes(agreedAgent) === true),
           ),
       };
     },
@@ -157,6 +185,10 @@ function checkReach(claims: readonly PathClaim[], protectedPaths: ProtectedPaths
     };
   }
   return undefined;
+}
+
+function namesApprover({ rule }: CompiledRule, agent: string): boolean {
+  return rule.approvers?.includes(agent) === true;
 }
 
 function decideOpened(by: readonly CompiledRule[], { tool }: Asked): Verdict {
@@ -214,8 +246,8 @@ function denyOdd({ kind, text }: OddClaim): Verdict {
   };
 }
 
-function refusalOf(verdict: Verdict, consented: boolean): Refusal | undefined {
-  if (verdict.effect === 'allow' || (verdict.effect === 'require_approval' && consented)) return undefined;
+function refusalOf(verdict: Verdict, isConsented: (asking: Verdict) => boolean): Refusal | undefined {
+  if (verdict.effect === 'allow' || (verdict.effect === 'require_approval' && isConsented(verdict))) return undefined;
   if (verdict.effect === 'require_approval') {
     const remedy = 'Name the path itself, so that a person can be asked.';
     return refuse('APPROVAL_REQUIRED', verdict.rule, verdict.reason, { remedy });

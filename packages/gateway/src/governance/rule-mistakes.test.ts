@@ -77,6 +77,23 @@ const toolsMistakes: readonly Mistakes[] = [
     'version: 1\nrules: [{ id: a, effect: deny, tools: [x], approval: ▸waived }]\n',
     /^approval: waived goes with effect: allow only$/,
   ],
+  [
+    'approvers of a denial',
+    'version: 1\nrules: [{ id: a, effect: deny, tools: [x], approvers: ▸[rev] }]\n',
+    /^approvers do not go with effect: deny$/,
+  ],
+  [
+    'approvers where nobody is asked',
+    ruleWith('approval: waived, approvers: ▸[rev]'),
+    /^approvers do not go with appr/,
+  ],
+  [
+    'approvers of calls of people',
+    ruleWith('who: [operator], approvers: ▸[rev]'),
+    /^approvers decide about calls of ag/,
+  ],
+  ['approvers by pattern', ruleWith('approvers: [rev, ▸"*"]'), /^approvers are agents by their full names/],
+  ['no approvers', ruleWith('approvers: ▸[]'), /^approvers is empty/],
   ['an empty reason', ruleWith('reason: ▸""'), /^reason is empty$/],
 
   // Things other than paths

@@ -50,6 +50,10 @@ export interface NewApproval {
   readonly reason: string;
   readonly rulesHash: string;
   readonly approverRole: ApproverRole;
+  /** Agents that the rules let decide in a person's place, if they are senior to the caller. Absent: people only. */
+  readonly approvers?: readonly string[];
+  /** As the caller gave it, without secrets. Absent: it gave none. */
+  readonly correlationId?: string;
   readonly createdAtMs: number;
   readonly remindAtMs: number;
   readonly expiresAtMs: number;
@@ -64,9 +68,11 @@ export interface ApprovalTask extends NewApproval {
   /** Absent: nobody was reminded. */
   readonly remindedAtMs?: number;
   readonly decidedAtMs?: number;
-  /** The person, or `timeout`. */
+  /** The person or agent, or `timeout`. */
   readonly decidedBy?: string;
-  /** What the person says to the caller, such as what to change. Absent: nothing. */
+  /** It was an agent that the rules name. Absent: it was not. */
+  readonly decidedByAgent?: true;
+  /** What they say to the caller, such as what to change. Absent: nothing. */
   readonly note?: string;
 }
 
@@ -74,6 +80,8 @@ export interface Decision {
   readonly taskId: string;
   readonly approved: boolean;
   readonly by: string;
+  /** Absent: a person decided. */
+  readonly byAgent?: true;
   readonly atMs: number;
   /** Of the effect that was shown. Another one now means that nothing was decided. */
   readonly effectSha256: string;

@@ -167,7 +167,7 @@ export interface Consented {
 
 export interface Consent {
   readonly by: string;
-  readonly how: 'own-call-confirmed' | 'approved' | 'standing-approval' | 'confirm-token';
+  readonly how: 'own-call-confirmed' | 'approved' | 'approved-by-agent' | 'standing-approval' | 'confirm-token';
   readonly atMs: number;
   readonly binding: string;
   /** What admission consumes. Absent for a call that its own operator confirmed. */

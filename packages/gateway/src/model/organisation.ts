@@ -26,6 +26,8 @@ export interface Team {
   readonly name: string;
   /** The person who decides about calls of its agents. Absent: the directors do. */
   readonly senior?: string;
+  /** The agent that stands above its agents, and decides where a rule names it. Absent: none does. */
+  readonly seniorAgent?: string;
 }
 
 export interface Member {
@@ -38,6 +40,8 @@ export interface Member {
   readonly role?: string;
   /** Absent: that of the team. */
   readonly senior?: string;
+  /** Absent: that of the team. */
+  readonly seniorAgent?: string;
   /** What the agent is told to be. Absent: nothing is kept here. */
   readonly systemPrompt?: string;
   readonly addedAtMs: number;

@@ -61,6 +61,8 @@ export interface Session {
   readonly expiresAtMs?: number;
   /** Relative paths start here. Absolute. */
   readonly workingDirectory: string;
+  /** Told how calls were decided that waited for a person; given by the operator. Absent: nobody is called back. */
+  readonly callbackUrl?: string;
   /** The newest lease, in force or not. */
   readonly lease: Lease;
   readonly budget: Budget;

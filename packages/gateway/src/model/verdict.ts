@@ -39,6 +39,8 @@ export interface Verdict {
   readonly remedy?: string;
   /** Set on denials. */
   readonly code?: Code;
+  /** Set where a person is asked: agents that may decide in their place, if they are senior. Absent: people only. */
+  readonly approvers?: readonly string[];
   /** What the allowing rules together let the programs of the call see and use. Absent: nothing. */
   readonly grants?: Grants;
   /** What it would be if rules that are only tried out were in force. Absent: the same. Not enforced. */
@@ -86,11 +88,16 @@ export interface Rules {
   /** Throws only for our own faults; the caller turns that into a denial. */
   readonly judge: (question: Question) => Verdict;
   /**
-   * The same rules for each path that a running tool meets. `consented`: a person agreed to the call. `resources`: what
-   * the call named; without them a rule that looks at commands or hosts opens no path.
+   * The same rules for each path that a running tool meets. `consented`: somebody agreed to the call; `agreedAgent`: it
+   * was this agent, whose word counts only where the rules name it. `resources`: what the call named; without them a rule
+   * that looks at commands or hosts opens no path.
    */
   readonly judgePaths: (
-    question: Omit<Question, 'resources'> & { readonly resources?: Resources; readonly consented: boolean },
+    question: Omit<Question, 'resources'> & {
+      readonly resources?: Resources;
+      readonly consented: boolean;
+      readonly agreedAgent?: string;
+    },
   ) => PathJudge;
 }
 

@@ -18,7 +18,7 @@ interface Setup {
 function officesOf({ profile = 'team', members = [], active = ['operator', 'sue', 'dora'] }: Setup = {}): Offices {
   const organisation: Organisation = {
     settings: { ...defaultSettings, profile },
-    teams: [{ name: 'web', senior: 'sue' }, { name: 'data' }],
+    teams: [{ name: 'web', senior: 'sue' }, { name: 'data' }, { name: 'ops', seniorAgent: 'rev' }],
     members,
     permissions: [],
   };
@@ -64,4 +64,38 @@ test('high goes to the senior, critical to a director; where nobody could decide
   assert.deepEqual(routes(['sue', 'operator']), ['senior', undefined]);
   assert.deepEqual(routes(['dora']), ['senior', 'director']);
   assert.deepEqual(routes(['operator']), [undefined, undefined]);
+});
+
+test('an agent stands above another when the organisation says so, and nobody does in a circle', () => {
+  const below = agent('ada', { seniorAgent: 'rev' });
+  assert.ok(officesOf({ members: [below, agent('rev')] }).isSeniorAgent('rev', 'ada'));
+  for (const [what, members] of [
+    ['no member', [below]],
+    ['a person of the name', [below, director('rev')]],
+    ['nobody said so', [agent('ada'), agent('rev')]],
+    ['another is named', [agent('ada', { seniorAgent: 'lea' }), agent('rev'), agent('lea')]],
+    ['a person is', [agent('ada', { senior: 'rev' }), agent('rev')]],
+    ['each above the other', [below, agent('rev', { seniorAgent: 'ada' })]],
+    ['a longer circle', [below, agent('rev', { seniorAgent: 'lea' }), agent('lea', { seniorAgent: 'ada' })]],
+  ] as const) {
+    assert.ok(!officesOf({ members }).isSeniorAgent('rev', 'ada'), what);
+  }
+  const itself = officesOf({ members: [agent('rev', { seniorAgent: 'rev' })] });
+  assert.ok(!itself.isSeniorAgent('rev', 'rev'));
+  const offices = officesOf({ members: [below, agent('rev', { seniorAgent: 'lea' }), agent('lea')] });
+  assert.ok(!offices.isSeniorAgent('lea', 'ada'), 'only the next above');
+  assert.ok(!offices.isSenior(sessionOf({ principal: 'agent', agent: 'rev' }), 'ada'), 'the office of a person');
+});
+
+test('the senior agent of a team stands above its members, unless they have their own', () => {
+  const members = [
+    agent('ada', { team: 'ops' }),
+    agent('bob', { team: 'ops', seniorAgent: 'lea' }),
+    agent('rev'),
+    agent('lea'),
+  ];
+  const offices = officesOf({ members });
+  assert.equal(offices.seniorAgentOf('ada'), 'rev');
+  assert.equal(offices.seniorAgentOf('bob'), 'lea');
+  assert.ok(offices.isSeniorAgent('rev', 'ada') && !offices.isSeniorAgent('rev', 'bob'));
 });

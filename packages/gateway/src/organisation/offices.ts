@@ -41,6 +41,25 @@ export class Offices {
     return member?.senior ?? organisation.teams.find(({ name }) => name === member?.team)?.senior;
   }
 
+  /** Whether an agent stands above another. In a circle nobody does. */
+  isSeniorAgent(senior: string, agent: string): boolean {
+    const isMember = findMember(this.#parts.readOrganisation(), 'agent', senior) !== undefined;
+    if (!isMember || this.seniorAgentOf(agent) !== senior) return false;
+    const above = new Set<string>();
+    for (let next: string | undefined = senior; next !== undefined && !above.has(next);) {
+      above.add(next);
+      next = this.seniorAgentOf(next);
+    }
+    return !above.has(agent);
+  }
+
+  /** Undefined: none is named. */
+  seniorAgentOf(agent: string): string | undefined {
+    const organisation = this.#parts.readOrganisation();
+    const member = findMember(organisation, 'agent', agent);
+    return member?.seniorAgent ?? organisation.teams.find(({ name }) => name === member?.team)?.seniorAgent;
+  }
+
   /** Undefined: nobody is there who could decide. */
   routeApproval(session: Pick<Session, 'agent'>, risk: Risk): ApproverRole | undefined {
     const role: ApproverRole = risk === 'critical' ? 'director' : 'senior';

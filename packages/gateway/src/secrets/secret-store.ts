@@ -1,3 +1,4 @@
+import { hkdfSync } from 'node:crypto';
 import type { SecretGrant, SecretUse } from '../model/secret-grant.ts';
 import { ToolFailure } from '../model/tool.ts';
 import type { SecretIndex } from '../storage/stores.ts';
@@ -71,6 +72,17 @@ export class SecretStore {
     if (granted.length === 0) return new Map();
     const stored = new Map(this.#index.listSecrets().map((secret) => [secret.name, secret.ciphertext]));
     return new Map(granted.map((name) => [name, this.#read(name, stored.get(name))]));
+  }
+
+  /**
+   * The secret with which messages of one kind are signed, as Standard Webhooks writes it: the same each time as long as
+   * the key is, so that nothing has to be stored, and of no use for anything else.
+   */
+  deriveSigningSecret(purpose: string): string {
+    const bytes = hkdfSync('sha256', this.#key, '', `sallyport signing secret v1\0${purpose}`, 32);
+    const secret = `whsec_${Buffer.from(bytes).toString('base64')}`;
+    this.#learn(secret, purpose);
+    return secret;
   }
 
   #read(name: string, ciphertext: Uint8Array | undefined): string {

@@ -214,9 +214,11 @@ async function useTask(
   return openTask(call, bound, effect, redactor, parts, context);
 }
 
-function consentOf({ id: taskId, binding, decidedBy = '', decidedAtMs = 0 }: ApprovalTask): facts.Consented {
+function consentOf(task: ApprovalTask): facts.Consented {
+  const { id: taskId, binding, decidedBy = '', decidedByAgent, decidedAtMs = 0 } = task;
   const use = { kind: 'task', taskId, binding } as const;
-  return { consent: { by: decidedBy, how: 'approved', atMs: decidedAtMs, binding, use } };
+  const how = decidedByAgent ? 'approved-by-agent' : 'approved';
+  return { consent: { by: decidedBy, how, atMs: decidedAtMs, binding, use } };
 }
 
 function refuseDecided(task: ApprovalTask, { verdict }: Needs): Refusal {
@@ -226,10 +228,8 @@ function refuseDecided(task: ApprovalTask, { verdict }: Needs): Refusal {
     case 'denied': {
       const said = task.note === undefined ? '' : ` They say: ${task.note}`;
       const remedy = task.note === undefined ? 'Do not repeat it; find another way.' : 'Do as they say.';
-      return refuse('APPROVAL_DENIED', verdict.rule, `${task.decidedBy} decided against the call.${said}`, {
-        remedy,
-        approval,
-      });
+      const who = `${task.decidedByAgent ? 'Agent ' : ''}${task.decidedBy}`;
+      return refuse('APPROVAL_DENIED', verdict.rule, `${who} decided against the call.${said}`, { remedy, approval });
     }
     case 'approved':
       return refuse('APPROVAL_EXPIRED', verdict.rule, 'The approval was given too long ago.', {
@@ -291,6 +291,8 @@ async function openTask(
     reason: verdict.reason,
     rulesHash: call.rules.hash,
     approverRole,
+    ...(verdict.approvers === undefined ? {} : { approvers: verdict.approvers }),
+    ...(call.correlationId === '' ? {} : { correlationId: redactor.redactText(call.correlationId) }),
     createdAtMs: nowMs,
     remindAtMs: nowMs + remindAfterMs,
     expiresAtMs: nowMs + expireAfterMs,

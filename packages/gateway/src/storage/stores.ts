@@ -61,6 +61,8 @@ export interface NewSession {
   readonly door?: Door;
   readonly expiresAtMs?: number;
   readonly workingDirectory: string;
+  /** Absent: nobody is called back. */
+  readonly callbackUrl?: string;
   readonly lease: NewLease;
   /** Absent: no limit. */
   readonly budget?: Budget;
@@ -260,6 +262,12 @@ export interface ApprovalIndex {
     readonly sessionId?: string;
     readonly limit: number;
   }) => readonly ApprovalTask[];
+  /** Pending tasks for which the rules name this agent, newest first. Whether it may decide is another question. */
+  readonly listForAgent: (filter: { readonly approver: string; readonly limit: number }) => readonly ApprovalTask[];
+  /** Tasks that ended, of sessions that are to be called back, have not ended, and were not told. The first ended first. */
+  readonly listUntold: (filter: { readonly endedAfterMs: number; readonly limit: number }) => readonly ApprovalTask[];
+  /** The caller has heard how the task ended. */
+  readonly noteTold: (taskId: string, nowMs: number) => Promise<void>;
   /** When the next task is to be reminded of, or a task or plan expires. Undefined: none is pending. */
   readonly nextApprovalDeadlineMs: () => number | undefined;
   readonly proposePlan: (plan: NewPlan) => Promise<void>;

@@ -30,7 +30,7 @@ const tools = [
   ...organisationTools(nothing),
   ...peopleTools({} as Store, { workspace: '/' }),
   ...secretTools(nothing),
-  ...sessionTools({} as Store, { workspace: '/' }),
+  ...sessionTools({} as Store, { workspace: '/', callbackSecret: () => '' }),
 ];
 
 test('every schema of every built-in tool is JSON Schema 2020-12', () => {

@@ -1,22 +1,16 @@
-import type { JsonObject } from '@sallyport/contract';
 import type { Abuse } from '../../model/abuse.ts';
 import type { ApprovalTask, Plan } from '../../model/approval.ts';
 import type { PlanNews } from '../approval-watch.ts';
 import { makeVisibleLine } from '../visible-text.ts';
 import type { NoticeEvent } from './notification-settings.ts';
+import type { WebhookMessage } from './webhook.ts';
 
-/** Something that people should hear of. */
-export interface Notice {
-  /** The same for the same thing, however often it is told. */
-  readonly id: string;
+/** Something that people should hear of. The effect is not in its body: it is read where decisions are made. */
+export interface Notice extends WebhookMessage {
   readonly event: NoticeEvent;
   /** One line. */
   readonly title: string;
   readonly text: string;
-  /** When it is too late to tell anybody. */
-  readonly untilMs: number;
-  /** For programs. The effect is not in it: it is read where decisions are made. */
-  readonly body: JsonObject;
 }
 
 const longestLine = 300;
@@ -39,6 +33,7 @@ export function noticeOfTask(event: NoticeEvent, task: ApprovalTask, link: strin
       reason: clip(task.reason),
       status: task.status,
       ...(task.decidedBy === undefined ? {} : { decided_by: task.decidedBy }),
+      ...(task.decidedByAgent === undefined ? {} : { decided_by_agent: true }),
       created_at: new Date(task.createdAtMs).toISOString(),
       expires_at: new Date(task.expiresAtMs).toISOString(),
       link,

@@ -4,6 +4,7 @@ import { readSourceFile } from '../../governance/rule-files.ts';
 import { readYaml } from '../../governance/read-yaml.ts';
 import { YamlReader } from '../../governance/yaml-reader.ts';
 import { ConfigError } from '../../model/fault.ts';
+import { explainWebhookUrl } from './webhook-url.ts';
 
 export const notificationKeys = ['version', 'console_url', 'webhook', 'desktop'] as const;
 export const webhookKeys = ['url', 'secret', 'events'] as const;
@@ -67,14 +68,9 @@ function readWebhook(node: Node, reader: YamlReader): WebhookSettings | undefine
   return url === undefined || secret === undefined || events === undefined ? undefined : { url, secret, events };
 }
 
-/** What is said about a call leaves the machine encrypted, or not at all. */
 function readUrl(node: Node, what: string, reader: YamlReader): string | undefined {
   const text = reader.readString(node, what, 2000);
   if (text === undefined) return undefined;
-  const url = URL.parse(text);
-  if (url === null) return reader.note(node, `${what} is not a URL`);
-  if (url.username !== '' || url.password !== '') return reader.note(node, `${what} must not hold a password`);
-  const isNear = ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
-  if (url.protocol === 'https:' || (url.protocol === 'http:' && isNear)) return text.replace(/\/$/, '');
-  return reader.note(node, `${what} must begin with https://; http:// is for this machine only`);
+  const problem = explainWebhookUrl(text);
+  return problem === undefined ? text.replace(/\/$/, '') : reader.note(node, `${what} ${problem}`);
 }

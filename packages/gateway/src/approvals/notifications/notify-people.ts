@@ -21,7 +21,7 @@ export interface NotificationParts {
 export class PeopleNotifier {
   readonly #parts: NotificationParts;
   #settings: NotificationSettings;
-  #webhook: Webhook | undefined;
+  #webhook: Webhook;
   readonly #stops: readonly (() => void)[];
   /** Tasks that wait. */
   readonly #told = new Set<string>();
@@ -47,7 +47,7 @@ export class PeopleNotifier {
 
   /** From now on people hear it in another way. What still waits is told again, because they may not have heard it. */
   change(settings: NotificationSettings, pending: readonly ApprovalTask[]): void {
-    void this.#webhook?.close();
+    void this.#webhook.close();
     this.#settings = settings;
     this.#webhook = this.#openWebhook();
     this.repeat(pending);
@@ -60,7 +60,7 @@ export class PeopleNotifier {
 
   async close(): Promise<void> {
     for (const stop of this.#stops) stop();
-    await this.#webhook?.close();
+    await this.#webhook.close();
   }
 
   #hearTask({ kind, task }: ApprovalNews): void {
@@ -83,21 +83,18 @@ export class PeopleNotifier {
   }
 
   #send(notice: Notice): void {
-    if (this.#settings.webhook?.events.includes(notice.event)) this.#webhook?.send(notice);
+    const { webhook } = this.#settings;
+    if (!webhook?.events.includes(notice.event)) return;
+    const readSecret = (): string => this.#parts.readSecret(webhook.secret);
+    void this.#webhook.send(notice, { url: webhook.url, readSecret });
   }
 
   #link(what: 'approvals' | 'plans' | 'sessions', id: string): string {
     return `${this.#settings.consoleUrl ?? this.#parts.address()}/#/${what}/${id}`;
   }
 
-  #openWebhook(): Webhook | undefined {
-    const { readSecret, onFailure } = this.#parts;
-    const { webhook } = this.#settings;
-    if (webhook === undefined) return undefined;
-    return new Webhook({
-      url: webhook.url,
-      readSecret: () => readSecret(webhook.secret),
-      onFailure: (notice, error) => onFailure('webhook_failed', { notice: notice.id, error }),
-    });
+  #openWebhook(): Webhook {
+    const { onFailure } = this.#parts;
+    return new Webhook({ onFailure: ({ id }, error) => onFailure('webhook_failed', { notice: id, error }) });
   }
 }

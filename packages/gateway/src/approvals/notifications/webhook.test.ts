@@ -48,22 +48,18 @@ function noticeOf(more: Partial<Notice> = {}): Notice {
   };
 }
 
-function openWebhook(t: TestContext, url: string, more: { secret?: string } = {}) {
+function openWebhook(t: TestContext, url: string, { secret = 'shared' } = {}) {
   const failed = Promise.withResolvers<unknown>();
-  const webhook = new Webhook({
-    url,
-    readSecret: () => more.secret ?? 'shared',
-    onFailure: (_notice, error) => failed.resolve(error),
-    delaysMs: [1, 1, 1],
-  });
+  const webhook = new Webhook({ onFailure: (_notice, error) => failed.resolve(error), delaysMs: [1, 1, 1] });
   t.after(() => webhook.close());
-  return { webhook, failed: failed.promise };
+  const send = (notice: Notice) => webhook.send(notice, { url, readSecret: () => secret });
+  return { send, failed: failed.promise };
 }
 
 test('a message is signed so that its receiver can tell who sent it, and what', async (t) => {
   const { url, arrived, all } = await openReceiver(t, []);
   const secret = `whsec_${Buffer.from('the key').toString('base64')}`;
-  openWebhook(t, url, { secret }).webhook.send(noticeOf());
+  assert.equal(await openWebhook(t, url, { secret }).send(noticeOf()), true);
   await all;
   const [{ headers, body } = assert.fail()] = arrived;
   assert.deepEqual(JSON.parse(body), { task_id: 't' });
@@ -76,7 +72,7 @@ test('a message is signed so that its receiver can tell who sent it, and what', 
 
 test('a receiver that fails gets the message again, under the same id, until it takes it', async (t) => {
   const { url, arrived, all } = await openReceiver(t, [500, 429]);
-  openWebhook(t, url).webhook.send(noticeOf());
+  assert.equal(await openWebhook(t, url).send(noticeOf()), true);
   await all;
   assert.deepEqual(
     arrived.map(({ headers }) => headers['webhook-id']),
@@ -92,8 +88,8 @@ test('it gives up when the receiver says never, when nothing helps, and when it 
     [[302, 302, 302, 302, 302], noticeOf(), 4],
   ] as [number[], Notice, number][]) {
     const { url, arrived } = await openReceiver(t, statuses);
-    const { webhook, failed } = openWebhook(t, url);
-    webhook.send(notice);
+    const { send, failed } = openWebhook(t, url);
+    assert.equal(await send(notice), false);
     assert.ok((await failed) instanceof Error);
     assert.equal(arrived.length, tries);
   }
@@ -101,13 +97,9 @@ test('it gives up when the receiver says never, when nothing helps, and when it 
 
 test('closing ends what is being tried, without calling it a failure', async (t) => {
   const { url } = await openReceiver(t, [500, 500, 500, 500]);
-  const webhook = new Webhook({
-    url,
-    readSecret: () => 'shared',
-    onFailure: () => assert.fail('a failure was reported'),
-    delaysMs: [60_000],
-  });
-  webhook.send(noticeOf());
+  const webhook = new Webhook({ onFailure: () => assert.fail('a failure was reported'), delaysMs: [60_000] });
+  const send = () => webhook.send(noticeOf(), { url, readSecret: () => 'shared' });
+  const sent = send();
   await webhook.close();
-  webhook.send(noticeOf());
+  assert.deepEqual([await sent, await send()], [false, false]);
 });

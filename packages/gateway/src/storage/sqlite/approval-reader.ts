@@ -14,6 +14,8 @@ export class ApprovalReader {
   readonly #find: Statement;
   readonly #findByBinding: Statement;
   readonly #lists: Readonly<Record<'all' | 'status' | 'session' | 'sessionStatus', Statement>>;
+  readonly #forAgent: Statement;
+  readonly #untold: Statement;
   readonly #nextExpiry: Statement;
   readonly #nextReminder: Statement;
   readonly #standing: Statement;
@@ -35,6 +37,16 @@ export class ApprovalReader {
       session: list('WHERE session_id = ?'),
       sessionStatus: list('WHERE session_id = ? AND status = ?'),
     };
+    this.#forAgent = list(
+      `WHERE status = 'pending' AND EXISTS (SELECT 1 FROM json_each(task, '$.approvers') WHERE value = ?)`,
+    );
+    // Few sessions have a callback, and each has few tasks.
+    this.#untold = database.prepare(
+      `SELECT approvals.* FROM sessions CROSS JOIN approvals ON approvals.session_id = sessions.id
+       WHERE sessions.callback_url IS NOT NULL AND sessions.status <> 'ended'
+         AND approvals.decided_at_ms > ? AND approvals.called_back_at_ms IS NULL
+       ORDER BY approvals.decided_at_ms LIMIT ?`,
+    );
     // The planner would look at every pending row.
     this.#nextExpiry = database.prepare(
       `SELECT expires_at_ms AS next FROM approvals INDEXED BY approvals_to_expire
@@ -86,6 +98,14 @@ export class ApprovalReader {
     );
   }
 
+  listForAgent({ approver, limit }: { readonly approver: string; readonly limit: number }): ApprovalTask[] {
+    return this.#forAgent.all(approver, limit).map(taskOf);
+  }
+
+  listUntold({ endedAfterMs, limit }: { readonly endedAfterMs: number; readonly limit: number }): ApprovalTask[] {
+    return this.#untold.all(endedAfterMs, limit).map(taskOf);
+  }
+
   nextDeadlineMs(): number | undefined {
     const statements = [this.#nextExpiry, this.#nextReminder, this.#nextPlanExpiry];
     const deadlines = statements.map((statement) => statement.get()?.['next']);
@@ -119,6 +139,7 @@ function taskOf(row: Row): ApprovalTask {
     wanted: Number(row['wanted']),
     runsLeft: Number(row['runs_left']),
     ...decisionOf(row),
+    ...(row['decided_by_agent'] === 1 ? { decidedByAgent: true as const } : {}),
     ...(row['reminded_at_ms'] === null ? {} : { remindedAtMs: Number(row['reminded_at_ms']) }),
   };
 }

@@ -44,10 +44,14 @@ export class ApprovalWriter {
     return this.#mustFind(id);
   }
 
-  decide({ taskId, approved, by, atMs, effectSha256, note }: Decision): ApprovalTask | undefined {
-    const status = approved ? 'approved' : 'denied';
-    const changed = this.#sql.decide.run(status, approved ? 1 : 0, atMs, by, note ?? null, taskId, effectSha256, atMs);
+  decide({ taskId, approved, by, byAgent, atMs, effectSha256, note }: Decision): ApprovalTask | undefined {
+    const decision = [approved ? 'approved' : 'denied', approved ? 1 : 0, atMs, by, byAgent ? 1 : 0, note ?? null];
+    const changed = this.#sql.decide.run(...decision, taskId, effectSha256, atMs);
     return changed === 1 ? this.#mustFind(taskId) : undefined;
+  }
+
+  noteTold(taskId: string, nowMs: number): void {
+    this.#sql.noteTold.run(nowMs, taskId);
   }
 
   age(nowMs: number): Aged {
@@ -160,9 +164,11 @@ function prepare(database: Database) {
     join: database.prepare('INSERT OR IGNORE INTO approval_requests (approval_id, request_id) VALUES (?, ?)'),
     wantMore: database.prepare('UPDATE approvals SET wanted = wanted + 1 WHERE id = ? AND wanted < ?'),
     decide: database.prepare(
-      `UPDATE approvals SET status = ?, runs_left = wanted * ?, decided_at_ms = ?, decided_by = ?, note = ?
+      `UPDATE approvals SET status = ?, runs_left = wanted * ?, decided_at_ms = ?, decided_by = ?,
+         decided_by_agent = ?, note = ?
        WHERE id = ? AND status = 'pending' AND effect_sha256 = ? AND expires_at_ms > ?`,
     ),
+    noteTold: database.prepare('UPDATE approvals SET called_back_at_ms = ? WHERE id = ?'),
     dueToExpire: database.prepare(
       `SELECT id FROM approvals INDEXED BY approvals_to_expire WHERE status = 'pending' AND expires_at_ms <= ?
        ORDER BY expires_at_ms LIMIT ${mostAged}`,

@@ -236,6 +236,13 @@ const migrations: readonly string[] = [
   CREATE INDEX plans_by_status ON plans (status, created_at_ms);
   CREATE INDEX plans_to_expire ON plans (expires_at_ms) WHERE status = 'pending';
   `,
+  `
+  ALTER TABLE approvals ADD COLUMN decided_by_agent INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE approvals ADD COLUMN called_back_at_ms INTEGER;
+  ALTER TABLE sessions ADD COLUMN callback_url TEXT;
+  ALTER TABLE teams ADD COLUMN senior_agent TEXT;
+  ALTER TABLE members ADD COLUMN senior_agent TEXT;
+  `,
 ];
 
 export const schemaVersion = migrations.length;

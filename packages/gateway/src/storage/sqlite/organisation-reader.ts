@@ -38,7 +38,11 @@ export class OrganisationReader {
 }
 
 function readTeam(row: Row): Team {
-  return { name: String(row['name']), ...textOf(row, 'senior', 'senior') };
+  return {
+    name: String(row['name']),
+    ...textOf(row, 'senior', 'senior'),
+    ...textOf(row, 'senior_agent', 'seniorAgent'),
+  };
 }
 
 function readMember(row: Row): Member {
@@ -48,6 +52,7 @@ function readMember(row: Row): Member {
     ...textOf(row, 'team', 'team'),
     ...textOf(row, 'role', 'role'),
     ...textOf(row, 'senior', 'senior'),
+    ...textOf(row, 'senior_agent', 'seniorAgent'),
     ...textOf(row, 'system_prompt', 'systemPrompt'),
     addedAtMs: Number(row['added_at_ms']),
   };

@@ -1,4 +1,4 @@
-import type { Member, OrganisationChange, Permission } from '../../model/organisation.ts';
+import type { Member, OrganisationChange, Permission, Team } from '../../model/organisation.ts';
 import type { Database, Statement } from './database.ts';
 
 /** Teams, members, permissions and settings, inside the writer's transaction. */
@@ -18,12 +18,13 @@ export class OrganisationWriter {
   constructor(database: Database) {
     this.#run = {
       putTeam: database.prepare(
-        'INSERT INTO teams (name, senior) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET senior = excluded.senior',
+        `INSERT INTO teams (name, senior, senior_agent) VALUES (?, ?, ?)
+         ON CONFLICT (name) DO UPDATE SET senior = excluded.senior, senior_agent = excluded.senior_agent`,
       ),
       removeTeam: database.prepare('DELETE FROM teams WHERE name = ?'),
       putMember: database.prepare(
-        `INSERT OR REPLACE INTO members (kind, name, team, role, senior, system_prompt, added_at_ms)
-         VALUES (?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT OR REPLACE INTO members (kind, name, team, role, senior, senior_agent, system_prompt, added_at_ms)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
       removeMember: database.prepare('DELETE FROM members WHERE kind = ? AND name = ?'),
       putPermission: database.prepare(
@@ -42,7 +43,7 @@ export class OrganisationWriter {
   change(change: OrganisationChange): boolean {
     switch (change.kind) {
       case 'put-team':
-        return this.#run.putTeam.run(change.team.name, change.team.senior ?? null) > 0;
+        return this.#putTeam(change.team);
       case 'remove-team':
         this.#run.forgetSubject.run('team', change.name);
         return this.#run.removeTeam.run(change.name) > 0;
@@ -62,8 +63,12 @@ export class OrganisationWriter {
     }
   }
 
-  #putMember({ kind, name, team, role, senior, systemPrompt, addedAtMs }: Member): boolean {
-    const texts = [team, role, senior, systemPrompt].map((text) => text ?? null);
+  #putTeam({ name, senior, seniorAgent }: Team): boolean {
+    return this.#run.putTeam.run(name, senior ?? null, seniorAgent ?? null) > 0;
+  }
+
+  #putMember({ kind, name, team, role, senior, seniorAgent, systemPrompt, addedAtMs }: Member): boolean {
+    const texts = [team, role, senior, seniorAgent, systemPrompt].map((text) => text ?? null);
     return this.#run.putMember.run(kind, name, ...texts, addedAtMs) > 0;
   }
 

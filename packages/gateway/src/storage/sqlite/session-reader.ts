@@ -54,6 +54,7 @@ function readSession(row: Row, lease: Lease): Session {
     ...(row['door'] === null ? {} : { door: row['door'] as Door }),
     ...optional('expiresAtMs', row['expires_at_ms']),
     workingDirectory: String(row['working_directory']),
+    ...(row['callback_url'] === null ? {} : { callbackUrl: String(row['callback_url']) }),
     lease,
     budget: readBudget(row),
     spent: readSpending(row),

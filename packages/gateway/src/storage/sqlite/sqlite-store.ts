@@ -205,6 +205,14 @@ class SqliteStore implements stores.Store {
 
   readonly listApprovals: stores.ApprovalIndex['listApprovals'] = (filter) => this.#approvals.list(filter);
 
+  readonly listForAgent: stores.ApprovalIndex['listForAgent'] = (filter) => this.#approvals.listForAgent(filter);
+
+  readonly listUntold: stores.ApprovalIndex['listUntold'] = (filter) => this.#approvals.listUntold(filter);
+
+  readonly noteTold = async (taskId: string, nowMs: number): Promise<void> => {
+    await this.#write<void>({ name: 'noteTold', taskId, nowMs });
+  };
+
   readonly nextApprovalDeadlineMs = (): number | undefined => this.#approvals.nextDeadlineMs();
 
   readonly proposePlan = async (plan: NewPlan): Promise<void> => {

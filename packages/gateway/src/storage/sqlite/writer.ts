@@ -54,6 +54,7 @@ export type Operation =
   | { readonly name: 'openApproval'; readonly task: NewApproval }
   | { readonly name: 'decideApproval'; readonly decision: Decision }
   | { readonly name: 'ageApprovals'; readonly nowMs: number }
+  | { readonly name: 'noteTold'; readonly taskId: string; readonly nowMs: number }
   | { readonly name: 'grantStanding'; readonly standing: StandingApproval }
   | { readonly name: 'revokeStanding'; readonly id: string; readonly nowMs: number }
   | { readonly name: 'proposePlan'; readonly plan: NewPlan }
@@ -197,6 +198,8 @@ export class Writer {
         return this.#approvals.decide(operation.decision);
       case 'ageApprovals':
         return this.#approvals.age(operation.nowMs);
+      case 'noteTold':
+        return this.#approvals.noteTold(operation.taskId, operation.nowMs);
       case 'grantStanding':
         return this.#approvals.grantStanding(operation.standing);
       case 'revokeStanding':

@@ -22,12 +22,12 @@ interface ApproveArguments extends DenyArguments {
   readonly standing?: { readonly for_session?: boolean; readonly minutes?: number; readonly uses?: number };
 }
 
-const effectProperty: JsonObject = {
+export const effectProperty: JsonObject = {
   type: 'string',
   pattern: '^[0-9a-f]{64}$',
-  description: 'Of the effect that you saw, as approvals.show gives it.',
+  description: 'Of the effect that you saw, as the tool that shows it gives it.',
 };
-const decided = {
+export const decidedOutput = {
   required: ['task_id', 'status'],
   properties: { task_id: { type: 'string' }, status: { type: 'string' }, standing_id: { type: 'string' } },
 };
@@ -54,13 +54,13 @@ export function approveApproval(parts: ApprovalToolParts): Tool<ApproveArguments
       },
     },
     required: ['task_id', 'effect_sha256'],
-    output: decided,
+    output: decidedOutput,
     run: async (args, { session }) => {
       const waiting = findDecidable(parts, args.task_id, session);
       const terms = args.standing && readTerms(args.standing);
       const problem = terms && explainTerms(terms, waiting);
       if (problem !== undefined) throw new ToolFailure('INVALID_ARGUMENTS', problem);
-      const task = await decide(parts, args, session, true);
+      const task = await decideTask(parts, args, session, true);
       if (terms === undefined) return describeTask(task);
       const standing = standingOf(terms, task, { by: session.agent, atMs: Date.now(), ...circumstances() });
       await store.grantStanding(standing);
@@ -78,10 +78,10 @@ export function denyApproval(parts: ApprovalToolParts): Tool<DenyArguments> {
     mutates: true,
     properties: { task_id: idOf('As approvals.list shows it.'), effect_sha256: effectProperty, note: noteProperty },
     required: ['task_id'],
-    output: decided,
+    output: decidedOutput,
     run: async (args, { session }) => {
       findDecidable(parts, args.task_id, session);
-      return describeTask(await decide(parts, args, session, false));
+      return describeTask(await decideTask(parts, args, session, false));
     },
     summarize: ({ task_id: id }) => `denied ${id}`,
   });
@@ -94,19 +94,23 @@ function findDecidable({ store, mayDecide }: ApprovalToolParts, id: string, pers
   return task;
 }
 
-/** The store lets the first decision win. */
-async function decide(
+/** Whoever decides must have been found to be free to. The store lets the first decision win. */
+export async function decideTask(
   { store, watch }: ApprovalToolParts,
   { task_id: taskId, effect_sha256: seen, note }: DenyArguments,
-  person: Session,
+  decider: Session,
   approved: boolean,
 ): Promise<ApprovalTask> {
   const task = store.findApproval(taskId);
   if (task === undefined) throw unknownTask(taskId);
   // A denial needs nothing to have been seen.
   const effectSha256 = seen ?? task.effectSha256;
-  const decision = { taskId, approved, by: person.agent, atMs: Date.now(), effectSha256 };
-  const ended = await store.decideApproval({ ...decision, ...(note === undefined ? {} : { note }) });
+  const decision = { taskId, approved, by: decider.agent, atMs: Date.now(), effectSha256 };
+  const ended = await store.decideApproval({
+    ...decision,
+    ...(decider.principal === 'agent' ? { byAgent: true } : {}),
+    ...(note === undefined ? {} : { note }),
+  });
   if (ended !== undefined) {
     watch.tell({ kind: 'decided', task: ended });
     return ended;

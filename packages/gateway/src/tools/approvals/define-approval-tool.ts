@@ -9,6 +9,8 @@ interface ApprovalToolOptions<Arguments> extends Pick<ToolDefinition, 'name' | '
   readonly confirmation?: ToolDefinition['confirmation'];
   /** Absent: operators. */
   readonly audience?: ToolDefinition['audience'];
+  /** Absent: all. */
+  readonly allowedModes?: ToolDefinition['allowedModes'];
   readonly properties: JsonObject;
   readonly required?: readonly string[];
   readonly output: { readonly required: readonly string[]; readonly properties: JsonObject };
@@ -20,7 +22,7 @@ interface ApprovalToolOptions<Arguments> extends Pick<ToolDefinition, 'name' | '
 /** A tool about decisions: of the gate itself, so it touches nothing outside. */
 export function defineApprovalTool<Arguments>(options: ApprovalToolOptions<Arguments>): Tool<Arguments> {
   const { name, description, mutates, audience = 'operator', properties, required = [], output } = options;
-  const { risk = mutates ? 'medium' : 'low', confirmation = 'never' } = options;
+  const { risk = mutates ? 'medium' : 'low', confirmation = 'never', allowedModes = modes } = options;
   return {
     definition: {
       name,
@@ -35,7 +37,7 @@ export function defineApprovalTool<Arguments>(options: ApprovalToolOptions<Argum
       confirmation,
       mutates,
       scopes: [],
-      allowedModes: modes,
+      allowedModes,
       requiresApproval: false,
       requiresSandbox: false,
       timeoutMs: 30_000,

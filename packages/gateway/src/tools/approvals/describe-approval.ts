@@ -30,6 +30,7 @@ export function describeTask(task: ApprovalTask): JsonObject {
     rule_id: task.ruleId,
     reason: makeVisible(task.reason),
     approver_role: task.approverRole,
+    ...(task.approvers === undefined ? {} : { approver_agents: [...task.approvers] }),
     wanted: task.wanted,
     created_at: isoTime(task.createdAtMs),
     expires_at: isoTime(task.expiresAtMs),
@@ -115,9 +116,10 @@ function describeStep(step: PlanStep, forPerson: boolean): JsonObject {
   };
 }
 
-function describeDecision({ decidedBy, decidedAtMs, note }: Partial<ApprovalTask>): JsonObject {
+function describeDecision({ decidedBy, decidedByAgent, decidedAtMs, note }: Partial<ApprovalTask>): JsonObject {
   return {
     ...(decidedBy === undefined ? {} : { decided_by: decidedBy }),
+    ...(decidedByAgent === undefined ? {} : { decided_by_agent: true }),
     ...(decidedAtMs === undefined ? {} : { decided_at: isoTime(decidedAtMs) }),
     ...(note === undefined ? {} : { note: makeVisible(note) }),
   };

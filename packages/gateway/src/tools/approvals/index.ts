@@ -7,9 +7,10 @@ import { proposePlan } from './propose-plan.ts';
 import { listApprovals, showApproval } from './read-approvals.ts';
 import { listPlans, showPlan } from './read-plans.ts';
 import { revealOfApproval, revealOfPlan } from './reveal-secrets.ts';
+import { decideReview, listReviews, showReview } from './review-approvals.ts';
 import { listStanding, revokeStanding } from './standing-approvals.ts';
 
-/** People's decisions about calls, as governed calls of their own; and plans, which agents propose. */
+/** Decisions about calls, as governed calls of their own; and plans, which agents propose. */
 export function approvalTools(parts: ApprovalToolParts): readonly AnyTool[] {
   return [
     listApprovals(parts),
@@ -17,6 +18,9 @@ export function approvalTools(parts: ApprovalToolParts): readonly AnyTool[] {
     approveApproval(parts),
     denyApproval(parts),
     revealOfApproval(parts),
+    listReviews(parts),
+    showReview(parts),
+    decideReview(parts),
     listStanding(parts),
     revokeStanding(parts),
     proposePlan(parts),

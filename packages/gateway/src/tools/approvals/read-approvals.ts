@@ -36,6 +36,16 @@ export function listApprovals({ store }: ApprovalToolParts): Tool<ListArguments>
   });
 }
 
+export const wholeTaskOutput = {
+  required: ['task_id', 'status', 'effect', 'effect_sha256'],
+  properties: {
+    task_id: { type: 'string' },
+    status: { enum: approvalStatuses },
+    effect: { type: 'string' },
+    effect_sha256: { type: 'string' },
+  },
+};
+
 export function showApproval({ store }: ApprovalToolParts): Tool<{ readonly task_id: string }> {
   return defineApprovalTool({
     name: 'approvals.show',
@@ -43,15 +53,7 @@ export function showApproval({ store }: ApprovalToolParts): Tool<{ readonly task
     mutates: false,
     properties: { task_id: idOf('As approvals.list shows it.') },
     required: ['task_id'],
-    output: {
-      required: ['task_id', 'status', 'effect', 'effect_sha256'],
-      properties: {
-        task_id: { type: 'string' },
-        status: { enum: approvalStatuses },
-        effect: { type: 'string' },
-        effect_sha256: { type: 'string' },
-      },
-    },
+    output: wholeTaskOutput,
     run: ({ task_id: id }) => {
       const task = store.findApproval(id);
       if (task === undefined) throw unknownTask(id);

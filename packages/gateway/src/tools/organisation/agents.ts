@@ -5,13 +5,14 @@ import type { AnyTool } from '../../model/tool.ts';
 import { findMember } from '../../organisation/check-member.ts';
 import { defineChanging, defineReading, missing, nameOf } from './define-organisation-tool.ts';
 import type { OrganisationToolParts } from './define-organisation-tool.ts';
-import { requirePerson } from './require-person.ts';
+import { requireAgent, requirePerson, seniorAgentProperty } from './require-senior.ts';
 
 interface NewAgent {
   readonly name: string;
   readonly team?: string;
   readonly role: string;
   readonly senior?: string;
+  readonly senior_agent?: string;
   readonly system_prompt?: string;
 }
 
@@ -42,23 +43,26 @@ function createTool({ store, offices }: OrganisationToolParts) {
       team: nameOf('Absent: in none.'),
       role: { ...roleProperty, default: 'worker' },
       senior: nameOf('The person who decides about its calls. Absent: that of the team.'),
+      senior_agent: seniorAgentProperty('Absent: that of the team.'),
       system_prompt: promptProperty,
     },
     required: ['name'],
     tell: ({ name, role, team }) => `Add agent ${name} as ${role}${team === undefined ? '' : ` to team ${team}`}.`,
-    change: async ({ name, team, role, senior, system_prompt: systemPrompt }) => {
+    change: async ({ name, team, role, senior, senior_agent: seniorAgent, system_prompt: systemPrompt }) => {
       const organisation = store.readOrganisation();
       if (findMember(organisation, 'agent', name) !== undefined) {
         throw new ToolFailure('ALREADY_EXISTS', `Agent ${name} is a member already.`);
       }
       if (team !== undefined && !organisation.teams.some((each) => each.name === team)) throw missing('team', team);
       if (senior !== undefined) requirePerson(store, senior);
+      if (seniorAgent !== undefined) requireAgent(organisation, seniorAgent);
       const member: Member = {
         kind: 'agent',
         name,
         role,
         ...(team === undefined ? {} : { team }),
         ...(senior === undefined ? {} : { senior }),
+        ...(seniorAgent === undefined ? {} : { seniorAgent }),
         ...(systemPrompt === undefined ? {} : { systemPrompt }),
         addedAtMs: Date.now(),
       };
@@ -117,11 +121,12 @@ function showTool({ store, offices, rolesOf }: OrganisationToolParts) {
     read: ({ name }) => {
       const member = findMember(store.readOrganisation(), 'agent', name);
       if (member === undefined) throw missing('agent', name);
-      const senior = offices.seniorOf(name);
+      const [senior, seniorAgent] = [offices.seniorOf(name), offices.seniorAgentOf(name)];
       return {
         ...describeMember(member),
         roles: member.role === undefined ? [...rolesOf(name)] : [member.role],
         ...(senior === undefined ? {} : { senior }),
+        ...(seniorAgent === undefined ? {} : { senior_agent: seniorAgent }),
         system_prompt: member.systemPrompt ?? '',
       };
     },
@@ -129,13 +134,14 @@ function showTool({ store, offices, rolesOf }: OrganisationToolParts) {
 }
 
 /** Without the system prompt, which may be long. */
-export function describeMember({ kind, name, team, role, senior, addedAtMs }: Member): JsonObject {
+export function describeMember({ kind, name, team, role, senior, seniorAgent, addedAtMs }: Member): JsonObject {
   return {
     kind,
     name,
     ...(team === undefined ? {} : { team }),
     ...(role === undefined ? {} : { role }),
     ...(senior === undefined ? {} : { senior }),
+    ...(seniorAgent === undefined ? {} : { senior_agent: seniorAgent }),
     added_at: new Date(addedAtMs).toISOString(),
   };
 }

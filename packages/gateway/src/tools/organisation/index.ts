@@ -8,7 +8,7 @@ import { defineChanging, defineReading } from './define-organisation-tool.ts';
 import type { OrganisationToolParts } from './define-organisation-tool.ts';
 import { permissionTools } from './permissions.ts';
 import { roleTools } from './roles.ts';
-import { teamTools } from './teams.ts';
+import { describeTeam, teamTools } from './teams.ts';
 
 /** Running the organisation, through the gate like everything else. */
 export function organisationTools(parts: OrganisationToolParts): readonly AnyTool[] {
@@ -31,7 +31,7 @@ function showTool({ store }: OrganisationToolParts): AnyTool {
       const { settings, teams, members, permissions } = store.readOrganisation();
       return {
         settings: describeSettings(settings),
-        teams: teams.map((team) => ({ ...team })),
+        teams: teams.map(describeTeam),
         members: members.map(describeMember),
         permissions: permissions.map(({ atMs, ...rest }) => ({ ...rest, at: new Date(atMs).toISOString() })),
       };

@@ -4,7 +4,7 @@ import { findMember } from '../../organisation/check-member.ts';
 import { describeMember, roleProperty } from './agents.ts';
 import { defineChanging, missing, nameOf } from './define-organisation-tool.ts';
 import type { OrganisationToolParts } from './define-organisation-tool.ts';
-import { requirePerson } from './require-person.ts';
+import { requirePerson } from './require-senior.ts';
 
 interface Assignment {
   readonly kind: Member['kind'];

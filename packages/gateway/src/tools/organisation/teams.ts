@@ -1,23 +1,38 @@
+import type { JsonObject } from '@sallyport/contract';
+import type { Team } from '../../model/organisation.ts';
 import type { AnyTool } from '../../model/tool.ts';
 import { defineChanging, missing, nameOf } from './define-organisation-tool.ts';
 import type { OrganisationToolParts } from './define-organisation-tool.ts';
-import { requirePerson } from './require-person.ts';
+import { requireAgent, requirePerson, seniorAgentProperty } from './require-senior.ts';
+
+interface NewTeam {
+  readonly name: string;
+  readonly senior?: string;
+  readonly senior_agent?: string;
+}
 
 /** Teams: their agents share a senior and what is granted to the team. */
 export function teamTools({ store, offices }: OrganisationToolParts): readonly AnyTool[] {
-  const put = defineChanging<{ readonly name: string; readonly senior?: string }>(offices, {
+  const put = defineChanging<NewTeam>(offices, {
     name: 'teams.put',
-    description: 'Makes a team, or names the person who decides about calls of its agents.',
-    properties: { name: nameOf('Name of the team.'), senior: nameOf('The person. Absent: the directors decide.') },
+    description: 'Makes a team, or names who decides about calls of its agents.',
+    properties: {
+      name: nameOf('Name of the team.'),
+      senior: nameOf('The person. Absent: the directors decide.'),
+      senior_agent: seniorAgentProperty('Absent: none does.'),
+    },
     required: ['name'],
     tell: ({ name, senior }) => `Make team ${name}${senior === undefined ? '' : ` with ${senior} as senior`}.`,
-    change: async ({ name, senior }) => {
+    change: async ({ name, senior, senior_agent: seniorAgent }) => {
       if (senior !== undefined) requirePerson(store, senior);
-      await store.changeOrganisation({
-        kind: 'put-team',
-        team: { name, ...(senior === undefined ? {} : { senior }) },
-      });
-      return { name, ...(senior === undefined ? {} : { senior }) };
+      if (seniorAgent !== undefined) requireAgent(store.readOrganisation(), seniorAgent);
+      const team: Team = {
+        name,
+        ...(senior === undefined ? {} : { senior }),
+        ...(seniorAgent === undefined ? {} : { seniorAgent }),
+      };
+      await store.changeOrganisation({ kind: 'put-team', team });
+      return describeTeam(team);
     },
   });
   const remove = defineChanging<{ readonly name: string }>(offices, {
@@ -32,4 +47,8 @@ export function teamTools({ store, offices }: OrganisationToolParts): readonly A
     },
   });
   return [put, remove] as unknown as AnyTool[];
+}
+
+export function describeTeam({ seniorAgent, ...team }: Team): JsonObject {
+  return { ...team, ...(seniorAgent === undefined ? {} : { senior_agent: seniorAgent }) };
 }

@@ -16,13 +16,17 @@ import { createTestSession, openTestStore } from '../../stages/store.test-kit.ts
 import { newToken, sessionTools } from './sessions.ts';
 
 /** All that the tools return. */
-type Output = Record<'session_id' | 'token' | 'expires_at', string> & { readonly sessions: Record<string, Json>[] };
+type Output = Record<'session_id' | 'token' | 'expires_at' | 'callback_secret', string> & {
+  readonly sessions: Record<string, Json>[];
+};
+
+const options = { workspace: '/workspace', callbackSecret: (id: string) => `secret of ${id}` };
 
 /** The tools over a real store, called as the gate calls them: arguments checked first, the result afterwards. */
 async function openTools(t: TestContext, session: Session = operator) {
   const store = await openTestStore(t);
   const registry = new Registry();
-  for (const tool of sessionTools(store, { workspace: '/workspace' })) registry.register(tool);
+  for (const tool of sessionTools(store, options)) registry.register(tool);
   const context = { session } as ToolContext;
   const find = (name: string) => registry.find(`sessions.${name}`) ?? assert.fail(name);
   const violationsOf = (name: string, args: JsonObject) => find(name).input.check(args);
@@ -119,6 +123,30 @@ test('a working directory is absolute and comes out normal; nothing is created f
   assert.equal(store.listSessions().length, 1);
 });
 
+test('a callback is kept with the session; its secret is shown once, and never again', async (t) => {
+  const { call, find, store } = await openTools(t);
+  const url = 'https://agents.example.com/hook';
+  const { session_id: id, callback_secret: secret } = await call('create', { agent: 'ada', callback_url: url });
+  assert.equal(secret, `secret of ${id}`);
+  assert.equal(store.findSession(id)?.callbackUrl, url);
+  assert.equal((await call('list')).sessions[0]?.['callback_url'], url);
+  const shown = JSON.stringify([await call('list'), await call('show', { session_id: id }), store.findSession(id)]);
+  assert.ok(!shown.includes(secret));
+  const preview = await find('create').tool.preview({ agent: 'a', callback_url: url }, {
+    session: operator,
+  } as ToolContext);
+  assert.match(preview.detail, /told to https:\/\/agents\.example\.com\/hook/);
+  assert.equal((await call('create', { agent: 'bob' })).callback_secret, undefined);
+});
+
+test('a callback that would leave the machine unencrypted, or holds a password, is refused', async (t) => {
+  const { call, store } = await openTools(t);
+  for (const url of ['http://10.0.0.1/x', 'ftp://a.com', 'a.com', '', 'https://u:p@a.com/', 'file:///etc/passwd']) {
+    await assert.rejects(call('create', { agent: 'ada', callback_url: url }), { code: 'INVALID_ARGUMENTS' }, url);
+  }
+  assert.equal(store.listSessions().length, 0);
+});
+
 test('arguments out of bounds do not pass the schema', async (t) => {
   const { violationsOf } = await openTools(t);
   for (const [args, field, rule] of [
@@ -193,7 +221,7 @@ test('an unknown session cannot be ended, and neither can that of a person', asy
   await assert.rejects(call('end', { session_id: 'nobody' }), { code: 'NOT_FOUND' });
   const store = await openTestStore(t);
   const own = await createTestSession(store, { principal: 'operator' });
-  const end = sessionTools(store, { workspace: '/workspace' }).at(-1);
+  const end = sessionTools(store, options).at(-1);
   await assert.rejects(end?.run({ session_id: own.id }, { session: own } as ToolContext) ?? Promise.resolve(), {
     code: 'EXECUTION_ERROR',
   });

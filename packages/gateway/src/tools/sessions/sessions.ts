@@ -1,5 +1,6 @@
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto';
 import type { Json, JsonObject } from '@sallyport/contract';
+import { explainWebhookUrl } from '../../approvals/notifications/webhook-url.ts';
 import type { Session } from '../../model/session.ts';
 import { ToolFailure } from '../../model/tool.ts';
 import type { AnyTool, Tool } from '../../model/tool.ts';
@@ -24,21 +25,23 @@ interface CreateArguments extends LeaseArguments, BudgetArguments {
   readonly agent: string;
   readonly expires_in_minutes?: number;
   readonly working_directory?: string;
+  readonly callback_url?: string;
+}
+
+export interface SessionToolOptions {
+  readonly workspace: string;
+  /** With which messages to the callback of a session are signed. */
+  readonly callbackSecret: (sessionId: string) => string;
 }
 
 /** Letting agents in and out. Governed calls like any other, for operators only. */
-export function sessionTools(store: SessionStore, options: { readonly workspace: string }): readonly AnyTool[] {
-  return [
-    createTool(store, options.workspace),
-    listTool(store),
-    showTool(store),
-    endTool(store),
-  ] as unknown as AnyTool[];
+export function sessionTools(store: SessionStore, options: SessionToolOptions): readonly AnyTool[] {
+  return [createTool(store, options), listTool(store), showTool(store), endTool(store)] as unknown as AnyTool[];
 }
 
 export const newToken = (): string => `sp_${randomBytes(32).toString('base64url')}`;
 
-function createTool(store: SessionStore, workspace: string): Tool<CreateArguments> {
+function createTool(store: SessionStore, { workspace, callbackSecret }: SessionToolOptions): Tool<CreateArguments> {
   return {
     definition: defineAdministration({
       name: 'sessions.create',
@@ -65,6 +68,11 @@ function createTool(store: SessionStore, workspace: string): Tool<CreateArgument
             maxLength: 4096,
             description: 'Where relative paths start. Absent: the workspace.',
           },
+          callback_url: {
+            type: 'string',
+            maxLength: 2000,
+            description: 'Told, signed, how calls of the session were decided that waited. Absent: nobody is.',
+          },
         },
       },
       outputSchema: {
@@ -75,17 +83,23 @@ function createTool(store: SessionStore, workspace: string): Tool<CreateArgument
           agent: { type: 'string' },
           token: { type: 'string' },
           expires_at: { type: 'string' },
+          callback_secret: { type: 'string' },
         },
       },
     }),
     claim: () => ({ paths: [] }),
-    preview: (args) => Promise.resolve({ summary: `Create a session for ${args.agent}.`, detail: '', undoable: true }),
+    preview: ({ agent, callback_url: callbackUrl }) => {
+      const detail = callbackUrl === undefined ? '' : `Decisions about its calls are told to ${callbackUrl}\n`;
+      return Promise.resolve({ summary: `Create a session for ${agent}.`, detail, undoable: true });
+    },
     run: async (args) => {
       const token = newToken();
       const id = randomUUIDv7();
       const nowMs = Date.now();
       const expiry = readExpiry(args.expires_in_minutes, nowMs);
-      const { agent, working_directory: folder } = args;
+      const { agent, working_directory: folder, callback_url: callbackUrl } = args;
+      const problem = callbackUrl === undefined ? undefined : explainWebhookUrl(callbackUrl);
+      if (problem !== undefined) throw new ToolFailure('INVALID_ARGUMENTS', `callback_url ${problem}.`);
       await store.createSession({
         id,
         principal: 'agent',
@@ -94,12 +108,14 @@ function createTool(store: SessionStore, workspace: string): Tool<CreateArgument
         createdAtMs: nowMs,
         ...expiry,
         workingDirectory: folder === undefined ? workspace : readRoot(folder),
+        ...(callbackUrl === undefined ? {} : { callbackUrl }),
         lease: readLease(args),
         budget: readBudget(args),
       });
       const { expiresAtMs } = expiry;
       const end = expiresAtMs === undefined ? {} : { expires_at: new Date(expiresAtMs).toISOString() };
-      return { session_id: id, agent, token, ...end };
+      const signing = callbackUrl === undefined ? {} : { callback_secret: callbackSecret(id) };
+      return { session_id: id, agent, token, ...end, ...signing };
     },
     summarize: (args, output) => `created session ${(output as { session_id: string }).session_id} for ${args.agent}`,
   };
@@ -226,6 +242,7 @@ function describeSession(session: Session, nowMs: number): { [key: string]: Json
     ...describeBudget(session.budget, session.spent),
     tools: session.lease.tools,
     working_directory: session.workingDirectory,
+    ...(session.callbackUrl === undefined ? {} : { callback_url: session.callbackUrl }),
   };
 }
 
