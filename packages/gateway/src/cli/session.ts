@@ -96,6 +96,8 @@ export function listSessions(options: { readonly all?: boolean }, context: Comma
         context.terminal.print(`No session is open. Let an agent in: ${context.commandName} session create NAME`);
         return;
       }
+      // Few sessions have one, and the table has to fit into a terminal.
+      const showsCallbacks = sessions.some((session) => session.callback_url !== undefined);
       const rows = sessions.map((session) =>
         [
           session.session_id,
@@ -103,15 +105,21 @@ export function listSessions(options: { readonly all?: boolean }, context: Comma
           session.status,
           `${session.calls_used}${session.max_calls === undefined ? '' : ` of ${session.max_calls}`}`,
           session.expires_at === undefined ? 'never' : formatTime(Date.parse(session.expires_at)),
-          session.callback_url === undefined ? '' : 'yes',
+          ...(showsCallbacks ? [session.callback_url === undefined ? '' : 'yes'] : []),
           session.tools.join(' '),
         ].map(makeVisibleLine),
       );
       const { columns, paint, print } = context.terminal;
-      const [header = '', ...body] = renderTable(
-        [['SESSION', 'AGENT', 'STATUS', 'CALLS', 'EXPIRES', 'CALLBACK', 'TOOLS'], ...rows],
-        columns,
-      );
+      const names = [
+        'SESSION',
+        'AGENT',
+        'STATUS',
+        'CALLS',
+        'EXPIRES',
+        ...(showsCallbacks ? ['CALLBACK'] : []),
+        'TOOLS',
+      ];
+      const [header = '', ...body] = renderTable([names, ...rows], columns);
       print(paint('dim', header), ...body);
     },
   );
