@@ -68,7 +68,8 @@ describe('calls', () => {
     await list.getByText('17 of 17 bytes read').waitFor();
     await daemon.call('files.list', { path: '.' }, { token: agent });
     const newest = list.getByRole('listitem').first();
-    await newest.getByText('files.list').waitFor();
+    // It is shown while it runs, and again when it has ended.
+    await newest.getByText('entries listed').waitFor();
     assert.match(await newest.innerText(), /ok[^]*files\.list[^]*coder[^]*entries listed[^]*\d+ ms/);
   });
 
