@@ -63,7 +63,7 @@ export const codeCredentials: readonly CredentialPattern[] = [
     keywords: ['npm_'],
     apart: true,
     pattern: `${alnum}{36}`,
-    match: ['npm_<alnum:36>', '//registry.npmjs.org/:_authToken=npm_<alnum:36>'],
+    match: ['npm_<alnum:36>', '//packages.example.com/:_authToken=npm_<alnum:36>'],
     miss: ['npm_config_registry', 'npm_<alnum:12>'],
   },
   {
