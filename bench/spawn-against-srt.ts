@@ -1,22 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { defaultProgramLimits } from '../packages/gateway/src/model/program.ts';
-import type { Program } from '../packages/gateway/src/model/program.ts';
 import type { SpawnerClient } from '../packages/gateway/src/spawner/spawner-client.ts';
 import type { Budget } from './measure.ts';
 import { importRival, installRivals } from './rivals/install-rivals.ts';
-import { openBenchSpawner, percentile, runOnce, timeEach } from './spawn-bench.ts';
-
-const nothing: Program = {
-  argv: ['/bin/true'],
-  environment: {},
-  workingDirectory: '/',
-  stdin: new Uint8Array(),
-  mounts: [],
-  hosts: [],
-  limits: defaultProgramLimits,
-  isolation: 'sandbox',
-};
+import { nothing, openBenchSpawner, percentile, runOnce, timeEach } from './spawn-bench.ts';
 
 /** What is used of the other sandbox. */
 interface Rival {

@@ -2,8 +2,21 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { defaultProgramLimits } from '../packages/gateway/src/model/program.ts';
 import type { Program } from '../packages/gateway/src/model/program.ts';
 import { SpawnerClient } from '../packages/gateway/src/spawner/spawner-client.ts';
+
+/** A program that does nothing: what remains is the cost of starting it. */
+export const nothing: Program = {
+  argv: ['/bin/true'],
+  environment: {},
+  workingDirectory: '/',
+  stdin: new Uint8Array(),
+  mounts: [],
+  hosts: [],
+  limits: defaultProgramLimits,
+  isolation: 'sandbox',
+};
 
 /** A spawner like the daemon's: it starts from compiled code, which makes it small. */
 export async function openBenchSpawner(): Promise<SpawnerClient> {

@@ -1,23 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { defaultProgramLimits } from '../packages/gateway/src/model/program.ts';
-import type { Program } from '../packages/gateway/src/model/program.ts';
 import type { SpawnerClient } from '../packages/gateway/src/spawner/spawner-client.ts';
 import type { Budget } from './measure.ts';
-import { openBenchSpawner, percentile, runOnce, timeEach } from './spawn-bench.ts';
+import { nothing, openBenchSpawner, percentile, runOnce, timeEach } from './spawn-bench.ts';
 
 const inFlight = 16;
-
-const nothing: Program = {
-  argv: ['/bin/true'],
-  environment: {},
-  workingDirectory: '/',
-  stdin: new Uint8Array(),
-  mounts: [],
-  hosts: [],
-  limits: defaultProgramLimits,
-  isolation: 'sandbox',
-};
 
 /** A program in a fresh sandbox, with limits and measured, against the same program as a bare child of Node. */
 export function spawnCold(): Budget {

@@ -54,6 +54,7 @@ export function setMode(mode: string, cause: string, context: CommandContext): P
 export function listModeChanges(limit: number, context: CommandContext): Promise<number> {
   return runOperatorTool('mode.history', { limit }, context, ({ changes }: { readonly changes: readonly Change[] }) => {
     const { columns, paint, print } = context.terminal;
+    if (changes.length === 0) return print('The mode has not changed yet.');
     const rows = changes.map(({ from, to, by, cause, at }) =>
       [formatTime(Date.parse(at)), from, to, by, cause].map(makeVisibleLine),
     );
