@@ -58,6 +58,7 @@ export function approvalService(parts: ApprovalServiceParts): ServiceBinding {
           const stops = [watch.listen(hear), ...(withPlans ? [plans.listen(hear)] : [])];
           return () => stops.forEach((stop) => stop());
         },
+        idOf: (each) => ('task' in each ? each.task.id : each.plan.id),
         readPending: () => [...pendingApprovals(store), ...(withPlans ? pendingPlans(store) : [])],
         check: () => identifyOperator(parts, peer),
         signal: peer.signal,

@@ -3,6 +3,8 @@ import { RpcError } from './rpc/rpc-error.ts';
 export interface NewsSource<News> {
   /** Returns how to stop. */
   readonly listen: (hear: (news: News) => void) => () => void;
+  /** What the news is about. */
+  readonly idOf: (news: News) => string;
   /** What is there already. */
   readonly readPending: () => Iterable<News>;
   /** Throws when the reader may not hear it any more. */
@@ -14,8 +16,9 @@ export interface NewsSource<News> {
 const mostUnread = 5000;
 
 /** What is pending now, and then whatever happens, until the reader goes away. */
-export async function* followNews<News>({
+export async function* followNews<News extends { readonly kind: string }>({
   listen,
+  idOf,
   readPending,
   check,
   signal,
@@ -23,7 +26,8 @@ export async function* followNews<News>({
   check();
   const unread: News[] = [];
   let wake = (): void => undefined;
-  // Listening begins before looking, so that nothing falls between the two.
+  // Listening begins before looking, so that nothing falls between the two. What falls into both is told once.
+  const listed = new Set<string>();
   const stop = listen((news) => {
     unread.push(news);
     wake();
@@ -31,7 +35,9 @@ export async function* followNews<News>({
   const onAbort = (): void => wake();
   signal.addEventListener('abort', onAbort);
   try {
-    for (const news of readPending()) yield news;
+    const pending = [...readPending()];
+    for (const news of pending) listed.add(idOf(news));
+    for (const news of pending) yield news;
     while (!signal.aborted) {
       const news = unread.shift();
       if (unread.length > mostUnread) throw new RpcError('aborted', 'You are too far behind. Watch again.');
@@ -41,6 +47,7 @@ export async function* followNews<News>({
         });
         continue;
       }
+      if (news.kind === 'pending' && listed.delete(idOf(news))) continue;
       check();
       yield news;
     }

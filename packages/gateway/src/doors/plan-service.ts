@@ -70,6 +70,7 @@ export function planService(parts: PlanServiceParts): ServiceBinding {
       const { store, plans } = parts;
       const news = followNews<PlanNews>({
         listen: (hear) => plans.listen(hear),
+        idOf: ({ plan }) => plan.id,
         readPending: () => pendingPlans(store),
         check: () => identifyOperator(parts, peer),
         signal: peer.signal,

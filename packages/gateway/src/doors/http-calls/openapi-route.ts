@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { doors } from '../../model/call.ts';
 import type { HttpRoute } from '../rpc/http-route.ts';
 
@@ -26,5 +26,5 @@ export function openApiRoute(): HttpRoute {
 
 export function readOpenApi(): Record<string, unknown> {
   const file = fileURLToPath(import.meta.resolve('@sallyport/contract/openapi.yaml'));
-  return parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+  return load(readFileSync(file, 'utf8')) as Record<string, unknown>;
 }
