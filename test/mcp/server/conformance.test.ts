@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import type { AnyTool } from '../../../packages/gateway/src/model/tool.ts';
 import { requirement } from '../../requirement.ts';
 import { addConformance } from './conformance-server.ts';
@@ -45,7 +45,7 @@ async function runSuite(t: TestContext, url: URL, requirements: string): Promise
 /** The scenarios that a revision requires of servers, by the suite's own list. */
 function requiredOf(requirements: string): readonly string[] {
   const file = join(suite, '../../requirements', `${requirements}.yaml`);
-  const { server } = parse(readFileSync(file, 'utf8')) as { readonly server: readonly string[] };
+  const { server } = load(readFileSync(file, 'utf8')) as { readonly server: readonly string[] };
   assert.ok(server.length >= 30, 'the list of the suite was not read');
   return server;
 }

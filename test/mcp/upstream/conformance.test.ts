@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, suite as group, test } from 'node:test';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 
 const suite = join(import.meta.dirname, '../../../node_modules/@modelcontextprotocol/conformance/dist/index.js');
 const clientFile = join(import.meta.dirname, 'conformance-client.ts');
@@ -52,7 +52,7 @@ async function runScenario(scenario: string, revision: string): Promise<{ code: 
 
 for (const revision of ['2026-07-28', '2025-11-25']) {
   const file = join(suite, '../../requirements', `${revision}.yaml`);
-  const { client: scored, not_scored: others } = parse(readFileSync(file, 'utf8')) as Requirements;
+  const { client: scored, not_scored: others } = load(readFileSync(file, 'utf8')) as Requirements;
   const extra = others.filter(({ leg }) => leg === 'client').map(({ scenario }) => scenario);
   const tried = [...scored, ...extra.filter((name) => !exceptions.some(({ scenario }) => scenario.test(name)))];
 

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { Document, isMap, isSeq, visit } from 'yaml';
+import { COLLECTION_STYLE, CORE_SCHEMA, jsToAst, present, visit } from 'js-yaml';
 import { isCanonicalPath, isWithin } from '../governance/canonical-path.ts';
 import { parseHost } from '../governance/host-pattern.ts';
 import type { ProtectedPaths } from '../governance/protected-paths.ts';
@@ -148,14 +148,12 @@ function spellRule(tool: string, wanted: Wanted, { workspace, userHome }: Surrou
   };
   if (Object.keys(grants).length === 0) return undefined;
   const id = `${tool.replace(/[^a-z0-9]+/g, '-')}-grants`;
-  const document = new Document([{ id, effect: 'allow', tools: [tool], grants }]);
+  const documents = jsToAst([{ id, effect: 'allow', tools: [tool], grants }], CORE_SCHEMA);
   // One line each for tools and grants, as the shipped rules have it.
-  visit(document, {
-    Pair: (_key, { value }) => {
-      if (isSeq(value) || isMap(value)) value.flow = true;
-    },
+  visit(documents, (node, { depth }) => {
+    if (depth === 2 && node.kind !== 'scalar' && node.kind !== 'alias') node.style = COLLECTION_STYLE.FLOW;
   });
-  return document.toString({ lineWidth: 0, singleQuote: true, flowCollectionPadding: false }).trimEnd();
+  return present(documents, { schema: CORE_SCHEMA, lineWidth: -1 }).trimEnd();
 }
 
 function isThere(path: string): boolean {

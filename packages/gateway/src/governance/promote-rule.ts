@@ -1,8 +1,8 @@
-import { isMap, isScalar, isSeq } from 'yaml';
-import type { Pair, YAMLMap } from 'yaml';
 import { ConfigError } from '../model/fault.ts';
 import { readYaml } from './read-yaml.ts';
 import type { SourceFile } from './rule-files.ts';
+import { entryOf, scalarOf } from './yaml-node.ts';
+import type { YamlMap } from './yaml-node.ts';
 
 /**
  * The bytes of tools.yaml with a rule in force that was only tried out. Nothing else of the file changes, comments and
@@ -10,26 +10,22 @@ import type { SourceFile } from './rule-files.ts';
  */
 export function promoteRule(source: SourceFile, id: string): Uint8Array {
   const { root } = readYaml(source);
-  const rule = isMap(root) ? findRule(root, id) : undefined;
+  const rule = root?.kind === 'map' ? findRule(root, id) : undefined;
   if (rule === undefined) {
     throw new ConfigError(`There is no rule ${id} in ${source.file}.`, 'Tried-out rules: sallyport policy shadow.');
   }
-  const shadow = findPair(rule, 'shadow')?.value;
-  if (!isScalar(shadow) || shadow.value !== true) {
+  const shadow = entryOf(rule, 'shadow');
+  if (shadow === undefined || scalarOf(shadow) !== true) {
     throw new ConfigError(`Rule ${id} is not only tried out: it is in force already.`, 'Nothing has to be done.');
   }
-  const [start, end] = shadow.range ?? [0, 0];
+  const { start, end } = shadow;
   return encode(source, (text) => dropLine(text, start) ?? `${text.slice(0, start)}false${text.slice(end)}`);
 }
 
-function findRule(root: YAMLMap, id: string): YAMLMap | undefined {
-  const rules = findPair(root, 'rules')?.value;
-  const items = isSeq(rules) ? rules.items : [];
-  return items.filter((item) => isMap(item)).find((item) => item.get('id') === id);
-}
-
-function findPair(map: YAMLMap, key: string): Pair | undefined {
-  return map.items.find((pair) => isScalar(pair.key) && pair.key.value === key);
+function findRule(root: YamlMap, id: string): YamlMap | undefined {
+  const rules = entryOf(root, 'rules');
+  const items = rules?.kind === 'list' ? rules.items : [];
+  return items.filter((item) => item.kind === 'map').find((item) => scalarOf(entryOf(item, 'id')) === id);
 }
 
 /** A line that says nothing but this goes as a whole. Undefined: the rule is written in another way. */

@@ -1,24 +1,24 @@
 import type { Json, JsonObject } from '@sallyport/contract';
 import { isJsonObject } from '@sallyport/contract';
-import type { Node } from 'yaml';
-import { isScalar } from 'yaml';
 import { readToolPattern } from './read-patterns.ts';
 import { days } from './rule.ts';
 import type { ArgumentCondition, Hours, Rule } from './rule.ts';
 import type { YamlReader } from './yaml-reader.ts';
+import { scalarOf, toJson } from './yaml-node.ts';
+import type { YamlNode } from './yaml-node.ts';
 
 export const argumentKeys = ['pointer', 'equals', 'in', 'matches'] as const;
 
-export function readConditions(node: Node, reader: YamlReader): readonly ArgumentCondition[] | undefined {
+export function readConditions(node: YamlNode, reader: YamlReader): readonly ArgumentCondition[] | undefined {
   return reader.readItems(node, 'arguments', (item) => readCondition(item, reader));
 }
 
-function readCondition(node: Node, reader: YamlReader): ArgumentCondition | undefined {
+function readCondition(node: YamlNode, reader: YamlReader): ArgumentCondition | undefined {
   const fields = reader.readFields(node, 'a condition', argumentKeys, ['pointer']);
   const pointer = fields?.pointer && reader.readString(fields.pointer, 'pointer');
   if (fields === undefined || pointer === undefined) return undefined;
   if (!/^(?:\/(?:[^~/]|~[01])*)+$/.test(pointer)) {
-    return reader.note(fields.pointer as Node, 'pointer is a JSON pointer, such as /options/force');
+    return reader.note(fields.pointer as YamlNode, 'pointer is a JSON pointer, such as /options/force');
   }
   const { equals, matches, in: among } = fields;
   if ([equals, matches, among].filter((each) => each !== undefined).length !== 1) {
@@ -32,24 +32,24 @@ function readCondition(node: Node, reader: YamlReader): ArgumentCondition | unde
     const value = readPlain(equals, 'equals', reader);
     return value === undefined ? undefined : { pointer, test: { kind: 'equals', value } };
   }
-  const values = reader.readItems(among as Node, 'in', (item) => readPlain(item, 'in', reader));
+  const values = reader.readItems(among as YamlNode, 'in', (item) => readPlain(item, 'in', reader));
   return values === undefined ? undefined : { pointer, test: { kind: 'in', values } };
 }
 
 /** Text, a number, true, false or null. */
-function readPlain(node: Node, what: string, reader: YamlReader): Json | undefined {
-  const value: unknown = isScalar(node) ? node.value : undefined;
+function readPlain(node: YamlNode, what: string, reader: YamlReader): Json | undefined {
+  const value = scalarOf(node);
   if (value === null || ['string', 'boolean'].includes(typeof value) || Number.isFinite(value)) return value as Json;
   return reader.note(node, `${what} must be text, a number, true, false or null`);
 }
 
 /** The arguments of an example. */
-export function readArguments(node: Node, reader: YamlReader): JsonObject | undefined {
-  const value: unknown = node.toJS(reader.document);
-  return isJsonObject(value as Json) ? (value as JsonObject) : reader.note(node, 'arguments must be a mapping');
+export function readArguments(node: YamlNode, reader: YamlReader): JsonObject | undefined {
+  const value = toJson(node);
+  return isJsonObject(value) ? value : reader.note(node, 'arguments must be a mapping');
 }
 
-export function readHours(node: Node, reader: YamlReader): Hours | undefined {
+export function readHours(node: YamlNode, reader: YamlReader): Hours | undefined {
   const text = reader.readString(node, 'hours', 20);
   if (text === undefined) return undefined;
   const [from, to] = text.split('-').map(parseTime);
@@ -60,7 +60,7 @@ export function readHours(node: Node, reader: YamlReader): Hours | undefined {
 }
 
 /** Minutes since the beginning of Sunday. */
-export function readWeekTime(node: Node, reader: YamlReader): number | undefined {
+export function readWeekTime(node: YamlNode, reader: YamlReader): number | undefined {
   const text = reader.readString(node, 'at', 20);
   if (text === undefined) return undefined;
   const [name = '', time = ''] = text.split(' ');
@@ -74,7 +74,11 @@ function parseTime(text: string): number | undefined {
   return hour === undefined || minute === undefined ? undefined : Number(hour) * 60 + Number(minute);
 }
 
-export function readAfter(after: Node | undefined, within: Node | undefined, reader: YamlReader): Rule['after'] {
+export function readAfter(
+  after: YamlNode | undefined,
+  within: YamlNode | undefined,
+  reader: YamlReader,
+): Rule['after'] {
   if (after === undefined) {
     return within === undefined ? undefined : reader.note(within, 'within goes with after only');
   }
@@ -86,7 +90,7 @@ export function readAfter(after: Node | undefined, within: Node | undefined, rea
 
 const units = { s: 1000, m: 60_000, h: 3_600_000 } as const;
 
-function readDuration(node: Node, reader: YamlReader): number | undefined {
+function readDuration(node: YamlNode, reader: YamlReader): number | undefined {
   const text = reader.readString(node, 'within', 10);
   if (text === undefined) return undefined;
   const [, count, unit] = /^([1-9]\d{0,4})([smh])$/.exec(text) ?? [];

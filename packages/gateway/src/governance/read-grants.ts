@@ -1,5 +1,3 @@
-import { isScalar } from 'yaml';
-import type { Node } from 'yaml';
 import type { ProgramLimits } from '../model/program.ts';
 import { noGrants } from '../model/verdict.ts';
 import { isCanonicalPath } from './canonical-path.ts';
@@ -7,6 +5,8 @@ import { parseHost } from './host-pattern.ts';
 import { expandPath } from './place-path.ts';
 import type { GrantedPath, RuleGrants } from './rule.ts';
 import type { YamlReader } from './yaml-reader.ts';
+import { scalarOf } from './yaml-node.ts';
+import type { YamlNode } from './yaml-node.ts';
 
 export const grantKeys = ['read', 'write', 'hosts', 'environment', 'secrets', 'limits', 'isolation'] as const;
 export const secretKeys = ['name', 'hosts'] as const;
@@ -26,10 +26,10 @@ export type ProgramLimitKey = keyof typeof programLimits;
 export const programLimitKeys = Object.keys(programLimits) as ProgramLimitKey[];
 
 /** What could not be read is noted with the reader, and then nothing is granted. */
-export function readGrants(node: Node, reader: YamlReader): RuleGrants | undefined {
+export function readGrants(node: YamlNode, reader: YamlReader): RuleGrants | undefined {
   const fields = reader.readFields(node, 'grants', grantKeys, []);
   if (fields === undefined) return undefined;
-  const items = <T>(key: 'read' | 'write' | 'hosts' | 'secrets', readItem: (item: Node) => T | undefined) =>
+  const items = <T>(key: 'read' | 'write' | 'hosts' | 'secrets', readItem: (item: YamlNode) => T | undefined) =>
     (fields[key] && reader.readItems(fields[key], key, readItem)) ?? [];
   return {
     read: items('read', (item) => readGrantedPath(item, 'read', reader)),
@@ -44,7 +44,7 @@ export function readGrants(node: Node, reader: YamlReader): RuleGrants | undefin
 }
 
 /** A plain file or folder: what a program sees is mounted as a whole, so that there is nothing to match. */
-function readGrantedPath(node: Node, key: string, reader: YamlReader): GrantedPath | undefined {
+function readGrantedPath(node: YamlNode, key: string, reader: YamlReader): GrantedPath | undefined {
   const text = reader.readString(node, key, 1024);
   if (text === undefined) return undefined;
   if (/[*?[\]{}\\]|\p{Cc}/u.test(text)) {
@@ -64,7 +64,7 @@ function readGrantedPath(node: Node, key: string, reader: YamlReader): GrantedPa
 }
 
 /** A host for something that is opened: one name, or everything below one. */
-export function readHost(node: Node, key: string, reader: YamlReader): string | undefined {
+export function readHost(node: YamlNode, key: string, reader: YamlReader): string | undefined {
   const text = reader.readString(node, key, 260);
   if (text === undefined) return undefined;
   return (
@@ -72,12 +72,12 @@ export function readHost(node: Node, key: string, reader: YamlReader): string | 
   );
 }
 
-function readEnvironment(node: Node, reader: YamlReader): Readonly<Record<string, string>> {
+function readEnvironment(node: YamlNode, reader: YamlReader): Readonly<Record<string, string>> {
   const entries = reader.readEntries(node, 'environment') ?? [];
   const environment: Record<string, string> = Object.create(null) as Record<string, string>;
   for (const { name, key, value } of entries) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) reader.note(key, 'a variable is named with letters, digits and "_"');
-    const text = isScalar(value) ? value.value : undefined;
+    const text = scalarOf(value);
     if (typeof text !== 'string')
       reader.note(value, `${name} must be text; put it in quotes if it looks like a number`);
     else if (text.includes('\0')) reader.note(value, `${name} contains NUL`);
@@ -86,31 +86,31 @@ function readEnvironment(node: Node, reader: YamlReader): Readonly<Record<string
   return { ...environment };
 }
 
-function readSecret(node: Node, reader: YamlReader): RuleGrants['secrets'][number] | undefined {
+function readSecret(node: YamlNode, reader: YamlReader): RuleGrants['secrets'][number] | undefined {
   const fields = reader.readFields(node, 'a secret', secretKeys, ['name']);
   const name = fields?.name && reader.readString(fields.name, 'name', 128);
   if (fields === undefined || name === undefined) return undefined;
   if (!/^[A-Za-z][A-Za-z0-9_.-]*$/.test(name)) {
-    return reader.note(fields.name as Node, 'a secret is named with letters, digits, "_", "." and "-"');
+    return reader.note(fields.name as YamlNode, 'a secret is named with letters, digits, "_", "." and "-"');
   }
   const hosts = fields.hosts && reader.readItems(fields.hosts, 'hosts', (item) => readSecretHost(item, reader));
   if (fields.hosts !== undefined && hosts === undefined) return undefined;
   return { name, hosts: hosts ?? [] };
 }
 
-function readSecretHost(node: Node, reader: YamlReader): string | undefined {
+function readSecretHost(node: YamlNode, reader: YamlReader): string | undefined {
   const host = readHost(node, 'hosts', reader);
   return host?.includes(':') ? reader.note(node, 'hosts of a secret have no port') : host;
 }
 
-function readProgramLimits(node: Node, reader: YamlReader): Partial<ProgramLimits> {
+function readProgramLimits(node: YamlNode, reader: YamlReader): Partial<ProgramLimits> {
   const fields = reader.readFields(node, 'limits', programLimitKeys, []);
   return Object.assign({}, ...programLimitKeys.map((key) => readProgramLimit(fields?.[key], key, reader))) as object;
 }
 
 /** One limit in the units of the model; nothing when it is absent or could not be read. */
 export function readProgramLimit(
-  node: Node | undefined,
+  node: YamlNode | undefined,
   key: ProgramLimitKey,
   reader: YamlReader,
   what: string = key,

@@ -1,7 +1,7 @@
-import type { Node } from 'yaml';
 import type { Limits, RateLimit, Rates } from '../model/verdict.ts';
 import { readToolPattern } from './read-patterns.ts';
 import type { Fields, YamlReader } from './yaml-reader.ts';
+import type { YamlNode } from './yaml-node.ts';
 
 export const limitsKeys = [
   'version',
@@ -50,7 +50,7 @@ export const defaultLimits: Limits = {
 };
 
 /** The limits of limits.yaml. What could not be read is noted with the reader and has its default here. */
-export function readLimits(root: Node, reader: YamlReader): Limits {
+export function readLimits(root: YamlNode, reader: YamlReader): Limits {
   const fields = reader.readFields(root, 'limits.yaml', limitsKeys, ['version']);
   if (fields === undefined) return defaultLimits;
   if (fields.version !== undefined) reader.readInteger(fields.version, 'version', { min: 1, max: 1 });
@@ -75,17 +75,17 @@ export function readLimits(root: Node, reader: YamlReader): Limits {
   };
 }
 
-function readRates(node: Node, reader: YamlReader): Rates {
+function readRates(node: YamlNode, reader: YamlReader): Rates {
   const rates = reader.readList(node, 'rates') ?? [];
   return rates.map((item) => readRate(item, reader)).filter((rate) => rate !== undefined);
 }
 
-function readRoleRates(node: Node, reader: YamlReader): ReadonlyMap<string, Rates> {
+function readRoleRates(node: YamlNode, reader: YamlReader): ReadonlyMap<string, Rates> {
   const entries = reader.readEntries(node, 'role_rates') ?? [];
   return new Map(entries.map(({ name, value }) => [name, readRates(value, reader)]));
 }
 
-function readRate(node: Node, reader: YamlReader): Rates[number] | undefined {
+function readRate(node: YamlNode, reader: YamlReader): Rates[number] | undefined {
   const fields = reader.readFields(node, 'a rate', rateKeys, ['tools']);
   const tools = fields?.tools && reader.readItems(fields.tools, 'tools', (item) => readToolPattern(item, reader));
   if (fields === undefined || tools === undefined) return undefined;
@@ -103,7 +103,7 @@ export function readRateLimits(fields: Fields<(typeof windowKeys)[number]>, read
   });
 }
 
-function readRepeats(node: Node, reader: YamlReader): Limits['repeats'] {
+function readRepeats(node: YamlNode, reader: YamlReader): Limits['repeats'] {
   const fields = reader.readFields(node, 'repeats', repeatsKeys, repeatsKeys);
   if (fields === undefined) return defaultLimits.repeats;
   const number = (key: (typeof repeatsKeys)[number], range: { min: number; max: number }) =>
@@ -115,7 +115,7 @@ function readRepeats(node: Node, reader: YamlReader): Limits['repeats'] {
   return { warnAt, refuseAt, windowMs: windowMinutes * minuteMs };
 }
 
-function readQuarantine(node: Node, reader: YamlReader): Limits['quarantine'] {
+function readQuarantine(node: YamlNode, reader: YamlReader): Limits['quarantine'] {
   const fields = reader.readFields(node, 'quarantine', quarantineKeys, quarantineKeys);
   if (fields === undefined) return defaultLimits.quarantine;
   const number = (key: (typeof quarantineKeys)[number], range: { min: number; max: number }) =>
@@ -129,7 +129,7 @@ function readQuarantine(node: Node, reader: YamlReader): Limits['quarantine'] {
   };
 }
 
-function readApprovals(node: Node, reader: YamlReader): Limits['approvals'] {
+function readApprovals(node: YamlNode, reader: YamlReader): Limits['approvals'] {
   const fields = reader.readFields(node, 'approvals', approvalKeys, []);
   if (fields === undefined) return defaultLimits.approvals;
   const number = (key: (typeof approvalKeys)[number], max: number) =>

@@ -1,16 +1,16 @@
-import type { Node } from 'yaml';
 import { modes } from '../model/session.ts';
 import type { Mode } from '../model/session.ts';
 import { defaultModePolicy, edges, endedByPeople, measures } from './mode-policy.ts';
 import type { Measure, ModeLimits, ModePolicy, Transition } from './mode-policy.ts';
 import type { YamlReader } from './yaml-reader.ts';
+import type { YamlNode } from './yaml-node.ts';
 
 export const modesKeys = ['version', 'modes', 'transitions'] as const;
 export const modeKeys = ['max_running', 'calls_per_minute'] as const;
 export const transitionKeys = ['from', 'to', 'when', 'hold_seconds'] as const;
 
 /** The policy of modes.yaml. What could not be read is noted with the reader and has its default here. */
-export function readModes(root: Node, reader: YamlReader): ModePolicy {
+export function readModes(root: YamlNode, reader: YamlReader): ModePolicy {
   const fields = reader.readFields(root, 'modes.yaml', modesKeys, ['version']);
   if (fields?.version !== undefined) reader.readInteger(fields.version, 'version', { min: 1, max: 1 });
   const byMode = fields?.modes && reader.readFields(fields.modes, 'modes', modes, []);
@@ -22,7 +22,7 @@ export function readModes(root: Node, reader: YamlReader): ModePolicy {
   return { limits, transitions };
 }
 
-function readModeLimits(mode: Mode, node: Node | undefined, reader: YamlReader): ModeLimits {
+function readModeLimits(mode: Mode, node: YamlNode | undefined, reader: YamlReader): ModeLimits {
   const fields = node && reader.readFields(node, mode, modeKeys, []);
   if (fields === undefined) return defaultModePolicy.limits[mode];
   const number = (key: (typeof modeKeys)[number], range: { min: number; max: number }) =>
@@ -34,7 +34,7 @@ function readModeLimits(mode: Mode, node: Node | undefined, reader: YamlReader):
   };
 }
 
-function readTransition(node: Node, reader: YamlReader): Transition | undefined {
+function readTransition(node: YamlNode, reader: YamlReader): Transition | undefined {
   const fields = reader.readFields(node, 'a transition', transitionKeys, transitionKeys);
   if (fields === undefined) return undefined;
   const from = fields.from && reader.readOneOf(fields.from, 'from', modes);
@@ -44,13 +44,13 @@ function readTransition(node: Node, reader: YamlReader): Transition | undefined 
   const when = fields.when && readThresholds(fields.when, reader);
   if (from === undefined || to === undefined || when === undefined || holdSeconds === undefined) return undefined;
   if (!edges[from].includes(to)) {
-    return reader.note(fields.to as Node, `${from} leads to ${edges[from].join(', ')} only`);
+    return reader.note(fields.to as YamlNode, `${from} leads to ${edges[from].join(', ')} only`);
   }
-  if (endedByPeople.includes(from)) return reader.note(fields.from as Node, `only a person ends ${from}`);
+  if (endedByPeople.includes(from)) return reader.note(fields.from as YamlNode, `only a person ends ${from}`);
   return { from, to, when, holdMs: holdSeconds * 1000 };
 }
 
-function readThresholds(node: Node, reader: YamlReader): Transition['when'] | undefined {
+function readThresholds(node: YamlNode, reader: YamlReader): Transition['when'] | undefined {
   const fields = reader.readFields(node, 'when', measures, []);
   if (fields === undefined) return undefined;
   const thresholds: { [Name in Measure]?: number } = {};

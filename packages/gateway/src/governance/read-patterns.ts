@@ -1,19 +1,19 @@
-import type { Node } from 'yaml';
 import { compileCommandPattern } from './command-pattern.ts';
 import { parsePathPattern, PathPatternError } from './path-pattern.ts';
 import { readHost } from './read-grants.ts';
 import { WordsError } from './shell-words.ts';
 import type { YamlReader } from './yaml-reader.ts';
+import type { YamlNode } from './yaml-node.ts';
 
 const toolPattern = /^[A-Za-z0-9_*][A-Za-z0-9_.*-]*$/;
 
-export function readToolPattern(node: Node, reader: YamlReader): string | undefined {
+export function readToolPattern(node: YamlNode, reader: YamlReader): string | undefined {
   const pattern = reader.readString(node, 'tools', 200);
   if (pattern === undefined || toolPattern.test(pattern)) return pattern;
   return reader.note(node, 'a tool is named like files.read, with "*" for any text in it');
 }
 
-export function readPathPattern(node: Node, key: string, reader: YamlReader): string | undefined {
+export function readPathPattern(node: YamlNode, key: string, reader: YamlReader): string | undefined {
   const pattern = reader.readString(node, key, Infinity);
   if (pattern === undefined) return undefined;
   try {
@@ -25,7 +25,7 @@ export function readPathPattern(node: Node, key: string, reader: YamlReader): st
   }
 }
 
-export function readCommandPattern(node: Node, reader: YamlReader): string | undefined {
+export function readCommandPattern(node: YamlNode, reader: YamlReader): string | undefined {
   const pattern = reader.readString(node, 'commands', Infinity);
   if (pattern === undefined) return undefined;
   try {
@@ -37,11 +37,11 @@ export function readCommandPattern(node: Node, reader: YamlReader): string | und
   }
 }
 
-export function readHostPattern(node: Node, reader: YamlReader): string | undefined {
+export function readHostPattern(node: YamlNode, reader: YamlReader): string | undefined {
   return reader.textOf(node) === '*' ? '*' : readHost(node, 'hosts', reader);
 }
 
-export function readGitOperation(node: Node, reader: YamlReader): string | undefined {
+export function readGitOperation(node: YamlNode, reader: YamlReader): string | undefined {
   const name = reader.readString(node, 'git_operations', 64);
   if (name === undefined || /^[A-Za-z_*-]+$/.test(name)) return name;
   return reader.note(node, 'a git operation is named like DIFF or PUSH, with "*" for any text in it');

@@ -1,4 +1,3 @@
-import type { Node } from 'yaml';
 import type { Limits } from '../model/verdict.ts';
 import { defaultModePolicy } from './mode-policy.ts';
 import type { ModePolicy } from './mode-policy.ts';
@@ -13,6 +12,7 @@ import type { RoleEntries } from './role-book.ts';
 import type { RuleFile } from './rule-files.ts';
 import type { Problem, ruleFileNames } from './rule.ts';
 import { YamlReader } from './yaml-reader.ts';
+import type { YamlNode } from './yaml-node.ts';
 
 /** What the files say. Plain data that follows from their bytes alone, so that it can be kept. */
 export interface RuleSet extends ToolEntries {
@@ -31,7 +31,7 @@ export interface ReadRules {
 /** Never throws for what stands in a file. */
 export function readRuleSet(files: readonly RuleFile[]): ReadRules {
   const problems: { [Name in RuleFile['name']]?: readonly Problem[] } = {};
-  const read = <T>(name: RuleFile['name'], readRoot: (root: Node, reader: YamlReader) => T, absent: T): T => {
+  const read = <T>(name: RuleFile['name'], readRoot: (root: YamlNode, reader: YamlReader) => T, absent: T): T => {
     const file = files.find((each) => each.name === name);
     if (file === undefined) return absent;
     const yaml = readYaml(file);

@@ -1,5 +1,3 @@
-import { isScalar, isSeq } from 'yaml';
-import type { Node } from 'yaml';
 import { modes } from '../model/session.ts';
 import { readAfter, readArguments, readConditions, readHours, readWeekTime } from './read-circumstances.ts';
 import { readGrants } from './read-grants.ts';
@@ -16,6 +14,8 @@ import { builtInRules } from './rule-judge.ts';
 import { accesses, days, effects, origins, principals } from './rule.ts';
 import type { Example, Rule } from './rule.ts';
 import type { Fields, YamlReader } from './yaml-reader.ts';
+import { scalarOf } from './yaml-node.ts';
+import type { YamlNode } from './yaml-node.ts';
 
 export const fileKeys = ['version', 'rules', 'tools'] as const;
 export const ruleKeys = [
@@ -74,7 +74,7 @@ export const exampleKeys = [
 ] as const;
 
 /** The rules of tools.yaml that could be read; what could not is noted with the reader. */
-export function readRules(root: Node, reader: YamlReader): ToolEntries {
+export function readRules(root: YamlNode, reader: YamlReader): ToolEntries {
   const fields = reader.readFields(root, 'tools.yaml', fileKeys, ['version']);
   if (fields?.version !== undefined) reader.readInteger(fields.version, 'version', { min: 1, max: 1 });
   const listed = (fields?.rules && reader.readList(fields.rules, 'rules')) ?? [];
@@ -91,7 +91,7 @@ export function readRules(root: Node, reader: YamlReader): ToolEntries {
   return { ...entries, rules: [...rules, ...entries.rules] };
 }
 
-function readRule(node: Node, reader: YamlReader): Rule | undefined {
+function readRule(node: YamlNode, reader: YamlReader): Rule | undefined {
   const problemsBefore = reader.problems.length;
   const fields = reader.readFields(node, 'a rule', ruleKeys, ['id', 'effect', 'tools']);
   if (fields === undefined) return undefined;
@@ -153,7 +153,7 @@ type OptionalParts = Pick<
 
 function readOptional(fields: Fields<(typeof ruleKeys)[number]>, reader: YamlReader): OptionalParts {
   type Key = keyof typeof fields;
-  const items = <T>(key: Key, readItem: (item: Node) => T | undefined) =>
+  const items = <T>(key: Key, readItem: (item: YamlNode) => T | undefined) =>
     fields[key] && reader.readItems(fields[key], key, readItem);
   const oneOf = <T extends string>(key: Key, allowed: readonly T[]) =>
     items(key, (item) => reader.readOneOf(item, key, allowed));
@@ -184,7 +184,7 @@ function readOptional(fields: Fields<(typeof ruleKeys)[number]>, reader: YamlRea
   });
 }
 
-function readId(node: Node, reader: YamlReader): string | undefined {
+function readId(node: YamlNode, reader: YamlReader): string | undefined {
   const id = reader.readString(node, 'id', 64);
   if (id === undefined) return undefined;
   if (!/^[a-z0-9-]+$/.test(id)) return reader.note(node, 'id may hold lower-case letters, digits and "-" only');
@@ -193,7 +193,7 @@ function readId(node: Node, reader: YamlReader): string | undefined {
   return id;
 }
 
-function readAcceptNew(node: Node | undefined, effect: Rule['effect'] | undefined, reader: YamlReader): boolean {
+function readAcceptNew(node: YamlNode | undefined, effect: Rule['effect'] | undefined, reader: YamlReader): boolean {
   const accepts = node !== undefined && reader.readBoolean(node, 'accept_new') === true;
   if (accepts && effect !== undefined && effect !== 'allow') {
     reader.note(node, 'accept_new: true goes with effect: allow only');
@@ -201,7 +201,7 @@ function readAcceptNew(node: Node | undefined, effect: Rule['effect'] | undefine
   return accepts;
 }
 
-function readApproval(node: Node | undefined, effect: Rule['effect'] | undefined, reader: YamlReader): boolean {
+function readApproval(node: YamlNode | undefined, effect: Rule['effect'] | undefined, reader: YamlReader): boolean {
   if (node === undefined || reader.readOneOf(node, 'approval', ['waived']) === undefined) return false;
   if (effect !== undefined && effect !== 'allow') reader.note(node, 'approval: waived goes with effect: allow only');
   return true;
@@ -209,13 +209,13 @@ function readApproval(node: Node | undefined, effect: Rule['effect'] | undefined
 
 /** Agents by their names, one by one. They have something to decide only where the rule can lead to a question. */
 function readApprovers(
-  node: Node,
+  node: YamlNode,
   { effect, approval, who }: Fields<(typeof ruleKeys)[number]>,
   reader: YamlReader,
 ): readonly string[] | undefined {
-  if (isScalar(effect) && effect.value === 'deny') reader.note(node, 'approvers do not go with effect: deny');
+  if (scalarOf(effect) === 'deny') reader.note(node, 'approvers do not go with effect: deny');
   if (approval !== undefined) reader.note(node, 'approvers do not go with approval: waived, where nobody is asked');
-  const callers = isSeq(who) ? who.items.map((item) => (isScalar(item) ? item.value : undefined)) : ['agent'];
+  const callers = who?.kind === 'list' ? who.items.map(scalarOf) : ['agent'];
   if (!callers.includes('agent'))
     reader.note(node, 'approvers decide about calls of agents, and this rule is for none');
   return reader.readItems(node, 'approvers', (item) => {
@@ -234,7 +234,7 @@ function readExamples(
   return (node && reader.readItems(node, expected, (item) => readExample(item, expected, reader))) ?? [];
 }
 
-function readExample(node: Node, expected: Example['expected'], reader: YamlReader): Example | undefined {
+function readExample(node: YamlNode, expected: Example['expected'], reader: YamlReader): Example | undefined {
   const fields = reader.readFields(node, 'an example', exampleKeys, ['tool']);
   const tool = fields?.tool && reader.readString(fields.tool, 'tool', 200);
   if (fields === undefined || tool === undefined) return undefined;

@@ -1,4 +1,3 @@
-import type { Node } from 'yaml';
 import { modes } from '../model/session.ts';
 import type { Mode } from '../model/session.ts';
 import { noGrants } from '../model/verdict.ts';
@@ -8,6 +7,7 @@ import { readRateLimits, windowKeys } from './read-limits.ts';
 import { readCommandPattern, readHostPattern, readPathPattern, readToolPattern } from './read-patterns.ts';
 import type { Rule, RuleGrants } from './rule.ts';
 import type { Fields, YamlReader } from './yaml-reader.ts';
+import type { YamlNode } from './yaml-node.ts';
 
 export const toolEntryKeys = [
   'category',
@@ -36,7 +36,7 @@ export interface ToolEntries {
 export const noToolEntries: ToolEntries = { rules: [], rates: [], categories: new Map() };
 
 /** Entries by tool are another way to write rules: each becomes a few of them, and nothing else decides. */
-export function readToolEntries(node: Node, reader: YamlReader): ToolEntries {
+export function readToolEntries(node: YamlNode, reader: YamlReader): ToolEntries {
   const rules: Rule[] = [];
   const rates: Limits['rates'][number][] = [];
   const categories = new Map<string, string>();
@@ -125,7 +125,7 @@ function readList<T>(
   fields: EntryFields,
   key: keyof EntryFields,
   reader: YamlReader,
-  readItem: (item: Node) => T | undefined,
+  readItem: (item: YamlNode) => T | undefined,
 ): readonly T[] | undefined {
   return fields[key] && reader.readItems(fields[key], key, readItem);
 }

@@ -1,106 +1,94 @@
-import { isAlias, isCollection, isNode, isPair, LineCounter, parseDocument } from 'yaml';
-import type { Document, Node } from 'yaml';
+import { YAMLException } from 'js-yaml';
+import { parseYaml } from './parse-yaml.ts';
 import type { SourceFile } from './rule-files.ts';
 import type { Position, Problem } from './rule.ts';
+import type { YamlNode } from './yaml-node.ts';
 
 /** A file of rules, parsed. `root` is missing when the file is absent, empty or no YAML. */
 export interface YamlFile {
   readonly file: string;
-  readonly root?: Node;
-  /** Present with `root`. */
-  readonly document?: Document;
+  readonly root?: YamlNode;
   readonly problems: readonly Problem[];
-  readonly locate: (node: Node) => Position;
+  readonly locate: (node: YamlNode) => Position;
 }
 
 /** Never throws: whatever is wrong with the file becomes a problem with a place. */
 export function readYaml({ file, bytes, problem }: SourceFile): YamlFile {
-  const lines = new LineCounter();
-  const at = (offset: number): Position => {
-    const { line, col } = lines.linePos(offset);
-    return { line: Math.max(line, 1), column: Math.max(col, 1) };
-  };
-  const locate = (node: Node): Position => at(node.range?.[0] ?? 0);
-  const fail = (message: string): YamlFile => ({ file, problems: [{ file, line: 1, column: 1, message }], locate });
+  let lines = new Lines('');
+  const locate = (node: YamlNode): Position => lines.locate(node.start);
+  const fail = (message: string, at = 0): YamlFile => ({
+    file,
+    problems: [{ file, ...lines.locate(at), message }],
+    locate,
+  });
 
   if (problem !== undefined) return fail(problem);
   if (bytes === undefined) return { file, problems: [], locate };
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    const document = parseDocument(text, {
-      version: '1.2',
-      schema: 'core',
-      merge: false,
-      uniqueKeys: true,
-      stringKeys: true,
-      strict: true,
-      prettyErrors: false,
-      lineCounter: lines,
-    });
-    const problems = [
-      ...listSyntaxErrors(document).map(({ offset, message }) => ({ file, ...at(offset), message })),
-      ...listForbiddenParts(document).map(({ node, message }) => ({ file, ...locate(node), message })),
-    ];
-    // Below a syntax error the tree is a guess; other problems leave it readable, so that all can be told at once.
-    const legible = document.errors.every(({ code }) => code === 'DUPLICATE_KEY');
-    const root = legible ? document.contents : null;
-    return { file, problems, locate, ...(root === null ? {} : { root, document }) };
+    lines = new Lines(text);
+    const { root, objections } = parseYaml(text);
+    const problems = objections.map(({ at, message }) => ({ file, ...lines.locate(at), message }));
+    return { file, problems, locate, ...(root && { root }) };
   } catch (error) {
-    return fail(explainUnreadable(error));
+    return fail(explainUnreadable(error), error instanceof YAMLException ? error.mark?.position : 0);
   }
 }
 
 function explainUnreadable(error: unknown): string {
-  if (error instanceof RangeError) return 'is nested too deeply';
+  if (error instanceof YAMLException) return explainSyntax(error.reason);
   if ((error as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'is not UTF-8 text';
   return error instanceof Error ? `cannot be read: ${error.message}` : 'cannot be read';
 }
 
-/** Warnings of the parser are errors here: they are about tags it did not understand and documents it skipped. */
-function listSyntaxErrors(document: Document): { offset: number; message: string }[] {
-  return [...document.errors, ...document.warnings].map(({ code, message, pos }) => ({
-    offset: pos[0],
-    message: explainSyntax(code, message),
-  }));
+/** What the parser says, and how a person who edits a file understands it. */
+const explanations: readonly (readonly [reason: RegExp, explanation: string])[] = [
+  [/^nesting exceeded/, 'is nested too deeply'],
+  [/^tab characters/, 'a tab cannot indent; use spaces'],
+  [/quoted scalar$/, 'the text ends within quotes; close them'],
+  [/within a flow collection$/, 'the text ends within brackets; close them with ] or }'],
+  [/^deficient indentation/, 'quotes or brackets are still open here; close them, or indent what belongs to them'],
+  [/^missed comma/, 'a comma is missing here'],
+  [/found ','$/, 'there is nothing before this comma'],
+  [/^bad indentation of a sequence/, 'this item is not indented like those before it'],
+  [
+    /^bad indentation of a mapping/,
+    'this cannot stand here; look at the indentation, and put text with signs in quotes',
+  ],
+  [/^end of the stream or a document/, 'this does not go on with what stands before; look at the indentation'],
+  [/^can not read a block mapping entry|^expected ':'/, 'a key needs ":" behind it, on the same line'],
+  [/^name of an alias/, 'a pattern that begins with * needs quotes'],
+  [/^unknown escape/, 'there is no such escape; within "…" write \\\\ for \\, or use \'…\''],
+  [/non-printable|null byte/, 'a character that cannot be seen stands here; write it as an escape within "…"'],
+];
+
+function explainSyntax(reason: string): string {
+  return explanations.find(([pattern]) => pattern.test(reason))?.[1] ?? `is no YAML: ${reason}`;
 }
 
-function explainSyntax(code: string, message: string): string {
-  if (code === 'DUPLICATE_KEY') return 'this key stands here twice';
-  if (code === 'TAB_AS_INDENT') return 'a tab cannot indent; use spaces';
-  if (code === 'MULTIPLE_DOCS') return 'a second document ("---") starts here; one file holds one document';
-  if (code === 'RESOURCE_EXHAUSTION') return 'is nested too deeply';
-  if (code === 'TAG_RESOLVE_FAILED') return 'tags ("!…") are not allowed';
-  return `${message.charAt(0).toLowerCase()}${message.slice(1)}`;
-}
+/** Where the lines of a text begin; found when first asked for. */
+class Lines {
+  readonly #text: string;
+  #starts: number[] | undefined;
 
-/** What makes a text mean something else than it shows: names for parts used elsewhere, types by tag, directives. */
-function listForbiddenParts(document: Document): { node: Node; message: string }[] {
-  const found: { node: Node; message: string }[] = [];
-  const { contents, directives } = document;
-  if (contents !== null && (directives?.yaml.explicit === true || Object.keys(directives?.tags ?? {}).length > 1)) {
-    found.push({ node: contents, message: 'directives ("%…") are not allowed' });
+  constructor(text: string) {
+    this.#text = text;
   }
-  for (const node of walk(contents)) {
-    if (isAlias(node))
-      found.push({ node, message: 'aliases ("*name") are not allowed; quote the text if it is a pattern' });
-    else if (node.anchor) found.push({ node, message: 'anchors ("&name") are not allowed' });
-    if (node.tag?.startsWith('tag:yaml.org,2002:')) found.push({ node, message: 'tags ("!…") are not allowed' });
-  }
-  return found;
-}
 
-/** Every node from top to bottom. The library's own way takes a tenth of all the time that reading takes. */
-function walk(root: unknown): readonly Node[] {
-  const nodes: Node[] = [];
-  const visit = (node: unknown): void => {
-    if (isPair(node)) {
-      visit(node.key);
-      visit(node.value);
-    } else if (isNode(node)) {
-      nodes.push(node);
-      if (isCollection(node)) for (const item of node.items) visit(item);
+  locate(offset: number): Position {
+    const starts = (this.#starts ??= findStarts(this.#text));
+    let [low, high] = [0, starts.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if ((starts[middle] as number) <= offset) low = middle;
+      else high = middle - 1;
     }
-  };
-  visit(root);
-  return nodes;
+    return { line: low + 1, column: offset - (starts[low] as number) + 1 };
+  }
+}
+
+function findStarts(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
 }

@@ -1,4 +1,3 @@
-import type { Node } from 'yaml';
 import type { Question } from '../model/verdict.ts';
 import { compileRule } from './compile-rules.ts';
 import type { CompiledRule } from './compile-rules.ts';
@@ -7,6 +6,7 @@ import { readToolPattern } from './read-patterns.ts';
 import { builtInRules } from './rule-judge.ts';
 import type { Rule } from './rule.ts';
 import type { YamlReader } from './yaml-reader.ts';
+import type { YamlNode } from './yaml-node.ts';
 
 export const rolesKeys = ['version', 'roles', 'members', 'default'] as const;
 export const roleKeys = ['tools', 'extends'] as const;
@@ -38,11 +38,12 @@ interface Member {
 }
 
 /** The contents of roles.yaml. What could not be read is noted with the reader, and then nothing loads. */
-export function readRoleEntries(root: Node, reader: YamlReader): RoleEntries {
+export function readRoleEntries(root: YamlNode, reader: YamlReader): RoleEntries {
   const fields = reader.readFields(root, 'roles.yaml', rolesKeys, ['version']);
   if (fields?.version !== undefined) reader.readInteger(fields.version, 'version', { min: 1, max: 1 });
   const toolsOf = fields?.roles === undefined ? new Map<string, readonly string[]>() : readRoles(fields.roles, reader);
-  const readNames = (node: Node | undefined, key: string) => (node && readKnownRoles(node, key, toolsOf, reader)) ?? [];
+  const readNames = (node: YamlNode | undefined, key: string) =>
+    (node && readKnownRoles(node, key, toolsOf, reader)) ?? [];
   const byDefault = readNames(fields?.default, 'default');
   const members = ((fields?.members && reader.readList(fields.members, 'members')) ?? []).flatMap((node) =>
     readMember(node, reader, readNames),
@@ -60,7 +61,7 @@ export function createRoleBook({ toolsOf, members, byDefault, file, line }: Role
 }
 
 /** Each role with all its tools, those of the roles that it extends included. */
-function readRoles(node: Node, reader: YamlReader): ReadonlyMap<string, readonly string[]> {
+function readRoles(node: YamlNode, reader: YamlReader): ReadonlyMap<string, readonly string[]> {
   const toolsOf = new Map<string, readonly string[]>();
   for (const { name, key, value } of reader.readEntries(node, 'roles') ?? []) {
     if (!/^[a-z][a-z0-9_-]{0,63}$/.test(name)) {
@@ -77,7 +78,7 @@ function readRoles(node: Node, reader: YamlReader): ReadonlyMap<string, readonly
 }
 
 function readKnownRoles(
-  node: Node,
+  node: YamlNode,
   key: string,
   known: ReadonlyMap<string, unknown>,
   reader: YamlReader,
@@ -90,9 +91,9 @@ function readKnownRoles(
 }
 
 function readMember(
-  node: Node,
+  node: YamlNode,
   reader: YamlReader,
-  readNames: (node: Node | undefined, key: string) => readonly string[],
+  readNames: (node: YamlNode | undefined, key: string) => readonly string[],
 ): readonly Member[] {
   const fields = reader.readFields(node, 'a member', memberKeys, ['agents']);
   const texts = (key: 'agents' | 'teams') =>

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { requirement } from '../../../../test/requirement.ts';
 import { modes } from '../model/session.ts';
 import { noGrants } from '../model/verdict.ts';
@@ -190,7 +190,7 @@ const readText = (name: string): string => readFileSync(join(folder, name), 'utf
 
 test('every shipped rule carries examples of both kinds', () => {
   requirement('MODE-6');
-  const shipped = (parse(readText('tools.yaml')) as { rules: readonly ShippedRule[] }).rules;
+  const shipped = (load(readText('tools.yaml')) as { rules: readonly ShippedRule[] }).rules;
   assert.equal(shipped.length, rules.count);
   for (const { id, match, not_match: notMatch } of shipped) assert.ok(match?.length && notMatch?.length, id);
 });
@@ -213,7 +213,7 @@ test('the schemas for editors accept the shipped files and know the same keys as
     assert.ok(text.startsWith(`# yaml-language-server: $schema=./schemas/${name}.schema.json\n`));
     const schema = JSON.parse(readText(`schemas/${name}.schema.json`)) as Schema;
     const validate = ajv.compile(schema);
-    assert.ok(validate(parse(text)), JSON.stringify(validate.errors));
+    assert.ok(validate(load(text)), JSON.stringify(validate.errors));
     schemas.set(name, schema);
   }
   const keysOf = (schema: Schema | undefined): readonly string[] => Object.keys(schema?.properties ?? {});

@@ -1,12 +1,12 @@
-import { isMap, isScalar, isSeq } from 'yaml';
-import type { Document, Node } from 'yaml';
 import { nearestNames } from '../registry/nearest-names.ts';
 import { printable } from './canonical-path.ts';
 import type { YamlFile } from './read-yaml.ts';
 import type { Position, Problem } from './rule.ts';
+import { scalarOf } from './yaml-node.ts';
+import type { YamlEntry, YamlNode } from './yaml-node.ts';
 
 /** The entries of a mapping that have a known key. */
-export type Fields<Key extends string> = { readonly [Name in Key]?: Node };
+export type Fields<Key extends string> = { readonly [Name in Key]?: YamlNode };
 
 /**
  * Takes a YAML tree apart and notes every problem with its place. A reading function returns undefined after noting
@@ -24,16 +24,11 @@ export class YamlReader {
     return this.#source.file;
   }
 
-  /** What the nodes belong to; only for `toJS`. */
-  get document(): Document {
-    return this.#source.document as Document;
-  }
-
-  locate(node: Node): Position {
+  locate(node: YamlNode): Position {
     return this.#source.locate(node);
   }
 
-  note(node: Node, message: string): undefined {
+  note(node: YamlNode, message: string): undefined {
     this.noteAt(this.locate(node), message);
   }
 
@@ -42,50 +37,40 @@ export class YamlReader {
   }
 
   readFields<Key extends string>(
-    node: Node,
+    node: YamlNode,
     what: string,
     keys: readonly Key[],
     required: readonly Key[],
   ): Fields<Key> | undefined {
-    if (!isMap(node)) return this.note(node, `${what} must be a mapping with the keys ${keys.join(', ')}`);
-    const fields: { [Name in Key]?: Node } = {};
-    for (const { key, value } of node.items as { key: Node; value: Node | null }[]) {
-      const name = isScalar(key) ? String(key.value) : '';
+    if (node.kind !== 'map') return this.note(node, `${what} must be a mapping with the keys ${keys.join(', ')}`);
+    const fields: { [Name in Key]?: YamlNode } = {};
+    for (const { name, key, value } of node.entries) {
       if (!isOneOf(name, keys)) this.note(key, this.#explainUnknownKey(name, what, keys));
-      else if (value === null) this.note(key, `${name} has no value`);
       else fields[name] = value;
     }
-    const missing = required.filter((key) => !(key in fields) && !node.has(key));
+    const missing = required.filter((key) => !(key in fields));
     if (missing.length > 0) return this.note(node, `${what} lacks ${missing.join(', ')}`);
     return fields;
   }
 
   /** A mapping whose keys the person chooses. */
-  readEntries(
-    node: Node,
-    what: string,
-  ): readonly { readonly name: string; readonly key: Node; readonly value: Node }[] | undefined {
-    if (!isMap(node)) return this.note(node, `${what} must be a mapping, such as { NAME: value }`);
-    return (node.items as { key: Node; value: Node | null }[]).flatMap(({ key, value }) => {
-      const name = isScalar(key) ? String(key.value) : '';
-      if (value !== null) return [{ name, key, value }];
-      this.note(key, `${printable(name)} has no value`);
-      return [];
-    });
+  readEntries(node: YamlNode, what: string): readonly YamlEntry[] | undefined {
+    if (node.kind !== 'map') return this.note(node, `${what} must be a mapping, such as { NAME: value }`);
+    return node.entries;
   }
 
-  readBoolean(node: Node, what: string): boolean | undefined {
-    const value = isScalar(node) ? node.value : undefined;
+  readBoolean(node: YamlNode, what: string): boolean | undefined {
+    const value = scalarOf(node);
     return typeof value === 'boolean' ? value : this.note(node, `${what} must be true or false`);
   }
 
-  readList(node: Node, what: string): readonly Node[] | undefined {
-    if (!isSeq(node)) return this.note(node, `${what} must be a list, such as [a, b]`);
-    return node.items as Node[];
+  readList(node: YamlNode, what: string): readonly YamlNode[] | undefined {
+    if (node.kind !== 'list') return this.note(node, `${what} must be a list, such as [a, b]`);
+    return node.items;
   }
 
   /** Each item by itself, so that all bad ones are noted. At least one item. */
-  readItems<T>(node: Node, what: string, readItem: (item: Node) => T | undefined): readonly T[] | undefined {
+  readItems<T>(node: YamlNode, what: string, readItem: (item: YamlNode) => T | undefined): readonly T[] | undefined {
     const items = this.readList(node, what);
     if (items === undefined) return undefined;
     if (items.length === 0) return this.note(node, `${what} is empty; leave the key out or name something`);
@@ -94,12 +79,13 @@ export class YamlReader {
   }
 
   /** The text of a node, as it may be compared with. Undefined: it is no text. */
-  textOf(node: Node): string | undefined {
-    return isScalar(node) && typeof node.value === 'string' ? node.value : undefined;
+  textOf(node: YamlNode): string | undefined {
+    const value = scalarOf(node);
+    return typeof value === 'string' ? value : undefined;
   }
 
-  readString(node: Node, what: string, maxLength = 1000): string | undefined {
-    const value = isScalar(node) ? node.value : undefined;
+  readString(node: YamlNode, what: string, maxLength = 1000): string | undefined {
+    const value = scalarOf(node);
     if (typeof value !== 'string')
       return this.note(node, `${what} must be text; put it in quotes if it looks like a number`);
     if (value.trim() === '') return this.note(node, `${what} is empty`);
@@ -108,16 +94,16 @@ export class YamlReader {
     return value;
   }
 
-  readOneOf<T extends string>(node: Node, what: string, allowed: readonly T[]): T | undefined {
-    const value = isScalar(node) ? node.value : undefined;
+  readOneOf<T extends string>(node: YamlNode, what: string, allowed: readonly T[]): T | undefined {
+    const value = scalarOf(node);
     if (typeof value === 'string' && isOneOf(value, allowed)) return value;
     const nearest = typeof value === 'string' ? nearestNames(value, allowed, 1)[0] : undefined;
     const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
     return this.note(node, `${what} must be one of ${allowed.join(', ')}${hint}`);
   }
 
-  readInteger(node: Node, what: string, range: { readonly min: number; readonly max: number }): number | undefined {
-    const value = isScalar(node) ? node.value : undefined;
+  readInteger(node: YamlNode, what: string, range: { readonly min: number; readonly max: number }): number | undefined {
+    const value = scalarOf(node);
     if (Number.isInteger(value) && (value as number) >= range.min && (value as number) <= range.max) {
       return value as number;
     }

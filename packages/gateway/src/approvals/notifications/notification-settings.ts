@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { Node } from 'yaml';
 import { readSourceFile } from '../../governance/rule-files.ts';
 import { readYaml } from '../../governance/read-yaml.ts';
 import { YamlReader } from '../../governance/yaml-reader.ts';
 import { ConfigError } from '../../model/fault.ts';
 import { explainWebhookUrl } from './webhook-url.ts';
+import type { YamlNode } from '../../governance/yaml-node.ts';
 
 export const notificationKeys = ['version', 'console_url', 'webhook', 'desktop'] as const;
 export const webhookKeys = ['url', 'secret', 'events'] as const;
@@ -44,7 +44,7 @@ export function readNotificationSettings(folder: string): NotificationSettings {
   throw new ConfigError(['The notifications cannot be used.', ...lines].join('\n'), 'Correct the lines above.');
 }
 
-function readSettings(root: Node, reader: YamlReader): NotificationSettings {
+function readSettings(root: YamlNode, reader: YamlReader): NotificationSettings {
   const fields = reader.readFields(root, 'notifications.yaml', notificationKeys, ['version']);
   if (fields === undefined) return nobody;
   if (fields.version !== undefined) reader.readInteger(fields.version, 'version', { min: 1, max: 1 });
@@ -57,7 +57,7 @@ function readSettings(root: Node, reader: YamlReader): NotificationSettings {
   };
 }
 
-function readWebhook(node: Node, reader: YamlReader): WebhookSettings | undefined {
+function readWebhook(node: YamlNode, reader: YamlReader): WebhookSettings | undefined {
   const fields = reader.readFields(node, 'webhook', webhookKeys, ['url', 'secret']);
   const url = fields?.url && readUrl(fields.url, 'url', reader);
   const secret = fields?.secret && reader.readString(fields.secret, 'secret', 128);
@@ -68,7 +68,7 @@ function readWebhook(node: Node, reader: YamlReader): WebhookSettings | undefine
   return url === undefined || secret === undefined || events === undefined ? undefined : { url, secret, events };
 }
 
-function readUrl(node: Node, what: string, reader: YamlReader): string | undefined {
+function readUrl(node: YamlNode, what: string, reader: YamlReader): string | undefined {
   const text = reader.readString(node, what, 2000);
   if (text === undefined) return undefined;
   const problem = explainWebhookUrl(text);

@@ -1,5 +1,3 @@
-import { isMap } from 'yaml';
-import type { Node } from 'yaml';
 import type { Json, JsonObject } from '@sallyport/contract';
 import type { YamlReader } from '../../governance/yaml-reader.ts';
 import { noRequests } from '../../registry/tool-description.ts';
@@ -12,6 +10,8 @@ import type { Pipeline, PipelineStep } from './pipeline.ts';
 import { readTemplate } from './read-template.ts';
 import type { Scope } from './read-template.ts';
 import type { Template } from './template.ts';
+import { toJson } from '../../governance/yaml-node.ts';
+import type { YamlNode } from '../../governance/yaml-node.ts';
 
 const keys = [
   ...(['name', 'version', 'description', 'tags', 'parameters', 'input_schema', 'output_schema'] as const),
@@ -24,7 +24,7 @@ const idForm = /^[a-z][a-z0-9_-]{0,31}$/;
 type GrowingScope = Scope & { readonly steps: Map<string, Json | undefined> };
 
 /** Undefined after noting every problem with its place. */
-export function readPipeline(node: Node, reader: YamlReader, find: FindDefinition): Pipeline | undefined {
+export function readPipeline(node: YamlNode, reader: YamlReader, find: FindDefinition): Pipeline | undefined {
   const before = reader.problems.length;
   const fields = reader.readFields(node, 'the pipeline', keys, ['name', 'description', 'steps']);
   if (fields?.name === undefined || fields.steps === undefined || fields.description === undefined) return undefined;
@@ -52,15 +52,15 @@ export function readPipeline(node: Node, reader: YamlReader, find: FindDefinitio
     ...(output === undefined ? {} : { output }),
     assigned,
     source: {
-      steps: fields.steps.toJS(reader.document) as Json,
-      ...(fields.output === undefined ? {} : { output: fields.output.toJS(reader.document) as Json }),
+      steps: toJson(fields.steps),
+      ...(fields.output === undefined ? {} : { output: toJson(fields.output) }),
     },
     at: reader.locate(node),
   };
 }
 
 function readSteps(
-  node: Node,
+  node: YamlNode,
   scope: GrowingScope,
   reader: YamlReader,
   find: FindDefinition,
@@ -74,7 +74,12 @@ function readSteps(
 }
 
 /** Adds itself to the scope also when something is wrong with it, so that one mistake is told once. */
-function readStep(node: Node, scope: GrowingScope, reader: YamlReader, find: FindDefinition): PipelineStep | undefined {
+function readStep(
+  node: YamlNode,
+  scope: GrowingScope,
+  reader: YamlReader,
+  find: FindDefinition,
+): PipelineStep | undefined {
   const fields = reader.readFields(node, 'the step', ['id', 'tool', 'arguments', 'continue'], ['id', 'tool']);
   if (fields?.id === undefined || fields.tool === undefined) return undefined;
   const id = readId(fields.id, scope, reader);
@@ -84,16 +89,16 @@ function readStep(node: Node, scope: GrowingScope, reader: YamlReader, find: Fin
   const template = args === undefined ? noArguments : readArguments(args, scope, reader);
   if (id !== undefined) scope.steps.set(id, tool === undefined ? undefined : find(tool)?.outputSchema);
   if (id === undefined || tool === undefined || continues === undefined || template === undefined) return undefined;
-  const shownArguments = (args?.toJS(reader.document) ?? {}) as JsonObject;
+  const shownArguments = (args ? toJson(args) : {}) as JsonObject;
   return { id, tool, arguments: template, shownArguments, continues };
 }
 
-function readArguments(node: Node, scope: Scope, reader: YamlReader): Template | undefined {
-  if (isMap(node)) return readTemplate(node, scope, reader);
+function readArguments(node: YamlNode, scope: Scope, reader: YamlReader): Template | undefined {
+  if (node.kind === 'map') return readTemplate(node, scope, reader);
   return reader.note(node, 'arguments must be a mapping, such as { path: a.txt }');
 }
 
-function readId(node: Node, { steps }: Scope, reader: YamlReader): string | undefined {
+function readId(node: YamlNode, { steps }: Scope, reader: YamlReader): string | undefined {
   const id = reader.readString(node, 'id');
   if (id === undefined) return undefined;
   if (!idForm.test(id)) return reader.note(node, 'id must be up to 32 small letters, digits, "_" and "-"');
@@ -101,7 +106,7 @@ function readId(node: Node, { steps }: Scope, reader: YamlReader): string | unde
 }
 
 /** A name, or one with a version. Whether there is such a tool is known when the step is called. */
-function readReferredTool(node: Node, reader: YamlReader): string | undefined {
+function readReferredTool(node: YamlNode, reader: YamlReader): string | undefined {
   const text = reader.readString(node, 'tool');
   if (text === undefined) return undefined;
   const [name = '', version, ...more] = text.split('@');

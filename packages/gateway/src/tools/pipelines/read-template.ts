@@ -1,12 +1,10 @@
-import { isMap, isScalar, isSeq } from 'yaml';
-import type { Node, Scalar } from 'yaml';
 import { isJsonObject } from '@sallyport/contract';
 import type { Json, JsonObject } from '@sallyport/contract';
-import { printable } from '../../governance/canonical-path.ts';
 import type { YamlReader } from '../../governance/yaml-reader.ts';
 import { findAbsent } from './find-absent.ts';
 import { parseText, referencesIn, TemplateError } from './template.ts';
 import type { Reference, Template } from './template.ts';
+import type { YamlNode, YamlScalar } from '../../governance/yaml-node.ts';
 
 /** What a reference may name where it stands. */
 export interface Scope {
@@ -18,19 +16,16 @@ export interface Scope {
 const deepest = 32;
 
 /** JSON as YAML, with references. Undefined after noting what is wrong with it, at its line. */
-export function readTemplate(node: Node, scope: Scope, reader: YamlReader, depth = 0): Template | undefined {
+export function readTemplate(node: YamlNode, scope: Scope, reader: YamlReader, depth = 0): Template | undefined {
   if (depth > deepest) return reader.note(node, `is nested more than ${deepest} levels deep`);
-  if (isScalar(node)) return readScalar(node, scope, reader);
-  if (isSeq(node)) {
-    const items = (node.items as Node[]).map((item) => readTemplate(item, scope, reader, depth + 1));
+  if (node.kind === 'scalar') return readScalar(node, scope, reader);
+  if (node.kind === 'list') {
+    const items = node.items.map((item) => readTemplate(item, scope, reader, depth + 1));
     return items.includes(undefined) ? undefined : { kind: 'list', items: items as Template[] };
   }
-  if (!isMap(node)) return reader.note(node, 'must be text, a number, true, false, null, a list or a mapping');
-  const members = (node.items as { key: Node; value: Node | null }[]).map(({ key, value }) => {
-    const name = isScalar(key) ? String(key.value) : '';
+  const members = node.entries.map(({ name, key, value }) => {
     if (!name.isWellFormed()) return reader.note(key, 'is not valid Unicode');
     if (name.includes('${')) return reader.note(key, 'a reference can be a value, not the name of one');
-    if (value === null) return reader.note(key, `${printable(name)} has no value`);
     const template = readTemplate(value, scope, reader, depth + 1);
     return template && ([name, template] as const);
   });
@@ -39,14 +34,13 @@ export function readTemplate(node: Node, scope: Scope, reader: YamlReader, depth
     : { kind: 'object', members: members as (readonly [string, Template])[] };
 }
 
-function readScalar(node: Scalar, scope: Scope, reader: YamlReader): Template | undefined {
+function readScalar(node: YamlScalar, scope: Scope, reader: YamlReader): Template | undefined {
   const { value } = node;
   if (typeof value === 'boolean' || value === null) return { kind: 'value', value };
   if (typeof value === 'number') {
     if (Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value)) return { kind: 'value', value };
     return reader.note(node, 'is a number that JSON cannot hold exactly; put it in quotes');
   }
-  if (typeof value !== 'string') return reader.note(node, 'must be text, a number, true, false or null');
   if (!value.isWellFormed()) return reader.note(node, 'is not valid Unicode');
   try {
     const template = parseText(value);

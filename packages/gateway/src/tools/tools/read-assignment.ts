@@ -1,8 +1,8 @@
 import type { Fields, YamlReader } from '../../governance/yaml-reader.ts';
-import type { Node } from 'yaml';
 import { confirmations, risks } from '../../model/tool.ts';
 import type { AssignedProperties } from '../../registry/define-foreign-tool.ts';
 import { isToolName, nameRule } from '../../registry/tool-name.ts';
+import type { YamlNode } from '../../governance/yaml-node.ts';
 
 /** What an operator says about a tool that comes from elsewhere. */
 export interface Assignment {
@@ -13,13 +13,13 @@ export interface Assignment {
 export const propertyKeys = ['risk', 'confirmation', 'mutates', 'idempotent', 'timeout_ms'] as const;
 const longestTimeoutMs = 3_600_000;
 
-export function readAssignment(node: Node, reader: YamlReader): Assignment | undefined {
+export function readAssignment(node: YamlNode, reader: YamlReader): Assignment | undefined {
   const fields = reader.readFields(node, 'the assignment', ['tool', ...propertyKeys], ['tool']);
   const tool = fields?.tool === undefined ? undefined : readToolName(fields.tool, 'tool', reader);
   return fields === undefined || tool === undefined ? undefined : { tool, assigned: readProperties(fields, reader) };
 }
 
-export function readToolName(node: Node, what: string, reader: YamlReader): string | undefined {
+export function readToolName(node: YamlNode, what: string, reader: YamlReader): string | undefined {
   const name = reader.readString(node, what);
   return name === undefined || isToolName(name) ? name : reader.note(node, `${what} must be ${nameRule}`);
 }

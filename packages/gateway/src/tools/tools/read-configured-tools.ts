@@ -1,4 +1,3 @@
-import type { Node } from 'yaml';
 import type { Fields, YamlReader } from '../../governance/yaml-reader.ts';
 import type { AssignedProperties, NamedDescription } from '../../registry/define-foreign-tool.ts';
 import { noRequests } from '../../registry/tool-description.ts';
@@ -10,6 +9,7 @@ import type { TemplateWord } from './command-template.ts';
 import { propertyKeys, readAssignment, readProperties, readToolName } from './read-assignment.ts';
 import type { Assignment } from './read-assignment.ts';
 import { readInput, readSchema, readVersion } from './read-schemas.ts';
+import type { YamlNode } from '../../governance/yaml-node.ts';
 
 /** A tool that stands in a file: a command, and what goes into it. */
 export interface ConfiguredTool {
@@ -47,9 +47,13 @@ const toolKeys = [
 type ToolFields = Fields<(typeof toolKeys)[number]>;
 
 /** Notes every problem with its place; what has one is left out. */
-export function readConfiguredTools(root: Node, reader: YamlReader, find: FindDefinition): ToolFileContents {
+export function readConfiguredTools(root: YamlNode, reader: YamlReader, find: FindDefinition): ToolFileContents {
   const fields = reader.readFields(root, 'the file', ['tools', 'pipelines', 'assign'], []);
-  const read = <T>(node: Node | undefined, what: string, readItem: (item: Node) => T | undefined): readonly T[] =>
+  const read = <T>(
+    node: YamlNode | undefined,
+    what: string,
+    readItem: (item: YamlNode) => T | undefined,
+  ): readonly T[] =>
     (node === undefined ? [] : (reader.readList(node, what) ?? [])).flatMap((item) => readItem(item) ?? []);
   return {
     tools: read(fields?.tools, 'tools', (item) => readTool(item, reader)),
@@ -58,7 +62,7 @@ export function readConfiguredTools(root: Node, reader: YamlReader, find: FindDe
   };
 }
 
-function readTool(node: Node, reader: YamlReader): ConfiguredTool | undefined {
+function readTool(node: YamlNode, reader: YamlReader): ConfiguredTool | undefined {
   const before = reader.problems.length;
   const fields = reader.readFields(node, 'the tool', toolKeys, ['name', 'description', 'command']);
   if (fields?.name === undefined || fields.command === undefined || fields.description === undefined) return undefined;
@@ -99,7 +103,7 @@ function readOutput(fields: ToolFields, stdout: 'text' | 'json', reader: YamlRea
 }
 
 function checkWords(
-  node: Node,
+  node: YamlNode,
   program: string,
   words: readonly string[],
   inputSchema: ConfiguredTool['description']['inputSchema'],

@@ -1,24 +1,24 @@
-import type { Node } from 'yaml';
-import type { Json } from '@sallyport/contract';
 import type { YamlReader } from '../../governance/yaml-reader.ts';
 import type { NamedDescription } from '../../registry/define-foreign-tool.ts';
 import { schemaFromParameters } from '../../registry/parameter-list.ts';
 import type { ToolParameter } from '../../registry/parameter-list.ts';
 import { ForeignSchemaError, parseForeignSchema } from '../../registry/parse-foreign-schema.ts';
 import { isToolVersion } from '../../registry/tool-name.ts';
+import { toJson } from '../../governance/yaml-node.ts';
+import type { YamlNode } from '../../governance/yaml-node.ts';
 
 type Schema = NamedDescription['inputSchema'];
 
 /** How an entry says which arguments it takes. */
 export interface InputFields {
-  readonly parameters?: Node;
-  readonly input_schema?: Node;
+  readonly parameters?: YamlNode;
+  readonly input_schema?: YamlNode;
 }
 
 const parameterTypes = ['string', 'number', 'boolean', 'object', 'array'] as const;
 
 /** Absent: 1.0.0. */
-export function readVersion(node: Node | undefined, reader: YamlReader): string | undefined {
+export function readVersion(node: YamlNode | undefined, reader: YamlReader): string | undefined {
   if (node === undefined) return '1.0.0';
   const version = reader.readString(node, 'version');
   if (version === undefined || isToolVersion(version)) return version;
@@ -26,7 +26,7 @@ export function readVersion(node: Node | undefined, reader: YamlReader): string 
 }
 
 /** From `parameters` or `input_schema`; neither of them: no arguments. */
-export function readInput(tool: Node, fields: InputFields, reader: YamlReader): Schema | undefined {
+export function readInput(tool: YamlNode, fields: InputFields, reader: YamlReader): Schema | undefined {
   const { input_schema: schema, parameters } = fields;
   if (schema !== undefined && parameters !== undefined) {
     return reader.note(tool, 'the tool has both parameters and input_schema; one of them says it all');
@@ -42,7 +42,7 @@ export function readInput(tool: Node, fields: InputFields, reader: YamlReader): 
   }
 }
 
-function readParameter(node: Node, reader: YamlReader): ToolParameter | undefined {
+function readParameter(node: YamlNode, reader: YamlReader): ToolParameter | undefined {
   const keys = ['name', 'type', 'description', 'required', 'default'] as const;
   const fields = reader.readFields(node, 'the parameter', keys, ['name', 'type']);
   if (fields?.name === undefined || fields.type === undefined) return undefined;
@@ -57,13 +57,13 @@ function readParameter(node: Node, reader: YamlReader): ToolParameter | undefine
     type,
     description,
     ...(required === undefined ? {} : { required }),
-    ...(fields.default === undefined ? {} : { default: fields.default.toJSON() as Json }),
+    ...(fields.default === undefined ? {} : { default: toJson(fields.default) }),
   };
 }
 
-export function readSchema(node: Node, what: string, reader: YamlReader): Schema | undefined {
+export function readSchema(node: YamlNode, what: string, reader: YamlReader): Schema | undefined {
   try {
-    const schema = parseForeignSchema(node.toJSON() as Json);
+    const schema = parseForeignSchema(toJson(node));
     const isObject = what !== 'input_schema' || schema['type'] === 'object';
     return isObject ? schema : reader.note(node, `${what} must be of type object`);
   } catch (error) {

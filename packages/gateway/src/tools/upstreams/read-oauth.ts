@@ -1,8 +1,8 @@
-import type { Node } from 'yaml';
 import type { YamlReader } from '../../governance/yaml-reader.ts';
 import { jwtAlgorithms } from '../../upstreams/upstream-config.ts';
 import type { OAuthSettings } from '../../upstreams/upstream-config.ts';
 import { isThisMachine, readHost, readVariable } from './read-values.ts';
+import type { YamlNode } from '../../governance/yaml-node.ts';
 
 const keys = [
   'grant',
@@ -22,7 +22,7 @@ const grants = ['authorization_code', 'client_credentials'] as const;
 const scopePattern = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 
 /** How the gate logs in at a server that runs elsewhere. Notes every problem. */
-export function readOAuth(node: Node, reader: YamlReader): OAuthSettings | undefined {
+export function readOAuth(node: YamlNode, reader: YamlReader): OAuthSettings | undefined {
   const before = reader.problems.length;
   const fields = reader.readFields(node, 'oauth', keys, []);
   if (fields === undefined) return undefined;
@@ -72,7 +72,7 @@ function explainSettings({ grant, clientSecret, privateKey, ...rest }: OAuthSett
 }
 
 function readPrivateKey(
-  { private_key: key, algorithm }: { readonly private_key?: Node; readonly algorithm?: Node },
+  { private_key: key, algorithm }: { readonly private_key?: YamlNode; readonly algorithm?: YamlNode },
   reader: YamlReader,
 ): OAuthSettings['privateKey'] {
   const secret = key && readVariable(key, 'private_key', reader);
@@ -81,7 +81,7 @@ function readPrivateKey(
   return secret === undefined ? undefined : { secret, algorithm: chosen ?? 'RS256' };
 }
 
-function readWebAddress(node: Node, what: string, reader: YamlReader): string | undefined {
+function readWebAddress(node: YamlNode, what: string, reader: YamlReader): string | undefined {
   const text = reader.readString(node, what, 2000);
   const url = text === undefined ? null : URL.parse(text);
   if (text === undefined) return undefined;
@@ -89,14 +89,14 @@ function readWebAddress(node: Node, what: string, reader: YamlReader): string | 
   return isSafe && url.username === '' ? text : reader.note(node, `${what} must begin with https://`);
 }
 
-function readDocumentAddress(node: Node, reader: YamlReader): string | undefined {
+function readDocumentAddress(node: YamlNode, reader: YamlReader): string | undefined {
   const text = reader.readString(node, 'client_metadata_url', 2000);
   const url = text === undefined ? null : URL.parse(text);
   if (text === undefined || (url?.protocol === 'https:' && url.pathname !== '/')) return text;
   return reader.note(node, 'client_metadata_url must begin with https:// and name a document');
 }
 
-function readScope(node: Node, reader: YamlReader): string | undefined {
+function readScope(node: YamlNode, reader: YamlReader): string | undefined {
   const scope = reader.readString(node, 'a scope', 200);
   return scope === undefined || scopePattern.test(scope) ? scope : reader.note(node, 'a scope has no spaces or quotes');
 }

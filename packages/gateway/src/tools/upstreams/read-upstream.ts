@@ -1,4 +1,3 @@
-import type { Node } from 'yaml';
 import type { Fields, YamlReader } from '../../governance/yaml-reader.ts';
 import type { AssignedProperties } from '../../registry/define-foreign-tool.ts';
 import { requestKinds } from '../../upstreams/requests/request-kinds.ts';
@@ -8,6 +7,7 @@ import type { HttpEndpoint, StdioEndpoint, UpstreamConfig } from '../../upstream
 import { propertyKeys, readProperties } from '../tools/read-assignment.ts';
 import { readOAuth } from './read-oauth.ts';
 import { explainHost, isThisMachine, readHost, readVariable, variableName } from './read-values.ts';
+import type { YamlNode } from '../../governance/yaml-node.ts';
 
 const stdioKeys = ['command', 'paths', 'hosts', 'environment', 'secrets'] as const;
 const httpKeys = ['url', 'bearer_secret', 'oauth'] as const;
@@ -26,7 +26,7 @@ export interface UpstreamFile {
 }
 
 /** Notes every problem with its place. Undefined: there is one. */
-export function readUpstream(root: Node, reader: YamlReader, given: UpstreamFile): UpstreamConfig | undefined {
+export function readUpstream(root: YamlNode, reader: YamlReader, given: UpstreamFile): UpstreamConfig | undefined {
   const before = reader.problems.length;
   const fields = reader.readFields(root, 'the upstream', keys, []);
   if (fields === undefined) return undefined;
@@ -46,7 +46,11 @@ export function readUpstream(root: Node, reader: YamlReader, given: UpstreamFile
   return { name, file: given.file, endpoint, mayAsk: mayAsk ?? [], idleMs, assigned };
 }
 
-function readEndpoint(root: Node, fields: UpstreamFields, reader: YamlReader): UpstreamConfig['endpoint'] | undefined {
+function readEndpoint(
+  root: YamlNode,
+  fields: UpstreamFields,
+  reader: YamlReader,
+): UpstreamConfig['endpoint'] | undefined {
   if ((fields.command === undefined) === (fields.url === undefined)) {
     return reader.note(root, 'the upstream needs either a command to start or a url to reach');
   }
@@ -94,8 +98,11 @@ function readStdio(fields: UpstreamFields, reader: YamlReader): StdioEndpoint | 
     reader.note(fields.command, 'the program must be an absolute path, a name in /usr/bin, or node');
   }
   const paths = fields.paths && reader.readFields(fields.paths, 'paths', ['read', 'write'], []);
-  const list = (node: Node | undefined, what: string, read: (item: Node) => string | undefined): readonly string[] =>
-    node === undefined ? [] : (reader.readItems(node, what, read) ?? []);
+  const list = (
+    node: YamlNode | undefined,
+    what: string,
+    read: (item: YamlNode) => string | undefined,
+  ): readonly string[] => (node === undefined ? [] : (reader.readItems(node, what, read) ?? []));
   const environment = fields.environment && reader.readEntries(fields.environment, 'environment');
   const endpoint = {
     read: list(paths?.read, 'read', (item) => readPath(item, reader)),
@@ -113,13 +120,13 @@ function readStdio(fields: UpstreamFields, reader: YamlReader): StdioEndpoint | 
   return file === undefined ? undefined : { kind: 'stdio', command: [file, ...args], ...endpoint };
 }
 
-function readKinds(node: Node, { url }: UpstreamFields, reader: YamlReader): readonly RequestKind[] | undefined {
+function readKinds(node: YamlNode, { url }: UpstreamFields, reader: YamlReader): readonly RequestKind[] | undefined {
   const kinds = reader.readItems(node, 'may_ask', (item) => reader.readOneOf(item, 'what it may ask', requestKinds));
   if (url === undefined || kinds?.includes('roots') !== true) return kinds;
   return reader.note(node, 'roots does not go with url: a server that runs elsewhere sees no folder');
 }
 
-function readAssigned(node: Node | undefined, reader: YamlReader): ReadonlyMap<string, AssignedProperties> {
+function readAssigned(node: YamlNode | undefined, reader: YamlReader): ReadonlyMap<string, AssignedProperties> {
   const entries = node === undefined ? [] : (reader.readEntries(node, 'tools') ?? []);
   return new Map(
     entries.map(({ name, value }) => {
@@ -129,12 +136,12 @@ function readAssigned(node: Node | undefined, reader: YamlReader): ReadonlyMap<s
   );
 }
 
-function readWord(node: Node, reader: YamlReader): string | undefined {
+function readWord(node: YamlNode, reader: YamlReader): string | undefined {
   const word = reader.readString(node, 'a word of the command', 4096);
   return word?.includes('\0') === true ? reader.note(node, 'a word must not hold a zero byte') : word;
 }
 
-function readPath(node: Node, reader: YamlReader): string | undefined {
+function readPath(node: YamlNode, reader: YamlReader): string | undefined {
   const path = reader.readString(node, 'a path', 4096);
   return path === undefined || path.startsWith('/') ? path : reader.note(node, 'a path must be absolute');
 }

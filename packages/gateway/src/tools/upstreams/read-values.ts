@@ -1,16 +1,16 @@
-import type { Node } from 'yaml';
 import type { YamlReader } from '../../governance/yaml-reader.ts';
 import { parseHostPattern } from '../../sandbox/egress/host-pattern.ts';
+import type { YamlNode } from '../../governance/yaml-node.ts';
 
 export const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/;
 
-export function readHost(node: Node, reader: YamlReader): string | undefined {
+export function readHost(node: YamlNode, reader: YamlReader): string | undefined {
   const host = reader.readString(node, 'a host');
   const problem = host === undefined ? undefined : explainHost(host);
   return problem === undefined ? host : reader.note(node, problem);
 }
 
-export function readVariable(node: Node, what: string, reader: YamlReader): string | undefined {
+export function readVariable(node: YamlNode, what: string, reader: YamlReader): string | undefined {
   const name = reader.readString(node, what);
   if (name === undefined || variableName.test(name)) return name;
   return reader.note(node, `${what} must be the name of a stored secret: letters, digits and "_"`);

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
+import { dump } from 'js-yaml';
 import { readSourceFile } from '../../governance/rule-files.ts';
 import { readYaml } from '../../governance/read-yaml.ts';
 import { YamlReader } from '../../governance/yaml-reader.ts';
@@ -43,7 +43,7 @@ export class UpstreamFiles {
 
   /** Throws ToolFailure when an upstream cannot be like that, or there is one of this name. */
   check(name: string, contents: object): string {
-    const text = stringify({ name, ...contents });
+    const text = dump({ name, ...contents }, { lineWidth: -1 });
     const { problems } = this.#parse(`${name}.yaml`, Buffer.from(text));
     if (problems.length > 0) {
       throw new ToolFailure('EXECUTION_ERROR', problems.join('\n'), { category: 'validation_failed' });
