@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectNode, root } from './install.mjs';
-import { runChild } from './run-child.mjs';
+import { root } from './install.mjs';
+import { runBuild } from './run-build.mjs';
 
 const consoleFolder = join(root, 'packages/console');
 const builtFolder = join(consoleFolder, 'dist');
@@ -19,20 +19,12 @@ export async function ensureConsoleBuilt(command) {
   if (!commands.includes(command) || !existsSync(consoleFolder)) return;
   const stamp = hashSources();
   if (readStamp() === stamp) return;
-  const startedAt = Date.now();
-  process.stderr.write('Building the console (once)…\n');
   // Built aside and put in place whole: another start may be reading the files that are there.
   const fresh = join(consoleFolder, `dist-${process.pid}`);
   try {
-    const args = [join(consoleFolder, 'build.ts'), fresh];
-    const { exitCode, output } = await runChild(projectNode, args, { cwd: root, env: process.env, output: 'capture' });
-    if (exitCode === 0) {
+    if (await runBuild('the console', [join(consoleFolder, 'build.ts'), fresh])) {
       writeFileSync(join(fresh, 'stamp'), stamp);
       replaceFolder(builtFolder, fresh);
-      process.stderr.write(`Built in ${((Date.now() - startedAt) / 1000).toFixed(1)} s.\n`);
-    } else {
-      const lastLines = output.trimEnd().split('\n').slice(-15).join('\n  ');
-      process.stderr.write(`The console could not be built:\n  ${lastLines}\nGoing on without.\n`);
     }
   } finally {
     rmSync(fresh, { recursive: true, force: true });

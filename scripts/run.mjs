@@ -3,6 +3,7 @@
 import { delimiter, join } from 'node:path';
 import { ensureConsoleBuilt } from './console-build.mjs';
 import { binFolder, ensureInstalled, InstallError, projectNode, root } from './install.mjs';
+import { ensureProgramBuilt } from './program-build.mjs';
 import { runChild } from './run-child.mjs';
 import { ensureSystemPackages } from './system-packages.mjs';
 
@@ -26,6 +27,7 @@ try {
   await ensureInstalled();
   await ensureSystemPackages(name);
   await ensureConsoleBuilt(name);
+  await ensureProgramBuilt(name);
 } catch (error) {
   process.stderr.write(`${error instanceof InstallError ? error.message : error.stack}\n`);
   process.exit(error.exitCode ?? 1);

@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -32,8 +33,11 @@ const npmThatWorks = `echo run >> npm-runs; sleep 0.5; mkdir -p node_modules/.bi
 
 beforeEach(() => {
   checkout = mkdtempSync(join(tmpdir(), 'sallyport-run-'));
-  for (const name of ['run.mjs', 'install.mjs', 'run-child.mjs', 'system-packages.mjs', 'console-build.mjs'])
+  const isScript = (name: string): boolean => name.endsWith('.mjs');
+  for (const name of readdirSync(scripts).filter(isScript))
     cpSync(join(scripts, name), join(checkout, 'scripts', name));
+  const builtProgram = 'packages/gateway/bin/built-program.mjs';
+  cpSync(join(scripts, '..', builtProgram), join(checkout, builtProgram));
   write('package.json', JSON.stringify({ type: 'module', devDependencies: { node: '26.0.0' } }));
   write('package-lock.json', JSON.stringify(lock));
   setProgram(`console.log('ran', process.argv.slice(2).join(' '));`);
@@ -180,6 +184,24 @@ test('the console is built when its sources have changed, and only then', async 
   write('packages/console/src/app.tsx', 'changed');
   assert.match((await start('start').ended).output, built);
   assert.equal(readFileSync(join(checkout, 'packages/console/dist/index.html'), 'utf8'), 'built');
+});
+
+test('the program is put together when its sources have changed, and only then', async () => {
+  installByHand();
+  write('packages/gateway/src/a.ts', 'one');
+  write(
+    'packages/gateway/build.ts',
+    `import { mkdirSync, writeFileSync } from 'node:fs';
+    import { describeFile, recordFile } from './bin/built-program.mjs';
+    mkdirSync(import.meta.dirname + '/dist', { recursive: true });
+    const sources = { 'src/a.ts': describeFile('src/a.ts') };
+    writeFileSync(recordFile, JSON.stringify({ folder: 'x', sources }));`,
+  );
+  const built = /^Building the program \(once\)…\nBuilt in [\d.]+ s\.\nran up\n$/;
+  assert.match((await start('start').ended).output, built);
+  assert.equal((await start('start').ended).output, 'ran up\n');
+  write('packages/gateway/src/a.ts', 'another');
+  assert.match((await start('start').ended).output, built);
 });
 
 test('a console that cannot be built does not keep the daemon from starting', async () => {

@@ -1,8 +1,10 @@
 #!/usr/bin/env node
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import module from 'node:module';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { findMainModule } from './built-program.mjs';
 
 const oldestNode = 24;
 
@@ -13,9 +15,9 @@ if (Number.parseInt(process.versions.node, 10) < oldestNode) {
 }
 
 keepCompiledCode();
-const source = new URL('../src/cli/main.ts', import.meta.url);
-// A checkout runs its sources; a published package holds the same files compiled.
-const { main } = await import(existsSync(source) ? source.href : new URL('../dist/cli/main.js', import.meta.url).href);
+// Where an error came from is told as a line of the sources.
+if (process.env.SALLYPORT_DEBUG) process.setSourceMapsEnabled(true);
+const { main } = await import(pathToFileURL(findMainModule()).href);
 await main(process.argv);
 
 /**

@@ -1,6 +1,8 @@
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 
+import { isCheckout } from '../model/program-files.ts';
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -35,5 +37,5 @@ export function quoteForShell(text: string): string {
 
 /** In a checkout npm starts the daemon; an installed program starts itself. */
 export function findStartCommand(commandName: string): string {
-  return import.meta.url.endsWith('.ts') ? commandName.replace(/npx sallyport$/, 'npm start') : `${commandName} up`;
+  return isCheckout() ? commandName.replace(/npx sallyport$/, 'npm start') : `${commandName} up`;
 }

@@ -1,7 +1,7 @@
 import { Argument } from 'commander';
 import type { Command } from 'commander';
 import type { Run } from './program.ts';
-import { shells } from './completion-scripts.ts';
+import { completionScript, shells } from './completion-scripts.ts';
 import type { Shell } from './completion-scripts.ts';
 
 type Start = (command: Parameters<Run>[1]) => Promise<void>;
@@ -24,7 +24,6 @@ export function addCompletionCommands(program: Command, start: Start): void {
     )
     .action((shell: Shell) =>
       start(async ({ terminal }) => {
-        const { completionScript } = await import('./completion-scripts.ts');
         terminal.print(completionScript(shell));
         return 0;
       }),

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { packageFile } from '../model/program-files.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
@@ -8,5 +9,5 @@ export type Shell = (typeof shells)[number];
  * line, a tab and what it means; an answer of `:files` alone leaves it to the shell to complete a file.
  */
 export function completionScript(shell: Shell): string {
-  return readFileSync(new URL(`./templates/completion.${shell}.template`, import.meta.url), 'utf8').trimEnd();
+  return readFileSync(packageFile(`templates/completion.${shell}.template`), 'utf8').trimEnd();
 }

@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { packageFile } from '../model/program-files.ts';
 import { isToolName, nameRule } from '../registry/tool-name.ts';
 import type { CommandContext } from './command-context.ts';
 import { quoteForShell } from './command-name.ts';
@@ -39,7 +40,7 @@ function chooseLanguage(options: ToolNewOptions): Language {
 }
 
 function fillTemplate(language: Language, name: string): string {
-  const template = readFileSync(new URL(`./templates/tool.${language}.template`, import.meta.url), 'utf8');
+  const template = readFileSync(packageFile(`templates/tool.${language}.template`), 'utf8');
   return template.replaceAll('__NAME__', name);
 }
 

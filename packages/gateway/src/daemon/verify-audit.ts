@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { packageFile } from '../model/program-files.ts';
 import type { AuditVerdict } from '../doors/operator-service.ts';
 
 const run = promisify(execFile);
@@ -13,7 +13,7 @@ interface Report {
   readonly findings: readonly { readonly message: string }[];
 }
 
-const program = fileURLToPath(new URL('../../bin/sallyport.mjs', import.meta.url));
+const program = packageFile('bin/sallyport.mjs');
 
 /**
  * Judges the log in a process of its own, from its files alone: it does not take the daemon's word for anything, and

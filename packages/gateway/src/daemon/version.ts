@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { packageFile } from '../model/program-files.ts';
 
 /** The version of the package that holds this file. */
-export const version: string = (
-  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
-).version;
+export const version: string = (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string })
+  .version;

@@ -39,7 +39,7 @@ function readCondition(node: YamlNode, reader: YamlReader): ArgumentCondition | 
 /** Text, a number, true, false or null. */
 function readPlain(node: YamlNode, what: string, reader: YamlReader): Json | undefined {
   const value = scalarOf(node);
-  if (value === null || ['string', 'boolean'].includes(typeof value) || Number.isFinite(value)) return value as Json;
+  if (value === null || ['string', 'boolean'].includes(typeof value) || Number.isFinite(value)) return value;
   return reader.note(node, `${what} must be text, a number, true, false or null`);
 }
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { programFile } from '../model/program-files.ts';
 import { parseReport } from './messages.ts';
 import type { Configuration, Order, Report } from './messages.ts';
 
@@ -56,8 +56,7 @@ export class SpawnerLink {
 }
 
 function startSpawner(): ChildProcess {
-  const script = import.meta.url.endsWith('.ts') ? './spawner-process.ts' : './spawner-process.js';
-  const command = [process.execPath, ...smallHeap, fileURLToPath(new URL(script, import.meta.url))];
+  const command = [process.execPath, ...smallHeap, programFile('spawner/spawner-process')];
   const cache = getCompileCacheDir();
   // Killed with the daemon, even if it is not listening at that moment.
   const [file, ...args] = existsSync(setpriv) ? [setpriv, '--pdeathsig', 'KILL', '--', ...command] : command;

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { Json } from '@sallyport/contract';
 import type { Reservation } from '../../model/call.ts';
 import { ConfigError, Fault } from '../../model/fault.ts';
+import { programFile } from '../../model/program-files.ts';
 import type { Organisation, OrganisationChange } from '../../model/organisation.ts';
 import type {
   ApprovalTask,
@@ -34,8 +35,10 @@ interface Waiting {
 
 /** Starts the writer thread, brings the schema up to date and checks the end of the log. Rejects with ConfigError. */
 export async function openSqliteStore(options: WriterOptions): Promise<stores.Store> {
-  const script = import.meta.url.endsWith('.ts') ? './writer-thread.ts' : './writer-thread.js';
-  const worker = new Worker(new URL(script, import.meta.url), { workerData: options, name: 'sallyport-writer' });
+  const worker = new Worker(programFile('storage/sqlite/writer-thread'), {
+    workerData: options,
+    name: 'sallyport-writer',
+  });
   const first = await new Promise<FromWriter>((resolve, reject) => {
     worker.once('message', resolve);
     worker.once('error', reject);
