@@ -194,7 +194,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     ...secretTools(secrets),
     consoleLink({ codes, address: () => address }),
   ];
-  for (const tool of tools) registry.register(tool);
+  registry.register(...tools);
 
   const turnstile = new Turnstile(modes.turnLimits);
   const attempts = new AttemptCounter(store);

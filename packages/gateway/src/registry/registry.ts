@@ -34,13 +34,17 @@ export class Registry {
   /** One a name, by name. */
   #tools: readonly RegisteredTool[] = [];
 
-  /** Adds a tool that is built in. Throws when a name or alias is taken: two tools must never answer to one name. */
-  register(tool: AnyTool): void {
-    for (const name of namesOf(tool)) {
-      const taken = this.#byName.get(name);
-      if (taken !== undefined) throw new Error(`the name ${name} belongs to ${taken.tool.definition.name}`);
+  /** Adds tools that are built in. Throws when a name or alias is taken: two tools must never answer to one name. */
+  register(...tools: readonly AnyTool[]): void {
+    const owners = new Map([...this.#byName].map(([name, { tool }]) => [name, tool.definition.name]));
+    for (const tool of tools) {
+      for (const name of namesOf(tool)) {
+        const owner = owners.get(name);
+        if (owner !== undefined) throw new Error(`the name ${name} belongs to ${owner}`);
+        owners.set(name, tool.definition.name);
+      }
     }
-    this.#builtIn.push(this.#prepare(tool));
+    this.#builtIn.push(...tools.map((tool) => this.#prepare(tool)));
     this.#index();
   }
 
@@ -159,9 +163,7 @@ export class Registry {
     }
     this.#byName = byName;
     this.#byVersion = byVersion;
-    this.#tools = [...new Set(byName.values())].sort((a, b) =>
-      a.tool.definition.name.localeCompare(b.tool.definition.name),
-    );
+    this.#tools = [...new Set(byName.values())].sort((a, b) => compareNames(a.tool, b.tool));
   }
 
   /** Names of tools of all sources but one, as models see them, and whose they are. */
@@ -190,6 +192,10 @@ function namesOf({ definition }: AnyTool): readonly string[] {
 /** Models get names without dots: what differs in them only would be one tool to them. */
 function exportedForm(name: string): string {
   return name.replaceAll('.', '_');
+}
+
+function compareNames(a: AnyTool, b: AnyTool): number {
+  return a.definition.name < b.definition.name ? -1 : 1;
 }
 
 function isSame(a: AnyTool, b: AnyTool): boolean {
