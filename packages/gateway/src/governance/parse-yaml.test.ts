@@ -35,9 +35,10 @@ test('text without quotes means what YAML 1.2 says', () => {
     }),
     { numRuns: 20_000 },
   );
-  const said = 'TRUE, False, Null, 0x1F, 0o17, 017, 1_000, yes, off, 1e3, -.5, +12, .inf, -.INF, .NaN, 2026-01-01';
+  const said =
+    'TRUE, False, Null, 0x1F, 0o17, 017, 1_000, yes, off, 1e3, -.5, +12, .inf, -.INF, .NaN, 1e700, 2026-01-01';
   const meant = [true, false, null, 31, 15, 17, '1_000', 'yes', 'off', 1000, -0.5, 12, Infinity, -Infinity, NaN];
-  assert.deepEqual(read(`[${said}]`), [...meant, '2026-01-01']);
+  assert.deepEqual(read(`[${said}]`), [...meant, '1e700', '2026-01-01']);
 });
 
 test('every part has its place', () => {

@@ -146,7 +146,9 @@ function resolvePlain(text: string): YamlScalar['value'] {
   if (word !== undefined) return word;
   if (!/^[-+.0-9]/.test(text)) return text;
   if (/^(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0x[0-9a-fA-F]+|0o[0-7]+)$/.test(text)) {
-    return Number(text);
+    const number = Number(text);
+    // What is too large for a number is no other number.
+    return Number.isFinite(number) ? number : text;
   }
   if (/^\.(?:nan|NaN|NAN)$/.test(text)) return Number.NaN;
   const infinite = /^([-+]?)\.(?:inf|Inf|INF)$/.exec(text);
