@@ -13,10 +13,15 @@ test('a daemon without upstream servers does not load what it takes to speak to 
     hook,
     `import { appendFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
+const wanted = '@modelcontextprotocol/client/';
 registerHooks({
   load: (url, context, next) => {
-    if (url.includes('@modelcontextprotocol/client/')) appendFileSync(${JSON.stringify(mark)}, url);
-    return next(url, context);
+    const loaded = next(url, context);
+    // A build says of each of its parts where it comes from.
+    if (url.includes(wanted) || String(loaded.source).includes(\`#region node_modules/\${wanted}\`)) {
+      appendFileSync(${JSON.stringify(mark)}, url);
+    }
+    return loaded;
   },
 });
 `,
