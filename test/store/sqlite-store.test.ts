@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { createSigningKey } from '../../packages/gateway/src/audit/checkpoint.ts';
 import { openSqliteStore } from '../../packages/gateway/src/storage/sqlite/sqlite-store.ts';
 import type { Store } from '../../packages/gateway/src/storage/stores.ts';
@@ -29,8 +29,13 @@ function closing(store: Store): Store & AsyncDisposable {
   return { ...store, [Symbol.asyncDispose]: () => store.close() };
 }
 
+const folders: string[] = [];
+after(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+
 function newFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'sallyport-store-'));
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-store-'));
+  folders.push(folder);
+  return folder;
 }
 
 const event = (name: string) => ({
