@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { realpathSync } from 'node:fs';
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -176,14 +177,17 @@ test('a server is told that it may ask for what its file names, and gets nothing
 });
 
 test('a server hears of the folders that its file shows it, if a rule lets it', async (context) => {
-  const folder = realpathSync(tmpdir());
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sallyport-roots-')));
+  context.after(() => rmSync(folder, { recursive: true }));
+  // Programs of a daemon that runs as root belong to another user.
+  chmodSync(folder, 0o755);
   const file = server('asking', { may_ask: ['roots'] });
   const { read } = file['paths'] as { readonly read: readonly string[] };
   let verdict = allowed;
   const files = { asker: { ...file, paths: { read: [...read, folder] } } };
   const world = await openWorld(context, files, { judge: () => verdict });
   await world.settle('asker', 'accept');
-  const roots = [{ uri: pathToFileURL(folder).href, name: 'tmp' }];
+  const roots = [{ uri: pathToFileURL(folder).href, name: basename(folder) }];
   assert.deepEqual((await request(world, 'roots/list', {})).result, { roots });
   verdict = { effect: 'deny', rule: { id: 'default' }, reason: 'No rule allows it.' };
   assert.match((await request(world, 'roots/list', {})).error?.message ?? '', /No rule allows it/);
