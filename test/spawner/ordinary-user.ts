@@ -24,7 +24,7 @@ const ends = {
   ),
   cpu: await finish(sampled, perl(burn(60), { limits: { cpuMs: 300 } })),
   processes: await finish(sampled, perl('for (1..30) { fork or sleep 60 } sleep 60', { limits: { processes: 20 } })),
-  survivors: await finish(sampled, shell('(setsid sleep 4242 &); setsid sleep 4242 & exit 0', { isolation: 'none' })),
+  survivors: await finish(sampled, shell('(setsid sleep 5 &); setsid sleep 5 & exit 0', { isolation: 'none' })),
 };
 const sampledPid = sampled.spawnerPid;
 await sampled.close();
