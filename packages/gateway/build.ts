@@ -1,7 +1,7 @@
 // Puts the program together, so that it starts from a few files instead of hundreds. Each build has a folder of its own
 // below dist, because a daemon may be running from the one before.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { rolldown } from 'rolldown';
 import { describeFile, recordFile } from './bin/built-program.mjs';
@@ -50,14 +50,20 @@ writeFileSync(draft, JSON.stringify({ folder, sources }));
 renameSync(draft, recordFile);
 removeOldBuilds();
 
-/** Whole or not at all: two may be building. */
+/** Whole or not at all. The same build that is there already stays: a daemon may be running from it. */
 function writeBuild(target: string): void {
+  if (existsSync(target)) return;
   const fresh = `${target}.${process.pid}`;
-  rmSync(target, { recursive: true, force: true });
   mkdirSync(fresh, { recursive: true });
   for (const { fileName, code } of chunks) writeFileSync(join(fresh, fileName), code);
   for (const { fileName, source } of maps) writeFileSync(join(fresh, fileName), source);
-  renameSync(fresh, target);
+  try {
+    renameSync(fresh, target);
+  } catch (error) {
+    rmSync(fresh, { recursive: true });
+    // Somebody else has built the same meanwhile.
+    if (!existsSync(target)) throw error;
+  }
 }
 
 function removeOldBuilds(): void {

@@ -17,6 +17,7 @@ async function openPackage(t: TestContext) {
   cpSync(own, join(folder, 'bin/built-program.mjs'));
   const source = join(folder, 'src/cli/main.ts');
   writeFileSync(source, 'one');
+  writeFileSync(join(folder, 'dist/b/main.js'), '');
   const program = (await import(pathToFileURL(join(folder, 'bin/built-program.mjs')).href)) as typeof builtProgram;
   const sources = { 'src/cli/main.ts': program.describeFile('src/cli/main.ts') };
   writeFileSync(program.recordFile, JSON.stringify({ folder: 'b', sources }));
@@ -36,8 +37,12 @@ test('a checkout runs its build until a source changes', async (t) => {
   assert.equal(program.isBuildCurrent(), false, 'a source that is gone');
 });
 
-test('a checkout that was never built, or whose record is damaged, runs its sources', async (t) => {
-  const { source, program } = await openPackage(t);
+test('a checkout that was never built, or whose build or record is damaged, runs its sources', async (t) => {
+  const { source, program, built } = await openPackage(t);
+  rmSync(built);
+  assert.equal(program.findMainModule(), source);
+  writeFileSync(built, '');
+  assert.equal(program.findMainModule(), built);
   writeFileSync(program.recordFile, readFileSync(program.recordFile).subarray(0, 10));
   assert.equal(program.findMainModule(), source);
   rmSync(program.recordFile);

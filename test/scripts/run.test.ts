@@ -193,7 +193,8 @@ test('the program is put together when its sources have changed, and only then',
     'packages/gateway/build.ts',
     `import { mkdirSync, writeFileSync } from 'node:fs';
     import { describeFile, recordFile } from './bin/built-program.mjs';
-    mkdirSync(import.meta.dirname + '/dist', { recursive: true });
+    mkdirSync(import.meta.dirname + '/dist/x', { recursive: true });
+    writeFileSync(import.meta.dirname + '/dist/x/main.js', '');
     const sources = { 'src/a.ts': describeFile('src/a.ts') };
     writeFileSync(recordFile, JSON.stringify({ folder: 'x', sources }));`,
   );

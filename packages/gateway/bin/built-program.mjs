@@ -9,15 +9,21 @@ export const recordFile = join(buildsFolder, 'current.json');
 
 /** The build where it is current, otherwise the sources. Whoever edits a file runs it as it is now. */
 export function findMainModule() {
-  return isBuildCurrent() ? join(buildsFolder, readRecord().folder, 'main.js') : join(packageFolder, 'src/cli/main.ts');
+  return findCurrentBuild() ?? join(packageFolder, 'src/cli/main.ts');
+}
+
+export function isBuildCurrent() {
+  return findCurrentBuild() !== undefined;
 }
 
 /** A package that was installed has no sources, and its build is what there is. */
-export function isBuildCurrent() {
+function findCurrentBuild() {
   const record = readRecord();
-  if (record === undefined) return false;
-  if (!existsSync(join(packageFolder, 'src'))) return true;
-  return Object.entries(record.sources).every(([file, seen]) => describeFile(file) === seen);
+  const main = record && join(buildsFolder, record.folder, 'main.js');
+  if (main === undefined || !existsSync(main)) return undefined;
+  const isSame = ([file, seen]) => describeFile(file) === seen;
+  const isCurrent = !existsSync(join(packageFolder, 'src')) || Object.entries(record.sources).every(isSame);
+  return isCurrent ? main : undefined;
 }
 
 /** Changes when the file does. Undefined: there is none. */

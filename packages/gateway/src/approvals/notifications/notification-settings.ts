@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { readSourceFile } from '../../governance/rule-files.ts';
 import { readYaml } from '../../governance/read-yaml.ts';
+import type { YamlNode } from '../../governance/yaml-node.ts';
 import { YamlReader } from '../../governance/yaml-reader.ts';
 import { ConfigError } from '../../model/fault.ts';
 import { explainWebhookUrl } from './webhook-url.ts';
-import type { YamlNode } from '../../governance/yaml-node.ts';
 
 export const notificationKeys = ['version', 'console_url', 'webhook', 'desktop'] as const;
 export const webhookKeys = ['url', 'secret', 'events'] as const;

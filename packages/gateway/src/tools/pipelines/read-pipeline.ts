@@ -1,4 +1,6 @@
 import type { Json, JsonObject } from '@sallyport/contract';
+import { toJson } from '../../governance/yaml-node.ts';
+import type { YamlNode } from '../../governance/yaml-node.ts';
 import type { YamlReader } from '../../governance/yaml-reader.ts';
 import { noRequests } from '../../registry/tool-description.ts';
 import { isToolName, isToolVersion, nameRule } from '../../registry/tool-name.ts';
@@ -10,8 +12,6 @@ import type { Pipeline, PipelineStep } from './pipeline.ts';
 import { readTemplate } from './read-template.ts';
 import type { Scope } from './read-template.ts';
 import type { Template } from './template.ts';
-import { toJson } from '../../governance/yaml-node.ts';
-import type { YamlNode } from '../../governance/yaml-node.ts';
 
 const keys = [
   ...(['name', 'version', 'description', 'tags', 'parameters', 'input_schema', 'output_schema'] as const),

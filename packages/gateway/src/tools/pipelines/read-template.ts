@@ -1,10 +1,10 @@
 import { isJsonObject } from '@sallyport/contract';
 import type { Json, JsonObject } from '@sallyport/contract';
+import type { YamlNode, YamlScalar } from '../../governance/yaml-node.ts';
 import type { YamlReader } from '../../governance/yaml-reader.ts';
 import { findAbsent } from './find-absent.ts';
 import { parseText, referencesIn, TemplateError } from './template.ts';
 import type { Reference, Template } from './template.ts';
-import type { YamlNode, YamlScalar } from '../../governance/yaml-node.ts';
 
 /** What a reference may name where it stands. */
 export interface Scope {

@@ -1,8 +1,8 @@
+import type { YamlNode } from '../../governance/yaml-node.ts';
 import type { Fields, YamlReader } from '../../governance/yaml-reader.ts';
 import { confirmations, risks } from '../../model/tool.ts';
 import type { AssignedProperties } from '../../registry/define-foreign-tool.ts';
 import { isToolName, nameRule } from '../../registry/tool-name.ts';
-import type { YamlNode } from '../../governance/yaml-node.ts';
 
 /** What an operator says about a tool that comes from elsewhere. */
 export interface Assignment {

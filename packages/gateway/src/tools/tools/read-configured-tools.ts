@@ -1,3 +1,4 @@
+import type { YamlNode } from '../../governance/yaml-node.ts';
 import type { Fields, YamlReader } from '../../governance/yaml-reader.ts';
 import type { AssignedProperties, NamedDescription } from '../../registry/define-foreign-tool.ts';
 import { noRequests } from '../../registry/tool-description.ts';
@@ -9,7 +10,6 @@ import type { TemplateWord } from './command-template.ts';
 import { propertyKeys, readAssignment, readProperties, readToolName } from './read-assignment.ts';
 import type { Assignment } from './read-assignment.ts';
 import { readInput, readSchema, readVersion } from './read-schemas.ts';
-import type { YamlNode } from '../../governance/yaml-node.ts';
 
 /** A tool that stands in a file: a command, and what goes into it. */
 export interface ConfiguredTool {

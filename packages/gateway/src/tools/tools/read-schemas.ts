@@ -1,11 +1,11 @@
+import { toJson } from '../../governance/yaml-node.ts';
+import type { YamlNode } from '../../governance/yaml-node.ts';
 import type { YamlReader } from '../../governance/yaml-reader.ts';
 import type { NamedDescription } from '../../registry/define-foreign-tool.ts';
 import { schemaFromParameters } from '../../registry/parameter-list.ts';
 import type { ToolParameter } from '../../registry/parameter-list.ts';
 import { ForeignSchemaError, parseForeignSchema } from '../../registry/parse-foreign-schema.ts';
 import { isToolVersion } from '../../registry/tool-name.ts';
-import { toJson } from '../../governance/yaml-node.ts';
-import type { YamlNode } from '../../governance/yaml-node.ts';
 
 type Schema = NamedDescription['inputSchema'];
 

@@ -1,8 +1,8 @@
+import type { YamlNode } from '../../governance/yaml-node.ts';
 import type { YamlReader } from '../../governance/yaml-reader.ts';
 import { jwtAlgorithms } from '../../upstreams/upstream-config.ts';
 import type { OAuthSettings } from '../../upstreams/upstream-config.ts';
 import { isThisMachine, readHost, readVariable } from './read-values.ts';
-import type { YamlNode } from '../../governance/yaml-node.ts';
 
 const keys = [
   'grant',

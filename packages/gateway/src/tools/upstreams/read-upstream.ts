@@ -1,3 +1,4 @@
+import type { YamlNode } from '../../governance/yaml-node.ts';
 import type { Fields, YamlReader } from '../../governance/yaml-reader.ts';
 import type { AssignedProperties } from '../../registry/define-foreign-tool.ts';
 import { requestKinds } from '../../upstreams/requests/request-kinds.ts';
@@ -7,7 +8,6 @@ import type { HttpEndpoint, StdioEndpoint, UpstreamConfig } from '../../upstream
 import { propertyKeys, readProperties } from '../tools/read-assignment.ts';
 import { readOAuth } from './read-oauth.ts';
 import { explainHost, isThisMachine, readHost, readVariable, variableName } from './read-values.ts';
-import type { YamlNode } from '../../governance/yaml-node.ts';
 
 const stdioKeys = ['command', 'paths', 'hosts', 'environment', 'secrets'] as const;
 const httpKeys = ['url', 'bearer_secret', 'oauth'] as const;
