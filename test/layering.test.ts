@@ -147,6 +147,21 @@ test('imports are relative inside a package and by name between packages', () =>
   assert.deepEqual(findBorderCrossings(readImports('packages/*/src/**/*.ts')), []);
 });
 
+test('a package imports no other than those that it is installed with', () => {
+  const findForeign = (home: string, kinds: readonly string[]): string[] => {
+    const manifest = JSON.parse(readFileSync(join(root, home, 'package.json'), 'utf8')) as Record<string, object>;
+    const known = new Set(kinds.flatMap((kind) => Object.keys(manifest[kind] ?? {})));
+    return readImports(`${home}/src/**/*.ts`)
+      .filter(({ specifier }) => !/^(?:\.|node:)/.test(specifier))
+      .filter(({ specifier }) => !known.has(/^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? ''))
+      .map(({ from, specifier }) => `${from} imports ${specifier}`);
+  };
+  for (const home of ['packages/gateway', 'packages/contract', 'packages/sdk']) {
+    assert.deepEqual(findForeign(home, ['dependencies']), [], home);
+  }
+  assert.match(findForeign('packages/gateway', ['devDependencies']).join(), /imports js-yaml/);
+});
+
 test('the compiler is as strict as promised', () => {
   requirement('NFR-5');
   const { compilerOptions } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as {

@@ -123,6 +123,17 @@ describe('the rules, understood and changed at the command line', () => {
     const bad = run('policy', 'test', file);
     assert.equal(bad.status, 3);
     assert.match(bad.stderr, /wishful: expected allow, but it is deny by secrets/);
+    for (const [text, why] of [
+      ['', /there is no list under "cases"/],
+      ['cases: {}', /there is no list under "cases"/],
+      ['cases: [', /line 1, column 9: the text ends within brackets/],
+    ] as const) {
+      writeFileSync(file, text);
+      const broken = run('policy', 'test', file);
+      assert.equal(broken.status, 1);
+      assert.match(broken.stderr, why);
+    }
+    assert.match(run('policy', 'test', `${file}.not`).stderr, /cases\.yaml\.not does not exist/);
   });
 
   it('findings about the rules as a whole are told', async () => {

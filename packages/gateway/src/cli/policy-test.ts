@@ -1,7 +1,11 @@
-import { readFileSync } from 'node:fs';
+import type { Json } from '@sallyport/contract';
 import { exitCodes } from '@sallyport/contract/codes';
+import { readYaml } from '../governance/read-yaml.ts';
+import { readSourceFile } from '../governance/rule-files.ts';
+import { entryOf, toJson } from '../governance/yaml-node.ts';
 import type { CommandContext } from './command-context.ts';
-import { describeError, usageFailure } from './failure.ts';
+import { usageFailure } from './failure.ts';
+import type { CommandFailure } from './failure.ts';
 import { runOperatorTool } from './run-tool.ts';
 import { makeVisibleLine } from './visible-text.ts';
 
@@ -17,7 +21,7 @@ export async function testPolicy(
   { files = false }: { readonly files?: boolean },
   context: CommandContext,
 ): Promise<number> {
-  const input = { cases: await readCases(file), rules: files ? 'files' : 'applied' };
+  const input = { cases: readCases(file), rules: files ? 'files' : 'applied' };
   const show = ({ passed, failed, failures }: Tested): void => {
     context.terminal.note(...failures.map(makeVisibleLine));
     context.terminal.print(`${passed} passed, ${failed} failed`);
@@ -27,13 +31,17 @@ export async function testPolicy(
   );
 }
 
-async function readCases(file: string): Promise<readonly unknown[]> {
-  const { parse } = await import('yaml');
-  try {
-    const { cases } = parse(readFileSync(file, 'utf8')) as { readonly cases?: unknown };
-    if (!Array.isArray(cases)) throw new Error('there is no list under "cases"');
-    return cases as readonly unknown[];
-  } catch (error) {
-    throw usageFailure(`The cases cannot be read: ${describeError(error)}`, 'See docs/rules.md for their form.');
-  }
+function readCases(file: string): Json {
+  const source = readSourceFile(file);
+  const { root, problems } = readYaml(source);
+  const [problem] = problems;
+  if (problem !== undefined) throw unreadable(`line ${problem.line}, column ${problem.column}: ${problem.message}`);
+  if (source.bytes === undefined) throw unreadable(`${file} does not exist`);
+  const cases = root?.kind === 'map' ? entryOf(root, 'cases') : undefined;
+  if (cases?.kind !== 'list') throw unreadable('there is no list under "cases"');
+  return toJson(cases);
+}
+
+function unreadable(why: string): CommandFailure {
+  return usageFailure(`The cases cannot be read: ${why}`, 'See docs/rules.md for their form.');
 }
