@@ -24,9 +24,13 @@ export const requirementAreas = [
       'PIPE-3': 'arguments have one canonical form: judged, approved and executed are the same JSON',
       'PIPE-4': 'a denial names its rule, a machine code, a sentence and a remedy',
       'PIPE-5': 'one request, one response with its id, after the record is committed',
-      'PIPE-6': 'a dedupe key returns the first success, and conflicts are told apart',
+      'PIPE-6':
+        'a dedupe key returns the first success, conflicts are told apart, and what may have begun keeps its key',
       'PIPE-7': 'cancelling or hanging up ends the run on record; progress reaches who asks',
-      'PIPE-8': 'the same call with the same result is warned about, then refused',
+      'PIPE-8': 'the same call with the same result and no change in between is warned about, delayed, refused',
+      'PIPE-9': 'operators read which rule to change, agents why, what else they may do, and the call id',
+      'PIPE-10':
+        'whatever ends a running call answers its caller and records who ended it; calls can be listed and cancelled',
     },
   },
   {
@@ -60,13 +64,15 @@ export const requirementAreas = [
       'APPR-1': 'the risk of a call decides whether and by whom it must be confirmed',
       'APPR-2': 'a call that needs a person becomes a task that shows its exact effect',
       'APPR-3': 'the right senior decides, never the requester; nobody there means no',
-      'APPR-4': 'approvers hear of tasks and everyone can follow the status live',
+      'APPR-4': 'approvers are notified and everyone can follow the status live',
       'APPR-5': 'silence denies in time, reminds once, and survives restarts',
-      'APPR-6': 'an approval fits exactly one call and is used up once',
+      'APPR-6': 'an approval fits exactly one call and the files it was shown for, and is used up once',
       'APPR-7': 'confirm tokens are signed, scoped, short-lived, and fail in distinct ways',
       'APPR-8': 'a plan is shown whole, and one token covers its agreed calls in order',
       'APPR-9': 'standing approvals are bounded, listed, revocable; equal requests share a card',
       'APPR-10': 'a decision can ask for changes in words',
+      'APPR-11': 'nothing that runs is invisible on the card, and what is bound is compared with what is opened',
+      'APPR-12': 'a decision can be a passkey assertion over the effect shown, checked by verification',
     },
   },
   {
@@ -98,7 +104,7 @@ export const requirementAreas = [
     title: 'Execution and sandbox',
     requirements: {
       'EXEC-1': 'executables run once per call in a sandbox that shows only what was declared',
-      'EXEC-2': 'limits on time, memory, processes, files and output end the call distinctly',
+      'EXEC-2': 'limits end the call distinctly; one that cannot be enforced refuses it or is named',
       'EXEC-3': 'timeout, cancel, stop and crash leave no process behind',
       'EXEC-4': 'usage is measured or absent, never invented',
       'EXEC-5': 'a crash of a tool or of the executor harms no other call',
@@ -148,6 +154,8 @@ export const requirementAreas = [
       'AUD-5': 'records can be queried and exported, also when there are millions',
       'AUD-6': 'structured events, spans and metrics per call',
       'AUD-7': 'erasing the data of a person leaves the log verifiable',
+      'AUD-8': 'a receipt of one call verifies offline, and witnesses cosign checkpoints',
+      'AUD-9': 'network requests of programs are recorded; trusted state outside the log is authenticated',
     },
   },
   {
@@ -166,6 +174,7 @@ export const requirementAreas = [
       'UI-1': 'the tool commands, with JSON output, completion and helpful errors',
       'UI-2': 'the operator commands',
       'UI-3': 'the web console, also on a phone, behind a login',
+      'UI-4': 'rules are drafted from calls and cards, narrow, replayed, and never open what was denied unseen',
     },
   },
   {
@@ -177,6 +186,31 @@ export const requirementAreas = [
       'HOOK-3': 'a rule can turn a built-in command into a sandboxed run',
       'HOOK-4': '`init` connects installed clients, probes them, and can be undone',
       'HOOK-5': 'calls that went around the gate are found in transcripts and shown',
+      'HOOK-6': 'shell commands are judged part by part by a real grammar, and the strictest part decides',
+    },
+  },
+  {
+    area: 'RUN',
+    title: 'Whole agents behind the gate',
+    requirements: {
+      'RUN-1': 'any unmodified program runs in the sandbox with a terminal, and its only ways out are the doors',
+      'RUN-2':
+        'the workspace of a run is an overlay that is reviewed, applied in part or discarded, and survives crashes',
+      'RUN-3': 'egress rules by host, method and path; unknown destinations are held and decided',
+      'RUN-4': 'credentials stay in the gate, and a placeholder used elsewhere is an alert',
+      'RUN-5': 'a rehearsed call shows its real result, and exactly that is applied',
+      'RUN-6': 'one timeline joins calls, processes, requests and changed files',
+    },
+  },
+  {
+    area: 'PKG',
+    title: 'At home on a machine',
+    requirements: {
+      'PKG-1': 'packages from tarballs work on Node 20 and newer from an empty home',
+      'PKG-2': 'a service is installed and removed by one command, and its limits are named honestly',
+      'PKG-3': 'each session has its own workspace inside an accepted root; project rules only narrow',
+      'PKG-4': 'beyond loopback only with TLS and a passkey or OIDC login',
+      'PKG-5': 'a running gate is backed up and restored, logs rotate, and doctor tries every part',
     },
   },
   {
@@ -188,6 +222,7 @@ export const requirementAreas = [
       'NFR-3': 'embedded by default, several replicas with exact limits on PostgreSQL',
       'NFR-4': 'hostile input gives a clear error and costs nothing else',
       'NFR-5': 'strict TypeScript, structured logs, relative imports inside a package',
+      'NFR-6': 'programs can run on pools of other machines, at most once, with the same limits and records',
     },
   },
 ] as const satisfies readonly RequirementArea[];
