@@ -6,6 +6,7 @@ import { ToolRefused } from '../model/tool.ts';
 import type { PathClaim, ToolContext } from '../model/tool.ts';
 import { hasCode } from '../sandbox/has-code.ts';
 import { findForbidden } from './find-forbidden.ts';
+import { standInForGitConfig } from './git-config-stand-in.ts';
 import { setAsideForbidden } from './set-aside-forbidden.ts';
 
 export interface MountOptions {
@@ -50,7 +51,7 @@ export async function viewFor(
       source: path,
       target: path,
       access,
-      ...(hidden.length === 0 ? {} : { hidden }),
+      ...(hidden.length === 0 ? {} : { hidden, ...standInsFor(hidden) }),
       ...(access === 'read' || frozen.length === 0 ? {} : { frozen }),
     };
   });
@@ -63,6 +64,14 @@ export async function mountsFor(
   options: MountOptions = {},
 ): Promise<readonly Mount[]> {
   return (await viewFor(context, options)).mounts;
+}
+
+function standInsFor(hidden: readonly string[]): Pick<Mount, 'standIns'> {
+  const found = hidden.flatMap((path) => {
+    const text = standInForGitConfig(path);
+    return text === undefined ? [] : [[path, text] as const];
+  });
+  return found.length === 0 ? {} : { standIns: Object.fromEntries(found) };
 }
 
 function listGranted({ grants }: Pick<ToolContext, 'grants'>): readonly PathClaim[] {

@@ -26,6 +26,8 @@ export interface Mount {
   readonly access: Access;
   /** Paths below `source` that the program sees as empty, because the rules forbid them. Absent: none. */
   readonly hidden?: readonly string[];
+  /** What it sees instead of nothing at some of the hidden files, by their paths. Absent: nothing anywhere. */
+  readonly standIns?: Readonly<Record<string, string>>;
   /** Paths below a writable `source` that the program can only read. Absent: none. */
   readonly frozen?: readonly string[];
 }

@@ -64,7 +64,7 @@ export function planBubblewrap(program: Program, machine: BubblewrapMachine): La
       ...['--perms', '0444', '--file', give({ kind: 'bytes', bytes: Buffer.from(text) }), path],
     ]),
     ...(hasNode ? show(machine.node, `${runtimeFolder}/bin/node`, 'read') : []),
-    ...steps.flatMap((step) => (step.kind === 'bind' ? show(step.source, step.target, step.access) : hide(step))),
+    ...steps.flatMap((step) => (step.kind === 'bind' ? show(step.source, step.target, step.access) : hide(step, give))),
     ...['--remount-ro', '/'],
     ...['--chdir', program.workingDirectory],
     ...['--seccomp', give({ kind: 'bytes', bytes: packSeccompProgram(machine.architecture) })],
@@ -104,10 +104,16 @@ function showSystem({ folders, links }: SystemFolders): readonly string[] {
 }
 
 /** A device that cannot be opened, because bubblewrap binds without devices: a search skips it instead of failing. */
-function hide(step: Exclude<MountStep, { readonly kind: 'bind' }>): readonly string[] {
-  return step.kind === 'hide-file'
-    ? ['--ro-bind', '/dev/null', step.target]
-    : ['--size', '4096', '--perms', '0555', '--tmpfs', step.target, '--remount-ro', step.target];
+function hide(
+  step: Exclude<MountStep, { readonly kind: 'bind' }>,
+  give: (descriptor: LaunchDescriptor) => string,
+): readonly string[] {
+  const { target } = step;
+  if (step.kind === 'hide-folder') {
+    return ['--size', '4096', '--perms', '0555', '--tmpfs', target, '--remount-ro', target];
+  }
+  if (step.text === undefined) return ['--ro-bind', '/dev/null', target];
+  return ['--perms', '0444', '--ro-bind-data', give({ kind: 'bytes', bytes: Buffer.from(step.text) }), target];
 }
 
 function unreachableNode(node: string): ProgramNotStarted {

@@ -11,7 +11,8 @@ import { isWithin } from './parse-path.ts';
 /** One mount of the sandbox. Parents come before what lies in them. */
 export type MountStep =
   | { readonly kind: 'bind'; readonly source: string; readonly target: string; readonly access: Access }
-  | { readonly kind: 'hide-file'; readonly target: string }
+  /** `text`: what is seen there instead. Absent: something that cannot be opened. */
+  | { readonly kind: 'hide-file'; readonly target: string; readonly text?: string }
   | { readonly kind: 'hide-folder'; readonly target: string };
 
 export interface MountPlan {
@@ -38,6 +39,7 @@ const maxSteps = 500;
  */
 export function planMounts(mounts: readonly Mount[], system: readonly string[]): MountPlan {
   const arranged = arrangeMounts(mounts, system);
+  const standIns = new Map(mounts.flatMap((mount) => Object.entries(mount.standIns ?? {})));
   const steps: MountStep[] = [];
   const claims = { writes: [] as string[], holds: [] as string[], shuts: [] as string[], misses: [] as string[] };
   for (const mount of arranged) {
@@ -45,7 +47,7 @@ export function planMounts(mounts: readonly Mount[], system: readonly string[]):
     if (!mount.isSystem) steps.push({ kind: 'bind', source, target, access });
     if (access === 'write') claims.writes.push(source);
     if (mount.isNested) claims.holds.push(source);
-    for (const [path, step] of planInside(mount)) {
+    for (const [path, step] of planInside({ ...mount, standIns })) {
       steps.push(step);
       claims.holds.push(path);
       if (step.kind !== 'bind' || step.access === 'read') claims.shuts.push(path);
@@ -67,6 +69,7 @@ interface MountWithInside {
   readonly access: Access;
   readonly hidden: readonly string[];
   readonly frozen: readonly string[];
+  readonly standIns: ReadonlyMap<string, string>;
 }
 
 /** What is mounted inside a mount, by its path on the machine, parents first. */
@@ -76,13 +79,16 @@ function planInside({
   access,
   hidden,
   frozen,
+  standIns,
 }: MountWithInside): readonly (readonly [string, MountStep])[] {
   const inside = new Map<string, MountStep>();
   const place = (path: string): string => target + path.slice(source.length);
   for (const path of hidden) {
     const stats = findInside(source, path, 'hidden');
     if (stats === undefined) continue;
-    inside.set(path, { kind: stats.isDirectory() ? 'hide-folder' : 'hide-file', target: place(path) });
+    const text = standIns.get(path);
+    const file = { kind: 'hide-file', target: place(path), ...(text !== undefined && { text }) } as const;
+    inside.set(path, stats.isDirectory() ? { kind: 'hide-folder', target: place(path) } : file);
   }
   for (const path of frozen) {
     if (findInside(source, path, 'kept as it is') === undefined) continue;
