@@ -1,6 +1,7 @@
 export * from './canonical-json.ts';
 export * from './codes.ts';
 export * from './strict-json.ts';
+export * from './visible-text.ts';
 export * from './whole-text.ts';
 export * from './gen/sallyport/v1/tool_service_pb.ts';
 export * from './gen/sallyport/v1/tool_protocol_pb.ts';

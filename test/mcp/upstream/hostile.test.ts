@@ -40,7 +40,7 @@ test('names with control characters, doubles and names too long are refused, and
   );
   const reasons = new Map(world.installed.skipped.map(({ file, reason }) => [file, reason]));
   assert.equal(reasons.get('bad: Echo'), 'another tool of the server is bad.echo already');
-  assert.match(reasons.get('bad: bell\\u{7}') ?? '', /characters that no name may have/);
+  assert.match(reasons.get('bad: bell\\u0007') ?? '', /characters that no name may have/);
   assert.match(reasons.get('bad: ../files.read') ?? '', /characters that no name may have/);
   assert.match(reasons.get('bad: hidden') ?? '', /plain text/);
   assert.equal(reasons.size, 6);

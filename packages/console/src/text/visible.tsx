@@ -1,4 +1,4 @@
-import { spellHidden } from './spell.ts';
+import { spellHidden } from '@sallyport/contract/visible-text';
 
 /** Text from agents, tools and files: only ever text, and nothing in it hides. */
 export function Visible({ text }: { readonly text: string }) {
@@ -7,7 +7,7 @@ export function Visible({ text }: { readonly text: string }) {
     <bdi>
       {pieces.map(({ text: shown, isSpelled }, at) =>
         isSpelled ? (
-          <span key={at} className="spelled" title="A character that cannot be seen">
+          <span key={at} className="spelled" title="Characters that cannot be seen">
             {shown}
           </span>
         ) : (

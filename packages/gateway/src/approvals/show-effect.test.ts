@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { showEffect } from './show-effect.ts';
+import { showEffect, showTitle } from './show-effect.ts';
 
 test('nothing in an effect turns, hides or moves anything', () => {
   assert.equal(showEffect('run \u202esafe\u001b[2J\u200b'), String.raw`run \u202esafe\e[2J\u200b`);
@@ -16,6 +16,9 @@ test('nothing in an effect turns, hides or moves anything', () => {
 test('emptiness that pushes something out of sight is named', () => {
   assert.equal(showEffect(`echo ok${' '.repeat(200)}; rm -rf /`), 'echo ok[200 spaces]; rm -rf /');
   assert.equal(showEffect(`a${'\t'.repeat(25)}b`), 'a[25 tabs]b');
+  assert.equal(showEffect(`a${' \t'.repeat(40)}b`), 'a[80 spaces and tabs]b');
+  assert.equal(showEffect(`ls${'\u2003'.repeat(300)}; rm`), String.raw`ls[300 × \u2003]; rm`);
+  assert.equal(showTitle(`Run ls${' '.repeat(300)};\trm\n`), String.raw`Run ls[300 spaces];\trm\n`);
   assert.equal(showEffect(`+a\n${'+\n'.repeat(40)}+b\n`), '+a\n[40 empty lines]\n+b\n');
 });
 

@@ -1,6 +1,6 @@
-import { makeVisible } from './visible-text.ts';
+import { makeVisible } from '@sallyport/contract';
 
-const wideGap = / {80,}|\t{20,}/g;
+const wideGap = /[ \t]{80,}|\t{20,}/g;
 /** Also in a diff, where each line has its mark. */
 const emptyStretch = /(?:^[-+ ]?[ \t]*\n){30,}/gm;
 
@@ -10,7 +10,20 @@ const emptyStretch = /(?:^[-+ ]?[ \t]*\n){30,}/gm;
  * a decision is bound to is the effect itself.
  */
 export function showEffect(effect: string): string {
-  return makeVisible(effect)
-    .replaceAll(wideGap, (gap) => `[${gap.length} ${gap.startsWith('\t') ? 'tabs' : 'spaces'}]`)
-    .replaceAll(emptyStretch, (stretch) => `[${stretch.split('\n').length - 1} empty lines]\n`);
+  return nameGaps(makeVisible(effect)).replaceAll(
+    emptyStretch,
+    (stretch) => `[${stretch.split('\n').length - 1} empty lines]\n`,
+  );
+}
+
+/** The same for a text that has to be one line, such as a title. */
+export function showTitle(title: string): string {
+  return nameGaps(makeVisible(title)).replaceAll(/[\n\t]/g, (end) => (end === '\n' ? '\\n' : '\\t'));
+}
+
+function nameGaps(text: string): string {
+  return text.replaceAll(wideGap, (gap) => {
+    if (/^ +$/.test(gap)) return `[${gap.length} spaces]`;
+    return `[${gap.length} ${/^\t+$/.test(gap) ? 'tabs' : 'spaces and tabs'}]`;
+  });
 }

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { makeVisible, makeVisibleLine } from '@sallyport/contract';
 import { findRandomParts, isVaried } from './random-parts.ts';
 import type { Span } from './span.ts';
 
@@ -72,7 +73,8 @@ function plainForms(text: string): string[] {
     // As messages of the gate show names and paths.
     posix.normalize(text),
     json.replaceAll(invisible, '?'),
-    text.replaceAll(invisible, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`),
+    makeVisible(text),
+    makeVisibleLine(text),
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@sallyport/contract';
-import { showHidden } from '../registry/hidden-text.ts';
+import { makeVisible } from '@sallyport/contract';
 import type { DecidedRequest } from '../upstreams/requests/answer-request.ts';
 
 /** A request outside of any call, like one before it, is counted for so long and not written down by itself. */
@@ -18,7 +18,7 @@ export function requestRecorder(
 ): (request: DecidedRequest) => void {
   const kinds = new Map<string, { readonly atMs: number; unrecorded: number }>();
   return ({ upstream, method: asked, decision, reason, rule, callId }) => {
-    const method = showHidden(asked).slice(0, longestMethod);
+    const method = makeVisible(asked).slice(0, longestMethod);
     const key = `${upstream} ${method} ${decision}`;
     const known = kinds.get(key);
     if (callId === undefined && known !== undefined && nowMs() - known.atMs < recordEveryMs) {
@@ -33,7 +33,7 @@ export function requestRecorder(
     record({
       event: `upstream_request_${decision}`,
       ...{ upstream, method },
-      reason: showHidden(reason).slice(0, longestReason),
+      reason: makeVisible(reason).slice(0, longestReason),
       ...(rule === undefined ? {} : { rule: rule.id }),
       ...(rule?.file === undefined ? {} : { file: rule.file, line: rule.line ?? 0 }),
       ...(callId === undefined ? {} : { call_id: callId }),

@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
 import type { Json, JsonObject } from '@sallyport/contract';
-import { canonicalJson, isJsonObject, parseStrictJson, StrictJsonError } from '@sallyport/contract';
+import { StrictJsonError, canonicalJson, isJsonObject, makeVisible, parseStrictJson } from '@sallyport/contract';
 import { refuse } from '../model/refusal.ts';
 import type { Session } from '../model/session.ts';
 import { ToolFailure, ToolRefused } from '../model/tool.ts';
 import type { AnyTool, Effect, Resources, ToolContext, ToolDefinition } from '../model/tool.ts';
 import { findPaths } from '../registry/find-paths.ts';
-import { showHidden } from '../registry/hidden-text.ts';
 import type { PlacedProgram } from '../registry/place-program.ts';
 import { parsePath } from '../sandbox/parse-path.ts';
 import { buildProgram, writeArguments } from './build-program.ts';
@@ -94,7 +93,7 @@ function previewRun({ name, version, timeoutMs }: ToolDefinition, args: JsonObje
     `at most: ${describeLimits(grants.limits, timeoutMs)}`,
     'What it will do with that is not known beforehand.',
   ];
-  const detail = lines.map((line) => `${showHidden(line)}\n`).join('');
+  const detail = lines.map((line) => `${makeVisible(line)}\n`).join('');
   return { summary: `Run ${name} ${version}.`, detail, undoable: false };
 }
 
@@ -107,7 +106,7 @@ function describeArguments(json: string): string {
 function checkEnd(name: string, { how, stderr, refusedHosts }: ProgramOutput): void {
   if (how.kind === 'exited' && how.code === 0) return;
   const ending = how.kind === 'exited' ? `failed with exit code ${how.code}` : `was ended by ${how.signal}`;
-  const tail = showHidden(new TextDecoder().decode(stderr.bytes).trim().slice(-tailCharacters));
+  const tail = makeVisible(new TextDecoder().decode(stderr.bytes).trim().slice(-tailCharacters));
   const hosts = refusedHosts.length === 0 ? '' : ` No rule grants it ${refusedHosts.join(', ')}.`;
   throw new ToolFailure('EXECUTION_ERROR', `${name} ${ending}${tail === '' ? '.' : `: ${tail}`}${hosts}`);
 }

@@ -1,8 +1,7 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { wholeText } from '@sallyport/contract';
+import { hasHiddenTextOrLines, wholeText } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
 import type { Violation } from '../model/refusal.ts';
-import { hasHiddenTextOrLines } from './hidden-text.ts';
 import { nearestNames } from './nearest-names.ts';
 
 const longestField = 200;

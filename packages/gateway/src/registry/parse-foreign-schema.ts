@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from '@sallyport/contract';
-import { isJsonObject } from '@sallyport/contract';
+import { hasHiddenText, hasHiddenTextOrLines, isJsonObject } from '@sallyport/contract';
 import { compileForeignPattern } from './foreign-pattern.ts';
-import { hasHiddenText, hasHiddenTextOrLines } from './hidden-text.ts';
 import { escapePointer, inPlaceKeywords, listSubschemas, schemaKeywords } from './schema-keywords.ts';
 import type { KeywordForm } from './schema-keywords.ts';
 

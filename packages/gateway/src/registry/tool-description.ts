@@ -1,10 +1,9 @@
 import type { Json, JsonObject } from '@sallyport/contract';
-import { isJsonObject } from '@sallyport/contract';
+import { hasHiddenText, hasHiddenTextOrLines, isJsonObject } from '@sallyport/contract';
 import { programLimitNames } from '../model/program.ts';
 import type { ProgramLimits } from '../model/program.ts';
 import { confirmations, risks } from '../model/tool.ts';
 import type { Confirmation, Risk } from '../model/tool.ts';
-import { hasHiddenText, hasHiddenTextOrLines } from './hidden-text.ts';
 import { parseForeignSchema } from './parse-foreign-schema.ts';
 import { isToolName, isToolVersion, nameRule, unknownVersion } from './tool-name.ts';
 

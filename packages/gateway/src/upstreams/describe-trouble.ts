@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { ProgramNotStarted } from '../model/program.ts';
 import { ToolFailure, ToolRefused } from '../model/tool.ts';
-import { showHidden } from '../registry/hidden-text.ts';
+import { makeVisible } from '@sallyport/contract';
 import { describeLoginTrouble } from './login/describe-login-trouble.ts';
 import { LoginHostRefused } from './login/login-fetch.ts';
 import { LoginNeeded } from './login/login-needed.ts';
@@ -61,7 +61,7 @@ function describeLogin({ name, login }: TroubledUpstream, error: unknown): Troub
 
 function describeOther(name: string, error: unknown, cause?: Error): Trouble {
   const fail = (code: ConstructorParameters<typeof ToolFailure>[0], text: string): ToolFailure =>
-    new ToolFailure(code, `The upstream server ${name} ${showHidden(text).slice(0, longestText)}`, { cause: error });
+    new ToolFailure(code, `The upstream server ${name} ${makeVisible(text).slice(0, longestText)}`, { cause: error });
   if (error instanceof ToolRefused) return { failure: error, isLost: false };
   if (cause instanceof ToolFailure) return { failure: cause, isLost: true };
   if (error instanceof ToolFailure) return { failure: error, isLost: error.code === 'TOO_LARGE' };

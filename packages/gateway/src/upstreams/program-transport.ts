@@ -3,7 +3,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { ProgramNotStarted } from '../model/program.ts';
 import type { OpenProgram, Program, ProgramEnd, ProgramOpener } from '../model/program.ts';
 import { ToolFailure } from '../model/tool.ts';
-import { showHidden } from '../registry/hidden-text.ts';
+import { makeVisible } from '@sallyport/contract';
 import { LineSplitter } from './line-splitter.ts';
 import { maxMessageBytes, MessageMeter } from './message-meter.ts';
 
@@ -120,6 +120,6 @@ function describeEnd({ how }: ProgramEnd, errorText: string): Error {
     limit: () => `reached its limit ${(how as { limit: string }).limit}`,
     aborted: () => 'was ended because it did not read what it was sent',
   }[how.kind]();
-  const tail = showHidden(errorText.trim());
+  const tail = makeVisible(errorText.trim());
   return new ProgramNotStarted('EXECUTION_ERROR', `the server ${ending}${tail === '' ? '' : `: ${tail}`}`);
 }

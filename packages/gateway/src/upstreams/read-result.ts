@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Json } from '@sallyport/contract';
 import { ToolFailure } from '../model/tool.ts';
-import { showHidden } from '../registry/hidden-text.ts';
+import { makeVisible } from '@sallyport/contract';
 
 const longestFailure = 4000;
 const deepest = 100;
@@ -17,7 +17,7 @@ export function readResult(
 ): Json {
   if (isError === true) {
     const text = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-    throw new ToolFailure('EXECUTION_ERROR', `${name} failed: ${showHidden(text).slice(0, longestFailure)}`);
+    throw new ToolFailure('EXECUTION_ERROR', `${name} failed: ${makeVisible(text).slice(0, longestFailure)}`);
   }
   if (isStructured && structuredContent === undefined) {
     throw new ToolFailure('INVALID_RESULT', `${name} promises structured content and sent none.`);

@@ -1,9 +1,8 @@
 import type { JsonObject } from '@sallyport/contract';
-import { canonicalJson, isJsonObject } from '@sallyport/contract';
+import { canonicalJson, isJsonObject, makeVisible } from '@sallyport/contract';
 import { refuse } from '../model/refusal.ts';
 import { ToolRefused } from '../model/tool.ts';
 import type { AnyTool, Effect, Resources, ToolDefinition } from '../model/tool.ts';
-import { showHidden } from '../registry/hidden-text.ts';
 import { readResult } from './read-result.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -75,6 +74,6 @@ function previewCall({ config }: Upstream, { name }: ToolDefinition, args: JsonO
     where,
     'What the server will do with that is not known beforehand.',
   ];
-  const detail = lines.map((line) => `${showHidden(line).slice(0, previewCharacters)}\n`).join('');
+  const detail = lines.map((line) => `${makeVisible(line).slice(0, previewCharacters)}\n`).join('');
   return { summary: `Call ${name} of the upstream server ${config.name}.`, detail, undoable: false };
 }

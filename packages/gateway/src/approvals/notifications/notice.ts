@@ -1,7 +1,7 @@
 import type { Abuse } from '../../model/abuse.ts';
 import type { ApprovalTask, Plan } from '../../model/approval.ts';
 import type { PlanNews } from '../approval-watch.ts';
-import { makeVisibleLine } from '../visible-text.ts';
+import { makeVisibleLine } from '@sallyport/contract';
 import type { NoticeEvent } from './notification-settings.ts';
 import type { WebhookMessage } from './webhook.ts';
 

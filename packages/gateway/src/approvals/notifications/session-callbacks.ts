@@ -1,7 +1,7 @@
 import type { ApprovalTask } from '../../model/approval.ts';
 import type { Store } from '../../storage/stores.ts';
 import type { ApprovalWatch } from '../approval-watch.ts';
-import { makeVisible } from '../visible-text.ts';
+import { makeVisible } from '@sallyport/contract';
 import { Webhook } from './webhook.ts';
 import type { WebhookMessage, WebhookParts } from './webhook.ts';
 

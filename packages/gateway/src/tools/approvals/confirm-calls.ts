@@ -1,6 +1,5 @@
 import type { PlannedCall, Rehearsed } from '../../approvals/rehearsal.ts';
-import { showEffect } from '../../approvals/show-effect.ts';
-import { makeVisibleLine } from '../../approvals/visible-text.ts';
+import { showEffect, showTitle } from '../../approvals/show-effect.ts';
 import { isRefusal } from '../../model/refusal.ts';
 import type { Session } from '../../model/session.ts';
 import { ToolFailure, ToolRefused } from '../../model/tool.ts';
@@ -49,7 +48,7 @@ export function issueToken(parts: ApprovalToolParts): Tool<IssueArguments> {
     preview: async (args, context) => {
       const rehearsed = await rehearseCalls(parts, args, context);
       const detail = rehearsed.map(({ tool, effect }) =>
-        `${tool}: ${makeVisibleLine(effect.summary)}\n${showEffect(effect.detail)}`.trimEnd(),
+        `${tool}: ${showTitle(effect.summary)}\n${showEffect(effect.detail)}`.trimEnd(),
       );
       const often = args.reusable ? 'any number of times' : 'once';
       const summary = `Let session ${args.session_id} do this, ${often}, within ${args.ttl_seconds} seconds.`;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@sallyport/contract';
 import { markOf } from '../../approvals/mask-secrets.ts';
-import { showEffect } from '../../approvals/show-effect.ts';
-import { makeVisible, makeVisibleLine } from '../../approvals/visible-text.ts';
+import { showEffect, showTitle } from '../../approvals/show-effect.ts';
+import { makeVisible, makeVisibleLine } from '@sallyport/contract';
 import type { ApprovalTask, MaskedSecret, Plan, PlanStep, StandingApproval } from '../../model/approval.ts';
 
 const isoTime = (ms: number): string => new Date(ms).toISOString();
@@ -25,7 +25,7 @@ export function describeTask(task: ApprovalTask): JsonObject {
     tool_version: task.toolVersion,
     risk: task.risk,
     priority: priorities[task.risk],
-    title: makeVisibleLine(task.title),
+    title: showTitle(task.title),
     undoable: task.undoable,
     rule_id: task.ruleId,
     reason: makeVisible(task.reason),
@@ -107,7 +107,7 @@ function describeStep(step: PlanStep, forPerson: boolean): JsonObject {
     reason: makeVisible(step.reason),
     ...(forPerson
       ? {
-          title: makeVisibleLine(step.title),
+          title: showTitle(step.title),
           effect: showEffect(step.effect),
           ...describeMasked(step.masked),
           undoable: step.undoable ?? false,

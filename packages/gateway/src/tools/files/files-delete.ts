@@ -1,3 +1,4 @@
+import { makeVisibleLine } from '@sallyport/contract';
 import type { BigIntStats } from 'node:fs';
 import { join } from 'node:path';
 import { refuse } from '../../model/refusal.ts';
@@ -11,7 +12,6 @@ import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts'
 import { missingFile } from './missing-file.ts';
 import { moveToTrash } from './move-to-trash.ts';
 import { EntryIdentities } from './identify-entries.ts';
-import { showPath } from './preview-change.ts';
 import { FolderWalk } from './walk-folder.ts';
 
 interface DeleteArguments {
@@ -60,8 +60,8 @@ export const filesDelete = defineFileTool({
     const { files, listed, basis } = await takeStock(args, target, context);
     const more = files > listed.length ? `and ${files - listed.length} more\n` : '';
     return {
-      summary: `Delete ${showPath(args.path)} (${files === 1 ? '1 file' : `${files} files`})`,
-      detail: listed.map((path) => `${showPath(path)}\n`).join('') + more,
+      summary: `Delete ${makeVisibleLine(args.path)} (${files === 1 ? '1 file' : `${files} files`})`,
+      detail: listed.map((path) => `${makeVisibleLine(path)}\n`).join('') + more,
       undoable: true,
       basis,
     };

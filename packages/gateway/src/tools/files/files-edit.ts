@@ -1,3 +1,4 @@
+import { makeVisibleLine } from '@sallyport/contract';
 import { ToolFailure } from '../../model/tool.ts';
 import type { ToolContext } from '../../model/tool.ts';
 import { hasCode } from '../../sandbox/has-code.ts';
@@ -9,7 +10,7 @@ import { takeBreaks } from './check-signal.ts';
 import { countMatches } from './count-matches.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
 import { missingFile } from './missing-file.ts';
-import { maxDiffBytes, previewChange, showPath } from './preview-change.ts';
+import { maxDiffBytes, previewChange } from './preview-change.ts';
 import { openFormer, replaceFile } from './replace-file.ts';
 import type { FormerFile } from './replace-file.ts';
 
@@ -62,7 +63,7 @@ export const filesEdit = defineFileTool({
     const edit = await findPassage(args, former, context);
     if (edit.before.length <= maxDiffBytes) return previewChange(args.path, edit.before, Buffer.concat(edit.parts));
     const passage = previewChange(args.path, edit.oldContent, edit.newContent);
-    return { ...passage, summary: `Change ${showPath(args.path)} at line ${edit.line}` };
+    return { ...passage, summary: `Change ${makeVisibleLine(args.path)} at line ${edit.line}` };
   },
   run: async (args, context) => {
     using target = await openExisting(args, context);

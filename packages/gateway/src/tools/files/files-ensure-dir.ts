@@ -1,3 +1,4 @@
+import { makeVisibleLine } from '@sallyport/contract';
 import { dirname } from 'node:path';
 import type { ToolContext } from '../../model/tool.ts';
 import { checkOpened } from '../../sandbox/open-path.ts';
@@ -7,7 +8,6 @@ import type { NamedPath } from '../../sandbox/parse-path.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
 import { syncFolder } from './file-bytes.ts';
 import { countMissingFolders } from './missing-folders.ts';
-import { showPath } from './preview-change.ts';
 
 interface EnsureDirArguments {
   readonly path: string;
@@ -40,8 +40,10 @@ export const filesEnsureDir = defineFileTool({
     const missing = spellLast(named, countMissingFolders(named, context), context);
     return {
       summary:
-        missing.length === 0 ? `Nothing: ${showPath(args.path)} exists` : `Make the folder ${showPath(args.path)}`,
-      detail: missing.map((path) => `${showPath(path)}\n`).join(''),
+        missing.length === 0
+          ? `Nothing: ${makeVisibleLine(args.path)} exists`
+          : `Make the folder ${makeVisibleLine(args.path)}`,
+      detail: missing.map((path) => `${makeVisibleLine(path)}\n`).join(''),
       undoable: true,
     };
   },

@@ -1,3 +1,4 @@
+import { makeVisibleLine } from '@sallyport/contract';
 import type { Code } from '@sallyport/contract';
 import { refuse } from '../../model/refusal.ts';
 import { ToolFailure, ToolRefused } from '../../model/tool.ts';
@@ -9,7 +10,6 @@ import { failureFrom } from './failure-from.ts';
 import { syncFolder } from './file-bytes.ts';
 import { moveFile } from './move-file.ts';
 import { compileName, MovePlan } from './move-plan.ts';
-import { showPath } from './preview-change.ts';
 
 interface MoveGlobArguments {
   readonly from: string;
@@ -86,14 +86,14 @@ export const filesMoveGlob = defineFileTool({
     using plan = openPlan(args, context);
     const { names, omitted } = await plan.findFiles(args.patterns);
     const lines = names.map((name) =>
-      showPath(`${plan.source(name).named.given} -> ${plan.destination(name).named.given}`),
+      makeVisibleLine(`${plan.source(name).named.given} -> ${plan.destination(name).named.given}`),
     );
     const notes = names.map((name) =>
       !plan.isTaken(name) ? '' : args.overwrite ? ' (replaces it)' : ' (stays: name taken)',
     );
     const omission = omitted > 0 ? ` (${omitted} more are kept back by rules)` : '';
     return {
-      summary: showPath(
+      summary: makeVisibleLine(
         `Move ${names.length === 1 ? '1 file' : `${names.length} files`} from ${args.from} to ${args.to}${omission}`,
       ),
       detail: lines.map((line, index) => `${line}${notes[index]}\n`).join(''),

@@ -1,3 +1,4 @@
+import { makeVisibleLine } from '@sallyport/contract';
 import { dirname } from 'node:path';
 import { refuse } from '../../model/refusal.ts';
 import { ToolFailure, ToolRefused } from '../../model/tool.ts';
@@ -9,7 +10,7 @@ import { parsePath } from '../../sandbox/parse-path.ts';
 import { checkFileSize } from './check-file-size.ts';
 import { defineFileTool, largeTransferMs, objectSchema, pathSchema } from './define-file-tool.ts';
 import { countMissingFolders } from './missing-folders.ts';
-import { describeBytes, maxDiffBytes, previewChange, showPath } from './preview-change.ts';
+import { describeBytes, maxDiffBytes, previewChange } from './preview-change.ts';
 import { alreadyExists, openFormer, replaceFile } from './replace-file.ts';
 import type { FormerFile, NewContent } from './replace-file.ts';
 
@@ -191,7 +192,7 @@ function previewStored(given: string, goes: NewContent['goes'], hash: string, fo
   const verb = former === undefined ? 'Create' : goes === 'behind' ? 'Append to' : 'Replace';
   const before = former === undefined ? 'no file' : `${former.size} bytes`;
   const detail = `before: ${before}\n${goes === 'behind' ? 'added' : 'after'}: stored content ${hash}\n`;
-  return { summary: `${verb} ${showPath(given)}`, detail, undoable: true };
+  return { summary: `${verb} ${makeVisibleLine(given)}`, detail, undoable: true };
 }
 
 async function previewWrite(
@@ -205,7 +206,7 @@ async function previewWrite(
   if (former.size > maxDiffBytes) {
     const verb = goes === 'behind' ? 'Append to' : 'Replace';
     const detail = `before: ${former.size} bytes\n${goes === 'behind' ? 'added' : 'after'}: ${describeBytes(bytes)}\n`;
-    return { summary: `${verb} ${showPath(given)}`, detail, undoable: true };
+    return { summary: `${verb} ${makeVisibleLine(given)}`, detail, undoable: true };
   }
   const before = await former.read(signal);
   return previewChange(given, before, goes === 'behind' ? Buffer.concat([before, bytes]) : bytes);

@@ -1,3 +1,4 @@
+import { makeVisibleLine } from '@sallyport/contract';
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type { Effect } from '../../model/tool.ts';
@@ -8,7 +9,7 @@ export const maxDiffBytes = 1024 * 1024;
 
 /** The effect of giving a file new content: a diff for text, sizes and hashes for anything else or for much of it. */
 export function previewChange(given: string, before: Buffer | undefined, after: Buffer): Effect {
-  const path = showPath(given);
+  const path = makeVisibleLine(given);
   const summary =
     before === undefined
       ? `Create ${path} (${after.length} bytes)`
@@ -19,14 +20,6 @@ export function previewChange(given: string, before: Buffer | undefined, after: 
     ? diffLines(former.toString(), after.toString(), path)
     : `before: ${describeBytes(before)}\nafter: ${describeBytes(after)}\n`;
   return { summary, detail, undoable: true };
-}
-
-/** A name for a list that a person reads line by line: no character in it can break or turn the line. */
-export function showPath(path: string): string {
-  return path.replaceAll(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  );
 }
 
 export function describeBytes(bytes: Buffer | undefined): string {

@@ -1,3 +1,4 @@
+import { makeVisibleLine } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
 import { describeLimits } from '../../executors/describe-limits.ts';
 import { joinWords } from '../../governance/shell-words.ts';
@@ -6,7 +7,6 @@ import type { AnyTool, PathClaim, ToolContext } from '../../model/tool.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
 import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
 import { judgeFirst } from '../files/judge-first.ts';
-import { showPath } from '../files/preview-change.ts';
 import { outputSchema } from '../shell/present-output.ts';
 import type { PresentedOutput } from '../shell/present-output.ts';
 import { checkClone, cloneRepository, cloneTarget } from './clone-repository.ts';
@@ -88,8 +88,8 @@ export function defineGitTool(operation: GitOperation): AnyTool {
         `at most: ${describeLimits(context.grants.limits, timeoutMs)}`,
       ];
       return {
-        summary: showPath(`git ${command} ${joinWords(given(args).args)}`.trimEnd()),
-        detail: lines.map((line) => `${showPath(line)}\n`).join(''),
+        summary: makeVisibleLine(`git ${command} ${joinWords(given(args).args)}`.trimEnd()),
+        detail: lines.map((line) => `${makeVisibleLine(line)}\n`).join(''),
         undoable: false,
       };
     },

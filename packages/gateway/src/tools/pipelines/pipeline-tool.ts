@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
 import type { Json, JsonObject } from '@sallyport/contract';
-import { canonicalJson } from '@sallyport/contract';
+import { canonicalJson, makeVisible } from '@sallyport/contract';
 import type { AnyTool, Effect, ToolDefinition } from '../../model/tool.ts';
 import { detailOf } from '../../registry/define-foreign-tool.ts';
 import { hashDefinition } from '../../registry/hash-definition.ts';
-import { showHidden } from '../../registry/hidden-text.ts';
 import type { ToolOffer } from '../../registry/tool-offer.ts';
 import { definePipeline } from './define-pipeline.ts';
 import type { FindDefinition } from './define-pipeline.ts';
@@ -75,7 +74,7 @@ function previewSteps({ steps }: Pipeline, definition: ToolDefinition, args: Jso
   };
   const lines = steps.map((step, at) => `${at + 1}. ${step.id}: ${step.tool} ${showArguments(step, lookUp)}`);
   const rest = ['Each step is judged by itself when its turn comes, and asks by itself where it must.'];
-  const detail = [...lines, ...rest].map((line) => `${showHidden(line)}\n`).join('');
+  const detail = [...lines, ...rest].map((line) => `${makeVisible(line)}\n`).join('');
   return { summary: `Run the pipeline ${name} ${version}, ${steps.length} steps.`, detail, undoable: false };
 }
 

@@ -1,3 +1,4 @@
+import { makeVisibleLine } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
 import { describeLimits } from '../../executors/describe-limits.ts';
 import { viewFor } from '../../executors/mounts-for.ts';
@@ -12,7 +13,6 @@ import type { AnyTool, ToolContext } from '../../model/tool.ts';
 import { isWithin, parsePath } from '../../sandbox/parse-path.ts';
 import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
 import { judgeFirst } from '../files/judge-first.ts';
-import { showPath } from '../files/preview-change.ts';
 import { withDeadline } from './with-deadline.ts';
 import { inlineBytes, outputSchema, presentOutput } from './present-output.ts';
 import type { PresentedOutput } from './present-output.ts';
@@ -134,8 +134,8 @@ export const shellRun: AnyTool = {
       'What it will read and change in there is not known beforehand.',
     ];
     return {
-      summary: showPath(`Run ${text}`),
-      detail: lines.map((line) => `${showPath(line)}\n`).join(''),
+      summary: makeVisibleLine(`Run ${text}`),
+      detail: lines.map((line) => `${makeVisibleLine(line)}\n`).join(''),
       undoable: false,
     };
   },

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sallyport/contract';
 import type { AcceptedDefinitions } from '../../registry/accepted-definitions.ts';
-import { showHidden } from '../../registry/hidden-text.ts';
+import { makeVisible } from '@sallyport/contract';
 import type { InstalledTool } from '../../registry/installed-tool.ts';
 import { diffLines } from '../files/diff-lines.ts';
 
@@ -39,7 +39,7 @@ export function describeDifference(
 
 /** One line for each value, in the order of the names, so that only what differs shows. */
 function print(detail: JsonObject): string {
-  return `${showHidden(JSON.stringify(sortKeys(detail), undefined, 2))}\n`;
+  return `${makeVisible(JSON.stringify(sortKeys(detail), undefined, 2))}\n`;
 }
 
 function sortKeys(value: unknown): unknown {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { JsonObject } from '@sallyport/contract';
 import type { AcceptedDefinitions } from '../../registry/accepted-definitions.ts';
-import { showHidden } from '../../registry/hidden-text.ts';
+import { makeVisible } from '@sallyport/contract';
 import type { InstalledTool } from '../../registry/installed-tool.ts';
 import type { InstalledTools } from '../../registry/installed-tools.ts';
 import { offerTools } from '../../upstreams/offer-tools.ts';
@@ -16,12 +16,12 @@ export function describeUpstream(upstream: Upstream, installed: Pick<InstalledTo
     name: config.name,
     kind: config.endpoint.kind,
     state,
-    ...(trouble === '' ? {} : { trouble: showHidden(trouble) }),
+    ...(trouble === '' ? {} : { trouble: makeVisible(trouble) }),
     ...(server === undefined
       ? {}
       : {
-          server: showHidden(`${server.name} ${server.version}`).slice(0, 200),
-          protocol: showHidden(server.protocolVersion).slice(0, 40),
+          server: makeVisible(`${server.name} ${server.version}`).slice(0, 200),
+          protocol: makeVisible(server.protocolVersion).slice(0, 40),
         }),
     file: config.file,
     tools: tools.length,
@@ -57,8 +57,8 @@ export function explainUpstream(
 function describeLogin({ tokens, savedAtMs }: NonNullable<Upstream['login']>): JsonObject {
   const { issuer = '', scope } = tokens;
   return {
-    issuer: showHidden(issuer).slice(0, 200),
-    ...(scope === undefined ? {} : { scopes: showHidden(scope).slice(0, 500) }),
+    issuer: makeVisible(issuer).slice(0, 200),
+    ...(scope === undefined ? {} : { scopes: makeVisible(scope).slice(0, 500) }),
     renewed_at: new Date(savedAtMs).toISOString(),
   };
 }

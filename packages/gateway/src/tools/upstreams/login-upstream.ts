@@ -1,6 +1,6 @@
 import { ToolFailure } from '../../model/tool.ts';
 import type { Tool } from '../../model/tool.ts';
-import { showHidden } from '../../registry/hidden-text.ts';
+import { makeVisible } from '@sallyport/contract';
 import { defineAdministration } from '../administration.ts';
 import { explainUpstream } from './describe-upstream.ts';
 import { findUpstream } from './find-upstream.ts';
@@ -68,5 +68,5 @@ export function logoutTool({ upstreams }: UpstreamAdministration): Tool<Named> {
 }
 
 function describeWait(url: URL): string {
-  return `Open this page and agree there:\n\n  ${showHidden(url.href)}\n\nThe browser must run on this machine. The gate waits ${waitMinutes} minutes for its answer.\n`;
+  return `Open this page and agree there:\n\n  ${makeVisible(url.href)}\n\nThe browser must run on this machine. The gate waits ${waitMinutes} minutes for its answer.\n`;
 }

@@ -6,7 +6,7 @@ import {
   RegistrationRejectedError,
 } from '@modelcontextprotocol/client';
 import { ToolFailure } from '../../model/tool.ts';
-import { showHidden } from '../../registry/hidden-text.ts';
+import { makeVisible } from '@sallyport/contract';
 import { LoginHostRefused } from './login-fetch.ts';
 
 const longestText = 300;
@@ -19,7 +19,7 @@ export function describeLoginTrouble(upstream: string, error: unknown): ToolFail
   if (error instanceof ToolFailure) return error;
   const [text, remedy = ''] = explain(error);
   const said = `The login at the upstream server ${upstream} did not succeed: ${text}. ${remedy}`.trim();
-  return new ToolFailure('UPSTREAM_UNAVAILABLE', showHidden(said), { cause: error });
+  return new ToolFailure('UPSTREAM_UNAVAILABLE', makeVisible(said), { cause: error });
 }
 
 /** Only its code, and only if it is one. */

@@ -1,10 +1,10 @@
 import { ToolFailure } from '../../model/tool.ts';
-import { showHidden } from '../../registry/hidden-text.ts';
+import { makeVisible } from '@sallyport/contract';
 
 /** The server wants a person to log in. Nothing but that helps, so nothing else is tried meanwhile. */
 export class LoginNeeded extends ToolFailure {
   constructor(upstream: string, why: string) {
-    const reason = showHidden(why).slice(0, 300);
+    const reason = makeVisible(why).slice(0, 300);
     super(
       'UPSTREAM_UNAVAILABLE',
       `The upstream server ${upstream} ${reason}. An operator logs in with \`sallyport upstream login ${upstream}\`.`,

@@ -2,11 +2,10 @@ import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Json, JsonObject } from '@sallyport/contract';
-import { canonicalJson } from '@sallyport/contract';
+import { canonicalJson, makeVisible } from '@sallyport/contract';
 import type { RuleReference } from '../../model/refusal.ts';
 import type { Asking, Resources, ToolDefinition } from '../../model/tool.ts';
 import type { Verdict } from '../../model/verdict.ts';
-import { showHidden } from '../../registry/hidden-text.ts';
 import type { UpstreamConfig } from '../upstream-config.ts';
 import { RequestRefused, requestMethods, requestTools } from './request-kinds.ts';
 import type { ServerRequest } from './request-kinds.ts';
@@ -125,7 +124,7 @@ function explainParams({ kind, params }: ServerRequest): string | undefined {
 /** The person and the model are told who asks: to them, everything comes from the gate. */
 function nameAsker({ kind, params }: ServerRequest, upstream: string): JsonObject {
   if (kind === 'elicitation') {
-    const message = showHidden(textOf(params['message'])).slice(0, longestMessage);
+    const message = makeVisible(textOf(params['message'])).slice(0, longestMessage);
     return { ...params, message: `The server "${upstream}" behind Sallyport asks: ${message}` };
   }
   // The context of other servers is none of its business.
