@@ -131,7 +131,7 @@ test('names that no tool has, and broken programs, are explained', () => {
   const table = run('tool', 'list').stdout;
   assert.match(table, /^silent +high +executable +schema-unknown/m);
   assert.match(table, /^nowhere +high +executable +missing-binary +nowhere cannot run: \S/m);
-  assert.match(run('tool', 'accept', 'silent', '--yes').stdout, /a rule has to name it/);
+  assert.match(run('tool', 'accept', 'silent', '--yes').stdout, /each call asks, unless a rule names it/);
 });
 
 test('a tool whose file is gone is listed as missing; removing it forgets it', async (t) => {
@@ -160,7 +160,7 @@ test('what lies in the folder and is no tool is told with the reason', () => {
   standingOf('greet');
   assert.match(
     run('tool', 'status').stdout,
-    /In the tools folder, but no tools:\n {2}Not A Tool +its name is not that of a tool/,
+    /In the tools folder, but not tools:\n {2}Not A Tool +its name is not that of a tool/,
   );
 });
 

@@ -155,7 +155,7 @@ test('what is no tool is not installed, and the reason is told', () => {
     [['git+https://example.com/x.git'], /no file, folder or npm package/],
     [['https://example.com/x.tgz'], /no file, folder or npm package/],
     [[writeProgram(daemon.place, 'My Tool.sh', 'x', sources)], /--name/],
-    [[writeProgram(daemon.place, 'text.txt', 'no program', sources), '--name', 'text'], /is no tool/],
+    [[writeProgram(daemon.place, 'text.txt', 'no program', sources), '--name', 'text'], /is not a tool/],
   ];
   for (const [args, reason] of cases) {
     const refused = install(...args, '--yes');
@@ -163,4 +163,37 @@ test('what is no tool is not installed, and the reason is told', () => {
     assert.match(failureOf(refused), reason);
   }
   assert.ok(!inFolder('text'));
+});
+
+test('a program whose --schema fails is not installed, and what it wrote is shown', () => {
+  const file = writeProgram(
+    daemon.place,
+    'broken.py',
+    '#!/usr/bin/env python3\nimport no_such_module_at_all\n',
+    sources,
+  );
+  const refused = install(file, '--yes');
+  assert.equal(refused.status, 4);
+  assert.match(
+    failureOf(refused),
+    /broken is not installed: its --schema ended with exit code 1[^]*no_such_module_at_all/,
+  );
+  assert.match(run('install', file, '--yes').stderr, /Mend its --schema[^]*--without-schema/);
+  assert.ok(!inFolder('broken.py'));
+  const installed = install(file, '--yes', '--without-schema');
+  assert.equal(installed.status, 0);
+  assert.ok(inFolder('broken.py'));
+});
+
+test('a script agrees to a call beforehand with --yes; without a schema or with high risk every call asks', () => {
+  writeProgram(daemon.place, 'plain.sh', '#!/bin/sh\n[ "$1" = --schema ] && exit 1\ncat\n');
+  writeProgram(daemon.place, 'calm.sh', shellProgram('calm', `echo '{"ran":1}'`));
+  writeFileSync(join(daemon.place.home, 'tools', 'risks.yaml'), 'assign:\n  - { tool: calm, risk: medium }\n');
+  for (const name of ['plain', 'calm']) assert.equal(run('accept', name, '--yes').status, 0);
+  const call = (...args: string[]) => run('invoke', ...args, '--json');
+  assert.match(call('plain', 'a=1').stdout, /APPROVAL_REQUIRED/, 'nobody is there to ask');
+  const agreed = call('plain', 'a=1', '--yes');
+  assert.equal(agreed.status, 0);
+  assert.deepEqual((JSON.parse(agreed.stdout) as { output: unknown }).output, { a: 1 });
+  assert.equal(call('calm').status, 0, 'medium risk in the own tools folder runs without a question');
 });

@@ -216,12 +216,64 @@ test('a program that does not start, and one that is gone, are missing, and it i
   await workshop.start();
   assert.equal(workshop.statusOf('broken'), 'missing-binary');
   assert.equal(await refusalOf(workshop.call('broken')), 'TOOL_MISSING');
+  assert.match(workshop.tools.installed.find('broken').reason, /first line of .* names \/no\/such\/interpreter/);
   rmSync(join(workshop.bin, 'say'));
   await workshop.look();
   assert.equal(workshop.statusOf('say'), 'missing-binary');
   assert.match(workshop.registry.find('say')?.tool.explainUnusable?.()?.message ?? '', /its file is gone/);
   await workshop.administer('tools.remove', { name: 'say' });
   assert.equal(workshop.statusOf('say'), 'absent');
+});
+
+test('what went wrong with --schema is shown to operators with what the program wrote, and to no agent', async (t) => {
+  const workshop = await ToolWorkshop.open(t);
+  workshop.write('crash', '#!/bin/sh\necho "cannot find \\033[31mconfig" >&2\nexit 3\n');
+  workshop.write('garbled', '#!/bin/sh\necho "{bad json"\necho "half a complaint" >&2\n');
+  workshop.write('array', `#!/bin/sh\necho '${schemaOf('array', { input_schema: { type: 'array' } })}'\n`);
+  await workshop.start();
+  const shown = async (name: string) => {
+    const { tools } = await workshop.administer('tools.status', { name });
+    const [{ reason, stderr } = {}] = tools as { reason?: string; stderr?: string }[];
+    return { reason, stderr };
+  };
+  const crash = await shown('crash');
+  assert.match(crash.reason ?? '', /exit code 3/);
+  assert.match(crash.stderr ?? '', /^cannot find \\e\[31mconfig$/);
+  const garbled = await shown('garbled');
+  assert.match(garbled.reason ?? '', /no acceptable JSON/);
+  assert.equal(garbled.stderr, 'half a complaint');
+  const array = await shown('array');
+  assert.match(array.reason ?? '', /input_schema must be of type object/);
+  for (const name of ['crash', 'garbled', 'array']) {
+    const { definition, explainUnusable } = workshop.registry.find(name)?.tool ?? assert.fail(name);
+    const seen = JSON.stringify([definition, explainUnusable?.()]);
+    assert.doesNotMatch(seen, /config|complaint/, 'nobody has accepted its words');
+  }
+});
+
+test('an accepted tool that breaks stays the tool it was: changed, with the reason, and not taken in by a rule', async (t) => {
+  const workshop = await ToolWorkshop.open(t);
+  workshop.accepting = () => true;
+  workshop.write('say.sh', say('hello'));
+  await workshop.start();
+  assert.equal(workshop.statusOf('say'), 'ready');
+  workshop.write('say.sh', '#!/bin/sh\necho "ModuleNotFoundError: No module named requests" >&2\nexit 1\n');
+  await workshop.look();
+  assert.deepEqual(
+    workshop.tools.installed.all.map(({ id, status }) => `${id} ${status}`),
+    ['say@1.0.0 changed'],
+  );
+  const refusal = workshop.registry.find('say')?.tool.explainUnusable?.();
+  assert.equal(refusal?.code, 'TOOL_NOT_ACCEPTED');
+  assert.match(
+    refusal?.message ?? '',
+    /its file has changed since it was accepted, and its --schema ended with exit code 1/,
+  );
+  assert.match(refusal?.remedy ?? '', /tool status say/);
+  await assert.rejects(workshop.accept('say'), /cannot be accepted: .* Mend the file/);
+  workshop.write('say.sh', say('mended'));
+  await workshop.look();
+  assert.equal(await said(workshop), 'mended');
 });
 
 test('a schema that takes longer than five seconds is no schema', async (t) => {

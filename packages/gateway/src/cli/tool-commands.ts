@@ -48,6 +48,7 @@ function addCallingCommands(tool: Command, start: Start): void {
       'wait for a person to decide, where one has to; without a number, up to 10 minutes',
       parseCount,
     )
+    .option('--yes', 'agree to the call without being asked, for scripts (operators only)')
     .option('--confirm-token <token>', 'consent that was given beforehand, or for a plan')
     .option('--trace <trace-id>', 'make the call in this trace; a confirm token names its own')
     .action((name: string, pairs: string[], options: InvokeOptions) =>
@@ -91,6 +92,7 @@ function addInstallingCommands(tool: Command, start: Start): void {
     .description('show what a program says about itself, ask, and put it into the tools folder')
     .option('--name <name>', 'the name of its file in the tools folder')
     .option('--bin <name>', 'which program of an npm package')
+    .option('--without-schema', 'also install a program whose --schema fails; callers may then send any JSON object')
     .option('--yes', 'ask nothing')
     .action((what: string, options: ToolInstallOptions) =>
       start(async (context) => (await import('./tool-install.ts')).installTool(what, options, context)),

@@ -20,6 +20,8 @@ export interface ToolInstallOptions extends ConsentOptions {
   readonly name?: string;
   /** Which program of an npm package. */
   readonly bin?: string;
+  /** Takes a program that does not describe itself. */
+  readonly withoutSchema?: boolean;
 }
 
 /** Shows what a program says about itself, asks, and puts it into the tools folder, accepted as it is. */
@@ -29,6 +31,7 @@ export function installTool(what: string, options: ToolInstallOptions, context: 
     const { source } = opened;
     const content = await uploadProgram(source, context);
     const standing = await inspectProgram(content, step);
+    if (options.withoutSchema !== true) checkDescribed(standing);
     await showForConsent(standing, context);
     if (!context.json) for (const note of source.notes) context.terminal.note(note);
     await seekConsent('Install and accept it?', options, context);
@@ -82,8 +85,18 @@ export async function inspectProgram(content: UploadedProgram, step: Step): Prom
   );
   const [standing] = tools;
   if (standing === undefined) throw noTool(content.file_name, skipped);
-  if (standing.status === 'missing-binary') throw noTool(content.file_name, [standing.reason ?? '']);
+  if (standing.status === 'missing-binary')
+    throw noTool(content.file_name, [standing.reason ?? '', standing.stderr ?? '']);
   return standing;
+}
+
+/** A program that fails at the first question is broken more often than it is meant to be like that. */
+function checkDescribed({ name, status, reason = '', stderr = '' }: ToolStanding): void {
+  if (status !== 'schema-unknown') return;
+  const wrote = stderr === '' ? '' : `\nIt wrote:\n${stderr}`;
+  throw new CommandFailure('NO_TOOL', exitCodes.toolError, `${name} is not installed: ${reason}.${wrote}`, {
+    remedy: 'Mend its --schema and install it again. To install it as it is, add --without-schema.',
+  });
 }
 
 /** Installs what was inspected and accepts exactly that. */
@@ -104,5 +117,5 @@ export async function putIntoFolder(
 
 function noTool(file: string, reasons: readonly string[]): CommandFailure {
   const why = reasons.filter((reason) => reason !== '').join('; ') || 'the daemon does not say why';
-  return new CommandFailure('NO_TOOL', exitCodes.toolError, `${makeVisibleLine(file)} is no tool: ${why}.`);
+  return new CommandFailure('NO_TOOL', exitCodes.toolError, `${makeVisibleLine(file)} is not a tool: ${why}.`);
 }

@@ -20,6 +20,8 @@ export interface InvokeOptions {
   readonly wait?: number | true;
   readonly confirmToken?: string;
   readonly trace?: string;
+  /** Agrees to what the call would do without being shown it. */
+  readonly yes?: boolean;
 }
 
 /** Longer than any request waits; the gate ends the wait. */
@@ -31,7 +33,7 @@ export async function invokeTool(
   options: InvokeOptions,
   context: CommandContext,
 ): Promise<number> {
-  const { input, inputFile, taskId, correlationId, wait, trace, ...rest } = options;
+  const { input, inputFile, taskId, correlationId, wait, trace, yes = false, ...rest } = options;
   const request: ExecuteToolRequestJson = {
     ...rest,
     name,
@@ -45,7 +47,9 @@ export async function invokeTool(
   };
   const traceId = trace ?? traceOf(options.confirmToken);
   const inTrace = traceId === undefined ? {} : { traceparent: traceparentOf(traceId) };
-  return showAnswer(await runCall(request, context, inTrace), context);
+  if (yes) context.openOperatorClient();
+  const consent = yes ? ({ consent: 'agreed' } as const) : {};
+  return showAnswer(await runCall(request, context, { ...inTrace, ...consent }), context);
 }
 
 /** A confirm token is good in one trace, which it names. */

@@ -1,17 +1,46 @@
 import type { CommandContext } from './command-context.ts';
 import { quoteForShell } from './command-name.ts';
 import { describeArguments, inventArguments } from './describe-schema.ts';
+import { runSteps } from './run-steps.ts';
 import { renderFields, renderWrappedTable } from './table.ts';
 import { wrapWords } from './text-width.ts';
 import { parseSchema, toolToJson } from './tool-json.ts';
+import { readStanding } from './tool-standing.ts';
 import { makeVisibleLine, visibleJson } from './visible-text.ts';
 import type { ToolDescriptorJson } from './wire-json.ts';
 
 export async function showTool(name: string, context: CommandContext): Promise<number> {
-  const { tool = {} } = await context.openClient().getTool(name);
-  if (context.json) context.terminal.print(visibleJson(toolToJson(tool)));
-  else context.terminal.print(...renderTool(tool, context));
-  return 0;
+  const client = context.openClient();
+  const { tool = {} } = await client.getTool(name);
+  if (context.json) {
+    context.terminal.print(visibleJson(toolToJson(tool)));
+    return 0;
+  }
+  context.terminal.print(...renderTool(tool, context));
+  const isInTrouble = tool.origin === 'executable' && tool.status !== 'ready';
+  if (!isInTrouble || client.role !== 'operator') return 0;
+  return runSteps(context, async (step) => {
+    const { reason = '', stderr = '' } = await readStanding(
+      { name: tool.name ?? '', version: tool.version ?? '' },
+      step,
+    );
+    const fields: [string, string][] = [
+      ['why', reason],
+      ['stderr', stderr],
+    ];
+    context.terminal.print(
+      '',
+      ...renderFields(
+        fields.map(([label, value]) => [label, spellLines(value)]),
+        context.terminal.columns,
+      ),
+    );
+    return 0;
+  });
+}
+
+function spellLines(text: string): string {
+  return text.split('\n').map(makeVisibleLine).join('\n');
 }
 
 function renderTool(tool: ToolDescriptorJson, { terminal, commandName }: CommandContext): string[] {

@@ -19,6 +19,8 @@ export interface ToolStanding {
   readonly status: string;
   /** Absent: it is ready. */
   readonly reason?: string;
+  /** What it wrote to standard error when it was asked for its schema. Absent: nothing. */
+  readonly stderr?: string;
   readonly accepted: boolean;
   readonly is_default: boolean;
   readonly risk?: string;
@@ -66,7 +68,7 @@ export async function readStanding(reference: ToolReference, step: Step): Promis
   const { name, version } = reference;
   const spelled = version === undefined ? name : `${name}@${version}`;
   throw new CommandFailure('NOT_FOUND', exitCodes.toolError, `There is no installed tool ${spelled}.`, {
-    remedy: '`tool status` shows those that there are, and what lies in the tools folder and is none.',
+    remedy: '`tool status` shows the installed tools, and the files in the tools folder that are not tools.',
   });
 }
 
@@ -80,6 +82,7 @@ export function renderDeclaration(standing: ToolStanding, { columns, paint }: Te
   const asked = asFields(definition['asks_for']);
   const fields: [string, string][] = [
     ['status', reason === '' ? status : `${status}: ${reason}`],
+    ['stderr', standing.stderr ?? ''],
     ['file', file === '' ? '' : `${file}, sha256 ${sha256.slice(0, 16)}…`],
     ['command', asTexts(definition['command']).join(' ')],
     ['steps', spellSteps(definition['steps'])],

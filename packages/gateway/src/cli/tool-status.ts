@@ -56,11 +56,11 @@ async function showAll(step: Step, { known, metrics, stretch }: Counted, context
   const { tools: installed, skipped } = await step<ToolStandings>('tools.status', {});
   const isInstalled = new Set(installed.map(({ name }) => name));
   const rows: Row[] = [
-    ...installed.map(({ name, version, status, reason, is_default: isDefault }) => ({
+    ...installed.map(({ name, version, status, reason, stderr = '', is_default: isDefault }) => ({
       name,
       version,
       status,
-      ...(reason === undefined ? {} : { reason }),
+      ...(reason === undefined ? {} : { reason: [reason, lastLine(stderr)].filter((text) => text !== '').join(': ') }),
       // Calls are counted by name; the version that a name means stands for it.
       ...pick(isDefault ? metrics.get(name) : undefined),
     })),
@@ -75,7 +75,7 @@ async function showAll(step: Step, { known, metrics, stretch }: Counted, context
   }
   terminal.print(...renderRows(rows, terminal), ...renderStretch(stretch, terminal));
   if (skipped.length === 0) return;
-  terminal.print('', terminal.paint('yellow', 'In the tools folder, but no tools:'));
+  terminal.print('', terminal.paint('yellow', 'In the tools folder, but not tools:'));
   terminal.print(
     ...renderFields(
       skipped.map(({ file, reason }) => [makeVisibleLine(file), makeVisibleLine(reason)]),
@@ -107,6 +107,11 @@ async function showOne(
   else terminal.print(terminal.paint('bold', makeVisibleLine(canonical)));
   terminal.print('', terminal.paint('dim', 'Calls'), ...renderMetrics(counted, terminal));
   terminal.print(...renderStretch(stretch, terminal));
+}
+
+/** Where interpreters and shells say what went wrong. */
+function lastLine(text: string): string {
+  return text.trimEnd().split('\n').at(-1) ?? '';
 }
 
 function pick(metrics: ToolMetrics | undefined): { metrics?: ToolMetrics } {

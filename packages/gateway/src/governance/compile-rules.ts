@@ -2,7 +2,6 @@ import { modes } from '../model/session.ts';
 import type { Mode, Principal } from '../model/session.ts';
 import type { RuleReference } from '../model/refusal.ts';
 import type { Grants } from '../model/verdict.ts';
-import { unknownSchemaCategory } from '../registry/define-foreign-tool.ts';
 import { lowerAscii } from './canonical-path.ts';
 import { kinds } from './claims.ts';
 import type { Claims, ClaimedPath, Kind } from './claims.ts';
@@ -59,16 +58,14 @@ export function fitsCircumstances({ circumstances, rule }: CompiledRule, asked: 
 }
 
 /**
- * A name without `*` is also the alias of a built-in tool; others choose their aliases themselves. A tool whose
- * arguments nobody knows must be named to be let through: a pattern did not mean it.
+ * A name without `*` is also the alias of a built-in tool; others choose their aliases themselves.
  */
 function compileTools(rule: Rule): CompiledRule['coversTool'] {
   const coversName = compileNames(rule.tools);
   const plain = new Set(rule.tools.filter((name) => !name.includes('*')));
   const from = new Set<Origin>(rule.origins ?? origins);
-  return ({ name, aliases, origin, category }) => {
+  return ({ name, aliases, origin }) => {
     if (!from.has(origin ?? 'builtin')) return false;
-    if (category === unknownSchemaCategory && rule.effect !== 'deny') return plain.has(name);
     return coversName(name) || (origin === undefined && aliases.some((alias) => plain.has(alias)));
   };
 }

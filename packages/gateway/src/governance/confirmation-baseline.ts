@@ -1,4 +1,7 @@
 import type { ToolDefinition } from '../model/tool.ts';
+import type { Rule } from './rule.ts';
+
+type Waiver = Pick<Rule, 'approvalWaived' | 'highRiskAsks'>;
 
 /** Which property of the tool asks for a person's consent, as a sentence. Undefined: none does. */
 export function explainConfirmation(tool: ToolDefinition): string | undefined {
@@ -9,7 +12,8 @@ export function explainConfirmation(tool: ToolDefinition): string | undefined {
   return undefined;
 }
 
-/** Rules can lift the confirmation that a tool asks for, except where a mistake cannot be made good. */
-export function isWaivable(tool: ToolDefinition): boolean {
-  return tool.risk !== 'critical';
+/** Whether a rule lifts the confirmation that a tool asks for. None does where a mistake cannot be made good. */
+export function waivesConfirmation({ approvalWaived, highRiskAsks }: Waiver, tool: ToolDefinition): boolean {
+  if (!approvalWaived || tool.risk === 'critical') return false;
+  return highRiskAsks !== true || tool.risk !== 'high';
 }

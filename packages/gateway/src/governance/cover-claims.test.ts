@@ -128,16 +128,29 @@ test('a rule names a built-in tool by its alias; other tools choose their aliase
   assert.equal(effectOf({ aliases: ['read_file'], origin: 'upstream' }), 'deny');
 });
 
-test('a tool whose arguments nobody knows is let through by its name only, and kept out by any pattern', () => {
+test('a tool that does not say its arguments asks under a pattern, and runs at once only where a rule names it', () => {
   const unknown = fakeTool('odd', { origin: 'executable', category: 'schema_unknown', scopes: [] });
   const effectOf = (rules: string): string => rulesOf(rules).judge(ask(unknown, [])).effect;
-  assert.equal(effectOf('  - { id: a, effect: allow, tools: ["*"] }\n'), 'deny');
-  assert.equal(effectOf('  - { id: a, effect: require_approval, tools: ["od*"] }\n'), 'deny');
+  assert.equal(effectOf('  - { id: a, effect: allow, tools: ["*"] }\n'), 'require_approval');
+  assert.equal(effectOf('  - { id: a, effect: allow, tools: ["od*"], approval: waived }\n'), 'require_approval');
+  assert.equal(effectOf('  - { id: a, effect: require_approval, tools: ["od*"] }\n'), 'require_approval');
+  assert.equal(effectOf('  - { id: a, effect: allow, tools: [other] }\n'), 'deny');
   assert.equal(effectOf('  - { id: a, effect: allow, tools: [odd] }\n'), 'allow');
   assert.equal(
     effectOf('  - { id: a, effect: allow, tools: [odd] }\n  - { id: b, effect: deny, tools: ["*"] }\n'),
     'deny',
   );
+});
+
+test('a waiver below high risk lets low and medium tools run at once and asks about the others', () => {
+  const effectOf = (risk: Question['tool']['risk'], approval: string): string =>
+    rulesOf(`  - { id: a, effect: allow, tools: [t], approval: ${approval} }\n`).judge(
+      ask(fakeTool('t', { risk, mutates: true, scopes: [] }), []),
+    ).effect;
+  const decide = (approval: string) =>
+    (['low', 'medium', 'high', 'critical'] as const).map((risk) => effectOf(risk, approval));
+  assert.deepEqual(decide('waived_below_high'), ['allow', 'allow', 'require_approval', 'require_approval']);
+  assert.deepEqual(decide('waived'), ['allow', 'allow', 'allow', 'require_approval']);
 });
 
 test('a rule about some paths or hosts closes a tool that names none, unless a sandbox shows it only what is granted', () => {

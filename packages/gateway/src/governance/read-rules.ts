@@ -99,7 +99,7 @@ function readRule(node: YamlNode, reader: YamlReader): Rule | undefined {
   const effect = fields.effect && reader.readOneOf(fields.effect, 'effect', effects);
   const tools = fields.tools && reader.readItems(fields.tools, 'tools', (item) => readToolPattern(item, reader));
   const optional = readOptional(fields, reader);
-  const approvalWaived = readApproval(fields.approval, effect, reader);
+  const waiver = readApproval(fields.approval, effect, reader);
   const approvers = fields.approvers && readApprovers(fields.approvers, fields, reader);
   const acceptsNew = readAcceptNew(fields.accept_new, effect, reader);
   const shadow = fields.shadow !== undefined && reader.readBoolean(fields.shadow, 'shadow') === true;
@@ -115,7 +115,8 @@ function readRule(node: YamlNode, reader: YamlReader): Rule | undefined {
     effect,
     tools,
     ...optional,
-    approvalWaived,
+    approvalWaived: waiver !== undefined,
+    ...(waiver === 'waived_below_high' ? { highRiskAsks: true } : {}),
     ...(approvers === undefined ? {} : { approvers }),
     acceptsNew,
     shadow,
@@ -201,10 +202,18 @@ function readAcceptNew(node: YamlNode | undefined, effect: Rule['effect'] | unde
   return accepts;
 }
 
-function readApproval(node: YamlNode | undefined, effect: Rule['effect'] | undefined, reader: YamlReader): boolean {
-  if (node === undefined || reader.readOneOf(node, 'approval', ['waived']) === undefined) return false;
-  if (effect !== undefined && effect !== 'allow') reader.note(node, 'approval: waived goes with effect: allow only');
-  return true;
+export const waivers = ['waived', 'waived_below_high'] as const;
+
+function readApproval(
+  node: YamlNode | undefined,
+  effect: Rule['effect'] | undefined,
+  reader: YamlReader,
+): (typeof waivers)[number] | undefined {
+  const waiver = node && reader.readOneOf(node, 'approval', waivers);
+  if (node !== undefined && waiver !== undefined && effect !== undefined && effect !== 'allow') {
+    reader.note(node, `approval: ${waiver} goes with effect: allow only`);
+  }
+  return waiver;
 }
 
 /** Agents by their names, one by one. They have something to decide only where the rule can lead to a question. */

@@ -6,9 +6,10 @@ import { printable } from './canonical-path.ts';
 import { createPathClaimer, readClaims } from './claims.ts';
 import type { Claim, Claims, OddClaim } from './claims.ts';
 import type { CompiledRule } from './compile-rules.ts';
-import { explainConfirmation, isWaivable } from './confirmation-baseline.ts';
+import { explainConfirmation, waivesConfirmation } from './confirmation-baseline.ts';
 import { completeCombination, findHit, listOpenings, mostCombinations, TooManyCombinations } from './cover-claims.ts';
 import type { Hit, Opening } from './cover-claims.ts';
+import { unknownSchemaCategory } from '../registry/define-foreign-tool.ts';
 import { describeCall, explainNoRule } from './explain-denial.ts';
 import type { RulesPlace } from './explain-denial.ts';
 import { intersectGrants, uniteGrants } from './grants.ts';
@@ -195,9 +196,13 @@ function decideOpened(by: readonly CompiledRule[], { tool }: Asked): Verdict {
   const asking = by.find(({ rule }) => rule.effect === 'require_approval');
   if (asking !== undefined) return askBy(asking);
   const [allowing] = by as [CompiledRule];
-  const confirmation = explainConfirmation(tool);
+  // A pattern did not mean a tool whose arguments are unknown: it opens such a tool, and a person sees each call.
+  const meant = tool.category === unknownSchemaCategory ? by.filter(({ rule }) => rule.tools.includes(tool.name)) : by;
+  const confirmation =
+    explainConfirmation(tool) ??
+    (meant.length === 0 ? `${tool.name} does not say which arguments it takes.` : undefined);
   if (confirmation === undefined) return answerBy(allowing, 'allow', `Rule ${allowing.rule.id} allows it.`);
-  const waiving = isWaivable(tool) ? by.find(({ rule }) => rule.approvalWaived) : undefined;
+  const waiving = meant.find(({ rule }) => waivesConfirmation(rule, tool));
   if (waiving !== undefined) return answerBy(waiving, 'allow', `Rule ${waiving.rule.id} allows it without asking.`);
   return { effect: 'require_approval', rule: allowing.reference, reason: `${confirmation} A person must agree.` };
 }

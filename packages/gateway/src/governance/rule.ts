@@ -50,6 +50,8 @@ export interface Rule {
   readonly apps?: readonly string[];
   /** Only with `allow`: lifts the confirmation that the tool's risk asks for. */
   readonly approvalWaived: boolean;
+  /** Tools of high risk ask all the same. Absent: they do not. */
+  readonly highRiskAsks?: true;
   /** Agents that may decide in a person's place, as far as their office goes. Not with `deny`. Absent: none. */
   readonly approvers?: readonly string[];
   /** What the programs of the calls it opens get. Not with `deny`. Absent: nothing. */

@@ -1,4 +1,4 @@
-import { parseStrictJson, StrictJsonError } from '@sallyport/contract';
+import { makeVisible, parseStrictJson, StrictJsonError } from '@sallyport/contract';
 import { ProgramNotStarted } from '../model/program.ts';
 import type { ProgramEnd, ProgramLimits, ProgramRunner } from '../model/program.ts';
 import type { Answer } from './description-cache.ts';
@@ -13,7 +13,8 @@ export type NoAnswer =
 const mebibyte = 1024 * 1024;
 const defaultPatienceMs = 5000;
 const maxAnswerBytes = 512 * 1024;
-const cannotStart = 'it does not start: its interpreter or a library is missing, or it is no program';
+const mostComplaintBytes = 16 * 1024;
+const cannotStart = 'it does not start: its interpreter or a library is missing, or it is not a program';
 const limits: ProgramLimits = {
   cpuMs: 5000,
   memoryBytes: 512 * mebibyte,
@@ -34,6 +35,8 @@ export async function askForDescription(
 ): Promise<Answer | NoAnswer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
+  const complaint: Uint8Array[] = [];
+  let complaintLength = 0;
   const timeout = AbortSignal.timeout(patienceMs);
   let end: ProgramEnd;
   try {
@@ -54,38 +57,53 @@ export async function askForDescription(
           length += chunk.length;
           if (length <= maxAnswerBytes) chunks.push(chunk.slice());
         },
-        onStderr: () => undefined,
+        onStderr: (chunk) => {
+          complaintLength += chunk.length;
+          if (complaintLength <= mostComplaintBytes) complaint.push(chunk.slice());
+        },
       },
     );
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unknown';
     if (!(error instanceof ProgramNotStarted)) return { kind: 'lost', reason };
     const isItsOwnFault = !error.isTransient && isAboutTheFile(error);
-    return { kind: isItsOwnFault ? 'broken' : 'not-started', reason };
+    return isItsOwnFault
+      ? { kind: 'broken', reason: withoutStop(reason), stderr: '' }
+      : { kind: 'not-started', reason };
   }
   if (signal.aborted) return { kind: 'lost', reason: 'the daemon is stopping' };
   // Nothing was measured: it was still waiting for its turn.
   const hasRun = end.how.kind !== 'aborted' || end.usage.measuredBy !== undefined;
   if (!hasRun) return { kind: 'not-started', reason: 'too many programs are running' };
-  if (timeout.aborted) return { kind: 'slow', reason: `it did not answer --schema within ${patienceMs} ms` };
-  const failure = explainEnd(end.how);
+  // All of it or nothing: half a secret is one that nobody recognises any more.
+  const stderr =
+    complaintLength <= mostComplaintBytes
+      ? makeVisible(new TextDecoder().decode(Buffer.concat(complaint)).trim())
+      : `[${complaintLength} bytes, too many to show]`;
+  if (timeout.aborted) return { kind: 'slow', reason: `it did not answer --schema within ${patienceMs} ms`, stderr };
+  const failure = explainEnd(end.how, stderr);
   if (failure !== undefined) return failure;
   if (length > maxAnswerBytes)
-    return { kind: 'unknown', reason: `its --schema is larger than ${maxAnswerBytes} bytes` };
-  return readAnswer(Buffer.concat(chunks));
+    return { kind: 'unknown', reason: `its --schema is larger than ${maxAnswerBytes} bytes`, stderr };
+  return readAnswer(Buffer.concat(chunks), stderr);
+}
+
+/** Reasons are parts of sentences. */
+function withoutStop(sentence: string): string {
+  return sentence.replace(/\.$/, '');
 }
 
 function isAboutTheFile({ code }: ProgramNotStarted): boolean {
   return code === 'TOOL_MISSING' || code === 'EXECUTION_ERROR';
 }
 
-function explainEnd(how: ProgramEnd['how']): Answer | undefined {
-  const unknown = (ending: string): Answer => ({ kind: 'unknown', reason: `its --schema ended ${ending}` });
+function explainEnd(how: ProgramEnd['how'], stderr: string): Answer | undefined {
+  const unknown = (ending: string): Answer => ({ kind: 'unknown', reason: `its --schema ended ${ending}`, stderr });
   switch (how.kind) {
     case 'exited':
       if (how.code === 0) return undefined;
       // What a shell says when there is no such file, or none that can be started.
-      if (how.code === 126 || how.code === 127) return { kind: 'broken', reason: cannotStart };
+      if (how.code === 126 || how.code === 127) return { kind: 'broken', reason: cannotStart, stderr };
       return unknown(`with exit code ${how.code}`);
     case 'killed':
       return unknown(`by ${how.signal}`);
@@ -96,13 +114,13 @@ function explainEnd(how: ProgramEnd['how']): Answer | undefined {
   }
 }
 
-function readAnswer(bytes: Buffer): Answer {
-  if (bytes.length === 0) return { kind: 'unknown', reason: 'its --schema printed nothing' };
+function readAnswer(bytes: Buffer, stderr: string): Answer {
+  if (bytes.length === 0) return { kind: 'unknown', reason: 'its --schema printed nothing', stderr };
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return { kind: 'described', printed: parseStrictJson(text) };
   } catch (error) {
     const why = error instanceof StrictJsonError ? error.message : 'not UTF-8';
-    return { kind: 'unknown', reason: `its --schema printed no acceptable JSON: ${why}` };
+    return { kind: 'unknown', reason: `its --schema printed no acceptable JSON: ${why}`, stderr };
   }
 }

@@ -15,7 +15,7 @@ export interface AssignedProperties {
 
 export type NamedDescription = ToolDescription & { readonly name: string; readonly version: string };
 
-/** Tools of this category take any arguments, because nobody knows which; a rule must name them to allow them. */
+/** Tools of this category take any arguments, because nobody knows which; they ask, unless a rule names them. */
 export const unknownSchemaCategory = 'schema_unknown';
 
 const defaultTimeoutMs = 5 * 60_000;

@@ -9,13 +9,20 @@ export type Answer =
   /** The JSON it printed, not looked into. */
   | { readonly kind: 'described'; readonly printed: Json }
   /** It ran and gave no description. */
-  | { readonly kind: 'unknown'; readonly reason: string }
+  | ({ readonly kind: 'unknown' } & Complaint)
   /** It was ended before it had given one. On a machine with less to do it might. */
-  | { readonly kind: 'slow'; readonly reason: string }
+  | ({ readonly kind: 'slow' } & Complaint)
   /** It does not run at all. */
-  | { readonly kind: 'broken'; readonly reason: string };
+  | ({ readonly kind: 'broken' } & Complaint);
 
-const format = 1;
+export interface Complaint {
+  /** In our words. */
+  readonly reason: string;
+  /** What it wrote to standard error. Empty: nothing. */
+  readonly stderr: string;
+}
+
+const format = 2;
 
 /**
  * Answers by the hash of the program, on disk: the same bytes are asked once. A cache can be lost at any time, and one
@@ -61,8 +68,9 @@ export class DescriptionCache {
 
 function readAnswer(value: Json | undefined): Answer | undefined {
   if (!isJsonObject(value)) return undefined;
-  const { kind, printed, reason } = value;
+  const { kind, printed, reason, stderr } = value;
   if (kind === 'described' && printed !== undefined) return { kind, printed };
-  if ((kind === 'unknown' || kind === 'broken') && typeof reason === 'string') return { kind, reason };
-  return undefined;
+  if ((kind !== 'unknown' && kind !== 'broken') || typeof reason !== 'string' || typeof stderr !== 'string')
+    return undefined;
+  return { kind, reason, stderr };
 }

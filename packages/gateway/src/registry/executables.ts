@@ -27,6 +27,8 @@ export interface Executable {
 export interface Trouble {
   readonly status: 'schema-unknown' | 'missing-binary';
   readonly reason: string;
+  /** What it wrote to standard error, for operators alone: nobody has accepted its words. Empty: nothing. */
+  readonly stderr: string;
   /** It may be gone at the next look, so nothing should be made of it. */
   readonly isPassing: boolean;
 }
@@ -121,15 +123,18 @@ export class Executables {
 }
 
 function describe({ file, named }: ToolFile, stored: StoredProgram, answer: Answer | NoAnswer): Executable {
-  const inTrouble = (status: Trouble['status'], reason: string, isPassing = false): Executable => {
+  const inTrouble = (status: Trouble['status'], reason: string, more: Partial<Trouble> = {}): Executable => {
     const { name = named.name, version = unknownVersion, ...description } = describeNothing(named);
-    return { file, stored, description: { ...description, name, version }, trouble: { status, reason, isPassing } };
+    const trouble = { status, reason, stderr: '', isPassing: false, ...more };
+    return { file, stored, description: { ...description, name, version }, trouble };
   };
   if (answer.kind === 'not-started' || answer.kind === 'lost') {
-    return inTrouble('schema-unknown', `it could not be asked for its schema: ${answer.reason}`, true);
+    return inTrouble('schema-unknown', `it could not be asked for its schema: ${answer.reason}`, { isPassing: true });
   }
-  if (answer.kind === 'unknown' || answer.kind === 'slow') return inTrouble('schema-unknown', answer.reason);
-  if (answer.kind === 'broken') return inTrouble('missing-binary', answer.reason);
+  if (answer.kind !== 'described') {
+    const { kind, reason, stderr } = answer;
+    return inTrouble(kind === 'broken' ? 'missing-binary' : 'schema-unknown', reason, { stderr });
+  }
   try {
     const {
       name = named.name,

@@ -42,9 +42,31 @@ export function judgeOffer(offer: ToolOffer, pin: ToolPin | undefined): Installe
   return { ...about, status: 'changed', reason: 'it has changed since it was accepted' };
 }
 
+/** An accepted tool whose file no longer says what it is. It cannot be called or accepted like that. */
+export function describeBroken(offer: ToolOffer, pin: ToolPin, description: string): InstalledTool {
+  const id = idOf(pin);
+  const definition = defineUnknown(pin, offer.origin, description);
+  const about = { id, key: `${id} broken ${offer.fileSha256}`, definition, offer, pin, isAccepted: false };
+  const trouble = offer.trouble?.reason ?? '';
+  if (pin.fileSha256 === offer.fileSha256) return { ...about, status: 'missing-binary', reason: trouble };
+  const reason = `its file has changed since it was accepted, and ${trouble}`;
+  return { ...about, status: 'changed', reason };
+}
+
 /** An accepted tool whose file is gone, or whose server does not offer it. */
 export function describeMissing(pin: ToolPin, origin: ToolOffer['origin'], description: string): InstalledTool {
-  const definition: ToolDefinition = {
+  const id = idOf(pin);
+  const reason =
+    origin === 'upstream'
+      ? 'its server does not offer it now, or has not been reached yet'
+      : 'it was accepted, but its file is gone';
+  const definition = defineUnknown(pin, origin, description);
+  return { id, key: `${id} gone`, definition, status: 'missing-binary', reason, pin, isAccepted: true };
+}
+
+/** What can be said of an accepted tool that does not speak for itself now. */
+function defineUnknown(pin: ToolPin, origin: ToolOffer['origin'], description: string): ToolDefinition {
+  return {
     name: pin.name,
     version: pin.version,
     description,
@@ -65,22 +87,19 @@ export function describeMissing(pin: ToolPin, origin: ToolOffer['origin'], descr
     audience: 'everyone',
     origin,
   };
-  const id = idOf(pin);
-  const reason =
-    origin === 'upstream'
-      ? 'its server does not offer it now, or has not been reached yet'
-      : 'it was accepted, but its file is gone';
-  return { id, key: `${id} gone`, definition, status: 'missing-binary', reason, pin, isAccepted: true };
 }
 
 /** Undefined: it can be called. */
-export function explainUnusable({ id, definition, status, reason, isAccepted }: InstalledTool): Refusal | undefined {
+export function explainUnusable(tool: InstalledTool): Refusal | undefined {
+  const { id, definition, status, reason, offer, isAccepted } = tool;
   if (status === 'missing-binary') {
     return refuse('TOOL_MISSING', 'registry', `${definition.name} cannot run: ${reason}.`, {
       remedy:
         definition.origin === 'upstream'
           ? 'Try again in a while. `sallyport upstream list` shows how the servers are.'
-          : 'An operator can put the file back into the tools folder, or run `sallyport tool remove`.',
+          : offer === undefined
+            ? 'An operator can put the file back into the tools folder, or run `sallyport tool remove`.'
+            : `An operator can see why with \`sallyport tool status ${definition.name}\`, and mend the file.`,
     });
   }
   if (isAccepted) return undefined;
@@ -89,8 +108,15 @@ export function explainUnusable({ id, definition, status, reason, isAccepted }: 
     remedy:
       definition.origin === 'upstream'
         ? `An operator can look at it and accept it with \`sallyport upstream accept ${definition.name}\`.`
-        : `An operator can look at it and accept it with \`sallyport tool accept ${id}\`.`,
+        : isBroken(tool)
+          ? `An operator can see why with \`sallyport tool status ${definition.name}\`, and mend the file.`
+          : `An operator can look at it and accept it with \`sallyport tool accept ${id}\`.`,
   });
+}
+
+/** It was accepted with a description and has lost it: something went wrong with the file. */
+export function isBroken({ offer, pin, isAccepted }: InstalledTool): boolean {
+  return offer?.trouble !== undefined && pin !== undefined && !isAccepted;
 }
 
 /** The tool that callers meet: as it was offered, with its standing at the time they ask. */

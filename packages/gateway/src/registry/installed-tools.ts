@@ -4,7 +4,7 @@ import type { AnyTool } from '../model/tool.ts';
 import type { ToolPin, ToolPins } from '../storage/stores.ts';
 import type { AcceptedDefinitions } from './accepted-definitions.ts';
 import type { SkippedFile } from './find-tool-files.ts';
-import { StandingTool } from './installed-tool.ts';
+import { isBroken, StandingTool } from './installed-tool.ts';
 import type { InstalledTool } from './installed-tool.ts';
 import { judgeOffers } from './judge-offers.ts';
 import type { Registry } from './registry.ts';
@@ -113,6 +113,10 @@ export class InstalledTools {
     if (offer.trouble?.isPassing === true) {
       throw new ToolFailure('EXECUTION_ERROR', `${definition.name} cannot be accepted yet: ${offer.trouble.reason}.`);
     }
+    if (isBroken(tool)) {
+      const remedy = 'Mend the file, or remove the tool and install it again.';
+      throw new ToolFailure('EXECUTION_ERROR', `${definition.name} cannot be accepted: ${tool.reason}. ${remedy}`);
+    }
     await this.#pin(tool, offer, by);
     this.#publish();
   }
@@ -139,7 +143,7 @@ export class InstalledTools {
     this.#publish();
     const welcome = this.#installed.flatMap((tool) => {
       const { isAccepted, offer } = tool;
-      if (isAccepted || offer === undefined || offer.trouble?.isPassing === true) return [];
+      if (isAccepted || offer === undefined || offer.trouble?.isPassing === true || isBroken(tool)) return [];
       return acceptsNew(tool.definition.name, offer.origin) ? [this.#pin(tool, offer, acceptingRule)] : [];
     });
     await Promise.all(welcome);

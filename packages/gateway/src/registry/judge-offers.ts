@@ -1,7 +1,7 @@
 import type { ToolPin } from '../storage/stores.ts';
 import type { AcceptedDefinitions } from './accepted-definitions.ts';
 import type { SkippedFile } from './find-tool-files.ts';
-import { describeMissing, judgeOffer } from './installed-tool.ts';
+import { describeBroken, describeMissing, judgeOffer } from './installed-tool.ts';
 import type { InstalledTool } from './installed-tool.ts';
 import { compareVersions } from './compare-versions.ts';
 import { joinVersion } from './tool-name.ts';
@@ -22,9 +22,15 @@ export function judgeOffers(
   const pinned = new Map(pins.map((pin) => [joinVersion(pin.name, pin.version), pin]));
   const chosen = new Map<string, InstalledTool>();
   const rejected: SkippedFile[] = [];
-  for (const offer of offers) {
+  const judge = (offer: ToolOffer): InstalledTool => {
     const { name, version } = offer.tool.definition;
-    const judged = judgeOffer(offer, pinned.get(joinVersion(name, version)));
+    const described = offer.trouble === undefined ? undefined : findDescribed(offer, pins, accepted);
+    return described === undefined
+      ? judgeOffer(offer, pinned.get(joinVersion(name, version)))
+      : describeBroken(offer, described.pin, described.description);
+  };
+  for (const offer of offers) {
+    const judged = judge(offer);
     const other = chosen.get(judged.id);
     // Nobody takes the place of an accepted tool by taking its name.
     const isBetter = other === undefined || (judged.isAccepted && !other.isAccepted);
@@ -41,6 +47,27 @@ export function judgeOffers(
     }
   }
   return { installed: [...chosen.values()].sort(byNameAndVersion), rejected };
+}
+
+/**
+ * What the file was when it last described itself, if somebody accepted it then. A file that stops describing itself is
+ * the same tool, broken; nobody would look for it under another name and version.
+ */
+function findDescribed(
+  { file, origin, fileSha256, definitionSha256 }: ToolOffer,
+  pins: readonly ToolPin[],
+  accepted: Pick<AcceptedDefinitions, 'read'>,
+): { readonly pin: ToolPin; readonly description: string } | undefined {
+  // Accepted as it is now, without a description.
+  const isAsNow = (pin: ToolPin): boolean => pin.fileSha256 === fileSha256 && pin.definitionSha256 === definitionSha256;
+  if (pins.some(isAsNow)) return undefined;
+  const found = pins
+    .map((pin) => ({ pin, known: accepted.read(pin) }))
+    .filter(({ known }) => known?.origin === origin && known.file === file)
+    .sort((a, b) => b.pin.acceptedAtMs - a.pin.acceptedAtMs)[0];
+  if (found === undefined) return undefined;
+  const description = found.known?.detail['description'];
+  return { pin: found.pin, description: typeof description === 'string' ? description : '' };
 }
 
 function byNameAndVersion({ definition: a }: InstalledTool, { definition: b }: InstalledTool): number {

@@ -172,7 +172,7 @@ export function describeNothing(file: { readonly name: string; readonly version?
   return {
     name: file.name,
     version: file.version ?? unknownVersion,
-    description: 'A program that does not describe itself. It takes and returns any JSON object.',
+    description: 'A program whose --schema gave no usable description. It takes and returns any JSON object.',
     tags: [],
     inputSchema: { type: 'object' },
     outputSchema: { type: 'object' },

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { ProgramNotStarted } from '../model/program.ts';
 import type { Program } from '../model/program.ts';
+import { explainNotExecuted } from '../sandbox/explain-not-executed.ts';
 import type { Launch } from '../sandbox/launch.ts';
 
 const setpriv = '/usr/bin/setpriv';
@@ -9,8 +10,9 @@ const setpriv = '/usr/bin/setpriv';
  * For `isolation: none`: an ordinary child, except that it waits to be released and is killed when the spawner is. A
  * shell does the waiting and becomes the program; what it adds to its own environment it takes out again.
  */
-export function planPlainly({ argv, environment, workingDirectory }: Program): Launch {
-  checkFile(argv[0]);
+export function planPlainly(program: Program): Launch {
+  checkFile(program);
+  const { argv, environment, workingDirectory } = program;
   if (statSync(workingDirectory, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new ProgramNotStarted('EXECUTION_ERROR', `The working directory ${workingDirectory} does not exist.`);
   }
@@ -23,12 +25,13 @@ export function planPlainly({ argv, environment, workingDirectory }: Program): L
     : { file: '/bin/sh', args, environment, descriptors };
 }
 
-function checkFile(file: string): void {
+function checkFile(program: Program): void {
+  const [file] = program.argv;
   try {
     accessSync(file, constants.X_OK);
     if (statSync(file).isFile()) return;
   } catch {
     // Told below.
   }
-  throw new ProgramNotStarted('TOOL_MISSING', `${file} is not there or cannot be executed.`);
+  throw new ProgramNotStarted('TOOL_MISSING', explainNotExecuted(program));
 }

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { ProgramNotStarted } from '../model/program.ts';
 import type { Program, ProgramEnd, ProgramLimits } from '../model/program.ts';
+import { explainNotExecuted } from '../sandbox/explain-not-executed.ts';
 import type { Launch } from '../sandbox/launch.ts';
 import type { OpeningParts } from './child-descriptors.ts';
 import { checkEnforcement, killAll, openConfinement, remove, watchLimits } from './confinement.ts';
@@ -205,7 +206,7 @@ export class RunningProgram {
     if (this.#cause !== undefined) return this.#cause;
     if (reached !== undefined) return { kind: 'limit', limit: reached };
     if (end.kind !== 'not-executed') return end;
-    throw new ProgramNotStarted('TOOL_MISSING', `${this.#program.argv[0]} is not there or cannot be executed.`);
+    throw new ProgramNotStarted('TOOL_MISSING', explainNotExecuted(this.#program));
   }
 
   #quoteEarly(): string {

@@ -109,7 +109,9 @@ function offerConfigured(tool: ConfiguredTool, file: string): ToolOffer {
     fileSha256: hash('sha256', canonicalJson(detail)),
     definitionSha256: hashDefinition(definition),
     detail,
-    ...(trouble === undefined ? {} : { trouble: { status: 'missing-binary', reason: trouble, isPassing: false } }),
+    ...(trouble === undefined
+      ? {}
+      : { trouble: { status: 'missing-binary', reason: trouble, stderr: '', isPassing: false } }),
   };
 }
 

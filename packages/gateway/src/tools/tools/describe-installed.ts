@@ -12,6 +12,7 @@ export function describeInstalled(tool: InstalledTool, { isDefault }: { readonly
     description: definition.description,
     status,
     ...(reason === '' ? {} : { reason }),
+    ...(offer?.trouble === undefined || offer.trouble.stderr === '' ? {} : { stderr: offer.trouble.stderr }),
     accepted: isAccepted,
     is_default: isDefault,
     risk: definition.risk,

@@ -44,6 +44,7 @@ const standing: JsonObject = {
     version: { type: 'string' },
     status: { enum: ['ready', 'new', 'changed', 'schema-unknown', 'missing-binary'] },
     reason: { type: 'string', description: 'Why it is not ready. Absent: it is.' },
+    stderr: { type: 'string', description: 'What it wrote to standard error when it was asked for its schema.' },
     accepted: { type: 'boolean', description: 'Whether exactly this was accepted.' },
     is_default: { type: 'boolean', description: 'Whether a call that names no version means this one.' },
   },
