@@ -186,3 +186,12 @@ test('without a usable sandbox, programs that need one are refused with what to 
     await without.close();
   }
 });
+
+test('unix sockets exist where they are granted, and nowhere else', async () => {
+  const script = `use Socket;
+    print socket(my $s, PF_UNIX, SOCK_STREAM, 0) ? "socket " : "none ";
+    print socketpair(my $a, my $b, PF_UNIX, SOCK_SEQPACKET, 0) ? "pair " : "none ";
+    print defined $s && bind($s, pack_sockaddr_un("/tmp/own")) && listen($s, 1) ? "bound" : "none";`;
+  assert.equal((await finish(client, perl(script))).stdout, 'none none none');
+  assert.equal((await finish(client, perl(script, { unixSockets: true }))).stdout, 'socket pair bound');
+});

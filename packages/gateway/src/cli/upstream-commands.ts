@@ -28,6 +28,7 @@ export function addUpstreamCommands(program: Command, start: Start): void {
     .option('--read <paths...>', 'absolute files and folders that it may read')
     .option('--write <paths...>', 'absolute files and folders that it may change')
     .option('--hosts <patterns...>', 'hosts that it may reach')
+    .option('--unix-sockets', 'let it use unix sockets, also those of other programs in the folders it sees')
     .option('--environment <pairs...>', 'its variables, as NAME=value')
     .option('--secrets <names...>', 'stored secrets that it gets as variables')
     .option('--yes', 'do not ask')

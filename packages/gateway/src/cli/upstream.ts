@@ -16,6 +16,7 @@ export interface UpstreamAddOptions extends LoginOptions {
   readonly read?: readonly string[];
   readonly write?: readonly string[];
   readonly hosts?: readonly string[];
+  readonly unixSockets?: boolean;
   readonly environment?: readonly string[];
   readonly secrets?: readonly string[];
   readonly mayAsk?: readonly string[];
@@ -60,13 +61,14 @@ export function addUpstream(
     write,
     hosts,
     secrets,
+    unixSockets,
     mayAsk,
     ...login
   }: UpstreamAddOptions & ConsentOptions,
   context: CommandContext,
 ): Promise<number> {
   const oauth = layOutLogin(login);
-  const given = { url, read, write, hosts, secrets, oauth, may_ask: mayAsk };
+  const given = { url, read, write, hosts, secrets, oauth, unix_sockets: unixSockets, may_ask: mayAsk };
   const input = {
     name,
     ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),

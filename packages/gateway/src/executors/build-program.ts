@@ -31,7 +31,7 @@ export async function buildProgram(
   given: { readonly args: readonly string[]; readonly stdin: Uint8Array },
   context: Pick<ToolContext, 'grants' | 'paths' | 'signal' | 'readSecrets' | 'workingDirectory'>,
 ): Promise<BuiltProgram> {
-  const { environment, hosts, limits, isolation } = context.grants;
+  const { environment, hosts, unixSockets, limits, isolation } = context.grants;
   const isConfined = isolation === 'sandbox';
   const { mounts: granted, setAside } = isConfined ? await viewFor(context) : seesNothing;
   const isVisible = granted.some(({ target }) => isWithin(target, context.workingDirectory));
@@ -48,6 +48,7 @@ export async function buildProgram(
     stdin: given.stdin,
     mounts: isConfined ? [...ownMounts, ...granted] : [],
     hosts,
+    unixSockets,
     limits: { ...defaultProgramLimits, ...limits },
     isolation,
   };

@@ -89,6 +89,7 @@ function previewRun({ name, version, timeoutMs }: ToolDefinition, args: JsonObje
     ...grants.write.map((path) => `may change: ${path}`),
     ...grants.hosts.map((host) => `may reach: ${host}`),
     ...grants.secrets.map((secret) => `gets the secret: ${secret.name}`),
+    ...(grants.unixSockets ? ['may use unix sockets: also those of other programs, in the folders it sees'] : []),
     ...(grants.isolation === 'none' ? ['WITHOUT a sandbox: it can do whatever the daemon can'] : []),
     `at most: ${describeLimits(grants.limits, timeoutMs)}`,
     'What it will do with that is not known beforehand.',

@@ -32,6 +32,7 @@ test('a call gets what all rules that allow it grant together', () => {
       environment: { SHARED: second }
       secrets: [{ name: token }]
       limits: { cpu_seconds: 10, processes: 4, open_files: 5, file_mb: 6 }
+      unix_sockets: true
       isolation: none
 `);
   assert.deepEqual(rules.judge(run('git status')).grants, {
@@ -51,6 +52,7 @@ test('a call gets what all rules that allow it grant together', () => {
       fileBytes: 6 * 1024 * 1024,
       outputBytes: 1024 * 1024,
     },
+    unixSockets: true,
     isolation: 'none',
   } satisfies Grants);
   assert.equal(rules.judge(run('ls')).grants?.isolation, 'sandbox');
@@ -144,6 +146,7 @@ const grantsArbitrary: fc.Arbitrary<Grants> = fc.record({
     { name: 't', tools: ['*'], hosts: [] },
   ]),
   limits: fc.record({ cpuMs: fc.integer({ min: 1, max: 5 }) }, { requiredKeys: [] }),
+  unixSockets: fc.boolean(),
   isolation: fc.constantFrom('sandbox', 'none'),
 });
 
@@ -162,6 +165,8 @@ test('together is what one of them gives, in common is what both give', () => {
         assert.equal(readable(both, path), readable(a, path) && readable(b, path));
         assert.equal(writable(both, path), writable(a, path) && writable(b, path));
       }
+      assert.equal(either.unixSockets, a.unixSockets || b.unixSockets);
+      assert.equal(both.unixSockets, a.unixSockets && b.unixSockets);
       assert.equal(either.isolation === 'none', a.isolation === 'none' || b.isolation === 'none');
       assert.equal(both.isolation === 'none', a.isolation === 'none' && b.isolation === 'none');
       for (const each of [either, both]) {

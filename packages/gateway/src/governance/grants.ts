@@ -32,6 +32,7 @@ export function uniteGrants(all: readonly Grants[]): Grants {
       environment: { ...b.environment, ...a.environment },
       secrets: [...a.secrets, ...b.secrets],
       limits: lowerLimits(a.limits, b.limits),
+      unixSockets: a.unixSockets || b.unixSockets,
       isolation: a.isolation === 'none' || b.isolation === 'none' ? 'none' : 'sandbox',
     }),
     first,
@@ -53,6 +54,7 @@ export function intersectGrants(a: Grants, b: Grants): Grants {
     ),
     secrets: inBoth(a.secrets, b.secrets, isSameSecret),
     limits: lowerLimits(a.limits, b.limits),
+    unixSockets: a.unixSockets && b.unixSockets,
     isolation: a.isolation === 'none' && b.isolation === 'none' ? 'none' : 'sandbox',
   };
 }

@@ -8,7 +8,16 @@ import type { YamlReader } from './yaml-reader.ts';
 import { scalarOf } from './yaml-node.ts';
 import type { YamlNode } from './yaml-node.ts';
 
-export const grantKeys = ['read', 'write', 'hosts', 'environment', 'secrets', 'limits', 'isolation'] as const;
+export const grantKeys = [
+  'read',
+  'write',
+  'hosts',
+  'environment',
+  'secrets',
+  'limits',
+  'unix_sockets',
+  'isolation',
+] as const;
 export const secretKeys = ['name', 'hosts'] as const;
 
 const mebibyte = 1024 * 1024;
@@ -38,6 +47,7 @@ export function readGrants(node: YamlNode, reader: YamlReader): RuleGrants | und
     environment: fields.environment === undefined ? {} : readEnvironment(fields.environment, reader),
     secrets: items('secrets', (item) => readSecret(item, reader)),
     limits: fields.limits === undefined ? {} : readProgramLimits(fields.limits, reader),
+    unixSockets: fields.unix_sockets !== undefined && reader.readBoolean(fields.unix_sockets, 'unix_sockets') === true,
     isolation:
       (fields.isolation && reader.readOneOf(fields.isolation, 'isolation', ['sandbox', 'none'])) ?? noGrants.isolation,
   };

@@ -12,6 +12,8 @@ export interface Program {
   readonly mounts: readonly Mount[];
   /** As in `Grants.hosts`. Empty: no network at all. */
   readonly hosts: readonly string[];
+  /** As in `Grants`. Absent: no unix socket but streams in pairs. */
+  readonly unixSockets?: boolean;
   readonly limits: ProgramLimits;
   /** `none`: an ordinary child process with a clean environment. Only where a rule says so. */
   readonly isolation: 'sandbox' | 'none';

@@ -58,6 +58,8 @@ export interface Grants {
   readonly secrets: readonly SecretGrant[];
   /** Where several rules speak, the smaller number counts. */
   readonly limits: Partial<ProgramLimits>;
+  /** Unix sockets of its own, and those in the folders it sees, whose owners are outside the sandbox. */
+  readonly unixSockets: boolean;
   /** `none` only where a rule says so in as many words. */
   readonly isolation: 'sandbox' | 'none';
 }
@@ -69,6 +71,7 @@ export const noGrants: Grants = {
   environment: {},
   secrets: [],
   limits: {},
+  unixSockets: false,
   isolation: 'sandbox',
 };
 

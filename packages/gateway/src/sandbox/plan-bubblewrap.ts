@@ -67,7 +67,7 @@ export function planBubblewrap(program: Program, machine: BubblewrapMachine): La
     ...steps.flatMap((step) => (step.kind === 'bind' ? show(step.source, step.target, step.access) : hide(step, give))),
     ...['--remount-ro', '/'],
     ...['--chdir', program.workingDirectory],
-    ...['--seccomp', give({ kind: 'bytes', bytes: packSeccompProgram(machine.architecture) })],
+    ...['--seccomp', give({ kind: 'bytes', bytes: packSeccompProgram(machine.architecture, program) })],
     ...['--json-status-fd', give({ kind: 'status' })],
     ...['--block-fd', give({ kind: 'release' })],
   ];

@@ -150,6 +150,25 @@ for (const architecture of architectures) {
     );
   });
 
+  test(`on ${architecture}, a rule can open unix sockets of the three kinds, and nothing else with them`, () => {
+    const program = packSeccompProgram(architecture, { unixSockets: true });
+    const decide = (call: SystemCall, ...args: number[]) =>
+      interpret(program, {
+        audit: audit[architecture],
+        number: numberOf(call, architecture) ?? -1,
+        args: args.map(BigInt),
+      });
+    for (const call of ['socket', 'socketpair'] as const) {
+      for (const type of [1, 2, 5]) assert.equal(decide(call, 1, type | 0o2000000, 0), allowed);
+      assert.equal(decide(call, 1, 3, 0), EPERM);
+      assert.equal(decide(call, 16, 3, 0), EAFNOSUPPORT);
+      assert.equal(decide(call, 17, 3, 0), EAFNOSUPPORT);
+    }
+    assert.equal(decide('socket', 2, 1, 6), allowed);
+    assert.equal(decide('socket', 2, 3, 1), EPERM);
+    assert.equal(decide('ptrace'), EPERM);
+  });
+
   test(`on ${architecture}, the upper half of an argument hides nothing`, () => {
     const high = 0xffff_ffff_0000_0000n;
     assert.equal(judge(architecture, 'ioctl', 0, high | 0x5412n), EPERM);

@@ -105,18 +105,25 @@ const deviceTypes = [0o020000, 0o060000];
 const family = { unix: 1, inet: 2, inet6: 10 } as const;
 /** Without the flags for blocking and closing. */
 const socketTypeMask = 0xf;
-const socketType = { stream: 1, datagram: 2 } as const;
+const socketType = { stream: 1, datagram: 2, packets: 5 } as const;
 /** None in particular, TCP and UDP. */
 const protocols = [0, 6, 17];
 
-const packed = new Map<Architecture, Uint8Array>();
+const packed = new Map<string, Uint8Array>();
+
+/** What a rule can loosen. */
+export interface LooseCalls {
+  /** Absent: no unix socket but streams in pairs. */
+  readonly unixSockets?: boolean;
+}
 
 /**
  * The program that the kernel runs before each system call of a confined process. It narrows a sandbox that confines
  * already, so it names what is forbidden; calls that did not exist when it was written do not exist inside.
  */
-export function packSeccompProgram(architecture: Architecture): Uint8Array {
-  const known = packed.get(architecture);
+export function packSeccompProgram(architecture: Architecture, { unixSockets = false }: LooseCalls = {}): Uint8Array {
+  const key = `${architecture} ${unixSockets}`;
+  const known = packed.get(key);
   if (known !== undefined) return known;
   const inCall = (call: SystemCall, block: Block): Block => {
     const number = numberOf(call, architecture);
@@ -145,11 +152,11 @@ export function packSeccompProgram(architecture: Architecture): Uint8Array {
     ...inCall('openat', forbidCreatingWithIdentity({ flags: 2, mode: 3 })),
     ...inCall('mknod', forbidNode(1)),
     ...inCall('mknodat', forbidNode(2)),
-    ...inCall('socket', allowSomeSockets()),
-    ...inCall('socketpair', allowStreamPairs()),
+    ...inCall('socket', [...(unixSockets ? allowUnixSockets() : []), ...allowSomeSockets()]),
+    ...inCall('socketpair', unixSockets ? [...allowUnixSockets(), failWith(EAFNOSUPPORT)] : allowStreamPairs()),
     allow,
   ]);
-  packed.set(architecture, program);
+  packed.set(key, program);
   return program;
 }
 
@@ -201,6 +208,17 @@ function allowSomeSockets(): Block {
     ...ifEqual(family.inet6, checkKind),
     failWith(EAFNOSUPPORT),
   ];
+}
+
+/** For programs whose rule says that they may reach the sockets in the folders they see. */
+function allowUnixSockets(): Block {
+  const checkType = [
+    loadArgument(1),
+    keepBits(socketTypeMask),
+    ...Object.values(socketType).flatMap((type) => ifEqual(type, [allow])),
+    failWith(EPERM),
+  ];
+  return [loadArgument(0), ...ifEqual(family.unix, checkType)];
 }
 
 /** A datagram socket of a pair can still send to any address. */

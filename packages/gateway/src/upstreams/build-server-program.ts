@@ -26,7 +26,7 @@ const programFolders = ['/usr/bin', '/usr/local/bin', '/bin'];
 
 /** A server as its file lets it run. Its own program is shown to it; everything else is named in the file. */
 export async function buildServerProgram(
-  { command, read, write, hosts, environment }: StdioEndpoint,
+  { command, read, write, hosts, environment, unixSockets }: StdioEndpoint,
   given: {
     readonly view: ServerView;
     readonly secrets: Readonly<Record<string, string>>;
@@ -48,6 +48,7 @@ export async function buildServerProgram(
     stdin: new Uint8Array(),
     mounts,
     hosts,
+    unixSockets,
     limits: serverLimits,
     isolation: 'sandbox',
   };

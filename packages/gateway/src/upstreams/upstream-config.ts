@@ -14,6 +14,8 @@ export interface StdioEndpoint {
   readonly environment: Readonly<Record<string, string>>;
   /** Names of stored secrets, which become variables of the same names. */
   readonly secrets: readonly string[];
+  /** As in Grants. */
+  readonly unixSockets: boolean;
 }
 
 /** A server that runs elsewhere. */

@@ -13,6 +13,7 @@ interface AddArguments {
   readonly hosts?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly secrets?: readonly string[];
+  readonly unix_sockets?: boolean;
   readonly url?: string;
   readonly bearer_secret?: string;
   readonly oauth?: JsonObject;
@@ -46,6 +47,10 @@ export function addUpstream({ upstreams, installed, files, reload }: UpstreamAdm
           hosts: texts('Hosts that the server may reach.'),
           environment: { type: 'object', additionalProperties: { type: 'string' }, description: 'Its variables.' },
           secrets: texts('Stored secrets that it gets as variables of the same names.'),
+          unix_sockets: {
+            type: 'boolean',
+            description: 'Whether it may use unix sockets, also those of other programs in the folders it sees.',
+          },
           url: { type: 'string', maxLength: 2000, description: 'Where a server that runs elsewhere is reached.' },
           bearer_secret: { type: 'string', maxLength: 100, description: 'Stored secret that is sent as bearer token.' },
           oauth: {

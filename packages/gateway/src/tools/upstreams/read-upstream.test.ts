@@ -24,9 +24,12 @@ test('a server to start and a server to reach are read', () => {
     write: [],
     hosts: ['api.github.com'],
     secrets: ['TOKEN'],
+    unixSockets: false,
     environment: {},
   });
   assert.deepEqual(config.assigned.get('a'), { risk: 'low' });
+  const browser = read('command: [node]\nunix_sockets: true').config?.endpoint;
+  assert.equal(browser?.kind === 'stdio' && browser.unixSockets, true);
   const web = read('name: web\nurl: https://mcp.example.com/mcp\nbearer_secret: TOKEN\nidle_seconds: 10').config;
   assert.deepEqual(web?.endpoint, { kind: 'http', url: 'https://mcp.example.com/mcp', bearerSecret: 'TOKEN' });
   assert.deepEqual([web?.name, web?.idleMs], ['web', 10_000]);

@@ -9,7 +9,7 @@ import { propertyKeys, readProperties } from '../tools/read-assignment.ts';
 import { readOAuth } from './read-oauth.ts';
 import { explainHost, isThisMachine, readHost, readVariable, variableName } from './read-values.ts';
 
-const stdioKeys = ['command', 'paths', 'hosts', 'environment', 'secrets'] as const;
+const stdioKeys = ['command', 'paths', 'hosts', 'environment', 'secrets', 'unix_sockets'] as const;
 const httpKeys = ['url', 'bearer_secret', 'oauth'] as const;
 const keys = ['name', ...stdioKeys, ...httpKeys, 'may_ask', 'idle_seconds', 'tools'] as const;
 type UpstreamFields = Fields<(typeof keys)[number]>;
@@ -109,6 +109,7 @@ function readStdio(fields: UpstreamFields, reader: YamlReader): StdioEndpoint | 
     write: list(paths?.write, 'write', (item) => readPath(item, reader)),
     hosts: list(fields.hosts, 'hosts', (item) => readHost(item, reader)),
     secrets: list(fields.secrets, 'secrets', (item) => readVariable(item, 'secret', reader)),
+    unixSockets: fields.unix_sockets !== undefined && reader.readBoolean(fields.unix_sockets, 'unix_sockets') === true,
     environment: Object.fromEntries(
       (environment ?? []).flatMap(({ name, key, value }) => {
         if (!variableName.test(name)) reader.note(key, 'the name of a variable has letters, digits and "_"');
