@@ -65,6 +65,11 @@ test('a server is added, looked at, accepted, called by an agent, and removed', 
   const accepted = run('upstream', 'accept', 'demo', '--yes');
   assert.equal(accepted.status, 0, accepted.stdout + accepted.stderr);
   assert.match(accepted.stdout, /Accepted.*demo\.echo/s);
+  assert.match(
+    accepted.stdout,
+    /^demo\.echo 0\.0\.0\n[^{}]*\n {2}arguments +text \(string, required\)/m,
+    'readable, not JSON',
+  );
   const answer = await daemon.call('demo.echo', { text: 'hi' }, { token });
   assert.deepEqual(JSON.parse(answer.success?.outputJson ?? JSON.stringify(answer)), {
     content: [{ type: 'text', text: 'hi' }],

@@ -94,7 +94,7 @@ export function renderDeclaration(standing: ToolStanding, { columns, paint }: Te
   ];
   return [
     `${paint('bold', makeVisibleLine(standing.name))} ${makeVisibleLine(standing.version)}`,
-    ...wrapWords(makeVisibleLine(standing.description ?? ''), columns),
+    ...(standing.description ?? '').split('\n').flatMap((line) => wrapWords(makeVisibleLine(line), columns)),
     '',
     ...renderFields(
       fields.map(([label, value]) => [label, value.split('\n').map(makeVisibleLine).join('\n')]),
@@ -110,7 +110,8 @@ function spellAcceptance({ accepted_by: by, accepted_at: at, accepted }: ToolSta
 
 function spellArguments(schema: Fields): string {
   const rows = describeArguments(schema).map(
-    ({ name, type, need }) => `${name} (${[type, need].filter((word) => word !== '').join(', ')})`,
+    ({ name, type, need, description }) =>
+      `${name} (${[type, need].filter((word) => word !== '').join(', ')})${description === '' ? '' : `: ${description.replaceAll('\n', ' ')}`}`,
   );
   return rows.length === 0 ? 'any object' : rows.join('\n');
 }

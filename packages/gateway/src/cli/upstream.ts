@@ -1,11 +1,12 @@
 import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from './command-context.ts';
-import { foldEffect } from './confirm-effect.ts';
 import { usageFailure } from './failure.ts';
 import { runSteps, seekConsent } from './run-steps.ts';
 import type { ConsentOptions } from './run-steps.ts';
 import { runOperatorTool } from './run-tool.ts';
 import { renderTable } from './table.ts';
+import { showForConsent } from './tool-accept.ts';
+import type { ToolStanding } from './tool-standing.ts';
 import { layOutLogin } from './upstream-login.ts';
 import type { LoginOptions } from './upstream-login.ts';
 import { makeVisibleLine, visibleJson } from './visible-text.ts';
@@ -32,17 +33,8 @@ interface ListedUpstream {
   readonly pending: number;
 }
 
-interface ShownTool {
-  readonly name: string;
-  readonly status: string;
-  readonly accepted: boolean;
-  readonly description?: string;
-  readonly risk?: string;
-  readonly difference?: string;
-}
-
 interface ShownUpstream extends ListedUpstream {
-  readonly tool_list: readonly ShownTool[];
+  readonly tool_list: readonly ToolStanding[];
   readonly skipped: readonly { readonly tool: string; readonly reason: string }[];
   readonly pending_sha256: string;
   readonly login?: { readonly issuer: string; readonly scopes?: string; readonly renewed_at: string };
@@ -133,9 +125,15 @@ export function acceptUpstream(name: string, options: ConsentOptions, context: C
     const shown = await step<ShownUpstream>('upstreams.show', { name: name.split('.', 1)[0] });
     const pending = shown.tool_list.filter((tool) => !tool.accepted && (!name.includes('.') || tool.name === name));
     if (pending.length > 0) {
-      if (!context.json)
-        for (const { difference = '' } of pending) terminal.print(...foldEffect(difference, terminal), '');
-      await seekConsent(`Accept ${pending.length} tools as they are now?`, options, context);
+      for (const tool of pending) {
+        await showForConsent(tool, context);
+        if (!context.json) terminal.print('');
+      }
+      await seekConsent(
+        `Accept ${pending.length === 1 ? 'this tool' : `these ${pending.length} tools`} as they are now?`,
+        options,
+        context,
+      );
     }
     const input = { name, sha256: shown.pending_sha256 };
     const result = await step<{ readonly accepted: readonly string[] }>('upstreams.accept', input, 'agreed');

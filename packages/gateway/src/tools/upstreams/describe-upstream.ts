@@ -46,6 +46,7 @@ export function explainUpstream(
     endpoint: { ...endpoint, environment: Object.keys(environment) } as unknown as JsonObject,
     tool_list: tools.map((tool) => ({
       ...describeInstalled(tool, { isDefault: true }),
+      ...(isPending(tool) && tool.offer !== undefined ? { definition: tool.offer.detail } : {}),
       difference: describeDifference(tool, accepted),
     })),
     skipped: offerTools(upstream).skipped.map(({ file, reason }) => ({ tool: file, reason })),
