@@ -80,7 +80,7 @@ for (const { name, sandbox: user, helper } of casts) {
       '403',
     ]);
     assert.equal(egress.connections, 3);
-    assert.deepEqual(egress.refusedHosts, ['other.org:80', 'other.org:443', 'elsewhere.org:80']);
+    assert.deepEqual(egress.log.targetsOf('refused'), ['other.org:80', 'other.org:443', 'elsewhere.org:80']);
   });
 }
 
@@ -97,7 +97,7 @@ test('Node in a sandbox fetches through the gate by the environment alone', { sk
   const output = await sandbox.release();
   assert.match(output, /^200 api\.example\.com \/a\n/);
   assert.equal(egress.connections, 1);
-  assert.deepEqual(egress.refusedHosts, ['other.org:80']);
+  assert.deepEqual(egress.log.targetsOf('refused'), ['other.org:80']);
 });
 
 test(

@@ -182,6 +182,7 @@ export class ToolWorkshop {
       trashFolder: '/nowhere',
       keepBeforeImage: () => undefined,
       countUsage: (more) => void usage.push(more),
+      noteNetwork: () => undefined,
     };
   }
 }

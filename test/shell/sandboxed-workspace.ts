@@ -85,6 +85,7 @@ export class SandboxedWorkspace implements Disposable {
       trashFolder: join(this.base, 'trash'),
       keepBeforeImage: () => undefined,
       countUsage: () => undefined,
+      noteNetwork: () => undefined,
     };
     this.giveAway();
   }

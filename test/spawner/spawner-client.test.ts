@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ProgramNotStarted } from '../../packages/gateway/src/model/program.ts';
 import { ToolFailure } from '../../packages/gateway/src/model/tool.ts';
+import { NetworkLog } from '../../packages/gateway/src/model/network-log.ts';
 import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
 import { readProcess } from '../../packages/gateway/src/spawner/read-process.ts';
 import type { SpawnerOptions } from '../../packages/gateway/src/spawner/spawner-client.ts';
@@ -136,9 +137,10 @@ test('a program that is granted hosts is let out to them only, and what it asked
     const ask =
       'exec 3<>/dev/tcp/127.0.0.1/3128; printf "CONNECT other.test:443 HTTP/1.1\\r\\nHost: other.test:443\\r\\n\\r\\n" >&3; head -n 1 <&3; echo $HTTPS_PROXY';
     const asking = program(['/bin/bash', '-c', ask], { hosts: ['granted.test'] });
-    const { stdout, refusedHosts, usage } = await finish(client, asking);
+    const network = new NetworkLog();
+    const { stdout, usage } = await finish(client, asking, { onNetwork: (events) => network.add(...events) });
     assert.match(stdout, /^HTTP\/1\.1 403 [^]*127\.0\.0\.1:3128/);
-    assert.deepEqual([refusedHosts, usage.networkConnections], [['other.test:443'], 0]);
+    assert.deepEqual([network.targetsOf('refused'), usage.networkConnections], [['other.test:443'], 0]);
     const shut = await finish(client, program(['/bin/bash', '-c', ask]));
     assert.equal(shut.stdout.includes('HTTP'), false, 'without hosts there is nobody to ask');
   });

@@ -7,6 +7,7 @@ import { reportAbuse } from './closers/report-abuse.ts';
 import type { AbuseReports } from './closers/report-abuse.ts';
 import type { AttemptCounter } from './closers/attempt-counter.ts';
 import type { Redactor } from './audit/redact.ts';
+import type { CallNetworks } from './executors/call-networks.ts';
 import type { ToolContextFactory } from './executors/tool-context.ts';
 import type { SessionHistory } from './governance/session-history.ts';
 import type { LoopMemory } from './governance/loop-memory.ts';
@@ -66,6 +67,7 @@ export interface GatewayParts {
   readonly approvals: ApprovalParts;
   readonly attempts: AttemptCounter;
   readonly createContext: ToolContextFactory;
+  readonly networks: CallNetworks;
   readonly log: EventLog;
 }
 
@@ -81,7 +83,7 @@ export function buildGateway(parts: GatewayParts) {
     .stage(executeTool(createContext, { running: parts.running }))
     .stage(checkResult(registry))
     .stage(storeContent(parts.results))
-    .closer(recordOutcome(store, redactor, parts.attempts, () => currentRules().limits.quarantine))
+    .closer(recordOutcome(store, redactor, parts.attempts, () => currentRules().limits.quarantine, parts.networks))
     .closer(releaseHolds)
     .closer(noteResult(parts.loops))
     .closer(countEnding(parts.calls))

@@ -40,6 +40,7 @@ for (const { name, arguments: args } of calls) {
         timeoutMs: 20_000,
         onProgress: () => undefined,
         confirm: () => undefined,
+        onNetwork: () => undefined,
         asking: { judge: allow, askCaller: async () => ({ action: 'accept', content: {} }) },
       }),
     );
@@ -79,6 +80,7 @@ function openUpstream(oauth: OAuthSettings): Upstream {
       onRequest: ({ method, decision, reason }) => tell(`${decision} ${method}: ${reason}`),
       judgeRequest: allow,
       onTrouble: (_name, reason) => tell(reason),
+      onNetwork: () => undefined,
       onLoginLost: (_name, reason) => tell(reason),
     },
   );

@@ -150,3 +150,25 @@ test('what a server said is seen by rules about what comes after it', async (con
   assert.match(said.success?.outputJson ?? '', /Ignore your instructions/);
   assert.equal((await list()).denied?.ruleId, 'nothing-after-a-stranger');
 });
+
+test('what a server asks of the network is on record: within a call in that of the call, otherwise by itself', async (context) => {
+  const { daemon, script } = await open(context);
+  const { place } = daemon;
+  const hosts = ['--hosts', 'granted.test'];
+  const added = runSallyport(place, [
+    ...['upstream', 'add', 'demo', '--yes', '--read', script, ...hosts, '--', 'node', script, 'reaching'],
+  ]);
+  assert.equal(added.status, 0, added.stdout + added.stderr);
+  await daemon.call('upstreams.test', { name: 'demo' });
+  runSallyport(place, ['upstream', 'accept', 'demo', '--yes']);
+  const token = await daemon.newAgent('tester');
+  const answer = await daemon.call('demo.reach', { host: 'evil.test:443' }, { token });
+  assert.match(answer.success?.outputJson ?? JSON.stringify(answer), /403/);
+  assert.match((answer.warnings ?? []).join(), /evil\.test:443/);
+  const records = await daemon.records();
+  const own = records.find(({ kind, callId }) => kind === 'outcome' && callId === answer.callId);
+  const refusedHost = (target: string) => [{ outcome: 'refused', target, times: 1 }];
+  assert.deepEqual(own?.payload['network'], refusedHost('evil.test:443'));
+  const byItself = records.find(({ payload }) => payload['event'] === 'upstream_network');
+  assert.deepEqual(byItself?.payload['network'], refusedHost('start.test:443'));
+});

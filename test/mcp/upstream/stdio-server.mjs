@@ -1,5 +1,6 @@
 // An MCP server of the older protocol, written by hand so that it can misbehave. The first argument says how.
 import { existsSync } from 'node:fs';
+import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 
 const [behaviour = 'good'] = process.argv.slice(2);
@@ -61,6 +62,7 @@ const lists = {
     { name: 'often', inputSchema: anyObject },
     { name: 'capabilities', inputSchema: anyObject },
   ],
+  reaching: () => [{ name: 'reach', inputSchema: anyObject }],
   silent: () => [{ name: 'silent', inputSchema: anyObject }, echo],
   preach: () => [{ name: 'preach', inputSchema: anyObject }],
   lying: () => [{ ...echo, outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } }],
@@ -79,7 +81,19 @@ const ask = (method, params) => {
 };
 let capabilities = {};
 
+/** Asks the gate in the sandbox for a host, and resolves with what it says. */
+const reach = (host) =>
+  new Promise((resolve) => {
+    const socket = connect(3128, '127.0.0.1', () => socket.write(`CONNECT ${host} HTTP/1.1\r\n\r\n`));
+    socket.once('data', (data) => {
+      socket.destroy();
+      resolve(data.toString().split('\r\n')[0]);
+    });
+  });
+if (behaviour === 'reaching') await reach('start.test:443');
+
 const tools = {
+  reach: async ({ host }) => text(await reach(host)),
   request: async ({ method, params = {} }) => text(JSON.stringify(await ask(method, params))),
   capabilities: () => text(JSON.stringify(capabilities)),
   often: async ({ times }) => {

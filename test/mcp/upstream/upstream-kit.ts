@@ -94,6 +94,7 @@ export async function openWorld(
     onRequest: (request) => requests.push(request),
     judgeRequest: judge,
     onTrouble: () => undefined,
+    onNetwork: () => undefined,
     onLoginLost: (upstream) => events.push(`login_lost ${upstream}`),
     onError: (error) => {
       throw error;
@@ -124,6 +125,7 @@ export async function openWorld(
         signal,
         reportProgress: onProgress,
         countUsage: () => undefined,
+        noteNetwork: () => undefined,
         session: { agent: 'test' },
         callId: 'the-call',
         ...(asking === undefined ? {} : { asking }),

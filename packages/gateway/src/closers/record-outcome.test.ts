@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { requirement } from '../../../../test/requirement.ts';
 import { Redactor } from '../audit/redact.ts';
+import { CallNetworks } from '../executors/call-networks.ts';
 import { Fault } from '../model/fault.ts';
 import { refuse } from '../model/refusal.ts';
 import { ToolFailure } from '../model/tool.ts';
@@ -32,11 +33,13 @@ async function openRecorder(t: TestContext, { quarantine = limits.quarantine, ..
   const store = await openTestStore(t);
   const session = await createTestSession(store, about);
   const attempts = new AttemptCounter(store);
-  const closer = recordOutcome(store, new Redactor([secret]), attempts, () => quarantine);
+  const networks = new CallNetworks();
+  const closer = recordOutcome(store, new Redactor([secret]), attempts, () => quarantine, networks);
   return {
     store,
     session,
     attempts,
+    networks,
     admit: async (more: Partial<CallFacts> = {}): Promise<Partial<CallFacts>> => {
       const callId = randomUUIDv7();
       const intent = { kind: 'intent', result: 'none', timeMs: 1, callId, payload: '{}' } as const;
@@ -302,7 +305,13 @@ test('an outcome that cannot be recorded is a fault of its own: the effect may h
   requirement('AUD-2');
   const sealed = new Fault('SEALED', 'the disk is full');
   const store = { append: () => Promise.reject(sealed), settle: () => Promise.reject(sealed) };
-  const closer = recordOutcome(store, new Redactor(), new AttemptCounter(store), () => limits.quarantine);
+  const closer = recordOutcome(
+    store,
+    new Redactor(),
+    new AttemptCounter(store),
+    () => limits.quarantine,
+    new CallNetworks(),
+  );
   const clock = { nowMs: () => nowMs };
   await assert.rejects(closer.run(completed(), clock), { code: 'OUTCOME_UNRECORDED', cause: sealed });
   const early = refused(refuse('RULE_DENIES', 'no', 'No.'), 'judge-call', { ...callOf(), session: sessionOf() });
@@ -411,4 +420,16 @@ test('an effect that nobody knows is recorded as unknown, and its dedupe key is 
   await record(failed(new ToolFailure('EXECUTION_ERROR', 'It failed.'), other));
   assert.equal(last().leaf.result, 'error');
   assert.equal(store.findDedupe(session.id, 'again', nowMs), undefined);
+});
+
+test('what a call asked of the network is on record however it ended, redacted, and then forgotten', async (t) => {
+  const { admit, record, last, networks } = await openRecorder(t);
+  const events = [{ outcome: 'refused', target: `${secret}.evil.test:443`, times: 3 }] as const;
+  const call = await admit();
+  networks.open(call.callId ?? '').note(events);
+  await record(refused(refuse('UNSAFE_PATH', 'no', 'No.'), 'execute-tool', call));
+  const [entry] = last().payload['network'] as [{ target: string; times: number }];
+  assert.equal(entry.times, 3);
+  assert.ok(!entry.target.includes(secret), entry.target);
+  assert.equal(networks.take(call.callId ?? ''), undefined);
 });

@@ -1,7 +1,9 @@
 import type { Json } from '@sallyport/contract';
 import { describeCall, describeRefusal, describeStep, encodePayload, keepText } from '../audit/describe-call.ts';
+import { describeNetwork } from '../audit/describe-network.ts';
 import { keepPaths } from '../audit/keep-paths.ts';
 import type { Redactor } from '../audit/redact.ts';
+import type { CallNetworks } from '../executors/call-networks.ts';
 import { Fault } from '../model/fault.ts';
 import type { KeptResult } from '../model/call.ts';
 import type { BeforeImage } from '../model/tool.ts';
@@ -23,6 +25,7 @@ export function recordOutcome(
   redactor: Redactor,
   attempts: AttemptCounter,
   quarantine: () => Limits['quarantine'],
+  networks: Pick<CallNetworks, 'take'>,
 ): Closer<CallFacts> {
   return {
     name: 'record-outcome',
@@ -31,10 +34,11 @@ export function recordOutcome(
       const { call } = ending;
       const nowMs = context.nowMs();
       const misconduct = weighMisconduct(ending, quarantine());
+      const network = describeNetwork(networks.take(call.callId ?? ''), redactor);
       if (call.intentIndex !== undefined) {
-        await settle(store, ending, redactor, nowMs, misconduct);
+        await settle(store, ending, { redactor, nowMs, misconduct, network });
       } else if (call.session !== undefined || attempts.isFirst(call.source ?? 'unknown', nowMs)) {
-        await store.append(refusalEntry(ending, redactor, nowMs), misconduct);
+        await store.append(refusalEntry(ending, redactor, nowMs, network), misconduct);
       }
     },
   };
@@ -43,11 +47,15 @@ export function recordOutcome(
 async function settle(
   store: Pick<Store, 'settle'>,
   ending: CallEnding,
-  redactor: Redactor,
-  nowMs: number,
-  misconduct: Misconduct | undefined,
+  given: {
+    readonly redactor: Redactor;
+    readonly nowMs: number;
+    readonly misconduct: Misconduct | undefined;
+    readonly network: { readonly [key: string]: Json };
+  },
 ): Promise<void> {
   const { call } = ending;
+  const { redactor, nowMs, misconduct, network } = given;
   const { callId = '', dedupeKey, session, execution } = call;
   const { result, what } = describeEnding(ending, redactor);
   const settlement: Settlement = {
@@ -65,6 +73,7 @@ async function settle(
         started_at_ms: call.startedAtMs ?? nowMs,
         duration_ms: Math.max(0, nowMs - (call.startedAtMs ?? nowMs)),
         ...(execution === undefined ? {} : { usage: { ...execution.usage } }),
+        ...network,
         ...(execution?.beforeImages.length ? { before_images: describeImages(execution.beforeImages, redactor) } : {}),
       }),
     },
@@ -116,9 +125,14 @@ function successOf({ call }: CallEnding): { output?: Json; kept?: KeptResult } {
   return call.outcome?.ok === true && result?.ok === true ? { output: result.output } : {};
 }
 
-function refusalEntry(ending: CallEnding, redactor: Redactor, nowMs: number): LogEntry {
+function refusalEntry(
+  ending: CallEnding,
+  redactor: Redactor,
+  nowMs: number,
+  network: { readonly [key: string]: Json },
+): LogEntry {
   const { result, what } = describeEnding(ending, redactor);
-  const payload = encodePayload({ ...describeCall(ending.call, redactor), ...what });
+  const payload = encodePayload({ ...describeCall(ending.call, redactor), ...what, ...network });
   return { ...entryOf(ending, nowMs), kind: 'refusal', result, payload };
 }
 

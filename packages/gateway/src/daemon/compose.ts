@@ -29,6 +29,7 @@ import { submitSteps } from '../doors/submit-step.ts';
 import { toolProtocolService } from '../doors/typed/tool-protocol-service.ts';
 import { messageRoutes } from '../doors/tool-messages/message-routes.ts';
 import { toolService } from '../doors/tool-service.ts';
+import { CallNetworks } from '../executors/call-networks.ts';
 import { openContent } from '../executors/open-content.ts';
 import { createToolContexts } from '../executors/tool-context.ts';
 import { buildGateway, buildRehearsal } from '../gateway.ts';
@@ -153,6 +154,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   const upstreams = openUpstreams({
     ...{ folders, store, registry, secrets, log },
     learn: (secret) => redactor.learn(secret),
+    redact: (text) => redactor.redactText(text),
     programs: executor.programs,
     currentRules,
   });
@@ -199,6 +201,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   const turnstile = new Turnstile(modes.turnLimits);
   const attempts = new AttemptCounter(store);
   opened.defer(() => attempts.flush(Number.MAX_SAFE_INTEGER));
+  const networks = new CallNetworks();
   const parts: GatewayParts = {
     store,
     registry,
@@ -218,9 +221,11 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     createContext: createToolContexts({
       trashFolder: home.trashFolder,
       programs: executor.programs,
+      networks,
       content: openContent(content, store),
       secrets,
     }),
+    networks,
     log,
   };
   const gateway = buildGateway(parts);

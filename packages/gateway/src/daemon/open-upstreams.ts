@@ -13,6 +13,7 @@ import type { EventLog } from '../telemetry/event-log.ts';
 import { openUpstreams as openFolder } from '../tools/upstreams/open-upstreams.ts';
 import type { OpenedUpstreams } from '../tools/upstreams/open-upstreams.ts';
 import { openLoginStore } from './login-store.ts';
+import { networkRecorder } from './record-network.ts';
 import { requestRecorder } from './record-requests.ts';
 import { version } from './version.ts';
 
@@ -26,6 +27,8 @@ export interface UpstreamFolderParts {
   readonly learn: (secret: string) => void;
   readonly currentRules: () => Pick<Rules, 'acceptsNew' | 'judge'>;
   readonly log: EventLog;
+  /** What a server asked for is its own text. */
+  readonly redact: (text: string) => string;
 }
 
 /** The upstream servers of this home. What they ask for and what becomes of their tools is on record. */
@@ -60,6 +63,7 @@ export function openUpstreams(parts: UpstreamFolderParts): OpenedUpstreams {
         nowMs: Date.now(),
       }),
     onTrouble: (upstream, reason) => log.warn('upstream', { upstream, reason }),
+    onNetwork: networkRecorder(record, (text) => parts.redact(text)),
     onLoginLost: (upstream) => record({ event: 'upstream_login_lost', upstream }),
     onError: (error) => log.error('upstreams_folder', { error }),
   });

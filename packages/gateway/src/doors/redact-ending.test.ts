@@ -6,6 +6,7 @@ import { credentialPatterns } from '../audit/credentials/index.ts';
 import { Redactor } from '../audit/redact.ts';
 import type { GatewayEnding } from '../gateway.ts';
 import { refuse } from '../model/refusal.ts';
+import { NetworkLog } from '../model/network-log.ts';
 import { ToolFailure } from '../model/tool.ts';
 import { callOf, toolOf } from '../stages/facts.test-kit.ts';
 import { presentEnding } from './present-ending.ts';
@@ -54,13 +55,25 @@ test('a fault does not show what a tool was called that nobody has', () => {
 test('the message of a failed tool shows no secret and keeps its code and category', () => {
   requirement('AUD-4');
   const failure = new ToolFailure('NOT_FOUND', `There is no ${secret}.`, { category: 'validation_failed' });
-  const call = { ...callOf(), tool: toolOf(), outcome: { ok: false, failure } };
+  const call = { ...callOf(), tool: toolOf(), execution: { usage: {} }, outcome: { ok: false, failure } };
   const text = show({ kind: 'completed', call } as never);
   assert.ok(!text.includes(secret), text);
   assert.match(text, /NOT_FOUND.*There is no \[redacted\]\..*validation_failed/);
 });
 
 test('what a tool returned is handed on as it is', () => {
-  const call = { ...callOf(), tool: toolOf(), outcome: { ok: true, outputJson: `"${secret}"`, summary: '' } };
+  const outcome = { ok: true, outputJson: `"${secret}"`, summary: '' };
+  const call = { ...callOf(), tool: toolOf(), execution: { usage: {} }, outcome };
   assert.match(show({ kind: 'completed', call } as never), new RegExp(secret));
+});
+
+test('hosts that were refused are named in a warning, without a secret in their names', () => {
+  const network = new NetworkLog();
+  network.add({ outcome: 'refused', target: `${secret}.evil.test:443`, times: 1 });
+  for (let at = 0; at < 70; at++) network.add({ outcome: 'refused', target: `h${at}.test:443`, times: 1 });
+  const outcome = { ok: true, outputJson: '{}', summary: '' };
+  const call = { ...callOf(), tool: toolOf(), warnings: ['first'], execution: { network }, outcome };
+  const { warnings } = redactEnding({ kind: 'completed', call } as never, redactor).call;
+  assert.equal(warnings?.length, 2);
+  assert.match(warnings[1] ?? '', /^No rule lets this call reach \[redacted\]\.evil\.test:443, .* and 51 more\.$/);
 });

@@ -1,10 +1,13 @@
 import { redactRemedy } from '../audit/redact-remedy.ts';
 import type { Redactor } from '../audit/redact.ts';
 import type { GatewayEnding } from '../gateway.ts';
-import type { Begun, Resolved } from '../model/call.ts';
+import type { Begun, LoopChecked, Resolved } from '../model/call.ts';
+import type { NetworkLog } from '../model/network-log.ts';
 import type { Refusal } from '../model/refusal.ts';
 import { ToolFailure } from '../model/tool.ts';
 import type { Resources } from '../model/tool.ts';
+
+const mostNamed = 20;
 
 /**
  * The ending as any door may show it: no secret in the text of a refusal or an error. The stages quote what
@@ -18,15 +21,31 @@ export function redactEnding(ending: GatewayEnding, redactor: Redactor): Gateway
       return { ...ending, call: redactName(call, redactor), refusal: redactRefusal(refusal, call.resources, redactor) };
     }
     case 'completed': {
-      const { outcome } = ending.call;
-      if (outcome.ok) return ending;
+      const { outcome, execution } = ending.call;
+      const call = { ...ending.call, ...warnOfRefusals(ending.call.warnings, execution.network, redactor) };
+      if (outcome.ok) return { ...ending, call };
       const failure = redactFailure(outcome.failure, redactor);
-      return { ...ending, call: { ...ending.call, outcome: { ok: false, failure } } };
+      return { ...ending, call: { ...call, outcome: { ok: false, failure } } };
     }
     case 'faulted':
       // Shown by its code and the call id only.
       return { ...ending, call: redactName(ending.call, redactor) };
   }
+}
+
+/** Programs seldom say which host they could not reach, and the caller is who can ask for a rule. */
+function warnOfRefusals(
+  warnings: readonly string[],
+  network: NetworkLog | undefined,
+  redactor: Redactor,
+): Partial<LoopChecked> {
+  const hosts = network?.targetsOf('refused') ?? [];
+  const more = network?.beyond.refused ?? 0;
+  if (hosts.length === 0 && more === 0) return {};
+  const named = hosts.slice(0, mostNamed).map((host) => redactor.redactText(host));
+  const unnamed = hosts.length - named.length + more;
+  const rest = unnamed === 0 ? '' : ` and ${unnamed} more`;
+  return { warnings: [...warnings, `No rule lets this call reach ${named.join(', ')}${rest}.`] };
 }
 
 /** A name that no tool has is the caller's own text. */

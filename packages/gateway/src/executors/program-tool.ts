@@ -104,10 +104,11 @@ function describeArguments(json: string): string {
 }
 
 /** Throws ToolFailure unless the program ended with code 0. */
-function checkEnd(name: string, { how, stderr, refusedHosts }: ProgramOutput): void {
+function checkEnd(name: string, { how, stderr, network }: ProgramOutput): void {
   if (how.kind === 'exited' && how.code === 0) return;
   const ending = how.kind === 'exited' ? `failed with exit code ${how.code}` : `was ended by ${how.signal}`;
   const tail = makeVisible(new TextDecoder().decode(stderr.bytes).trim().slice(-tailCharacters));
+  const refusedHosts = network.targetsOf('refused');
   const hosts = refusedHosts.length === 0 ? '' : ` No rule grants it ${refusedHosts.join(', ')}.`;
   throw new ToolFailure('EXECUTION_ERROR', `${name} ${ending}${tail === '' ? '.' : `: ${tail}`}${hosts}`);
 }

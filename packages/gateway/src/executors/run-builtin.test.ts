@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import type { Json } from '@sallyport/contract';
+import { NetworkLog } from '../model/network-log.ts';
 import { refuse } from '../model/refusal.ts';
 import { ToolFailure, ToolRefused } from '../model/tool.ts';
 import { openDeadline, runBuiltin } from './run-builtin.ts';
 import type { ObservedContext } from './tool-context.ts';
 
 const still = new AbortController().signal;
-const observed = { usage: () => ({ bytesRead: 1 }), beforeImages: [] } as unknown as ObservedContext;
+const network = new NetworkLog();
+const observed = { usage: () => ({ bytesRead: 1 }), beforeImages: [], network } as unknown as ObservedContext;
 const quick = { graceMs: 1 };
 
 async function failureOf(run: () => Promise<Json>, signal: AbortSignal, grace = {}): Promise<ToolFailure> {

@@ -42,6 +42,7 @@ export async function runBuiltin(
     result,
     usage: observed.usage(),
     beforeImages: observed.beforeImages,
+    ...(observed.network.isEmpty ? {} : { network: observed.network }),
   });
   if (signal.aborted) return finish({ ok: false, failure: reasonOf(signal) });
   const { promise: overrun, reject } = Promise.withResolvers<never>();

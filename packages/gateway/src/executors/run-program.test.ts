@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { NetworkEvent } from '../model/network-log.ts';
 import { defaultProgramLimits, programLimitNames, ProgramNotStarted } from '../model/program.ts';
 import type { Program, ProgramEnd, ProgramRunner, RunOptions } from '../model/program.ts';
 import { ToolFailure, ToolRefused } from '../model/tool.ts';
@@ -19,7 +20,6 @@ const program: Program = {
 const exited: ProgramEnd = {
   how: { kind: 'exited', code: 0 },
   usage: { measuredBy: 'cgroup', cpuMs: 5 },
-  refusedHosts: [],
 };
 
 /** A context whose programs end as the test says. */
@@ -27,6 +27,7 @@ function contextWith(run: (options: RunOptions, attempt: number) => Promise<Prog
   const progress: Progress[] = [];
   const usage: ToolUsage[] = [];
   const kept: Buffer[] = [];
+  const noted: NetworkEvent[] = [];
   let attempts = 0;
   const programs: ProgramRunner = { run: (_program, options) => run(options, ++attempts) };
   const context = {
@@ -41,23 +42,25 @@ function contextWith(run: (options: RunOptions, attempt: number) => Promise<Prog
     },
     reportProgress: (report: Progress) => void progress.push(report),
     countUsage: (more: ToolUsage) => void usage.push(more),
+    noteNetwork: (events: readonly NetworkEvent[]) => void noted.push(...events),
   } as unknown as ToolContext;
-  return { context, progress, usage, kept, attempts: () => attempts };
+  return { context, progress, usage, kept, noted, attempts: () => attempts };
 }
 
 test('what a program wrote is captured, what it used is counted, and stderr is reported as it comes', async () => {
-  const { context, progress, usage, kept } = contextWith(async ({ onStdout, onStderr }) => {
+  const { context, progress, usage, kept, noted } = contextWith(async ({ onStdout, onStderr, onNetwork }) => {
     await onStdout(Buffer.from('out'));
+    onNetwork?.([{ outcome: 'refused', target: 'a:443', times: 2 }]);
     const euro = Buffer.from('€');
     await onStderr(euro.subarray(0, 1));
     await onStderr(euro.subarray(1));
     await onStdout(Buffer.from('put'));
-    return { ...exited, refusedHosts: ['a:443'] };
+    return exited;
   });
   const output = await runProgram(program, context, { inlineBytes: 100 });
   assert.deepEqual(output.stdout, { bytes: Buffer.from('output'), truncated: false, totalBytes: 6 });
   assert.equal(output.stderr.bytes.toString(), '€');
-  assert.deepEqual(output.refusedHosts, ['a:443']);
+  assert.deepEqual(output.network.entries, noted);
   assert.deepEqual(progress, [{ kind: 'stderr', text: '€' }]);
   assert.deepEqual(usage, [{ measuredBy: 'cgroup', cpuMs: 5 }]);
   assert.deepEqual(kept, []);

@@ -1,3 +1,4 @@
+import { NetworkLog } from '../model/network-log.ts';
 import { ProgramNotStarted } from '../model/program.ts';
 import type { Program, ProgramEnd, ProgramLimits, RunOptions } from '../model/program.ts';
 import { refuse } from '../model/refusal.ts';
@@ -13,8 +14,8 @@ export interface ProgramOutput {
   readonly how: Extract<ProgramEnd['how'], { readonly kind: 'exited' | 'killed' }>;
   readonly stdout: CapturedText;
   readonly stderr: CapturedText;
-  /** Hosts that it asked for and did not get. */
-  readonly refusedHosts: readonly string[];
+  /** What it asked of the network. */
+  readonly network: NetworkLog;
 }
 
 /**
@@ -42,6 +43,7 @@ export async function runProgram(
     }
   };
   const decoder = new TextDecoder();
+  const network = new NetworkLog();
   try {
     const end = await startOnceMore(program, context, {
       signal: AbortSignal.any([context.signal, stop.signal]),
@@ -52,13 +54,17 @@ export async function runProgram(
         if (text !== '') context.reportProgress({ kind: 'stderr', text });
         return guard(stderr.write(chunk));
       },
+      onNetwork: (events) => {
+        network.add(...events);
+        context.noteNetwork(events);
+      },
     });
     context.countUsage(end.usage);
     if (stop.signal.aborted) throw stop.signal.reason;
-    const { how, refusedHosts } = end;
+    const { how } = end;
     if (how.kind === 'limit') throw failureOfLimit(how.limit, program.limits);
     if (how.kind === 'aborted') throw reasonOf(context.signal);
-    return { how, stdout: await stdout.finish(), stderr: await stderr.finish(), refusedHosts };
+    return { how, stdout: await stdout.finish(), stderr: await stderr.finish(), network };
   } catch (error) {
     await Promise.all([stdout.discard(), stderr.discard()]);
     throw error instanceof ProgramNotStarted ? explainNotStarted(error) : error;

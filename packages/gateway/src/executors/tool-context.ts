@@ -1,11 +1,13 @@
 import { coversPath } from '../governance/lease.ts';
 import type * as facts from '../model/call.ts';
+import type { NetworkLog } from '../model/network-log.ts';
 import type { ProgramRunner } from '../model/program.ts';
 import { refuse } from '../model/refusal.ts';
 import type { SecretGrant, SecretUse } from '../model/secret-grant.ts';
 import type { Lease, Session } from '../model/session.ts';
 import type { Asking, BeforeImage, ContentAccess, PathJudge, ToolContext, ToolUsage } from '../model/tool.ts';
 import { noGrants } from '../model/verdict.ts';
+import type { CallNetworks } from './call-networks.ts';
 import { narrowGrants } from './narrow-grants.ts';
 
 /** A context for one tool, and what the tool reports through it. */
@@ -13,6 +15,7 @@ export interface ObservedContext {
   readonly context: ToolContext;
   readonly beforeImages: readonly BeforeImage[];
   readonly usage: () => ToolUsage;
+  readonly network: NetworkLog;
 }
 
 /** Far above anything real, and sums of it still fit into a column. */
@@ -37,13 +40,15 @@ export type ToolContextFactory = (call: ContextFacts, signal: AbortSignal) => Ob
 export interface ToolContextParts {
   readonly trashFolder: string;
   readonly programs: ProgramRunner;
+  readonly networks: Pick<CallNetworks, 'open'>;
   readonly content: (session: Session, signal: AbortSignal) => ContentAccess;
   readonly secrets: {
     readonly secretsFor: (grants: readonly SecretGrant[], use: SecretUse) => ReadonlyMap<string, string>;
   };
 }
 
-export function createToolContexts({ trashFolder, programs, content, secrets }: ToolContextParts): ToolContextFactory {
+export function createToolContexts(parts: ToolContextParts): ToolContextFactory {
+  const { trashFolder, programs, networks, content, secrets } = parts;
   return (call, signal) => {
     const { session, tool, resources, mode, rules, verdict, lease, onProgress, history } = call;
     const { principal, agent } = session;
@@ -52,6 +57,7 @@ export function createToolContexts({ trashFolder, programs, content, secrets }: 
     const agreedAgent = call.consent?.how === 'approved-by-agent' ? call.consent.by : undefined;
     const grants = verdict.grants === undefined ? noGrants : narrowGrants(verdict.grants, lease);
     const beforeImages: BeforeImage[] = [];
+    const network = networks.open(call.callId);
     let usage: ToolUsage = {};
     const context: ToolContext = {
       session,
@@ -86,9 +92,10 @@ export function createToolContexts({ trashFolder, programs, content, secrets }: 
       countUsage: (more) => {
         usage = addUsage(usage, more);
       },
+      noteNetwork: network.note,
       asking: openAsking(call),
     };
-    return { context, beforeImages, usage: () => usage };
+    return { context, beforeImages, usage: () => usage, network: network.log };
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@sallyport/contract';
 import type { ConsentUse } from './approval.ts';
+import type { NetworkLog } from './network-log.ts';
 import type { Organisation, Standing } from './organisation.ts';
 import type { Violation } from './refusal.ts';
 import type { Lease, Mode, Session } from './session.ts';
@@ -195,6 +196,8 @@ export interface Execution {
   readonly result: { readonly ok: true; readonly output: Json } | { readonly ok: false; readonly failure: ToolFailure };
   readonly usage: ToolUsage;
   readonly beforeImages: readonly BeforeImage[];
+  /** What it asked of the network. Absent: nothing. */
+  readonly network?: NetworkLog;
 }
 
 export interface Delivered {

@@ -1,3 +1,4 @@
+import type { NetworkEvent } from './network-log.ts';
 import type { Access, ToolUsage } from './tool.ts';
 
 /** A program to be run once, and everything it may see and use. What is not named here, it does not get. */
@@ -73,8 +74,6 @@ export interface ProgramEnd {
     /** The signal of the caller aborted. */
     | { readonly kind: 'aborted' };
   readonly usage: ToolUsage;
-  /** Hosts that it asked for and did not get, as `host:port`, each once; at most 20. */
-  readonly refusedHosts: readonly string[];
 }
 
 export interface RunOptions {
@@ -83,6 +82,11 @@ export interface RunOptions {
   /** In order. While the promise of one chunk is open, at most a few hundred kilobytes more are taken from the program. */
   readonly onStdout: (chunk: Uint8Array) => void | Promise<void>;
   readonly onStderr: (chunk: Uint8Array) => void | Promise<void>;
+  /**
+   * Hears soon what became of each connection that the program asked for, of all of them before the run settles. Must not
+   * throw. Absent: nobody wants to know.
+   */
+  readonly onNetwork?: (events: readonly NetworkEvent[]) => void;
   /**
    * Lets a program that was started ahead, and waits for its input, serve the run. Stands for everything that decided
    * what the program may do. Absent: a fresh one.

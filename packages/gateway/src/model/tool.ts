@@ -1,5 +1,6 @@
 import type { Code, FailureCategory, Json, JsonObject } from '@sallyport/contract';
 import type { ParentCall } from './call.ts';
+import type { NetworkEvent } from './network-log.ts';
 import type { ProgramRunner } from './program.ts';
 import type { Refusal } from './refusal.ts';
 import type { Mode, Session } from './session.ts';
@@ -117,6 +118,8 @@ export interface ToolContext {
   readonly keepBeforeImage: (image: BeforeImage) => void;
   /** Adds to what this call used. Only what was measured. */
   readonly countUsage: (usage: ToolUsage) => void;
+  /** Adds to what this call asked of the network. It stands in the record of the call, however that ends. */
+  readonly noteNetwork: (events: readonly NetworkEvent[]) => void;
   /** For tools that want something of whoever made the call. Absent: nobody can be asked. */
   readonly asking?: Asking;
 }

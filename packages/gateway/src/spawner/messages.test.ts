@@ -5,12 +5,13 @@ import { parseReport } from './messages.ts';
 import type { Report } from './messages.ts';
 
 const bytes = new Uint8Array([1]);
-const end = { how: { kind: 'exited', code: 0 }, usage: { measuredBy: 'cgroup', cpuMs: 1 }, refusedHosts: [] } as const;
+const end = { how: { kind: 'exited', code: 0 }, usage: { measuredBy: 'cgroup', cpuMs: 1 } } as const;
 const reports: readonly Report[] = [
   { kind: 'ready', abilities: { sandbox: { usable: true, version: '0.8.0' }, limits: 'cgroup' } },
   { kind: 'ready', abilities: { sandbox: { usable: false, reason: 'r', remedy: 'm' }, limits: 'none' } },
   { kind: 'started', run: 1 },
   { kind: 'output', run: 1, stream: 'stderr', bytes },
+  { kind: 'network', run: 1, events: [{ outcome: 'refused', target: 'a:443', times: 2 }] },
   { kind: 'ended', run: 1, end },
   { kind: 'ended', run: 1, end: { ...end, how: { kind: 'killed', signal: 'SIGKILL' } } },
   { kind: 'ended', run: 1, end: { ...end, how: { kind: 'limit', limit: 'cpuMs' } } },
@@ -44,7 +45,7 @@ test('what is no report is refused', () => {
     { kind: 'ended', run: 1, end: {} },
     { kind: 'ended', run: 1, end: { ...end, how: { kind: 'limit', limit: 'patience' } } },
     { kind: 'ended', run: 1, end: { ...end, usage: { cpuMs: Number.NaN } } },
-    { kind: 'ended', run: 1, end: { ...end, refusedHosts: [1] } },
+    { kind: 'network', run: 1, events: [{ outcome: 'other', target: 'a:443', times: 1 }] },
     { kind: 'not-started', run: 1, code: 'INTERNAL', message: 'm' },
     { kind: 'other', run: 1 },
   ];

@@ -1,3 +1,5 @@
+import { networkOutcomes } from '../model/network-log.ts';
+import type { NetworkEvent } from '../model/network-log.ts';
 import { programLimitNames } from '../model/program.ts';
 import type { Program, ProgramEnd, ProgramNotStarted } from '../model/program.ts';
 import type { SandboxProbe } from '../sandbox/probe-sandbox.ts';
@@ -40,6 +42,8 @@ export type Report =
   /** A program that will be fed later is running. */
   | { readonly kind: 'started'; readonly run: number }
   | { readonly kind: 'output'; readonly run: number; readonly stream: 'stdout' | 'stderr'; readonly bytes: Uint8Array }
+  /** What the program asked of the network since the last report of this kind. */
+  | { readonly kind: 'network'; readonly run: number; readonly events: readonly NetworkEvent[] }
   | { readonly kind: 'ended'; readonly run: number; readonly end: ProgramEnd }
   /** Nothing of the program ran. */
   | {
@@ -64,6 +68,8 @@ export function parseReport(message: unknown): Report | undefined {
       return { kind, run };
     case 'output':
       return parseOutput(run, message);
+    case 'network':
+      return parseNetwork(run, message);
     case 'ended':
       return isRecord(message['end']) && isEnd(message['end']) ? { kind, run, end: message['end'] } : undefined;
     case 'not-started':
@@ -89,6 +95,15 @@ function parseOutput(run: number, { stream, bytes }: Fields): Report | undefined
   return { kind: 'output', run, stream, bytes };
 }
 
+function parseNetwork(run: number, { events }: Fields): Report | undefined {
+  if (!Array.isArray(events) || !events.every((event) => isRecord(event) && isNetworkEvent(event))) return undefined;
+  return { kind: 'network', run, events: events as readonly NetworkEvent[] };
+}
+
+function isNetworkEvent({ outcome, target, times }: Fields): boolean {
+  return networkOutcomes.some((each) => each === outcome) && typeof target === 'string' && Number.isSafeInteger(times);
+}
+
 const notStartedCodes = ['SANDBOX_UNAVAILABLE', 'LIMIT_UNENFORCEABLE', 'TOOL_MISSING', 'EXECUTION_ERROR'] as const;
 
 function parseNotStarted(run: number, { code, message, isTransient, remedy }: Fields): Report | undefined {
@@ -105,14 +120,12 @@ function parseNotStarted(run: number, { code, message, isTransient, remedy }: Fi
 }
 
 function isEnd(end: Fields): end is Fields & ProgramEnd {
-  const { how, usage, refusedHosts } = end;
+  const { how, usage } = end;
   return (
     isRecord(how) &&
     isHow(how) &&
     isRecord(usage) &&
-    Object.entries(usage).every(([name, value]) => name === 'measuredBy' || Number.isFinite(value)) &&
-    Array.isArray(refusedHosts) &&
-    refusedHosts.every((host) => typeof host === 'string')
+    Object.entries(usage).every(([name, value]) => name === 'measuredBy' || Number.isFinite(value))
   );
 }
 

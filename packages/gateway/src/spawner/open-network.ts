@@ -1,4 +1,5 @@
 import { ProgramNotStarted } from '../model/program.ts';
+import type { NetworkEvent } from '../model/network-log.ts';
 import type { Program } from '../model/program.ts';
 import type { NamespaceDoor } from '../sandbox/egress/namespace-door.ts';
 import type { SandboxedChild } from './status-reader.ts';
@@ -6,7 +7,8 @@ import type { SandboxedChild } from './status-reader.ts';
 /** The one way out of a sandbox, and what went through it. */
 export interface ProgramNetwork {
   readonly connections: number;
-  readonly refusedHosts: readonly string[];
+  /** Tells at once what was asked for until now. */
+  readonly flush: () => void;
   readonly close: () => Promise<void>;
 }
 
@@ -19,7 +21,11 @@ let door: NamespaceDoor | undefined;
  * Gives a program that waits to be released its way to the granted hosts: a proxy of its own inside its network.
  * Rejects with ProgramNotStarted.
  */
-export async function openNetwork(hosts: readonly string[], child: SandboxedChild): Promise<ProgramNetwork> {
+export async function openNetwork(
+  hosts: readonly string[],
+  child: SandboxedChild,
+  onEvents: (events: readonly NetworkEvent[]) => void,
+): Promise<ProgramNetwork> {
   const { pid, networkNamespace } = child;
   if (networkNamespace === undefined) {
     throw new ProgramNotStarted('SANDBOX_UNAVAILABLE', 'The program has no network of its own to be let out of.');
@@ -27,7 +33,7 @@ export async function openNetwork(hosts: readonly string[], child: SandboxedChil
   const { egressPort, openEgress } = await loadEgress();
   const { NamespaceDoor } = await import('../sandbox/egress/namespace-door.ts');
   door ??= new NamespaceDoor({ port: egressPort });
-  return openEgress({ door, hosts, pid, networkNamespace });
+  return openEgress({ door, hosts, pid, networkNamespace, onEvents });
 }
 
 /** The same program, told where the way out is. */

@@ -62,9 +62,11 @@ export class ProgramRun {
     this.#send({ kind: 'kill', run: this.id });
   }
 
-  take(report: Extract<Report, { kind: 'output' | 'ended' | 'not-started' }>): void {
+  take(report: Extract<Report, { kind: 'output' | 'network' | 'ended' | 'not-started' }>): void {
     if (report.kind === 'output') {
       this.#consuming = this.#consuming.then(() => this.#consume(report.stream, report.bytes));
+    } else if (report.kind === 'network') {
+      this.#consumer?.onNetwork?.(report.events);
     } else if (report.kind === 'ended') {
       void this.#finish(report.end);
     } else {
@@ -87,7 +89,7 @@ export class ProgramRun {
 
   resolveAborted(): void {
     this.#detach();
-    this.#settle.resolve({ how: { kind: 'aborted' }, usage: {}, refusedHosts: [] });
+    this.#settle.resolve({ how: { kind: 'aborted' }, usage: {} });
   }
 
   async #consume(stream: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void> {

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import type { NetworkEvent } from '../model/network-log.ts';
 import { ProgramNotStarted } from '../model/program.ts';
 import type { Program, ProgramEnd, ProgramLimits } from '../model/program.ts';
 import { explainNotExecuted } from '../sandbox/explain-not-executed.ts';
@@ -28,6 +29,8 @@ export interface SpawnerParts extends OpeningParts {
 export interface ProgramEvents {
   readonly onStarted: () => void;
   readonly onOutput: (stream: OutputName, bytes: Uint8Array) => void;
+  /** All of it has been told when the program has ended. */
+  readonly onNetwork: (events: readonly NetworkEvent[]) => void;
 }
 
 const coreCount = availableParallelism();
@@ -44,6 +47,7 @@ export class RunningProgram {
   #isReleased = false;
   #input: InputPipe | undefined;
   #kill: (() => void) | undefined;
+  #network: ProgramNetwork | undefined;
   /** Why it was ended by us, or is to be. */
   #cause: ProgramEnd['how'] | undefined;
 
@@ -54,6 +58,8 @@ export class RunningProgram {
     this.#valve = new OutputValve({
       maxBytes: program.limits.outputBytes,
       onChunk: (stream, bytes) => {
+        // What a program did comes before what it says about it.
+        this.#network?.flush();
         if (this.#isReleased) events.onOutput(stream, bytes);
         else this.#early.push([stream, Buffer.from(bytes)]);
       },
@@ -68,7 +74,7 @@ export class RunningProgram {
   async run(stdin: 'now' | 'later'): Promise<ProgramEnd> {
     const { planner } = this.#parts;
     const planned = await planner.plan(await showNetwork(this.#program), this.#aborting.signal);
-    if (planned === undefined) return { how: { kind: 'aborted' }, usage: {}, refusedHosts: [] };
+    if (planned === undefined) return { how: { kind: 'aborted' }, usage: {} };
     try {
       return await this.#runPlanned(planned.launch, stdin);
     } finally {
@@ -143,8 +149,9 @@ export class RunningProgram {
 
   async #attend(child: StartedChild, confinement: Confinement): Promise<ProgramEnd> {
     const network = await this.#prepare(child, confinement);
+    this.#network = network;
     try {
-      if (this.#cause !== undefined) return { how: this.#cause, usage: {}, refusedHosts: [] };
+      if (this.#cause !== undefined) return { how: this.#cause, usage: {} };
       child.release();
       this.#announce();
       const how = await this.#await(child, confinement);
@@ -156,7 +163,6 @@ export class RunningProgram {
           // Without isolation nobody counted; in a sandbox without hosts there is nothing to count.
           ...(this.#program.isolation === 'sandbox' && { networkConnections: network?.connections ?? 0 }),
         },
-        refusedHosts: network?.refusedHosts ?? [],
       };
     } finally {
       await network?.close();
@@ -185,7 +191,9 @@ export class RunningProgram {
       confinement.kill();
     };
     const { hosts } = this.#program;
-    return hosts.length === 0 || this.#cause !== undefined ? undefined : openNetwork(hosts, waiting);
+    return hosts.length === 0 || this.#cause !== undefined
+      ? undefined
+      : openNetwork(hosts, waiting, this.#events.onNetwork);
   }
 
   #announce(): void {

@@ -203,7 +203,7 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
       return;
     }
     run.take(report);
-    if (report.kind === 'output') return;
+    if (report.kind === 'output' || report.kind === 'network') return;
     this.#running.delete(run.id);
     this.#held.delete(run.id);
     this.#dispatch();

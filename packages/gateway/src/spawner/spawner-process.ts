@@ -61,6 +61,7 @@ class Spawner {
     const program = new RunningProgram(toRun, this.#parts, {
       onStarted: () => stdin === 'later' && report({ kind: 'started', run }),
       onOutput: (stream, bytes) => report({ kind: 'output', run, stream, bytes }),
+      onNetwork: (events) => report({ kind: 'network', run, events }),
     });
     const ended = program
       .run(stdin)

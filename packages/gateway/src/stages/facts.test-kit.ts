@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { canonicalJson } from '@sallyport/contract';
+import { CallNetworks } from '../executors/call-networks.ts';
 import type { ToolContextParts } from '../executors/tool-context.ts';
 import type { Code, JsonObject } from '@sallyport/contract';
 import type { ArgumentsChecked, Begun, Judged, ParentCall } from '../model/call.ts';
@@ -193,4 +194,5 @@ export const contextParts: ToolContextParts = {
     },
   }),
   secrets: { secretsFor: () => new Map() },
+  networks: new CallNetworks(),
 };

@@ -1,5 +1,6 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { FetchLike, StreamableHTTPClientTransportOptions, Transport } from '@modelcontextprotocol/client';
+import type { NetworkEvent } from '../model/network-log.ts';
 import type { ProgramOpener } from '../model/program.ts';
 import { buildServerProgram } from './build-server-program.ts';
 import type { ServerView } from './build-server-program.ts';
@@ -31,6 +32,8 @@ export interface TransportOptions {
   readonly signal: AbortSignal;
   /** Those who wait for an answer should not wait on. */
   readonly onBroken: () => void;
+  /** Hears what a server in the sandbox asks of the network. */
+  readonly onNetwork: (events: readonly NetworkEvent[]) => void;
   /** Absent: the server has no person's login. */
   readonly login?: PersonLogin;
 }
@@ -52,7 +55,7 @@ export async function openTransport(
   if (endpoint.kind === 'http') return openHttp(endpoint, parts, options);
   const secrets = Object.fromEntries(endpoint.secrets.map((secret) => [secret, parts.readSecret(secret)]));
   const { program, setAside } = await buildServerProgram(endpoint, { view: parts, secrets, signal: options.signal });
-  const transport = new ProgramTransport(program, parts.programs);
+  const transport = new ProgramTransport(program, parts.programs, options.onNetwork);
   const close = async (): Promise<void> => {
     await transport.close();
     await setAside(name);

@@ -12,7 +12,7 @@ async function open() {
   const opener: ProgramOpener = {
     open: (_program, given) => {
       options = given;
-      given.signal.addEventListener('abort', () => resolve({ how: { kind: 'aborted' }, usage: {}, refusedHosts: [] }));
+      given.signal.addEventListener('abort', () => resolve({ how: { kind: 'aborted' }, usage: {} }));
       return { started: Promise.resolve(), ended, write: () => undefined, kill: () => undefined };
     },
   };
@@ -21,7 +21,7 @@ async function open() {
   Object.assign(transport, { onmessage: (message: unknown) => received.push(message) });
   await transport.start();
   const say = async (text: string): Promise<void> => options?.onStdout(Buffer.from(text));
-  const end = (how: ProgramEnd['how']): void => resolve({ how, usage: {}, refusedHosts: [] });
+  const end = (how: ProgramEnd['how']): void => resolve({ how, usage: {} });
   return { transport, received, say, end, complain: (text: string) => options?.onStderr(Buffer.from(text)) };
 }
 

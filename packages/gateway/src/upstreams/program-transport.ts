@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { ProgramNotStarted } from '../model/program.ts';
-import type { OpenProgram, Program, ProgramEnd, ProgramOpener } from '../model/program.ts';
+import type { OpenProgram, Program, ProgramEnd, ProgramOpener, RunOptions } from '../model/program.ts';
 import { ToolFailure } from '../model/tool.ts';
 import { makeVisible } from '@sallyport/contract';
 import { LineSplitter } from './line-splitter.ts';
@@ -22,6 +22,7 @@ export class ProgramTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #program: Program;
   readonly #opener: ProgramOpener;
+  readonly #onNetwork: RunOptions['onNetwork'];
   readonly #closing = new AbortController();
   readonly #meter = new MessageMeter();
   readonly #lines = new LineSplitter(maxMessageBytes);
@@ -29,9 +30,10 @@ export class ProgramTransport implements Transport {
   #failure: Error | undefined;
   #open: OpenProgram | undefined;
 
-  constructor(program: Program, opener: ProgramOpener) {
+  constructor(program: Program, opener: ProgramOpener, onNetwork?: RunOptions['onNetwork']) {
     this.#program = program;
     this.#opener = opener;
+    this.#onNetwork = onNetwork;
   }
 
   /** Why it closed. Undefined: it did not, or was wanted. */
@@ -46,6 +48,7 @@ export class ProgramTransport implements Transport {
       onStderr: (chunk) => {
         this.#errorText = (this.#errorText + Buffer.from(chunk).toString()).slice(-tailCharacters);
       },
+      ...(this.#onNetwork === undefined ? {} : { onNetwork: this.#onNetwork }),
     });
     const { started, ended } = this.#open;
     const closed = ended.then(

@@ -1,8 +1,9 @@
 import type { JsonObject } from '@sallyport/contract';
 import { canonicalJson, isJsonObject, makeVisible } from '@sallyport/contract';
+import type { NetworkEvent } from '../model/network-log.ts';
 import { refuse } from '../model/refusal.ts';
 import { ToolRefused } from '../model/tool.ts';
-import type { AnyTool, Effect, Resources, ToolDefinition } from '../model/tool.ts';
+import type { AnyTool, Effect, Resources, ToolContext, ToolDefinition } from '../model/tool.ts';
 import { readResult } from './read-result.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -29,17 +30,20 @@ export function upstreamTool(parts: UpstreamToolParts): AnyTool {
     claim: () => claimHosts(upstream),
     preview: async (args) => previewCall(upstream, definition, args),
     run: async (args, context) => {
-      const { signal, reportProgress, countUsage, callId, asking } = context;
+      const { signal, reportProgress, callId, asking } = context;
       const result = await upstream.call(theirName, args, {
         signal,
         timeoutMs: definition.timeoutMs + graceMs,
         onProgress: ({ progress, total, message = '' }) =>
           reportProgress({ kind: 'step', done: progress, ...(total === undefined ? {} : { total }), message }),
         confirm: () => confirmUnchanged(parts),
+        onNetwork: (events) => noteNetwork(events, context),
         callId,
         ...(asking === undefined ? {} : { asking }),
       });
-      if (upstream.config.endpoint.kind === 'http') countUsage({ networkConnections: 1 });
+      const { endpoint } = upstream.config;
+      if (endpoint.kind === 'http')
+        noteNetwork([{ outcome: 'connected', target: hostOf(endpoint.url), times: 1 }], context);
       return readResult(definition.name, result, { isStructured });
     },
     summarize: (_args, output) =>
@@ -47,6 +51,17 @@ export function upstreamTool(parts: UpstreamToolParts): AnyTool {
         ? `${output['content'].length} parts`
         : 'structured content',
   };
+}
+
+function noteNetwork(events: readonly NetworkEvent[], { noteNetwork: note, countUsage }: ToolContext): void {
+  note(events);
+  const connected = events.filter(({ outcome }) => outcome === 'connected');
+  if (connected.length > 0) countUsage({ networkConnections: connected.reduce((sum, { times }) => sum + times, 0) });
+}
+
+function hostOf(url: string): string {
+  const { hostname, port, protocol } = new URL(url);
+  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
 }
 
 /** A server that was started for this call may offer another tool under the name that was judged. */

@@ -1,5 +1,6 @@
 import type { CallToolResult, Progress, Tool } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@sallyport/contract';
+import type { NetworkEvent } from '../model/network-log.ts';
 import { ToolFailure } from '../model/tool.ts';
 import { LoginNeeded } from './login/login-needed.ts';
 import type { LoginParts, PersonLogin } from './login/person-login.ts';
@@ -16,10 +17,14 @@ export const upstreamStates = ['idle', 'connecting', 'connected', 'waiting', 'ne
  */
 export type UpstreamState = (typeof upstreamStates)[number];
 
+type OnNetwork = (events: readonly NetworkEvent[]) => void;
+
 export interface UpstreamParts extends TransportParts, LoginParts, DeskParts {
   /** The server listed its tools. */
   readonly onTools: () => void;
   readonly onTrouble: (upstream: string, reason: string) => void;
+  /** What a server asked of the network while no call ran there. */
+  readonly onNetwork: (upstream: string, events: readonly NetworkEvent[]) => void;
   /** A server that a person was logged in at takes the login no longer. */
   readonly onLoginLost: (upstream: string, reason: string) => void;
 }
@@ -27,6 +32,8 @@ export interface UpstreamParts extends TransportParts, LoginParts, DeskParts {
 export interface CallOptions extends AskableCall {
   readonly timeoutMs: number;
   readonly onProgress: (progress: Progress) => void;
+  /** Hears what the server asks of the network while the call runs, also for other calls that run there then. */
+  readonly onNetwork: OnNetwork;
   /** Called when the server is there and has listed its tools, before it is asked. May throw. */
   readonly confirm: () => void;
 }
@@ -58,6 +65,7 @@ export class Upstream {
   #retry: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
   readonly #desk: RequestDesk;
+  readonly #watching = new Set<OnNetwork>();
   #trouble = '';
   #loginNeeded: LoginNeeded | undefined;
   #login: PersonLogin | undefined;
@@ -120,6 +128,7 @@ export class Upstream {
   async call(tool: string, args: JsonObject, options: CallOptions): Promise<CallToolResult> {
     const answer = this.#desk.enter(options);
     clearTimeout(this.#idle);
+    this.#watching.add(options.onNetwork);
     let connection: UpstreamConnection | undefined;
     try {
       connection = await orAborted(this.#ready(), options.signal);
@@ -136,6 +145,7 @@ export class Upstream {
       throw trouble.failure;
     } finally {
       this.#desk.leave(answer);
+      this.#watching.delete(options.onNetwork);
       this.#watchIdleness();
     }
   }
@@ -221,7 +231,12 @@ export class Upstream {
     };
     try {
       const login = await this.#openLogin();
-      const options = { signal, onBroken: leave, ...(login === undefined ? {} : { login }) };
+      const options = {
+        signal,
+        onBroken: leave,
+        onNetwork: this.#noteNetwork,
+        ...(login === undefined ? {} : { login }),
+      };
       const transport = await protocol.openTransport(this.config, this.#parts, options);
       connection = await protocol.UpstreamConnection.open(transport, {
         ...{ era: this.#era, version: this.#parts.version, mayAsk: this.config.mayAsk, signal },
@@ -268,6 +283,12 @@ export class Upstream {
     this.#tools = await connection.listTools(signal);
     this.#parts.onTools();
   }
+
+  /** A server does not say for which call it connects, so each that runs has it on record. */
+  readonly #noteNetwork: OnNetwork = (events) => {
+    for (const watch of this.#watching) watch(events);
+    if (this.#watching.size === 0) this.#parts.onNetwork(this.config.name, events);
+  };
 
   #drop(connection: UpstreamConnection, why: Error): void {
     if (this.#connection !== connection) return;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { Socket } from 'node:net';
 import { test } from 'node:test';
-import type { EgressEvent } from './egress-record.ts';
 import {
   answering,
   established,
@@ -18,9 +17,8 @@ import {
 const url = 'http://api.example.com/';
 
 test('connections beyond the limit are closed, and the others live on', async (t) => {
-  const events: EgressEvent[] = [];
   const host = await FakeHost.open(t, (socket) => void socket.pipe(socket));
-  const proxy = await openProxy(t, host, { limits: { connections: 2 }, onEvent: (event) => events.push(event) });
+  const proxy = await openProxy(t, host, { limits: { connections: 2 } });
   const clients = [await openClient(t, proxy), await openClient(t, proxy)];
   for (const client of clients) {
     client.write('CONNECT api.example.com:443 HTTP/1.1\r\n\r\n');
@@ -28,7 +26,7 @@ test('connections beyond the limit are closed, and the others live on', async (t
   }
   const third = await openClient(t, proxy);
   assert.equal(await readToEnd(third), '');
-  assert.ok(events.some(({ kind, target }) => kind === 'limited' && target === 'connections'));
+  assert.deepEqual(proxy.proxy.log.targetsOf('limited'), ['more than 2 connections at once']);
   for (const client of clients) {
     client.write('ping');
     assert.equal(await readUntil(client, 'ping'), 'ping');
@@ -103,16 +101,15 @@ for (const [what, opening] of Object.entries({
   'an answer': get(url),
 })) {
   test(`more bytes than the call may move, by ${what}, end its network`, async (t) => {
-    const events: EgressEvent[] = [];
     const host = await FakeHost.open(t, (socket) => {
       socket.on('data', () => undefined);
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10000000\r\n\r\n');
       socket.write('x'.repeat(10_000_000));
     });
-    const proxy = await openProxy(t, host, { limits: { bytes: 100_000 }, onEvent: (event) => events.push(event) });
+    const proxy = await openProxy(t, host, { limits: { bytes: 100_000 } });
     const answer = await exchange(t, proxy, opening);
     assert.ok(answer.length < 5_000_000);
-    assert.ok(events.some(({ kind, target }) => kind === 'limited' && target === 'bytes'));
+    assert.deepEqual(proxy.proxy.log.targetsOf('limited'), ['more than 100000 bytes in all']);
     await assert.rejects(openClient(t, proxy), { code: 'ECONNREFUSED' });
   });
 }

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { requirement } from '../../../../../test/requirement.ts';
-import type { EgressEvent } from './egress-record.ts';
+import { NetworkLog } from '../../model/network-log.ts';
 import {
   answering,
   established,
@@ -32,7 +32,7 @@ test('a tunnel to a granted host carries bytes both ways, and each direction can
   assert.equal((await readToEnd(client)).length, 400_000);
   assert.deepEqual(proxy.dialled, [`${publicAddress} 443`]);
   assert.equal(proxy.proxy.connections, 1);
-  assert.deepEqual(proxy.proxy.refusedHosts, []);
+  assert.deepEqual(proxy.proxy.log.targetsOf('refused'), []);
 });
 
 test('bytes that come together with CONNECT are not lost', async (t) => {
@@ -66,7 +66,7 @@ test('what no rule grants is refused with the host, the reason and the line that
     assert.ok(answer.includes(`hosts: ['evil.org:${port}']`), answer);
   }
   assert.deepEqual(proxy.dialled, []);
-  assert.deepEqual(proxy.proxy.refusedHosts, ['evil.org:443', 'evil.org:80']);
+  assert.deepEqual(proxy.proxy.log.targetsOf('refused'), ['evil.org:443', 'evil.org:80']);
   assert.equal(proxy.proxy.connections, 0);
 });
 
@@ -116,7 +116,7 @@ test('a name is resolved once for a connection, and the answer that was checked 
   assert.match(again, /^HTTP\/1\.1 403 [^]*leads to a loopback address/);
   assert.equal(asked, 2);
   assert.deepEqual(proxy.dialled, [`${publicAddress} 80`]);
-  assert.deepEqual(proxy.proxy.refusedHosts, ['api.example.com:80']);
+  assert.deepEqual(proxy.proxy.log.targetsOf('refused'), ['api.example.com:80']);
 });
 
 test('a redirect leads no further than the rules: the request that follows it is checked too', async (t) => {
@@ -148,7 +148,8 @@ test('a granted host that cannot be resolved or reached is 502, and no refusal',
   const unknown = await openProxy(t, undefined, { resolve });
   const answer = await exchange(t, unknown, 'CONNECT api.example.com:443 HTTP/1.1\r\n\r\n');
   assert.match(answer, /^HTTP\/1\.1 502 [^]*ENOTFOUND/);
-  for (const { proxy } of [unreachable, unknown]) assert.deepEqual([proxy.connections, proxy.refusedHosts], [0, []]);
+  for (const { proxy } of [unreachable, unknown])
+    assert.deepEqual([proxy.connections, proxy.log.targetsOf('refused')], [0, []]);
 });
 
 test('an address that a rule names is dialled without being resolved', async (t) => {
@@ -160,19 +161,19 @@ test('an address that a rule names is dialled without being resolved', async (t)
   assert.deepEqual(proxy.dialled, ['10.0.0.5 8080', '127.0.0.1 5432']);
 });
 
-test('of what is refused each host is kept once, and at most 20 of them', async (t) => {
-  const events: EgressEvent[] = [];
-  const proxy = await openProxy(t, undefined, { onEvent: (event) => events.push(event) });
-  for (let at = 0; at < 30; at++) {
-    await exchange(t, proxy, `CONNECT h${at >> 1}.org:443 HTTP/1.1\r\n\r\n`);
-    await exchange(t, proxy, `CONNECT h${at}.net:443 HTTP/1.1\r\n\r\n`);
-  }
-  assert.equal(proxy.proxy.refusedHosts.length, 20);
-  assert.equal(new Set(proxy.proxy.refusedHosts).size, 20);
+test('of what is refused each host is told apart, up to 50 of them, and the rest is counted', async (t) => {
+  const told = new NetworkLog();
+  const proxy = await openProxy(t, undefined, { onEvents: (events) => told.add(...events) });
+  for (let at = 0; at < 60; at++) await exchange(t, proxy, `CONNECT h${at}.org:443 HTTP/1.1\r\n\r\n`);
+  await exchange(t, proxy, 'CONNECT h0.org:443 HTTP/1.1\r\n\r\n');
+  const { log } = proxy.proxy;
+  assert.equal(log.targetsOf('refused').length, 50);
   assert.deepEqual(
-    events.map(({ target }) => target),
-    proxy.proxy.refusedHosts,
+    [log.entries[0], log.beyond],
+    [{ outcome: 'refused', target: 'h0.org:443', times: 2 }, { refused: 10 }],
   );
+  await proxy.proxy.close();
+  assert.deepEqual(told, log);
 });
 
 test('closing ends everything: tunnels, waiting connections and the listener', async (t) => {

@@ -2,12 +2,12 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import type { NetworkEvent, NetworkLog } from '../../model/network-log.ts';
 import { answerRequest, answerTunnel } from './answer-failure.ts';
 import type { Dial } from './dial-checked.ts';
 import { defaultEgressLimits } from './egress-limits.ts';
 import type { EgressLimits } from './egress-limits.ts';
 import { EgressRecord } from './egress-record.ts';
-import type { EgressEvent } from './egress-record.ts';
 import { forwardRequest } from './forward-request.ts';
 import type { HostPattern } from './host-pattern.ts';
 import type { BoundSocket } from './namespace-door.ts';
@@ -20,8 +20,8 @@ export interface EgressProxyOptions {
   /** What the rules grant to this call. Empty: every request is refused. */
   readonly hosts: readonly HostPattern[];
   readonly limits?: Partial<EgressLimits>;
-  /** Must not throw. */
-  readonly onEvent?: (event: EgressEvent) => void;
+  /** Hears what became of every request, in groups. Must not throw. */
+  readonly onEvents?: (events: readonly NetworkEvent[]) => void;
   /** Absent: as the system does it. */
   readonly resolve?: Resolve;
   readonly dial?: Dial;
@@ -45,9 +45,9 @@ export class EgressProxy {
   readonly #closing = new AbortController();
   #bytes = 0;
 
-  constructor({ hosts, limits, onEvent, resolve, dial }: EgressProxyOptions) {
+  constructor({ hosts, limits, onEvents, resolve, dial }: EgressProxyOptions) {
     this.#limits = { ...defaultEgressLimits, ...limits };
-    this.#record = new EgressRecord(onEvent ?? (() => undefined));
+    this.#record = new EgressRecord(onEvents ?? (() => undefined));
     const { connectMs } = this.#limits;
     this.#outlet = new Outlet({ hosts, connectMs, record: this.#record, resolve, dial });
     this.#server = this.#createServer();
@@ -58,9 +58,9 @@ export class EgressProxy {
     return this.#record.connections;
   }
 
-  /** What was asked for and refused, as `host:port`, each once; at most 20. */
-  get refusedHosts(): readonly string[] {
-    return this.#record.refusedHosts;
+  /** All that was asked for until now. */
+  get log(): NetworkLog {
+    return this.#record.log;
   }
 
   /** Resolves with the port once connections are accepted. */
@@ -74,11 +74,17 @@ export class EgressProxy {
     });
   }
 
-  /** Breaks off every connection. Nothing is sent or received afterwards. */
-  close(): Promise<void> {
+  /** Tells at once what was asked for until now. */
+  flush(): void {
+    this.#record.flush();
+  }
+
+  /** Breaks off every connection. Nothing is sent or received afterwards, and everything has been told. */
+  async close(): Promise<void> {
     this.#closing.abort(new Error('the call has ended'));
     for (const socket of this.#sockets) socket.destroy();
-    return new Promise((resolve) => void this.#server.close(() => resolve()));
+    await new Promise<void>((resolve) => void this.#server.close(() => resolve()));
+    this.#record.flush();
   }
 
   #createServer(): Server {
@@ -97,9 +103,9 @@ export class EgressProxy {
     server.maxHeadersCount = 0;
     server.setTimeout(idleMs);
     server.on('connection', (socket) => this.#track(socket));
-    server.on('drop', () => this.#record.noteLimit('connections', `more than ${connections} at once`));
+    server.on('drop', () => this.#record.noteLimit(`more than ${connections} connections at once`));
     // One connection that could not be accepted must not end all calls.
-    server.on('error', (error) => this.#record.noteLimit('system', error.message));
+    server.on('error', (error) => this.#record.noteLimit(error.message));
     server.on('request', (request, response) => void this.#forward(request, response));
     server.on('connect', (request, socket: Socket, head) => void this.#tunnel(request, socket, head));
     return server;
@@ -130,6 +136,7 @@ export class EgressProxy {
       this.#meter(upstream);
       await forwardRequest(request, response, upstream, parsed, { maxHeaderBytes: this.#limits.headerBytes });
     } catch (error) {
+      if (error instanceof BadProxyRequest) this.#record.noteBadRequest(request.url ?? '');
       answerRequest(response, error);
     }
   }
@@ -162,7 +169,7 @@ export class EgressProxy {
     source.on('data', (chunk: Buffer) => {
       this.#bytes += chunk.length;
       if (this.#bytes <= most) return;
-      this.#record.noteLimit('bytes', `more than ${most} in all`);
+      this.#record.noteLimit(`more than ${most} bytes in all`);
       void this.close();
     });
   }

@@ -1,29 +1,21 @@
-import { HostRefused } from './host-refused.ts';
+import { NetworkLog } from '../../model/network-log.ts';
+import type { NetworkEvent, NetworkOutcome } from '../../model/network-log.ts';
+import { HostRefused, showTarget } from './host-refused.ts';
 
-/** What the gate did for a call. Of each kind, each target is told once, and at most 20 of them. */
-export interface EgressEvent {
-  readonly kind: 'connected' | 'refused' | 'unreachable' | 'limited';
-  /** `host:port`; for `limited`, which limit. */
-  readonly target: string;
-  /** Absent for `connected`. */
-  readonly reason?: string;
-}
+/** A program can ask as often as it likes; it is told about in groups. */
+const tellEveryMs = 50;
 
-const mostTargets = 20;
-
-/** Counts and remembers, within bounds: a program can ask as often as it likes. */
+/** Counts what the gate did for a program, and tells it soon: also of a program that is killed, or goes on for days. */
 export class EgressRecord {
-  readonly #told: Record<EgressEvent['kind'], Set<string>> = {
-    connected: new Set(),
-    refused: new Set(),
-    unreachable: new Set(),
-    limited: new Set(),
-  };
-  readonly #onEvent: (event: EgressEvent) => void;
+  /** All that was asked for until now. */
+  readonly log = new NetworkLog();
+  readonly #onEvents: (events: readonly NetworkEvent[]) => void;
+  #untold = new NetworkLog();
+  #timer: NodeJS.Timeout | undefined;
   #connections = 0;
 
-  constructor(onEvent: (event: EgressEvent) => void) {
-    this.#onEvent = onEvent;
+  constructor(onEvents: (events: readonly NetworkEvent[]) => void) {
+    this.#onEvents = onEvents;
   }
 
   /** Connections that were opened to granted hosts. */
@@ -31,29 +23,39 @@ export class EgressRecord {
     return this.#connections;
   }
 
-  get refusedHosts(): readonly string[] {
-    return [...this.#told.refused];
-  }
-
   countConnection(target: string): void {
     this.#connections += 1;
-    this.#tell({ kind: 'connected', target });
+    this.#note('connected', target);
   }
 
   noteFailure(target: string, error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
-    if (error instanceof HostRefused) this.#tell({ kind: 'refused', target: error.target, reason });
-    else this.#tell({ kind: 'unreachable', target, reason });
+    if (error instanceof HostRefused) this.#note('refused', error.target);
+    else this.#note('unreachable', showTarget(target));
   }
 
-  noteLimit(target: string, reason: string): void {
-    this.#tell({ kind: 'limited', target, reason });
+  /** For a request that names its host in no acceptable way. Nothing else of it is kept: it may hold anything. */
+  noteBadRequest(url: string): void {
+    const [, authority] = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?([^/?#@]+)/i.exec(url) ?? [];
+    this.#note('refused', authority === undefined ? 'unreadable request' : showTarget(authority));
   }
 
-  #tell(event: EgressEvent): void {
-    const told = this.#told[event.kind];
-    if (told.size >= mostTargets || told.has(event.target)) return;
-    told.add(event.target);
-    this.#onEvent(event);
+  noteLimit(target: string): void {
+    this.#note('limited', target);
+  }
+
+  /** Tells what was not told yet. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const { events } = this.#untold;
+    this.#untold = new NetworkLog();
+    if (events.length > 0) this.#onEvents(events);
+  }
+
+  #note(outcome: NetworkOutcome, target: string): void {
+    const event = { outcome, target, times: 1 };
+    this.log.add(event);
+    this.#untold.add(event);
+    this.#timer ??= setTimeout(() => this.flush(), tellEveryMs).unref();
   }
 }

@@ -14,7 +14,7 @@ export class HostRefused extends Error {
 }
 
 /** Whoever asked chose this text: it must not break a line of a log or of an answer. */
-function showTarget(target: string): string {
+export function showTarget(target: string): string {
   const shown = target.slice(0, 300).replaceAll(/[^\x21-\x7e]/g, '?');
   return target.length > 300 ? `${shown}…` : shown;
 }

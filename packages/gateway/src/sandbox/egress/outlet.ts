@@ -41,7 +41,7 @@ export class Outlet {
       record.countConnection(endpoint);
       return socket;
     } catch (error) {
-      if (!signal.aborted) record.noteFailure(endpoint, error);
+      record.noteFailure(endpoint, error);
       throw error;
     }
   }

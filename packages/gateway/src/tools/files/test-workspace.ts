@@ -74,6 +74,7 @@ export class TestWorkspace implements Disposable {
       trashFolder,
       keepBeforeImage: (image) => this.images.push(image),
       countUsage: () => undefined,
+      noteNetwork: () => undefined,
     };
   }
 

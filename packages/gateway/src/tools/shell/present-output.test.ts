@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NetworkLog } from '../../model/network-log.ts';
 import { presentOutput } from './present-output.ts';
 
 const nothing = { bytes: Buffer.alloc(0), truncated: false, totalBytes: 0 };
-const ended = { how: { kind: 'exited', code: 0 }, stdout: nothing, stderr: nothing, refusedHosts: [] } as const;
+const ended = {
+  how: { kind: 'exited', code: 0 },
+  stdout: nothing,
+  stderr: nothing,
+  network: new NetworkLog(),
+} as const;
 
 test('an exit code is a result; a signal has the code that shells give it', () => {
   assert.deepEqual(presentOutput({ ...ended, how: { kind: 'exited', code: 3 } }), {
@@ -37,6 +43,8 @@ test('bytes that are no text are marked as such', () => {
 });
 
 test('hosts that were refused are told', () => {
-  const { refused_hosts: refused } = presentOutput({ ...ended, refusedHosts: ['example.com:443'] });
+  const network = new NetworkLog();
+  network.add({ outcome: 'refused', target: 'example.com:443', times: 1 });
+  const { refused_hosts: refused } = presentOutput({ ...ended, network });
   assert.deepEqual(refused, ['example.com:443']);
 });

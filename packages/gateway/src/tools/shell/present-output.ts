@@ -46,13 +46,25 @@ export function outputSchema(more: Readonly<Record<string, JsonObject>> = {}): J
         items: { type: 'string' },
         description: 'Hosts that it asked for and that no rule grants. Absent: none.',
       },
+      refused_more: { type: 'integer', minimum: 1, description: 'How many more connections were refused.' },
       ...more,
     },
-    { optional: ['signal', ...optionalOf('stdout'), ...optionalOf('stderr'), 'refused_hosts', ...Object.keys(more)] },
+    {
+      optional: [
+        'signal',
+        ...optionalOf('stdout'),
+        ...optionalOf('stderr'),
+        'refused_hosts',
+        'refused_more',
+        ...Object.keys(more),
+      ],
+    },
   );
 }
 
-export function presentOutput({ how, stdout, stderr, refusedHosts }: ProgramOutput): PresentedOutput {
+export function presentOutput({ how, stdout, stderr, network }: ProgramOutput): PresentedOutput {
+  const refusedHosts = network.targetsOf('refused');
+  const { refused: refusedMore } = network.beyond;
   return {
     ...(how.kind === 'exited' ? { exit_code: how.code } : { exit_code: codeOf(how.signal), signal: how.signal }),
     stdout: '',
@@ -60,6 +72,7 @@ export function presentOutput({ how, stdout, stderr, refusedHosts }: ProgramOutp
     ...presentStream('stdout', stdout),
     ...presentStream('stderr', stderr),
     ...(refusedHosts.length === 0 ? {} : { refused_hosts: refusedHosts }),
+    ...(refusedMore === undefined ? {} : { refused_more: refusedMore }),
   };
 }
 
