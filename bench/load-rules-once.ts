@@ -4,7 +4,7 @@ import { AppliedRules } from '../packages/gateway/src/governance/applied-rules.t
 const [folder = '', keptFile = '', home = '', workspace = '', programFolder = ''] = process.argv.slice(2);
 const before = process.threadCpuUsage();
 const { current } = new AppliedRules(
-  { folder, home, workspace, userHome: home, programFolder, environment: {} },
+  { findFolder: () => folder, home, workspace, userHome: home, programFolder, environment: {} },
   keptFile,
 );
 const { user, system } = process.threadCpuUsage(before);

@@ -3,12 +3,10 @@ import { after, before, test } from 'node:test';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
 import { ownRules } from '../harness/own-rules.ts';
 
-/** A folder that somebody wrote without thinking of the mode. */
-const rules = `version: 1
-rules:
+/** A folder that somebody wrote without thinking of the way back. */
+const rules = `rules:
   - { id: read, effect: allow, tools: [files.read] }
-  - { id: sessions, effect: allow, tools: ['sessions.*'], who: [operator], approval: waived }
-  - { id: panic, effect: allow, tools: [mode.set], who: [operator], modes: [NORMAL], approval: waived }
+  - { id: freeze, effect: deny, tools: ['*'], modes: [LOCKDOWN, RECOVERY] }
 `;
 
 let daemon: TestDaemon;
@@ -17,7 +15,7 @@ before(async () => {
 });
 after(() => daemon.remove());
 
-test('an operator comes out of LOCKDOWN under rules that forgot to say so, asked first; an agent does not', async () => {
+test('an operator comes out of LOCKDOWN under rules that close everything, asked first; an agent does not', async () => {
   const agent = await daemon.newAgent('ada');
   const change = (mode: string, more = {}) => daemon.call('mode.set', { mode, cause: 'a test' }, more);
   assert.ok((await change('LOCKDOWN')).success);

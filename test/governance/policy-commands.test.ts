@@ -101,7 +101,7 @@ describe('the rules, understood and changed at the command line', () => {
   });
 
   it('what was applied survives a restart, whatever the files say by then', async () => {
-    addRule("  - { id: no-more, effect: deny, tools: ['*'] }");
+    addRule("  - { id: no-more, effect: deny, tools: ['*'], who: [agent] }");
     await daemon.kill('SIGTERM');
     const again = await TestDaemon.start(daemon.place);
     daemon = again;

@@ -125,7 +125,9 @@ export function checkRules(config: Config, workspace?: string): Check {
   const { home, userHome, programFolder, rulesFolder } = config;
   const folders = { home: home.folder, userHome, programFolder, folder: rulesFolder };
   try {
-    const { count } = loadRules({ ...folders, workspace: workspace ?? config.workspace ?? home.workspaceFolder });
+    const rules = loadRules({ ...folders, workspace: workspace ?? config.workspace ?? home.workspaceFolder });
+    rules.refuseShutOut();
+    const { count } = rules;
     return { name: 'rules', state: 'ok', message: `${count} rules in ${rulesFolder}` };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

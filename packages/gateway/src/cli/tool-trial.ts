@@ -130,10 +130,10 @@ export class ToolTrial {
     const lines = ['', terminal.paintNote('yellow', 'Kept from it'), ...renderFields(fields, terminal.columns)];
     if (rule === undefined) return lines;
     const { rulesFolder, programFolder, home } = config;
-    // The shipped rules are replaced by the next install, and a daemon looks for others when it starts.
+    // The shipped rules are replaced by the next install.
     const copy = isWithin(programFolder, rulesFolder)
       ? [
-          'Make the rules your own first, once, and start the daemon again:',
+          'Make the rules your own first, once:',
           `  cp -r ${quoteForShell(rulesFolder)} ${quoteForShell(home.rulesFolder)}`,
         ]
       : [];

@@ -97,6 +97,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   const startedAtMs = Date.now();
   const { startFolder, userHome, programFolder, rulesFolder } = config;
   const folders = { home: home.folder, userHome, programFolder, rulesFolder };
+  const findFolder = (): string => config.rulesFolder;
   const explicit = config.workspace === undefined ? {} : { explicit: config.workspace };
   const { workspace, reason: workspaceReason = '' } = resolveWorkspace({
     ...folders,
@@ -114,7 +115,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   // Its thread starts while the rules are read.
   const opening = openSqliteStore({ databaseFile, signingKey, origin, checkpointFile, reserveFile, reserveBytes });
   opened.defer(() => opening.then((each) => each.close(), ignore));
-  const applied = new AppliedRules({ ...folders, folder: rulesFolder, workspace }, home.appliedRulesFile);
+  const applied = new AppliedRules({ ...folders, findFolder, workspace }, home.appliedRulesFile);
   const currentRules = () => applied.current;
   const store = await opening;
   const cutOff = await reconcileIntents(store, startedAtMs);
@@ -166,7 +167,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     notifySenior: (abuse, senior) => approvals.tellAbuse(abuse, senior),
   });
   const approvals = openApprovals({
-    ...{ home, store, redactor, log, rulesFolder, secrets },
+    ...{ home, store, redactor, log, findFolder, secrets },
     currentRules,
     offices: organisation.offices,
     rehearsal: () => rehearsal,

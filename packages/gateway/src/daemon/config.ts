@@ -19,7 +19,7 @@ export interface Config {
   readonly workspace?: string;
   /** Where the program lies: out of reach of every tool. */
   readonly programFolder: string;
-  /** The operator's rules when there are any, the shipped ones otherwise. */
+  /** The operator's rules when there are any, the shipped ones otherwise. Looked up anew each time it is read. */
   readonly rulesFolder: string;
   /** Where the built console may lie: in the installed package, or in a checkout. */
   readonly consoleFolders: readonly string[];
@@ -41,7 +41,9 @@ export function readConfig(environment: Environment = process.env): Config {
     ...(workspace ? { workspace: resolve(workspace) } : {}),
     programFolder,
     consoleFolders: [join(programFolder, 'console'), join(programFolder, 'packages', 'console', 'dist')],
-    rulesFolder: isAbsent(home.rulesFolder) ? join(programFolder, 'config', 'governance') : home.rulesFolder,
+    get rulesFolder() {
+      return isAbsent(home.rulesFolder) ? join(programFolder, 'config', 'governance') : home.rulesFolder;
+    },
   };
 }
 

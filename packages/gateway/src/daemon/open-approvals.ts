@@ -27,7 +27,8 @@ export interface ApprovalsSource {
   readonly log: EventLog;
   readonly currentRules: () => Rules;
   readonly offices: Offices;
-  readonly rulesFolder: string;
+  /** Where the rule files lie now. */
+  readonly findFolder: () => string;
   readonly secrets: SecretStore;
   /** Asked for only once calls come in. */
   readonly rehearsal: () => Rehearsal;
@@ -71,9 +72,10 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
   });
   const readPending = () => store.listApprovals({ status: 'pending', limit: mostRepeated });
   const settings = new FollowedSettings({
-    folder: source.rulesFolder,
+    findFolder: source.findFolder,
+    ownFolder: home.rulesFolder,
     onChange: (changed) => {
-      log.info('notifications_changed', { folder: source.rulesFolder });
+      log.info('notifications_changed', { folder: source.findFolder() });
       notifier.change(changed, readPending());
     },
     onProblem: (problem) => log.warn('notifications_unusable', { problem }),
@@ -135,7 +137,9 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
     warnings: () => {
       settings.look();
       const { problem } = settings;
-      return problem === undefined ? [] : [`${problem}\nUntil it is mended, people hear of what waits as before.`];
+      return problem === undefined
+        ? []
+        : [`${problem}\nUntil it is corrected, notifications go on as they were before the mistake.`];
     },
     close: async () => {
       settings.close();

@@ -7,7 +7,7 @@ import { Offices } from '../organisation/offices.ts';
 import type { Store } from '../storage/stores.ts';
 import type { EventLog } from '../telemetry/event-log.ts';
 import { organisationTools } from '../tools/organisation/index.ts';
-import { firstOperator } from '../tools/people/people.ts';
+import { firstOperator } from '../model/session.ts';
 
 export interface OrganisationSource {
   readonly store: Store;

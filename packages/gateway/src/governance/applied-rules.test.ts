@@ -12,7 +12,7 @@ const allow = (tool: string): string => `version: 1\nrules: [{ id: a, effect: al
 function prepare(tools: string) {
   const folder = writeRules({ tools });
   const kept = join(makeFolder(), 'state', 'applied-rules');
-  const open = (): AppliedRules => new AppliedRules({ ...world, folder }, kept);
+  const open = (): AppliedRules => new AppliedRules({ ...world, findFolder: () => folder }, kept);
   const edit = (text: string): void => writeFileSync(join(folder, 'tools.yaml'), text);
   return { folder, kept, open, edit };
 }

@@ -21,6 +21,12 @@ import { hashRuleFiles, readRuleFiles } from './rule-files.ts';
 import type { RuleFile } from './rule-files.ts';
 import { ruleFileNames } from './rule.ts';
 
+/** What rules depend on besides their files. */
+export interface RulesPlace extends Omit<RulesSource, 'folder'> {
+  /** Where the rule files lie now. */
+  readonly findFolder: () => string;
+}
+
 export interface RulesState {
   /** Of the rules in force. */
   readonly hash: string;
@@ -38,18 +44,29 @@ export interface RulesState {
  * copy. Failure: whatever is wrong with the files leaves the rules in force as they are.
  */
 export class AppliedRules {
-  readonly #source: RulesSource;
+  readonly #place: RulesPlace;
   readonly #keptFile: string;
-  readonly #keptSet: KeptRuleSet;
   #current: LoadedRules;
 
   /** Throws ConfigError when the copy cannot be used, or when nothing is applied yet and the files cannot. */
-  constructor(source: RulesSource, keptFile: string) {
-    this.#source = source;
+  constructor(place: RulesPlace, keptFile: string) {
+    this.#place = place;
     this.#keptFile = keptFile;
-    this.#keptSet = new KeptRuleSet(`${keptFile}.read`, resolve(source.folder));
-    const kept = readKept(keptFile, source.folder);
-    this.#current = kept === undefined ? this.#keep(readRuleFiles(resolve(source.folder))) : this.#loadKept(kept);
+    const kept = readKept(keptFile, this.#source.folder);
+    this.#current = kept === undefined ? this.#keep(this.#readFiles()) : this.#loadKept(kept);
+  }
+
+  /** Where the files lie may change while the daemon runs: somebody copies the shipped ones to a folder of their own. */
+  get #source(): RulesSource {
+    return { ...this.#place, folder: resolve(this.#place.findFolder()) };
+  }
+
+  get #keptSet(): KeptRuleSet {
+    return new KeptRuleSet(`${this.#keptFile}.read`, this.#source.folder);
+  }
+
+  #readFiles(): readonly RuleFile[] {
+    return readRuleFiles(this.#source.folder);
   }
 
   /** To be read for every call anew. */
@@ -60,10 +77,10 @@ export class AppliedRules {
   /** Looks at the files as they are now. */
   inspect(): RulesState {
     const { hash } = this.#current;
-    const files = readRuleFiles(resolve(this.#source.folder));
+    const files = this.#readFiles();
     if (hashRuleFiles(files) === hash) return { hash, files: 'applied' };
     try {
-      loadRules(this.#source, files);
+      loadRules(this.#source, files).refuseShutOut();
       return { hash, files: 'changed' };
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
@@ -72,8 +89,10 @@ export class AppliedRules {
   }
 
   /** What the files would say if they were applied, or others in their place. Throws ConfigError. */
-  preview(files = readRuleFiles(resolve(this.#source.folder))): LoadedRules {
-    return loadRules(this.#source, files);
+  preview(files = this.#readFiles()): LoadedRules {
+    const rules = loadRules(this.#source, files);
+    rules.refuseShutOut();
+    return rules;
   }
 
   /** What would be in force if a rule were that is only tried out. Throws ConfigError. */
@@ -87,20 +106,21 @@ export class AppliedRules {
    */
   promote(id: string): LoadedRules {
     const { files, promoted } = this.#promote(id);
-    if (isWithin(resolve(this.#source.programFolder), resolve(this.#source.folder))) {
+    const { programFolder, folder, home } = this.#source;
+    if (isWithin(resolve(programFolder), folder)) {
       throw new ConfigError(
-        `The rules in ${this.#source.folder} came with the program, and the next version replaces them.`,
-        `Copy the folder to ${join(resolve(this.#source.home), 'governance')} and restart.`,
+        `The rules in ${folder} came with the program, and the next version replaces them.`,
+        `Copy the folder to ${join(resolve(home), 'governance')} and run \`sallyport policy apply\`.`,
       );
     }
-    loadRules(this.#source, files);
+    this.preview(files);
     replaceFile(promoted);
     return this.apply();
   }
 
   /** Only on top of what is in force: edits that nobody applied must not slip in. */
   #promote(id: string): { readonly files: readonly RuleFile[]; readonly promoted: PlacedBytes } {
-    const files = readRuleFiles(resolve(this.#source.folder));
+    const files = this.#readFiles();
     if (hashRuleFiles(files) !== this.#current.hash) {
       throw new ConfigError(
         `The files in ${this.#source.folder} are others than those in force.`,
@@ -114,13 +134,14 @@ export class AppliedRules {
 
   /** Puts the files in force as they are now. Throws ConfigError, and then nothing has changed. */
   apply(): LoadedRules {
-    this.#current = this.#keep(readRuleFiles(resolve(this.#source.folder)));
+    this.#current = this.#keep(this.#readFiles());
     return this.#current;
   }
 
   #keep(files: readonly RuleFile[]): LoadedRules {
     const read = readRuleSet(files);
     const rules = loadRules(this.#source, files, read);
+    rules.refuseShutOut();
     writeKept(this.#keptFile, files);
     this.#keptSet.keep(rules.hash, read.set);
     return rules;

@@ -19,13 +19,16 @@ export interface Finding {
 /** Looks at the rules as a whole, with the tools that there are. Costs the square of their number: not for calls. */
 export function checkRules(
   rules: readonly CompiledRule[],
+  builtIn: readonly CompiledRule[],
   tools: readonly ToolDefinition[],
   categories: ReadonlyMap<string, string>,
 ): readonly Finding[] {
+  // What is built in was there first.
+  const all = [...builtIn, ...rules];
   return [
     ...rules.flatMap((rule) => findIdle(rule, tools)),
-    ...rules.flatMap((rule, at) => findCovering(rule, at, rules, tools)),
-    ...tools.flatMap((tool) => findUnreachable(tool, rules)),
+    ...rules.flatMap((rule) => findCovering(rule, all.indexOf(rule), all, tools)),
+    ...tools.flatMap((tool) => findUnreachable(tool, all)),
     ...tools.flatMap((tool) => findOtherCategory(tool, categories)),
   ];
 }

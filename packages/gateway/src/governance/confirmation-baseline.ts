@@ -1,7 +1,7 @@
 import type { ToolDefinition } from '../model/tool.ts';
 import type { Rule } from './rule.ts';
 
-type Waiver = Pick<Rule, 'approvalWaived' | 'highRiskAsks'>;
+type Waiver = Pick<Rule, 'approvalWaived' | 'highRiskAsks' | 'keepsOwnApproval'>;
 
 /** Which property of the tool asks for a person's consent, as a sentence. Undefined: none does. */
 export function explainConfirmation(tool: ToolDefinition): string | undefined {
@@ -13,7 +13,9 @@ export function explainConfirmation(tool: ToolDefinition): string | undefined {
 }
 
 /** Whether a rule lifts the confirmation that a tool asks for. None does where a mistake cannot be made good. */
-export function waivesConfirmation({ approvalWaived, highRiskAsks }: Waiver, tool: ToolDefinition): boolean {
+export function waivesConfirmation(waiver: Waiver, tool: ToolDefinition): boolean {
+  const { approvalWaived, highRiskAsks = false, keepsOwnApproval = false } = waiver;
   if (!approvalWaived || tool.risk === 'critical') return false;
-  return highRiskAsks !== true || tool.risk !== 'high';
+  if (keepsOwnApproval && tool.requiresApproval) return false;
+  return !highRiskAsks || tool.risk !== 'high';
 }

@@ -37,7 +37,11 @@ export function createExplainer({ rules, variables, judge }: ExplainParts): (que
   return (question) => {
     const verdict = judge(question);
     const claims = readClaims(question.resources, claimPath);
-    const considered = rules.map((compiled) => {
+    // What is built in says something only where it is about the tool.
+    const shown = rules.filter(
+      ({ reference, coversTool }) => reference.file !== undefined || coversTool(question.tool),
+    );
+    const considered = shown.map((compiled) => {
       const mismatch =
         'text' in claims
           ? 'the call names something that no rule can be compared with'
@@ -51,7 +55,7 @@ export function createExplainer({ rules, variables, judge }: ExplainParts): (que
         namesTool: compiled.coversTool(question.tool),
         shadow: compiled.rule.shadow,
         ...(mismatch === undefined ? {} : { mismatch }),
-        decides: verdict.rule.id === compiled.rule.id,
+        decides: verdict.rule.id === compiled.rule.id && verdict.rule.file === compiled.reference.file,
       };
     });
     return { verdict, considered };

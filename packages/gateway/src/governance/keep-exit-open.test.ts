@@ -7,10 +7,12 @@ const setMode = fakeTool('mode.set', { risk: 'medium', mutates: true, audience: 
 const showMode = fakeTool('mode.show', { audience: 'operator', allowedModes: modes });
 const inLockdown = { principal: 'operator', mode: 'LOCKDOWN' } as const;
 
-test('a person can leave LOCKDOWN and RECOVERY whatever the rules forgot or closed', () => {
-  const forgetful = rulesOf('  - { id: read, effect: allow, tools: [files.read] }');
-  const closed = rulesOf("  - { id: freeze, effect: deny, tools: ['*'], modes: [LOCKDOWN, RECOVERY] }");
-  for (const rules of [forgetful, closed, rulesOf('  []')]) {
+const applyRules = fakeTool('policy.apply', { risk: 'medium', mutates: true, audience: 'operator', scopes: [] });
+const closed = rulesOf("  - { id: freeze, effect: deny, tools: ['*'] }");
+
+test('a person can leave LOCKDOWN and RECOVERY whatever the rules closed', () => {
+  const freezing = rulesOf("  - { id: freeze, effect: deny, tools: ['*'], modes: [LOCKDOWN, RECOVERY] }");
+  for (const rules of [freezing, closed]) {
     for (const mode of ['LOCKDOWN', 'RECOVERY'] as const) {
       const verdict = rules.judge(ask(setMode, [], { principal: 'operator', mode }));
       assert.deepEqual([verdict.effect, verdict.rule.id], ['require_approval', 'operator-leaves-lockdown']);
@@ -21,16 +23,27 @@ test('a person can leave LOCKDOWN and RECOVERY whatever the rules forgot or clos
 });
 
 test('nothing else comes through the exit: no agent, no other tool, no other mode, no tool that took the name', () => {
-  const rules = rulesOf('  []');
   const foreign = { ...setMode, origin: 'upstream' } as const;
+  const own = { principal: 'operator', agent: 'operator' } as const;
   for (const question of [
     ask(setMode, [], { ...inLockdown, principal: 'agent' }),
     ask(fakeTool('files.write'), ['/a'], inLockdown),
     ask(fakeTool('mode.set.other'), [], inLockdown),
     ask(foreign, [], inLockdown),
     ask(setMode, [], { ...inLockdown, mode: 'NORMAL' }),
+    ask(applyRules, [], { principal: 'agent', agent: 'operator' }),
+    ask(applyRules, [], { principal: 'operator', agent: 'bob' }),
+    ask({ ...applyRules, origin: 'upstream' }, [], own),
+    ask(fakeTool('policy.promote', { audience: 'operator' }), [], own),
   ]) {
-    assert.equal(rules.judge(question).effect, 'deny');
+    assert.equal(closed.judge(question).effect, 'deny');
+  }
+});
+
+test('the owner of the gate can put other rules in force whatever the rules in force say, asked first', () => {
+  for (const mode of modes) {
+    const verdict = closed.judge(ask(applyRules, [], { principal: 'operator', agent: 'operator', mode }));
+    assert.deepEqual([verdict.effect, verdict.rule.id], ['require_approval', 'operator-mends-rules']);
   }
 });
 

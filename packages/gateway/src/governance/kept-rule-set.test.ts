@@ -46,7 +46,7 @@ test('other files, another place and every changed byte are not recalled', () =>
 test('a start without it, or with a damaged one, reads the files again and comes to the same rules', () => {
   const folder = writeRules({ tools: 'version: 1\nrules: [{ id: a, effect: deny, tools: [one] }]\n' });
   const applied = join(makeFolder(), 'applied');
-  const open = () => new AppliedRules({ ...world, folder }, applied).current;
+  const open = () => new AppliedRules({ ...world, findFolder: () => folder }, applied).current;
   const first = open();
   const file = `${applied}.read`;
   assert.ok(existsSync(file));
@@ -65,6 +65,9 @@ test('what depends on the machine is looked at in spite of it', () => {
     tools: 'version: 1\nrules: [{ id: a, effect: allow, tools: [x], grants: { read: [$WORKSPACE] } }]\n',
   });
   const applied = join(makeFolder(), 'applied');
-  assert.equal(new AppliedRules({ ...world, folder }, applied).current.count, 1);
-  assert.throws(() => new AppliedRules({ ...world, folder, workspace: world.home }, applied), /grants \$WORKSPACE/);
+  assert.equal(new AppliedRules({ ...world, findFolder: () => folder }, applied).current.count, 1);
+  assert.throws(
+    () => new AppliedRules({ ...world, findFolder: () => folder, workspace: world.home }, applied),
+    /grants \$WORKSPACE/,
+  );
 });

@@ -13,9 +13,11 @@ import type { CompiledRule } from './compile-rules.ts';
 import type { RulesPlace } from './explain-denial.ts';
 import { createExplainer } from './explain-question.ts';
 import type { Explained } from './explain-question.ts';
+import { findShutOut } from './find-shut-out.ts';
 import { isExit, keepExitOpen } from './keep-exit-open.ts';
 import { mayOpen } from './may-open.ts';
 import type { ModePolicy } from './mode-policy.ts';
+import { operatorRights } from './operator-rights.ts';
 import type { PathVariables } from './place-path.ts';
 import { protectPaths } from './protected-paths.ts';
 import { readRuleSet } from './read-rule-set.ts';
@@ -57,6 +59,8 @@ export interface LoadedRules extends Rules {
   readonly tried: readonly Pick<CompiledRule, 'rule' | 'reference'>[];
   /** What is probably not meant, given the tools that there are. */
   readonly check: (tools: readonly ToolDefinition[]) => readonly Finding[];
+  /** Throws ConfigError when nobody could put other rules in force once these are. */
+  readonly refuseShutOut: () => void;
 }
 
 /**
@@ -91,7 +95,7 @@ export function loadRules(
     }),
   );
 
-  const all = gate === undefined ? compiled : [...compiled, gate];
+  const all = [...compiled, ...(gate === undefined ? [] : [gate]), ...operatorRights];
   const judgeBy = (chosen: readonly CompiledRule[]): Pick<Rules, 'judge' | 'judgePaths'> =>
     createRuleJudge({ rules: chosen, protectedPaths, variables, place: describePlace(folder, source) });
   const inForce = all.filter(({ rule }) => !rule.shadow);
@@ -119,7 +123,8 @@ export function loadRules(
     mayOpen: (asked) => isExit(asked) || mayOpen(inForce, withStanding(asked)),
     explain: (question) => explain(withStanding(question)),
     tried: compiled.filter(({ rule }) => rule.shadow),
-    check: (tools) => checkRules(compiled, tools, categories),
+    check: (tools) => checkRules(compiled, operatorRights, tools, categories),
+    refuseShutOut: () => refuseProblems(folder, findShutOut(inForce)),
   };
 }
 

@@ -51,7 +51,7 @@ export const defaultLimits: Limits = {
 
 /** The limits of limits.yaml. What could not be read is noted with the reader and has its default here. */
 export function readLimits(root: YamlNode, reader: YamlReader): Limits {
-  const fields = reader.readFields(root, 'limits.yaml', limitsKeys, ['version']);
+  const fields = reader.readFields(root, 'limits.yaml', limitsKeys, []);
   if (fields === undefined) return defaultLimits;
   if (fields.version !== undefined) reader.readInteger(fields.version, 'version', { min: 1, max: 1 });
   const number = (key: 'max_running' | 'max_running_per_session' | 'max_argument_bytes', max: number) =>

@@ -11,7 +11,7 @@ export const transitionKeys = ['from', 'to', 'when', 'hold_seconds'] as const;
 
 /** The policy of modes.yaml. What could not be read is noted with the reader and has its default here. */
 export function readModes(root: YamlNode, reader: YamlReader): ModePolicy {
-  const fields = reader.readFields(root, 'modes.yaml', modesKeys, ['version']);
+  const fields = reader.readFields(root, 'modes.yaml', modesKeys, []);
   if (fields?.version !== undefined) reader.readInteger(fields.version, 'version', { min: 1, max: 1 });
   const byMode = fields?.modes && reader.readFields(fields.modes, 'modes', modes, []);
   const limits = Object.fromEntries(

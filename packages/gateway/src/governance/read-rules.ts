@@ -75,7 +75,7 @@ export const exampleKeys = [
 
 /** The rules of tools.yaml that could be read; what could not is noted with the reader. */
 export function readRules(root: YamlNode, reader: YamlReader): ToolEntries {
-  const fields = reader.readFields(root, 'tools.yaml', fileKeys, ['version']);
+  const fields = reader.readFields(root, 'tools.yaml', fileKeys, []);
   if (fields?.version !== undefined) reader.readInteger(fields.version, 'version', { min: 1, max: 1 });
   const listed = (fields?.rules && reader.readList(fields.rules, 'rules')) ?? [];
   const written = listed.map((node) => ({ node, rule: readRule(node, reader) }));

@@ -104,7 +104,11 @@ function readEntryRules(
   if (asked !== undefined)
     rules.push({ ...opening, id: `tool-${slug}-approval`, effect: 'require_approval', modes: asked });
   const open = inModes('allowed_in_modes');
-  if (open !== undefined) rules.push({ ...opening, id: `tool-${slug}-allowed`, effect: 'allow', modes: open });
+  if (open !== undefined) {
+    // Modes in which it asks have a key of their own, so in these it does not.
+    const unasked = { effect: 'allow', approvalWaived: true, keepsOwnApproval: true } as const;
+    rules.push({ ...opening, ...unasked, id: `tool-${slug}-allowed`, modes: open });
+  }
   return rules;
 }
 

@@ -39,7 +39,7 @@ interface Member {
 
 /** The contents of roles.yaml. What could not be read is noted with the reader, and then nothing loads. */
 export function readRoleEntries(root: YamlNode, reader: YamlReader): RoleEntries {
-  const fields = reader.readFields(root, 'roles.yaml', rolesKeys, ['version']);
+  const fields = reader.readFields(root, 'roles.yaml', rolesKeys, []);
   if (fields?.version !== undefined) reader.readInteger(fields.version, 'version', { min: 1, max: 1 });
   const toolsOf = fields?.roles === undefined ? new Map<string, readonly string[]>() : readRoles(fields.roles, reader);
   const readNames = (node: YamlNode | undefined, key: string) =>

@@ -29,6 +29,7 @@ export const builtInRules = {
   outsideRole: 'outside-role',
   judgeFailed: 'rule-failed',
   exit: 'operator-leaves-lockdown',
+  ruleExit: 'operator-mends-rules',
 } as const;
 
 export interface JudgeParts {

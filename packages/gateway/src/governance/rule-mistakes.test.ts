@@ -43,7 +43,6 @@ const toolsMistakes: readonly Mistakes[] = [
   // The file as a whole
   ['a list', '▸- 1\n', /^tools\.yaml must be a mapping with the keys version, rules, tools$/],
   ['just text', '▸allow everything\n', /^tools\.yaml must be a mapping/],
-  ['no version', '▸rules: []\n', /^tools\.yaml lacks version$/],
   ['another version', 'version: ▸2\nrules: []\n', /^version must be a whole number from 1 to 1$/],
   ['no list of rules', 'version: 1\nrules: ▸none\n', /^rules must be a list/],
   ['nothing where the rules go', 'version: 1\nrules▸:\n', /^rules must be a list/],
@@ -241,7 +240,6 @@ const toolsMistakes: readonly Mistakes[] = [
 ];
 
 const limitsMistakes: readonly Mistakes[] = [
-  ['no version', '▸max_running: 1\n', /^limits\.yaml lacks version$/],
   ['an unknown key', 'version: 1\n▸max_runing: 1\n', /did you mean max_running\?/],
   ['zero at once', 'version: 1\nmax_running: ▸0\n', /^max_running must be a whole number from 1 to/],
   ['half a call', 'version: 1\nmax_running: ▸1.5\n', /^max_running must be a whole number/],
@@ -276,7 +274,6 @@ const limitsMistakes: readonly Mistakes[] = [
 ];
 
 const modesMistakes: readonly Mistakes[] = [
-  ['no version', '▸modes: {}\n', /^modes\.yaml lacks version$/],
   ['an unknown mode', 'version: 1\nmodes: { ▸NIGHT: {} }\n', /^unknown key NIGHT in modes/],
   ['less than nothing', 'version: 1\nmodes: { ALERT: { max_running: ▸-1 } }\n', /^max_running must be a whole number/],
   ['half a transition', 'version: 1\ntransitions:\n  - ▸from: NORMAL\n', /^a transition lacks to, when, hold_seconds$/],
@@ -303,7 +300,6 @@ const modesMistakes: readonly Mistakes[] = [
 ];
 
 const rolesMistakes: readonly Mistakes[] = [
-  ['no version', '▸roles: {}\n', /^roles\.yaml lacks version$/],
   ['a role with capitals', 'version: 1\nroles: { ▸Boss: { tools: [x] } }\n', /^a role is named with small letters/],
   ['a role without tools', 'version: 1\nroles: { boss: ▸{} }\n', /^role boss lacks tools$/],
   [

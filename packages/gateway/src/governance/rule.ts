@@ -52,6 +52,8 @@ export interface Rule {
   readonly approvalWaived: boolean;
   /** Tools of high risk ask all the same. Absent: they do not. */
   readonly highRiskAsks?: true;
+  /** With `approvalWaived`: a tool that asks by its own definition, whatever its risk, still does. Absent: no. */
+  readonly keepsOwnApproval?: boolean;
   /** Agents that may decide in a person's place, as far as their office goes. Not with `deny`. Absent: none. */
   readonly approvers?: readonly string[];
   /** What the programs of the calls it opens get. Not with `deny`. Absent: nothing. */

@@ -1,3 +1,4 @@
+import { ruleExits } from '../governance/keep-exit-open.ts';
 import { namesTool } from '../governance/name-pattern.ts';
 import type { ModeLimits } from '../governance/mode-policy.ts';
 import type { Reservation } from '../model/call.ts';
@@ -21,6 +22,8 @@ const hourMs = 60 * minuteMs;
 /** Every count that the call will raise: of its agent and tool, of the tool, of everyone together, and of the mode. */
 export function planReservations(call: LimitedCall, limits: Limits, ofMode: ModeLimits): readonly Reservation[] {
   const { name, audience, rateLimitPerHour } = call.tool;
+  // Whatever the limits are, they can be changed.
+  if (audience === 'operator' && ruleExits.includes(name)) return [];
   const key = `${name} ${call.agent}`;
   const rate = ratesFor(call, limits).find(({ tools }) => namesTool(tools, call.tool));
   const reservations = (rate?.limits ?? []).map(({ windowMs, calls }) => ({

@@ -3,6 +3,8 @@ import type { ArgumentsRead, Begun, Opened } from '../model/call.ts';
 import { refuse } from '../model/refusal.ts';
 import type { Stage } from '../pipeline/stage.ts';
 
+const leastForOperators = 64 * 1024;
+
 /** Reads the arguments as one JSON object, strictly. Behind the session: nobody unknown makes the daemon parse. */
 export function readArguments({
   maxArgumentBytes,
@@ -11,7 +13,7 @@ export function readArguments({
 }): Stage<Begun & Opened, ArgumentsRead> {
   return {
     name: 'read-arguments',
-    run: ({ input, violations, claimedAgent, session: { agent } }) => {
+    run: ({ input, violations, claimedAgent, session: { agent, principal } }) => {
       if (claimedAgent !== undefined && claimedAgent !== agent) {
         // The credential says who calls: nobody speaks for someone else.
         const message = `The credential belongs to the agent ${JSON.stringify(agent)}; the call names another.`;
@@ -22,7 +24,8 @@ export function readArguments({
         const message = violations.map((violation) => violation.message).join('; ');
         return refuse('MALFORMED_CALL', 'call-shape', message, { violations });
       }
-      const limit = maxArgumentBytes();
+      // A limit that is set too low must not keep an operator from raising it.
+      const limit = principal === 'operator' ? Math.max(maxArgumentBytes(), leastForOperators) : maxArgumentBytes();
       // A character takes at least one byte, so the cheap test spares the exact one for almost every call.
       if (input.length > limit || (input.length > limit / 3 && Buffer.byteLength(input) > limit)) {
         return refuse('ARGUMENTS_TOO_LARGE', 'argument-size', `The arguments are larger than ${limit} bytes.`, {

@@ -1,13 +1,16 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../../model/fault.ts';
-import { readNotificationSettings } from './notification-settings.ts';
+import { noNotifications, readNotificationSettings } from './notification-settings.ts';
 import type { NotificationSettings } from './notification-settings.ts';
 
 const lookEveryMs = 1000;
 
 export interface FollowedSettingsParts {
-  readonly folder: string;
+  /** Where the file lies now. */
+  readonly findFolder: () => string;
+  /** Where an operator's own file lies, or will. */
+  readonly ownFolder: string;
   /** Hears of other settings than before. */
   readonly onChange: (settings: NotificationSettings) => void;
   /** Hears of each change that cannot be used. The settings before it stay in force. */
@@ -20,18 +23,19 @@ export interface FollowedSettingsParts {
  */
 export class FollowedSettings {
   readonly #parts: FollowedSettingsParts;
-  readonly #file: string;
+  readonly #files: readonly string[];
   readonly #look = (): void => this.look();
-  #current: NotificationSettings;
+  #current: NotificationSettings = noNotifications;
   #problem: string | undefined;
 
-  /** Throws ConfigError when the file cannot be used: at the start somebody is there to read it. */
+  /** A file that cannot be used holds up no start: nobody is told anything until it is mended. */
   constructor(parts: FollowedSettingsParts) {
     this.#parts = parts;
-    this.#file = join(parts.folder, 'notifications.yaml');
-    this.#current = readNotificationSettings(parts.folder);
+    const folders = new Set([parts.findFolder(), parts.ownFolder]);
+    this.#files = [...folders].map((folder) => join(folder, 'notifications.yaml'));
+    this.#read();
     // Asked for, not told of: an editor puts another file in its place, which a watch of the old one would not see.
-    watchFile(this.#file, { interval: lookEveryMs, persistent: false }, this.#look);
+    for (const file of this.#files) watchFile(file, { interval: lookEveryMs, persistent: false }, this.#look);
   }
 
   get current(): NotificationSettings {
@@ -45,13 +49,17 @@ export class FollowedSettings {
 
   /** Reads the file now. */
   look(): void {
-    const { folder, onChange, onProblem } = this.#parts;
+    const before = this.#current;
+    this.#read();
+    if (this.#current !== before) this.#parts.onChange(this.#current);
+  }
+
+  #read(): void {
+    const { findFolder, onProblem } = this.#parts;
     try {
-      const settings = readNotificationSettings(folder);
+      const settings = readNotificationSettings(findFolder());
       this.#problem = undefined;
-      if (JSON.stringify(settings) === JSON.stringify(this.#current)) return;
-      this.#current = settings;
-      onChange(settings);
+      if (JSON.stringify(settings) !== JSON.stringify(this.#current)) this.#current = settings;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       if (error.message === this.#problem) return;
@@ -61,6 +69,6 @@ export class FollowedSettings {
   }
 
   close(): void {
-    unwatchFile(this.#file, this.#look);
+    for (const file of this.#files) unwatchFile(file, this.#look);
   }
 }

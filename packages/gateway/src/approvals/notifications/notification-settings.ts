@@ -27,7 +27,8 @@ export interface WebhookSettings {
   readonly events: readonly NoticeEvent[];
 }
 
-const nobody: NotificationSettings = { desktop: false };
+/** What counts without a file. */
+export const noNotifications: NotificationSettings = { desktop: false };
 const whenNeeded: readonly NoticeEvent[] = ['pending', 'reminder', 'abuse'];
 
 /**
@@ -37,7 +38,7 @@ const whenNeeded: readonly NoticeEvent[] = ['pending', 'reminder', 'abuse'];
 export function readNotificationSettings(folder: string): NotificationSettings {
   const yaml = readYaml(readSourceFile(join(folder, 'notifications.yaml')));
   const reader = new YamlReader(yaml);
-  const settings = yaml.root === undefined ? nobody : readSettings(yaml.root, reader);
+  const settings = yaml.root === undefined ? noNotifications : readSettings(yaml.root, reader);
   const problems = [...yaml.problems, ...reader.problems];
   if (problems.length === 0) return settings;
   const lines = problems.map(({ file, line, column, message }) => `${file}:${line}:${column}  ${message}`);
@@ -45,8 +46,8 @@ export function readNotificationSettings(folder: string): NotificationSettings {
 }
 
 function readSettings(root: YamlNode, reader: YamlReader): NotificationSettings {
-  const fields = reader.readFields(root, 'notifications.yaml', notificationKeys, ['version']);
-  if (fields === undefined) return nobody;
+  const fields = reader.readFields(root, 'notifications.yaml', notificationKeys, []);
+  if (fields === undefined) return noNotifications;
   if (fields.version !== undefined) reader.readInteger(fields.version, 'version', { min: 1, max: 1 });
   const consoleUrl = fields.console_url && readUrl(fields.console_url, 'console_url', reader);
   const webhook = fields.webhook && readWebhook(fields.webhook, reader);

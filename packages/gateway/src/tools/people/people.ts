@@ -2,15 +2,13 @@ import { hash, randomUUIDv7 } from 'node:crypto';
 import type { Organisation } from '../../model/organisation.ts';
 import { ToolFailure } from '../../model/tool.ts';
 import type { AnyTool, Tool } from '../../model/tool.ts';
+import { firstOperator } from '../../model/session.ts';
 import type { Session } from '../../model/session.ts';
 import type { Store } from '../../storage/stores.ts';
 import { defineAdministration } from '../administration.ts';
 import { newToken } from '../sessions/sessions.ts';
 
 type PeopleStore = Pick<Store, 'createSession' | 'endSession' | 'findSession' | 'listSessions' | 'readOrganisation'>;
-
-/** The person whose credential lies in the home folder. Whoever owns that folder holds it, so nobody can take it away. */
-export const firstOperator = 'operator';
 
 /** Who may run the gate. Each person has a credential of their own, so that records carry their own name. */
 export function peopleTools(store: PeopleStore, options: { readonly workspace: string }): readonly AnyTool[] {

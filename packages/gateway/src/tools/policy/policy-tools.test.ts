@@ -34,7 +34,7 @@ async function openPolicy(t: TestContext, tools: string, more: { readonly roles?
   const store = await openTestStore(t);
   const registry = new Registry();
   const applied: string[] = [];
-  const rules = new AppliedRules({ ...world, folder }, join(makeFolder(), 'applied'));
+  const rules = new AppliedRules({ ...world, findFolder: () => folder }, join(makeFolder(), 'applied'));
   const parts = {
     rules,
     registry,
@@ -277,7 +277,10 @@ test('nothing is promoted on top of edits that nobody applied, or in the rules t
   await assert.rejects(call('promote', { rule: 'a' }), /others than those in force/);
   assert.equal(readFileSync(file, 'utf8'), edited);
   const folder = writeRules({ tools: `${head}${tried}` });
-  const shipped = new AppliedRules({ ...world, folder, programFolder: folder }, join(makeFolder(), 'applied'));
+  const shipped = new AppliedRules(
+    { ...world, findFolder: () => folder, programFolder: folder },
+    join(makeFolder(), 'applied'),
+  );
   assert.throws(() => shipped.promote('a'), /came with the program/);
 });
 

@@ -1,0 +1,52 @@
+import { modes } from '../model/session.ts';
+import { compileRule } from './compile-rules.ts';
+import type { CompiledRule } from './compile-rules.ts';
+import type { Rule } from './rule.ts';
+
+interface Right {
+  readonly id: string;
+  readonly tools: readonly string[];
+  /** Whether a call runs without its operator being shown the effect first. */
+  readonly unasked: boolean;
+}
+
+/** What people may do to run the gate. */
+const rights: readonly Right[] = [
+  {
+    id: 'operator-sessions',
+    tools: ['sessions.*', 'leases.*', 'people.*', 'secrets.*', 'console.*', 'mode.*'],
+    unasked: true,
+  },
+  { id: 'operator-content', tools: ['content.verify', 'content.gc'], unasked: true },
+  // Deciding about calls that wait, and taking decisions back.
+  {
+    id: 'operator-approvals',
+    tools: ['approvals.*', 'plans.approve', 'plans.deny', 'plans.reveal', 'confirm.revoke', 'confirm.rotate_key'],
+    unasked: true,
+  },
+  // Giving consent beforehand shows what the calls would do.
+  { id: 'operator-confirm-tokens', tools: ['confirm.issue'], unasked: false },
+  // Looking at the rules is free; putting other ones in force asks.
+  { id: 'operator-policy', tools: ['policy.*'], unasked: false },
+  { id: 'operator-tools', tools: ['tools.*'], unasked: false },
+  // This opens no tool of a server: that takes a rule with origins: [upstream].
+  { id: 'operator-upstreams', tools: ['upstreams.*'], unasked: false },
+  // The tools themselves let only directors change something.
+  {
+    id: 'operator-organisation',
+    tools: ['organisation.*', 'teams.*', 'agents.*', 'roles.*', 'permissions.*', 'system.configure'],
+    unasked: false,
+  },
+];
+
+/**
+ * The rights of operators, built in so that no rule file has to repeat them and none can leave them out. They are
+ * allowances like others: a rule that denies still beats them.
+ */
+export const operatorRights: readonly CompiledRule[] = rights.map(({ id, tools, unasked }) => {
+  const rule: Rule = {
+    ...{ id, effect: 'allow', tools, origins: ['builtin'], who: ['operator'], modes },
+    ...{ approvalWaived: unasked, acceptsNew: false, shadow: false, examples: [], file: '', line: 1 },
+  };
+  return { ...compileRule(rule, { HOME: [], WORKSPACE: [] }), reference: { id } };
+});
