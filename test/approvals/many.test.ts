@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { randomUUIDv7 } from 'node:crypto';
+import { randomBytes, randomUUIDv7 } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,6 +67,8 @@ test('ten thousand that wait are each reminded of once and expire once, through 
     checkpointFile: join(folder, 'checkpoint'),
     reserveFile: join(folder, 'reserve'),
     reserveBytes: 0,
+    stateKey: randomBytes(32).toString('base64'),
+    adoptState: true,
   };
   const first = await openSqliteStore(options);
   const tasks = Array.from({ length: count }, (_, at) => newTask(at));

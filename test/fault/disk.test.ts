@@ -49,18 +49,25 @@ test('on a full disk the gate seals itself, says why, loses nothing, and opens a
     const refused = await daemon.call('files.read', { path: 'a.txt' }, { token });
     assert.equal(refused.denied?.rationaleCode, 'SEALED');
 
-    await daemon.kill('SIGTERM');
     rmSync(filler);
-    daemon = await TestDaemon.start(place);
+    while ((await daemon.status())['health'] !== 'serving') await new Promise((resolve) => setTimeout(resolve, 50));
     const again = await daemon.call('files.read', { path: 'a.txt' }, { token });
     assert.ok(again.success, JSON.stringify(again));
+    acknowledged.push(again.callId);
+    await daemon.kill('SIGTERM');
+    daemon = await TestDaemon.start(place);
     const ok = new Set<string>();
+    let unsealed = 0;
     for (let from = 0; ;) {
       const records = await daemon.records(from);
       if (records.length === 0) break;
       from += records.length;
-      for (const { callId, kind, result } of records) if (kind === 'outcome' && result === 'ok') ok.add(callId);
+      for (const { callId, kind, result, payload } of records) {
+        if (kind === 'outcome' && result === 'ok') ok.add(callId);
+        if (payload['event'] === 'daemon_unsealed') unsealed += 1;
+      }
     }
+    assert.equal(unsealed, 1, 'the log says that the gate had been sealed');
     for (const callId of acknowledged) assert.ok(ok.has(callId), `call ${callId} was answered`);
     assert.equal(runSallyport(place, ['audit', 'verify', '--json']).status, 0);
   } finally {

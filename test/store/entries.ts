@@ -25,6 +25,7 @@ export function admissionFor(session: NewSession): Admission {
   return {
     sessionId: session.id,
     leaseId: session.lease.id,
+    tool: 'files.read',
     intent: {
       kind: 'intent',
       result: 'none',

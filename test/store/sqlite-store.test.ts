@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,6 +21,8 @@ function optionsIn(folder: string): WriterOptions {
     checkpointFile: join(folder, 'checkpoint'),
     reserveFile: join(folder, 'reserve'),
     reserveBytes: 64 * 1024,
+    stateKey: randomBytes(32).toString('base64'),
+    adoptState: true,
   };
 }
 

@@ -13,7 +13,14 @@ test('every intent without outcome is closed as unknown, once, and its dedupe ke
   for (const [at, callId] of callIds.entries()) {
     const intent = { kind: 'intent', result: 'none', timeMs: 1, callId, payload: '{}' } as const;
     const dedupe = { key: `k${at}`, argumentsSha256: 'a', expiresAtMs: Date.now() + 60_000 };
-    await store.admit({ sessionId: session.id, leaseId: session.lease.id, intent, reservations: [], dedupe });
+    await store.admit({
+      sessionId: session.id,
+      leaseId: session.lease.id,
+      tool: 'files.read',
+      intent,
+      reservations: [],
+      dedupe,
+    });
   }
   const [settled = '', ...cutOff] = callIds;
   await store.settle({ outcome: { kind: 'outcome', result: 'ok', timeMs: 2, callId: settled, payload: '{}' } });

@@ -104,7 +104,8 @@ function describeMalformed(leaf: Uint8Array): string | undefined {
   }
 }
 
-function matchesPayload({ salt, payload }: StoredRecord, leaf: Uint8Array): boolean {
+/** An erased payload matches every leaf. */
+export function matchesPayload({ salt, payload }: StoredRecord, leaf: Uint8Array): boolean {
   if (salt === undefined && payload === undefined) return true;
   if (asBytes(salt).length !== saltBytes || typeof payload !== 'string' || !payload.isWellFormed()) return false;
   return isLeafOf(leaf, asBytes(salt), payload);

@@ -46,7 +46,14 @@ async function openRecorder(t: TestContext, { quarantine = limits.quarantine, ..
       const key = more.dedupeKey;
       const claim = key ? { dedupe: { key, argumentsSha256: 'a', expiresAtMs: nowMs + 1000 } } : {};
       const { id: sessionId, lease } = session;
-      const admitted = await store.admit({ sessionId, leaseId: lease.id, intent, reservations: [], ...claim });
+      const admitted = await store.admit({
+        sessionId,
+        leaseId: lease.id,
+        tool: 'files.read',
+        intent,
+        reservations: [],
+        ...claim,
+      });
       assert.ok(admitted.admitted);
       return { callId, session, lease, intentIndex: admitted.intentIndex, startedAtMs: nowMs - 12, ...more };
     },

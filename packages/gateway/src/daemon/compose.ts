@@ -69,7 +69,7 @@ import { openExecutor } from './open-executor.ts';
 import { findOpenFolder, makeOwnWorkspace } from './open-folder.ts';
 import { openTools } from './open-tools.ts';
 import { openUpstreams } from './open-upstreams.ts';
-import { openOperatorSession, openSigningKey } from './identity.ts';
+import { openOperatorSession, openSigningKey, openStateKey } from './identity.ts';
 import { readOrCreateSecret } from './secret-files.ts';
 import { statusReader } from './read-status.ts';
 import { auditVerifier } from './verify-audit.ts';
@@ -111,24 +111,35 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
 
   const { key: signingKey, origin } = openSigningKey(home);
   redactor.learn(signingKey, 'audit key of the gate');
+  const stateKey = openStateKey(home);
+  redactor.learn(stateKey.key, 'state key of the gate');
   const { databaseFile, checkpointFile, reserveFile } = home;
   // Its thread starts while the rules are read.
-  const opening = openSqliteStore({ databaseFile, signingKey, origin, checkpointFile, reserveFile, reserveBytes });
+  const opening = openSqliteStore({
+    ...{ databaseFile, signingKey, origin, checkpointFile, reserveFile, reserveBytes },
+    stateKey: stateKey.key,
+    adoptState: stateKey.isNew,
+  });
   opened.defer(() => opening.then((each) => each.close(), ignore));
   const applied = new AppliedRules({ ...folders, findFolder, workspace }, home.appliedRulesFile);
   const currentRules = () => applied.current;
   const store = await opening;
+  stateKey.keep();
   const cutOff = await reconcileIntents(store, startedAtMs);
   redactor.learn(await openOperatorSession(home, store, workspace), 'operator credential');
   store.onSealed((reason) => log.error('sealed', { reason }));
+  store.onHealed((reason) => {
+    log.warn('unsealed', { reason });
+    void recordEvent('daemon_unsealed', { reason }).then(ignore, ignore);
+  });
 
-  const recordEvent = (event: string) =>
+  const recordEvent = (event: string, more: { readonly reason?: string } = {}) =>
     store.append({
       kind: 'event',
       result: 'none',
       timeMs: Date.now(),
       rulesHash: currentRules().hash,
-      payload: canonicalJson({ event, version, pid: process.pid, workspace, cut_off_calls: cutOff }),
+      payload: canonicalJson({ event, version, pid: process.pid, workspace, cut_off_calls: cutOff, ...more }),
     });
 
   // A sealed store cannot take the note, and has said so already.
@@ -304,6 +315,9 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   // Compiling every schema takes half a second of a core, which the first calls need more.
   const warming = setTimeout(() => void registry.warmUp(warmUp.signal), warmUpAfterMs).unref();
   opened.defer(() => clearTimeout(warming));
+  // Reading all of a long log takes a while; what was written last was looked at already.
+  const verifying = setTimeout(() => store.verifyInBackground(), warmUpAfterMs).unref();
+  opened.defer(() => clearTimeout(verifying));
   const flushing = setInterval(() => attempts.flush(Date.now()), 1000).unref();
   opened.defer(() => clearInterval(flushing));
   await recordEvent('daemon_started');

@@ -10,6 +10,7 @@ export interface Home {
   readonly verifierFile: string;
   readonly secretsKeyFile: string;
   readonly confirmKeyFile: string;
+  readonly stateKeyFile: string;
   readonly operatorCredentialFile: string;
   readonly operatorSocket: string;
   readonly agentSocket: string;
@@ -35,6 +36,7 @@ export function describeHome(folder: string): Home {
     verifierFile: at('keys', 'audit.pub'),
     secretsKeyFile: at('keys', 'secrets.key'),
     confirmKeyFile: at('keys', 'confirm.key'),
+    stateKeyFile: at('keys', 'state.key'),
     operatorCredentialFile: at('credentials', 'operator'),
     operatorSocket: at('run', 'operator', 'sallyport.sock'),
     agentSocket: at('run', 'agent', 'sallyport.sock'),

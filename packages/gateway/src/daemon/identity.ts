@@ -1,19 +1,61 @@
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
-import { createSigningKey, openSigner } from '../audit/checkpoint.ts';
+import { CheckpointError, createSigningKey, openSigner } from '../audit/checkpoint.ts';
+import type { Signer } from '../audit/checkpoint.ts';
+import { ConfigError } from '../model/fault.ts';
 import type { Store } from '../storage/stores.ts';
 import { newToken } from '../tools/sessions/sessions.ts';
 import type { Home } from './home.ts';
-import { readOrCreateSecret } from './secret-files.ts';
+import { readOrCreateSecret, replaceSecret } from './secret-files.ts';
 
 /** The key that signs the log, made at the first start. Its name is the origin of the log, unique to this install. */
 export function openSigningKey(home: Home): { readonly key: string; readonly origin: string } {
   const key = readOrCreateSecret(home.signingKeyFile, () => {
     return createSigningKey(`sallyport/${randomBytes(8).toString('hex')}`).privateKey;
   });
-  const signer = openSigner(key);
+  const signer = openOwnSigner(key, home.signingKeyFile);
   writeFileSync(home.verifierFile, `${signer.verifier}\n`, { mode: 0o644 });
   return { key, origin: signer.name };
+}
+
+function openOwnSigner(key: string, file: string): Signer {
+  try {
+    return openSigner(key);
+  } catch (error) {
+    if (!(error instanceof CheckpointError)) throw error;
+    throw new ConfigError(
+      `The key of the audit log in ${file} is damaged: ${error.message}.`,
+      'Restore it from a backup. A log cannot be continued with another key: without a backup, set the whole folder ' +
+        'aside and start with a new one.',
+    );
+  }
+}
+
+export interface StateKey {
+  readonly key: string;
+  /** Until `keep` was called once, the state is taken over as it is found. */
+  readonly isNew: boolean;
+  readonly keep: () => void;
+}
+
+const newPrefix = 'new ';
+
+/**
+ * The key that authenticates the state beside the log. Where there is none it is made, and says of itself that it is new
+ * until the first commit with it is on disk: a crash in between must not look like state that somebody changed.
+ */
+export function openStateKey(home: Home): StateKey {
+  const text = readOrCreateSecret(home.stateKeyFile, () => `${newPrefix}${randomBytes(32).toString('base64')}`);
+  const isNew = text.startsWith(newPrefix);
+  const key = isNew ? text.slice(newPrefix.length) : text;
+  if (Buffer.from(key, 'base64').length !== 32) {
+    throw new ConfigError(
+      `${home.stateKeyFile} is damaged: it is not a key of 32 bytes.`,
+      'Restore it from a backup. Without one, remove it: the next start takes the state of the gate over as it finds it, ' +
+        'and records that in the audit log.',
+    );
+  }
+  return { key, isNew, keep: () => isNew && replaceSecret(home.stateKeyFile, key) };
 }
 
 /** The operator's credential, made at the first start, and the session that stands for it. */

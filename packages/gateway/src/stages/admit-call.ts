@@ -42,6 +42,7 @@ export function admitCall(
       const admitted = await store.admit({
         sessionId: session.id,
         leaseId: call.lease.id,
+        tool: call.tool.definition.name,
         intent: {
           kind: 'intent',
           result: 'none',

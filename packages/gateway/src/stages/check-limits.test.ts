@@ -136,7 +136,10 @@ test('nobody is asked about a call whose window is full', async (t) => {
   const asked = { tool, session, verdict: askFirst };
   const { reservations } = assertPassed(check(store, plenty, asked));
   const intent = { kind: 'intent', result: 'none', timeMs: 1, callId: randomUUIDv7(), payload: '{}' } as const;
-  assert.ok((await store.admit({ sessionId: session.id, leaseId: session.lease.id, intent, reservations })).admitted);
+  assert.ok(
+    (await store.admit({ sessionId: session.id, leaseId: session.lease.id, tool: 'files.read', intent, reservations }))
+      .admitted,
+  );
   const refusal = check(store, plenty, asked) as Refusal;
   assert.equal(refusal.code, 'RATE_LIMITED');
   assert.equal(refusal.rule.id, 'rate-limit-of-the-tool');

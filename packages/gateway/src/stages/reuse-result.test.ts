@@ -34,7 +34,9 @@ async function runOnce(store: Store, session: string, callId: string, end?: { ou
   const intent = { kind: 'intent', result: 'none', timeMs: 1, callId, sessionId: session, payload: '{}' } as const;
   const dedupe = { key: 'k', argumentsSha256: fingerprintOf(factsOf({})), expiresAtMs: clock.nowMs() + 3_600_000 };
   const leaseId = store.findSession(session)?.lease.id ?? '';
-  assert.ok((await store.admit({ sessionId: session, leaseId, intent, reservations: [], dedupe })).admitted);
+  assert.ok(
+    (await store.admit({ sessionId: session, leaseId, tool: 'files.read', intent, reservations: [], dedupe })).admitted,
+  );
   const settled = end === undefined ? {} : { dedupe: { sessionId: session, key: 'k', ...end } };
   const result = end === undefined ? 'unknown' : end.output === undefined ? 'error' : 'ok';
   await store.settle({ outcome: { ...intent, kind: 'outcome', result }, ...settled });

@@ -1,4 +1,4 @@
-import { hash, randomUUIDv7 } from 'node:crypto';
+import { hash, randomBytes, randomUUIDv7 } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,6 +21,8 @@ export async function openTestStore(test: TestContext): Promise<Store> {
     checkpointFile: join(folder, 'checkpoint'),
     reserveFile: join(folder, 'reserve'),
     reserveBytes: 0,
+    stateKey: randomBytes(32).toString('base64'),
+    adoptState: true,
   });
   test.after(async () => {
     await store.close();

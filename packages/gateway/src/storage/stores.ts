@@ -93,6 +93,11 @@ export interface Misconduct {
   readonly windowMs: number;
 }
 
+export interface ToolUse {
+  readonly tool: string;
+  readonly lastMs: number;
+}
+
 /** The first success of a dedupe key, or the call that is still running with it. */
 export interface DedupeEntry {
   readonly key: string;
@@ -109,6 +114,8 @@ export interface DedupeEntry {
 export interface Admission {
   readonly sessionId: string;
   readonly leaseId: string;
+  /** By its canonical name. */
+  readonly tool: string;
   readonly intent: LogEntry & { readonly callId: string };
   readonly reservations: readonly Reservation[];
   /** What a person agreed to, used up together with the intent. Absent: no consent was needed. */
@@ -325,7 +332,8 @@ export interface OrganisationIndex {
  * concurrent callers share commits. Order: the log keeps the order in which writes were accepted.
  *
  * Failure: a write that could not be made durable rejects, and so does every later one (`sealed`), because a log
- * with a hole proves nothing. Reads go on. A restart is the way back.
+ * with a hole proves nothing. Reads go on. When the cause is gone and what lies on disk was verified, writes go on too;
+ * outcomes that could not be recorded meanwhile are recorded then.
  */
 export interface Store extends ContentIndex, SecretIndex, ToolPins, ApprovalIndex, ModeLog, OrganisationIndex {
   /** One transaction: the session is active, budget and limits have room and are charged, the intent is written. */
@@ -364,8 +372,16 @@ export interface Store extends ContentIndex, SecretIndex, ToolPins, ApprovalInde
 
   /** Why nothing can be written any more. Absent while all is well. */
   readonly sealed: () => string | undefined;
-  /** Called once, when the store seals itself. */
+  /** Called whenever the store seals itself. */
   readonly onSealed: (listener: (reason: string) => void) => void;
+  /** Called when writes go on after a seal, with what had been the reason. */
+  readonly onHealed: (listener: (reason: string) => void) => void;
+  /** Tools that a session has used, and when last, before and after a restart. */
+  readonly listToolUses: (sessionId: string) => readonly ToolUse[];
+  /** All records of one call, in the order of the log. */
+  readonly readRecordsOfCall: (callId: string) => readonly StoredRecord[];
+  /** Reads all of log and state in the background, and seals the store when something else changed them. */
+  readonly verifyInBackground: () => void;
   /** Signs what is not yet signed and closes. Writes after this reject. */
   readonly close: () => Promise<void>;
 }

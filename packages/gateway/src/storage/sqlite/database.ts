@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { SQLInputValue, StatementSync } from 'node:sqlite';
+import type { SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 
 export type Row = Record<string, null | number | bigint | string | Uint8Array>;
 
@@ -15,6 +15,8 @@ export class Database {
   static openForWriting(path: string): Database {
     const connection = new DatabaseSync(path, { timeout: 5000 });
     connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;');
+    // A row that is replaced is removed, for triggers too.
+    connection.exec('PRAGMA recursive_triggers = ON;');
     // The checkpoint of SQLite's own journal costs a burst of writes; every 4 MB keeps it rare and the file small.
     connection.exec('PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 16777216;');
     return new Database(connection);
@@ -24,6 +26,15 @@ export class Database {
     const connection = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
     connection.exec('PRAGMA query_only = ON;');
     return new Database(connection);
+  }
+
+  static openInMemory(): Database {
+    return new Database(new DatabaseSync(':memory:'));
+  }
+
+  /** Lets statements of this connection call `run` under this name. */
+  define(name: string, run: (...values: never[]) => null): void {
+    this.#connection.function(name, { directOnly: false }, run as (...values: SQLOutputValue[]) => null);
   }
 
   prepare(sql: string): Statement {
@@ -69,13 +80,30 @@ export class Statement {
   }
 }
 
-const constraintViolation = 19;
+/** The primary result codes of SQLite that mean something to us. */
+const resultCodes = { error: 1, corrupt: 11, full: 13, constraint: 19, notADatabase: 26 } as const;
+
+function hasResult(error: unknown, ...results: (keyof typeof resultCodes)[]): boolean {
+  if (!(error instanceof Error) || !('errcode' in error)) return false;
+  const primary = Number(error.errcode) & 0xff;
+  return results.some((result) => resultCodes[result] === primary);
+}
 
 /** Whether the error concerns this one statement, not the ability to write at all. */
 export function isConstraintViolation(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === constraintViolation;
+  return hasResult(error, 'constraint');
+}
+
+/** The statement names something that is not there. */
+export function isFaultOfStatement(error: unknown): boolean {
+  return hasResult(error, 'error');
 }
 
 export function isDiskFull(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === 13;
+  return hasResult(error, 'full') || (error instanceof Error && 'code' in error && error.code === 'ENOSPC');
+}
+
+/** Pages of the file are not what SQLite wrote there. */
+export function isDamaged(error: unknown): boolean {
+  return hasResult(error, 'corrupt', 'notADatabase');
 }

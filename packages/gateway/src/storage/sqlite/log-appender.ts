@@ -1,14 +1,25 @@
 import { randomFillSync } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { openCheckpoint, signCheckpoint, deriveTagKey, tagRecord } from '../../audit/checkpoint.ts';
-import type { Signer, TagKey } from '../../audit/checkpoint.ts';
+import {
+  CheckpointError,
+  deriveTagKey,
+  isTagOf,
+  openCheckpoint,
+  signCheckpoint,
+  tagRecord,
+} from '../../audit/checkpoint.ts';
+import type { Checkpoint, Signer, TagKey } from '../../audit/checkpoint.ts';
 import { commitPayload, encodeLeaf, saltBytes } from '../../audit/leaf.ts';
 import { hashLeaf, MerkleFrontier } from '../../audit/merkle.ts';
+import { matchesPayload } from '../../audit/record-judge.ts';
 import { ConfigError } from '../../model/fault.ts';
 import type { LogEntry } from '../stores.ts';
 import type { Database, Statement } from './database.ts';
+import { readRecord } from './log-reader.ts';
 
 const maxPayloadCharacters = 65_000;
+/** So many of the newest records are looked at whole before anything is written after them. */
+const tailRecords = 1000;
 
 /** Appends records to the Merkle log inside the writer's transaction, and signs checkpoints between transactions. */
 export class LogAppender {
@@ -31,10 +42,10 @@ export class LogAppender {
     this.#insert = database.prepare('INSERT INTO records (position, leaf, salt, payload, tag) VALUES (?, ?, ?, ?, ?)');
     this.#insertCheckpoint = database.prepare('INSERT INTO checkpoints (size, note, frontier) VALUES (?, ?, ?)');
     const last = database.prepare('SELECT size, note, frontier FROM checkpoints ORDER BY size DESC LIMIT 1').get();
-    this.#frontier = last === undefined ? new MerkleFrontier() : MerkleFrontier.decode(last['frontier'] as Uint8Array);
+    this.#frontier = last === undefined ? new MerkleFrontier() : decodeFrontier(last['frontier']);
     this.#signedSize = this.#frontier.size;
     if (last !== undefined) this.#checkLastCheckpoint(String(last['note']));
-    this.#checkRememberedCheckpoint();
+    this.#checkRememberedCheckpoint(last && String(last['note']));
     this.#replayTail(database);
     this.#committed = this.#frontier.clone();
   }
@@ -75,48 +86,68 @@ export class LogAppender {
     const note = signCheckpoint(this.#signer, { origin: this.#origin, size, root: this.#committed.root() });
     this.#insertCheckpoint.run(size, note, this.#committed.encode());
     this.#signedSize = size;
-    writeFileSync(`${this.#checkpointFile}.new`, note, { mode: 0o600 });
-    renameSync(`${this.#checkpointFile}.new`, this.#checkpointFile);
+    this.#publish(note);
   }
 
   #checkLastCheckpoint(note: string): void {
-    const checkpoint = openCheckpoint(note, this.#signer);
+    const checkpoint = this.#open(note, 'The last checkpoint in the database');
     if (checkpoint.size === this.#frontier.size && this.#frontier.root().equals(checkpoint.root)) return;
     throw tampered(`The state stored with checkpoint ${checkpoint.size} does not belong to it.`);
   }
 
-  #checkRememberedCheckpoint(): void {
-    let note: string;
-    try {
-      note = readFileSync(this.#checkpointFile, 'utf8');
-    } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
-      throw error;
-    }
-    const remembered = openCheckpoint(note, this.#signer);
-    if (remembered.size > this.#signedSize) {
+  /** The file outside the database may be older, when writing it failed; then it is written again. */
+  #checkRememberedCheckpoint(newest: string | undefined): void {
+    const note = readIfPresent(this.#checkpointFile);
+    const rememberedSize = note === undefined ? 0 : this.#open(note, this.#checkpointFile).size;
+    if (rememberedSize > this.#signedSize) {
       throw tampered(
-        `A checkpoint over ${remembered.size} records was signed, but the database knows none above ${this.#signedSize}.`,
+        `A checkpoint over ${rememberedSize} records was signed, but the database knows none above ${this.#signedSize}.`,
+      );
+    }
+    if (newest !== undefined && rememberedSize < this.#signedSize) this.#publish(newest);
+  }
+
+  #open(note: string, where: string): Checkpoint {
+    try {
+      return openCheckpoint(note, this.#signer);
+    } catch (error) {
+      if (!(error instanceof CheckpointError)) throw error;
+      const what = note.trim() === '' ? 'is empty' : `cannot be used: ${error.message}`;
+      throw new ConfigError(
+        `${where} ${what}.`,
+        `Restore it from a backup, or remove ${this.#checkpointFile}: the next start writes it anew from the database. ` +
+          'Then run `sallyport audit verify`.',
       );
     }
   }
 
-  /** Takes in what was committed after the last checkpoint; its tags tell our own records from anyone else's. */
+  #publish(note: string): void {
+    writeFileSync(`${this.#checkpointFile}.new`, note, { mode: 0o600 });
+    renameSync(`${this.#checkpointFile}.new`, this.#checkpointFile);
+  }
+
+  /**
+   * Takes in what was committed after the last checkpoint; its tags tell our own records from anyone else's. The newest
+   * records before it are looked at in the same way, with their payloads; all of the log is read after the start.
+   */
   #replayTail(database: Database): void {
-    const tail = database.prepare('SELECT position, leaf, tag FROM records WHERE position >= ? ORDER BY position');
-    for (const row of tail.iterate(this.#signedSize)) {
-      const index = this.#frontier.size;
-      const leafHash = hashLeaf(row['leaf'] as Uint8Array);
+    const tail = database.prepare(
+      'SELECT position, leaf, salt, payload, tag FROM records WHERE position >= ? ORDER BY position',
+    );
+    let index = Math.max(0, this.#signedSize - tailRecords);
+    for (const row of tail.iterate(index)) {
       if (row['position'] !== index) throw tampered(`Record ${index} is missing.`);
-      if (!tagRecord(this.#tagKey, index, leafHash).equals(row['tag'] as Uint8Array)) {
-        throw tampered(`Record ${index} was not written by this gate.`);
+      const record = readRecord(row);
+      const leafHash = hashLeaf(record.leaf);
+      if (!isTagOf(record.tag, this.#tagKey, index, leafHash)) {
+        throw tampered(`Record ${index} was not written by this gate, or was changed.`);
       }
-      this.#frontier.append(leafHash);
+      if (!matchesPayload(record, record.leaf)) throw tampered(`The payload of record ${index} was changed.`);
+      if (index >= this.#signedSize) this.#frontier.append(leafHash);
+      index += 1;
     }
-    if (this.#frontier.size === this.#signedSize) {
-      const rows = database.readNumber('SELECT coalesce(max(position) + 1, 0) FROM records');
-      if (rows < this.#signedSize)
-        throw tampered(`The log ends at ${rows}, but ${this.#signedSize} records were signed.`);
+    if (index < this.#signedSize) {
+      throw tampered(`The log ends at ${index}, but ${this.#signedSize} records were signed.`);
     }
   }
 
@@ -125,6 +156,23 @@ export class LogAppender {
     const salt = this.#salts.subarray(0, saltBytes);
     this.#salts = this.#salts.subarray(saltBytes);
     return salt;
+  }
+}
+
+function decodeFrontier(stored: unknown): MerkleFrontier {
+  try {
+    return MerkleFrontier.decode(stored as Uint8Array);
+  } catch {
+    throw tampered('The state stored with the last checkpoint is not one that Sallyport writes.');
+  }
+}
+
+function readIfPresent(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
   }
 }
 

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../model/fault.ts';
-import type { Database } from './database.ts';
+import { Database } from './database.ts';
 
 /** One entry a version, applied in order, each in a transaction. Never edit an entry that has been released. */
 const migrations: readonly string[] = [
@@ -243,12 +243,37 @@ const migrations: readonly string[] = [
   ALTER TABLE teams ADD COLUMN senior_agent TEXT;
   ALTER TABLE members ADD COLUMN senior_agent TEXT;
   `,
+  `
+  CREATE TABLE state (
+    id INTEGER PRIMARY KEY,
+    position INTEGER NOT NULL,
+    labels TEXT NOT NULL,
+    sealed BLOB NOT NULL
+  ) STRICT;
+
+  CREATE TABLE tool_uses (
+    session_id TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    last_ms INTEGER NOT NULL,
+    PRIMARY KEY (session_id, tool)
+  ) STRICT, WITHOUT ROWID;
+
+  INSERT INTO tool_uses
+  SELECT lower(substr(id, 1, 8) || '-' || substr(id, 9, 4) || '-' || substr(id, 13, 4) || '-' || substr(id, 17, 4)
+           || '-' || substr(id, 21)), tool, ('[0x' || max(time) || ']') ->> 0
+  FROM (SELECT hex(substr(leaf, 29, 16)) AS id, hex(substr(leaf, 5, 8)) AS time,
+          iif(json_valid(payload), payload ->> 'tool', NULL) AS tool
+        FROM records WHERE substr(leaf, 2, 1) = x'01')
+  WHERE tool IS NOT NULL GROUP BY id, tool;
+
+  CREATE INDEX records_by_call ON records (substr(leaf, 13, 16));
+  `,
 ];
 
 export const schemaVersion = migrations.length;
 
-/** Brings the schema up to date. Refuses a database that a newer program has written. */
-export function migrate(database: Database): void {
+/** Which version the database has. Refuses one that a newer program has written. */
+export function readSchemaVersion(database: Database): number {
   const found = database.readNumber('PRAGMA user_version');
   if (found > schemaVersion) {
     throw new ConfigError(
@@ -256,7 +281,40 @@ export function migrate(database: Database): void {
       'Start the newer version of Sallyport that wrote it, or choose another folder with SALLYPORT_HOME.',
     );
   }
-  for (let version = found; version < schemaVersion; version++) {
-    database.execute(`BEGIN IMMEDIATE; ${migrations[version]}; PRAGMA user_version = ${version + 1}; COMMIT;`);
+  return found;
+}
+
+/** Brings the schema up to date, inside the caller's transaction. */
+export function migrate(database: Database): void {
+  for (const sql of migrations.slice(readSchemaVersion(database))) database.execute(sql);
+  database.execute(`PRAGMA user_version = ${schemaVersion}`);
+}
+
+/**
+ * Refuses tables, triggers and views that are not ours: a trigger of somebody else would run inside our own writes.
+ */
+export function checkSchema(database: Database): void {
+  const expected = Database.openInMemory();
+  try {
+    migrate(expected);
+    const [found, ours] = [readSchema(database), readSchema(expected)];
+    for (const [name, sql] of found) if (ours.get(name) !== sql) throw foreign(name);
+    for (const name of ours.keys()) if (!found.has(name)) throw foreign(name);
+  } finally {
+    expected.close();
   }
+}
+
+function readSchema(database: Database): Map<string, string> {
+  const rows = database.prepare(
+    `SELECT type || ' ' || name AS name, tbl_name || ' ' || coalesce(sql, '') AS made FROM sqlite_schema`,
+  );
+  return new Map(rows.all().map(({ name, made }) => [String(name), String(made)]));
+}
+
+function foreign(name: string): ConfigError {
+  return new ConfigError(
+    `The database was changed by something other than Sallyport: the ${name} is not as Sallyport makes it.`,
+    'Restore sallyport.db from a backup.',
+  );
 }

@@ -2,26 +2,33 @@ import type { Door } from '../../model/call.ts';
 import type { Budget, Lease, LeaseScope, Principal, Session, Spending } from '../../model/session.ts';
 import type { Database, Row, Statement } from './database.ts';
 
-/** Reads sessions together with their newest lease. */
+/**
+ * Reads sessions together with their newest lease. An index only says where to look: what counts are the rows, which are
+ * authenticated.
+ */
 export class SessionReader {
   readonly #byToken: Statement;
   readonly #byId: Statement;
   readonly #all: Statement;
+  readonly #newestLease: Statement;
   readonly #lease: Statement;
   readonly #leases: Statement;
 
   constructor(database: Database) {
-    this.#byToken = database.prepare('SELECT * FROM sessions WHERE token_sha256 = ?');
+    this.#byToken = database.prepare('SELECT id FROM sessions WHERE token_sha256 = ?');
     this.#byId = database.prepare('SELECT * FROM sessions WHERE id = ?');
     this.#all = database.prepare('SELECT * FROM sessions ORDER BY created_at_ms, id');
     this.#leases = database.prepare('SELECT * FROM leases WHERE session_id = ? ORDER BY granted_at_ms, id');
-    this.#lease = database.prepare(
-      'SELECT * FROM leases WHERE session_id = ? ORDER BY ended_at_ms IS NULL DESC, granted_at_ms DESC, id DESC LIMIT 1',
+    this.#lease = database.prepare('SELECT * FROM leases WHERE id = ?');
+    this.#newestLease = database.prepare(
+      'SELECT id FROM leases WHERE session_id = ? ORDER BY ended_at_ms IS NULL DESC, granted_at_ms DESC, id DESC LIMIT 1',
     );
   }
 
   findByToken(tokenSha256: string): Session | undefined {
-    return this.#read(this.#byToken.get(tokenSha256));
+    const row = this.#byToken.get(tokenSha256);
+    const session = row && this.#byId.get(row['id'] as string);
+    return session?.['token_sha256'] === tokenSha256 ? this.#read(session) : undefined;
   }
 
   findById(id: string): Session | undefined {
@@ -38,8 +45,10 @@ export class SessionReader {
 
   #read(row: Row | undefined): Session | undefined {
     if (row === undefined) return undefined;
-    const lease = this.#lease.get(row['id'] as string);
-    return lease === undefined ? undefined : readSession(row, readLease(lease));
+    const newest = this.#newestLease.get(row['id'] as string);
+    const lease = newest && this.#lease.get(newest['id'] as string);
+    if (lease === undefined || lease['session_id'] !== row['id']) return undefined;
+    return readSession(row, readLease(lease));
   }
 }
 

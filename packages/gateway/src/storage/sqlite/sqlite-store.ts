@@ -24,7 +24,8 @@ import { ModeReader } from './mode-reader.ts';
 import { OrganisationReader } from './organisation-reader.ts';
 import { SessionReader } from './session-reader.ts';
 import type { FromWriter, ToWriter } from './writer-thread.ts';
-import type { Operation, Recorded, WriterOptions, Written } from './writer.ts';
+import { BackgroundVerification } from './background-verification.ts';
+import type { Operation, Recorded, Sealed, WriterOptions, Written } from './writer.ts';
 
 const mostRemembered = 1000;
 
@@ -49,7 +50,7 @@ export async function openSqliteStore(options: WriterOptions): Promise<stores.St
       first.kind === 'failed' ? first : { message: 'the writer did not start', remedy: undefined };
     throw new ConfigError(message, remedy);
   }
-  return new SqliteStore(worker, Database.openForReading(options.databaseFile));
+  return new SqliteStore(worker, options);
 }
 
 class SqliteStore implements stores.Store {
@@ -63,17 +64,26 @@ class SqliteStore implements stores.Store {
   readonly #sessions: SessionReader;
   readonly #byToken = new Map<string, Session>();
   readonly #byId = new Map<string, Session>();
-  readonly #select: Record<'dedupe' | 'counter' | 'intents' | 'records' | 'secrets' | 'pins', Statement>;
+  readonly #select: Record<
+    'dedupe' | 'counter' | 'intents' | 'records' | 'recordsOfCall' | 'toolUses' | 'secrets' | 'pins',
+    Statement
+  >;
+  readonly #verification: BackgroundVerification;
   readonly #sealListeners: ((reason: string) => void)[] = [];
+  readonly #healListeners: ((reason: string) => void)[] = [];
+  /** Outcomes that a sealed store could not take. Nothing new is admitted then, so that there are few. */
+  #unrecorded: stores.Settlement[] = [];
   #nextId = 1;
   #outgoing: ToWriter[] = [];
-  #sealed: string | undefined;
+  #sealed: Sealed | undefined;
   #mode: Mode;
   #closed: (() => void) | undefined;
 
-  constructor(worker: Worker, reader: Database) {
+  constructor(worker: Worker, options: WriterOptions) {
+    const reader = Database.openForReading(options.databaseFile);
     this.#worker = worker;
     this.#reader = reader;
+    this.#verification = new BackgroundVerification(options, (problems) => this.#verified(problems));
     this.#approvals = new ApprovalReader(reader);
     this.#content = new ContentReader(reader);
     this.#sessions = new SessionReader(reader);
@@ -83,6 +93,8 @@ class SqliteStore implements stores.Store {
       secrets: reader.prepare('SELECT * FROM secrets ORDER BY name'),
       pins: reader.prepare('SELECT * FROM tool_pins ORDER BY name, version'),
       intents: reader.prepare('SELECT * FROM open_intents ORDER BY position'),
+      recordsOfCall: reader.prepare('SELECT * FROM records WHERE substr(leaf, 13, 16) = ? ORDER BY position'),
+      toolUses: reader.prepare('SELECT tool, last_ms FROM tool_uses WHERE session_id = ?'),
       records: reader.prepare('SELECT * FROM records WHERE position >= ? ORDER BY position LIMIT ?'),
     };
     this.#modes = new ModeReader(reader);
@@ -96,8 +108,14 @@ class SqliteStore implements stores.Store {
   readonly admit = (admission: stores.Admission): Promise<stores.Admitted> =>
     this.#write<stores.Admitted>({ name: 'admit', admission, nowMs: Date.now() });
 
-  readonly settle = async (settlement: stores.Settlement): Promise<{ readonly index: number }> =>
-    this.#noteQuarantine(await this.#write<Recorded>({ name: 'settle', settlement }));
+  readonly settle = async (settlement: stores.Settlement): Promise<{ readonly index: number }> => {
+    try {
+      return this.#noteQuarantine(await this.#write<Recorded>({ name: 'settle', settlement }));
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'SEALED') this.#unrecorded.push(settlement);
+      throw error;
+    }
+  };
 
   readonly append = async (
     entry: stores.LogEntry,
@@ -295,13 +313,26 @@ class SqliteStore implements stores.Store {
     return row === undefined ? undefined : { size: Number(row['size']), note: String(row['note']) };
   };
 
-  readonly sealed = (): string | undefined => this.#sealed;
+  readonly readRecordsOfCall = (callId: string): readonly stores.StoredRecord[] =>
+    this.#select.recordsOfCall.all(Buffer.from(callId.replaceAll('-', ''), 'hex')).map(readRecord);
+
+  readonly listToolUses = (sessionId: string): readonly stores.ToolUse[] =>
+    this.#select.toolUses.all(sessionId).map((row) => ({ tool: String(row['tool']), lastMs: Number(row['last_ms']) }));
+
+  readonly verifyInBackground = (): void => this.#verification.start();
+
+  readonly sealed = (): string | undefined => this.#sealed?.reason;
 
   readonly onSealed = (listener: (reason: string) => void): void => {
     this.#sealListeners.push(listener);
   };
 
+  readonly onHealed = (listener: (reason: string) => void): void => {
+    this.#healListeners.push(listener);
+  };
+
   readonly close = async (): Promise<void> => {
+    await this.#verification.close();
     await new Promise<void>((resolve) => {
       this.#closed = resolve;
       this.#post('close');
@@ -353,11 +384,22 @@ class SqliteStore implements stores.Store {
   }
 
   #receive(message: FromWriter): void {
-    if (message.kind === 'closed') return this.#closed?.();
-    if (message.kind !== 'written') return;
-    // Said before the answers, so that nobody reads a failed write while the store still looks healthy.
-    if (message.sealed !== undefined) this.#seal(message.sealed);
-    for (const [at, id] of message.ids.entries()) this.#answer(id, message.results[at]);
+    switch (message.kind) {
+      case 'closed':
+        return this.#closed?.();
+      case 'sealed':
+        return this.#seal(message.sealed);
+      case 'healed':
+        return this.#heal();
+      case 'written':
+        // Said before the answers, so that nobody reads a failed write while the store still looks healthy.
+        if (message.sealed !== undefined) this.#seal(message.sealed);
+        for (const [at, id] of message.ids.entries()) this.#answer(id, message.results[at]);
+        return;
+      // Only at the opening, before there is a store.
+      case 'ready':
+      case 'failed':
+    }
   }
 
   #answer(id: number, result: Written | undefined): void {
@@ -368,14 +410,46 @@ class SqliteStore implements stores.Store {
     else waiting.reject(new Fault(result.sealed ? 'SEALED' : 'INTERNAL', result.error));
   }
 
-  #seal(reason: string): void {
+  #seal(sealed: Sealed): void {
     if (this.#sealed !== undefined) return;
-    this.#sealed = reason;
-    for (const listener of this.#sealListeners) listener(reason);
+    this.#sealed = sealed;
+    if (sealed.isChanged) this.#verification.start();
+    for (const listener of this.#sealListeners) listener(sealed.reason);
+  }
+
+  #heal(): void {
+    const reason = this.#sealed?.reason;
+    if (reason === undefined) return;
+    this.#sealed = undefined;
+    const late = this.#unrecorded;
+    this.#unrecorded = [];
+    // What fails again is kept again, unless it was recorded after all.
+    for (const settlement of late) this.settle(settlement).catch(() => undefined);
+    // Sessions and the rest are read anew: what was read while sealed may have been somebody else's.
+    this.#byId.clear();
+    this.#byToken.clear();
+    this.#organisation.forget();
+    this.#mode = this.#modes.current();
+    for (const listener of this.#healListeners) listener(reason);
+  }
+
+  /** Nobody writes into what was changed; and what is whole again is opened again. */
+  #verified(problems: readonly string[]): void {
+    if (problems.length > 0) {
+      const sealed = {
+        reason: `something other than Sallyport changed its database. ${problems.join(' ')}`,
+        isChanged: true,
+      };
+      this.#post({ seal: sealed });
+      this.#seal(sealed);
+    } else if (this.#sealed?.isChanged === true) {
+      this.#post('verified');
+    }
+    if (this.#sealed?.isChanged === true) this.#verification.repeat();
   }
 
   #fail(reason: string): void {
-    if (this.#closed === undefined) this.#seal(reason);
+    if (this.#closed === undefined) this.#seal({ reason, isChanged: false });
     for (const waiting of this.#waiting.values()) waiting.reject(new Fault('SEALED', reason));
     this.#waiting.clear();
     this.#closed?.();

@@ -8,6 +8,7 @@ export function prepareWriterStatements(database: Database) {
     begin: database.prepare('BEGIN IMMEDIATE'),
     commit: database.prepare('COMMIT'),
     rollback: database.prepare('ROLLBACK'),
+    dataVersion: database.prepare('PRAGMA data_version'),
     openIntent: database.prepare(
       'INSERT INTO open_intents (call_id, position, session_id, time_ms) VALUES (?, ?, ?, ?)',
     ),

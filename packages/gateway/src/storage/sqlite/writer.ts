@@ -1,5 +1,4 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
-import { openSigner } from '../../audit/checkpoint.ts';
 import type { Decision, NewApproval, NewPlan, PlanDecision, StandingApproval } from '../../model/approval.ts';
 import type { OrganisationChange } from '../../model/organisation.ts';
 import type {
@@ -20,13 +19,15 @@ import { ApprovalWriter } from './approval-writer.ts';
 import { ContentWriter } from './content-writer.ts';
 import { Counters } from './counters.ts';
 import { Database, isConstraintViolation, isDiskFull } from './database.ts';
-import { LogAppender } from './log-appender.ts';
-import { migrate } from './migrations.ts';
+import type { LogAppender } from './log-appender.ts';
 import { ModeWriter } from './mode-writer.ts';
+import { openState } from './open-state.ts';
 import { OrganisationWriter } from './organisation-writer.ts';
 import { prepareWriterStatements } from './writer-statements.ts';
 import { SessionWriter } from './session-writer.ts';
 import { SpendingLedger } from './spending-ledger.ts';
+import type { StateGuard } from './state-guard.ts';
+import { ToolUses } from './tool-uses.ts';
 import type { WriterStatements } from './writer-statements.ts';
 
 export interface WriterOptions {
@@ -37,6 +38,12 @@ export interface WriterOptions {
   /** Space that is given up when the disk is full, so that running calls can still record their outcome. */
   readonly reserveFile: string;
   readonly reserveBytes: number;
+  /** Base64 of 32 bytes: what the state beside the log is authenticated with. */
+  readonly stateKey: string;
+  /** The key is new, so the state is taken over as it is found. */
+  readonly adoptState: boolean;
+  /** After a seal. Absent: at the start. */
+  readonly isReopened?: true;
 }
 
 export type Operation =
@@ -76,11 +83,20 @@ export type Written =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: string; readonly sealed: boolean };
 
+export interface Sealed {
+  readonly reason: string;
+  /** Log or state are not what the gate wrote: it opens again only when all of both were found to be whole. */
+  readonly isChanged: boolean;
+}
+
 /** Owns the writing connection. Used by one thread only; each group of operations is one commit. */
 export class Writer {
   readonly #options: WriterOptions;
   readonly #database: Database;
   readonly #log: LogAppender;
+  readonly #guard: StateGuard;
+  readonly #uses: ToolUses;
+  readonly #dataVersion: number;
   readonly #counters: Counters;
   readonly #approvals: ApprovalWriter;
   readonly #content: ContentWriter;
@@ -89,44 +105,54 @@ export class Writer {
   readonly #sessions: SessionWriter;
   readonly #ledger: SpendingLedger;
   readonly #statements: WriterStatements;
-  #sealedBecause: string | undefined;
+  #sealed: Sealed | undefined;
 
   constructor(options: WriterOptions) {
     this.#options = options;
     this.#database = Database.openForWriting(options.databaseFile);
-    migrate(this.#database);
-    this.#log = new LogAppender(this.#database, openSigner(options.signingKey), options.origin, options.checkpointFile);
-    this.#counters = new Counters(this.#database);
-    this.#approvals = new ApprovalWriter(this.#database, this.#log);
-    this.#content = new ContentWriter(this.#database);
-    this.#mode = new ModeWriter(this.#database, this.#log);
-    this.#organisation = new OrganisationWriter(this.#database);
-    this.#sessions = new SessionWriter(this.#database);
-    this.#ledger = new SpendingLedger(this.#database);
-    this.#statements = prepareWriterStatements(this.#database);
-    this.#setReserveAside();
-    // What a former run committed but did not sign is signed before anything new comes.
-    this.sign();
+    try {
+      const { log, guard } = openState(this.#database, options);
+      this.#log = log;
+      this.#guard = guard;
+      this.#counters = new Counters(this.#database);
+      this.#approvals = new ApprovalWriter(this.#database, this.#log);
+      this.#content = new ContentWriter(this.#database);
+      this.#mode = new ModeWriter(this.#database, this.#log);
+      this.#organisation = new OrganisationWriter(this.#database);
+      this.#sessions = new SessionWriter(this.#database);
+      this.#ledger = new SpendingLedger(this.#database);
+      this.#uses = new ToolUses(this.#database);
+      this.#statements = prepareWriterStatements(this.#database);
+      this.#dataVersion = this.#readDataVersion();
+      this.#setReserveAside();
+      // What a former run committed but did not sign is signed before anything new comes.
+      this.#log.sign();
+      // That nothing had to be written so far does not show that anything can be.
+      if (options.isReopened) this.#transact(() => undefined);
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
   }
 
-  get sealedBecause(): string | undefined {
-    return this.#sealedBecause;
+  get sealed(): Sealed | undefined {
+    return this.#sealed;
   }
 
   get hasUnsigned(): boolean {
-    return this.#log.hasUnsigned && this.#sealedBecause === undefined;
+    return this.#log.hasUnsigned && this.#sealed === undefined;
   }
 
   /** Runs the operations in one commit and answers each. Never throws. */
   writeGroup(operations: readonly Operation[]): Written[] {
-    if (this.#sealedBecause !== undefined) return operations.map((operation) => this.#writeWhileSealed(operation));
+    if (this.#sealed !== undefined) return operations.map((operation) => this.#writeWhileSealed(operation));
     try {
       return this.#commit(operations);
     } catch (error) {
       // One bad operation must not fail its neighbours: run them one by one and find out whose fault it was.
       if (operations.length > 1) return operations.flatMap((operation) => this.writeGroup([operation]));
       if (!isStorageFailure(error)) return [{ ok: false, error: messageOf(error), sealed: false }];
-      this.#seal(error);
+      this.#sealBecauseOf(error);
       return operations.map((operation) => this.#writeWhileSealed(operation));
     }
   }
@@ -135,32 +161,55 @@ export class Writer {
     try {
       this.#log.sign();
     } catch (error) {
-      this.#seal(error);
+      this.#sealBecauseOf(error);
     }
   }
 
+  /** Nothing new is written any more. The space set aside is given up for the outcomes of calls that run. */
+  seal(sealed: Sealed): void {
+    if (this.#sealed !== undefined) return;
+    this.#sealed = sealed;
+    rmSync(this.#options.reserveFile, { force: true });
+  }
+
   close(): void {
-    if (this.#sealedBecause === undefined) {
-      this.#statements.dropExpiredKeys.run(Date.now());
-      this.#approvals.dropOldTokens(Date.now());
+    if (this.#sealed === undefined) {
+      try {
+        this.#transact(() => {
+          this.#statements.dropExpiredKeys.run(Date.now());
+          this.#approvals.dropOldTokens(Date.now());
+        });
+      } catch {
+        // What is old goes at the next end.
+      }
       this.sign();
     }
     this.#database.close();
   }
 
   #commit(operations: readonly Operation[]): Written[] {
+    return this.#transact(() => operations.map((operation): Written => ({ ok: true, value: this.#apply(operation) })));
+  }
+
+  #transact<Value>(change: () => Value): Value {
     try {
       this.#statements.begin.run();
-      const written = operations.map((operation): Written => ({ ok: true, value: this.#apply(operation) }));
+      if (this.#readDataVersion() !== this.#dataVersion) throw new ChangedByOthers();
+      const value = change();
       this.#counters.flush();
       this.#ledger.flush();
+      this.#uses.flush();
+      this.#guard.save(this.#log.size);
       this.#statements.commit.run();
       this.#log.committed();
-      return written;
+      this.#guard.committed();
+      return value;
     } catch (error) {
       this.#log.rolledBack();
+      this.#guard.rolledBack();
       this.#counters.forget();
       this.#ledger.forget();
+      this.#uses.forget();
       try {
         this.#statements.rollback.run();
       } catch {
@@ -168,6 +217,11 @@ export class Writer {
       }
       throw error;
     }
+  }
+
+  /** Changes when another connection has written: nobody else does, and what they wrote nobody has checked. */
+  #readDataVersion(): number {
+    return Number(this.#statements.dataVersion.get()?.['data_version']);
   }
 
   #apply(operation: Operation): unknown {
@@ -246,6 +300,7 @@ export class Writer {
     }
     if (consent !== undefined) this.#approvals.use(consent);
     this.#ledger.countCall(sessionId, leaseId);
+    this.#uses.note(sessionId, admission.tool, intent.timeMs);
     const intentIndex = this.#log.append(intent);
     this.#statements.openIntent.run(intent.callId, intentIndex, sessionId, intent.timeMs);
     return { admitted: true, intentIndex };
@@ -297,7 +352,7 @@ export class Writer {
 
   /** Nothing new is admitted, but a call that already ran may still say how it ended, in the reserved space. */
   #writeWhileSealed(operation: Operation): Written {
-    const refused: Written = { ok: false, error: this.#sealedBecause ?? 'sealed', sealed: true };
+    const refused: Written = { ok: false, error: this.#sealed?.reason ?? 'sealed', sealed: true };
     if (operation.name !== 'settle') return refused;
     try {
       return this.#commit([operation])[0] ?? refused;
@@ -306,29 +361,38 @@ export class Writer {
     }
   }
 
-  #seal(error: unknown): void {
-    if (this.#sealedBecause !== undefined) return;
-    this.#sealedBecause = isDiskFull(error) ? 'the disk is full' : messageOf(error);
-    rmSync(this.#options.reserveFile, { force: true });
+  #sealBecauseOf(error: unknown): void {
+    const isChanged = error instanceof ChangedByOthers;
+    this.seal({ reason: isDiskFull(error) ? 'the disk is full' : messageOf(error), isChanged });
   }
 
+  /** After a seal there must be room for it: otherwise the space that the seal gave up would be the room to open. */
   #setReserveAside(): void {
-    const { reserveFile, reserveBytes } = this.#options;
+    const { reserveFile, reserveBytes, isReopened } = this.#options;
     if (reserveBytes === 0 || existsSync(reserveFile)) return;
     const descriptor = openSync(reserveFile, 'w', 0o600);
     try {
       // Zeros would take no space on some file systems; a pattern does.
       writeSync(descriptor, Buffer.alloc(reserveBytes, 'sallyport'));
       fsyncSync(descriptor);
-    } catch {
+    } catch (error) {
       rmSync(reserveFile, { force: true });
+      if (isReopened) throw error;
     } finally {
       closeSync(descriptor);
     }
   }
 }
 
+/** Somebody else wrote to the database while the gate was running. */
+class ChangedByOthers extends Error {
+  constructor() {
+    super('the database was changed by something other than Sallyport');
+  }
+}
+
 function isStorageFailure(error: unknown): boolean {
+  if (error instanceof ChangedByOthers) return true;
   return error instanceof Error && 'errcode' in error && !isConstraintViolation(error);
 }
 

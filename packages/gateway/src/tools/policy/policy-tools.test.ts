@@ -169,6 +169,7 @@ test('what a session called before counts when a call is decided again, as far a
     store.admit({
       sessionId: session.id,
       leaseId: session.lease.id,
+      tool: 'files.read',
       reservations: [],
       intent: {
         kind: 'intent',

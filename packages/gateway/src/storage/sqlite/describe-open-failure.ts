@@ -1,0 +1,28 @@
+import { dirname } from 'node:path';
+import { isDamaged, isDiskFull } from './database.ts';
+
+/** Why the database could not be opened, and what to do, for the person at the terminal. */
+export function describeOpenFailure(
+  error: unknown,
+  databaseFile: string,
+): { readonly message: string; readonly remedy: string | undefined } {
+  const reason = error instanceof Error ? error.message : String(error);
+  if (isDiskFull(error)) {
+    return {
+      message: `The disk is full: Sallyport cannot write to ${dirname(databaseFile)}.`,
+      remedy: 'Free some space there, then start again. Nothing was lost.',
+    };
+  }
+  if (isDamaged(error)) {
+    return {
+      message: `The database ${databaseFile} is damaged: ${reason}.`,
+      remedy:
+        'Restore it from a backup. `sallyport audit verify` says how much of the log can still be read; keep the ' +
+        'damaged file, because records may be recovered from it.',
+    };
+  }
+  return {
+    message: `The database ${databaseFile} cannot be opened: ${reason}.`,
+    remedy: `Check that ${dirname(databaseFile)} can be written and that no other program uses the database.`,
+  };
+}

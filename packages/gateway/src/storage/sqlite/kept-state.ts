@@ -1,0 +1,92 @@
+import { ConfigError } from '../../model/fault.ts';
+import { isFaultOfStatement } from './database.ts';
+import type { Database } from './database.ts';
+import { labelOf, rowText, stateGroups } from './state-tables.ts';
+import type { StateKeys } from './state-sums.ts';
+import { StateSums } from './state-sums.ts';
+
+/** The sums as they lie in the database, and the size that the log had with them. */
+export interface KeptState {
+  readonly position: number;
+  readonly sums: StateSums;
+}
+
+/** Undefined: the database has no sums that were made with these keys. `found` says whether it has any. */
+export function readKeptState(
+  database: Database,
+  keys: StateKeys,
+): { readonly found: boolean; readonly kept?: KeptState } {
+  const hasTable = database.readNumber(`SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'state'`);
+  const row = hasTable === 1 ? database.prepare('SELECT position, labels, sealed FROM state').get() : undefined;
+  if (row === undefined) return { found: false };
+  const position = Number(row['position']);
+  const labels = parseLabels(row['labels']);
+  const sums = labels && StateSums.open(keys, { position, labels, sealed: row['sealed'] as Uint8Array });
+  return { found: true, ...(sums && { kept: { position, sums } }) };
+}
+
+/** The tables whose rows are not those that were summed up, as people know them. */
+export function findChangedTables(
+  database: Database,
+  keys: StateKeys,
+  kept: StateSums,
+  which: 'all' | 'atStart',
+): readonly string[] {
+  const later = new Set(stateGroups.filter(({ atStart }) => !atStart).map(labelOf));
+  const found = new StateSums(keys, kept.labels);
+  const changed = new Set<string>();
+  for (const [group, label] of kept.labels.entries()) {
+    if (which === 'atStart' && later.has(label)) continue;
+    // A label is what an earlier version of this program made, as the seal shows.
+    const [table = '', where = ''] = label.split(' WHERE ', 2);
+    const isRead = trySumUp(database, found, { group, table, where });
+    if (!isRead || !found.equals(kept, group)) changed.add(table.replaceAll('_', ' '));
+  }
+  return [...changed];
+}
+
+/** All sums, from the rows as they are. */
+export function sumUpState(database: Database, keys: StateKeys): StateSums {
+  const sums = new StateSums(keys, stateGroups.map(labelOf));
+  for (const [group, { table, where }] of stateGroups.entries()) sumUp(database, sums, { group, table, where });
+  return sums;
+}
+
+interface SummedGroup {
+  readonly group: number;
+  readonly table: string;
+  readonly where: string;
+}
+
+/** False: the table is gone, or is not made as it was. */
+function trySumUp(database: Database, sums: StateSums, which: SummedGroup): boolean {
+  try {
+    sumUp(database, sums, which);
+    return true;
+  } catch (error) {
+    if (isFaultOfStatement(error)) return false;
+    throw error;
+  }
+}
+
+function sumUp(database: Database, sums: StateSums, { group, table, where }: SummedGroup): void {
+  const rows = database.prepare(`SELECT ${rowText(database, table, table)} AS row FROM ${table} WHERE ${where}`);
+  for (const { row } of rows.iterate()) sums.count(group, 1, String(row));
+}
+
+export function stateChanged(what: string): ConfigError {
+  return new ConfigError(
+    `The state of the gate was changed by something other than Sallyport. ${what}`,
+    'Restore sallyport.db from a backup. If the change is your own, remove keys/state.key: the next start takes the ' +
+      'state over as it finds it, and records that in the audit log.',
+  );
+}
+
+function parseLabels(text: unknown): string[] | undefined {
+  try {
+    const labels: unknown = JSON.parse(String(text));
+    return Array.isArray(labels) && labels.every((label) => typeof label === 'string') ? labels : undefined;
+  } catch {
+    return undefined;
+  }
+}

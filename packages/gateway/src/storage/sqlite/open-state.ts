@@ -1,0 +1,75 @@
+import { canonicalJson } from '@sallyport/contract';
+import { openSigner } from '../../audit/checkpoint.ts';
+import type { Database } from './database.ts';
+import { findChangedTables, readKeptState, stateChanged, sumUpState } from './kept-state.ts';
+import type { KeptState } from './kept-state.ts';
+import { LogAppender } from './log-appender.ts';
+import { checkSchema, migrate, readSchemaVersion, schemaVersion } from './migrations.ts';
+import { StateGuard } from './state-guard.ts';
+import { deriveStateKeys } from './state-sums.ts';
+import type { StateKeys } from './state-sums.ts';
+import type { WriterOptions } from './writer.ts';
+
+/**
+ * Opens log and state for writing, in one transaction: brings the schema up to date, and refuses what something else
+ * has changed. Throws ConfigError, and then nothing was written.
+ */
+export function openState(
+  database: Database,
+  options: Pick<WriterOptions, 'signingKey' | 'origin' | 'checkpointFile' | 'stateKey' | 'adoptState'>,
+): { readonly log: LogAppender; readonly guard: StateGuard } {
+  const keys = deriveStateKeys(options.stateKey);
+  const isOutdated = readSchemaVersion(database) < schemaVersion;
+  database.execute('BEGIN IMMEDIATE');
+  try {
+    const kept = checkKept(database, keys, { isOutdated, adopt: options.adoptState });
+    if (isOutdated) migrate(database);
+    checkSchema(database);
+    const log = new LogAppender(database, openSigner(options.signingKey), options.origin, options.checkpointFile);
+    if (kept !== undefined && kept.position !== log.size) {
+      throw stateChanged(
+        `It belongs to a log of ${kept.position} records, and the log has ${log.size}: one of the two is older.`,
+      );
+    }
+    const isFresh = log.size === 0 && database.readNumber('SELECT count(*) FROM sessions') === 0;
+    if (kept === undefined && !isFresh) recordAdoption(log);
+    const sums = kept === undefined || isOutdated ? sumUpState(database, keys) : kept.sums;
+    const guard = new StateGuard(database, sums);
+    if (kept === undefined || isOutdated) guard.save(log.size);
+    database.execute('COMMIT');
+    log.committed();
+    return { log, guard };
+  } catch (error) {
+    database.execute('ROLLBACK');
+    throw error;
+  }
+}
+
+/** Undefined: the state is taken over as it is. */
+function checkKept(
+  database: Database,
+  keys: StateKeys,
+  { isOutdated, adopt }: { readonly isOutdated: boolean; readonly adopt: boolean },
+): KeptState | undefined {
+  const { found, kept } = readKeptState(database, keys);
+  if (kept === undefined) {
+    if (adopt) return undefined;
+    throw stateChanged(
+      found
+        ? 'What authenticates it was changed, or belongs to another keys/state.key.'
+        : 'What authenticates it is gone.',
+    );
+  }
+  // After a change of the schema the sums are made anew, so that nothing may be left to be checked later.
+  const changed = findChangedTables(database, keys, kept.sums, isOutdated ? 'all' : 'atStart');
+  if (changed.length === 0) return kept;
+  throw stateChanged(`Rows were added, changed, removed or put back in: ${changed.join(', ')}.`);
+}
+
+function recordAdoption(log: LogAppender): void {
+  const payload = canonicalJson({
+    event: 'state_taken_over',
+    reason: 'no key authenticated it; it was taken as found',
+  });
+  log.append({ kind: 'event', result: 'none', timeMs: Date.now(), payload });
+}

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { TestDaemon } from '../harness/daemon.ts';
+import { runSallyport } from '../harness/run-sallyport.ts';
+
+test('a gate that cannot write its checkpoint seals itself, and opens by itself when it can', async () => {
+  const daemon = await TestDaemon.start();
+  after(() => daemon.remove());
+  const health = async (): Promise<string> => (await daemon.status())['health'] ?? '';
+  const until = async (wanted: string): Promise<void> => {
+    while ((await health()) !== wanted) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  // A folder stands where the checkpoint is written to.
+  const obstacle = join(daemon.place.home, 'audit', 'checkpoint.new');
+  for (const round of [1, 2]) {
+    mkdirSync(obstacle);
+    await daemon.call('files.list', { path: '.' });
+    await until('sealed');
+    assert.match((await daemon.status())['healthReason'] ?? '', /EISDIR/);
+    assert.equal((await daemon.call('files.list', { path: '.' })).denied?.rationaleCode, 'SEALED', `round ${round}`);
+    rmdirSync(obstacle);
+    await until('serving');
+    const answer = await daemon.call('files.list', { path: '.' });
+    assert.ok(answer.success, JSON.stringify(answer));
+  }
+  const events = (await daemon.records()).filter(({ payload }) => payload['event'] === 'daemon_unsealed');
+  assert.equal(events.length, 2);
+  await daemon.kill('SIGTERM');
+  const verified = runSallyport(daemon.place, ['audit', 'verify', '--json']);
+  assert.equal(verified.status, 0, verified.stdout);
+});
