@@ -48,7 +48,10 @@ async function askToMove(name: string): Promise<string> {
 test('what waits is listed and shown with its effect, for people and for scripts', async () => {
   const taskId = await ask('a.txt');
   const listed = runSallyport(daemon.place, ['approvals', 'list']);
-  assert.match(listed.stdout, new RegExp(`${taskId}  pending .*ada .*critical .*files\\.delete: Delete a\\.txt`));
+  assert.match(
+    listed.stdout,
+    new RegExp(`${taskId.slice(0, 13)}  pending .*ada .*critical .*files\\.delete: Delete a\\.txt`),
+  );
   const shown = runSallyport(daemon.place, ['approvals', 'show', taskId, '--json']);
   const { effect, effect_sha256: sha256 } = JSON.parse(shown.stdout) as Record<string, string>;
   assert.match(effect ?? '', /^a\.txt/);
@@ -126,6 +129,44 @@ test('one key a decision: each card stays until it is decided, and rings when it
   assert.equal(await terminal.exitCode(), 0);
 });
 
+test('what is left for later makes room for the next, and comes back when it is wanted', async (t) => {
+  for (const { id } of await desk.pending()) await desk.decide(id, false);
+  const first = await askToMove('later-1.txt');
+  const terminal = openTerminal(t, ['approvals', 'watch']);
+  await terminal.waitFor('later-1.txt -> target/later-1.txt');
+  await sleep(settleMs);
+  terminal.type('n');
+  await terminal.waitFor('1 left for later.  n: show again');
+  const second = await askToMove('later-2.txt');
+  await terminal.waitFor('later-2.txt -> target/later-2.txt');
+  await sleep(settleMs);
+  terminal.type('d');
+  await terminal.waitFor('Denied.');
+  assert.deepEqual([(await desk.show(first)).status, (await desk.show(second)).status], ['pending', 'denied']);
+  terminal.type('n');
+  await terminal.waitFor('a: approve once');
+  await sleep(settleMs);
+  terminal.type('a');
+  await terminal.waitFor('Approved.');
+  assert.equal((await desk.show(first)).status, 'approved');
+  terminal.type('q');
+  assert.equal(await terminal.exitCode(), 0);
+});
+
+test('tables show the beginning of an id, and commands take it in place of the whole', async () => {
+  const taskId = await ask('short.txt');
+  const listed = runSallyport(daemon.place, ['approvals', 'list'], { COLUMNS: '80' }).stdout;
+  const [line = ''] = listed.split('\n').filter((row) => row.includes('files.delete'));
+  const [shown = ''] = line.split(' ');
+  assert.ok(taskId.startsWith(shown) && shown.length < 36, line);
+  assert.match(runSallyport(daemon.place, ['approvals', 'show', shown]).stdout, /short\.txt/);
+  const { status } = runSallyport(daemon.place, ['approvals', 'deny', shown]);
+  assert.deepEqual([status, (await desk.show(taskId)).status], [0, 'denied']);
+  const many = runSallyport(daemon.place, ['approvals', 'show', taskId.slice(0, 4)]);
+  assert.equal(many.status, 1);
+  assert.match(many.stderr, /is the beginning of \d+ ids: which approval is meant\?/);
+});
+
 test('what is critical asks for a word, and what was decided elsewhere leaves the table', async (t) => {
   const taskId = await ask('f.txt');
   const terminal = openTerminal(t, ['approvals', 'watch']);
@@ -198,7 +239,7 @@ test('a plan is shown and approved in part; a confirm token is issued and revoke
   assert.match(shown.stdout, /Tidy up\..*1\. files\.delete: Delete i\.txt.*2\. files\.delete: Delete j\.txt/s);
   const approved = runSallyport(daemon.place, ['plan', 'approve', id, '--yes', '--steps', '2']);
   assert.match(approved.stdout, /Approved {2}steps 2 of the plan of ada/);
-  assert.match(runSallyport(daemon.place, ['plan', 'list']).stdout, new RegExp(`${id}  approved  ada`));
+  assert.match(runSallyport(daemon.place, ['plan', 'list']).stdout, new RegExp(`${id.slice(0, 13)}  approved  ada`));
   const revoked = runSallyport(daemon.place, ['confirm', 'revoke', id]);
   assert.equal(revoked.status, 0, revoked.stderr);
 });

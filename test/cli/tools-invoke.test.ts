@@ -88,3 +88,18 @@ test('Ctrl-C cancels the call, and every process of it is gone', async (t) => {
   assert.equal(outcome?.result, 'error');
   assert.equal((outcome.payload['error'] as { code: string }).code, 'CANCELLED');
 });
+
+test('what a program wrote before it failed is shown once', () => {
+  writeProgram(daemon.place, 'chatty.sh', shellProgram('chatty', 'echo "the disk is on fire" >&2; exit 3'));
+  runSallyport(daemon.place, ['tool', 'accept', 'chatty', '--yes']);
+  const { status, stderr } = runSallyport(daemon.place, ['tool', 'invoke', 'chatty']);
+  assert.equal(status, 4);
+  assert.equal(stderr.split('the disk is on fire').length - 1, 1, stderr);
+  assert.match(stderr, /failed with exit code 3\./);
+});
+
+test('an argument that is text stays text, whatever it looks like', () => {
+  const run = (...args: string[]) => runSallyport(daemon.place, ['tool', 'invoke', ...args]);
+  assert.equal(run('files.write', 'path=number.txt', 'content=123').status, 0);
+  assert.match(run('files.read', 'path=number.txt').stdout, /123/);
+});

@@ -1,5 +1,6 @@
 export * from './canonical-json.ts';
 export * from './codes.ts';
+export * from './natural-order.ts';
 export * from './strict-json.ts';
 export * from './visible-text.ts';
 export * from './whole-text.ts';

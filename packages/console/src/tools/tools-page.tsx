@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { compareNaturally } from '@sallyport/contract/natural-order';
 import { post } from '../daemon/connect.ts';
 import { readTool } from '../daemon/messages.ts';
 import type { Tool } from '../daemon/messages.ts';
@@ -10,7 +11,7 @@ import { Visible } from '../text/visible.tsx';
 
 async function loadTools(): Promise<readonly Tool[]> {
   const { tools = [] } = await post<{ tools?: readonly unknown[] }>('ToolService/ListAvailableTools');
-  return tools.map(readTool).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return tools.map(readTool).sort((a, b) => compareNaturally(a.name, b.name));
 }
 
 /** What can be called in the present mode, and what keeps the rest from it. */

@@ -29,6 +29,8 @@ export class ApprovalDesk {
   /** By id, in the order in which they came. */
   readonly #waiting = new Map<string, WholeApproval>();
   #table: WholeApproval | undefined;
+  /** Left for later: not put on the table before the others. */
+  readonly #later = new Set<string>();
   /** Ends the present wait for a key. */
   #turn = new AbortController();
   #closed = false;
@@ -62,6 +64,7 @@ export class ApprovalDesk {
       return;
     }
     const wasWaiting = this.#waiting.delete(id);
+    this.#later.delete(id);
     if (!wasWaiting || this.#table?.task_id !== id) return;
     print(paint('dim', event === 'expired' ? 'Nobody decided in time.' : `${approval.decided_by ?? ''} decided.`));
     this.#turn.abort();
@@ -71,12 +74,21 @@ export class ApprovalDesk {
   async #serveNext(): Promise<boolean> {
     this.#turn = new AbortController();
     const { signal } = this.#turn;
-    const [task] = this.#waiting.values();
+    const task = this.#waiting.values().find(({ task_id: id }) => !this.#later.has(id));
     this.#table = task;
-    if (task === undefined) return (await this.#parts.keys.next(signal)) !== 'q';
+    if (task === undefined) return this.#waitForMore(signal);
     const stays = await this.#serveCard(task, signal);
     this.#table = undefined;
     return stays;
+  }
+
+  /** Nothing is to be decided now: news or a key goes on. */
+  async #waitForMore(signal: AbortSignal): Promise<boolean> {
+    const { print, paint } = this.#parts.context.terminal;
+    if (this.#waiting.size > 0) print(paint('bold', `${this.#waiting.size} left for later.  n: show again  q: leave`));
+    const key = await this.#parts.keys.next(signal);
+    if (key === 'n') this.#later.clear();
+    return key !== 'q';
   }
 
   async #serveCard(task: WholeApproval, signal: AbortSignal): Promise<boolean> {
@@ -90,9 +102,8 @@ export class ApprovalDesk {
       if (key === ' ' && unseen.length > 0) {
         unseen = this.#showRows(unseen, task);
         shownAtMs = performance.now();
-      } else if (key === 'n' && this.#waiting.size > 1) {
-        this.#waiting.delete(task.task_id);
-        this.#waiting.set(task.task_id, task);
+      } else if (key === 'n') {
+        this.#later.add(task.task_id);
         return true;
       } else if (unseen.length === 0 || key === 'd' || key === 'c') {
         // Nobody agrees to what they have not seen.

@@ -7,6 +7,7 @@ import { declined, usageFailure } from './failure.ts';
 import { formatDuration, formatTime } from './format-time.ts';
 import { Questions } from './questions.ts';
 import { runOperatorTool } from './run-tool.ts';
+import { completeId, shortenIds } from './short-id.ts';
 import { showAnswer } from './show-answer.ts';
 import { renderTable } from './table.ts';
 import { makeVisible, makeVisibleLine } from './visible-text.ts';
@@ -52,10 +53,16 @@ export function listApprovals(options: { readonly status?: string }, context: Co
     ({ approvals }: { readonly approvals: readonly ShownApproval[] }) => {
       const { print, paint, columns } = context.terminal;
       if (approvals.length === 0) return print(status === 'pending' ? 'Nothing waits for a decision.' : 'None.');
+      const ids = shortenIds(approvals.map((task) => task.task_id));
       const rows = approvals.map((task) =>
-        [task.task_id, task.status, untilOf(task), task.agent, task.risk, `${task.tool}: ${task.title}`].map(
-          makeVisibleLine,
-        ),
+        [
+          ids.get(task.task_id) ?? '',
+          task.status,
+          untilOf(task),
+          task.agent,
+          task.risk,
+          `${task.tool}: ${task.title}`,
+        ].map(makeVisibleLine),
       );
       const [header = '', ...body] = renderTable(
         [['TASK', 'STATUS', 'LEFT', 'AGENT', 'RISK', 'CALL'], ...rows],
@@ -111,15 +118,16 @@ async function askReason({ terminal, json }: CommandContext): Promise<string> {
 /** A decision names the effect that was seen: here, or with `approvals show` before. */
 export async function approveApproval(id: string, options: ApproveOptions, context: CommandContext): Promise<number> {
   const { effectSha256, note, forSession, minutes, uses } = options;
+  const taskId = await completeId('task_id', id, context);
   const standing = { for_session: forSession, minutes, uses };
   const hasStanding = Object.values(standing).some((value) => value !== undefined);
   let seen = effectSha256;
   if (seen === undefined) {
-    const shown = await lookFirst(id, context);
+    const shown = await lookFirst(taskId, context);
     if (typeof shown === 'number') return shown;
     seen = shown;
   }
-  const input = { task_id: id, effect_sha256: seen, note, standing: hasStanding ? standing : undefined };
+  const input = { task_id: taskId, effect_sha256: seen, note, standing: hasStanding ? standing : undefined };
   return runOperatorTool(
     'approvals.approve',
     input,
@@ -155,9 +163,10 @@ export function listStanding(context: CommandContext): Promise<number> {
     ({ standing }: { readonly standing: readonly ListedStanding[] }) => {
       const { print, paint, columns } = context.terminal;
       if (standing.length === 0) return print('No standing approval is in force.');
+      const ids = shortenIds(standing.map((each) => each.standing_id));
       const rows = standing.map((each) =>
         [
-          each.standing_id,
+          ids.get(each.standing_id) ?? '',
           each.agent,
           `${each.tool}${each.exact_scope ? ', one scope' : ''}`,
           each.uses_left === undefined ? 'any' : String(each.uses_left),

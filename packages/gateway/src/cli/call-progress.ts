@@ -13,6 +13,7 @@ export class CallProgress implements Disposable {
   #state = 'is running';
   #step = '';
   #isMidLine = false;
+  #stderr = '';
 
   constructor(tool: string, context: CommandContext) {
     this.#tool = tool;
@@ -25,12 +26,18 @@ export class CallProgress implements Disposable {
     this.#state = 'is running';
     if (stderr !== '') {
       terminal.progress('');
+      this.#stderr += stderr;
       terminal.noteText(makeVisible(stderr));
       this.#isMidLine = !stderr.endsWith('\n');
     } else {
       this.#step = `${total === undefined ? '' : `${done ?? '0'} of ${total} `}${makeVisible(message)}`;
       this.#show();
     }
+  }
+
+  /** What the program wrote, which a person at this terminal has seen. */
+  get stderr(): string {
+    return this.#stderr;
   }
 
   /** Says where somebody can decide, once: the line that counts the seconds is overwritten. */

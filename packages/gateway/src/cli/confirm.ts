@@ -1,7 +1,7 @@
 import type { CommandContext } from './command-context.ts';
 import { usageFailure } from './failure.ts';
 import { formatTime } from './format-time.ts';
-import { readInput } from './read-input.ts';
+import { readInputFor } from './read-input.ts';
 import { runOperatorTool } from './run-tool.ts';
 import { makeVisibleLine } from './visible-text.ts';
 
@@ -21,18 +21,15 @@ interface IssuedToken {
 }
 
 /** A token for one call, which is written as for `tool invoke`. The effect is shown and asked about first. */
-export function issueToken(
+export async function issueToken(
   tool: string,
   pairs: readonly string[],
   options: ConfirmIssueOptions,
   context: CommandContext,
 ): Promise<number> {
   const { session, trace, ttlSeconds, reusable, input, inputFile } = options;
-  const text = readInput({
-    pairs,
-    ...(input === undefined ? {} : { input }),
-    ...(inputFile === undefined ? {} : { inputFile }),
-  });
+  const given = { ...(input === undefined ? {} : { input }), ...(inputFile === undefined ? {} : { inputFile }) };
+  const text = await readInputFor(tool, { pairs, ...given }, context);
   const args = {
     session_id: session,
     trace_id: trace,

@@ -6,6 +6,7 @@ import { confirmEffect } from './confirm-effect.ts';
 import { declined, usageFailure } from './failure.ts';
 import { formatDuration } from './format-time.ts';
 import { runOperatorTool } from './run-tool.ts';
+import { shortenIds } from './short-id.ts';
 import { showAnswer } from './show-answer.ts';
 import { renderFields, renderTable } from './table.ts';
 import { makeVisible, makeVisibleLine } from './visible-text.ts';
@@ -48,8 +49,11 @@ export function listPlans(context: CommandContext): Promise<number> {
     ({ plans }: { readonly plans: readonly ShownPlan[] }) => {
       const { print, paint, columns } = context.terminal;
       if (plans.length === 0) return print('No plan was proposed.');
+      const ids = shortenIds(plans.map((plan) => plan.plan_id));
       const rows = plans.map((plan) =>
-        [plan.plan_id, plan.status, plan.agent, `${plan.steps.length}`, plan.summary].map(makeVisibleLine),
+        [ids.get(plan.plan_id) ?? '', plan.status, plan.agent, `${plan.steps.length}`, plan.summary].map(
+          makeVisibleLine,
+        ),
       );
       const [header = '', ...body] = renderTable([['PLAN', 'STATUS', 'AGENT', 'STEPS', 'SUMMARY'], ...rows], columns);
       print(paint('dim', header), ...body);

@@ -1,5 +1,5 @@
 import type { CommandContext } from './command-context.ts';
-import { readInput } from './read-input.ts';
+import { readInputFor } from './read-input.ts';
 import { runOperatorTool } from './run-tool.ts';
 import { renderFields, renderWrappedTable } from './table.ts';
 import { makeVisibleLine } from './visible-text.ts';
@@ -52,14 +52,15 @@ export interface Explained extends Rule {
   readonly considered: readonly Considered[];
 }
 
-export function explainPolicy(
+export async function explainPolicy(
   tool: string,
   pairs: readonly string[],
   options: ExplainOptions,
   context: CommandContext,
 ): Promise<number> {
   const { input, agent, as, session, mode, files, all = false } = options;
-  const args = JSON.parse(readInput({ pairs, ...(input === undefined ? {} : { input }) }) || '{}') as object;
+  const given = { pairs, ...(input === undefined ? {} : { input }) };
+  const args = JSON.parse((await readInputFor(tool, given, context)) || '{}') as object;
   const asked = {
     tool,
     arguments: args,

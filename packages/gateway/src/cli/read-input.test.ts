@@ -3,11 +3,20 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { composeInput, readInput } from './read-input.ts';
+import { composeInput, findTexts, readInput } from './read-input.ts';
 
 test('a value that reads as JSON is JSON, anything else is a string', () => {
   const input = composeInput(['path=notes.md', 'limit=3', 'all=true', 'tags=["a"]', 'text=a=b', 'empty=']);
   assert.deepEqual(JSON.parse(input), { path: 'notes.md', limit: 3, all: true, tags: ['a'], text: 'a=b', empty: '' });
+});
+
+test('for an argument that is text, what looks like a number is text', () => {
+  const texts = findTexts('{"properties":{"content":{"type":"string"},"limit":{"type":"integer"},"any":{}}}');
+  const input = composeInput(['content=123', 'limit=3', 'any=4'], texts);
+  assert.deepEqual(JSON.parse(input), { content: '123', limit: 3, any: 4 });
+  assert.deepEqual(JSON.parse(composeInput(['content="a\\nb"'], texts)), { content: 'a\nb' });
+  assert.deepEqual(JSON.parse(composeInput(['content={"a":1}'], texts)), { content: '{"a":1}' });
+  assert.deepEqual([...findTexts(undefined)], []);
 });
 
 test('a number too long for this program is passed on as it was typed', () => {

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { describeError, usageFailure } from './failure.ts';
+import type { CommandContext } from './command-context.ts';
+import { CommandFailure, describeError, usageFailure } from './failure.ts';
+import { parseSchema } from './tool-json.ts';
 
 export interface InputSources {
   /** JSON text. */
@@ -8,15 +10,32 @@ export interface InputSources {
   readonly inputFile?: string;
   /** `key=value` arguments. */
   readonly pairs: readonly string[];
+  /** Names of arguments that are text, whatever it looks like. Absent: none is known. */
+  readonly texts?: ReadonlySet<string>;
 }
 
 /** The arguments of a call as JSON text, from the one source that was given. The daemon judges the text itself. */
-export function readInput({ input, inputFile, pairs }: InputSources): string {
+export function readInput({ input, inputFile, pairs, texts }: InputSources): string {
   const given = [input !== undefined, inputFile !== undefined, pairs.length > 0].filter(Boolean).length;
   if (given > 1) throw usageFailure('Give the input once: with --input, with --input-file, or as key=value.');
   if (input !== undefined) return input;
   if (inputFile !== undefined) return readInputFile(inputFile);
-  return composeInput(pairs);
+  return composeInput(pairs, texts);
+}
+
+/** The same for a tool of the daemon, which knows what is text. A tool that is not there is explained by the call. */
+export async function readInputFor(
+  tool: string,
+  sources: Omit<InputSources, 'texts'>,
+  context: CommandContext,
+): Promise<string> {
+  if (sources.pairs.length === 0) return readInput(sources);
+  const known = await context.openClient().getTool(tool).catch(explainLater);
+  return readInput({ ...sources, texts: findTexts(known?.tool?.inputSchemaJson) });
+}
+
+function explainLater(error: unknown): undefined {
+  if (!(error instanceof CommandFailure)) throw error;
 }
 
 function readInputFile(file: string): string {
@@ -34,10 +53,11 @@ function readInputFile(file: string): string {
 }
 
 /**
- * A value that reads as JSON is JSON, anything else is a string. Values are spliced in as they were typed, so that a
- * number too long for this program reaches the daemon, which refuses it, instead of being rounded here.
+ * A value that reads as JSON is JSON, anything else is a string; for an argument that is text, everything but a JSON
+ * string is taken as it was typed. Values are spliced in, so that a number too long for this program reaches the daemon,
+ * which refuses it, instead of being rounded here.
  */
-export function composeInput(pairs: readonly string[]): string {
+export function composeInput(pairs: readonly string[], texts: ReadonlySet<string> = new Set()): string {
   const members = new Map<string, string>();
   for (const pair of pairs) {
     const split = pair.indexOf('=');
@@ -47,9 +67,19 @@ export function composeInput(pairs: readonly string[]): string {
     const key = pair.slice(0, split);
     if (members.has(key)) throw usageFailure(`The argument ${key} was given twice.`);
     const value = pair.slice(split + 1);
-    members.set(key, isJson(value) ? value : JSON.stringify(value));
+    const isMeantAsJson = isJson(value) && (!texts.has(key) || value.trimStart().startsWith('"'));
+    members.set(key, isMeantAsJson ? value : JSON.stringify(value));
   }
   return `{${[...members].map(([key, value]) => `${JSON.stringify(key)}:${value}`).join(',')}}`;
+}
+
+/** Arguments that can only be text, by the schema of the tool. */
+export function findTexts(inputSchemaJson: string | undefined): ReadonlySet<string> {
+  const { properties = {} } = parseSchema(inputSchemaJson) as {
+    readonly properties?: Readonly<Record<string, unknown>>;
+  };
+  const isText = (schema: unknown): boolean => (schema as { readonly type?: unknown } | null)?.type === 'string';
+  return new Set(Object.keys(properties).filter((name) => isText(properties[name])));
 }
 
 function isJson(text: string): boolean {

@@ -1,6 +1,7 @@
 import { exitCodes } from '@sallyport/contract/codes';
 import { outputOf, statusOf } from './answer-json.ts';
 import type { CommandContext } from './command-context.ts';
+import { completeIds } from './short-id.ts';
 import { showAnswer } from './show-answer.ts';
 import { runCall } from './tool-invoke.ts';
 import { visibleJson } from './visible-text.ts';
@@ -23,7 +24,7 @@ export async function runTool<Output>(
 }
 
 /** The same for tools of operators: without the operator's credential it ends here, with what to do. */
-export const runOperatorTool: typeof runTool = (name, input, context, ...more) => {
+export const runOperatorTool: typeof runTool = async (name, input, context, ...more) => {
   context.openOperatorClient();
-  return runTool(name, input, context, ...more);
+  return runTool(name, await completeIds(input, context), context, ...more);
 };

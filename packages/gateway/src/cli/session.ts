@@ -3,6 +3,7 @@ import { usageFailure } from './failure.ts';
 import { formatTime } from './format-time.ts';
 import { showFields } from './lease.ts';
 import { runOperatorTool } from './run-tool.ts';
+import { shortenIds } from './short-id.ts';
 import { renderFields, renderTable } from './table.ts';
 import { makeVisibleLine } from './visible-text.ts';
 
@@ -98,9 +99,10 @@ export function listSessions(options: { readonly all?: boolean }, context: Comma
       }
       // Few sessions have one, and the table has to fit into a terminal.
       const showsCallbacks = sessions.some((session) => session.callback_url !== undefined);
+      const ids = shortenIds(sessions.map((session) => session.session_id));
       const rows = sessions.map((session) =>
         [
-          session.session_id,
+          ids.get(session.session_id) ?? '',
           session.agent,
           session.status,
           `${session.calls_used}${session.max_calls === undefined ? '' : ` of ${session.max_calls}`}`,

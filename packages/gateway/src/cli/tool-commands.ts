@@ -35,7 +35,7 @@ function addCallingCommands(tool: Command, start: Start): void {
     .action((name: string) => start(async (context) => (await import('./tool-show.ts')).showTool(name, context)));
   tool
     .command('invoke <name> [key=value...]')
-    .description('call a tool; a value that reads as JSON is JSON, else a string')
+    .description('call a tool; a value that reads as JSON is JSON, unless the tool takes text there')
     .option('--input <json>', 'the arguments as one JSON object')
     .option('--input-file <file>', 'the same from a file, or - for standard input')
     .option('--timeout-ms <number>', 'give up earlier than the tool would', parseCount)

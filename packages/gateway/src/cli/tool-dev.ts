@@ -5,7 +5,7 @@ import { openDevelopedTool } from './developed-tool.ts';
 import type { DevelopedTool } from './developed-tool.ts';
 import { interrupted, StoppedByPerson } from './failure.ts';
 import { Questions } from './questions.ts';
-import { readInput } from './read-input.ts';
+import { readInputFor } from './read-input.ts';
 import { runSteps, StepFailed } from './run-steps.ts';
 import type { ConsentOptions } from './run-steps.ts';
 import { showAnswer } from './show-answer.ts';
@@ -31,13 +31,15 @@ export function developTool(
 ): Promise<number> {
   const { input, inputFile, once = false } = options;
   const isGiven = pairs.length > 0 || input !== undefined || inputFile !== undefined;
-  const given = readInput({
+  const sources = {
     pairs,
     ...(input === undefined ? {} : { input }),
     ...(inputFile === undefined ? {} : { inputFile }),
-  });
+  };
   return runSteps(context, async (step) => {
     const tool = await openDevelopedTool(what, options, step, context);
+    // A tool that is new is there once it was loaded.
+    const given = await readInputFor(pairs.length > 0 ? (await tool.load()).name : what, sources, context);
     const trial = new ToolTrial(step, options, context);
     if (once || context.json || !context.terminal.interactive) return trial.run(await tool.load(), given);
     return new DevelopmentLoop(tool, trial, isGiven ? given : undefined, context).run();

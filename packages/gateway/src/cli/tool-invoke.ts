@@ -4,8 +4,9 @@ import type { CommandContext } from './command-context.ts';
 import { confirmEffect } from './confirm-effect.ts';
 import type { DaemonClient, FollowOptions } from './daemon-client.ts';
 import { declined, exitCodeInterrupted, usageFailure } from './failure.ts';
-import { readInput } from './read-input.ts';
+import { readInputFor } from './read-input.ts';
 import { showAnswer } from './show-answer.ts';
+import { makeVisible } from './visible-text.ts';
 import type { ExecuteToolRequestJson, ExecuteToolResponseJson, ProgressJson } from './wire-json.ts';
 
 export interface InvokeOptions {
@@ -37,11 +38,15 @@ export async function invokeTool(
   const request: ExecuteToolRequestJson = {
     ...rest,
     name,
-    inputJson: readInput({
-      pairs,
-      ...(input === undefined ? {} : { input }),
-      ...(inputFile === undefined ? {} : { inputFile }),
-    }),
+    inputJson: await readInputFor(
+      name,
+      {
+        pairs,
+        ...(input === undefined ? {} : { input }),
+        ...(inputFile === undefined ? {} : { inputFile }),
+      },
+      context,
+    ),
     context: { ...(taskId === undefined ? {} : { taskId }), ...(correlationId === undefined ? {} : { correlationId }) },
     ...(wait === undefined ? {} : { waitMs: (wait === true ? longestWaitSeconds : wait) * 1000 }),
   };
@@ -115,7 +120,7 @@ async function executeCancellably(
   process.on('SIGINT', onInterrupt);
   try {
     using progress = new CallProgress(request.name ?? '', context);
-    return await client.followTool(request, {
+    const answer = await client.followTool(request, {
       ...post,
       signal: cancel.signal,
       onProgress: (news) => {
@@ -124,7 +129,18 @@ async function executeCancellably(
       },
       onPending: (need) => progress.hearPending(need),
     });
+    return context.json ? answer : leaveOutSeen(answer, progress.stderr);
   } finally {
     process.off('SIGINT', onInterrupt);
   }
+}
+
+/** A failure quotes the end of standard error, which the person has just read line by line. */
+function leaveOutSeen(answer: ExecuteToolResponseJson, seen: string): ExecuteToolResponseJson {
+  const message = answer.error?.message ?? '';
+  const shown = makeVisible(seen).trimEnd();
+  const at = message.indexOf(': ');
+  const quoted = message.slice(at + 2).trimEnd();
+  if (shown === '' || at < 0 || quoted === '' || !shown.endsWith(quoted)) return answer;
+  return { ...answer, error: { ...answer.error, message: `${message.slice(0, at)}.` } };
 }

@@ -1,4 +1,5 @@
 import { exitCodes } from '@sallyport/contract/codes';
+import { compareNaturally } from '@sallyport/contract/natural-order';
 import type { CommandContext } from './command-context.ts';
 import { foldEffect } from './confirm-effect.ts';
 import { formatTime } from './format-time.ts';
@@ -67,7 +68,7 @@ async function showAll(step: Step, { known, metrics, stretch }: Counted, context
     ...known
       .filter(({ name = '' }) => metrics.has(name) && !isInstalled.has(name))
       .map(({ name = '', version = '', status = '' }) => ({ name, version, status, ...pick(metrics.get(name)) })),
-  ].sort((a, b) => a.name.localeCompare(b.name));
+  ].sort((a, b) => compareNaturally(a.name, b.name));
   const { terminal } = context;
   if (context.json) {
     terminal.print(visibleJson({ tools: rows.map(rowToJson), skipped, ...stretchToJson(stretch) }));

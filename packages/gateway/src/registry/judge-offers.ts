@@ -1,3 +1,4 @@
+import { compareNaturally } from '@sallyport/contract';
 import type { ToolPin } from '../storage/stores.ts';
 import type { AcceptedDefinitions } from './accepted-definitions.ts';
 import type { SkippedFile } from './find-tool-files.ts';
@@ -71,5 +72,5 @@ function findDescribed(
 }
 
 function byNameAndVersion({ definition: a }: InstalledTool, { definition: b }: InstalledTool): number {
-  return a.name.localeCompare(b.name) || compareVersions(a.version, b.version);
+  return compareNaturally(a.name, b.name) || compareVersions(a.version, b.version);
 }

@@ -1,3 +1,4 @@
+import { compareNaturally } from '@sallyport/contract';
 import { Fault } from '../model/fault.ts';
 import type { Mode, Principal } from '../model/session.ts';
 import type { AnyTool } from '../model/tool.ts';
@@ -195,7 +196,7 @@ function exportedForm(name: string): string {
 }
 
 function compareNames(a: AnyTool, b: AnyTool): number {
-  return a.definition.name < b.definition.name ? -1 : 1;
+  return compareNaturally(a.definition.name, b.definition.name);
 }
 
 function isSame(a: AnyTool, b: AnyTool): boolean {
