@@ -81,6 +81,7 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
         }),
         lease,
       ),
+      ...(call.consent?.basis === undefined ? {} : { shownBasis: call.consent.basis }),
       grants,
       programs,
       policyKey: `${rules.hash} ${mode}`,

@@ -171,6 +171,8 @@ export interface Consent {
   readonly how: 'own-call-confirmed' | 'approved' | 'approved-by-agent' | 'standing-approval' | 'confirm-token';
   readonly atMs: number;
   readonly binding: string;
+  /** The basis of the effect that was agreed to, for the tool to compare with. Absent: no effect was shown, or none has one. */
+  readonly basis?: string;
   /** What admission consumes. Absent for a call that its own operator confirmed. */
   readonly use?: ConsentUse;
 }

@@ -71,7 +71,10 @@ export interface Effect {
   readonly summary: string;
   /** A unified diff, a list of files, or the arguments; may be long. */
   readonly detail: string;
-  /** What else it was worked out from, such as the identity of files: bound with it, not shown. Absent: nothing. */
+  /**
+   * What else it was worked out from, such as the identity of files: bound with it, not shown. It is handed to `run`,
+   * which compares it with what it has opened. Absent: nothing.
+   */
   readonly basis?: string;
   /** Whether the before-image is kept, so that the effect can be taken back. */
   readonly undoable: boolean;
@@ -102,6 +105,8 @@ export interface ToolContext {
   readonly workingDirectory: string;
   readonly signal: AbortSignal;
   readonly paths: PathJudge;
+  /** The basis of the effect to which somebody agreed. Absent: nobody was shown an effect, or it has no basis. */
+  readonly shownBasis?: string;
   /** What the rules let the programs of this call see and use. */
   readonly grants: Grants;
   readonly programs: ProgramRunner;

@@ -73,7 +73,7 @@ export function seekApproval(
       const bound = bindCall(call, shown);
       return (
         useToken(call, bound, parts, context) ??
-        useApproved(call, bound, parts, context) ??
+        useApproved(call, bound, shown, parts, context) ??
         useStanding(call, bound, parts, context) ??
         (await useTask(call, bound, shown, redactor, parts, context))
       );
@@ -91,7 +91,8 @@ function confirmOwn(
   const { verdict, session } = call;
   const { binding } = bindCall(call, effect);
   if (call.confirmBinding === binding) {
-    return { consent: { by: session.agent, how: 'own-call-confirmed', atMs: context.nowMs(), binding } };
+    const shown = basisOf(effect);
+    return { consent: { by: session.agent, how: 'own-call-confirmed', atMs: context.nowMs(), binding, ...shown } };
   }
   const [shown = ''] = maskSecrets([textOf(effect)], redactor).texts;
   const approval = { binding, effect: shown };
@@ -181,6 +182,7 @@ function useStanding(
 function useApproved(
   { session, approvalTaskId }: Needs,
   { binding }: Binding,
+  effect: Effect,
   { store, limits }: ApprovalParts,
   context: Context,
 ): facts.Consented | undefined {
@@ -188,7 +190,7 @@ function useApproved(
   if (task?.sessionId !== session.id || task.binding !== binding || task.status !== 'approved') return undefined;
   // Who agreed an hour ago may think otherwise now. A decision of the future means that the clock was moved back.
   const ageMs = context.nowMs() - (task.decidedAtMs ?? 0);
-  return ageMs >= -clockToleranceMs && ageMs <= limits().expireAfterMs ? consentOf(task) : undefined;
+  return ageMs >= -clockToleranceMs && ageMs <= limits().expireAfterMs ? consentOf(task, effect) : undefined;
 }
 
 async function useTask(
@@ -214,11 +216,16 @@ async function useTask(
   return openTask(call, bound, effect, redactor, parts, context);
 }
 
-function consentOf(task: ApprovalTask): facts.Consented {
+function consentOf(task: ApprovalTask, effect: Effect): facts.Consented {
   const { id: taskId, binding, decidedBy = '', decidedByAgent, decidedAtMs = 0 } = task;
   const use = { kind: 'task', taskId, binding } as const;
   const how = decidedByAgent ? 'approved-by-agent' : 'approved';
-  return { consent: { by: decidedBy, how, atMs: decidedAtMs, binding, use } };
+  return { consent: { by: decidedBy, how, atMs: decidedAtMs, binding, ...basisOf(effect), use } };
+}
+
+/** The binding covers it, so that it is the basis of the effect that was shown. */
+function basisOf({ basis }: Effect): Pick<facts.Consent, 'basis'> {
+  return basis === undefined ? {} : { basis };
 }
 
 function refuseDecided(task: ApprovalTask, { verdict }: Needs): Refusal {

@@ -4,14 +4,16 @@ import { join } from 'node:path';
 import { refuse } from '../../model/refusal.ts';
 import { ToolFailure, ToolRefused } from '../../model/tool.ts';
 import type { ToolContext } from '../../model/tool.ts';
-import { openEntryFolder } from '../../sandbox/open-path.ts';
+import { openEntryFolder, OpenFolder, pinPath } from '../../sandbox/open-path.ts';
 import { openTarget, pinEntry } from '../../sandbox/open-to-change.ts';
 import type { Target } from '../../sandbox/open-to-change.ts';
 import { isWithin, parsePath } from '../../sandbox/parse-path.ts';
+import { changedMeanwhile, checkShown } from './check-shown.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
 import { missingFile } from './missing-file.ts';
+import { EntryIdentities, identify, identifyEntry, identifyFolder } from './identify-entries.ts';
 import { moveToTrash } from './move-to-trash.ts';
-import { EntryIdentities } from './identify-entries.ts';
+import type { Inspect } from './move-to-trash.ts';
 import { FolderWalk } from './walk-folder.ts';
 
 interface DeleteArguments {
@@ -21,6 +23,7 @@ interface DeleteArguments {
 
 /** The preview names no more than a person reads. */
 const maxListed = 1000;
+const wholeTree = { access: 'write', recursive: true, includeHidden: true } as const;
 
 export const filesDelete = defineFileTool({
   name: 'files.delete',
@@ -58,7 +61,8 @@ export const filesDelete = defineFileTool({
   preview: async (args, context) => {
     using target = openTarget(parsePath(args.path, context.workingDirectory), context);
     const { files, listed, basis } = await takeStock(args, target, context);
-    const more = files > listed.length ? `and ${files - listed.length} more\n` : '';
+    const more =
+      files > listed.length ? `and ${files - listed.length} more, bound by their identities: ${basis}\n` : '';
     return {
       summary: `Delete ${makeVisibleLine(args.path)} (${files === 1 ? '1 file' : `${files} files`})`,
       detail: listed.map((path) => `${makeVisibleLine(path)}\n`).join('') + more,
@@ -68,8 +72,14 @@ export const filesDelete = defineFileTool({
   },
   run: async (args, context) => {
     using target = openTarget(parsePath(args.path, context.workingDirectory), context);
-    const { files, stats } = await takeStock(args, target, context);
-    const trashedAs = await moveToTrash(target, stats, context);
+    const { files, stats, basis, tree } = await takeStock(args, target, context);
+    checkShown(basis, args.path, context);
+    const inspect: Inspect = async ({ path }) => {
+      if (tree !== undefined && (await identifyTree(path, context)) !== tree) {
+        throw changedMeanwhile(args.path, context);
+      }
+    };
+    const trashedAs = await moveToTrash(target, stats, inspect, context);
     return { path: args.path, trashed_as: trashedAs, files };
   },
   summarize: (_, output) => `${output.files} files moved to the trash`,
@@ -80,6 +90,8 @@ interface Stock {
   readonly files: number;
   readonly listed: readonly string[];
   readonly basis: string;
+  /** Over everything in a folder. Absent: it is not a folder. */
+  readonly tree?: string;
 }
 
 /** Size and time are shown, so that a consent to delete one version does not delete the next. */
@@ -93,21 +105,20 @@ async function takeStock(args: DeleteArguments, target: Target, context: ToolCon
   using pin = pinEntry(target.folder, target.name);
   if (pin === undefined) throw await missingFile(target.named, context);
   const stats = pin.statExactly();
-  const identities = new EntryIdentities();
-  identities.add(target.folder, target.name);
   if (stats.isFile() || stats.isSymbolicLink()) {
-    return { stats, files: 1, listed: [describeFile(args.path, stats)], basis: identities.digest() };
+    return { stats, files: 1, listed: [describeFile(args.path, stats)], basis: identify(stats) };
   }
   if (!stats.isDirectory()) throw new ToolFailure('NOT_A_FILE', `${args.path} is a device, pipe or socket.`);
   using folder = openEntryFolder(target.folder, target.name, 'write', context);
-  const walk = new FolderWalk(context, { access: 'write', recursive: true, includeHidden: true });
+  const identities = new EntryIdentities();
+  const walk = new FolderWalk(context, wholeTree);
   const listed: string[] = [];
   let files = 0;
   for await (const { folder: parent, name, kind, relativePath } of walk.entries(folder)) {
     if (!args.recursive) throw new ToolFailure('NOT_A_FILE', `${args.path} is a folder with entries; set recursive.`);
+    identities.add(relativePath, identifyEntry(parent, name));
     if (kind === 'folder') continue;
     files++;
-    identities.add(parent, name, relativePath);
     if (listed.length < maxListed) listed.push(join(args.path, relativePath));
   }
   if (walk.omitted > 0) {
@@ -115,5 +126,17 @@ async function takeStock(args: DeleteArguments, target: Target, context: ToolCon
     throw new ToolRefused(refuse('RULE_DENIES', 'folder-content', message));
   }
   if (walk.cut) throw new ToolFailure('TOO_LARGE', `${args.path} holds too much; delete it in parts.`);
-  return { stats, files, listed, basis: identities.digest() };
+  const tree = identities.digest();
+  return { stats, files, listed, basis: `${identifyFolder(folder)} ${tree}`, tree };
+}
+
+/** As `takeStock` computes it, of a folder that is already ours: the rules were asked about all of it before. */
+async function identifyTree(path: string, context: ToolContext): Promise<string> {
+  using folder = new OpenFolder(pinPath(path, { followLinks: 'not-last', expect: 'folder' }));
+  const walk = new FolderWalk({ ...context, paths: { judge: () => undefined } }, wholeTree);
+  const identities = new EntryIdentities();
+  for await (const { folder: parent, name, relativePath } of walk.entries(folder)) {
+    identities.add(relativePath, identifyEntry(parent, name));
+  }
+  return identities.digest();
 }

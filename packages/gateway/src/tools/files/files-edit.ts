@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { makeVisibleLine } from '@sallyport/contract';
 import { ToolFailure } from '../../model/tool.ts';
 import type { ToolContext } from '../../model/tool.ts';
@@ -11,7 +12,7 @@ import { countMatches } from './count-matches.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
 import { missingFile } from './missing-file.ts';
 import { maxDiffBytes, previewChange } from './preview-change.ts';
-import { openFormer, replaceFile } from './replace-file.ts';
+import { basisOf, openFormer, replaceFile } from './replace-file.ts';
 import type { FormerFile } from './replace-file.ts';
 
 interface EditArguments {
@@ -22,6 +23,8 @@ interface EditArguments {
 
 const maxFileBytes = 64 * 1024 * 1024;
 const maxEditBytes = 10 * 1024 * 1024;
+/** There is no edit of a file that does not exist. */
+const missing = 'none';
 
 export const filesEdit = defineFileTool({
   name: 'files.edit',
@@ -61,19 +64,22 @@ export const filesEdit = defineFileTool({
     using target = await openExisting(args, context);
     using former = openFormer(target);
     const edit = await findPassage(args, former, context);
-    if (edit.before.length <= maxDiffBytes) return previewChange(args.path, edit.before, Buffer.concat(edit.parts));
+    const basis = await basisOf(former, missing, context.signal);
+    if (edit.before.length <= maxDiffBytes) {
+      return { ...previewChange(args.path, edit.before, Buffer.concat(edit.parts)), basis };
+    }
     const passage = previewChange(args.path, edit.oldContent, edit.newContent);
-    return { ...passage, summary: `Change ${makeVisibleLine(args.path)} at line ${edit.line}` };
+    return { ...passage, basis, summary: `Change ${makeVisibleLine(args.path)} at line ${edit.line}` };
   },
   run: async (args, context) => {
     using target = await openExisting(args, context);
     let line = 1;
     let bytes = 0;
-    const { sha256 } = await replaceFile(target, context, async (former) => {
+    const { sha256 } = await replaceFile(target, missing, context, async (former) => {
       const edit = await findPassage(args, former, context);
       line = edit.line;
       bytes = edit.parts.reduce((sum, part) => sum + part.length, 0);
-      return { goes: 'instead', parts: edit.parts };
+      return { goes: 'instead', parts: edit.parts, madeFrom: hash('sha256', edit.before) };
     });
     return { path: args.path, line, bytes, sha256 };
   },

@@ -5,6 +5,7 @@ import { checkOpened } from '../../sandbox/open-path.ts';
 import { openFolderToChange } from '../../sandbox/open-to-change.ts';
 import { parsePath, spellLike } from '../../sandbox/parse-path.ts';
 import type { NamedPath } from '../../sandbox/parse-path.ts';
+import { checkShown } from './check-shown.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
 import { syncFolder } from './file-bytes.ts';
 import { countMissingFolders } from './missing-folders.ts';
@@ -45,13 +46,14 @@ export const filesEnsureDir = defineFileTool({
           : `Make the folder ${makeVisibleLine(args.path)}`,
       detail: missing.map((path) => `${makeVisibleLine(path)}\n`).join(''),
       undoable: true,
+      basis: `${missing.length} folders`,
     };
   },
   run: async (args, context) => {
     const named = parsePath(args.path, context.workingDirectory);
     let made = 0;
     // All or none of them is made.
-    countMissingFolders(named, context);
+    checkShown(`${countMissingFolders(named, context)} folders`, args.path, context);
     using folder = openFolderToChange(named, context, (path) => {
       context.keepBeforeImage({ path, kind: 'absent' });
       made++;

@@ -1,7 +1,9 @@
 import { lstatSync } from 'node:fs';
 import { openFolder } from '../../sandbox/open-path.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
+import { checkShown } from './check-shown.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
+import { identifyFolder } from './identify-entries.ts';
 import { judgeFirst } from './judge-first.ts';
 import { kindOf } from './read-entries.ts';
 import type { EntryKind } from './read-entries.ts';
@@ -70,11 +72,16 @@ export const filesList = defineFileTool({
     paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'read' }],
   }),
   preview: async (args, context) => {
-    await judgeFirst(() => openFolder(parsePath(args.path, context.workingDirectory), context)[Symbol.dispose]());
-    return { summary: `List ${args.path}`, detail: '', undoable: false };
+    let basis = 'none';
+    await judgeFirst(() => {
+      using folder = openFolder(parsePath(args.path, context.workingDirectory), context);
+      basis = identifyFolder(folder);
+    });
+    return { summary: `List ${args.path}`, detail: '', undoable: false, basis };
   },
   run: async (args, context) => {
     using folder = openFolder(parsePath(args.path, context.workingDirectory), context);
+    checkShown(identifyFolder(folder), args.path, context);
     const walk = new FolderWalk(context, {
       access: 'read',
       recursive: args.recursive,

@@ -4,6 +4,7 @@ import { refuse } from '../../model/refusal.ts';
 import { ToolFailure, ToolRefused } from '../../model/tool.ts';
 import type { ToolContext } from '../../model/tool.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
+import { checkShown } from './check-shown.ts';
 import { checkSignal } from './check-signal.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
 import { failureFrom } from './failure-from.ts';
@@ -98,17 +99,20 @@ export const filesMoveGlob = defineFileTool({
       ),
       detail: lines.map((line, index) => `${line}${notes[index]}\n`).join(''),
       undoable: true,
-      basis: plan.identify(names),
+      basis: plan.identify(names).basis,
     };
   },
   run: async (args, context) => {
     using plan = openPlan(args, context);
     const { names, omitted } = await plan.findFiles(args.patterns);
+    const { files, basis } = plan.identify(names);
+    checkShown(basis, args.from, context);
     const moved: string[] = [];
     const failed: FailedMove[] = [];
-    for (const name of names) {
+    for (const { name, ...identified } of files) {
       try {
-        await moveFile(plan.source(name), plan.destination(name), { overwrite: args.overwrite }, context);
+        const how = { overwrite: args.overwrite, ...identified };
+        await moveFile(plan.source(name), plan.destination(name), how, context);
         moved.push(name);
       } catch (error) {
         checkSignal(context.signal);

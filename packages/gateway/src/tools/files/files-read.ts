@@ -7,6 +7,7 @@ import type { OpenFile } from '../../sandbox/open-path.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
 import { checkFileSize } from './check-file-size.ts';
 import { cutToCharacters, maxCutBytes } from './cut-to-characters.ts';
+import { checkShown } from './check-shown.ts';
 import { defineFileTool, largeTransferMs, objectSchema, pathSchema } from './define-file-tool.ts';
 import { readBytes, readInPieces } from './file-bytes.ts';
 import { judgeFirst } from './judge-first.ts';
@@ -97,8 +98,12 @@ export const filesRead = defineFileTool({
   }),
   timeoutMsFor: (args) => (args.store_above_bytes === undefined ? timeoutMs : largeTransferMs),
   preview: async (args, context) => {
-    await judgeFirst(() => openAllowed(args, context)[Symbol.dispose]());
-    return { summary: `Read ${args.path}`, detail: '', undoable: false };
+    let basis = 'none';
+    await judgeFirst(() => {
+      using file = openAllowed(args, context);
+      basis = identifyRead(file);
+    });
+    return { summary: `Read ${args.path}`, detail: '', undoable: false, basis };
   },
   run: async (args, context) => {
     let opened;
@@ -109,6 +114,7 @@ export const filesRead = defineFileTool({
       throw await missingFile(parsePath(args.path, context.workingDirectory), context);
     }
     using file = opened;
+    checkShown(identifyRead(file), args.path, context);
     const { size } = file.stats;
     const start = Math.min(args.offset, size);
     const wanted = args.limit === 0 ? size - start : Math.min(args.limit, size - start);
@@ -142,6 +148,11 @@ export const filesRead = defineFileTool({
   measureResult: (output) => output.bytes,
   summarize: (_, output) => `${output.bytes} of ${output.size} bytes read`,
 });
+
+/** Which file, whatever is in it: a log that grows can be read with consent too. */
+function identifyRead({ stats: { dev, ino } }: OpenFile): string {
+  return `file ${dev}:${ino}`;
+}
 
 /** Throws ToolRefused for what the rules keep from this call, as large as the file is. */
 function openAllowed(args: ReadArguments, context: ToolContext): OpenFile {

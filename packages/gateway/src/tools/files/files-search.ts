@@ -1,7 +1,9 @@
 import { openFolder } from '../../sandbox/open-path.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
 import { compileExpression, compileGlob, compileLiteral } from './compile-pattern.ts';
+import { checkShown } from './check-shown.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
+import { identifyFolder } from './identify-entries.ts';
 import { judgeFirst } from './judge-first.ts';
 import { maxShownChars, stops, TreeSearch } from './search-tree.ts';
 import type { Query } from './search-tree.ts';
@@ -87,12 +89,17 @@ export const filesSearch = defineFileTool({
     return { paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'read' }] };
   },
   preview: async (args, context) => {
-    await judgeFirst(() => openFolder(parsePath(args.path, context.workingDirectory), context)[Symbol.dispose]());
-    return { summary: `Search ${args.path}`, detail: '', undoable: false };
+    let basis = 'none';
+    await judgeFirst(() => {
+      using folder = openFolder(parsePath(args.path, context.workingDirectory), context);
+      basis = identifyFolder(folder);
+    });
+    return { summary: `Search ${args.path}`, detail: '', undoable: false, basis };
   },
   run: async (args, context) => {
     const search = new TreeSearch(compileQuery(args), context);
     using folder = openFolder(parsePath(args.path, context.workingDirectory), context);
+    checkShown(identifyFolder(folder), args.path, context);
     await search.run(folder);
     return {
       path: args.path,

@@ -8,10 +8,12 @@ import { openTarget } from '../../sandbox/open-to-change.ts';
 import type { Target } from '../../sandbox/open-to-change.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
 import { checkFileSize } from './check-file-size.ts';
+import { checkShown } from './check-shown.ts';
 import { defineFileTool, largeTransferMs, objectSchema, pathSchema } from './define-file-tool.ts';
+import { identifyFolder } from './identify-entries.ts';
 import { countMissingFolders } from './missing-folders.ts';
 import { describeBytes, maxDiffBytes, previewChange } from './preview-change.ts';
-import { alreadyExists, openFormer, replaceFile } from './replace-file.ts';
+import { alreadyExists, basisOf, openFormer, replaceFile } from './replace-file.ts';
 import type { FormerFile, NewContent } from './replace-file.ts';
 
 interface WriteArguments {
@@ -96,19 +98,27 @@ export const filesWrite = defineFileTool({
   timeoutMsFor: (args) => (args.content_hash === undefined ? timeoutMs : largeTransferMs),
   preview: async (args, context) => {
     const goes = placeOf(args);
-    using former = findFormer(args, context);
+    const found = findFormer(args, context);
+    using former = found.former;
     if (goes === 'new' && former !== undefined) throw alreadyExists(args.path);
     const content = await openContent(args, context);
     checkSize(args, content, former, context);
-    if (args.content_hash !== undefined) return previewStored(args.path, goes, args.content_hash, former);
-    return await previewWrite(args.path, goes, decodeContent(args), former, context.signal);
+    const basis = await basisOf(former, found.whereNew, context.signal);
+    const effect =
+      args.content_hash === undefined
+        ? await previewWrite(args.path, goes, decodeContent(args), former, context.signal)
+        : previewStored(args.path, goes, args.content_hash, former);
+    return { ...effect, basis };
   },
   run: async (args, context) => {
     const content = await openContent(args, context);
     // Before folders are made for it.
     checkSize(args, content, undefined, context);
+    const missing = countMissing(args, context);
+    // A file in a folder that does not exist is a new one. Before folders are made for it.
+    if (missing > 0) checkShown(whereNew(missing), args.path, context);
     using target = openParents(args, context);
-    const { created, sha256 } = await replaceFile(target, context, (former) => {
+    const { created, sha256 } = await replaceFile(target, whereNew(missing, target), context, (former) => {
       checkSize(args, content, former, context);
       return { goes: placeOf(args), parts: content.parts };
     });
@@ -161,29 +171,44 @@ function decodeContent({ path, content = '', encoding }: WriteArguments): Buffer
   );
 }
 
+/** All or none of them is made, so the rules are asked about each of them before. */
+function countMissing(args: WriteArguments, context: ToolContext): number {
+  const { path } = parsePath(args.path, context.workingDirectory);
+  return args.create_parents ? countMissingFolders({ given: args.path, path: dirname(path) }, context) : 0;
+}
+
+/** What consent to a new file is bound to: the folder that it will be in, or how many must be made for it. */
+function whereNew(missing: number, target?: Target): string {
+  return missing > 0 || target === undefined
+    ? `new, with ${missing} folders`
+    : `new in ${identifyFolder(target.folder)}`;
+}
+
 function openParents(args: WriteArguments, context: ToolContext): Target {
   const named = parsePath(args.path, context.workingDirectory);
   const keepFolder = (path: string) => context.keepBeforeImage({ path, kind: 'absent' });
   try {
-    // All or none of them is made.
-    if (args.create_parents) countMissingFolders({ given: args.path, path: dirname(named.path) }, context);
     return openTarget(named, context, args.create_parents ? keepFolder : undefined);
   } catch (error) {
     throw hasCode(error, 'ENOENT') ? missingParents(args.path) : error;
   }
 }
 
-/** For the preview, which makes no folders: absent when there is no file or no folder for it yet. */
-function findFormer(args: WriteArguments, context: ToolContext): FormerFile | undefined {
+interface Found {
+  readonly former: FormerFile | undefined;
+  readonly whereNew: string;
+}
+
+/** For the preview, which makes no folders: `former` is absent when there is no file or no folder for it yet. */
+function findFormer(args: WriteArguments, context: ToolContext): Found {
   const named = parsePath(args.path, context.workingDirectory);
   try {
     using target = openTarget(named, context);
-    return openFormer(target);
+    return { former: openFormer(target), whereNew: whereNew(0, target) };
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error;
     if (!args.create_parents) throw missingParents(args.path);
-    countMissingFolders({ given: args.path, path: dirname(named.path) }, context);
-    return undefined;
+    return { former: undefined, whereNew: whereNew(countMissing(args, context)) };
   }
 }
 

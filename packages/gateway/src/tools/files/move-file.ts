@@ -1,49 +1,57 @@
 import { createHash } from 'node:crypto';
 import { constants, renameSync } from 'node:fs';
-import type { BigIntStats } from 'node:fs';
 import { ToolFailure } from '../../model/tool.ts';
 import type { ToolContext } from '../../model/tool.ts';
 import { hasCode } from '../../sandbox/has-code.ts';
 import { checkWritable, pinEntry } from '../../sandbox/open-to-change.ts';
 import type { Target } from '../../sandbox/open-to-change.ts';
+import { changedMeanwhile } from './check-shown.ts';
 import { checkSignal } from './check-signal.ts';
 import { Draft, moveToFreeName, removeIfThere } from './draft.ts';
-import { copyBytes, readBytes, syncFiles } from './file-bytes.ts';
-import { FormerFile, isUnchanged, openFormer } from './replace-file.ts';
+import { copyBytes, syncFiles } from './file-bytes.ts';
+import { identify } from './identify-entries.ts';
+import { FormerFile, openFormer } from './replace-file.ts';
+import { putBack, replaceEntry, takeEntry } from './take-entry.ts';
+import type { Placement, TakenEntry } from './take-entry.ts';
 import { KeptCopy } from './trash.ts';
 
 /** Larger files are moved too, but an undo cannot tell whether they were changed since. */
 const maxHashedBytes = 64 * 1024 * 1024;
 
-/**
- * Moves one regular file. Without `overwrite` a file that has the new name stays and this is ALREADY_EXISTS; with it
- * that file is kept in the trash. The folders are not synced: that is once for all files of a call.
- */
+export interface MoveOptions {
+  /** Otherwise a file that has the new name stays and this is ALREADY_EXISTS. What is replaced is kept in the trash. */
+  readonly overwrite: boolean;
+  /** What was found under both names, as `identify` says it: nothing else is moved or replaced. */
+  readonly source: string;
+  readonly replaced: string;
+}
+
+/** Moves one regular file. The folders are not synced: that is once for all files of a call. */
 export async function moveFile(
   from: Target,
   to: Target,
-  { overwrite }: { readonly overwrite: boolean },
+  { overwrite, ...found }: MoveOptions,
   context: ToolContext,
 ): Promise<void> {
-  using source = openSource(from);
+  using source = openSource(from, context);
   using former = openFormer(to);
+  if (identify(source.stats) !== found.source) throw changedMeanwhile(from.named.given, context);
+  if (identify(former?.stats) !== found.replaced) throw changedMeanwhile(to.named.given, context);
   if (former !== undefined && !overwrite) throw alreadyThere(to);
   const sha256 = await hashOf(source, context.signal);
   using copy = former && (await KeptCopy.of(former.fd, former.size, context));
   if (copy !== undefined) await syncFiles(copy.fd);
   checkSignal(context.signal);
-  checkUnchanged(from, source);
-  if (former !== undefined) checkUnchanged(to, former);
+  await place(from, source, to, former, context);
   const after = sha256 === undefined ? {} : { afterSha256: sha256 };
   if (copy !== undefined) context.keepBeforeImage({ path: to.realPath, kind: 'file', kept: copy.path, ...after });
   context.keepBeforeImage({ path: from.realPath, kind: 'moved', kept: to.realPath, ...after });
   copy?.keep();
-  await rename(from, source, to, former, context);
 }
 
-function openSource(from: Target): FormerFile {
+function openSource(from: Target, context: ToolContext): FormerFile {
   using pin = pinEntry(from.folder, from.name);
-  if (pin === undefined) throw changed(from);
+  if (pin === undefined) throw changedMeanwhile(from.named.given, context);
   const stats = pin.statExactly();
   // To another file system a file is copied, and the copy would have lost the trace of its second name.
   checkWritable(stats, from.named);
@@ -51,16 +59,10 @@ function openSource(from: Target): FormerFile {
 }
 
 async function hashOf(source: FormerFile, signal: AbortSignal): Promise<string | undefined> {
-  if (source.size > maxHashedBytes) return undefined;
-  const hash = createHash('sha256');
-  const chunkBytes = 1024 * 1024;
-  for (let at = 0; at < source.size; at += chunkBytes) {
-    hash.update(await readBytes(source.fd, at, Math.min(chunkBytes, source.size - at), signal));
-  }
-  return hash.digest('hex');
+  return source.size > maxHashedBytes ? undefined : source.sha256(signal);
 }
 
-async function rename(
+async function place(
   from: Target,
   source: FormerFile,
   to: Target,
@@ -68,10 +70,11 @@ async function rename(
   context: ToolContext,
 ): Promise<void> {
   try {
-    if (former === undefined) moveToFreeName(from.entry, to.entry);
-    else renameSync(from.entry, to.entry);
+    bringOver(from, source, to, former, context, ({ path }) => ({
+      over: () => renameSync(path, to.entry),
+      free: () => moveToFreeName(path, to.entry),
+    }));
   } catch (error) {
-    if (hasCode(error, 'EEXIST')) throw alreadyThere(to);
     if (!hasCode(error, 'EXDEV')) throw error;
     await copyAcross(from, source, to, former, context);
   }
@@ -88,21 +91,31 @@ async function copyAcross(
   using draft = new Draft(to.folder, source.stats);
   await copyBytes(source.fd, draft.fd, source.size, createHash('sha256'), context.signal);
   await syncFiles(draft.fd);
-  checkUnchanged(from, source);
-  if (former === undefined) draft.appear(to.entry);
-  else {
-    checkUnchanged(to, former);
-    draft.replace(to.entry);
+  bringOver(from, source, to, former, context, () => ({
+    over: () => draft.replace(to.entry),
+    free: () => draft.appear(to.entry),
+  }));
+}
+
+/** The file goes away here, proved to be the one that was opened, and appears there; or everything is as it was. */
+function bringOver(
+  from: Target,
+  source: FormerFile,
+  to: Target,
+  former: FormerFile | undefined,
+  context: ToolContext,
+  placementOf: (taken: TakenEntry) => Placement,
+): void {
+  const taken = takeEntry(from, source.stats, context);
+  try {
+    const placement = placementOf(taken);
+    if (former === undefined) placement.free();
+    else replaceEntry(to, former.stats, placement, context);
+  } catch (error) {
+    putBack(taken, from);
+    throw hasCode(error, 'EEXIST') ? alreadyThere(to) : error;
   }
-  removeIfThere(from.entry);
-}
-
-function checkUnchanged(target: Target, file: { readonly stats: BigIntStats }): void {
-  if (!isUnchanged(target.entry, file.stats)) throw changed(target);
-}
-
-function changed(target: Target): ToolFailure {
-  return new ToolFailure('FILE_CHANGED', `${target.named.given} was changed by something else meanwhile.`);
+  removeIfThere(taken.path);
 }
 
 function alreadyThere(target: Target): ToolFailure {

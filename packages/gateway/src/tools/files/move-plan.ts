@@ -8,11 +8,23 @@ import type { NamedPath } from '../../sandbox/parse-path.ts';
 import { compileGlob } from './compile-pattern.ts';
 import type { Matches } from './compile-pattern.ts';
 import { failureFrom } from './failure-from.ts';
-import { EntryIdentities } from './identify-entries.ts';
+import { EntryIdentities, identifyEntry, identifyFolder } from './identify-entries.ts';
 import { readEntries } from './read-entries.ts';
 
 const maxFiles = 1000;
 const maxScanned = 100_000;
+
+/** A file that is to be moved, and what has its new name, as `identify` says it. */
+export interface MovingFile {
+  readonly name: string;
+  readonly source: string;
+  readonly replaced: string;
+}
+
+export interface IdentifiedMove {
+  readonly files: readonly MovingFile[];
+  readonly basis: string;
+}
 
 /** Two open folders, and which files go from one to the other. */
 export class MovePlan implements Disposable {
@@ -61,14 +73,16 @@ export class MovePlan implements Disposable {
     return lstatSync(this.to.entry(name), { throwIfNoEntry: false }) !== undefined;
   }
 
-  /** Of the files themselves, and of those that they would replace. */
-  identify(names: readonly string[]): string {
+  /** Of the files themselves, of those that they would replace, and of the folders. */
+  identify(names: readonly string[]): IdentifiedMove {
     const identities = new EntryIdentities();
-    for (const name of names) {
-      identities.add(this.from, name);
-      identities.add(this.to, name);
-    }
-    return identities.digest();
+    for (const folder of [this.from, this.to]) identities.add('.', identifyFolder(folder));
+    const files = names.map((name) => {
+      const [source, replaced] = [identifyEntry(this.from, name), identifyEntry(this.to, name)];
+      identities.add(name, `${source} ${replaced}`);
+      return { name, source, replaced };
+    });
+    return { files, basis: identities.digest() };
   }
 
   [Symbol.dispose](): void {

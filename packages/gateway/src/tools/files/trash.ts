@@ -21,6 +21,8 @@ export function nameInTrash(context: ToolContext): { readonly name: string; read
 export class KeptCopy implements Disposable {
   readonly fd: number;
   readonly path: string;
+  /** Of what was copied. Empty until then. */
+  sha256 = '';
   #kept = false;
 
   constructor(context: ToolContext) {
@@ -32,7 +34,9 @@ export class KeptCopy implements Disposable {
   static async of(fd: number, size: number, context: ToolContext): Promise<KeptCopy> {
     const copy = new KeptCopy(context);
     try {
-      await copyBytes(fd, copy.fd, size, createHash('sha256'), context.signal);
+      const hash = createHash('sha256');
+      await copyBytes(fd, copy.fd, size, hash, context.signal);
+      copy.sha256 = hash.digest('hex');
       return copy;
     } catch (error) {
       copy[Symbol.dispose]();
