@@ -1,4 +1,5 @@
 import { LiteralStarts } from './literal-starts.ts';
+import { viewPlain } from './plain-view.ts';
 import { shortestSecret, writeForms } from './secret-forms.ts';
 import type { SecretForm } from './secret-forms.ts';
 import type { Span } from './span.ts';
@@ -42,9 +43,20 @@ export class KnownSecrets {
     }
   }
 
-  /** `isCut`: the text went on, so that its end may be the beginning of a secret. */
+  /**
+   * In the text as it stands, and as it reads when its escapes are undone, however often it was escaped. `isCut`: the
+   * text went on, so that its end may be the beginning of a secret.
+   */
   find(text: string, { isCut }: { readonly isCut: boolean }): readonly Span[] {
     if (this.#known.size === 0) return none;
+    const found = this.#findIn(text, isCut);
+    const view = viewPlain(text);
+    if (view === undefined) return found;
+    const unescaped = this.#findIn(view.text, isCut).map((span) => ({ ...span, ...view.locate(span.start, span.end) }));
+    return [...found, ...unescaped];
+  }
+
+  #findIn(text: string, isCut: boolean): readonly Span[] {
     let spans: Span[] | undefined;
     let covered: Span | undefined;
     for (let at = this.#starts.next(text, 0); at !== -1;) {

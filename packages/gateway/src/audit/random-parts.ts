@@ -20,6 +20,11 @@ const letterRun = /[A-Z]?[a-z]{2,}|[A-Z]{3,}/g;
 const leastCommon = 0.6;
 /** Between signs, where shorter ones come about by chance; between blanks any word is one. */
 const fewestLetters = 5;
+/** How far to each side of a word its neighbours are looked at, and how much there must be to judge by. */
+const surroundings = 48;
+const fewestBeside = 8;
+const manyCharacters = 100;
+const wordCharacter = /[^\s\p{P}]/gu;
 const shortestPart = 8;
 const fewestDifferent = 4;
 /** What does not come about between the signs of base64: its own signs are others, and a word of this length is rare. */
@@ -46,6 +51,11 @@ export function isVaried(text: string, start: number, end: number): boolean {
   return new Set(text.slice(start, Math.min(end, start + 256))).size >= fewestDifferent;
 }
 
+/** Whether the text as a whole is made of anything but words. */
+export function isRandom(text: string): boolean {
+  return isVaried(text, 0, text.length) && countCharacters(findWords(text)) * 2 < text.length;
+}
+
 function addPart(parts: Span[], text: string, start: number, end: number): void {
   if (end - start >= shortestPart && isVaried(text, start, end)) parts.push({ start, end });
 }
@@ -54,7 +64,30 @@ function addPart(parts: Span[], text: string, start: number, end: number): void 
 function findWords(text: string): Span[] {
   const schemes = [...text.matchAll(scheme)].map((match) => spanOf(match, 0));
   const words = [...text.matchAll(stretch)].flatMap((match) => findWordsOfStretch(text, spanOf(match, 0)));
-  return [...schemes, ...words].sort((a, b) => a.start - b.start);
+  const amongWords = words.filter((_word, at) => standsAmongWords(text, words, at));
+  return [...schemes, ...amongWords].sort((a, b) => a.start - b.start);
+}
+
+/**
+ * Signs cut what is random into pieces, of which some look like words. So a word counts only where at least one side of
+ * it is made of words too. In a short text hardly any comes about by chance.
+ */
+function standsAmongWords(text: string, words: readonly Span[], at: number): boolean {
+  const word = words[at];
+  if (word === undefined || text.length < manyCharacters) return word !== undefined;
+  const before = { start: Math.max(0, word.start - surroundings), end: word.end };
+  const after = { start: word.start, end: Math.min(text.length, word.end + surroundings) };
+  const near = words.slice(Math.max(0, at - surroundings), at + surroundings);
+  const sides = [before, after].map(({ start, end }) => {
+    const inWords = near.reduce(
+      (sum, each) => sum + Math.max(0, Math.min(each.end, end) - Math.max(each.start, start)),
+      0,
+    );
+    const signs = text.slice(start, end).match(wordCharacter)?.length ?? 0;
+    return { inWords, others: signs - (word.end - word.start), signs };
+  });
+  const telling = sides.filter(({ others }) => others >= fewestBeside);
+  return telling.length === 0 || telling.some(({ inWords, signs }) => inWords * 2 >= signs);
 }
 
 /** The signs of base64 cut it into tokens so short that some look like words. The whole of it does not. */

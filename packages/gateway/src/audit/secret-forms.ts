@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { makeVisible, makeVisibleLine } from '@sallyport/contract';
-import { findRandomParts, isVaried } from './random-parts.ts';
+import { viewPlain } from './plain-view.ts';
+import { findRandomParts, isRandom, isVaried } from './random-parts.ts';
 import type { Span } from './span.ts';
 
 /** One way in which a secret may be written. */
@@ -22,28 +23,37 @@ const invisible = /\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}/gu;
 
 /**
  * How a secret usually looks where it was not meant to be: as it is, escaped for JSON, URLs or HTML, in base64 (also as
- * a part of something longer) and in hexadecimal. Against whoever hides it on purpose nothing of this helps.
+ * a part of something longer, and of its JSON) and in hexadecimal; and each of these with its escapes undone. Nothing
+ * here helps against somebody who hides it on purpose.
  */
 export function writeForms(secret: string): SecretForm[] {
   const forms = new Map<string, SecretForm>();
   const add = (form: SecretForm): void => {
     if (form.text.length >= shortestSecret && !forms.has(form.text)) forms.set(form.text, form);
   };
+  const isAllRandom = isRandom(secret);
   for (const text of [secret, ...linesOf(secret)]) {
-    for (const plain of plainForms(text)) add(describePlain(plain, text));
-    for (const cut of base64Forms(text)) add(describeEncoded(cut, tellingLength.ofBase64, true));
-    const hexadecimal = Buffer.from(text).toString('hex');
-    for (const hex of [hexadecimal, hexadecimal.toUpperCase()])
-      add(describeEncoded(hex, tellingLength.ofHexadecimal, false));
+    const written = plainForms(text);
+    // A line says too little about itself: what its secret is made of, it is made of.
+    const isLineOfRandom = text !== secret && isAllRandom;
+    for (const plain of written) add(describePlain(plain, text, isLineOfRandom));
+    for (const plain of written) add(describePlain(viewPlain(plain)?.text ?? plain, text, isLineOfRandom));
+    for (const inner of new Set([text, JSON.stringify(text).slice(1, -1)])) {
+      for (const cut of base64Forms(inner)) add(describeEncoded(cut, tellingLength.ofBase64, true));
+      const hexadecimal = Buffer.from(inner).toString('hex');
+      for (const hex of [hexadecimal, hexadecimal.toUpperCase()])
+        add(describeEncoded(hex, tellingLength.ofHexadecimal, false));
+    }
   }
   return [...forms.values()];
 }
 
 /** Escapes say the same with more characters, so that it takes more of them to tell as much. */
-function describePlain(text: string, secret: string): SecretForm {
+function describePlain(text: string, secret: string, isAllRandom: boolean): SecretForm {
   const length = Math.ceil((tellingLength.ofText * text.length) / secret.length);
   const bounded = Math.min(Math.max(length, tellingLength.ofText), tellingLength.most);
-  return { text, inBase64: false, randomParts: findRandomParts(text), tellingLength: bounded };
+  const randomParts = isAllRandom ? [{ start: 0, end: text.length }] : findRandomParts(text);
+  return { text, inBase64: false, randomParts, tellingLength: bounded };
 }
 
 function describeEncoded(text: string, length: number, inBase64: boolean): SecretForm {

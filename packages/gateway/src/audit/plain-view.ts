@@ -1,0 +1,100 @@
+/** A text as it reads when its escapes are undone, and where the characters of that stand in the text itself. */
+export interface PlainView {
+  readonly text: string;
+  /** The text itself, from where the character at `start` begins to where the one before `end` ends. */
+  readonly locate: (start: number, end: number) => { readonly start: number; readonly end: number };
+}
+
+const mayBeEscaped = /[\\%&\0-\x1f]/;
+const backslashes = String.raw`(?:\\|%(?:25)*5c)+`;
+const escapeCharacter = String.raw`(?:\x1b|${backslashes}(?:u001b|x1b|u\{1b\}|033|e)|%(?:25)*1b)`;
+const bracket = String.raw`(?:\[|%(?:25)*5b)`;
+
+/**
+ * Escaping again adds backslashes, `25` and `amp;`, so any number of them counts as one. Colours and the ends of lines,
+ * with what indents the next one, are read over: programs put them into the middle of everything.
+ */
+const escapes = new RegExp(
+  [
+    `${escapeCharacter}${bracket}[0-9;?]*[ -/]*[@-~]`,
+    String.raw`(?:[\r\n]|${backslashes}[rn]|%(?:25)*0[ad])+[ \t]*`,
+    String.raw`${backslashes}u(?<unit>[0-9a-f]{4})`,
+    String.raw`${backslashes}u\{(?<point>[0-9a-f]{1,6})\}`,
+    String.raw`${backslashes}x(?<code>[0-9a-f]{2})`,
+    String.raw`${backslashes}[tbf]?`,
+    String.raw`%(?:25)*(?<byte>[0-9a-f]{2})`,
+    String.raw`&(?:amp;)*(?<entity>lt|gt|quot|apos|#39|#x27|#34);`,
+    String.raw`&(?<again>amp;)+`,
+    String.raw`[\0-\x1f]`,
+  ].join('|'),
+  'gi',
+);
+
+const entities: Readonly<Record<string, string>> = {
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  '#39': "'",
+  '#x27': "'",
+  '#34': '"',
+};
+
+/** Undefined: the text has no escapes and reads as it stands. */
+export function viewPlain(text: string): PlainView | undefined {
+  if (!mayBeEscaped.test(text)) return undefined;
+  const pieces: string[] = [];
+  /** Where each piece begins in the view and in the text, and where in the text it ends. */
+  const [shownAt, startAt, endAt]: [number[], number[], number[]] = [[], [], []];
+  let shown = 0;
+  const add = (piece: string, start: number, end: number): void => {
+    if (piece === '') return;
+    pieces.push(piece);
+    shownAt.push(shown);
+    startAt.push(start);
+    endAt.push(end);
+    shown += piece.length;
+  };
+  let at = 0;
+  for (const match of text.matchAll(escapes)) {
+    const end = match.index + match[0].length;
+    add(text.slice(at, match.index), at, match.index);
+    add(readEscape(match.groups ?? {}), match.index, end);
+    at = end;
+  }
+  add(text.slice(at), at, text.length);
+  const pieceAt = (place: number): number => {
+    let [low, high] = [0, shownAt.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((shownAt[middle] ?? 0) <= place) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  };
+  // What an escape stands for is one place; of anything else each character is.
+  const isEscape = (piece: number): boolean =>
+    (endAt[piece] ?? 0) - (startAt[piece] ?? 0) !== (pieces[piece]?.length ?? 0);
+  return {
+    text: pieces.join(''),
+    locate: (start, end) => {
+      const [first, last] = [pieceAt(start), pieceAt(end - 1)];
+      const inFirst = isEscape(first) ? 0 : start - (shownAt[first] ?? 0);
+      const afterLast = isEscape(last) ? (endAt[last] ?? 0) : (startAt[last] ?? 0) + end - (shownAt[last] ?? 0);
+      return { start: (startAt[first] ?? 0) + inFirst, end: afterLast };
+    },
+  };
+}
+
+function readEscape({ unit, point, code, byte, entity, again }: Partial<Record<string, string>>): string {
+  if (entity !== undefined) return entities[entity.toLowerCase()] ?? '';
+  if (again !== undefined) return '&';
+  // Beyond ASCII a byte is a part of a character.
+  if (byte !== undefined && Number.parseInt(byte, 16) > 0x7e) return `%${byte.toLowerCase()}`;
+  const digits = unit ?? point ?? code ?? byte;
+  if (digits === undefined) return '';
+  const value = Number.parseInt(digits, 16);
+  // A backslash or a control character that was escaped counts as little as one that was not.
+  if (value < 0x20 || value === 0x5c || value > 0x10ffff) return '';
+  return unit === undefined ? String.fromCodePoint(value) : String.fromCharCode(value);
+}
