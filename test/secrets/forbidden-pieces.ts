@@ -20,7 +20,7 @@ export const encodings: readonly Encoding[] = [
   { name: 'JSON in JSON', encode: (text) => JSON.stringify(JSON.stringify(text).slice(1, -1)).slice(1, -1) },
   { name: 'URL', encode: (text) => encodeURIComponent(text) },
   { name: 'form', encode: (text) => new URLSearchParams({ '': text }).toString().slice(1) },
-  { name: 'HTML', encode: (text) => text.replace(/[&<>"']/g, (sign) => escapesHtml[sign] ?? sign) },
+  { name: 'HTML', encode: (text) => asHtml(text) },
   ...[0, 1, 2].flatMap((shift) =>
     (['base64', 'base64url'] as const).map((form) => ({
       name: `${form} after ${shift} bytes`,
@@ -33,6 +33,21 @@ export const encodings: readonly Encoding[] = [
   ),
   { name: 'hexadecimal', encode: (text) => Buffer.from(text).toString('hex') },
   { name: 'hexadecimal, capitals', encode: (text) => Buffer.from(text).toString('hex').toUpperCase() },
+];
+
+const asJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+const asHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => escapesHtml[sign] ?? sign);
+
+/** Ways in which programs and people write a secret that is still to be seen through: escaped again, wrapped, coloured. */
+export const disguises: readonly Encoding[] = [
+  { name: 'JSON, three times', encode: (text) => asJson(asJson(asJson(text))) },
+  { name: 'URL, twice', encode: (text) => encodeURIComponent(encodeURIComponent(text)) },
+  { name: 'URL of JSON', encode: (text) => encodeURIComponent(asJson(text)) },
+  { name: 'JSON of a URL of JSON', encode: (text) => asJson(encodeURIComponent(asJson(text))) },
+  { name: 'HTML, twice', encode: (text) => asHtml(asHtml(text)) },
+  { name: 'in lines', encode: (text) => text.replace(/.{40}/gsu, '$&\n') },
+  { name: 'in lines of base64', encode: (text) => Buffer.from(text).toString('base64').replace(/.{76}/g, '$&\n') },
+  { name: 'with colours', encode: (text) => text.replace(/.{5}/gsu, '\x1b[1;31m$&\x1b[0m') },
 ];
 
 /** How many characters of words are no coincidence any more; of what is shorter, more than three quarters. */

@@ -1,6 +1,6 @@
 import { credentialPatterns } from '../../packages/gateway/src/audit/credentials/index.ts';
 import { fillIn } from '../../packages/gateway/src/audit/credentials/credential-example.test-kit.ts';
-import { encodings, ForbiddenPieces } from './forbidden-pieces.ts';
+import { disguises, encodings, ForbiddenPieces } from './forbidden-pieces.ts';
 import type { Fields, GateInProcess, ShownTool } from './gate-in-process.ts';
 import { Draw, drawSecret } from './random-secrets.ts';
 import type { DrawnSecret } from './random-secrets.ts';
@@ -27,7 +27,8 @@ export async function huntKnownSecret(gate: GateInProcess, tools: readonly Shown
   const draw = new Draw(seed);
   const secret = drawSecret(draw);
   await gate.learn(secret.value);
-  const texts = encodings.map(({ name, encode }) => frame(draw, name, encode, secret.value));
+  const ways = [...encodings, ...disguises];
+  const texts = ways.map(({ name, encode }) => frame(draw, name, encode, secret.value));
   return hunt(gate, tools, draw, secret, texts);
 }
 
@@ -123,6 +124,8 @@ function placesFor(text: string, gate: GateInProcess): [string, Attempt][] {
     ['content for approval', call('files.write', { path: '.vscode/tasks.json', content: `+\n${text}\n` })],
     ['a file for approval', call('files.delete', { path: text })],
     ['a pattern', call('files.search', { path: '.', pattern: `(${text}`, regex: true })],
+    ['a program', call('shell.run', { argv: [text, text], env: { TEXT: text } })],
+    ['a command', call('shell.run', { command: `true ${text}` })],
     ['a folder', call('sessions.create', { agent: 'x', working_directory: text })],
     ['a lease', call('leases.grant', { session_id: text, paths: [text] })],
     ['a long list', call('files.read', { path: 'a', list: [['--token', text], text, { password: text }] })],

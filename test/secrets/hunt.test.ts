@@ -5,9 +5,9 @@ import { ForbiddenPieces } from './forbidden-pieces.ts';
 import { GateInProcess } from './gate-in-process.ts';
 import type { ShownTool } from './gate-in-process.ts';
 import { huntKnownSecret, huntShapedSecret } from './hunt-secrets.ts';
+import { repeatIt, testSeed } from './test-seed.ts';
 
-// A few rounds whose secrets are the same in every run; `node test/secrets/hunt.ts --rounds 200` draws new ones.
-const seed = process.env['SALLYPORT_TEST_SEED'] ?? 'hunt';
+// A few rounds with new secrets in every run; `node test/secrets/hunt.ts --rounds 200` goes on for longer.
 const rounds = 4;
 
 let gate: GateInProcess;
@@ -22,8 +22,8 @@ after(() => gate.close());
 test('no answer, record or log line shows a piece of a secret that the gate knows, wherever a caller puts it', async () => {
   requirement('AUD-4');
   for (let round = 0; round < rounds; round++) {
-    const { asked, leaks } = await huntKnownSecret(gate, tools, `${seed} ${round}`);
-    assert.deepEqual(leaks.slice(0, 3), [], `${seed} ${round}`);
+    const { asked, leaks } = await huntKnownSecret(gate, tools, `${testSeed} ${round}`);
+    assert.deepEqual(leaks.slice(0, 3), [], repeatIt);
     assert.ok(asked > 100);
   }
 });
@@ -31,8 +31,8 @@ test('no answer, record or log line shows a piece of a secret that the gate know
 test('no answer, record or log line shows a piece of what has the shape of a credential', async () => {
   requirement('AUD-4');
   for (let round = 0; round < 3 * rounds; round++) {
-    const { leaks } = await huntShapedSecret(gate, tools, `${seed} ${round}`);
-    assert.deepEqual(leaks.slice(0, 3), [], `${seed} ${round}`);
+    const { leaks } = await huntShapedSecret(gate, tools, `${testSeed} ${round}`);
+    assert.deepEqual(leaks.slice(0, 3), [], repeatIt);
   }
 });
 

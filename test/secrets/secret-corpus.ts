@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { credentialPatterns } from '../../packages/gateway/src/audit/credentials/index.ts';
 import { fillIn } from '../../packages/gateway/src/audit/credentials/credential-example.test-kit.ts';
+import { Draw } from './random-secrets.ts';
+import { testSeed } from './test-seed.ts';
 
 /** A text that holds secrets, and pieces of them of which none may be seen. */
 export interface Leak {
@@ -13,10 +15,9 @@ export interface Leak {
 
 let drawn = 0;
 
-/** Bytes that look random and are the same in every run, so that a leak that was found is found again. */
+/** Bytes that look random and follow from the seed, so that a leak that was found is found again. */
 function randomBytes(size: number): Buffer {
-  const seed = `${process.env['SALLYPORT_TEST_SEED'] ?? 'corpus'} ${drawn++}`;
-  return createHash('shake256', { outputLength: size }).update(seed).digest();
+  return createHash('shake256', { outputLength: size }).update(`${testSeed} ${drawn++}`).digest();
 }
 
 const pieceLength = 12;
@@ -64,9 +65,10 @@ export function writeLeaks(label: string, secret: string): Leak[] {
 
 /** What is not known, but has the shape of a credential. */
 export function writeShapedLeaks(): Leak[] {
+  const draw = new Draw(`shaped ${testSeed}`);
   return credentialPatterns.flatMap(({ id, match }) =>
     match.map((template, at) => {
-      const { text, secrets } = fillIn(template);
+      const { text, secrets } = fillIn(template, (end) => draw.below(end));
       const pieces = secrets.flatMap((secret) => piecesOf(secret, 0));
       return { label: `${id} ${at + 1}`, text: `see ${text} there`, isKnown: false, pieces };
     }),
