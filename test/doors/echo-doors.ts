@@ -25,6 +25,7 @@ import type { DoorOptions, Doors } from '../../packages/gateway/src/doors/rpc/op
 import type { Peer } from '../../packages/gateway/src/doors/rpc/peer.ts';
 import type { TransportEvent } from '../../packages/gateway/src/doors/rpc/rpc-error.ts';
 import { bindService } from '../../packages/gateway/src/doors/rpc/service-binding.ts';
+import { ownText } from '../../packages/gateway/src/model/redacted.ts';
 
 /** What the tool behind the doors does with a request. The text becomes the answer's output. */
 export type Behaviour = (request: ExecuteToolRequest, peer: Peer) => Promise<string> | string;
@@ -51,6 +52,7 @@ export async function openEchoDoors(
   const logged: TransportEvent[] = [];
   const opened = await openDoors({
     services: [bindTools(behaviour), bindOperator()],
+    redact: ownText,
     tcp: { host: '127.0.0.1', port: 0 },
     operatorSocket,
     agentSocket,

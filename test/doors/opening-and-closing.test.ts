@@ -14,12 +14,14 @@ import { ConfigError } from '../../packages/gateway/src/model/fault.ts';
 import { openEchoDoors } from './echo-doors.ts';
 import { callUnary, openBidiStream, openGrpcClient, openServerStream } from './grpc-client.ts';
 import { askHttp, askJson, openSocket, readSocket, writeRequest } from './http-exchange.ts';
+import { ownText } from '../../packages/gateway/src/model/redacted.ts';
 
 function planDoors(test: TestContext, more: Partial<DoorOptions> = {}): DoorOptions {
   const folder = mkdtempSync(join(tmpdir(), 'doors-'));
   test.after(() => rmSync(folder, { recursive: true }));
   return {
     services: [],
+    redact: ownText,
     operatorSocket: join(folder, 'operator.sock'),
     agentSocket: join(folder, 'agent.sock'),
     health: () => ({ status: 'serving' }),

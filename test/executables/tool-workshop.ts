@@ -18,6 +18,7 @@ import { openTestStore } from '../../packages/gateway/src/stages/store.test-kit.
 import type { Store } from '../../packages/gateway/src/storage/stores.ts';
 import { openInstalledTools } from '../../packages/gateway/src/tools/tools/open-installed-tools.ts';
 import type { OpenedTools } from '../../packages/gateway/src/tools/tools/open-installed-tools.ts';
+import { ownText } from '../../packages/gateway/src/model/redacted.ts';
 
 /** What a call may use and what became of it, where the test cares. */
 export interface CallOptions {
@@ -158,6 +159,7 @@ export class ToolWorkshop {
 
   context(progress: Progress[], usage: ToolUsage[], options: CallOptions): Omit<ToolContext, 'session'> {
     return {
+      redact: ownText,
       callId: '01900000-0000-7000-8000-000000000001',
       asParent: parentOf(),
       workingDirectory: options.workingDirectory ?? '/workspace',

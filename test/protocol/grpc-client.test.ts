@@ -12,6 +12,7 @@ import { requirement } from '../requirement.ts';
 import { encodeElsewhere, openTypedClient } from './typed-client.ts';
 import type { Request, Response, TypedClient } from './typed-client.ts';
 import { openTypedDoors } from './typed-doors.ts';
+import { redactedEnding } from '../../packages/gateway/src/doors/redacted-ending.test-kit.ts';
 
 const streamPath = '/sallyport.v1.ToolProtocolService/ExecuteStream';
 const asBytes = (bytes: Buffer): Buffer => bytes;
@@ -34,7 +35,7 @@ const read = (path: string, more: Request = {}): Request => ({
 });
 
 async function open(test: TestContext, where: 'tcp' | 'socket', play: Play = playReads, mostOpenPerStream = 256) {
-  const submit = async (call: TypedCall): Promise<GatewayEnding> => play(call);
+  const submit = async (call: TypedCall) => redactedEnding(await play(call));
   const doors = await openTypedDoors(test, { submit, mostOpenPerStream });
   const client = openTypedClient(where === 'tcp' ? doors.port : doors.agentSocket);
   test.after(() => client.close());

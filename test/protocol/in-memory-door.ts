@@ -11,6 +11,7 @@ import { toolProtocolService } from '../../packages/gateway/src/doors/typed/tool
 import type { TypedCall } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
 import { Transfers } from '../../packages/gateway/src/content/transfers.ts';
 import { refuse } from '../../packages/gateway/src/model/refusal.ts';
+import { redactedEnding } from '../../packages/gateway/src/doors/redacted-ending.test-kit.ts';
 
 /** What became of bytes that came in: no request, a request with violations, or a call for the gateway to judge. */
 export type Fate =
@@ -37,8 +38,9 @@ export class InMemoryDoor {
       submit: async (call) => {
         this.#call = call;
         const refusal = refuse('NO_RULE_ALLOWS', 'default-deny', 'No rule allows it.');
-        return { kind: 'refused', call, refusal, stage: 'judge-call' };
+        return redactedEnding({ kind: 'refused', call, refusal, stage: 'judge-call' });
       },
+      redact: redactedEnding,
       onFault: (error) => {
         throw error;
       },

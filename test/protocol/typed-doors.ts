@@ -6,6 +6,8 @@ import { Transfers } from '../../packages/gateway/src/content/transfers.ts';
 import { openDoors } from '../../packages/gateway/src/doors/rpc/open-doors.ts';
 import { toolProtocolService } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
 import type { ToolProtocolParts } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
+import { redactedEnding } from '../../packages/gateway/src/doors/redacted-ending.test-kit.ts';
+import { ownText } from '../../packages/gateway/src/model/redacted.ts';
 
 export interface TypedDoors {
   readonly port: number;
@@ -18,7 +20,7 @@ export interface TypedDoors {
 /** The typed door on real sockets, with a gateway that the test plays. Closed when the test ends. */
 export async function openTypedDoors(
   test: TestContext,
-  parts: Omit<ToolProtocolParts, 'onFault' | 'store' | 'uploads'>,
+  parts: Omit<ToolProtocolParts, 'onFault' | 'redact' | 'store' | 'uploads'>,
 ): Promise<TypedDoors> {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-typed-'));
   const agentSocket = join(folder, 'agent.sock');
@@ -27,13 +29,17 @@ export async function openTypedDoors(
   const store = { findSessionByToken: () => undefined };
   const doors = await openDoors({
     services: [
-      toolProtocolService({ ...parts, store, uploads: new Transfers(), onFault: (error) => complaints.push(error) }),
+      toolProtocolService({
+        ...{ ...parts, store, uploads: new Transfers(), redact: redactedEnding },
+        onFault: (error) => complaints.push(error),
+      }),
     ],
     tcp: { host: '127.0.0.1', port: 0 },
     operatorSocket,
     agentSocket,
     health: () => ({ status: 'serving' }),
     log: (event) => complaints.push(event),
+    redact: ownText,
   });
   test.after(async () => {
     await doors.close(0);

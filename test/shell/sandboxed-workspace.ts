@@ -23,6 +23,7 @@ import { noGrants } from '../../packages/gateway/src/model/verdict.ts';
 import type { Grants } from '../../packages/gateway/src/model/verdict.ts';
 import { SchemaCheck } from '../../packages/gateway/src/registry/check-schema.ts';
 import { parentOf } from '../../packages/gateway/src/stages/facts.test-kit.ts';
+import { ownText } from '../../packages/gateway/src/model/redacted.ts';
 
 const nothingSpent = { calls: 0, activeMs: 0, tokens: 0, costMicros: 0 };
 /** Whoever owns the workspace when the tests run as root: programs of root run as the owner of what they see. */
@@ -54,6 +55,7 @@ export class SandboxedWorkspace implements Disposable {
     for (const folder of [this.path, this.outside]) mkdirSync(folder);
     writeFileSync(join(this.outside, 'secret.txt'), 'secret');
     this.context = {
+      redact: ownText,
       session: this.session,
       callId: randomUUID(),
       asParent: parentOf({ sessionId: this.session.id }),

@@ -1,5 +1,6 @@
 import { hash, randomUUIDv7 } from 'node:crypto';
 import type { Admission, LogEntry, NewSession } from '../../packages/gateway/src/storage/stores.ts';
+import { ownText } from '../../packages/gateway/src/model/redacted.ts';
 
 // What the store suites write: each builder gives the plainest, and the test says what is special about its own.
 
@@ -18,7 +19,7 @@ export function sessionNamed(more: Partial<NewSession> = {}): NewSession {
 }
 
 export function eventNamed(event: string): LogEntry {
-  return { kind: 'event', result: 'none', timeMs: Date.now(), payload: JSON.stringify({ event }) };
+  return { kind: 'event', result: 'none', timeMs: Date.now(), payload: ownText(JSON.stringify({ event })) };
 }
 
 export function admissionFor(session: NewSession): Admission {
@@ -32,7 +33,7 @@ export function admissionFor(session: NewSession): Admission {
       timeMs: Date.now(),
       callId: randomUUIDv7(),
       sessionId: session.id,
-      payload: '{}',
+      payload: ownText('{}'),
     },
     reservations: [],
   };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeLeaf } from '../../packages/gateway/src/audit/leaf.ts';
 import type { ModeChange, Store } from '../../packages/gateway/src/storage/stores.ts';
+import { ownText } from '../../packages/gateway/src/model/redacted.ts';
 
 export interface ReopenedStore {
   readonly store: () => Store;
@@ -13,7 +14,7 @@ export function testModes({ store, reopen }: ReopenedStore): void {
   const change = (more: Partial<ModeChange> = {}): ModeChange => ({
     from: 'NORMAL',
     to: 'ALERT',
-    cause: 'too many denials',
+    cause: ownText('too many denials'),
     atMs: Date.now(),
     ...more,
   });
@@ -21,7 +22,7 @@ export function testModes({ store, reopen }: ReopenedStore): void {
   test('a mode is kept with its history, and stands in the log with its cause', async () => {
     assert.equal(store().readMode(), 'NORMAL');
     const size = store().logSize();
-    const [first, second] = [change(), change({ from: 'ALERT', to: 'LOCKDOWN', by: 'olga', cause: 'a leak' })];
+    const [first, second] = [change(), change({ from: 'ALERT', to: 'LOCKDOWN', by: 'olga', cause: ownText('a leak') })];
     assert.equal(await store().changeMode(first), true);
     assert.equal(store().readMode(), 'ALERT');
     assert.equal(await store().changeMode(second), true);
@@ -33,8 +34,8 @@ export function testModes({ store, reopen }: ReopenedStore): void {
     assert.deepEqual(
       records.map(({ leaf, payload = '' }) => [decodeLeaf(leaf).kind, JSON.parse(payload) as unknown]),
       [
-        ['event', { event: 'mode_changed', from: 'NORMAL', to: 'ALERT', cause: 'too many denials' }],
-        ['event', { event: 'mode_changed', from: 'ALERT', to: 'LOCKDOWN', by: 'olga', cause: 'a leak' }],
+        ['event', { event: 'mode_changed', from: 'NORMAL', to: 'ALERT', cause: ownText('too many denials') }],
+        ['event', { event: 'mode_changed', from: 'ALERT', to: 'LOCKDOWN', by: 'olga', cause: ownText('a leak') }],
       ],
     );
   });

@@ -11,6 +11,7 @@ import type { Store } from '../../packages/gateway/src/storage/stores.ts';
 import type { WriterOptions } from '../../packages/gateway/src/storage/sqlite/writer.ts';
 import { requirement } from '../requirement.ts';
 import { describeStore } from './conformance.ts';
+import { ownText } from '../../packages/gateway/src/model/redacted.ts';
 
 function optionsIn(folder: string): WriterOptions {
   mkdirSync(folder, { recursive: true });
@@ -44,7 +45,7 @@ const event = (name: string) => ({
   kind: 'event' as const,
   result: 'none' as const,
   timeMs: Date.now(),
-  payload: `{"event":"${name}"}`,
+  payload: ownText(`{"event":"${name}"}`),
 });
 
 describeStore('the SQLite store', async () => {

@@ -27,6 +27,10 @@ import { authenticate } from '../../../packages/gateway/src/stages/open-session.
 import { ToolVisibility } from '../../../packages/gateway/src/stages/tool-visibility.ts';
 import { newPlace } from '../../harness/daemon.ts';
 import type { Place } from '../../harness/daemon.ts';
+import { redactedEnding } from '../../../packages/gateway/src/doors/redacted-ending.test-kit.ts';
+import { ownText } from '../../../packages/gateway/src/model/redacted.ts';
+import type { RedactedEnding } from '../../../packages/gateway/src/doors/redact-ending.ts';
+import type { Begun } from '../../../packages/gateway/src/model/call.ts';
 
 /** Of the SDK that the gateway uses, whichever other copies are installed. */
 export type CreateServer = ReturnType<typeof gateServers>;
@@ -77,9 +81,9 @@ export async function openTestDoor(t: TestContext, options: DoorOptions): Promis
   const registry = new Registry();
   registry.replaceSource('test', options.tools);
   const calls: Submission[] = [];
-  const submit = async (call: Submission): Promise<GatewayEnding> => {
+  const submit = async (call: Submission): Promise<RedactedEnding> => {
     calls.push(call);
-    return play(call, authenticate(store, call, Date.now()), registry);
+    return redactedEnding(await play(call, authenticate(store, call, Date.now()), registry));
   };
   const visibility = new ToolVisibility({ store, currentRules: () => rules, modes: alwaysOpen });
   const tools = new OfferedTools({ registry, visibility });
@@ -107,6 +111,7 @@ export async function openTestDoor(t: TestContext, options: DoorOptions): Promis
     ...{ operatorSocket, agentSocket },
     health: () => ({ status: 'serving' }),
     log: (event) => void complaints.push(event),
+    redact: ownText,
   });
   t.after(async () => {
     service.close();
@@ -141,7 +146,12 @@ export async function openTestDoor(t: TestContext, options: DoorOptions): Promis
 
 /** Finds and runs the tool, and nothing else. */
 async function play(call: Submission, session: Session | Refusal, registry: Registry): Promise<GatewayEnding> {
-  const begun = { ...call, callId: randomUUIDv7(), startedAtMs: Date.now(), traceId: randomUUID().replaceAll('-', '') };
+  const begun = {
+    ...(call as Omit<Begun, 'callId' | 'startedAtMs'>),
+    callId: randomUUIDv7(),
+    startedAtMs: Date.now(),
+    traceId: randomUUID().replaceAll('-', ''),
+  };
   const refused = (refusal: Refusal): GatewayEnding => ({ kind: 'refused', call: begun, refusal, stage: 'test' });
   if (isRefusal(session)) return refused(session);
   if (call.violations !== undefined) return refused(refuse('MALFORMED_CALL', 'call-shape', 'malformed'));

@@ -6,6 +6,7 @@ import type { Verdict } from '../../../packages/gateway/src/model/verdict.ts';
 import type { StoredLogin } from '../../../packages/gateway/src/upstreams/login/stored-login.ts';
 import type { OAuthSettings } from '../../../packages/gateway/src/upstreams/upstream-config.ts';
 import { Upstream } from '../../../packages/gateway/src/upstreams/upstream.ts';
+import { ownText } from '../../../packages/gateway/src/model/redacted.ts';
 
 /**
  * What the official suite starts as a client: the gate's own connection to an upstream server. It lists the tools and
@@ -67,6 +68,7 @@ function openUpstream(oauth: OAuthSettings): Upstream {
     },
     {
       version: '1.0.0',
+      redact: ownText,
       programs: { open: notHere },
       readSecret: (name) => secrets[name] ?? notHere(),
       learn: () => undefined,

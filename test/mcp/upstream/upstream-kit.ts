@@ -13,6 +13,7 @@ import type { OpenedUpstreams } from '../../../packages/gateway/src/tools/upstre
 import { secretsOf } from '../../../packages/gateway/src/upstreams/login/stored-login.ts';
 import type { LoginStore, StoredLogin } from '../../../packages/gateway/src/upstreams/login/stored-login.ts';
 import type { DecidedRequest } from '../../../packages/gateway/src/upstreams/requests/answer-request.ts';
+import { ownText } from '../../../packages/gateway/src/model/redacted.ts';
 
 export const serverScript = join(import.meta.dirname, 'stdio-server.mjs');
 
@@ -80,6 +81,7 @@ export async function openWorld(
     folder,
     programs: spawner,
     version: '0.0.0',
+    redact: ownText,
     protectedPaths: { explain: (path) => (protects(path) ? 'is protected' : undefined) },
     readSecret: (name) => secrets[name] ?? fail(`no secret ${name}`),
     acceptsNew: (name) => options.acceptsNew?.(name) === true,

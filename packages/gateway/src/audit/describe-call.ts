@@ -1,6 +1,8 @@
-import type { Json, JsonObject } from '@sallyport/contract';
+import type { JsonObject } from '@sallyport/contract';
 import type * as facts from '../model/call.ts';
 import type { Consent } from '../model/call.ts';
+import { cutText, encodeRedacted, ownText } from '../model/redacted.ts';
+import type { Redacted, RedactedJson } from '../model/redacted.ts';
 import type { Refusal } from '../model/refusal.ts';
 import { countValues } from '../registry/count-values.ts';
 import { redactRemedy } from './redact-remedy.ts';
@@ -21,42 +23,47 @@ export type KnownFacts = Partial<
     facts.Consented
 >;
 
+/** What a record says, before it is put into words. */
+export type Payload = { readonly [key: string]: RedactedJson };
+
 const mostBytes = 48 * 1024;
 const mostValues = 10_000;
 const longestIdentifier = 256;
 const longestReason = 2000;
 
 /** Who called what, and what was decided: the part that intents and refusals share. */
-export function describeCall(call: KnownFacts, redactor: Redactor): { [key: string]: Json } {
+export function describeCall(call: KnownFacts, redactor: Redactor): Payload {
   const { session, tool, verdict, consent } = call;
-  const keep = (text = ''): string => keepText(text, redactor, longestIdentifier);
+  const keep = (text = ''): Redacted => keepText(text, redactor, longestIdentifier);
+  const own = (text: string | undefined): Redacted | undefined => (text === undefined ? undefined : ownText(text));
   return {
     request_id: keep(call.requestId),
-    ...optional('trace_id', call.traceId),
+    ...optional('trace_id', own(call.traceId)),
     ...describeStep(call),
     ...optional('task_id', keep(call.taskId)),
     ...optional('correlation_id', keep(call.correlationId)),
-    ...optional('door', call.door),
+    ...optional('door', own(call.door)),
     ...optional('source', session === undefined ? keep(call.source) : undefined),
-    ...optional('agent', session?.agent),
-    ...optional('principal', session?.principal),
-    tool: tool?.definition.name ?? keep(call.toolName),
-    ...(tool !== undefined && call.toolName !== tool.definition.name ? { tool_as_named: call.toolName ?? '' } : {}),
-    ...optional('version', tool?.definition.version),
+    ...optional('agent', own(session?.agent)),
+    ...optional('principal', own(session?.principal)),
+    // Upstream servers choose the names of their tools.
+    tool: keep(tool?.definition.name ?? call.toolName),
+    ...(tool !== undefined && call.toolName !== tool.definition.name ? { tool_as_named: keep(call.toolName) } : {}),
+    ...optional('version', keep(tool?.definition.version)),
     // A hash of little more than a short secret can be guessed.
-    ...optional('arguments_sha256', tool?.definition.secretArguments ? undefined : call.arguments?.sha256),
+    ...optional('arguments_sha256', tool?.definition.secretArguments ? undefined : own(call.arguments?.sha256)),
     ...describeArguments(call, redactor),
-    ...optional('mode', call.mode),
+    ...optional('mode', own(call.mode)),
     ...(verdict === undefined
       ? {}
       : {
           decision: {
-            effect: verdict.effect,
-            rule_id: verdict.rule.id,
+            effect: ownText(verdict.effect),
+            rule_id: ownText(verdict.rule.id),
             reason: keepText(verdict.reason, redactor),
             ...(verdict.shadow === undefined
               ? {}
-              : { shadow: { effect: verdict.shadow.effect, rule_id: verdict.shadow.rule.id } }),
+              : { shadow: { effect: ownText(verdict.shadow.effect), rule_id: ownText(verdict.shadow.rule.id) } }),
           },
         }),
     ...(consent === undefined ? {} : { consent: describeConsent(consent) }),
@@ -64,8 +71,8 @@ export function describeCall(call: KnownFacts, redactor: Redactor): { [key: stri
 }
 
 /** Which step of which call this one is. Nothing for a call of its own. */
-export function describeStep({ step }: Partial<facts.Chained>): { readonly [key: string]: Json } {
-  return step === undefined ? {} : { parent_call_id: step.parent.callId, step: step.id };
+export function describeStep({ step }: Partial<facts.Chained>): Payload {
+  return step === undefined ? {} : { parent_call_id: ownText(step.parent.callId), step: ownText(step.id) };
 }
 
 /** As the caller heard it: also what they could do about it. */
@@ -74,45 +81,45 @@ export function describeRefusal(
   stage: string,
   redactor: Redactor,
   { resources }: Pick<KnownFacts, 'resources'>,
-): Json {
+): RedactedJson {
   const remedy = redactRemedy(refusal, resources, redactor);
   return {
-    stage,
-    code: refusal.code,
-    rule_id: refusal.rule.id,
+    stage: ownText(stage),
+    code: ownText(refusal.code),
+    rule_id: ownText(refusal.rule.id),
     message: keepText(refusal.message, redactor),
-    ...(remedy === undefined ? {} : { remedy: remedy.slice(0, longestReason).toWellFormed() }),
+    ...(remedy === undefined ? {} : { remedy: cutText(remedy, longestReason) }),
     ...(refusal.violations === undefined ? {} : { violations: refusal.violations.length }),
     ...(refusal.shadow === undefined
       ? {}
-      : { shadow: { effect: refusal.shadow.effect, rule_id: refusal.shadow.ruleId } }),
+      : { shadow: { effect: ownText(refusal.shadow.effect), rule_id: ownText(refusal.shadow.ruleId) } }),
   };
 }
 
-/** A text as a record keeps it. Redacted before it is cut: half a secret is one that nobody recognises any more. */
-export function keepText(text: string, redactor: Redactor, most = longestReason): string {
-  return redactor.redactText(text).slice(0, most).toWellFormed();
+/** A text as a record keeps it. */
+export function keepText(text: string, redactor: Redactor, most = longestReason): Redacted {
+  return cutText(redactor.redactText(text), most);
 }
 
 /** The text of a payload. What would not fit into a record gives way to a note of its size. */
-export function encodePayload(payload: { [key: string]: Json }): string {
-  const text = JSON.stringify(payload);
+export function encodePayload(payload: Payload): Redacted {
+  const text = encodeRedacted(payload);
   return Buffer.byteLength(text) <= mostBytes ? text : encodeLargePayload(payload);
 }
 
-function encodeLargePayload(payload: { [key: string]: Json }): string {
-  const kept = { ...payload };
+function encodeLargePayload(payload: Payload): Redacted {
+  const kept: { [key: string]: RedactedJson } = { ...payload };
   const omitted: { [key: string]: number } = {};
   for (;;) {
     const [largest, size] = largestMember(kept);
     delete kept[largest];
     omitted[largest] = size;
-    const text = JSON.stringify({ ...kept, omitted_bytes: omitted });
+    const text = encodeRedacted({ ...kept, omitted_bytes: omitted });
     if (Buffer.byteLength(text) <= mostBytes) return text;
   }
 }
 
-function largestMember(payload: { [key: string]: Json }): [name: string, bytes: number] {
+function largestMember(payload: Payload): [name: string, bytes: number] {
   const sizes = Object.entries(payload).map(([name, value]): [string, number] => {
     return [name, Buffer.byteLength(JSON.stringify(value))];
   });
@@ -120,10 +127,10 @@ function largestMember(payload: { [key: string]: Json }): [name: string, bytes: 
 }
 
 /** Only of callers who are known: nobody else gets to choose what stands in the log, and how much of it. */
-function describeArguments(call: KnownFacts, redactor: Redactor): { arguments?: Json } {
+function describeArguments(call: KnownFacts, redactor: Redactor): Payload {
   const value = call.arguments?.value ?? call.rawArguments;
   if (value === undefined || call.session === undefined) return {};
-  if (countValues(value, mostValues) === mostValues) return { arguments: `[${mostValues} values or more]` };
+  if (countValues(value, mostValues) === mostValues) return { arguments: ownText(`[${mostValues} values or more]`) };
   return { arguments: redactor.redactJson(hideMembers(value, secretMembers(call, value))) };
 }
 
@@ -141,10 +148,11 @@ function secretMembers(call: KnownFacts, value: JsonObject): readonly string[] {
   return isUnderstood ? declared : Object.keys(value);
 }
 
-function optional(name: string, value: string | undefined): { [key: string]: Json } {
+function optional(name: string, value: Redacted | undefined): Payload {
   return value === undefined || value === '' ? {} : { [name]: value };
 }
 
-function describeConsent({ by, how, atMs, binding, use }: Consent): JsonObject {
-  return { by, how, at_ms: atMs, binding, ...(use?.kind === 'task' ? { task: use.taskId } : {}) };
+function describeConsent({ by, how, atMs, binding, use }: Consent): Payload {
+  const task = use?.kind === 'task' ? { task: ownText(use.taskId) } : {};
+  return { by: ownText(by), how: ownText(how), at_ms: atMs, binding: ownText(binding), ...task };
 }

@@ -1,15 +1,16 @@
-import type { Json } from '@sallyport/contract';
 import type { NetworkLog } from '../model/network-log.ts';
+import { ownText } from '../model/redacted.ts';
 import { keepText } from './describe-call.ts';
+import type { Payload } from './describe-call.ts';
 import type { Redactor } from './redact.ts';
 
 const longestTarget = 300;
 
 /** The destinations that were asked for, as a record keeps them. Programs choose these texts, so they are redacted. */
-export function describeNetwork(log: NetworkLog | undefined, redactor: Redactor): { readonly [key: string]: Json } {
+export function describeNetwork(log: NetworkLog | undefined, redactor: Redactor): Payload {
   if (log === undefined || log.isEmpty) return {};
   const network = log.entries.map(({ outcome, target, times }) => ({
-    outcome,
+    outcome: ownText(outcome),
     target: keepText(target, redactor, longestTarget),
     times,
   }));

@@ -1,4 +1,6 @@
 import { keepText } from './describe-call.ts';
+import { ownText, say } from '../model/redacted.ts';
+import type { Redacted } from '../model/redacted.ts';
 import type { Redactor } from './redact.ts';
 import { redacted } from './span.ts';
 
@@ -8,13 +10,14 @@ const longestPath = 4096;
  * Paths as a record keeps them, those of folders among those of what lies in them. A secret may have slashes, so that
  * the path of a folder ends in the middle of it: what lies deepest tells where it begins.
  */
-export function keepPaths(paths: readonly string[], redactor: Redactor): string[] {
+export function keepPaths(paths: readonly string[], redactor: Redactor): Redacted[] {
   const longestFirst = paths.toSorted((a, b) => b.length - a.length);
   return paths.map((path) => {
     const deepest = longestFirst.find((other) => other.startsWith(path)) ?? path;
     const shown = redactor.redactText(deepest);
     if (path === deepest || shown.startsWith(path)) return keepText(path, redactor, longestPath);
-    return keepText(path.slice(0, commonLength(path, shown)), redactor, longestPath) + redacted;
+    const open = keepText(path.slice(0, commonLength(path, shown)), redactor, longestPath);
+    return say`${open}${ownText(redacted)}`;
   });
 }
 

@@ -6,11 +6,12 @@ import { requirement } from '../../../../test/requirement.ts';
 import { recordKinds, recordResults } from '../storage/stores.ts';
 import type { LogEntry } from '../storage/stores.ts';
 import { commitPayload, decodeLeaf, encodeLeaf, isLeafOf, leafBytes } from './leaf.ts';
+import { ownText } from '../model/redacted.ts';
 import vectors from './vectors.json' with { type: 'json' };
 
 const commitment = createHash('sha256').update('commitment').digest();
 const callId = '01942a5b-db1b-7a7e-86cb-5c5c64abac08';
-const event: LogEntry = { kind: 'event', result: 'none', timeMs: 0, payload: '' };
+const event: LogEntry = { kind: 'event', result: 'none', timeMs: 0, payload: ownText('') };
 
 const sha256Hex = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('hex'));
 const entries: fc.Arbitrary<Omit<LogEntry, 'payload'>> = fc.record(

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
 import { createTestSession, openTestStore, readLog } from '../stages/store.test-kit.ts';
 import { reconcileIntents } from './reconcile.ts';
+import { ownText } from '../model/redacted.ts';
 
 test('every intent without outcome is closed as unknown, once, and its dedupe key with it', async (t) => {
   requirement('AUD-2', 'PIPE-6');
@@ -11,7 +12,7 @@ test('every intent without outcome is closed as unknown, once, and its dedupe ke
   const session = await createTestSession(store);
   const callIds = [randomUUIDv7(), randomUUIDv7(), randomUUIDv7()];
   for (const [at, callId] of callIds.entries()) {
-    const intent = { kind: 'intent', result: 'none', timeMs: 1, callId, payload: '{}' } as const;
+    const intent = { kind: 'intent', result: 'none', timeMs: 1, callId, payload: ownText('{}') } as const;
     const dedupe = { key: `k${at}`, argumentsSha256: 'a', expiresAtMs: Date.now() + 60_000 };
     await store.admit({
       sessionId: session.id,
@@ -23,7 +24,9 @@ test('every intent without outcome is closed as unknown, once, and its dedupe ke
     });
   }
   const [settled = '', ...cutOff] = callIds;
-  await store.settle({ outcome: { kind: 'outcome', result: 'ok', timeMs: 2, callId: settled, payload: '{}' } });
+  await store.settle({
+    outcome: { kind: 'outcome', result: 'ok', timeMs: 2, callId: settled, payload: ownText('{}') },
+  });
 
   assert.equal(await reconcileIntents(store, 5000), 2);
   const closed = readLog(store).slice(4);

@@ -1,4 +1,4 @@
-import { canonicalJson } from '@sallyport/contract';
+import { ownJson } from '../model/redacted.ts';
 import type { Store } from '../storage/stores.ts';
 
 /**
@@ -19,7 +19,7 @@ export async function reconcileIntents(
           timeMs: nowMs,
           callId,
           sessionId,
-          payload: canonicalJson({
+          payload: ownJson({
             intent: index,
             summary: 'the daemon ended before the outcome was recorded; the effect may or may not have happened',
           }),

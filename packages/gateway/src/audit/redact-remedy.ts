@@ -1,8 +1,10 @@
 import type { Refusal } from '../model/refusal.ts';
+import { ownText } from '../model/redacted.ts';
+import type { Redacted } from '../model/redacted.ts';
 import type { Resources } from '../model/tool.ts';
 import type { Redactor } from './redact.ts';
 
-const secretInClaim = 'What the call asks for holds something that looks like a secret: ask without it.';
+const secretInClaim = ownText('What the call asks for holds something that looks like a secret: ask without it.');
 
 /**
  * What a refused caller is told to do, as it may be shown and kept. A rule that would let the call through spells what it
@@ -12,7 +14,7 @@ export function redactRemedy(
   { remedy }: Pick<Refusal, 'remedy'>,
   resources: Resources | undefined,
   redactor: Redactor,
-): string | undefined {
+): Redacted | undefined {
   if (remedy === undefined) return undefined;
   const isSpelled = claimedTexts(resources).some((text) => redactor.redactText(text) !== text);
   return isSpelled ? secretInClaim : redactor.redactText(remedy);

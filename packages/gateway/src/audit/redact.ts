@@ -1,10 +1,12 @@
 import type { Json, JsonObject } from '@sallyport/contract';
+import { encodeRedacted, ownText } from '../model/redacted.ts';
+import type { Redacted, RedactedJson } from '../model/redacted.ts';
 import { CredentialFinder } from './find-credentials.ts';
 import { KnownSecrets } from './known-secrets.ts';
 import { shortestSecret } from './secret-forms.ts';
 import { isSecretName } from './secret-names.ts';
 import { blankSpans, redacted } from './span.ts';
-import type { WriteMark } from './span.ts';
+import type { Span, WriteMark } from './span.ts';
 
 const longestKept = 1000;
 const longestText = 1024 * 1024;
@@ -14,6 +16,8 @@ const mostCharacters = 128 * 1024;
 const smallestLongNumber = 10 ** (shortestSecret - 1);
 /** Enough of what follows a cut to recognise a credential that begins before it. */
 const lookahead = 512;
+
+const mark = ownText(redacted);
 
 interface Budget {
   charactersLeft: number;
@@ -44,28 +48,40 @@ export class Redactor {
   }
 
   /** A text for people. What is longer than anyone reads ends with a note of how long it was. */
-  redactText(text: string): string {
-    return this.#redact(text, longestText);
-  }
+  readonly redactText = (text: string): Redacted => this.#redact(text, longestText);
 
   /** The same, with a mark of one's own in the place of each secret. */
-  markSecrets(text: string, writeMark: WriteMark): string {
+  markSecrets(text: string, writeMark: WriteMark): Redacted {
     return this.#redact(text, longestText, writeMark);
   }
 
+  /**
+   * The beginning of a text that goes on, up to `limit` or to where something begins before it that may be a secret and
+   * reaches beyond. `length`: how much of the text that was.
+   */
+  redactStart(text: string, limit: number): { readonly shown: Redacted; readonly length: number } {
+    const spans = [...this.#known.find(text, { isCut: true }), ...this.#credentials.find(text), ...openKey(text)];
+    const crossed = spans.filter(({ start, end }) => start < limit && (end > limit || end === text.length));
+    const length = Math.min(limit, ...crossed.map(({ start }) => start));
+    return { shown: blankSpans(text, spans, length) as Redacted, length };
+  }
+
   /** A copy of `value` that is safe to keep. */
-  redactJson(value: Json): Json {
+  redactJson(value: Json): RedactedJson {
     return this.#copy(value, { charactersLeft: mostCharacters });
   }
 
-  #copy(value: Json, budget: Budget): Json {
+  /** The payload of a record about something that happened outside of any call. */
+  redactEvent(event: JsonObject): Redacted {
+    return encodeRedacted(this.redactJson(event));
+  }
+
+  #copy(value: Json, budget: Budget): RedactedJson {
     switch (typeof value) {
       case 'string':
         return this.#copyText(value, budget);
       case 'number':
-        return Math.abs(value) >= smallestLongNumber && this.redactText(String(value)) !== String(value)
-          ? redacted
-          : value;
+        return Math.abs(value) >= smallestLongNumber && this.redactText(String(value)) !== String(value) ? mark : value;
       case 'object':
         if (value === null) return null;
         return Array.isArray(value) ? this.#copyList(value, budget) : this.#copyObject(value as JsonObject, budget);
@@ -74,20 +90,20 @@ export class Redactor {
     }
   }
 
-  #copyText(text: string, budget: Budget): string {
+  #copyText(text: string, budget: Budget): Redacted {
     budget.charactersLeft -= Math.min(text.length, longestKept + lookahead);
-    return budget.charactersLeft < 0 ? `[${text.length} characters]` : this.#redact(text, longestKept);
+    return budget.charactersLeft < 0 ? ownText(`[${text.length} characters]`) : this.#redact(text, longestKept);
   }
 
-  #copyList(list: readonly Json[], budget: Budget): Json {
+  #copyList(list: readonly Json[], budget: Budget): RedactedJson {
     const kept = list.slice(0, mostItems).map((item, at) => {
-      return isSecretOption(list[at - 1]) && typeof item === 'string' ? redacted : this.#copy(item, budget);
+      return isSecretOption(list[at - 1]) && typeof item === 'string' ? mark : this.#copy(item, budget);
     });
-    return list.length > mostItems ? [...kept, `[${list.length - mostItems} more]`] : kept;
+    return list.length > mostItems ? [...kept, ownText(`[${list.length - mostItems} more]`)] : kept;
   }
 
-  #copyObject(value: JsonObject, budget: Budget): Json {
-    const copy = Object.create(null) as Record<string, Json>;
+  #copyObject(value: JsonObject, budget: Budget): RedactedJson {
+    const copy = Object.create(null) as Record<string, RedactedJson>;
     // `{ "name": "DB_PASSWORD", "value": … }`: lists of headers and variables look like this.
     const named = value['name'] ?? value['key'];
     const holdsSecret = typeof named === 'string' && isSecretName(named);
@@ -99,16 +115,17 @@ export class Redactor {
       }
       const isSecret = isSecretName(key, member) || (holdsSecret && key === 'value');
       const isTelling = member !== null && typeof member !== 'boolean';
-      copy[this.#copyText(key, budget)] = isSecret && isTelling ? redacted : this.#copy(member, budget);
+      copy[this.#copyText(key, budget)] = isSecret && isTelling ? mark : this.#copy(member, budget);
     }
     return copy;
   }
 
-  #redact(text: string, most: number, writeMark?: WriteMark): string {
-    if (text.length < shortestSecret) return text;
-    if (text.length <= most) return this.#blank(text, text.length, writeMark);
+  /** The only place where text becomes redacted. What is cut here is cut after a look at what follows. */
+  #redact(text: string, most: number, writeMark?: WriteMark): Redacted {
+    if (text.length < shortestSecret) return text as Redacted;
+    if (text.length <= most) return this.#blank(text, text.length, writeMark) as Redacted;
     const seen = text.slice(0, most + lookahead);
-    return `${this.#blank(seen, most, writeMark).toWellFormed()}… [${text.length} characters]`;
+    return `${this.#blank(seen, most, writeMark).toWellFormed()}… [${text.length} characters]` as Redacted;
   }
 
   #blank(text: string, length: number, writeMark: WriteMark | undefined): string {
@@ -117,6 +134,12 @@ export class Redactor {
     if (known.length + shaped.length === 0) return text.slice(0, length);
     return blankSpans(text, [...known, ...shaped], length, writeMark);
   }
+}
+
+/** A private key whose end has not come yet. */
+function openKey(text: string): Span[] {
+  const start = text.lastIndexOf('-----BEGIN ');
+  return start < 0 || text.includes('-----END ', start) ? [] : [{ start, end: text.length }];
 }
 
 /** An option such as `--api-key`, whose value is the next argument. */

@@ -11,6 +11,7 @@ import { commitPayload, encodeLeaf } from './leaf.ts';
 import { hashLeaf, MerkleFrontier } from './merkle.ts';
 import { verifyLog } from './verify.ts';
 import type { LogReport } from './verify.ts';
+import { ownText } from '../model/redacted.ts';
 
 const origin = 'example.org/sallyport';
 const signer = openSigner(createSigningKey(origin).privateKey);
@@ -34,7 +35,7 @@ function makeRecord(index: number, text: string, tagKey: TagKey): StoredRecord {
     callId: id,
     sessionId: id,
     rulesHash: digest,
-    payload: `{"text":"${text} ${index} é"}`,
+    payload: ownText(`{"text":"${text} ${index} é"}`),
   };
   const salt = createHash('sha256').update(`salt ${text} ${index}`).digest();
   const leaf = encodeLeaf(entry, commitPayload(salt, entry.payload));
@@ -152,9 +153,9 @@ for (const tags of ['known', 'unknown'] as const) {
   test(`a changed payload is found in its record, with the tag key ${tags}`, () => {
     requirement('AUD-3');
     const log = writeLog({ size: 300 });
-    change(log, 120, { payload: `${recordAt(log, 120).payload} ` });
+    change(log, 120, { payload: ownText(`${recordAt(log, 120).payload} `) });
     change(log, 121, { salt: flip(recordAt(log, 121).salt, 31) });
-    change(log, 200, { payload: 'half \ud800' });
+    change(log, 200, { payload: ownText('half \ud800') });
     assertFound(verify(log, { tags }), ['payload-changed 120-121', 'payload-changed 200-200']);
   });
 }
@@ -386,7 +387,7 @@ test('checkpoints out of order, or stored for another size, are found', () => {
 
 test('a ruined log gives a hundred findings and the number of all', () => {
   const log = writeLog({ size: 1000 });
-  for (let index = 0; index < 1000; index += 2) change(log, index, { payload: 'changed' });
+  for (let index = 0; index < 1000; index += 2) change(log, index, { payload: ownText('changed') });
   const report = verify(log);
   assert.equal(report.findings.length, 100);
   assert.equal(report.findingCount, 500);

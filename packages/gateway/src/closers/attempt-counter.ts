@@ -1,4 +1,4 @@
-import { canonicalJson } from '@sallyport/contract';
+import { ownJson } from '../model/redacted.ts';
 import type { Store } from '../storage/stores.ts';
 
 interface Attempts {
@@ -43,7 +43,7 @@ export class AttemptCounter {
 
   #recordMore(source: string, { second, more }: Attempts): void {
     if (more === 0) return;
-    const payload = canonicalJson({ event: 'attempts_without_session', source, count: more });
+    const payload = ownJson({ event: 'attempts_without_session', source, count: more });
     // A store that cannot write has sealed itself and says so; this count is then lost with everything else.
     this.#store.append({ kind: 'event', result: 'denied', timeMs: second * 1000, payload }).catch(() => undefined);
   }

@@ -9,10 +9,11 @@ import { EventLog } from '../telemetry/event-log.ts';
 import { completed, failed, faulted, refused } from './ending.test-kit.ts';
 import type { CallFacts } from './facts.ts';
 import { describeOutcomes } from './log-outcome.ts';
+import { ownText } from '../model/redacted.ts';
 
 async function eventOf(ending: Ending<CallFacts>): Promise<Record<string, unknown>> {
   const sink = new PassThrough();
-  const log = new EventLog({ sink, level: 'debug', redact: (text) => text });
+  const log = new EventLog({ sink, level: 'debug', redact: ownText });
   await describeOutcomes(log).run(ending, { nowMs: () => nowMs + 7 });
   return JSON.parse(String(sink.read())) as Record<string, unknown>;
 }

@@ -20,6 +20,7 @@ import { AttemptCounter } from './attempt-counter.ts';
 import { completed, factsOf, failed, faulted, refused } from './ending.test-kit.ts';
 import type { CallFacts } from './facts.ts';
 import { recordOutcome } from './record-outcome.ts';
+import { ownText } from '../model/redacted.ts';
 
 const secret = 'hunter2-secret';
 const nowMs = 1_900_000_000_000;
@@ -42,7 +43,7 @@ async function openRecorder(t: TestContext, { quarantine = limits.quarantine, ..
     networks,
     admit: async (more: Partial<CallFacts> = {}): Promise<Partial<CallFacts>> => {
       const callId = randomUUIDv7();
-      const intent = { kind: 'intent', result: 'none', timeMs: 1, callId, payload: '{}' } as const;
+      const intent = { kind: 'intent', result: 'none', timeMs: 1, callId, payload: ownText('{}') } as const;
       const key = more.dedupeKey;
       const claim = key ? { dedupe: { key, argumentsSha256: 'a', expiresAtMs: nowMs + 1000 } } : {};
       const { id: sessionId, lease } = session;
@@ -170,7 +171,7 @@ test('callers without a session leave one record a source and second, and one th
 
   await knock('10.0.0.1', nowMs + 1000);
   attempts.flush(nowMs + 2000);
-  await store.append({ kind: 'event', result: 'none', timeMs: 1, payload: '{"event":"last"}' });
+  await store.append({ kind: 'event', result: 'none', timeMs: 1, payload: ownText('{"event":"last"}') });
   const [counted, ...rest] = readLog(store).filter(({ payload }) => payload['event'] === 'attempts_without_session');
   assert.deepEqual(counted?.payload, { event: 'attempts_without_session', source: '10.0.0.1', count: 49 });
   assert.equal(counted.leaf.result, 'denied');

@@ -1,12 +1,15 @@
 import type { Json } from '@sallyport/contract';
 import { describeCall, describeRefusal, describeStep, encodePayload, keepText } from '../audit/describe-call.ts';
+import type { Payload } from '../audit/describe-call.ts';
 import { describeNetwork } from '../audit/describe-network.ts';
 import { keepPaths } from '../audit/keep-paths.ts';
 import type { Redactor } from '../audit/redact.ts';
 import type { CallNetworks } from '../executors/call-networks.ts';
 import { Fault } from '../model/fault.ts';
 import type { KeptResult } from '../model/call.ts';
-import type { BeforeImage } from '../model/tool.ts';
+import { ownText } from '../model/redacted.ts';
+import type { RedactedJson } from '../model/redacted.ts';
+import type { BeforeImage, ToolUsage } from '../model/tool.ts';
 import type { Limits } from '../model/verdict.ts';
 import type { Closer, Ending } from '../pipeline/stage.ts';
 import type { LogEntry, Misconduct, RecordResult, Settlement, Store } from '../storage/stores.ts';
@@ -51,7 +54,7 @@ async function settle(
     readonly redactor: Redactor;
     readonly nowMs: number;
     readonly misconduct: Misconduct | undefined;
-    readonly network: { readonly [key: string]: Json };
+    readonly network: Payload;
   },
 ): Promise<void> {
   const { call } = ending;
@@ -67,12 +70,12 @@ async function settle(
       payload: encodePayload({
         intent: call.intentIndex ?? 0,
         ...describeStep(call),
-        tool: call.tool?.definition.name ?? '',
-        agent: session?.agent ?? '',
+        tool: keepText(call.tool?.definition.name ?? '', redactor),
+        agent: ownText(session?.agent ?? ''),
         ...what,
         started_at_ms: call.startedAtMs ?? nowMs,
         duration_ms: Math.max(0, nowMs - (call.startedAtMs ?? nowMs)),
-        ...(execution === undefined ? {} : { usage: { ...execution.usage } }),
+        ...(execution === undefined ? {} : { usage: describeUsage(execution.usage) }),
         ...network,
         ...(execution?.beforeImages.length ? { before_images: describeImages(execution.beforeImages, redactor) } : {}),
       }),
@@ -105,18 +108,23 @@ function planOf({ call: { consent } }: CallEnding): Pick<Settlement, 'planId'> {
   return use?.kind === 'token' && use.step !== undefined ? { planId: use.step.planId } : {};
 }
 
-function describeImages(images: readonly BeforeImage[], redactor: Redactor): Json {
+function describeImages(images: readonly BeforeImage[], redactor: Redactor): RedactedJson {
   const shown = images.slice(0, mostImages);
   const paths = keepPaths(
     shown.map(({ path }) => path),
     redactor,
   );
-  const described = shown.map(({ kept, ...image }, at): Json => ({
-    ...image,
-    path: paths[at] ?? '',
+  const described = shown.map(({ kind, kept, afterSha256 }, at): RedactedJson => ({
+    kind: ownText(kind),
+    path: paths[at] ?? ownText(''),
+    ...(afterSha256 === undefined ? {} : { afterSha256: ownText(afterSha256) }),
     ...(kept === undefined ? {} : { kept: keepText(kept, redactor, longestPath) }),
   }));
-  return images.length > mostImages ? [...described, `[${images.length - mostImages} more]`] : described;
+  return images.length > mostImages ? [...described, ownText(`[${images.length - mostImages} more]`)] : described;
+}
+
+function describeUsage({ measuredBy, ...measured }: ToolUsage): RedactedJson {
+  return { ...(measuredBy === undefined ? {} : { measuredBy: ownText(measuredBy) }), ...measured };
 }
 
 function successOf({ call }: CallEnding): { output?: Json; kept?: KeptResult } {
@@ -125,12 +133,7 @@ function successOf({ call }: CallEnding): { output?: Json; kept?: KeptResult } {
   return call.outcome?.ok === true && result?.ok === true ? { output: result.output } : {};
 }
 
-function refusalEntry(
-  ending: CallEnding,
-  redactor: Redactor,
-  nowMs: number,
-  network: { readonly [key: string]: Json },
-): LogEntry {
+function refusalEntry(ending: CallEnding, redactor: Redactor, nowMs: number, network: Payload): LogEntry {
   const { result, what } = describeEnding(ending, redactor);
   const payload = encodePayload({ ...describeCall(ending.call, redactor), ...what, ...network });
   return { ...entryOf(ending, nowMs), kind: 'refusal', result, payload };
@@ -147,10 +150,7 @@ function entryOf(ending: CallEnding, nowMs: number): Pick<LogEntry, 'timeMs' | '
   };
 }
 
-function describeEnding(
-  ending: CallEnding,
-  redactor: Redactor,
-): { result: RecordResult; what: { [key: string]: Json } } {
+function describeEnding(ending: CallEnding, redactor: Redactor): { result: RecordResult; what: Payload } {
   switch (ending.kind) {
     case 'refused':
       return {
@@ -160,7 +160,7 @@ function describeEnding(
     case 'faulted':
       return {
         result: 'fault',
-        what: { fault: { stage: ending.stage, message: keepText(ending.fault.message, redactor) } },
+        what: { fault: { stage: ownText(ending.stage), message: keepText(ending.fault.message, redactor) } },
       };
     case 'completed': {
       const { outcome } = ending.call;
@@ -168,7 +168,7 @@ function describeEnding(
       const { code, message } = outcome.failure;
       // As after a crash: the store then keeps the dedupe key taken, so that nobody repeats the call unknowingly.
       const result = code === 'EFFECT_UNKNOWN' ? 'unknown' : 'error';
-      return { result, what: { error: { code, message: keepText(message, redactor) } } };
+      return { result, what: { error: { code: ownText(code), message: keepText(message, redactor) } } };
     }
   }
 }

@@ -1,6 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { join } from 'node:path';
-import { canonicalJson } from '@sallyport/contract';
 import { reconcileIntents } from '../audit/reconcile.ts';
 import { Redactor, secretsOfEnvironment } from '../audit/redact.ts';
 import { AttemptCounter } from '../closers/attempt-counter.ts';
@@ -106,7 +105,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     makeOwnWorkspace: () => makeOwnWorkspace(join(findOpenFolder(home.folder), 'workspace')),
   });
   const redactor = new Redactor(secretsOfEnvironment(process.env));
-  const log = EventLog.toFile(home.logFile, 'info', (text) => redactor.redactText(text));
+  const log = EventLog.toFile(home.logFile, 'info', redactor.redactText);
   opened.defer(() => log.close());
 
   const { key: signingKey, origin } = openSigningKey(home);
@@ -139,7 +138,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
       result: 'none',
       timeMs: Date.now(),
       rulesHash: currentRules().hash,
-      payload: canonicalJson({ event, version, pid: process.pid, workspace, cut_off_calls: cutOff, ...more }),
+      payload: redactor.redactEvent({ event, version, pid: process.pid, workspace, cut_off_calls: cutOff, ...more }),
     });
 
   // A sealed store cannot take the note, and has said so already.
@@ -157,16 +156,15 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   const executor = openExecutor(log);
   opened.defer(() => executor.programs.close());
   const toolsFolder = await openTools({
-    ...{ home, store, registry, log },
+    ...{ home, store, registry, redactor, log },
     programs: executor.programs,
     currentRules,
     submitStep: (step) => submitStep(step),
   });
   opened.defer(() => toolsFolder.close());
   const upstreams = openUpstreams({
-    ...{ folders, store, registry, secrets, log },
+    ...{ folders, store, registry, secrets, redactor, log },
     learn: (secret) => redactor.learn(secret),
-    redact: (text) => redactor.redactText(text),
     programs: executor.programs,
     currentRules,
   });
@@ -174,7 +172,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   const modes = openModes({ home, store, currentRules, log });
   opened.defer(() => modes.close());
   const organisation = openOrganisation({
-    ...{ store, currentRules, log },
+    ...{ store, currentRules, redactor, log },
     notifySenior: (abuse, senior) => approvals.tellAbuse(abuse, senior),
   });
   const approvals = openApprovals({
@@ -234,6 +232,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
       trashFolder: home.trashFolder,
       programs: executor.programs,
       networks,
+      redact: redactor.redactText,
       content: openContent(content, store),
       secrets,
     }),
@@ -244,11 +243,12 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   const rehearsal = buildRehearsal(parts);
   const clock = { nowMs: Date.now };
   const submitOnce = async (call: Submission, step?: Chained['step']) => {
-    const progress = call.onProgress && redactProgress(call.onProgress, redactor);
+    const { onProgress, ...asIs } = call;
+    const progress = onProgress && redactProgress(onProgress, redactor);
     const heard = progress === undefined ? {} : { onProgress: progress.tell };
     const asked = call.askCaller && { askCaller: redactQuestions(call.askCaller, redactor) };
     // The step comes last: whatever a door hands in, it cannot say that its call is a step of another.
-    const begun = { ...call, ...heard, ...asked, callId: randomUUIDv7(), startedAtMs: Date.now(), step };
+    const begun = { ...asIs, ...heard, ...asked, callId: randomUUIDv7(), startedAtMs: Date.now(), step };
     const ending = await gateway.run(begun, clock);
     progress?.end();
     return redactEnding(ending, redactor);
@@ -281,7 +281,11 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   const doors = await openDoors({
     services: [
       toolService({ store, registry, visibility, submit, linkToTask: approvals.linkToTask }),
-      toolProtocolService({ store, uploads, submit, onFault: (error) => log.error('typed_door_failed', { error }) }),
+      toolProtocolService({
+        ...{ store, uploads, submit },
+        redact: (ending) => redactEnding(ending, redactor),
+        onFault: (error) => log.error('typed_door_failed', { error }),
+      }),
       contentService({ store, uploads, downloads, submit }),
       operatorService({ store, readStatus, verify: auditVerifier(home.folder), usage: new UsageTally(store), stop }),
       sessionService({ submit }),
@@ -291,7 +295,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     ],
     routes: [
       ...callRoutes({ store, submit, maxArgumentBytes }),
-      ...messageRoutes({ store, submit, maxArgumentBytes, plans: approvals.plans }),
+      ...messageRoutes({ store, submit, redact: redactor.redactText, maxArgumentBytes, plans: approvals.plans }),
       ...mcp.routes,
       ...pageRoutes(readConsole(config.consoleFolders)),
       ...loginRoutes({ codes, store, attempts, learn: (token) => redactor.learn(token, 'token of a console') }),
@@ -304,7 +308,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
       return reason === undefined ? { status: 'serving' } : { status: 'sealed', reason };
     },
     log: (event) => log.warn('transport', { ...event }),
-    redact: (text) => redactor.redactText(text),
+    redact: redactor.redactText,
   });
 
   opened.defer(() => doors.close(graceMs));

@@ -85,13 +85,14 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
     watch,
     plans,
     address: source.address,
+    redact: redactor.redactText,
     readSecret: (name) => readOwnSecret(source.secrets, name),
     onFailure: (event, fields) => log.warn(event, fields),
   });
   const callbacks = new SessionCallbacks({
     ...{ watch, store },
     secretOf: (sessionId) => callbackSecret(source.secrets, sessionId),
-    redact: (text) => redactor.redactText(text),
+    redact: redactor.redactText,
     onFailure: (fields) => log.warn('callback_failed', fields),
   });
   const routeApproval: ApprovalParts['routeApproval'] = (session, risk) => offices.routeApproval(session, risk);
@@ -112,7 +113,7 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
     circumstances: () => ({ rulesHash: currentRules().hash, mode: store.readMode() }),
     rehearse: rehearseCalls(source.rehearsal, redactor),
     unmasked,
-    redact: (text) => redactor.redactText(text),
+    redact: redactor.redactText,
     saveConfirmKey: (rotated) => {
       learn(rotated);
       replaceSecret(home.confirmKeyFile, rotated);

@@ -1,6 +1,6 @@
-import { canonicalJson } from '@sallyport/contract';
 import type { GatewayParts } from '../gateway.ts';
 import type { LoadedRules } from '../governance/load-rules.ts';
+import { ownJson } from '../model/redacted.ts';
 import type { AnyTool } from '../model/tool.ts';
 import { CallGauge } from '../modes/call-gauge.ts';
 import { MachineGauge } from '../modes/machine-gauge.ts';
@@ -78,7 +78,7 @@ export function openModes({ home, store, currentRules, log }: ModesSource): Open
 /** Each stopped call records how it ended; this says in one place which they were. */
 function recordStopped(callIds: readonly string[], { by, atMs }: ModeChange, store: Store, log: EventLog): void {
   if (callIds.length === 0) return;
-  const payload = canonicalJson({
+  const payload = ownJson({
     event: 'calls_stopped',
     because: 'LOCKDOWN',
     by: by ?? 'sallyport',

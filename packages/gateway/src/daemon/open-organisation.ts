@@ -1,4 +1,4 @@
-import { canonicalJson } from '@sallyport/contract';
+import type { Redactor } from '../audit/redact.ts';
 import type { AbuseReports } from '../closers/report-abuse.ts';
 import type { LoadedRules } from '../governance/load-rules.ts';
 import type { Abuse } from '../model/abuse.ts';
@@ -12,6 +12,7 @@ import { firstOperator } from '../model/session.ts';
 export interface OrganisationSource {
   readonly store: Store;
   readonly currentRules: () => LoadedRules;
+  readonly redactor: Redactor;
   readonly log: EventLog;
   /** Tells the senior of an agent, or the directors where it has none. Must not throw. */
   readonly notifySenior: (abuse: Abuse, senior: string | undefined) => void;
@@ -24,7 +25,8 @@ export interface OpenedOrganisation {
 }
 
 /** Puts together what concerns who is who. */
-export function openOrganisation({ store, currentRules, log, notifySenior }: OrganisationSource): OpenedOrganisation {
+export function openOrganisation(source: OrganisationSource): OpenedOrganisation {
+  const { store, currentRules, redactor, log, notifySenior } = source;
   const offices = new Offices({
     readOrganisation: () => store.readOrganisation(),
     activePeople: () =>
@@ -45,7 +47,7 @@ export function openOrganisation({ store, currentRules, log, notifySenior }: Org
         notifySenior(abuse, senior);
         // The quarantine itself is on record already, in one commit with the call that caused it.
         const what = kind === 'limits_ignored' ? { event: kind, refusals } : { event: 'quarantine_reported' };
-        const payload = canonicalJson({ ...what, agent, tool, rule, for: senior ?? 'directors' });
+        const payload = redactor.redactEvent({ ...what, agent, tool, rule, for: senior ?? 'directors' });
         await store.append({ kind: 'event', result: 'denied', timeMs: Date.now(), sessionId, payload });
       },
       findSession: (id) => store.findSession(id),

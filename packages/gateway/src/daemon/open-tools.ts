@@ -1,10 +1,10 @@
-import { canonicalJson } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
 import { join } from 'node:path';
 import { writeSdkRuntime } from '../executors/sdk-runtime.ts';
 import type { ProgramRunner } from '../model/program.ts';
 import type { Rules } from '../model/verdict.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { Redactor } from '../audit/redact.ts';
 import type { Store } from '../storage/stores.ts';
 import type { EventLog } from '../telemetry/event-log.ts';
 import type { SubmitStep } from '../tools/pipelines/submit-step.ts';
@@ -21,6 +21,7 @@ export interface ToolFolderParts {
   readonly currentRules: () => Rules;
   /** Asked for only once calls come in. */
   readonly submitStep: SubmitStep;
+  readonly redactor: Redactor;
   readonly log: EventLog;
 }
 
@@ -32,11 +33,17 @@ export async function openTools({
   programs,
   currentRules,
   submitStep,
+  redactor,
   log,
 }: ToolFolderParts): Promise<OpenedTools> {
   const open = findOpenFolder(home.folder);
   const record = (payload: JsonObject): void => {
-    const entry = { kind: 'event', result: 'none', timeMs: Date.now(), payload: canonicalJson(payload) } as const;
+    const entry = {
+      kind: 'event',
+      result: 'none',
+      timeMs: Date.now(),
+      payload: redactor.redactEvent(payload),
+    } as const;
     store.append(entry).catch((error: unknown) => log.error('tool_event_unrecorded', { error }));
   };
   makeOpenFolder(open);

@@ -1,4 +1,3 @@
-import { canonicalJson } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
 import { join } from 'node:path';
 import { protectPaths } from '../governance/protected-paths.ts';
@@ -8,6 +7,7 @@ import { ToolFailure } from '../model/tool.ts';
 import type { Rules } from '../model/verdict.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
+import type { Redactor } from '../audit/redact.ts';
 import type { Store } from '../storage/stores.ts';
 import type { EventLog } from '../telemetry/event-log.ts';
 import { openUpstreams as openFolder } from '../tools/upstreams/open-upstreams.ts';
@@ -26,16 +26,20 @@ export interface UpstreamFolderParts {
   /** Hears of what must appear nowhere. */
   readonly learn: (secret: string) => void;
   readonly currentRules: () => Pick<Rules, 'acceptsNew' | 'judge'>;
+  readonly redactor: Redactor;
   readonly log: EventLog;
-  /** What a server asked for is its own text. */
-  readonly redact: (text: string) => string;
 }
 
 /** The upstream servers of this home. What they ask for and what becomes of their tools is on record. */
 export function openUpstreams(parts: UpstreamFolderParts): OpenedUpstreams {
-  const { folders, store, registry, programs, secrets, learn, currentRules, log } = parts;
+  const { folders, store, registry, programs, secrets, learn, currentRules, redactor, log } = parts;
   const record = (payload: JsonObject): void => {
-    const entry = { kind: 'event', result: 'none', timeMs: Date.now(), payload: canonicalJson(payload) } as const;
+    const entry = {
+      kind: 'event',
+      result: 'none',
+      timeMs: Date.now(),
+      payload: redactor.redactEvent(payload),
+    } as const;
     store.append(entry).catch((error: unknown) => log.error('upstream_event_unrecorded', { error }));
   };
   return openFolder({
@@ -46,6 +50,7 @@ export function openUpstreams(parts: UpstreamFolderParts): OpenedUpstreams {
     protectedPaths: protectPaths(folders),
     pins: store,
     learn,
+    redact: redactor.redactText,
     logins: openLoginStore(secrets, learn),
     acceptsNew: (name, origin) => currentRules().acceptsNew(name, origin),
     readSecret: (name) => {
@@ -56,14 +61,14 @@ export function openUpstreams(parts: UpstreamFolderParts): OpenedUpstreams {
     },
     recordEvent: ({ event, name, version: toolVersion, fileSha256, by }) =>
       record({ event, tool: name, version: toolVersion, file_sha256: fileSha256, ...(by === undefined ? {} : { by }) }),
-    onRequest: requestRecorder(record),
+    onRequest: requestRecorder(record, redactor.redactText),
     judgeRequest: (tool, args, resources) =>
       currentRules().judge({
         ...{ tool, resources, arguments: args, principal: 'agent', agent: '', mode: store.readMode() },
         nowMs: Date.now(),
       }),
     onTrouble: (upstream, reason) => log.warn('upstream', { upstream, reason }),
-    onNetwork: networkRecorder(record, (text) => parts.redact(text)),
+    onNetwork: networkRecorder(record, redactor.redactText),
     onLoginLost: (upstream) => record({ event: 'upstream_login_lost', upstream }),
     onError: (error) => log.error('upstreams_folder', { error }),
   });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
 import { requestRecorder } from './record-requests.ts';
+import { ownText } from '../model/redacted.ts';
 
 const refused = { upstream: 'web', method: 'sampling/createMessage', decision: 'refused', reason: 'no rule' } as const;
 
@@ -10,6 +11,7 @@ test('within calls every request is on record with its rule; others are counted'
   let nowMs = 0;
   const record = requestRecorder(
     (payload) => records.push(payload),
+    ownText,
     () => nowMs,
   );
   const rule = { id: 'ask', file: 'tools.yaml', line: 7 };

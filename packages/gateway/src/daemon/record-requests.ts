@@ -1,5 +1,7 @@
 import type { JsonObject } from '@sallyport/contract';
 import { makeVisible } from '@sallyport/contract';
+import { cutText } from '../model/redacted.ts';
+import type { RedactText } from '../model/redacted.ts';
 import type { DecidedRequest } from '../upstreams/requests/answer-request.ts';
 
 /** A request outside of any call, like one before it, is counted for so long and not written down by itself. */
@@ -14,11 +16,12 @@ const mostKinds = 1000;
  */
 export function requestRecorder(
   record: (payload: JsonObject) => void,
+  redact: RedactText,
   nowMs: () => number = Date.now,
 ): (request: DecidedRequest) => void {
   const kinds = new Map<string, { readonly atMs: number; unrecorded: number }>();
   return ({ upstream, method: asked, decision, reason, rule, callId }) => {
-    const method = makeVisible(asked).slice(0, longestMethod);
+    const method = cutText(redact(makeVisible(asked)), longestMethod);
     const key = `${upstream} ${method} ${decision}`;
     const known = kinds.get(key);
     if (callId === undefined && known !== undefined && nowMs() - known.atMs < recordEveryMs) {
@@ -33,7 +36,7 @@ export function requestRecorder(
     record({
       event: `upstream_request_${decision}`,
       ...{ upstream, method },
-      reason: makeVisible(reason).slice(0, longestReason),
+      reason: cutText(redact(makeVisible(reason)), longestReason),
       ...(rule === undefined ? {} : { rule: rule.id }),
       ...(rule?.file === undefined ? {} : { file: rule.file, line: rule.line ?? 0 }),
       ...(callId === undefined ? {} : { call_id: callId }),

@@ -7,6 +7,8 @@ import { refuse } from '../model/refusal.ts';
 import { callOf } from '../stages/facts.test-kit.ts';
 import { awaitDecision } from './await-decision.ts';
 import type { Submission, Submit } from './await-decision.ts';
+import { redactedEnding } from './redacted-ending.test-kit.ts';
+import type { CallFacts } from '../closers/facts.ts';
 
 const approval = { binding: '', effect: '', taskId: 't', status: 'pending' } as const;
 const pending = refuse('APPROVAL_REQUIRED', 'ask', 'Ask.', { approval });
@@ -18,9 +20,9 @@ function openGate(more: { readonly whilePending?: () => void } = {}) {
   let status: ApprovalTask['status'] = 'pending';
   const submitOnce: Submit = async (call) => {
     submitted.push(call);
-    if (status === 'approved') return completed(callOf(call));
+    if (status === 'approved') return redactedEnding(completed(call as Partial<CallFacts>));
     more.whilePending?.();
-    return refused(pending, 'seek-approval', callOf(call));
+    return redactedEnding(refused(pending, 'seek-approval', call as Partial<CallFacts>));
   };
   const store = { findApproval: () => ({ id: 't', status }) as ApprovalTask };
   const decide = (): void => {

@@ -1,13 +1,16 @@
 import type { ApprovalWatch } from '../approvals/approval-watch.ts';
-import type { GatewayEnding } from '../gateway.ts';
+import type { RedactedEnding } from './redact-ending.ts';
 import type { Begun } from '../model/call.ts';
+import type { RedactedProgress } from '../model/tool.ts';
 import type { ApprovalIndex } from '../storage/stores.ts';
 
-export type Submission = Omit<Begun, 'callId' | 'startedAtMs'> & {
+export type Submission = Omit<Begun, 'callId' | 'startedAtMs' | 'onProgress'> & {
+  /** Absent: the caller does not ask how the call goes on. */
+  readonly onProgress?: ((progress: RedactedProgress) => void) | undefined;
   /** Hears, before the wait begins, that the call waits for a person. Absent: the caller sees it in the answer. */
   readonly onPending?: (taskId: string) => void;
 };
-export type Submit = (call: Submission) => Promise<GatewayEnding>;
+export type Submit = (call: Submission) => Promise<RedactedEnding>;
 
 export interface DecisionParts {
   readonly watch: ApprovalWatch;
@@ -38,7 +41,7 @@ export function awaitDecision(submit: Submit, { watch, store }: DecisionParts): 
 }
 
 /** The task that a refused call waits for, as long as nobody has decided. */
-function pendingTask(ending: GatewayEnding): string | undefined {
+function pendingTask(ending: RedactedEnding): string | undefined {
   if (ending.kind !== 'refused' || ending.refusal.code !== 'APPROVAL_REQUIRED') return undefined;
   const { approval } = ending.refusal;
   return approval?.status === 'pending' ? approval.taskId : undefined;

@@ -11,7 +11,7 @@ import type { CallContext, ExecuteToolResponse, Json, JsonObject, PutHeader, Put
 import { GarbageMeter } from '../content/garbage-meter.ts';
 import { HandOver } from '../content/hand-over.ts';
 import type { DownloadStream, Transfers, UploadStream } from '../content/transfers.ts';
-import type { GatewayEnding } from '../gateway.ts';
+import type { RedactedEnding } from './redact-ending.ts';
 import type { Begun } from '../model/call.ts';
 import { doors } from '../model/call.ts';
 import { isRefusal } from '../model/refusal.ts';
@@ -30,7 +30,7 @@ export interface ContentServiceParts {
   readonly uploads: Transfers<UploadStream>;
   readonly downloads: Transfers<DownloadStream>;
   /** Runs a call through the gateway. */
-  readonly submit: (call: Omit<Begun, 'callId' | 'startedAtMs'>) => Promise<GatewayEnding>;
+  readonly submit: (call: Omit<Begun, 'callId' | 'startedAtMs'>) => Promise<RedactedEnding>;
 }
 
 type GetStep = NonNullable<MessageInitShape<typeof GetResponseSchema>['step']>;
@@ -193,7 +193,7 @@ function safeNumber(field: string, value: bigint): number {
   throw new RpcError('invalid_argument', `${field} is larger than any content.`);
 }
 
-function outputOf(ending: GatewayEnding): JsonObject | undefined {
+function outputOf(ending: RedactedEnding): JsonObject | undefined {
   if (ending.kind !== 'completed' || !ending.call.outcome.ok) return undefined;
   const { result } = ending.call.execution;
   return result.ok ? (result.output as JsonObject) : undefined;

@@ -11,10 +11,11 @@ import { refuse } from '../model/refusal.ts';
 import { ToolFailure } from '../model/tool.ts';
 import { callOf, nowMs } from '../stages/facts.test-kit.ts';
 import { presentEnding } from './present-ending.ts';
+import { redactedEnding } from './redacted-ending.test-kit.ts';
 
 /** As a client reads it: every answer must survive both encodings. */
 function present(ending: GatewayEnding, endedAtMs = nowMs + 7): ExecuteToolResponse {
-  const response = presentEnding(ending, endedAtMs);
+  const response = presentEnding(redactedEnding(ending), endedAtMs);
   assert.ok(toBinary(ExecuteToolResponseSchema, response).length > 0);
   assert.equal(typeof toJson(ExecuteToolResponseSchema, response), 'object');
   return response;

@@ -1,20 +1,21 @@
 import { create } from '@bufbuild/protobuf';
 import { describeCode, ExecuteToolResponseSchema } from '@sallyport/contract';
 import type { Code, ExecuteToolResponse } from '@sallyport/contract';
-import type { GatewayEnding } from '../gateway.ts';
+import { shownName } from './redact-ending.ts';
+import type { RedactedEnding } from './redact-ending.ts';
 import type { Outcome } from '../model/call.ts';
 import { Fault } from '../model/fault.ts';
 import type { ApprovalTicket, Refusal } from '../model/refusal.ts';
 import type { ToolFailure, ToolUsage } from '../model/tool.ts';
 
 /** How an ending looks on the wire. Faults show their code and the call id, nothing of their cause. */
-export function presentEnding(ending: GatewayEnding, endedAtMs: number): ExecuteToolResponse {
+export function presentEnding(ending: RedactedEnding, endedAtMs: number): ExecuteToolResponse {
   const { call } = ending;
   return create(ExecuteToolResponseSchema, {
     requestId: call.requestId ?? '',
     callId: call.callId ?? '',
     traceId: call.traceId ?? '',
-    tool: call.tool?.definition.name ?? call.toolName?.slice(0, 256) ?? '',
+    tool: call.tool?.definition.name ?? shownName(ending) ?? '',
     durationMs: BigInt(Math.max(0, endedAtMs - (call.startedAtMs ?? endedAtMs))),
     ...(call.execution === undefined ? {} : { usage: presentUsage(call.execution.usage) }),
     ...(call.taskId || call.correlationId
@@ -28,7 +29,7 @@ export function presentEnding(ending: GatewayEnding, endedAtMs: number): Execute
 
 type Result = NonNullable<Parameters<typeof create<typeof ExecuteToolResponseSchema>>[1]>['result'];
 
-function presentResult(ending: GatewayEnding): NonNullable<Result> {
+function presentResult(ending: RedactedEnding): NonNullable<Result> {
   switch (ending.kind) {
     case 'refused':
       return presentRefusal(ending.refusal);
@@ -97,7 +98,7 @@ function presentFailure(failure: ToolFailure): NonNullable<Result> {
 }
 
 /** A call costs one call, and the time, tokens and money that it used. */
-function presentCharge({ activeMs = 0, execution }: GatewayEnding['call']) {
+function presentCharge({ activeMs = 0, execution }: RedactedEnding['call']) {
   const { tokens = 0, costMicros = 0 } = execution?.usage ?? {};
   return { calls: 1n, activeMs: BigInt(activeMs), tokens: BigInt(tokens), costMicros: BigInt(costMicros) };
 }

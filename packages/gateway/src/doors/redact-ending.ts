@@ -1,20 +1,37 @@
 import { redactRemedy } from '../audit/redact-remedy.ts';
 import type { Redactor } from '../audit/redact.ts';
 import type { GatewayEnding } from '../gateway.ts';
-import type { Begun, LoopChecked, Resolved } from '../model/call.ts';
+import type { Begun, LoopChecked } from '../model/call.ts';
 import type { NetworkLog } from '../model/network-log.ts';
+import { cutText } from '../model/redacted.ts';
+import type { Redacted } from '../model/redacted.ts';
 import type { Refusal } from '../model/refusal.ts';
 import { ToolFailure } from '../model/tool.ts';
 import type { Resources } from '../model/tool.ts';
 
 const mostNamed = 20;
+const longestName = 256;
+
+declare const taken: unique symbol;
+
+/** An ending without secrets in what the gate says about it: the only kind that doors can present. */
+export type RedactedEnding = GatewayEnding & { readonly [taken]: 'secrets' };
 
 /**
  * The ending as any door may show it: no secret in the text of a refusal or an error. The stages quote what
  * callers wrote whole or not at all, so that a secret is still recognised here. What a tool returned is its own; an
  * effect that waits for consent was redacted when it was put into words.
  */
-export function redactEnding(ending: GatewayEnding, redactor: Redactor): GatewayEnding {
+export function redactEnding(ending: GatewayEnding, redactor: Redactor): RedactedEnding {
+  return redactParts(ending, redactor) as RedactedEnding;
+}
+
+/** As it was asked for. */
+export function shownName({ call }: RedactedEnding): Redacted | undefined {
+  return call.toolName === undefined ? undefined : cutText(call.toolName as Redacted, longestName);
+}
+
+function redactParts(ending: GatewayEnding, redactor: Redactor): GatewayEnding {
   switch (ending.kind) {
     case 'refused': {
       const { call, refusal } = ending;
@@ -22,7 +39,10 @@ export function redactEnding(ending: GatewayEnding, redactor: Redactor): Gateway
     }
     case 'completed': {
       const { outcome, execution } = ending.call;
-      const call = { ...ending.call, ...warnOfRefusals(ending.call.warnings, execution.network, redactor) };
+      const call = {
+        ...redactName(ending.call, redactor),
+        ...warnOfRefusals(ending.call.warnings, execution.network, redactor),
+      };
       if (outcome.ok) return { ...ending, call };
       const failure = redactFailure(outcome.failure, redactor);
       return { ...ending, call: { ...call, outcome: { ok: false, failure } } };
@@ -48,10 +68,10 @@ function warnOfRefusals(
   return { warnings: [...warnings, `No rule lets this call reach ${named.join(', ')}${rest}.`] };
 }
 
-/** A name that no tool has is the caller's own text. */
-function redactName<Call extends Partial<Begun & Resolved>>(call: Call, redactor: Redactor): Call {
-  const { tool, toolName } = call;
-  return tool === undefined && toolName !== undefined ? { ...call, toolName: redactor.redactText(toolName) } : call;
+/** The name that the caller used is the caller's own text. */
+function redactName<Call extends Partial<Begun>>(call: Call, redactor: Redactor): Call {
+  const { toolName } = call;
+  return toolName === undefined ? call : { ...call, toolName: redactor.redactText(toolName) };
 }
 
 function redactRefusal(refusal: Refusal, resources: Resources | undefined, redactor: Redactor): Refusal {

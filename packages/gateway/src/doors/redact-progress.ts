@@ -1,34 +1,21 @@
+import { RedactedStream } from '../audit/redacted-stream.ts';
 import type { Redactor } from '../audit/redact.ts';
-import type { Progress } from '../model/tool.ts';
+import type { Progress, RedactedProgress } from '../model/tool.ts';
 
-const longestLine = 8192;
-
-/**
- * Passes progress on without secrets. What a program writes is held back until its line is whole, because half a
- * secret is not recognised as one; `end` lets the last line go.
- */
+/** Passes progress on without secrets. `end` lets the last line of a program go. */
 export function redactProgress(
-  onProgress: (progress: Progress) => void,
+  onProgress: (progress: RedactedProgress) => void,
   redactor: Redactor,
 ): { readonly tell: (progress: Progress) => void; readonly end: () => void } {
-  let line = '';
-  const pass = (text: string): void => {
-    if (text !== '') onProgress({ kind: 'stderr', text: redactor.redactText(text) });
+  const written = new RedactedStream(redactor);
+  const pass = (text: ReturnType<RedactedStream['end']>): void => {
+    if (text !== '') onProgress({ kind: 'stderr', text });
   };
   return {
     tell: (progress) => {
-      if (progress.kind === 'step') {
-        onProgress({ ...progress, message: redactor.redactText(progress.message) });
-        return;
-      }
-      line += progress.text;
-      const whole = line.length > longestLine ? line.length : line.lastIndexOf('\n') + 1;
-      pass(line.slice(0, whole));
-      line = line.slice(whole);
+      if (progress.kind === 'step') onProgress({ ...progress, message: redactor.redactText(progress.message) });
+      else pass(written.add(progress.text));
     },
-    end: () => {
-      pass(line);
-      line = '';
-    },
+    end: () => pass(written.end()),
   };
 }

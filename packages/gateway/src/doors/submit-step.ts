@@ -1,6 +1,6 @@
 import { describeCode } from '@sallyport/contract';
 import type { Code, Json } from '@sallyport/contract';
-import type { GatewayEnding } from '../gateway.ts';
+import type { RedactedEnding } from './redact-ending.ts';
 import type { Chained } from '../model/call.ts';
 import type { FailedStep, StepCall, StepEnding, SubmitStep } from '../tools/pipelines/submit-step.ts';
 import { longestWaitMs } from './await-decision.ts';
@@ -32,7 +32,7 @@ function beginStep({ parent, tool, input, signal, onProgress, onPending }: StepC
   };
 }
 
-function readEnding(ending: GatewayEnding): StepEnding {
+function readEnding(ending: RedactedEnding): StepEnding {
   const { callId, result } = presentEnding(ending, Date.now());
   switch (result.case) {
     case 'success': {
@@ -57,7 +57,7 @@ function readEnding(ending: GatewayEnding): StepEnding {
 const ownCallRemedy = 'Call this step by itself, where you can look at its effect and confirm it.';
 
 /** A result that is too large for an answer is named by its hash. */
-function keptOf(ending: GatewayEnding): Json | undefined {
+function keptOf(ending: RedactedEnding): Json | undefined {
   const kept = ending.kind === 'completed' && ending.call.outcome.ok ? ending.call.outcome.kept : undefined;
   return kept && { kept: { hash: kept.hash, size_bytes: kept.sizeBytes } };
 }

@@ -1,7 +1,7 @@
 import { toBinary } from '@bufbuild/protobuf';
 import { describeCode, ExecuteToolResponseSchema } from '@sallyport/contract';
 import type { CallOptions, CallReceipt, Code, ExecuteToolResponse, JsonObject } from '@sallyport/contract';
-import type { GatewayEnding } from '../gateway.ts';
+import type { RedactedEnding } from './redact-ending.ts';
 import type { Begun } from '../model/call.ts';
 import { presentEnding } from './present-ending.ts';
 import type { Peer } from './rpc/peer.ts';
@@ -9,7 +9,7 @@ import { RpcError } from './rpc/rpc-error.ts';
 import { readCall } from './tool-service.ts';
 
 /** Runs a call through the gateway. */
-export type Submit = (call: Omit<Begun, 'callId' | 'startedAtMs'>) => Promise<GatewayEnding>;
+export type Submit = (call: Omit<Begun, 'callId' | 'startedAtMs'>) => Promise<RedactedEnding>;
 
 export interface ToolAnswer {
   readonly output: JsonObject;

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Json, JsonObject } from '@sallyport/contract';
-import { StrictJsonError, canonicalJson, isJsonObject, makeVisible, parseStrictJson } from '@sallyport/contract';
+import { canonicalJson, isJsonObject, makeVisible, parseStrictJson, StrictJsonError } from '@sallyport/contract';
+import { redactEnd } from '../model/redacted.ts';
+import type { RedactText } from '../model/redacted.ts';
 import { refuse } from '../model/refusal.ts';
 import type { Session } from '../model/session.ts';
 import { ToolFailure, ToolRefused } from '../model/tool.ts';
@@ -33,6 +35,7 @@ export interface ProgramTool {
 
 const inlineBytes = 8 * 1024 * 1024;
 const tailCharacters = 2000;
+const uncertainBytes = 512 * 1024;
 /** Arguments that are larger are shown by their hash; nothing else of an effect is left out. */
 const shownBytes = 256 * 1024;
 
@@ -60,7 +63,7 @@ export function programTool(program: ProgramTool): AnyTool {
       } finally {
         await built.setAside(context.callId.slice(-12));
       }
-      checkEnd(definition.name, output);
+      checkEnd(definition.name, output, context.redact);
       return readResult(output.stdout);
     },
     summarize: (_args, output) =>
@@ -104,10 +107,12 @@ function describeArguments(json: string): string {
 }
 
 /** Throws ToolFailure unless the program ended with code 0. */
-function checkEnd(name: string, { how, stderr, network }: ProgramOutput): void {
+function checkEnd(name: string, { how, stderr, network }: ProgramOutput, redact: RedactText): void {
   if (how.kind === 'exited' && how.code === 0) return;
   const ending = how.kind === 'exited' ? `failed with exit code ${how.code}` : `was ended by ${how.signal}`;
-  const tail = makeVisible(new TextDecoder().decode(stderr.bytes).trim().slice(-tailCharacters));
+  // What was not captured may begin in the middle of a secret.
+  const captured = stderr.truncated ? stderr.bytes.subarray(0, -uncertainBytes) : stderr.bytes;
+  const tail = makeVisible(redactEnd(new TextDecoder().decode(captured).trim(), tailCharacters, redact));
   const refusedHosts = network.targetsOf('refused');
   const hosts = refusedHosts.length === 0 ? '' : ` No rule grants it ${refusedHosts.join(', ')}.`;
   throw new ToolFailure('EXECUTION_ERROR', `${name} ${ending}${tail === '' ? '.' : `: ${tail}`}${hosts}`);

@@ -2,6 +2,7 @@ import { coversPath } from '../governance/lease.ts';
 import type * as facts from '../model/call.ts';
 import type { NetworkLog } from '../model/network-log.ts';
 import type { ProgramRunner } from '../model/program.ts';
+import type { RedactText } from '../model/redacted.ts';
 import { refuse } from '../model/refusal.ts';
 import type { SecretGrant, SecretUse } from '../model/secret-grant.ts';
 import type { Lease, Session } from '../model/session.ts';
@@ -41,6 +42,7 @@ export interface ToolContextParts {
   readonly trashFolder: string;
   readonly programs: ProgramRunner;
   readonly networks: Pick<CallNetworks, 'open'>;
+  readonly redact: RedactText;
   readonly content: (session: Session, signal: AbortSignal) => ContentAccess;
   readonly secrets: {
     readonly secretsFor: (grants: readonly SecretGrant[], use: SecretUse) => ReadonlyMap<string, string>;
@@ -48,7 +50,7 @@ export interface ToolContextParts {
 }
 
 export function createToolContexts(parts: ToolContextParts): ToolContextFactory {
-  const { trashFolder, programs, networks, content, secrets } = parts;
+  const { trashFolder, programs, networks, redact, content, secrets } = parts;
   return (call, signal) => {
     const { session, tool, resources, mode, rules, verdict, lease, onProgress, history } = call;
     const { principal, agent } = session;
@@ -87,6 +89,7 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
       policyKey: `${rules.hash} ${mode}`,
       content: content(session, signal),
       readSecrets: () => Object.fromEntries(secrets.secretsFor(grants.secrets, { tool: tool.definition.name })),
+      redact,
       reportProgress: (progress) => onProgress?.(progress),
       trashFolder,
       keepBeforeImage: (image) => void beforeImages.push(image),

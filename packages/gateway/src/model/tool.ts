@@ -2,6 +2,7 @@ import type { Code, FailureCategory, Json, JsonObject } from '@sallyport/contrac
 import type { ParentCall } from './call.ts';
 import type { NetworkEvent } from './network-log.ts';
 import type { ProgramRunner } from './program.ts';
+import type { Redacted, RedactText } from './redacted.ts';
 import type { Refusal } from './refusal.ts';
 import type { Mode, Session } from './session.ts';
 import type { Grants, Verdict } from './verdict.ts';
@@ -115,6 +116,8 @@ export interface ToolContext {
   readonly content: ContentAccess;
   /** Values of the stored secrets that the rules grant this call, by name, for the environment of its programs. */
   readonly readSecrets: () => Readonly<Record<string, string>>;
+  /** For what programs, servers and files say, before it is cut or quoted in a message. */
+  readonly redact: RedactText;
   /** Tells a caller that asked for it how the work goes on. Never part of the result. */
   readonly reportProgress: (progress: Progress) => void;
   /** Folder on the gate's own disk where deleted and replaced files are kept. */
@@ -155,9 +158,12 @@ export interface ContentAccess {
 }
 
 /** What happens while a call runs. */
-export type Progress =
-  | { readonly kind: 'stderr'; readonly text: string }
-  | { readonly kind: 'step'; readonly done: number; readonly total?: number; readonly message: string };
+export type Progress<Text extends string = string> =
+  | { readonly kind: 'stderr'; readonly text: Text }
+  | { readonly kind: 'step'; readonly done: number; readonly total?: number; readonly message: Text };
+
+/** As callers may hear it. */
+export type RedactedProgress = Progress<Redacted>;
 
 /** How CPU and memory were measured; `sampled` is close, the others are right. */
 export type MeasuredBy = 'cgroup' | 'rusage' | 'sampled';

@@ -7,6 +7,7 @@ import type { Mode } from '../model/session.ts';
 import { changeTestMode, openTestStore, readLog } from '../stages/store.test-kit.ts';
 import type { ModeChange } from '../storage/stores.ts';
 import { ModeAuthority } from './mode-authority.ts';
+import { ownText } from '../model/redacted.ts';
 
 /** From each mode, where anyone may lead it, and where only a person may. */
 const ways: Record<Mode, { readonly anyone: readonly Mode[]; readonly people: readonly Mode[] }> = {
@@ -34,7 +35,7 @@ test('the mode takes these ways and no other, and only people end LOCKDOWN and R
     for (const to of modes) {
       for (const by of [undefined, 'olga']) {
         const { authority, changes } = authorityIn(from);
-        const made = await authority.change({ to, ...(by === undefined ? {} : { by }), cause: 'a test' });
+        const made = await authority.change({ to, ...(by === undefined ? {} : { by }), cause: ownText('a test') });
         const { anyone, people } = ways[from];
         const isOpen = anyone.includes(to) || (by !== undefined && people.includes(to));
         assert.equal(!isRefusal(made), isOpen, `${from} to ${to} by ${by}`);
@@ -51,9 +52,11 @@ test('a change is in the log and the history before anyone hears of it', async (
   const authority = new ModeAuthority(store, () => 1234);
   const heard: string[] = [];
   authority.onChange(({ to }) => heard.push(`${to} ${store.readMode()} ${readLog(store).at(-1)?.text}`));
-  await authority.change({ to: 'ALERT', cause: 'too many denials' });
+  await authority.change({ to: 'ALERT', cause: ownText('too many denials') });
   assert.equal(authority.current(), 'ALERT');
-  assert.deepEqual(authority.history(5), [{ from: 'NORMAL', to: 'ALERT', cause: 'too many denials', atMs: 1234 }]);
+  assert.deepEqual(authority.history(5), [
+    { from: 'NORMAL', to: 'ALERT', cause: ownText('too many denials'), atMs: 1234 },
+  ]);
   assert.deepEqual(heard, [
     'ALERT ALERT {"cause":"too many denials","event":"mode_changed","from":"NORMAL","to":"ALERT"}',
   ]);
@@ -63,8 +66,8 @@ test('of two changes at once, the second finds another mode and is told so', asy
   const store = await openTestStore(t);
   const authority = new ModeAuthority(store);
   const [first, second] = await Promise.all([
-    authority.change({ to: 'ALERT', by: 'olga', cause: 'one' }),
-    authority.change({ to: 'LOCKDOWN', by: 'otto', cause: 'two' }),
+    authority.change({ to: 'ALERT', by: 'olga', cause: ownText('one') }),
+    authority.change({ to: 'LOCKDOWN', by: 'otto', cause: ownText('two') }),
   ]);
   assert.ok(!isRefusal(first));
   assert.equal(isRefusal(second) && second.code, 'STANDING_CHANGED');

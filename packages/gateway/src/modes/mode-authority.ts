@@ -1,4 +1,5 @@
 import { edges, endedByPeople } from '../governance/mode-policy.ts';
+import type { Redacted } from '../model/redacted.ts';
 import { refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { Mode } from '../model/session.ts';
@@ -8,7 +9,7 @@ export interface ModeWish {
   readonly to: Mode;
   /** The person who wants it. Absent: the gate itself, because of what it measured. */
   readonly by?: string;
-  readonly cause: string;
+  readonly cause: Redacted;
 }
 
 /** Hears of a change after it is durable and before anything else happens in it. */

@@ -10,6 +10,7 @@ import type { CallSign } from './call-gauge.ts';
 import type { MachineReading } from './machine-gauge.ts';
 import { ModeAuthority } from './mode-authority.ts';
 import { ModeWatch } from './mode-watch.ts';
+import { ownText } from '../model/redacted.ts';
 
 const minuteMs = 60_000;
 
@@ -150,7 +151,7 @@ test('what the gate did by itself it takes back once all is well below the thres
 
 test('what a person decided stays until a person decides otherwise', async () => {
   const { authority, lookAfter } = watching([]);
-  await authority.change({ to: 'ALERT', by: 'olga', cause: 'a hunch' });
+  await authority.change({ to: 'ALERT', by: 'olga', cause: ownText('a hunch') });
   await lookAfter(1000);
   assert.equal(await lookAfter(60 * minuteMs), 'ALERT');
 });

@@ -1,4 +1,5 @@
 import type { Measure, ModePolicy, Transition } from '../governance/mode-policy.ts';
+import { ownText, say } from '../model/redacted.ts';
 import type { Mode } from '../model/session.ts';
 import type { CallGauge, CallRates } from './call-gauge.ts';
 import type { MachineReading } from './machine-gauge.ts';
@@ -65,7 +66,7 @@ export class ModeWatch {
     for (const transition of transitions.filter(({ from }) => from === mode)) {
       const reason = explain(transition, transition.to === 'ALERT' ? everyone : withoutWorst);
       if (!this.#hasHeld(transition, reason !== undefined, transition.holdMs)) continue;
-      await authority.change({ to: transition.to, cause: reason ?? '' });
+      await authority.change({ to: transition.to, cause: ownText(reason ?? '') });
       return;
     }
     await this.#calmDown(mode, transitions, everyone);
@@ -81,7 +82,7 @@ export class ModeWatch {
     const entered = transitions.filter((transition) => transition.to === mode);
     const isCalm = entered.every((transition) => explain(transition, readings, calmShare) === undefined);
     if (!this.#hasHeld('calm', isCalm, calmMs)) return;
-    await authority.change({ to, cause: `All measurements have been well for ${calmMs / 60_000} minutes.` });
+    await authority.change({ to, cause: say`All measurements have been well for ${calmMs / 60_000} minutes.` });
   }
 
   #hasHeld(what: Transition | 'calm', holds: boolean, holdMs: number): boolean {

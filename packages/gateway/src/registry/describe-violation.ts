@@ -36,7 +36,7 @@ export function describeViolation(error: ErrorObject, subject: Subject): Violati
       return { field, rule: 'enum', message: `${named} must be one of ${listSome(allowed)}` };
     }
     default: {
-      const message = makeHarmless((error.message ?? '').slice(0, longestField)) || 'does not fit';
+      const message = makeHarmless(wholeText(error.message ?? '', longestField)) || 'does not fit';
       return { field, rule: ruleName(error.keyword), message: `${named} ${message}` };
     }
   }
@@ -52,8 +52,7 @@ function makeHarmless(text: string): string {
 }
 
 function showValue(value: Json): string {
-  const text = JSON.stringify(value);
-  return text.length > longestField ? `${text.slice(0, longestField)}…`.toWellFormed() : text;
+  return wholeText(JSON.stringify(value), longestField);
 }
 
 function listSome(names: readonly string[]): string {

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@sallyport/contract';
-import { isJsonObject } from '@sallyport/contract';
+import { isJsonObject, wholeText } from '@sallyport/contract';
 import { ConfigError } from '../model/fault.ts';
 import type { ToolDefinition } from '../model/tool.ts';
 
@@ -87,7 +87,7 @@ function exportEach<Shape>(
     const name = definition.name.replaceAll('.', '_');
     if (!exportedName.test(name)) {
       throw new ConfigError(
-        `The tool ${JSON.stringify(definition.name.slice(0, 100))} has a name that models do not accept.`,
+        `The tool ${JSON.stringify(wholeText(definition.name))} has a name that models do not accept.`,
         'Use up to 64 letters, digits, dots, dashes and underscores.',
       );
     }

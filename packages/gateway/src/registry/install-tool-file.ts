@@ -1,3 +1,4 @@
+import { wholeText } from '@sallyport/contract';
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
@@ -77,7 +78,7 @@ function checkFileName(file: string): void {
   if (parseToolFileName(file) !== undefined) return;
   throw new ToolFailure(
     'EXECUTION_ERROR',
-    `${JSON.stringify(file.slice(0, 100))} cannot be the name of a tool's file. Use a name such as text.count.py or text.count@1.2.0.`,
+    `${JSON.stringify(wholeText(file))} cannot be the name of a tool's file. Use a name such as text.count.py or text.count@1.2.0.`,
     { category: 'validation_failed' },
   );
 }

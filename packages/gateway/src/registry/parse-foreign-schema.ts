@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@sallyport/contract';
-import { hasHiddenText, hasHiddenTextOrLines, isJsonObject } from '@sallyport/contract';
+import { hasHiddenText, hasHiddenTextOrLines, isJsonObject, wholeText } from '@sallyport/contract';
 import { compileForeignPattern } from './foreign-pattern.ts';
 import { escapePointer, inPlaceKeywords, listSubschemas, schemaKeywords } from './schema-keywords.ts';
 import type { KeywordForm } from './schema-keywords.ts';
@@ -15,7 +15,7 @@ const typeNames: ReadonlySet<unknown> = new Set(['null', 'boolean', 'object', 'a
 /** Why a schema of somebody else is not taken, and where. */
 export class ForeignSchemaError extends Error {
   constructor(pointer: string, reason: string) {
-    super(`${reason} (at ${JSON.stringify(`#${pointer}`.slice(0, 200))})`);
+    super(`${reason} (at ${JSON.stringify(wholeText(`#${pointer}`))})`);
     this.name = 'ForeignSchemaError';
   }
 }
@@ -54,7 +54,7 @@ class Reading {
       const form = schemaKeywords.get(keyword);
       // A keyword that nobody here knows is a remark. Those of the core say how everything else is to be read.
       if (form === undefined && keyword.startsWith('$')) {
-        throw new ForeignSchemaError(pointer, `${JSON.stringify(keyword.slice(0, 40))} is not allowed`);
+        throw new ForeignSchemaError(pointer, `${JSON.stringify(wholeText(keyword))} is not allowed`);
       }
       if (form !== undefined) copy[keyword] = this.#readValue(form, value, `${pointer}/${keyword}`, depth);
     }

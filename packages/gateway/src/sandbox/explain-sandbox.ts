@@ -1,3 +1,4 @@
+import { wholeText } from '@sallyport/contract';
 import { readFileSync } from 'node:fs';
 
 interface Explanation {
@@ -35,7 +36,7 @@ export function explainFailure(
   said: string,
   readSetting: (file: string) => string = (file) => readText(`/proc/sys/${file}`),
 ): Explanation {
-  const line = (said.trim().split('\n')[0] ?? '').slice(0, 300) || 'nothing was said';
+  const line = wholeText(said.trim().split('\n')[0] ?? '', 4096) || 'nothing was said';
   const reason = `the sandbox does not start: ${line}.`;
   if (/Unknown option/i.test(said)) return { usable: false, reason, remedy: upgradeCommand() };
   if (/mount proc|proc on/i.test(said)) {

@@ -1,3 +1,4 @@
+import { wholeText } from '@sallyport/contract';
 import { availableParallelism } from 'node:os';
 import type { NetworkEvent } from '../model/network-log.ts';
 import { ProgramNotStarted } from '../model/program.ts';
@@ -218,11 +219,12 @@ export class RunningProgram {
   }
 
   #quoteEarly(): string {
-    return Buffer.concat(this.#early.map(([, bytes]) => bytes))
-      .toString()
-      .slice(0, 500);
+    return wholeText(Buffer.concat(this.#early.map(([, bytes]) => bytes)).toString(), longestQuote);
   }
 }
+
+/** Of what a sandbox says that does not start. */
+const longestQuote = 64 * 1024;
 
 /** The sandbox has one process of its own inside. */
 function countProcesses(limits: ProgramLimits, plan: Launch): number {

@@ -4,12 +4,12 @@ import { existsSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { programFile } from '../model/program-files.ts';
 import { parseReport } from './messages.ts';
+import { OutputTail } from './output-tail.ts';
 import type { Configuration, Order, Report } from './messages.ts';
 
 const setpriv = '/usr/bin/setpriv';
 /** A process is forked the faster the less memory it has: 0.05 ms a megabyte, for each program. */
 const smallHeap = ['--max-semi-space-size=1', '--v8-pool-size=0'];
-const maxErrorText = 2000;
 
 export interface LinkEvents {
   readonly onReport: (report: Report) => void;
@@ -20,7 +20,7 @@ export interface LinkEvents {
 /** One spawner process and the channel to it. */
 export class SpawnerLink {
   readonly #child: ChildProcess;
-  #errorText = '';
+  readonly #errors = new OutputTail();
 
   constructor(configuration: Configuration, { onReport, onEnd }: LinkEvents) {
     this.#child = startSpawner();
@@ -28,10 +28,8 @@ export class SpawnerLink {
     this.#child.once('error', (error) => (why = error.message));
     this.#child.once('exit', (code, signal) => (why = signal === null ? `exit code ${code}` : signal));
     // Later than its exit: what cleans up after it holds its output open until all is done.
-    this.#child.once('close', () => onEnd([why, this.#errorText.trim()].filter(Boolean).join(': ')));
-    this.#child.stderr?.on('data', (text: Buffer) => {
-      this.#errorText = (this.#errorText + text.toString()).slice(-maxErrorText);
-    });
+    this.#child.once('close', () => onEnd([why, this.#errors.read().trim()].filter(Boolean).join(': ')));
+    this.#child.stderr?.on('data', (chunk: Buffer) => this.#errors.add(chunk));
     this.#child.stdout?.resume();
     this.#child.on('message', (message) => {
       const report = parseReport(message);

@@ -3,6 +3,7 @@ import type { Redactor } from '../audit/redact.ts';
 import type { ConsentUse } from '../model/approval.ts';
 import type { SessionHistory } from '../governance/session-history.ts';
 import type * as facts from '../model/call.ts';
+import { ownText } from '../model/redacted.ts';
 import { refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { Stage } from '../pipeline/stage.ts';
@@ -50,7 +51,7 @@ export function admitCall(
           callId,
           sessionId: session.id,
           rulesHash: rules.hash,
-          payload: encodePayload(reused === undefined ? payload : { ...payload, reused_from: reused.callId }),
+          payload: encodePayload(reused === undefined ? payload : { ...payload, reused_from: ownText(reused.callId) }),
         },
         reservations: call.reservations,
         ...(call.consent?.use === undefined ? {} : { consent: call.consent.use }),

@@ -23,6 +23,7 @@ import {
   toolOf,
 } from './facts.test-kit.ts';
 import { createTestSession, openTestStore } from './store.test-kit.ts';
+import { ownText } from '../model/redacted.ts';
 
 const minuteMs = 60_000;
 const plenty: SpaceGauge = { isLow: () => false };
@@ -135,7 +136,7 @@ test('nobody is asked about a call whose window is full', async (t) => {
   const tool = toolOf({ name: 'notes.send', rateLimitPerHour: 1 });
   const asked = { tool, session, verdict: askFirst };
   const { reservations } = assertPassed(check(store, plenty, asked));
-  const intent = { kind: 'intent', result: 'none', timeMs: 1, callId: randomUUIDv7(), payload: '{}' } as const;
+  const intent = { kind: 'intent', result: 'none', timeMs: 1, callId: randomUUIDv7(), payload: ownText('{}') } as const;
   assert.ok(
     (await store.admit({ sessionId: session.id, leaseId: session.lease.id, tool: 'files.read', intent, reservations }))
       .admitted,

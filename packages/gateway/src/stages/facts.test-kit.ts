@@ -12,6 +12,7 @@ import type { Lease, Session } from '../model/session.ts';
 import type { AnyTool, ToolDefinition } from '../model/tool.ts';
 import type { Limits, Rules, Verdict } from '../model/verdict.ts';
 import type { Context } from '../pipeline/stage.ts';
+import { ownText } from '../model/redacted.ts';
 
 // Facts for tests: each builder gives the plainest one, and the test says what is special about its own.
 
@@ -185,6 +186,7 @@ export function assertPassed<Adds extends object>(result: Adds | Refusal): Adds 
 /** What a tool context is made of, for stages whose tools use none of it. */
 export const contextParts: ToolContextParts = {
   trashFolder: '/trash',
+  redact: ownText,
   programs: { run: () => Promise.reject(new Error('no program runs here')) },
   content: () => ({
     keep: () => Promise.reject(new Error('nothing is kept here')),

@@ -9,6 +9,7 @@ import type { Store } from '../storage/stores.ts';
 import { argumentsOf, assertPassed, assertRefused, callOf, clock, sessionOf, toolOf } from './facts.test-kit.ts';
 import { fingerprintOf, reuseResult } from './reuse-result.ts';
 import { createTestSession, openTestStore } from './store.test-kit.ts';
+import { ownText } from '../model/redacted.ts';
 
 type Answer = (KeyHeld & ReuseChecked) | Refusal;
 
@@ -31,7 +32,14 @@ function ask(store: Pick<Store, 'findDedupe'>, asked: Asked = {}, keys = new Key
 
 /** Admits a call with its key, as the later stages do, and ends it with this output, or without an outcome. */
 async function runOnce(store: Store, session: string, callId: string, end?: { output?: Json }): Promise<void> {
-  const intent = { kind: 'intent', result: 'none', timeMs: 1, callId, sessionId: session, payload: '{}' } as const;
+  const intent = {
+    kind: 'intent',
+    result: 'none',
+    timeMs: 1,
+    callId,
+    sessionId: session,
+    payload: ownText('{}'),
+  } as const;
   const dedupe = { key: 'k', argumentsSha256: fingerprintOf(factsOf({})), expiresAtMs: clock.nowMs() + 3_600_000 };
   const leaseId = store.findSession(session)?.lease.id ?? '';
   assert.ok(

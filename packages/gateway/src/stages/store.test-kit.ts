@@ -10,6 +10,7 @@ import type { Leaf } from '../audit/leaf.ts';
 import type { Mode, Session } from '../model/session.ts';
 import { openSqliteStore } from '../storage/sqlite/sqlite-store.ts';
 import type { NewSession, Store } from '../storage/stores.ts';
+import { ownText } from '../model/redacted.ts';
 
 /** A real store in a folder of its own; both are gone when the test ends. */
 export async function openTestStore(test: TestContext): Promise<Store> {
@@ -51,7 +52,7 @@ export async function createTestSession(store: Store, more: Partial<NewSession> 
 
 /** Any mode after any other: for tests that are about something else. */
 export async function changeTestMode(store: Store, to: Mode): Promise<void> {
-  await store.changeMode({ from: store.readMode(), to, by: 'olga', cause: 'a test', atMs: Date.now() });
+  await store.changeMode({ from: store.readMode(), to, by: 'olga', cause: ownText('a test'), atMs: Date.now() });
 }
 
 export interface TestRecord {

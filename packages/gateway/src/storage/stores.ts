@@ -11,6 +11,7 @@ import type {
   StandingApproval,
 } from '../model/approval.ts';
 import type { Door, KeptResult, Reservation } from '../model/call.ts';
+import type { Redacted } from '../model/redacted.ts';
 import type { Organisation, OrganisationChange } from '../model/organisation.ts';
 import type { Budget, Lease, LeaseScope, Mode, Principal, Session } from '../model/session.ts';
 
@@ -25,7 +26,7 @@ export interface LogEntry {
   /** SHA-256 of the rules, hexadecimal. Absent when no rules were read yet. */
   readonly rulesHash?: string;
   /** JSON, below 64 KB. */
-  readonly payload: string;
+  readonly payload: Redacted;
 }
 
 export const recordKinds = ['intent', 'outcome', 'refusal', 'event'] as const;
@@ -301,7 +302,7 @@ export interface ModeChange {
   readonly to: Mode;
   /** The person. Absent: the gate did it by itself. */
   readonly by?: string;
-  readonly cause: string;
+  readonly cause: Redacted;
   readonly atMs: number;
 }
 

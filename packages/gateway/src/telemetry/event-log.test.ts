@@ -8,8 +8,9 @@ import { requirement } from '../../../../test/requirement.ts';
 import { Redactor } from '../audit/redact.ts';
 import { EventLog } from './event-log.ts';
 import type { Level } from './event-log.ts';
+import { ownText } from '../model/redacted.ts';
 
-function openLog(level: Level = 'debug', redact = (text: string) => text) {
+function openLog(level: Level = 'debug', redact = ownText) {
   const written: string[] = [];
   const sink = new Writable({ write: (chunk: Buffer, _encoding, done) => (written.push(String(chunk)), done()) });
   const log = new EventLog({ sink, level, redact });
@@ -81,7 +82,7 @@ test('a file of its own is readable by its owner only, and is appended to', asyn
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-log-'));
   const path = join(folder, 'daemon.log');
   for (const event of ['first', 'second']) {
-    const log = EventLog.toFile(path, 'info', (text) => text);
+    const log = EventLog.toFile(path, 'info', ownText);
     log.info(event);
     await log.close();
   }
@@ -95,7 +96,7 @@ test('a file of its own is readable by its owner only, and is appended to', asyn
 });
 
 test('a file that cannot be written ends neither the daemon nor its stopping', async () => {
-  const log = EventLog.toFile('/nowhere/daemon.log', 'info', (text) => text);
+  const log = EventLog.toFile('/nowhere/daemon.log', 'info', ownText);
   log.info('lost');
   await new Promise((resolve) => setImmediate(resolve));
   log.info('lost too');

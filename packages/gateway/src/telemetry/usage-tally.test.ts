@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { openTestStore } from '../stages/store.test-kit.ts';
 import type { RecordResult } from '../storage/stores.ts';
 import { UsageTally } from './usage-tally.ts';
+import { ownText } from '../model/redacted.ts';
 
 const hourMs = 3_600_000;
 // In the middle of an hour, so that nothing here stands on the edge of a slot.
@@ -12,7 +13,7 @@ test('calls are counted by tool, slot and ending; what came since is added, what
   const store = await openTestStore(t);
   // A refusal is the ending that needs no intent; outcomes are counted as they are.
   const write = (kind: 'refusal' | 'event', result: RecordResult, agoMs: number, payload: object) =>
-    store.append({ kind, result, timeMs: nowMs - agoMs, payload: JSON.stringify(payload) });
+    store.append({ kind, result, timeMs: nowMs - agoMs, payload: ownText(JSON.stringify(payload)) });
   await write('refusal', 'ok', 30 * hourMs, { tool: 'files.read' });
   await write('refusal', 'ok', 3 * hourMs, { tool: 'files.read' });
   await write('refusal', 'denied', 20 * 60_000, { tool: 'files.delete', refusal: { code: 'APPROVAL_REQUIRED' } });
@@ -53,7 +54,7 @@ test('calls are counted by tool, slot and ending; what came since is added, what
 
 test('of a long log the count begins at the right record', async (t) => {
   const store = await openTestStore(t);
-  const payload = JSON.stringify({ tool: 'files.read' });
+  const payload = ownText(JSON.stringify({ tool: 'files.read' }));
   for (let portion = 0; portion < 4; portion++) {
     const timeMs = nowMs - (3 - portion) * 10 * hourMs;
     await Promise.all(

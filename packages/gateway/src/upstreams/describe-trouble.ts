@@ -8,6 +8,8 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { ProgramNotStarted } from '../model/program.ts';
+import { cutText } from '../model/redacted.ts';
+import type { RedactText } from '../model/redacted.ts';
 import { ToolFailure, ToolRefused } from '../model/tool.ts';
 import { makeVisible } from '@sallyport/contract';
 import { describeLoginTrouble } from './login/describe-login-trouble.ts';
@@ -24,6 +26,7 @@ export interface Trouble {
 
 export interface TroubledUpstream {
   readonly name: string;
+  readonly redact: RedactText;
   /** Absent: no person logs in there. */
   readonly login?: PersonLogin;
 }
@@ -32,7 +35,7 @@ const longestText = 2000;
 
 /** What went wrong with a server, in words for the caller. `cause`: why the connection closed, as far as it is known. */
 export function describeTrouble(upstream: TroubledUpstream, error: unknown, cause?: Error): Trouble {
-  return describeLogin(upstream, error) ?? describeOther(upstream.name, error, cause);
+  return describeLogin(upstream, error) ?? describeOther(upstream, error, cause);
 }
 
 /** What has to do with who the gate is to the server. Undefined: nothing has. */
@@ -59,9 +62,11 @@ function describeLogin({ name, login }: TroubledUpstream, error: unknown): Troub
   return undefined;
 }
 
-function describeOther(name: string, error: unknown, cause?: Error): Trouble {
+function describeOther({ name, redact }: TroubledUpstream, error: unknown, cause?: Error): Trouble {
   const fail = (code: ConstructorParameters<typeof ToolFailure>[0], text: string): ToolFailure =>
-    new ToolFailure(code, `The upstream server ${name} ${makeVisible(text).slice(0, longestText)}`, { cause: error });
+    new ToolFailure(code, `The upstream server ${name} ${makeVisible(cutText(redact(text), longestText))}`, {
+      cause: error,
+    });
   if (error instanceof ToolRefused) return { failure: error, isLost: false };
   if (cause instanceof ToolFailure) return { failure: cause, isLost: true };
   if (error instanceof ToolFailure) return { failure: error, isLost: error.code === 'TOO_LARGE' };

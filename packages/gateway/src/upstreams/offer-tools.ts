@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/client';
 import type { Json, JsonObject } from '@sallyport/contract';
-import { canonicalJson, makeVisible } from '@sallyport/contract';
+import { canonicalJson, makeVisible, wholeText } from '@sallyport/contract';
 import type { ToolDefinition } from '../model/tool.ts';
 import { defineForeignTool, detailOf } from '../registry/define-foreign-tool.ts';
 import type { NamedDescription } from '../registry/define-foreign-tool.ts';
@@ -41,7 +41,7 @@ function readTools(upstream: Upstream, tools: readonly Tool[]): UpstreamOffers {
   const skipped: SkippedFile[] = [];
   const { config } = upstream;
   const skip = (tool: string, reason: string): void => {
-    skipped.push({ file: `${config.name}: ${makeVisible(tool).slice(0, 100)}`, reason });
+    skipped.push({ file: `${config.name}: ${makeVisible(wholeText(tool))}`, reason });
   };
   for (const tool of tools.slice(0, mostTools)) {
     const name = nameTool(config.name, tool.name);

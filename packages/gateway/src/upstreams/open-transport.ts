@@ -2,6 +2,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { FetchLike, StreamableHTTPClientTransportOptions, Transport } from '@modelcontextprotocol/client';
 import type { NetworkEvent } from '../model/network-log.ts';
 import type { ProgramOpener } from '../model/program.ts';
+import type { RedactText } from '../model/redacted.ts';
 import { buildServerProgram } from './build-server-program.ts';
 import type { ServerView } from './build-server-program.ts';
 import { guardFetch, mostResumptions } from './guarded-fetch.ts';
@@ -24,6 +25,7 @@ export interface TransportParts extends ServerView {
   readonly programs: ProgramOpener;
   /** The value of a stored secret. Throws ToolFailure when there is none. */
   readonly readSecret: (name: string) => string;
+  readonly redact: RedactText;
   /** Hears of secrets that came from elsewhere: they appear nowhere from then on. */
   readonly learn: (secret: string) => void;
 }
@@ -55,7 +57,10 @@ export async function openTransport(
   if (endpoint.kind === 'http') return openHttp(endpoint, parts, options);
   const secrets = Object.fromEntries(endpoint.secrets.map((secret) => [secret, parts.readSecret(secret)]));
   const { program, setAside } = await buildServerProgram(endpoint, { view: parts, secrets, signal: options.signal });
-  const transport = new ProgramTransport(program, parts.programs, options.onNetwork);
+  const transport = new ProgramTransport(program, parts.programs, {
+    redact: parts.redact,
+    onNetwork: options.onNetwork,
+  });
   const close = async (): Promise<void> => {
     await transport.close();
     await setAside(name);

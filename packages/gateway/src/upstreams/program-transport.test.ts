@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Program, ProgramEnd, ProgramOpener, RunOptions } from '../model/program.ts';
 import { maxMessageBytes } from './message-meter.ts';
 import { ProgramTransport } from './program-transport.ts';
+import { ownText } from '../model/redacted.ts';
 
 /** A program that says what the test says. */
 async function open() {
@@ -16,7 +17,7 @@ async function open() {
       return { started: Promise.resolve(), ended, write: () => undefined, kill: () => undefined };
     },
   };
-  const transport = new ProgramTransport({} as Program, opener);
+  const transport = new ProgramTransport({} as Program, opener, { redact: ownText });
   const received: unknown[] = [];
   Object.assign(transport, { onmessage: (message: unknown) => received.push(message) });
   await transport.start();

@@ -2,8 +2,11 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { ProgramNotStarted } from '../model/program.ts';
 import type { OpenProgram, Program, ProgramEnd, ProgramOpener, RunOptions } from '../model/program.ts';
+import { redactEnd } from '../model/redacted.ts';
+import type { Redacted, RedactText } from '../model/redacted.ts';
 import { ToolFailure } from '../model/tool.ts';
 import { makeVisible } from '@sallyport/contract';
+import { OutputTail } from '../spawner/output-tail.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { maxMessageBytes, MessageMeter } from './message-meter.ts';
 
@@ -26,13 +29,19 @@ export class ProgramTransport implements Transport {
   readonly #closing = new AbortController();
   readonly #meter = new MessageMeter();
   readonly #lines = new LineSplitter(maxMessageBytes);
-  #errorText = '';
+  readonly #errors = new OutputTail();
+  readonly #redact: RedactText;
   #failure: Error | undefined;
   #open: OpenProgram | undefined;
 
-  constructor(program: Program, opener: ProgramOpener, onNetwork?: RunOptions['onNetwork']) {
+  constructor(
+    program: Program,
+    opener: ProgramOpener,
+    { redact, onNetwork }: { readonly redact: RedactText; readonly onNetwork?: RunOptions['onNetwork'] | undefined },
+  ) {
     this.#program = program;
     this.#opener = opener;
+    this.#redact = redact;
     this.#onNetwork = onNetwork;
   }
 
@@ -45,14 +54,12 @@ export class ProgramTransport implements Transport {
     this.#open = this.#opener.open(this.#program, {
       signal: this.#closing.signal,
       onStdout: (chunk) => this.#take(chunk),
-      onStderr: (chunk) => {
-        this.#errorText = (this.#errorText + Buffer.from(chunk).toString()).slice(-tailCharacters);
-      },
+      onStderr: (chunk) => this.#errors.add(chunk),
       ...(this.#onNetwork === undefined ? {} : { onNetwork: this.#onNetwork }),
     });
     const { started, ended } = this.#open;
     const closed = ended.then(
-      (end) => this.#end(describeEnd(end, this.#errorText)),
+      (end) => this.#end(describeEnd(end, redactEnd(this.#errors.read().trim(), tailCharacters, this.#redact))),
       (error: unknown) => this.#end(error instanceof Error ? error : new Error(String(error))),
     );
     await Promise.race([started, closed]);
@@ -116,13 +123,13 @@ export class ProgramTransport implements Transport {
   }
 }
 
-function describeEnd({ how }: ProgramEnd, errorText: string): Error {
+function describeEnd({ how }: ProgramEnd, errors: Redacted): Error {
   const ending = {
     exited: () => `ended with exit code ${(how as { code: number }).code}`,
     killed: () => `was ended by ${(how as { signal: string }).signal}`,
     limit: () => `reached its limit ${(how as { limit: string }).limit}`,
     aborted: () => 'was ended because it did not read what it was sent',
   }[how.kind]();
-  const tail = makeVisible(errorText.trim());
+  const tail = makeVisible(errors);
   return new ProgramNotStarted('EXECUTION_ERROR', `the server ${ending}${tail === '' ? '' : `: ${tail}`}`);
 }

@@ -1,5 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Json } from '@sallyport/contract';
+import { cutText } from '../model/redacted.ts';
+import type { RedactText } from '../model/redacted.ts';
 import { ToolFailure } from '../model/tool.ts';
 import { makeVisible } from '@sallyport/contract';
 
@@ -13,11 +15,11 @@ const deepest = 100;
 export function readResult(
   name: string,
   { content, structuredContent, isError }: CallToolResult,
-  { isStructured }: { readonly isStructured: boolean },
+  { isStructured, redact }: { readonly isStructured: boolean; readonly redact: RedactText },
 ): Json {
   if (isError === true) {
     const text = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-    throw new ToolFailure('EXECUTION_ERROR', `${name} failed: ${makeVisible(text).slice(0, longestFailure)}`);
+    throw new ToolFailure('EXECUTION_ERROR', `${name} failed: ${makeVisible(cutText(redact(text), longestFailure))}`);
   }
   if (isStructured && structuredContent === undefined) {
     throw new ToolFailure('INVALID_RESULT', `${name} promises structured content and sent none.`);

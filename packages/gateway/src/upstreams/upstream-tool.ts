@@ -18,7 +18,6 @@ export interface UpstreamToolParts {
   readonly isCurrent: () => boolean;
 }
 
-const previewCharacters = 10_000;
 /** The gate keeps the time itself; the server is given up a little later. */
 const graceMs = 2000;
 
@@ -44,7 +43,7 @@ export function upstreamTool(parts: UpstreamToolParts): AnyTool {
       const { endpoint } = upstream.config;
       if (endpoint.kind === 'http')
         noteNetwork([{ outcome: 'connected', target: hostOf(endpoint.url), times: 1 }], context);
-      return readResult(definition.name, result, { isStructured });
+      return readResult(definition.name, result, { isStructured, redact: context.redact });
     },
     summarize: (_args, output) =>
       isJsonObject(output) && Array.isArray(output['content'])
@@ -89,6 +88,6 @@ function previewCall({ config }: Upstream, { name }: ToolDefinition, args: JsonO
     where,
     'What the server will do with that is not known beforehand.',
   ];
-  const detail = lines.map((line) => `${makeVisible(line).slice(0, previewCharacters)}\n`).join('');
+  const detail = lines.map((line) => `${makeVisible(line)}\n`).join('');
   return { summary: `Call ${name} of the upstream server ${config.name}.`, detail, undoable: false };
 }

@@ -2,6 +2,7 @@ import type { CallToolResult, Progress, Tool } from '@modelcontextprotocol/clien
 import type { JsonObject } from '@sallyport/contract';
 import type { NetworkEvent } from '../model/network-log.ts';
 import { ToolFailure } from '../model/tool.ts';
+import type { TroubledUpstream } from './describe-trouble.ts';
 import { LoginNeeded } from './login/login-needed.ts';
 import type { LoginParts, PersonLogin } from './login/person-login.ts';
 import type { TransportParts } from './open-transport.ts';
@@ -265,8 +266,9 @@ export class Upstream {
     return connection;
   }
 
-  get #troubled(): { readonly name: string; readonly login?: PersonLogin } {
-    return { name: this.config.name, ...(this.#login === undefined ? {} : { login: this.#login }) };
+  get #troubled(): TroubledUpstream {
+    const { redact } = this.#parts;
+    return { name: this.config.name, redact, ...(this.#login === undefined ? {} : { login: this.#login }) };
   }
 
   /** Undefined: this server takes no login of a person. */

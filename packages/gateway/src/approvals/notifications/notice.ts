@@ -1,5 +1,7 @@
 import type { Abuse } from '../../model/abuse.ts';
 import type { ApprovalTask, Plan } from '../../model/approval.ts';
+import { cutText } from '../../model/redacted.ts';
+import type { RedactText } from '../../model/redacted.ts';
 import type { PlanNews } from '../approval-watch.ts';
 import { makeVisibleLine } from '@sallyport/contract';
 import type { NoticeEvent } from './notification-settings.ts';
@@ -15,22 +17,22 @@ export interface Notice extends WebhookMessage {
 
 const longestLine = 300;
 
-export function noticeOfTask(event: NoticeEvent, task: ApprovalTask, link: string): Notice {
-  const title = clip(`${event === 'reminder' ? 'Still waiting: ' : ''}${task.agent} asks for ${task.tool}`);
+export function noticeOfTask(event: NoticeEvent, task: ApprovalTask, link: string, redact: RedactText): Notice {
+  const title = clip(`${event === 'reminder' ? 'Still waiting: ' : ''}${task.agent} asks for ${task.tool}`, redact);
   return {
     id: `${task.id}.${event}`,
     event,
     title,
-    text: clip(task.title),
+    text: clip(task.title, redact),
     untilMs: untilOf(event, task.expiresAtMs),
     body: {
       type: `approval.${event}`,
       task_id: task.id,
-      agent: clip(task.agent),
-      tool: task.tool,
+      agent: clip(task.agent, redact),
+      tool: clip(task.tool, redact),
       risk: task.risk,
-      title: clip(task.title),
-      reason: clip(task.reason),
+      title: clip(task.title, redact),
+      reason: clip(task.reason, redact),
       status: task.status,
       ...(task.decidedBy === undefined ? {} : { decided_by: task.decidedBy }),
       ...(task.decidedByAgent === undefined ? {} : { decided_by_agent: true }),
@@ -41,18 +43,18 @@ export function noticeOfTask(event: NoticeEvent, task: ApprovalTask, link: strin
   };
 }
 
-export function noticeOfPlan(event: PlanNews['kind'], plan: Plan, link: string): Notice {
+export function noticeOfPlan(event: PlanNews['kind'], plan: Plan, link: string, redact: RedactText): Notice {
   return {
     id: `${plan.id}.${event}`,
     event,
-    title: clip(`${plan.agent} proposes a plan of ${plan.steps.length} steps`),
-    text: clip(plan.summary),
+    title: clip(`${plan.agent} proposes a plan of ${plan.steps.length} steps`, redact),
+    text: clip(plan.summary, redact),
     untilMs: untilOf(event, plan.expiresAtMs),
     body: {
       type: `plan.${event}`,
       plan_id: plan.id,
-      agent: clip(plan.agent),
-      summary: clip(plan.summary),
+      agent: clip(plan.agent, redact),
+      summary: clip(plan.summary, redact),
       steps: plan.steps.length,
       status: plan.status,
       ...(plan.decidedBy === undefined ? {} : { decided_by: plan.decidedBy }),
@@ -64,24 +66,30 @@ export function noticeOfPlan(event: PlanNews['kind'], plan: Plan, link: string):
 }
 
 /** `senior`: whom it is for. Undefined: the directors. */
-export function noticeOfAbuse(abuse: Abuse, senior: string | undefined, link: string, nowMs: number): Notice {
+export function noticeOfAbuse(
+  abuse: Abuse,
+  senior: string | undefined,
+  link: string,
+  nowMs: number,
+  redact: RedactText,
+): Notice {
   const { kind, sessionId, tool, rule, refusals } = abuse;
-  const agent = clip(abuse.agent);
+  const agent = clip(abuse.agent, redact);
   const isOver = kind === 'session_quarantined';
   return {
     id: `${sessionId}.${kind}.${nowMs}`,
     event: 'abuse',
     title: isOver ? `${agent} was put into quarantine` : `${agent} goes on against its limits`,
     text: isOver
-      ? `Its session broke the rules too often; the last call was to ${clip(tool)}.`
-      : `${refusals} calls were refused within ten minutes, the last one to ${clip(tool)}.`,
+      ? `Its session broke the rules too often; the last call was to ${clip(tool, redact)}.`
+      : `${refusals} calls were refused within ten minutes, the last one to ${clip(tool, redact)}.`,
     untilMs: nowMs + 3_600_000,
     body: {
       type: `abuse.${kind}`,
       session_id: sessionId,
       agent,
-      tool: clip(tool),
-      rule: clip(rule),
+      tool: clip(tool, redact),
+      rule: clip(rule, redact),
       ...(isOver ? {} : { refusals }),
       for: senior ?? 'directors',
       created_at: new Date(nowMs).toISOString(),
@@ -95,7 +103,8 @@ function untilOf(event: NoticeEvent, expiresAtMs: number): number {
   return event === 'pending' || event === 'reminder' ? expiresAtMs : expiresAtMs + 3_600_000;
 }
 
-function clip(text: string): string {
-  const line = makeVisibleLine(text);
-  return line.length <= longestLine ? line : `${line.slice(0, longestLine).toWellFormed()}…`;
+function clip(text: string, redact: RedactText): string {
+  const shown = redact(text);
+  const line = makeVisibleLine(cutText(shown, longestLine));
+  return shown.length <= longestLine ? line : `${line}…`;
 }

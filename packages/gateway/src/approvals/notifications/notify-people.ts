@@ -1,5 +1,6 @@
 import type { Abuse } from '../../model/abuse.ts';
 import type { ApprovalTask } from '../../model/approval.ts';
+import type { RedactText } from '../../model/redacted.ts';
 import type { ApprovalNews, ApprovalWatch, PlanWatch } from '../approval-watch.ts';
 import { showOnDesktop } from './desktop-notice.ts';
 import { noticeOfAbuse, noticeOfPlan, noticeOfTask } from './notice.ts';
@@ -13,6 +14,7 @@ export interface NotificationParts {
   readonly plans: PlanWatch;
   /** Where the console is, when nothing else is said. */
   readonly address: () => string;
+  readonly redact: RedactText;
   readonly readSecret: (name: string) => string;
   readonly onFailure: (event: 'webhook_failed' | 'desktop_notice_failed', fields: Record<string, unknown>) => void;
 }
@@ -33,7 +35,9 @@ export class PeopleNotifier {
     this.#webhook = this.#openWebhook();
     this.#stops = [
       watch.listen((news) => this.#hearTask(news)),
-      plans.listen(({ kind, plan }) => this.#tell(noticeOfPlan(kind, plan, this.#link('plans', plan.id)))),
+      plans.listen(({ kind, plan }) =>
+        this.#tell(noticeOfPlan(kind, plan, this.#link('plans', plan.id), parts.redact)),
+      ),
     ];
   }
 
@@ -41,7 +45,7 @@ export class PeopleNotifier {
   repeat(pending: readonly ApprovalTask[]): void {
     for (const task of pending) {
       this.#told.add(task.id);
-      this.#send(noticeOfTask('pending', task, this.#link('approvals', task.id)));
+      this.#send(noticeOfTask('pending', task, this.#link('approvals', task.id), this.#parts.redact));
     }
   }
 
@@ -55,7 +59,7 @@ export class PeopleNotifier {
 
   /** `senior`: whom it is for. Undefined: the directors. */
   tellAbuse(abuse: Abuse, senior: string | undefined): void {
-    this.#tell(noticeOfAbuse(abuse, senior, this.#link('sessions', abuse.sessionId), Date.now()));
+    this.#tell(noticeOfAbuse(abuse, senior, this.#link('sessions', abuse.sessionId), Date.now(), this.#parts.redact));
   }
 
   async close(): Promise<void> {
@@ -71,7 +75,7 @@ export class PeopleNotifier {
     } else if (kind !== 'reminder') {
       this.#told.delete(task.id);
     }
-    this.#tell(noticeOfTask(kind, task, this.#link('approvals', task.id)));
+    this.#tell(noticeOfTask(kind, task, this.#link('approvals', task.id), this.#parts.redact));
   }
 
   #tell(notice: Notice): void {

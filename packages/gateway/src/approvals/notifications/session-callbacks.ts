@@ -1,4 +1,5 @@
 import type { ApprovalTask } from '../../model/approval.ts';
+import type { RedactText } from '../../model/redacted.ts';
 import type { Store } from '../../storage/stores.ts';
 import type { ApprovalWatch } from '../approval-watch.ts';
 import { makeVisible } from '@sallyport/contract';
@@ -10,7 +11,7 @@ export interface CallbackParts extends Pick<WebhookParts, 'delaysMs'> {
   readonly store: Pick<Store, 'findSession' | 'listUntold' | 'noteTold'>;
   /** With which messages to a session's callback are signed. */
   readonly secretOf: (sessionId: string) => string;
-  readonly redact: (text: string) => string;
+  readonly redact: RedactText;
   readonly onFailure: (fields: { readonly callback: string; readonly error: unknown }) => void;
 }
 
@@ -69,7 +70,7 @@ export class SessionCallbacks {
 }
 
 /** What the caller would be answered if it asked: neither the effect nor anything that describes it. */
-function messageAbout(task: ApprovalTask, redact: (text: string) => string): WebhookMessage {
+function messageAbout(task: ApprovalTask, redact: RedactText): WebhookMessage {
   const { id, status, decidedAtMs = task.expiresAtMs, correlationId, note } = task;
   return {
     id: `${id}.callback`,

@@ -1,8 +1,8 @@
 import { hash, randomUUIDv7 } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { canonicalJson } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
 import type { AttemptCounter } from '../../closers/attempt-counter.ts';
+import { ownJson } from '../../model/redacted.ts';
 import { isRefusal } from '../../model/refusal.ts';
 import type { Session } from '../../model/session.ts';
 import { authenticate } from '../../stages/open-session.ts';
@@ -62,7 +62,7 @@ async function logIn({ codes, store, attempts, learn }: LoginParts, code: string
   // Also a person whose credential was taken away since the link was made.
   if (person?.status !== 'active') {
     if (attempts.isFirst(source, nowMs)) {
-      const payload = canonicalJson({ event: 'console_login_refused', source });
+      const payload = ownJson({ event: 'console_login_refused', source });
       await store.append({ kind: 'event', result: 'denied', timeMs: nowMs, payload });
     }
     throw new RpcError('unauthenticated', 'The link was used before or is too old. Run `sallyport console` again.');
@@ -95,7 +95,7 @@ async function record(
   event: 'console_login' | 'console_logout',
   { id: sessionId, agent }: Pick<Session, 'id' | 'agent'>,
 ): Promise<void> {
-  const payload = canonicalJson({ event, agent, door: 'tcp' });
+  const payload = ownJson({ event, agent, door: 'tcp' });
   await store.append({ kind: 'event', result: 'none', timeMs: Date.now(), sessionId, payload });
 }
 

@@ -1,4 +1,4 @@
-import type { GatewayEnding } from '../../gateway.ts';
+import type { RedactedEnding } from '../redact-ending.ts';
 import { doors } from '../../model/call.ts';
 import type { HttpRoute } from '../rpc/http-route.ts';
 import type { Peer } from '../rpc/peer.ts';
@@ -14,7 +14,7 @@ import type { Presented } from './presented.ts';
 
 export type { CallRouteParts } from './json-requests.ts';
 
-const presenters: Readonly<Record<Form, (ending: GatewayEnding, endedAtMs: number) => Presented>> = {
+const presenters: Readonly<Record<Form, (ending: RedactedEnding, endedAtMs: number) => Presented>> = {
   'tool-result': presentToolResult,
   'execution-result': presentExecutionResult,
 };

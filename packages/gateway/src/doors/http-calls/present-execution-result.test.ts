@@ -7,9 +7,10 @@ import { ToolFailure } from '../../model/tool.ts';
 import { callOf, nowMs } from '../../stages/facts.test-kit.ts';
 import { assertDescribed } from './openapi.test-kit.ts';
 import { presentExecutionResult } from './present-execution-result.ts';
+import { redactedEnding } from '../redacted-ending.test-kit.ts';
 
 function present(ending: GatewayEnding) {
-  const { status, body } = presentExecutionResult(ending, nowMs + 7);
+  const { status, body } = presentExecutionResult(redactedEnding(ending), nowMs + 7);
   const read = assertDescribed('ToolExecutionResult', body);
   return { httpStatus: status, ...read, metadata: read['metadata'] as Record<string, unknown> } as {
     readonly [field: string]: unknown;

@@ -1,12 +1,12 @@
 import type { Json } from '@sallyport/contract';
-import type { GatewayEnding } from '../../gateway.ts';
+import type { RedactedEnding } from '../redact-ending.ts';
 import { presentEnding } from '../present-ending.ts';
 import type { Presented } from './presented.ts';
 import { readTrouble } from './read-trouble.ts';
 import type { Trouble } from './read-trouble.ts';
 
 /** The ending as a `ToolExecutionResult`: `requestId, status, data, error, metadata, executedAt`. */
-export function presentExecutionResult(ending: GatewayEnding, endedAtMs: number): Presented {
+export function presentExecutionResult(ending: RedactedEnding, endedAtMs: number): Presented {
   const response = presentEnding(ending, endedAtMs);
   const trouble = readTrouble(response);
   const { requestId, callId, traceId, tool, context, warnings, result } = response;
@@ -46,12 +46,12 @@ export function presentExecutionResult(ending: GatewayEnding, endedAtMs: number)
 }
 
 /** Only what was measured: a zero would be a claim. */
-function describeResources({ call }: GatewayEnding): object {
+function describeResources({ call }: RedactedEnding): object {
   const { cpuMs, peakMemoryBytes, networkConnections } = call.execution?.usage ?? {};
   return { cpuTime: cpuMs, memoryPeak: peakMemoryBytes, networkCalls: networkConnections };
 }
 
-function describeConsent({ call: { consent } }: GatewayEnding): object {
+function describeConsent({ call: { consent } }: RedactedEnding): object {
   if (consent === undefined) return {};
   return { approvedBy: consent.by, approvedAt: new Date(consent.atMs).toISOString() };
 }

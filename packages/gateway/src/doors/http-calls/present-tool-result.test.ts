@@ -7,9 +7,10 @@ import { ToolFailure } from '../../model/tool.ts';
 import { callOf, nowMs } from '../../stages/facts.test-kit.ts';
 import { assertDescribed } from './openapi.test-kit.ts';
 import { presentToolResult } from './present-tool-result.ts';
+import { redactedEnding } from '../redacted-ending.test-kit.ts';
 
 function present(ending: GatewayEnding) {
-  const { status, body } = presentToolResult(ending, nowMs + 7);
+  const { status, body } = presentToolResult(redactedEnding(ending), nowMs + 7);
   return { status, ...assertDescribed('ToolResult', body) } as Record<string, unknown>;
 }
 

@@ -1,5 +1,6 @@
 import type { Json } from '@sallyport/contract';
-import type { GatewayEnding } from '../../gateway.ts';
+import { shownName } from '../redact-ending.ts';
+import type { RedactedEnding } from '../redact-ending.ts';
 import type { ToolUsage } from '../../model/tool.ts';
 import { presentEnding } from '../present-ending.ts';
 import type { Presented } from './presented.ts';
@@ -7,7 +8,7 @@ import { readTrouble } from './read-trouble.ts';
 import type { Trouble } from './read-trouble.ts';
 
 /** The ending as a `ToolResult`: `tool_name, success, output, error, latency_ms, metadata`. */
-export function presentToolResult(ending: GatewayEnding, endedAtMs: number): Presented {
+export function presentToolResult(ending: RedactedEnding, endedAtMs: number): Presented {
   const response = presentEnding(ending, endedAtMs);
   const trouble = readTrouble(response);
   const { requestId, callId, traceId, tool, warnings, result } = response;
@@ -17,7 +18,7 @@ export function presentToolResult(ending: GatewayEnding, endedAtMs: number): Pre
     ...(trouble === undefined ? {} : { trouble }),
     body: {
       // As it was asked for; the canonical name is in the metadata.
-      tool_name: ending.call.toolName?.slice(0, 256) ?? tool,
+      tool_name: shownName(ending) ?? tool,
       success: trouble === undefined,
       output: result.case === 'success' && result.value.outputJson !== '' ? textOrObject(result.value.outputJson) : {},
       error: trouble?.message ?? null,

@@ -7,7 +7,7 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server';
 import { canonicalJson } from '@sallyport/contract';
-import type { GatewayEnding } from '../../gateway.ts';
+import type { RedactedEnding } from '../redact-ending.ts';
 import type { Submission, Submit } from '../await-decision.ts';
 import { credentialOf } from '../tool-service.ts';
 import { askClient } from './ask-client.ts';
@@ -19,6 +19,7 @@ import { presentResult } from './present-result.ts';
 import type { PresentParts } from './present-result.ts';
 import { ProgressSender } from './progress-sender.ts';
 import { readMeta } from './read-meta.ts';
+import { ownText } from '../../model/redacted.ts';
 
 export interface CallParts extends PresentParts {
   readonly submit: Submit;
@@ -58,7 +59,7 @@ export async function callTool(
       ...(isModern ? {} : askClient(server, context)),
       onPending: (taskId) => {
         const url = parts.linkToTask(taskId);
-        progress?.tell({ kind: 'stderr', text: `Waiting for a person, who decides at ${url}` });
+        progress?.tell({ kind: 'stderr', text: ownText(`Waiting for a person, who decides at ${url}`) });
         if (!isUrlShown || isModern) return;
         shown ??= new AbortController();
         showUrl(context, { url, taskId, signal: shown.signal });
@@ -111,7 +112,7 @@ async function submitOnTicket(
   { submit, tickets }: CallParts,
   call: Submission,
   { sessionId, callName }: { readonly sessionId: string; readonly callName: string },
-): Promise<GatewayEnding> {
+): Promise<RedactedEnding> {
   const named = call.approvalTaskId === undefined ? undefined : tickets.findTask(sessionId, call.approvalTaskId);
   const kept = call.approvalTaskId === undefined ? tickets.find(sessionId, callName) : named;
   let ending = await submit({
@@ -128,12 +129,12 @@ async function submitOnTicket(
   return ending;
 }
 
-function isStale(ending: GatewayEnding): boolean {
+function isStale(ending: RedactedEnding): boolean {
   if (ending.kind !== 'refused') return false;
   return ['APPROVAL_MISMATCH', 'APPROVAL_EXPIRED', 'APPROVAL_USED'].includes(ending.refusal.code);
 }
 
-function pendingTask(ending: GatewayEnding): string | undefined {
+function pendingTask(ending: RedactedEnding): string | undefined {
   if (ending.kind !== 'refused' || ending.refusal.code !== 'APPROVAL_REQUIRED') return undefined;
   return ending.refusal.approval?.taskId;
 }

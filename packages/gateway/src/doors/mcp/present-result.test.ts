@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '@sallyport/contract';
-import type { GatewayEnding } from '../../gateway.ts';
 import { Fault } from '../../model/fault.ts';
 import { refuse } from '../../model/refusal.ts';
 import type { Refusal } from '../../model/refusal.ts';
@@ -9,12 +8,14 @@ import { ToolFailure } from '../../model/tool.ts';
 import type { ToolDefinition } from '../../model/tool.ts';
 import { callOf, nowMs } from '../../stages/facts.test-kit.ts';
 import { presentResult } from './present-result.ts';
+import { redactedEnding } from '../redacted-ending.test-kit.ts';
 
 const call = { ...callOf({ toolName: 'notes.read' }), traceId: 'a'.repeat(32) };
+const execution = { usage: {}, beforeImages: [] };
 const parts = { linkToTask: (id: string) => `http://gate/#/approvals/${id}` };
 
 function present(ending: object) {
-  const result = presentResult(ending as GatewayEnding, nowMs, parts);
+  const result = presentResult(redactedEnding(ending), nowMs, parts);
   const { _meta: meta } = result;
   const [first] = result.content;
   return { result, text: first?.type === 'text' ? first.text : '', facts: meta?.['sallyport/call'] as object };
@@ -25,7 +26,7 @@ const refused = (refusal: Refusal) => present({ kind: 'refused', call, refusal, 
 function completed(output: Json, definition: Partial<ToolDefinition>) {
   const outcome = { ok: true, outputJson: JSON.stringify(output), summary: '' };
   const tool = { definition: { name: 'notes.read', outputSchema: {}, ...definition } };
-  return present({ kind: 'completed', call: { ...call, tool, outcome } });
+  return present({ kind: 'completed', call: { ...call, tool, outcome, execution } });
 }
 
 test('a denial names code, rule and remedy, and is a result that models read', () => {
@@ -72,7 +73,7 @@ test('a call that waits for a person names the link, the end and how to go on', 
 test('a failure of the tool and a fault of the gate are told apart, and a fault shows nothing of its cause', () => {
   const failed = present({
     kind: 'completed',
-    call: { ...call, outcome: { ok: false, failure: new ToolFailure('NOT_FOUND', 'No such file.') } },
+    call: { ...call, execution, outcome: { ok: false, failure: new ToolFailure('NOT_FOUND', 'No such file.') } },
   });
   assert.match(failed.text, /^Failed \(NOT_FOUND\): No such file\.\nCall /);
   const faulted = present({

@@ -2,7 +2,7 @@ import { isCallToolResult } from '@modelcontextprotocol/server';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
 import { isJsonObject } from '@sallyport/contract';
 import type { Code, ExecuteToolResponse, Json, JsonObject } from '@sallyport/contract';
-import type { GatewayEnding } from '../../gateway.ts';
+import type { RedactedEnding } from '../redact-ending.ts';
 import type { Outcome } from '../../model/call.ts';
 import type { ToolDefinition } from '../../model/tool.ts';
 import { readTrouble } from '../http-calls/read-trouble.ts';
@@ -20,7 +20,7 @@ export interface PresentParts {
  * An ending as a client of MCP takes it. What the gate refuses is a result too, marked as an error: models read results
  * and can act on them, while errors of the protocol stay with the client.
  */
-export function presentResult(ending: GatewayEnding, endedAtMs: number, parts: PresentParts): CallToolResult {
+export function presentResult(ending: RedactedEnding, endedAtMs: number, parts: PresentParts): CallToolResult {
   const response = presentEnding(ending, endedAtMs);
   const trouble = readTrouble(response);
   if (trouble !== undefined) return presentTrouble(trouble, response, parts);

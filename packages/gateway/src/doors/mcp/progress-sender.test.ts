@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProgressSender } from './progress-sender.ts';
+import { ownText } from '../../model/redacted.ts';
 
 interface Sent {
   readonly progress: number;
@@ -19,7 +20,8 @@ function newSender(isBehind = false): { readonly sender: ProgressSender; readonl
 test('the first news go out at once, and what follows is put together', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { sender, sent } = newSender();
-  for (let done = 0; done < 50; done++) sender.tell({ kind: 'step', done, total: 50, message: `step ${done}` });
+  for (let done = 0; done < 50; done++)
+    sender.tell({ kind: 'step', done, total: 50, message: ownText(`step ${done}`) });
   t.mock.timers.tick(100);
   sender.end();
   assert.deepEqual(sent, [
@@ -31,8 +33,8 @@ test('the first news go out at once, and what follows is put together', (t) => {
 test('the number rises with every message, also when the tool counts back or says only words', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { sender, sent } = newSender();
-  const news = [5, 5, 3].map((done) => ({ kind: 'step', done, message: '' }) as const);
-  for (const each of [...news, { kind: 'stderr', text: 'words' } as const]) {
+  const news = [5, 5, 3].map((done) => ({ kind: 'step', done, message: ownText('') }) as const);
+  for (const each of [...news, { kind: 'stderr', text: ownText('words') } as const]) {
     sender.tell(each);
     t.mock.timers.tick(100);
   }
@@ -52,7 +54,7 @@ test('a reader that is behind is sent nothing, and the latest once it has caught
   const notify = ({ params }: { readonly params?: unknown }): Promise<void> =>
     Promise.resolve(void sent.push(params as Sent));
   const sender = new ProgressSender({ mcpReq: { notify } } as never, 1, () => isBehind);
-  for (let at = 0; at < 1000; at++) sender.tell({ kind: 'stderr', text: 'x'.repeat(1000) });
+  for (let at = 0; at < 1000; at++) sender.tell({ kind: 'stderr', text: ownText('x'.repeat(1000)) });
   t.mock.timers.tick(1000);
   assert.equal(sent.length, 0);
   isBehind = false;
@@ -64,10 +66,10 @@ test('a reader that is behind is sent nothing, and the latest once it has caught
 test('after the end nothing is sent', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { sender, sent } = newSender();
-  sender.tell({ kind: 'step', done: 1, message: '' });
-  sender.tell({ kind: 'step', done: 2, message: '' });
+  sender.tell({ kind: 'step', done: 1, message: ownText('') });
+  sender.tell({ kind: 'step', done: 2, message: ownText('') });
   sender.end();
-  sender.tell({ kind: 'step', done: 3, message: '' });
+  sender.tell({ kind: 'step', done: 3, message: ownText('') });
   t.mock.timers.tick(1000);
   assert.equal(sent.length, 1);
 });

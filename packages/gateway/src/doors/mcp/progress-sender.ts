@@ -1,5 +1,7 @@
 import type { ProgressToken, ServerContext } from '@modelcontextprotocol/server';
-import type { Progress } from '../../model/tool.ts';
+import { cutToEnd, ownText, say } from '../../model/redacted.ts';
+import type { Redacted } from '../../model/redacted.ts';
+import type { RedactedProgress } from '../../model/tool.ts';
 
 const pauseMs = 100;
 const longestMessage = 4096;
@@ -15,7 +17,7 @@ export class ProgressSender {
   readonly #isBehind: () => boolean;
   #done: number | undefined;
   #total: number | undefined;
-  #message = '';
+  #message: Redacted = ownText('');
   #timer: NodeJS.Timeout | undefined;
   #hasNews = false;
   #ended = false;
@@ -26,14 +28,14 @@ export class ProgressSender {
     this.#isBehind = isBehind;
   }
 
-  tell(progress: Progress): void {
+  tell(progress: RedactedProgress): void {
     if (this.#ended) return;
     if (progress.kind === 'step') {
       this.#advance(progress.done);
       this.#total = progress.total;
       this.#message = progress.message;
     } else {
-      this.#message = (this.#message + progress.text).slice(-longestMessage);
+      this.#message = cutToEnd(say`${this.#message}${progress.text}`, longestMessage);
     }
     this.#hasNews = true;
     if (this.#timer === undefined) this.#send();
@@ -59,7 +61,7 @@ export class ProgressSender {
     const said = this.#message.trim() === '' ? {} : { message: this.#message.trim() };
     const params = { progressToken: this.#token, progress, ...total, ...said };
     this.#done = progress + smallestStep;
-    this.#message = '';
+    this.#message = ownText('');
     this.#hasNews = false;
     // The client may have gone: then the call is being cancelled, and nobody needs to hear this.
     this.#notify({ method: 'notifications/progress', params }).catch(() => undefined);

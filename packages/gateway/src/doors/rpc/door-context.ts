@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RedactText } from '../../model/redacted.ts';
 import type { OriginCheck } from './check-origin.ts';
 import type { Connection } from './connection.ts';
 import type { RouteTable } from './http-route.ts';
 import type { MethodTable } from './method-table.ts';
 import type { BodyRoom } from './read-body.ts';
-import type { RedactText, TransportLog } from './rpc-error.ts';
+import type { TransportLog } from './rpc-error.ts';
 import type { TransportLimits } from './transport-limits.ts';
 
 /** What is served at one door, and within which bounds. */

@@ -1,3 +1,4 @@
+import { wholeText } from '@sallyport/contract';
 import { isUtf8 } from 'node:buffer';
 import { fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
 import type { DescMessage, JsonValue, Message } from '@bufbuild/protobuf';
@@ -50,6 +51,7 @@ function parseJson(bytes: Buffer): JsonValue {
 function undecodable(input: DescMessage, error: unknown): RpcError {
   const reason = error instanceof Error ? error.message : String(error);
   // After the first colon the reason may quote the caller, who is quoted whole or not at all.
-  const shown = reason.length > longestReason ? reason.slice(0, reason.indexOf(':')).slice(0, longestReason) : reason;
+  const [opening = ''] = reason.split(':');
+  const shown = wholeText(reason.length > longestReason ? opening : reason, longestReason);
   return new RpcError('invalid_argument', `The request is not a ${input.typeName}: ${shown}`);
 }

@@ -1,4 +1,5 @@
 import type { Door } from '../../model/call.ts';
+import type { RedactText } from '../../model/redacted.ts';
 import { bindPort, bindSocket } from './bind-door.ts';
 import { checkOriginAtPort, checkOriginAtSocket } from './check-origin.ts';
 import type { OriginCheck } from './check-origin.ts';
@@ -11,7 +12,7 @@ import type { HttpRoute } from './http-route.ts';
 import { tabulateMethods } from './method-table.ts';
 import { BodyRoom } from './read-body.ts';
 import { bindReflection } from './reflection-service.ts';
-import type { RedactText, TransportLog } from './rpc-error.ts';
+import type { TransportLog } from './rpc-error.ts';
 import type { ServiceBinding } from './service-binding.ts';
 import { defaultLimits } from './transport-limits.ts';
 import type { TransportLimits } from './transport-limits.ts';
@@ -31,8 +32,8 @@ export interface DoorOptions {
   readonly healthPollMs?: number;
   readonly limits?: Partial<TransportLimits>;
   readonly log: TransportLog;
-  /** For the texts of errors, which may quote the caller. Absent: they are shown as they are. */
-  readonly redact?: RedactText;
+  /** For the texts of errors, which may quote the caller. */
+  readonly redact: RedactText;
 }
 
 export interface Doors {
@@ -95,6 +96,6 @@ function planDoors(options: DoorOptions, limits: TransportLimits): (door: Door, 
     limits,
     room,
     log: options.log,
-    redact: options.redact ?? ((text) => text),
+    redact: options.redact,
   });
 }

@@ -1,5 +1,6 @@
 import { codes } from '@sallyport/contract';
 import type { ConnectCode } from '@sallyport/contract';
+import type { RedactText } from '../../model/redacted.ts';
 
 /** A message that tells programs more about an error than its text. */
 export interface ErrorDetail {
@@ -34,9 +35,6 @@ export interface TransportEvent {
 
 /** Must not throw. */
 export type TransportLog = (event: TransportEvent) => void;
-
-/** Takes secrets out of a text. */
-export type RedactText = (text: string) => string;
 
 /** What the caller may know of an error: an RpcError is meant for them, anything else goes to the log only. */
 export function presentError(

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@sallyport/contract';
 import { doors } from '../../model/call.ts';
+import type { RedactText } from '../../model/redacted.ts';
 import { openReceiver, sendJson } from '../http-calls/json-requests.ts';
 import type { CallRouteParts } from '../http-calls/json-requests.ts';
 import { traceparentOf } from '../http-calls/json-fields.ts';
@@ -16,7 +17,7 @@ import type { ExecuteMessage, PlanMessage } from './parse-message.ts';
 import { presentResults } from './present-results.ts';
 import type { EndedCall } from './present-results.ts';
 
-export type MessageRouteParts = CallRouteParts & PlanServiceParts;
+export type MessageRouteParts = CallRouteParts & PlanServiceParts & { readonly redact: RedactText };
 
 /** Plans and calls as messages, for agents that speak in those. The same calls, through the same gates. */
 export function messageRoutes(parts: MessageRouteParts): readonly HttpRoute[] {
@@ -48,7 +49,7 @@ async function execute(parts: MessageRouteParts, { calls, traceId }: ExecuteMess
     // Calls of one message belong to one trace, also when the gate chose it.
     traceparent ??= traceparentOf(ending.call.traceId, '');
   }
-  return presentResults(ended, calls.slice(ended.length));
+  return presentResults(ended, calls.slice(ended.length), parts.redact);
 }
 
 async function propose(parts: MessageRouteParts, message: PlanMessage, peer: Peer): Promise<Presented> {

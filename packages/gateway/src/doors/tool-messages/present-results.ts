@@ -1,13 +1,17 @@
 import type { Json } from '@sallyport/contract';
-import type { GatewayEnding } from '../../gateway.ts';
+import { cutText } from '../../model/redacted.ts';
+import type { RedactText } from '../../model/redacted.ts';
+import type { RedactedEnding } from '../redact-ending.ts';
 import type { Presented } from '../http-calls/presented.ts';
 import { readTrouble } from '../http-calls/read-trouble.ts';
 import type { Trouble } from '../http-calls/read-trouble.ts';
 import { presentEnding } from '../present-ending.ts';
 import type { CallRequest } from '../tool-service.ts';
 
+const longestName = 256;
+
 export interface EndedCall {
-  readonly ending: GatewayEnding;
+  readonly ending: RedactedEnding;
   readonly endedAtMs: number;
 }
 
@@ -15,7 +19,11 @@ export interface EndedCall {
  * `tool.results`: each call with what is on record about it. Calls that were not made, because one before them did not
  * succeed, are named too.
  */
-export function presentResults(ended: readonly EndedCall[], skipped: readonly CallRequest[]): Presented {
+export function presentResults(
+  ended: readonly EndedCall[],
+  skipped: readonly CallRequest[],
+  redact: RedactText,
+): Presented {
   const results = ended.map(presentResult);
   const trouble = results.at(-1)?.trouble;
   const [first] = ended;
@@ -27,7 +35,11 @@ export function presentResults(ended: readonly EndedCall[], skipped: readonly Ca
       trace_id: first?.ending.call.traceId,
       results: [
         ...results.map(({ result }) => result),
-        ...skipped.map(({ requestId, name }) => ({ call_id: requestId, tool: name.slice(0, 256), status: 'skipped' })),
+        ...skipped.map(({ requestId, name }) => ({
+          call_id: requestId,
+          tool: cutText(redact(name), longestName),
+          status: 'skipped',
+        })),
       ],
     },
   };
@@ -57,14 +69,14 @@ function presentResult({ ending, endedAtMs }: EndedCall): { readonly result: obj
   };
 }
 
-function statusOf(ending: GatewayEnding, trouble: Trouble | undefined): string {
+function statusOf(ending: RedactedEnding, trouble: Trouble | undefined): string {
   if (trouble === undefined) return 'ok';
   if (trouble.code === 'APPROVAL_REQUIRED') return 'pending_approval';
   return ending.kind === 'refused' ? 'blocked' : 'error';
 }
 
 /** What the log says about the call, as far as its caller may know. */
-function describeAudit({ kind, call }: GatewayEnding, endedAtMs: number, trouble: Trouble | undefined): object {
+function describeAudit({ kind, call }: RedactedEnding, endedAtMs: number, trouble: Trouble | undefined): object {
   const { verdict, consent, startedAtMs = endedAtMs, tool } = call;
   const isAllowed = kind === 'completed';
   const outcome = call.outcome?.ok === true ? call.outcome : undefined;

@@ -1,12 +1,15 @@
 import { create } from '@bufbuild/protobuf';
 import { canonicalJson, describeCode, ToolResponseSchema } from '@sallyport/contract';
 import type { ExecuteToolResponse, Json, Success, ToolRequest, ToolResponse } from '@sallyport/contract';
-import type { GatewayEnding } from '../../gateway.ts';
+import type { RedactedEnding } from '../redact-ending.ts';
 import type { ToolFailure } from '../../model/tool.ts';
 import { presentEnding } from '../present-ending.ts';
 
 /** How an ending looks on the typed wire. */
-export function presentResponse({ requestId, tool: { case: kind } }: ToolRequest, ending: GatewayEnding): ToolResponse {
+export function presentResponse(
+  { requestId, tool: { case: kind } }: ToolRequest,
+  ending: RedactedEnding,
+): ToolResponse {
   const { result, durationMs, tool, charge } = presentEnding(ending, Date.now());
   switch (result.case) {
     case 'success': {

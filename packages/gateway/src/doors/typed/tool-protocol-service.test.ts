@@ -17,6 +17,7 @@ import type { Peer } from '../rpc/peer.ts';
 import type { UnaryHandler } from '../rpc/service-binding.ts';
 import { toolProtocolService } from './tool-protocol-service.ts';
 import type { ToolProtocolParts, TypedCall } from './tool-protocol-service.ts';
+import { redactedEnding } from '../redacted-ending.test-kit.ts';
 
 const peer: Peer = {
   door: 'agent-socket',
@@ -45,8 +46,9 @@ async function ask(
     uploads: new Transfers(),
     submit: async (call) => {
       calls.push(call);
-      return await end(call);
+      return redactedEnding(await end(call));
     },
+    redact: redactedEnding,
     onFault: (error) => faults.push(error),
     ...more,
   });

@@ -10,6 +10,7 @@ import type { Refusal, Violation } from '../../model/refusal.ts';
 import type { Session } from '../../model/session.ts';
 import { authenticate } from '../../stages/open-session.ts';
 import type { Store } from '../../storage/stores.ts';
+import type { RedactedEnding } from '../redact-ending.ts';
 import type { Peer } from '../rpc/peer.ts';
 import { bindService } from '../rpc/service-binding.ts';
 import type { ServiceBinding } from '../rpc/service-binding.ts';
@@ -23,7 +24,9 @@ export interface ToolProtocolParts {
   /** Where the bytes of a large write wait for the call that stores them. */
   readonly uploads: Transfers<UploadStream>;
   /** Runs a call through the gateway. */
-  readonly submit: (call: TypedCall) => Promise<GatewayEnding>;
+  readonly submit: (call: TypedCall) => Promise<RedactedEnding>;
+  /** For what the door itself finds wrong with a request. */
+  readonly redact: (ending: GatewayEnding) => RedactedEnding;
   /** Hears of what went wrong in this door itself. Must not throw. */
   readonly onFault: (error: unknown) => void;
   /** Requests of one stream that are read and not yet answered. Absent: 256. */
@@ -48,7 +51,7 @@ const formCodes: readonly Code[] = ['MALFORMED_CALL', 'MALFORMED_ARGUMENTS'];
 
 /** The typed door: each request gets one response with its id, whatever happens to it. */
 export function toolProtocolService(parts: ToolProtocolParts): ServiceBinding {
-  const { store, uploads, submit, onFault, mostOpenPerStream = 256 } = parts;
+  const { store, uploads, submit, redact, onFault, mostOpenPerStream = 256 } = parts;
 
   // Whoever is not known will be refused; until then they do not make the daemon write large arguments.
   const identify = ({ sessionToken: credential }: ToolRequest, { door }: Peer): Session | undefined => {
@@ -67,7 +70,7 @@ export function toolProtocolService(parts: ToolProtocolParts): ServiceBinding {
     }
   };
 
-  const run = async (request: ToolRequest, peer: Peer): Promise<GatewayEnding> => {
+  const run = async (request: ToolRequest, peer: Peer): Promise<RedactedEnding> => {
     if (sizeOf(request) <= harmlessBytes) return submit(fullCall(request, peer));
     const session = identify(request, peer);
     if (session === undefined) return submit(callWithoutArguments(request, peer));
@@ -85,7 +88,7 @@ export function toolProtocolService(parts: ToolProtocolParts): ServiceBinding {
       const violations = validateToolRequest(request);
       if (violations.length > 0) {
         const ending = await submit({ ...callWithoutArguments(request, peer), violations });
-        return presentResponse(request, asMalformed(ending, violations));
+        return presentResponse(request, redact(asMalformed(ending, violations)));
       }
       return presentResponse(request, await run(request, peer));
     } catch (error) {
@@ -115,7 +118,7 @@ function commonFacts(peer: Peer) {
 }
 
 /** Undefined unless the content was stored. */
-function storedHash(ending: GatewayEnding): string | undefined {
+function storedHash(ending: RedactedEnding): string | undefined {
   if (ending.kind !== 'completed' || !ending.call.outcome.ok) return undefined;
   return (JSON.parse(ending.call.outcome.outputJson) as { readonly hash: string }).hash;
 }

@@ -1,3 +1,5 @@
+import { wholeText } from '@sallyport/contract';
+
 /** The gate does not connect to this host. Shown in full to whoever asked, so it names no address behind the name. */
 export class HostRefused extends Error {
   /** `host:port`, or what was asked for instead, made printable. */
@@ -15,6 +17,8 @@ export class HostRefused extends Error {
 
 /** Whoever asked chose this text: it must not break a line of a log or of an answer. */
 export function showTarget(target: string): string {
-  const shown = target.slice(0, 300).replaceAll(/[^\x21-\x7e]/g, '?');
-  return target.length > 300 ? `${shown}…` : shown;
+  return wholeText(target, 300).replaceAll(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

@@ -1,4 +1,3 @@
-import { canonicalJson } from '@sallyport/contract';
 import type {
   ApprovalTask,
   ConsentUse,
@@ -9,6 +8,7 @@ import type {
   PlanDecision,
   StandingApproval,
 } from '../../model/approval.ts';
+import { ownJson } from '../../model/redacted.ts';
 import type { Aged, LogEntry } from '../stores.ts';
 import { ApprovalReader } from './approval-reader.ts';
 import type { Database, Statement } from './database.ts';
@@ -145,12 +145,12 @@ export class ApprovalWriter {
 }
 
 function expiryEntry({ id, callId, sessionId, tool, agent }: ApprovalTask, timeMs: number): LogEntry {
-  const payload = canonicalJson({ event: 'approval_expired', task: id, tool, agent });
+  const payload = ownJson({ event: 'approval_expired', task: id, tool, agent });
   return { kind: 'event', result: 'denied', timeMs, callId, sessionId, payload };
 }
 
 function planExpiryEntry({ id, sessionId, agent, steps, traceId }: Plan, timeMs: number): LogEntry {
-  const payload = canonicalJson({ event: 'plan_expired', plan: id, agent, steps: steps.length, trace_id: traceId });
+  const payload = ownJson({ event: 'plan_expired', plan: id, agent, steps: steps.length, trace_id: traceId });
   return { kind: 'event', result: 'denied', timeMs, sessionId, payload };
 }
 

@@ -11,6 +11,7 @@ import { Database } from './database.ts';
 import { LogAppender } from './log-appender.ts';
 import { openLog } from './log-reader.ts';
 import { migrate } from './migrations.ts';
+import { ownText } from '../../model/redacted.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sallyport-log-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -27,7 +28,12 @@ function writeLog(): { file: string; database: Database; appender: LogAppender }
   migrate(database);
   const appender = new LogAppender(database, signer, 'test/log', join(at, 'checkpoint'));
   for (let index = 0; index < 6; index++) {
-    appender.append({ kind: 'event', result: 'none', timeMs: 1000 + index, payload: JSON.stringify({ index }) });
+    appender.append({
+      kind: 'event',
+      result: 'none',
+      timeMs: 1000 + index,
+      payload: ownText(JSON.stringify({ index })),
+    });
     appender.committed();
     if (index === 1 || index === 3) appender.sign();
   }
@@ -55,7 +61,7 @@ test('a log read from its file verifies, beyond its last checkpoint too', () => 
 test('what is written while the log is read is not seen, neither as record nor as checkpoint', () => {
   const { file, database, appender } = writeLog();
   const log = openLog(file);
-  appender.append({ kind: 'event', result: 'none', timeMs: 2000, payload: '{}' });
+  appender.append({ kind: 'event', result: 'none', timeMs: 2000, payload: ownText('{}') });
   appender.committed();
   appender.sign();
   assert.equal([...log.records()].length, 6);
@@ -128,7 +134,7 @@ for (const [what, sql] of Object.entries(pretenders)) {
 test('a log longer than one portion is read whole', () => {
   const { file, database, appender } = writeLog();
   for (let index = 6; index < 1234; index++) {
-    appender.append({ kind: 'event', result: 'none', timeMs: index, payload: '{}' });
+    appender.append({ kind: 'event', result: 'none', timeMs: index, payload: ownText('{}') });
   }
   appender.committed();
   appender.sign();

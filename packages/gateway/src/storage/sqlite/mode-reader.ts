@@ -2,6 +2,7 @@ import { modes } from '../../model/session.ts';
 import type { Mode } from '../../model/session.ts';
 import type { ModeChange } from '../stores.ts';
 import type { Database, Row, Statement } from './database.ts';
+import { ownText } from '../../model/redacted.ts';
 
 export class ModeReader {
   readonly #mode: Statement;
@@ -27,7 +28,7 @@ function readChange(row: Row): ModeChange {
     from: readMode(row['from_mode']),
     to: readMode(row['to_mode']),
     ...(by === null ? {} : { by: String(by) }),
-    cause: String(row['cause']),
+    cause: ownText(String(row['cause'])),
     atMs: Number(row['at_ms']),
   };
 }

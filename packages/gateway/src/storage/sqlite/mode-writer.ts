@@ -1,4 +1,4 @@
-import { canonicalJson } from '@sallyport/contract';
+import { ownJson } from '../../model/redacted.ts';
 import type { ModeChange } from '../stores.ts';
 import type { Database, Statement } from './database.ts';
 import type { LogAppender } from './log-appender.ts';
@@ -26,7 +26,7 @@ export class ModeWriter {
     if (readMode(this.#read.get()?.['value']) !== from) return false;
     this.#set.run(to);
     this.#remember.run(from, to, by ?? null, cause, atMs);
-    const payload = canonicalJson({ event: 'mode_changed', from, to, ...(by === undefined ? {} : { by }), cause });
+    const payload = ownJson({ event: 'mode_changed', from, to, ...(by === undefined ? {} : { by }), cause });
     this.#log.append({ kind: 'event', result: 'none', timeMs: atMs, payload });
     return true;
   }

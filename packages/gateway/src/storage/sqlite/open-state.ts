@@ -1,4 +1,4 @@
-import { canonicalJson } from '@sallyport/contract';
+import { ownJson } from '../../model/redacted.ts';
 import { openSigner } from '../../audit/checkpoint.ts';
 import type { Database } from './database.ts';
 import { findChangedTables, readKeptState, stateChanged, sumUpState } from './kept-state.ts';
@@ -67,7 +67,7 @@ function checkKept(
 }
 
 function recordAdoption(log: LogAppender): void {
-  const payload = canonicalJson({
+  const payload = ownJson({
     event: 'state_taken_over',
     reason: 'no key authenticated it; it was taken as found',
   });

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import type { Decision, NewApproval, NewPlan, PlanDecision, StandingApproval } from '../../model/approval.ts';
 import type { OrganisationChange } from '../../model/organisation.ts';
+import { ownJson } from '../../model/redacted.ts';
 import type {
   Admission,
   Admitted,
@@ -345,7 +346,7 @@ export class Writer {
     const isTooMuch = this.#changeSessions((sessions) => sessions.blame(misconduct, entry.timeMs));
     if (!isTooMuch) return { index };
     const { sessionId } = misconduct;
-    const payload = JSON.stringify({ event: 'session_quarantined', because_of: index });
+    const payload = ownJson({ event: 'session_quarantined', because_of: index });
     this.#log.append({ kind: 'event', result: 'denied', timeMs: entry.timeMs, sessionId, payload });
     return { index, quarantined: sessionId };
   }

@@ -1,3 +1,4 @@
+import type { RedactText } from '../../model/redacted.ts';
 import type { ApprovalWatch, PlanWatch } from '../../approvals/approval-watch.ts';
 import type { ConfirmTokens } from '../../approvals/confirm-tokens.ts';
 import type { Decidable, MayDecide } from '../../approvals/may-decide.ts';
@@ -26,7 +27,7 @@ export interface ApprovalToolParts {
   /** What the marks in requests that wait stand for. */
   readonly unmasked: UnmaskedSecrets;
   /** Takes secrets out of what an agent wrote. */
-  readonly redact: (text: string) => string;
+  readonly redact: RedactText;
   /** Durable when it returns. */
   readonly saveConfirmKey: (keyFile: string) => void;
 }

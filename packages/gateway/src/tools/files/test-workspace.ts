@@ -10,6 +10,7 @@ import { ToolFailure, ToolRefused } from '../../model/tool.ts';
 import type { AnyTool, BeforeImage, ContentAccess, Effect, ToolContext } from '../../model/tool.ts';
 import { noGrants } from '../../model/verdict.ts';
 import { SchemaCheck } from '../../registry/check-schema.ts';
+import { ownText } from '../../model/redacted.ts';
 
 const nothingSpent = { calls: 0, activeMs: 0, tokens: 0, costMicros: 0 };
 
@@ -51,6 +52,7 @@ export class TestWorkspace implements Disposable {
     mkdirSync(this.outside);
     writeFileSync(join(this.outside, 'secret.txt'), 'secret');
     this.context = {
+      redact: ownText,
       session: this.session,
       callId: randomUUID(),
       asParent: {

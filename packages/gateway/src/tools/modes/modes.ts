@@ -96,7 +96,7 @@ function setTool({ authority }: ModeToolParts): Tool<{ readonly mode: Mode; read
         undoable: edges[mode].includes(authority.current()),
       }),
     run: async ({ mode, cause }, context) => {
-      const made = await authority.change({ to: mode, by: context.session.agent, cause });
+      const made = await authority.change({ to: mode, by: context.session.agent, cause: context.redact(cause) });
       if (isRefusal(made)) throw new ToolRefused(made);
       return describeChange(made);
     },

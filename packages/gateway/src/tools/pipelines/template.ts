@@ -1,3 +1,4 @@
+import { wholeText } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
 
 /** A place in the arguments of a step, or in the output, that takes a value of the input or of an earlier step. */
@@ -76,7 +77,7 @@ function splitText(text: string): (string | Reference)[] {
 function parseReference(text: string): Reference {
   const path = text.slice(2, -1);
   if (!pathForm.test(path)) {
-    const shown = JSON.stringify(text.slice(0, 80));
+    const shown = JSON.stringify(wholeText(text));
     throw new TemplateError(
       `${shown} is no reference such as \${input.path} or \${steps.read.content}; ${escapeAdvice}`,
     );

@@ -14,6 +14,7 @@ import { createTestSession, openTestStore } from '../../stages/store.test-kit.ts
 import { fileTools } from '../files/index.ts';
 import { policyTools } from './policy-tools.ts';
 import { walkRecords } from './walk-records.ts';
+import { ownText } from '../../model/redacted.ts';
 
 const allowReading = '  - { id: read, effect: allow, tools: [files.read, files.list] }\n';
 const head = 'version: 1\nrules:\n';
@@ -64,7 +65,7 @@ async function openPolicy(t: TestContext, tools: string, more: { readonly roles?
       timeMs: recorded.timeMs ?? Date.now(),
       callId: randomUUIDv7(),
       ...(recorded.sessionId === undefined ? {} : { sessionId: recorded.sessionId }),
-      payload: JSON.stringify({ ...known, ...decided }),
+      payload: ownText(JSON.stringify({ ...known, ...decided })),
     });
   };
   const file = join(folder, 'tools.yaml');
@@ -177,10 +178,12 @@ test('what a session called before counts when a call is decided again, as far a
         timeMs: Date.now(),
         callId: randomUUIDv7(),
         sessionId: session.id,
-        payload: JSON.stringify({
-          ...{ tool, agent: 'ada', principal: 'agent', mode: 'NORMAL', arguments: { path: 'a' } },
-          decision: { effect: 'allow', rule_id: 'read' },
-        }),
+        payload: ownText(
+          JSON.stringify({
+            ...{ tool, agent: 'ada', principal: 'agent', mode: 'NORMAL', arguments: { path: 'a' } },
+            decision: { effect: 'allow', rule_id: 'read' },
+          }),
+        ),
       },
     });
   for (const tool of ['files.read', 'files.list', 'files.read']) await intent(tool);
@@ -226,9 +229,9 @@ test('a tried-out rule is told with what it would have done, and since when', as
 test('a long look at the log tells how far it is, and ends when nobody waits for it', async (t) => {
   const { store } = await openPolicy(t, allowReading);
   for (let i = 0; i < 1200; i++) {
-    void store.append({ kind: 'event', result: 'none', timeMs: i + 1, payload: '{}' });
+    void store.append({ kind: 'event', result: 'none', timeMs: i + 1, payload: ownText('{}') });
   }
-  await store.append({ kind: 'event', result: 'none', timeMs: 5000, payload: '{}' });
+  await store.append({ kind: 'event', result: 'none', timeMs: 5000, payload: ownText('{}') });
   const gone = new AbortController();
   const done: number[] = [];
   const walk = async (): Promise<number> => {

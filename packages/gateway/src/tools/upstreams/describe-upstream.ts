@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { JsonObject } from '@sallyport/contract';
 import type { AcceptedDefinitions } from '../../registry/accepted-definitions.ts';
-import { makeVisible } from '@sallyport/contract';
+import { makeVisible, wholeText } from '@sallyport/contract';
 import type { InstalledTool } from '../../registry/installed-tool.ts';
 import type { InstalledTools } from '../../registry/installed-tools.ts';
 import { offerTools } from '../../upstreams/offer-tools.ts';
@@ -20,8 +20,8 @@ export function describeUpstream(upstream: Upstream, installed: Pick<InstalledTo
     ...(server === undefined
       ? {}
       : {
-          server: makeVisible(`${server.name} ${server.version}`).slice(0, 200),
-          protocol: makeVisible(server.protocolVersion).slice(0, 40),
+          server: makeVisible(wholeText(`${server.name} ${server.version}`)),
+          protocol: makeVisible(wholeText(server.protocolVersion)),
         }),
     file: config.file,
     tools: tools.length,
@@ -58,8 +58,8 @@ export function explainUpstream(
 function describeLogin({ tokens, savedAtMs }: NonNullable<Upstream['login']>): JsonObject {
   const { issuer = '', scope } = tokens;
   return {
-    issuer: makeVisible(issuer).slice(0, 200),
-    ...(scope === undefined ? {} : { scopes: makeVisible(scope).slice(0, 500) }),
+    issuer: makeVisible(wholeText(issuer)),
+    ...(scope === undefined ? {} : { scopes: makeVisible(wholeText(scope, 500)) }),
     renewed_at: new Date(savedAtMs).toISOString(),
   };
 }

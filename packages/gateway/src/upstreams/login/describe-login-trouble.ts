@@ -6,7 +6,7 @@ import {
   RegistrationRejectedError,
 } from '@modelcontextprotocol/client';
 import { ToolFailure } from '../../model/tool.ts';
-import { makeVisible } from '@sallyport/contract';
+import { makeVisible, wholeText } from '@sallyport/contract';
 import { LoginHostRefused } from './login-fetch.ts';
 
 const longestText = 300;
@@ -60,5 +60,5 @@ function explain(error: unknown): readonly [text: string, remedy?: string] {
       'Register one there by hand, and name its client_id under oauth in the file of the upstream.',
     ];
   }
-  return [(error instanceof Error ? error.message : String(error)).slice(0, longestText)];
+  return [wholeText(error instanceof Error ? error.message : String(error), longestText)];
 }

@@ -1,10 +1,10 @@
 import { ToolFailure } from '../../model/tool.ts';
-import { makeVisible } from '@sallyport/contract';
+import { makeVisible, wholeText } from '@sallyport/contract';
 
 /** The server wants a person to log in. Nothing but that helps, so nothing else is tried meanwhile. */
 export class LoginNeeded extends ToolFailure {
   constructor(upstream: string, why: string) {
-    const reason = makeVisible(why).slice(0, 300);
+    const reason = makeVisible(wholeText(why, 300));
     super(
       'UPSTREAM_UNAVAILABLE',
       `The upstream server ${upstream} ${reason}. An operator logs in with \`sallyport upstream login ${upstream}\`.`,

@@ -32,7 +32,6 @@ export interface RequestParts {
 }
 
 const mostBytes = { elicitation: 64 * 1024, sampling: 1024 * 1024, roots: 1024 };
-const longestMessage = 2000;
 
 /**
  * Puts a question of a server to the client that made the call, if a rule allows it. The rule is asked about the caller:
@@ -103,7 +102,7 @@ function judge(ask: Asking['judge'], { kind, params }: ServerRequest, upstream: 
   const args: JsonObject = {
     upstream,
     ...(kind === 'elicitation' ? { mode: isUrl ? 'url' : 'form' } : {}),
-    ...(typeof message === 'string' ? { message: message.slice(0, longestMessage) } : {}),
+    ...(typeof message === 'string' ? { message } : {}),
     ...(isUrl ? { url } : {}),
     ...(typeof maxTokens === 'number' ? { max_tokens: maxTokens } : {}),
   };
@@ -124,7 +123,7 @@ function explainParams({ kind, params }: ServerRequest): string | undefined {
 /** The person and the model are told who asks: to them, everything comes from the gate. */
 function nameAsker({ kind, params }: ServerRequest, upstream: string): JsonObject {
   if (kind === 'elicitation') {
-    const message = makeVisible(textOf(params['message'])).slice(0, longestMessage);
+    const message = makeVisible(textOf(params['message']));
     return { ...params, message: `The server "${upstream}" behind Sallyport asks: ${message}` };
   }
   // The context of other servers is none of its business.

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { requirement } from './requirement.ts';
+
+const root = join(import.meta.dirname, '..');
+
+interface Line {
+  readonly file: string;
+  readonly text: string;
+}
+
+function linesOf(folder: string): Line[] {
+  const exclude = (name: string): boolean => /\.test(?:-kit)?\.ts$|\/gen\//.test(name);
+  return globSync(`${folder}/**/*.ts`, { cwd: root, exclude })
+    .sort()
+    .flatMap((file) =>
+      readFileSync(join(root, file), 'utf8')
+        .split('\n')
+        .map((text) => ({ file, text })),
+    );
+}
+
+const gateway = 'packages/gateway/src/';
+
+test('only the redactor says that a text has no secrets', () => {
+  requirement('AUD-4');
+  const makers = ['audit/redact.ts', 'doors/redact-ending.ts', 'model/redacted.ts'].map((file) => gateway + file);
+  const others = linesOf('packages/gateway/src').filter(
+    ({ file, text }) => /\bas (?:unknown as )?Redacted(?:Ending|Json|Progress)?\b/.test(text) && !makers.includes(file),
+  );
+  assert.deepEqual(others, []);
+});
+
+/** What cuts a text before it is redacted, and why it may. */
+const cutters: Readonly<Record<string, string>> = {
+  'model/redacted.ts': 'cuts what is redacted',
+  'audit/secret-names.ts': 'reads the beginning of a name and shows nothing of it',
+  'registry/nearest-names.ts': 'compares beginnings and shows nothing of them',
+  'doors/typed/tool-protocol-service.ts': 'shortens a credential that is then not found',
+  'tools/files/search-tree.ts': 'shortens a result, which is handed on as it is',
+  'daemon/open-modes.ts': 'shortens a list',
+};
+
+test('no text is cut before it is redacted: of half a secret nobody recognises what is left', () => {
+  requirement('AUD-4');
+  const cut =
+    /\.(?:slice|substring|substr)\(\s*(?:0,\s*|-)(?:longest\w*|\w+Char(?:acter)?s|\w*Text|[1-9][0-9_]{2,}|[4-9][0-9])\b/;
+  const found = [...linesOf('packages/gateway/src'), ...linesOf('packages/contract/src')]
+    .filter(({ file, text }) => cut.test(text) && !file.startsWith(`${gateway}cli/`))
+    .map(({ file, text }) => ({ file: file.replace(gateway, ''), text: text.trim() }));
+  assert.deepEqual(
+    found.filter(({ file }) => cutters[file] === undefined),
+    [],
+  );
+  // Who is listed and cuts no more should not be listed.
+  assert.deepEqual(
+    Object.keys(cutters).filter((file) => !found.some((each) => each.file === file)),
+    [],
+  );
+});
