@@ -1,11 +1,11 @@
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { ConfigError } from '../model/fault.ts';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { holdFile } from '../storage/sqlite/hold-file.ts';
 
 export class AlreadyRunningError extends Error {
   readonly pid: number;
 
   constructor(pid: number, home: string) {
-    super(`Sallyport is already running for ${home} (process ${pid}).`);
+    super(`Sallyport is already running for ${home} (${pid === 0 ? 'it is just starting' : `process ${pid}`}).`);
     this.name = 'AlreadyRunningError';
     this.pid = pid;
   }
@@ -18,20 +18,28 @@ interface Holder {
 }
 
 /**
- * One daemon a home. The lock of a process that no longer lives is taken over; of those that start at the same moment
- * one wins, because the file appears whole and only where there is none. Returns the release.
+ * One daemon a home. The lock itself is one that the kernel holds on a file beside this one, so that it ends with its
+ * process and holds across containers that share the home; this file names the holder. Returns the release.
  */
 export function takeLock(file: string, home: string): () => void {
-  for (let attempt = 0; attempt < 3; attempt++) {
-    if (tryCreate(file)) return () => release(file);
-    const holder = readHolder(file);
-    if (holder !== undefined && isAlive(holder)) throw new AlreadyRunningError(holder.pid, home);
-    removeStale(file);
+  const letGo = holdFile(`${file}.held`);
+  const holder = readHolder(file);
+  if (letGo === undefined) throw new AlreadyRunningError(holder?.pid ?? 0, home);
+  // A version before this one may be running, which has no lock but its name.
+  if (holder !== undefined && holder.pid !== process.pid && isAlive(holder)) {
+    letGo();
+    throw new AlreadyRunningError(holder.pid, home);
   }
-  throw new ConfigError(
-    `The lock ${file} could not be taken.`,
-    'Look whether another daemon is starting, then try again.',
-  );
+  try {
+    nameHolder(file);
+  } catch (error) {
+    letGo();
+    throw error;
+  }
+  return () => {
+    release(file);
+    letGo();
+  };
 }
 
 /** Undefined when the file is gone or does not name a process. */
@@ -44,33 +52,11 @@ export function readHolder(file: string): Holder | undefined {
   }
 }
 
-function tryCreate(file: string): boolean {
+function nameHolder(file: string): void {
   const fresh = `${file}.${process.pid}.new`;
   const holder: Holder = { pid: process.pid, began: readProcess(process.pid)?.began ?? '' };
   writeFileSync(fresh, JSON.stringify(holder), { mode: 0o600 });
-  try {
-    linkSync(fresh, file);
-    return true;
-  } catch (error) {
-    if (hasCode(error, 'EEXIST')) return false;
-    throw error;
-  } finally {
-    rmSync(fresh, { force: true });
-  }
-}
-
-/** Somebody else may have taken the lock over since it was judged: what was moved away is looked at once more. */
-function removeStale(file: string): void {
-  const aside = `${file}.${process.pid}.stale`;
-  try {
-    renameSync(file, aside);
-    const holder = readHolder(aside);
-    if (holder !== undefined && isAlive(holder)) linkSync(aside, file);
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT') && !hasCode(error, 'EEXIST')) throw error;
-  } finally {
-    rmSync(aside, { force: true });
-  }
+  renameSync(fresh, file);
 }
 
 function release(file: string): void {

@@ -28,6 +28,11 @@ export class Database {
     return new Database(connection);
   }
 
+  /** Node has no lock on files of its own; SQLite has. */
+  static openForLocking(path: string): Database {
+    return new Database(new DatabaseSync(path, { timeout: 0 }));
+  }
+
   static openInMemory(): Database {
     return new Database(new DatabaseSync(':memory:'));
   }
@@ -81,7 +86,7 @@ export class Statement {
 }
 
 /** The primary result codes of SQLite that mean something to us. */
-const resultCodes = { error: 1, corrupt: 11, full: 13, constraint: 19, notADatabase: 26 } as const;
+const resultCodes = { error: 1, busy: 5, corrupt: 11, full: 13, constraint: 19, notADatabase: 26 } as const;
 
 function hasResult(error: unknown, ...results: (keyof typeof resultCodes)[]): boolean {
   if (!(error instanceof Error) || !('errcode' in error)) return false;
@@ -92,6 +97,11 @@ function hasResult(error: unknown, ...results: (keyof typeof resultCodes)[]): bo
 /** Whether the error concerns this one statement, not the ability to write at all. */
 export function isConstraintViolation(error: unknown): boolean {
   return hasResult(error, 'constraint');
+}
+
+/** Another process has the lock. */
+export function isBusy(error: unknown): boolean {
+  return hasResult(error, 'busy');
 }
 
 /** The statement names something that is not there. */
