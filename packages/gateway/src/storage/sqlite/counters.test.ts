@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { TestContext } from 'node:test';
 import { requirement } from '../../../../../test/requirement.ts';
 import { Counters } from './counters.ts';
 import { Database } from './database.ts';
@@ -10,8 +11,7 @@ import { migrate } from './migrations.ts';
 
 const minuteMs = 60_000;
 
-test('counts are exact with more of them than are kept in memory', (t) => {
-  requirement('RATE-2');
+function openCounters(t: TestContext): { counters: Counters; database: Database } {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-counters-'));
   const database = Database.openForWriting(join(folder, 'counters.db'));
   t.after(() => {
@@ -19,7 +19,30 @@ test('counts are exact with more of them than are kept in memory', (t) => {
     rmSync(folder, { recursive: true });
   });
   migrate(database);
-  const counters = new Counters(database);
+  return { counters: new Counters(database), database };
+}
+
+test('a clock that was ahead and is set back holds nobody up longer than a window, and reopens none', (t) => {
+  const { counters, database } = openCounters(t);
+  const nowMs = 1_800_000_000_000;
+  const dayMs = 86_400_000;
+  for (const windowMs of [minuteMs, dayMs]) {
+    const reserve = (atMs: number, from = counters) =>
+      from.reserve([{ key: `calls ${windowMs}`, windowMs, limit: 2, rule: 'own' }], atMs);
+    assert.ok(reserve(nowMs + 3 * dayMs).ok);
+    assert.ok(reserve(nowMs + 3 * dayMs).ok);
+    const refused = reserve(nowMs);
+    assert.ok(!refused.ok && refused.retryAfterMs <= windowMs, 'the wait is within the present window');
+    counters.flush();
+    const reopened = reserve(nowMs, new Counters(database));
+    assert.ok(!reopened.ok && reopened.retryAfterMs <= windowMs, 'also after a restart');
+    assert.ok(reserve(nowMs + windowMs).ok, 'the next window is open');
+  }
+});
+
+test('counts are exact with more of them than are kept in memory', (t) => {
+  requirement('RATE-2');
+  const { counters, database } = openCounters(t);
   const agents = 4000;
   const reserve = (agent: number) =>
     counters.reserve(

@@ -11,6 +11,8 @@ export type Reserved =
   | { readonly ok: false; readonly rule: string; readonly retryAfterMs: number };
 
 const mostKept = 10_000;
+/** A clock that is corrected by a little must not reopen a window that is already counted. */
+const clockToleranceMs = 60_000;
 
 /**
  * Fixed windows, counted in the writer's memory and flushed with the commit that needs them, so that a count never
@@ -71,10 +73,12 @@ export class Counters {
       count = { windowStartMs: Number(row?.['window_start_ms'] ?? 0), used: Number(row?.['used'] ?? 0) };
       this.#counts.set(key, count);
     }
-    // A clock that was set back must not reopen a window that is already counted.
     if (windowStartMs > count.windowStartMs) {
       count.windowStartMs = windowStartMs;
       count.used = 0;
+    } else if (count.windowStartMs > nowMs + clockToleranceMs) {
+      // The clock was ahead and was set back: what was counted there counts now, and ends with the present window.
+      count.windowStartMs = windowStartMs;
     }
     return count;
   }

@@ -2,6 +2,9 @@ import type { Budget } from '../../model/session.ts';
 import type { Misconduct, NewLease, NewSession } from '../stores.ts';
 import type { Database, Statement } from './database.ts';
 
+/** Misconduct that began later than this from now began while the clock was wrong. */
+const clockToleranceMs = 60_000;
+
 /** Sessions and their leases, inside the writer's transaction. */
 export class SessionWriter {
   readonly #insertSession: Statement;
@@ -28,7 +31,8 @@ export class SessionWriter {
     this.#blame = database.prepare(
       `UPDATE sessions SET
          misconduct = CASE WHEN misconduct_since_ms + ?1 <= ?2 THEN ?3 ELSE misconduct + ?3 END,
-         misconduct_since_ms = CASE WHEN misconduct_since_ms + ?1 <= ?2 THEN ?2 ELSE misconduct_since_ms END
+         misconduct_since_ms = CASE WHEN misconduct_since_ms + ?1 <= ?2 OR misconduct_since_ms > ?2 + ${clockToleranceMs}
+           THEN ?2 ELSE misconduct_since_ms END
        WHERE id = ?4`,
     );
     this.#quarantine = database.prepare(
