@@ -3,15 +3,11 @@ import type { CommandContext } from './command-context.ts';
 import type { DaemonClient } from './daemon-client.ts';
 import { usageFailure } from './failure.ts';
 import { formatTime } from './format-time.ts';
-import { readCallsSince } from './read-calls.ts';
 import { readPayload, recordToJson } from './record-json.ts';
 import type { RecordPayload } from './record-json.ts';
 import { renderFields } from './table.ts';
 import { makeVisible, makeVisibleLine, visibleJson } from './visible-text.ts';
 import type { AuditRecordJson } from './wire-json.ts';
-
-/** Clocks of the gate and the log may differ a little. */
-const clockToleranceMs = 5000;
 
 /** All that is on record about one call, or one record by its index. */
 export async function showAudit(which: string, context: CommandContext): Promise<number> {
@@ -28,14 +24,11 @@ async function readOne(index: number, client: DaemonClient): Promise<readonly Au
   return (await client.readAudit({ from: index, limit: 1 })).records ?? [];
 }
 
-/** The id of a call begins with its time, so that not all of the log has to be read. */
 async function readCall(callId: string, client: DaemonClient): Promise<readonly AuditRecordJson[]> {
   if (!/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(callId)) {
     throw usageFailure('Name a record by its index, or a call by its id.');
   }
-  const startedAtMs = Number.parseInt(callId.replace('-', '').slice(0, 12), 16);
-  const { records } = await readCallsSince(startedAtMs - clockToleranceMs, client);
-  return records.filter((record) => record.callId === callId);
+  return (await client.readAuditOfCall(callId)).records ?? [];
 }
 
 const shownApart = ['refusal', 'error', 'fault', 'summary', 'tool', 'agent', 'event'];

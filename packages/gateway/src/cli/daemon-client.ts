@@ -31,6 +31,7 @@ export interface DaemonClient {
     limit: number;
     waitMs?: number;
   }) => Promise<wire.ReadAuditResponseJson>;
+  readonly readAuditOfCall: (callId: string) => Promise<wire.ReadAuditResponseJson>;
   /** For calls that stream: runs the exchange with where the daemon is and who asks. */
   readonly stream: <Answer>(
     exchange: (target: { readonly socketPath: string; readonly credential: string }) => Promise<Answer>,
@@ -98,6 +99,7 @@ export function openClient(options: ClientOptions): DaemonClient {
     stop: async () => void (await send('OperatorService/Stop', {})),
     readAudit: ({ from, limit, waitMs = 0 }) =>
       send('OperatorService/ReadAudit', { from: String(from), limit, waitMs }),
+    readAuditOfCall: (callId) => send('OperatorService/ReadAudit', { callId }),
     stream: (exchange) => reach(() => exchange({ socketPath, credential })),
   };
 }

@@ -30,7 +30,7 @@ export type Status = Omit<GetStatusResponse, '$typeName' | '$unknown'>;
 export type AuditVerdict = Omit<VerifyAuditResponse, '$typeName' | '$unknown'>;
 
 export interface OperatorServiceParts {
-  readonly store: Pick<Store, 'findSessionByToken' | 'logSize' | 'readRecords'>;
+  readonly store: Pick<Store, 'findSessionByToken' | 'logSize' | 'readRecords' | 'readRecordsOfCall'>;
   readonly readStatus: () => Status;
   /** Reads the whole log and says what is wrong with it. */
   readonly verify: (signal: AbortSignal) => Promise<AuditVerdict>;
@@ -95,8 +95,12 @@ export function operatorService({ store, readStatus, verify, usage, stop }: Oper
       });
     },
 
-    readAudit: async ({ from, limit, waitMs }, peer) => {
+    readAudit: async ({ from, limit, waitMs, callId }, peer) => {
       identify(peer);
+      if (callId !== '') {
+        const records = store.readRecordsOfCall(callId).map(describeRecord);
+        return create(ReadAuditResponseSchema, { records, logSize: BigInt(store.logSize()) });
+      }
       const most = Math.min(limit === 0 ? 50 : limit, 1000);
       const first = from < 0n ? Math.max(0, store.logSize() + Number(from)) : Number(from);
       const untilMs = Date.now() + Math.min(waitMs, 30_000);

@@ -379,7 +379,7 @@ export interface Store extends ContentIndex, SecretIndex, ToolPins, ApprovalInde
   readonly onHealed: (listener: (reason: string) => void) => void;
   /** Tools that a session has used, and when last, before and after a restart. */
   readonly listToolUses: (sessionId: string) => readonly ToolUse[];
-  /** All records of one call, in the order of the log. */
+  /** The records of one call, in the order of the log, at most 1000. */
   readonly readRecordsOfCall: (callId: string) => readonly StoredRecord[];
   /** Reads all of log and state in the background, and seals the store when something else changed them. */
   readonly verifyInBackground: () => void;

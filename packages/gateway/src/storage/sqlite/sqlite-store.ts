@@ -93,7 +93,9 @@ class SqliteStore implements stores.Store {
       secrets: reader.prepare('SELECT * FROM secrets ORDER BY name'),
       pins: reader.prepare('SELECT * FROM tool_pins ORDER BY name, version'),
       intents: reader.prepare('SELECT * FROM open_intents ORDER BY position'),
-      recordsOfCall: reader.prepare('SELECT * FROM records WHERE substr(leaf, 13, 16) = ? ORDER BY position'),
+      recordsOfCall: reader.prepare(
+        'SELECT * FROM records WHERE substr(leaf, 13, 16) = ? ORDER BY position LIMIT 1000',
+      ),
       toolUses: reader.prepare('SELECT tool, last_ms FROM tool_uses WHERE session_id = ?'),
       records: reader.prepare('SELECT * FROM records WHERE position >= ? ORDER BY position LIMIT ?'),
     };
