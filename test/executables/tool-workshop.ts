@@ -183,6 +183,7 @@ export class ToolWorkshop {
       reportProgress: (report) => void progress.push(report),
       trashFolder: '/nowhere',
       keepBeforeImage: () => undefined,
+      noteEffect: () => undefined,
       countUsage: (more) => void usage.push(more),
       noteNetwork: () => undefined,
     };

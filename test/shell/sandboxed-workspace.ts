@@ -86,6 +86,7 @@ export class SandboxedWorkspace implements Disposable {
       reportProgress: () => undefined,
       trashFolder: join(this.base, 'trash'),
       keepBeforeImage: () => undefined,
+      noteEffect: () => undefined,
       countUsage: () => undefined,
       noteNetwork: () => undefined,
     };

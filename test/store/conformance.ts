@@ -197,6 +197,24 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       assert.deepEqual(store.listToolPins(), [changed]);
     });
 
+    test('an unknown effect keeps its dedupe key, which only a repeatable call with the same arguments takes over', async () => {
+      requirement('PIPE-6');
+      const session = await newSession();
+      const dedupe = { key: 'begun', argumentsSha256: 'a', expiresAtMs: Date.now() + 60_000 };
+      const first = { ...admissionFor(session), dedupe };
+      assert.equal((await store.admit(first)).admitted, true);
+      await store.settle({
+        outcome: outcomeFor(first, 'error'),
+        dedupe: { sessionId: session.id, key: 'begun', isUnknown: true },
+      });
+      assert.equal(store.findDedupe(session.id, 'begun', Date.now())?.state, 'unknown');
+      const again = (more: object) => store.admit({ ...admissionFor(session), dedupe: { ...dedupe, ...more } });
+      assert.equal((await again({})).admitted, false);
+      assert.equal((await again({ isRepeatable: true, argumentsSha256: 'b' })).admitted, false);
+      assert.equal((await again({ isRepeatable: true })).admitted, true);
+      assert.equal((await again({ isRepeatable: true })).admitted, false, 'it runs now');
+    });
+
     test('a call cut off with a dedupe key leaves the key unknown', async () => {
       const session = await newSession();
       const dedupe = { key: 'cut', argumentsSha256: 'a', expiresAtMs: Date.now() + 60_000 };

@@ -96,7 +96,7 @@ export const codes = {
   DEDUPE_UNKNOWN: denied(
     'execution_error',
     'failed_precondition',
-    'The first call with this dedupe key has an unknown outcome.',
+    'The effect of the first call with this dedupe key is not known, so it does not run again.',
   ),
   BUDGET_EXCEEDED: denied('resource_exhaustion', 'resource_exhausted', 'The budget of the session is spent.'),
   RATE_LIMITED: transient('resource_exhaustion', 'resource_exhausted', 'Too many calls in the window.'),
@@ -185,7 +185,7 @@ export const codes = {
   EFFECT_UNKNOWN: error(
     'execution_error',
     'aborted',
-    'The call was stopped while it reached beyond this machine; whether its effect happened is not known.',
+    'The call was cut off after it had begun; whether its effect happened is not known.',
   ),
   CPU_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program used all the CPU time it may use.'),
   MEMORY_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program used all the memory it may use.'),
@@ -195,12 +195,12 @@ export const codes = {
   EXECUTOR_LOST: transient(
     'execution_error',
     'unavailable',
-    'The executor service ended while the call ran; what the program had done by then is not known.',
+    'The executor service ended while the call ran. It may be sent again.',
   ),
   UPSTREAM_UNAVAILABLE: transient(
     'execution_error',
     'unavailable',
-    'The upstream server cannot be reached, or went away while the call ran; then what it had done is not known.',
+    'The upstream server cannot be reached, or went away during a call that may be sent again.',
   ),
   EXECUTION_ERROR: error('execution_error', 'unknown', 'The tool failed.'),
   STEP_FAILED: error(

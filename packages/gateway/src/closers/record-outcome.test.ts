@@ -71,6 +71,7 @@ test('a success is on record with its summary, what it used and what it replaced
     result: { ok: true, output: 'content' },
     usage: { cpuMs: 1.5, bytesRead: 7 },
     beforeImages: [{ path: `/workspace/${secret}`, kind: 'file', kept: '/trash/1', afterSha256: 'ff' }],
+    hasBegun: true,
   } as const;
   await record(completed({ ...facts, execution }));
   const { leaf, payload, text } = last();
@@ -262,7 +263,7 @@ test('a tool that replaced thousands of files with long names still gets its out
   const { admit, record, last } = await openRecorder(t);
   const image = { path: `/workspace/${'d'.repeat(4000)}`, kind: 'file', kept: '/trash/x' } as const;
   const beforeImages = Array.from({ length: 5000 }, () => image);
-  const execution = { result: { ok: true, output: null }, usage: {}, beforeImages } as const;
+  const execution = { result: { ok: true, output: null }, usage: {}, beforeImages, hasBegun: true } as const;
   await record(completed({ ...(await admit()), execution }));
   assert.equal(last().leaf.result, 'ok');
   assert.ok((last().payload['omitted_bytes'] as JsonObject)['before_images']);
@@ -270,6 +271,7 @@ test('a tool that replaced thousands of files with long names still gets its out
   const few = {
     ...execution,
     beforeImages: Array.from({ length: 102 }, () => ({ path: '/a', kind: 'absent' }) as const),
+    hasBegun: true,
   };
   await record(completed({ ...(await admit()), execution: few }));
   const images = last().payload['before_images'] as Json[];
@@ -344,7 +346,7 @@ test('what ran is charged to its session and its lease, once it has ended', asyn
   requirement('PERM-4');
   const { admit, record, store, session } = await openRecorder(t);
   const usage = { tokens: 40, costMicros: 900 };
-  const ran = { result: { ok: true, output: null }, usage, beforeImages: [] } as const;
+  const ran = { result: { ok: true, output: null }, usage, beforeImages: [], hasBegun: false } as const;
   await record(completed({ ...(await admit()), execution: ran, activeMs: 12 }));
   await record(failed(new ToolFailure('TIMEOUT', 'Too slow.'), { ...(await admit()), activeMs: 30 }));
   const spent = { calls: 2, activeMs: 42, tokens: 40, costMicros: 900 };
@@ -415,6 +417,35 @@ test('denials further apart than the window are forgiven', async (t) => {
     await record(refused(denial, 'judge-call', { ...callOf(), session }), nowMs + times * (strict.windowMs / 3));
   }
   assert.equal(store.findSession(session.id)?.status, 'active');
+});
+
+test('a failure after the effect may have begun keeps its dedupe key, unless the tool may as well run twice', async (t) => {
+  requirement('PIPE-6');
+  const { admit, record, last, store, session } = await openRecorder(t);
+  const failure = new ToolFailure('TIMEOUT', 'Too long.');
+  const execution = { result: { ok: false, failure }, usage: {}, beforeImages: [], hasBegun: true } as const;
+  for (const [key, idempotent] of [
+    ['once', false],
+    ['repeatable', true],
+  ] as const) {
+    const facts = await admit({ dedupeKey: key });
+    const tool = toolOf({ idempotent, mutates: true });
+    await record(failed(failure, { ...facts, tool, execution }));
+    assert.equal(last().leaf.result, 'error');
+    assert.equal(last().payload['effect'], idempotent ? undefined : 'unknown');
+    assert.equal(store.findDedupe(session.id, key, nowMs)?.state, idempotent ? undefined : 'unknown');
+  }
+  // A fault of ours in the middle, and a tool that refused there.
+  const tool = toolOf({ idempotent: false });
+  const confirmed = { ...(await admit({ dedupeKey: 'faulted' })), tool, confirmedAtMs: 1 };
+  await record(faulted(new Error('bug'), 'execute-tool', confirmed));
+  assert.equal(store.findDedupe(session.id, 'faulted', nowMs)?.state, 'unknown');
+  const refusing = { ...(await admit({ dedupeKey: 'refused' })), tool };
+  await record(refused({ ...denial, hasBegun: true }, 'execute-tool', refusing));
+  assert.equal(store.findDedupe(session.id, 'refused', nowMs)?.state, 'unknown');
+  const early = { ...(await admit({ dedupeKey: 'early' })), tool };
+  await record(refused(denial, 'execute-tool', early));
+  assert.equal(store.findDedupe(session.id, 'early', nowMs), undefined);
 });
 
 test('an effect that nobody knows is recorded as unknown, and its dedupe key is not free for another try', async (t) => {

@@ -15,6 +15,7 @@ import type { Closer, Ending } from '../pipeline/stage.ts';
 import type { LogEntry, Misconduct, RecordResult, Settlement, Store } from '../storage/stores.ts';
 import type { AttemptCounter } from './attempt-counter.ts';
 import type { CallFacts } from './facts.ts';
+import { mayHaveBegun } from './may-have-begun.ts';
 import { weighMisconduct } from './weigh-misconduct.ts';
 
 type CallEnding = Ending<CallFacts>;
@@ -61,6 +62,8 @@ async function settle(
   const { redactor, nowMs, misconduct, network } = given;
   const { callId = '', dedupeKey, session, execution } = call;
   const { result, what } = describeEnding(ending, redactor);
+  // Only of a tool that may as well run twice the key is free again.
+  const isUnknown = call.outcome?.ok !== true && mayHaveBegun(ending) && call.tool?.definition.idempotent !== true;
   const settlement: Settlement = {
     outcome: {
       ...entryOf(ending, nowMs),
@@ -73,6 +76,7 @@ async function settle(
         tool: keepText(call.tool?.definition.name ?? '', redactor),
         agent: ownText(session?.agent ?? ''),
         ...what,
+        ...(isUnknown ? { effect: ownText('unknown') } : {}),
         started_at_ms: call.startedAtMs ?? nowMs,
         duration_ms: Math.max(0, nowMs - (call.startedAtMs ?? nowMs)),
         ...(execution === undefined ? {} : { usage: describeUsage(execution.usage) }),
@@ -84,7 +88,7 @@ async function settle(
     ...planOf(ending),
     ...(misconduct === undefined ? {} : { misconduct }),
     ...(dedupeKey && session && call.reused === undefined
-      ? { dedupe: { sessionId: session.id, key: dedupeKey, ...successOf(ending) } }
+      ? { dedupe: { sessionId: session.id, key: dedupeKey, ...successOf(ending), isUnknown } }
       : {}),
   };
   try {

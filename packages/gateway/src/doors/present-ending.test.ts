@@ -50,7 +50,12 @@ test('every answer carries the ids of its request, and how long it took', () => 
 });
 
 test('a success is its output as it was delivered, with warnings and what was measured', () => {
-  const execution = { result: { ok: true, output: 1 }, usage: { cpuMs: 1.5, bytesRead: 7 }, beforeImages: [] } as const;
+  const execution = {
+    result: { ok: true, output: 1 },
+    usage: { cpuMs: 1.5, bytesRead: 7 },
+    beforeImages: [],
+    hasBegun: false,
+  } as const;
   const { result, usage, warnings } = present(completed({ execution, warnings: ['Again?'] }, { lines: 1 }));
   assert.ok(result.case === 'success');
   assert.equal(result.value.outputJson, '{"lines":1}');

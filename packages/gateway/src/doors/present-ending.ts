@@ -1,6 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { describeCode, ExecuteToolResponseSchema } from '@sallyport/contract';
 import type { Code, ExecuteToolResponse } from '@sallyport/contract';
+import { mayHaveBegun } from '../closers/may-have-begun.ts';
 import { shownName } from './redact-ending.ts';
 import type { RedactedEnding } from './redact-ending.ts';
 import type { Outcome } from '../model/call.ts';
@@ -34,7 +35,7 @@ function presentResult(ending: RedactedEnding): NonNullable<Result> {
     case 'refused':
       return presentRefusal(ending.refusal);
     case 'faulted':
-      return presentFault(ending.fault, ending.call.callId ?? '');
+      return presentFault(ending.fault, ending.call.callId ?? '', mayHaveBegun(ending));
     case 'completed': {
       const { outcome } = ending.call;
       if (outcome.ok) return presentSuccess(outcome);
@@ -78,7 +79,7 @@ function presentTicket({ binding, effect, taskId = '', status = 'pending', expir
   return { binding, effect, taskId, status: taskId === '' ? '' : status, expiresAtMs: BigInt(expiresAtMs) };
 }
 
-function presentFault(fault: Error, callId: string): NonNullable<Result> {
+function presentFault(fault: Error, callId: string, hasBegun: boolean): NonNullable<Result> {
   const code: Code = fault instanceof Fault ? fault.code : 'INTERNAL';
   const { meaning, presentedAs, category, retryable } = describeCode(code);
   if (presentedAs === 'denied') {
@@ -86,7 +87,8 @@ function presentFault(fault: Error, callId: string): NonNullable<Result> {
       code === 'SEALED' ? 'The operator sees why with `sallyport status`; a restart opens the gate again.' : '';
     return { case: 'denied', value: { ruleId: 'gate', rationaleCode: code, message: meaning, remedy } };
   }
-  return { case: 'error', value: { code, message: `${meaning} Call ${callId}.`, retryable, category } };
+  const did = hasBegun && code !== 'OUTCOME_UNRECORDED' ? ' What it had done by then is not known.' : '';
+  return { case: 'error', value: { code, message: `${meaning}${did} Call ${callId}.`, retryable, category } };
 }
 
 function presentFailure(failure: ToolFailure): NonNullable<Result> {

@@ -1,5 +1,6 @@
 import { describeCode } from '@sallyport/contract';
 import type { Code, Json } from '@sallyport/contract';
+import { mayHaveBegun } from '../closers/may-have-begun.ts';
 import type { RedactedEnding } from './redact-ending.ts';
 import type { Chained } from '../model/call.ts';
 import type { FailedStep, StepCall, StepEnding, SubmitStep } from '../tools/pipelines/submit-step.ts';
@@ -34,6 +35,7 @@ function beginStep({ parent, tool, input, signal, onProgress, onPending }: StepC
 
 function readEnding(ending: RedactedEnding): StepEnding {
   const { callId, result } = presentEnding(ending, Date.now());
+  const hasBegun = mayHaveBegun(ending);
   switch (result.case) {
     case 'success': {
       const { outputJson } = result.value;
@@ -42,14 +44,14 @@ function readEnding(ending: RedactedEnding): StepEnding {
     case 'denied': {
       const { rationaleCode, message, remedy, approval } = result.value;
       const code = rationaleCode as Code;
-      const refused: FailedStep = { ok: false, callId, how: 'refused', code, message, remedy };
+      const refused: FailedStep = { ok: false, callId, how: 'refused', code, message, remedy, hasBegun };
       if (approval?.status === 'pending') return { ...refused, pendingTask: approval.taskId };
       // A person who calls confirms their own calls, and here nobody can show them the effect of one.
       return approval?.binding ? { ...refused, remedy: ownCallRemedy } : refused;
     }
     default: {
       const { code = 'INTERNAL', message = describeCode('INTERNAL').meaning } = result.value ?? {};
-      return { ok: false, callId, how: 'failed', code: code as Code, message, remedy: '' };
+      return { ok: false, callId, how: 'failed', code: code as Code, message, remedy: '', hasBegun };
     }
   }
 }

@@ -10,7 +10,12 @@ import type { ObservedContext } from './tool-context.ts';
 
 const still = new AbortController().signal;
 const network = new NetworkLog();
-const observed = { usage: () => ({ bytesRead: 1 }), beforeImages: [], network } as unknown as ObservedContext;
+const observed = {
+  usage: () => ({ bytesRead: 1 }),
+  beforeImages: [],
+  network,
+  hasBegun: () => false,
+} as unknown as ObservedContext;
 const quick = { graceMs: 1 };
 
 async function failureOf(run: () => Promise<Json>, signal: AbortSignal, grace = {}): Promise<ToolFailure> {
@@ -20,7 +25,12 @@ async function failureOf(run: () => Promise<Json>, signal: AbortSignal, grace = 
 
 test('what a tool returns is its result, with what it used', async () => {
   const execution = await runBuiltin(async () => 'done', still, observed);
-  assert.deepEqual(execution, { result: { ok: true, output: 'done' }, usage: { bytesRead: 1 }, beforeImages: [] });
+  assert.deepEqual(execution, {
+    result: { ok: true, output: 'done' },
+    usage: { bytesRead: 1 },
+    beforeImages: [],
+    hasBegun: false,
+  });
 });
 
 test('a failure is a result; a refusal and a bug are thrown on', async () => {

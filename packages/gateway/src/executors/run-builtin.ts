@@ -43,7 +43,10 @@ export async function runBuiltin(
     usage: observed.usage(),
     beforeImages: observed.beforeImages,
     ...(observed.network.isEmpty ? {} : { network: observed.network }),
+    // A tool that was told to stop may have been anywhere in its work.
+    hasBegun: observed.hasBegun() || (hasRun && signal.aborted),
   });
+  let hasRun = false;
   if (signal.aborted) return finish({ ok: false, failure: reasonOf(signal) });
   const { promise: overrun, reject } = Promise.withResolvers<never>();
   let patience: NodeJS.Timeout | undefined;
@@ -55,6 +58,7 @@ export async function runBuiltin(
     );
   };
   signal.addEventListener('abort', giveUp, { once: true });
+  hasRun = true;
   try {
     return finish({ ok: true, output: await Promise.race([run(), overrun]) });
   } catch (error) {

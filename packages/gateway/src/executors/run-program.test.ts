@@ -43,6 +43,7 @@ function contextWith(run: (options: RunOptions, attempt: number) => Promise<Prog
     reportProgress: (report: Progress) => void progress.push(report),
     countUsage: (more: ToolUsage) => void usage.push(more),
     noteNetwork: (events: readonly NetworkEvent[]) => void noted.push(...events),
+    noteEffect: () => undefined,
   } as unknown as ToolContext;
   return { context, progress, usage, kept, noted, attempts: () => attempts };
 }

@@ -18,6 +18,13 @@ export interface ProgramOutput {
   readonly network: NetworkLog;
 }
 
+export interface ProgramRunOptions {
+  readonly inlineBytes: number;
+  readonly warmKey?: string;
+  /** The program only looks, so that the effect of the call has not begun with it. Absent: it may do anything. */
+  readonly isLooking?: boolean;
+}
+
 /**
  * Runs a program for a call: its output is captured, what it writes to stderr is reported as it comes, what it used is
  * counted. Output past `inlineBytes` is kept whole in the content store.
@@ -28,7 +35,7 @@ export interface ProgramOutput {
 export async function runProgram(
   program: Program,
   context: ToolContext,
-  options: { readonly inlineBytes: number; readonly warmKey?: string },
+  options: ProgramRunOptions,
 ): Promise<ProgramOutput> {
   const keep = (source: AsyncIterable<Uint8Array>) => context.content.keep(source);
   const stdout = new CapturedOutput(options.inlineBytes, keep);
@@ -59,6 +66,7 @@ export async function runProgram(
         context.noteNetwork(events);
       },
     });
+    if (options.isLooking !== true) context.noteEffect();
     context.countUsage(end.usage);
     if (stop.signal.aborted) throw stop.signal.reason;
     const { how } = end;
@@ -67,7 +75,9 @@ export async function runProgram(
     return { how, stdout: await stdout.finish(), stderr: await stderr.finish(), network };
   } catch (error) {
     await Promise.all([stdout.discard(), stderr.discard()]);
-    throw error instanceof ProgramNotStarted ? explainNotStarted(error) : error;
+    if (error instanceof ProgramNotStarted) throw explainNotStarted(error);
+    if (options.isLooking !== true) context.noteEffect();
+    throw error;
   }
 }
 

@@ -17,6 +17,8 @@ export interface ObservedContext {
   readonly beforeImages: readonly BeforeImage[];
   readonly usage: () => ToolUsage;
   readonly network: NetworkLog;
+  /** Whether the tool said, or what it kept shows, that its effect may have begun. */
+  readonly hasBegun: () => boolean;
 }
 
 /** Far above anything real, and sums of it still fit into a column. */
@@ -61,6 +63,7 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
     const beforeImages: BeforeImage[] = [];
     const network = networks.open(call.callId);
     let usage: ToolUsage = {};
+    let isNoted = false;
     const context: ToolContext = {
       session,
       callId: call.callId,
@@ -93,13 +96,17 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
       reportProgress: (progress) => onProgress?.(progress),
       trashFolder,
       keepBeforeImage: (image) => void beforeImages.push(image),
+      noteEffect: () => {
+        isNoted = true;
+      },
       countUsage: (more) => {
         usage = addUsage(usage, more);
       },
       noteNetwork: network.note,
       asking: openAsking(call),
     };
-    return { context, beforeImages, usage: () => usage, network: network.log };
+    const hasBegun = (): boolean => isNoted || beforeImages.length > 0;
+    return { context, beforeImages, usage: () => usage, network: network.log, hasBegun };
   };
 }
 

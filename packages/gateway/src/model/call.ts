@@ -200,6 +200,8 @@ export interface Execution {
   readonly beforeImages: readonly BeforeImage[];
   /** What it asked of the network. Absent: nothing. */
   readonly network?: NetworkLog;
+  /** Whether its effect may have begun. After a failure, false proves that nothing happened. */
+  readonly hasBegun: boolean;
 }
 
 export interface Delivered {

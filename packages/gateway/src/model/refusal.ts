@@ -31,6 +31,8 @@ export interface Refusal {
   readonly rulesHash?: string;
   /** What it would have been with the rules in force that are only tried out. For the log. Absent: the same. */
   readonly shadow?: { readonly effect: string; readonly ruleId: string };
+  /** The tool refused in the middle of its work. Absent: nothing had happened. */
+  readonly hasBegun?: boolean;
   /** Present when a person's consent would let the call through. */
   readonly approval?: ApprovalTicket;
 }

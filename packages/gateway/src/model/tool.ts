@@ -124,6 +124,8 @@ export interface ToolContext {
   readonly trashFolder: string;
   /** Remembers what a mutation replaced. Call it before the effect becomes visible. */
   readonly keepBeforeImage: (image: BeforeImage) => void;
+  /** From here on something outside the daemon may have changed: a failure no longer proves that nothing happened. */
+  readonly noteEffect: () => void;
   /** Adds to what this call used. Only what was measured. */
   readonly countUsage: (usage: ToolUsage) => void;
   /** Adds to what this call asked of the network. It stands in the record of the call, however that ends. */

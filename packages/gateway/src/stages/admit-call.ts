@@ -7,7 +7,7 @@ import { ownText } from '../model/redacted.ts';
 import { refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { Stage } from '../pipeline/stage.ts';
-import type { Store } from '../storage/stores.ts';
+import type { Admission, Store } from '../storage/stores.ts';
 import { budgetSpent, rateLimited } from './check-limits.ts';
 import { fingerprintOf } from './reuse-result.ts';
 
@@ -55,9 +55,7 @@ export function admitCall(
         },
         reservations: call.reservations,
         ...(call.consent?.use === undefined ? {} : { consent: call.consent.use }),
-        ...(dedupeKey === '' || reused !== undefined
-          ? {}
-          : { dedupe: { key: dedupeKey, argumentsSha256: fingerprintOf(call), expiresAtMs: nowMs + keepKeyMs } }),
+        ...(dedupeKey === '' || reused !== undefined ? {} : { dedupe: claimKey(call, nowMs) }),
       });
       if (admitted.admitted) return { intentIndex: admitted.intentIndex };
       switch (admitted.because) {
@@ -82,6 +80,12 @@ export function admitCall(
       }
     },
   };
+}
+
+function claimKey(call: Needs, nowMs: number): NonNullable<Admission['dedupe']> {
+  const { dedupeKey: key, tool } = call;
+  const isRepeatable = tool.definition.idempotent;
+  return { key, argumentsSha256: fingerprintOf(call), expiresAtMs: nowMs + keepKeyMs, isRepeatable };
 }
 
 function consentGone(kind: ConsentUse['kind'] | undefined): Refusal {

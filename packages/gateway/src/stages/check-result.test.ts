@@ -23,6 +23,7 @@ const executionOf = (output: Json): Execution => ({
   result: { ok: true, output },
   usage: { bytesRead: 1 },
   beforeImages: [{ path: '/workspace/a', kind: 'absent' }],
+  hasBegun: false,
 });
 
 function check(execution: Execution): Execution {

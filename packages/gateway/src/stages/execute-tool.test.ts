@@ -85,6 +85,7 @@ test('a tool runs with exactly the arguments that were judged, and what it did i
     result: { ok: true, output: { lines: 1 } },
     usage: { bytesRead: 3 },
     beforeImages: [{ path: '/workspace/a', kind: 'absent' }],
+    hasBegun: true,
   } satisfies Execution);
   assert.equal(seen[0], facts.arguments.value);
   assert.deepEqual(seen.slice(1), ['/workspace', facts.callId]);
@@ -94,7 +95,7 @@ test('a result that is handed out again runs nothing', async () => {
   const tool = running(() => assert.fail('it ran'));
   const { execution, activeMs } = assertPassed(await execute(tool, { reused: { output: 'first', callId: 'c' } }));
   assert.equal(activeMs, undefined, 'no time is charged');
-  assert.deepEqual(execution, { result: { ok: true, output: 'first' }, usage: {}, beforeImages: [] });
+  assert.deepEqual(execution, { result: { ok: true, output: 'first' }, usage: {}, beforeImages: [], hasBegun: false });
 });
 
 test('a failure of the tool is a result, with what was done until then', async () => {

@@ -1,12 +1,13 @@
 import { describeCode } from '@sallyport/contract';
 import { openDeadline, runBuiltin } from '../executors/run-builtin.ts';
-import type { ContextFacts, ToolContextFactory } from '../executors/tool-context.ts';
+import type { ContextFacts, ObservedContext, ToolContextFactory } from '../executors/tool-context.ts';
 import type * as facts from '../model/call.ts';
 import { mayReachOut } from '../modes/running-calls.ts';
 import type { RunningCalls } from '../modes/running-calls.ts';
 import { ToolRefused } from '../model/tool.ts';
 import type { AnyTool, ToolFailure } from '../model/tool.ts';
 import type { Stage } from '../pipeline/stage.ts';
+import { refuseBegun } from './explain-begun.ts';
 
 type Needs = ContextFacts & facts.ReuseChecked & facts.Intended & facts.Confirmed;
 
@@ -19,16 +20,20 @@ export function executeTool(
     name: 'execute-tool',
     run: async (call) => {
       if (call.reused !== undefined) {
-        return { execution: { result: { ok: true, output: call.reused.output }, usage: {}, beforeImages: [] } };
+        return {
+          execution: { result: { ok: true, output: call.reused.output }, usage: {}, beforeImages: [], hasBegun: false },
+        };
       }
       const beganAtMs = performance.now();
       const { callId, tool, mode } = call;
       const running = options.running?.enter({ callId, tool: tool.definition, mode, reachesOut: mayReachOut(call) });
       const signal = running === undefined ? call.signal : AbortSignal.any([call.signal, running.signal]);
       const deadline = openDeadline(signal, call.effectiveTimeoutMs);
+      let observed: ObservedContext | undefined;
       try {
-        const observed = createContext(call, deadline.signal);
-        const run = () => call.tool.run(call.arguments.value, observed.context);
+        observed = createContext(call, deadline.signal);
+        const { context } = observed;
+        const run = () => call.tool.run(call.arguments.value, context);
         let execution = await runBuiltin(run, deadline.signal, observed, options);
         if (isWorthRetrying(call.tool, execution) && !deadline.signal.aborted) {
           execution = await runBuiltin(run, deadline.signal, observed, options);
@@ -39,10 +44,12 @@ export function executeTool(
         }
         // The time of a pipeline is that of its steps, and each of them is charged for its own.
         const isChain = call.tool.definition.origin === 'pipeline';
+        // What ran to its end and changes things has changed them, whatever becomes of its result.
+        if (execution.result.ok && tool.definition.mutates) execution = { ...execution, hasBegun: true };
         return { execution, activeMs: isChain ? 0 : Math.ceil(performance.now() - beganAtMs) };
       } catch (error) {
-        if (error instanceof ToolRefused) return error.refusal;
-        throw error;
+        if (!(error instanceof ToolRefused)) throw error;
+        return observed?.hasBegun() ? refuseBegun(error.refusal, call) : error.refusal;
       } finally {
         deadline.close();
         running?.leave();

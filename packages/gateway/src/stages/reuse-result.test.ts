@@ -19,11 +19,13 @@ interface Asked {
   readonly key?: string;
   readonly session?: string;
   readonly call?: Partial<Begun>;
+  readonly idempotent?: boolean;
 }
 
-function factsOf({ args = { path: 'a' }, tool = 'notes.read', key = 'k', session = sessionOf().id, call }: Asked) {
+function factsOf({ args = { path: 'a' }, key = 'k', session = sessionOf().id, call, ...more }: Asked) {
+  const { tool: name = 'notes.read', idempotent = false } = more;
   const begun = callOf({ dedupeKey: key, ...call });
-  return { ...begun, ...argumentsOf(args), session: sessionOf({ id: session }), tool: toolOf({ name: tool }) };
+  return { ...begun, ...argumentsOf(args), session: sessionOf({ id: session }), tool: toolOf({ name, idempotent }) };
 }
 
 function ask(store: Pick<Store, 'findDedupe'>, asked: Asked = {}, keys = new KeyedLock()): Promise<Answer> {
@@ -117,6 +119,16 @@ test('a call that was cut off leaves the key unknown', async (t) => {
     remedy: 'Look whether the effect happened, then call with a new key if it must be done again.',
   });
   assert.ok(refusal.message.includes(firstId));
+});
+
+test('an idempotent tool may run again when the first call was cut off, with the same arguments', async (t) => {
+  requirement('PIPE-6');
+  const store = await openTestStore(t);
+  const session = (await createTestSession(store)).id;
+  await runOnce(store, session, firstId);
+  assert.equal(assertPassed(await ask(store, { session, idempotent: true })).reused, undefined);
+  const other = await ask(store, { session, idempotent: true, args: { path: 'b' } });
+  assert.equal((other as Refusal).code, 'DEDUPE_CONFLICT');
 });
 
 test('a key whose outcome could not be recorded counts as unknown, not as free', async () => {

@@ -39,6 +39,8 @@ export function reuseResult(
         const { output = null, kept, callId } = first;
         return { releaseKey, reused: { output, callId, ...(kept === undefined ? {} : { kept }) } };
       }
+      // Once more is as good as once.
+      if (isSame && first.state === 'unknown' && call.tool.definition.idempotent) return { releaseKey };
       releaseKey();
       if (!isSame) {
         return refuse('DEDUPE_CONFLICT', 'dedupe', 'This dedupe key was used with another tool or other arguments.', {
@@ -48,7 +50,7 @@ export function reuseResult(
       return refuse(
         'DEDUPE_UNKNOWN',
         'dedupe',
-        `Call ${first.callId} with this key was cut off; its effect is unknown.`,
+        `Call ${first.callId} with this key ended after its effect may have begun; whether it happened is not known.`,
         {
           remedy: 'Look whether the effect happened, then call with a new key if it must be done again.',
         },

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Json } from '@sallyport/contract';
 import type { Delivered, Outcome, ReuseChecked } from '../model/call.ts';
 import { ToolFailure } from '../model/tool.ts';
-import { argumentsOf, clock, sessionOf, toolOf } from './facts.test-kit.ts';
+import { argumentsOf, callOf, clock, sessionOf, toolOf } from './facts.test-kit.ts';
 import { largestInlineBytes, storeContent } from './store-content.ts';
 import type { ResultStore } from './store-content.ts';
 
@@ -11,9 +11,9 @@ const keepsNothing: ResultStore = { keep: () => Promise.reject(new Error('not as
 const kept = { hash: 'ab'.repeat(32), sizeBytes: 7 };
 
 async function deliver(output: Json, results = keepsNothing, reused: ReuseChecked = {}): Promise<Outcome> {
-  const execution = { result: { ok: true, output } as const, usage: {}, beforeImages: [] };
+  const execution = { result: { ok: true, output } as const, usage: {}, beforeImages: [], hasBegun: false };
   const tool = toolOf({}, { summarize: (args, result) => `${JSON.stringify(args)} gave a ${typeof result}` });
-  const facts = { ...argumentsOf({ path: 'a' }), ...reused, session: sessionOf(), tool, execution };
+  const facts = { ...callOf(), ...argumentsOf({ path: 'a' }), ...reused, session: sessionOf(), tool, execution };
   return ((await storeContent(results).run(facts, clock)) as Delivered).outcome;
 }
 
@@ -27,8 +27,8 @@ test('a result is delivered as JSON, with a line about it for the log', async ()
 
 test('a failure is delivered as it is', async () => {
   const failure = new ToolFailure('NOT_FOUND', 'Gone.');
-  const execution = { result: { ok: false, failure } as const, usage: {}, beforeImages: [] };
-  const facts = { ...argumentsOf(), session: sessionOf(), tool: toolOf(), execution };
+  const execution = { result: { ok: false, failure } as const, usage: {}, beforeImages: [], hasBegun: false };
+  const facts = { ...callOf(), ...argumentsOf(), session: sessionOf(), tool: toolOf(), execution };
   const { outcome } = (await storeContent(keepsNothing).run(facts, clock)) as Delivered;
   assert.ok(!outcome.ok && outcome.failure === failure);
 });

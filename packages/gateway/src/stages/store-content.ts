@@ -4,6 +4,7 @@ import type { Delivered, KeptResult } from '../model/call.ts';
 import { ToolFailure } from '../model/tool.ts';
 import type { AnyTool } from '../model/tool.ts';
 import type { Stage } from '../pipeline/stage.ts';
+import { failBegun } from './explain-begun.ts';
 
 /** Where outputs go that are too large for an answer. */
 export interface ResultStore {
@@ -11,7 +12,7 @@ export interface ResultStore {
   readonly keep: (sessionId: string, bytes: Uint8Array) => Promise<KeptResult>;
 }
 
-type Needs = facts.Opened & facts.Resolved & facts.ArgumentsChecked & facts.ReuseChecked & facts.Executed;
+type Needs = facts.Begun & facts.Opened & facts.Resolved & facts.ArgumentsChecked & facts.ReuseChecked & facts.Executed;
 
 /** The most an answer holds, at every door. */
 export const largestInlineBytes = 1024 * 1024;
@@ -20,8 +21,16 @@ export const largestInlineBytes = 1024 * 1024;
 export function storeContent(results: ResultStore): Stage<Needs, Delivered> {
   return {
     name: 'store-content',
-    run: ({ tool, arguments: { value }, session, reused, execution: { result } }) => {
-      if (!result.ok) return { outcome: result };
+    run: (call) => {
+      const {
+        tool,
+        arguments: { value },
+        reused,
+        execution: { result, hasBegun },
+      } = call;
+      if (!result.ok) {
+        return { outcome: hasBegun ? { ok: false, failure: failBegun(result.failure, call) } : result };
+      }
       if (reused?.kept !== undefined) {
         return { outcome: { ok: true, outputJson: '', kept: reused.kept, summary: describeKept(reused.kept) } };
       }
@@ -29,7 +38,7 @@ export function storeContent(results: ResultStore): Stage<Needs, Delivered> {
       const summary = tool.summarize(value, result.output);
       if (sizeOf(tool, result.output, outputJson) <= largestInlineBytes)
         return { outcome: { ok: true, outputJson, summary } };
-      return keep(results, session.id, outputJson, summary);
+      return keep(results, call, outputJson, summary);
     },
   };
 }
@@ -40,14 +49,15 @@ function sizeOf(tool: AnyTool, output: Json, outputJson: string): number {
   return tool.measureResult?.(output) ?? Buffer.byteLength(outputJson);
 }
 
-async function keep(results: ResultStore, sessionId: string, outputJson: string, summary: string): Promise<Delivered> {
+async function keep(results: ResultStore, call: Needs, outputJson: string, summary: string): Promise<Delivered> {
   try {
-    const kept = await results.keep(sessionId, Buffer.from(outputJson));
+    const kept = await results.keep(call.session.id, Buffer.from(outputJson));
     return { outcome: { ok: true, outputJson: '', kept, summary: `${summary}; ${describeKept(kept)}` } };
   } catch (error) {
     if (!(error instanceof ToolFailure)) throw error;
     const message = `The tool has run, but its result is too large for an answer and could not be kept: ${error.message}`;
-    return { outcome: { ok: false, failure: new ToolFailure(error.code, message, { cause: error }) } };
+    const failure = new ToolFailure(error.code, message, { cause: error });
+    return { outcome: { ok: false, failure: call.execution.hasBegun ? failBegun(failure, call) : failure } };
   }
 }
 

@@ -122,7 +122,13 @@ export interface Admission {
   /** What a person agreed to, used up together with the intent. Absent: no consent was needed. */
   readonly consent?: ConsentUse;
   /** Claims a dedupe key for this call. */
-  readonly dedupe?: { readonly key: string; readonly argumentsSha256: string; readonly expiresAtMs: number };
+  readonly dedupe?: {
+    readonly key: string;
+    readonly argumentsSha256: string;
+    readonly expiresAtMs: number;
+    /** Takes over a key whose first call, with the same arguments, ended as unknown. */
+    readonly isRepeatable?: boolean;
+  };
 }
 
 export type Admitted =
@@ -138,10 +144,11 @@ export interface Settlement {
   readonly planId?: string;
   /** Absent: the session did nothing wrong. */
   readonly misconduct?: Misconduct;
-  /** Keeps a success for its dedupe key. Absent after a failure, which frees the key. */
+  /** What becomes of the dedupe key: a success is kept for it, an unknown effect keeps it taken, all else frees it. */
   readonly dedupe?: {
     readonly sessionId: string;
     readonly key: string;
+    readonly isUnknown?: boolean;
     readonly output?: Json;
     readonly kept?: KeptResult;
   };

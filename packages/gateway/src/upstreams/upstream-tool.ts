@@ -29,13 +29,16 @@ export function upstreamTool(parts: UpstreamToolParts): AnyTool {
     claim: () => claimHosts(upstream),
     preview: async (args) => previewCall(upstream, definition, args),
     run: async (args, context) => {
-      const { signal, reportProgress, callId, asking } = context;
+      const { signal, reportProgress, noteEffect, callId, asking } = context;
       const result = await upstream.call(theirName, args, {
         signal,
         timeoutMs: definition.timeoutMs + graceMs,
         onProgress: ({ progress, total, message = '' }) =>
           reportProgress({ kind: 'step', done: progress, ...(total === undefined ? {} : { total }), message }),
-        confirm: () => confirmUnchanged(parts),
+        confirm: () => {
+          confirmUnchanged(parts);
+          noteEffect();
+        },
         onNetwork: (events) => noteNetwork(events, context),
         callId,
         ...(asking === undefined ? {} : { asking }),

@@ -22,7 +22,7 @@ const ids = { tool: 'notes.read', callId: callOf().callId, traceId: '4bf92f3577b
 
 test('a success is its data, how long the tool ran, and who agreed', () => {
   const usage = { cpuMs: 1.5, peakMemoryBytes: 4096, networkConnections: 2, bytesRead: 7 };
-  const execution = { result: { ok: true, output: 1 }, usage, beforeImages: [] } as const;
+  const execution = { result: { ok: true, output: 1 }, usage, beforeImages: [], hasBegun: false } as const;
   const consent = { by: 'olga', how: 'own-call-confirmed', atMs: nowMs, binding: 'b' } as const;
   const given = { execution, consent, activeMs: 3, warnings: ['Again?'], taskId: 'task' };
   assert.deepEqual(present(completed(given, [1, 'a'])), {
@@ -44,7 +44,12 @@ test('a success is its data, how long the tool ran, and who agreed', () => {
 });
 
 test('what was not measured is not claimed to be zero', () => {
-  const execution = { result: { ok: true, output: 1 }, usage: { cpuMs: 2 }, beforeImages: [] } as const;
+  const execution = {
+    result: { ok: true, output: 1 },
+    usage: { cpuMs: 2 },
+    beforeImages: [],
+    hasBegun: false,
+  } as const;
   assert.deepEqual(present(completed({ execution })).metadata['resourceUsage'], { cpuTime: 2 });
   const denied = present(refused(refuse('RULE_DENIES', 'no', 'No.'), 'judge-call', callOf()));
   assert.deepEqual(denied.metadata['resourceUsage'], {});

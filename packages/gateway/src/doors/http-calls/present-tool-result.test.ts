@@ -17,7 +17,12 @@ function present(ending: GatewayEnding) {
 const ids = { request_id: 'r-1', call_id: callOf().callId, trace_id: '4bf92f3577b34da6a3ce929d0e0e4736' };
 
 test('a success is its output, with what was measured', () => {
-  const execution = { result: { ok: true, output: 1 }, usage: { cpuMs: 1.5, bytesRead: 7 }, beforeImages: [] } as const;
+  const execution = {
+    result: { ok: true, output: 1 },
+    usage: { cpuMs: 1.5, bytesRead: 7 },
+    beforeImages: [],
+    hasBegun: false,
+  } as const;
   assert.deepEqual(present(completed({ execution, warnings: ['Again?'], toolName: 'read_note' }, { lines: 1 })), {
     status: 200,
     tool_name: 'read_note',

@@ -19,7 +19,8 @@ export function prepareWriterStatements(database: Database) {
        ON CONFLICT (session_id, key) DO UPDATE SET arguments_sha256 = excluded.arguments_sha256,
          call_id = excluded.call_id, state = 'running', output = NULL, kept_hash = NULL, kept_bytes = NULL,
          expires_at_ms = excluded.expires_at_ms
-       WHERE dedupe.expires_at_ms <= ?`,
+       WHERE dedupe.expires_at_ms <= ?
+         OR (? = 1 AND dedupe.state = 'unknown' AND dedupe.arguments_sha256 = excluded.arguments_sha256)`,
     ),
     keepOutput: database.prepare(`UPDATE dedupe SET state = 'succeeded', output = ? WHERE session_id = ? AND key = ?`),
     keepReference: database.prepare(

@@ -316,8 +316,9 @@ export class Writer {
   }
 
   #claimKey({ sessionId, intent }: Admission, dedupe: NonNullable<Admission['dedupe']>, nowMs: number): boolean {
-    const { key, argumentsSha256, expiresAtMs } = dedupe;
-    return this.#statements.claimKey.run(sessionId, key, argumentsSha256, intent.callId, expiresAtMs, nowMs) === 1;
+    const { key, argumentsSha256, expiresAtMs, isRepeatable = false } = dedupe;
+    const claim = [sessionId, key, argumentsSha256, intent.callId, expiresAtMs, nowMs, isRepeatable ? 1 : 0] as const;
+    return this.#statements.claimKey.run(...claim) === 1;
   }
 
   #settle({ outcome, charge, misconduct, dedupe, planId }: Settlement): Recorded {
@@ -329,7 +330,7 @@ export class Writer {
       this.#statements.keepReference.run(hash, sizeBytes, dedupe.sessionId, dedupe.key);
     } else if (dedupe?.output !== undefined) {
       this.#statements.keepOutput.run(JSON.stringify(dedupe.output), dedupe.sessionId, dedupe.key);
-    } else if (outcome.result === 'unknown') {
+    } else if (outcome.result === 'unknown' || dedupe?.isUnknown === true) {
       this.#statements.keepUnknown.run(outcome.callId);
     } else if (dedupe !== undefined) {
       this.#statements.freeKey.run(outcome.callId);

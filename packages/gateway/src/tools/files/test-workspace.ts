@@ -75,6 +75,7 @@ export class TestWorkspace implements Disposable {
       reportProgress: () => undefined,
       trashFolder,
       keepBeforeImage: (image) => this.images.push(image),
+      noteEffect: () => undefined,
       countUsage: () => undefined,
       noteNetwork: () => undefined,
     };

@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { mountsFor } from '../../executors/mounts-for.ts';
 import { runProgram } from '../../executors/run-program.ts';
-import type { ProgramOutput } from '../../executors/run-program.ts';
+import type { ProgramOutput, ProgramRunOptions } from '../../executors/run-program.ts';
 import { isWithin } from '../../governance/canonical-path.ts';
 import { defaultProgramLimits } from '../../model/program.ts';
 import type { Mount } from '../../model/program.ts';
@@ -91,7 +91,7 @@ export class GitSandbox {
 
   /** The parts of its output between NULs, or between line ends. Throws GitFailed. */
   async list(args: readonly string[], { separator = '\0', stdin = '' } = {}): Promise<readonly string[]> {
-    const output = await this.#run(args, { stdin, inlineBytes: maxListBytes });
+    const output = await this.#run(args, { stdin, inlineBytes: maxListBytes, isLooking: true });
     if (output.how.kind !== 'exited' || output.how.code !== 0) throw new GitFailed(output);
     if (output.stdout.truncated) {
       throw new ToolRefused(
@@ -105,7 +105,7 @@ export class GitSandbox {
 
   #run(
     args: readonly string[],
-    { stdin = '', reach, inlineBytes: most }: { stdin?: string; reach?: Reach; inlineBytes: number },
+    { stdin = '', reach, ...options }: { stdin?: string; reach?: Reach } & ProgramRunOptions,
   ): Promise<ProgramOutput> {
     const { grants } = this.#context;
     const { top, gitFolder } = this.repository;
@@ -126,7 +126,7 @@ export class GitSandbox {
       limits: { ...defaultProgramLimits, ...grants.limits },
       isolation: grants.isolation,
     };
-    return runProgram(program, this.#context, { inlineBytes: most });
+    return runProgram(program, this.#context, options);
   }
 
   /** Finds what the repository configured under names of its choice, and answers each with a setting of ours. */

@@ -16,6 +16,7 @@ const noRule: FailedStep = {
   code: 'RULE_DENIES',
   message: 'Not that.',
   remedy: 'Do this.',
+  hasBegun: false,
 };
 
 /** Runs it with a gate that answers each step with what is given for its tool. */
@@ -34,6 +35,7 @@ async function run(
     asParent: parentOf({ depth }),
     signal,
     reportProgress: (each: Progress) => void progress.push(each),
+    noteEffect: () => undefined,
   } as unknown as ToolContext;
   const submit = async (call: StepCall): Promise<StepEnding> => {
     calls.push(call);

@@ -47,6 +47,8 @@ export async function runPipeline(
     if (context.signal.aborted) throw stopped(place, context.signal);
     report(place, context, 'begins');
     const ending = await callStep(place, lookUp, context, submitStep);
+    // A step that was refused did nothing.
+    if (ending.ok || ending.hasBegun) context.noteEffect();
     if (ending.ok) {
       results.set(step.id, isNeeded(step.id) ? ending.output : null);
       ended.push({ id: step.id });
@@ -96,7 +98,7 @@ async function callStep(
   } catch (error) {
     if (!(error instanceof FillError)) throw error;
     const message = `its arguments cannot be put together: ${error.message}.`;
-    return { ok: false, how: 'failed', code: 'INVALID_ARGUMENTS', message, remedy: '' };
+    return { ok: false, how: 'failed', code: 'INVALID_ARGUMENTS', message, remedy: '', hasBegun: false };
   }
   return submitStep({
     id,

@@ -29,6 +29,8 @@ export interface FailedStep {
   readonly message: string;
   /** Empty: there is none. */
   readonly remedy: string;
+  /** Whether its effect may have begun. */
+  readonly hasBegun: boolean;
   /** The task that nobody has decided yet. Absent: no person is asked. */
   readonly pendingTask?: string;
 }

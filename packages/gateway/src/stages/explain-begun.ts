@@ -1,0 +1,31 @@
+import { describeCode } from '@sallyport/contract';
+import type { Begun, Resolved } from '../model/call.ts';
+import type { Refusal } from '../model/refusal.ts';
+import { ToolFailure } from '../model/tool.ts';
+
+type Call = Pick<Begun, 'dedupeKey'> & Resolved;
+
+/**
+ * A failure after the effect may have begun, as its caller reads it: sending the call again could do it twice. Only of
+ * an idempotent tool that does not matter.
+ */
+export function failBegun(failure: ToolFailure, call: Call): ToolFailure {
+  if (call.tool.definition.idempotent) return failure;
+  const { code, message, category, cause } = failure;
+  const options = { cause, ...(category === undefined ? {} : { category }) };
+  // A code that says "try again" would be wrong here.
+  const honest = describeCode(code).retryable ? 'EFFECT_UNKNOWN' : code;
+  return new ToolFailure(honest, `${message} ${explainKey(call)}`, options);
+}
+
+/** The same for a tool that refused in the middle of its work. */
+export function refuseBegun(refusal: Refusal, call: Call): Refusal {
+  if (call.tool.definition.idempotent) return { ...refusal, hasBegun: true };
+  return { ...refusal, hasBegun: true, message: `${refusal.message} ${explainKey(call)}` };
+}
+
+function explainKey({ dedupeKey }: Call): string {
+  return dedupeKey === ''
+    ? 'What it had done by then is not known.'
+    : 'What it had done by then is not known, so its dedupe key stays taken: another call with it does not run.';
+}
