@@ -181,18 +181,6 @@ test('the same dedupe key runs once, also when the calls come together', async (
   assert.equal(conflict.denied?.rationaleCode, 'DEDUPE_CONFLICT');
 });
 
-test('the same call with the same result is said the third time and refused the fifth', async () => {
-  requirement('PIPE-8');
-  writeFileSync(join(daemon.place.workspace, 'loop.txt'), 'same');
-  const answers = [];
-  for (let n = 0; n < 5; n++) answers.push(await daemon.call('files.read', { path: 'loop.txt' }, { token: agent }));
-  assert.deepEqual(
-    answers.map(({ warnings }) => warnings?.length ?? 0),
-    [0, 0, 1, 1, 0],
-  );
-  assert.equal(answers[4]?.denied?.rationaleCode, 'CALL_REPEATED');
-});
-
 test('a session over its budget is refused', async () => {
   requirement('PERM-4');
   const token = await daemon.newAgent('frugal', { max_calls: 2 });

@@ -1,6 +1,5 @@
 import { countEnding } from './closers/count-ending.ts';
 import { describeOutcomes } from './closers/log-outcome.ts';
-import { noteResult } from './closers/note-result.ts';
 import { recordOutcome } from './closers/record-outcome.ts';
 import { releaseHolds } from './closers/release-holds.ts';
 import { reportAbuse } from './closers/report-abuse.ts';
@@ -32,6 +31,7 @@ import { checkPermission } from './stages/check-permission.ts';
 import { checkSandbox } from './stages/check-sandbox.ts';
 import type { SandboxState } from './stages/check-sandbox.ts';
 import { checkResult } from './stages/check-result.ts';
+import { compareResult } from './stages/compare-result.ts';
 import { confirmStanding } from './stages/confirm-standing.ts';
 import { decodeCall } from './stages/decode-call.ts';
 import { executeTool } from './stages/execute-tool.ts';
@@ -83,9 +83,9 @@ export function buildGateway(parts: GatewayParts) {
     .stage(executeTool(createContext, { running: parts.running }))
     .stage(checkResult(registry))
     .stage(storeContent(parts.results))
+    .stage(compareResult(parts.loops))
     .closer(recordOutcome(store, redactor, parts.attempts, () => currentRules().limits.quarantine, parts.networks))
     .closer(releaseHolds)
-    .closer(noteResult(parts.loops))
     .closer(countEnding(parts.calls))
     .closer(reportAbuse(parts.abuse))
     .closer(describeOutcomes(log));

@@ -89,7 +89,7 @@ max_argument_bytes: 1000
         ],
       },
     ],
-    repeats: { warnAt: 2, refuseAt: 4, windowMs: 180_000 },
+    repeats: { warnAt: 2, delayAt: Infinity, delayMs: 1000, refuseAt: 4, refuseChangesAt: 4, windowMs: 180_000 },
     quarantine: { at: 9, windowMs: 300_000, weights: { denied: 3, error: 0, timeout: 1 } },
     approvals: { expireAfterMs: 60_000, remindAfterMs: 60_000, maxPending: 7 },
     maxRunning: 8,

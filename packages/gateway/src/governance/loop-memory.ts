@@ -3,33 +3,62 @@ interface Repeats {
   timesMs: number[];
 }
 
-const mostRemembered = 10_000;
+/** One call as the loop gate knows it again. */
+export interface RepeatedCall {
+  readonly sessionId: string;
+  readonly tool: string;
+  readonly argumentsSha256: string;
+}
 
-/** Remembers, per agent and call, how often the same result came back. In memory: a restart forgives. */
+export interface NotedResult {
+  readonly resultSha256: string;
+  readonly nowMs: number;
+  /** The call may have changed something: what the others of its session gave before says nothing about a loop. */
+  readonly resetsOthers: boolean;
+}
+
+const mostSessions = 1000;
+const mostCallsOfSession = 1000;
+/** No limit is above this. */
+const mostTimes = 1000;
+
+/** Remembers, per session and call, how often the same result came back. In memory: a restart forgives. */
 export class LoopMemory {
-  readonly #repeats = new Map<string, Repeats>();
+  /** The session that was used longest ago first, and so the calls of each. */
+  readonly #sessions = new Map<string, Map<string, Repeats>>();
 
-  countSame(agent: string, tool: string, argumentsSha256: string, sinceMs: number): number {
-    const repeats = this.#repeats.get(keyOf(agent, tool, argumentsSha256));
+  countSame(call: RepeatedCall, sinceMs: number): number {
+    const repeats = this.#sessions.get(call.sessionId)?.get(keyOf(call));
     return repeats === undefined ? 0 : repeats.timesMs.filter((timeMs) => timeMs > sinceMs).length;
   }
 
-  noteResult(agent: string, tool: string, argumentsSha256: string, resultSha256: string, nowMs: number): void {
-    const key = keyOf(agent, tool, argumentsSha256);
-    const known = this.#repeats.get(key);
-    const timesMs = known?.resultSha256 === resultSha256 ? known.timesMs : [];
+  note(call: RepeatedCall, { resultSha256, nowMs, resetsOthers }: NotedResult): void {
+    const key = keyOf(call);
+    const known = this.#sessions.get(call.sessionId);
+    const before = known?.get(key);
+    const timesMs = before?.resultSha256 === resultSha256 ? before.timesMs : [];
     timesMs.push(nowMs);
-    if (timesMs.length > 100) timesMs.shift();
-    // Re-inserting keeps the map in order of use, so that the oldest entry is the one to forget.
-    this.#repeats.delete(key);
-    this.#repeats.set(key, { resultSha256, timesMs });
-    if (this.#repeats.size > mostRemembered) {
-      const oldest = this.#repeats.keys().next();
-      if (!oldest.done) this.#repeats.delete(oldest.value);
-    }
+    if (timesMs.length > mostTimes) timesMs.shift();
+    const calls: Map<string, Repeats> = resetsOthers || known === undefined ? new Map() : known;
+    keepLast(calls, key, { resultSha256, timesMs }, mostCallsOfSession);
+    keepLast(this.#sessions, call.sessionId, calls, mostSessions);
+  }
+
+  /** The session may have changed something by a call that gave no result. */
+  forget(sessionId: string): void {
+    this.#sessions.delete(sessionId);
   }
 }
 
-function keyOf(agent: string, tool: string, argumentsSha256: string): string {
-  return `${argumentsSha256} ${tool} ${agent}`;
+/** Keeps the map in order of use, so that the oldest entry is the one to forget. */
+function keepLast<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= most) return;
+  const oldest = map.keys().next();
+  if (!oldest.done) map.delete(oldest.value);
+}
+
+function keyOf({ tool, argumentsSha256 }: RepeatedCall): string {
+  return `${argumentsSha256} ${tool}`;
 }

@@ -18,7 +18,14 @@ export const limitsKeys = [
 ] as const;
 export const windowKeys = ['per_minute', 'per_hour', 'per_day'] as const;
 export const rateKeys = ['tools', ...windowKeys] as const;
-export const repeatsKeys = ['warn_at', 'refuse_at', 'window_minutes'] as const;
+export const repeatsKeys = [
+  'warn_at',
+  'delay_at',
+  'delay_seconds',
+  'refuse_at',
+  'refuse_changes_at',
+  'window_minutes',
+] as const;
 export const approvalKeys = ['expire_seconds', 'remind_seconds', 'max_pending'] as const;
 export const quarantineKeys = ['at', 'window_minutes', 'denied', 'error', 'timeout'] as const;
 
@@ -41,7 +48,7 @@ export const defaultLimits: Limits = {
       ],
     },
   ],
-  repeats: { warnAt: 3, refuseAt: 5, windowMs: 10 * minuteMs },
+  repeats: { warnAt: 10, delayAt: 30, delayMs: 1000, refuseAt: 200, refuseChangesAt: 5, windowMs: 10 * minuteMs },
   quarantine: { at: 50, windowMs: 10 * minuteMs, weights: { denied: 1, error: 0, timeout: 2 } },
   approvals: { expireAfterMs: 300_000, remindAfterMs: 180_000, maxPending: 20 },
   maxRunning: 64,
@@ -104,15 +111,27 @@ export function readRateLimits(fields: Fields<(typeof windowKeys)[number]>, read
 }
 
 function readRepeats(node: YamlNode, reader: YamlReader): Limits['repeats'] {
-  const fields = reader.readFields(node, 'repeats', repeatsKeys, repeatsKeys);
+  const fields = reader.readFields(node, 'repeats', repeatsKeys, ['warn_at', 'refuse_at', 'window_minutes']);
   if (fields === undefined) return defaultLimits.repeats;
   const number = (key: (typeof repeatsKeys)[number], range: { min: number; max: number }) =>
     fields[key] && reader.readInteger(fields[key], key, range);
   const warnAt = number('warn_at', { min: 2, max: 1000 }) ?? defaultLimits.repeats.warnAt;
   const refuseAt = number('refuse_at', { min: 2, max: 1000 }) ?? defaultLimits.repeats.refuseAt;
+  const delayAt = number('delay_at', { min: 2, max: 1000 }) ?? Infinity;
+  const delaySeconds = number('delay_seconds', { min: 1, max: 60 }) ?? 1;
+  // Files from before know one number for all calls.
+  const refuseChangesAt = number('refuse_changes_at', { min: 2, max: 1000 }) ?? refuseAt;
   const windowMinutes = number('window_minutes', { min: 1, max: 1440 }) ?? 10;
   if (fields.warn_at !== undefined && warnAt > refuseAt) reader.note(fields.warn_at, 'warn_at is above refuse_at');
-  return { warnAt, refuseAt, windowMs: windowMinutes * minuteMs };
+  if (fields.delay_at !== undefined && delayAt > refuseAt) reader.note(fields.delay_at, 'delay_at is above refuse_at');
+  return {
+    warnAt,
+    delayAt,
+    delayMs: delaySeconds * 1000,
+    refuseAt,
+    refuseChangesAt,
+    windowMs: windowMinutes * minuteMs,
+  };
 }
 
 function readQuarantine(node: YamlNode, reader: YamlReader): Limits['quarantine'] {

@@ -175,7 +175,9 @@ test('the shipped modes get narrower, and nobody has a role that nobody gave the
 test('the shipped limits leave a coding agent room', () => {
   const { limits } = rules;
   assert.equal(limits.rates.find(({ tools }) => tools.includes('files.*'))?.limits[0]?.calls, 600);
-  assert.deepEqual(limits.repeats, { warnAt: 3, refuseAt: 5, windowMs: 600_000 });
+  assert.deepEqual(limits.repeats, {
+    ...{ warnAt: 10, delayAt: 30, delayMs: 1000, refuseAt: 200, refuseChangesAt: 5, windowMs: 600_000 },
+  });
   assert.deepEqual(limits.quarantine, { at: 100, windowMs: 600_000, weights: { denied: 1, error: 0, timeout: 2 } });
   assert.deepEqual([limits.maxRunning, limits.maxRunningPerSession, limits.maxArgumentBytes], [64, 32, 16 * 1024 ** 2]);
 });

@@ -119,6 +119,17 @@ export interface ApprovalLimits {
   readonly maxPending: number;
 }
 
+/** From which call on, with the same arguments and the same result within the window, something is done about it. */
+export interface RepeatLimits {
+  readonly warnAt: number;
+  /** Infinity: none is delayed. */
+  readonly delayAt: number;
+  readonly delayMs: number;
+  readonly refuseAt: number;
+  readonly refuseChangesAt: number;
+  readonly windowMs: number;
+}
+
 export interface Limits {
   /** Per agent and tool, first matching pattern wins. */
   readonly rates: Rates;
@@ -128,7 +139,7 @@ export interface Limits {
   readonly roleRates?: ReadonlyMap<string, Rates>;
   /** Of everyone and all tools of an entry together; every entry that fits counts. Absent: none. */
   readonly totalRates?: Rates;
-  readonly repeats: { readonly warnAt: number; readonly refuseAt: number; readonly windowMs: number };
+  readonly repeats: RepeatLimits;
   /** How much misbehaviour of a session, within a window, puts it into quarantine. */
   readonly quarantine: {
     readonly at: number;

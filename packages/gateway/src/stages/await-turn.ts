@@ -2,6 +2,7 @@ import type { Begun, Opened, Resolved, TurnTaken } from '../model/call.ts';
 import { refuse } from '../model/refusal.ts';
 import type { Stage } from '../pipeline/stage.ts';
 import type { Turnstile } from '../pipeline/turnstile.ts';
+import { refuseEnded } from './refuse-ended.ts';
 
 /** Waits for a place among the running calls, before anything is reserved or recorded as intended. */
 export function awaitTurn(turnstile: Turnstile): Stage<Begun & Opened & Resolved, TurnTaken> {
@@ -15,7 +16,7 @@ export function awaitTurn(turnstile: Turnstile): Stage<Begun & Opened & Resolved
       const taken = turnstile.take(session.id, signal);
       const releaseTurn = taken instanceof Promise ? await taken : taken;
       if (releaseTurn !== undefined) return { releaseTurn };
-      if (signal.aborted) return refuse('CANCELLED', 'caller', 'The caller went away before the call could run.');
+      if (signal.aborted) return refuseEnded(signal);
       return refuse('TOO_MANY_CALLS', 'running-calls', 'Too many calls are running and waiting.', {
         remedy: 'Send fewer calls at once.',
         retryAfterMs: 1000,

@@ -2,81 +2,148 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
 import { LoopMemory } from '../governance/loop-memory.ts';
-import type { LoopChecked } from '../model/call.ts';
+import type { Outcome } from '../model/call.ts';
+import { isRefusal } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
+import { ToolFailure } from '../model/tool.ts';
+import type { Resources, ToolDefinition } from '../model/tool.ts';
 import { breakLoop } from './break-loop.ts';
-import {
-  allow,
-  argumentsOf,
-  assertPassed,
-  assertRefused,
-  judgedAs,
-  nowMs,
-  sessionOf,
-  toolOf,
-} from './facts.test-kit.ts';
+import { compareResult } from './compare-result.ts';
+import { allow, argumentsOf, callOf, judgedAs, nowMs, sessionOf, toolOf } from './facts.test-kit.ts';
 
-/** An agent that calls, one minute after the other; each call that passes gets `result`. */
+interface Asked extends Partial<ToolDefinition> {
+  readonly result?: string;
+  readonly failure?: ToolFailure;
+  readonly session?: string;
+  readonly path?: string;
+  readonly reused?: boolean;
+  readonly paths?: Resources['paths'];
+  readonly principal?: 'operator' | 'agent';
+}
+
+/** What came of a call: the stage that refused it, or its warnings. */
+type Answered = { readonly refused: Refusal; readonly ran: boolean } | { readonly warnings: readonly string[] };
+
+/** A session that calls, one minute after the other. The limits: warned at 3, delayed from 4, refused at 6, changes at 5. */
 function openLoop() {
   const memory = new LoopMemory();
-  const stage = breakLoop(memory);
   let minute = 0;
   return {
     wait: (minutes: number) => void (minute += minutes),
-    call: ({ result = 'same', agent = 'ada', path = 'a', tool = 'notes.read' } = {}): LoopChecked | Refusal => {
-      const atMs = nowMs + minute++ * 60_000;
-      const checked = argumentsOf({ path });
-      const facts = { ...checked, ...judgedAs(allow), session: sessionOf({ agent }), tool: toolOf({ name: tool }) };
-      const answer = stage.run(facts, { nowMs: () => atMs }) as LoopChecked | Refusal;
-      if ('warnings' in answer) memory.noteResult(agent, tool, checked.arguments.sha256, result, atMs);
-      return answer;
+    call: async (asked: Asked = {}): Promise<Answered> => {
+      const { result = 'same', failure, session = 's-1', path = 'a', reused = false, paths = [], ...more } = asked;
+      const { principal = 'agent', ...definition } = more;
+      const atMs = nowMs + minute++ * 30_000;
+      const context = { nowMs: () => atMs };
+      const facts = {
+        ...{ ...callOf(), ...argumentsOf({ path }), ...judgedAs(allow), resources: { paths } },
+        session: sessionOf({ id: session, principal }),
+        tool: toolOf({ mutates: false, ...definition }),
+        ...(reused ? { reused: { output: result, callId: 'c' } } : {}),
+      };
+      const begun = await breakLoop(memory).run(facts, context);
+      if (isRefusal(begun)) return { refused: begun, ran: false };
+      const outcome: Outcome =
+        failure === undefined ? { ok: true, outputJson: result, summary: '' } : { ok: false, failure };
+      const ended = await compareResult(memory).run({ ...facts, outcome }, context);
+      return isRefusal(ended) ? { refused: ended, ran: true } : { warnings: ended.warnings };
     },
   };
 }
 
-test('the third same call is warned about and the fifth is refused', () => {
+type Call = ReturnType<typeof openLoop>['call'];
+
+/** How often it was answered before it was refused; at most 20. */
+async function countAnswers(call: Call, asked: Asked = {}): Promise<number> {
+  for (let times = 0; times < 20; times++) if ('refused' in (await call(asked))) return times;
+  return 20;
+}
+
+const change = { mutates: true, name: 'notes.write' } as const;
+
+test('a call that reads is warned about, then slowed down, then refused, each time after it ran', async () => {
   requirement('PIPE-8');
   const { call } = openLoop();
-  assert.deepEqual(assertPassed(call()).warnings, []);
-  assert.deepEqual(assertPassed(call()).warnings, []);
-  for (const attempt of [3, 4]) {
-    const { warnings } = assertPassed(call());
-    assert.deepEqual(warnings, [`This is call ${attempt} with the same arguments and the same result.`]);
+  const warned = [];
+  for (let times = 1; times <= 5; times++) {
+    const answer = await call();
+    assert.ok('warnings' in answer);
+    warned.push(answer.warnings.length);
   }
-  for (const again of [5, 6]) {
-    const refusal = assertRefused(call(), {
-      code: 'CALL_REPEATED',
-      rule: 'loop-gate',
-      remedy: 'Use the result you have, change the arguments, or wait until something has changed.',
-    });
-    assert.equal(refusal.message, 'notes.read gave the same result for the same arguments 4 times.', String(again));
+  assert.deepEqual(warned, [0, 0, 1, 1, 1]);
+  for (let times = 6; times <= 8; times++) {
+    const answer = await call();
+    assert.ok('refused' in answer && answer.ran);
+    assert.equal(answer.refused.code, 'CALL_REPEATED');
+    assert.doesNotMatch(`${answer.refused.message} ${answer.refused.remedy}`, /result you have/);
   }
+  assert.deepEqual(await call({ result: 'new' }), { warnings: [] }, 'another result is answered at once');
 });
 
-test('another result starts the count anew', () => {
+test('a call that changes something is refused at the fifth time, before it runs', async () => {
   requirement('PIPE-8');
   const { call } = openLoop();
-  for (let times = 0; times < 4; times++) assertPassed(call());
-  assert.ok('code' in call());
-  const { call: other } = openLoop();
-  for (let times = 0; times < 3; times++) assertPassed(other());
-  assertPassed(other({ result: 'new' }));
-  assert.deepEqual(assertPassed(other({ result: 'new' })).warnings, []);
-});
-
-test('other agents, other arguments and other tools are counted apart', () => {
-  const { call } = openLoop();
-  for (let times = 0; times < 4; times++) assertPassed(call());
-  for (const other of [{ agent: 'bob' }, { path: 'b' }, { tool: 'notes.list' }]) {
-    assert.deepEqual(assertPassed(call(other)).warnings, []);
+  for (let times = 1; times <= 4; times++) {
+    const answer = await call(change);
+    assert.ok('warnings' in answer);
+    assert.equal(answer.warnings.length, times === 4 ? 1 : 0);
   }
-  assert.ok('code' in call());
+  const answer = await call(change);
+  assert.ok('refused' in answer && !answer.ran);
+  assert.equal(answer.refused.code, 'CALL_REPEATED');
 });
 
-test('what lies further back than the window is forgotten', () => {
+test('another result, or any change by the session, starts the count anew', async () => {
+  requirement('PIPE-8');
+  const { call } = openLoop();
+  for (let times = 0; times < 4; times++) await call(change);
+  assert.ok('refused' in (await call(change)));
+  await call({ ...change, path: 'b' });
+  assert.equal(await countAnswers(call, change), 4);
+  for (let times = 0; times < 5; times++) await call();
+  await call({ ...change, path: 'c' });
+  assert.equal(await countAnswers(call), 5);
+  // Not what another session changes: that shows in the result.
+  await call({ ...change, session: 's-2', path: 'd' });
+  assert.ok('refused' in (await call()));
+});
+
+test('sessions, arguments and tools are counted apart; people are not counted', async () => {
+  const { call } = openLoop();
+  assert.equal(await countAnswers(call), 5);
+  for (const other of [{ session: 's-2' }, { path: 'b' }, { name: 'notes.list' }]) {
+    assert.deepEqual(await call(other), { warnings: [] });
+  }
+  assert.equal(await countAnswers(call, { principal: 'operator' }), 20);
+});
+
+test('what lies further back than the window is forgotten', async () => {
   const { call, wait } = openLoop();
-  for (let times = 0; times < 4; times++) assertPassed(call());
-  assert.ok('code' in call());
-  wait(10);
-  assert.deepEqual(assertPassed(call()).warnings, []);
+  for (let times = 0; times < 4; times++) await call(change);
+  assert.ok('refused' in (await call(change)));
+  wait(20);
+  assert.equal(await countAnswers(call, change), 4);
+});
+
+test('the same failure is the same result; a call that was cancelled is no result', async () => {
+  const { call } = openLoop();
+  const failure = new ToolFailure('NOT_FOUND', 'a is gone');
+  assert.equal(await countAnswers(call, { failure }), 5);
+  const cancelled = new ToolFailure('CANCELLED', 'Somebody cancelled it.');
+  assert.equal(await countAnswers(call, { ...change, failure: cancelled }), 20);
+});
+
+test('a command counts as a look unless it names what it writes', async () => {
+  const { call } = openLoop();
+  const shell = { mutates: true, scopes: ['commands'], name: 'shell.run' } as const;
+  assert.equal(await countAnswers(call, { ...shell, paths: [{ path: '/w', access: 'read' }] }), 5);
+  const writes = { ...shell, path: 'b', paths: [{ path: '/w/a', access: 'write' }] } as const;
+  assert.equal(await countAnswers(call, writes), 4);
+});
+
+test('a kept result that is handed out again is no change', async () => {
+  const { call } = openLoop();
+  assert.deepEqual(await call(change), { warnings: [] });
+  assert.equal(await countAnswers(call, { ...change, reused: true }), 5);
+  assert.equal(await countAnswers(call, change), 3, 'it ran once before');
 });

@@ -1,33 +1,60 @@
-import type { ArgumentsChecked, Judged, LoopChecked, Opened, Resolved } from '../model/call.ts';
-import { refuse } from '../model/refusal.ts';
+import { setTimeout } from 'node:timers/promises';
+import type * as facts from '../model/call.ts';
 import type { LoopMemory } from '../governance/loop-memory.ts';
+import type { RepeatedCall } from '../governance/loop-memory.ts';
+import { refuse } from '../model/refusal.ts';
+import type { Refusal } from '../model/refusal.ts';
 import type { Stage } from '../pipeline/stage.ts';
+import { refuseEnded } from './refuse-ended.ts';
 
-/** Stops an agent that repeats one call although its result does not change. */
-export function breakLoop(memory: LoopMemory): Stage<Opened & Resolved & ArgumentsChecked & Judged, LoopChecked> {
+type Needs = facts.Begun & facts.Opened & facts.Resolved & facts.ArgumentsChecked & facts.Judged;
+
+/**
+ * Stops an agent that repeats one change although its result stays the same, and slows down one that only looks. A call
+ * that reads is compared after it ran: nobody is told to go on with what may be out of date.
+ */
+export function breakLoop(memory: Pick<LoopMemory, 'countSame'>): Stage<Needs, facts.LoopChecked> {
   return {
     name: 'break-loop',
     run: (call, context) => {
-      const { warnAt, refuseAt, windowMs } = call.rules.limits.repeats;
-      const { agent, principal } = call.session;
       // A person who asks again has a reason; the gate is against agents that run in circles.
-      if (principal === 'operator') return { warnings: [] };
-      const { name } = call.tool.definition;
-      const seen = memory.countSame(agent, name, call.arguments.sha256, context.nowMs() - windowMs);
-      const attempt = seen + 1;
-      if (attempt >= refuseAt) {
-        return refuse(
-          'CALL_REPEATED',
-          'loop-gate',
-          `${name} gave the same result for the same arguments ${seen} times.`,
-          {
-            remedy: 'Use the result you have, change the arguments, or wait until something has changed.',
-          },
-        );
-      }
-      return {
-        warnings: attempt >= warnAt ? [`This is call ${attempt} with the same arguments and the same result.`] : [],
-      };
+      if (call.session.principal === 'operator') return { warnings: [] };
+      const { delayAt, delayMs, refuseChangesAt, windowMs } = call.rules.limits.repeats;
+      const seen = memory.countSame(nameRepeated(call), context.nowMs() - windowMs);
+      if (isChange(call)) return seen + 1 >= refuseChangesAt ? refuseChange(call, seen) : { warnings: [] };
+      return seen + 1 >= delayAt ? delay(call, delayMs) : { warnings: [] };
     },
   };
+}
+
+export function nameRepeated({
+  session,
+  tool,
+  arguments: args,
+}: facts.Opened & facts.Resolved & facts.ArgumentsChecked): RepeatedCall {
+  return { sessionId: session.id, tool: tool.definition.name, argumentsSha256: args.sha256 };
+}
+
+/** Whether repeating the call repeats a change. A command counts as a look unless it names what it writes. */
+export function isChange({ tool, resources }: facts.Resolved & facts.ArgumentsChecked): boolean {
+  const { mutates, scopes } = tool.definition;
+  return mutates && (!scopes.includes('commands') || resources.paths.some(({ access }) => access === 'write'));
+}
+
+/** Here, where the call holds no place yet, and what it reads afterwards is fresh. */
+async function delay({ signal }: Needs, delayMs: number): Promise<facts.LoopChecked | Refusal> {
+  try {
+    await setTimeout(delayMs, undefined, { signal });
+  } catch {
+    return refuseEnded(signal);
+  }
+  return { warnings: [] };
+}
+
+function refuseChange({ tool, rules }: Needs, seen: number): Refusal {
+  const minutes = Math.ceil(rules.limits.repeats.windowMs / 60_000);
+  const message = `${tool.definition.name} with these arguments had the same result ${seen} times, and this session changed nothing else in between.`;
+  return refuse('CALL_REPEATED', 'loop-gate', message, {
+    remedy: `Look at what it changed and do something else first, change the arguments, or wait ${minutes} minutes.`,
+  });
 }

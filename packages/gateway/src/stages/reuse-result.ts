@@ -4,6 +4,7 @@ import { refuse } from '../model/refusal.ts';
 import type { KeyedLock } from '../pipeline/keyed-lock.ts';
 import type { Stage } from '../pipeline/stage.ts';
 import type { DedupeEntry, Store } from '../storage/stores.ts';
+import { refuseEnded } from './refuse-ended.ts';
 
 /** Finds the first success of a dedupe key. A concurrent duplicate waits here until the first call has ended. */
 export function reuseResult(
@@ -23,7 +24,7 @@ export function reuseResult(
       }
       const releaseKey = await keys.acquire(`${session.id} ${dedupeKey}`, call.signal);
       if (releaseKey === undefined) {
-        return refuse('CANCELLED', 'caller', 'The caller went away before the call could run.');
+        return refuseEnded(call.signal);
       }
       let first: DedupeEntry | undefined;
       try {

@@ -1,0 +1,69 @@
+import { hash } from 'node:crypto';
+import type { LoopMemory } from '../governance/loop-memory.ts';
+import type * as facts from '../model/call.ts';
+import type { Outcome } from '../model/call.ts';
+import { refuse } from '../model/refusal.ts';
+import type { Refusal } from '../model/refusal.ts';
+import type { Limits } from '../model/verdict.ts';
+import type { Stage } from '../pipeline/stage.ts';
+import { isChange, nameRepeated } from './break-loop.ts';
+
+type Needs = facts.Opened &
+  facts.Resolved &
+  facts.ArgumentsChecked &
+  facts.Judged &
+  facts.ReuseChecked &
+  facts.Delivered;
+
+/** Compares the result with those before it: only the same call with the same result is a loop. */
+export function compareResult(memory: LoopMemory): Stage<Needs, facts.LoopChecked> {
+  return {
+    name: 'compare-result',
+    run: (call, context) => {
+      const { session, tool, outcome, reused, rules } = call;
+      if (session.principal === 'operator') return { warnings: [] };
+      const hasRun = reused === undefined;
+      const resetsOthers = hasRun && tool.definition.mutates;
+      if (!outcome.ok && outcome.failure.code === 'CANCELLED') {
+        if (resetsOthers) memory.forget(session.id);
+        return { warnings: [] };
+      }
+      const nowMs = context.nowMs();
+      const repeated = nameRepeated(call);
+      // A kept result that is handed out again changes nothing, however often.
+      const named = hasRun ? repeated : { ...repeated, tool: `${repeated.tool} kept` };
+      memory.note(named, { resultSha256: hash('sha256', describe(outcome)), nowMs, resetsOthers });
+      const times = memory.countSame(named, nowMs - rules.limits.repeats.windowMs);
+      return judge(tool.definition.name, times, { isChange: hasRun && isChange(call), limits: rules.limits.repeats });
+    },
+  };
+}
+
+function describe(outcome: Outcome): string {
+  if (outcome.ok) return outcome.kept?.hash ?? outcome.outputJson;
+  return `${outcome.failure.code} ${outcome.failure.message}`;
+}
+
+function judge(
+  name: string,
+  times: number,
+  { isChange: changes, limits }: { readonly isChange: boolean; readonly limits: Limits['repeats'] },
+): facts.LoopChecked | Refusal {
+  const { warnAt, delayAt, delayMs, refuseAt, refuseChangesAt, windowMs } = limits;
+  const minutes = Math.ceil(windowMs / 60_000);
+  const repeated = `This is call ${times} within ${minutes} minutes with the same arguments and the same result.`;
+  // What it did is done, and its answer is delivered: only the next one is refused.
+  if (changes) {
+    const isLast = times + 1 >= refuseChangesAt;
+    return { warnings: isLast ? [`${repeated} The next one is refused, unless something else was changed.`] : [] };
+  }
+  if (times >= refuseAt) {
+    const message = `${name} gave the same result for the same arguments ${times} times within ${minutes} minutes, and this session changed nothing in between.`;
+    return refuse('CALL_REPEATED', 'loop-gate', message, {
+      remedy: 'Wait until something has changed, or do something else. Another result is answered at once.',
+    });
+  }
+  if (times < warnAt) return { warnings: [] };
+  const slower = times + 1 >= delayAt ? ` The next one waits ${delayMs / 1000} s.` : '';
+  return { warnings: [`${repeated}${slower} Call ${refuseAt} is refused.`] };
+}
