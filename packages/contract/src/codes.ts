@@ -107,6 +107,16 @@ export const codes = {
     'failed_precondition',
     'The confirmation was given for another call or another effect.',
   ),
+  APPROVAL_UNSEEN: denied(
+    'permission_denied',
+    'failed_precondition',
+    'Part of the effect is masked or too long, and the person who decides has not looked at it.',
+  ),
+  APPROVAL_OUTDATED: denied(
+    'permission_denied',
+    'failed_precondition',
+    'The request cannot be approved as it is. The agent has to ask again.',
+  ),
   APPROVAL_DENIED: denied('permission_denied', 'permission_denied', 'A person decided against the call.'),
   APPROVAL_EXPIRED: denied('permission_denied', 'failed_precondition', 'Nobody decided about the call in time.'),
   APPROVAL_USED: denied(

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/masked_secret.proto.
  */
 export const file_sallyport_v1_masked_secret: GenFile = /*@__PURE__*/
-  fileDesc("CiBzYWxseXBvcnQvdjEvbWFza2VkX3NlY3JldC5wcm90bxIMc2FsbHlwb3J0LnYxIk4KDE1hc2tlZFNlY3JldBIOCgZudW1iZXIYASABKA0SDAoEbWFyaxgCIAEoCRISCgpjaGFyYWN0ZXJzGAMgASgNEgwKBG5hbWUYBCABKAliBnByb3RvMw");
+  fileDesc("CiBzYWxseXBvcnQvdjEvbWFza2VkX3NlY3JldC5wcm90bxIMc2FsbHlwb3J0LnYxImoKDE1hc2tlZFNlY3JldBIOCgZudW1iZXIYASABKA0SDAoEbWFyaxgCIAEoCRISCgpjaGFyYWN0ZXJzGAMgASgNEgwKBG5hbWUYBCABKAkSDAoEaGVsZBgFIAEoCBIMCgRyZXN0GAYgASgIYgZwcm90bzM");
 
 /**
  * A secret in what a person is shown, as far as it may be told: its value is not here.
@@ -43,6 +43,20 @@ export type MaskedSecret = Message<"sallyport.v1.MaskedSecret"> & {
    * @generated from field: string name = 4;
    */
   name: string;
+
+  /**
+   * The gate holds this very value. Others must be revealed by those who decide before they can approve.
+   *
+   * @generated from field: bool held = 5;
+   */
+  held: boolean;
+
+  /**
+   * It is no secret but the rest of an effect that is too long for a card.
+   *
+   * @generated from field: bool rest = 6;
+   */
+  rest: boolean;
 };
 
 /**
