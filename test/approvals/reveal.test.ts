@@ -56,7 +56,7 @@ test('a secret is masked with its length and name, and whoever decides can look 
   const shown = (await desk.show(taskId)) as unknown as { effect: string; masked: readonly Masked[] };
   const mark = '[secret 1: deploy-key, 18 characters]';
   assert.match(shown.effect, new RegExp(`use ${RegExp.escape(mark)}\n\\+use ${RegExp.escape(mark)} again`));
-  assert.deepEqual(shown.masked, [{ number: 1, mark, characters: 18, name: 'deploy-key' }]);
+  assert.deepEqual(shown.masked, [{ number: 1, mark, characters: 18, name: 'deploy-key', held: true }]);
   assert.ok(!JSON.stringify(shown).includes(secret.slice(0, 6)));
 
   const input = { task_id: taskId, number: 1, reason: 'Is it ours?' };

@@ -4,15 +4,16 @@ import type { WaitOptions } from './news-watch.ts';
 
 /** What happened to a task. */
 export interface ApprovalNews {
-  readonly kind: 'pending' | 'reminder' | 'decided' | 'expired';
+  /** `outdated`: it waits still, but the rules have changed, so that whoever asked has to ask again. */
+  readonly kind: 'pending' | 'reminder' | 'outdated' | 'decided' | 'expired';
   readonly task: ApprovalTask;
 }
 
 export class ApprovalWatch extends NewsWatch<ApprovalNews> {
-  /** Resolves when somebody decides or nobody did in time: true; false when the wait or the caller ends before that. */
+  /** Resolves when somebody decides, nobody did in time or the rules change: true; false when the wait or the caller ends before that. */
   awaitEnd(taskId: string, options: WaitOptions): Promise<boolean> {
     return this.awaitNews(
-      ({ kind, task }) => task.id === taskId && (kind === 'decided' || kind === 'expired'),
+      ({ kind, task }) => task.id === taskId && ['decided', 'expired', 'outdated'].includes(kind),
       options,
     );
   }

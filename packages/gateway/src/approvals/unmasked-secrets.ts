@@ -1,18 +1,21 @@
+import type { Session } from '../model/session.ts';
 import type { ApprovalWatch, PlanWatch } from './approval-watch.ts';
 
 interface Kept {
   readonly values: readonly string[];
   readonly untilMs: number;
   readonly characters: number;
+  /** By person or agent: the places of the values that they have looked at. */
+  readonly shown: Map<string, Set<number>>;
 }
 
-const mostCharacters = 16 * 1024 * 1024;
-const mostOfOne = 256 * 1024;
+const mostCharacters = 64 * 1024 * 1024;
+export const mostOfOne = 16 * 1024 * 1024;
 
 /**
- * What was masked in requests that wait, so that whoever decides can look. In memory only, bounded, and no longer than
- * the request itself waits: nothing to steal from a disk, and nothing left after a restart, which loses no more than the
- * chance to look.
+ * What was masked, or was too long for a card, in requests that wait, so that those who decide can look, and who of them
+ * did. In memory only, bounded, and no longer than the request itself waits: nothing to steal from a disk. After a
+ * restart nothing is left, and the agent has to ask again.
  */
 export class UnmaskedSecrets {
   readonly #kept = new Map<string, Kept>();
@@ -28,14 +31,23 @@ export class UnmaskedSecrets {
     });
   }
 
+  /** Whether so many characters could be kept now, in the place of what is kept of the subject, if that is given. */
+  hasRoom(characters: number, subject = ''): boolean {
+    this.#dropOld(Date.now());
+    const others = this.#characters - (this.#kept.get(subject)?.characters ?? 0);
+    return characters <= mostOfOne && others + characters <= mostCharacters;
+  }
+
   /** `subject` names the request: the id of a task, or a step of a plan. What would be too much is not kept. */
   keep(subject: string, values: readonly string[], untilMs: number): void {
+    const before = this.#kept.get(subject);
     this.forget(subject);
-    if (values.length === 0) return;
-    const characters = values.reduce((sum, { length }) => sum + length, 0);
-    this.#dropOld(Date.now());
-    if (characters > mostOfOne || this.#characters + characters > mostCharacters) return;
-    this.#kept.set(subject, { values, untilMs, characters });
+    const characters = countCharacters(values);
+    if (values.length === 0 || !this.hasRoom(characters)) return;
+    // Who has looked at these very values need not look again because they were sent once more.
+    const isSame = before?.values.length === values.length && before.values.every((value, at) => value === values[at]);
+    const shown = isSame ? before.shown : new Map<string, Set<number>>();
+    this.#kept.set(subject, { values, untilMs, characters, shown });
     this.#characters += characters;
   }
 
@@ -43,6 +55,17 @@ export class UnmaskedSecrets {
   find(subject: string): readonly string[] | undefined {
     const kept = this.#kept.get(subject);
     return kept !== undefined && kept.untilMs > Date.now() ? kept.values : undefined;
+  }
+
+  /** Notes that somebody has been shown a value, by its place among the marks. */
+  noteShown(subject: string, at: number, to: Session): void {
+    const kept = this.#kept.get(subject);
+    const shown = kept?.shown.get(whoOf(to)) ?? new Set();
+    kept?.shown.set(whoOf(to), shown.add(at));
+  }
+
+  wasShown(subject: string, at: number, to: Session): boolean {
+    return this.#kept.get(subject)?.shown.get(whoOf(to))?.has(at) ?? false;
   }
 
   forget(subject: string): void {
@@ -59,4 +82,13 @@ export class UnmaskedSecrets {
 
 export function stepSubject(planId: string, step: number): string {
   return `${planId}/${step}`;
+}
+
+export function countCharacters(values: readonly string[]): number {
+  return values.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** People have several sessions, such as one for the terminal and one for the console. */
+function whoOf({ principal, agent }: Session): string {
+  return `${principal} ${agent}`;
 }

@@ -134,7 +134,7 @@ test('a redacted line of JSON is JSON, also when it is redacted once more', () =
 test("a mark of one's own says of each secret what it is, and holds nothing of it", () => {
   const redactor = new Redactor([{ name: 'TOKEN', value: 'known-secret-1' }, 'nameless-secret-2']);
   const marked: [string, string | undefined][] = [];
-  const text = redactor.markSecrets('a known-secret-1 b nameless-secret-2 c known-secret-1', (value, name) => {
+  const text = redactor.markSecrets('a known-secret-1 b nameless-secret-2 c known-secret-1', (value, { name }) => {
     marked.push([value, name]);
     return `<${marked.length}>`;
   });

@@ -6,7 +6,7 @@ import { KnownSecrets } from './known-secrets.ts';
 import { shortestSecret } from './secret-forms.ts';
 import { isSecretName } from './secret-names.ts';
 import { blankSpans, redacted } from './span.ts';
-import type { Span, WriteMark } from './span.ts';
+import type { Span } from './span.ts';
 
 const longestKept = 1000;
 const longestText = 1024 * 1024;
@@ -18,6 +18,11 @@ const smallestLongNumber = 10 ** (shortestSecret - 1);
 const lookahead = 512;
 
 const mark = ownText(redacted);
+/** What stands in the place of a secret. `isHeld`: nothing but secrets that the gate knows is in it. */
+export type WriteSecretMark = (
+  value: string,
+  secret: { readonly name: string | undefined; readonly isHeld: boolean },
+) => string;
 
 interface Budget {
   charactersLeft: number;
@@ -50,9 +55,19 @@ export class Redactor {
   /** A text for people. What is longer than anyone reads ends with a note of how long it was. */
   readonly redactText = (text: string): Redacted => this.#redact(text, longestText);
 
-  /** The same, with a mark of one's own in the place of each secret. */
-  markSecrets(text: string, writeMark: WriteMark): Redacted {
-    return this.#redact(text, longestText, writeMark);
+  /** All of it, however long, with a mark of one's own in the place of each secret. */
+  markSecrets(text: string, writeMark: WriteSecretMark): Redacted {
+    const known = this.#known.find(text, { isCut: false });
+    const spans = [...known, ...this.#credentials.find(text)];
+    return blankSpans(text, spans, text.length, (value, span) =>
+      writeMark(value, { name: span.name, isHeld: isCovered(span, known) }),
+    ) as Redacted;
+  }
+
+  /** The same for those only that the gate holds: what merely looks like a credential stays. */
+  markHeldSecrets(text: string, writeMark: WriteSecretMark): string {
+    const known = this.#known.find(text, { isCut: false });
+    return blankSpans(text, known, text.length, (value, { name }) => writeMark(value, { name, isHeld: true }));
   }
 
   /**
@@ -121,18 +136,18 @@ export class Redactor {
   }
 
   /** The only place where text becomes redacted. What is cut here is cut after a look at what follows. */
-  #redact(text: string, most: number, writeMark?: WriteMark): Redacted {
+  #redact(text: string, most: number): Redacted {
     if (text.length < shortestSecret) return text as Redacted;
-    if (text.length <= most) return this.#blank(text, text.length, writeMark) as Redacted;
+    if (text.length <= most) return this.#blank(text, text.length) as Redacted;
     const seen = text.slice(0, most + lookahead);
-    return `${this.#blank(seen, most, writeMark).toWellFormed()}… [${text.length} characters]` as Redacted;
+    return `${this.#blank(seen, most).toWellFormed()}… [${text.length} characters]` as Redacted;
   }
 
-  #blank(text: string, length: number, writeMark: WriteMark | undefined): string {
+  #blank(text: string, length: number): string {
     const known = this.#known.find(text, { isCut: length < text.length });
     const shaped = this.#credentials.find(text);
     if (known.length + shaped.length === 0) return text.slice(0, length);
-    return blankSpans(text, [...known, ...shaped], length, writeMark);
+    return blankSpans(text, [...known, ...shaped], length);
   }
 }
 
@@ -140,6 +155,13 @@ export class Redactor {
 function openKey(text: string): Span[] {
   const start = text.lastIndexOf('-----BEGIN ');
   return start < 0 || text.includes('-----END ', start) ? [] : [{ start, end: text.length }];
+}
+
+/** Whether the spans, which come in the order of their beginnings, leave nothing of the whole uncovered. */
+function isCovered({ start, end }: Span, spans: readonly Span[]): boolean {
+  let reached = start;
+  for (const span of spans) if (span.start <= reached) reached = Math.max(reached, span.end);
+  return reached >= end;
 }
 
 /** An option such as `--api-key`, whose value is the next argument. */

@@ -9,7 +9,7 @@ export interface Span {
 export const redacted = '[redacted]';
 
 /** What stands in the place of a span that is taken out. */
-export type WriteMark = (value: string, name: string | undefined) => string;
+export type WriteMark = (value: string, span: Span) => string;
 
 /** The first `length` characters of the text, with each span in them replaced by one mark; spans may overlap. */
 export function blankSpans(
@@ -21,9 +21,10 @@ export function blankSpans(
   if (spans.length === 0) return text.slice(0, length);
   let shown = '';
   let at = 0;
-  for (const { start, end, name } of joinSpans(text, spans)) {
+  for (const span of joinSpans(text, spans)) {
+    const { start, end } = span;
     if (start >= length) break;
-    shown += text.slice(at, start) + writeMark(text.slice(start, end), name);
+    shown += text.slice(at, start) + writeMark(text.slice(start, end), span);
     at = end;
   }
   return shown + text.slice(at, Math.max(at, length));

@@ -22,6 +22,8 @@ export interface ShownApproval {
   readonly wanted: number;
   readonly created_at: string;
   readonly expires_at: string;
+  /** Why nobody can approve it. Absent: it can be approved. */
+  readonly hold?: string;
   readonly decided_by?: string;
   /** Absent: it was none. */
   readonly decided_by_agent?: boolean;
@@ -41,6 +43,8 @@ export interface ShownMask {
   readonly mark: string;
   readonly characters: number;
   readonly name?: string;
+  /** The gate holds it. Absent: it must be revealed before the call can be approved. */
+  readonly held?: boolean;
 }
 
 type Screen = Pick<Terminal, 'columns' | 'paint'>;
@@ -56,6 +60,7 @@ export function renderHead(task: ShownApproval, { columns, paint }: Screen, nowM
     ['because', `${task.reason} (rule ${task.rule_id})`],
     ['decides', [task.approver_role, ...(task.approver_agents ?? []).map((name) => `agent ${name}`)].join(', ')],
     ['expires', isPending ? `in ${formatDuration(Math.max(0, leftMs))}` : ''],
+    ['on hold', task.hold ?? ''],
     ['decided', task.decided_by === undefined ? '' : describeDecision(task)],
     ['note', task.note ?? ''],
     ['task', task.task_id],

@@ -6,6 +6,7 @@ import type { DaemonClient } from './daemon-client.ts';
 import { offerKeys, readDecision } from './decision-keys.ts';
 import type { Decision } from './decision-keys.ts';
 import type { KeyReader } from './key-reader.ts';
+import { mustBeRevealed, reasonQuestion, revealMasked } from './reveal-masked.ts';
 import { showAnswer } from './show-answer.ts';
 
 export interface ApprovalEvent {
@@ -55,6 +56,12 @@ export class ApprovalDesk {
     const { print, paint } = this.#parts.context.terminal;
     const id = approval.task_id;
     if (event === 'reminder') return ring();
+    if (event === 'outdated') {
+      if (this.#waiting.has(id)) this.#waiting.set(id, approval);
+      // It is shown again, with what has changed.
+      if (this.#table?.task_id === id) this.#turn.abort();
+      return;
+    }
     if (event === 'pending') {
       const isNew = !this.#waiting.has(id);
       this.#waiting.set(id, approval);
@@ -94,6 +101,7 @@ export class ApprovalDesk {
   async #serveCard(task: WholeApproval, signal: AbortSignal): Promise<boolean> {
     const { terminal } = this.#parts.context;
     let unseen = this.#showRows(['', ...renderHead(task, terminal), '', ...renderEffect(task.effect, terminal)], task);
+    let isRevealed = mustBeRevealed(task.masked).length === 0;
     for (let shownAtMs = performance.now(); ;) {
       const key = await this.#parts.keys.next(signal);
       if (key === undefined) return true;
@@ -105,12 +113,21 @@ export class ApprovalDesk {
       } else if (key === 'n') {
         this.#later.add(task.task_id);
         return true;
-      } else if (unseen.length === 0 || key === 'd' || key === 'c') {
-        // Nobody agrees to what they have not seen.
+      } else if (key === 'r' && unseen.length === 0 && task.masked !== undefined) {
+        if (await this.#reveal(task)) isRevealed = true;
+      } else if ((unseen.length === 0 && (isRevealed || task.hold !== undefined)) || key === 'd' || key === 'c') {
+        // Nobody agrees to what they have not seen. Of what is on hold the gate says why.
         const decision = await readDecision(key, task, this.#parts.keys);
         if (decision !== undefined && (await this.#send(decision, task))) return true;
       }
     }
+  }
+
+  async #reveal({ task_id: taskId }: WholeApproval): Promise<boolean> {
+    const { client, context, keys } = this.#parts;
+    const reason = (await keys.ask(reasonQuestion))?.trim() ?? '';
+    if (reason === '') return false;
+    return revealMasked({ tool: 'approvals.reveal', input: { task_id: taskId } }, reason, client, context);
   }
 
   /** Prints a page. Returns the rows that are still to be seen. */
@@ -118,8 +135,11 @@ export class ApprovalDesk {
     const { print, paint, rows: screenRows } = this.#parts.context.terminal;
     const pageRows = Math.max(10, screenRows - 3);
     const unseen = rows.slice(pageRows);
+    const isMasked = mustBeRevealed(task.masked).length > 0;
     const keys =
-      unseen.length > 0 ? `space: ${unseen.length} more lines  d: deny  n: later  q: leave` : offerKeys(task);
+      unseen.length > 0
+        ? `space: ${unseen.length} more lines  d: deny  n: later  q: leave`
+        : `${isMasked ? 'r: reveal what is masked, then  ' : ''}${offerKeys(task)}`;
     print(...rows.slice(0, pageRows), '', paint('bold', keys));
     return unseen;
   }

@@ -31,6 +31,7 @@ export function approvalToJson(approval: NonNullable<WatchApprovalsJson['approva
     ...(approval.decidedByAgent ? { decided_by_agent: true } : {}),
     ...(decidedAtMs === 0 ? {} : { decided_at: new Date(decidedAtMs).toISOString() }),
     ...(note === '' ? {} : { note }),
+    ...(approval.hold ? { hold: approval.hold } : {}),
     ...masksToJson(approval.masked),
   };
 }
@@ -40,8 +41,8 @@ export function masksToJson(masked: readonly WireJson<contract.MaskedSecret>[] =
   readonly masked?: readonly ShownMask[];
 } {
   if (masked.length === 0) return {};
-  const described = masked.map(({ number = 0, mark = '', characters = 0, name = '' }) => {
-    return { number, mark, characters, ...(name === '' ? {} : { name }) };
+  const described = masked.map(({ number = 0, mark = '', characters = 0, name = '', held = false }) => {
+    return { number, mark, characters, ...(name === '' ? {} : { name }), ...(held ? { held } : {}) };
   });
   return { masked: described };
 }

@@ -5,7 +5,8 @@ import type { CommandContext } from './command-context.ts';
 import { confirmEffect } from './confirm-effect.ts';
 import { declined, usageFailure } from './failure.ts';
 import { formatDuration, formatTime } from './format-time.ts';
-import { Questions } from './questions.ts';
+import { askReason, mustBeRevealed, renderRevealed, revealMasked } from './reveal-masked.ts';
+import type { RevealedSecret } from './reveal-masked.ts';
 import { runOperatorTool } from './run-tool.ts';
 import { completeId, shortenIds } from './short-id.ts';
 import { showAnswer } from './show-answer.ts';
@@ -28,12 +29,6 @@ export interface ShowOptions {
   readonly reason?: string;
 }
 
-interface RevealedSecret {
-  readonly number: number;
-  readonly name?: string;
-  readonly value: string;
-}
-
 interface ListedStanding {
   readonly standing_id: string;
   readonly agent: string;
@@ -50,7 +45,7 @@ export function listApprovals(options: { readonly status?: string }, context: Co
     'approvals.list',
     { status, limit: 200 },
     context,
-    ({ approvals }: { readonly approvals: readonly ShownApproval[] }) => {
+    ({ approvals, more }: { readonly approvals: readonly ShownApproval[]; readonly more: boolean }) => {
       const { print, paint, columns } = context.terminal;
       if (approvals.length === 0) return print(status === 'pending' ? 'Nothing waits for a decision.' : 'None.');
       const ids = shortenIds(approvals.map((task) => task.task_id));
@@ -69,6 +64,8 @@ export function listApprovals(options: { readonly status?: string }, context: Co
         columns,
       );
       print(paint('dim', header), ...body);
+      if (more)
+        print('', `There are more. These are the ${approvals.length} newest; decide about some to see the rest.`);
     },
   );
 }
@@ -79,8 +76,10 @@ export function showApproval(id: string, options: ShowOptions, context: CommandC
     const { print } = context.terminal;
     print(...renderHead(task, context.terminal), '', ...renderEffect(task.effect, context.terminal));
     if (task.status !== 'pending') return;
+    const unseen = mustBeRevealed(task.masked).length;
     print(
       '',
+      ...(unseen === 0 ? [] : [`${unseen} of what is masked must be revealed before you can approve it.`]),
       ...(task.masked === undefined ? [] : [`${context.commandName} approvals show ${task.task_id} --reveal`]),
       `${context.commandName} approvals approve ${task.task_id} --effect-sha256 ${task.effect_sha256}`,
       `${context.commandName} approvals deny ${task.task_id} --note 'what to change'`,
@@ -96,23 +95,9 @@ async function revealSecrets(id: string, { reason, secret }: ShowOptions, contex
     { task_id: id, number: secret, reason: why },
     context,
     ({ revealed }: { readonly revealed: readonly RevealedSecret[] }) => {
-      const { print, paint } = context.terminal;
-      for (const { number, name = '', value } of revealed) {
-        print(paint('bold', makeVisibleLine(`secret ${number}${name === '' ? '' : `: ${name}`}`)), makeVisible(value));
-      }
-      print('', paint('dim', 'It is on record that you looked. The values are not.'));
+      context.terminal.print(...renderRevealed(revealed, context.terminal));
     },
   );
-}
-
-async function askReason({ terminal, json }: CommandContext): Promise<string> {
-  if (json || !terminal.interactive) {
-    throw usageFailure('Nobody is at this terminal to say why.', 'Say it with --reason.');
-  }
-  using questions = new Questions(terminal);
-  const reason = (await questions.ask('Why do you need to see it? It stands in the log: '))?.trim() ?? '';
-  if (reason === '') throw declined();
-  return reason;
 }
 
 /** A decision names the effect that was seen: here, or with `approvals show` before. */
@@ -207,6 +192,14 @@ async function lookFirst(id: string, context: CommandContext): Promise<string | 
   if (statusOf(answer) !== 'success') return showAnswer(answer, context);
   const task = outputOf(answer) as WholeApproval;
   terminal.print(...renderHead(task, terminal), '');
+  if (task.hold === undefined && mustBeRevealed(task.masked).length > 0) {
+    terminal.print(
+      'Part of the effect is masked, and could be anything. It has to be revealed before you can approve.',
+    );
+    const call = { tool: 'approvals.reveal', input: { task_id: id } } as const;
+    if (!(await revealMasked(call, await askReason(context), client, context))) throw declined();
+    terminal.print('');
+  }
   if (!(await confirmEffect(makeVisible(task.effect), task.tool, terminal))) throw declined();
   return task.effect_sha256;
 }

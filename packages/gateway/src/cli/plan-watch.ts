@@ -56,6 +56,7 @@ function planToJson(plan: PlanJson): ShownPlan {
     expires_at: new Date(toNumber(plan.expiresAtMs)).toISOString(),
     ...(decidedBy === '' ? {} : { decided_by: decidedBy }),
     ...(note === '' ? {} : { note }),
+    ...(plan.hold ? { hold: plan.hold } : {}),
   };
 }
 

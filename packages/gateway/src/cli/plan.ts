@@ -5,6 +5,7 @@ import type { CommandContext } from './command-context.ts';
 import { confirmEffect } from './confirm-effect.ts';
 import { declined, usageFailure } from './failure.ts';
 import { formatDuration } from './format-time.ts';
+import { askReason, mustBeRevealed, revealMasked } from './reveal-masked.ts';
 import { runOperatorTool } from './run-tool.ts';
 import { shortenIds } from './short-id.ts';
 import { showAnswer } from './show-answer.ts';
@@ -20,6 +21,8 @@ export interface ShownPlan {
   readonly approved_steps: readonly number[];
   readonly started: number;
   readonly expires_at: string;
+  /** Why nobody can approve it. Absent: it can be approved. */
+  readonly hold?: string;
   readonly decided_by?: string;
   readonly note?: string;
 }
@@ -71,7 +74,7 @@ export function showPlan(id: string, context: CommandContext): Promise<number> {
 export async function approvePlan(id: string, options: PlanDecisionOptions, context: CommandContext): Promise<number> {
   const steps = options.steps?.map(readStep);
   if (options.yes !== true) {
-    const exitCode = await lookFirst(id, context);
+    const exitCode = await lookFirst(id, steps, context);
     if (exitCode !== 0) return exitCode;
   }
   return runOperatorTool('plans.approve', { plan_id: id, steps, note: options.note }, context, (plan: ShownPlan) => {
@@ -88,7 +91,7 @@ export function denyPlan(id: string, options: PlanDecisionOptions, context: Comm
   });
 }
 
-async function lookFirst(id: string, context: CommandContext): Promise<number> {
+async function lookFirst(id: string, steps: readonly number[] | undefined, context: CommandContext): Promise<number> {
   const { terminal } = context;
   if (context.json || !terminal.interactive) {
     throw usageFailure('Nobody is at this terminal to look at the plan.', 'Look with `plan show`, then add --yes.');
@@ -97,6 +100,18 @@ async function lookFirst(id: string, context: CommandContext): Promise<number> {
   const answer = await client.executeTool({ name: 'plans.show', inputJson: JSON.stringify({ plan_id: id }) });
   if (statusOf(answer) !== 'success') return showAnswer(answer, context);
   const plan = outputOf(answer) as ShownPlan;
+  const masked = [...plan.steps.entries()].filter(
+    ([at, step]) => (steps?.includes(at) ?? true) && mustBeRevealed(step.masked).length > 0,
+  );
+  if (plan.hold === undefined && masked.length > 0) {
+    terminal.print('Part of the plan is masked, and could be anything. It has to be revealed before you can approve.');
+    const reason = await askReason(context);
+    for (const [step] of masked) {
+      terminal.print('', `step ${step + 1}`);
+      const call = { tool: 'plans.reveal', input: { plan_id: id, step } } as const;
+      if (!(await revealMasked(call, reason, client, context))) throw declined();
+    }
+  }
   if (!(await confirmEffect(renderPlan(plan, context).join('\n'), `the plan of ${plan.agent}`, terminal))) {
     throw declined();
   }
@@ -112,6 +127,7 @@ export function renderPlan(plan: ShownPlan, { terminal }: Pick<CommandContext, '
     ['agent', plan.agent],
     ['for', plan.summary],
     ['expires', isPending ? `in ${formatDuration(Math.max(0, Date.parse(plan.expires_at) - Date.now()))}` : ''],
+    ['on hold', plan.hold ?? ''],
     ['decided', plan.decided_by ?? ''],
     ['approved', plan.approved_steps.length > 0 ? `steps ${numbersOf(plan)}; ${plan.started} begun` : ''],
     ['note', plan.note ?? ''],

@@ -184,6 +184,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   });
   opened.defer(() => approvals.close());
   const onRulesApplied = async (): Promise<void> => {
+    approvals.onRulesApplied();
     await executor.programs.dropWarm();
     await toolsFolder.installed.refresh();
   };
@@ -290,8 +291,14 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
       operatorService({ store, readStatus, verify: auditVerifier(home.folder), usage: new UsageTally(store), stop }),
       sessionService({ submit }),
       leaseService({ submit }),
-      approvalService({ store, submit, watch: approvals.watch, plans: approvals.plans }),
-      planService({ store, submit, plans: approvals.plans }),
+      approvalService({
+        store,
+        submit,
+        watch: approvals.watch,
+        plans: approvals.plans,
+        explainHold: approvals.explainHold,
+      }),
+      planService({ store, submit, plans: approvals.plans, explainHold: approvals.explainHold }),
     ],
     routes: [
       ...callRoutes({ store, submit, maxArgumentBytes }),

@@ -1,6 +1,8 @@
 import { ApprovalClock } from '../approvals/approval-clock.ts';
 import { ApprovalWatch, PlanWatch } from '../approvals/approval-watch.ts';
 import { ConfirmTokens, createConfirmKey } from '../approvals/confirm-tokens.ts';
+import { explainHold } from '../approvals/explain-hold.ts';
+import type { ExplainHold } from '../approvals/explain-hold.ts';
 import { mayDecide } from '../approvals/may-decide.ts';
 import { UnmaskedSecrets } from '../approvals/unmasked-secrets.ts';
 import { FollowedSettings } from '../approvals/notifications/followed-settings.ts';
@@ -41,6 +43,9 @@ export interface OpenedApprovals {
   readonly plans: PlanWatch;
   readonly tools: readonly AnyTool[];
   readonly forGateway: ApprovalParts;
+  readonly explainHold: ExplainHold;
+  /** Has calls that wait under other rules judged anew. */
+  readonly onRulesApplied: () => void;
   readonly tellAbuse: PeopleNotifier['tellAbuse'];
   /** Where a person decides about a task. */
   readonly linkToTask: (taskId: string) => string;
@@ -52,6 +57,8 @@ export interface OpenedApprovals {
 }
 
 const mostRepeated = 500;
+/** All that can wait, in practice. */
+const mostWaiting = 20_000;
 
 /** Puts together what concerns people's decisions. */
 export function openApprovals(source: ApprovalsSource): OpenedApprovals {
@@ -96,6 +103,8 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
     onFailure: (fields) => log.warn('callback_failed', fields),
   });
   const routeApproval: ApprovalParts['routeApproval'] = (session, risk) => offices.routeApproval(session, risk);
+  const circumstances = () => ({ rulesHash: currentRules().hash, mode: store.readMode() });
+  const hold = explainHold({ circumstances, unmasked });
   const tools = approvalTools({
     store,
     watch,
@@ -110,7 +119,8 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
     }),
     routeApproval,
     limits,
-    circumstances: () => ({ rulesHash: currentRules().hash, mode: store.readMode() }),
+    circumstances,
+    explainHold: hold,
     rehearse: rehearseCalls(source.rehearsal, redactor),
     unmasked,
     redact: redactor.redactText,
@@ -127,7 +137,24 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
     watch,
     plans,
     tools,
-    forGateway: { store, tokens, routeApproval, limits, onPending },
+    forGateway: {
+      ...{ store, tokens, routeApproval, limits, onPending },
+      endOutdated: async ({ id: taskId, effectSha256 }) => {
+        const note = 'The rules have changed, and the same was asked again.';
+        const decision = { taskId, approved: false, by: 'gate', atMs: Date.now(), effectSha256, note };
+        const task = await store.decideApproval(decision);
+        if (task !== undefined) watch.tell({ kind: 'decided', task });
+      },
+      hasRoom: (characters, taskId) => unmasked.hasRoom(characters, taskId),
+    },
+    explainHold: hold,
+    onRulesApplied: () => {
+      const { hash } = currentRules();
+      const outdated = store
+        .listApprovals({ status: 'pending', limit: mostWaiting })
+        .filter((task) => task.rulesHash !== hash);
+      for (const task of outdated) watch.tell({ kind: 'outdated', task });
+    },
     tellAbuse: (abuse, senior) => notifier.tellAbuse(abuse, senior),
     start: async () => {
       callbacks.repeat();

@@ -33,6 +33,7 @@ export function readApproval(described: JsonObject): Approval {
     priority: textOf(described['priority']),
     approverAgents: textsOf(described['approver_agents']),
     decidedByAgent: described['decided_by_agent'] === true,
+    hold: textOf(described['hold']),
   });
 }
 
@@ -76,6 +77,7 @@ export function readPlan(described: JsonObject): Plan {
     expiresAtMs: timeOf(described['expires_at']) ?? 0n,
     decidedBy: textOf(described['decided_by']),
     note: textOf(described['note']),
+    hold: textOf(described['hold']),
   });
 }
 
@@ -85,6 +87,8 @@ function readMasked(described: JsonObject) {
     mark: textOf(described['mark']),
     characters: numberOf(described['characters']),
     name: textOf(described['name']),
+    held: described['held'] === true,
+    rest: described['rest'] === true,
   };
 }
 

@@ -10,6 +10,7 @@ import {
 } from '@sallyport/contract';
 import type { DecideApprovalRequest, JsonObject, WatchApprovalsResponse } from '@sallyport/contract';
 import type { ApprovalNews, ApprovalWatch, PlanNews, PlanWatch } from '../approvals/approval-watch.ts';
+import type { ExplainHold } from '../approvals/explain-hold.ts';
 import type { ApprovalIndex } from '../storage/stores.ts';
 import { describeWholeTask } from '../tools/approvals/describe-approval.ts';
 import { readApproval, readStanding } from './approval-messages.ts';
@@ -25,6 +26,7 @@ export interface ApprovalServiceParts extends OperatorParts {
   readonly store: OperatorParts['store'] & Pick<ApprovalIndex, 'listApprovals' | 'listPlans'>;
   readonly watch: ApprovalWatch;
   readonly plans: PlanWatch;
+  readonly explainHold: ExplainHold;
 }
 
 /** All that can wait, in practice. */
@@ -36,7 +38,8 @@ export function approvalService(parts: ApprovalServiceParts): ServiceBinding {
     listApprovals: async ({ status, limit }, peer) => {
       const args = { status: status || 'all', limit: Math.min(limit || 50, 200) };
       const { output } = await submitAsOperator(parts, 'approvals.list', args, peer);
-      return create(ListApprovalsResponseSchema, { approvals: objectsOf(output['approvals']).map(readApproval) });
+      const approvals = objectsOf(output['approvals']).map(readApproval);
+      return create(ListApprovalsResponseSchema, { approvals, more: output['more'] === true });
     },
 
     getApproval: async ({ id }, peer) => {
@@ -52,7 +55,7 @@ export function approvalService(parts: ApprovalServiceParts): ServiceBinding {
     },
 
     watchApprovals: async function* ({ withPlans }, peer) {
-      const { store, watch, plans } = parts;
+      const { store, watch, plans, explainHold } = parts;
       const news = followNews<ApprovalNews | PlanNews>({
         listen: (hear) => {
           const stops = [watch.listen(hear), ...(withPlans ? [plans.listen(hear)] : [])];
@@ -63,7 +66,7 @@ export function approvalService(parts: ApprovalServiceParts): ServiceBinding {
         check: () => identifyOperator(parts, peer),
         signal: peer.signal,
       });
-      for await (const each of news) yield 'task' in each ? tell(each) : tellOfPlan(each);
+      for await (const each of news) yield 'task' in each ? tell(each, explainHold) : tellOfPlan(each, explainHold);
     },
 
     listStandingApprovals: async (_request, peer) => {
@@ -84,12 +87,13 @@ function* pendingApprovals(store: ApprovalServiceParts['store']): Generator<Appr
   for (const task of tasks.toReversed()) yield { kind: 'pending', task };
 }
 
-function tell({ kind, task }: ApprovalNews): WatchApprovalsResponse {
-  return create(WatchApprovalsResponseSchema, { event: kind, approval: readApproval(describeWholeTask(task)) });
+function tell({ kind, task }: ApprovalNews, explainHold: ExplainHold): WatchApprovalsResponse {
+  const approval = readApproval(describeWholeTask(task, explainHold));
+  return create(WatchApprovalsResponseSchema, { event: kind, approval });
 }
 
-function tellOfPlan({ kind, plan }: PlanNews): WatchApprovalsResponse {
-  return create(WatchApprovalsResponseSchema, { event: kind, plan: presentPlan(plan) });
+function tellOfPlan({ kind, plan }: PlanNews, explainHold: ExplainHold): WatchApprovalsResponse {
+  return create(WatchApprovalsResponseSchema, { event: kind, plan: presentPlan(plan, explainHold) });
 }
 
 function decisionArguments({ id, approved, effectSha256, note, standing }: DecideApprovalRequest): JsonObject {

@@ -35,7 +35,9 @@ export function awaitDecision(submit: Submit, { watch, store }: DecisionParts): 
       call.onPending?.(taskId);
       const isOver = (): boolean => store.findApproval(taskId)?.status !== 'pending';
       if (!(await watch.awaitEnd(taskId, { timeoutMs, signal, isOver }))) return ending;
-      ending = await submit({ ...call, approvalTaskId: taskId });
+      // A call that was asked about under other rules is judged anew.
+      const { approvalTaskId: _, ...anew } = call;
+      ending = await submit(isOver() ? { ...call, approvalTaskId: taskId } : anew);
     }
   };
 }

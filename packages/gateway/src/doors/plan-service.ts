@@ -10,6 +10,7 @@ import {
 } from '@sallyport/contract';
 import type { Json, JsonObject, PlannedCall, Plan as PlanMessage } from '@sallyport/contract';
 import type { PlanNews, PlanWatch } from '../approvals/approval-watch.ts';
+import type { ExplainHold } from '../approvals/explain-hold.ts';
 import type { Plan } from '../model/approval.ts';
 import { doors } from '../model/call.ts';
 import type { ApprovalIndex } from '../storage/stores.ts';
@@ -29,6 +30,7 @@ import { submitTool } from './submit-tool.ts';
 export interface PlanServiceParts extends OperatorParts {
   readonly store: OperatorParts['store'] & Pick<ApprovalIndex, 'findPlan' | 'listPlans'>;
   readonly plans: PlanWatch;
+  readonly explainHold: ExplainHold;
 }
 
 /** More than wait at any time, in practice. */
@@ -67,7 +69,7 @@ export function planService(parts: PlanServiceParts): ServiceBinding {
     },
 
     watchPlans: async function* (_request, peer) {
-      const { store, plans } = parts;
+      const { store, plans, explainHold } = parts;
       const news = followNews<PlanNews>({
         listen: (hear) => plans.listen(hear),
         idOf: ({ plan }) => plan.id,
@@ -76,7 +78,7 @@ export function planService(parts: PlanServiceParts): ServiceBinding {
         signal: peer.signal,
       });
       for await (const { kind, plan } of news) {
-        yield create(WatchPlansResponseSchema, { event: kind, plan: presentPlan(plan) });
+        yield create(WatchPlansResponseSchema, { event: kind, plan: presentPlan(plan, explainHold) });
       }
     },
   });
@@ -91,13 +93,13 @@ export function* pendingPlans(store: Pick<ApprovalIndex, 'listPlans'>): Generato
 }
 
 /** A plan, whole, as the person who decides is shown it. */
-export function presentPlan(plan: Plan): PlanMessage {
-  return readPlan(describePlan(plan, { nowMs: Date.now(), forPerson: true }));
+export function presentPlan(plan: Plan, explainHold: ExplainHold): PlanMessage {
+  return readPlan(describePlan(plan, { nowMs: Date.now(), forPerson: true, explainHold }));
 }
 
 /** The plan after the decision, or as it was proposed when there is none in time. */
 export async function awaitPlan(
-  { plans, store, submit }: PlanServiceParts,
+  { plans, store, submit }: Omit<PlanServiceParts, 'explainHold'>,
   proposed: JsonObject,
   waitMs: number,
   peer: Peer,

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { canonicalJson, isJsonObject, makeVisible, parseStrictJson, StrictJsonError } from '@sallyport/contract';
 import { redactEnd } from '../model/redacted.ts';
@@ -36,8 +35,6 @@ export interface ProgramTool {
 const inlineBytes = 8 * 1024 * 1024;
 const tailCharacters = 2000;
 const uncertainBytes = 512 * 1024;
-/** Arguments that are larger are shown by their hash; nothing else of an effect is left out. */
-const shownBytes = 256 * 1024;
 
 /** A tool whose every call is one new process. */
 export function programTool(program: ProgramTool): AnyTool {
@@ -87,7 +84,7 @@ function claimResources(
 
 function previewRun({ name, version, timeoutMs }: ToolDefinition, args: JsonObject, { grants }: ToolContext): Effect {
   const lines = [
-    `arguments: ${describeArguments(canonicalJson(args))}`,
+    `arguments: ${canonicalJson(args)}`,
     ...grants.read.map((path) => `may read: ${path}`),
     ...grants.write.map((path) => `may change: ${path}`),
     ...grants.hosts.map((host) => `may reach: ${host}`),
@@ -99,11 +96,6 @@ function previewRun({ name, version, timeoutMs }: ToolDefinition, args: JsonObje
   ];
   const detail = lines.map((line) => `${makeVisible(line)}\n`).join('');
   return { summary: `Run ${name} ${version}.`, detail, undoable: false };
-}
-
-function describeArguments(json: string): string {
-  const bytes = Buffer.byteLength(json);
-  return bytes <= shownBytes ? json : `${bytes} bytes, too many to show, SHA-256 ${hash('sha256', json)}`;
 }
 
 /** Throws ToolFailure unless the program ended with code 0. */

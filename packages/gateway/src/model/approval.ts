@@ -7,13 +7,17 @@ export type ApprovalStatus = (typeof approvalStatuses)[number];
 /** Who may decide: the senior of the caller, or the director of the organisation. */
 export type ApproverRole = 'senior' | 'director';
 
-/** A secret in what a person is shown, as far as it may be written down. */
+/** What has a mark in its place in what a person is shown: a secret, as far as it may be written down, or a long rest. */
 export interface MaskedSecret {
   /** In its mark. */
   readonly number: number;
   readonly characters: number;
   /** Under which the gate knows it. Absent: it has no name, or only the shape of a credential. */
   readonly name?: string;
+  /** The gate holds this very value, so that nothing else can be hidden there. Absent: it must be revealed to be approved. */
+  readonly isHeld?: true;
+  /** It is the rest of an effect that is too long for a card, and this is its SHA-256. Absent: it is a secret. */
+  readonly restSha256?: string;
 }
 
 /** A call that waits for a person. Everything in it that came from outside is redacted. */
@@ -49,6 +53,8 @@ export interface NewApproval {
   readonly ruleId: string;
   readonly reason: string;
   readonly rulesHash: string;
+  /** In which it was asked. Absent: a task of an older version. */
+  readonly mode?: Mode;
   readonly approverRole: ApproverRole;
   /** Agents that the rules let decide in a person's place, if they are senior to the caller. Absent: people only. */
   readonly approvers?: readonly string[];

@@ -1,6 +1,8 @@
+import { canonicalJson } from '@sallyport/contract';
+import type { JsonObject } from '@sallyport/contract';
 import { openDeadline, runBuiltin } from '../executors/run-builtin.ts';
 import type { ContextFacts, ToolContextFactory } from '../executors/tool-context.ts';
-import { isRefusal } from '../model/refusal.ts';
+import { isRefusal, refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import { ToolFailure, ToolRefused } from '../model/tool.ts';
 import type { Effect } from '../model/tool.ts';
@@ -18,19 +20,33 @@ export function previewCall(createContext: ToolContextFactory): Stage<Previewabl
     name: 'preview-call',
     run: async (call) => {
       const effect = await previewEffect(call, createContext);
-      return isRefusal(effect) ? effect : { effect: shownEffect(effect) };
+      if (isRefusal(effect)) return effect;
+      const shown = shownEffect(effect, call);
+      return refuseUnshown(shown) ?? { effect: shown };
     },
   };
+}
+
+/** Nobody can agree to what nobody can be shown. Undefined: all of it can. */
+export function refuseUnshown({ unshownBytes }: Effect): Refusal | undefined {
+  if (unshownBytes === undefined) return undefined;
+  const message = `A person would have to look at ${unshownBytes} bytes, which is more than can be shown.`;
+  return refuse('ARGUMENTS_TOO_LARGE', 'effect-size', message, { remedy: 'Do it in smaller calls.' });
 }
 
 /**
  * What the person who decides is shown. That an effect could not be worked out, such as because a file does not exist,
  * is for them and not for the caller, so it is no refusal.
  */
-export function shownEffect(effect: Effect | ToolFailure): Effect {
-  if (!(effect instanceof ToolFailure)) return effect;
+export function shownEffect(effect: Effect | ToolFailure, { arguments: { value }, tool }: Previewable): Effect {
+  const { secretArguments = [] } = tool.definition;
+  const open = Object.entries(value).map(([name, each]) => [name, secretArguments.includes(name) ? '[secret]' : each]);
+  const given = `arguments: ${canonicalJson(Object.fromEntries(open) as JsonObject)}\n`;
+  // Where a tool says no more than a title, the arguments say the rest.
+  if (!(effect instanceof ToolFailure)) return effect.detail === '' ? { ...effect, detail: given } : effect;
   const { code, message } = effect;
-  return { summary: `The effect could not be worked out (${code}).`, detail: message, undoable: false };
+  const detail = `${message}\n${given}`;
+  return { summary: `The effect could not be worked out (${code}).`, detail, undoable: false };
 }
 
 /**

@@ -78,8 +78,10 @@ const tokens = new ConfirmTokens(createConfirmKey());
 let store: TestApprovals;
 let heard: ApprovalTask[];
 let handedOver: (readonly string[])[];
+let outdated: string[];
 let route: ApproverRole | undefined;
 beforeEach(() => {
+  outdated = [];
   store = new TestApprovals();
   heard = [];
   handedOver = [];
@@ -92,6 +94,8 @@ const stage = () =>
     tokens,
     routeApproval: () => route,
     limits: () => ({ expireAfterMs: 300_000, remindAfterMs: 180_000, maxPending: 3 }),
+    endOutdated: async ({ id }) => void outdated.push(id),
+    hasRoom: (characters) => characters <= 16 * 1024 * 1024,
     onPending: (task, secrets) => {
       heard.push(task);
       handedOver.push(secrets);
@@ -432,7 +436,7 @@ test('what is kept of a call that waits has marks for its secrets; what they sta
   const refusal = (await ask({ session: sessionOf(), tool })) as Refusal;
   const [task = assert.fail()] = store.tasks;
   assert.deepEqual([task.title, task.effect], ['Set [secret 1: 14 characters].', '+[secret 1: 14 characters]']);
-  assert.deepEqual(task.masked, [{ number: 1, characters: 14 }]);
+  assert.deepEqual(task.masked, [{ number: 1, characters: 14, isHeld: true }]);
   assert.deepEqual(handedOver, [['hunter2-secret']]);
   assert.ok(!JSON.stringify([store.tasks, refusal]).includes('hunter2'));
 });

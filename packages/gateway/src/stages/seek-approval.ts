@@ -3,6 +3,8 @@ import { bindCall, callSha256 } from '../approvals/bind-call.ts';
 import type { Binding } from '../approvals/bind-call.ts';
 import type { ConfirmTokens, TokenClaims } from '../approvals/confirm-tokens.ts';
 import { maskSecrets } from '../approvals/mask-secrets.ts';
+import type { SecretMarker } from '../approvals/mask-secrets.ts';
+import { countCharacters, mostOfOne } from '../approvals/unmasked-secrets.ts';
 import { showArguments } from '../approvals/show-arguments.ts';
 import type { Redactor } from '../audit/redact.ts';
 import type { ToolContextFactory } from '../executors/tool-context.ts';
@@ -15,7 +17,7 @@ import { ToolFailure } from '../model/tool.ts';
 import type { Effect, Risk } from '../model/tool.ts';
 import type { Context, Stage } from '../pipeline/stage.ts';
 import type { ApprovalIndex } from '../storage/stores.ts';
-import { previewEffect, shownEffect } from './preview-effect.ts';
+import { previewEffect, refuseUnshown, shownEffect } from './preview-effect.ts';
 
 type Needs = facts.Begun &
   facts.Decoded &
@@ -43,6 +45,10 @@ export interface ApprovalParts {
   };
   /** Hears of each task that waits for a decision, new or joined, and what the marks in its view stand for. */
   readonly onPending: (task: ApprovalTask, secrets: readonly string[]) => void;
+  /** Ends a task that was asked under other rules, because the same was asked again. */
+  readonly endOutdated: (task: ApprovalTask) => Promise<void>;
+  /** Whether so much that is masked or too long for a card can be kept until somebody looks, for a new task or this one. */
+  readonly hasRoom: (characters: number, taskId: string | undefined) => boolean;
 }
 
 /** How long after the step before it a step of a plan may begin. */
@@ -69,7 +75,9 @@ export function seekApproval(
       // Nobody is asked about what another gate refuses.
       if (isRefusal(effect)) return effect;
       if (session.principal === 'operator') return confirmOwn(call, effect, redactor, context);
-      const shown = shownEffect(effect);
+      const shown = shownEffect(effect, call);
+      const unshown = refuseUnshown(shown);
+      if (unshown !== undefined) return unshown;
       const bound = bindCall(call, shown);
       return (
         useToken(call, bound, parts, context) ??
@@ -94,7 +102,9 @@ function confirmOwn(
     const shown = basisOf(effect);
     return { consent: { by: session.agent, how: 'own-call-confirmed', atMs: context.nowMs(), binding, ...shown } };
   }
-  const [shown = ''] = maskSecrets([textOf(effect)], redactor).texts;
+  // What merely looks like a secret is shown: it is a call of their own, and nothing of it is written down.
+  const marker: SecretMarker = { markSecrets: (text, writeMark) => redactor.markHeldSecrets(text, writeMark) };
+  const [shown = ''] = maskSecrets([textOf(effect)], marker, Infinity).texts;
   const approval = { binding, effect: shown };
   if (call.confirmBinding !== '') {
     const message = 'The confirmation was given for another call, or the effect has changed since it was shown.';
@@ -258,9 +268,10 @@ async function openTask(
   bound: Binding,
   effect: Effect,
   redactor: Redactor,
-  { store, routeApproval, limits, onPending }: ApprovalParts,
+  parts: ApprovalParts,
   context: Context,
 ): Promise<Refusal> {
+  const { store, routeApproval, limits, onPending, hasRoom } = parts;
   const { session, tool, verdict } = call;
   const { name, version, risk } = tool.definition;
   const { expireAfterMs, remindAfterMs, maxPending } = limits();
@@ -271,13 +282,15 @@ async function openTask(
     });
   }
   const pending = store.listApprovals({ status: 'pending', sessionId: session.id, limit: maxPending });
-  if (pending.length >= maxPending && !pending.some((each) => each.binding === bound.binding)) {
+  const same = pending.find((each) => each.binding === bound.binding);
+  if (pending.length >= maxPending && same === undefined) {
     const message = `${maxPending} calls of this session wait for a decision already.`;
     return refuse('TOO_MANY_APPROVALS', 'pending-approvals', message, { remedy: 'Wait until some are decided.' });
   }
   const nowMs = context.nowMs();
   const view = maskSecrets([effect.summary, effect.detail], redactor);
   const [title = '', detail = ''] = view.texts;
+  if (!hasRoom(countCharacters(view.values), same?.id)) return refuseTooLong(call, view.values);
   const task = await store.openApproval({
     id: randomUUIDv7(),
     sessionId: session.id,
@@ -297,6 +310,7 @@ async function openTask(
     ruleId: verdict.rule.id,
     reason: verdict.reason,
     rulesHash: call.rules.hash,
+    mode: call.mode,
     approverRole,
     ...(verdict.approvers === undefined ? {} : { approvers: verdict.approvers }),
     ...(call.correlationId === '' ? {} : { correlationId: redactor.redactText(call.correlationId) }),
@@ -305,8 +319,26 @@ async function openTask(
     expiresAtMs: nowMs + expireAfterMs,
   });
   onPending(task, view.values);
+  const outdated = pending.filter((each) => each.rulesHash !== task.rulesHash && isSameView(each, task));
+  for (const each of outdated) await parts.endOutdated(each);
   const remedy = `Wait, then send the same call with approval_task_id ${task.id}; or send wait_ms to be answered when it is decided.`;
   return refuse('APPROVAL_REQUIRED', verdict.rule, needOf(call), { remedy, approval: ticketOf(task) });
+}
+
+/** To the person who decides they are one card. */
+function isSameView(one: ApprovalTask, other: ApprovalTask): boolean {
+  return (['tool', 'effectSha256', 'scopeSha256'] as const).every((member) => one[member] === other[member]);
+}
+
+/** Nobody can approve what nobody can be shown. */
+function refuseTooLong({ verdict }: Needs, withheld: readonly string[]): Refusal {
+  const characters = countCharacters(withheld);
+  if (characters > mostOfOne) {
+    const message = `${characters} characters of the effect would not fit on a card, and a person can be shown ${mostOfOne}.`;
+    return refuse('ARGUMENTS_TOO_LARGE', verdict.rule, message, { remedy: 'Do it in smaller calls.' });
+  }
+  const message = 'Too much waits to be looked at already.';
+  return refuse('TOO_MANY_APPROVALS', 'pending-approvals', message, { remedy: 'Wait until some are decided.' });
 }
 
 function ticketOf({ id: taskId, status, expiresAtMs }: ApprovalTask): NonNullable<Refusal['approval']> {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@sallyport/contract';
-import { canonicalJson, isJsonObject, makeVisible } from '@sallyport/contract';
+import { canonicalJson, isJsonObject, makeVisibleLine } from '@sallyport/contract';
 import type { NetworkEvent } from '../model/network-log.ts';
 import { refuse } from '../model/refusal.ts';
 import { ToolRefused } from '../model/tool.ts';
@@ -91,6 +91,6 @@ function previewCall({ config }: Upstream, { name }: ToolDefinition, args: JsonO
     where,
     'What the server will do with that is not known beforehand.',
   ];
-  const detail = lines.map((line) => `${makeVisible(line)}\n`).join('');
+  const detail = lines.map((line) => `${makeVisibleLine(line)}\n`).join('');
   return { summary: `Call ${name} of the upstream server ${config.name}.`, detail, undoable: false };
 }

@@ -68,6 +68,7 @@ export class PeopleNotifier {
   }
 
   #hearTask({ kind, task }: ApprovalNews): void {
+    if (kind === 'outdated') return;
     if (kind === 'pending') {
       // Requests that join a task are no news.
       if (this.#told.has(task.id)) return;

@@ -1,10 +1,13 @@
 import type { RedactText } from '../../model/redacted.ts';
 import type { ApprovalWatch, PlanWatch } from '../../approvals/approval-watch.ts';
 import type { ConfirmTokens } from '../../approvals/confirm-tokens.ts';
+import { mustBeSeen, viewsOf } from '../../approvals/explain-hold.ts';
+import type { ExplainHold } from '../../approvals/explain-hold.ts';
 import type { Decidable, MayDecide } from '../../approvals/may-decide.ts';
+import { markOf } from '../../approvals/mask-secrets.ts';
 import type { Rehearse } from '../../approvals/rehearsal.ts';
 import type { UnmaskedSecrets } from '../../approvals/unmasked-secrets.ts';
-import type { ApproverRole } from '../../model/approval.ts';
+import type { ApprovalTask, ApproverRole, Plan } from '../../model/approval.ts';
 import { refuse } from '../../model/refusal.ts';
 import type { Mode, Session } from '../../model/session.ts';
 import { risks, ToolFailure, ToolRefused } from '../../model/tool.ts';
@@ -26,6 +29,7 @@ export interface ApprovalToolParts {
   readonly rehearse: Rehearse;
   /** What the marks in requests that wait stand for. */
   readonly unmasked: UnmaskedSecrets;
+  readonly explainHold: ExplainHold;
   /** Takes secrets out of what an agent wrote. */
   readonly redact: RedactText;
   /** Durable when it returns. */
@@ -38,6 +42,33 @@ export function requireOffice(mayDecide: MayDecide, person: Session, about: Deci
   throw new ToolRefused(
     refuse('RULE_DENIES', 'approver', reason, { remedy: 'Somebody else who may decide has to do it.' }),
   );
+}
+
+/**
+ * Nobody approves what they have not seen. The hash of the effect stands for what was on the card; what is masked or too
+ * long for it must have been shown to this person or agent, unless it is a secret that the gate holds.
+ */
+export function requireSeen(
+  { explainHold, unmasked }: ApprovalToolParts,
+  decider: Session,
+  waiting: ApprovalTask | Plan,
+  isDecided: (view: number) => boolean = () => true,
+): void {
+  const hold = explainHold(waiting);
+  if (hold !== undefined) throw new ToolRefused(refuse('APPROVAL_OUTDATED', 'outdated', hold));
+  const unseen = viewsOf(waiting).flatMap(({ subject, masked }, view) =>
+    isDecided(view)
+      ? masked.filter((each, at) => mustBeSeen(each) && !unmasked.wasShown(subject, at, decider)).map(markOf)
+      : [],
+  );
+  if (unseen.length === 0) return;
+  const [first = ''] = unseen;
+  const message =
+    unseen.length === 1
+      ? `${first} was not shown to you yet, and could be anything.`
+      : `${unseen.length} parts were not shown to you yet, and could be anything. The first is ${first}.`;
+  const remedy = 'Reveal all that is masked, and the rest of what is too long; then decide.';
+  throw new ToolRefused(refuse('APPROVAL_UNSEEN', 'unseen', message, { remedy }));
 }
 
 export function requireApprover(

@@ -1,3 +1,5 @@
+import { mustBeSeen } from '../../approvals/explain-hold.ts';
+import { markOf } from '../../approvals/mask-secrets.ts';
 import type { PlannedCall, Rehearsed } from '../../approvals/rehearsal.ts';
 import { showEffect, showTitle } from '../../approvals/show-effect.ts';
 import { isRefusal } from '../../model/refusal.ts';
@@ -47,9 +49,13 @@ export function issueToken(parts: ApprovalToolParts): Tool<IssueArguments> {
     },
     preview: async (args, context) => {
       const rehearsed = await rehearseCalls(parts, args, context);
-      const detail = rehearsed.map(({ tool, effect }) =>
-        `${tool}: ${showTitle(effect.summary)}\n${showEffect(effect.detail)}`.trimEnd(),
-      );
+      const detail = rehearsed.map((step) => {
+        const [summary, whole] = [step.effect.summary, step.effect.detail].map((text) => unmask(text, step)) as [
+          string,
+          string,
+        ];
+        return `${step.tool}: ${showTitle(summary)}\n${showEffect(whole)}`.trimEnd();
+      });
       const often = args.reusable ? 'any number of times' : 'once';
       const summary = `Let session ${args.session_id} do this, ${often}, within ${args.ttl_seconds} seconds.`;
       return { summary, detail: `${detail.join('\n')}\n`, undoable: false };
@@ -130,6 +136,15 @@ async function rehearseCalls(
     throw new ToolFailure('INVALID_ARGUMENTS', 'A token for a call of critical risk is for one use.');
   }
   return rehearsed;
+}
+
+/** Whoever agrees beforehand has to see all of it. Only secrets that the gate holds stay masked. */
+function unmask(text: string, { masked, secrets }: Rehearsed): string {
+  // From the last to the first: the rest, which comes last, has marks of its own.
+  return masked.reduceRight(
+    (shown, secret, at) => (mustBeSeen(secret) ? shown.replaceAll(markOf(secret), () => secrets[at] ?? '') : shown),
+    text,
+  );
 }
 
 function findAgent({ store }: ApprovalToolParts, id: string): Session {

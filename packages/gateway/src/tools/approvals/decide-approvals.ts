@@ -6,7 +6,7 @@ import { refuse } from '../../model/refusal.ts';
 import type { Session } from '../../model/session.ts';
 import { ToolFailure, ToolRefused } from '../../model/tool.ts';
 import type { Tool } from '../../model/tool.ts';
-import { decidedBefore, requireOffice, unknownTask } from './approval-parts.ts';
+import { decidedBefore, requireOffice, requireSeen, unknownTask } from './approval-parts.ts';
 import type { ApprovalToolParts } from './approval-parts.ts';
 import { defineApprovalTool, idOf, noteProperty } from './define-approval-tool.ts';
 import { describeTask } from './describe-approval.ts';
@@ -60,6 +60,7 @@ export function approveApproval(parts: ApprovalToolParts): Tool<ApproveArguments
       const terms = args.standing && readTerms(args.standing);
       const problem = terms && explainTerms(terms, waiting);
       if (problem !== undefined) throw new ToolFailure('INVALID_ARGUMENTS', problem);
+      requireSeen(parts, session, waiting);
       const task = await decideTask(parts, args, session, true);
       if (terms === undefined) return describeTask(task);
       const standing = standingOf(terms, task, { by: session.agent, atMs: Date.now(), ...circumstances() });

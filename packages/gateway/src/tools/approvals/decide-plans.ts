@@ -2,7 +2,7 @@ import type { Plan } from '../../model/approval.ts';
 import type { Session } from '../../model/session.ts';
 import { ToolFailure } from '../../model/tool.ts';
 import type { Tool } from '../../model/tool.ts';
-import { decidedBefore, requireOffice, unknownPlan } from './approval-parts.ts';
+import { decidedBefore, requireOffice, requireSeen, unknownPlan } from './approval-parts.ts';
 import type { ApprovalToolParts } from './approval-parts.ts';
 import { defineApprovalTool, idOf, noteProperty } from './define-approval-tool.ts';
 import { describePlan } from './describe-approval.ts';
@@ -49,6 +49,7 @@ export function approvePlan(parts: ApprovalToolParts): Tool<ApproveArguments> {
         throw new ToolFailure('INVALID_ARGUMENTS', `The plan has the steps 0 to ${all.length - 1}, and no ${unknown}.`);
       }
       const approvedSteps = steps === undefined ? all : steps.toSorted((a, b) => a - b);
+      requireSeen(parts, session, plan, (step) => approvedSteps.includes(step));
       return decide(parts, plan, { approvedSteps, by: session.agent, ...(note === undefined ? {} : { note }) });
     },
     summarize: ({ plan_id: id }, output) =>

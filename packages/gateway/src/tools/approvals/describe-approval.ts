@@ -1,4 +1,5 @@
 import type { JsonObject } from '@sallyport/contract';
+import type { ExplainHold } from '../../approvals/explain-hold.ts';
 import { markOf } from '../../approvals/mask-secrets.ts';
 import { showEffect, showTitle } from '../../approvals/show-effect.ts';
 import { makeVisible, makeVisibleLine } from '@sallyport/contract';
@@ -15,7 +16,7 @@ const priorities: Readonly<Record<ApprovalTask['risk'], string>> = {
 };
 
 /** A task as people see it. Text that came from outside is safe to show. */
-export function describeTask(task: ApprovalTask): JsonObject {
+export function describeTask(task: ApprovalTask, explainHold?: ExplainHold): JsonObject {
   return {
     task_id: task.id,
     status: task.status,
@@ -34,6 +35,7 @@ export function describeTask(task: ApprovalTask): JsonObject {
     wanted: task.wanted,
     created_at: isoTime(task.createdAtMs),
     expires_at: isoTime(task.expiresAtMs),
+    ...describeHold(explainHold?.(task)),
     ...describeDecision(task),
     call_id: task.callId,
     trace_id: task.traceId,
@@ -41,9 +43,9 @@ export function describeTask(task: ApprovalTask): JsonObject {
 }
 
 /** The same with the effect, and the hash that a decision about it must name. */
-export function describeWholeTask(task: ApprovalTask): JsonObject {
+export function describeWholeTask(task: ApprovalTask, explainHold?: ExplainHold): JsonObject {
   return {
-    ...describeTask(task),
+    ...describeTask(task, explainHold),
     ...(task.shownArguments === undefined ? {} : { arguments_json: makeVisible(task.shownArguments) }),
     effect: showEffect(task.effect),
     effect_sha256: task.effectSha256,
@@ -59,6 +61,8 @@ function describeMasked(masked: readonly MaskedSecret[] = []): JsonObject {
     mark: makeVisibleLine(markOf(secret)),
     characters: secret.characters,
     ...(secret.name === undefined ? {} : { name: makeVisibleLine(secret.name) }),
+    ...(secret.isHeld ? { held: true } : {}),
+    ...(secret.restSha256 === undefined ? {} : { rest: true }),
   }));
   return { masked: described };
 }
@@ -80,7 +84,10 @@ export function describeStanding(standing: StandingApproval): JsonObject {
 }
 
 /** A plan. What a step would do is for the person who decides, so the agent that proposed it does not see it. */
-export function describePlan(plan: Plan, { nowMs, forPerson }: { nowMs: number; forPerson: boolean }): JsonObject {
+export function describePlan(
+  plan: Plan,
+  { nowMs, forPerson, explainHold }: { nowMs: number; forPerson: boolean; explainHold?: ExplainHold },
+): JsonObject {
   const isOver = plan.status === 'pending' && plan.expiresAtMs <= nowMs;
   return {
     plan_id: plan.id,
@@ -95,6 +102,7 @@ export function describePlan(plan: Plan, { nowMs, forPerson }: { nowMs: number; 
     approver_role: plan.approverRole,
     created_at: isoTime(plan.createdAtMs),
     expires_at: isoTime(plan.expiresAtMs),
+    ...describeHold(explainHold?.(plan)),
     ...describeDecision(plan),
   };
 }
@@ -114,6 +122,11 @@ function describeStep(step: PlanStep, forPerson: boolean): JsonObject {
         }
       : {}),
   };
+}
+
+/** Why nobody can approve it. */
+function describeHold(hold: string | undefined): JsonObject {
+  return hold === undefined ? {} : { hold };
 }
 
 function describeDecision({ decidedBy, decidedByAgent, decidedAtMs, note }: Partial<ApprovalTask>): JsonObject {

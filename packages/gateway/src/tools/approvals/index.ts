@@ -7,7 +7,7 @@ import { proposePlan } from './propose-plan.ts';
 import { listApprovals, showApproval } from './read-approvals.ts';
 import { listPlans, showPlan } from './read-plans.ts';
 import { revealOfApproval, revealOfPlan } from './reveal-secrets.ts';
-import { decideReview, listReviews, showReview } from './review-approvals.ts';
+import { decideReview, listReviews, revealReview, showReview } from './review-approvals.ts';
 import { listStanding, revokeStanding } from './standing-approvals.ts';
 
 /** Decisions about calls, as governed calls of their own; and plans, which agents propose. */
@@ -20,6 +20,7 @@ export function approvalTools(parts: ApprovalToolParts): readonly AnyTool[] {
     revealOfApproval(parts),
     listReviews(parts),
     showReview(parts),
+    revealReview(parts),
     decideReview(parts),
     listStanding(parts),
     revokeStanding(parts),

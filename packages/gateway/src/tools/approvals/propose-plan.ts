@@ -1,7 +1,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import type { JsonObject } from '@sallyport/contract';
 import type { Rehearsed } from '../../approvals/rehearsal.ts';
-import { stepSubject } from '../../approvals/unmasked-secrets.ts';
+import { countCharacters, stepSubject } from '../../approvals/unmasked-secrets.ts';
 import type { NewPlan, Plan, PlanStep } from '../../model/approval.ts';
 import { isRefusal, refuse } from '../../model/refusal.ts';
 import type { Refusal } from '../../model/refusal.ts';
@@ -77,6 +77,7 @@ export function proposePlan(parts: ApprovalToolParts): Tool<ProposeArguments> {
       const rehearsed: (Rehearsed | Refusal)[] = [];
       for (const call of calls) rehearsed.push(await rehearse(session, call, signal));
       if (rehearsed.some(isRefusal)) return describeRefused(calls, rehearsed, { summary, traceId });
+      refuseTooLong(parts, rehearsed as readonly Rehearsed[]);
       const steps = (rehearsed as Rehearsed[]).map((step, at) => stepOf(step, redact(calls[at]?.reason ?? '')));
       const plan = pendingPlan(parts, session, { summary: redact(summary), traceId, steps });
       await store.proposePlan(plan);
@@ -126,6 +127,15 @@ function refuseTooMany({ store, limits }: ApprovalToolParts, session: Session): 
   const message = `${waiting.length} plans of this session wait for a decision already.`;
   throw new ToolRefused(
     refuse('TOO_MANY_APPROVALS', 'pending-approvals', message, { remedy: 'Wait until some are decided.' }),
+  );
+}
+
+/** All that is masked or too long for a card has to be kept until somebody looks. */
+function refuseTooLong({ unmasked }: ApprovalToolParts, rehearsed: readonly Rehearsed[]): void {
+  if (unmasked.hasRoom(countCharacters(rehearsed.flatMap(({ secrets }) => secrets)))) return;
+  const message = 'The effects of the plan are too long for a person to look at now.';
+  throw new ToolRefused(
+    refuse('TOO_MANY_APPROVALS', 'pending-approvals', message, { remedy: 'Propose a smaller plan, or wait.' }),
   );
 }
 

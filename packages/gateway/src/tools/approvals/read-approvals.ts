@@ -13,7 +13,7 @@ interface ListArguments {
   readonly limit: number;
 }
 
-export function listApprovals({ store }: ApprovalToolParts): Tool<ListArguments> {
+export function listApprovals({ store, explainHold }: ApprovalToolParts): Tool<ListArguments> {
   return defineApprovalTool({
     name: 'approvals.list',
     description: 'Lists calls that wait, or waited, for a person, without their effects.',
@@ -23,16 +23,25 @@ export function listApprovals({ store }: ApprovalToolParts): Tool<ListArguments>
       session_id: idOf('Only of this session.'),
       limit: limitProperty,
     },
-    output: { required: ['approvals'], properties: { approvals: { type: 'array', items: { type: 'object' } } } },
+    output: {
+      required: ['approvals', 'more'],
+      properties: {
+        approvals: { type: 'array', items: { type: 'object' } },
+        more: { type: 'boolean', description: 'Whether there are more than these.' },
+      },
+    },
     run: ({ status, session_id: sessionId, limit }) => {
       const filter = {
         ...(status === 'all' ? {} : { status }),
         ...(sessionId === undefined ? {} : { sessionId }),
-        limit,
+        limit: limit + 1,
       };
-      return Promise.resolve({ approvals: store.listApprovals(filter).map(describeTask) });
+      const found = store.listApprovals(filter);
+      const approvals = found.slice(0, limit).map((task) => describeTask(task, explainHold));
+      return Promise.resolve({ approvals, more: found.length > limit });
     },
-    summarize: (_args, { approvals }) => `${(approvals as readonly JsonObject[]).length} approvals`,
+    summarize: (_args, { approvals, more }) =>
+      `${(approvals as readonly JsonObject[]).length} approvals${more === true ? ', and there are more' : ''}`,
   });
 }
 
@@ -46,7 +55,7 @@ export const wholeTaskOutput = {
   },
 };
 
-export function showApproval({ store }: ApprovalToolParts): Tool<{ readonly task_id: string }> {
+export function showApproval({ store, explainHold }: ApprovalToolParts): Tool<{ readonly task_id: string }> {
   return defineApprovalTool({
     name: 'approvals.show',
     description: 'Shows one call that waits, or waited, for a person, with its exact effect.',
@@ -57,7 +66,7 @@ export function showApproval({ store }: ApprovalToolParts): Tool<{ readonly task
     run: ({ task_id: id }) => {
       const task = store.findApproval(id);
       if (task === undefined) throw unknownTask(id);
-      return Promise.resolve(describeWholeTask(task));
+      return Promise.resolve(describeWholeTask(task, explainHold));
     },
     summarize: ({ task_id: id }) => `showed approval ${id}`,
   });

@@ -28,7 +28,7 @@ export function listPlans({ store }: ApprovalToolParts): Tool<{ readonly limit: 
   });
 }
 
-export function showPlan({ store, tokens }: ApprovalToolParts): Tool<{ readonly plan_id: string }> {
+export function showPlan({ store, tokens, explainHold }: ApprovalToolParts): Tool<{ readonly plan_id: string }> {
   return defineApprovalTool({
     name: 'plans.show',
     description: 'Shows a plan. The agent whose plan it is gets its confirm token once it is approved.',
@@ -51,7 +51,7 @@ export function showPlan({ store, tokens }: ApprovalToolParts): Tool<{ readonly 
       const forPerson = session.principal === 'operator';
       const token = forPerson ? undefined : issuePlanToken(plan, tokens);
       return Promise.resolve({
-        ...describePlan(plan, { nowMs: Date.now(), forPerson }),
+        ...describePlan(plan, { nowMs: Date.now(), forPerson, ...(forPerson ? { explainHold } : {}) }),
         ...(token === undefined ? {} : { confirm_token: token }),
       });
     },

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@sallyport/contract';
+import { showEffect } from '../../approvals/show-effect.ts';
 import { stepSubject } from '../../approvals/unmasked-secrets.ts';
 import type { MaskedSecret } from '../../model/approval.ts';
 import type { Session } from '../../model/session.ts';
@@ -8,23 +9,25 @@ import { requireOffice, unknownPlan, unknownTask } from './approval-parts.ts';
 import type { ApprovalToolParts } from './approval-parts.ts';
 import { defineApprovalTool, idOf } from './define-approval-tool.ts';
 
-interface RevealArguments {
+export interface RevealArguments {
   readonly number?: number;
   readonly reason: string;
 }
 
-/** The secrets of one view, and what is kept of them. */
-interface View {
+/** What is masked in one view, and what is kept of it. */
+export interface View {
   readonly subject: string;
   readonly status: string;
   readonly masked: readonly MaskedSecret[];
+  /** Which of them this person or agent may be shown. Absent: all. */
+  readonly mayShow?: (secret: MaskedSecret) => boolean;
 }
 
 interface Revealed extends MaskedSecret {
   readonly value: string;
 }
 
-const properties: JsonObject = {
+export const revealProperties: JsonObject = {
   number: { type: 'integer', minimum: 1, maximum: 9_999_999, description: 'As in its mark. Absent: all of them.' },
   reason: {
     type: 'string',
@@ -34,7 +37,7 @@ const properties: JsonObject = {
   },
 };
 
-const output = {
+export const revealOutput = {
   required: ['revealed'],
   properties: { revealed: { type: 'array', items: { type: 'object' } } },
 };
@@ -52,13 +55,12 @@ export function revealOfApproval(parts: ApprovalToolParts): Tool<RevealArguments
     description:
       'Shows a secret that is masked in the effect of a call that waits, to the person who decides about it.',
     ...revealing,
-    properties: { task_id: idOf('As approvals.list shows it.'), ...properties },
+    properties: { task_id: idOf('As approvals.list shows it.'), ...revealProperties },
     required: ['task_id', 'reason'],
-    output,
+    output: revealOutput,
     preview: ({ task_id: id, ...args }, { session }) => Promise.resolve(previewOf(look(id, session), args)),
     run: ({ task_id: id, ...args }, { session }) => {
-      const revealed = reveal(parts, look(id, session), args);
-      return Promise.resolve({ task_id: id, revealed: revealed.map(describeRevealed) });
+      return Promise.resolve({ task_id: id, revealed: reveal(parts, look(id, session), args, session) });
     },
     summarize: ({ task_id: id }, { revealed }) => `revealed ${nameAll(revealed)} of approval ${id}`,
   });
@@ -81,14 +83,14 @@ export function revealOfPlan(
     properties: {
       plan_id: idOf('As plans.list shows it.'),
       step: { type: 'integer', minimum: 0, maximum: 999, description: 'Counted from 0.' },
-      ...properties,
+      ...revealProperties,
     },
     required: ['plan_id', 'step', 'reason'],
-    output,
+    output: revealOutput,
     preview: ({ plan_id: id, step, ...args }, { session }) => Promise.resolve(previewOf(look(id, step, session), args)),
     run: ({ plan_id: id, step, ...args }, { session }) => {
-      const revealed = reveal(parts, look(id, step, session), args);
-      return Promise.resolve({ plan_id: id, step, revealed: revealed.map(describeRevealed) });
+      const revealed = reveal(parts, look(id, step, session), args, session);
+      return Promise.resolve({ plan_id: id, step, revealed });
     },
     summarize: ({ plan_id: id, step }, { revealed }) => `revealed ${nameAll(revealed)} of step ${step} of plan ${id}`,
   });
@@ -102,7 +104,8 @@ function previewOf(view: View, args: RevealArguments): Effect {
   return { summary: `Show you ${wanted.join(', ')}.`, detail: `${wanted.join('\n')}\n`, undoable: false };
 }
 
-function reveal({ unmasked }: ApprovalToolParts, view: View, args: RevealArguments): Revealed[] {
+/** The values, and from now on it is known that they were shown. */
+export function reveal({ unmasked }: ApprovalToolParts, view: View, args: RevealArguments, to: Session): JsonObject[] {
   const chosen = choose(view, args);
   if (view.status !== 'pending') {
     throw new ToolFailure('NOT_FOUND', 'It is decided: what was masked in it is not kept any longer.');
@@ -111,28 +114,36 @@ function reveal({ unmasked }: ApprovalToolParts, view: View, args: RevealArgumen
   if (values === undefined) {
     throw new ToolFailure(
       'NOT_FOUND',
-      'The gate does not have it any more. It keeps such values in memory only, and has been restarted since, or had no room for them. If the agent sends the same call again, they can be revealed; you can also decide without.',
+      'The gate does not have it any more: it keeps such values in memory only, and has been restarted since. The agent has to ask again, with the same call; then it can be revealed.',
     );
   }
-  return chosen.map((secret) => ({ ...secret, value: values[view.masked.indexOf(secret)] ?? '' }));
+  return chosen.map((secret) => {
+    const at = view.masked.indexOf(secret);
+    unmasked.noteShown(view.subject, at, to);
+    return describeRevealed({ ...secret, value: values[at] ?? '' });
+  });
 }
 
-function choose({ masked }: View, { number }: RevealArguments): readonly MaskedSecret[] {
-  const chosen = number === undefined ? masked : masked.filter((secret) => secret.number === number);
+function choose({ masked, mayShow = () => true }: View, { number }: RevealArguments): readonly MaskedSecret[] {
+  const chosen = masked.filter((secret) => mayShow(secret) && (number === undefined || secret.number === number));
   if (chosen.length > 0) return chosen;
   const which = number === undefined ? 'Nothing' : `No secret ${number}`;
-  throw new ToolFailure('NOT_FOUND', `${which} is masked in it.`);
+  throw new ToolFailure('NOT_FOUND', `${which} is masked in it${masked.length > 0 ? ' that you may see' : ''}.`);
 }
 
-function describeRevealed({ number, name, characters, value }: Revealed): JsonObject {
-  return { number, ...(name === undefined ? {} : { name }), characters, value };
+function describeRevealed({ number, name, characters, restSha256, value }: Revealed): JsonObject {
+  // A rest was masked itself, and is text from outside like the card before it.
+  const shown = restSha256 === undefined ? { value } : { rest: true, value: showEffect(value) };
+  return { number, ...(name === undefined ? {} : { name }), characters, ...shown };
 }
 
-function describeMask({ number, name, characters }: MaskedSecret): string {
+function describeMask({ number, name, characters, restSha256 }: MaskedSecret): string {
+  if (restSha256 !== undefined) return `the rest of the effect (${number}, ${characters} characters)`;
   return `secret ${number} (${name === undefined ? '' : `${name}, `}${characters} characters)`;
 }
 
 /** For the log: which ones, and nothing of them. */
-function nameAll(revealed: unknown): string {
-  return (revealed as readonly MaskedSecret[]).map(describeMask).join(', ');
+export function nameAll(revealed: unknown): string {
+  const all = revealed as readonly (MaskedSecret & { readonly rest?: true })[];
+  return all.map(({ rest, ...each }) => describeMask(rest ? { ...each, restSha256: '' } : each)).join(', ');
 }

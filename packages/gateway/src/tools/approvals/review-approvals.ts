@@ -1,14 +1,17 @@
 import type { JsonObject } from '@sallyport/contract';
+import { mustBeSeen } from '../../approvals/explain-hold.ts';
 import type { ApprovalTask } from '../../model/approval.ts';
 import { modes } from '../../model/session.ts';
 import type { Session } from '../../model/session.ts';
 import { ToolFailure } from '../../model/tool.ts';
 import type { Tool } from '../../model/tool.ts';
-import { requireOffice, unknownTask } from './approval-parts.ts';
+import { requireOffice, requireSeen, unknownTask } from './approval-parts.ts';
 import type { ApprovalToolParts } from './approval-parts.ts';
 import { decideTask, decidedOutput, effectProperty } from './decide-approvals.ts';
 import { defineApprovalTool, idOf, limitProperty, noteProperty } from './define-approval-tool.ts';
 import { describeTask, describeWholeTask } from './describe-approval.ts';
+import { nameAll, reveal, revealOutput, revealProperties } from './reveal-secrets.ts';
+import type { RevealArguments } from './reveal-secrets.ts';
 import { wholeTaskOutput } from './read-approvals.ts';
 
 const decisions = ['approve', 'deny', 'request_changes'] as const;
@@ -25,7 +28,7 @@ const forAgents = { audience: 'everyone', allowedModes: modes.filter((mode) => m
 /** Of those that name the agent; it may decide about nearly all of them. */
 const mostLookedAt = 1000;
 
-export function listReviews({ store, mayDecide }: ApprovalToolParts): Tool<{ readonly limit: number }> {
+export function listReviews(parts: ApprovalToolParts): Tool<{ readonly limit: number }> {
   return defineApprovalTool({
     name: 'reviews.list',
     description: 'Lists calls of other agents that wait for your decision, without their effects.',
@@ -34,9 +37,10 @@ export function listReviews({ store, mayDecide }: ApprovalToolParts): Tool<{ rea
     properties: { limit: limitProperty },
     output: { required: ['approvals'], properties: { approvals: { type: 'array', items: { type: 'object' } } } },
     run: ({ limit }, { session }) => {
+      const { store, mayDecide } = parts;
       const pending = store.listForAgent({ approver: session.agent, limit: mostLookedAt });
       const own = pending.filter((task) => mayDecide(session, task) === undefined).slice(0, limit);
-      return Promise.resolve({ approvals: own.map(describeTask) });
+      return Promise.resolve({ approvals: own.map((task) => describeTask(task, parts.explainHold)) });
     },
     summarize: (_args, { approvals }) => `${(approvals as readonly JsonObject[]).length} approvals`,
   });
@@ -51,7 +55,10 @@ export function showReview(parts: ApprovalToolParts): Tool<{ readonly task_id: s
     properties: { task_id: idOf('As reviews.list shows it.') },
     required: ['task_id'],
     output: wholeTaskOutput,
-    run: ({ task_id: id }, { session }) => Promise.resolve(describeWholeTask(findReviewable(parts, id, session))),
+    run: ({ task_id: id }, { session }) => {
+      const task = findReviewable(parts, id, session);
+      return Promise.resolve(describeWholeTask(task, parts.explainHold));
+    },
     summarize: ({ task_id: id }) => `showed approval ${id}`,
   });
 }
@@ -72,15 +79,37 @@ export function decideReview(parts: ApprovalToolParts): Tool<DecideArguments> {
     required: ['task_id', 'effect_sha256', 'decision'],
     output: decidedOutput,
     run: async (args, { session }) => {
-      findReviewable(parts, args.task_id, session);
+      const task = findReviewable(parts, args.task_id, session);
       if (args.decision === 'request_changes' && args.note === undefined) {
         throw new ToolFailure('INVALID_ARGUMENTS', 'A note has to say what to change.');
       }
+      if (args.decision === 'approve') requireSeen(parts, session, task);
       const { note } = args;
       const redacted = note === undefined ? {} : { note: parts.redact(note) };
       return describeTask(await decideTask(parts, { ...args, ...redacted }, session, args.decision === 'approve'));
     },
     summarize: ({ task_id: id, decision }) => `decided ${id}: ${decision}`,
+  });
+}
+
+/** Without it an agent that may decide could not approve what is masked. A secret that the gate holds stays masked. */
+export function revealReview(parts: ApprovalToolParts): Tool<RevealArguments & { readonly task_id: string }> {
+  return defineApprovalTool({
+    name: 'reviews.reveal',
+    description:
+      'Shows what is masked, or too long for the card, in a call that waits for your decision. Secrets of the gate stay masked.',
+    ...forAgents,
+    mutates: false,
+    properties: { task_id: idOf('As reviews.list shows it.'), ...revealProperties },
+    required: ['task_id', 'reason'],
+    output: revealOutput,
+    run: ({ task_id: id, ...args }, { session }) => {
+      const task = findReviewable(parts, id, session);
+      const masked = task.masked ?? [];
+      const view = { subject: id, status: task.status, masked, mayShow: mustBeSeen };
+      return Promise.resolve({ task_id: id, revealed: reveal(parts, view, args, session) });
+    },
+    summarize: ({ task_id: id }, { revealed }) => `revealed ${nameAll(revealed)} of approval ${id}`,
   });
 }
 

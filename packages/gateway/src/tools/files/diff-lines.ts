@@ -4,11 +4,14 @@ const contextLines = 3;
 /** Past this many changed lines the shortest difference is not worth its cost; all old lines give way to all new ones. */
 const maxChanges = 1000;
 
-/** The difference of two texts as a unified diff; empty when they are equal. */
-export function diffLines(before: string, after: string, label: string): string {
+/**
+ * The difference of two texts as a unified diff; empty when they are equal. `linesBefore`: lines of the file that stand
+ * before both.
+ */
+export function diffLines(before: string, after: string, label: string, linesBefore = 0): string {
   if (before === after) return '';
   const steps = findSteps(splitLines(before), splitLines(after));
-  return `--- ${label}\n+++ ${label}\n${[...formatHunks(steps)].join('')}`;
+  return `--- ${label}\n+++ ${label}\n${[...formatHunks(steps, linesBefore)].join('')}`;
 }
 
 function splitLines(text: string): readonly string[] {
@@ -100,13 +103,13 @@ class Reached {
   }
 }
 
-function* formatHunks(steps: readonly Step[]): Generator<string> {
+function* formatHunks(steps: readonly Step[], linesBefore: number): Generator<string> {
   const oldLines = numberLines(steps, '+');
   const newLines = numberLines(steps, '-');
   for (const [from, to] of findHunks(steps)) {
     const hunk = steps.slice(from, to);
-    const oldRange = formatRange(oldLines[from] ?? 0, hunk.filter(([mark]) => mark !== '+').length);
-    const newRange = formatRange(newLines[from] ?? 0, hunk.filter(([mark]) => mark !== '-').length);
+    const oldRange = formatRange(linesBefore + (oldLines[from] ?? 0), hunk.filter(([mark]) => mark !== '+').length);
+    const newRange = formatRange(linesBefore + (newLines[from] ?? 0), hunk.filter(([mark]) => mark !== '-').length);
     yield `@@ -${oldRange} +${newRange} @@\n${hunk.map(([mark, line]) => `${mark}${line}\n`).join('')}`;
   }
 }

@@ -21,8 +21,6 @@ interface DeleteArguments {
   readonly recursive: boolean;
 }
 
-/** The preview names no more than a person reads. */
-const maxListed = 1000;
 const wholeTree = { access: 'write', recursive: true, includeHidden: true } as const;
 
 export const filesDelete = defineFileTool({
@@ -61,11 +59,9 @@ export const filesDelete = defineFileTool({
   preview: async (args, context) => {
     using target = openTarget(parsePath(args.path, context.workingDirectory), context);
     const { files, listed, basis } = await takeStock(args, target, context);
-    const more =
-      files > listed.length ? `and ${files - listed.length} more, bound by their identities: ${basis}\n` : '';
     return {
       summary: `Delete ${makeVisibleLine(args.path)} (${files === 1 ? '1 file' : `${files} files`})`,
-      detail: listed.map((path) => `${makeVisibleLine(path)}\n`).join('') + more,
+      detail: listed.map((path) => `${makeVisibleLine(path)}\n`).join(''),
       undoable: true,
       basis,
     };
@@ -119,7 +115,7 @@ async function takeStock(args: DeleteArguments, target: Target, context: ToolCon
     identities.add(relativePath, identifyEntry(parent, name));
     if (kind === 'folder') continue;
     files++;
-    if (listed.length < maxListed) listed.push(join(args.path, relativePath));
+    listed.push(join(args.path, relativePath));
   }
   if (walk.omitted > 0) {
     const message = `${args.path} holds ${walk.omitted} entries that must not be deleted.`;

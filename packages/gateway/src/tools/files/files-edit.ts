@@ -7,11 +7,12 @@ import { openTarget } from '../../sandbox/open-to-change.ts';
 import type { Target } from '../../sandbox/open-to-change.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
 import { checkFileSize } from './check-file-size.ts';
+import { countLines, cutAround } from './changed-part.ts';
 import { takeBreaks } from './check-signal.ts';
 import { countMatches } from './count-matches.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
 import { missingFile } from './missing-file.ts';
-import { maxDiffBytes, previewChange } from './preview-change.ts';
+import { describeChange } from './preview-change.ts';
 import { basisOf, openFormer, replaceFile } from './replace-file.ts';
 import type { FormerFile } from './replace-file.ts';
 
@@ -64,12 +65,15 @@ export const filesEdit = defineFileTool({
     using target = await openExisting(args, context);
     using former = openFormer(target);
     const edit = await findPassage(args, former, context);
-    const basis = await basisOf(former, missing, context.signal);
-    if (edit.before.length <= maxDiffBytes) {
-      return { ...previewChange(args.path, edit.before, Buffer.concat(edit.parts)), basis };
-    }
-    const passage = previewChange(args.path, edit.oldContent, edit.newContent);
-    return { ...passage, basis, summary: `Change ${makeVisibleLine(args.path)} at line ${edit.line}` };
+    const start = edit.parts[0]?.length ?? 0;
+    const change = cutAround(edit.before, { start, end: start + edit.oldContent.length }, edit.newContent);
+    const bytes = edit.parts.reduce((sum, part) => sum + part.length, 0);
+    return {
+      summary: `Change ${makeVisibleLine(args.path)} (${edit.before.length} bytes become ${bytes})`,
+      detail: describeChange(args.path, change),
+      undoable: true,
+      basis: await basisOf(former, missing, context.signal),
+    };
   },
   run: async (args, context) => {
     using target = await openExisting(args, context);
@@ -129,10 +133,4 @@ async function findPassage(args: EditArguments, former: FormerFile | undefined, 
   const head = before.subarray(0, first);
   const tail = before.subarray(first + oldContent.length);
   return { before, oldContent, newContent, parts: [head, newContent, tail], line: countLines(head) + 1 };
-}
-
-function countLines(bytes: Buffer): number {
-  let count = 0;
-  for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) count++;
-  return count;
 }

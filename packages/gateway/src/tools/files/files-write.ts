@@ -12,7 +12,7 @@ import { checkShown } from './check-shown.ts';
 import { defineFileTool, largeTransferMs, objectSchema, pathSchema } from './define-file-tool.ts';
 import { identifyFolder } from './identify-entries.ts';
 import { countMissingFolders } from './missing-folders.ts';
-import { describeBytes, maxDiffBytes, previewChange } from './preview-change.ts';
+import { previewChange } from './preview-change.ts';
 import { alreadyExists, basisOf, openFormer, replaceFile } from './replace-file.ts';
 import type { FormerFile, NewContent } from './replace-file.ts';
 
@@ -27,6 +27,8 @@ interface WriteArguments {
 }
 
 const timeoutMs = 10_000;
+/** Of more than this nobody can be shown all. */
+const mostShownBytes = 16 * 1024 * 1024;
 const maxContentBytes = 100 * 1024 * 1024;
 const maxBase64Chars = Math.ceil(maxContentBytes / 3) * 4;
 const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
@@ -105,9 +107,9 @@ export const filesWrite = defineFileTool({
     checkSize(args, content, former, context);
     const basis = await basisOf(former, found.whereNew, context.signal);
     const effect =
-      args.content_hash === undefined
-        ? await previewWrite(args.path, goes, decodeContent(args), former, context.signal)
-        : previewStored(args.path, goes, args.content_hash, former);
+      content.bytes > mostShownBytes
+        ? previewUnshown(args, content.bytes, former)
+        : await previewWrite(args.path, goes, await gatherBytes(content.parts), former, context.signal);
     return { ...effect, basis };
   },
   run: async (args, context) => {
@@ -212,14 +214,15 @@ function findFormer(args: WriteArguments, context: ToolContext): Found {
   }
 }
 
-/** Stored content cannot change, so its hash says exactly what will be written. */
-function previewStored(given: string, goes: NewContent['goes'], hash: string, former: FormerFile | undefined): Effect {
-  const verb = former === undefined ? 'Create' : goes === 'behind' ? 'Append to' : 'Replace';
+/** Only stored content is that large. It cannot change, but nobody could look at all of it either. */
+function previewUnshown(args: WriteArguments, bytes: number, former: FormerFile | undefined): Effect {
+  const verb = former === undefined ? 'Create' : args.append ? 'Append to' : 'Replace';
   const before = former === undefined ? 'no file' : `${former.size} bytes`;
-  const detail = `before: ${before}\n${goes === 'behind' ? 'added' : 'after'}: stored content ${hash}\n`;
-  return { summary: `${verb} ${makeVisibleLine(given)}`, detail, undoable: true };
+  const detail = `before: ${before}\n${args.append ? 'added' : 'after'}: ${bytes} bytes, stored as ${args.content_hash}\n`;
+  return { summary: `${verb} ${makeVisibleLine(args.path)}`, detail, undoable: true, unshownBytes: bytes };
 }
 
+/** Everything that would stand there, and what it replaces as far as that can be compared. */
 async function previewWrite(
   given: string,
   goes: NewContent['goes'],
@@ -228,13 +231,21 @@ async function previewWrite(
   signal: AbortSignal,
 ): Promise<Effect> {
   if (former === undefined) return previewChange(given, undefined, bytes);
-  if (former.size > maxDiffBytes) {
+  if (former.size > mostShownBytes) {
     const verb = goes === 'behind' ? 'Append to' : 'Replace';
-    const detail = `before: ${former.size} bytes\n${goes === 'behind' ? 'added' : 'after'}: ${describeBytes(bytes)}\n`;
-    return { summary: `${verb} ${makeVisibleLine(given)}`, detail, undoable: true };
+    const place =
+      goes === 'behind' ? `added behind the ${former.size} bytes there are` : `instead of ${former.size} bytes`;
+    const { detail } = previewChange(given, undefined, bytes);
+    return { summary: `${verb} ${makeVisibleLine(given)}`, detail: `${place}:\n${detail}`, undoable: true };
   }
   const before = await former.read(signal);
   return previewChange(given, before, goes === 'behind' ? Buffer.concat([before, bytes]) : bytes);
+}
+
+async function gatherBytes(parts: NewContent['parts']): Promise<Buffer> {
+  const gathered: Buffer[] = [];
+  for await (const part of parts) gathered.push(part);
+  return gathered.length === 1 && gathered[0] !== undefined ? gathered[0] : Buffer.concat(gathered);
 }
 
 function missingParents(given: string): ToolFailure {

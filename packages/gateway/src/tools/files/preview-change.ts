@@ -1,13 +1,13 @@
-import { makeVisibleLine } from '@sallyport/contract';
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
+import { makeVisibleLine } from '@sallyport/contract';
 import type { Effect } from '../../model/tool.ts';
+import { findChange } from './changed-part.ts';
+import type { Change } from './changed-part.ts';
 import { diffLines } from './diff-lines.ts';
+import { dumpBytes } from './dump-bytes.ts';
 
-/** More than this nobody reads. */
-export const maxDiffBytes = 1024 * 1024;
-
-/** The effect of giving a file new content: a diff for text, sizes and hashes for anything else or for much of it. */
+/** The effect of giving a file new content: every line that changes, however large the file. */
 export function previewChange(given: string, before: Buffer | undefined, after: Buffer): Effect {
   const path = makeVisibleLine(given);
   const summary =
@@ -15,13 +15,24 @@ export function previewChange(given: string, before: Buffer | undefined, after: 
       ? `Create ${path} (${after.length} bytes)`
       : `Change ${path} (${before.length} bytes become ${after.length})`;
   const former = before ?? Buffer.alloc(0);
-  const isShown = former.length + after.length <= maxDiffBytes && isUtf8(former) && isUtf8(after);
-  const detail = isShown
-    ? diffLines(former.toString(), after.toString(), path)
-    : `before: ${describeBytes(before)}\nafter: ${describeBytes(after)}\n`;
-  return { summary, detail, undoable: true };
+  const change = findChange(former, after);
+  if (isText(change)) return { summary, detail: describeChange(given, change), undoable: true };
+  const sizes = `before: ${describeBytes(before)}\nafter: ${describeBytes(after)}\n`;
+  return { summary, detail: `${sizes}${describeChange(given, change)}`, undoable: true };
+}
+
+/** A unified diff. What is not text is shown byte by byte. */
+export function describeChange(given: string, change: Change): string {
+  const path = makeVisibleLine(given);
+  const { before, after, linesBefore } = change;
+  if (isText(change)) return diffLines(before.toString(), after.toString(), path, linesBefore);
+  return diffLines(dumpBytes(before), dumpBytes(after), `${path} (bytes)`);
 }
 
 export function describeBytes(bytes: Buffer | undefined): string {
   return bytes === undefined ? 'no file' : `${bytes.length} bytes, SHA-256 ${hash('sha256', bytes)}`;
+}
+
+function isText({ before, after }: Change): boolean {
+  return isUtf8(before) && isUtf8(after);
 }
