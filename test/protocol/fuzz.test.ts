@@ -12,7 +12,7 @@ const kinds: Readonly<Record<string, string>> = {
   'file-read-nul.bin': 'malformed',
   'invalid-utf8.bin': 'undecodable',
   'length-beyond-end.bin': 'undecodable',
-  'long-varint.bin': 'submitted',
+  'long-varint.bin': 'undecodable',
   'nested-groups.bin': 'undecodable',
   'truncated.bin': 'undecodable',
   'two-tools.bin': 'submitted',

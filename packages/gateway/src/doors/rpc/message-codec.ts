@@ -2,7 +2,8 @@ import { wholeText } from '@sallyport/contract';
 import { isUtf8 } from 'node:buffer';
 import { fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
 import type { DescMessage, JsonValue, Message } from '@bufbuild/protobuf';
-import { checkBinaryShape, checkJsonShape } from './check-shape.ts';
+import { checkJsonShape } from './check-shape.ts';
+import { checkWire } from './check-wire.ts';
 import type { Method } from './method-table.ts';
 import { RpcError } from './rpc-error.ts';
 
@@ -12,7 +13,7 @@ const binaryReadOptions = { readUnknownFields: false };
 const longestReason = 1000;
 
 export function decodeBinary({ input }: Method, bytes: Uint8Array): Message {
-  checkBinaryShape(input, bytes);
+  checkWire(input, bytes);
   try {
     return fromBinary(input, bytes, binaryReadOptions);
   } catch (error) {
