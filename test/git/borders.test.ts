@@ -44,6 +44,26 @@ test('a repository inside the working directory is not taken for the one around 
   assert.ok(!workspace.takeMarker());
 });
 
+test('a fetch or pull writes to no branch or tag of the repository, whatever its refspec says', async () => {
+  using workspace = new GitWorkspace(programs);
+  workspace.plain('clone', '-q', '--bare', '.', 'remote.git');
+  workspace.plain('remote', 'add', 'origin', workspace.at('remote.git'));
+  workspace.commit('not pushed yet', { 'own.txt': 'own\n' });
+  const refs = (): string => workspace.plain('for-each-ref', 'refs/heads', 'refs/tags');
+  const before = refs();
+  for (const refspec of [
+    ...['+refs/heads/*:refs/heads/*', 'refs/heads/*:refs/heads/*', '+topic:main', 'topic:new', 'topic:refs/tags/new'],
+    ...['+topic', 'topic:refs/heads/x', 'topic:', 'topic:refs/remotes/', 'a:refs/remotes/x:refs/heads/y'],
+  ]) {
+    await assert.rejects(workspace.gitWith(['fetch', 'origin', refspec]), endsWith('INVALID_ARGUMENTS'), refspec);
+    await assert.rejects(workspace.gitWith(['pull', 'origin', refspec]), endsWith('INVALID_ARGUMENTS'), refspec);
+  }
+  for (const refspec of ['topic', 'refs/heads/topic', '+refs/heads/*:refs/remotes/origin/*', 'main:refs/remotes/x/y']) {
+    assert.equal((await workspace.gitWith(['fetch', 'origin', refspec]))['exit_code'], 0, refspec);
+  }
+  assert.equal(refs(), before);
+});
+
 test('remotes are reached by https at granted hosts, or in allowed folders, and in no other way', async () => {
   using workspace = new GitWorkspace(programs);
   const addresses = [

@@ -36,6 +36,7 @@ export const networkOperations: readonly GitOperation[] = [
     },
     fixed: ['--no-recurse-submodules', '--no-auto-maintenance', '--no-write-commit-graph'],
     remote: 'fetch',
+    check: ({ before: [, ...refspecs] }) => checkFetched(refspecs),
   },
   {
     ...remote,
@@ -49,6 +50,7 @@ export const networkOperations: readonly GitOperation[] = [
     maxBefore: 2,
     fixed: [],
     remote: 'fetch',
+    check: ({ before: [, ...refspecs] }) => checkFetched(refspecs),
   },
   {
     ...remote,
@@ -71,3 +73,16 @@ export const networkOperations: readonly GitOperation[] = [
     },
   },
 ];
+
+/** What is fetched stays apart from the user's own branches and tags: a refspec could overwrite all of them. */
+function checkFetched(refspecs: readonly string[]): void {
+  const isApart = (refspec: string): boolean => {
+    const [source = '', ...to] = refspec.split(':');
+    return to.length === 0 ? !source.startsWith('+') : to.length === 1 && /^refs\/remotes\/./.test(to[0] ?? '');
+  };
+  if (refspecs.every(isApart)) return;
+  throw refuseArguments(
+    'git fetch does not write to branches and tags of this repository here, which a refspec could overwrite.',
+    'Name the branch alone, such as main, and merge it; or let the refspec end in refs/remotes/.',
+  );
+}
