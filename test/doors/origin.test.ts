@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import type { IncomingHttpHeaders } from 'node:http2';
 import { describe, it } from 'node:test';
@@ -50,6 +51,37 @@ describe('requests that a web page could have sent', () => {
     const text = readSocket(socket);
     socket.write('GET /healthz HTTP/1.0\r\n\r\n');
     assert.match(await text, /^HTTP\/1\.1 403 /);
+  });
+
+  it('are refused when a header that decides something is given twice, whatever the two say', async (test) => {
+    requirement('NFR-4');
+    const { port, agentSocket } = await openEchoDoors(test);
+    const ours = `host: 127.0.0.1:${port}`;
+    const pairs = [
+      ...[`${ours}\r\nHost: evil.example`, `Host: evil.example\r\n${ours}`, `${ours}\r\n${ours}`],
+      `${ours}\r\nauthorization: Bearer a\r\nAuthorization: Bearer b`,
+      `${ours}\r\ncontent-type: application/json\r\ncontent-type: application/proto`,
+    ];
+    for (const headers of pairs) {
+      for (const target of [port, agentSocket]) {
+        const socket = await openSocket(target);
+        const text = readSocket(socket);
+        socket.write(`GET /healthz HTTP/1.1\r\n${headers}\r\nconnection: close\r\n\r\n`);
+        assert.match(await text, /^HTTP\/1\.1 400 .*is given twice/s, headers);
+      }
+    }
+    const session = connectHttp2(`http://127.0.0.1:${port}`, { strictSingleValueFields: false });
+    test.after(() => session.destroy());
+    for (const type of ['application/grpc', 'application/json']) {
+      const stream = session.request([
+        ...[':method', 'POST', ':path', executeToolPath, ':authority', `localhost:${port}`, ':scheme', 'http'],
+        ...['content-type', type, 'authorization', 'Bearer a', 'authorization', 'Bearer b'],
+      ]);
+      stream.end();
+      const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders];
+      assert.equal(headers[':status'], 400, type);
+      stream.resume();
+    }
   });
 
   it('are refused over HTTP/2 by :authority and Origin, gRPC calls included', async (test) => {

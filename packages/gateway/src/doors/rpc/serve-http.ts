@@ -2,6 +2,7 @@ import { wholeText } from '@sallyport/contract';
 import type { Incoming } from './door-context.ts';
 import type { Exchange } from './exchange.ts';
 import type { HttpRoute } from './http-route.ts';
+import { findRepeatedHeader } from './find-repeated-header.ts';
 import { openExchange } from './open-exchange.ts';
 import { presentError, RpcError } from './rpc-error.ts';
 import { sendConnectError } from './send-http.ts';
@@ -42,7 +43,11 @@ export async function serveHttp(incoming: Incoming): Promise<void> {
 
 function dispatch(incoming: Incoming): Promise<void> | void {
   const { request, context } = incoming;
-  const { headers } = request;
+  const { headers, rawHeaders } = request;
+  const repeated = findRepeatedHeader(rawHeaders);
+  if (repeated !== undefined) {
+    return sendConnectError(incoming, new RpcError('invalid_argument', `The header ${repeated} is given twice.`));
+  }
   const refusal = context.origin.refusalOf(headers);
   if (refusal !== undefined) return sendConnectError(incoming, new RpcError('permission_denied', refusal));
 

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 
 import type { Socket } from 'node:net';
 import type { Connection } from './connection.ts';
 import type { DoorContext } from './door-context.ts';
+import { findRepeatedHeader } from './find-repeated-header.ts';
 import { limitArrival } from './limit-arrival.ts';
 import { serveGrpc } from './serve-grpc.ts';
 import { serveHttp } from './serve-http.ts';
@@ -27,7 +28,7 @@ export function serveHttp2(socket: Socket, connection: Connection, context: Door
   session.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, raw: string[]) => {
     stream.on('error', ignore);
     stream.on('close', postponeIdle);
-    if (isGrpc(headers) && context.origin.refusalOf(headers) === undefined) {
+    if (isGrpc(headers) && findRepeatedHeader(raw) === undefined && context.origin.refusalOf(headers) === undefined) {
       void serveGrpc({ context, connection, stream, headers });
       return;
     }
