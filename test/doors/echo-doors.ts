@@ -23,6 +23,8 @@ import { doors } from '../../packages/gateway/src/model/call.ts';
 import { openDoors } from '../../packages/gateway/src/doors/rpc/open-doors.ts';
 import type { DoorOptions, Doors } from '../../packages/gateway/src/doors/rpc/open-doors.ts';
 import type { Peer } from '../../packages/gateway/src/doors/rpc/peer.ts';
+import type { Callers } from '../../packages/gateway/src/doors/rpc/callers.ts';
+import { RpcError } from '../../packages/gateway/src/doors/rpc/rpc-error.ts';
 import type { TransportEvent } from '../../packages/gateway/src/doors/rpc/rpc-error.ts';
 import { bindService } from '../../packages/gateway/src/doors/rpc/service-binding.ts';
 import { ownText } from '../../packages/gateway/src/model/redacted.ts';
@@ -37,6 +39,12 @@ export interface EchoDoors {
   readonly agentSocket: string;
   readonly logged: readonly TransportEvent[];
 }
+
+/** For tests of what comes behind: all requests are of one session, with a credential or without. */
+export const everyoneKnown: Callers = {
+  identify: () => 'tester',
+  refuse: () => Promise.resolve(new RpcError('unauthenticated', 'No valid credential was presented.')),
+};
 
 export const executeToolPath = '/sallyport.v1.ToolService/ExecuteTool';
 
@@ -56,6 +64,7 @@ export async function openEchoDoors(
     tcp: { host: '127.0.0.1', port: 0 },
     operatorSocket,
     agentSocket,
+    callers: everyoneKnown,
     health: () => ({ status: 'serving' }),
     log: (event) => logged.push(event),
     ...options,

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http2';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { requirement } from '../requirement.ts';
-import { executeToolPath, openEchoDoors } from './echo-doors.ts';
+import { everyoneKnown, executeToolPath, openEchoDoors } from './echo-doors.ts';
 import { askHttp, askJson, openSocket, readSocket, writeRequest } from './http-exchange.ts';
 
 const noBehaviour = undefined;
@@ -66,21 +66,68 @@ describe('limits on the size of requests', () => {
     assert.deepEqual([status, message], ['12', 'Compressed%20messages%20are%20not%20accepted.']);
   });
 
-  it('bounds what all unfinished requests hold together, and gives the room back', async (test) => {
+  it('bounds what all large requests hold together, and answers those that find no room in time', async (test) => {
     requirement('NFR-4');
-    const { port } = await openEchoDoors(test, noBehaviour, { limits: { maxBufferedBytes: 400_000 } });
+    const limits = { maxBufferedBytes: 400_000, roomWaitMs: 50 };
+    const { port } = await openEchoDoors(test, noBehaviour, { limits });
     const holder = await openSocket(port);
-    holder.write(writeRequest(port, {}, { 'content-length': '1000000' }));
-    holder.write('x'.repeat(300_000));
-    const message = { inputJson: 'y'.repeat(300_000) };
+    holder.write(writeRequest(port, {}, { 'content-length': '300000' }));
+    holder.write('x'.repeat(100_000));
+    const message = { inputJson: 'y'.repeat(250_000) };
     let refused = await askJson(port, message);
     // The holder's bytes travel by themselves; ask until they have arrived.
     for (let attempt = 0; attempt < 200 && refused.status === 200; attempt++) refused = await askJson(port, message);
     assert.deepEqual([refused.status, refused.json['code']], [429, 'resource_exhausted']);
+    assert.equal((await askJson(port, { inputJson: 'small' })).status, 200);
     holder.destroy();
     let accepted = await askJson(port, message);
     for (let attempt = 0; attempt < 200 && accepted.status !== 200; attempt++) accepted = await askJson(port, message);
     assert.equal(accepted.status, 200);
+  });
+
+  it('holds back large requests until those before them are answered, and answers all of them', async (test) => {
+    requirement('NFR-4');
+    let open = 0;
+    let most = 0;
+    const behaviour = async (): Promise<string> => {
+      most = Math.max(most, ++open);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      open--;
+      return '';
+    };
+    const { port } = await openEchoDoors(test, behaviour, { limits: { maxBufferedBytes: 4_000_000 } });
+    const message = { inputJson: 'x'.repeat(400_000) };
+    const headers = { 'transfer-encoding': 'chunked' };
+    const answers = await Promise.all(Array.from({ length: 12 }, () => askJson(port, message)));
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+    assert.ok(most <= 2, `${most} at once`);
+    // Without a length the room is taken step by step.
+    assert.equal((await askJson(port, { inputJson: 'x'.repeat(1_500_000) }, { headers })).status, 200);
+    assert.equal((await askJson(port, { inputJson: 'x'.repeat(5_000_000) }, { headers })).status, 429);
+  });
+
+  it('reads no more than a little from callers who are not known, over every protocol', async (test) => {
+    requirement('NFR-4');
+    const callers = {
+      ...everyoneKnown,
+      identify: (_: unknown, given?: string) => (given === 'good' ? 'me' : undefined),
+    };
+    const { port } = await openEchoDoors(test, () => 'ok', { callers });
+    const message = { inputJson: 'x'.repeat(100_000) };
+    for (const headers of [{}, { authorization: 'Bearer bad' }, { 'transfer-encoding': 'chunked' }]) {
+      const { status, json } = await askJson(port, message, { headers });
+      assert.deepEqual([status, json['code']], [401, 'unauthenticated']);
+    }
+    const socket = await openSocket(port);
+    const text = readSocket(socket, (received) => received.endsWith('}'));
+    // Not a byte of what is claimed comes.
+    socket.write(writeRequest(port, {}, { 'content-length': '100000000' }).replace(/\{\}$/, ''));
+    assert.match(await text, /^HTTP\/1\.1 401 /);
+    socket.destroy();
+    const { answer } = beginGrpc(test, port, Buffer.from([0, 0x04, 0, 0, 0]), Buffer.alloc(2000));
+    assert.equal((await answer)['grpc-status'], '16');
+    assert.equal((await askJson(port, message, { headers: { authorization: 'Bearer good' } })).status, 200);
+    assert.equal((await askJson(port, { inputJson: 'x'.repeat(60_000) })).status, 200);
   });
 
   it('refuses headers that are too long', async (test) => {
@@ -136,21 +183,39 @@ describe('limits on time', () => {
 });
 
 describe('limits on number', () => {
-  it('accepts no more connections than allowed, and accepts again when one ends', async (test) => {
+  it('lets newcomers in when it is full, and closes those first that presented no credential', async (test) => {
     requirement('NFR-4');
-    const { port } = await openEchoDoors(test, noBehaviour, { limits: { maxConnections: 2 } });
-    const first = await openSocket(port);
-    const second = await openSocket(port);
-    const third = await openSocket(port);
-    assert.equal(await readSocket(third), '');
-    first.destroy();
-    second.destroy();
-    let status = 0;
-    while (status !== 200)
-      status = await askJson(port, {}).then(
-        ({ status: seen }) => seen,
-        () => 0,
-      );
+    const callers = { ...everyoneKnown, identify: (_: unknown, given?: string) => given };
+    // Half of them are for TCP.
+    const { port } = await openEchoDoors(test, () => '', { callers, limits: { maxConnections: 16 } });
+    const connect = async (token: string) => {
+      const socket = await openSocket(port);
+      const answered = readSocket(socket, (received) => received.includes('HTTP/1.1 200'));
+      socket.write(writeRequest(port, {}, token === '' ? {} : { authorization: `Bearer ${token}` }));
+      assert.match(await answered, /^HTTP\/1\.1 200/);
+      return { socket, closed: new Promise((resolve) => socket.once('close', resolve)) };
+    };
+    const ada = await connect('ada');
+    const idle = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const socket = await openSocket(port);
+        return { socket, closed: readSocket(socket) };
+      }),
+    );
+    const asking = await connect('');
+    const bob = await connect('bob');
+    await Promise.all(idle.slice(0, 12).map(({ closed }) => closed));
+    // A session that takes more and more places loses its own.
+    const greedy = [];
+    for (let count = 0; count < 8; count++) greedy.push(await connect('greedy'));
+    await Promise.race(greedy.map(({ closed }) => closed));
+    assert.ok(greedy.filter(({ socket }) => !socket.destroyed).length >= 4);
+    for (const { socket } of [ada, bob]) {
+      const again = readSocket(socket, (received) => received.includes('HTTP/1.1 200'));
+      socket.write(writeRequest(port, {}));
+      assert.match(await again, /^HTTP\/1\.1 200/);
+    }
+    for (const { socket } of [ada, bob, asking, ...greedy, ...idle]) socket.destroy();
   });
 
   it('refuses pipelined requests beyond the number that may be open on one connection', async (test) => {

@@ -11,7 +11,7 @@ import { openDoors } from '../../packages/gateway/src/doors/rpc/open-doors.ts';
 import type { DoorOptions } from '../../packages/gateway/src/doors/rpc/open-doors.ts';
 import { RpcError } from '../../packages/gateway/src/doors/rpc/rpc-error.ts';
 import { ConfigError } from '../../packages/gateway/src/model/fault.ts';
-import { openEchoDoors } from './echo-doors.ts';
+import { everyoneKnown, openEchoDoors } from './echo-doors.ts';
 import { callUnary, openBidiStream, openGrpcClient, openServerStream } from './grpc-client.ts';
 import { askHttp, askJson, openSocket, readSocket, writeRequest } from './http-exchange.ts';
 import { ownText } from '../../packages/gateway/src/model/redacted.ts';
@@ -24,6 +24,7 @@ function planDoors(test: TestContext, more: Partial<DoorOptions> = {}): DoorOpti
     redact: ownText,
     operatorSocket: join(folder, 'operator.sock'),
     agentSocket: join(folder, 'agent.sock'),
+    callers: everyoneKnown,
     health: () => ({ status: 'serving' }),
     log: () => {},
     ...more,

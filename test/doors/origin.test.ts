@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
-import type { IncomingHttpHeaders } from 'node:http2';
+import type { ClientSessionOptions, IncomingHttpHeaders } from 'node:http2';
 import { describe, it } from 'node:test';
 import { requirement } from '../requirement.ts';
 import { executeToolPath, openEchoDoors } from './echo-doors.ts';
@@ -70,7 +70,9 @@ describe('requests that a web page could have sent', () => {
         assert.match(await text, /^HTTP\/1\.1 400 .*is given twice/s, headers);
       }
     }
-    const session = connectHttp2(`http://127.0.0.1:${port}`, { strictSingleValueFields: false });
+    // Node's types do not know the option yet, without which its client refuses to send this.
+    const options = { strictSingleValueFields: false } as ClientSessionOptions;
+    const session = connectHttp2(`http://127.0.0.1:${port}`, options);
     test.after(() => session.destroy());
     for (const type of ['application/grpc', 'application/json']) {
       const stream = session.request([

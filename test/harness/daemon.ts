@@ -75,8 +75,15 @@ export class TestDaemon {
   }
 
   /** Resolves when the daemon serves; rejects with what it printed when it does not start. */
-  static async start(place: Place = newPlace(), environment: Record<string, string> = {}): Promise<TestDaemon> {
-    const child = spawn(process.execPath, [program, 'up', '--json'], {
+  static async start(
+    place: Place = newPlace(),
+    environment: Record<string, string> = {},
+    { maxDescriptors }: { readonly maxDescriptors?: number } = {},
+  ): Promise<TestDaemon> {
+    const command = [process.execPath, program, 'up', '--json'];
+    const limited = maxDescriptors === undefined ? [] : ['sh', '-c', `ulimit -n ${maxDescriptors} && exec "$@"`, 'sh'];
+    const [file = '', ...args] = [...limited, ...command];
+    const child = spawn(file, args, {
       env: environmentOf(place, environment),
       cwd: place.folder,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -24,6 +24,9 @@ const peer: Peer = {
   headers: () => undefined,
   signal: new AbortController().signal,
   deadlineMs: undefined,
+  readBody: () => assert.fail('the body has been read'),
+  recognise: () => undefined,
+  letGo: () => undefined,
 };
 
 /** The typed door as the transport uses it, from bytes to the encoded answer, with a gateway that refuses all calls. */

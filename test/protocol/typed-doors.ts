@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { everyoneKnown } from '../doors/echo-doors.ts';
 import { Transfers } from '../../packages/gateway/src/content/transfers.ts';
 import { openDoors } from '../../packages/gateway/src/doors/rpc/open-doors.ts';
 import { toolProtocolService } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
@@ -37,6 +38,7 @@ export async function openTypedDoors(
     tcp: { host: '127.0.0.1', port: 0 },
     operatorSocket,
     agentSocket,
+    callers: everyoneKnown,
     health: () => ({ status: 'serving' }),
     log: (event) => complaints.push(event),
     redact: ownText,

@@ -25,6 +25,7 @@ import { Registry } from '../../../packages/gateway/src/registry/registry.ts';
 import { sessionOf } from '../../../packages/gateway/src/stages/facts.test-kit.ts';
 import { authenticate } from '../../../packages/gateway/src/stages/open-session.ts';
 import { ToolVisibility } from '../../../packages/gateway/src/stages/tool-visibility.ts';
+import { everyoneKnown } from '../../doors/echo-doors.ts';
 import { newPlace } from '../../harness/daemon.ts';
 import type { Place } from '../../harness/daemon.ts';
 import { redactedEnding } from '../../../packages/gateway/src/doors/redacted-ending.test-kit.ts';
@@ -109,6 +110,7 @@ export async function openTestDoor(t: TestContext, options: DoorOptions): Promis
     ),
     tcp: { host: '127.0.0.1', port: 0 },
     ...{ operatorSocket, agentSocket },
+    callers: everyoneKnown,
     health: () => ({ status: 'serving' }),
     log: (event) => void complaints.push(event),
     redact: ownText,
@@ -183,6 +185,9 @@ function withCredential(peer: Peer, credential: string): Peer {
     door: peer.door,
     source: peer.source,
     deadlineMs: peer.deadlineMs,
+    readBody: (source, limits) => peer.readBody(source, limits),
+    recognise: (given) => peer.recognise(given),
+    letGo: (message) => peer.letGo(message),
     signal: peer.signal,
     headers: (name) => (name === 'authorization' ? `Bearer ${credential}` : peer.headers(name)),
   };

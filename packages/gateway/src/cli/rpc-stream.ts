@@ -4,7 +4,6 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { DescMessage, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { exitCodes } from '@sallyport/contract/codes';
 import { frameMessage, FrameReader } from '../doors/rpc/message-frame.ts';
-import { BodyRoom } from '../doors/rpc/read-body.ts';
 import { CommandFailure, interrupted } from './failure.ts';
 import { RpcFailure } from './post-json.ts';
 
@@ -87,7 +86,7 @@ export class RpcStream<Input extends DescMessage, Output extends DescMessage> im
 
   /** The messages of the daemon. Throws CommandFailure when the call does not end well. */
   async *receive(): AsyncGenerator<MessageShape<Output>> {
-    const reader = new FrameReader(mostMessageBytes, new BodyRoom(2 * mostMessageBytes));
+    const reader = new FrameReader(mostMessageBytes);
     try {
       for await (const bytes of this.#stream as AsyncIterable<Buffer>) {
         for (const message of reader.push(bytes)) yield fromBinary(this.#method.output, message);

@@ -4,6 +4,7 @@ import { reconcileIntents } from '../audit/reconcile.ts';
 import { Redactor, secretsOfEnvironment } from '../audit/redact.ts';
 import { AttemptCounter } from '../closers/attempt-counter.ts';
 import { callRoutes } from '../doors/http-calls/call-routes.ts';
+import { openCallers } from '../doors/http-calls/json-requests.ts';
 import { ContentStore } from '../content/content-store.ts';
 import { Transfers } from '../content/transfers.ts';
 import type { DownloadStream, UploadStream } from '../content/transfers.ts';
@@ -60,6 +61,7 @@ import { secretTools } from '../tools/secrets/secrets.ts';
 import { shellTools } from '../tools/shell/index.ts';
 import { sessionTools } from '../tools/sessions/sessions.ts';
 import type { Config } from './config.ts';
+import { connectionsWithin, readDescriptorLimit } from './descriptor-limit.ts';
 import { callbackSecret, openApprovals } from './open-approvals.ts';
 import { openModes } from './open-modes.ts';
 import { openOrganisation } from './open-organisation.ts';
@@ -308,6 +310,8 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
       ...loginRoutes({ codes, store, attempts, learn: (token) => redactor.learn(token, 'token of a console') }),
     ],
     tcp: { host: '127.0.0.1', port: config.port },
+    callers: openCallers({ store, submit }),
+    limits: { maxConnections: connectionsWithin(readDescriptorLimit()) },
     operatorSocket: home.operatorSocket,
     agentSocket: home.agentSocket,
     health: () => {

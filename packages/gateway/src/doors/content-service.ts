@@ -63,7 +63,10 @@ export function contentService({ store, uploads, downloads, submit }: ContentSer
       const steps = requests[Symbol.asyncIterator]();
       const header = await readHeader(steps);
       const news = new Latest();
-      const upload = uploads.register(ownerOf(peer), { chunks: chunksOf(steps), onReceived: (n) => news.tell(n) });
+      const upload = uploads.register(ownerOf(peer), {
+        chunks: chunksOf(steps, peer),
+        onReceived: (n) => news.tell(n),
+      });
       const args = { ...declaredOf(header), upload_id: upload.id };
       const run = runTool('content.put', args, header, peer).finally(() => (upload.close(), news.end()));
       const ended = run.catch(ignore);
@@ -160,7 +163,7 @@ async function readHeader(steps: AsyncIterator<PutRequest>): Promise<PutHeader> 
 }
 
 /** Ends only with the caller's own word for it: a stream that just closes has been broken off. */
-async function* chunksOf(steps: AsyncIterator<PutRequest>): AsyncGenerator<Uint8Array> {
+async function* chunksOf(steps: AsyncIterator<PutRequest>, peer: Peer): AsyncGenerator<Uint8Array> {
   for (;;) {
     const next = await steps.next();
     if (next.done === true) throw new ToolFailure('CANCELLED', 'The upload was broken off by its sender.');
@@ -172,6 +175,7 @@ async function* chunksOf(steps: AsyncIterator<PutRequest>): AsyncGenerator<Uint8
     }
     garbage.count(step.value.length);
     yield step.value;
+    peer.letGo(next.value);
   }
 }
 

@@ -22,6 +22,7 @@ import type { Store } from '../storage/stores.ts';
 import type { Submission, Submit } from './await-decision.ts';
 import { presentEnding } from './present-ending.ts';
 import { ProgressQueue } from './progress-queue.ts';
+import { bearerOf } from './rpc/callers.ts';
 import type { Peer } from './rpc/peer.ts';
 import { RpcError } from './rpc/rpc-error.ts';
 import { bindService } from './rpc/service-binding.ts';
@@ -134,9 +135,9 @@ export function readCall(request: CallRequest, peer: Peer): Omit<Begun, 'callId'
   };
 }
 
-export function credentialOf(peer: Peer): { readonly credential?: string } {
-  const header = peer.headers('authorization') ?? '';
-  return /^bearer /i.test(header) ? { credential: header.slice('bearer '.length).trim() } : {};
+export function credentialOf(peer: Pick<Peer, 'headers'>): { readonly credential?: string } {
+  const credential = bearerOf(peer.headers('authorization'));
+  return credential === undefined ? {} : { credential };
 }
 
 export function rpcErrorOf(refusal: Refusal): RpcError {

@@ -10,7 +10,7 @@ import type { Store } from '../../storage/stores.ts';
 import type { LoginCodes } from '../../tools/console/login-codes.ts';
 import { newToken } from '../../tools/sessions/sessions.ts';
 import type { HttpRoute } from '../rpc/http-route.ts';
-import { BodyRoom, checkClaimedLength, readBody } from '../rpc/read-body.ts';
+import type { Peer } from '../rpc/peer.ts';
 import { RpcError } from '../rpc/rpc-error.ts';
 import { credentialOf, rpcErrorOf } from '../tool-service.ts';
 
@@ -28,15 +28,14 @@ const maxBytes = 1024;
 
 /** From a code on an operator's terminal to a session of that person in a browser, and out again. */
 export function loginRoutes(parts: LoginParts): readonly HttpRoute[] {
-  const room = new BodyRoom(256 * maxBytes);
   return [
     {
       method: 'POST',
       path: '/console/login',
       doors: ['tcp'],
-      handle: async (request, response, { source }) => {
-        const code = await readCode(request, room);
-        send(response, await logIn(parts, code, source));
+      handle: async (request, response, peer) => {
+        const code = await readCode(request, peer);
+        send(response, await logIn(parts, code, peer.source));
       },
     },
     {
@@ -99,12 +98,11 @@ async function record(
   await store.append({ kind: 'event', result: 'none', timeMs: Date.now(), sessionId, payload });
 }
 
-async function readCode(request: IncomingMessage, room: BodyRoom): Promise<string> {
-  const { 'content-type': type = '', 'content-length': length } = request.headers;
+async function readCode(request: IncomingMessage, peer: Peer): Promise<string> {
+  const { 'content-type': type = '', 'content-length': contentLength } = request.headers;
   // A form of another page cannot send this type.
   if (type !== 'application/json') throw new RpcError('invalid_argument', 'The content type must be application/json.');
-  checkClaimedLength(length, maxBytes);
-  const text = (await readBody(request, { room, maxBytes })).toString();
+  const text = (await peer.readBody(request, { maxBytes, contentLength })).toString();
   try {
     const { code } = JSON.parse(text) as { code?: unknown };
     if (typeof code === 'string') return code;

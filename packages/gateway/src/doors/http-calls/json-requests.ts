@@ -5,8 +5,9 @@ import { isRefusal } from '../../model/refusal.ts';
 import type { Refusal } from '../../model/refusal.ts';
 import type { Session } from '../../model/session.ts';
 import { authenticate } from '../../stages/open-session.ts';
+import type { Callers } from '../rpc/callers.ts';
 import type { Peer } from '../rpc/peer.ts';
-import { BodyRoom, checkClaimedLength, readBody } from '../rpc/read-body.ts';
+import { harmlessBytes } from '../rpc/read-body.ts';
 import { RpcError } from '../rpc/rpc-error.ts';
 import { defaultLimits } from '../rpc/transport-limits.ts';
 import { credentialOf, readCall, rpcErrorOf } from '../tool-service.ts';
@@ -27,16 +28,13 @@ export type Receive = <Parsed>(
 
 /** Whatever else a body holds. */
 const maxEnvelopeBytes = 2 * 1024 * 1024;
-/** The form cannot be told before the body is parsed, so from callers who are not known only a small one is taken. */
-const maxUnknownBytes = 64 * 1024;
 
 /** Reads bodies with calls in them. What cannot be read is on record before the RpcError about it is thrown. */
 export function openReceiver({ store, submit, maxArgumentBytes }: CallRouteParts): Receive {
-  const room = new BodyRoom(defaultLimits.maxBufferedBytes);
   const identify = (peer: Peer) => authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
   return async (request, peer, parse) => {
     try {
-      return parse(await receiveBody(request, identify(peer), { room, maxBytes: largestBody(maxArgumentBytes()) }));
+      return parse(await receiveBody(request, peer, identify(peer), largestBody(maxArgumentBytes())));
     } catch (error) {
       // Who goes away or is too slow has asked for nothing yet.
       if (!(error instanceof RpcError) || error.code === 'canceled' || error.code === 'deadline_exceeded') throw error;
@@ -44,6 +42,22 @@ export function openReceiver({ store, submit, maxArgumentBytes }: CallRouteParts
     }
   };
 }
+
+/** What the doors ask about credentials. Attempts that are too large to be looked at are on record like any other. */
+export function openCallers({ store, submit }: Pick<CallRouteParts, 'store' | 'submit'>): Callers {
+  return {
+    identify: (door, credential = '') => {
+      const session = authenticate(store, { door, credential }, Date.now());
+      return isRefusal(session) ? undefined : session.id;
+    },
+    refuse: (peer) => recordMalformed(unknownAndLarge, peer, submit),
+  };
+}
+
+const unknownAndLarge = new RpcError(
+  'unauthenticated',
+  `A request of more than ${harmlessBytes} bytes needs a credential in its headers, or at the start of its message.`,
+);
 
 export function sendJson(response: ServerResponse, { status, body, trouble }: Presented): void {
   const text = JSON.stringify(body);
@@ -92,18 +106,19 @@ function largestBody(maxArgumentBytes: number): number {
 
 async function receiveBody(
   request: IncomingMessage,
+  peer: Peer,
   caller: Session | Refusal,
-  { room, maxBytes: maxKnownBytes }: { readonly room: BodyRoom; readonly maxBytes: number },
+  maxKnownBytes: number,
 ): Promise<Buffer> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers;
   if (!/^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(type)) {
     throw new RpcError('invalid_argument', 'The content type must be application/json.');
   }
   if (encoding !== 'identity') throw new RpcError('unimplemented', 'Compressed messages are not accepted.');
-  const maxBytes = isRefusal(caller) ? maxUnknownBytes : maxKnownBytes;
+  // The form cannot be told before the body is parsed, so from callers who are not known only a small one is taken.
+  const maxBytes = isRefusal(caller) ? harmlessBytes : maxKnownBytes;
   try {
-    checkClaimedLength(request.headers['content-length'], maxBytes);
-    return await readBody(request, { room, maxBytes });
+    return await peer.readBody(request, { maxBytes, contentLength: request.headers['content-length'] });
   } catch (error) {
     // That the credential is missing helps more than how little would have been read without one.
     throw isRefusal(caller) ? rpcErrorOf(caller) : error;

@@ -11,7 +11,6 @@ import type { Store } from '../../storage/stores.ts';
 import type { Submit } from '../await-decision.ts';
 import { lingerMs } from '../rpc/limit-arrival.ts';
 import type { Peer } from '../rpc/peer.ts';
-import { BodyRoom } from '../rpc/read-body.ts';
 import { defaultLimits } from '../rpc/transport-limits.ts';
 import { credentialOf } from '../tool-service.ts';
 import type { Caller } from './caller.ts';
@@ -51,7 +50,6 @@ export class McpService {
   readonly #modern: ModernSessions;
   readonly #legacy: LegacySessions;
   readonly #watch: ToolWatch;
-  readonly #room = new BodyRoom(defaultLimits.maxBufferedBytes);
   /** Streams that stay open although nothing is asked, and whose they are. */
   readonly #standing = new Map<ServerResponse, string>();
   readonly #timer: NodeJS.Timeout;
@@ -123,7 +121,7 @@ export class McpService {
   async #receive(request: IncomingMessage, peer: Peer): Promise<Json | Response> {
     const maxBytes = Math.min(2 * this.#parts.maxArgumentBytes() + maxEnvelopeBytes, defaultLimits.maxMessageBytes);
     try {
-      const message = await receiveMessage(request, { room: this.#room, maxBytes });
+      const message = await receiveMessage(request, peer, maxBytes);
       for (const violations of findMalformedCalls(message)) await this.#recordMalformed(peer, violations);
       return message;
     } catch (error) {

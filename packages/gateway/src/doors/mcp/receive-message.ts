@@ -3,8 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { parseStrictJson, StrictJsonError } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
 import { checkJsonShape } from '../rpc/check-shape.ts';
-import { checkClaimedLength, readBody } from '../rpc/read-body.ts';
-import type { BodyRoom } from '../rpc/read-body.ts';
+import type { Peer } from '../rpc/peer.ts';
 import { RpcError } from '../rpc/rpc-error.ts';
 
 /** What was posted is no message: the answer of HTTP and of JSON-RPC, and why. */
@@ -29,7 +28,8 @@ const transportError = -32000;
  */
 export async function receiveMessage(
   request: IncomingMessage,
-  { room, maxBytes }: { readonly room: BodyRoom; readonly maxBytes: number },
+  peer: Pick<Peer, 'readBody'>,
+  maxBytes: number,
 ): Promise<Json> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers;
   if (!/^application\/json\s*(?:;.*)?$/i.test(type)) {
@@ -39,8 +39,7 @@ export async function receiveMessage(
     throw new UnreadableMessage(415, transportError, 'Compressed messages are not accepted.');
   let bytes: Buffer;
   try {
-    checkClaimedLength(request.headers['content-length'], maxBytes);
-    bytes = await readBody(request, { room, maxBytes });
+    bytes = await peer.readBody(request, { maxBytes, contentLength: request.headers['content-length'] });
     checkJsonShape(bytes);
   } catch (error) {
     if (!(error instanceof RpcError) || error.code === 'canceled' || error.code === 'deadline_exceeded') throw error;

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RedactText } from '../../model/redacted.ts';
+import type { BodyRoom } from './body-room.ts';
+import type { Callers } from './callers.ts';
 import type { OriginCheck } from './check-origin.ts';
 import type { Connection } from './connection.ts';
 import type { RouteTable } from './http-route.ts';
 import type { MethodTable } from './method-table.ts';
-import type { BodyRoom } from './read-body.ts';
 import type { TransportLog } from './rpc-error.ts';
 import type { TransportLimits } from './transport-limits.ts';
 
@@ -15,6 +16,7 @@ export interface DoorContext {
   readonly origin: OriginCheck;
   readonly limits: TransportLimits;
   readonly room: BodyRoom;
+  readonly callers: Callers;
   readonly log: TransportLog;
   readonly redact: RedactText;
 }

@@ -3,6 +3,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import type { Door } from '../../model/call.ts';
 import { Connection } from './connection.ts';
+import { ConnectionPlaces } from './connection-places.ts';
+import type { Occupant } from './connection-places.ts';
 import type { DoorContext } from './door-context.ts';
 import { serveHttp } from './serve-http.ts';
 import { serveHttp2 } from './serve-http2.ts';
@@ -17,13 +19,15 @@ export class DoorListener {
   readonly #door: Door;
   readonly #limits: TransportLimits;
   readonly #server: Server;
+  readonly #places: ConnectionPlaces;
   /** Undefined: the protocol is not known yet. */
   readonly #connections = new Map<Socket, Connection | undefined>();
   #context: DoorContext | undefined;
 
-  constructor(door: Door, limits: TransportLimits) {
+  constructor(door: Door, limits: TransportLimits, maxConnections: number) {
     this.#door = door;
     this.#limits = limits;
+    this.#places = new ConnectionPlaces(maxConnections);
     this.#server = this.#createServer();
   }
 
@@ -69,7 +73,6 @@ export class DoorListener {
       keepAliveTimeout: limits.idleTimeoutMs,
       connectionsCheckingInterval: limits.timeoutCheckMs,
     });
-    server.maxConnections = limits.maxConnections;
     const [speakHttp1] = server.listeners('connection');
     server.removeAllListeners('connection');
     server.on('connection', (socket) => this.#accept(socket, () => speakHttp1?.call(server, socket)));
@@ -79,19 +82,26 @@ export class DoorListener {
 
   #accept(socket: Socket, speakHttp1: () => void): void {
     this.#connections.set(socket, undefined);
+    const occupant: Occupant = {
+      isIdle: () => this.#connections.get(socket)?.idle ?? true,
+      evict: () => socket.destroy(),
+    };
     socket.on('error', () => {});
     socket.once('close', () => {
+      this.#places.leave(occupant);
       this.#connections.get(socket)?.abort('canceled', 'The caller went away.');
       this.#connections.delete(socket);
     });
+    this.#places.enter(occupant);
     tellProtocol(socket, this.#limits.firstBytesTimeoutMs, (protocol) => {
-      if (this.#context === undefined) socket.destroy();
-      else if (protocol === 'http/2') this.#serveHttp2(socket, this.#context);
-      else {
-        this.#connections.set(
-          socket,
-          this.#connect(socket, () => socket.end(() => socket.destroy())),
-        );
+      const context = this.#context;
+      if (context === undefined) {
+        socket.destroy();
+      } else if (protocol === 'http/2') {
+        const connection = this.#connect(socket, occupant, context, () => session.close());
+        const session = serveHttp2(socket, connection, context);
+      } else {
+        this.#connect(socket, occupant, context, () => socket.end(() => socket.destroy()));
         speakHttp1();
       }
     });
@@ -106,15 +116,13 @@ export class DoorListener {
     void serveHttp({ context: this.#context, connection, request, response });
   }
 
-  #serveHttp2(socket: Socket, context: DoorContext): void {
-    const connection = this.#connect(socket, () => session.close());
+  #connect(socket: Socket, occupant: Occupant, context: DoorContext, hangUp: () => void): Connection {
+    const door = this.#door;
+    const source = door === 'tcp' ? (socket.remoteAddress ?? 'unknown') : unixSources[door];
+    const onRecognised = (owner: string): void => this.#places.recognise(occupant, owner);
+    const connection = new Connection({ door, source, context, hangUp, onRecognised });
     this.#connections.set(socket, connection);
-    const session = serveHttp2(socket, connection, context);
-  }
-
-  #connect(socket: Socket, hangUp: () => void): Connection {
-    const source = this.#door === 'tcp' ? (socket.remoteAddress ?? 'unknown') : unixSources[this.#door];
-    return new Connection(this.#door, source, this.#limits, hangUp);
+    return connection;
   }
 }
 

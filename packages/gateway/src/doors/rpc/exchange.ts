@@ -2,7 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ConnectCode } from '@sallyport/contract';
 import type { Door } from '../../model/call.ts';
 import type { Connection } from './connection.ts';
-import type { Peer } from './peer.ts';
+import type { RoomTicket } from './body-room.ts';
+import { bearerOf } from './callers.ts';
+import type { Peer, ReadLimits } from './peer.ts';
+import { harmlessBytes, readBody, readClaimedLength } from './read-body.ts';
+import type { BodySource } from './read-body.ts';
 import { RpcError } from './rpc-error.ts';
 
 /** One request and its answer, on whatever protocol. Opened by its connection; `end` must be called once. */
@@ -21,6 +25,8 @@ export class Exchange implements Peer {
   #abortReason: RpcError | undefined;
   #timer: NodeJS.Timeout | undefined;
   #ended = false;
+  /** Gives back what messages hold. Undefined: none of them is large. */
+  #held: Map<object, () => void> | undefined;
 
   constructor(connection: Connection, headers: IncomingHttpHeaders, timeoutMs: number | undefined) {
     this.door = connection.door;
@@ -34,6 +40,53 @@ export class Exchange implements Peer {
   headers(name: string): string | undefined {
     const value = this.#headers[name];
     return typeof value === 'string' ? value : undefined;
+  }
+
+  recognise(credential: string): void {
+    this.#connection.recognise(credential);
+  }
+
+  async readBody(source: BodySource, limits: ReadLimits): Promise<Buffer> {
+    const { maxBytes, contentLength, findToken, ...more } = limits;
+    const claimedBytes = readClaimedLength(contentLength, maxBytes);
+    // Nobody need send the rest to hear that it is not wanted.
+    if (findToken === undefined && (claimedBytes ?? 0) > harmlessBytes) await this.identify(undefined);
+    return readBody(source, {
+      ...more,
+      maxBytes,
+      claimedBytes,
+      room: this.#connection.context.room,
+      identify: (start) => this.identify(findToken?.(start)),
+      hold: (release) => this.hold(source, release),
+    });
+  }
+
+  /** The session whose credential came with the headers, or in the message. Rejects with the answer for strangers. */
+  async identify(token: string | undefined): Promise<string> {
+    const { callers } = this.#connection.context;
+    for (const credential of [bearerOf(this.headers('authorization')), token]) {
+      const owner = callers.identify(this.door, credential);
+      if (owner !== undefined) return owner;
+    }
+    throw await callers.refuse(this);
+  }
+
+  async takeRoom(bytes: number, token: string | undefined): Promise<RoomTicket> {
+    const ticket = this.#connection.context.room.open(await this.identify(token));
+    await ticket.grow(bytes);
+    return ticket;
+  }
+
+  /** `release` is called when the message is let go, or when the exchange ends. */
+  hold(message: object, release: () => void): void {
+    if (this.#ended) return release();
+    this.#held ??= new Map();
+    this.#held.set(message, release);
+  }
+
+  letGo(message: object): void {
+    this.#held?.get(message)?.();
+    this.#held?.delete(message);
   }
 
   get signal(): AbortSignal {
@@ -60,7 +113,7 @@ export class Exchange implements Peer {
     const late = Promise.withResolvers<never>();
     this.#timer = setTimeout(() => {
       this.abort('deadline_exceeded', 'The deadline of the caller has passed.');
-      this.#timer = setTimeout(late.reject, this.#connection.limits.lateAnswerMs, this.#abortReason);
+      this.#timer = setTimeout(late.reject, this.#connection.context.limits.lateAnswerMs, this.#abortReason);
     }, this.#timeoutMs);
     return Promise.race([answer, late.promise]);
   }
@@ -68,6 +121,8 @@ export class Exchange implements Peer {
   end(): void {
     this.#ended = true;
     clearTimeout(this.#timer);
+    for (const release of this.#held?.values() ?? []) release();
+    this.#held = undefined;
     this.#connection.forget(this);
   }
 }

@@ -3,9 +3,6 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { requirement } from '../../../../../test/requirement.ts';
 import { frameMessage, FrameReader, unframeMessage } from './message-frame.ts';
-import { BodyRoom } from './read-body.ts';
-
-const plentiful = () => new BodyRoom(1_000_000);
 
 describe('FrameReader', () => {
   it('finds the same messages however the bytes are cut', () => {
@@ -16,7 +13,7 @@ describe('FrameReader', () => {
         fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }),
         (messages, cuts) => {
           const bytes = Buffer.concat(messages.map((message) => frameMessage(message)));
-          const reader = new FrameReader(100, plentiful());
+          const reader = new FrameReader(100);
           const found: Buffer[] = [];
           for (let at = 0, turn = 0; at < bytes.length; turn++) {
             const end = at + (cuts[turn % cuts.length] ?? 1);
@@ -34,20 +31,18 @@ describe('FrameReader', () => {
   });
 
   it('refuses a message by its announced length, before any of it has come', () => {
-    const reader = new FrameReader(10, plentiful());
+    const reader = new FrameReader(10);
     assert.throws(() => reader.push(Buffer.from([0, 0, 0, 0, 11])), { code: 'resource_exhausted' });
   });
 
-  it('holds room only for what is unfinished', () => {
-    const room = new BodyRoom(20);
-    const reader = new FrameReader(100, room);
-    reader.push(Buffer.from([0, 0, 0, 0, 10, 1, 2, 3]));
-    assert.throws(() => room.take(13), { code: 'resource_exhausted' });
-    reader.push(Buffer.from([4, 5, 6, 7, 8, 9, 10, 0]));
-    room.take(19);
-    room.give(19);
-    reader.drop();
-    room.take(20);
+  it('tells how long the unfinished message will be, and what has come of it', () => {
+    const reader = new FrameReader(100);
+    reader.push(Buffer.from([0, 0, 0, 0]));
+    assert.equal(reader.expectedBytes, 0);
+    reader.push(Buffer.from([10, 1, 2, 3]));
+    assert.deepEqual([reader.expectedBytes, reader.receivedBytes, [...reader.start]], [15, 8, [1, 2, 3]]);
+    reader.push(Buffer.from([4, 5, 6, 7, 8, 9, 10]));
+    assert.deepEqual([reader.expectedBytes, reader.receivedBytes], [0, 0]);
   });
 });
 

@@ -1,4 +1,3 @@
-import type { BodyRoom } from './read-body.ts';
 import { tooLarge } from './read-body.ts';
 import { RpcError } from './rpc-error.ts';
 
@@ -15,12 +14,15 @@ export function frameMessage(message: Uint8Array, flag = 0): Buffer {
   return frame;
 }
 
-/** Refuses a frame by its first bytes: one that is compressed, of an unknown kind, or longer than the limit. */
-export function checkFrameStart(start: Buffer, maxMessageBytes: number): void {
+/** The length of a frame, undefined when its start is not whole. Refuses it if compressed, unknown or too long. */
+export function checkFrameStart(start: Buffer, maxMessageBytes: number): number | undefined {
   const flag = start[0] ?? 0;
   if (flag === compressedFlag) throw new RpcError('unimplemented', 'Compressed messages are not accepted.');
   if (flag !== 0) throw new RpcError('invalid_argument', `Unknown message flag ${flag}.`);
-  if (start.length >= framePrefixBytes && start.readUInt32BE(1) > maxMessageBytes) throw tooLarge(maxMessageBytes);
+  if (start.length < framePrefixBytes) return undefined;
+  const messageBytes = start.readUInt32BE(1);
+  if (messageBytes > maxMessageBytes) throw tooLarge(maxMessageBytes);
+  return framePrefixBytes + messageBytes;
 }
 
 /** The one message of a unary request. */
@@ -33,46 +35,52 @@ export function unframeMessage(body: Buffer, maxMessageBytes: number): Buffer {
   return body.subarray(framePrefixBytes);
 }
 
-/** Cuts a stream of bytes into messages. Bytes of an unfinished message count against the room. */
+/** Cuts a stream of bytes into messages. */
 export class FrameReader {
   readonly #maxMessageBytes: number;
-  readonly #room: BodyRoom;
   #chunks: Buffer[] = [];
   #size = 0;
   /** Bytes until the frame at hand is complete, its prefix included. Undefined: the prefix has not arrived. */
   #frameBytes: number | undefined;
 
-  constructor(maxMessageBytes: number, room: BodyRoom) {
+  constructor(maxMessageBytes: number) {
     this.#maxMessageBytes = maxMessageBytes;
-    this.#room = room;
   }
 
   get midMessage(): boolean {
     return this.#size > 0;
   }
 
+  /** How long the message that is not whole yet will be, with its prefix. 0: not known, or none has begun. */
+  get expectedBytes(): number {
+    return this.#frameBytes ?? 0;
+  }
+
+  /** How much of it has come. */
+  get receivedBytes(): number {
+    return this.#size;
+  }
+
+  /** What has come of it, without its prefix. */
+  get start(): Buffer {
+    return this.#join().subarray(framePrefixBytes);
+  }
+
   /** The messages that are complete with this chunk. Throws RpcError; nothing can be read after that. */
   push(chunk: Buffer): Buffer[] {
     const messages: Buffer[] = [];
-    this.#room.take(chunk.length);
     this.#chunks.push(chunk);
     this.#size += chunk.length;
     while (this.#size >= (this.#frameBytes ?? framePrefixBytes)) {
       const bytes = this.#join();
       if (this.#frameBytes === undefined) {
-        checkFrameStart(bytes, this.#maxMessageBytes);
-        this.#frameBytes = framePrefixBytes + bytes.readUInt32BE(1);
+        this.#frameBytes = checkFrameStart(bytes, this.#maxMessageBytes);
         continue;
       }
       messages.push(bytes.subarray(framePrefixBytes, this.#frameBytes));
       this.#keep(bytes.subarray(this.#frameBytes));
     }
     return messages;
-  }
-
-  /** Gives back what unfinished bytes took. */
-  drop(): void {
-    this.#keep(Buffer.alloc(0));
   }
 
   #join(): Buffer {
@@ -84,7 +92,6 @@ export class FrameReader {
   }
 
   #keep(rest: Buffer): void {
-    this.#room.give(this.#size - rest.length);
     this.#chunks = rest.length > 0 ? [rest] : [];
     this.#size = rest.length;
     this.#frameBytes = undefined;

@@ -12,6 +12,7 @@ export class MessageQueue<Item> implements AsyncIterableIterator<Item> {
   readonly #items: Item[] = [];
   #reader: PromiseWithResolvers<IteratorResult<Item>> | undefined;
   #ended = false;
+  #isHeld = false;
   #error: Error | undefined;
 
   constructor(source: QueueSource) {
@@ -28,6 +29,17 @@ export class MessageQueue<Item> implements AsyncIterableIterator<Item> {
     if (this.#items.length >= maxWaiting) this.#source.pause();
   }
 
+  /** Lets nothing more come in, whatever the handler reads, until `resume`. */
+  hold(): void {
+    this.#isHeld = true;
+    this.#source.pause();
+  }
+
+  resume(): void {
+    this.#isHeld = false;
+    if (this.#items.length < maxWaiting) this.#source.resume();
+  }
+
   /** What waits is still handed out; then the loop ends, or throws the error. */
   end(error?: Error): void {
     if (this.#ended) return;
@@ -39,7 +51,7 @@ export class MessageQueue<Item> implements AsyncIterableIterator<Item> {
   next(): Promise<IteratorResult<Item>> {
     const item = this.#items.shift();
     if (item !== undefined) {
-      if (this.#items.length === 0 && !this.#ended) this.#source.resume();
+      if (this.#items.length === 0 && !this.#ended && !this.#isHeld) this.#source.resume();
       return Promise.resolve({ done: false, value: item });
     }
     this.#reader = Promise.withResolvers<IteratorResult<Item>>();

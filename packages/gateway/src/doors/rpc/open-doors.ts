@@ -1,6 +1,8 @@
 import type { Door } from '../../model/call.ts';
 import type { RedactText } from '../../model/redacted.ts';
 import { bindPort, bindSocket } from './bind-door.ts';
+import { BodyRoom } from './body-room.ts';
+import type { Callers } from './callers.ts';
 import { checkOriginAtPort, checkOriginAtSocket } from './check-origin.ts';
 import type { OriginCheck } from './check-origin.ts';
 import type { DoorContext } from './door-context.ts';
@@ -10,7 +12,6 @@ import type { ReadHealth } from './health-service.ts';
 import { tabulateRoutes } from './http-route.ts';
 import type { HttpRoute } from './http-route.ts';
 import { tabulateMethods } from './method-table.ts';
-import { BodyRoom } from './read-body.ts';
 import { bindReflection } from './reflection-service.ts';
 import type { TransportLog } from './rpc-error.ts';
 import type { ServiceBinding } from './service-binding.ts';
@@ -27,6 +28,7 @@ export interface DoorOptions {
   readonly agentSocket: string;
   /** Names other than those of loopback by which clients may address the TCP port. */
   readonly allowedHosts?: readonly string[];
+  readonly callers: Callers;
   readonly health: ReadHealth;
   /** How often a watched health is read again. Absent: every second. */
   readonly healthPollMs?: number;
@@ -44,13 +46,21 @@ export interface Doors {
   readonly close: (graceMs: number) => Promise<void>;
 }
 
+/** How the connections are divided, so that no crowd at one door shuts another. Few people operate one gate. */
+const shares: Readonly<Record<Door, number>> = { tcp: 1 / 2, 'agent-socket': 3 / 8, 'operator-socket': 1 / 8 };
+const fewestPlaces = 4;
+
 /** Opens all doors or none. Throws ConfigError when one cannot be opened. */
 export async function openDoors(options: DoorOptions): Promise<Doors> {
   const limits = { ...defaultLimits, ...options.limits };
   const describeDoor = planDoors(options, limits);
   const listeners: DoorListener[] = [];
   const open = (door: Door): DoorListener => {
-    const listener = new DoorListener(door, limits);
+    const listener = new DoorListener(
+      door,
+      limits,
+      Math.max(fewestPlaces, Math.floor(limits.maxConnections * shares[door])),
+    );
     listeners.push(listener);
     return listener;
   };
@@ -88,13 +98,18 @@ function planDoors(options: DoorOptions, limits: TransportLimits): (door: Door, 
     ...bindReflection(servicesAt),
   ];
   const routes = [routeHealth(options.health), ...(options.routes ?? [])];
-  const room = new BodyRoom(limits.maxBufferedBytes);
+  const room = new BodyRoom({
+    maxBytes: limits.maxBufferedBytes,
+    maxBytesPerOwner: Math.floor(limits.maxBufferedBytes / 4),
+    maxWaitMs: limits.roomWaitMs,
+  });
   return (door, origin) => ({
     methods: tabulateMethods(services, door),
     routes: tabulateRoutes(routes, door),
     origin,
     limits,
     room,
+    callers: options.callers,
     log: options.log,
     redact: options.redact,
   });

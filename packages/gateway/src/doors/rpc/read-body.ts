@@ -1,100 +1,118 @@
 import type { Readable } from 'node:stream';
+import type { BodyRoom, RoomTicket } from './body-room.ts';
 import { RpcError } from './rpc-error.ts';
 
-/** Counts the bytes of unfinished bodies, so that many large requests together cannot fill the memory. */
-export class BodyRoom {
-  readonly #maxBytes: number;
-  #takenBytes = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  take(bytes: number): void {
-    if (this.#takenBytes + bytes > this.#maxBytes) {
-      throw new RpcError('resource_exhausted', 'Too many large requests are being received; try again later.');
-    }
-    this.#takenBytes += bytes;
-  }
-
-  give(bytes: number): void {
-    this.#takenBytes -= bytes;
-  }
-}
+/** What anyone may send, and what takes no room: a request that is larger must come with a credential. */
+export const harmlessBytes = 64 * 1024;
+/** So much of a large body is read to find out who sends it: a credential stands before the content. */
+export const tellingBytes = 1024;
+/** A large body comes at least at this pace, so that nobody holds room for what does not come. */
+const leastBytesPerMs = 4096;
+const headStartMs = 10_000;
+/** By how much the room for a body of unknown length grows. */
+const stepBytes = 1024 * 1024;
 
 export interface BodyLimits {
   readonly room: BodyRoom;
   readonly maxBytes: number;
+  /** How long the body will be, when that is known before it is read. Absent: it is not, or `inspect` tells. */
+  readonly claimedBytes?: number | undefined;
   /** For the whole body, however steadily it trickles. Absent: the HTTP server sees to it. */
   readonly timeoutMs?: number;
-  /** Looks at the first bytes and throws when they already show that the body is not acceptable. */
-  readonly inspect?: (start: Buffer) => void;
+  /** Looks at the first bytes: throws when they show that the body is not acceptable, returns its length if they tell. */
+  readonly inspect?: (start: Buffer) => number | undefined | void;
+  /** Whose room a large body takes, asked when it turns out to be one. Rejects for whom nobody knows. */
+  readonly identify: (start: Buffer) => Promise<string> | string;
+  /** Takes the function that gives back the room, once the body has been read. It is called when all is answered. */
+  readonly hold: (release: () => void) => void;
 }
 
-/** A claim above the limit is refused before a byte is read. */
-export function checkClaimedLength(contentLength: string | undefined, maxBytes: number): void {
-  if (contentLength !== undefined && Number(contentLength) > maxBytes) throw tooLarge(maxBytes);
+/** The length of a body by its header. Refuses a claim above the limit before a byte is read. */
+export function readClaimedLength(contentLength: string | undefined, maxBytes: number): number | undefined {
+  if (contentLength === undefined) return undefined;
+  const claimed = Number(contentLength);
+  if (claimed > maxBytes) throw tooLarge(maxBytes);
+  return claimed;
 }
 
 /** A request of HTTP/1.1, or a stream of HTTP/2. `aborted` says that it was broken off. */
 export type BodySource = Readable & { readonly aborted?: boolean };
 
-/** The whole body. Memory is taken only for bytes that have arrived. */
-export function readBody(source: BodySource, { room, maxBytes, timeoutMs, inspect }: BodyLimits): Promise<Buffer> {
+/** The whole body. Nothing of a large one is read before there is room for it. */
+export function readBody(source: BodySource, limits: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    let first: Buffer | undefined;
-    let further: Buffer[] | undefined;
+    const { room, maxBytes, timeoutMs, inspect, identify, hold } = limits;
+    const chunks: Buffer[] = [];
     let size = 0;
-    let takenBytes = 0;
+    let { claimedBytes } = limits;
+    let ticket: RoomTicket | undefined;
     let settled = false;
-    const timer = timeoutMs === undefined ? undefined : setTimeout(() => fail(tooSlow()), timeoutMs);
+    let timer = timeoutMs === undefined ? undefined : setTimeout(() => fail(tooSlow()), timeoutMs);
 
     // The listeners stay on: taking them off costs more than asking whether they still matter.
     const settle = () => {
       settled = true;
       clearTimeout(timer);
-      if (takenBytes > 0) room.give(takenBytes);
     };
-    const fail = (error: Error) => {
+    const fail = (error: unknown) => {
+      if (settled) return;
       settle();
+      ticket?.release();
       source.pause();
-      reject(error);
+      reject(error as Error);
     };
-    const receive = (chunk: Buffer) => {
+    const makeRoom = async (): Promise<void> => {
+      const wanted = claimedBytes ?? Math.min(maxBytes, size + stepBytes);
+      const owner = ticket === undefined ? await identify(joined(chunks, size)) : ticket.owner;
+      if (settled) return;
+      ticket ??= room.open(owner);
+      await ticket.grow(wanted);
+      if (settled) return ticket.release();
+      clearTimeout(timer);
+      timer = setTimeout(() => fail(tooSlow()), arrivalMs(wanted));
+    };
+    const receive = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size > maxBytes) throw tooLarge(maxBytes);
-      if (first === undefined) {
-        inspect?.(chunk);
-        first = chunk;
-        return;
-      }
-      // A body that came in one piece never gets here, so the common case is not counted.
-      room.take(size - takenBytes);
-      takenBytes = size;
-      further ??= [first];
-      further.push(chunk);
+      const mostBytes = Math.min(maxBytes, Math.max(claimedBytes ?? maxBytes, harmlessBytes));
+      if (size > mostBytes) throw tooLarge(mostBytes);
+      chunks.push(chunk);
+      if (chunks.length === 1) claimedBytes = inspect?.(chunk) ?? claimedBytes;
+      if ((claimedBytes ?? size) <= harmlessBytes || size < tellingBytes || (ticket?.bytes ?? 0) >= size) return;
+      source.pause();
+      makeRoom().then(() => settled || source.resume(), fail);
     };
     source.on('data', (chunk: Buffer) => {
       if (settled) return;
       try {
         receive(chunk);
       } catch (error) {
-        fail(error as Error);
+        fail(error);
       }
     });
     source.on('end', () => {
       // Node ends a stream that was reset, too. The first half of a protobuf message can be a whole one: it must not run.
       if (settled || source.aborted === true) return;
       settle();
-      resolve(further === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(further, size));
+      const taken = ticket;
+      if (taken !== undefined) hold(() => taken.release());
+      resolve(joined(chunks, size));
     });
-    source.on('close', () => {
-      if (!settled) fail(new RpcError('canceled', 'The caller went away before the request was complete.'));
-    });
+    source.on('close', () => fail(new RpcError('canceled', 'The caller went away before the request was complete.')));
   });
 }
 
-function tooSlow(): RpcError {
+function joined(chunks: readonly Buffer[], size: number): Buffer {
+  const [only] = chunks;
+  if (only === undefined) return Buffer.alloc(0);
+  return chunks.length === 1 ? only : Buffer.concat(chunks, size);
+}
+
+/** How long a body, or a message of a stream, may take that room is kept for. */
+export function arrivalMs(bytes: number): number {
+  return headStartMs + bytes / leastBytesPerMs;
+}
+
+export function tooSlow(): RpcError {
   return new RpcError('deadline_exceeded', 'The request did not arrive in time.');
 }
 

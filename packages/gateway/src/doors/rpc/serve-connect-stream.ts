@@ -7,7 +7,6 @@ import { decodeBinary, decodeJson, encodeBinary, encodeJson } from './message-co
 import type { Method, ServerStreamMethod } from './method-table.ts';
 import { openExchange } from './open-exchange.ts';
 import { parseConnectTimeout } from './parse-timeout.ts';
-import { checkClaimedLength, readBody } from './read-body.ts';
 import { presentError, RpcError } from './rpc-error.ts';
 import { describeError } from './send-http.ts';
 
@@ -57,19 +56,26 @@ async function sendMessages(
 ): Promise<void> {
   const { response } = incoming;
   const isJson = format === 'application/connect+json';
-  for await (const message of method.run(await readRequest(incoming, method, isJson), exchange)) {
+  for await (const message of method.run(await readRequest(incoming, method, isJson, exchange), exchange)) {
     if (response.destroyed) return;
     const bytes = isJson ? Buffer.from(encodeJson(method, message)) : encodeBinary(method, message);
     if (!response.write(frameMessage(bytes))) await waitForRoom(response);
   }
 }
 
-async function readRequest({ request, context }: Incoming, method: Method, isJson: boolean): Promise<Message> {
+async function readRequest(
+  { request, context }: Incoming,
+  method: Method,
+  isJson: boolean,
+  exchange: Exchange,
+): Promise<Message> {
   const { maxMessageBytes } = context.limits;
-  const maxBytes = framePrefixBytes + maxMessageBytes;
-  checkClaimedLength(request.headers['content-length'], maxBytes);
-  const inspect = (start: Buffer): void => checkFrameStart(start, maxMessageBytes);
-  const message = unframeMessage(await readBody(request, { room: context.room, maxBytes, inspect }), maxMessageBytes);
+  const body = await exchange.readBody(request, {
+    maxBytes: framePrefixBytes + maxMessageBytes,
+    contentLength: request.headers['content-length'],
+    inspect: (start) => checkFrameStart(start, maxMessageBytes),
+  });
+  const message = unframeMessage(body, maxMessageBytes);
   return isJson ? decodeJson(method, message) : decodeBinary(method, message);
 }
 

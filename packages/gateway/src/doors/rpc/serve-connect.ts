@@ -1,10 +1,10 @@
 import type { Incoming } from './door-context.ts';
 import type { Exchange } from './exchange.ts';
+import { bringsToken, findToken } from './find-token.ts';
 import { decodeBinary, decodeJson, encodeBinary, encodeJson } from './message-codec.ts';
 import type { Method } from './method-table.ts';
 import { openExchange } from './open-exchange.ts';
 import { parseConnectTimeout } from './parse-timeout.ts';
-import { checkClaimedLength, readBody } from './read-body.ts';
 import { presentError, RpcError } from './rpc-error.ts';
 import { sendAnswer, sendConnectError } from './send-http.ts';
 
@@ -43,8 +43,13 @@ async function answer(
   if ((header(incoming, 'connect-protocol-version') ?? '1') !== '1') {
     throw new RpcError('invalid_argument', 'connect-protocol-version must be 1.');
   }
-  checkClaimedLength(request.headers['content-length'], maxBytes);
-  const body = await readBody(request, { room: context.room, maxBytes });
+  const body = await exchange.readBody(request, {
+    maxBytes,
+    contentLength: request.headers['content-length'],
+    ...(bringsToken(method.input) && {
+      findToken: (start) => findToken(method.input, start, format === 'application/json' ? 'json' : 'binary'),
+    }),
+  });
   if (format === 'application/json') return encodeJson(method, await method.run(decodeJson(method, body), exchange));
   return encodeBinary(method, await method.run(decodeBinary(method, body), exchange));
 }

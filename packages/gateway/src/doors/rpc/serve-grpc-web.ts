@@ -1,6 +1,7 @@
 import { base64Decode } from '@bufbuild/protobuf/wire';
 import type { Incoming } from './door-context.ts';
 import type { Exchange } from './exchange.ts';
+import { bringsToken, findToken } from './find-token.ts';
 import { describeGrpcError, okTrailers } from './grpc-status.ts';
 import type { GrpcTrailers } from './grpc-status.ts';
 import { checkFrameStart, frameMessage, framePrefixBytes, trailersFlag, unframeMessage } from './message-frame.ts';
@@ -8,7 +9,6 @@ import { decodeBinary, encodeBinary } from './message-codec.ts';
 import type { Method } from './method-table.ts';
 import { openExchange } from './open-exchange.ts';
 import { parseGrpcTimeout } from './parse-timeout.ts';
-import { checkClaimedLength, readBody } from './read-body.ts';
 import { presentError, RpcError } from './rpc-error.ts';
 import { sendAnswer, sendError } from './send-http.ts';
 
@@ -42,17 +42,24 @@ async function answer(
   format: GrpcWebFormat,
   exchange: Exchange,
 ): Promise<Uint8Array> {
-  const { room } = context;
   const { maxMessageBytes } = context.limits;
   if (method.kind !== 'unary') throw new RpcError('unimplemented', 'Streaming methods are served over gRPC only.');
   const maxFrameBytes = framePrefixBytes + maxMessageBytes;
   const maxBytes = asText(format) ? Math.ceil(maxFrameBytes / 3) * 4 : maxFrameBytes;
-  checkClaimedLength(request.headers['content-length'], maxBytes);
-  const inspect = (start: Buffer) => {
-    // Eight characters of base64 hold the flag and the length.
-    checkFrameStart(asText(format) ? Buffer.from(start.toString('latin1', 0, 8), 'base64') : start, maxMessageBytes);
-  };
-  const body = await readBody(request, { room, maxBytes, inspect });
+  // Four characters of base64 hold three bytes.
+  const decodeStart = (start: Buffer): Buffer =>
+    asText(format) ? Buffer.from(start.toString('latin1', 0, start.length - (start.length % 4)), 'base64') : start;
+  const body = await exchange.readBody(request, {
+    maxBytes,
+    contentLength: request.headers['content-length'],
+    inspect: (start) => {
+      const frameBytes = checkFrameStart(decodeStart(start), maxMessageBytes);
+      return asText(format) ? undefined : frameBytes;
+    },
+    ...(bringsToken(method.input) && {
+      findToken: (start) => findToken(method.input, decodeStart(start).subarray(framePrefixBytes), 'binary'),
+    }),
+  });
   const message = unframeMessage(asText(format) ? decodeText(body) : body, maxMessageBytes);
   return encodeBinary(method, await method.run(decodeBinary(method, message), exchange));
 }

@@ -1,6 +1,7 @@
 import type { Message } from '@bufbuild/protobuf';
 import { wholeText } from '@sallyport/contract';
 import type { Exchange } from './exchange.ts';
+import { findToken } from './find-token.ts';
 import { beginAnswer, endAnswer } from './grpc-call.ts';
 import type { GrpcCall } from './grpc-call.ts';
 import { describeGrpcError, okTrailers } from './grpc-status.ts';
@@ -8,7 +9,6 @@ import { checkFrameStart, frameMessage, framePrefixBytes, unframeMessage } from 
 import { decodeBinary, encodeBinary } from './message-codec.ts';
 import type { Method } from './method-table.ts';
 import { parseGrpcTimeout } from './parse-timeout.ts';
-import { readBody } from './read-body.ts';
 import { presentError, RpcError } from './rpc-error.ts';
 import { receiveMessages, sendMessages } from './stream-messages.ts';
 
@@ -36,18 +36,18 @@ async function serveMethod(call: GrpcCall, method: Method, exchange: Exchange): 
   const { stream } = call;
   switch (method.kind) {
     case 'unary': {
-      const answer = encodeBinary(method, await method.run(await readRequest(call, method), exchange));
+      const answer = encodeBinary(method, await method.run(await readRequest(call, method, exchange), exchange));
       beginAnswer(stream);
       endAnswer(stream, okTrailers, frameMessage(answer));
       return;
     }
     case 'server_streaming': {
-      const request = await readRequest(call, method);
+      const request = await readRequest(call, method, exchange);
       exchange.onStop = () => exchange.abort('unavailable', 'Sallyport is stopping.');
       return sendMessages(call, method, method.run(request, exchange));
     }
     case 'bidi_streaming': {
-      const requests = receiveMessages(call, method);
+      const requests = receiveMessages(call, method, exchange);
       exchange.onStop = () => requests.end();
       return sendMessages(call, method, method.run(requests, exchange));
     }
@@ -55,13 +55,13 @@ async function serveMethod(call: GrpcCall, method: Method, exchange: Exchange): 
 }
 
 /** The one message of a method that takes no stream. */
-async function readRequest({ stream, context }: GrpcCall, method: Method): Promise<Message> {
-  const { room, limits } = context;
-  const body = await readBody(stream, {
-    room,
-    timeoutMs: limits.requestTimeoutMs,
-    maxBytes: framePrefixBytes + limits.maxMessageBytes,
-    inspect: (start) => checkFrameStart(start, limits.maxMessageBytes),
+async function readRequest({ stream, context }: GrpcCall, method: Method, exchange: Exchange): Promise<Message> {
+  const { maxMessageBytes, requestTimeoutMs: timeoutMs } = context.limits;
+  const body = await exchange.readBody(stream, {
+    timeoutMs,
+    maxBytes: framePrefixBytes + maxMessageBytes,
+    inspect: (start) => checkFrameStart(start, maxMessageBytes),
+    findToken: (start) => findToken(method.input, start.subarray(framePrefixBytes), 'binary'),
   });
-  return decodeBinary(method, unframeMessage(body, limits.maxMessageBytes));
+  return decodeBinary(method, unframeMessage(body, maxMessageBytes));
 }

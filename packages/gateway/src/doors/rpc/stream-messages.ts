@@ -1,4 +1,7 @@
 import type { Message } from '@bufbuild/protobuf';
+import type { RoomTicket } from './body-room.ts';
+import type { Exchange } from './exchange.ts';
+import { findToken } from './find-token.ts';
 import { beginAnswer, endAnswer, isOver } from './grpc-call.ts';
 import type { GrpcCall } from './grpc-call.ts';
 import { okTrailers } from './grpc-status.ts';
@@ -6,30 +9,68 @@ import { frameMessage, FrameReader } from './message-frame.ts';
 import { MessageQueue } from './message-queue.ts';
 import { decodeBinary, encodeBinary } from './message-codec.ts';
 import type { Method } from './method-table.ts';
+import { arrivalMs, harmlessBytes, tellingBytes, tooSlow } from './read-body.ts';
 import { RpcError } from './rpc-error.ts';
 
-/** The messages of a caller who may send any number, held back while the handler is behind. */
-export function receiveMessages({ stream, context }: GrpcCall, method: Method): MessageQueue<Message> {
+/**
+ * The messages of a caller who may send any number, held back while the handler is behind. A large one is read on only
+ * for a caller who is known, and once there is room for it.
+ */
+export function receiveMessages(
+  { stream, context }: GrpcCall,
+  method: Method,
+  exchange: Exchange,
+): MessageQueue<Message> {
   const queue = new MessageQueue<Message>(stream);
-  const reader = new FrameReader(context.limits.maxMessageBytes, context.room);
+  const reader = new FrameReader(context.limits.maxMessageBytes);
+  /** Of the message that is being received. Undefined: it is not large. */
+  let ticket: RoomTicket | undefined;
+  let slow: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const finish = (error?: Error): void => {
+    isOver = true;
+    clearTimeout(slow);
+    ticket?.release();
+    stream.removeAllListeners('data');
+    queue.end(error);
+  };
+  const makeRoom = async (): Promise<void> => {
+    const token = findToken(method.input, reader.start, 'binary');
+    const taken = await exchange.takeRoom(reader.expectedBytes, token);
+    if (isOver) return taken.release();
+    ticket = taken;
+    limitArrival();
+  };
+  const limitArrival = (): void => {
+    // While the handler is behind, it is not the sender who is slow.
+    const check = (): void => (stream.isPaused() ? limitArrival() : finish(tooSlow()));
+    slow = setTimeout(check, arrivalMs(reader.expectedBytes));
+  };
+  const take = (bytes: Buffer): void => {
+    const message = decodeBinary(method, bytes);
+    const taken = ticket;
+    if (taken !== undefined) exchange.hold(message, () => taken.release());
+    ticket = undefined;
+    clearTimeout(slow);
+    queue.push(message);
+  };
   stream.on('data', (chunk: Buffer) => {
     try {
-      for (const bytes of reader.push(chunk)) queue.push(decodeBinary(method, bytes));
+      for (const bytes of reader.push(chunk)) take(bytes);
+      const { expectedBytes, receivedBytes } = reader;
+      if (expectedBytes <= harmlessBytes || receivedBytes < tellingBytes || ticket !== undefined) return;
+      queue.hold();
+      makeRoom().then(() => isOver || queue.resume(), finish);
     } catch (error) {
-      reader.drop();
-      stream.removeAllListeners('data');
-      queue.end(error as Error);
+      finish(error as Error);
     }
   });
   stream.once('end', () => {
     // Node ends a stream that was reset, too; its close says what it was.
     if (stream.aborted) return;
-    queue.end(reader.midMessage ? new RpcError('invalid_argument', 'The last message is not whole.') : undefined);
+    finish(reader.midMessage ? new RpcError('invalid_argument', 'The last message is not whole.') : undefined);
   });
-  stream.once('close', () => {
-    reader.drop();
-    queue.end(new RpcError('canceled', 'The caller cancelled the call.'));
-  });
+  stream.once('close', () => finish(new RpcError('canceled', 'The caller cancelled the call.')));
   return queue;
 }
 

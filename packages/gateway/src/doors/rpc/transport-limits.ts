@@ -1,10 +1,12 @@
 export interface TransportLimits {
   /** Of one message, as it travels. */
   readonly maxMessageBytes: number;
-  /** Of all unfinished request bodies together, whoever sends them: memory that needs no credential to be taken. */
+  /** Of the bodies of all large requests together that are being received or answered. */
   readonly maxBufferedBytes: number;
+  /** How long a large request waits until there is room for it. */
+  readonly roomWaitMs: number;
   readonly maxHeaderBytes: number;
-  /** At each door. */
+  /** At all doors together. */
   readonly maxConnections: number;
   readonly maxExchangesPerConnection: number;
   /** From accepting a connection until enough has arrived to tell its protocol. */
@@ -28,13 +30,14 @@ const mebibyte = 1024 * 1024;
 export const defaultLimits: TransportLimits = {
   // A file of 100 MiB, the most that may be written, is 133.4 MiB in the base64 of JSON; the rest is for the envelope.
   maxMessageBytes: 136 * mebibyte,
-  maxBufferedBytes: 512 * mebibyte,
+  maxBufferedBytes: 192 * mebibyte,
+  roomWaitMs: 60_000,
   maxHeaderBytes: 16 * 1024,
-  maxConnections: 2000,
+  maxConnections: 4000,
   maxExchangesPerConnection: 1024,
   firstBytesTimeoutMs: 10_000,
   headersTimeoutMs: 10_000,
-  requestTimeoutMs: 60_000,
+  requestTimeoutMs: 120_000,
   idleTimeoutMs: 120_000,
   timeoutCheckMs: 1000,
   lateAnswerMs: 1000,

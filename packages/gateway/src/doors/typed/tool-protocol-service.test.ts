@@ -25,6 +25,9 @@ const peer: Peer = {
   headers: (name) => (name === 'traceparent' ? '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' : undefined),
   signal: new AbortController().signal,
   deadlineMs: undefined,
+  readBody: () => assert.fail('the body has been read'),
+  recognise: () => undefined,
+  letGo: () => undefined,
 };
 
 interface Asked {

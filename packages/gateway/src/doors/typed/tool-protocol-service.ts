@@ -85,6 +85,7 @@ export function toolProtocolService(parts: ToolProtocolParts): ServiceBinding {
 
   const execute = async (request: ToolRequest, peer: Peer): Promise<ToolResponse> => {
     try {
+      peer.recognise(request.sessionToken);
       const violations = validateToolRequest(request);
       if (violations.length > 0) {
         const ending = await submit({ ...callWithoutArguments(request, peer), violations });
@@ -100,7 +101,9 @@ export function toolProtocolService(parts: ToolProtocolParts): ServiceBinding {
   return bindService(ToolProtocolService, doors, {
     execute,
     executeStream: (requests, peer) =>
-      answerInAnyOrder(requests, mostOpenPerStream, (request) => execute(request, peer)),
+      answerInAnyOrder(requests, mostOpenPerStream, (request) =>
+        execute(request, peer).finally(() => peer.letGo(request)),
+      ),
   });
 }
 

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { BodyRoom } from './body-room.ts';
+import type { RoomTicket } from './body-room.ts';
+
+async function take(room: BodyRoom, owner: string, bytes: number): Promise<RoomTicket> {
+  const ticket = room.open(owner);
+  await ticket.grow(bytes);
+  return ticket;
+}
+
+const refusal = { code: 'resource_exhausted' };
+const limits = { maxBytes: 100, maxBytesPerOwner: 25, maxWaitMs: 60_000 };
+
+describe('BodyRoom', () => {
+  it('gives one session one request of any size, and beside it only its share', async () => {
+    const room = new BodyRoom(limits);
+    const large = await take(room, 'a', 70);
+    const waiting = take(room, 'a', 5);
+    assert.equal((await take(room, 'b', 20)).bytes, 20);
+    large.release();
+    assert.equal((await waiting).bytes, 5);
+    assert.equal((await take(room, 'a', 20)).bytes, 20);
+    assert.equal(room.takenBytes, 45);
+  });
+
+  it('lets a small request of another session pass a large one that waits', async () => {
+    const room = new BodyRoom(limits);
+    const first = await take(room, 'a', 70);
+    const second = take(room, 'b', 70);
+    assert.equal((await take(room, 'c', 20)).bytes, 20);
+    first.release();
+    assert.equal((await second).bytes, 70);
+  });
+
+  it('answers who waits too long, who leaves, and who grows without room', async () => {
+    const room = new BodyRoom({ ...limits, maxWaitMs: 1 });
+    const holder = await take(room, 'a', 90);
+    await assert.rejects(take(room, 'b', 20), refusal);
+    const patient = new BodyRoom(limits);
+    await take(patient, 'a', 90);
+    const leaving = patient.open('b');
+    const waiting = leaving.grow(20);
+    leaving.release();
+    await assert.rejects(waiting, refusal);
+    await assert.rejects(holder.grow(101), refusal);
+    await holder.grow(95);
+    holder.release();
+    holder.release();
+    assert.equal(room.takenBytes, 0);
+  });
+});
