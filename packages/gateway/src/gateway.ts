@@ -17,10 +17,10 @@ import type { ModeGate } from './modes/mode-refusal.ts';
 import type { RunningCalls } from './modes/running-calls.ts';
 import type { KeyedLock } from './pipeline/keyed-lock.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
-import type { Turnstile } from './pipeline/turnstile.ts';
 import type { Registry } from './registry/registry.ts';
 import { admitCall } from './stages/admit-call.ts';
 import { awaitTurn } from './stages/await-turn.ts';
+import type { Turnstiles } from './stages/await-turn.ts';
 import { breakLoop } from './stages/break-loop.ts';
 import { checkArguments } from './stages/check-arguments.ts';
 import { checkLease } from './stages/check-lease.ts';
@@ -56,7 +56,7 @@ export interface GatewayParts {
   readonly history: SessionHistory;
   readonly loops: LoopMemory;
   readonly keys: KeyedLock;
-  readonly turnstile: Turnstile;
+  readonly turnstiles: Turnstiles;
   readonly space: SpaceGauge;
   readonly modes: ModeGate & LimitCircumstances;
   readonly running: RunningCalls;
@@ -77,7 +77,7 @@ export function buildGateway(parts: GatewayParts) {
   const received = Pipeline.from<Begun & Chained>(reportFaults(parts)).stage(decodeCall).stage(openSession(store));
   return addGates(received, parts)
     .stage(seekApproval(createContext, redactor, parts.approvals))
-    .stage(awaitTurn(parts.turnstile))
+    .stage(awaitTurn(parts.turnstiles))
     .stage(admitCall(store, redactor, parts.history))
     .stage(confirmStanding(store, currentRules))
     .stage(executeTool(createContext, { running: parts.running }))

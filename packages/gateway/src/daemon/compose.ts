@@ -223,7 +223,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     loops: new LoopMemory(),
     history: new SessionHistory(readPastCalls(store)),
     keys: new KeyedLock(),
-    turnstile,
+    turnstiles: { calls: turnstile, transfers: new Turnstile(modes.turnLimits) },
     space: watchSpace(home.folder),
     attempts,
     ...modes.forGateway,

@@ -39,6 +39,8 @@ export interface ToolDefinition {
   readonly audience: 'everyone' | 'operator';
   /** SHA-256 of the program, hexadecimal. Absent: the tool has none of its own. */
   readonly fileSha256?: string;
+  /** Whether it runs as long as its caller sends or takes bytes; such calls have places of their own. Absent: no. */
+  readonly isTransfer?: boolean;
   /** Where the tool comes from. Absent: it is built in. */
   readonly origin?: 'executable' | 'configured' | 'pipeline' | 'upstream';
   /** Arguments that are secret whatever their names: in no record, log or text. Absent: none. */

@@ -50,3 +50,42 @@ test('releasing twice frees one place', async () => {
   release?.();
   assert.equal(turnstile.running, 1);
 });
+
+test('two sessions that take all they get leave places for a third, and for one after it', () => {
+  const turnstile = new Turnstile(() => ({ maxRunning: 64, maxRunningPerSession: 32 }));
+  const fill = (session: string): number => {
+    let taken = 0;
+    while (typeof turnstile.take(session, still) === 'function') taken++;
+    return taken;
+  };
+  assert.deepEqual(['a', 'b', 'c', 'd'].map(fill), [32, 16, 8, 4]);
+});
+
+test('what becomes free goes to the session that has the least, not to the one that asks the most', async () => {
+  const turnstile = new Turnstile(() => ({ maxRunning: 4, maxRunningPerSession: 4 }));
+  const releases = [await turnstile.take('a', still), await turnstile.take('a', still)];
+  releases.push(await turnstile.take('b', still), await turnstile.take('c', still));
+  const order: string[] = [];
+  const waiting = ['a', 'a', 'b', 'd'].map((session) =>
+    Promise.resolve(turnstile.take(session, still)).then((release) => (order.push(session), release)),
+  );
+  releases[0]?.();
+  (await waiting[3])?.();
+  releases[1]?.();
+  await Promise.race(waiting);
+  for (const release of releases) release?.();
+  for (const each of waiting) void each.then((release) => release?.());
+  await Promise.all(waiting);
+  assert.equal(order[0], 'd');
+  assert.equal(turnstile.running, 0);
+});
+
+test('who waits too long gets no place, and one session does not fill the queue', async () => {
+  const none = { maxRunning: 0, maxRunningPerSession: 0 };
+  const turnstile = new Turnstile(() => none, { longestWaitMs: 20 });
+  const waiting = Array.from({ length: 2048 }, () => turnstile.take('a', still));
+  assert.equal(await turnstile.take('a', still), undefined);
+  const other = turnstile.take('b', still);
+  assert.equal(await Promise.race([other, Promise.resolve('waits')]), 'waits');
+  assert.deepEqual(new Set(await Promise.all([...waiting, other])), new Set([undefined]));
+});

@@ -4,10 +4,15 @@ import type { TurnTaken } from '../model/call.ts';
 import type { Refusal } from '../model/refusal.ts';
 import { Turnstile } from '../pipeline/turnstile.ts';
 import { awaitTurn } from './await-turn.ts';
+import type { Turnstiles } from './await-turn.ts';
 import { assertPassed, assertRefused, callOf, clock, sessionOf, toolOf } from './facts.test-kit.ts';
 
+/** For calls that move no content. */
+const only = (calls: Turnstile): Turnstiles => ({ calls, transfers: closed });
+const closed = new Turnstile(() => ({ maxRunning: 0, maxRunningPerSession: 0 }), { longestWaitMs: 1 });
+
 function turns(turnstile: Turnstile) {
-  const stage = awaitTurn(turnstile);
+  const stage = awaitTurn(only(turnstile));
   return (signal?: AbortSignal): Promise<TurnTaken | Refusal> => {
     const call = { ...callOf(signal === undefined ? {} : { signal }), session: sessionOf(), tool: toolOf() };
     return Promise.resolve(stage.run(call, clock) as Promise<TurnTaken | Refusal>);
@@ -38,11 +43,11 @@ test('when the queue is full the call is refused and may come back', async () =>
   const turnstile = new Turnstile(() => ({ maxRunning: 0, maxRunningPerSession: 0 }));
   const take = turns(turnstile);
   const leaving = new AbortController();
-  const waiting = Array.from({ length: 4096 }, () => take(leaving.signal));
+  const waiting = Array.from({ length: 2048 }, () => take(leaving.signal));
   const refusal = assertRefused(await take(), {
     code: 'TOO_MANY_CALLS',
     rule: 'running-calls',
-    remedy: 'Send fewer calls at once.',
+    remedy: 'Wait until calls of this session have ended, and send fewer at once.',
   });
   assert.equal(refusal.retryAfterMs, 1000);
   leaving.abort();
@@ -52,16 +57,30 @@ test('when the queue is full the call is refused and may come back', async () =>
 test('whoever runs the gate does not queue behind the calls of agents', async () => {
   const turnstile = new Turnstile(() => ({ maxRunning: 0, maxRunningPerSession: 0 }));
   const tool = toolOf({ audience: 'operator' });
-  const taken = await awaitTurn(turnstile).run({ ...callOf(), session: sessionOf(), tool }, clock);
+  const taken = await awaitTurn(only(turnstile)).run({ ...callOf(), session: sessionOf(), tool }, clock);
   assertPassed(taken).releaseTurn();
   assert.equal(turnstile.running, 0);
 });
 
 test('a pipeline takes no place: its steps do, one at a time', async () => {
   const turnstile = new Turnstile(() => ({ maxRunning: 1, maxRunningPerSession: 1 }));
-  const stage = awaitTurn(turnstile);
+  const stage = awaitTurn(only(turnstile));
   const pipeline = { ...callOf(), session: sessionOf(), tool: toolOf({ origin: 'pipeline' }) };
   for (let at = 0; at < 3; at++) assertPassed(await stage.run(pipeline, clock));
   assert.equal(turnstile.running, 0);
   assertPassed(await turns(turnstile)()).releaseTurn();
+});
+
+test('a transfer takes no place of the calls, and who waits too long is answered', async () => {
+  const calls = new Turnstile(() => ({ maxRunning: 1, maxRunningPerSession: 1 }));
+  const transfers = new Turnstile(() => ({ maxRunning: 1, maxRunningPerSession: 1 }), { longestWaitMs: 1 });
+  const stage = awaitTurn({ calls, transfers });
+  const transfer = () => stage.run({ ...callOf(), session: sessionOf(), tool: toolOf({ isTransfer: true }) }, clock);
+  assertPassed(await transfer());
+  assertRefused(await transfer(), {
+    code: 'TOO_MANY_CALLS',
+    rule: 'running-calls',
+    remedy: 'Wait until calls of this session have ended, and send fewer at once.',
+  });
+  assertPassed(await stage.run({ ...callOf(), session: sessionOf(), tool: toolOf() }, clock));
 });

@@ -4,21 +4,33 @@ import type { Stage } from '../pipeline/stage.ts';
 import type { Turnstile } from '../pipeline/turnstile.ts';
 import { refuseEnded } from './refuse-ended.ts';
 
+export interface Turnstiles {
+  readonly calls: Turnstile;
+  /** For content on its way from or to the caller, who alone says how long it takes. */
+  readonly transfers: Turnstile;
+}
+
 /** Waits for a place among the running calls, before anything is reserved or recorded as intended. */
-export function awaitTurn(turnstile: Turnstile): Stage<Begun & Opened & Resolved, TurnTaken> {
+export function awaitTurn(turnstiles: Turnstiles): Stage<Begun & Opened & Resolved, TurnTaken> {
   return {
     name: 'await-turn',
     run: async ({ session, tool, signal }) => {
+      const { audience, origin, isTransfer } = tool.definition;
       // Whoever runs the gate does not queue behind what may be the trouble.
-      if (tool.definition.audience === 'operator') return { releaseTurn: () => undefined };
+      if (audience === 'operator') return { releaseTurn: () => undefined };
       // Each step of a pipeline takes a place. One that held a place itself would keep its own steps waiting for ever.
-      if (tool.definition.origin === 'pipeline') return { releaseTurn: () => undefined };
+      if (origin === 'pipeline') return { releaseTurn: () => undefined };
+      const turnstile = isTransfer === true ? turnstiles.transfers : turnstiles.calls;
       const taken = turnstile.take(session.id, signal);
       const releaseTurn = taken instanceof Promise ? await taken : taken;
       if (releaseTurn !== undefined) return { releaseTurn };
       if (signal.aborted) return refuseEnded(signal);
-      return refuse('TOO_MANY_CALLS', 'running-calls', 'Too many calls are running and waiting.', {
-        remedy: 'Send fewer calls at once.',
+      const message =
+        isTransfer === true
+          ? 'Too many transfers are running: no place became free.'
+          : 'Too many calls are running: no place became free.';
+      return refuse('TOO_MANY_CALLS', 'running-calls', message, {
+        remedy: 'Wait until calls of this session have ended, and send fewer at once.',
         retryAfterMs: 1000,
       });
     },

@@ -54,12 +54,12 @@ export function readBody(source: BodySource, limits: BodyLimits): Promise<Buffer
       settled = true;
       clearTimeout(timer);
     };
-    const fail = (error: unknown) => {
+    const fail = (error: Error) => {
       if (settled) return;
       settle();
       ticket?.release();
       source.pause();
-      reject(error as Error);
+      reject(error);
     };
     const makeRoom = async (): Promise<void> => {
       const wanted = claimedBytes ?? Math.min(maxBytes, size + stepBytes);
@@ -86,7 +86,7 @@ export function readBody(source: BodySource, limits: BodyLimits): Promise<Buffer
       try {
         receive(chunk);
       } catch (error) {
-        fail(error);
+        fail(error as Error);
       }
     });
     source.on('end', () => {

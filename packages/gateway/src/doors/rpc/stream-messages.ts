@@ -26,9 +26,9 @@ export function receiveMessages(
   /** Of the message that is being received. Undefined: it is not large. */
   let ticket: RoomTicket | undefined;
   let slow: NodeJS.Timeout | undefined;
-  let isOver = false;
+  let hasEnded = false;
   const finish = (error?: Error): void => {
-    isOver = true;
+    hasEnded = true;
     clearTimeout(slow);
     ticket?.release();
     stream.removeAllListeners('data');
@@ -37,7 +37,7 @@ export function receiveMessages(
   const makeRoom = async (): Promise<void> => {
     const token = findToken(method.input, reader.start, 'binary');
     const taken = await exchange.takeRoom(reader.expectedBytes, token);
-    if (isOver) return taken.release();
+    if (hasEnded) return taken.release();
     ticket = taken;
     limitArrival();
   };
@@ -60,7 +60,7 @@ export function receiveMessages(
       const { expectedBytes, receivedBytes } = reader;
       if (expectedBytes <= harmlessBytes || receivedBytes < tellingBytes || ticket !== undefined) return;
       queue.hold();
-      makeRoom().then(() => isOver || queue.resume(), finish);
+      makeRoom().then(() => hasEnded || queue.resume(), finish);
     } catch (error) {
       finish(error as Error);
     }

@@ -31,6 +31,7 @@ export function contentGet({ store, index, downloads }: ContentToolParts): AnyTo
     mutates: false,
     idempotent: true,
     timeoutMs: transferTimeoutMs,
+    isTransfer: true,
     inputSchema: objectSchema(
       {
         hash: hashSchema('BLAKE3 hash of the content.'),

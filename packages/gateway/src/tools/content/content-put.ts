@@ -36,6 +36,7 @@ export function contentPut({ store, uploads }: ContentToolParts): AnyTool {
     // A stream can be taken only once.
     idempotent: false,
     timeoutMs: transferTimeoutMs,
+    isTransfer: true,
     inputSchema: objectSchema(
       {
         content: { type: 'string', maxLength: Math.ceil(maxInlineBytes / 3) * 4, description: 'The bytes to store.' },

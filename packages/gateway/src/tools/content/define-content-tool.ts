@@ -20,7 +20,7 @@ export interface ContentToolParts {
 /** What one tool for content or artifacts says about itself; the rest is the same for all of them. */
 export interface ContentTool<Arguments, Output extends Json> extends Pick<
   ToolDefinition,
-  'name' | 'description' | 'mutates' | 'idempotent' | 'timeoutMs' | 'inputSchema' | 'outputSchema'
+  'name' | 'description' | 'mutates' | 'idempotent' | 'timeoutMs' | 'inputSchema' | 'outputSchema' | 'isTransfer'
 > {
   readonly aliases?: readonly string[];
   /** Absent: everyone. */
