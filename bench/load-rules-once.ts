@@ -6,6 +6,7 @@ const before = process.threadCpuUsage();
 const { current } = new AppliedRules(
   { findFolder: () => folder, home, workspace, userHome: home, programFolder, environment: {} },
   keptFile,
+  { secret: 'bench', isNew: false },
 );
 const { user, system } = process.threadCpuUsage(before);
 if (current.count === 0) throw new Error(`there are no rules in ${folder}`);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
@@ -39,12 +39,12 @@ test('out of rules that closed everything, limits and modes included, policy app
   await first.kill('SIGTERM');
   // Such rules could be put in force before they were refused.
   const keptFile = join(place.home, 'audit', 'applied-rules.json');
-  const kept = JSON.parse(readFileSync(keptFile, 'utf8')) as Record<string, string>;
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
   const limits = "rates: [{ tools: ['*'], per_day: 1 }]\nmax_argument_bytes: 1\n";
   const modes = 'modes: { NORMAL: { max_running: 0, calls_per_minute: 1 } }\n';
   const files = { 'tools.yaml': base64(closing), 'limits.yaml': base64(limits), 'modes.yaml': base64(modes) };
-  writeFileSync(keptFile, JSON.stringify({ ...kept, ...files }));
+  writeFileSync(keptFile, JSON.stringify(files));
+  rmSync(join(place.home, 'keys', 'state.key'));
   const daemon = await TestDaemon.start(place);
   try {
     assert.equal((await daemon.call('sessions.list', {})).denied?.ruleId, 'freeze');

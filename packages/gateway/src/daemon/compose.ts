@@ -122,9 +122,15 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     adoptState: stateKey.isNew,
   });
   opened.defer(() => opening.then((each) => each.close(), ignore));
-  const applied = new AppliedRules({ ...folders, findFolder, workspace }, home.appliedRulesFile);
+  const applied = new AppliedRules({ ...folders, findFolder, workspace }, home.appliedRulesFile, {
+    secret: stateKey.key,
+    isNew: stateKey.isNew,
+  });
   const currentRules = () => applied.current;
   const store = await opening;
+  const knownSequence = store.readRulesSequence();
+  applied.checkNewest(knownSequence);
+  if (applied.sequence !== knownSequence) await store.noteRulesSequence(applied.sequence);
   stateKey.keep();
   const cutOff = await reconcileIntents(store, startedAtMs);
   redactor.learn(await openOperatorSession(home, store, workspace), 'operator credential');
@@ -187,6 +193,8 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   opened.defer(() => approvals.close());
   const onRulesApplied = async (): Promise<void> => {
     approvals.onRulesApplied();
+    // A copy that is one ahead of this is what a crash leaves, and good.
+    await store.noteRulesSequence(applied.sequence).catch(ignore);
     await executor.programs.dropWarm();
     await toolsFolder.installed.refresh();
   };
@@ -335,6 +343,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   opened.defer(() => clearTimeout(verifying));
   const flushing = setInterval(() => attempts.flush(Date.now()), 1000).unref();
   opened.defer(() => clearInterval(flushing));
+  if (applied.wasFresh && knownSequence > 0) await recordEvent('rules_taken_over', { reason: 'the copy was removed' });
   await recordEvent('daemon_started');
   await approvals.start();
   modes.start();

@@ -12,7 +12,8 @@ const allow = (tool: string): string => `version: 1\nrules: [{ id: a, effect: al
 function prepare(tools: string) {
   const folder = writeRules({ tools });
   const kept = join(makeFolder(), 'state', 'applied-rules');
-  const open = (): AppliedRules => new AppliedRules({ ...world, findFolder: () => folder }, kept);
+  const open = (isNew = false): AppliedRules =>
+    new AppliedRules({ ...world, findFolder: () => folder }, kept, { secret: 'a key that lies elsewhere', isNew });
   const edit = (text: string): void => writeFileSync(join(folder, 'tools.yaml'), text);
   return { folder, kept, open, edit };
 }
@@ -69,20 +70,45 @@ test('denials point to the files that people edit', () => {
 
 test('rules that cannot be used do not start, and neither does a damaged copy', () => {
   const broken = prepare('version: 2\n');
-  assert.throws(broken.open, { name: 'ConfigError', message: /tools\.yaml:1:10/ });
+  assert.throws(() => broken.open(), { name: 'ConfigError', message: /tools\.yaml:1:10/ });
   assert.equal(existsSync(broken.kept), false);
   const { kept, open } = prepare(allow('one'));
   open();
   assert.equal(statSync(kept).mode & 0o777, 0o600);
   const whole = readFileSync(kept, 'utf8');
   writeFileSync(kept, whole.slice(0, -5));
-  assert.throws(open, { name: 'ConfigError', message: /is damaged/ });
+  assert.throws(() => open(), { name: 'ConfigError', message: /is damaged/ });
   writeFileSync(kept, 'null');
-  assert.throws(open, { name: 'ConfigError', message: /is damaged/ });
-  writeFileSync(kept, JSON.stringify({ 'tools.yaml': Buffer.from('version: 9').toString('base64') }));
-  assert.throws(open, { name: 'ConfigError', message: /applied last cannot be used any more/ });
+  assert.throws(() => open(), { name: 'ConfigError', message: /is damaged/ });
+  const before = JSON.stringify({ 'tools.yaml': Buffer.from('version: 9').toString('base64') });
+  writeFileSync(kept, before);
+  assert.throws(() => open(), { name: 'ConfigError', message: /is damaged/ });
+  assert.throws(() => open(true), { name: 'ConfigError', message: /applied last cannot be used any more/ });
   rmSync(kept);
   assert.equal(allows(open(), 'one'), true);
+});
+
+test('a copy that somebody changed does not start, and one that somebody put back is told from the newest', () => {
+  const { kept, open, edit } = prepare(allow('one'));
+  open();
+  const old = readFileSync(kept, 'utf8');
+  const { files, ...rest } = JSON.parse(old) as { files: object };
+  const forged = { 'tools.yaml': Buffer.from(allow('two')).toString('base64') };
+  writeFileSync(kept, JSON.stringify({ files: { ...files, ...forged }, ...rest }));
+  assert.throws(() => open(), { name: 'ConfigError', message: /changed by something other than Sallyport/ });
+  writeFileSync(kept, old);
+  edit(allow('two'));
+  const rules = open();
+  rules.apply();
+  const known = rules.sequence;
+  open().checkNewest(known);
+  writeFileSync(kept, old);
+  assert.throws(() => open().checkNewest(known), { name: 'ConfigError', message: /somebody put it back/ });
+  rmSync(kept);
+  const fresh = open();
+  fresh.checkNewest(known);
+  assert.deepEqual([fresh.wasFresh, fresh.sequence > known, allows(fresh, 'two')], [true, true, true]);
+  open().checkNewest(fresh.sequence);
 });
 
 test('a draft that a crash left behind is no copy', () => {

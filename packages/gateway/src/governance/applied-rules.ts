@@ -1,17 +1,9 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { realpathSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { ConfigError } from '../model/fault.ts';
 import { isWithin } from './canonical-path.ts';
+import { KeptRuleFiles } from './kept-rule-files.ts';
+import type { RulesKey } from './kept-rule-files.ts';
 import { KeptRuleSet } from './kept-rule-set.ts';
 import { loadRules } from './load-rules.ts';
 import type { LoadedRules, RulesSource } from './load-rules.ts';
@@ -19,7 +11,8 @@ import { promoteRule } from './promote-rule.ts';
 import { readRuleSet } from './read-rule-set.ts';
 import { hashRuleFiles, readRuleFiles } from './rule-files.ts';
 import type { RuleFile } from './rule-files.ts';
-import { ruleFileNames } from './rule.ts';
+import { writeDurably } from './write-durably.ts';
+import type { PlacedBytes } from './write-durably.ts';
 
 /** What rules depend on besides their files. */
 export interface RulesPlace extends Omit<RulesSource, 'folder'> {
@@ -46,14 +39,47 @@ export interface RulesState {
 export class AppliedRules {
   readonly #place: RulesPlace;
   readonly #keptFile: string;
+  readonly #key: RulesKey;
+  readonly #kept: KeptRuleFiles;
   #current: LoadedRules;
+  #sequence: number;
 
   /** Throws ConfigError when the copy cannot be used, or when nothing is applied yet and the files cannot. */
-  constructor(place: RulesPlace, keptFile: string) {
+  constructor(place: RulesPlace, keptFile: string, key: RulesKey) {
     this.#place = place;
     this.#keptFile = keptFile;
-    const kept = readKept(keptFile, this.#source.folder);
-    this.#current = kept === undefined ? this.#keep(this.#readFiles()) : this.#loadKept(kept);
+    this.#key = key;
+    this.#kept = new KeptRuleFiles(keptFile, key);
+    const kept = this.#kept.read(this.#source.folder);
+    this.#sequence = kept?.sequence ?? 0;
+    this.#current = kept === undefined ? this.#keep(this.#readFiles()) : this.#loadKept(kept.files);
+    this.wasFresh = kept === undefined;
+    // A new key, or a copy of a version before.
+    if (kept !== undefined && (key.isNew || kept.sequence === 0)) this.#write(kept.files);
+  }
+
+  /** Nothing had been applied when this was opened: the files were, as they were. */
+  readonly wasFresh: boolean;
+
+  /** How often rules were applied here. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /**
+   * Compares the copy with what is known elsewhere of the one applied last. Throws ConfigError when it is an older one that
+   * somebody put back. A copy that was removed begins after the one that is known.
+   */
+  checkNewest(knownSequence: number): void {
+    if (this.#sequence >= knownSequence) return;
+    if (!this.wasFresh && !this.#key.isNew) {
+      throw new ConfigError(
+        `${this.#keptFile} is older than the rules that were applied last: somebody put it back.`,
+        'Restore the newest one from a backup, or look at the rule files and remove it: the next start applies them.',
+      );
+    }
+    this.#sequence = knownSequence;
+    this.#write(this.#kept.read(this.#source.folder)?.files ?? []);
   }
 
   /** Where the files lie may change while the daemon runs: somebody copies the shipped ones to a folder of their own. */
@@ -62,7 +88,7 @@ export class AppliedRules {
   }
 
   get #keptSet(): KeptRuleSet {
-    return new KeptRuleSet(`${this.#keptFile}.read`, this.#source.folder);
+    return new KeptRuleSet(`${this.#keptFile}.read`, this.#source.folder, this.#key.secret);
   }
 
   #readFiles(): readonly RuleFile[] {
@@ -142,9 +168,14 @@ export class AppliedRules {
     const read = readRuleSet(files);
     const rules = loadRules(this.#source, files, read);
     rules.refuseShutOut();
-    writeKept(this.#keptFile, files);
+    this.#write(files);
     this.#keptSet.keep(rules.hash, read.set);
     return rules;
+  }
+
+  #write(files: readonly RuleFile[]): void {
+    this.#kept.write({ files, sequence: this.#sequence + 1 });
+    this.#sequence += 1;
   }
 
   #loadKept(files: readonly RuleFile[]): LoadedRules {
@@ -164,77 +195,8 @@ export class AppliedRules {
   }
 }
 
-interface PlacedBytes {
-  readonly file: string;
-  readonly bytes: Uint8Array;
-}
-
-type Kept = { readonly [Name in (typeof ruleFileNames)[number]]?: string };
-
-/** Undefined: nothing was applied yet. */
-function readKept(keptFile: string, folder: string): readonly RuleFile[] | undefined {
-  let text: string;
-  try {
-    text = readFileSync(keptFile, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-  const kept = parseKept(text, keptFile);
-  return ruleFileNames.map((name) => {
-    const file = join(resolve(folder), name);
-    const bytes = kept[name];
-    return { name, file, ...(bytes === undefined ? {} : { bytes: Buffer.from(bytes, 'base64') }) };
-  });
-}
-
-function parseKept(text: string, keptFile: string): Kept {
-  let kept: unknown;
-  try {
-    kept = JSON.parse(text);
-  } catch {
-    kept = undefined;
-  }
-  if (isKept(kept)) return kept;
-  throw new ConfigError(
-    `${keptFile} is damaged, so it is not known which rules were applied.`,
-    'Look at the rule files, then remove it: the next start applies them.',
-  );
-}
-
-function isKept(value: unknown): value is Kept {
-  return typeof value === 'object' && value !== null && Object.values(value).every((text) => typeof text === 'string');
-}
-
-function writeKept(keptFile: string, files: readonly RuleFile[]): void {
-  const entries = files.flatMap(({ name, bytes }) =>
-    bytes === undefined ? [] : [[name, Buffer.from(bytes).toString('base64')] as const],
-  );
-  mkdirSync(dirname(keptFile), { recursive: true, mode: 0o700 });
-  writeDurably({ file: keptFile, bytes: Buffer.from(JSON.stringify(Object.fromEntries(entries))) }, 0o600);
-}
-
 /** Where a link leads, and for whom the file was: people keep their rules in places of their own. */
 function replaceFile({ file, bytes }: PlacedBytes): void {
   const real = realpathSync(file);
   writeDurably({ file: real, bytes }, statSync(real).mode & 0o777);
-}
-
-/** The old file or the new one is there at any moment, never a part of one. */
-function writeDurably({ file, bytes }: PlacedBytes, mode: number): void {
-  const draft = `${file}.new`;
-  const descriptor = openSync(draft, 'w', mode);
-  try {
-    writeFileSync(descriptor, bytes);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-  renameSync(draft, file);
-  const folder = openSync(dirname(file), 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }

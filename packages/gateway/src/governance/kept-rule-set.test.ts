@@ -8,6 +8,8 @@ import { readRuleSet } from './read-rule-set.ts';
 import { hashRuleFiles, readRuleFiles } from './rule-files.ts';
 import { ask, makeFolder, world, writeRules } from './test-world.ts';
 
+const key = 'a key that lies elsewhere';
+const rulesKey = { secret: key, isNew: false };
 const shipped = join(import.meta.dirname, '../../../../config/governance');
 
 function keepShipped() {
@@ -15,7 +17,7 @@ function keepShipped() {
   const hash = hashRuleFiles(files);
   const { set } = readRuleSet(files);
   const file = join(makeFolder(), 'kept');
-  const kept = new KeptRuleSet(file, shipped);
+  const kept = new KeptRuleSet(file, shipped, key);
   kept.keep(hash, set);
   return { file, hash, set, kept };
 }
@@ -30,8 +32,9 @@ test('what is recalled is what was read, line numbers, maps and all', () => {
 test('other files, another place and every changed byte are not recalled', () => {
   const { file, hash, kept } = keepShipped();
   assert.equal(kept.recall(hash.replace(/^./, (digit) => (digit === '0' ? '1' : '0'))), undefined);
-  assert.equal(new KeptRuleSet(file, '/elsewhere').recall(hash), undefined);
-  assert.equal(new KeptRuleSet(`${file}.absent`, shipped).recall(hash), undefined);
+  assert.equal(new KeptRuleSet(file, '/elsewhere', key).recall(hash), undefined);
+  assert.equal(new KeptRuleSet(`${file}.absent`, shipped, key).recall(hash), undefined);
+  assert.equal(new KeptRuleSet(file, shipped, 'a key of somebody else').recall(hash), undefined);
   const whole = readFileSync(file);
   for (let at = 0; at < whole.length; at += 97) {
     const bytes = Buffer.from(whole);
@@ -46,7 +49,7 @@ test('other files, another place and every changed byte are not recalled', () =>
 test('a start without it, or with a damaged one, reads the files again and comes to the same rules', () => {
   const folder = writeRules({ tools: 'version: 1\nrules: [{ id: a, effect: deny, tools: [one] }]\n' });
   const applied = join(makeFolder(), 'applied');
-  const open = () => new AppliedRules({ ...world, findFolder: () => folder }, applied).current;
+  const open = () => new AppliedRules({ ...world, findFolder: () => folder }, applied, rulesKey).current;
   const first = open();
   const file = `${applied}.read`;
   assert.ok(existsSync(file));
@@ -65,9 +68,9 @@ test('what depends on the machine is looked at in spite of it', () => {
     tools: 'version: 1\nrules: [{ id: a, effect: allow, tools: [x], grants: { read: [$WORKSPACE] } }]\n',
   });
   const applied = join(makeFolder(), 'applied');
-  assert.equal(new AppliedRules({ ...world, findFolder: () => folder }, applied).current.count, 1);
+  assert.equal(new AppliedRules({ ...world, findFolder: () => folder }, applied, rulesKey).current.count, 1);
   assert.throws(
-    () => new AppliedRules({ ...world, findFolder: () => folder, workspace: world.home }, applied),
+    () => new AppliedRules({ ...world, findFolder: () => folder, workspace: world.home }, applied, rulesKey),
     /grants \$WORKSPACE/,
   );
 });

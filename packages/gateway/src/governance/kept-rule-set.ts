@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
@@ -8,18 +8,20 @@ const digestBytes = 32;
 
 /**
  * What a set of rule files says, kept from the last time that it was read: reading YAML is most of what loading rules
- * takes. The bytes of the files stay what counts. The file lies in the gate's own home and begins with a digest over its
- * content, the bytes of the rule files, where they lie and the program that read them; when anything of it is different,
- * the rule files are read again.
+ * takes. The bytes of the files stay what counts. The file lies in the gate's own home and begins with a keyed digest over
+ * its content, the bytes of the rule files, where they lie and the program that read them; when anything of it is different,
+ * the rule files are read again. Without the key nobody can make one that says more than the files do.
  */
 export class KeptRuleSet {
   readonly #file: string;
   readonly #folder: string;
+  readonly #key: string;
 
-  /** `folder`: where the rule files lie, as rules name their place. */
-  constructor(file: string, folder: string) {
+  /** `folder`: where the rule files lie, as rules name their place. `key`: a secret that lies elsewhere. */
+  constructor(file: string, folder: string, key: string) {
     this.#file = file;
     this.#folder = folder;
+    this.#key = key;
   }
 
   /** Undefined: nothing is kept that fits. */
@@ -48,7 +50,7 @@ export class KeptRuleSet {
 
   #digest(filesHash: string, content: Uint8Array): Buffer {
     const about = JSON.stringify([filesHash, this.#folder, process.versions.v8, describeReader()]);
-    return createHash('sha256').update(`${about}\n`).update(content).digest();
+    return createHmac('sha256', this.#key).update(`kept rule set v1\n${about}\n`).update(content).digest();
   }
 }
 

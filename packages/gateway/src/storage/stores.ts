@@ -384,6 +384,9 @@ export interface Store extends ContentIndex, SecretIndex, ToolPins, ApprovalInde
   readonly onSealed: (listener: (reason: string) => void) => void;
   /** Called when writes go on after a seal, with what had been the reason. */
   readonly onHealed: (listener: (reason: string) => void) => void;
+  /** How often rules were applied, as last noted: tells an older copy of them from the newest. 0: never noted. */
+  readonly readRulesSequence: () => number;
+  readonly noteRulesSequence: (sequence: number) => Promise<void>;
   /** Tools that a session has used, and when last, before and after a restart. */
   readonly listToolUses: (sessionId: string) => readonly ToolUse[];
   /** The records of one call, in the order of the log, at most 1000. */

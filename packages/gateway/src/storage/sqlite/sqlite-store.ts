@@ -318,6 +318,13 @@ class SqliteStore implements stores.Store {
   readonly readRecordsOfCall = (callId: string): readonly stores.StoredRecord[] =>
     this.#select.recordsOfCall.all(Buffer.from(callId.replaceAll('-', ''), 'hex')).map(readRecord);
 
+  readonly readRulesSequence = (): number =>
+    this.#reader.readNumber(`SELECT value FROM settings WHERE name = 'rules_sequence'`);
+
+  readonly noteRulesSequence = async (sequence: number): Promise<void> => {
+    await this.#write<void>({ name: 'noteRulesSequence', sequence });
+  };
+
   readonly listToolUses = (sessionId: string): readonly stores.ToolUse[] =>
     this.#select.toolUses.all(sessionId).map((row) => ({ tool: String(row['tool']), lastMs: Number(row['last_ms']) }));
 

@@ -29,6 +29,10 @@ export function prepareWriterStatements(database: Database) {
     keepUnknown: database.prepare(`UPDATE dedupe SET state = 'unknown' WHERE call_id = ? AND state = 'running'`),
     freeKey: database.prepare(`DELETE FROM dedupe WHERE call_id = ? AND state = 'running'`),
     dropExpiredKeys: database.prepare('DELETE FROM dedupe WHERE expires_at_ms <= ?'),
+    noteRulesSequence: database.prepare(
+      `INSERT INTO settings (name, value) VALUES ('rules_sequence', ?)
+       ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+    ),
     setSecret: database.prepare(
       `INSERT INTO secrets (name, ciphertext, updated_at_ms) VALUES (?, ?, ?) ON CONFLICT (name)
        DO UPDATE SET ciphertext = excluded.ciphertext, updated_at_ms = excluded.updated_at_ms`,

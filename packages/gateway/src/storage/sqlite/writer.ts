@@ -57,6 +57,7 @@ export type Operation =
   | { readonly name: 'revokeLease'; readonly sessionId: string; readonly nowMs: number }
   | { readonly name: 'changeMode'; readonly change: ModeChange }
   | { readonly name: 'changeOrganisation'; readonly change: OrganisationChange }
+  | { readonly name: 'noteRulesSequence'; readonly sequence: number }
   | { readonly name: 'setSecret'; readonly secret: SealedSecret }
   | { readonly name: 'removeSecret'; readonly secretName: string }
   | { readonly name: 'openApproval'; readonly task: NewApproval }
@@ -275,6 +276,8 @@ export class Writer {
         const { name, ciphertext, updatedAtMs } = operation.secret;
         return void this.#statements.setSecret.run(name, ciphertext, updatedAtMs);
       }
+      case 'noteRulesSequence':
+        return void this.#statements.noteRulesSequence.run(String(operation.sequence));
       case 'removeSecret':
         return this.#statements.removeSecret.run(operation.secretName) === 1;
       case 'recordContent':

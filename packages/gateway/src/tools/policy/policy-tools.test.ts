@@ -30,12 +30,14 @@ interface RecordedCall {
   readonly sessionId?: string;
 }
 
+const key = { secret: 'a key that lies elsewhere', isNew: false };
+
 async function openPolicy(t: TestContext, tools: string, more: { readonly roles?: string } = {}) {
   const folder = writeRules({ tools: `${head}${tools}`, ...more });
   const store = await openTestStore(t);
   const registry = new Registry();
   const applied: string[] = [];
-  const rules = new AppliedRules({ ...world, findFolder: () => folder }, join(makeFolder(), 'applied'));
+  const rules = new AppliedRules({ ...world, findFolder: () => folder }, join(makeFolder(), 'applied'), key);
   const parts = {
     rules,
     registry,
@@ -284,6 +286,7 @@ test('nothing is promoted on top of edits that nobody applied, or in the rules t
   const shipped = new AppliedRules(
     { ...world, findFolder: () => folder, programFolder: folder },
     join(makeFolder(), 'applied'),
+    key,
   );
   assert.throws(() => shipped.promote('a'), /came with the program/);
 });
