@@ -28,6 +28,7 @@ import { ToolVisibility } from '../../../packages/gateway/src/stages/tool-visibi
 import { everyoneKnown } from '../../doors/echo-doors.ts';
 import { newPlace } from '../../harness/daemon.ts';
 import type { Place } from '../../harness/daemon.ts';
+import { Redactor } from '../../../packages/gateway/src/audit/redact.ts';
 import { redactedEnding } from '../../../packages/gateway/src/doors/redacted-ending.test-kit.ts';
 import { ownText } from '../../../packages/gateway/src/model/redacted.ts';
 import type { RedactedEnding } from '../../../packages/gateway/src/doors/redact-ending.ts';
@@ -89,13 +90,16 @@ export async function openTestDoor(t: TestContext, options: DoorOptions): Promis
   const visibility = new ToolVisibility({ store, currentRules: () => rules, modes: alwaysOpen });
   const tools = new OfferedTools({ registry, visibility });
   const complaints: unknown[] = [];
+  const redactor = new Redactor();
   const linkToTask = (taskId: string): string => `http://127.0.0.1:4780/#/approvals/${taskId}`;
   const createServer = gateServers({
-    ...{ submit, downloads: new Transfers(), tools, linkToTask, version: '0.0.0' },
+    ...{ submit, downloads: new Transfers(), tools, linkToTask, version: '0.0.0', redactor },
+    onFault: (error) => void complaints.push(error),
     store: { findApproval: () => undefined, listApprovals: () => [] },
   });
   const service = new McpService({
-    ...{ store, submit, tools },
+    ...{ store, submit, tools, redactor },
+    onFault: (error) => void complaints.push(error),
     maxArgumentBytes: () => 1024 * 1024,
     lookEveryMs: 50,
     createServer: options.adapt?.(createServer) ?? createServer,
@@ -161,8 +165,17 @@ async function play(call: Submission, session: Session | Refusal, registry: Regi
   if (tool === undefined)
     return refused(refuse('UNKNOWN_TOOL', 'registry', `There is no tool named ${call.toolName}.`));
   const end = (outcome: object): GatewayEnding =>
-    ({ kind: 'completed', call: { ...begun, session, tool, outcome } }) as unknown as GatewayEnding;
-  const context = { session, callId: begun.callId, signal: call.signal, reportProgress: call.onProgress ?? ignore };
+    ({
+      kind: 'completed',
+      call: { ...begun, session, tool, outcome, execution: { usage: {}, beforeImages: [] } },
+    }) as unknown as GatewayEnding;
+  const context = {
+    session,
+    callId: begun.callId,
+    signal: call.signal,
+    redact: ownText,
+    reportProgress: call.onProgress ?? ignore,
+  };
   try {
     const output = await tool.run(JSON.parse(call.input) as JsonObject, context as unknown as ToolContext);
     return end({ ok: true, outputJson: JSON.stringify(output), summary: '' });

@@ -125,6 +125,7 @@ export async function openWorld(
       const found = registry.find(name) ?? fail(`no tool ${name}`);
       const output = await found.tool.run(args, {
         signal,
+        redact: ownText,
         reportProgress: onProgress,
         countUsage: () => undefined,
         noteNetwork: () => undefined,

@@ -283,10 +283,11 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   });
   const visibility = new ToolVisibility({ store, currentRules, modes: modes.forGateway.modes });
   const mcp = openMcp({
-    ...{ store, registry, visibility, submit, downloads, version },
+    ...{ store, registry, visibility, submit, downloads, redactor, version },
     maxArgumentBytes: () => currentRules().limits.maxArgumentBytes,
     linkToTask: approvals.linkToTask,
     onError: (error) => log.debug('mcp', { error }),
+    onFault: (error) => log.error('mcp_door_failed', { error }),
   });
   const maxArgumentBytes = (): number => currentRules().limits.maxArgumentBytes;
   const doors = await openDoors({

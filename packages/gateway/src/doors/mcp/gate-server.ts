@@ -7,11 +7,13 @@ import { contentTemplate } from './kept-results.ts';
 import type { OfferedTools } from './offered-tools.ts';
 import { PendingTickets } from './pending-tickets.ts';
 import type { TicketStore } from './pending-tickets.ts';
+import { redactErrors } from './redact-errors.ts';
+import type { ErrorParts } from './redact-errors.ts';
 import { readResource } from './read-resource.ts';
 import type { ResourceParts } from './read-resource.ts';
 import { schemaValidator } from './schema-validator.ts';
 
-export interface GateServerParts extends Omit<CallParts, 'tools' | 'tickets'>, ResourceParts {
+export interface GateServerParts extends Omit<CallParts, 'tools' | 'tickets'>, ResourceParts, ErrorParts {
   readonly tools: OfferedTools;
   readonly store: TicketStore;
   readonly version: string;
@@ -34,6 +36,11 @@ export function gateServers(parts: GateServerParts): () => Server {
         jsonSchemaValidator: schemaValidator,
       },
     );
+    const connect = server.connect.bind(server);
+    server.connect = (transport) => {
+      redactErrors(transport, parts);
+      return connect(transport);
+    };
     server.setRequestHandler('tools/list', (_, context) => {
       const tools = parts.tools.list(callerOf(context).session, Date.now());
       return { tools: tools as unknown as ListToolsResult['tools'] };

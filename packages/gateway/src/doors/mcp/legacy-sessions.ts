@@ -7,6 +7,7 @@ import {
 import type { JSONRPCMessage, RequestId, Server } from '@modelcontextprotocol/server';
 import { authInfoOf } from './caller.ts';
 import type { Caller, Served } from './caller.ts';
+import { ownText } from '../../model/redacted.ts';
 import { replyError } from './reply-error.ts';
 
 /** A client of the protocol before 2026-07-28, between its `initialize` and its end. */
@@ -59,9 +60,10 @@ export class LegacySessions {
       this.#sessions.set(id, session);
       return serve(session, request, caller);
     }
-    if (id !== null) return refuse(404, -32001, 'There is no such MCP session: send initialize again.', message);
+    if (id !== null)
+      return refuse(404, -32001, ownText('There is no such MCP session: send initialize again.'), message);
     if (isInitializeRequest(message)) return this.#begin(request, caller);
-    return refuse(400, -32000, 'The Mcp-Session-Id header is missing: send initialize first.', message);
+    return refuse(400, -32000, ownText('The Mcp-Session-Id header is missing: send initialize first.'), message);
   }
 
   async notifyTools(owner: string): Promise<void> {
@@ -83,7 +85,12 @@ export class LegacySessions {
   async #begin(request: Request, caller: Caller): Promise<Served> {
     const owner = caller.session.id;
     if (!this.#makeRoom(owner)) {
-      return refuse(503, -32000, 'Too many MCP clients are connected. End one, or try again later.', caller.message);
+      return refuse(
+        503,
+        -32000,
+        ownText('Too many MCP clients are connected. End one, or try again later.'),
+        caller.message,
+      );
     }
     const server = this.#createServer();
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK knows no other way

@@ -20,11 +20,13 @@ import type { LegacyLimits } from './legacy-sessions.ts';
 import { ModernSessions } from './modern-sessions.ts';
 import type { OfferedTools } from './offered-tools.ts';
 import { receiveMessage, UnreadableMessage } from './receive-message.ts';
+import { redactReply } from './redact-errors.ts';
+import type { ErrorParts } from './redact-errors.ts';
 import { replyError } from './reply-error.ts';
 import { ToolWatch } from './tool-watch.ts';
 import { sendWebResponse, toWebRequest } from './web-exchange.ts';
 
-export interface McpServiceParts {
+export interface McpServiceParts extends ErrorParts {
   readonly store: Pick<Store, 'findSessionByToken' | 'findSession'>;
   readonly submit: Submit;
   readonly tools: Pick<OfferedTools, 'causesOf' | 'fingerprint' | 'onChange'>;
@@ -85,7 +87,7 @@ export class McpService {
       const isOlder = !isModernCall(message) && (await isLegacyRequest(asked, message ?? null));
       const protocol = isOlder ? this.#legacy : this.#modern;
       const { response: answer, release } = await protocol.fetch(asked, caller);
-      await sendWebResponse(answer, response).finally(release);
+      await sendWebResponse(await redactReply(answer, this.#parts), response).finally(release);
     } finally {
       stopListening?.();
     }
@@ -115,7 +117,9 @@ export class McpService {
     if (!isRefusal(session)) return session;
     await this.#recordMalformed(peer, []);
     const { message, remedy = '' } = session;
-    return replyError(401, -32001, `${message} ${remedy}`.trim(), undefined, { 'www-authenticate': 'Bearer' });
+    return replyError(401, -32001, this.#parts.redactor.redactText(`${message} ${remedy}`.trim()), undefined, {
+      'www-authenticate': 'Bearer',
+    });
   }
 
   async #receive(request: IncomingMessage, peer: Peer): Promise<Json | Response> {
@@ -127,7 +131,7 @@ export class McpService {
     } catch (error) {
       if (!(error instanceof UnreadableMessage)) throw error;
       await this.#recordMalformed(peer, [{ field: 'body', rule: 'form', message: error.message }]);
-      return replyError(error.status, error.code, error.message);
+      return replyError(error.status, error.code, this.#parts.redactor.redactText(error.message));
     }
   }
 

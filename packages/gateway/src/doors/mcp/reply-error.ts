@@ -1,11 +1,12 @@
 import { isJsonObject } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
+import type { Redacted } from '../../model/redacted.ts';
 
 /** An error of the transport, in the form of JSON-RPC. `message` is the request that it answers, if it could be read. */
 export function replyError(
   status: number,
   code: number,
-  text: string,
+  text: Redacted,
   message?: Json,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
