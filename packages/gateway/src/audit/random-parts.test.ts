@@ -32,6 +32,17 @@ test('what is no word is random as a whole, although words come about in it by c
   }
 });
 
+test('in a long text signs make pieces that look like words, which are random all the same', () => {
+  const noise = 'k8%Jq"zX4&vB7#pWr2!mT9/hG5^';
+  const text = `${noise.repeat(3)}"theres"${noise.repeat(3)}`;
+  assert.deepEqual(partsOf(text), [text]);
+  const key = 'PRIVATE+KEY+sallyport/0f9d3c1e0123456789ab+6f23523b+ActdxqxncohBjJy2bW9EbTRXIS7y6TXINVYxI/XhzQMl01234';
+  assert.ok(
+    partsOf(key).every((part) => !part.includes('sallyport')),
+    'long words are words anywhere',
+  );
+});
+
 test('between words only what is long and varied enough counts', () => {
   assert.deepEqual(partsOf('postgres://app:R4w5voFMx1@example.com'), ['app:R4w5voFMx1@']);
   assert.deepEqual(partsOf('number 0000000000000 and ---------- ruler'), []);

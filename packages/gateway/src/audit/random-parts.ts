@@ -24,6 +24,7 @@ const fewestLetters = 5;
 const surroundings = 48;
 const fewestBeside = 8;
 const manyCharacters = 100;
+const longWord = 8;
 const wordCharacter = /[^\s\p{P}]/gu;
 const shortestPart = 8;
 const fewestDifferent = 4;
@@ -70,11 +71,12 @@ function findWords(text: string): Span[] {
 
 /**
  * Signs cut what is random into pieces, of which some look like words. So a word counts only where at least one side of
- * it is made of words too. In a short text hardly any comes about by chance.
+ * it is made of words too. Long ones, and any in a short text, hardly come about by chance.
  */
 function standsAmongWords(text: string, words: readonly Span[], at: number): boolean {
   const word = words[at];
-  if (word === undefined || text.length < manyCharacters) return word !== undefined;
+  if (word === undefined) return false;
+  if (text.length < manyCharacters || word.end - word.start >= longWord) return true;
   const before = { start: Math.max(0, word.start - surroundings), end: word.end };
   const after = { start: word.start, end: Math.min(text.length, word.end + surroundings) };
   const near = words.slice(Math.max(0, at - surroundings), at + surroundings);
