@@ -42,8 +42,8 @@ async function approved(tool: string, input: object, as = token): Promise<string
 async function fillPlaces(): Promise<{ readonly ended: Promise<unknown> }> {
   rmSync(at('fill'), { recursive: true, force: true });
   mkdirSync(at('fill'));
-  const content = 'x'.repeat(256 * 1024);
-  const calls = Array.from({ length: 100 }, (_, index) =>
+  const content = 'x'.repeat(128 * 1024);
+  const calls = Array.from({ length: 60 }, (_, index) =>
     daemon.call('files.write', { path: `fill/${index}`, content }, { token }),
   );
   while (listWorkspace(daemon, 'fill').length === 0) await setImmediate();
@@ -52,7 +52,7 @@ async function fillPlaces(): Promise<{ readonly ended: Promise<unknown> }> {
 
 test('a write that an agent queues before its approved move does not change what is moved', async () => {
   requirement('APPR-6');
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < 3; round++) {
     const [inbox, outbox] = [`inbox${round}`, `outbox${round}`];
     for (const folder of [inbox, outbox]) mkdirSync(at(folder));
     writeWorkspaceFile(daemon, `${inbox}/shown.txt`);
@@ -80,7 +80,7 @@ test('a file that a program exchanges under an approved deletion is not deleted 
   const [shown, other] = ['race/shown.txt', 'race/other.txt'];
   const racer = new FileExchanger({ shown: at(shown), other: at(other), go, longestWaitMs: 10 });
   try {
-    const end = Date.now() + 4000;
+    const end = Date.now() + 3000;
     for (let round = 0; Date.now() < end; round++) {
       for (const name of listWorkspace(daemon, 'race')) rmSync(at('race', name));
       rmSync(trash, { recursive: true, force: true });

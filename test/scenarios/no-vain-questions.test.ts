@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
 import { ownRules } from '../harness/own-rules.ts';
+import { requirement } from '../requirement.ts';
 
 const toolsYaml = `version: 1
 tools:
@@ -22,7 +23,11 @@ tools:
     requires_approval_in_modes: [NORMAL]
     allowed_paths: ['$WORKSPACE/**']
     max_file_size_mb: 1
+  files.delete:
+    requires_approval_in_modes: [NORMAL]
+    allowed_paths: ['$WORKSPACE/**']
 rules:
+  - { id: closed, effect: deny, tools: [files.read], paths: ['$WORKSPACE/closed.txt'] }
   - { id: operators, effect: allow, tools: ['sessions.*', 'approvals.*', 'content.*'], who: [operator], approval: waived }
   - { id: content, effect: allow, tools: ['content.*'], approval: waived }
 `;
@@ -83,4 +88,30 @@ test('a person is still asked about everything else', async () => {
   const asked = await daemon.call('files.write', { path: 'new.txt', content: 'x' }, { token: agent });
   assert.equal(asked.denied?.rationaleCode, 'APPROVAL_REQUIRED');
   assert.equal((await listPending()).length, 1);
+});
+
+test('nobody is asked about a call that will fail, if the caller may know why', async () => {
+  requirement('APPR-11');
+  mkdirSync(inWorkspace('full/inner'), { recursive: true });
+  writeFileSync(inWorkspace('full/a.txt'), 'one');
+  const before = (await listPending()).length;
+  const refused = async (tool: string, input: object): Promise<string> => {
+    const { denied, error } = await daemon.call(tool, input, { token: agent });
+    assert.equal((await listPending()).length, before, `somebody was asked in vain about ${tool}`);
+    return denied?.rationaleCode ?? error?.code ?? 'not refused';
+  };
+  assert.equal(await refused('files.delete', { path: 'full' }), 'NOT_A_FILE');
+  assert.equal(await refused('files.delete', { path: 'missing.txt' }), 'NOT_FOUND');
+  assert.equal(await refused('files.edit', { path: 'full/a.txt', old_content: 'two', new_content: '' }), 'NO_MATCH');
+  assert.equal(await refused('files.write', { path: 'full/a.txt', content: '', create_only: true }), 'ALREADY_EXISTS');
+  assert.equal(await refused('files.write', { path: 'no/folder.txt', content: '' }), 'NOT_FOUND');
+});
+
+test('a caller who may not read a file does not learn from a question what is in it', async () => {
+  writeFileSync(inWorkspace('closed.txt'), 'secret');
+  for (const passage of ['secret', 'other']) {
+    const edit = { path: 'closed.txt', old_content: passage, new_content: '' };
+    const { denied } = await daemon.call('files.edit', edit, { token: agent });
+    assert.equal(denied?.rationaleCode, 'APPROVAL_REQUIRED');
+  }
 });

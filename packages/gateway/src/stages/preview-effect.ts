@@ -36,7 +36,7 @@ export function refuseUnshown({ unshownBytes }: Effect): Refusal | undefined {
 
 /**
  * What the person who decides is shown. That an effect could not be worked out, such as because a file does not exist,
- * is for them and not for the caller, so it is no refusal.
+ * is for them where the caller may not know it, and where an earlier step of a plan may change it.
  */
 export function shownEffect(effect: Effect | ToolFailure, { arguments: { value }, tool }: Previewable): Effect {
   const { secretArguments = [] } = tool.definition;

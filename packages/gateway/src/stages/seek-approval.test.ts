@@ -12,7 +12,7 @@ import type { Refusal } from '../model/refusal.ts';
 import type { Mode, Session } from '../model/session.ts';
 import { ToolFailure, ToolRefused } from '../model/tool.ts';
 import type { AnyTool, Effect, ToolContext } from '../model/tool.ts';
-import type { Verdict } from '../model/verdict.ts';
+import type { Rules, Verdict } from '../model/verdict.ts';
 import {
   allow,
   argumentsOf,
@@ -64,6 +64,8 @@ class TestApprovals implements ApprovalStore {
 }
 
 interface Asked {
+  /** The rules let the session read none of the files. */
+  readonly isClosed?: true;
   readonly session?: Session;
   readonly tool?: AnyTool;
   readonly path?: string;
@@ -88,6 +90,8 @@ beforeEach(() => {
   route = 'senior';
 });
 
+const closed: Partial<Rules> = { judge: () => ({ ...allow, effect: 'deny' }) };
+
 const stage = () =>
   seekApproval(createToolContexts(contextParts), new Redactor(['hunter2-secret']), {
     store,
@@ -107,7 +111,8 @@ function ask(asked: Asked = {}, more: { readonly reused?: { readonly output: nul
   const facts = {
     ...callOf(asked.call),
     ...argumentsOf({ path }),
-    ...judgedAs(asked.verdict ?? askFirst, rulesOf({ hash: rulesHash })),
+    ...judgedAs(asked.verdict ?? askFirst, rulesOf({ hash: rulesHash, ...(asked.isClosed === true ? closed : {}) })),
+    ...(asked.isClosed === true ? { resources: { paths: [{ path: '/a', access: 'write' as const }] } } : {}),
     ...(asked.effectiveTimeoutMs === undefined ? {} : { effectiveTimeoutMs: asked.effectiveTimeoutMs }),
     ...more,
   };
@@ -209,9 +214,17 @@ test('a call of an agent becomes a task with its effect; the agent gets the tick
   assert.equal(heard.length, 3);
 });
 
-test('an agent learns nothing from a preview that fails: the person who decides does', async () => {
+test('nobody is asked about a call that will fail', async () => {
+  requirement('APPR-11');
   const tool = previewing(() => Promise.reject(new ToolFailure('NOT_FOUND', 'There is no such note.')));
   const refusal = (await askAgent({ tool })) as Refusal;
+  assert.deepEqual([refusal.code, refusal.message], ['NOT_FOUND', 'There is no such note.']);
+  assert.equal(store.tasks.length, 0);
+});
+
+test('an agent that may not read the files learns nothing from a preview that fails: the person who decides does', async () => {
+  const tool = previewing(() => Promise.reject(new ToolFailure('NOT_FOUND', 'There is no such note.')));
+  const refusal = (await askAgent({ tool, isClosed: true })) as Refusal;
   assert.equal(refusal.code, 'APPROVAL_REQUIRED');
   assert.doesNotMatch(JSON.stringify(refusal), /NOT_FOUND|no such note/);
   assert.match(store.tasks[0]?.effect ?? '', /no such note/);

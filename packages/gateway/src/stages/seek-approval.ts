@@ -17,6 +17,7 @@ import { ToolFailure } from '../model/tool.ts';
 import type { Effect, Risk } from '../model/tool.ts';
 import type { Context, Stage } from '../pipeline/stage.ts';
 import type { ApprovalIndex } from '../storage/stores.ts';
+import { mayTellFailure } from './may-tell-failure.ts';
 import { previewEffect, refuseUnshown, shownEffect } from './preview-effect.ts';
 
 type Needs = facts.Begun &
@@ -75,6 +76,9 @@ export function seekApproval(
       // Nobody is asked about what another gate refuses.
       if (isRefusal(effect)) return effect;
       if (session.principal === 'operator') return confirmOwn(call, effect, redactor, context);
+      // Nor about what will fail. Where a decision is named, the answer is about that; a step of a plan may fail as made.
+      const isNew = !confirmToken && !call.approvalTaskId;
+      if (effect instanceof ToolFailure && isNew && mayTellFailure(call, effect)) return willFail(effect);
       const shown = shownEffect(effect, call);
       const unshown = refuseUnshown(shown);
       if (unshown !== undefined) return unshown;
@@ -114,6 +118,10 @@ function confirmOwn(
     remedy: 'Run the call from a terminal, where you can look at its effect and confirm it.',
     approval,
   });
+}
+
+function willFail({ code, message }: ToolFailure): Refusal {
+  return refuse(code, 'preview', message, { remedy: 'The call would fail, so nobody was asked about it.' });
 }
 
 function unclear({ tool }: Needs, { code, message }: ToolFailure): Refusal {
