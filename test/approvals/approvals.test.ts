@@ -230,6 +230,25 @@ test('an approval for the session or for minutes lets calls like it run, until i
   assert.equal(codeOf(await move('4.txt')), 'APPROVAL_REQUIRED', 'the one further use is over');
 });
 
+test('of 64 who use a standing approval of five uses at once, five run', async () => {
+  requirement('APPR-9');
+  const names = Array.from({ length: 65 }, (_, index) => `${index}.txt`);
+  newFolder('crowd', names);
+  newFolder('through', []);
+  const crowd = await daemon.newAgent('standing-crowd');
+  const move = (name: string) =>
+    daemon.call('files.move_glob', { from: 'crowd', patterns: [name], to: 'through' }, { token: crowd });
+  const { taskId } = ApprovalDesk.ticketOf(await move('64.txt'));
+  await desk.approve(taskId, { standing: { minutes: 5, uses: 5 } });
+  outputOf(await move('64.txt'));
+  const answers = await Promise.all(names.slice(0, 64).map(move));
+  assert.equal(answers.filter(({ success }) => success).length, 5);
+  assert.equal(listWorkspace(daemon, 'through').length, 6);
+  for (const answer of answers) {
+    if (!answer.success) assert.match(codeOf(answer) ?? '', /^(?:APPROVAL_REQUIRED|APPROVAL_USED|TOO_MANY_APPROVALS)$/);
+  }
+});
+
 test('nothing critical is approved beforehand', async () => {
   requirement('APPR-9');
   writeWorkspaceFile(daemon, 'j.txt');

@@ -175,6 +175,8 @@ export interface Consent {
   readonly basis?: string;
   /** What admission consumes. Absent for a call that its own operator confirmed. */
   readonly use?: ConsentUse;
+  /** What else lets the call run, if somebody uses this one first. Absent: nothing. */
+  readonly otherwise?: Consent;
 }
 
 export interface Intended {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Json } from '@sallyport/contract';
 import { requirement } from '../../../../test/requirement.ts';
 import { Redactor } from '../audit/redact.ts';
-import type { Begun, Consented, Intended, Reservation, ReuseChecked } from '../model/call.ts';
+import type { Begun, Consent, Consented, Intended, Reservation, ReuseChecked } from '../model/call.ts';
 import { Fault } from '../model/fault.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { Session } from '../model/session.ts';
@@ -192,4 +192,25 @@ test('when the log cannot be written the call does not go on', async () => {
   requirement('AUD-2');
   const sealed = { admit: () => Promise.reject(new Fault('SEALED', 'the disk is full')) };
   await assert.rejects(admit(sealed, sessionOf()), { code: 'SEALED' });
+});
+
+test('of 64 calls that saw the same approval and the same five further uses, six run, each recorded with what it used', async (t) => {
+  requirement('APPR-9');
+  const store = await openTestStore(t);
+  const session = await createTestSession(store);
+  const nowMs = Date.now();
+  await store.grantStanding({
+    ...{ id: 'standing', sessionId: session.id, agent: 'ada', tool: 'notes.read', risk: 'medium', rulesHash: 'r' },
+    ...{ mode: 'NORMAL', grantedBy: 'olga', grantedAtMs: nowMs, expiresAtMs: nowMs + 60_000, usesLeft: 5 },
+  });
+  const seen = { by: 'olga', atMs: nowMs, binding: 'b' } as const;
+  const standing: Consent = { ...seen, how: 'standing-approval', use: { kind: 'standing', standingId: 'standing' } };
+  const use = { kind: 'token', tokenId: 'once', expiresAtMs: nowMs + 60_000, reusable: false } as const;
+  const consent: Consent = { ...seen, how: 'approved', use, otherwise: standing };
+  const answers = await Promise.all(Array.from({ length: 64 }, () => admit(store, session, { consent })));
+  const used = answers.map((answer) =>
+    'consent' in answer ? (answer.consent as Consent).how : (answer as Refusal).code,
+  );
+  const count = (what: string): number => used.filter((each) => each === what).length;
+  assert.deepEqual([count('approved'), count('standing-approval'), count('APPROVAL_USED')], [1, 5, 58]);
 });

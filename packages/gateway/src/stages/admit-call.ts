@@ -31,40 +31,30 @@ export function admitCall(
   store: Pick<Store, 'admit'>,
   redactor: Redactor,
   history: Pick<SessionHistory, 'note'>,
-): Stage<Needs, facts.Intended> {
+): Stage<Needs, facts.Intended & facts.Consented> {
   return {
     name: 'admit-call',
     run: async (call, context) => {
       const nowMs = context.nowMs();
-      const { session, rules, callId, dedupeKey, reused } = call;
-      const payload = describeCall(call, redactor);
+      const { session, rules } = call;
       // Before anything is awaited: a call that is judged meanwhile must know of this one.
       if (rules.looksAtHistory) history.note(session.id, { tool: call.tool.definition.name, startedAtMs: nowMs });
-      const admitted = await store.admit({
-        sessionId: session.id,
-        leaseId: call.lease.id,
-        tool: call.tool.definition.name,
-        intent: {
-          kind: 'intent',
-          result: 'none',
-          timeMs: nowMs,
-          callId,
-          sessionId: session.id,
-          rulesHash: rules.hash,
-          payload: encodePayload(reused === undefined ? payload : { ...payload, reused_from: ownText(reused.callId) }),
-        },
-        reservations: call.reservations,
-        ...(call.consent?.use === undefined ? {} : { consent: call.consent.use }),
-        ...(dedupeKey === '' || reused !== undefined ? {} : { dedupe: claimKey(call, nowMs) }),
-      });
-      if (admitted.admitted) return { intentIndex: admitted.intentIndex };
+      let { consent } = call;
+      let admitted = await store.admit(describeAdmission(call, redactor, nowMs));
+      // Another call used it first.
+      while (!admitted.admitted && admitted.because === 'consent' && consent?.otherwise !== undefined) {
+        consent = consent.otherwise;
+        admitted = await store.admit(describeAdmission({ ...call, consent }, redactor, nowMs));
+      }
+      if (admitted.admitted)
+        return { intentIndex: admitted.intentIndex, ...(consent === undefined ? {} : { consent }) };
       switch (admitted.because) {
         case 'rate':
           return rateLimited(admitted.rule, admitted.retryAfterMs);
         case 'budget':
           return budgetSpent();
         case 'consent':
-          return consentGone(call.consent?.use?.kind);
+          return consentGone(consent?.use?.kind);
         case 'session':
           return refuse('SESSION_ENDED', 'session', 'The session ended before the call could run.', {
             remedy: 'Ask the operator for a new session.',
@@ -86,6 +76,28 @@ function claimKey(call: Needs, nowMs: number): NonNullable<Admission['dedupe']> 
   const { dedupeKey: key, tool } = call;
   const isRepeatable = tool.definition.idempotent;
   return { key, argumentsSha256: fingerprintOf(call), expiresAtMs: nowMs + keepKeyMs, isRepeatable };
+}
+
+function describeAdmission(call: Needs, redactor: Redactor, nowMs: number): Admission {
+  const { session, rules, callId, dedupeKey, reused } = call;
+  const payload = describeCall(call, redactor);
+  return {
+    sessionId: session.id,
+    leaseId: call.lease.id,
+    tool: call.tool.definition.name,
+    intent: {
+      kind: 'intent',
+      result: 'none',
+      timeMs: nowMs,
+      callId,
+      sessionId: session.id,
+      rulesHash: rules.hash,
+      payload: encodePayload(reused === undefined ? payload : { ...payload, reused_from: ownText(reused.callId) }),
+    },
+    reservations: call.reservations,
+    ...(call.consent?.use === undefined ? {} : { consent: call.consent.use }),
+    ...(dedupeKey === '' || reused !== undefined ? {} : { dedupe: claimKey(call, nowMs) }),
+  };
 }
 
 function consentGone(kind: ConsentUse['kind'] | undefined): Refusal {

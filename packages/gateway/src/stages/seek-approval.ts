@@ -85,8 +85,7 @@ export function seekApproval(
       const bound = bindCall(call, shown);
       return (
         useToken(call, bound, parts, context) ??
-        useApproved(call, bound, shown, parts, context) ??
-        useStanding(call, bound, parts, context) ??
+        joinConsents(useApproved(call, bound, shown, parts, context), useStanding(call, bound, parts, context)) ??
         (await useTask(call, bound, shown, redactor, parts, context))
       );
     },
@@ -175,25 +174,43 @@ function nextStep(
   return nowMs - (plan.lastOutcomeAtMs ?? issuedAtMs) > stepPauseMs ? 'late' : { planId, index };
 }
 
-/** Undefined when no standing approval fits. */
+/**
+ * Of several calls at once, each sees the same approvals, and each is used as often as it was given. Who named one means
+ * that one; everybody else takes the next. Undefined when there is none.
+ */
+function joinConsents(
+  approved: facts.Consented | undefined,
+  standing: readonly facts.Consent[],
+): facts.Consented | undefined {
+  const consents = [...(approved?.consent === undefined ? [] : [approved.consent]), ...standing];
+  const consent = consents.reduceRight<facts.Consent | undefined>(
+    (otherwise, each) => (otherwise === undefined ? each : { ...each, otherwise }),
+    undefined,
+  );
+  return consent === undefined ? undefined : { consent };
+}
+
+/** Empty when no standing approval fits, or when the call names a task. */
 function useStanding(
-  { session, tool, rules, mode }: Needs,
+  { session, tool, rules, mode, approvalTaskId }: Needs,
   { binding, scopeSha256 }: Binding,
   { store }: ApprovalParts,
   context: Context,
-): facts.Consented | undefined {
-  const standing = store
+): readonly facts.Consent[] {
+  if (approvalTaskId) return [];
+  return store
     .listStanding({ sessionId: session.id, nowMs: context.nowMs() })
-    .find(
+    .filter(
       (each) =>
         each.tool === tool.definition.name &&
         each.rulesHash === rules.hash &&
         each.mode === mode &&
         (each.scopeSha256 === undefined || each.scopeSha256 === scopeSha256),
-    );
-  if (standing === undefined) return undefined;
-  const use = { kind: 'standing', standingId: standing.id } as const;
-  return { consent: { by: standing.grantedBy, how: 'standing-approval', atMs: standing.grantedAtMs, binding, use } };
+    )
+    .map(({ id: standingId, grantedBy: by, grantedAtMs: atMs }) => {
+      const use = { kind: 'standing', standingId } as const;
+      return { by, how: 'standing-approval', atMs, binding, use };
+    });
 }
 
 /** Undefined when nobody has approved exactly this call, or what they approved has run. */
