@@ -1,4 +1,4 @@
-import { lchownSync, mkdirSync, rmdirSync, statSync } from 'node:fs';
+import { lchownSync, lstatSync, mkdirSync, rmdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { refuse } from '../../model/refusal.ts';
 import { ToolFailure, ToolRefused } from '../../model/tool.ts';
@@ -8,6 +8,8 @@ import { openFolder } from '../../sandbox/open-path.ts';
 import type { OpenFolder } from '../../sandbox/open-path.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
 import type { NamedPath } from '../../sandbox/parse-path.ts';
+import { checkShown } from '../files/check-shown.ts';
+import { identifyFolder } from '../files/identify-entries.ts';
 import { presentOutput } from '../shell/present-output.ts';
 import type { PresentedOutput } from '../shell/present-output.ts';
 import { refuseArguments, writeOptions } from './git-arguments.ts';
@@ -16,6 +18,7 @@ import type { GitOperation } from './git-operation.ts';
 import { GitSandbox } from './git-sandbox.ts';
 import { reachAddress } from './resolve-remote.ts';
 import { serveOtherSide, succeeded } from './run-operation.ts';
+import type { ShownChanges } from './shown-changes.ts';
 
 /** Where a clone goes: the folder that was named, or one called like the repository. */
 export function cloneTarget({ before: [address = '', folder] }: GitArguments, workingDirectory: string): NamedPath {
@@ -55,11 +58,15 @@ export async function cloneRepository(
 }
 
 /** Asks every gate that the clone would meet before its effect. Throws ToolRefused, and what else stands in its way. */
-export async function checkClone(_operation: GitOperation, args: GitArguments, context: ToolContext): Promise<void> {
+export function showClone(_operation: GitOperation, args: GitArguments, context: ToolContext): Promise<ShownChanges> {
   reachAddress(args.before[0] ?? '', 'fetch', context.workingDirectory, context);
   const target = cloneTarget(args, context.workingDirectory);
   using folder = openParent(target, context);
   judgeNew(folder, target, context);
+  const entry = folder.entry(basename(target.path));
+  if (lstatSync(entry, { throwIfNoEntry: false }) !== undefined) throw alreadyThere(target);
+  const lines = ['What the remote sends is not known beforehand.'];
+  return Promise.resolve({ lines, patch: '', basis: identifyFolder(folder) });
 }
 
 async function checkOut(git: GitSandbox, context: ToolContext): Promise<number> {
@@ -76,6 +83,7 @@ async function checkOut(git: GitSandbox, context: ToolContext): Promise<number> 
 
 function makeFolder(target: NamedPath, context: ToolContext): string {
   using folder = openParent(target, context);
+  checkShown(identifyFolder(folder), target.given, context);
   const top = judgeNew(folder, target, context);
   const name = basename(target.path);
   try {
@@ -84,13 +92,17 @@ function makeFolder(target: NamedPath, context: ToolContext): string {
     const { uid, gid } = statSync(folder.path);
     if (process.getuid?.() === 0) lchownSync(folder.entry(name), uid, gid);
   } catch (error) {
-    if (hasCode(error, 'EEXIST')) throw new ToolFailure('ALREADY_EXISTS', `${target.given} exists already.`);
+    if (hasCode(error, 'EEXIST')) throw alreadyThere(target);
     if (hasCode(error, 'EACCES', 'EROFS', 'EPERM')) {
       throw new ToolRefused(refuse('UNSAFE_PATH', 'git-clone', `${target.given} cannot be created by the gate.`));
     }
     throw error;
   }
   return top;
+}
+
+function alreadyThere({ given }: NamedPath): ToolFailure {
+  return new ToolFailure('ALREADY_EXISTS', `${given} exists already.`);
 }
 
 function openParent({ given, path }: NamedPath, context: ToolContext): OpenFolder {

@@ -6,15 +6,15 @@ import { modes } from '../../model/session.ts';
 import type { AnyTool, PathClaim, ToolContext } from '../../model/tool.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
 import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
-import { judgeFirst } from '../files/judge-first.ts';
+import { failureFrom } from '../files/failure-from.ts';
 import { outputSchema } from '../shell/present-output.ts';
 import type { PresentedOutput } from '../shell/present-output.ts';
-import { checkClone, cloneRepository, cloneTarget } from './clone-repository.ts';
+import { cloneRepository, cloneTarget, showClone } from './clone-repository.ts';
 import { parseGitArguments, refuseArguments } from './git-arguments.ts';
 import type { GitArguments } from './git-arguments.ts';
 import type { GitOperation } from './git-operation.ts';
 import { hideUserinfo, hostOf } from './resolve-remote.ts';
-import { checkOperation, runOperation } from './run-operation.ts';
+import { runOperation, showOperation } from './run-operation.ts';
 
 interface GitToolArguments {
   readonly args: readonly string[];
@@ -77,8 +77,8 @@ export function defineGitTool(operation: GitOperation): AnyTool {
     preview: async (args, context) => {
       const parsed = parse(operation, args);
       const folder = folderOf(args, context.workingDirectory);
-      const check = name === 'CLONE' ? checkClone : checkOperation;
-      await judgeFirst(() => check(operation, parsed, inFolder(args, context)));
+      const show = name === 'CLONE' ? showClone : showOperation;
+      const shown = await showChanges(() => show(operation, parsed, inFolder(args, context)), folder);
       const { read, write, hosts } = context.grants;
       const lines = [
         `in: ${folder}`,
@@ -86,11 +86,13 @@ export function defineGitTool(operation: GitOperation): AnyTool {
         ...(operation.remote === undefined ? [] : hosts.map((host) => `may reach: ${host}`)),
         ...[...read, ...write].map((path) => `granted: ${path}`),
         `at most: ${describeLimits(context.grants.limits, timeoutMs)}`,
+        ...(shown?.lines ?? []),
       ];
       return {
         summary: makeVisibleLine(`git ${command} ${joinWords(given(args).args)}`.trimEnd()),
-        detail: lines.map((line) => `${makeVisibleLine(line)}\n`).join(''),
+        detail: lines.map((line) => `${makeVisibleLine(line)}\n`).join('') + (shown?.patch ?? ''),
         undoable: false,
+        ...(shown === undefined ? {} : { basis: shown.basis }),
       };
     },
     run: async (args, context) => {
@@ -104,6 +106,14 @@ export function defineGitTool(operation: GitOperation): AnyTool {
       return `exit code ${code}, ${stdout.length} characters of output, ${omitted ?? 0} files omitted`;
     },
   };
+}
+
+async function showChanges<Shown>(show: () => Promise<Shown>, folder: string): Promise<Shown> {
+  try {
+    return await show();
+  } catch (error) {
+    throw failureFrom(error, folder);
+  }
 }
 
 /** The gate passes only arguments that fit the input schema. */

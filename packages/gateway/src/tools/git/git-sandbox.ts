@@ -91,16 +91,21 @@ export class GitSandbox {
 
   /** The parts of its output between NULs, or between line ends. Throws GitFailed. */
   async list(args: readonly string[], { separator = '\0', stdin = '' } = {}): Promise<readonly string[]> {
+    return (await this.text(args, { stdin })).split(separator).filter(Boolean);
+  }
+
+  /** All of its output. Throws GitFailed, and ToolRefused when there is too much of it. */
+  async text(args: readonly string[], { stdin = '' } = {}): Promise<string> {
     const output = await this.#run(args, { stdin, inlineBytes: maxListBytes, isLooking: true });
     if (output.how.kind !== 'exited' || output.how.code !== 0) throw new GitFailed(output);
     if (output.stdout.truncated) {
       throw new ToolRefused(
-        refuse('UNSAFE_PATH', 'git-entries', 'There are too many files in it to look at each.', {
+        refuse('UNSAFE_PATH', 'git-entries', 'There is too much in it to look at all of it.', {
           remedy: 'Ask for fewer commits or paths.',
         }),
       );
     }
-    return output.stdout.bytes.toString('utf8').split(separator).filter(Boolean);
+    return output.stdout.bytes.toString('utf8');
   }
 
   #run(

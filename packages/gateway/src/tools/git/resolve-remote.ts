@@ -31,13 +31,14 @@ export async function resolveRemote(
   way: 'fetch' | 'push',
   git: GitSandbox,
   context: ToolContext,
-): Promise<Reach> {
+): Promise<Reach & { readonly addresses: readonly string[] }> {
   const addresses = isAddress(remote)
     ? [remote]
     : await git.list(['remote', 'get-url', '--all', ...(way === 'push' ? ['--push'] : []), remote], {
         separator: '\n',
       });
-  return joinReach(addresses.map((address) => reachAddress(address, way, git.repository.top, context)));
+  const reach = joinReach(addresses.map((address) => reachAddress(address, way, git.repository.top, context)));
+  return { ...reach, addresses };
 }
 
 export function reachAddress(address: string, way: 'fetch' | 'push', base: string, context: ToolContext): Reach {

@@ -7,6 +7,7 @@ import { failureFrom } from '../files/failure-from.ts';
 import { readBytes } from '../files/file-bytes.ts';
 import { presentOutput } from '../shell/present-output.ts';
 import type { PresentedOutput } from '../shell/present-output.ts';
+import { runCommit, showCommit } from './commit-changes.ts';
 import { findRepository } from './find-repository.ts';
 import { refuseArguments, writeOptions } from './git-arguments.ts';
 import type { GitArguments } from './git-arguments.ts';
@@ -14,8 +15,11 @@ import type { GitOperation, GitTargets } from './git-operation.ts';
 import { GitFailed, GitSandbox } from './git-sandbox.ts';
 import type { Reach } from './git-sandbox.ts';
 import { judgeEntries } from './judge-entries.ts';
+import { showPush } from './push-changes.ts';
 import { plainDiff } from './reading-operations.ts';
-import { resolveRemote } from './resolve-remote.ts';
+import { hideUserinfo, resolveRemote } from './resolve-remote.ts';
+import { digest, showAgain, showState } from './shown-changes.ts';
+import type { ShownChanges } from './shown-changes.ts';
 import { sortTargets } from './sort-targets.ts';
 
 const maxMessageBytes = 1024 * 1024;
@@ -33,12 +37,26 @@ export async function runOperation(
   context: ToolContext,
 ): Promise<PresentedOutput> {
   const git = await openRepository(operation, context);
-  return answerFailures(async () => (await prepare(operation, args, git, context))());
+  return answerFailures(async () => (await prepare(operation, args, git, context)).run());
 }
 
-/** Asks every gate that the operation would meet before its effect. Throws ToolRefused, and what else stands in its way. */
-export async function checkOperation(operation: GitOperation, args: GitArguments, context: ToolContext): Promise<void> {
-  await prepare(operation, args, await openRepository(operation, context), context);
+/**
+ * Asks every gate that the operation would meet before its effect, and works out what it would change. Throws
+ * ToolRefused, and ToolFailure where git already knows that it cannot do it.
+ */
+export async function showOperation(
+  operation: GitOperation,
+  args: GitArguments,
+  context: ToolContext,
+): Promise<ShownChanges | undefined> {
+  const git = await openRepository(operation, context);
+  try {
+    return await (await prepare(operation, args, git, context)).show();
+  } catch (error) {
+    if (!(error instanceof GitFailed)) throw failureFrom(error, 'A file that was named');
+    const { stderr } = presentOutput(error.output);
+    throw new ToolFailure('EXECUTION_ERROR', `git says: ${hideUserinfo(stderr.trim()) || 'it cannot do that'}`);
+  }
 }
 
 function openRepository({ mutates }: GitOperation, context: ToolContext): Promise<GitSandbox> {
@@ -48,28 +66,90 @@ function openRepository({ mutates }: GitOperation, context: ToolContext): Promis
   return GitSandbox.open(repository, context, { workingDirectory, access });
 }
 
-/** Everything short of the effect, which is what the returned function has. */
+/** An operation of which the gates have been asked. */
+interface Prepared {
+  /** Undefined: it changes nothing, so nothing is bound. */
+  readonly show: () => Promise<ShownChanges | undefined>;
+  /** The effect. */
+  readonly run: () => Promise<PresentedOutput>;
+}
+
+/** Everything short of the effect. */
 async function prepare(
   operation: GitOperation,
   args: GitArguments,
   git: GitSandbox,
   context: ToolContext,
-): Promise<() => Promise<PresentedOutput>> {
-  if (operation.remote !== undefined) {
-    const reach = await resolveRemote(args.before[0] ?? 'origin', operation.remote, git, context);
-    return operation.name === 'PULL'
-      ? () => pull(args, reach, git, context)
-      : () => exchange(operation, args, reach, git);
-  }
+): Promise<Prepared> {
+  if (operation.remote !== undefined) return prepareExchange(operation, args, git, context);
   const { stdin, ...rest } = await readFiles(args, context);
   const sorted = await sortTargets(operation, rest, git, context);
   const listing = operation.listEntries?.(sorted);
   const judged = listing === undefined ? undefined : await judgeEntries(listing, sorted, git, context);
   const { targets = sorted, omitted = 0 } = judged ?? {};
-  return async () => {
-    const output = presentOutput(await git.run(writeCommand(operation, targets), { stdin }));
-    return omitted === 0 ? output : { ...output, omitted };
+  const run = () => git.run(writeCommand(operation, targets), { stdin });
+  if (operation.name === 'COMMIT') {
+    return {
+      show: () => showCommit(targets, stdin, git),
+      run: () => runCommit(targets, stdin, run, git, context),
+    };
+  }
+  const show = () => (operation.mutates ? showState(targets, git) : Promise.resolve(undefined));
+  return {
+    show,
+    run: async () => {
+      await checkUnchanged(show, context);
+      const output = presentOutput(await run());
+      return omitted === 0 ? output : { ...output, omitted };
+    },
   };
+}
+
+async function prepareExchange(
+  operation: GitOperation,
+  args: GitArguments,
+  git: GitSandbox,
+  context: ToolContext,
+): Promise<Prepared> {
+  const { addresses, ...reach } = await resolveRemote(
+    args.before[0] ?? 'origin',
+    operation.remote ?? 'fetch',
+    git,
+    context,
+  );
+  if (operation.name === 'PUSH') {
+    const show = () => showPush(args, addresses, git);
+    return {
+      show,
+      run: async () => {
+        const shown = await checkUnchanged(show, context);
+        const [remote = 'origin'] = args.before;
+        const exact = shown && { ...args, options: shown.options, before: [remote, ...shown.refspecs] };
+        return exchange(operation, exact ?? args, reach, git);
+      },
+    };
+  }
+  const show = async () => {
+    const state = await showState({ options: [], revisions: [], paths: [] }, git);
+    const from = addresses.map((address) => `from: ${hideUserinfo(address)}`);
+    const basis = digest(state.basis, ...addresses);
+    return { ...state, basis, lines: [...from, ...state.lines, 'What the remote sends is not known beforehand.'] };
+  };
+  return {
+    show,
+    run: async () => {
+      await checkUnchanged(show, context);
+      return operation.name === 'PULL' ? pull(args, reach, git, context) : exchange(operation, args, reach, git);
+    },
+  };
+}
+
+/** Where somebody was shown the repository and agreed, it must be as it was. Undefined: nobody was. */
+async function checkUnchanged<Shown extends ShownChanges | undefined>(
+  show: () => Promise<Shown>,
+  context: ToolContext,
+): Promise<Shown | undefined> {
+  return context.shownBasis === undefined ? undefined : showAgain(show, context);
 }
 
 /** The gate itself reads a file that an option names, so that no link leads git to another one. */
