@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { after } from 'node:test';
+import { openLeavings } from '../../packages/gateway/src/executors/leavings.test-kit.ts';
 import type { TestContext } from 'node:test';
 import type { Json, JsonObject } from '../../packages/contract/src/canonical-json.ts';
 import type { AnyTool, Progress, ToolContext, ToolUsage } from '../../packages/gateway/src/model/tool.ts';
@@ -186,6 +187,7 @@ export class ToolWorkshop {
       noteEffect: () => undefined,
       countUsage: (more) => void usage.push(more),
       noteNetwork: () => undefined,
+      ...openLeavings(),
     };
   }
 }

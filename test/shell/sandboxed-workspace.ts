@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { openLeavings } from '../../packages/gateway/src/executors/leavings.test-kit.ts';
 import type { JsonObject } from '@sallyport/contract';
 import type { ProgramRunner } from '../../packages/gateway/src/model/program.ts';
 import { refuse } from '../../packages/gateway/src/model/refusal.ts';
@@ -89,6 +90,7 @@ export class SandboxedWorkspace implements Disposable {
       noteEffect: () => undefined,
       countUsage: () => undefined,
       noteNetwork: () => undefined,
+      ...openLeavings(),
     };
     this.giveAway();
   }

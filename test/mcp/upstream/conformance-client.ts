@@ -1,4 +1,5 @@
 import { discoverOAuthServerInfo } from '@modelcontextprotocol/client';
+import { Sweeps } from '../../../packages/gateway/src/executors/sweeps.ts';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { LoginHostRefused } from '../../../packages/gateway/src/upstreams/login/login-fetch.ts';
 import { LoginNeeded } from '../../../packages/gateway/src/upstreams/login/login-needed.ts';
@@ -83,6 +84,9 @@ function openUpstream(oauth: OAuthSettings): Upstream {
       judgeRequest: allow,
       onTrouble: (_name, reason) => tell(reason),
       onNetwork: () => undefined,
+      onWithheld: () => undefined,
+      sweeps: new Sweeps(),
+      leavings: notHere,
       onLoginLost: (_name, reason) => tell(reason),
     },
   );

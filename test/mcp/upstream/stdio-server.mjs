@@ -1,5 +1,5 @@
 // An MCP server of the older protocol, written by hand so that it can misbehave. The first argument says how.
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 
@@ -62,6 +62,7 @@ const lists = {
     { name: 'often', inputSchema: anyObject },
     { name: 'capabilities', inputSchema: anyObject },
   ],
+  writing: () => [{ name: 'write', inputSchema: anyObject }],
   reaching: () => [{ name: 'reach', inputSchema: anyObject }],
   silent: () => [{ name: 'silent', inputSchema: anyObject }, echo],
   preach: () => [{ name: 'preach', inputSchema: anyObject }],
@@ -93,6 +94,10 @@ const reach = (host) =>
 if (behaviour === 'reaching') await reach('start.test:443');
 
 const tools = {
+  write: ({ path }) => {
+    writeFileSync(path, 'x');
+    return text('written');
+  },
   reach: async ({ host }) => text(await reach(host)),
   request: async ({ method, params = {} }) => text(JSON.stringify(await ask(method, params))),
   capabilities: () => text(JSON.stringify(capabilities)),

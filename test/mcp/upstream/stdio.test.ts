@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -14,7 +14,6 @@ test('a server gets its own variables and declared secrets, and sees declared pa
   writeFileSync(join(open, 'note.txt'), 'for the server', { mode: 0o644 });
   writeFileSync(join(open, 'closed.txt'), 'for nobody', { mode: 0o644 });
   // The user of sandboxed programs comes in.
-  const { chmodSync } = await import('node:fs');
   chmodSync(open, 0o755);
   const files = {
     good: server('good', { secrets: ['TOKEN'], environment: { REGION: 'eu' }, paths: { read: [serverPath(), open] } }),
@@ -143,3 +142,23 @@ test('a file that is written, changed or removed is followed', async (context) =
 function serverPath(): string {
   return join(import.meta.dirname, 'stdio-server.mjs');
 }
+
+test('what a server must not leave behind is set aside before the call is answered, while the server runs on', async (context) => {
+  const shared = mkdtempSync(join(tmpdir(), 'shared-'));
+  context.after(() => rmSync(shared, { recursive: true }));
+  chmodSync(shared, 0o755);
+  if (process.getuid?.() === 0) chownSync(shared, 65_530, 65_530);
+  const files = { demo: server('writing', { paths: { read: [serverPath()], write: [shared] } }) };
+  const world = await openWorld(context, files);
+  await world.settle('demo', 'accept');
+  for (const name of ['.envrc', '.mise.toml', '.envrc']) {
+    assert.equal(textOf(await world.call('demo.write', { path: join(shared, name) })), 'written');
+    assert.deepEqual(
+      readdirSync(shared).filter((entry) => !entry.includes('withheld')),
+      [],
+    );
+  }
+  assert.equal(world.upstreams.find('demo')?.state, 'connected');
+  assert.equal(world.events.filter((event) => event.startsWith('set_aside ')).length, 3);
+  assert.equal(readdirSync(shared).length, 3, 'nothing that was set aside is lost');
+});

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Json, JsonObject } from '@sallyport/contract';
+import { openLeavings } from '../../../packages/gateway/src/executors/leavings.test-kit.ts';
+import { Sweeps } from '../../../packages/gateway/src/executors/sweeps.ts';
 import { SpawnerClient } from '../../../packages/gateway/src/spawner/spawner-client.ts';
 import type { Asking, Progress, ToolContext } from '../../../packages/gateway/src/model/tool.ts';
 import type { ToolPin } from '../../../packages/gateway/src/storage/stores.ts';
@@ -97,6 +99,9 @@ export async function openWorld(
     judgeRequest: judge,
     onTrouble: () => undefined,
     onNetwork: () => undefined,
+    onWithheld: (_upstream, { paths }) => events.push(...paths.map((path) => `set_aside ${path}`)),
+    sweeps: new Sweeps(),
+    leavings: () => openLeavings().leavings,
     onLoginLost: (upstream) => events.push(`login_lost ${upstream}`),
     onError: (error) => {
       throw error;
@@ -129,6 +134,7 @@ export async function openWorld(
         reportProgress: onProgress,
         countUsage: () => undefined,
         noteNetwork: () => undefined,
+        noteEffect: () => undefined,
         session: { agent: 'test' },
         callId: 'the-call',
         ...(asking === undefined ? {} : { asking }),

@@ -81,6 +81,9 @@ async function settle(
         duration_ms: Math.max(0, nowMs - (call.startedAtMs ?? nowMs)),
         ...(execution === undefined ? {} : { usage: describeUsage(execution.usage) }),
         ...network,
+        ...(execution?.warnings === undefined
+          ? {}
+          : { warnings: execution.warnings.map((warning) => keepText(warning, redactor)) }),
         ...(execution?.beforeImages.length ? { before_images: describeImages(execution.beforeImages, redactor) } : {}),
       }),
     },

@@ -29,6 +29,8 @@ import { submitSteps } from '../doors/submit-step.ts';
 import { toolProtocolService } from '../doors/typed/tool-protocol-service.ts';
 import { messageRoutes } from '../doors/tool-messages/message-routes.ts';
 import { toolService } from '../doors/tool-service.ts';
+import { finishSweeps } from '../executors/finish-sweeps.ts';
+import { Sweeps } from '../executors/sweeps.ts';
 import { CallNetworks } from '../executors/call-networks.ts';
 import { openContent } from '../executors/open-content.ts';
 import { createToolContexts } from '../executors/tool-context.ts';
@@ -36,9 +38,11 @@ import { buildGateway, buildRehearsal } from '../gateway.ts';
 import type { GatewayParts } from '../gateway.ts';
 import { AppliedRules } from '../governance/applied-rules.ts';
 import { SessionHistory } from '../governance/session-history.ts';
+import { judgeLeavings } from '../governance/leavings.ts';
 import { LoopMemory } from '../governance/loop-memory.ts';
 import { resolveWorkspace } from '../governance/resolve-workspace.ts';
 import type { Chained } from '../model/call.ts';
+import type { SweepCaller } from '../model/sweep.ts';
 import { KeyedLock } from '../pipeline/keyed-lock.ts';
 import { Turnstile } from '../pipeline/turnstile.ts';
 import { Registry } from '../registry/registry.ts';
@@ -52,6 +56,7 @@ import { artifactTools } from '../tools/artifacts/index.ts';
 import { consoleLink } from '../tools/console/console-link.ts';
 import { LoginCodes } from '../tools/console/login-codes.ts';
 import { contentTools } from '../tools/content/index.ts';
+import { filesWrite } from '../tools/files/files-write.ts';
 import { fileTools } from '../tools/files/index.ts';
 import { gitTools } from '../tools/git/index.ts';
 import { leaseTools } from '../tools/leases/leases.ts';
@@ -161,6 +166,11 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   const uploads = new Transfers<UploadStream>();
   const downloads = new Transfers<DownloadStream>();
   const registry = new Registry();
+  const sweeps = new Sweeps(home.sweepsFolder);
+  const judgeLeft = ({ ...caller }: SweepCaller) => {
+    const write = currentRules().judgePaths({ ...caller, tool: filesWrite.definition, consented: false });
+    return judgeLeavings({ write, caller });
+  };
   const executor = openExecutor(log);
   opened.defer(() => executor.programs.close());
   const toolsFolder = await openTools({
@@ -173,6 +183,8 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   const upstreams = openUpstreams({
     ...{ folders, store, registry, secrets, redactor, log },
     learn: (secret) => redactor.learn(secret),
+    judgeLeavings: judgeLeft,
+    sweeps,
     programs: executor.programs,
     currentRules,
   });
@@ -242,6 +254,8 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     createContext: createToolContexts({
       trashFolder: home.trashFolder,
       programs: executor.programs,
+      writeTool: filesWrite.definition,
+      sweeps,
       networks,
       redact: redactor.redactText,
       content: openContent(content, store),
@@ -345,6 +359,17 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   const flushing = setInterval(() => attempts.flush(Date.now()), 1000).unref();
   opened.defer(() => clearInterval(flushing));
   if (applied.wasFresh && knownSequence > 0) await recordEvent('rules_taken_over', { reason: 'the copy was removed' });
+  await finishSweeps(sweeps, {
+    judge: judgeLeft,
+    // It ends what programs of a daemon before this one are still there.
+    ready: () => executor.programs.abilities,
+    report: (what) => {
+      log.warn('set_aside', what);
+      const payload = redactor.redactEvent(what);
+      return store.append({ kind: 'event', result: 'none', timeMs: Date.now(), payload });
+    },
+    onError: (error) => log.error('sweep_failed', { error }),
+  });
   await recordEvent('daemon_started');
   await approvals.start();
   modes.start();

@@ -21,6 +21,7 @@ export interface Home {
   readonly reserveFile: string;
   readonly contentFolder: string;
   readonly trashFolder: string;
+  readonly sweepsFolder: string;
   readonly rulesFolder: string;
   readonly appliedRulesFile: string;
   readonly toolsFolder: string;
@@ -47,6 +48,7 @@ export function describeHome(folder: string): Home {
     reserveFile: at('audit', 'reserve'),
     contentFolder: at('content'),
     trashFolder: at('trash'),
+    sweepsFolder: at('sweeps'),
     rulesFolder: at('governance'),
     appliedRulesFile: at('audit', 'applied-rules.json'),
     toolsFolder: at('tools'),

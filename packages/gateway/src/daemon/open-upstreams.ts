@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { protectPaths } from '../governance/protected-paths.ts';
 import type { GateFolders } from '../governance/protected-paths.ts';
 import type { ProgramOpener } from '../model/program.ts';
+import type { LeavingsJudge, SweepBook, SweepCaller } from '../model/sweep.ts';
 import { ToolFailure } from '../model/tool.ts';
 import type { Rules } from '../model/verdict.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -28,6 +29,8 @@ export interface UpstreamFolderParts {
   readonly currentRules: () => Pick<Rules, 'acceptsNew' | 'judge'>;
   readonly redactor: Redactor;
   readonly log: EventLog;
+  readonly judgeLeavings: (caller: SweepCaller) => LeavingsJudge;
+  readonly sweeps: SweepBook;
 }
 
 /** The upstream servers of this home. What they ask for and what becomes of their tools is on record. */
@@ -68,6 +71,16 @@ export function openUpstreams(parts: UpstreamFolderParts): OpenedUpstreams {
         nowMs: Date.now(),
       }),
     onTrouble: (upstream, reason) => log.warn('upstream', { upstream, reason }),
+    leavings: () => {
+      const caller = { principal: 'agent', agent: '', mode: store.readMode(), consented: false } as const;
+      return parts.judgeLeavings(caller);
+    },
+    sweeps: parts.sweeps,
+    onWithheld: (upstream, { paths, count, stuck }) => {
+      const what = { upstream, count, set_aside: [...paths], left: [...stuck] };
+      record({ event: 'upstream_set_aside', ...what });
+      log.warn('set_aside', what);
+    },
     onNetwork: networkRecorder(record, redactor.redactText),
     onLoginLost: (upstream) => record({ event: 'upstream_login_lost', upstream }),
     onError: (error) => log.error('upstreams_folder', { error }),

@@ -55,7 +55,7 @@ test('a fault does not show what a tool was called that nobody has', () => {
 test('the message of a failed tool shows no secret and keeps its code and category', () => {
   requirement('AUD-4');
   const failure = new ToolFailure('NOT_FOUND', `There is no ${secret}.`, { category: 'validation_failed' });
-  const call = { ...callOf(), tool: toolOf(), execution: { usage: {} }, outcome: { ok: false, failure } };
+  const call = { ...callOf(), tool: toolOf(), warnings: [], execution: { usage: {} }, outcome: { ok: false, failure } };
   const text = show({ kind: 'completed', call } as never);
   assert.ok(!text.includes(secret), text);
   assert.match(text, /NOT_FOUND.*There is no \[redacted\]\..*validation_failed/);
@@ -63,7 +63,7 @@ test('the message of a failed tool shows no secret and keeps its code and catego
 
 test('what a tool returned is handed on as it is', () => {
   const outcome = { ok: true, outputJson: `"${secret}"`, summary: '' };
-  const call = { ...callOf(), tool: toolOf(), execution: { usage: {} }, outcome };
+  const call = { ...callOf(), tool: toolOf(), warnings: [], execution: { usage: {} }, outcome };
   assert.match(show({ kind: 'completed', call } as never), new RegExp(secret));
 });
 

@@ -1,7 +1,7 @@
 import { redactRemedy } from '../audit/redact-remedy.ts';
 import type { Redactor } from '../audit/redact.ts';
 import type { GatewayEnding } from '../gateway.ts';
-import type { Begun, LoopChecked } from '../model/call.ts';
+import type { Begun } from '../model/call.ts';
 import type { NetworkLog } from '../model/network-log.ts';
 import { cutText } from '../model/redacted.ts';
 import type { Redacted } from '../model/redacted.ts';
@@ -39,10 +39,9 @@ function redactParts(ending: GatewayEnding, redactor: Redactor): GatewayEnding {
     }
     case 'completed': {
       const { outcome, execution } = ending.call;
-      const call = {
-        ...redactName(ending.call, redactor),
-        ...warnOfRefusals(ending.call.warnings, execution.network, redactor),
-      };
+      const said = execution.warnings ?? [];
+      const warnings = [...ending.call.warnings, ...said, ...warnOfRefusals(execution.network, redactor)];
+      const call = { ...redactName(ending.call, redactor), warnings };
       if (outcome.ok) return { ...ending, call };
       const failure = redactFailure(outcome.failure, redactor);
       return { ...ending, call: { ...call, outcome: { ok: false, failure } } };
@@ -54,18 +53,14 @@ function redactParts(ending: GatewayEnding, redactor: Redactor): GatewayEnding {
 }
 
 /** Programs seldom say which host they could not reach, and the caller is who can ask for a rule. */
-function warnOfRefusals(
-  warnings: readonly string[],
-  network: NetworkLog | undefined,
-  redactor: Redactor,
-): Partial<LoopChecked> {
+function warnOfRefusals(network: NetworkLog | undefined, redactor: Redactor): readonly string[] {
   const hosts = network?.targetsOf('refused') ?? [];
   const more = network?.beyond.refused ?? 0;
-  if (hosts.length === 0 && more === 0) return {};
+  if (hosts.length === 0 && more === 0) return [];
   const named = hosts.slice(0, mostNamed).map((host) => redactor.redactText(host));
   const unnamed = hosts.length - named.length + more;
   const rest = unnamed === 0 ? '' : ` and ${unnamed} more`;
-  return { warnings: [...warnings, `No rule lets this call reach ${named.join(', ')}${rest}.`] };
+  return [`No rule lets this call reach ${named.join(', ')}${rest}.`];
 }
 
 /** The name that the caller used is the caller's own text. */

@@ -6,8 +6,8 @@ import type { ToolContext } from '../model/tool.ts';
 import { modeVariables } from '../registry/place-program.ts';
 import type { PlacedProgram } from '../registry/place-program.ts';
 import { isWithin } from '../sandbox/parse-path.ts';
-import { viewFor } from './mounts-for.ts';
-import type { ProgramView } from './mounts-for.ts';
+import { unattended, viewFor } from './mounts-for.ts';
+import type { ProgramView, ViewContext } from './mounts-for.ts';
 
 /** For a program without a sandbox, which brings its own. */
 const plainEnvironment = { PATH: '/usr/bin:/bin', HOME: '/tmp', LANG: 'C.UTF-8' };
@@ -16,11 +16,8 @@ const anywhere = '/tmp';
 /** A program, and what is to be done about what it left behind. */
 export interface BuiltProgram {
   readonly program: Program;
-  /** When it has ended: renames what it made under names that the rules do not let this call create. */
-  readonly setAside: ProgramView['setAside'];
+  readonly attend: ProgramView['attend'];
 }
-
-const seesNothing: ProgramView = { mounts: [], setAside: () => Promise.resolve([]) };
 
 /**
  * A program as the rules let it run in this call: it sees and gets what they grant, and nothing else. It starts in the
@@ -29,11 +26,11 @@ const seesNothing: ProgramView = { mounts: [], setAside: () => Promise.resolve([
 export async function buildProgram(
   { file, fileOutside, mounts: ownMounts }: PlacedProgram,
   given: { readonly args: readonly string[]; readonly stdin: Uint8Array },
-  context: Pick<ToolContext, 'grants' | 'paths' | 'signal' | 'readSecrets' | 'workingDirectory'>,
+  context: ViewContext & Pick<ToolContext, 'readSecrets' | 'workingDirectory'>,
 ): Promise<BuiltProgram> {
   const { environment, hosts, unixSockets, limits, isolation } = context.grants;
   const isConfined = isolation === 'sandbox';
-  const { mounts: granted, setAside } = isConfined ? await viewFor(context) : seesNothing;
+  const { mounts: granted, attend } = isConfined ? await viewFor(context) : unattended;
   const isVisible = granted.some(({ target }) => isWithin(target, context.workingDirectory));
   const program: Program = {
     argv: [isConfined ? file : fileOutside, ...given.args],
@@ -52,7 +49,7 @@ export async function buildProgram(
     limits: { ...defaultProgramLimits, ...limits },
     isolation,
   };
-  return { program, setAside };
+  return { program, attend };
 }
 
 /** The arguments as a program reads them: exactly the JSON that was judged, on one line. */

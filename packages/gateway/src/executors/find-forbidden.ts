@@ -1,5 +1,5 @@
-import { lstatSync, opendirSync, readdirSync, realpathSync } from 'node:fs';
-import type { Dirent } from 'node:fs';
+import { lstatSync, opendirSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import type { Dirent, Stats } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { isWithin } from '../governance/canonical-path.ts';
 import { refuse } from '../model/refusal.ts';
@@ -11,10 +11,37 @@ import { hasCode } from '../sandbox/has-code.ts';
 export interface Forbidden {
   /** What the rules do not let this call read. */
   readonly hidden: readonly string[];
-  /** What they do not let it change. */
+  /** What they do not let it change, and what other programs would run by themselves. */
   readonly frozen: readonly string[];
-  /** The folders in which it can make new entries. */
-  readonly open: readonly string[];
+  /** Links that it may not make, but that are there, and where they lead. */
+  readonly links: Readonly<Record<string, string>>;
+  /** Files of this kind may stay: the granted folder is itself a repository. */
+  readonly tolerated: readonly string[];
+  /** The folders in which it can make new entries, as they are now. */
+  readonly open: ReadonlyMap<string, OpenState>;
+}
+
+/** A folder in which entries can be made. Any change in it changes its `ctimeMs`. */
+export interface OpenState {
+  readonly root: string;
+  readonly ctimeMs: number;
+  /** Which folder it is, whatever its name. */
+  readonly identity: string;
+}
+
+export interface ForbiddenOptions {
+  /** Folders of repositories, which git alone may change. What is in them is not looked at. */
+  readonly gitFolders: readonly string[];
+  /** As in `LeavingsJudge`. */
+  readonly isForeseen: boolean;
+}
+
+type WalkContext = Pick<ToolContext, 'paths' | 'leavings' | 'signal'>;
+
+interface Visit {
+  readonly folder: string;
+  readonly root: string;
+  readonly access: Access;
 }
 
 const maxEntries = 200_000;
@@ -30,10 +57,10 @@ const largeFolderBytes = 256 * 1024;
  */
 export async function findForbidden(
   roots: readonly PathClaim[],
-  context: Pick<ToolContext, 'paths' | 'signal'>,
-  gitFolders: readonly string[],
+  context: WalkContext,
+  options: ForbiddenOptions,
 ): Promise<Forbidden> {
-  const walk = new ForbiddenWalk(roots, context, gitFolders);
+  const walk = new ForbiddenWalk(roots, context, options);
   for (const { path, access } of roots) await walk.visit(path, access);
   return walk;
 }
@@ -41,44 +68,59 @@ export async function findForbidden(
 class ForbiddenWalk implements Forbidden {
   readonly hidden: string[] = [];
   readonly frozen: string[] = [];
-  readonly open: string[] = [];
+  readonly links: Record<string, string> = {};
+  readonly tolerated: string[] = [];
+  readonly open = new Map<string, OpenState>();
   readonly #roots: ReadonlySet<string>;
   readonly #gitFolders: ReadonlySet<string>;
-  readonly #context: Pick<ToolContext, 'paths' | 'signal'>;
+  readonly #context: WalkContext;
+  readonly #isForeseen: boolean;
   readonly #breathe = takeBreaths();
   #seen = 0;
 
-  constructor(
-    roots: readonly PathClaim[],
-    context: Pick<ToolContext, 'paths' | 'signal'>,
-    gitFolders: readonly string[],
-  ) {
+  constructor(roots: readonly PathClaim[], context: WalkContext, { gitFolders, isForeseen }: ForbiddenOptions) {
     this.#roots = new Set(roots.map(({ path }) => path));
     this.#gitFolders = new Set(gitFolders);
     this.#context = context;
+    this.#isForeseen = isForeseen;
   }
 
   async visit(root: string, access: Access): Promise<void> {
     if (this.#gitFolders.has(root)) return;
-    const waiting = [{ folder: root, access }];
+    const waiting: Visit[] = [{ folder: root, root, access }];
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       const { folder } = next;
-      if (next.access === 'write') this.open.push(folder);
-      for (const entry of readEntries(folder)) {
+      const stats = lstatSync(folder, { throwIfNoEntry: false });
+      if (stats === undefined) continue;
+      const left = next.access === 'write' ? this.#open(next, stats) : 'read';
+      for (const entry of readEntries(folder, stats)) {
         const pause = this.#count();
         if (pause !== undefined) await pause;
         const path = `${folder}/${entry.name}`;
         // It is looked at for itself, with an access of its own.
         if (this.#roots.has(path)) continue;
-        const left = this.#judge(path, entry, next.access);
-        if (left !== undefined && entry.isDirectory()) waiting.push({ folder: path, access: left });
+        const inside = this.#judge(path, entry, { folder, root, access: left });
+        if (inside !== undefined && entry.isDirectory()) waiting.push({ folder: path, root, access: inside });
       }
     }
   }
 
+  /** A folder that git takes for a repository is one for git alone, whatever it is called. */
+  #open({ folder, root }: Visit, stats: Stats): Access {
+    if (isRepository(folder)) {
+      if (folder !== root) {
+        this.#keep(this.frozen, folder);
+        return 'read';
+      }
+      this.tolerated.push(`${folder}/HEAD`);
+    }
+    this.open.set(folder, { root, ctimeMs: stats.ctimeMs, identity: identify(stats) });
+    return 'write';
+  }
+
   /** What remains of the access below the entry. Undefined: nothing, or there is no need to look there. */
-  #judge(path: string, entry: Dirent, access: Access): Access | undefined {
-    const { paths } = this.#context;
+  #judge(path: string, entry: Dirent, { root, access }: Visit): Access | undefined {
+    const { paths, leavings } = this.#context;
     if (this.#gitFolders.has(path)) return undefined;
     checkName(path, entry, () => paths.judge(path, access) !== undefined);
     if (paths.judge(path, 'read') !== undefined) {
@@ -86,14 +128,21 @@ class ForbiddenWalk implements Forbidden {
       return undefined;
     }
     if (access === 'read') return 'read';
-    if (entry.name.toLowerCase() !== '.git' && paths.judge(path, 'write') === undefined) return 'write';
+    const isForeseen = this.#isForeseen;
+    if (paths.judge(path, 'write') === undefined && leavings.judge(path, root, { isForeseen }) === undefined) {
+      return 'write';
+    }
     this.#note(this.frozen, path, entry);
     return 'read';
   }
 
   #note(found: string[], path: string, entry: Dirent): void {
     const named = entry.isSymbolicLink() ? this.#followLink(path) : path;
-    if (named !== undefined) found.push(named);
+    if (named !== undefined) this.#keep(found, named);
+  }
+
+  #keep(found: string[], path: string): void {
+    found.push(path);
     if (found.length > maxFound) {
       throw cannotHide(`there are more than ${maxFound} files and folders in it that the rules keep back`);
     }
@@ -103,6 +152,7 @@ class ForbiddenWalk implements Forbidden {
   #followLink(path: string): string | undefined {
     let real: string;
     try {
+      this.links[path] = readlinkSync(path);
       real = realpathSync.native(path);
     } catch {
       return undefined;
@@ -130,10 +180,26 @@ export function takeBreaths(): () => Promise<void> | undefined {
   return () => (performance.now() - sinceMs < sliceMs ? undefined : pause());
 }
 
-/** Nothing, when the folder is gone, or closed to us and so to the program. A large one is not read at once. */
-function* readEntries(folder: string): Generator<Dirent, void, void> {
+export function identify({ dev, ino }: Stats): string {
+  return `${dev}:${ino}`;
+}
+
+/** Git takes any folder with these entries for a repository, and obeys the configuration in it. */
+export const repositoryEntries = ['HEAD', 'objects', 'refs'] as const;
+
+function isRepository(folder: string): boolean {
   try {
-    if (lstatSync(folder).size < largeFolderBytes) {
+    for (const name of repositoryEntries) lstatSync(`${folder}/${name}`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Nothing, when the folder is gone, or closed to us and so to the program. A large one is not read at once. */
+function* readEntries(folder: string, { size }: Stats): Generator<Dirent, void, void> {
+  try {
+    if (size < largeFolderBytes) {
       yield* readdirSync(folder, { withFileTypes: true });
       return;
     }

@@ -15,10 +15,13 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { refuse } from '../model/refusal.ts';
 import { ToolRefused } from '../model/tool.ts';
-import type { ToolContext } from '../model/tool.ts';
 import { noGrants } from '../model/verdict.ts';
 import type { Grants } from '../model/verdict.ts';
-import { mountsFor, viewFor } from './mounts-for.ts';
+import { openLeavings } from './leavings.test-kit.ts';
+import { viewFor } from './mounts-for.ts';
+import type { ViewContext } from './mounts-for.ts';
+
+const mountsFor = async (context: ViewContext) => (await viewFor(context)).mounts;
 
 const no = refuse('NO_RULE_ALLOWS', 'test-rule', 'No.');
 
@@ -39,15 +42,17 @@ class Machine implements Disposable {
     }
   }
 
-  context(grants: Partial<Grants>): Pick<ToolContext, 'grants' | 'paths' | 'signal'> {
+  context(grants: Partial<Grants>): ViewContext {
     return {
+      ...openLeavings(),
       grants: { ...noGrants, ...grants },
       signal: new AbortController().signal,
       paths: {
         judge: (path, access) => {
           this.judged++;
           const isInside = path === this.work || path.startsWith(`${this.work}/`);
-          const isKept = path.includes('secret') || (access === 'write' && path.includes('settled'));
+          const isKept =
+            path.includes('secret') || (access === 'write' && path.includes('settled') && !path.includes('.withheld-'));
           return isInside && !isKept ? undefined : no;
         },
       },
@@ -174,10 +179,10 @@ test('looking stops when the call does', async () => {
 test('what appears under a forbidden name is set aside; what was there before, and all else, stays', async () => {
   using machine = new Machine();
   machine.put('a', 'sub/b', 'settled', 'sub/secret');
-  const view = await viewFor(machine.context({ write: [machine.work] }));
+  const view = await (await viewFor(machine.context({ write: [machine.work] }))).attend('mark');
   machine.put('new', 'sub/settled-too', 'deep/down/settled/x');
   symlinkSync('/etc', machine.at('settled-link'));
-  assert.deepEqual((await view.setAside('mark')).toSorted(), [
+  assert.deepEqual((await view.finish()).paths.toSorted(), [
     machine.at('deep/down/settled.withheld-mark'),
     machine.at('settled-link.withheld-mark'),
     machine.at('sub/settled-too.withheld-mark'),
@@ -199,9 +204,9 @@ test('nothing is set aside through a link that took the place of a folder', asyn
   machine.put('sub/b');
   mkdirSync(join(machine.base, 'outside'));
   writeFileSync(join(machine.base, 'outside/settled'), '');
-  const view = await viewFor(machine.context({ write: [machine.work] }));
+  const view = await (await viewFor(machine.context({ write: [machine.work] }))).attend('mark');
   rmSync(machine.at('sub'), { recursive: true });
   symlinkSync(join(machine.base, 'outside'), machine.at('sub'));
-  assert.deepEqual(await view.setAside('mark'), []);
+  assert.deepEqual((await view.finish()).paths, []);
   assert.ok(existsSync(join(machine.base, 'outside/settled')));
 });

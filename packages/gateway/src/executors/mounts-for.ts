@@ -2,44 +2,58 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { isWithin } from '../governance/canonical-path.ts';
 import type { Mount } from '../model/program.ts';
 import { refuse } from '../model/refusal.ts';
+import type { SweepNote } from '../model/sweep.ts';
 import { ToolRefused } from '../model/tool.ts';
 import type { PathClaim, ToolContext } from '../model/tool.ts';
 import { hasCode } from '../sandbox/has-code.ts';
 import { findForbidden } from './find-forbidden.ts';
+import type { OpenState } from './find-forbidden.ts';
 import { standInForGitConfig } from './git-config-stand-in.ts';
 import { setAsideForbidden } from './set-aside-forbidden.ts';
+import type { Withheld } from './set-aside-forbidden.ts';
 
 export interface MountOptions {
   /** What the program is to see, where the rules allow it. Absent: everything that they grant. */
   readonly folders?: readonly PathClaim[];
   /** Folders of repositories, which git alone may change. What is in them is not looked at. Absent: none. */
   readonly gitFolders?: readonly string[];
+  /** Whether it is known beforehand what the programs will leave. Absent: it is not. */
+  readonly isForeseen?: boolean;
 }
+
+export type ViewContext = Pick<ToolContext, 'grants' | 'paths' | 'leavings' | 'sweeps' | 'signal'>;
 
 /** What the programs of a call see of the machine. */
 export interface ProgramView {
   readonly mounts: readonly Mount[];
-  /**
-   * When the programs have ended: renames what they put under names that the rules do not let this call create. The new
-   * names, which are returned, hold the mark.
-   */
-  readonly setAside: (mark: string) => Promise<readonly string[]>;
+  /** To be called before any of them starts. The new names of what is set aside hold the mark. Throws ToolFailure. */
+  readonly attend: (mark: string) => Promise<Attendance>;
+}
+
+/** Looks after what programs leave behind. */
+export interface Attendance {
+  /** Renames what they left, until now, under names that the rules do not let them create. One at a time. */
+  readonly sweep: () => Promise<Withheld>;
+  /** The same when the programs have ended, for good. */
+  readonly finish: () => Promise<Withheld>;
 }
 
 /**
  * Everything in the folders is judged by the rules, as for the file tools: what they do not let this call read is
- * hidden, what they do not let it change is frozen. So is every `.git`, because git runs what is written there.
+ * hidden, what they do not let it change is frozen. So is what other programs run by themselves, such as every `.git`.
  *
  * The folders are looked at as they are now; what others put into them before the program starts is not covered. Throws
  * ToolRefused when something cannot be hidden: then nothing runs.
  */
 export async function viewFor(
-  context: Pick<ToolContext, 'grants' | 'paths' | 'signal'>,
-  { folders = listGranted(context), gitFolders = [] }: MountOptions = {},
+  context: ViewContext,
+  { folders = listGranted(context), gitFolders = [], isForeseen = false }: MountOptions = {},
 ): Promise<ProgramView> {
-  const sinceMs = Date.now();
   const { roots, frozenRoots } = arrangeRoots(folders, context);
-  const forbidden = await findForbidden(roots, context, gitFolders);
+  // Otherwise what is being moved away would count as having been there.
+  await context.sweeps.settle(roots.map(({ path }) => path));
+  const seen = { sinceMs: Date.now(), position: context.sweeps.position() };
+  const forbidden = await findForbidden(roots, context, { gitFolders, isForeseen });
   // Roots stand in the order of their lengths, so the last one around a path is the mount that shows it.
   const rootOf = (found: string) => roots.findLast((root) => isWithin(root.path, found));
   const mounts = roots.map((root): Mount => {
@@ -55,15 +69,58 @@ export async function viewFor(
       ...(access === 'read' || frozen.length === 0 ? {} : { frozen }),
     };
   });
-  return { mounts, setAside: (mark) => setAsideForbidden(forbidden, { sinceMs, mark }, context) };
+  const writable = roots.filter(({ access }) => access === 'write').map(({ path }) => path);
+  const note: SweepNote = {
+    roots: writable,
+    known: [...forbidden.hidden, ...forbidden.frozen, ...frozenRoots, ...forbidden.tolerated, ...gitFolders],
+    links: forbidden.links,
+    caller: context.leavings.caller,
+    isForeseen,
+  };
+  return { mounts, attend: (mark) => attend({ ...context, mark }, note, { ...seen, open: forbidden.open }) };
 }
 
-/** The mounts alone, for programs that leave nothing behind that could be set aside. */
-export async function mountsFor(
-  context: Pick<ToolContext, 'grants' | 'paths' | 'signal'>,
-  options: MountOptions = {},
-): Promise<readonly Mount[]> {
-  return (await viewFor(context, options)).mounts;
+const nothingWithheld: Withheld = { paths: [], count: 0, stuck: [] };
+/** For programs that can change nothing. */
+const idle: Attendance = {
+  sweep: () => Promise.resolve(nothingWithheld),
+  finish: () => Promise.resolve(nothingWithheld),
+};
+
+/** What nobody looks after, because nothing was promised about it. */
+export const unattended: ProgramView = { mounts: [], attend: () => Promise.resolve(idle) };
+
+async function attend(
+  { paths, leavings, sweeps, mark }: ViewContext & { readonly mark: string },
+  note: SweepNote,
+  seen: { readonly open: ReadonlyMap<string, OpenState>; readonly sinceMs: number; readonly position: number },
+): Promise<Attendance> {
+  if (note.roots.length === 0) return idle;
+  const entry = await sweeps.enter(note, seen.position);
+  const { isForeseen } = note;
+  const scope = { ...note, open: new Map(seen.open) };
+  const isForbidden = (path: string, root: string): boolean =>
+    paths.judge(path, 'write') !== undefined || leavings.judge(path, root, { isForeseen }) !== undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  const sweep = (): Promise<Withheld> => {
+    const next = last
+      .catch(() => undefined)
+      .then(() => setAsideForbidden(scope, seen.sinceMs, { isForbidden, entry, mark }));
+    last = next;
+    entry.during(next);
+    return next;
+  };
+  const finish = async (): Promise<Withheld> => {
+    let isDone = false;
+    try {
+      const withheld = await sweep();
+      isDone = withheld.stuck.length === 0;
+      return withheld;
+    } finally {
+      await entry.leave(isDone ? 'finished' : 'unfinished');
+    }
+  };
+  return { sweep, finish };
 }
 
 function standInsFor(hidden: readonly string[]): Pick<Mount, 'standIns'> {

@@ -9,6 +9,7 @@ import type { AnyTool, Effect, Resources, ToolContext, ToolDefinition } from '..
 import { findPaths } from '../registry/find-paths.ts';
 import type { PlacedProgram } from '../registry/place-program.ts';
 import { parsePath } from '../sandbox/parse-path.ts';
+import { attendTo } from './attend-to.ts';
 import { buildProgram, writeArguments } from './build-program.ts';
 import { describeLimits } from './describe-limits.ts';
 import { viewFor } from './mounts-for.ts';
@@ -54,12 +55,9 @@ export function programTool(program: ProgramTool): AnyTool {
       const { name, version } = definition;
       const warm = program.isWarm === true ? { warmKey: `${name}@${version} ${context.policyKey}` } : {};
       const built = await buildProgram(placed, given, context);
-      let output: ProgramOutput;
-      try {
-        output = await runProgram(built.program, context, { inlineBytes, ...warm });
-      } finally {
-        await built.setAside(context.callId.slice(-12));
-      }
+      const { value: output } = await attendTo(built, context, () =>
+        runProgram(built.program, context, { inlineBytes, ...warm }),
+      );
       checkEnd(definition.name, output, context.redact);
       return readResult(output.stdout);
     },

@@ -13,6 +13,7 @@ const network = new NetworkLog();
 const observed = {
   usage: () => ({ bytesRead: 1 }),
   beforeImages: [],
+  warnings: [],
   network,
   hasBegun: () => false,
 } as unknown as ObservedContext;

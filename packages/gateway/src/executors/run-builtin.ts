@@ -42,6 +42,7 @@ export async function runBuiltin(
     result,
     usage: observed.usage(),
     beforeImages: observed.beforeImages,
+    ...(observed.warnings.length === 0 ? {} : { warnings: observed.warnings }),
     ...(observed.network.isEmpty ? {} : { network: observed.network }),
     // A tool that was told to stop may have been anywhere in its work.
     hasBegun: observed.hasBegun() || (hasRun && signal.aborted),

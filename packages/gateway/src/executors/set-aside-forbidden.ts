@@ -1,51 +1,187 @@
-import { lstatSync, opendirSync, renameSync } from 'node:fs';
-import type { ToolContext } from '../model/tool.ts';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, lstatSync, readlinkSync, renameSync, statSync } from 'node:fs';
+import type { Dirent, Stats } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import type { SweepEntry } from '../model/sweep.ts';
 import { hasCode } from '../sandbox/has-code.ts';
 import { OpenFolder, pinPath } from '../sandbox/open-path.ts';
 import { Vanished } from '../sandbox/pin.ts';
-import { takeBreaths } from './find-forbidden.ts';
-import type { Forbidden } from './find-forbidden.ts';
+import { identify, repositoryEntries, takeBreaths } from './find-forbidden.ts';
+import type { OpenState } from './find-forbidden.ts';
 
-/** A program that makes more of them than this is not thorough but hostile, and its last ones stay. */
-const maxSetAside = 1000;
+/** What is looked through, and how it was before. */
+export interface SweepScope {
+  readonly roots: readonly string[];
+  readonly links: Readonly<Record<string, string>>;
+  /** The folders that were there, which are brought up to date. Absent: nobody knows, so that everything is looked at. */
+  readonly open?: Map<string, OpenState>;
+  /** What came into being later was not made by the programs. Absent: everything may have been. */
+  readonly endedByMs?: number;
+}
+
+export interface SweepOptions {
+  readonly isForbidden: (path: string, root: string) => boolean;
+  readonly entry: Pick<SweepEntry, 'knows' | 'tellMoved'>;
+  /** Part of the new names. */
+  readonly mark: string;
+}
+
+/** What became of what programs left under names that the rules do not let them create. */
+export interface Withheld {
+  /** The new names; at most 100. */
+  readonly paths: readonly string[];
+  readonly count: number;
+  /** What stayed where it is, because it could not be renamed; at most 100. */
+  readonly stuck: readonly string[];
+}
+
+const mostTold = 100;
+/** File systems count time in steps. */
+const timeStepMs = 2000;
+const longestName = 255;
 
 /**
- * Renames what appeared under names that the rules do not let this call create, such as the configuration of an agent
- * client: no sandbox can forbid a name in a folder that may be changed. `before` is what `findForbidden` said, at
- * `sinceMs` or later; the program has ended. Returns the new names.
+ * Renames what appeared under names that the programs of a call may not leave behind, such as the configuration of an
+ * agent client: no sandbox can forbid a name in a folder that may be changed. All of it is looked at, outer folders
+ * first, however much it is. A folder that was there before goes back to where it was, if that place is free.
+ *
+ * Can be called again, also while the programs run. `sinceMs`: when the folders were looked at.
  */
-export async function setAsideForbidden(
-  before: Forbidden,
-  { sinceMs, mark }: { readonly sinceMs: number; readonly mark: string },
-  { paths }: Pick<ToolContext, 'paths'>,
-): Promise<readonly string[]> {
-  const known = new Set([...before.hidden, ...before.frozen, ...before.open]);
-  const breathe = takeBreaths();
-  const renamed: string[] = [];
-  // Making an entry changes the folder, and nobody can take that time back.
-  const waiting = before.open.filter((folder) => changedSince(folder, sinceMs));
-  for (let folder = waiting.pop(); folder !== undefined && renamed.length < maxSetAside; folder = waiting.pop()) {
+export async function setAsideForbidden(scope: SweepScope, sinceMs: number, options: SweepOptions): Promise<Withheld> {
+  const sweep = new Sweep(scope, options);
+  await sweep.run(sinceMs);
+  return sweep;
+}
+
+interface Waiting {
+  readonly folder: string;
+  readonly root: string;
+}
+
+class Sweep implements Withheld {
+  readonly paths: string[] = [];
+  readonly stuck: string[] = [];
+  count = 0;
+  readonly #scope: SweepScope;
+  readonly #options: SweepOptions;
+  readonly #breathe = takeBreaths();
+  readonly #homes: ReadonlyMap<string, string>;
+  readonly #waiting: Waiting[] = [];
+
+  constructor(scope: SweepScope, options: SweepOptions) {
+    this.#scope = scope;
+    this.#options = options;
+    this.#homes = new Map([...(scope.open ?? [])].map(([path, { identity }]) => [identity, path]));
+  }
+
+  async run(sinceMs: number): Promise<void> {
+    const { roots, open } = this.#scope;
+    if (open === undefined) this.#waiting.push(...roots.map((root) => ({ folder: root, root })));
+    else this.#waiting.push(...listChanged(open, sinceMs));
+    // What is added meanwhile comes last, so that outer folders come first.
+    for (const next of this.#waiting) await this.#lookThrough(next);
+  }
+
+  async #lookThrough({ folder, root }: Waiting): Promise<void> {
     using pinned = pinFolder(folder);
-    if (pinned === undefined) continue;
-    for (const { name, isFolder } of listEntries(pinned)) {
-      const pause = breathe();
+    if (pinned === undefined) return;
+    const before = statSync(pinned.path);
+    const entries = await listEntries(pinned);
+    const names = new Set(entries.map(({ name }) => name.toString()));
+    const isRepository = repositoryEntries.every((name) => names.has(name));
+    for (const entry of entries) {
+      const pause = this.#breathe();
       if (pause !== undefined) await pause;
-      const path = `${folder}/${name}`;
-      if (known.has(path)) continue;
-      if (paths.judge(path, 'write') !== undefined) renamed.push(...setAside(pinned, name, mark));
-      else if (isFolder) waiting.push(path);
+      const isHead = isRepository && entry.name.toString() === 'HEAD';
+      await this.#judge(pinned, entry, { folder, root, isHead });
+    }
+    this.#scope.open?.set(folder, { root, ctimeMs: before.ctimeMs, identity: identify(before) });
+  }
+
+  async #judge(
+    pinned: OpenFolder,
+    { name, ...entry }: Entry,
+    { folder, root, isHead }: Waiting & { readonly isHead: boolean },
+  ): Promise<void> {
+    const text = name.toString();
+    const path = `${folder}/${text}`;
+    const { open, links, endedByMs } = this.#scope;
+    if (this.#options.entry.knows(path)) return;
+    if (endedByMs !== undefined && isBornAfter(pinned, name, endedByMs)) return;
+    if (entry.isLink && links[path] !== undefined && links[path] === readLink(pinned, name)) return;
+    if (isHead || this.#options.isForbidden(path, root)) {
+      await this.#setAside(pinned, name, { folder, root });
+    } else if (entry.isFolder && !isText(name)) {
+      // Nobody can name it, and so nobody can look into it.
+      await this.#setAside(pinned, name, { folder, root, isEntered: true });
+    } else if (entry.isFolder && open?.has(path) !== true) {
+      this.#waiting.push({ folder: path, root });
     }
   }
-  return renamed;
+
+  async #setAside(
+    pinned: OpenFolder,
+    name: Buffer,
+    { folder, root, isEntered = false }: Waiting & { readonly isEntered?: boolean },
+  ): Promise<void> {
+    const from = entryOf(pinned, name);
+    if (this.#putBack(from, root)) return;
+    const aside = this.#chooseName(pinned, name.toString(), { folder, root });
+    const path = `${folder}/${name.toString()}`;
+    const done = tryRename(pinned, from, pinned.entry(aside));
+    if (done === 'gone') return;
+    if (done === 'stuck') {
+      if (this.stuck.length < mostTold) this.stuck.push(path);
+      return;
+    }
+    await this.#options.entry.tellMoved(path);
+    this.count += 1;
+    if (this.paths.length < mostTold) this.paths.push(`${folder}/${aside}`);
+    if (isEntered) this.#waiting.push({ folder: `${folder}/${aside}`, root });
+  }
+
+  /** A folder of the person that was given a forbidden name is not the program's to move. */
+  #putBack(from: Buffer | string, root: string): boolean {
+    const stats = lookAt(from);
+    const home = stats?.isDirectory() === true ? this.#homes.get(identify(stats)) : undefined;
+    if (home === undefined || lookAt(home) !== undefined) return false;
+    using parent = pinFolder(dirname(home));
+    if (parent === undefined) return false;
+    try {
+      renameSync(from, parent.entry(basename(home)));
+    } catch {
+      return false;
+    }
+    this.#waiting.push({ folder: home, root });
+    return true;
+  }
+
+  /** Telling, free, not too long, and not forbidden in its turn. */
+  #chooseName(pinned: OpenFolder, name: string, { folder, root }: Waiting): string {
+    const { mark, isForbidden } = this.#options;
+    const telling = `${name}.withheld-${mark}`;
+    const isGood =
+      Buffer.byteLength(telling) <= longestName &&
+      !telling.includes('\uFFFD') &&
+      lookAt(pinned.entry(telling)) === undefined &&
+      !isForbidden(`${folder}/${telling}`, root);
+    return isGood ? telling : `withheld-${mark}-${randomBytes(6).toString('hex')}`;
+  }
 }
 
-function changedSince(folder: string, sinceMs: number): boolean {
-  const stats = lstatSync(folder, { throwIfNoEntry: false });
-  // File systems count time in steps.
-  return stats !== undefined && stats.ctimeMs >= sinceMs - 2000;
+function listChanged(open: ReadonlyMap<string, OpenState>, sinceMs: number): readonly Waiting[] {
+  const changed: Waiting[] = [];
+  for (const [folder, { root, ctimeMs }] of open) {
+    const stats = lookAt(folder);
+    // Making an entry changes the folder, and nobody can take that time back.
+    const isChanged = stats !== undefined && (stats.ctimeMs !== ctimeMs || stats.ctimeMs >= sinceMs - timeStepMs);
+    if (isChanged) changed.push({ folder, root });
+  }
+  return changed.sort((a, b) => a.folder.length - b.folder.length);
 }
 
-/** Undefined: it is gone, or another folder by now. */
+/** Undefined: it is gone, another folder by now, or too deep to be named by anybody. */
 function pinFolder(folder: string): OpenFolder | undefined {
   try {
     const opened = new OpenFolder(pinPath(folder, { followLinks: 'not-last', expect: 'folder' }));
@@ -53,27 +189,82 @@ function pinFolder(folder: string): OpenFolder | undefined {
     opened[Symbol.dispose]();
     return undefined;
   } catch (error) {
-    if (error instanceof Vanished || hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES')) return undefined;
+    if (error instanceof Vanished || hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENAMETOOLONG')) {
+      return undefined;
+    }
     throw error;
   }
 }
 
-function listEntries(folder: OpenFolder): readonly { readonly name: string; readonly isFolder: boolean }[] {
-  const entries: { name: string; isFolder: boolean }[] = [];
-  using directory = opendirSync(folder.path, { bufferSize: 128 });
-  for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
-    entries.push({ name: entry.name, isFolder: entry.isDirectory() });
-  }
-  return entries;
+interface Entry {
+  readonly name: Buffer;
+  readonly isFolder: boolean;
+  readonly isLink: boolean;
 }
 
-function setAside(folder: OpenFolder, name: string, mark: string): readonly string[] {
-  const aside = `${name}.withheld-${mark}`;
+/** Opens a folder that its program closed: it runs as the same user as the daemon, or the daemon is root. */
+async function listEntries(folder: OpenFolder): Promise<readonly Entry[]> {
+  const read = (): Promise<Dirent<Buffer>[]> => readdir(folder.path, { withFileTypes: true, encoding: 'buffer' });
+  let entries: Dirent<Buffer>[];
   try {
-    renameSync(folder.entry(name), folder.entry(aside));
-    return [folder.realPathOf(aside)];
+    entries = await read();
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTEMPTY', 'EEXIST', 'EACCES', 'EPERM', 'EROFS', 'EBUSY', 'ENAMETOOLONG')) return [];
-    throw error;
+    if (!hasCode(error, 'EACCES') || !openUp(folder)) return [];
+    entries = await read();
   }
+  return entries.map((entry) => ({
+    name: entry.name,
+    isFolder: entry.isDirectory(),
+    isLink: entry.isSymbolicLink(),
+  }));
+}
+
+function openUp(folder: OpenFolder): boolean {
+  try {
+    chmodSync(folder.path, (statSync(folder.path).mode & 0o7777) | 0o700);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function tryRename(folder: OpenFolder, from: Buffer | string, to: string): 'moved' | 'gone' | 'stuck' {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      renameSync(from, to);
+      return 'moved';
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return 'gone';
+      if (!hasCode(error, 'EACCES', 'EPERM') || attempt > 1 || !openUp(folder)) return 'stuck';
+    }
+  }
+}
+
+function lookAt(path: Buffer | string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function isText(name: Buffer): boolean {
+  return Buffer.from(name.toString()).equals(name);
+}
+
+function entryOf(folder: OpenFolder, name: Buffer): Buffer | string {
+  return isText(name) ? folder.entry(name.toString()) : Buffer.concat([Buffer.from(`${folder.path}/`), name]);
+}
+
+function readLink(folder: OpenFolder, name: Buffer): string | undefined {
+  try {
+    return readlinkSync(entryOf(folder, name), 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** No program can set the time at which a file came into being. Where that is not kept, it counts as old. */
+function isBornAfter(folder: OpenFolder, name: Buffer, timeMs: number): boolean {
+  return (lookAt(entryOf(folder, name))?.birthtimeMs ?? 0) > timeMs;
 }

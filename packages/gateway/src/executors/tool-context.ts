@@ -1,12 +1,22 @@
+import { judgeLeavings } from '../governance/leavings.ts';
 import { coversPath } from '../governance/lease.ts';
 import type * as facts from '../model/call.ts';
 import type { NetworkLog } from '../model/network-log.ts';
 import type { ProgramRunner } from '../model/program.ts';
-import type { RedactText } from '../model/redacted.ts';
+import type { Redacted, RedactText } from '../model/redacted.ts';
 import { refuse } from '../model/refusal.ts';
 import type { SecretGrant, SecretUse } from '../model/secret-grant.ts';
 import type { Lease, Session } from '../model/session.ts';
-import type { Asking, BeforeImage, ContentAccess, PathJudge, ToolContext, ToolUsage } from '../model/tool.ts';
+import type { LeavingsJudge, SweepBook } from '../model/sweep.ts';
+import type {
+  Asking,
+  BeforeImage,
+  ContentAccess,
+  PathJudge,
+  ToolContext,
+  ToolDefinition,
+  ToolUsage,
+} from '../model/tool.ts';
 import { noGrants } from '../model/verdict.ts';
 import type { CallNetworks } from './call-networks.ts';
 import { narrowGrants } from './narrow-grants.ts';
@@ -16,6 +26,7 @@ export interface ObservedContext {
   readonly context: ToolContext;
   readonly beforeImages: readonly BeforeImage[];
   readonly usage: () => ToolUsage;
+  readonly warnings: readonly Redacted[];
   readonly network: NetworkLog;
   /** Whether the tool said, or what it kept shows, that its effect may have begun. */
   readonly hasBegun: () => boolean;
@@ -43,6 +54,9 @@ export type ToolContextFactory = (call: ContextFacts, signal: AbortSignal) => Ob
 export interface ToolContextParts {
   readonly trashFolder: string;
   readonly programs: ProgramRunner;
+  /** What writes files: what it may not write, no program may leave behind. */
+  readonly writeTool: ToolDefinition;
+  readonly sweeps: SweepBook;
   readonly networks: Pick<CallNetworks, 'open'>;
   readonly redact: RedactText;
   readonly content: (session: Session, signal: AbortSignal) => ContentAccess;
@@ -52,7 +66,7 @@ export interface ToolContextParts {
 }
 
 export function createToolContexts(parts: ToolContextParts): ToolContextFactory {
-  const { trashFolder, programs, networks, redact, content, secrets } = parts;
+  const { trashFolder, programs, writeTool, sweeps, networks, redact, content, secrets } = parts;
   return (call, signal) => {
     const { session, tool, resources, mode, rules, verdict, lease, onProgress, history } = call;
     const { principal, agent } = session;
@@ -62,6 +76,7 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
     const grants = verdict.grants === undefined ? noGrants : narrowGrants(verdict.grants, lease);
     const beforeImages: BeforeImage[] = [];
     const network = networks.open(call.callId);
+    const warnings: Redacted[] = [];
     let usage: ToolUsage = {};
     let isNoted = false;
     const context: ToolContext = {
@@ -88,6 +103,8 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
       ),
       ...(call.consent?.basis === undefined ? {} : { shownBasis: call.consent.basis }),
       grants,
+      leavings: openLeavings(call, writeTool, consented),
+      sweeps,
       programs,
       policyKey: `${rules.hash} ${mode}`,
       content: content(session, signal),
@@ -102,12 +119,26 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
       countUsage: (more) => {
         usage = addUsage(usage, more);
       },
+      warn: (message) => void warnings.push(message),
       noteNetwork: network.note,
       asking: openAsking(call),
     };
     const hasBegun = (): boolean => isNoted || beforeImages.length > 0;
-    return { context, beforeImages, usage: () => usage, network: network.log, hasBegun };
+    return { context, beforeImages, usage: () => usage, warnings, network: network.log, hasBegun };
   };
+}
+
+/** What programs may leave is what the same caller could write now, without being asked. */
+function openLeavings(call: ContextFacts, writeTool: ToolDefinition, consented: boolean): LeavingsJudge {
+  const { rules, session, mode, standing, history } = call;
+  const { principal, agent } = session;
+  const asker = { principal, agent, mode, ...standing, ...(history !== undefined && { history }) };
+  // Few calls run programs.
+  let opened: PathJudge | undefined;
+  const open = (): PathJudge =>
+    rules.judgePaths({ ...asker, tool: writeTool, consented: false, nowMs: call.startedAtMs });
+  const write: PathJudge = { judge: (path, access) => (opened ??= open()).judge(path, access) };
+  return judgeLeavings({ write, caller: { principal, agent, mode, consented } });
 }
 
 /** The rules, the mode and what the session did before are those of the call. */

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '@sallyport/contract';
 import type { ConsentUse } from './approval.ts';
 import type { NetworkLog } from './network-log.ts';
 import type { Organisation, Standing } from './organisation.ts';
+import type { Redacted } from './redacted.ts';
 import type { Violation } from './refusal.ts';
 import type { Lease, Mode, Session } from './session.ts';
 import type { AnyTool, AskCaller, BeforeImage, Progress, Resources, ToolFailure, ToolUsage } from './tool.ts';
@@ -200,6 +201,8 @@ export interface Execution {
   readonly result: { readonly ok: true; readonly output: Json } | { readonly ok: false; readonly failure: ToolFailure };
   readonly usage: ToolUsage;
   readonly beforeImages: readonly BeforeImage[];
+  /** What the caller should know besides the result. Absent: nothing. */
+  readonly warnings?: readonly Redacted[];
   /** What it asked of the network. Absent: nothing. */
   readonly network?: NetworkLog;
   /** Whether its effect may have begun. After a failure, false proves that nothing happened. */

@@ -5,6 +5,7 @@ import type { ProgramRunner } from './program.ts';
 import type { Redacted, RedactText } from './redacted.ts';
 import type { Refusal } from './refusal.ts';
 import type { Mode, Session } from './session.ts';
+import type { LeavingsJudge, SweepBook } from './sweep.ts';
 import type { Grants, Verdict } from './verdict.ts';
 
 export const risks = ['low', 'medium', 'high', 'critical'] as const;
@@ -115,6 +116,8 @@ export interface ToolContext {
   /** What the rules let the programs of this call see and use. */
   readonly grants: Grants;
   readonly programs: ProgramRunner;
+  readonly leavings: LeavingsJudge;
+  readonly sweeps: SweepBook;
   /** Changes with the rules and the mode: what was prepared under another one is not used. */
   readonly policyKey: string;
   readonly content: ContentAccess;
@@ -130,6 +133,8 @@ export interface ToolContext {
   readonly keepBeforeImage: (image: BeforeImage) => void;
   /** From here on something outside the daemon may have changed: a failure no longer proves that nothing happened. */
   readonly noteEffect: () => void;
+  /** Says something to the caller besides the result, also when the call fails. */
+  readonly warn: (message: Redacted) => void;
   /** Adds to what this call used. Only what was measured. */
   readonly countUsage: (usage: ToolUsage) => void;
   /** Adds to what this call asked of the network. It stands in the record of the call, however that ends. */

@@ -40,7 +40,9 @@ export class LaunchPlanner {
     if (leave === undefined) return undefined;
     try {
       // What was checked before the wait may be something else by now.
-      return { launch: planLaunch(program, machine), leave };
+      const launch = planLaunch(program, machine);
+      refuseMissing(launch);
+      return { launch, leave };
     } catch (error) {
       leave();
       throw error;
@@ -55,4 +57,15 @@ export class LaunchPlanner {
       throw error;
     }
   }
+}
+
+/**
+ * What was seen and cannot be closed because it is gone could be made anew by the program, and would then count as what
+ * had been there before.
+ */
+function refuseMissing({ claims }: Launch): void {
+  const [missing] = claims?.misses ?? [];
+  if (missing === undefined || claims?.writes.length === 0) return;
+  const message = `${missing} was to be kept from the program, and vanished while its sandbox was being built.`;
+  throw new ProgramNotStarted('EXECUTION_ERROR', message, { remedy: 'Send the call again.' });
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { canonicalJson } from '@sallyport/contract';
 import { CallNetworks } from '../executors/call-networks.ts';
+import { Sweeps } from '../executors/sweeps.ts';
 import type { ToolContextParts } from '../executors/tool-context.ts';
 import type { Code, JsonObject } from '@sallyport/contract';
 import type { ArgumentsChecked, Begun, Judged, ParentCall } from '../model/call.ts';
@@ -197,4 +198,6 @@ export const contextParts: ToolContextParts = {
   }),
   secrets: { secretsFor: () => new Map() },
   networks: new CallNetworks(),
+  sweeps: new Sweeps(),
+  writeTool: toolOf().definition,
 };

@@ -4,6 +4,7 @@ import type { ProtectedPaths } from '../governance/protected-paths.ts';
 import { defaultProgramLimits } from '../model/program.ts';
 import type { Program } from '../model/program.ts';
 import { refuse } from '../model/refusal.ts';
+import type { LeavingsJudge, SweepBook } from '../model/sweep.ts';
 import { noGrants } from '../model/verdict.ts';
 import { runtimeFolder } from '../sandbox/check-mount.ts';
 import type { StdioEndpoint } from './upstream-config.ts';
@@ -11,12 +12,14 @@ import type { StdioEndpoint } from './upstream-config.ts';
 /** What no server gets to see, whatever its file says. */
 export interface ServerView {
   readonly protectedPaths: ProtectedPaths;
+  /** What it must not leave behind, as the rules are now. */
+  readonly leavings: () => LeavingsJudge;
+  readonly sweeps: SweepBook;
 }
 
 export interface ServerProgram {
   readonly program: Program;
-  /** When it has ended. */
-  readonly setAside: ProgramView['setAside'];
+  readonly attend: ProgramView['attend'];
 }
 
 const anywhere = '/tmp';
@@ -40,7 +43,9 @@ export async function buildServerProgram(
     const why = given.view.protectedPaths.explain(path, access);
     return why === undefined ? undefined : refuse('PROTECTED_PATH', 'protected', `${path} ${why}.`);
   };
-  const { mounts, setAside } = await viewFor({ grants, paths: { judge }, signal: given.signal });
+  const { leavings, sweeps } = given.view;
+  const context = { grants, paths: { judge }, leavings: leavings(), sweeps, signal: given.signal };
+  const { mounts, attend } = await viewFor(context);
   const program: Program = {
     argv: [findProgram(file), ...args],
     environment: { ...environment, ...given.secrets },
@@ -52,7 +57,7 @@ export async function buildServerProgram(
     limits: serverLimits,
     isolation: 'sandbox',
   };
-  return { program, setAside };
+  return { program, attend };
 }
 
 function findProgram(file: string): string {

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { FetchLike, StreamableHTTPClientTransportOptions, Transport } from '@modelcontextprotocol/client';
+import type { Withheld } from '../executors/set-aside-forbidden.ts';
 import type { NetworkEvent } from '../model/network-log.ts';
 import type { ProgramOpener } from '../model/program.ts';
 import type { RedactText } from '../model/redacted.ts';
@@ -17,6 +19,8 @@ export interface UpstreamTransport {
   readonly transport: Transport;
   /** Why it closed or should be closed, as far as it is known. */
   readonly failure: () => Error | undefined;
+  /** Sets aside what the server must not leave behind, while it runs. */
+  readonly sweep: () => Promise<void>;
   /** Ends everything about it. Resolves when nothing of it is left. */
   readonly close: () => Promise<void>;
 }
@@ -28,6 +32,8 @@ export interface TransportParts extends ServerView {
   readonly redact: RedactText;
   /** Hears of secrets that came from elsewhere: they appear nowhere from then on. */
   readonly learn: (secret: string) => void;
+  /** What a server left under names that the rules forbid was renamed, or could not be. */
+  readonly onWithheld: (upstream: string, withheld: Withheld) => void;
 }
 
 export interface TransportOptions {
@@ -39,6 +45,8 @@ export interface TransportOptions {
   /** Absent: the server has no person's login. */
   readonly login?: PersonLogin;
 }
+
+const sweepEveryMs = 10_000;
 
 const reconnection = {
   initialReconnectionDelay: 500,
@@ -56,16 +64,25 @@ export async function openTransport(
 ): Promise<UpstreamTransport> {
   if (endpoint.kind === 'http') return openHttp(endpoint, parts, options);
   const secrets = Object.fromEntries(endpoint.secrets.map((secret) => [secret, parts.readSecret(secret)]));
-  const { program, setAside } = await buildServerProgram(endpoint, { view: parts, secrets, signal: options.signal });
+  const { program, attend } = await buildServerProgram(endpoint, { view: parts, secrets, signal: options.signal });
+  const attendance = await attend(`${name}-${randomBytes(3).toString('hex')}`);
   const transport = new ProgramTransport(program, parts.programs, {
     redact: parts.redact,
     onNetwork: options.onNetwork,
   });
-  const close = async (): Promise<void> => {
-    await transport.close();
-    await setAside(name);
+  const tell = (withheld: Withheld): void => {
+    if (withheld.count + withheld.stuck.length > 0) parts.onWithheld(name, withheld);
   };
-  return { transport, failure: () => transport.failure, close };
+  const sweep = async (): Promise<void> => tell(await attendance.sweep());
+  // A server works between calls too.
+  const sweeping = setInterval(() => void sweep().catch(() => undefined), sweepEveryMs).unref();
+  let closing: Promise<void> | undefined;
+  const end = async (): Promise<void> => {
+    await transport.close();
+    clearInterval(sweeping);
+    tell(await attendance.finish());
+  };
+  return { transport, failure: () => transport.failure, sweep, close: () => (closing ??= end()) };
 }
 
 function openHttp(
@@ -109,5 +126,5 @@ function openHttp(
     await transport.close();
     for (const end of ends) end();
   };
-  return { transport, failure: () => failure, close };
+  return { transport, failure: () => failure, sweep: () => Promise.resolve(), close };
 }

@@ -152,6 +152,11 @@ export class UpstreamConnection {
     throw new ToolFailure('EXECUTION_ERROR', `${name} asked for more input again and again.`);
   }
 
+  /** Sets aside what the server must not leave behind, while it runs. */
+  sweep(): Promise<void> {
+    return this.#transport.sweep();
+  }
+
   async close(): Promise<void> {
     await this.#client.close().catch(() => undefined);
     await this.#transport.close();

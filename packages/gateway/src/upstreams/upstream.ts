@@ -145,6 +145,7 @@ export class Upstream {
       if (trouble.isLost && connection !== undefined) this.#drop(connection, trouble.failure);
       throw trouble.failure;
     } finally {
+      await connection?.sweep();
       this.#desk.leave(answer);
       this.#watching.delete(options.onNetwork);
       this.#watchIdleness();

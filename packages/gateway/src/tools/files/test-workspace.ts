@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { openLeavings } from '../../executors/leavings.test-kit.ts';
 import type { Code, JsonObject } from '@sallyport/contract';
 import { refuse } from '../../model/refusal.ts';
 import type { Session } from '../../model/session.ts';
@@ -78,6 +79,7 @@ export class TestWorkspace implements Disposable {
       noteEffect: () => undefined,
       countUsage: () => undefined,
       noteNetwork: () => undefined,
+      ...openLeavings(),
     };
   }
 

@@ -10,12 +10,13 @@ import { parsePath } from '../../sandbox/parse-path.ts';
 import type { NamedPath } from '../../sandbox/parse-path.ts';
 import { checkShown } from '../files/check-shown.ts';
 import { identifyFolder } from '../files/identify-entries.ts';
-import { presentOutput } from '../shell/present-output.ts';
+import { presentOutput, presentWithheld } from '../shell/present-output.ts';
 import type { PresentedOutput } from '../shell/present-output.ts';
 import { refuseArguments, writeOptions } from './git-arguments.ts';
 import type { GitArguments } from './git-arguments.ts';
 import type { GitOperation } from './git-operation.ts';
 import { GitSandbox } from './git-sandbox.ts';
+import { judgeChange } from './judge-entries.ts';
 import { reachAddress } from './resolve-remote.ts';
 import { serveOtherSide, succeeded } from './run-operation.ts';
 import type { ShownChanges } from './shown-changes.ts';
@@ -52,8 +53,8 @@ export async function cloneRepository(
     return presentOutput(cloned);
   }
   const made = await GitSandbox.open(repository, context, { workingDirectory: top, access: 'write' });
-  const omitted = await checkOut(made, context);
-  const output = presentOutput(cloned);
+  const { value: omitted, withheld } = await made.attend(() => checkOut(made, context));
+  const output = { ...presentOutput(cloned), ...presentWithheld(withheld) };
   return omitted === 0 ? output : { ...output, omitted };
 }
 
@@ -74,7 +75,9 @@ async function checkOut(git: GitSandbox, context: ToolContext): Promise<number> 
   if (isEmpty) return 0;
   await git.list(['read-tree', 'HEAD']);
   const files = await git.list(['ls-files', '-z']);
-  const unwanted = files.filter((file) => context.paths.judge(join(git.repository.top, file), 'write') !== undefined);
+  const unwanted = files.filter(
+    (file) => judgeChange(join(git.repository.top, file), git.repository.top, context) !== undefined,
+  );
   const stdin = unwanted.map((file) => `${file}\0`).join('');
   if (stdin !== '') await git.list(['update-index', '-z', '--skip-worktree', '--stdin'], { stdin });
   await git.list(['checkout-index', '--all', '--quiet', '--index']);

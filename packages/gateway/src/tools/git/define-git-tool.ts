@@ -7,7 +7,7 @@ import type { AnyTool, PathClaim, ToolContext } from '../../model/tool.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
 import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
 import { failureFrom } from '../files/failure-from.ts';
-import { outputSchema } from '../shell/present-output.ts';
+import { outputSchema, withheldProperties } from '../shell/present-output.ts';
 import type { PresentedOutput } from '../shell/present-output.ts';
 import { cloneRepository, cloneTarget, showClone } from './clone-repository.ts';
 import { parseGitArguments, refuseArguments } from './git-arguments.ts';
@@ -52,6 +52,7 @@ export function defineGitTool(operation: GitOperation): AnyTool {
       ),
       outputSchema: outputSchema({
         omitted: { type: 'integer', minimum: 1, description: 'How many files the rules keep back. Absent: none.' },
+        ...(mutates ? withheldProperties : {}),
       }),
       risk,
       confirmation: mutates ? 'if_destructive' : 'never',

@@ -1,8 +1,11 @@
 import { lstatSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { mountsFor } from '../../executors/mounts-for.ts';
+import { attendTo } from '../../executors/attend-to.ts';
+import { unattended, viewFor } from '../../executors/mounts-for.ts';
+import type { ProgramView } from '../../executors/mounts-for.ts';
 import { runProgram } from '../../executors/run-program.ts';
 import type { ProgramOutput, ProgramRunOptions } from '../../executors/run-program.ts';
+import type { Withheld } from '../../executors/set-aside-forbidden.ts';
 import { isWithin } from '../../governance/canonical-path.ts';
 import { defaultProgramLimits } from '../../model/program.ts';
 import type { Mount } from '../../model/program.ts';
@@ -54,24 +57,21 @@ export class GitSandbox {
   readonly repository: Repository;
   readonly #context: ToolContext;
   readonly #options: GitSandboxOptions;
+  readonly #view: ProgramView;
   #mounts: readonly Mount[];
   #settings: readonly Setting[] = [];
 
-  private constructor(
-    repository: Repository,
-    context: ToolContext,
-    options: GitSandboxOptions,
-    mounts: readonly Mount[],
-  ) {
+  private constructor(repository: Repository, context: ToolContext, options: GitSandboxOptions, view: ProgramView) {
     this.repository = repository;
     this.#context = context;
     this.#options = options;
-    this.#mounts = mounts;
+    this.#view = view;
+    this.#mounts = view.mounts;
   }
 
   static async open(repository: Repository, context: ToolContext, options: GitSandboxOptions): Promise<GitSandbox> {
-    const mounts = await mountRepository(repository, context, options.access);
-    const sandbox = new GitSandbox(repository, context, options, mounts);
+    const view = await viewRepository(repository, context, options.access);
+    const sandbox = new GitSandbox(repository, context, options, view);
     await sandbox.#readConfiguration();
     await sandbox.#showTracked();
     return sandbox;
@@ -81,7 +81,17 @@ export class GitSandbox {
   static forClone(repository: Repository, context: ToolContext): GitSandbox {
     const { top } = repository;
     const mounts: readonly Mount[] = [{ source: top, target: top, access: 'write' }];
-    return new GitSandbox(repository, context, { workingDirectory: top, access: 'write', isNew: true }, mounts);
+    return new GitSandbox(
+      repository,
+      context,
+      { workingDirectory: top, access: 'write', isNew: true },
+      { ...unattended, mounts },
+    );
+  }
+
+  /** Runs something that changes the repository, and sets aside what git must not leave behind. */
+  async attend<Value>(change: () => Promise<Value>): Promise<{ readonly value: Value; readonly withheld: Withheld }> {
+    return attendTo(this.#view, this.#context, change);
   }
 
   /** How git ended, whatever its exit code. */
@@ -183,23 +193,20 @@ function identityOf({ grants }: ToolContext): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(grants.environment).filter(([name]) => names.includes(name)));
 }
 
-async function mountRepository(
-  repository: Repository,
-  context: ToolContext,
-  access: Access,
-): Promise<readonly Mount[]> {
+async function viewRepository(repository: Repository, context: ToolContext, access: Access): Promise<ProgramView> {
   const { top, gitFolder, commonFolder } = repository;
-  if (context.grants.isolation === 'none') return [];
+  if (context.grants.isolation === 'none') return unattended;
   const folders = [top, commonFolder, gitFolder].map((path) => ({ path, access }));
   const gitFolders = [gitFolder, commonFolder];
-  const mounts = await mountsFor(context, { folders, gitFolders });
+  const view = await viewFor(context, { folders, gitFolders, isForeseen: true });
   const closed = gitFolders
     .flatMap((folder) => frozenInGitFolder.map((name) => join(folder, name)))
     .filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
-  return mounts.map((mount) => {
+  const mounts = view.mounts.map((mount) => {
     const frozen = new Set([...(mount.frozen ?? []), ...closed.filter((path) => isWithin(mount.source, path))]);
     return mount.access === 'write' && frozen.size > 0 ? { ...mount, frozen: [...frozen] } : mount;
   });
+  return { ...view, mounts };
 }
 
 function mountRemote({ path, access }: PathClaim): Mount {

@@ -30,7 +30,10 @@ export async function judgeEntries(
   for (const command of listing.commands) {
     for (const entry of await git.list(command)) {
       const name = command[0] === 'status' ? entry.slice(3) : entry.replace(/^\n/, '');
-      const refusal = context.paths.judge(join(git.repository.top, name), listing.access);
+      const { top } = git.repository;
+      const path = join(top, name);
+      const refusal =
+        listing.access === 'write' ? judgeChange(path, top, context) : context.paths.judge(path, listing.access);
       if (refusal !== undefined) forbidden.set(name, refusal);
     }
   }
@@ -45,6 +48,11 @@ export async function judgeEntries(
   // Exclusions alone would start from the working directory.
   const paths = targets.paths.length === 0 ? [':(top)'] : targets.paths;
   return { targets: { ...targets, paths: [...paths, ...excluded] }, omitted: left.length };
+}
+
+/** Whether git may write this file of a repository. What it will write is known, so that a consent counts. */
+export function judgeChange(path: string, top: string, { paths, leavings }: ToolContext): Refusal | undefined {
+  return paths.judge(path, 'write') ?? leavings.judge(path, top, { isForeseen: true });
 }
 
 async function listSubmodules({ paths }: GitTargets, git: GitSandbox): Promise<readonly string[]> {

@@ -5,7 +5,7 @@ import { openFile } from '../../sandbox/open-path.ts';
 import { parsePath } from '../../sandbox/parse-path.ts';
 import { failureFrom } from '../files/failure-from.ts';
 import { readBytes } from '../files/file-bytes.ts';
-import { presentOutput } from '../shell/present-output.ts';
+import { presentOutput, presentWithheld } from '../shell/present-output.ts';
 import type { PresentedOutput } from '../shell/present-output.ts';
 import { runCommit, showCommit } from './commit-changes.ts';
 import { findRepository } from './find-repository.ts';
@@ -37,7 +37,11 @@ export async function runOperation(
   context: ToolContext,
 ): Promise<PresentedOutput> {
   const git = await openRepository(operation, context);
-  return answerFailures(async () => (await prepare(operation, args, git, context)).run());
+  return answerFailures(async () => {
+    const change = await prepare(operation, args, git, context);
+    const { value, withheld } = await git.attend(() => change.run());
+    return { ...value, ...presentWithheld(withheld) };
+  });
 }
 
 /**

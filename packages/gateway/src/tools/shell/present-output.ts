@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:os';
 import type { JsonObject } from '@sallyport/contract';
 import type { CapturedText, ProgramOutput } from '../../executors/run-program.ts';
+import type { Withheld } from '../../executors/set-aside-forbidden.ts';
 import { objectSchema } from '../files/define-file-tool.ts';
 
 /** What of each stream stands in the answer itself. */
@@ -74,6 +75,21 @@ export function presentOutput({ how, stdout, stderr, network }: ProgramOutput): 
     ...(refusedHosts.length === 0 ? {} : { refused_hosts: refusedHosts }),
     ...(refusedMore === undefined ? {} : { refused_more: refusedMore }),
   };
+}
+
+/** For tools whose programs change folders. */
+export const withheldProperties: Readonly<Record<string, JsonObject>> = {
+  withheld: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'What the program created under names that the rules forbid, as it was renamed. Absent: nothing.',
+  },
+  withheld_more: { type: 'integer', minimum: 1, description: 'How much more was renamed. Absent: nothing.' },
+};
+
+export function presentWithheld({ paths, count }: Withheld): JsonObject {
+  if (count === 0) return {};
+  return { withheld: paths, ...(count > paths.length ? { withheld_more: count - paths.length } : {}) };
 }
 
 function presentStream(stream: 'stdout' | 'stderr', captured: CapturedText): JsonObject {

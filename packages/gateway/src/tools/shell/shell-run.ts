@@ -1,8 +1,8 @@
 import { makeVisibleLine } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
 import { describeLimits } from '../../executors/describe-limits.ts';
-import { viewFor } from '../../executors/mounts-for.ts';
-import type { ProgramView } from '../../executors/mounts-for.ts';
+import { attendTo } from '../../executors/attend-to.ts';
+import { unattended, viewFor } from '../../executors/mounts-for.ts';
 import { runProgram } from '../../executors/run-program.ts';
 import { defaultProgramLimits } from '../../model/program.ts';
 import type { Mount } from '../../model/program.ts';
@@ -14,7 +14,7 @@ import { isWithin, parsePath } from '../../sandbox/parse-path.ts';
 import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
 import { judgeFirst } from '../files/judge-first.ts';
 import { withDeadline } from './with-deadline.ts';
-import { inlineBytes, outputSchema, presentOutput } from './present-output.ts';
+import { inlineBytes, outputSchema, presentOutput, presentWithheld, withheldProperties } from './present-output.ts';
 import type { PresentedOutput } from './present-output.ts';
 import { planCommand } from './shell-command.ts';
 import { shellEnvironment } from './shell-environment.ts';
@@ -32,7 +32,6 @@ interface ShellArguments {
 const maxTimeoutMs = 3_600_000;
 /** Where a program runs that may see no folder at all. The sandbox has one of its own there. */
 const anywhere = '/tmp';
-const seesEverything: ProgramView = { mounts: [], setAside: () => Promise.resolve([]) };
 
 // That there is either argv or command is checked by the tool: clients of language models take no such schema.
 const inputSchema: JsonObject = objectSchema(
@@ -87,13 +86,7 @@ export const shellRun: AnyTool = {
     tags: ['shell', 'write'],
     category: 'system_write',
     inputSchema,
-    outputSchema: outputSchema({
-      withheld: {
-        type: 'array',
-        items: { type: 'string' },
-        description: 'What the program created under names that the rules forbid, as it was renamed. Absent: nothing.',
-      },
-    }),
+    outputSchema: outputSchema(withheldProperties),
     risk: 'high',
     confirmation: 'always',
     mutates: true,
@@ -146,7 +139,7 @@ export const shellRun: AnyTool = {
     const environment = shellEnvironment(given.env, context);
     const { isolation, limits } = context.grants;
     return withDeadline(given.timeout_ms, context, async (timed) => {
-      const view = isolation === 'none' ? seesEverything : await viewFor(timed);
+      const view = isolation === 'none' ? unattended : await viewFor(timed);
       const program = {
         argv,
         environment,
@@ -157,14 +150,9 @@ export const shellRun: AnyTool = {
         limits: { ...defaultProgramLimits, ...limits },
         isolation,
       };
-      let withheld: readonly string[] = [];
-      let output;
-      try {
-        output = await runProgram(program, timed, { inlineBytes });
-      } finally {
-        withheld = await view.setAside(context.callId.slice(-12));
-      }
-      return { ...presentOutput(output), ...(withheld.length === 0 ? {} : { withheld }) };
+      const run = () => runProgram(program, timed, { inlineBytes });
+      const { value: output, withheld } = await attendTo(view, context, run);
+      return { ...presentOutput(output), ...presentWithheld(withheld) };
     });
   },
   summarize: (_, output) => {

@@ -1,0 +1,215 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdir, open, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isWithin } from '../governance/canonical-path.ts';
+import type { SweepBook, SweepEntry, SweepNote } from '../model/sweep.ts';
+import { ToolFailure } from '../model/tool.ts';
+import { hasCode } from '../sandbox/has-code.ts';
+
+/** A sweep that a daemon before this one owes. */
+export interface UnfinishedSweep {
+  readonly note: SweepNote;
+  readonly entry: SweepEntry;
+  /** What came into being after this was not made by the programs: they ended with their daemon. */
+  readonly endedByMs: number;
+}
+
+const aliveFile = 'alive';
+const aliveEveryMs = 1000;
+/** The daemon said that it is alive so often, and its programs outlive it by less. */
+const marginMs = 5000;
+/** Paths that were set aside, at least so many of the last ones. */
+const mostMoved = 10_000;
+
+/** The sweeps of this daemon, and those that one before it left undone. Absent folder: nothing is kept, for tests. */
+export class Sweeps implements SweepBook {
+  readonly #folder: string | undefined;
+  readonly #entries = new Set<Entry>();
+  readonly #moved = new MovedPaths();
+  #pulse: NodeJS.Timeout | undefined;
+
+  constructor(folder?: string) {
+    this.#folder = folder;
+  }
+
+  async settle(folders: readonly string[]): Promise<void> {
+    const isNear = ({ note: { roots } }: Entry): boolean =>
+      roots.some((root) => folders.some((folder) => isWithin(root, folder) || isWithin(folder, root)));
+    for (;;) {
+      const underWay = [...this.#entries].filter((entry) => entry.sweeping !== undefined && isNear(entry));
+      if (underWay.length === 0) return;
+      await Promise.allSettled(underWay.flatMap(({ sweeping }) => sweeping ?? []));
+    }
+  }
+
+  position(): number {
+    return this.#moved.position;
+  }
+
+  async enter(note: SweepNote, position: number): Promise<SweepEntry> {
+    const moved = this.#moved.since(position);
+    if (moved === undefined) {
+      throw new ToolFailure('EXECUTION_ERROR', 'The folders changed too fast to be looked at. Send the call again.');
+    }
+    const known = note.known.filter((path) => !moved.has(path));
+    const entry = this.#add({ ...note, known }, `${randomUUID()}.json`);
+    try {
+      await this.#beat();
+      await entry.write();
+      return entry;
+    } catch (error) {
+      this.#entries.delete(entry);
+      if (!hasCode(error, 'ENOSPC', 'EDQUOT')) throw error;
+      throw new ToolFailure('DISK_FULL', 'The gate has no space left for its own notes, so no program may run.');
+    }
+  }
+
+  /** What was entered and never finished, oldest first. To be called before anything else is entered. */
+  listUnfinished(): readonly UnfinishedSweep[] {
+    if (this.#folder === undefined) return [];
+    const folder = this.#folder;
+    const endedByMs = (statSync(join(folder, aliveFile), { throwIfNoEntry: false })?.mtimeMs ?? Infinity) + marginMs;
+    return listNotes(folder).flatMap((name) => {
+      const note = readNote(join(folder, name));
+      return note === undefined ? [] : [{ note, entry: this.#add(note, name), endedByMs }];
+    });
+  }
+
+  #add(note: SweepNote, name: string): Entry {
+    const file = this.#folder === undefined ? undefined : join(this.#folder, name);
+    const tellMoved = async (path: string): Promise<void> => {
+      this.#moved.add(path);
+      const others = [...this.#entries].filter((other) => other !== entry);
+      await Promise.all(others.map((other) => other.forget(path)));
+    };
+    const entry = new Entry(note, { file, tellMoved, leave: () => this.#entries.delete(entry) });
+    this.#entries.add(entry);
+    return entry;
+  }
+
+  async #beat(): Promise<void> {
+    const folder = this.#folder;
+    if (folder === undefined || this.#pulse !== undefined) return;
+    const file = join(folder, aliveFile);
+    const beat = (): void => {
+      if (this.#entries.size === 0) {
+        clearInterval(this.#pulse);
+        this.#pulse = undefined;
+        return;
+      }
+      const now = new Date();
+      utimes(file, now, now).catch(() => undefined);
+    };
+    this.#pulse = setInterval(beat, aliveEveryMs).unref();
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(file, '', { mode: 0o600 });
+  }
+}
+
+/** What was set aside last, for those who looked at the folders before and will enter what they saw. */
+class MovedPaths {
+  readonly #paths: string[] = [];
+  #dropped = 0;
+
+  get position(): number {
+    return this.#dropped + this.#paths.length;
+  }
+
+  add(path: string): void {
+    this.#paths.push(path);
+    if (this.#paths.length <= 2 * mostMoved) return;
+    this.#paths.splice(0, mostMoved);
+    this.#dropped += mostMoved;
+  }
+
+  /** Undefined: it is too long ago. */
+  since(position: number): ReadonlySet<string> | undefined {
+    return position < this.#dropped ? undefined : new Set(this.#paths.slice(position - this.#dropped));
+  }
+}
+
+interface EntryParts {
+  /** Absent: nothing is kept. */
+  readonly file: string | undefined;
+  readonly tellMoved: SweepEntry['tellMoved'];
+  readonly leave: () => void;
+}
+
+class Entry implements SweepEntry {
+  readonly note: SweepNote;
+  readonly tellMoved: SweepEntry['tellMoved'];
+  readonly #parts: EntryParts;
+  readonly #known: Set<string>;
+  #writing: Promise<void> = Promise.resolve();
+  sweeping: Promise<unknown> | undefined;
+
+  constructor(note: SweepNote, parts: EntryParts) {
+    this.note = note;
+    this.#parts = parts;
+    this.tellMoved = parts.tellMoved;
+    this.#known = new Set(note.known);
+  }
+
+  knows(path: string): boolean {
+    return this.#known.has(path);
+  }
+
+  async forget(path: string): Promise<void> {
+    if (this.#known.delete(path)) await this.write();
+  }
+
+  during(sweeping: Promise<unknown>): void {
+    this.sweeping = sweeping;
+    const end = (): void => {
+      if (this.sweeping === sweeping) this.sweeping = undefined;
+    };
+    sweeping.then(end, end);
+  }
+
+  async leave(how: 'finished' | 'unfinished'): Promise<void> {
+    this.#parts.leave();
+    await this.#writing.catch(() => undefined);
+    if (how === 'finished' && this.#parts.file !== undefined) await rm(this.#parts.file, { force: true });
+  }
+
+  /** Whole or not at all. */
+  write(): Promise<void> {
+    const { file } = this.#parts;
+    if (file === undefined) return Promise.resolve();
+    const write = async (): Promise<void> => {
+      const handle = await open(`${file}.new`, 'w', 0o600);
+      try {
+        await handle.writeFile(JSON.stringify({ ...this.note, known: [...this.#known] }));
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await rename(`${file}.new`, file);
+    };
+    this.#writing = this.#writing.catch(() => undefined).then(write);
+    return this.#writing;
+  }
+}
+
+function listNotes(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.json'))
+      .sort();
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
+
+/** Written by this program, and whole. Undefined: it is neither, and says nothing. */
+function readNote(file: string): SweepNote | undefined {
+  try {
+    const note = JSON.parse(readFileSync(file, 'utf8')) as SweepNote;
+    return Array.isArray(note.roots) && Array.isArray(note.known) ? note : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
