@@ -44,7 +44,7 @@ export class GateInProcess {
 
   async close(): Promise<void> {
     this.#agent.destroy();
-    await this.#daemon.stop();
+    await this.#daemon.stop('the test');
     rmSync(this.place.folder, { recursive: true, force: true });
   }
 

@@ -191,7 +191,11 @@ export const codes = {
   CONTENT_CORRUPTED: error('execution_error', 'data_loss', 'The stored bytes of the content are damaged.'),
   DISK_FULL: error('resource_exhaustion', 'resource_exhausted', 'There is no space left for the result.'),
   TIMEOUT: error('timeout', 'deadline_exceeded', 'The call took longer than its limit.'),
-  CANCELLED: error('execution_error', 'canceled', 'The caller cancelled the call.'),
+  CANCELLED: error(
+    'execution_error',
+    'canceled',
+    'The call was cancelled by its caller or a person, or ended with its session or the daemon.',
+  ),
   EFFECT_UNKNOWN: error(
     'execution_error',
     'aborted',

@@ -12,6 +12,7 @@ export * from './gen/sallyport/v1/approval_service_pb.ts';
 export * from './gen/sallyport/v1/lease_service_pb.ts';
 export * from './gen/sallyport/v1/masked_secret_pb.ts';
 export * from './gen/sallyport/v1/plan_service_pb.ts';
+export * from './gen/sallyport/v1/call_service_pb.ts';
 export * from './gen/sallyport/v1/session_service_pb.ts';
 export * as health from './gen/grpc/health/v1/health_pb.ts';
 export * as reflectionV1 from './gen/grpc/reflection/v1/reflection_pb.ts';

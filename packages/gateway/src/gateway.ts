@@ -74,7 +74,9 @@ export interface GatewayParts {
 /** The one way in: every call, from every door, runs these stages in this order. */
 export function buildGateway(parts: GatewayParts) {
   const { store, registry, currentRules, redactor, createContext, log } = parts;
-  const received = Pipeline.from<Begun & Chained>(reportFaults(parts)).stage(decodeCall).stage(openSession(store));
+  const received = Pipeline.from<Begun & Chained>(reportFaults(parts))
+    .stage(decodeCall)
+    .stage(openSession(store, parts.running));
   return addGates(received, parts)
     .stage(seekApproval(createContext, redactor, parts.approvals))
     .stage(awaitTurn(parts.turnstiles))

@@ -58,7 +58,7 @@ export function buildProgram(run: Run, { json }: { readonly json: boolean }): Co
     .action(() => start(async (context) => (await import('./status.ts')).showStatus(context)));
   program
     .command('stop')
-    .description('end the daemon and wait until it has ended')
+    .description('end the daemon, and the calls that run, and wait until it has ended')
     .action(() => start(async (context) => (await import('./stop.ts')).stopDaemon(context)));
   program
     .command('mcp')
@@ -76,6 +76,7 @@ export function buildProgram(run: Run, { json }: { readonly json: boolean }): Co
   addToolCommands(program, start);
   addUpstreamCommands(program, start);
   addSessionCommands(program, start);
+  addCallCommands(program, start);
   addLeaseCommands(program, start);
   addApprovalCommands(program, start);
   addAuditCommands(program, start);
@@ -116,8 +117,23 @@ function addSessionCommands(program: Command, start: Start): void {
     .action((id: string) => start(async (context) => (await import('./session.ts')).showSession(id, context)));
   session
     .command('end <session-id>')
-    .description('end a session for good')
+    .description('end a session for good, and the calls that it runs')
     .action((id: string) => start(async (context) => (await import('./session.ts')).endSession(id, context)));
+}
+
+function addCallCommands(program: Command, start: Start): void {
+  const call = program.command('call').description('see and end what runs');
+  call
+    .command('list')
+    .description('list the calls that run or wait')
+    .option('--session <session-id>', 'only those of this session')
+    .action((options: { session?: string }) =>
+      start(async (context) => (await import('./call.ts')).listCalls(options, context)),
+    );
+  call
+    .command('cancel <call-id>')
+    .description('end a call; its caller is told who did')
+    .action((id: string) => start(async (context) => (await import('./call.ts')).cancelCall(id, context)));
 }
 
 function addLeaseCommands(program: Command, start: Start): void {

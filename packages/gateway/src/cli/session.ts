@@ -144,7 +144,7 @@ export function endSession(sessionId: string, context: CommandContext): Promise<
     ({ ended }: { readonly ended: boolean }) => {
       if (!ended)
         throw usageFailure(`No open session has the id ${sessionId}.`, 'See `session list` for those there are.');
-      context.terminal.print('The session has ended. Its token opens nothing any more.');
+      context.terminal.print('The session has ended, and the calls that it ran. Its token opens nothing any more.');
     },
   );
 }

@@ -41,21 +41,21 @@ async function start({ config, commandName }: CommandContext): Promise<Daemon> {
   }
 }
 
-/** The first Ctrl-C lets running calls end, the second does not wait for them. */
+/** The first Ctrl-C ends running calls and answers them, the second does not wait for that. */
 export function stopOnSignals(
   daemon: Pick<Daemon, 'stop' | 'readStatus'>,
   { terminal, json }: Pick<CommandContext, 'terminal' | 'json'>,
 ): void {
   let stoppingSinceMs: number | undefined;
-  const stop = (): void => {
+  const stop = (signal: NodeJS.Signals): void => {
     if (stoppingSinceMs === undefined) {
       stoppingSinceMs = Date.now();
       const running = daemon.readStatus().callsInFlight ?? 0;
       if (!json && running > 0)
-        terminal.note(`\nWaiting for what is still running (${running}). Ctrl-C again ends it.`);
+        terminal.note(`\nEnding what is still running (${running}). Ctrl-C again does not wait for it.`);
       else if (!json) terminal.note('');
       // Whoever waits for `ended` hears of a failure.
-      daemon.stop().catch(() => undefined);
+      daemon.stop(signal).catch(() => undefined);
     } else if (Date.now() - stoppingSinceMs > samePressMs) {
       process.exit(exitCodeInterrupted);
     }

@@ -6,6 +6,7 @@ import { keepPaths } from '../audit/keep-paths.ts';
 import type { Redactor } from '../audit/redact.ts';
 import type { CallNetworks } from '../executors/call-networks.ts';
 import { Fault } from '../model/fault.ts';
+import type { CallEnded } from '../model/call-ended.ts';
 import type { KeptResult } from '../model/call.ts';
 import { ownText } from '../model/redacted.ts';
 import type { RedactedJson } from '../model/redacted.ts';
@@ -76,6 +77,7 @@ async function settle(
         tool: keepText(call.tool?.definition.name ?? '', redactor),
         agent: ownText(session?.agent ?? ''),
         ...what,
+        ...(execution?.endedBy === undefined ? {} : { ended_by: describeEnder(execution.endedBy) }),
         ...(isUnknown ? { effect: ownText('unknown') } : {}),
         started_at_ms: call.startedAtMs ?? nowMs,
         duration_ms: Math.max(0, nowMs - (call.startedAtMs ?? nowMs)),
@@ -99,6 +101,10 @@ async function settle(
   } catch (error) {
     throw new Fault('OUTCOME_UNRECORDED', 'the outcome could not be recorded', { cause: error });
   }
+}
+
+function describeEnder({ how, by }: Pick<CallEnded, 'how' | 'by'>): Payload {
+  return { how: ownText(how), by: ownText(by) };
 }
 
 /** A call that its tool refused or that failed has used its time as well. */

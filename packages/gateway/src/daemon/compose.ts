@@ -12,6 +12,7 @@ import { approvalService } from '../doors/approval-service.ts';
 import { readConsole } from '../doors/console/console-files.ts';
 import { loginRoutes } from '../doors/console/login-routes.ts';
 import { pageRoutes } from '../doors/console/page-routes.ts';
+import { callService } from '../doors/call-service.ts';
 import { contentService } from '../doors/content-service.ts';
 import { leaseService } from '../doors/lease-service.ts';
 import { operatorService } from '../doors/operator-service.ts';
@@ -52,6 +53,7 @@ import { ToolVisibility } from '../stages/tool-visibility.ts';
 import { openSqliteStore } from '../storage/sqlite/sqlite-store.ts';
 import { EventLog } from '../telemetry/event-log.ts';
 import { UsageTally } from '../telemetry/usage-tally.ts';
+import { callTools } from '../tools/calls/calls.ts';
 import { artifactTools } from '../tools/artifacts/index.ts';
 import { consoleLink } from '../tools/console/console-link.ts';
 import { LoginCodes } from '../tools/console/login-codes.ts';
@@ -84,6 +86,7 @@ import { version } from './version.ts';
 
 const reserveBytes = 4 * 1024 * 1024;
 const graceMs = 10_000;
+const finishMs = 1000;
 const warmUpAfterMs = 3000;
 const ignore = (): void => undefined;
 const neverAborts = new AbortController().signal;
@@ -92,11 +95,13 @@ const neverAborts = new AbortController().signal;
 export interface Composed {
   readonly address: string;
   readonly readStatus: () => Status;
-  readonly close: () => Promise<void>;
+  /** Ends the calls that run, answers them, and closes everything. `by`: who wants it, for the record. */
+  readonly close: (by: string) => Promise<void>;
 }
 
 /** Picks the implementations and puts them together. The only place that does. `stop` is called on an operator's wish. */
-export async function compose(config: Config, stop: () => void): Promise<Composed> {
+export async function compose(config: Config, stop: (by: string) => void): Promise<Composed> {
+  let stoppedBy = 'sallyport';
   // What was opened is closed in reverse order: when the daemon stops, and when it does not even start.
   await using opened = new AsyncDisposableStack();
   const { home } = config;
@@ -145,7 +150,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     void recordEvent('daemon_unsealed', { reason }).then(ignore, ignore);
   });
 
-  const recordEvent = (event: string, more: { readonly reason?: string } = {}) =>
+  const recordEvent = (event: string, more: { readonly reason?: string; readonly by?: string } = {}) =>
     store.append({
       kind: 'event',
       result: 'none',
@@ -155,7 +160,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     });
 
   // A sealed store cannot take the note, and has said so already.
-  opened.defer(() => recordEvent('daemon_stopped').then(ignore, ignore));
+  opened.defer(() => recordEvent('daemon_stopped', { by: stoppedBy }).then(ignore, ignore));
 
   const secrets = SecretStore.open({
     index: store,
@@ -190,9 +195,15 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   });
   opened.defer(() => upstreams.close());
   const modes = openModes({ home, store, currentRules, log });
+  const { running } = modes.forGateway;
+  const endSession = async (id: string, by: string): Promise<boolean> => {
+    const isEnded = await store.endSession(id);
+    running.endSession(id, by);
+    return isEnded;
+  };
   opened.defer(() => modes.close());
   const organisation = openOrganisation({
-    ...{ store, currentRules, redactor, log },
+    ...{ store, currentRules, redactor, log, endSession },
     notifySenior: (abuse, senior) => approvals.tellAbuse(abuse, senior),
   });
   const approvals = openApprovals({
@@ -221,9 +232,10 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     ...upstreams.administration,
     ...contentTools({ store: content, index: store, uploads, downloads }),
     ...artifactTools({ store: content, index: store }),
-    ...sessionTools(store, { workspace, callbackSecret: (id) => callbackSecret(secrets, id) }),
+    ...sessionTools(store, { workspace, endSession, callbackSecret: (id) => callbackSecret(secrets, id) }),
     ...leaseTools(store),
-    ...peopleTools(store, { workspace }),
+    ...peopleTools(store, { workspace, endSession }),
+    ...callTools(running),
     ...modes.tools,
     ...organisation.tools,
     ...secretTools(secrets),
@@ -274,11 +286,12 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
     const asked = call.askCaller && { askCaller: redactQuestions(call.askCaller, redactor) };
     // The step comes last: whatever a door hands in, it cannot say that its call is a step of another.
     const begun = { ...asIs, ...heard, ...asked, callId: randomUUIDv7(), startedAtMs: Date.now(), step };
-    const ending = await gateway.run(begun, clock);
+    const { signal, close } = running.open(begun, call.signal);
+    const ending = await gateway.run({ ...begun, signal }, clock).finally(close);
     progress?.end();
     return redactEnding(ending, redactor);
   };
-  const decisions = { watch: approvals.watch, store };
+  const decisions = { watch: approvals.watch, store, running };
   const submit = awaitDecision((call) => submitOnce(call), decisions);
   const submitStep = submitSteps((step) => awaitDecision((call) => submitOnce(call, step), decisions));
 
@@ -314,6 +327,7 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
       }),
       contentService({ store, uploads, downloads, submit }),
       operatorService({ store, readStatus, verify: auditVerifier(home.folder), usage: new UsageTally(store), stop }),
+      callService({ submit }),
       sessionService({ submit }),
       leaseService({ submit }),
       approvalService({
@@ -347,6 +361,8 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
 
   opened.defer(() => doors.close(graceMs));
   opened.defer(() => mcp.close());
+  // Before the doors close, so that every caller gets an answer.
+  opened.defer(() => running.stop(stoppedBy, { finishMs, endMs: graceMs }));
   address = doors.address ?? '';
   const warmUp = new AbortController();
   opened.defer(() => warmUp.abort());
@@ -379,5 +395,9 @@ export async function compose(config: Config, stop: () => void): Promise<Compose
   log.info('started', { version, address, workspace, rules: currentRules().hash, cut_off_calls: cutOff });
 
   const closing = opened.move();
-  return { address, readStatus, close: () => closing.disposeAsync() };
+  const close = (by: string): Promise<void> => {
+    stoppedBy = by;
+    return closing.disposeAsync();
+  };
+  return { address, readStatus, close };
 }

@@ -50,7 +50,7 @@ export function openModes({ home, store, currentRules, log }: ModesSource): Open
   });
   authority.onChange((change) => {
     log.warn('mode_changed', { ...change });
-    if (change.to === 'LOCKDOWN') recordStopped(running.stopChanging(), change, store, log);
+    if (change.to === 'LOCKDOWN') recordStopped(running.endChanging(change.by ?? 'sallyport'), change, store, log);
   });
   const limitsOf = (mode: ReturnType<Store['readMode']>) => currentRules().modes.limits[mode];
   return {

@@ -7,6 +7,7 @@ import { Offices } from '../organisation/offices.ts';
 import type { Store } from '../storage/stores.ts';
 import type { EventLog } from '../telemetry/event-log.ts';
 import { organisationTools } from '../tools/organisation/index.ts';
+import type { EndSession } from '../tools/sessions/sessions.ts';
 import { firstOperator } from '../model/session.ts';
 
 export interface OrganisationSource {
@@ -14,6 +15,7 @@ export interface OrganisationSource {
   readonly currentRules: () => LoadedRules;
   readonly redactor: Redactor;
   readonly log: EventLog;
+  readonly endSession: EndSession;
   /** Tells the senior of an agent, or the directors where it has none. Must not throw. */
   readonly notifySenior: (abuse: Abuse, senior: string | undefined) => void;
 }
@@ -26,7 +28,7 @@ export interface OpenedOrganisation {
 
 /** Puts together what concerns who is who. */
 export function openOrganisation(source: OrganisationSource): OpenedOrganisation {
-  const { store, currentRules, redactor, log, notifySenior } = source;
+  const { store, currentRules, redactor, log, endSession, notifySenior } = source;
   const offices = new Offices({
     readOrganisation: () => store.readOrganisation(),
     activePeople: () =>
@@ -38,7 +40,7 @@ export function openOrganisation(source: OrganisationSource): OpenedOrganisation
   });
   return {
     offices,
-    tools: organisationTools({ store, offices, rolesOf: (agent) => currentRules().rolesOf(agent) }),
+    tools: organisationTools({ store, endSession, offices, rolesOf: (agent) => currentRules().rolesOf(agent) }),
     abuse: {
       report: async (abuse) => {
         const { kind, sessionId, agent, tool, rule, refusals } = abuse;

@@ -8,8 +8,11 @@ export interface Daemon {
   /** Where agents reach it over TCP. */
   readonly address: string;
   readonly readStatus: () => Status;
-  /** Lets the calls in flight end, signs the log and releases the home. Safe to call twice. */
-  readonly stop: () => Promise<void>;
+  /**
+   * Ends the calls in flight after a moment, answers them, signs the log and releases the home. `by`: who wants it, for
+   * the record. Safe to call twice.
+   */
+  readonly stop: (by: string) => Promise<void>;
   /** Resolves when the daemon has stopped, whoever asked. */
   readonly ended: Promise<void>;
 }
@@ -22,9 +25,9 @@ export async function startDaemon(config: Config): Promise<Daemon> {
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
   try {
-    const composed = await compose(config, () => setImmediate(() => void stop()));
-    const stop = (): Promise<void> => {
-      stopping ??= composed.close().finally(release);
+    const composed = await compose(config, (by) => setImmediate(() => void stop(by)));
+    const stop = (by: string): Promise<void> => {
+      stopping ??= composed.close(by).finally(release);
       stopping.then(resolve, reject);
       return stopping;
     };

@@ -4,7 +4,8 @@ import { ApprovalWatch } from '../approvals/approval-watch.ts';
 import { completed, refused } from '../closers/ending.test-kit.ts';
 import type { ApprovalTask } from '../model/approval.ts';
 import { refuse } from '../model/refusal.ts';
-import { callOf } from '../stages/facts.test-kit.ts';
+import { RunningCalls } from '../modes/running-calls.ts';
+import { callOf, sessionOf } from '../stages/facts.test-kit.ts';
 import { awaitDecision } from './await-decision.ts';
 import type { Submission, Submit } from './await-decision.ts';
 import { redactedEnding } from './redacted-ending.test-kit.ts';
@@ -29,7 +30,8 @@ function openGate(more: { readonly whilePending?: () => void } = {}) {
     status = 'approved';
     watch.tell({ kind: 'decided', task: { id: 't', status } as ApprovalTask });
   };
-  return { submit: awaitDecision(submitOnce, { watch, store }), submitted, decide, watch };
+  const running = new RunningCalls(() => 'NORMAL');
+  return { submit: awaitDecision(submitOnce, { watch, store, running }), submitted, decide, watch, running };
 }
 
 const { callId: _callId, startedAtMs: _startedAtMs, ...call } = callOf();
@@ -53,6 +55,28 @@ test('who waits is submitted again once it is decided, naming the task', async (
     submitted.map(({ approvalTaskId }) => approvalTaskId),
     [undefined, 't'],
   );
+});
+
+test('who ends the session or cancels the call ends the wait, and it is submitted once more to be on record', async () => {
+  for (const end of ['session', 'call', 'daemon'] as const) {
+    const { submit, submitted, running } = openGate();
+    const waiting = submit({ ...call, ...{ callId: 'c', session: sessionOf({ id: 's' }) }, waitMs: 60_000 });
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(
+      running.list().map(({ callId, state }) => [callId, state]),
+      [['c', 'waiting']],
+    );
+    if (end === 'session') running.endSession('s', 'olga');
+    else if (end === 'call') running.cancel('c', 'olga');
+    else await running.stop('olga', { finishMs: 1, endMs: 60_000 });
+    assert.equal((await waiting).kind, 'refused');
+    assert.deepEqual(
+      submitted.map(({ signal }) => signal.aborted),
+      // After a stop the ticket is still good.
+      end === 'daemon' ? [false] : [false, true],
+    );
+    assert.deepEqual(running.list(), []);
+  }
 });
 
 test('a decision that came before the wait began is not missed', async () => {

@@ -1,6 +1,8 @@
 import type { ApprovalWatch } from '../approvals/approval-watch.ts';
 import type { RedactedEnding } from './redact-ending.ts';
+import { CallEnded } from '../model/call-ended.ts';
 import type { Begun } from '../model/call.ts';
+import type { RunningCalls } from '../modes/running-calls.ts';
 import type { RedactedProgress } from '../model/tool.ts';
 import type { ApprovalIndex } from '../storage/stores.ts';
 
@@ -15,6 +17,7 @@ export type Submit = (call: Submission) => Promise<RedactedEnding>;
 export interface DecisionParts {
   readonly watch: ApprovalWatch;
   readonly store: Pick<ApprovalIndex, 'findApproval'>;
+  readonly running: Pick<RunningCalls, 'open' | 'identify'>;
 }
 
 export const longestWaitMs = 10 * 60_000;
@@ -23,7 +26,7 @@ export const longestWaitMs = 10 * 60_000;
  * Waits for a person outside the pipeline: the call ends as pending, and once somebody has decided it is submitted
  * again, through every gate. A caller who does not want to wait gets the ticket at once.
  */
-export function awaitDecision(submit: Submit, { watch, store }: DecisionParts): Submit {
+export function awaitDecision(submit: Submit, { watch, store, running }: DecisionParts): Submit {
   return async (call) => {
     const { waitMs = 0, signal } = call;
     const untilMs = Date.now() + Math.min(waitMs, longestWaitMs);
@@ -34,7 +37,19 @@ export function awaitDecision(submit: Submit, { watch, store }: DecisionParts): 
       if (taskId === undefined || timeoutMs <= 0 || signal.aborted) return ending;
       call.onPending?.(taskId);
       const isOver = (): boolean => store.findApproval(taskId)?.status !== 'pending';
-      if (!(await watch.awaitEnd(taskId, { timeoutMs, signal, isOver }))) return ending;
+      const { callId = taskId, session, startedAtMs = Date.now() } = ending.call;
+      const waiting = running.open({ callId, toolName: call.toolName, startedAtMs }, signal);
+      if (session !== undefined) running.identify(callId, session);
+      try {
+        if (!(await watch.awaitEnd(taskId, { timeoutMs, signal: waiting.signal, isOver }))) {
+          const { reason } = waiting.signal;
+          // The ticket outlives the daemon. Whoever ended the wait otherwise is named by another record.
+          if (!(reason instanceof CallEnded) || reason.how === 'stop') return ending;
+          return await submit({ ...call, signal: waiting.signal });
+        }
+      } finally {
+        waiting.close();
+      }
       // A call that was asked about under other rules is judged anew.
       const { approvalTaskId: _, ...anew } = call;
       ending = await submit(isOver() ? { ...call, approvalTaskId: taskId } : anew);

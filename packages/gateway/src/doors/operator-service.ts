@@ -35,8 +35,8 @@ export interface OperatorServiceParts {
   /** Reads the whole log and says what is wrong with it. */
   readonly verify: (signal: AbortSignal) => Promise<AuditVerdict>;
   readonly usage: Pick<UsageTally, 'read'>;
-  /** Begins to stop; the answer to the request still goes out. */
-  readonly stop: () => void;
+  /** Begins to stop, on the wish of this person; the answer to the request still goes out. */
+  readonly stop: (by: string) => void;
 }
 
 const pollMs = 100;
@@ -44,10 +44,11 @@ const mostWatched = 200;
 
 /** What an operator asks the daemon itself: at their own socket, or with the session of a console. */
 export function operatorService({ store, readStatus, verify, usage, stop }: OperatorServiceParts): ServiceBinding {
-  const identify = (peer: Peer): void => {
+  const identify = (peer: Peer): string => {
     const session = authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
     if (isRefusal(session)) throw rpcErrorOf(session);
     if (session.principal !== 'operator') throw new RpcError('permission_denied', 'This is for operators.');
+    return session.agent;
   };
 
   return bindService(OperatorService, ['operator-socket', 'tcp'], {
@@ -57,8 +58,7 @@ export function operatorService({ store, readStatus, verify, usage, stop }: Oper
     },
 
     stop: (_request, peer) => {
-      identify(peer);
-      stop();
+      stop(identify(peer));
       return Promise.resolve(create(StopResponseSchema));
     },
 

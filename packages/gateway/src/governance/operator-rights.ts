@@ -14,7 +14,7 @@ interface Right {
 const rights: readonly Right[] = [
   {
     id: 'operator-sessions',
-    tools: ['sessions.*', 'leases.*', 'people.*', 'secrets.*', 'console.*', 'mode.*'],
+    tools: ['sessions.*', 'calls.*', 'leases.*', 'people.*', 'secrets.*', 'console.*', 'mode.*'],
     unasked: true,
   },
   { id: 'operator-content', tools: ['content.verify', 'content.gc'], unasked: true },

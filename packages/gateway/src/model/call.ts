@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@sallyport/contract';
 import type { ConsentUse } from './approval.ts';
+import type { CallEnded } from './call-ended.ts';
 import type { NetworkLog } from './network-log.ts';
 import type { Organisation, Standing } from './organisation.ts';
 import type { Redacted } from './redacted.ts';
@@ -205,6 +206,8 @@ export interface Execution {
   readonly warnings?: readonly Redacted[];
   /** What it asked of the network. Absent: nothing. */
   readonly network?: NetworkLog;
+  /** Who ended it before its end. Absent: it came to an end of its own, or its caller left. */
+  readonly endedBy?: Pick<CallEnded, 'how' | 'by'>;
   /** Whether its effect may have begun. After a failure, false proves that nothing happened. */
   readonly hasBegun: boolean;
 }

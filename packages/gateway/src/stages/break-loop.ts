@@ -17,6 +17,8 @@ export function breakLoop(memory: Pick<LoopMemory, 'countSame'>): Stage<Needs, f
   return {
     name: 'break-loop',
     run: (call, context) => {
+      // Whoever ended it on its way here need not wait until it would have run.
+      if (call.signal.aborted) return refuseEnded(call.signal);
       // A person who asks again has a reason; the gate is against agents that run in circles.
       if (call.session.principal === 'operator') return { warnings: [] };
       const { delayAt, delayMs, refuseChangesAt, windowMs } = call.rules.limits.repeats;

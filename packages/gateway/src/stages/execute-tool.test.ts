@@ -206,12 +206,15 @@ test('LOCKDOWN stops a tool that changes something, and the outcome says why', a
         }),
     },
   );
-  const executing = stoppable.run(factsOf(tool), clock) as Promise<Executed | Refusal>;
-  assert.deepEqual(underWay.stopChanging(), [callOf().callId]);
+  const { signal, close } = underWay.open(callOf(), still);
+  const executing = stoppable.run(factsOf(tool, { signal }), clock) as Promise<Executed | Refusal>;
+  assert.deepEqual(underWay.endChanging('olga'), [callOf().callId]);
   const failure = await failureOf(executing);
   assert.equal(failure.code, 'CANCELLED');
-  assert.match(failure.message, /LOCKDOWN began/);
-  assert.deepEqual(underWay.stopChanging(), [], 'what has ended is not stopped again');
+  assert.match(failure.message, /LOCKDOWN began \(olga\)/);
+  const { endedBy } = assertPassed(await executing).execution;
+  assert.deepEqual([endedBy?.how, endedBy?.by], ['lockdown', 'olga']);
+  close();
 });
 
 test('the time of a pipeline is charged with its steps', async () => {
@@ -225,9 +228,10 @@ test('a call that LOCKDOWN stops has failed for that reason, whatever its tool s
   const stop = async (run: (context: ToolContext) => Promise<Json>, origin?: 'upstream') => {
     const definition = { mutates: true, ...(origin === undefined ? {} : { origin }) };
     const tool = toolOf(definition, { run: (_args, context) => run(context) });
-    const answer = stoppable.run(factsOf(tool), clock) as Promise<Executed>;
-    calls.stopChanging();
-    return (await answer).execution.result;
+    const { signal, close } = calls.open(callOf(), still);
+    const answer = stoppable.run(factsOf(tool, { signal }), clock) as Promise<Executed>;
+    calls.endChanging('olga');
+    return (await answer.finally(close)).execution.result;
   };
   const untilStopped = ({ signal }: ToolContext): Promise<void> =>
     new Promise((resolve) => signal.addEventListener('abort', () => resolve()));

@@ -1,11 +1,12 @@
 import { describeCode } from '@sallyport/contract';
 import { openDeadline, runBuiltin } from '../executors/run-builtin.ts';
 import type { ContextFacts, ObservedContext, ToolContextFactory } from '../executors/tool-context.ts';
+import { CallEnded } from '../model/call-ended.ts';
 import type * as facts from '../model/call.ts';
 import { mayReachOut } from '../modes/running-calls.ts';
 import type { RunningCalls } from '../modes/running-calls.ts';
 import { ToolRefused } from '../model/tool.ts';
-import type { AnyTool, ToolFailure } from '../model/tool.ts';
+import type { AnyTool } from '../model/tool.ts';
 import type { Stage } from '../pipeline/stage.ts';
 import { refuseBegun } from './explain-begun.ts';
 
@@ -14,7 +15,7 @@ type Needs = ContextFacts & facts.ReuseChecked & facts.Intended & facts.Confirme
 /** The effect. Needs a durable intent and a standing that was confirmed a moment ago. */
 export function executeTool(
   createContext: ToolContextFactory,
-  options: { readonly graceMs?: number; readonly running?: Pick<RunningCalls, 'enter'> } = {},
+  options: { readonly graceMs?: number; readonly running?: Pick<RunningCalls, 'begin'> } = {},
 ): Stage<Needs, facts.Executed> {
   return {
     name: 'execute-tool',
@@ -26,9 +27,8 @@ export function executeTool(
       }
       const beganAtMs = performance.now();
       const { callId, tool, mode } = call;
-      const running = options.running?.enter({ callId, tool: tool.definition, mode, reachesOut: mayReachOut(call) });
-      const signal = running === undefined ? call.signal : AbortSignal.any([call.signal, running.signal]);
-      const deadline = openDeadline(signal, call.effectiveTimeoutMs);
+      options.running?.begin({ callId, tool: tool.definition, mode, reachesOut: mayReachOut(call) });
+      const deadline = openDeadline(call.signal, call.effectiveTimeoutMs);
       let observed: ObservedContext | undefined;
       try {
         observed = createContext(call, deadline.signal);
@@ -38,9 +38,10 @@ export function executeTool(
         if (isWorthRetrying(call.tool, execution) && !deadline.signal.aborted) {
           execution = await runBuiltin(run, deadline.signal, observed, options);
         }
-        // However the tool puts it: it failed because it was stopped.
-        if (running?.signal.aborted && !execution.result.ok) {
-          execution = { ...execution, result: { ok: false, failure: running.signal.reason as ToolFailure } };
+        // However the tool puts it: it failed because it was ended.
+        const { reason } = call.signal;
+        if (reason instanceof CallEnded && !execution.result.ok) {
+          execution = { ...execution, result: { ok: false, failure: reason }, endedBy: reason };
         }
         // The time of a pipeline is that of its steps, and each of them is charged for its own.
         const isChain = call.tool.definition.origin === 'pipeline';
@@ -52,7 +53,6 @@ export function executeTool(
         return observed?.hasBegun() ? refuseBegun(error.refusal, call) : error.refusal;
       } finally {
         deadline.close();
-        running?.leave();
       }
     },
   };

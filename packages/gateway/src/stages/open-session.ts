@@ -3,18 +3,24 @@ import type { Begun, Chained, Door, Opened } from '../model/call.ts';
 import { refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { Session } from '../model/session.ts';
+import type { RunningCalls } from '../modes/running-calls.ts';
 import type { Stage } from '../pipeline/stage.ts';
 import type { Store } from '../storage/stores.ts';
 
 /** Finds the session behind the credential, or that of the call this one is a step of. Reaching a door grants nothing. */
-export function openSession(store: Pick<Store, 'findSessionByToken' | 'findStanding'>): Stage<Begun & Chained, Opened> {
+export function openSession(
+  store: Pick<Store, 'findSessionByToken' | 'findStanding'>,
+  running?: Pick<RunningCalls, 'identify'>,
+): Stage<Begun & Chained, Opened> {
   return {
     name: 'open-session',
     run: (call, context) => {
       const { step } = call;
       const nowMs = context.nowMs();
       const found = step === undefined ? authenticate(store, call, nowMs) : reopen(store, step.parent.sessionId, nowMs);
-      return 'kind' in found ? found : { session: found };
+      if ('kind' in found) return found;
+      running?.identify(call.callId, found);
+      return { session: found };
     },
   };
 }

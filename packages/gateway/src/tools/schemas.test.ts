@@ -5,6 +5,8 @@ import { requirement } from '../../../../test/requirement.ts';
 import type { Store } from '../storage/stores.ts';
 import { approvalTools } from './approvals/index.ts';
 import { artifactTools } from './artifacts/index.ts';
+import { RunningCalls } from '../modes/running-calls.ts';
+import { callTools } from './calls/calls.ts';
 import { contentTools } from './content/index.ts';
 import { fileTools } from './files/index.ts';
 import { gitTools } from './git/index.ts';
@@ -28,9 +30,14 @@ const tools = [
   ...leaseTools({} as Store),
   ...modeTools(nothing),
   ...organisationTools(nothing),
-  ...peopleTools({} as Store, { workspace: '/' }),
+  ...peopleTools({} as Store, { workspace: '/', endSession: () => Promise.resolve(true) }),
   ...secretTools(nothing),
-  ...sessionTools({} as Store, { workspace: '/', callbackSecret: () => '' }),
+  ...sessionTools({} as Store, {
+    workspace: '/',
+    callbackSecret: () => '',
+    endSession: () => Promise.resolve(true),
+  }),
+  ...callTools(new RunningCalls(() => 'NORMAL')),
 ];
 
 test('every schema of every built-in tool is JSON Schema 2020-12', () => {

@@ -72,7 +72,7 @@ function createTool({ store, offices }: OrganisationToolParts) {
   });
 }
 
-function deleteTool({ store, offices }: OrganisationToolParts) {
+function deleteTool({ store, offices, endSession }: OrganisationToolParts) {
   return defineChanging<{ readonly name: string }>(offices, {
     name: 'agents.delete',
     alias: 'delete_agent',
@@ -80,12 +80,12 @@ function deleteTool({ store, offices }: OrganisationToolParts) {
     properties: { name: agentName },
     required: ['name'],
     tell: ({ name }) => `Remove agent ${name} and end its sessions.`,
-    change: async ({ name }) => {
+    change: async ({ name }, context) => {
       if (!(await store.changeOrganisation({ kind: 'remove-member', of: 'agent', name }))) throw missing('agent', name);
       const open = store
         .listSessions()
         .filter(({ principal, agent, status }) => principal === 'agent' && agent === name && status !== 'ended');
-      for (const { id } of open) await store.endSession(id);
+      for (const { id } of open) await endSession(id, context.session.agent);
       return { name, removed: true, ended_sessions: open.length };
     },
   });

@@ -5,9 +5,11 @@ import type { Tool, ToolContext } from '../../model/tool.ts';
 import type { Offices } from '../../organisation/offices.ts';
 import type { Store } from '../../storage/stores.ts';
 import { defineAdministration } from '../administration.ts';
+import type { EndSession } from '../sessions/sessions.ts';
 
 export interface OrganisationToolParts {
-  readonly store: Pick<Store, 'readOrganisation' | 'changeOrganisation' | 'listSessions' | 'endSession'>;
+  readonly store: Pick<Store, 'readOrganisation' | 'changeOrganisation' | 'listSessions'>;
+  readonly endSession: EndSession;
   readonly offices: Offices;
   /** The roles that roles.yaml gives an agent. */
   readonly rolesOf: (agent: string) => readonly string[];

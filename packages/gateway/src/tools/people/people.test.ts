@@ -18,7 +18,8 @@ async function openTools(t: TestContext) {
   const store = await openTestStore(t);
   const first = await createTestSession(store, { principal: 'operator', agent: 'operator' });
   const registry = new Registry();
-  for (const tool of peopleTools(store, { workspace: '/workspace' })) registry.register(tool);
+  for (const tool of peopleTools(store, { workspace: '/workspace', endSession: store.endSession }))
+    registry.register(tool);
   const find = (name: string) => registry.find(`people.${name}`) ?? assert.fail(name);
   const call = async <Output>(name: string, args: JsonObject = {}, session: Session = first): Promise<Output> => {
     assert.deepEqual(find(name).input.check(args), []);

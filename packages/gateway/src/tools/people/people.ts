@@ -7,12 +7,22 @@ import type { Session } from '../../model/session.ts';
 import type { Store } from '../../storage/stores.ts';
 import { defineAdministration } from '../administration.ts';
 import { newToken } from '../sessions/sessions.ts';
+import type { EndSession } from '../sessions/sessions.ts';
 
-type PeopleStore = Pick<Store, 'createSession' | 'endSession' | 'findSession' | 'listSessions' | 'readOrganisation'>;
+type PeopleStore = Pick<Store, 'createSession' | 'findSession' | 'listSessions' | 'readOrganisation'>;
+
+export interface PeopleToolOptions {
+  readonly workspace: string;
+  readonly endSession: EndSession;
+}
 
 /** Who may run the gate. Each person has a credential of their own, so that records carry their own name. */
-export function peopleTools(store: PeopleStore, options: { readonly workspace: string }): readonly AnyTool[] {
-  return [addTool(store, options.workspace), listTool(store), revokeTool(store)] as unknown as AnyTool[];
+export function peopleTools(store: PeopleStore, options: PeopleToolOptions): readonly AnyTool[] {
+  return [
+    addTool(store, options.workspace),
+    listTool(store),
+    revokeTool(store, options.endSession),
+  ] as unknown as AnyTool[];
 }
 
 function addTool(store: PeopleStore, workspace: string): Tool<{ readonly name: string }> {
@@ -121,7 +131,7 @@ function listTool(store: PeopleStore): Tool<{ readonly include_revoked: boolean 
   };
 }
 
-function revokeTool(store: PeopleStore): Tool<{ readonly person_id: string }> {
+function revokeTool(store: PeopleStore, endSession: EndSession): Tool<{ readonly person_id: string }> {
   return {
     definition: defineAdministration({
       name: 'people.revoke',
@@ -159,8 +169,9 @@ function revokeTool(store: PeopleStore): Tool<{ readonly person_id: string }> {
       if (person.id === context.session.id) {
         throw new ToolFailure('EXECUTION_ERROR', 'You cannot revoke yourself. Ask another person to do it.');
       }
-      const revoked = await store.endSession(id);
-      await endConsoles(store, person.agent);
+      const by = context.session.agent;
+      const revoked = await endSession(id, by);
+      for (const console of consolesOf(store, person.agent)) await endSession(console, by);
       return { person_id: id, revoked };
     },
     summarize: ({ person_id: id }) => `revoked ${id}`,
@@ -175,11 +186,14 @@ function holdsOffice({ teams, members }: Organisation, name: string): boolean {
   );
 }
 
-async function endConsoles(store: PeopleStore, name: string): Promise<void> {
-  const consoles = store.listSessions().filter(({ principal, door, agent }) => {
-    return principal === 'operator' && door !== undefined && agent === name;
-  });
-  for (const { id, status } of consoles) if (status === 'active') await store.endSession(id);
+/** The ids of the open ones. */
+function consolesOf(store: PeopleStore, name: string): readonly string[] {
+  const isOpen = ({ principal, door, agent, status }: Session): boolean =>
+    principal === 'operator' && door !== undefined && agent === name && status === 'active';
+  return store
+    .listSessions()
+    .filter(isOpen)
+    .map(({ id }) => id);
 }
 
 function allPeople(store: PeopleStore): readonly Session[] {

@@ -26,7 +26,7 @@ const options = { workspace: '/workspace', callbackSecret: (id: string) => `secr
 async function openTools(t: TestContext, session: Session = operator) {
   const store = await openTestStore(t);
   const registry = new Registry();
-  for (const tool of sessionTools(store, options)) registry.register(tool);
+  for (const tool of sessionTools(store, { ...options, endSession: store.endSession })) registry.register(tool);
   const context = { session } as ToolContext;
   const find = (name: string) => registry.find(`sessions.${name}`) ?? assert.fail(name);
   const violationsOf = (name: string, args: JsonObject) => find(name).input.check(args);
@@ -221,7 +221,7 @@ test('an unknown session cannot be ended, and neither can that of a person', asy
   await assert.rejects(call('end', { session_id: 'nobody' }), { code: 'NOT_FOUND' });
   const store = await openTestStore(t);
   const own = await createTestSession(store, { principal: 'operator' });
-  const end = sessionTools(store, options).at(-1);
+  const end = sessionTools(store, { ...options, endSession: store.endSession }).at(-1);
   await assert.rejects(end?.run({ session_id: own.id }, { session: own } as ToolContext) ?? Promise.resolve(), {
     code: 'EXECUTION_ERROR',
   });

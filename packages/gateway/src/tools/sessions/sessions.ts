@@ -19,7 +19,7 @@ import {
 } from '../leases/lease-arguments.ts';
 import type { BudgetArguments, LeaseArguments } from '../leases/lease-arguments.ts';
 
-type SessionStore = Pick<Store, 'createSession' | 'endSession' | 'findSession' | 'listSessions'>;
+type SessionStore = Pick<Store, 'createSession' | 'findSession' | 'listSessions'>;
 
 interface CreateArguments extends LeaseArguments, BudgetArguments {
   readonly agent: string;
@@ -32,11 +32,20 @@ export interface SessionToolOptions {
   readonly workspace: string;
   /** With which messages to the callback of a session are signed. */
   readonly callbackSecret: (sessionId: string) => string;
+  readonly endSession: EndSession;
 }
+
+/** Ends a session for good, and the calls that it runs. False when it does not exist or has ended before. */
+export type EndSession = (id: string, by: string) => Promise<boolean>;
 
 /** Letting agents in and out. Governed calls like any other, for operators only. */
 export function sessionTools(store: SessionStore, options: SessionToolOptions): readonly AnyTool[] {
-  return [createTool(store, options), listTool(store), showTool(store), endTool(store)] as unknown as AnyTool[];
+  return [
+    createTool(store, options),
+    listTool(store),
+    showTool(store),
+    endTool(store, options),
+  ] as unknown as AnyTool[];
 }
 
 export const newToken = (): string => `sp_${randomBytes(32).toString('base64url')}`;
@@ -190,11 +199,11 @@ function showTool(store: SessionStore): Tool<{ readonly session_id: string }> {
   };
 }
 
-function endTool(store: SessionStore): Tool<{ readonly session_id: string }> {
+function endTool(store: SessionStore, { endSession }: SessionToolOptions): Tool<{ readonly session_id: string }> {
   return {
     definition: defineAdministration({
       name: 'sessions.end',
-      description: 'Ends a session for good. Its token is worth nothing from the next call on.',
+      description: 'Ends a session for good, and the calls that it runs. Its token is worth nothing any more.',
       mutates: true,
       idempotent: true,
       inputSchema: {
@@ -213,7 +222,7 @@ function endTool(store: SessionStore): Tool<{ readonly session_id: string }> {
     }),
     claim: () => ({ paths: [] }),
     preview: ({ session_id: id }) => Promise.resolve({ summary: `End session ${id}.`, detail: '', undoable: false }),
-    run: async ({ session_id: id }) => {
+    run: async ({ session_id: id }, context) => {
       const session = store.findSession(id);
       if (session === undefined) throw unknownSession(id);
       // A console is one of a person's browsers, and ending it takes nothing else from them.
@@ -223,7 +232,7 @@ function endTool(store: SessionStore): Tool<{ readonly session_id: string }> {
           'That is the session of a person. `sallyport person revoke` takes their credential.',
         );
       }
-      return { session_id: id, ended: await store.endSession(id) };
+      return { session_id: id, ended: await endSession(id, context.session.agent) };
     },
     summarize: ({ session_id: id }) => `ended session ${id}`,
   };
