@@ -1,4 +1,4 @@
-import { cpSync } from 'node:fs';
+import { cpSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { TestDaemon } from '../harness/daemon.ts';
@@ -30,6 +30,10 @@ export async function startRefusal(place: Place): Promise<string> {
 export async function onCopy(place: Place, check: () => Promise<void>): Promise<void> {
   const saved = join(place.folder, 'saved');
   cpSync(place.home, saved, { recursive: true, filter: (path) => !path.endsWith('.sock') });
-  await check();
-  cpSync(saved, place.home, { recursive: true });
+  try {
+    await check();
+  } finally {
+    rmSync(place.home, { recursive: true });
+    renameSync(saved, place.home);
+  }
 }

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { ConfigError } from '../model/fault.ts';
 import { canonicalJson } from '@sallyport/contract';
 import type { Mode } from '../model/session.ts';
 
@@ -90,7 +91,12 @@ function readKeys(keyFile: string): readonly Key[] {
     .map((line) => /^([0-9a-f]{8}):([\w-]{43})$/.exec(line.trim()))
     .filter((match) => match !== null)
     .map(([, id = '', secret = '']) => ({ id, secret: Buffer.from(secret, 'base64url') }));
-  if (keys.length === 0) throw new TypeError('there is no key to sign confirm tokens with');
+  if (keys.length === 0) {
+    throw new ConfigError(
+      'The key of the confirm tokens in keys/confirm.key is damaged.',
+      'Restore it from a backup, or remove it: the next start makes a new one, and plans in progress must be proposed again.',
+    );
+  }
   return keys;
 }
 

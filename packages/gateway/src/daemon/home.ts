@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../model/fault.ts';
+import { isDiskFull } from '../storage/sqlite/database.ts';
 
 /** Where everything lies under $SALLYPORT_HOME. */
 export interface Home {
@@ -91,7 +92,7 @@ export function prepareHome(home: Home): void {
       mkdirSync(join(home.folder, name), { recursive: true, mode: 0o700 });
     }
   } catch (error) {
-    if (error instanceof ConfigError) throw error;
+    if (error instanceof ConfigError || isDiskFull(error)) throw error;
     const reason = error instanceof Error ? error.message.replace(/^E[A-Z]+: /, '') : String(error);
     throw new ConfigError(
       `SALLYPORT_HOME cannot be written: ${reason}`,

@@ -1,4 +1,7 @@
 import type { Status } from '../doors/operator-service.ts';
+import { ConfigError, Fault } from '../model/fault.ts';
+import { fullDisk, isDiskFull } from '../storage/sqlite/database.ts';
+import { describeFullDisk } from '../storage/sqlite/describe-open-failure.ts';
 import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { prepareHome } from './home.ts';
@@ -19,6 +22,25 @@ export interface Daemon {
 
 /** Starts serving. Rejects with ConfigError or AlreadyRunningError; then nothing is left behind. */
 export async function startDaemon(config: Config): Promise<Daemon> {
+  try {
+    return await start(config);
+  } catch (error) {
+    throw explain(error, config.home.folder);
+  }
+}
+
+/** What keeps a daemon from writing keeps it from starting, and is for the person at the terminal. */
+function explain(error: unknown, folder: string): unknown {
+  const isSealed = error instanceof Fault && error.code === 'SEALED';
+  if (isDiskFull(error) || (isSealed && error.message === fullDisk)) {
+    return new ConfigError(...describeFullDisk(folder));
+  }
+  if (!isSealed) return error;
+  const remedy = 'Correct that, then start again. A database that is damaged must be restored from a backup.';
+  return new ConfigError(`Sallyport cannot write to ${folder}: ${error.message}.`, remedy);
+}
+
+async function start(config: Config): Promise<Daemon> {
   process.umask(0o077);
   prepareHome(config.home);
   const release = takeLock(config.home.lockFile, config.home.folder);

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { programFile } from '../../model/program-files.ts';
-import type { Verified } from './verify-thread.ts';
+import type { Verified, VerifyOptions } from './verify-thread.ts';
 import type { WriterOptions } from './writer.ts';
 
 /** A long log is not read all the time. */
@@ -14,6 +14,8 @@ export class BackgroundVerification {
   #worker: Worker | undefined;
   #repeating: NodeJS.Timeout | undefined;
   #isClosed = false;
+  /** Something was changed since the reading under way began: that it finds nothing says nothing. */
+  #isOutdated = false;
   #startedAtMs = 0;
   #tookMs = 0;
 
@@ -22,11 +24,16 @@ export class BackgroundVerification {
     this.#onVerified = onVerified;
   }
 
-  start(): void {
+  /** `isThorough`: every page of the database is looked at too, because something is known to be wrong. */
+  start({ isThorough = false } = {}): void {
     clearTimeout(this.#repeating);
-    if (this.#isClosed || this.#worker !== undefined) return;
+    if (this.#isClosed) return;
+    if (this.#worker !== undefined) {
+      this.#isOutdated = true;
+      return;
+    }
     const worker = new Worker(programFile('storage/sqlite/verify-thread'), {
-      workerData: this.#options,
+      workerData: { ...this.#options, isThorough } satisfies VerifyOptions,
       name: 'sallyport-verify',
     });
     this.#worker = worker;
@@ -34,26 +41,34 @@ export class BackgroundVerification {
     // A stop does not wait for it.
     worker.unref();
     worker.once('message', ({ problems }: Verified) => this.#end(problems));
-    // What could not be read was not found to be whole.
-    worker.once('error', (error: Error) => this.#end([`The verification failed: ${error.message}.`]));
+    worker.once('error', () => this.#fail());
   }
 
   /** Once more, after a while. */
   repeat(): void {
     clearTimeout(this.#repeating);
     const pauseMs = Math.max(leastPauseMs, this.#tookMs * pausePerReading);
-    if (!this.#isClosed) this.#repeating = setTimeout(() => this.start(), pauseMs).unref();
+    if (!this.#isClosed) this.#repeating = setTimeout(() => this.start({ isThorough: true }), pauseMs).unref();
   }
 
-  async close(): Promise<void> {
+  close(): void {
     this.#isClosed = true;
     clearTimeout(this.#repeating);
-    await this.#worker?.terminate();
+    void this.#worker?.terminate();
+  }
+
+  /** It could not be read: neither whole nor changed. */
+  #fail(): void {
+    this.#worker = undefined;
+    this.repeat();
   }
 
   #end(problems: readonly string[]): void {
     this.#worker = undefined;
     this.#tookMs = performance.now() - this.#startedAtMs;
-    if (!this.#isClosed) this.#onVerified(problems);
+    const isOutdated = this.#isOutdated;
+    this.#isOutdated = false;
+    if (isOutdated && problems.length === 0) this.start({ isThorough: true });
+    else if (!this.#isClosed) this.#onVerified(problems);
   }
 }

@@ -109,6 +109,9 @@ export function isFaultOfStatement(error: unknown): boolean {
   return hasResult(error, 'error');
 }
 
+/** Why the store is sealed then. */
+export const fullDisk = 'the disk is full';
+
 export function isDiskFull(error: unknown): boolean {
   return hasResult(error, 'full') || (error instanceof Error && 'code' in error && error.code === 'ENOSPC');
 }

@@ -8,10 +8,8 @@ export function describeOpenFailure(
 ): { readonly message: string; readonly remedy: string | undefined } {
   const reason = error instanceof Error ? error.message : String(error);
   if (isDiskFull(error)) {
-    return {
-      message: `The disk is full: Sallyport cannot write to ${dirname(databaseFile)}.`,
-      remedy: 'Free some space there, then start again. Nothing was lost.',
-    };
+    const [message, remedy] = describeFullDisk(dirname(databaseFile));
+    return { message, remedy };
   }
   if (isDamaged(error)) {
     return {
@@ -25,4 +23,11 @@ export function describeOpenFailure(
     message: `The database ${databaseFile} cannot be opened: ${reason}.`,
     remedy: `Check that ${dirname(databaseFile)} can be written and that no other program uses the database.`,
   };
+}
+
+export function describeFullDisk(folder: string): [message: string, remedy: string] {
+  return [
+    `The disk is full: Sallyport cannot write to ${folder}.`,
+    'Free some space there, then start again. Nothing was lost.',
+  ];
 }

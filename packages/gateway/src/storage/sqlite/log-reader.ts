@@ -84,5 +84,8 @@ function refuseForeignTables(database: Database): void {
 }
 
 function notOurs(): Error {
-  return new Error('its tables are not those that Sallyport makes');
+  return new ForeignTables('its tables are not those that Sallyport makes');
 }
+
+/** Somebody changed the tables, so that reading them shows nothing. */
+export class ForeignTables extends Error {}

@@ -341,7 +341,7 @@ class SqliteStore implements stores.Store {
   };
 
   readonly close = async (): Promise<void> => {
-    await this.#verification.close();
+    this.#verification.close();
     await new Promise<void>((resolve) => {
       this.#closed = resolve;
       this.#post('close');
@@ -420,9 +420,10 @@ class SqliteStore implements stores.Store {
   }
 
   #seal(sealed: Sealed): void {
-    if (this.#sealed !== undefined) return;
+    const before = this.#sealed;
+    if (before !== undefined && (before.isChanged || !sealed.isChanged)) return;
     this.#sealed = sealed;
-    if (sealed.isChanged) this.#verification.start();
+    if (sealed.isChanged) this.#verification.start({ isThorough: true });
     for (const listener of this.#sealListeners) listener(sealed.reason);
   }
 

@@ -3,12 +3,16 @@ import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { deriveTagKey, openSigner } from '../../audit/checkpoint.ts';
 import { verifyLog } from '../../audit/verify.ts';
-import { Database } from './database.ts';
+import { Database, isDamaged } from './database.ts';
 import { findChangedTables, readKeptState } from './kept-state.ts';
-import { openLog } from './log-reader.ts';
+import { ForeignTables, openLog } from './log-reader.ts';
 import { deriveStateKeys } from './state-sums.ts';
 import { stateGroups } from './state-tables.ts';
 import type { WriterOptions } from './writer.ts';
+
+export interface VerifyOptions extends WriterOptions {
+  readonly isThorough: boolean;
+}
 
 /** What was found to be changed or damaged, in words; empty: all is whole. */
 export interface Verified {
@@ -20,10 +24,10 @@ const lowestPriority = 19;
 
 if (parentPort === null) throw new Error('verification runs as a worker thread');
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows; a port takes none
-parentPort.postMessage(verify(workerData as WriterOptions));
+parentPort.postMessage(verify(workerData as VerifyOptions));
 
 /** Reads everything once, from the files alone, beside the daemon that goes on writing. */
-function verify(options: WriterOptions): Verified {
+function verify(options: VerifyOptions): Verified {
   // On Linux this concerns this thread alone; elsewhere it would slow the gate down.
   if (process.platform === 'linux') setPriority(0, lowestPriority);
   try {
@@ -31,7 +35,9 @@ function verify(options: WriterOptions): Verified {
       problems: [...judgeLog(options), ...judgeState(options), ...judgeIndexes(options)].slice(0, mostProblems),
     };
   } catch (error) {
-    return { problems: [`The database cannot be read: ${error instanceof Error ? error.message : String(error)}.`] };
+    // Anything else, such as too many open files, says nothing about the log: it is read again later.
+    if (!isDamaged(error) && !(error instanceof ForeignTables)) throw error;
+    return { problems: [`The database cannot be read: ${(error as Error).message}.`] };
   }
 }
 
@@ -65,17 +71,16 @@ function judgeState({ databaseFile, stateKey }: WriterOptions): string[] {
 }
 
 /** Whether the tables of the state and their indexes say the same: a lookup believes the index. */
-function judgeIndexes({ databaseFile }: WriterOptions): string[] {
+function judgeIndexes({ databaseFile, isThorough }: VerifyOptions): string[] {
   const database = Database.openForReading(databaseFile);
+  const check = (argument: string): string[] =>
+    database
+      .prepare(`PRAGMA integrity_check(${argument})`)
+      .all()
+      .flatMap(({ integrity_check: problem }) => (problem === 'ok' ? [] : [`The database: ${String(problem)}.`]));
   try {
-    return [...new Set(stateGroups.map(({ table }) => table))].flatMap((table) =>
-      database
-        .prepare(`PRAGMA integrity_check('${table}')`)
-        .all()
-        .flatMap(({ integrity_check: problem }) =>
-          problem === 'ok' ? [] : [`The table ${table}: ${String(problem)}.`],
-        ),
-    );
+    if (isThorough) return check(String(mostProblems));
+    return [...new Set(stateGroups.map(({ table }) => table))].flatMap((table) => check(`'${table}'`));
   } finally {
     database.close();
   }

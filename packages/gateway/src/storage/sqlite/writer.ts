@@ -19,7 +19,7 @@ import type {
 import { ApprovalWriter } from './approval-writer.ts';
 import { ContentWriter } from './content-writer.ts';
 import { Counters } from './counters.ts';
-import { Database, isConstraintViolation, isDiskFull } from './database.ts';
+import { Database, fullDisk, isConstraintViolation, isDamaged, isDiskFull } from './database.ts';
 import type { LogAppender } from './log-appender.ts';
 import { ModeWriter } from './mode-writer.ts';
 import { openState } from './open-state.ts';
@@ -169,7 +169,8 @@ export class Writer {
 
   /** Nothing new is written any more. The space set aside is given up for the outcomes of calls that run. */
   seal(sealed: Sealed): void {
-    if (this.#sealed !== undefined) return;
+    // That something was changed weighs more than what sealed the gate before.
+    if (this.#sealed !== undefined && (this.#sealed.isChanged || !sealed.isChanged)) return;
     this.#sealed = sealed;
     rmSync(this.#options.reserveFile, { force: true });
   }
@@ -367,8 +368,9 @@ export class Writer {
   }
 
   #sealBecauseOf(error: unknown): void {
-    const isChanged = error instanceof ChangedByOthers;
-    this.seal({ reason: isDiskFull(error) ? 'the disk is full' : messageOf(error), isChanged });
+    const isChanged = error instanceof ChangedByOthers || isDamaged(error);
+    const damaged = isDamaged(error) ? `${this.#options.databaseFile} is damaged: ` : '';
+    this.seal({ reason: isDiskFull(error) ? fullDisk : `${damaged}${messageOf(error)}`, isChanged });
   }
 
   /** After a seal there must be room for it: otherwise the space that the seal gave up would be the room to open. */
