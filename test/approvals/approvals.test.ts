@@ -42,7 +42,7 @@ test('a call that needs a person waits, is approved with its effect in view, and
   assert.match(shown['effect'] ?? '', /a\.txt/);
   assert.deepEqual(
     ['argumentsJson', 'priority', 'approverRole', 'title', 'status'].map((field) => shown[field]),
-    ['{"path":"a.txt","recursive":false}', 'urgent', 'director', 'Delete a.txt (1 file)', 'pending'],
+    ['{"path":"a.txt","recursive":false}', 'critical', 'director', 'Delete a.txt (1 file)', 'pending'],
   );
   assert.equal(Number(shown['expiresAtMs']) - Number(shown['createdAtMs']), 300_000);
   await desk.approve(taskId);

@@ -40,6 +40,8 @@ webhook: { url: '${receiver.url}', secret: hook, events: [pending, reminder, exp
     assert.equal(message['link'], `https://gate.example.com/#/approvals/${taskId}`);
     assert.deepEqual([message['task_id'], message['agent'], message['tool']], [taskId, 'ada', 'files.delete']);
     assert.ok(!body.includes('changed 20'), 'the effect stays here');
+    assert.equal(message['created_by'], message['agent']);
+    assert.ok(message['assigned_to'] && message['priority'], body);
     seen.push(message['type'] ?? '');
   }
   assert.deepEqual(seen.sort(), ['approval.expired', 'approval.pending', 'approval.reminder']);

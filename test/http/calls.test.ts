@@ -74,6 +74,20 @@ test('an agent that speaks the other form gets its result, and the call is on re
   assert.deepEqual([intent?.payload['task_id'], intent?.payload['request_id']], ['t-1', 'r-2']);
 });
 
+test('a trace id that is not one of ours is kept beside ours, in the answer and on record', async () => {
+  const { metadata } = await ask({
+    tool_name: 'files.read',
+    arguments: { path: 'notes.md' },
+    trace_ctx: { trace_id: 'build 4711' },
+  });
+  assert.equal(metadata['caller_trace_id'], 'build 4711');
+  const [intent] = await recordsOf(metadata['call_id']);
+  assert.deepEqual(
+    [intent?.payload['caller_trace_id'], intent?.payload['trace_id']],
+    ['build 4711', metadata['trace_id']],
+  );
+});
+
 test('the same call says the same in both forms and over Connect', async () => {
   const input = { path: 'three-times.md' };
   writeFileSync(join(daemon.place.workspace, input.path), 'once, twice');

@@ -39,6 +39,8 @@ export function describeCall(call: KnownFacts, redactor: Redactor): Payload {
   return {
     request_id: keep(call.requestId),
     ...optional('trace_id', own(call.traceId)),
+    // Theirs beside ours, so that the call is found by the one that they know.
+    ...optional('caller_trace_id', call.callerTraceId === call.traceId ? undefined : keep(call.callerTraceId)),
     ...describeStep(call),
     ...optional('task_id', keep(call.taskId)),
     ...optional('correlation_id', keep(call.correlationId)),

@@ -66,7 +66,7 @@ const wrongBytes: readonly (readonly [name: string, place: number, value: number
   ['another version', 0, 2, /version 2/],
   ['no kind', 1, 0, /kind/],
   ['an unknown kind', 1, 5, /kind/],
-  ['an unknown result', 2, 6, /result/],
+  ['an unknown result', 2, 7, /result/],
   ['a reserved byte that is set', 3, 1, /reserved/],
   ['a time past the year 287396', 4, 1, /time/],
   ['a time just above what a number holds', 5, 0x20, /time/],

@@ -20,7 +20,10 @@ const offsets = {
 
 // Written out, so that the order of a list elsewhere cannot change what is hashed.
 const kindCodes: Record<RecordKind, number> = { intent: 1, outcome: 2, refusal: 3, event: 4 };
-const resultCodes: Record<RecordResult, number> = { none: 0, ok: 1, error: 2, denied: 3, fault: 4, unknown: 5 };
+const resultCodes: Record<RecordResult, number> = {
+  ...{ none: 0, ok: 1, error: 2, denied: 3, fault: 4, unknown: 5 },
+  pending: 6,
+};
 const kindsByCode = invert(kindCodes);
 const resultsByCode = invert(resultCodes);
 

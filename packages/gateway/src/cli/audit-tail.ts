@@ -87,7 +87,8 @@ function markOf({ kind, result }: AuditRecordJson): { readonly word: string; rea
     case 'ok':
       return { word: 'ok', tone: 'green' };
     case 'denied':
-      return { word: 'denied', tone: 'yellow' };
+    case 'pending':
+      return { word: result, tone: 'yellow' };
     default:
       return { word: result ?? '', tone: 'red' };
   }

@@ -10,6 +10,7 @@ import type { CallEnded } from '../model/call-ended.ts';
 import type { KeptResult } from '../model/call.ts';
 import { ownText } from '../model/redacted.ts';
 import type { RedactedJson } from '../model/redacted.ts';
+import type { Refusal } from '../model/refusal.ts';
 import type { BeforeImage, ToolUsage } from '../model/tool.ts';
 import type { Limits } from '../model/verdict.ts';
 import type { Closer, Ending } from '../pipeline/stage.ts';
@@ -167,7 +168,7 @@ function describeEnding(ending: CallEnding, redactor: Redactor): { result: Recor
   switch (ending.kind) {
     case 'refused':
       return {
-        result: 'denied',
+        result: isPending(ending.refusal) ? 'pending' : 'denied',
         what: { refusal: describeRefusal(ending.refusal, ending.stage, redactor, ending.call) },
       };
     case 'faulted':
@@ -184,4 +185,9 @@ function describeEnding(ending: CallEnding, redactor: Redactor): { result: Recor
       return { result, what: { error: { code: ownText(code), message: keepText(message, redactor) } } };
     }
   }
+}
+
+/** Nobody has said no: a person is asked, or the operator who called is. */
+function isPending({ code, approval }: Refusal): boolean {
+  return code === 'APPROVAL_REQUIRED' && approval !== undefined;
 }

@@ -139,6 +139,7 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
     tools,
     forGateway: {
       ...{ store, tokens, routeApproval, limits, onPending },
+      assigneeOf: (agent, role) => offices.assigneeOf(agent, role),
       endOutdated: async ({ id: taskId, effectSha256 }) => {
         const note = 'The rules have changed, and the same was asked again.';
         const decision = { taskId, approved: false, by: 'gate', atMs: Date.now(), effectSha256, note };

@@ -34,6 +34,8 @@ export function readApproval(described: JsonObject): Approval {
     approverAgents: textsOf(described['approver_agents']),
     decidedByAgent: described['decided_by_agent'] === true,
     hold: textOf(described['hold']),
+    assignedTo: textOf(described['assigned_to']),
+    createdBy: textOf(described['created_by']),
   });
 }
 

@@ -21,6 +21,10 @@ export interface DecisionParts {
 }
 
 export const longestWaitMs = 10 * 60_000;
+/** As `waitMs`: until somebody has decided or the task has expired. */
+export const untilDecided = Number.POSITIVE_INFINITY;
+/** What a timer holds; every task expires long before. */
+const longestTimerMs = 2 ** 31 - 1;
 
 /**
  * Waits for a person outside the pipeline: the call ends as pending, and once somebody has decided it is submitted
@@ -29,7 +33,7 @@ export const longestWaitMs = 10 * 60_000;
 export function awaitDecision(submit: Submit, { watch, store, running }: DecisionParts): Submit {
   return async (call) => {
     const { waitMs = 0, signal } = call;
-    const untilMs = Date.now() + Math.min(waitMs, longestWaitMs);
+    const untilMs = Date.now() + (waitMs === untilDecided ? longestTimerMs : Math.min(waitMs, longestWaitMs));
     let ending = await submit(call);
     for (;;) {
       const taskId = pendingTask(ending);

@@ -56,6 +56,8 @@ export interface NewApproval {
   /** In which it was asked. Absent: a task of an older version. */
   readonly mode?: Mode;
   readonly approverRole: ApproverRole;
+  /** The person whose turn it is; others of that office may decide, too. Absent: a task of an older version. */
+  readonly assignedTo?: string;
   /** Agents that the rules let decide in a person's place, if they are senior to the caller. Absent: people only. */
   readonly approvers?: readonly string[];
   /** As the caller gave it, without secrets. Absent: it gave none. */

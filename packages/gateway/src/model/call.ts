@@ -32,6 +32,8 @@ export interface Received {
   readonly correlationId: string;
   /** W3C trace context. Absent: a new trace. */
   readonly traceparent?: string;
+  /** The trace as the caller names it in its own form. Absent: it names none, or only in the header. */
+  readonly callerTraceId?: string;
   /** The binding that an operator saw and confirms. Empty: none. */
   readonly confirmBinding: string;
   /** The task under which a person approved this call. Empty or absent: none is named. */

@@ -70,6 +70,15 @@ export class Offices {
     return deciders.some((name) => active.includes(name)) ? role : undefined;
   }
 
+  /** The person who is asked first: the senior if that is who decides, or else a director, present ones before others. */
+  assigneeOf(agent: string, role: ApproverRole): string {
+    if (this.#isPersonal()) return this.#parts.owner;
+    const active = this.#parts.activePeople();
+    const senior = role === 'senior' ? this.seniorOf(agent) : undefined;
+    const deciders = [...(senior === undefined ? [] : [senior]), ...this.#directors()];
+    return deciders.find((name) => active.includes(name)) ?? deciders[0] ?? this.#parts.owner;
+  }
+
   #isPersonal(): boolean {
     return this.#parts.readOrganisation().settings.profile === 'personal';
   }

@@ -34,6 +34,7 @@ function checkShape(call: Begun): Violation[] {
   checkIdentifier(violations, 'context.task_id', call.taskId);
   checkIdentifier(violations, 'context.correlation_id', call.correlationId);
   checkIdentifier(violations, 'confirm_binding', call.confirmBinding);
+  checkIdentifier(violations, 'trace_id', call.callerTraceId ?? '');
   if (call.toolName === '') violations.push({ field: 'name', rule: 'required', message: 'name is required' });
   const { timeoutMs } = call;
   if (timeoutMs > longestTimeoutMs) {

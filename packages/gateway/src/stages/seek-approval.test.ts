@@ -97,6 +97,7 @@ const stage = () =>
     store,
     tokens,
     routeApproval: () => route,
+    assigneeOf: () => 'sue',
     limits: () => ({ expireAfterMs: 300_000, remindAfterMs: 180_000, maxPending: 3 }),
     endOutdated: async ({ id }) => void outdated.push(id),
     hasRoom: (characters) => characters <= 16 * 1024 * 1024,

@@ -39,6 +39,8 @@ export interface ApprovalParts {
   readonly tokens: Pick<ConfirmTokens, 'read'>;
   /** Who decides about a call of this session. Undefined: nobody could. */
   readonly routeApproval: (session: Session, risk: Risk) => ApproverRole | undefined;
+  /** The person who is asked first. */
+  readonly assigneeOf: (agent: string, role: ApproverRole) => string;
   readonly limits: () => {
     readonly expireAfterMs: number;
     readonly remindAfterMs: number;
@@ -337,6 +339,7 @@ async function openTask(
     rulesHash: call.rules.hash,
     mode: call.mode,
     approverRole,
+    assignedTo: parts.assigneeOf(session.agent, approverRole),
     ...(verdict.approvers === undefined ? {} : { approvers: verdict.approvers }),
     ...(call.correlationId === '' ? {} : { correlationId: redactor.redactText(call.correlationId) }),
     createdAtMs: nowMs,

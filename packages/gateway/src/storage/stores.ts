@@ -32,7 +32,8 @@ export interface LogEntry {
 export const recordKinds = ['intent', 'outcome', 'refusal', 'event'] as const;
 export type RecordKind = (typeof recordKinds)[number];
 
-export const recordResults = ['none', 'ok', 'error', 'denied', 'fault', 'unknown'] as const;
+/** `pending`: the call waits for a person. Sent again after the decision, it is another call with a result of its own. */
+export const recordResults = ['none', 'ok', 'error', 'denied', 'fault', 'unknown', 'pending'] as const;
 export type RecordResult = (typeof recordResults)[number];
 
 export interface StoredRecord {

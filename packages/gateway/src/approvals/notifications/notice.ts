@@ -2,6 +2,7 @@ import type { Abuse } from '../../model/abuse.ts';
 import type { ApprovalTask, Plan } from '../../model/approval.ts';
 import { cutText } from '../../model/redacted.ts';
 import type { RedactText } from '../../model/redacted.ts';
+import { priorityOf } from '../priority.ts';
 import type { PlanNews } from '../approval-watch.ts';
 import { makeVisibleLine } from '@sallyport/contract';
 import type { NoticeEvent } from './notification-settings.ts';
@@ -31,6 +32,9 @@ export function noticeOfTask(event: NoticeEvent, task: ApprovalTask, link: strin
       agent: clip(task.agent, redact),
       tool: clip(task.tool, redact),
       risk: task.risk,
+      priority: priorityOf(task.risk),
+      created_by: clip(task.agent, redact),
+      ...(task.assignedTo === undefined ? {} : { assigned_to: clip(task.assignedTo, redact) }),
       title: clip(task.title, redact),
       reason: clip(task.reason, redact),
       status: task.status,

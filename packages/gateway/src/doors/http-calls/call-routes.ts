@@ -38,10 +38,14 @@ function postCalls(parts: CallRouteParts): HttpRoute {
   };
 }
 
-function beginCall({ request, traceparent, claimedAgent }: HttpCall, peer: Peer): ReturnType<typeof readCall> {
+function beginCall(
+  { request, traceparent, callerTraceId, claimedAgent }: HttpCall,
+  peer: Peer,
+): ReturnType<typeof readCall> {
   return {
     ...readCall(request, peer),
     ...(traceparent === undefined ? {} : { traceparent }),
+    ...(callerTraceId === undefined ? {} : { callerTraceId }),
     ...(claimedAgent === undefined ? {} : { claimedAgent }),
   };
 }

@@ -21,6 +21,8 @@ export interface HttpCall {
   readonly claimedAgent?: string;
   /** The trace named in the body. Absent: the header's, or a new one. */
   readonly traceparent?: string;
+  /** The same as the caller wrote it, which may be no trace id of ours. Absent: the body names none. */
+  readonly callerTraceId?: string;
 }
 
 /**
@@ -53,7 +55,7 @@ function readToolCall(body: JsonObject): HttpCall {
       ...consentOf(readText(body, 'approval_task_id'), readText(body, 'confirm_token')),
       ...readWait(body, 'wait_ms'),
     },
-    ...(traceId === '' ? {} : { traceparent: traceparentOf(traceId, spanId) }),
+    ...(traceId === '' ? {} : { traceparent: traceparentOf(traceId, spanId), callerTraceId: traceId }),
   };
 }
 

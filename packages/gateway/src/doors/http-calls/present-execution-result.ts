@@ -1,6 +1,7 @@
-import type { Json } from '@sallyport/contract';
+import type { Json, Success } from '@sallyport/contract';
 import type { RedactedEnding } from '../redact-ending.ts';
 import { presentEnding } from '../present-ending.ts';
+import { describeKept } from './describe-kept.ts';
 import type { Presented } from './presented.ts';
 import { readTrouble } from './read-trouble.ts';
 import type { Trouble } from './read-trouble.ts';
@@ -18,9 +19,7 @@ export function presentExecutionResult(ending: RedactedEnding, endedAtMs: number
     body: {
       requestId,
       status: trouble === undefined ? 'success' : isPending ? 'pending_approval' : 'failure',
-      ...(result.case === 'success' && result.value.outputJson !== ''
-        ? { data: JSON.parse(result.value.outputJson) as Json }
-        : {}),
+      ...(result.case === 'success' ? { data: dataOf(result.value) } : {}),
       ...(trouble === undefined || isPending ? {} : { error: trouble.message }),
       metadata: {
         executionTime: ending.call.activeMs ?? 0,
@@ -43,6 +42,10 @@ export function presentExecutionResult(ending: RedactedEnding, endedAtMs: number
       executedAt: new Date(endedAtMs).toISOString(),
     },
   };
+}
+
+function dataOf({ outputJson, resultHash, resultSize }: Success): Json {
+  return resultHash.length > 0 ? describeKept(resultHash, resultSize) : (JSON.parse(outputJson) as Json);
 }
 
 /** Only what was measured: a zero would be a claim. */

@@ -39,6 +39,19 @@ test('an output is text or an object, and anything else its JSON text', () => {
   assert.deepEqual(outputs, ['text', { a: [1] }, '[1,"a"]', '7', 'null']);
 });
 
+test('an output that is too large for an answer is named in its place, with how to get it', () => {
+  const kept = { hash: 'ab'.repeat(32), sizeBytes: 2_000_000 };
+  const outcome = { ok: true, outputJson: '', kept, summary: '' } as const;
+  const { output } = present(completed({ outcome })) as { readonly output: Record<string, unknown> };
+  assert.deepEqual([output['result_hash'], output['result_size']], [kept.hash, kept.sizeBytes]);
+  assert.match(String(output['note']), /content\.get/);
+});
+
+test('a trace id of the caller stands beside ours', () => {
+  const { metadata } = present(completed({ callerTraceId: 'order 66' })) as { readonly metadata: object };
+  assert.deepEqual(metadata, { ...metadata, trace_id: ids.trace_id, caller_trace_id: 'order 66' });
+});
+
 test('a denial names rule, code and remedy, with the status of the code', () => {
   const violations = [{ field: 'path', rule: 'required', message: 'path is required' }];
   const refusal = refuse('INVALID_ARGUMENTS', 'input-schema', 'They do not fit.', { violations, remedy: 'See.' });

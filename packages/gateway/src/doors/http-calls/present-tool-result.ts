@@ -1,8 +1,10 @@
-import type { Json } from '@sallyport/contract';
+import type { Json, Success } from '@sallyport/contract';
 import { shownName } from '../redact-ending.ts';
 import type { RedactedEnding } from '../redact-ending.ts';
 import type { ToolUsage } from '../../model/tool.ts';
 import { presentEnding } from '../present-ending.ts';
+import { callerTraceOf } from './caller-trace.ts';
+import { describeKept } from './describe-kept.ts';
 import type { Presented } from './presented.ts';
 import { readTrouble } from './read-trouble.ts';
 import type { Trouble } from './read-trouble.ts';
@@ -20,7 +22,7 @@ export function presentToolResult(ending: RedactedEnding, endedAtMs: number): Pr
       // As it was asked for; the canonical name is in the metadata.
       tool_name: shownName(ending) ?? tool,
       success: trouble === undefined,
-      output: result.case === 'success' && result.value.outputJson !== '' ? textOrObject(result.value.outputJson) : {},
+      output: result.case === 'success' ? outputOf(result.value) : {},
       error: trouble?.message ?? null,
       latency_ms: Number(response.durationMs),
       metadata: {
@@ -29,6 +31,7 @@ export function presentToolResult(ending: RedactedEnding, endedAtMs: number): Pr
         // A call that the door turned away has neither.
         call_id: callId || undefined,
         trace_id: traceId || undefined,
+        caller_trace_id: callerTraceOf(ending.call),
         ...(result.case === 'success' && result.value.resultHash.length > 0
           ? { result_hash: result.value.resultHash.toHex(), result_size: Number(result.value.resultSize) }
           : {}),
@@ -38,6 +41,12 @@ export function presentToolResult(ending: RedactedEnding, endedAtMs: number): Pr
       },
     },
   };
+}
+
+/** An output that is too large for an answer is named, with how to get it. */
+function outputOf({ outputJson, resultHash, resultSize }: Success): Json {
+  if (resultHash.length === 0) return textOrObject(outputJson === '' ? '{}' : outputJson);
+  return { ...describeKept(resultHash, resultSize) };
 }
 
 /** The form knows texts and objects only; any other output is given as its JSON text. */

@@ -39,12 +39,14 @@ export function messageRoutes(parts: MessageRouteParts): readonly HttpRoute[] {
 }
 
 /** One after the other, until one does not succeed: what follows was planned for after it. */
-async function execute(parts: MessageRouteParts, { calls, traceId }: ExecuteMessage, peer: Peer): Promise<Presented> {
+async function execute(parts: MessageRouteParts, message: ExecuteMessage, peer: Peer): Promise<Presented> {
+  const { calls, traceId, callerTraceId } = message;
+  const named = callerTraceId === '' ? {} : { callerTraceId };
   const ended: EndedCall[] = [];
   let traceparent = traceId === '' ? undefined : traceparentOf(traceId, '');
   for (const call of calls) {
     const trace = traceparent === undefined ? {} : { traceparent };
-    const ending = await parts.submit({ ...readCall(call, peer), ...trace });
+    const ending = await parts.submit({ ...readCall(call, peer), ...trace, ...named });
     ended.push({ ending, endedAtMs: Date.now() });
     if (ending.kind !== 'completed' || !ending.call.outcome.ok) break;
     // Calls of one message belong to one trace, also when the gate chose it.

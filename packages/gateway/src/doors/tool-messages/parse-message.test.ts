@@ -30,6 +30,7 @@ test('one call stands in the message itself, several in a list, and a token hold
   assert.deepEqual(parse({ type: 'tool.execute', tool: 'a', args: { z: 1, b: 2 }, call_id: '1', wait_ms: 7 }), {
     type: 'tool.execute',
     traceId: '',
+    callerTraceId: '',
     calls: [{ ...plain, name: 'a', inputJson: '{"b":2,"z":1}', requestId: '1', waitMs: 7 }],
   });
   const { calls } = parse({

@@ -27,6 +27,8 @@ export interface PlanMessage {
 export interface ExecuteMessage {
   readonly type: 'tool.execute';
   readonly traceId: string;
+  /** As the caller wrote it. */
+  readonly callerTraceId: string;
   readonly calls: readonly CallRequest[];
 }
 
@@ -46,7 +48,7 @@ export function parseMessage(bytes: Buffer): Message {
       return { type, traceId, summary: readText(body, 'summary'), calls, waitMs };
     }
     case 'tool.execute':
-      return { type, traceId, calls: readCalls(body) };
+      return { type, traceId, callerTraceId: readText(body, 'trace_id'), calls: readCalls(body) };
     default:
       throw malformed('"type" must be "chat.assistant_plan" or "tool.execute".');
   }

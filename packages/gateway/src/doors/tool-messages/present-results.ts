@@ -1,7 +1,9 @@
-import type { Json } from '@sallyport/contract';
+import type { Json, Success } from '@sallyport/contract';
 import { cutText } from '../../model/redacted.ts';
 import type { RedactText } from '../../model/redacted.ts';
 import type { RedactedEnding } from '../redact-ending.ts';
+import { callerTraceOf } from '../http-calls/caller-trace.ts';
+import { describeKept } from '../http-calls/describe-kept.ts';
 import type { Presented } from '../http-calls/presented.ts';
 import { readTrouble } from '../http-calls/read-trouble.ts';
 import type { Trouble } from '../http-calls/read-trouble.ts';
@@ -55,9 +57,7 @@ function presentResult({ ending, endedAtMs }: EndedCall): { readonly result: obj
       call_id: requestId,
       tool,
       status: statusOf(ending, trouble),
-      ...(result.case === 'success' && result.value.outputJson !== ''
-        ? { output: JSON.parse(result.value.outputJson) as Json }
-        : {}),
+      ...(result.case === 'success' ? { output: outputOf(result.value) } : {}),
       ...(result.case === 'success' && result.value.resultHash.length > 0
         ? { result_hash: result.value.resultHash.toHex(), result_size: Number(result.value.resultSize) }
         : {}),
@@ -67,6 +67,10 @@ function presentResult({ ending, endedAtMs }: EndedCall): { readonly result: obj
       audit: describeAudit(ending, endedAtMs, trouble),
     },
   };
+}
+
+function outputOf({ outputJson, resultHash, resultSize }: Success): Json {
+  return resultHash.length > 0 ? describeKept(resultHash, resultSize) : (JSON.parse(outputJson) as Json);
 }
 
 function statusOf(ending: RedactedEnding, trouble: Trouble | undefined): string {
@@ -82,11 +86,12 @@ function describeAudit({ kind, call }: RedactedEnding, endedAtMs: number, troubl
   const outcome = call.outcome?.ok === true ? call.outcome : undefined;
   return {
     trace_id: call.traceId,
+    caller_trace_id: callerTraceOf(call),
     call_id: call.callId,
     tool: tool?.definition.name,
     args_hash: tool?.definition.secretArguments === undefined ? call.arguments?.sha256 : undefined,
     decision: {
-      result: isAllowed ? 'allowed' : 'blocked',
+      result: isAllowed ? 'allowed' : trouble?.code === 'APPROVAL_REQUIRED' ? 'pending' : 'blocked',
       reason: isAllowed ? verdict?.reason : trouble?.message,
       rule_id: trouble?.ruleId ?? verdict?.rule.id,
     },

@@ -68,13 +68,16 @@ function encodeOutput(output: Json, outputJson: string): Uint8Array {
 
 /** Says what this door's callers can do where the advice for others would mislead them. */
 function presentDenial(denied: Denied, tool: string): NonNullable<Result> {
-  const { ruleId, rationaleCode, message, remedy, violations } = denied;
+  const { ruleId, rationaleCode, message, remedy, violations, approval } = denied;
   const value = {
     ruleId,
     rationaleCode,
     message,
     remedy,
     violations: violations.map(({ field, rule, message: why }) => ({ field, rule, message: why })),
+    ...(approval === undefined || approval.taskId === ''
+      ? {}
+      : { approval: { taskId: approval.taskId, status: approval.status, expiresAtMs: approval.expiresAtMs } }),
   };
   switch (rationaleCode) {
     case 'UNKNOWN_TOOL':

@@ -12,6 +12,8 @@ import { authenticate } from '../../stages/open-session.ts';
 import type { Store } from '../../storage/stores.ts';
 import type { RedactedEnding } from '../redact-ending.ts';
 import type { Peer } from '../rpc/peer.ts';
+import { consentOf } from '../http-calls/parse-call.ts';
+import { untilDecided } from '../await-decision.ts';
 import { bindService } from '../rpc/service-binding.ts';
 import type { ServiceBinding } from '../rpc/service-binding.ts';
 import { answerInAnyOrder } from './answer-in-any-order.ts';
@@ -128,8 +130,13 @@ function storedHash(ending: RedactedEnding): string | undefined {
 
 function fullCall(request: ToolRequest, peer: Peer, options: MapOptions = {}): TypedCall {
   const { toolName, arguments: args, timeoutMs } = mapRequest(request, options);
-  const { sessionToken: credential, requestId, dedupeKey } = request;
-  return { ...commonFacts(peer), credential, requestId, toolName, input: JSON.stringify(args), timeoutMs, dedupeKey };
+  const { sessionToken: credential, requestId, dedupeKey, approvalTaskId, confirmToken } = request;
+  return {
+    ...commonFacts(peer),
+    ...{ credential, requestId, toolName, input: JSON.stringify(args), timeoutMs, dedupeKey },
+    ...consentOf(approvalTaskId, confirmToken),
+    waitMs: untilDecided,
+  };
 }
 
 /** For a request that is refused in any case: it goes the same way, so that it is on record before it is answered. */

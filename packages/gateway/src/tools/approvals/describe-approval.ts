@@ -1,4 +1,5 @@
 import type { JsonObject } from '@sallyport/contract';
+import { priorityOf } from '../../approvals/priority.ts';
 import type { ExplainHold } from '../../approvals/explain-hold.ts';
 import { markOf } from '../../approvals/mask-secrets.ts';
 import { showEffect, showTitle } from '../../approvals/show-effect.ts';
@@ -6,14 +7,6 @@ import { makeVisible, makeVisibleLine } from '@sallyport/contract';
 import type { ApprovalTask, MaskedSecret, Plan, PlanStep, StandingApproval } from '../../model/approval.ts';
 
 const isoTime = (ms: number): string => new Date(ms).toISOString();
-
-/** How soon somebody should look: the more a call can do, the less it should wait for an answer without thought. */
-const priorities: Readonly<Record<ApprovalTask['risk'], string>> = {
-  low: 'low',
-  medium: 'normal',
-  high: 'high',
-  critical: 'urgent',
-};
 
 /** A task as people see it. Text that came from outside is safe to show. */
 export function describeTask(task: ApprovalTask, explainHold?: ExplainHold): JsonObject {
@@ -25,12 +18,14 @@ export function describeTask(task: ApprovalTask, explainHold?: ExplainHold): Jso
     tool: task.tool,
     tool_version: task.toolVersion,
     risk: task.risk,
-    priority: priorities[task.risk],
+    priority: priorityOf(task.risk),
     title: showTitle(task.title),
     undoable: task.undoable,
     rule_id: task.ruleId,
     reason: makeVisible(task.reason),
     approver_role: task.approverRole,
+    ...(task.assignedTo === undefined ? {} : { assigned_to: makeVisibleLine(task.assignedTo) }),
+    created_by: makeVisibleLine(task.agent),
     ...(task.approvers === undefined ? {} : { approver_agents: [...task.approvers] }),
     wanted: task.wanted,
     created_at: isoTime(task.createdAtMs),
