@@ -136,7 +136,7 @@ export class GitSandbox {
       },
       workingDirectory: this.#options.workingDirectory,
       stdin: Buffer.from(stdin),
-      mounts: grants.isolation === 'none' ? [] : [...this.#mounts, ...(reach?.folders ?? []).map(mountRemote)],
+      mounts: grants.isolation === 'none' ? [] : mountWith(this.#mounts, reach?.folders ?? []),
       hosts: reach?.hosts ?? [],
       limits: { ...defaultProgramLimits, ...grants.limits },
       isolation: grants.isolation,
@@ -199,9 +199,7 @@ async function viewRepository(repository: Repository, context: ToolContext, acce
   const folders = [top, commonFolder, gitFolder].map((path) => ({ path, access }));
   const gitFolders = [gitFolder, commonFolder];
   const view = await viewFor(context, { folders, gitFolders, isForeseen: true });
-  const closed = gitFolders
-    .flatMap((folder) => frozenInGitFolder.map((name) => join(folder, name)))
-    .filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
+  const closed = gitFolders.flatMap(listClosed);
   const mounts = view.mounts.map((mount) => {
     const frozen = new Set([...(mount.frozen ?? []), ...closed.filter((path) => isWithin(mount.source, path))]);
     return mount.access === 'write' && frozen.size > 0 ? { ...mount, frozen: [...frozen] } : mount;
@@ -209,6 +207,24 @@ async function viewRepository(repository: Repository, context: ToolContext, acce
   return { ...view, mounts };
 }
 
-function mountRemote({ path, access }: PathClaim): Mount {
-  return { source: path, target: path, access };
+function listClosed(gitFolder: string): readonly string[] {
+  return frozenInGitFolder
+    .map((name) => join(gitFolder, name))
+    .filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
+}
+
+/** Other repositories are closed to git, except the one to which it is to send something. */
+function mountWith(mounts: readonly Mount[], remotes: readonly PathClaim[]): readonly Mount[] {
+  const receives = (path: string): boolean => remotes.some((each) => each.access === 'write' && each.path === path);
+  return [
+    ...mounts.map((mount) =>
+      mount.frozen === undefined ? mount : { ...mount, frozen: mount.frozen.filter((path) => !receives(path)) },
+    ),
+    ...remotes.map(({ path, access }) => ({
+      source: path,
+      target: path,
+      access,
+      ...(access === 'write' ? { frozen: listClosed(path) } : {}),
+    })),
+  ];
 }
