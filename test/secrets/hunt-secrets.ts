@@ -22,6 +22,9 @@ export interface Round {
 type Who = 'operator' | 'agent';
 type Attempt = (gate: GateInProcess, who: Who) => Promise<{ readonly json: unknown }>;
 
+/** What callers chose themselves and get back, and what a tool returned. */
+const echoes = new Set(['requestId', 'request_id', 'context', 'outputJson', 'output', 'data', 'details']);
+
 /** A secret that the gate knows, in every encoding and at every place where a caller can put a text. */
 export async function huntKnownSecret(gate: GateInProcess, tools: readonly ShownTool[], seed: string): Promise<Round> {
   const draw = new Draw(seed);
@@ -40,7 +43,9 @@ export async function huntShapedSecret(gate: GateInProcess, tools: readonly Show
   // Numbers are the public part of a credential: they name the account.
   const randomParts = secrets.filter((part) => !/^\d+$/.test(part));
   const secret = { kind: id, value: '', randomParts };
-  return hunt(gate, tools, draw, secret, [`see ${text} there`, `${pad(draw)} ${text} there`]);
+  // The person who is asked sees everything but the secrets that the gate holds.
+  const seen = new Set([...echoes, 'effect']);
+  return hunt(gate, tools, draw, secret, [`see ${text} there`, `${pad(draw)} ${text} there`], seen);
 }
 
 async function hunt(
@@ -49,6 +54,7 @@ async function hunt(
   draw: Draw,
   secret: DrawnSecret,
   texts: readonly string[],
+  unsearched: ReadonlySet<string> = echoes,
 ): Promise<Round> {
   const forbidden = new ForbiddenPieces(secret);
   const leaks: FoundLeak[] = [];
@@ -64,7 +70,7 @@ async function hunt(
         const who = draw.pick(['operator', 'agent'] as const);
         const { json } = await attempt(gate, who);
         asked++;
-        for (const said of stringsOf(json)) search(`answer to ${place}`, said);
+        for (const said of stringsOf(json, unsearched)) search(`answer to ${place}`, said);
       }),
     );
     const { records, log } = await gate.readNews();
@@ -161,12 +167,11 @@ function argumentsWith(text: string, tools: readonly ShownTool[], draw: Draw): [
   });
 }
 
-/** What callers chose themselves and get back, and what a tool returned. */
-const echoes = new Set(['requestId', 'request_id', 'context', 'outputJson', 'output', 'data', 'details']);
-
-function stringsOf(value: unknown): string[] {
+function stringsOf(value: unknown, unsearched: ReadonlySet<string>): string[] {
   if (typeof value === 'string') return [value];
-  if (Array.isArray(value)) return value.flatMap(stringsOf);
+  if (Array.isArray(value)) return value.flatMap((each) => stringsOf(each, unsearched));
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, member]) => (echoes.has(key) ? [] : [key, ...stringsOf(member)]));
+  return Object.entries(value).flatMap(([key, member]) =>
+    unsearched.has(key) ? [] : [key, ...stringsOf(member, unsearched)],
+  );
 }

@@ -45,7 +45,7 @@ export class KnownSecrets {
 
   /**
    * In the text as it stands, and as it reads when its escapes are undone, however often it was escaped. `isCut`: the
-   * text went on, so that its end may be the beginning of a secret.
+   * text went on, so that its end may be the beginning of a secret. In the order of their beginnings.
    */
   find(text: string, { isCut }: { readonly isCut: boolean }): readonly Span[] {
     if (this.#known.size === 0) return none;
@@ -53,7 +53,7 @@ export class KnownSecrets {
     const view = viewPlain(text);
     if (view === undefined) return found;
     const unescaped = this.#findIn(view.text, isCut).map((span) => ({ ...span, ...view.locate(span.start, span.end) }));
-    return [...found, ...unescaped];
+    return [...found, ...unescaped].sort((a, b) => a.start - b.start);
   }
 
   #findIn(text: string, isCut: boolean): readonly Span[] {
