@@ -32,7 +32,6 @@ function ask(args: readonly string[], environment: Record<string, string> = {}, 
 }
 
 test('status tells how the daemon is doing, in words and as JSON', () => {
-  requirement('UI-2');
   const text = say('status');
   assert.match(text, /^Sallyport \d+\.\d+\.\d+ {2}serving\n/);
   assert.match(text, new RegExp(`workspace {2}${daemon.place.workspace}`));
@@ -109,7 +108,6 @@ test('a dedupe key makes the second call return the first result', () => {
 });
 
 test('the life of a session: created with its token, used by its agent, listed, ended', () => {
-  requirement('UI-2');
   const created = ask(['session', 'create', 'scout', '--tools', 'files.read', '--max-calls', '5']).json;
   const token = String(created['token']);
   const id = String(created['session_id']);
@@ -168,7 +166,6 @@ test('audit show has all that is on record about a call; of a denial also what t
 });
 
 test('audit tail shows one line a record, and the last ones first asked for', () => {
-  requirement('UI-2');
   say('tool', 'invoke', 'files.read', 'path=notes.md');
   const lines = say('audit', 'tail', '-n', '2').trimEnd().split('\n');
   assert.equal(lines.length, 2);

@@ -45,7 +45,6 @@ test('1: a wrong command, option or number says what is possible', () => {
 });
 
 test('1: a command for the operator refuses to run with the token of an agent', async () => {
-  requirement('PERM-1');
   const environment = { SALLYPORT_TOKEN: await daemon.newAgent('curious') };
   for (const args of [['status'], ['stop'], ['audit', 'tail'], ['session', 'list'], ['session', 'create', 'x']]) {
     assert.match(fail(args, 1, environment).text, /for the operator.*\n.*SALLYPORT_TOKEN/);

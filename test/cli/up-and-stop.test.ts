@@ -42,7 +42,7 @@ class Foreground {
 }
 
 test('up says where it listens, works and logs, and the commands it suggests work as they stand', async (t) => {
-  requirement('UI-1', 'UI-2');
+  requirement('UI-1');
   const daemon = new Foreground(t);
   await daemon.waitFor('audit tail --follow');
   const { output, place } = daemon;
@@ -107,7 +107,6 @@ test('the daemon outlives the terminal it was started in', async (t) => {
 });
 
 test('stop ends the daemon and returns when its home is free', async () => {
-  requirement('UI-2');
   const daemon = await TestDaemon.start();
   const ended = once(daemon.process, 'exit');
   const { status, stdout } = runSallyport(daemon.place, ['stop', '--json']);
@@ -121,7 +120,6 @@ test('stop ends the daemon and returns when its home is free', async () => {
 });
 
 test('audit tail --follow prints what happens as it happens, one JSON object a line', async (t) => {
-  requirement('UI-2');
   const daemon = await TestDaemon.start();
   t.after(() => daemon.remove());
   const child = spawn(process.execPath, [program, 'audit', 'tail', '-n', '0', '--follow', '--json'], {

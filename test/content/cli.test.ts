@@ -162,7 +162,6 @@ test('verify names what is damaged and ends with an error; putting it again repa
 });
 
 test('an artifact is published once, shown and listed', () => {
-  requirement('CAT-8');
   const hash = run(['content', 'put', '-'], { input: 'report' }).stdout.trim();
   const publish = ['artifact', 'publish', 'run-7', hash, '--category', 'test_results', '--metadata', 'a=b', 'c=d'];
   assert.match(run(publish).stdout, /^Published, for good\.\n\n +artifact +run-7\n/);

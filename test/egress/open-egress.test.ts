@@ -8,7 +8,6 @@ import { ProgramNotStarted } from '../../packages/gateway/src/model/program.ts';
 import type { EgressProxy } from '../../packages/gateway/src/sandbox/egress/egress-proxy.ts';
 import { NamespaceDoor } from '../../packages/gateway/src/sandbox/egress/namespace-door.ts';
 import { egressEnvironment, egressPort, openEgress } from '../../packages/gateway/src/sandbox/egress/open-egress.ts';
-import { requirement } from '../requirement.ts';
 import { BlockedSandbox, isRoot, ordinaryUser, skip } from './blocked-sandbox.ts';
 import type { User } from './blocked-sandbox.ts';
 
@@ -59,7 +58,6 @@ const shell = (script: string): string[] => ['/bin/sh', '-c', `exec 2>&1; ${scri
 
 for (const { name, sandbox: user, helper } of casts) {
   test(`curl in a sandbox reaches the granted hosts through the gate, and no others: ${name}`, { skip }, async (t) => {
-    requirement('EXEC-10');
     const internet = await openInternet(t);
     const script = [
       'curl -sS http://api.example.com/plain',
@@ -104,7 +102,6 @@ test(
   'nothing but the gate can be reached: neither the loopback of the host nor another network',
   { skip },
   async (t) => {
-    requirement('EXEC-10');
     const internet = await openInternet(t);
     const targets = [`127.0.0.1:${internet.port}`, '169.254.169.254:80', '93.184.216.34:80', '[::1]:80', '10.0.0.1:80'];
     const script = targets

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { JsonObject } from '@sallyport/contract';
 import { ToolRefused } from '../../packages/gateway/src/model/tool.ts';
 import { sessionOf } from '../../packages/gateway/src/stages/facts.test-kit.ts';
 import { requirement } from '../requirement.ts';
@@ -52,6 +53,49 @@ test('an entry with a command and a schema is a tool, pinned like any other', as
   await workshop.look();
   assert.equal(workshop.statusOf('text.repeat'), 'changed', 'another command is another tool');
   assert.equal(workshop.statusOf('text.upper'), 'ready');
+});
+
+test('a list of parameters is the schema of a tool: types, what is required, and defaults before the check', async (t) => {
+  requirement('DEF-2');
+  const workshop = await ToolWorkshop.open(t);
+  workshop.writeYaml(
+    'listed.yaml',
+    `tools:
+  - name: listed
+    description: Gives its arguments back.
+    command: [cat]
+    stdin: json
+    stdout: json
+    parameters:
+      - { name: word, type: string, description: A word. }
+      - { name: count, type: number, default: 3 }
+      - { name: loud, type: boolean, required: false }
+      - { name: more, type: object, required: false }
+      - { name: list, type: array, default: [1, 2] }
+    risk: low
+    mutates: false
+`,
+  );
+  await workshop.start();
+  await workshop.accept('listed');
+  const { tool, input } = workshop.registry.find('listed') ?? assert.fail();
+  const args = { word: 'x' };
+  assert.deepEqual(input.check(args), []);
+  assert.deepEqual(
+    { ...((await workshop.call('listed', args)).output as object) },
+    { word: 'x', count: 3, list: [1, 2] },
+  );
+  const problemsOf = (given: JsonObject) => input.check(given).map(({ field, rule }) => `${field} ${rule}`);
+  assert.deepEqual(problemsOf({}), ['word required']);
+  assert.deepEqual(problemsOf({ word: 1, count: 'x', loud: 1, more: [], list: {} }).sort(), [
+    'count type',
+    'list type',
+    'loud type',
+    'more type',
+    'word type',
+  ]);
+  assert.deepEqual(problemsOf({ word: 'x', other: 1 }), ['other unknown']);
+  assert.equal((tool.definition.inputSchema['properties'] as JsonObject)['count'] !== undefined, true);
 });
 
 test('a program that is not there is missing', async (t) => {

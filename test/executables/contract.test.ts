@@ -16,7 +16,7 @@ async function failureOf(call: Promise<unknown>): Promise<ToolFailure> {
 }
 
 test('programs in shell, Perl, Python and Node are tools: schema, JSON in, JSON out', async (t) => {
-  requirement('BIN-2', 'BIN-4');
+  requirement('BIN-2');
   const workshop = await ToolWorkshop.open(t);
   workshop.write('say.shell', shellTool('say.shell', 'cat'));
   workshop.write(

@@ -149,7 +149,6 @@ test('errors of the caller and of the tool have the status of their code', async
 });
 
 test('a credential is needed, and an agent speaks for itself only', async () => {
-  requirement('PERM-1');
   const call = { toolName: 'files.write', arguments: { path: 'never.txt', content: 'x' } };
   for (const token of ['', 'sp_wrong', daemon.operatorToken]) {
     assert.equal((await askAs(token, call)).status, 401);

@@ -61,7 +61,6 @@ describe('an organisation of the profile team', () => {
   });
 
   test('a role, a grant and a revocation each hold from the next call on, and are inherited', async () => {
-    requirement('PERM-3');
     await manage('roles.assign', { kind: 'agent', name: 'ada', role: 'manager' });
     assert.equal(await write('manager'), undefined);
     await manage('roles.assign', { kind: 'agent', name: 'ada', role: 'worker' });

@@ -10,7 +10,6 @@ import type { ToolRequest } from '@sallyport/contract';
 import { validateToolRequest } from '@sallyport/contract/validation';
 import fc from 'fast-check';
 import { file_buf_validate_validate as ours } from '../../packages/contract/src/gen/buf/validate/validate_pb.ts';
-import { requirement } from '../requirement.ts';
 import { toolRequests } from './request-arbitraries.ts';
 
 /** Everything that decides how annotations are encoded, one line each. */
@@ -29,7 +28,6 @@ function describeFile({ messages, enums, extensions }: DescFile): string[] {
 }
 
 test('the vendored part of the rules has the names, numbers and types of protovalidate', () => {
-  requirement('WIRE-2');
   const known = new Set(describeFile(theirs));
   assert.ok(describeFile(ours).length > 20);
   assert.deepEqual(
@@ -65,7 +63,6 @@ function judgeByProtovalidate(request: ToolRequest): string[] {
 }
 
 test('protovalidate, which reads the same annotations, finds the same violations in any request', () => {
-  requirement('WIRE-2');
   let valid = 0;
   const rules = new Set<string>();
   fc.assert(
@@ -94,7 +91,6 @@ test('protovalidate, which reads the same annotations, finds the same violations
 });
 
 test('a violation repeats nothing of what the request says', () => {
-  requirement('WIRE-2');
   fc.assert(
     fc.property(fc.stringMatching(/^[a-z]{12,40}$/), (secret) => {
       const violations = validateToolRequest(secretRequest(secret));

@@ -66,7 +66,7 @@ async function callOf(
 
 function contract(name: string, prove: (test: TestContext) => void | Promise<void>, ...more: string[]): void {
   it(name, async (test) => {
-    requirement('WIRE-2', ...more);
+    requirement(...more);
     await prove(test);
   });
 }

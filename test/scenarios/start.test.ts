@@ -46,7 +46,6 @@ test('the lock and sockets of a killed daemon do not keep the next one from star
 });
 
 test('the home is closed to other users, and no token is stored in it in the clear', async () => {
-  requirement('PERM-1');
   const daemon = await TestDaemon.start();
   try {
     const token = await daemon.newAgent('someone');

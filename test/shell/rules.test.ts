@@ -59,6 +59,28 @@ test('the shipped rules allow no command, and only what the operator opens of gi
   assert.notEqual(judge(rules, workspace, { args: [] }, push).effect, 'allow');
 });
 
+test('each of the 18 operations of git is governed by itself', () => {
+  requirement('CAT-2');
+  using workspace = new SandboxedWorkspace(programs);
+  const operations = gitTools();
+  assert.equal(operations.length, 18);
+  const rulesFor = (name: string) => {
+    const only = `version: 1\nrules:\n  - { id: only, effect: allow, tools: [${name}], approval: waived }\n`;
+    return load(workspace, writeRules({ tools: only }));
+  };
+  const clone = { args: ['https://git.example.com/a/b.git'] };
+  const verdictOn = (rules: Rules, tool: (typeof operations)[number]): Verdict =>
+    judge(rules, workspace, tool.definition.name === 'git.clone' ? clone : { args: [] }, tool);
+  for (const { definition } of operations) {
+    const rules = rulesFor(definition.name);
+    const open = operations.filter((tool) => verdictOn(rules, tool).code !== 'NO_RULE_ALLOWS');
+    assert.ok(
+      open.every((tool) => tool.definition.name === definition.name),
+      definition.name,
+    );
+  }
+});
+
 test('a command line runs only when every one of its programs is allowed', () => {
   requirement('CAT-2');
   using workspace = new SandboxedWorkspace(programs);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { codes, describeCode, exitCodes, grpcStatusOf, httpStatusOf } from './codes.ts';
 import type { Code, ConnectCode } from './codes.ts';
+import { requirement } from '../../../test/requirement.ts';
 
 const allCodes = Object.keys(codes) as Code[];
 
@@ -24,6 +25,26 @@ const published: Readonly<Record<ConnectCode, { readonly grpc: number; readonly 
   data_loss: { grpc: 15, http: 500 },
   unauthenticated: { grpc: 16, http: 401 },
 };
+
+test('every failure is of one of five kinds, and says whether trying again may help', () => {
+  requirement('EXEC-8');
+  const kinds = new Set([
+    'permission_denied',
+    'validation_failed',
+    'timeout',
+    'execution_error',
+    'resource_exhaustion',
+  ]);
+  for (const code of allCodes) {
+    const { category, retryable } = describeCode(code);
+    assert.ok(kinds.has(category), `${code} ${category}`);
+    assert.equal(typeof retryable, 'boolean', code);
+  }
+  assert.deepEqual(new Set(allCodes.map((code) => describeCode(code).category)), kinds);
+  const retryable = (code: Code): boolean => describeCode(code).retryable;
+  assert.ok(retryable('RATE_LIMITED') && retryable('EXECUTOR_LOST'));
+  assert.ok(!retryable('INVALID_ARGUMENTS') && !retryable('RULE_DENIES') && !retryable('NOT_FOUND'));
+});
 
 test('every Connect code has the numbers that gRPC and Connect publish', () => {
   for (const [connect, numbers] of Object.entries(published) as [ConnectCode, { grpc: number; http: number }][]) {

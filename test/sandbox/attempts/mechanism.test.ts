@@ -8,7 +8,6 @@ import { probeSandbox } from '../../../packages/gateway/src/sandbox/probe-sandbo
 import type { SandboxProbe } from '../../../packages/gateway/src/sandbox/probe-sandbox.ts';
 import { SpawnerClient } from '../../../packages/gateway/src/spawner/spawner-client.ts';
 import { defaultProgramLimits } from '../../../packages/gateway/src/model/program.ts';
-import { requirement } from '../../requirement.ts';
 
 function makeFolder(context: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-bwrap-'));
@@ -40,7 +39,6 @@ test('38: this machine has a sandbox that passes its test', async () => {
 });
 
 test('38: where bubblewrap is missing, the command that installs it is named', async (context) => {
-  requirement('EXEC-6');
   assertUnusable(await probeSandbox({ places: [join(makeFolder(context), 'bwrap')] }), /not installed/, install);
 });
 
@@ -95,7 +93,6 @@ test('38: another bubblewrap that comes first on the PATH is never run', async (
 });
 
 test('without a usable sandbox no confined program starts, and the answer says what to do', async (context) => {
-  requirement('EXEC-6');
   const probe = await probeSandbox({ places: [join(makeFolder(context), 'bwrap')] });
   const client = new SpawnerClient({ sandbox: probe, enforcement: 'sampled' });
   context.after(() => client.close());

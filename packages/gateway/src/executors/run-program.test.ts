@@ -6,6 +6,7 @@ import type { Program, ProgramEnd, ProgramRunner, RunOptions } from '../model/pr
 import { ToolFailure, ToolRefused } from '../model/tool.ts';
 import type { Progress, ToolContext, ToolUsage } from '../model/tool.ts';
 import { runProgram } from './run-program.ts';
+import { requirement } from '../../../../test/requirement.ts';
 
 const program: Program = {
   argv: ['/bin/true'],
@@ -128,6 +129,7 @@ test('a program that was stopped fails with the reason of the signal', async () 
 });
 
 test('what certainly did not start for a passing reason is tried once more, and only once', async () => {
+  requirement('EXEC-8');
   const passing = new ProgramNotStarted('EXECUTION_ERROR', 'Not now.', { isTransient: true });
   const second = contextWith((_, attempt) => (attempt === 1 ? Promise.reject(passing) : Promise.resolve(exited)));
   assert.equal((await runProgram(program, second.context, { inlineBytes: 1 })).how.kind, 'exited');

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { requirement } from '../../../../test/requirement.ts';
 import { defaultSettings } from '../model/organisation.ts';
 import type { Organisation, Permission, PermissionLevel } from '../model/organisation.ts';
 import { checkMember } from './check-member.ts';
@@ -65,7 +64,6 @@ test('in a team only members call', () => {
 });
 
 test('saying that something is revoked never gives anybody more', () => {
-  requirement('PERM-3');
   const levels = fc.constantFrom<PermissionLevel>('organisation', 'team', 'agent');
   const tools = fc.constantFrom('files.write', 'files.*', '*', 'shell.run');
   const effects = fc.constantFrom<Permission['effect']>('granted', 'revoked');

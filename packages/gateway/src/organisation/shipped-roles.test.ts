@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { requirement } from '../../../../test/requirement.ts';
 import { loadRules } from '../governance/load-rules.ts';
 import { definitionOf } from '../stages/facts.test-kit.ts';
 
@@ -33,7 +32,6 @@ function toolsOf(...roles: readonly string[]): readonly (string | undefined)[] {
 }
 
 test('the shipped roles: workers read, list and search, managers also write and fetch, directors use everything', () => {
-  requirement('PERM-3');
   const worker = ['read_file', 'list_directory', 'search_code'];
   assert.deepEqual(toolsOf('worker'), worker);
   assert.deepEqual(toolsOf('manager'), [...worker, 'write_file', 'http_get']);

@@ -7,7 +7,6 @@ import { defaultProgramLimits } from '../model/program.ts';
 import type { Mount, Program } from '../model/program.ts';
 import { planLaunch } from './plan-launch.ts';
 import { describeProfile } from './seatbelt.ts';
-import { requirement } from '../../../../test/requirement.ts';
 
 const machine = { mechanism: 'seatbelt', node: '/usr/local/bin/node' } as const;
 
@@ -46,7 +45,6 @@ function readRules(mounts: readonly Mount[], root: string): readonly string[] {
 }
 
 test('everything is denied that is not allowed, the network included', () => {
-  requirement('EXEC-6');
   const { profile } = describeProfile({ mounts: [] }, machine);
   assert.match(profile, /^\(version 1\)\n\(deny default\)\n/);
   assert.doesNotMatch(profile, /network|mach-lookup|\(allow default\)|\(allow file-(?:read|write)\*\)/);

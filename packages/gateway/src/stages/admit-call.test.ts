@@ -117,7 +117,6 @@ test('a full window refuses and says when to come back', async (t) => {
 });
 
 test('a session that ended or expired on the way is refused', async (t) => {
-  requirement('PERM-1');
   const store = await openTestStore(t);
   const ended = await createTestSession(store);
   await store.endSession(ended.id);

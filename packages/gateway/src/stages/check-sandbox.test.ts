@@ -3,14 +3,12 @@ import { test } from 'node:test';
 import { noGrants } from '../model/verdict.ts';
 import { checkSandbox } from './check-sandbox.ts';
 import { allow, assertRefused, clock, judgedAs, toolOf } from './facts.test-kit.ts';
-import { requirement } from '../../../../test/requirement.ts';
 
 const missing = { reason: 'bubblewrap is not installed.', remedy: 'Run `apt-get install bubblewrap`.' };
 const without = checkSandbox({ explainUnusable: () => missing });
 const confined = { ...judgedAs(allow), tool: toolOf({ name: 'shell.run', requiresSandbox: true }) };
 
 test('without a sandbox a tool that needs one is refused, with what is missing and the command that installs it', () => {
-  requirement('EXEC-6');
   const expected = { code: 'SANDBOX_UNAVAILABLE', rule: 'sandbox', remedy: missing.remedy } as const;
   const refusal = assertRefused(without.run(confined, clock), expected);
   assert.match(refusal.message, /shell\.run .* bubblewrap is not installed/);
@@ -22,7 +20,6 @@ test('a tool that needs no sandbox runs without one, and one that does where the
 });
 
 test('only a rule that says so lets a program run unconfined', () => {
-  requirement('EXEC-6');
   const open = { ...allow, grants: { ...noGrants, isolation: 'none' } } as const;
   assert.deepEqual(without.run({ ...confined, ...judgedAs(open) }, clock), {});
   const granted = { ...allow, grants: { ...noGrants, read: ['/'] } } as const;

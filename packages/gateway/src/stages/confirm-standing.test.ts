@@ -60,7 +60,6 @@ test('a change of rules stops the call', () => {
 });
 
 test('a session that ended, expired or is gone stops the call', () => {
-  requirement('PERM-1');
   const ended = { code: 'SESSION_ENDED', rule: 'session', remedy: newSession } as const;
   assertRefused(confirm({ session: sessionOf({ status: 'ended' }) }), ended);
   assertRefused(confirm({ session: undefined }), ended);

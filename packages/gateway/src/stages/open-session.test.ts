@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
-import { requirement } from '../../../../test/requirement.ts';
 import { doors } from '../model/call.ts';
 import type { Begun, Opened } from '../model/call.ts';
 import type { Refusal } from '../model/refusal.ts';
@@ -22,13 +21,11 @@ function open(session: Session, more: Partial<Begun> = {}): Opened | Refusal {
 }
 
 test('a token opens its session', () => {
-  requirement('PERM-1');
   const session = sessionOf();
   assert.deepEqual(assertPassed(open(session)), { session });
 });
 
 test('no token, an empty one, an unknown one and the hash of a token all get the same answer', () => {
-  requirement('PERM-1');
   const { credential: _, ...without } = callOf({ credential: token });
   const stage = openSession({ findSessionByToken: () => undefined, findStanding: () => sessionOf() });
   const answers = [
@@ -48,7 +45,6 @@ test('no token, an empty one, an unknown one and the hash of a token all get the
 });
 
 test('operators come in at the operator socket only, agents everywhere else', () => {
-  requirement('PERM-1');
   const wrongDoor = {
     code: 'WRONG_DOOR',
     rule: 'credential',
@@ -83,7 +79,6 @@ test('a session is open until the millisecond at which it expires', () => {
 });
 
 test('what the store has ended is refused at the next call', async (t) => {
-  requirement('PERM-1');
   const store = await openTestStore(t);
   const session = await createTestSession(store);
   const stage = openSession(store);

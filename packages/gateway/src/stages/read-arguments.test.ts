@@ -78,7 +78,6 @@ test('whatever a caller sends, the stage answers and does not throw', () => {
 });
 
 test('nobody speaks for another agent', () => {
-  requirement('PERM-1');
   const claim = (claimedAgent: string) =>
     stage.run({ ...callOf({ claimedAgent }), session: sessionOf({ agent: 'ada' }) }, clock) as ArgumentsRead | Refusal;
   assertPassed(claim('ada'));

@@ -1,3 +1,5 @@
+import { modes } from '../model/session.ts';
+import { confirmations, risks } from '../model/tool.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -40,8 +42,41 @@ const tools = [
   ...callTools(new RunningCalls(() => 'NORMAL')),
 ];
 
-test('every schema of every built-in tool is JSON Schema 2020-12', () => {
+test('the definition of every built-in tool holds everything that doors, rules and people ask it for', () => {
   requirement('DEF-1');
+  const ajv = new Ajv2020({ strict: false });
+  const rateLimits = tools.flatMap(({ definition }) => definition.rateLimitPerHour ?? []);
+  assert.ok(rateLimits.every((limit) => Number.isInteger(limit) && limit > 0));
+  for (const { definition } of tools) {
+    const { name, aliases, version, description, tags, category, inputSchema, outputSchema, scopes } = definition;
+    assert.match(name, /^[a-z]+(?:\.[a-z_]+)+$/);
+    assert.ok(
+      aliases.every((alias) => alias !== name && alias !== ''),
+      name,
+    );
+    assert.match(version, /^\d+\.\d+\.\d+$/, name);
+    assert.ok(description.length > 10 && category !== '' && tags.length > 0, name);
+    for (const schema of [inputSchema, outputSchema]) {
+      assert.equal(ajv.validateSchema(schema), true, `${name}: ${ajv.errorsText()}`);
+      assert.equal(schema['type'], 'object', name);
+    }
+    assert.ok(risks.includes(definition.risk) && confirmations.includes(definition.confirmation), name);
+    assert.ok(
+      scopes.every((scope) => ['paths', 'apps', 'network', 'commands'].includes(scope)),
+      name,
+    );
+    assert.ok(
+      definition.allowedModes.length > 0 && definition.allowedModes.every((mode) => modes.includes(mode)),
+      name,
+    );
+    assert.ok(definition.timeoutMs > 0 && definition.timeoutMs <= 3_600_000, name);
+    for (const flag of ['mutates', 'requiresApproval', 'requiresSandbox', 'idempotent'] as const) {
+      assert.equal(typeof definition[flag], 'boolean', `${name} ${flag}`);
+    }
+  }
+});
+
+test('every schema of every built-in tool is JSON Schema 2020-12', () => {
   const ajv = new Ajv2020({ strict: false });
   for (const { definition } of tools) {
     for (const schema of [definition.inputSchema, definition.outputSchema]) {

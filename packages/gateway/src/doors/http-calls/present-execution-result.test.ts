@@ -8,6 +8,7 @@ import { callOf, nowMs } from '../../stages/facts.test-kit.ts';
 import { assertDescribed } from './openapi.test-kit.ts';
 import { presentExecutionResult } from './present-execution-result.ts';
 import { redactedEnding } from '../redacted-ending.test-kit.ts';
+import { requirement } from '../../../../../test/requirement.ts';
 
 function present(ending: GatewayEnding) {
   const { status, body } = presentExecutionResult(redactedEnding(ending), nowMs + 7);
@@ -21,6 +22,7 @@ function present(ending: GatewayEnding) {
 const ids = { tool: 'notes.read', callId: callOf().callId, traceId: '4bf92f3577b34da6a3ce929d0e0e4736' };
 
 test('a success is its data, how long the tool ran, and who agreed', () => {
+  requirement('WIRE-8');
   const usage = { cpuMs: 1.5, peakMemoryBytes: 4096, networkConnections: 2, bytesRead: 7 };
   const execution = { result: { ok: true, output: 1 }, usage, beforeImages: [], hasBegun: false } as const;
   const consent = { by: 'olga', how: 'own-call-confirmed', atMs: nowMs, binding: 'b' } as const;

@@ -8,6 +8,7 @@ import { callOf, nowMs } from '../../stages/facts.test-kit.ts';
 import { assertDescribed } from './openapi.test-kit.ts';
 import { presentToolResult } from './present-tool-result.ts';
 import { redactedEnding } from '../redacted-ending.test-kit.ts';
+import { requirement } from '../../../../../test/requirement.ts';
 
 function present(ending: GatewayEnding) {
   const { status, body } = presentToolResult(redactedEnding(ending), nowMs + 7);
@@ -17,6 +18,7 @@ function present(ending: GatewayEnding) {
 const ids = { request_id: 'r-1', call_id: callOf().callId, trace_id: '4bf92f3577b34da6a3ce929d0e0e4736' };
 
 test('a success is its output, with what was measured', () => {
+  requirement('WIRE-8');
   const execution = {
     result: { ok: true, output: 1 },
     usage: { cpuMs: 1.5, bytesRead: 7 },

@@ -165,7 +165,7 @@ test('a success that was reused costs nothing', async () => {
 });
 
 test('a request that is not valid is submitted without arguments, and answered with every violation', async () => {
-  requirement('WIRE-2', 'PIPE-5');
+  requirement('PIPE-5');
   const { response, calls } = await ask(
     { requestId: 'x'.repeat(300), tool: { case: 'fileRead', value: { path: '../a', limit: 2n ** 40n } } },
     (call) =>

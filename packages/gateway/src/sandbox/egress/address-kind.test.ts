@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { requirement } from '../../../../../test/requirement.ts';
 import { addressKind, isPublicAddress } from './address-kind.ts';
 import type { AddressKind } from './address-kind.ts';
 
@@ -20,7 +19,6 @@ const examples: Readonly<Record<Exclude<AddressKind, 'public'>, readonly string[
 
 for (const [kind, addresses] of Object.entries(examples)) {
   test(`${addresses.join(', ')}: ${kind}, not public`, () => {
-    requirement('EXEC-10');
     for (const address of addresses) {
       assert.equal(addressKind(address), kind, address);
       assert.equal(isPublicAddress(address), false, address);
@@ -55,7 +53,6 @@ test('what the system would not write as an address is none', () => {
 });
 
 test('no IPv6 address that stands for an IPv4 address is public, whichever that is', () => {
-  requirement('EXEC-10');
   const spellings = fc.constantFrom('::ffff:', '64:ff9b::', '::', '::ffff:0:', '64:ff9b:1::');
   fc.assert(
     fc.property(fc.ipV4(), spellings, (address, prefix) => assert.equal(isPublicAddress(prefix + address), false)),

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { requirement } from '../../../../../test/requirement.ts';
 import { checkHost } from './check-host.ts';
 import { parseHostPattern } from './host-pattern.ts';
 import { HostRefused } from './host-refused.ts';
@@ -28,7 +27,6 @@ function isGranted(authority: string, patterns = granted): boolean {
 }
 
 test('a name is granted with the ports of the web, or with the port that the rule names', () => {
-  requirement('EXEC-10');
   for (const yes of ['api.example.com:443', 'api.example.com:80', 'API.Example.COM:443', 'deep.example.net:8443']) {
     assert.ok(isGranted(yes), yes);
   }
@@ -102,7 +100,6 @@ const tricks = {
 
 for (const [trick, authorities] of Object.entries(tricks)) {
   test(`${trick}: refused`, () => {
-    requirement('EXEC-10');
     for (const authority of authorities) assert.ok(!isGranted(authority), JSON.stringify(authority));
   });
 }
@@ -193,7 +190,6 @@ const almostGranted = fc
   );
 
 test('whatever is granted, another reader of URLs takes it for the same host and port', () => {
-  requirement('EXEC-10');
   const patterns = patternsOf('api.example.com', '*.example.org', '*.example.org:1443');
   let seen = 0;
   fc.assert(

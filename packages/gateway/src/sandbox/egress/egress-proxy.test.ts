@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
-import { requirement } from '../../../../../test/requirement.ts';
 import { NetworkLog } from '../../model/network-log.ts';
 import {
   answering,
@@ -22,7 +21,6 @@ import {
 const echo = (socket: Socket): void => void socket.pipe(socket);
 
 test('a tunnel to a granted host carries bytes both ways, and each direction can end by itself', async (t) => {
-  requirement('EXEC-10');
   const host = await FakeHost.open(t, echo);
   const proxy = await openProxy(t, host);
   const client = await openClient(t, proxy);
@@ -43,7 +41,6 @@ test('bytes that come together with CONNECT are not lost', async (t) => {
 });
 
 test('a request in absolute form reaches the granted host in origin form', async (t) => {
-  requirement('EXEC-10');
   const host = await FakeHost.open(t, answering(helloAnswer));
   const proxy = await openProxy(t, host);
   const answer = await exchange(t, proxy, get('http://api.example.com/path?a=b', 'Accept: text/x'));
@@ -53,7 +50,6 @@ test('a request in absolute form reaches the granted host in origin form', async
 });
 
 test('what no rule grants is refused with the host, the reason and the line that would grant it', async (t) => {
-  requirement('EXEC-10');
   const proxy = await openProxy(t, undefined);
   const connected = await exchange(t, proxy, 'CONNECT evil.org:443 HTTP/1.1\r\n\r\n');
   const fetched = await exchange(t, proxy, get('http://evil.org/'));
@@ -77,7 +73,6 @@ const tricks = [
 ];
 for (const authority of tricks) {
   test(`CONNECT ${authority} is refused and nothing is dialled`, async (t) => {
-    requirement('EXEC-10');
     const proxy = await openProxy(t, undefined);
     assert.match(await exchange(t, proxy, `CONNECT ${authority} HTTP/1.1\r\n\r\n`), /^HTTP\/1\.1 403 /);
     assert.match(
@@ -95,7 +90,6 @@ for (const line of [
   'CONNECT b\xfccher.example.com:443',
 ]) {
   test(`${JSON.stringify(line)} is not even read`, async (t) => {
-    requirement('EXEC-10');
     const proxy = await openProxy(t, undefined);
     assert.match(await exchange(t, proxy, `${line} HTTP/1.1\r\n\r\n`), /^HTTP\/1\.1 400 /);
     assert.deepEqual(proxy.dialled, []);
@@ -103,7 +97,6 @@ for (const line of [
 }
 
 test('a name is resolved once for a connection, and the answer that was checked is the one that is dialled', async (t) => {
-  requirement('EXEC-10');
   const host = await FakeHost.open(t, answering(helloAnswer));
   const answers = [[publicAddress], ['127.0.0.1']];
   let asked = 0;
@@ -120,7 +113,6 @@ test('a name is resolved once for a connection, and the answer that was checked 
 });
 
 test('a redirect leads no further than the rules: the request that follows it is checked too', async (t) => {
-  requirement('EXEC-10');
   const location = 'http://169.254.169.254/latest/meta-data';
   const host = await FakeHost.open(
     t,

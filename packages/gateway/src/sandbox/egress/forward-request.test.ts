@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { requirement } from '../../../../../test/requirement.ts';
 import { answering, exchange, FakeHost, get, helloAnswer, openClient, openProxy, readUntil } from './proxy.test-kit.ts';
 
 const url = 'http://api.example.com/';
@@ -44,7 +43,6 @@ const ambiguous = {
 
 for (const [trick, bytes] of Object.entries(ambiguous)) {
   test(`${trick}: 400, and the host gets no smuggled request`, { timeout: 10_000 }, async (t) => {
-    requirement('EXEC-10');
     const host = await FakeHost.open(t, answering(helloAnswer));
     const proxy = await openProxy(t, host);
     assert.match(await exchange(t, proxy, bytes), /^HTTP\/1\.1 400 /);

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
-import { requirement } from '../../../../../test/requirement.ts';
 import { hashBytes } from '../../content/content-hash.ts';
 import { never, noise, openStore } from '../../content/content.test-kit.ts';
 import type { Session } from '../../model/session.ts';
@@ -27,7 +26,6 @@ async function openTools(context: TestContext) {
 const details = { category: 'test_results', metadata: ['format=junit', 'suite='] };
 
 test('content becomes an artifact that its session and operators see', async (context) => {
-  requirement('CAT-8');
   const { call, put, ada, bob, operator } = await openTools(context);
   const { hash } = await put(noise(100));
   const published = await call('artifacts.publish', { artifact_id: 'run-1', content_hash: hash, ...details });
@@ -50,7 +48,6 @@ test('content becomes an artifact that its session and operators see', async (co
 });
 
 test('an id is given once, even to the same content by the same session', async (context) => {
-  requirement('CAT-8');
   const { call, put, bob } = await openTools(context);
   const [first, second] = [await put(noise(10, 1)), await put(noise(10, 2))];
   const publish = (hash: string, session?: Session) =>
@@ -68,7 +65,6 @@ test('an id is given once, even to the same content by the same session', async 
 });
 
 test('only stored content that the session may use can be published; what is published is not collected', async (context) => {
-  requirement('CAT-8');
   const { call, put, store, bob } = await openTools(context);
   const { hash } = await put(noise(10));
   const publish = (id: string, contentHash: string, session?: Session) =>
