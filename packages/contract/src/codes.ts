@@ -216,6 +216,11 @@ export const codes = {
     'unavailable',
     'The upstream server cannot be reached, or went away during a call that may be sent again.',
   ),
+  UPSTREAM_FAILED: error(
+    'execution_error',
+    'failed_precondition',
+    'The upstream server does not start, or refuses the credential of the gate. An operator has to change something.',
+  ),
   EXECUTION_ERROR: error('execution_error', 'unknown', 'The tool failed.'),
   STEP_FAILED: error(
     'execution_error',

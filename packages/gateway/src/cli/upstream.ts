@@ -101,7 +101,7 @@ export function listUpstreams(context: CommandContext): Promise<number> {
         kind,
         state,
         pending === 0 ? `${tools} tools` : `${tools} tools, ${pending} to accept`,
-        makeVisibleLine(trouble),
+        makeVisibleLine(trouble.split('\n', 1)[0] ?? ''),
       ]);
       const [header = '', ...body] = renderTable([['UPSTREAM', 'KIND', 'STATE', 'TOOLS', ''], ...rows], columns);
       print(paint('dim', header.trimEnd()), ...body);
@@ -167,7 +167,7 @@ function printUpstream(shown: ShownUpstream, { terminal }: CommandContext): void
   print(
     `${paint('bold', makeVisibleLine(shown.name))}  ${shown.kind}, ${shown.state}  ${makeVisibleLine(shown.server ?? '')}`,
   );
-  if (shown.trouble !== undefined) print(makeVisibleLine(shown.trouble));
+  if (shown.trouble !== undefined) print(...shown.trouble.split('\n').map(makeVisibleLine));
   if (shown.login !== undefined) {
     const { issuer, scopes = '', renewed_at: at } = shown.login;
     print(makeVisibleLine(`login  by ${issuer}, renewed ${at}${scopes === '' ? '' : `, for ${scopes}`}`));

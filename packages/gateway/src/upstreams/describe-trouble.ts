@@ -54,7 +54,7 @@ function describeLogin({ name, login }: TroubledUpstream, error: unknown): Troub
   }
   if (isRefused) {
     const text = `The upstream server ${name} does not accept the credential that its file names.`;
-    return { failure: new ToolFailure('UPSTREAM_UNAVAILABLE', text, { cause: error }), isLost: true };
+    return { failure: new ToolFailure('UPSTREAM_FAILED', text, { cause: error }), isLost: true };
   }
   if (error instanceof OAuthError || error instanceof OAuthClientFlowError || error instanceof LoginHostRefused) {
     return { failure: describeLoginTrouble(name, error), isLost: true };

@@ -10,7 +10,7 @@ import { OutputTail } from '../spawner/output-tail.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { maxMessageBytes, MessageMeter } from './message-meter.ts';
 
-const tailCharacters = 500;
+const tailCharacters = 4000;
 
 /**
  * Talks to a server in the sandbox: one JSON-RPC message a line. Lines that are no JSON are dropped, because servers
@@ -130,6 +130,18 @@ function describeEnd({ how }: ProgramEnd, errors: Redacted): Error {
     limit: () => `reached its limit ${(how as { limit: string }).limit}`,
     aborted: () => 'was ended because it did not read what it was sent',
   }[how.kind]();
-  const tail = makeVisible(errors);
-  return new ProgramNotStarted('EXECUTION_ERROR', `the server ${ending}${tail === '' ? '' : `: ${tail}`}`);
+  return new ServerEnded(`it ${ending}`, makeVisible(errors));
+}
+
+/** The server ended by itself. */
+export class ServerEnded extends ProgramNotStarted {
+  readonly ending: string;
+  /** The end of what it wrote to standard error, without secrets. */
+  readonly stderr: string;
+
+  constructor(ending: string, stderr: string) {
+    super('EXECUTION_ERROR', stderr === '' ? ending : `${ending}: ${stderr}`);
+    this.ending = ending;
+    this.stderr = stderr;
+  }
 }

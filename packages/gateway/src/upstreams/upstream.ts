@@ -1,6 +1,7 @@
 import type { CallToolResult, Progress, Tool } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@sallyport/contract';
 import type { NetworkEvent } from '../model/network-log.ts';
+import { ProgramNotStarted } from '../model/program.ts';
 import { ToolFailure } from '../model/tool.ts';
 import type { TroubledUpstream } from './describe-trouble.ts';
 import { LoginNeeded } from './login/login-needed.ts';
@@ -47,6 +48,7 @@ const steadyMs = 10_000;
 
 /** Not loaded by a daemon that has no upstream server. */
 const loadProtocol = () => import('./protocol.ts');
+type Protocol = Awaited<ReturnType<typeof loadProtocol>>;
 
 /**
  * One upstream server over its whole life: connected when it is needed, left when it is idle, tried again with growing
@@ -68,6 +70,9 @@ export class Upstream {
   readonly #desk: RequestDesk;
   readonly #watching = new Set<OnNetwork>();
   #trouble = '';
+  /** Why trying again will not help before somebody has changed something. */
+  #failed: ToolFailure | undefined;
+  #startTrouble = '';
   #loginNeeded: LoginNeeded | undefined;
   #login: PersonLogin | undefined;
   #loginUrl: URL | undefined;
@@ -209,11 +214,11 @@ export class Upstream {
     if (this.#closing.signal.aborted) throw new ToolFailure('UPSTREAM_UNAVAILABLE', `${name} was removed.`);
     const pauseMs = this.#retryAtMs - Date.now();
     if (this.#connecting === undefined && pauseMs > 0) {
-      const seconds = Math.ceil(pauseMs / 1000);
-      throw new ToolFailure(
-        'UPSTREAM_UNAVAILABLE',
-        `The upstream server ${name} cannot be reached: ${this.#trouble}. It is tried again in ${seconds} s.`,
-      );
+      const [code, why] =
+        this.#failed === undefined
+          ? (['UPSTREAM_UNAVAILABLE', `The upstream server ${name} cannot be reached: ${this.#trouble}.`] as const)
+          : (['UPSTREAM_FAILED', this.#failed.message] as const);
+      throw new ToolFailure(code, `${why} It is tried again in ${Math.ceil(pauseMs / 1000)} s.`);
     }
     this.#connecting ??= this.#open().finally(() => (this.#connecting = undefined));
     return this.#connecting;
@@ -253,18 +258,31 @@ export class Upstream {
     } catch (error) {
       if (connection !== undefined) await connection.close();
       const reason: unknown = signal.aborted ? signal.reason : error;
-      const { failure } = protocol.describeTrouble(this.#troubled, reason, connection?.failure);
+      const { failure: described } = protocol.describeTrouble(this.#troubled, reason, connection?.failure);
+      const hasStarted = connection !== undefined;
+      const failure = hasStarted ? described : this.#explainStart(protocol, reason, described);
       // Some servers do not survive being asked for the newer protocol.
-      const isUnderstood = connection !== undefined || failure instanceof LoginNeeded;
+      const isUnderstood = hasStarted || failure instanceof LoginNeeded;
       if (!isUnderstood) this.#era = this.#era === 'auto' ? 'legacy' : 'auto';
+      this.#failed = failure instanceof ToolFailure && failure.code === 'UPSTREAM_FAILED' ? failure : undefined;
       this.#pause(failure);
       throw failure;
     }
+    this.#failed = undefined;
     this.#connection = connection;
     this.#server = connection.server;
     this.#trouble = '';
     this.#watchIdleness();
     return connection;
+  }
+
+  /** What stands in its way is for operators to know; callers learn that there is something. */
+  #explainStart(protocol: Protocol, error: unknown, otherwise: Error): Error {
+    if (!(error instanceof ProgramNotStarted) || error.isTransient) return otherwise;
+    const { name } = this.config;
+    this.#startTrouble = protocol.explainStart(this.config, error, this.#parts);
+    const text = `The upstream server ${name} does not start. An operator can see why with \`sallyport upstream test ${name}\`.`;
+    return new ToolFailure('UPSTREAM_FAILED', text, { cause: error });
   }
 
   get #troubled(): TroubledUpstream {
@@ -310,8 +328,8 @@ export class Upstream {
     this.#failures += 1;
     const pauseMs = Math.min(firstPauseMs * 2 ** (this.#failures - 1), longestPauseMs);
     this.#retryAtMs = Date.now() + pauseMs;
-    this.#trouble = why.message;
-    this.#parts.onTrouble(this.config.name, why.message);
+    this.#trouble = this.#failed === undefined ? why.message : this.#startTrouble || why.message;
+    this.#parts.onTrouble(this.config.name, this.#trouble);
     this.#retry = setTimeout(() => void this.connect().catch(() => undefined), pauseMs + 10).unref();
   }
 

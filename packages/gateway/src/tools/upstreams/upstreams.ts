@@ -106,7 +106,11 @@ function testTool(parts: UpstreamAdministration): Tool<Named> {
     preview: nothing('Reach an upstream server.'),
     run: async ({ name }) => {
       const upstream = findUpstream(parts.upstreams, name);
-      await upstream.reconnect();
+      await upstream.reconnect().catch((error: unknown) => {
+        // This is asked by operators, who are told what callers are not.
+        const isFailed = error instanceof ToolFailure && error.code === 'UPSTREAM_FAILED';
+        throw isFailed ? new ToolFailure('UPSTREAM_FAILED', upstream.trouble) : error;
+      });
       await parts.installed.refresh();
       return explainUpstream(upstream, parts);
     },

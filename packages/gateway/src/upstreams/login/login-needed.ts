@@ -6,7 +6,7 @@ export class LoginNeeded extends ToolFailure {
   constructor(upstream: string, why: string) {
     const reason = makeVisible(wholeText(why, 300));
     super(
-      'UPSTREAM_UNAVAILABLE',
+      'UPSTREAM_FAILED',
       `The upstream server ${upstream} ${reason}. An operator logs in with \`sallyport upstream login ${upstream}\`.`,
     );
     this.name = 'LoginNeeded';
