@@ -117,3 +117,12 @@ test('the key rotates: the one before is still accepted, also after a restart, u
   outputOf(await daemon.call('confirm.rotate_key', { revoke_all: true }));
   assert.equal(codeOf(await remove('f.txt', two.confirm_token)), 'CONFIRM_TOKEN_INVALID');
 });
+
+test('a token is for the effect that was shown when it was given', async () => {
+  requirement('APPR-6');
+  writeWorkspaceFile(daemon, 'shown.txt', 'shown');
+  const { confirm_token: confirmToken } = await issue(['shown.txt']);
+  writeWorkspaceFile(daemon, 'shown.txt', 'another');
+  assert.equal(codeOf(await remove('shown.txt', confirmToken)), 'APPROVAL_MISMATCH');
+  assert.ok(listWorkspace(daemon).includes('shown.txt'));
+});

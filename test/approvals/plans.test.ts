@@ -187,6 +187,28 @@ test('a file that an earlier step makes need not exist when the plan is proposed
   outputOf(await run(steps[1], approved));
 });
 
+test('a step does what was shown when the plan was proposed, unless the steps before it change that', async () => {
+  requirement('APPR-6');
+  for (const folder of ['bound', 'there']) mkdirSync(join(daemon.place.workspace, folder));
+  writeWorkspaceFile(daemon, 'bound/a.txt');
+  const move = { tool: 'files.move_glob', input: { from: 'bound', patterns: ['*.txt'], to: 'there' } };
+  const aside = { tool: 'files.write', input: { path: 'aside.txt', content: 'x' } };
+  const { plan } = await propose([aside, move]);
+  const approved = await approve(plan.id ?? '', [0, 1]);
+  outputOf(await run(aside, approved));
+  writeWorkspaceFile(daemon, 'bound/b.txt');
+  assert.equal(codeOf(await run(move, approved)), 'APPROVAL_MISMATCH');
+  assert.deepEqual(listWorkspace(daemon, 'there'), []);
+  const write = { tool: 'files.write', input: { path: 'bound/c.txt', content: 'x' } };
+  const { plan: second } = await propose([write, move]);
+  const { json } = await desk.send('PlanService/GetPlan', { id: second.id });
+  assert.match(JSON.stringify(json), /Step 1 may change this effect/);
+  const both = await approve(second.id ?? '', [0, 1]);
+  outputOf(await run(write, both));
+  outputOf(await run(move, both));
+  assert.deepEqual(listWorkspace(daemon, 'there'), ['a.txt', 'b.txt', 'c.txt']);
+});
+
 interface PlanEvent {
   readonly event: string;
   readonly plan: { readonly id: string; readonly status: string; readonly steps: readonly { effect?: string }[] };

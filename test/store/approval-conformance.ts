@@ -230,7 +230,9 @@ export function testApprovals({ store, reopen, newSession }: Given): void {
     await reopen();
     assert.equal(await tries(once), 0);
     assert.equal(await tries(often), 2);
+    assert.equal(store().isTokenUsed('never seen'), false);
     await store().revokeToken(often.tokenId, often.expiresAtMs);
+    assert.equal(store().isTokenUsed(often.tokenId), true);
     assert.equal(await tries(often), 0);
     assert.equal(await tries(token({ expiresAtMs: Date.now() - 1 })), 0);
   });

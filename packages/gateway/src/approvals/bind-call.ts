@@ -41,6 +41,14 @@ export function bindCall(call: BoundCall, effect: Effect): Binding {
   return { binding, scopeSha256, effectSha256 };
 }
 
+/** Over an effect and what it was worked out from, for consent that is given before the call is made. */
+export function bindEffect({ summary, detail, undoable, basis = '' }: Effect): string {
+  return hash(
+    'sha256',
+    canonicalJson({ summary: summary.toWellFormed(), detail: detail.toWellFormed(), undoable, basis }),
+  );
+}
+
 /** The call that a step of a plan, or a confirm token, stands for. */
 export function callSha256(tool: string, argumentsSha256: string): string {
   return hash('sha256', `${tool} ${argumentsSha256}`);

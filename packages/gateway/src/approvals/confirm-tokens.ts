@@ -10,6 +10,8 @@ export interface TokenClaims {
   readonly traceId: string;
   /** `callSha256` of the calls it covers. For a plan: in the order in which they must come. */
   readonly calls: readonly string[];
+  /** The effects as they were shown, by the same order. Absent: the token of a plan, or one for any number of uses. */
+  readonly effects?: readonly string[];
   /** Canonical names of their tools, for people who look at a token. */
   readonly tools: readonly string[];
   /** Under which it was given: it ends with a change of either. */

@@ -19,6 +19,11 @@ export interface Rehearsed {
   readonly shownArguments: string;
   readonly risk: Risk;
   readonly effect: Effect;
+  /** Over the effect before secrets were masked: what is agreed to is this one. */
+  readonly boundSha256: string;
+  /** Paths that it may change, and those that its effect depends on. Undefined: any. */
+  readonly changes: readonly string[] | undefined;
+  readonly dependsOn: readonly string[] | undefined;
   /** The secrets that have a mark in the effect. */
   readonly masked: readonly MaskedSecret[];
   /** What those marks stand for. Not to be written down anywhere. */

@@ -1,11 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { canonicalJson } from '@sallyport/contract';
-import { callSha256 } from '../approvals/bind-call.ts';
+import { bindEffect, callSha256 } from '../approvals/bind-call.ts';
 import { maskSecrets } from '../approvals/mask-secrets.ts';
-import type { Rehearse } from '../approvals/rehearsal.ts';
+import type { Rehearse, Rehearsed } from '../approvals/rehearsal.ts';
 import { showArguments } from '../approvals/show-arguments.ts';
 import type { Redactor } from '../audit/redact.ts';
 import type { Rehearsal } from '../gateway.ts';
+import type { ArgumentsChecked, Resolved } from '../model/call.ts';
 import { Fault } from '../model/fault.ts';
 
 /** Sends planned calls through the gates as if they had just come in from a caller who is known. */
@@ -41,8 +42,22 @@ export function rehearseCalls(rehearsal: () => Rehearsal, redactor: Redactor): R
       shownArguments: showArguments(ending.call, redactor),
       risk,
       effect: { summary, detail, undoable: effect.undoable },
+      boundSha256: bindEffect(effect),
+      ...describeReach(ending.call),
       masked,
       secrets: values,
     };
+  };
+}
+
+/** Programs, and tools that name no paths, may change anything. */
+function describeReach({ tool, resources }: Resolved & ArgumentsChecked): Pick<Rehearsed, 'changes' | 'dependsOn'> {
+  const { mutates } = tool.definition;
+  const { paths, commands = [] } = resources;
+  const isOpen = paths.length === 0 || commands.length > 0;
+  const changed = paths.filter(({ access }) => access === 'write').map(({ path }) => path);
+  return {
+    changes: !mutates ? [] : isOpen ? undefined : changed,
+    dependsOn: isOpen ? undefined : paths.map(({ path }) => path),
   };
 }

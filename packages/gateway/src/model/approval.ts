@@ -145,6 +145,10 @@ export interface PlanStep {
   readonly risk: Risk;
   /** What the agent says it is for. */
   readonly reason: string;
+  /** Over the effect as it was shown. Absent: a plan of an older version, which kept none. */
+  readonly boundSha256?: string;
+  /** Steps before it, by index, that may change its effect. Absent: none. */
+  readonly changedBy?: readonly number[];
 }
 
 /** Calls that an agent means to make, shown whole before any of them runs. */

@@ -53,6 +53,7 @@ class TestApprovals implements ApprovalStore {
   readonly listApprovals = () => this.tasks.filter((task) => task.status === 'pending');
   readonly listStanding = () => this.standing;
   readonly findPlan = () => this.plan;
+  readonly isTokenUsed = () => false;
 
   /** Ends the last task. */
   decide(status: ApprovalTask['status'], note?: string): ApprovalTask {

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { bindCall, callSha256 } from '../approvals/bind-call.ts';
+import { bindCall, bindEffect, callSha256 } from '../approvals/bind-call.ts';
 import type { Binding } from '../approvals/bind-call.ts';
 import type { ConfirmTokens, TokenClaims } from '../approvals/confirm-tokens.ts';
 import { maskSecrets } from '../approvals/mask-secrets.ts';
@@ -34,7 +34,13 @@ type Needs = facts.Begun &
 export interface ApprovalParts {
   readonly store: Pick<
     ApprovalIndex,
-    'openApproval' | 'findApproval' | 'findApprovalByBinding' | 'listApprovals' | 'listStanding' | 'findPlan'
+    | 'openApproval'
+    | 'findApproval'
+    | 'findApprovalByBinding'
+    | 'listApprovals'
+    | 'listStanding'
+    | 'findPlan'
+    | 'isTokenUsed'
   >;
   readonly tokens: Pick<ConfirmTokens, 'read'>;
   /** Who decides about a call of this session. Undefined: nobody could. */
@@ -86,7 +92,7 @@ export function seekApproval(
       if (unshown !== undefined) return unshown;
       const bound = bindCall(call, shown);
       return (
-        useToken(call, bound, parts, context) ??
+        useToken(call, bound, shown, parts, context) ??
         joinConsents(useApproved(call, bound, shown, parts, context), useStanding(call, bound, parts, context)) ??
         (await useTask(call, bound, shown, redactor, parts, context))
       );
@@ -134,6 +140,7 @@ function unclear({ tool }: Needs, { code, message }: ToolFailure): Refusal {
 function useToken(
   call: Needs,
   { binding }: Binding,
+  effect: Effect,
   { tokens, store }: ApprovalParts,
   context: Context,
 ): facts.Consented | Refusal | undefined {
@@ -157,9 +164,26 @@ function useToken(
   if (step === 'other' || !claims.calls.includes(wanted)) {
     return no('CONFIRM_TOKEN_SCOPE', 'The confirm token does not cover this call, or not as the next one.');
   }
+  const shown = step === undefined ? claims.effects?.[claims.calls.indexOf(wanted)] : step.boundSha256;
+  if (shown !== undefined && shown !== bindEffect(effect)) {
+    // What it was used for changed the effect.
+    if (step === undefined && store.isTokenUsed(claims.id)) {
+      return no('CONFIRM_TOKEN_USED', 'The confirm token was used or revoked.');
+    }
+    return no('APPROVAL_MISMATCH', 'What the call would do has changed since it was shown and agreed to.');
+  }
   const { id: tokenId, expiresAtMs, reusable } = claims;
-  const use = { kind: 'token', tokenId, expiresAtMs, reusable, ...(step === undefined ? {} : { step }) } as const;
-  return { consent: { by: claims.issuedBy, how: 'confirm-token', atMs: claims.issuedAtMs, binding, use } };
+  const place = step === undefined ? {} : { step: { planId: step.planId, index: step.index } };
+  const use = { kind: 'token', tokenId, expiresAtMs, reusable, ...place } as const;
+  const basis = basisOf(effect);
+  return { consent: { by: claims.issuedBy, how: 'confirm-token', atMs: claims.issuedAtMs, binding, ...basis, use } };
+}
+
+interface NextStep {
+  readonly planId: string;
+  readonly index: number;
+  /** Of the effect as it was shown. Absent: a step before it has run and may have changed it. */
+  readonly boundSha256?: string;
 }
 
 /** The step of the plan that may run now, if it is this call. */
@@ -168,12 +192,16 @@ function nextStep(
   wanted: string,
   store: Pick<ApprovalIndex, 'findPlan'>,
   nowMs: number,
-): { readonly planId: string; readonly index: number } | 'other' | 'late' {
+): NextStep | 'other' | 'late' {
   const plan = store.findPlan(planId);
   const index = plan?.approvedSteps[plan.started];
   if (plan?.status !== 'approved' || index === undefined) return 'other';
-  if (plan.steps[index]?.callSha256 !== wanted) return 'other';
-  return nowMs - (plan.lastOutcomeAtMs ?? issuedAtMs) > stepPauseMs ? 'late' : { planId, index };
+  const { callSha256: planned, boundSha256, changedBy = [] } = plan.steps[index] ?? {};
+  if (planned !== wanted) return 'other';
+  if (nowMs - (plan.lastOutcomeAtMs ?? issuedAtMs) > stepPauseMs) return 'late';
+  const begun = plan.approvedSteps.slice(0, plan.started);
+  const isBound = boundSha256 !== undefined && !changedBy.some((before) => begun.includes(before));
+  return { planId, index, ...(isBound ? { boundSha256 } : {}) };
 }
 
 /**

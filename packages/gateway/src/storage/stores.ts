@@ -292,6 +292,8 @@ export interface ApprovalIndex {
   readonly findPlan: (id: string) => Plan | undefined;
   /** Newest first. */
   readonly listPlans: (filter: PlanFilter) => readonly Plan[];
+  /** Whether a token was used or revoked. One that may be used again is told by its claims. */
+  readonly isTokenUsed: (tokenId: string) => boolean;
   /** No token of this id is taken any more. */
   readonly revokeToken: (tokenId: string, expiresAtMs: number) => Promise<void>;
   readonly grantStanding: (standing: StandingApproval) => Promise<void>;

@@ -20,6 +20,7 @@ export class ApprovalReader {
   readonly #nextReminder: Statement;
   readonly #standing: Statement;
   readonly #findPlan: Statement;
+  readonly #findToken: Statement;
   readonly #nextPlanExpiry: Statement;
   readonly #plans: Readonly<Record<'all' | 'status' | 'session', Statement>>;
 
@@ -61,6 +62,7 @@ export class ApprovalReader {
          AND revoked_at_ms IS NULL AND (uses_left IS NULL OR uses_left > 0) ORDER BY granted_at_ms DESC, id DESC`,
     );
     this.#findPlan = database.prepare('SELECT * FROM plans WHERE id = ?');
+    this.#findToken = database.prepare('SELECT 1 FROM used_tokens WHERE id = ?');
     const listPlans = (conditions: string): Statement =>
       database.prepare(`SELECT * FROM plans ${conditions} ORDER BY created_at_ms DESC, id DESC LIMIT ?`);
     this.#plans = {
@@ -118,6 +120,10 @@ export class ApprovalReader {
       const { usesLeft, ...standing } = JSON.parse(String(row['standing'])) as StandingApproval;
       return usesLeft === undefined ? standing : { ...standing, usesLeft: Number(row['uses_left']) };
     });
+  }
+
+  isTokenUsed(id: string): boolean {
+    return this.#findToken.get(id) !== undefined;
   }
 
   findPlan(id: string): Plan | undefined {

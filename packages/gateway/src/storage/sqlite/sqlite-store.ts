@@ -247,6 +247,8 @@ class SqliteStore implements stores.Store {
 
   readonly findPlan = (id: string): Plan | undefined => this.#approvals.findPlan(id);
 
+  readonly isTokenUsed = (tokenId: string): boolean => this.#approvals.isTokenUsed(tokenId);
+
   readonly listPlans: stores.ApprovalIndex['listPlans'] = (filter) => this.#approvals.listPlans(filter);
 
   readonly revokeToken = async (tokenId: string, expiresAtMs: number): Promise<void> => {

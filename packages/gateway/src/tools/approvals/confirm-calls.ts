@@ -6,6 +6,7 @@ import { isRefusal } from '../../model/refusal.ts';
 import type { Session } from '../../model/session.ts';
 import { ToolFailure, ToolRefused } from '../../model/tool.ts';
 import type { Tool, ToolContext } from '../../model/tool.ts';
+import { checkShown } from '../files/check-shown.ts';
 import { requireApprover, requireOffice } from './approval-parts.ts';
 import type { ApprovalToolParts } from './approval-parts.ts';
 import { defineApprovalTool, idOf } from './define-approval-tool.ts';
@@ -58,16 +59,19 @@ export function issueToken(parts: ApprovalToolParts): Tool<IssueArguments> {
       });
       const often = args.reusable ? 'any number of times' : 'once';
       const summary = `Let session ${args.session_id} do this, ${often}, within ${args.ttl_seconds} seconds.`;
-      return { summary, detail: `${detail.join('\n')}\n`, undoable: false };
+      return { summary, detail: `${detail.join('\n')}\n`, undoable: false, basis: basisOf(rehearsed) };
     },
     run: async (args, context) => {
       const rehearsed = await rehearseCalls(parts, args, context);
+      checkShown(basisOf(rehearsed), 'What the calls would do', context);
       const nowMs = Date.now();
       const expiresAtMs = nowMs + args.ttl_seconds * 1000;
       const { token, claims } = tokens.issue({
         sessionId: args.session_id,
         traceId: args.trace_id,
         calls: rehearsed.map(({ callSha256 }) => callSha256),
+        // The second use of a call has another effect than the first.
+        ...(args.reusable ? {} : { effects: rehearsed.map(({ boundSha256 }) => boundSha256) }),
         tools: [...new Set(rehearsed.map(({ tool }) => tool))],
         ...circumstances(),
         issuedBy: context.session.agent,
@@ -80,6 +84,10 @@ export function issueToken(parts: ApprovalToolParts): Tool<IssueArguments> {
     summarize: ({ session_id: id, calls }, output) =>
       `issued token ${output['token_id'] as string} to session ${id} for ${calls.length} calls`,
   });
+}
+
+function basisOf(rehearsed: readonly Rehearsed[]): string {
+  return rehearsed.map(({ boundSha256 }) => boundSha256).join(' ');
 }
 
 export function revokeToken({ store }: ApprovalToolParts): Tool<{ readonly token_id: string }> {

@@ -2,6 +2,7 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import type { JsonObject } from '@sallyport/contract';
 import type { Rehearsed } from '../../approvals/rehearsal.ts';
 import { countCharacters, stepSubject } from '../../approvals/unmasked-secrets.ts';
+import { isWithin } from '../../governance/canonical-path.ts';
 import type { NewPlan, Plan, PlanStep } from '../../model/approval.ts';
 import { isRefusal, refuse } from '../../model/refusal.ts';
 import type { Refusal } from '../../model/refusal.ts';
@@ -78,7 +79,9 @@ export function proposePlan(parts: ApprovalToolParts): Tool<ProposeArguments> {
       for (const call of calls) rehearsed.push(await rehearse(session, call, signal));
       if (rehearsed.some(isRefusal)) return describeRefused(calls, rehearsed, { summary, traceId });
       refuseTooLong(parts, rehearsed as readonly Rehearsed[]);
-      const steps = (rehearsed as Rehearsed[]).map((step, at) => stepOf(step, redact(calls[at]?.reason ?? '')));
+      const steps = (rehearsed as Rehearsed[]).map((step, at, all) =>
+        stepOf(step, findChanging(all, at), redact(calls[at]?.reason ?? '')),
+      );
       const plan = pendingPlan(parts, session, { summary: redact(summary), traceId, steps });
       await store.proposePlan(plan);
       (rehearsed as Rehearsed[]).forEach(({ secrets }, at) =>
@@ -140,10 +143,32 @@ function refuseTooLong({ unmasked }: ApprovalToolParts, rehearsed: readonly Rehe
 }
 
 /** Member by member: what the marks stand for is not among them. */
-function stepOf({ tool, callSha256, shownArguments, risk, effect, masked }: Rehearsed, reason: string): PlanStep {
+function stepOf(rehearsed: Rehearsed, changedBy: readonly number[], reason: string): PlanStep {
+  const { tool, callSha256, shownArguments, risk, effect, masked, boundSha256 } = rehearsed;
   const { summary: title, detail, undoable } = effect;
   const marks = masked.length === 0 ? {} : { masked };
-  return { tool, callSha256, shownArguments, risk, title, effect: detail, ...marks, undoable, reason };
+  const changes = changedBy.length === 0 ? {} : { changedBy };
+  const shown = `${detail}${describeChanging(changedBy)}`;
+  return {
+    ...{ tool, callSha256, shownArguments, risk, title, effect: shown, ...marks, undoable, reason },
+    ...{ boundSha256, ...changes },
+  };
+}
+
+/** The steps before one that may change what it works on. Its effect as it is shown holds only without them. */
+function findChanging(steps: readonly Rehearsed[], at: number): readonly number[] {
+  const { dependsOn } = steps[at] ?? {};
+  return [...steps.keys()].slice(0, at).filter((index) => {
+    const { changes } = steps[index] ?? {};
+    if (changes === undefined || dependsOn === undefined) return changes?.length !== 0;
+    return changes.some((changed) => dependsOn.some((path) => isWithin(changed, path) || isWithin(path, changed)));
+  });
+}
+
+function describeChanging(changedBy: readonly number[]): string {
+  if (changedBy.length === 0) return '';
+  const steps = changedBy.map((index) => index + 1).join(', ');
+  return `Step ${steps} may change this effect, so it is worked out again when this step runs, and not shown again.\n`;
 }
 
 /** Which call the gates would stop, and why. Nobody is asked, and nothing is kept. */
