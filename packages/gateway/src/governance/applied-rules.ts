@@ -20,6 +20,9 @@ export interface RulesPlace extends Omit<RulesSource, 'folder'> {
   readonly findFolder: () => string;
 }
 
+/** Is told the hash of the rules that are about to be in force. Throws when they must not be. */
+export type CheckHash = (hash: string) => void;
+
 export interface RulesState {
   /** Of the rules in force. */
   readonly hash: string;
@@ -130,8 +133,9 @@ export class AppliedRules {
    * Puts a rule in force that is only tried out: in its file, and then as `apply` does. Throws ConfigError, and then
    * nothing has changed, unless the disk failed between the two: then the file is `changed`.
    */
-  promote(id: string): LoadedRules {
+  promote(id: string, check: CheckHash = () => undefined): LoadedRules {
     const { files, promoted } = this.#promote(id);
+    check(hashRuleFiles(files));
     const { programFolder, folder, home } = this.#source;
     if (isWithin(resolve(programFolder), folder)) {
       throw new ConfigError(
@@ -141,7 +145,7 @@ export class AppliedRules {
     }
     this.preview(files);
     replaceFile(promoted);
-    return this.apply();
+    return this.apply(check);
   }
 
   /** Only on top of what is in force: edits that nobody applied must not slip in. */
@@ -158,9 +162,11 @@ export class AppliedRules {
     return { files: [{ ...tools, bytes }, ...others], promoted: { file: tools.file, bytes } };
   }
 
-  /** Puts the files in force as they are now. Throws ConfigError, and then nothing has changed. */
-  apply(): LoadedRules {
-    this.#current = this.#keep(this.#readFiles());
+  /** Puts the files in force as they are now. Throws ConfigError or what `check` throws, and then nothing has changed. */
+  apply(check: CheckHash = () => undefined): LoadedRules {
+    const files = this.#readFiles();
+    check(hashRuleFiles(files));
+    this.#current = this.#keep(files);
     return this.#current;
   }
 

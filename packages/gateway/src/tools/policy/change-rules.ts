@@ -1,7 +1,9 @@
 import type { JsonObject } from '@sallyport/contract';
+import type { CheckHash } from '../../governance/applied-rules.ts';
 import type { LoadedRules } from '../../governance/load-rules.ts';
 import type { Effect, Tool } from '../../model/tool.ts';
 import { defineAdministration } from '../administration.ts';
+import { checkShown } from '../files/check-shown.ts';
 import { anyObject, withConfigErrors } from './policy-parts.ts';
 import type { PolicyToolParts, Properties } from './policy-parts.ts';
 
@@ -13,9 +15,9 @@ export function applyTool(parts: PolicyToolParts): Tool<JsonObject> {
     properties: {},
     preview: () => {
       const next = rules.preview();
-      return { summary: `Apply the rules in ${next.folder}.`, detail: compare(rules.current, next) };
+      return { summary: `Apply the rules in ${next.folder}.`, detail: compare(rules.current, next), basis: next.hash };
     },
-    run: () => rules.apply(),
+    run: (_args, check) => rules.apply(check),
   });
 }
 
@@ -33,9 +35,10 @@ export function promoteTool(parts: PolicyToolParts): Tool<JsonObject> {
       return {
         summary: `Put rule ${id} in force, ${promoted?.rule.effect ?? ''}: ${file}:${line}.`,
         detail: `-    shadow: true\n${compare(rules.current, next)}`,
+        basis: next.hash,
       };
     },
-    run: (args) => rules.promote((args as { readonly rule: string }).rule),
+    run: (args, check) => rules.promote((args as { readonly rule: string }).rule, check),
   });
 }
 
@@ -44,9 +47,9 @@ interface Change {
   readonly description: string;
   /** All of them are required. */
   readonly properties: Properties;
-  readonly preview: (args: JsonObject) => Pick<Effect, 'summary' | 'detail'>;
+  readonly preview: (args: JsonObject) => Pick<Effect, 'summary' | 'detail' | 'basis'>;
   /** Returns the rules that are in force from now on. Throws ConfigError, and then nothing has changed. */
-  readonly run: (args: JsonObject) => LoadedRules;
+  readonly run: (args: JsonObject, check: CheckHash) => LoadedRules;
 }
 
 function defineChange({ rules, onApplied }: PolicyToolParts, change: Change): Tool<JsonObject> {
@@ -58,9 +61,11 @@ function defineChange({ rules, onApplied }: PolicyToolParts, change: Change): To
     }),
     claim: () => ({ paths: [] }),
     preview: (args) => withConfigErrors(() => ({ ...preview(args), undoable: false })),
-    run: async (args) => {
+    run: async (args, context) => {
       const before = rules.current.hash;
-      const { hash, count, folder } = await withConfigErrors(() => run(args));
+      // The files may have been edited since somebody looked at them.
+      const check: CheckHash = (hash) => checkShown(hash, 'What the rule files say', context);
+      const { hash, count, folder } = await withConfigErrors(() => run(args, check));
       if (hash !== before) onApplied();
       return { hash, before, count, folder, changed: hash !== before };
     },

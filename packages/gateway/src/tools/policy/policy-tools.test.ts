@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
+import { requirement } from '../../../../../test/requirement.ts';
 import { AppliedRules } from '../../governance/applied-rules.ts';
 import { makeFolder, world, writeRules } from '../../governance/test-world.ts';
 import type { Progress, ToolContext } from '../../model/tool.ts';
@@ -48,10 +49,10 @@ async function openPolicy(t: TestContext, tools: string, more: { readonly roles?
   for (const tool of [...fileTools(), ...policyTools(parts)]) registry.register(tool);
   const progress: Progress[] = [];
   const context = { session: operator, signal: still, reportProgress: (news: Progress) => progress.push(news) };
-  const call = async (name: string, args: JsonObject = {}): Promise<JsonObject> => {
+  const call = async (name: string, args: JsonObject = {}, more: Partial<ToolContext> = {}): Promise<JsonObject> => {
     const found = registry.find(`policy.${name}`) ?? assert.fail(name);
     assert.deepEqual(found.input.check(args), []);
-    return (await found.tool.run(args, context as unknown as ToolContext)) as JsonObject;
+    return (await found.tool.run(args, { ...context, ...more } as unknown as ToolContext)) as JsonObject;
   };
   const record = async (recorded: RecordedCall): Promise<void> => {
     const { tool = 'files.read', agent = 'ada', path, effect = 'allow', rule = 'read', shadow } = recorded;
@@ -247,6 +248,17 @@ test('a long look at the log tells how far it is, and ends when nobody waits for
   assert.deepEqual(done, [200, 400, 600, 800, 1000, 1200, 1201]);
   gone.abort();
   await assert.rejects(walk(), { name: 'AbortError' });
+});
+
+test('rules that were edited after somebody agreed to them are not applied', async (t) => {
+  requirement('APPR-6');
+  const { file, rules, call } = await openPolicy(t, allowReading);
+  writeFileSync(file, `${head}${allowReading.replace('files.list', 'files.search')}`);
+  const { hash } = rules.preview();
+  writeFileSync(file, `${head}${allowReading.replace('files.list', 'files.write')}`);
+  await assert.rejects(call('apply', {}, { shownBasis: hash }), /has changed since the call was approved/);
+  assert.notEqual(rules.current.hash, rules.preview().hash);
+  await call('apply', {}, { shownBasis: rules.preview().hash });
 });
 
 test('promoting writes the file, applies it, and says so', async (t) => {

@@ -6,6 +6,7 @@ import type { InstalledTool } from '../../registry/installed-tool.ts';
 import type { InstalledTools } from '../../registry/installed-tools.ts';
 import { removeToolFile } from '../../registry/install-tool-file.ts';
 import { defineAdministration } from '../administration.ts';
+import { checkShown } from '../files/check-shown.ts';
 import { describeDifference, describeInstalled } from './describe-installed.ts';
 import type { InspectProgram } from './inspect-program.ts';
 import { inspectTool, installTool } from './install-tools.ts';
@@ -123,11 +124,12 @@ function acceptTool(parts: ToolAdministration): Tool<Named & { readonly sha256?:
       const tool = find(args);
       const trouble = tool.reason === '' ? '' : `${tool.status}: ${tool.reason}\n`;
       const detail = `${trouble}sha256: ${tool.offer?.fileSha256 ?? ''}\n${describeDifference(tool, accepted)}`;
-      return { summary: `Accept ${tool.id}.`, detail, undoable: true };
+      return { summary: `Accept ${tool.id}.`, detail, undoable: true, basis: tool.key };
     },
-    run: async (args, { session }) => {
+    run: async (args, context) => {
       const tool = find(args);
-      await installed.accept(tool, session.agent);
+      checkShown(tool.key, tool.id, context);
+      await installed.accept(tool, context.session.agent);
       const now = installed.find(tool.definition.name, tool.definition.version);
       return describeInstalled(now, { isDefault: isDefault(now) });
     },
