@@ -313,7 +313,7 @@ describe('a secret in an effect', () => {
     await mask.waitFor();
     assert.doesNotMatch(await visit.page.content(), new RegExp(secret));
     await mask.click();
-    const dialog = visit.page.getByRole('dialog', { name: 'Reveal a secret' });
+    const dialog = visit.page.getByRole('dialog', { name: 'Reveal what is masked' });
     // Keys decide nothing while somebody writes.
     await dialog.getByLabel('Why do you need to see it?').pressSequentially('add it?');
     assert.deepEqual(await findBarriers(visit.page), []);

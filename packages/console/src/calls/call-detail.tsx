@@ -2,7 +2,7 @@ import { describeCode } from '@sallyport/contract/codes';
 import type { Code } from '@sallyport/contract/codes';
 import { readPayload } from '../live/call.ts';
 import type { Call, Payload } from '../live/call.ts';
-import { Empty, Fact, OutcomeBadge } from '../shell/parts.tsx';
+import { Fact, OutcomeBadge } from '../shell/parts.tsx';
 import { linkTo } from '../shell/use-route.ts';
 import { formatDuration, formatMoment } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
@@ -11,18 +11,8 @@ import { reportStages } from './stages.ts';
 /** Facts that are shown in a place of their own. */
 const shownElsewhere = ['arguments', 'decision', 'consent', 'refusal', 'error', 'fault', 'summary', 'tool', 'agent'];
 
-/** One call with everything that is on record about it. Undefined: its records are older than what the page keeps. */
-export function CallDetail({ call }: { readonly call: Call | undefined }) {
-  if (call === undefined) {
-    return (
-      <section className="detail" aria-label="Call">
-        <CloseLink />
-        <Empty title="This call is not among the newest">
-          <p>Its records are in the audit log.</p>
-        </Empty>
-      </section>
-    );
-  }
+/** One call with everything that is on record about it. */
+export function CallDetail({ call }: { readonly call: Call }) {
   const facts = Object.assign({}, ...call.records.map(readPayload)) as Payload;
   const rest = Object.entries(facts).filter(([name]) => !shownElsewhere.includes(name));
   return (
@@ -83,7 +73,7 @@ export function CallDetail({ call }: { readonly call: Call | undefined }) {
   );
 }
 
-function CloseLink() {
+export function CloseLink() {
   return (
     <a className="close" href={linkTo('calls')}>
       ← All calls

@@ -7,6 +7,7 @@ import { linkTo } from '../shell/use-route.ts';
 import { formatDuration, formatTime } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
 import { CallDetail } from './call-detail.tsx';
+import { OlderCall } from './older-call.tsx';
 
 const mostShown = 200;
 
@@ -55,7 +56,8 @@ export function CallsPage({ callId }: { readonly callId: string }) {
             <p className="muted">The newest {mostShown} are shown. Filter to see others, or look into the audit log.</p>
           )}
         </div>
-        {callId !== '' && <CallDetail call={open} />}
+        {callId !== '' &&
+          (open === undefined ? <OlderCall key={callId} callId={callId} /> : <CallDetail call={open} />)}
       </div>
     </>
   );

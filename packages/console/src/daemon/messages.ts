@@ -2,8 +2,8 @@
 
 export type Risk = 'low' | 'medium' | 'high' | 'critical';
 
-const noMasked = { number: 0, mark: '', characters: 0, name: '' };
-/** A secret that has a mark in a text. */
+const noMasked = { number: 0, mark: '', characters: 0, name: '', held: false, rest: false };
+/** A secret that has a mark in a text, or the rest of one that is too long. */
 export type MaskedSecret = Readonly<typeof noMasked>;
 
 const noApproval = {
@@ -32,6 +32,8 @@ const noApproval = {
   traceId: '',
   masked: [] as readonly MaskedSecret[],
   argumentsJson: '',
+  /** Why nobody can approve it. Empty: it can be approved. */
+  hold: '',
 };
 export type Approval = Readonly<typeof noApproval>;
 
@@ -76,6 +78,8 @@ const noPlan = {
   expiresAtMs: 0,
   decidedBy: '',
   note: '',
+  /** As for an approval. */
+  hold: '',
 };
 export type Plan = Readonly<typeof noPlan>;
 

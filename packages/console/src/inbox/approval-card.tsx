@@ -4,10 +4,17 @@ import { RiskBadge, UndoBadge } from '../shell/parts.tsx';
 import { linkTo } from '../shell/use-route.ts';
 import { formatLeft, prettyJson } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
-import { EffectView } from './effect-view.tsx';
+import { EffectView, MarkedText } from './effect-view.tsx';
+import type { MaskedPlace, RevealedParts } from './use-revealed.ts';
+
+export interface ApprovalCardProps {
+  readonly approval: Approval;
+  readonly places: readonly MaskedPlace[];
+  readonly revealed: RevealedParts;
+}
 
 /** One call that waits: who wants what, why it asks, and exactly what would happen. */
-export function ApprovalCard({ approval }: { readonly approval: Approval }) {
+export function ApprovalCard({ approval, places, revealed }: ApprovalCardProps) {
   const { agent, tool, risk, title, effect, undoable, ruleId, reason, expiresAtMs, wanted, approverRole } = approval;
   return (
     <>
@@ -20,7 +27,7 @@ export function ApprovalCard({ approval }: { readonly approval: Approval }) {
           <Countdown expiresAtMs={expiresAtMs} />
         </p>
         <h2 tabIndex={-1}>
-          <Visible text={title} />
+          <MarkedText text={title} places={places} revealed={revealed} />
         </h2>
         <p className="card-badges">
           <RiskBadge risk={risk} />
@@ -33,12 +40,7 @@ export function ApprovalCard({ approval }: { readonly approval: Approval }) {
           {approverRole === 'director' && <span className="badge">for a director</span>}
         </p>
       </header>
-      <EffectView
-        effect={effect}
-        label="What would happen"
-        masked={approval.masked}
-        target={{ tool: 'approvals.reveal', input: { task_id: approval.id } }}
-      />
+      <EffectView effect={effect} label="What would happen" places={places} revealed={revealed} />
       <dl className="facts">
         <div className="fact">
           <dt>Why it asks</dt>

@@ -1,16 +1,26 @@
+import { post } from '../daemon/connect.ts';
+import { readApproval } from '../daemon/messages.ts';
 import type { Approval } from '../daemon/messages.ts';
 import { useNowMs } from '../live/use-live.ts';
-import { Empty } from '../shell/parts.tsx';
+import { Empty, Loading, Problem } from '../shell/parts.tsx';
+import { useLoaded } from '../shell/use-loaded.ts';
 import { linkTo } from '../shell/use-route.ts';
 import { formatTime } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
 
-/** What was decided, by whom, while the console was open. The rest is in the audit log. */
-export function DecidedList({ decided }: { readonly decided: readonly Approval[] }) {
+const mostShown = 100;
+
+/** What was decided, and by whom: before the page was opened, and since. Older decisions are in the audit log. */
+export function DecidedList({ decided: fresh }: { readonly decided: readonly Approval[] }) {
   const nowMs = useNowMs();
+  const { value: past, trouble } = useLoaded(readDecided);
+  const known = new Set(fresh.map(({ id }) => id));
+  const decided = [...fresh, ...(past ?? []).filter(({ id }) => !known.has(id))].slice(0, mostShown);
+  if (trouble) return <Problem trouble={trouble} />;
+  if (past === undefined) return <Loading what="what was decided" />;
   if (decided.length === 0) {
     return (
-      <Empty title="Nothing was decided since this page was opened">
+      <Empty title="Nothing was decided yet">
         <p>
           Earlier decisions are in the <a href={linkTo('audit')}>audit log</a>.
         </p>
@@ -22,7 +32,7 @@ export function DecidedList({ decided }: { readonly decided: readonly Approval[]
       {decided.map(({ id, status, tool, title, agent, decidedBy, decidedByAgent, decidedAtMs, note }) => (
         <li key={id} className="line">
           <span className={`badge badge-${status === 'denied' || status === 'expired' ? 'denied' : 'ok'}`}>
-            {status === 'used' ? 'approved' : status}
+            {status === 'used' ? 'approved' : status === 'expired' ? 'ran out' : status}
           </span>
           <span className="line-main">
             <code>{tool}</code> <Visible text={title} />
@@ -41,4 +51,13 @@ export function DecidedList({ decided }: { readonly decided: readonly Approval[]
       ))}
     </ul>
   );
+}
+
+/** Newest decision first. Lists have them by when they were asked. */
+async function readDecided(): Promise<readonly Approval[]> {
+  const { approvals = [] } = await post<{ approvals?: readonly unknown[] }>('ApprovalService/ListApprovals', {
+    limit: 200,
+  });
+  const ended = approvals.map(readApproval).filter(({ status }) => status !== 'pending');
+  return ended.toSorted((a, b) => b.decidedAtMs - a.decidedAtMs);
 }

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { FormEvent, ReactNode } from 'react';
 import type { Risk } from '../daemon/messages.ts';
+import type { MaskedPlace } from './use-revealed.ts';
 import { formatCount } from '../text/format.ts';
 import { criticalWord, decisionKeys, explainUnavailable, isApproving } from './decision.ts';
 import type { Decision, DecisionKind } from './decision.ts';
@@ -14,6 +15,9 @@ export interface DecisionBarProps {
   readonly isArmed: boolean;
   readonly unseenCount: number;
   readonly showUnseen: () => void;
+  /** What is masked and has to be shown before anything can be approved. */
+  readonly masked: readonly MaskedPlace[];
+  readonly onReveal: (place: MaskedPlace) => void;
   /** Why nothing can be approved. Absent: it can. */
   readonly hold?: string | undefined;
   /** The answer that is being worded. Undefined: none is. */
@@ -35,11 +39,13 @@ const keyOf = (kind: DecisionKind): string => Object.keys(decisionKeys).find((ke
 
 /** Where a person answers. Approving takes having seen everything; saying no does not. */
 export function DecisionBar(props: DecisionBarProps) {
-  const { risk, kinds, labels, isArmed, unseenCount, showUnseen, hold, wording, onChoose } = props;
+  const { risk, kinds, labels, isArmed, unseenCount, showUnseen, masked, onReveal, hold, wording, onChoose } = props;
+  const [nextMasked] = masked;
   if (wording !== undefined) return <Wording {...props} kind={wording} />;
   const reason = (kind: DecisionKind): string | undefined => {
     if (isApproving(kind) && hold !== undefined) return hold;
     if (isApproving(kind) && unseenCount > 0) return 'Part of the effect has not been in view yet.';
+    if (isApproving(kind) && masked.length > 0) return 'Part of the effect is masked and was not shown yet.';
     return explainUnavailable(kind, risk);
   };
   return (
@@ -49,6 +55,18 @@ export function DecisionBar(props: DecisionBarProps) {
           <span>{formatCount(unseenCount, 'line')} not seen yet. Look at the whole effect to approve it.</span>
           <button type="button" onClick={showUnseen}>
             Show the next part <kbd>space</kbd>
+          </button>
+        </p>
+      )}
+      {nextMasked !== undefined && hold === undefined && (
+        <p className="unseen" role="status">
+          <span>
+            {nextMasked.secret.rest
+              ? 'The effect goes on. Look at the rest to approve it.'
+              : `${formatCount(masked.length, 'masked part')} not shown yet, and could be anything. Reveal to approve.`}
+          </span>
+          <button type="button" onClick={() => onReveal(nextMasked)}>
+            {nextMasked.secret.rest ? 'Show the rest' : 'Reveal'}
           </button>
         </p>
       )}

@@ -64,3 +64,7 @@ function outsideMarks(text: string, end: number, from: number, marks: readonly s
   }
   return end;
 }
+
+export function countRows(effect: string, marks: readonly string[]): number {
+  return effect.trim() === '' ? 0 : readRows(effect, marks).length;
+}

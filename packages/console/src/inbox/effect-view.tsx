@@ -1,54 +1,73 @@
-import { useMemo } from 'react';
-import type { MaskedSecret } from '../daemon/messages.ts';
+import { Fragment, useMemo } from 'react';
 import { Visible } from '../text/visible.tsx';
 import { readRows, splitMarks } from './effect-rows.ts';
+import type { EffectRow } from './effect-rows.ts';
 import { MaskedPart } from './masked-part.tsx';
-import { RevealDialog } from './reveal-dialog.tsx';
-import type { RevealTarget } from './reveal-dialog.tsx';
-import { useRevealed } from './use-revealed.ts';
+import type { MaskedPlace, RevealedParts } from './use-revealed.ts';
 
 export interface EffectViewProps {
   readonly effect: string;
   readonly label: string;
-  readonly masked: readonly MaskedSecret[];
-  /** What the marks belong to. */
-  readonly target: RevealTarget;
+  /** What has a mark in it. */
+  readonly places: readonly MaskedPlace[];
+  readonly revealed: RevealedParts;
 }
 
 /** The exact effect: every character of it but secrets, wrapped and never cut off. */
-export function EffectView({ effect, label, masked, target }: EffectViewProps) {
-  const marks = useMemo(() => masked.map(({ mark }) => mark), [masked]);
-  const rows = useMemo(() => readRows(effect, marks), [effect, marks]);
-  const { values, asked, ask, show, hide } = useRevealed();
+export function EffectView({ effect, label, places, revealed }: EffectViewProps) {
+  const rest = places.find(({ secret }) => secret.rest);
+  const restValue = rest && revealed.valueOf(rest);
+  const rows = useRows(effect, places);
+  const restRows = useRows(restValue ?? '', places);
   if (effect.trim() === '') return <p className="muted">The tool says no more about what it would do.</p>;
+  const parts = { places, revealed };
+  // The mark of the rest is the last line, and gives way to it.
+  const shown = restValue === undefined ? rows : rows.slice(0, -1);
   return (
-    <>
-      <div className="effect" role="group" aria-label={label}>
-        {rows.map(({ kind, text, line, isContinued }, at) => (
-          <div key={at} data-row={line} className={`row row-${kind}${isContinued ? ' row-continued' : ''}`}>
-            <span className="row-number" aria-hidden="true">
-              {isContinued ? '↳' : line}
-            </span>
-            <code>
-              {splitMarks(text, marks).map((piece, part) => {
-                const secret = masked.find(({ mark }) => mark === piece);
-                if (secret === undefined) return <Visible key={part} text={piece} />;
-                const value = values.get(secret.number);
-                return <MaskedPart key={part} secret={secret} value={value} onAsk={ask} onHide={hide} />;
-              })}
-            </code>
-          </div>
-        ))}
-      </div>
-      {asked && <RevealDialog secret={asked} target={target} onClose={show} />}
-    </>
+    <div className="effect" role="group" aria-label={label}>
+      {shown.map((row, at) => (
+        <Row key={at} row={row} {...parts} />
+      ))}
+      {restRows.map((row, at) => (
+        <Row key={`rest ${at}`} row={{ ...row, line: shown.length + row.line }} {...parts} />
+      ))}
+    </div>
   );
 }
 
-export function countRows(effect: string, masked: readonly MaskedSecret[]): number {
-  if (effect.trim() === '') return 0;
-  return readRows(
-    effect,
-    masked.map(({ mark }) => mark),
-  ).length;
+function useRows(effect: string, places: readonly MaskedPlace[]): readonly EffectRow[] {
+  return useMemo(() => {
+    const marks = places.map(({ secret }) => secret.mark);
+    return effect === '' ? [] : readRows(effect, marks);
+  }, [effect, places]);
+}
+
+interface RowProps extends Pick<EffectViewProps, 'places' | 'revealed'> {
+  readonly row: EffectRow;
+}
+
+function Row({ row: { kind, text, line, isContinued }, places, revealed }: RowProps) {
+  return (
+    <div data-row={line} className={`row row-${kind}${isContinued ? ' row-continued' : ''}`}>
+      <span className="row-number" aria-hidden="true">
+        {isContinued ? '↳' : line}
+      </span>
+      <code>
+        <MarkedText text={text} places={places} revealed={revealed} />
+      </code>
+    </div>
+  );
+}
+
+/** A text in which each mark can be revealed in its place. */
+export function MarkedText({ text, places, revealed }: { readonly text: string } & Omit<RowProps, 'row'>) {
+  const marks = places.map(({ secret }) => secret.mark);
+  return splitMarks(text, marks).map((piece, part) => {
+    const place = places.find(({ secret }) => secret.mark === piece);
+    return (
+      <Fragment key={part}>
+        {place === undefined ? <Visible text={piece} /> : <MaskedPart place={place} revealed={revealed} />}
+      </Fragment>
+    );
+  });
 }

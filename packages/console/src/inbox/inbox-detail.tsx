@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { InboxItem } from '../live/inbox.ts';
 import { daemonNowMs } from '../daemon/connect.ts';
 import { Problem, troubleOf } from '../shell/parts.tsx';
@@ -7,10 +7,13 @@ import { ApprovalCard } from './approval-card.tsx';
 import { decideApproval, decidePlan, decisionKeys, explainUnavailable, isApproving } from './decision.ts';
 import type { Decision, DecisionKind } from './decision.ts';
 import { DecisionBar } from './decision-bar.tsx';
-import { countRows } from './effect-view.tsx';
+import { countRows } from './effect-rows.ts';
+import { maskedPlaces, mustBeShown } from './masked-places.ts';
 import { PlanCard } from './plan-card.tsx';
+import { RevealDialog } from './reveal-dialog.tsx';
 import { useArmed } from './use-armed.ts';
 import { useKeys } from './use-keys.ts';
+import { useRevealed } from './use-revealed.ts';
 import { useSeen } from './use-seen.ts';
 
 export interface InboxDetailProps {
@@ -35,7 +38,10 @@ const words: Readonly<Record<DecisionKind, string>> = {
 export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetailProps) {
   const subject = subjectOf(item);
   const { isArmed, checkArmed } = useArmed(subject);
-  const { container, unseenCount, showUnseen } = useSeen(effectOf(item), countAllRows(item));
+  const revealed = useRevealed();
+  const places = useMemo(() => maskedPlaces(item), [item]);
+  const restShown = places.filter((place) => place.secret.rest && revealed.wasShown(place)).length;
+  const { container, unseenCount, showUnseen } = useSeen(effectOf(item), countAllRows(item), restShown);
   const [wording, setWording] = useState<DecisionKind>();
   const [isSending, setIsSending] = useState(false);
   const [trouble, setTrouble] = useState<Trouble>();
@@ -52,7 +58,11 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
   const risk = isPlan ? highestRisk(item) : item.approval.risk;
   const kinds = isPlan ? planKinds : approvalKinds;
   const chosen = new Set(isPlan ? item.plan.steps.keys().filter((at) => !leftOut.has(at)) : []);
-  const hold = isPlan && chosen.size === 0 ? 'No step is chosen.' : undefined;
+  const { hold: heldBy } = isPlan ? item.plan : item.approval;
+  const hold = heldBy !== '' ? heldBy : isPlan && chosen.size === 0 ? 'No step is chosen.' : undefined;
+  const masked = places.filter(
+    (place) => mustBeShown(place) && !revealed.wasShown(place) && (place.step === undefined || chosen.has(place.step)),
+  );
 
   const decide = async (decision: Decision): Promise<void> => {
     if (isSending) return;
@@ -72,7 +82,7 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
 
   const choose = (kind: DecisionKind): void => {
     if (!checkArmed() || isSending || !kinds.includes(kind)) return;
-    if (isApproving(kind) && (unseenCount > 0 || hold !== undefined || isOver(item))) return;
+    if (isApproving(kind) && (unseenCount > 0 || masked.length > 0 || hold !== undefined || isOver(item))) return;
     if (explainUnavailable(kind, risk) !== undefined) return;
     const needsWords = kind === 'minutes' || kind === 'changes' || (kind === 'once' && risk === 'critical');
     if (needsWords) setWording(kind);
@@ -103,12 +113,18 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
       <div className="card-scroll" ref={container} tabIndex={0} role="group" aria-label="The request in full">
         <div ref={head}>
           {isPlan ? (
-            <PlanCard plan={item.plan} chosen={chosen} onChoose={choosePart} />
+            <PlanCard plan={item.plan} places={places} revealed={revealed} chosen={chosen} onChoose={choosePart} />
           ) : (
-            <ApprovalCard approval={item.approval} />
+            <ApprovalCard approval={item.approval} places={places} revealed={revealed} />
           )}
         </div>
       </div>
+      {revealed.asked && <RevealDialog place={revealed.asked} onClose={revealed.show} />}
+      {heldBy !== '' && (
+        <p className="card-hold" role="status">
+          {heldBy}
+        </p>
+      )}
       {trouble && <Problem trouble={trouble} />}
       <DecisionBar
         risk={risk}
@@ -119,6 +135,8 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
         isArmed={isArmed && !isSending}
         unseenCount={unseenCount}
         showUnseen={showUnseen}
+        masked={masked}
+        onReveal={revealed.ask}
         hold={hold}
         wording={wording}
         onChoose={choose}
@@ -139,11 +157,17 @@ function effectOf(item: InboxItem): string {
 }
 
 function countAllRows(item: InboxItem): number {
-  if (item.kind === 'approval') return countRows(item.approval.effect, item.approval.masked);
-  return item.plan.steps.reduce(
-    (sum, { effect, argumentsJson, masked }) => sum + countRows(effect || argumentsJson, masked),
-    0,
-  );
+  const parts = item.kind === 'approval' ? [item.approval] : item.plan.steps;
+  return parts.reduce((sum, { effect, argumentsJson, masked }) => {
+    const shown = item.kind === 'plan' ? effect || argumentsJson : effect;
+    return (
+      sum +
+      countRows(
+        shown,
+        masked.map(({ mark }) => mark),
+      )
+    );
+  }, 0);
 }
 
 function highestRisk({ plan }: InboxItem & { kind: 'plan' }) {

@@ -1,20 +1,28 @@
+import { useMemo } from 'react';
 import type { Plan } from '../daemon/messages.ts';
 import { formatCount } from '../text/format.ts';
 import { RiskBadge, UndoBadge } from '../shell/parts.tsx';
 import { Visible } from '../text/visible.tsx';
 import { Countdown } from './approval-card.tsx';
-import { EffectView } from './effect-view.tsx';
+import { EffectView, MarkedText } from './effect-view.tsx';
+import type { MaskedPlace, RevealedParts } from './use-revealed.ts';
 
 export interface PlanCardProps {
   readonly plan: Plan;
+  readonly places: readonly MaskedPlace[];
+  readonly revealed: RevealedParts;
   /** Indexes of the steps that would be approved. */
   readonly chosen: ReadonlySet<number>;
   readonly onChoose: (step: number, isChosen: boolean) => void;
 }
 
+const noPlaces: readonly MaskedPlace[] = [];
+
 /** A plan, whole. Each step can be left out; those that stay run in this order. */
-export function PlanCard({ plan, chosen, onChoose }: PlanCardProps) {
+export function PlanCard({ plan, places, revealed, chosen, onChoose }: PlanCardProps) {
   const { agent, summary, steps, expiresAtMs } = plan;
+  const byStep = useMemo(() => Map.groupBy(places, ({ step }) => step), [places]);
+  const ofStep = (at: number): readonly MaskedPlace[] => byStep.get(at) ?? noPlaces;
   return (
     <>
       <header className="card-head">
@@ -30,7 +38,7 @@ export function PlanCard({ plan, chosen, onChoose }: PlanCardProps) {
         </h2>
       </header>
       <ol className="steps">
-        {steps.map(({ tool, title, effect, risk, reason, argumentsJson, refusal, masked, undoable }, at) => (
+        {steps.map(({ tool, title, effect, risk, reason, argumentsJson, refusal, undoable }, at) => (
           <li key={at} className={chosen.has(at) ? 'step' : 'step step-left-out'}>
             <label className="step-choice">
               <input
@@ -45,7 +53,7 @@ export function PlanCard({ plan, chosen, onChoose }: PlanCardProps) {
               <UndoBadge undoable={undoable} />
             </label>
             <p>
-              <Visible text={title} />
+              <MarkedText text={title} places={ofStep(at)} revealed={revealed} />
             </p>
             {reason !== '' && (
               <p className="muted">
@@ -60,8 +68,8 @@ export function PlanCard({ plan, chosen, onChoose }: PlanCardProps) {
             <EffectView
               effect={effect || argumentsJson}
               label={`What step ${at + 1} would do`}
-              masked={masked}
-              target={{ tool: 'plans.reveal', input: { plan_id: plan.id, step: at } }}
+              places={ofStep(at)}
+              revealed={revealed}
             />
           </li>
         ))}

@@ -1,10 +1,11 @@
 import { useEffect, useRef, useState } from 'react';
 import type { FormEvent } from 'react';
 import { callConfirmed } from '../daemon/call-tool.ts';
-import type { MaskedSecret } from '../daemon/messages.ts';
 import { Problem, troubleOf } from '../shell/parts.tsx';
 import type { Trouble } from '../shell/parts.tsx';
+import { formatCount } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
+import type { MaskedPlace } from './use-revealed.ts';
 
 /** The request in which a secret is masked. */
 export type RevealTarget =
@@ -12,16 +13,16 @@ export type RevealTarget =
   | { readonly tool: 'plans.reveal'; readonly input: { readonly plan_id: string; readonly step: number } };
 
 export interface RevealDialogProps {
-  readonly secret: MaskedSecret;
-  readonly target: RevealTarget;
+  readonly place: MaskedPlace;
   /** With the value. Undefined: it was not shown. */
   readonly onClose: (value: string | undefined) => void;
 }
 
 /** Asks why, and says that it will be on record, before a secret is shown. */
-export function RevealDialog({ secret: { number, name, characters }, target, onClose }: RevealDialogProps) {
+export function RevealDialog({ place: { secret, target }, onClose }: RevealDialogProps) {
+  const { number, name, characters, rest, held } = secret;
   const dialog = useRef<HTMLDialogElement>(null);
-  const [reason, setReason] = useState('');
+  const [reason, setReason] = useState(held ? '' : 'To see what would happen.');
   const [trouble, setTrouble] = useState<Trouble>();
   useEffect(() => dialog.current?.showModal(), []);
   const reveal = async (event: FormEvent): Promise<void> => {
@@ -37,10 +38,22 @@ export function RevealDialog({ secret: { number, name, characters }, target, onC
   };
   return (
     <dialog ref={dialog} className="dialog" aria-labelledby="reveal-title" onCancel={() => onClose(undefined)}>
-      <h2 id="reveal-title">Reveal a secret</h2>
+      <h2 id="reveal-title">{rest ? 'Show the rest' : 'Reveal what is masked'}</h2>
       <p>
-        {name === '' ? 'It looks like a credential' : <Visible text={name} />}, {characters} characters. It is shown
-        here for half a minute. That you looked, and why, stands in the log; the value does not.
+        {rest ? (
+          <>The effect goes on for {formatCount(characters, 'character')}. You have to see them to approve it.</>
+        ) : held ? (
+          <>
+            <Visible text={name || 'A secret of the gate'} />, {formatCount(characters, 'character')}. It is shown here
+            for half a minute.
+          </>
+        ) : (
+          <>
+            {formatCount(characters, 'character')} that look like a credential, but could be anything, such as a
+            command. You have to see them to approve the call. They are shown here for half a minute.
+          </>
+        )}{' '}
+        That you looked, and why, stands in the log; the value does not.
       </p>
       {trouble && <Problem trouble={trouble} />}
       <form onSubmit={(event) => void reveal(event)}>
@@ -59,7 +72,7 @@ export function RevealDialog({ secret: { number, name, characters }, target, onC
         </label>
         <div className="form-actions">
           <button type="submit" className="primary">
-            Reveal it
+            {rest ? 'Show it' : 'Reveal it'}
           </button>
           <button type="button" onClick={() => onClose(undefined)}>
             Cancel

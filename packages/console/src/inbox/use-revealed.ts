@@ -1,38 +1,68 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { MaskedSecret } from '../daemon/messages.ts';
+import type { RevealTarget } from './reveal-dialog.tsx';
 
-export interface RevealedSecrets {
-  /** By their numbers. */
-  readonly values: ReadonlyMap<number, string>;
-  /** The one that somebody is asked about. Undefined: none. */
-  readonly asked: MaskedSecret | undefined;
-  readonly ask: (secret: MaskedSecret) => void;
-  /** Answers the question: with the value, or undefined when it is not shown. */
-  readonly show: (value: string | undefined) => void;
-  readonly hide: (secret: MaskedSecret) => void;
+/** One masked part of what somebody decides about. */
+export interface MaskedPlace {
+  readonly secret: MaskedSecret;
+  readonly target: RevealTarget;
+  /** Which step of a plan it is in. Absent: it is no plan. */
+  readonly step?: number;
 }
 
-/** So long values stay on the screen. */
+export interface RevealedParts {
+  /** The value on the screen. Undefined: it is masked. */
+  readonly valueOf: (place: MaskedPlace) => string | undefined;
+  /** Whether it was on the screen since this was opened. The gate keeps count as well, and decides. */
+  readonly wasShown: (place: MaskedPlace) => boolean;
+  /** The one that somebody is asked about. Undefined: none. */
+  readonly asked: MaskedPlace | undefined;
+  readonly ask: (place: MaskedPlace) => void;
+  /** Answers the question: with the value, or undefined when it is not shown. */
+  readonly show: (value: string | undefined) => void;
+  readonly hide: (place: MaskedPlace) => void;
+}
+
+/** So long the value of a secret stays on the screen. The rest of a long text is no secret, and stays. */
 const shownMs = 30_000;
 
-/** Secrets that somebody looks at: on the screen for a while, and nowhere else. */
-export function useRevealed(): RevealedSecrets {
-  const [values, setValues] = useState<ReadonlyMap<number, string>>(new Map());
-  const [asked, setAsked] = useState<MaskedSecret>();
+/** What somebody looks at: on the screen, secrets for a while only, and nowhere else. */
+export function useRevealed(): RevealedParts {
+  const [values, setValues] = useState<ReadonlyMap<string, string>>(new Map());
+  const [shown, setShown] = useState<ReadonlySet<string>>(new Set());
+  const [asked, setAsked] = useState<MaskedPlace>();
   useEffect(() => {
-    if (values.size === 0) return undefined;
-    const timer = setTimeout(() => setValues(new Map()), shownMs);
+    if (!values.keys().some(isSecret)) return undefined;
+    const timer = setTimeout(() => setValues(new Map([...values].filter(([key]) => !isSecret(key)))), shownMs);
     return () => clearTimeout(timer);
   }, [values]);
   const show = useCallback(
     (value: string | undefined) => {
-      if (asked !== undefined && value !== undefined) setValues((shown) => new Map(shown).set(asked.number, value));
       setAsked(undefined);
+      if (asked === undefined || value === undefined) return;
+      const key = keyOf(asked);
+      setValues((present) => new Map(present).set(key, value));
+      setShown((present) => new Set(present).add(key));
     },
     [asked],
   );
-  const hide = useCallback(({ number }: MaskedSecret) => {
-    setValues((shown) => new Map([...shown].filter(([each]) => each !== number)));
+  const hide = useCallback((place: MaskedPlace) => {
+    setValues((present) => new Map([...present].filter(([key]) => key !== keyOf(place))));
   }, []);
-  return { values, asked, ask: setAsked, show, hide };
+  return {
+    valueOf: (place) => values.get(keyOf(place)),
+    wasShown: (place) => shown.has(keyOf(place)),
+    asked,
+    ask: setAsked,
+    show,
+    hide,
+  };
+}
+
+function keyOf({ secret: { number, rest }, step = -1 }: MaskedPlace): string {
+  return `${rest ? 'rest' : 'secret'} ${step} ${number}`;
+}
+
+function isSecret(key: string): boolean {
+  return key.startsWith('secret');
 }

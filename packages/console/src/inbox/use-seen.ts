@@ -14,23 +14,27 @@ const dwellMs = 200;
 
 /**
  * Notes which rows (`[data-row]`) of an effect have been in view, each as a whole and for a moment, as long as the
- * subject is the same. What was jumped over was not.
+ * subject is the same. What was jumped over was not. Where `version` changes, rows came to it.
  */
-export function useSeen(subject: string, rowCount: number): Seen {
+export function useSeen(subject: string, rowCount: number, version: number): Seen {
   const container = useRef<HTMLDivElement>(null);
   const showFirst = useRef<() => void>(() => undefined);
+  const seen = useRef({ subject, rows: new WeakSet<Element>() });
   const [progress, setProgress] = useState({ subject, unseenCount: rowCount });
 
   useEffect(() => {
-    const unseen = new Set(container.current?.querySelectorAll('[data-row]'));
+    if (seen.current.subject !== subject) seen.current = { subject, rows: new WeakSet() };
+    const { rows } = seen.current;
+    const all = [...(container.current?.querySelectorAll('[data-row]') ?? [])];
+    const unseen = new Set(all.filter((row) => !rows.has(row)));
     setProgress({ subject, unseenCount: unseen.size });
-    const stop = watchRows(unseen, () => setProgress({ subject, unseenCount: unseen.size }));
+    const stop = watchRows(unseen, rows, () => setProgress({ subject, unseenCount: unseen.size }));
     showFirst.current = () => {
       const [first] = unseen;
       first?.scrollIntoView({ block: 'start' });
     };
     return stop;
-  }, [subject, rowCount]);
+  }, [subject, rowCount, version]);
 
   const showUnseen = useCallback(() => showFirst.current(), []);
   // Until the rows of a new subject have been looked at, none of them counts as seen.
@@ -38,8 +42,8 @@ export function useSeen(subject: string, rowCount: number): Seen {
   return { container, unseenCount, showUnseen };
 }
 
-/** Takes rows out of the set as they have been seen. Returns how to stop. */
-function watchRows(unseen: Set<Element>, onSeen: () => void): () => void {
+/** Moves rows from one set to the other as they are seen. Returns how to stop. */
+function watchRows(unseen: Set<Element>, seen: WeakSet<Element>, onSeen: () => void): () => void {
   const inViewSinceMs = new Map<Element, number>();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -49,6 +53,7 @@ function watchRows(unseen: Set<Element>, onSeen: () => void): () => void {
       if (performance.now() - sinceMs < dwellMs) continue;
       inViewSinceMs.delete(row);
       unseen.delete(row);
+      seen.add(row);
       observer.unobserve(row);
     }
     onSeen();

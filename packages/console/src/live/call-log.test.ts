@@ -31,6 +31,21 @@ describe('the log of calls', () => {
     );
   });
 
+  it('ends a request that nobody decided in time, also when the rest of it is older than the page', () => {
+    const expired = (index: number) =>
+      record(
+        index,
+        { kind: 'event', result: 'denied', callId: 'a' },
+        { event: 'approval_expired', tool: 'files.read' },
+      );
+    for (const records of [[refusal(0, 'a', 'seek-approval', 'APPROVAL_REQUIRED'), expired(1)], [expired(1)]]) {
+      const log = new CallLog();
+      log.add(records);
+      const [call] = log.view.get().calls;
+      assert.deepEqual([call?.outcome, call?.summary], ['denied', 'Nobody decided in time.']);
+    }
+  });
+
   it('goes on after the last record, and takes none twice', () => {
     const log = new CallLog();
     log.add([intent(5, 'a'), outcome(6, 'a')]);

@@ -64,15 +64,17 @@ export function addRecord(call: Call | undefined, record: AuditRecord): Call {
     tool: tool || (call?.tool ?? ''),
     agent: agent || (call?.agent ?? ''),
     principal: principal || (call?.principal ?? ''),
-    outcome: outcomeOf(record, payload) ?? call?.outcome ?? 'running',
+    outcome: outcomeOf(record, payload) ?? call?.outcome ?? 'unknown',
     summary: summaryOf(record, payload) || (call?.summary ?? ''),
     ...(durationMs === undefined ? {} : { durationMs }),
     records: [...(call?.records ?? []), record],
   };
 }
 
-/** Undefined for records that do not end a call. */
-function outcomeOf({ kind, result }: AuditRecord, { refusal }: Payload): Outcome | undefined {
+/** Undefined for records that say nothing about what came of a call. */
+function outcomeOf({ kind, result }: AuditRecord, { refusal, event }: Payload): Outcome | undefined {
+  if (kind === 'intent') return 'running';
+  if (event === 'approval_expired') return 'denied';
   if (kind !== 'outcome' && kind !== 'refusal') return undefined;
   if (refusal?.code === 'APPROVAL_REQUIRED') return 'waiting';
   return outcomes.find((outcome) => outcome === result) ?? 'unknown';
@@ -84,5 +86,6 @@ export function summaryOf({ payloadJson }: AuditRecord, payload: Payload): strin
   if (refusal !== undefined) return refusal.message || refusal.code || '';
   if (error !== undefined) return [error.code, error.message].filter(Boolean).join(': ');
   if (fault !== undefined) return `The gate itself failed in ${fault.stage ?? 'an unknown stage'}.`;
+  if (event === 'approval_expired') return 'Nobody decided in time.';
   return summary ?? event?.replaceAll('_', ' ') ?? '';
 }

