@@ -23,6 +23,7 @@ export const stages = [
   ['execute-tool', 'The effect'],
   ['check-result', 'Does the result fit the tool?'],
   ['store-content', 'What is delivered'],
+  ['compare-result', 'Is this the same result again and again?'],
 ] as const;
 
 export type StageName = (typeof stages)[number][0];
