@@ -130,6 +130,26 @@ describe('limits on the size of requests', () => {
     assert.equal((await askJson(port, { inputJson: 'x'.repeat(60_000) })).status, 200);
   });
 
+  it('bounds what many small unfinished requests hold together, on one connection or on many', async (test) => {
+    requirement('NFR-4');
+    const callers = { ...everyoneKnown, identify: (_: unknown, given?: string) => given };
+    const { port } = await openEchoDoors(test, () => '', { callers, limits: { maxBufferedBytes: 600_000 } });
+    const session = connectHttp2(`http://127.0.0.1:${port}`);
+    session.on('error', () => {});
+    test.after(() => session.destroy());
+    const statuses = Array.from({ length: 40 }, () => {
+      const headers = { ':method': 'POST', ':path': executeToolPath, 'content-type': 'application/json' };
+      const stream = session.request(headers);
+      stream.on('error', () => {});
+      stream.write('x'.repeat(10_000));
+      return new Promise((resolve) => stream.once('response', (answer) => resolve(answer[':status'])));
+    });
+    // Twenty of them fit; the others are answered although none of them is whole.
+    assert.equal(await Promise.race(statuses), 429);
+    const known = { headers: { authorization: 'Bearer ada' } };
+    assert.equal((await askJson(port, { inputJson: 'y'.repeat(50_000) }, known)).status, 200);
+  });
+
   it('refuses headers that are too long', async (test) => {
     const { port } = await openEchoDoors(test);
     const answer = await askHttp(port, { headers: { 'x-long': 'x'.repeat(20_000) } });

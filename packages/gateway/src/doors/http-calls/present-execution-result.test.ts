@@ -4,7 +4,7 @@ import { completed, failed, faulted, refused } from '../../closers/ending.test-k
 import type { GatewayEnding } from '../../gateway.ts';
 import { refuse } from '../../model/refusal.ts';
 import { ToolFailure } from '../../model/tool.ts';
-import { callOf, nowMs } from '../../stages/facts.test-kit.ts';
+import { callOf, nowMs, toolOf } from '../../stages/facts.test-kit.ts';
 import { assertDescribed } from './openapi.test-kit.ts';
 import { presentExecutionResult } from './present-execution-result.ts';
 import { redactedEnding } from '../redacted-ending.test-kit.ts';
@@ -52,7 +52,11 @@ test('what was not measured is not claimed to be zero', () => {
     beforeImages: [],
     hasBegun: false,
   } as const;
-  assert.deepEqual(present(completed({ execution })).metadata['resourceUsage'], { cpuTime: 2 });
+  const online = toolOf({ scopes: ['network'] });
+  assert.deepEqual(present(completed({ execution, tool: online })).metadata['resourceUsage'], { cpuTime: 2 });
+  // A tool of the gate without a way to the network has made no connection.
+  const offline = present(completed({ execution }));
+  assert.deepEqual(offline.metadata['resourceUsage'], { cpuTime: 2, networkCalls: 0 });
   const denied = present(refused(refuse('RULE_DENIES', 'no', 'No.'), 'judge-call', callOf()));
   assert.deepEqual(denied.metadata['resourceUsage'], {});
   assert.equal(denied.metadata['executionTime'], 0);

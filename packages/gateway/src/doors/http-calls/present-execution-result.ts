@@ -51,7 +51,18 @@ function dataOf({ outputJson, resultHash, resultSize }: Success): Json {
 /** Only what was measured: a zero would be a claim. */
 function describeResources({ call }: RedactedEnding): object {
   const { cpuMs, peakMemoryBytes, networkConnections } = call.execution?.usage ?? {};
-  return { cpuTime: cpuMs, memoryPeak: peakMemoryBytes, networkCalls: networkConnections };
+  return {
+    cpuTime: cpuMs,
+    memoryPeak: peakMemoryBytes,
+    networkCalls: networkConnections ?? (staysHere(call) ? 0 : undefined),
+  };
+}
+
+/** Whether a tool ran that is a part of the gate and has no way to the network. */
+function staysHere({ execution, reused, tool }: RedactedEnding['call']): boolean {
+  if (execution === undefined || reused !== undefined || tool === undefined) return false;
+  const { origin, audience, scopes } = tool.definition;
+  return origin === undefined && audience === 'everyone' && !scopes.includes('network');
 }
 
 function describeConsent({ call: { consent } }: RedactedEnding): object {

@@ -10,7 +10,7 @@ async function take(room: BodyRoom, owner: string, bytes: number): Promise<RoomT
 }
 
 const refusal = { code: 'resource_exhausted' };
-const limits = { maxBytes: 100, maxBytesPerOwner: 25, maxWaitMs: 60_000 };
+const limits = { maxBytes: 100, maxBytesPerOwner: 25, maxSmallBytes: 30, maxWaitMs: 60_000 };
 
 describe('BodyRoom', () => {
   it('gives one session one request of any size, and beside it only its share', async () => {
@@ -31,6 +31,15 @@ describe('BodyRoom', () => {
     assert.equal((await take(room, 'c', 20)).bytes, 20);
     first.release();
     assert.equal((await second).bytes, 70);
+  });
+
+  it('counts small requests of strangers apart from those of known callers', () => {
+    const room = new BodyRoom(limits);
+    room.takeSmall('stranger', 30);
+    assert.throws(() => room.takeSmall('stranger', 1), refusal);
+    room.takeSmall('known', 30);
+    room.giveSmall('stranger', 1);
+    room.takeSmall('stranger', 1);
   });
 
   it('answers who waits too long, who leaves, and who grows without room', async () => {

@@ -5,9 +5,14 @@ export interface RoomLimits {
   readonly maxBytes: number;
   /** What one session may hold beside its first request, which may have any size that is allowed. */
   readonly maxBytesPerOwner: number;
+  /** Of all small requests that are not whole yet: those of known callers, and those of everyone else. */
+  readonly maxSmallBytes: number;
   /** How long a request waits for room before it is refused. */
   readonly maxWaitMs: number;
 }
+
+/** Whether a credential was accepted on the connection. Strangers take nothing from the others. */
+export type SmallOwner = 'known' | 'stranger';
 
 interface Waiting {
   readonly ticket: RoomTicket;
@@ -25,6 +30,7 @@ export class BodyRoom {
   readonly #byOwner = new Map<string, number>();
   readonly #waiting = new Set<Waiting>();
   #takenBytes = 0;
+  readonly #smallBytes = { known: 0, stranger: 0 };
 
   constructor(limits: RoomLimits) {
     this.#limits = limits;
@@ -36,6 +42,16 @@ export class BodyRoom {
 
   open(owner: string): RoomTicket {
     return new RoomTicket(this, owner);
+  }
+
+  /** Counts bytes of a small request as they come. Nobody waits: it is refused when too many are unfinished. */
+  takeSmall(of: SmallOwner, bytes: number): void {
+    if (this.#smallBytes[of] + bytes > this.#limits.maxSmallBytes) throw noRoom();
+    this.#smallBytes[of] += bytes;
+  }
+
+  giveSmall(of: SmallOwner, bytes: number): void {
+    this.#smallBytes[of] -= bytes;
   }
 
   /** Only for tickets. Resolves when the ticket stands for that many bytes; rejects with RpcError when it never will. */

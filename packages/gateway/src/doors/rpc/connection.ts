@@ -37,6 +37,11 @@ export class Connection {
     this.#onRecognised = onRecognised;
   }
 
+  /** Whether a credential was accepted on it. */
+  get isKnown(): boolean {
+    return this.#credential !== undefined;
+  }
+
   get idle(): boolean {
     return this.#exchanges.size === 0;
   }

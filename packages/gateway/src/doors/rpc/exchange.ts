@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ConnectCode } from '@sallyport/contract';
 import type { Door } from '../../model/call.ts';
 import type { Connection } from './connection.ts';
-import type { RoomTicket } from './body-room.ts';
+import type { RoomTicket, SmallOwner } from './body-room.ts';
 import { bearerOf } from './callers.ts';
 import type { Peer, ReadLimits } from './peer.ts';
 import { harmlessBytes, readBody, readClaimedLength } from './read-body.ts';
@@ -56,9 +56,14 @@ export class Exchange implements Peer {
       maxBytes,
       claimedBytes,
       room: this.#connection.context.room,
+      smallOwner: this.smallOwner,
       identify: (start) => this.identify(findToken?.(start)),
       hold: (release) => this.hold(source, release),
     });
+  }
+
+  get smallOwner(): SmallOwner {
+    return this.#connection.isKnown ? 'known' : 'stranger';
   }
 
   /** The session whose credential came with the headers, or in the message. Rejects with the answer for strangers. */

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { BodyRoom, RoomTicket } from './body-room.ts';
+import type { BodyRoom, RoomTicket, SmallOwner } from './body-room.ts';
 import { RpcError } from './rpc-error.ts';
 
 /** What anyone may send, and what takes no room: a request that is larger must come with a credential. */
@@ -14,6 +14,8 @@ const stepBytes = 1024 * 1024;
 
 export interface BodyLimits {
   readonly room: BodyRoom;
+  /** Against whom bytes count until there is room of their own for them. */
+  readonly smallOwner: SmallOwner;
   readonly maxBytes: number;
   /** How long the body will be, when that is known before it is read. Absent: it is not, or `inspect` tells. */
   readonly claimedBytes?: number | undefined;
@@ -41,11 +43,12 @@ export type BodySource = Readable & { readonly aborted?: boolean };
 /** The whole body. Nothing of a large one is read before there is room for it. */
 export function readBody(source: BodySource, limits: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const { room, maxBytes, timeoutMs, inspect, identify, hold } = limits;
+    const { room, smallOwner, maxBytes, timeoutMs, inspect, identify, hold } = limits;
     const chunks: Buffer[] = [];
     let size = 0;
     let { claimedBytes } = limits;
     let ticket: RoomTicket | undefined;
+    let smallBytes = 0;
     let settled = false;
     let timer = timeoutMs === undefined ? undefined : setTimeout(() => fail(tooSlow()), timeoutMs);
 
@@ -53,6 +56,11 @@ export function readBody(source: BodySource, limits: BodyLimits): Promise<Buffer
     const settle = () => {
       settled = true;
       clearTimeout(timer);
+      giveSmall();
+    };
+    const giveSmall = () => {
+      room.giveSmall(smallOwner, smallBytes);
+      smallBytes = 0;
     };
     const fail = (error: Error) => {
       if (settled) return;
@@ -68,6 +76,7 @@ export function readBody(source: BodySource, limits: BodyLimits): Promise<Buffer
       ticket ??= room.open(owner);
       await ticket.grow(wanted);
       if (settled) return ticket.release();
+      giveSmall();
       clearTimeout(timer);
       timer = setTimeout(() => fail(tooSlow()), arrivalMs(wanted));
     };
@@ -75,6 +84,10 @@ export function readBody(source: BodySource, limits: BodyLimits): Promise<Buffer
       size += chunk.length;
       const mostBytes = Math.min(maxBytes, Math.max(claimedBytes ?? maxBytes, harmlessBytes));
       if (size > mostBytes) throw tooLarge(mostBytes);
+      if (ticket === undefined) {
+        room.takeSmall(smallOwner, chunk.length);
+        smallBytes += chunk.length;
+      }
       chunks.push(chunk);
       if (chunks.length === 1) claimedBytes = inspect?.(chunk) ?? claimedBytes;
       if ((claimedBytes ?? size) <= harmlessBytes || size < tellingBytes || (ticket?.bytes ?? 0) >= size) return;

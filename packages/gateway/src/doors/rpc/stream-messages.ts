@@ -26,10 +26,21 @@ export function receiveMessages(
   /** Of the message that is being received. Undefined: it is not large. */
   let ticket: RoomTicket | undefined;
   let slow: NodeJS.Timeout | undefined;
+  const { room } = context;
+  const { smallOwner } = exchange;
+  let smallBytes = 0;
+  /** What has come of a message that is not whole, and for which there is no room of its own. */
+  const countSmall = (bytes: number): void => {
+    room.giveSmall(smallOwner, smallBytes);
+    smallBytes = 0;
+    room.takeSmall(smallOwner, bytes);
+    smallBytes = bytes;
+  };
   let hasEnded = false;
   const finish = (error?: Error): void => {
     hasEnded = true;
     clearTimeout(slow);
+    countSmall(0);
     ticket?.release();
     stream.removeAllListeners('data');
     queue.end(error);
@@ -58,6 +69,7 @@ export function receiveMessages(
     try {
       for (const bytes of reader.push(chunk)) take(bytes);
       const { expectedBytes, receivedBytes } = reader;
+      countSmall(ticket === undefined ? receivedBytes : 0);
       if (expectedBytes <= harmlessBytes || receivedBytes < tellingBytes || ticket !== undefined) return;
       queue.hold();
       makeRoom().then(() => hasEnded || queue.resume(), finish);
