@@ -6,6 +6,7 @@ import { refuse } from '../model/refusal.ts';
 import { ToolRefused } from '../model/tool.ts';
 import type { Access, PathClaim, ToolContext } from '../model/tool.ts';
 import { hasCode } from '../sandbox/has-code.ts';
+import { isInPackageStore } from '../sandbox/package-stores.ts';
 
 /** Absolute paths inside folders that a program is about to see. */
 export interface Forbidden {
@@ -62,6 +63,7 @@ export async function findForbidden(
 ): Promise<Forbidden> {
   const walk = new ForbiddenWalk(roots, context, options);
   for (const { path, access } of roots) await walk.visit(path, access);
+  await walk.findOtherNames();
   return walk;
 }
 
@@ -76,6 +78,8 @@ class ForbiddenWalk implements Forbidden {
   readonly #context: WalkContext;
   readonly #isForeseen: boolean;
   readonly #breathe = takeBreaths();
+  /** Hidden files with more than one name. */
+  readonly #linked = new Set<string>();
   #seen = 0;
 
   constructor(roots: readonly PathClaim[], context: WalkContext, { gitFolders, isForeseen }: ForbiddenOptions) {
@@ -125,6 +129,7 @@ class ForbiddenWalk implements Forbidden {
     checkName(path, entry, () => paths.judge(path, access) !== undefined);
     if (paths.judge(path, 'read') !== undefined) {
       this.#note(this.hidden, path, entry);
+      if (entry.isFile()) this.#noteLinks(path);
       return undefined;
     }
     if (access === 'read') return 'read';
@@ -134,6 +139,31 @@ class ForbiddenWalk implements Forbidden {
     }
     this.#note(this.frozen, path, entry);
     return 'read';
+  }
+
+  #noteLinks(path: string): void {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined && stats.nlink > 1 && !isInPackageStore(path)) this.#linked.add(identify(stats));
+  }
+
+  /** A hidden file is hidden under each of its names in the folders. Looks at every file, so only where it has to. */
+  async findOtherNames(): Promise<void> {
+    if (this.#linked.size === 0) return;
+    const hidden = new Set(this.hidden);
+    const waiting = [...this.#roots].filter((root) => !this.#gitFolders.has(root));
+    for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+      const stats = lstatSync(folder, { throwIfNoEntry: false });
+      if (stats === undefined) continue;
+      for (const entry of readEntries(folder, stats)) {
+        const pause = this.#breathe();
+        if (pause !== undefined) await pause;
+        const path = `${folder}/${entry.name}`;
+        if (hidden.has(path) || this.#roots.has(path) || this.#gitFolders.has(path)) continue;
+        if (entry.isDirectory()) waiting.push(path);
+        const file = entry.isFile() ? lstatSync(path, { throwIfNoEntry: false }) : undefined;
+        if (file !== undefined && file.nlink > 1 && this.#linked.has(identify(file))) this.#keep(this.hidden, path);
+      }
+    }
   }
 
   #note(found: string[], path: string, entry: Dirent): void {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -95,6 +96,15 @@ test('what cannot be read is hidden, what cannot be changed is frozen, whole fol
     mount?.frozen?.toSorted(),
     ['.git', 'sub/settled', 'v/.git'].map((name) => machine.at(name)),
   );
+});
+
+test('a hidden file is hidden under each of its names', async () => {
+  using machine = new Machine();
+  machine.put('secret', 'deep/down/a', 'b');
+  linkSync(machine.at('secret'), machine.at('deep/down/innocent'));
+  linkSync(machine.at('b'), machine.at('c'));
+  const [mount] = await mountsFor(machine.context({ read: [machine.work] }));
+  assert.deepEqual(mount?.hidden?.toSorted(), [machine.at('deep/down/innocent'), machine.at('secret')]);
 });
 
 test('in a folder for reading there is nothing to freeze', async () => {

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -92,5 +101,19 @@ test('missing folders are judged before they are made, and the first refusal end
     assert.throws(() => openFolderToChange(named(place, 'a/forbidden/c'), place, make), /The test forbids it/);
     assert.throws(() => openFolderToChange(named(place, 'a/forbidden'), place), { code: 'ENOENT' });
     assert.equal(made.length, 2);
+  });
+});
+
+test('a second name does not open a forbidden file, though everyone may read it; shared packages stay readable', () => {
+  requirement('EXEC-7');
+  inPlace((place) => {
+    writeFileSync(at(place, 'forbidden'), 'secret', { mode: 0o644 });
+    linkSync(at(place, 'forbidden'), at(place, 'notes.txt'));
+    assert.throws(() => openFile(named(place, 'notes.txt'), place), /has a second name/);
+    mkdirSync(at(place, 'node_modules/a'), { recursive: true });
+    writeFileSync(at(place, 'store'), 'package', { mode: 0o644 });
+    linkSync(at(place, 'store'), at(place, 'node_modules/a/index.js'));
+    using file = openFile(named(place, 'node_modules/a/index.js'), place);
+    assert.equal(readFileSync(file.fd, 'utf8'), 'package');
   });
 });

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { refuse } from '../model/refusal.ts';
 import { ToolFailure, ToolRefused } from '../model/tool.ts';
 import type { Access, ToolContext } from '../model/tool.ts';
+import { isInPackageStore } from './package-stores.ts';
 import { isWithin } from './parse-path.ts';
 import type { NamedPath } from './parse-path.ts';
 import { pinByDescriptor } from './pin-by-descriptor.ts';
@@ -112,9 +113,10 @@ export function checkOpened(realPath: string, access: Access, named: NamedPath, 
 
 function openPinned(pin: Pin, named: NamedPath, reach: Reach): OpenFile {
   using pinned = pin;
-  checkOpened(pinned.readRealPath(), 'read', named, reach);
+  const realPath = pinned.readRealPath();
+  checkOpened(realPath, 'read', named, reach);
   const stats = pinned.stat();
-  checkReadable(stats, named);
+  checkReadable(stats, { ...named, path: realPath });
   return new OpenFile(pinned.reopen(constants.O_RDONLY), stats);
 }
 
@@ -131,9 +133,8 @@ function judgeFolder(pin: Pin, access: Access, named: NamedPath, reach: Reach): 
 }
 
 /**
- * A hard link may be the second name of a file outside the scope. It is read only if everyone may read the file:
- * whoever could make the link could then read the file without it. Package stores that share files (pnpm, git)
- * stay readable, private keys and shadow files do not become so.
+ * A hard link may be the second name of a file that the rules forbid, here or elsewhere. It is read only where package
+ * managers and git share files, and there only if everyone may read the file. `path` is the real one.
  */
 export function checkReadable(stats: Stats, named: NamedPath): void {
   if (stats.isSymbolicLink()) throw leadsOut(named);
@@ -141,7 +142,8 @@ export function checkReadable(stats: Stats, named: NamedPath): void {
     const what = stats.isDirectory() ? 'a folder; use files.list' : 'a device, pipe or socket';
     throw new ToolFailure('NOT_A_FILE', `${named.given} is ${what}.`);
   }
-  if (stats.nlink > 1 && (stats.mode & constants.S_IROTH) === 0) {
+  const isShared = isInPackageStore(named.path) && (stats.mode & constants.S_IROTH) !== 0;
+  if (stats.nlink > 1 && !isShared) {
     throw new ToolRefused(
       refuse('UNSAFE_PATH', 'path-hard-link', `${named.given} has a second name, which may lie elsewhere.`, {
         remedy: 'Copy the file, so that it has one name only.',

@@ -182,19 +182,17 @@ test('nothing is truncated or written through a link', async () => {
   assert.ok(lstatSync(workspace.at('link')).isSymbolicLink());
 });
 
-test('a hard link out is not written to, and not read unless everyone may read the file', async () => {
+test('a hard link out is neither written to nor read, whoever may read the file', async () => {
   requirement('EXEC-7');
   using workspace = prepare();
   const secret = join(workspace.outside, 'secret.txt');
   linkSync(secret, workspace.at('linked'));
-  chmodSync(secret, 0o640);
-  for (const [tool, args] of ofContent) {
-    await assert.rejects(workspace.call(tool, args('linked')), endsWith('UNSAFE_PATH'), tool.definition.name);
+  for (const mode of [0o640, 0o644]) {
+    chmodSync(secret, mode);
+    for (const [tool, args] of ofContent) {
+      await assert.rejects(workspace.call(tool, args('linked')), endsWith('UNSAFE_PATH'), tool.definition.name);
+    }
   }
-  assertOutsideUntouched(workspace);
-  chmodSync(secret, 0o644);
-  assert.equal((await workspace.call(filesRead, { path: 'linked' }))['content'], 'secret');
-  await assert.rejects(workspace.call(filesWrite, { path: 'linked', content: 'x' }), endsWith('UNSAFE_PATH'));
   assertOutsideUntouched(workspace);
 });
 
