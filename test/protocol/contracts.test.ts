@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
@@ -25,12 +25,26 @@ type Ask = (request: Request) => Promise<Response>;
 let daemon: TestDaemon;
 let client: TypedClient;
 
+const harmlessCommands = `
+  - id: harmless-commands
+    effect: allow
+    tools: [shell.run]
+    commands: ['pwd', 'printenv *', 'sleep *', 'cat /proc/net/route']
+    paths: ['$WORKSPACE/**', '/proc/net/route']
+    approval: waived
+    grants: { read: [$WORKSPACE], environment: { GREETING: hello } }
+`;
+
 before(async () => {
   const place = liftLimits(newPlace());
   const limits = join(place.home, 'governance', 'limits.yaml');
   // So few that a test can use them up.
   const rates = "rates: [{ tools: ['files.edit'], per_minute: 5 }]";
   writeFileSync(limits, readFileSync(limits, 'utf8').replace('rates: []', rates));
+  // Programs that root starts run as another user.
+  chmodSync(place.folder, 0o755);
+  const rules = join(place.home, 'governance', 'tools.yaml');
+  writeFileSync(rules, `${readFileSync(rules, 'utf8').trimEnd()}\n${harmlessCommands}`);
   daemon = await TestDaemon.start(place);
   client = openTypedClient(Number(new URL(daemon.address).port));
 });
@@ -48,6 +62,12 @@ async function openAgent(name: string, more: Record<string, unknown> = {}): Prom
 const fileAt = (path: string): string => join(daemon.place.workspace, path);
 const write = (path: string, content: string | Uint8Array): void => writeFileSync(fileAt(path), content);
 const textOf = ({ success }: Response): string => success?.inline_result.toString() ?? assert.fail('no success');
+
+/** What a command answered. */
+const outputOf = (response: Response): { stdout: string; exit_code: number } =>
+  response.success === undefined || response.success === null
+    ? assert.fail(JSON.stringify(response))
+    : (JSON.parse(textOf(response)) as { stdout: string; exit_code: number });
 
 /** What the gateway is asked for a valid request, without a gateway. */
 async function callOf(
@@ -225,27 +245,46 @@ describe('writes and edits', () => {
 
 describe('commands and git', () => {
   contract('CTR-0011 without a folder a command starts in the working directory of the session', async () => {
-    assert.ok(!('cwd' in (await callOf({ case: 'shellExec', value: { command: 'ls', cwd: '' } })).args));
-    assert.equal((await callOf({ case: 'shellExec', value: { command: 'ls', cwd: 'src' } })).args['cwd'], 'src');
+    const ask = await openAgent('wanderer');
+    mkdirSync(fileAt('inner'));
+    assert.equal(
+      outputOf(await ask({ shell_exec: { command: 'pwd', cwd: '' } })).stdout,
+      `${daemon.place.workspace}\n`,
+    );
+    assert.equal(outputOf(await ask({ shell_exec: { command: 'pwd', cwd: 'inner' } })).stdout, `${fileAt('inner')}\n`);
   });
 
   contract('CTR-0012 without a time limit the tool has its own', async () => {
     assert.equal((await callOf({ case: 'shellExec', value: { command: 'ls' } })).timeoutMs, 0);
-    assert.equal((await callOf({ case: 'shellExec', value: { command: 'ls', timeoutMs: 1500n } })).timeoutMs, 1500);
+    const ask = await openAgent('sleeper');
+    assert.equal(outputOf(await ask({ shell_exec: { command: 'sleep 1', timeout_ms: 0 } })).exit_code, 0);
+    const cut = await ask({ shell_exec: { command: 'sleep 60', timeout_ms: 500 } });
+    assert.equal(cut.error?.error_code, 'TIMEOUT', JSON.stringify(cut));
   });
 
   contract('CTR-0013 asking for the network grants nothing', async () => {
-    const { name, args } = await callOf({ case: 'shellExec', value: { command: 'curl x', networkAccess: true } });
-    assert.equal(name, 'shell.run');
-    assert.equal(args['network_access'], true);
     const ask = await openAgent('caller');
-    const response = await ask({ shell_exec: { command: 'curl https://example.com', network_access: true } });
-    assert.equal(response.result, 'denied');
+    // The same command, which a rule allows; only the request differs.
+    const command = 'cat /proc/net/route';
+    const refused = await ask({ shell_exec: { command, network_access: true } });
+    assert.equal(refused.denied?.rule_id, 'network', JSON.stringify(refused));
+    assert.equal(
+      outputOf(await ask({ shell_exec: { command } }))
+        .stdout.trim()
+        .split('\n').length,
+      1,
+      'no route leads out',
+    );
   });
 
   contract('CTR-0014 variables are a list of KEY=VALUE on the wire', async () => {
-    const { args } = await callOf({ case: 'shellExec', value: { command: 'x', env: ['A=1', 'B=', 'PATH=/bin'] } });
-    assert.deepEqual(args['env'], { A: '1', B: '', PATH: '/bin' });
+    const ask = await openAgent('greeter');
+    const given = await ask({
+      shell_exec: { command: 'printenv GREETING NO_COLOR', env: ['GREETING=good day', 'NO_COLOR=1'] },
+    });
+    assert.equal(outputOf(given).stdout, 'good day\n1\n', JSON.stringify(given));
+    const refused = await ask({ shell_exec: { command: 'printenv PATH', env: ['PATH=/tmp'] } });
+    assert.equal(refused.denied?.rule_id, 'environment', JSON.stringify(refused));
   });
 
   contract('CTR-0015 git has tools of its own, apart from commands', async () => {
@@ -275,6 +314,7 @@ describe('inference and artifacts', () => {
   const hash = new Uint8Array(32).fill(0xa5);
   const inference = { provider: 'anthropic', model: 'opus', promptHash: hash, maxTokens: 100n };
 
+  // No tool calls a model yet: of CTR-0017 to CTR-0019 only the form of the request is looked at, so WIRE-2 is not cited.
   contract('CTR-0017 the temperature is given in hundredths', async () => {
     const { args } = await callOf({ case: 'inference', value: { ...inference, temperatureScaled: 70 } });
     assert.equal(args['temperature_scaled'], 70);
@@ -309,22 +349,25 @@ describe('inference and artifacts', () => {
     assert.notEqual((await ask({ artifact_publish })).result, 'success');
   });
 
-  contract('CTR-0021 an id is not published twice', async () => {
-    const { name, args } = await callOf({
-      case: 'artifactPublish',
-      value: { artifactId: 'a', contentHash: hash, category: 'c', metadata: ['format=junit'] },
-    });
-    assert.equal(name, 'artifacts.publish');
-    assert.deepEqual(args, {
-      artifact_id: 'a',
-      content_hash: 'a5'.repeat(32),
-      category: 'c',
-      metadata: ['format=junit'],
-    });
-    const ask = await openAgent('publisher-2');
-    const artifact_publish = { artifact_id: 'twice', content_hash: hash, category: 'test' };
-    const results = [(await ask({ artifact_publish })).result, (await ask({ artifact_publish })).result];
-    assert.ok(results.filter((result) => result === 'success').length <= 1);
+  contract('CTR-0021 an artifact does not change once it is published', async () => {
+    const session = await daemon.newAgent('publisher-2');
+    const ask: Ask = (request) => client.execute({ request_id: 'r', session_token: session, ...request });
+    const keep = async (letter: string): Promise<Buffer> => {
+      write(`${letter}.txt`, letter.repeat(2 * 1024 * 1024));
+      const { success } = await ask({ file_read: { path: `${letter}.txt`, limit: 2 * 1024 * 1024 } });
+      return success?.result_hash ?? assert.fail('the content was not kept');
+    };
+    const [first, second] = [await keep('a'), await keep('b')];
+    assert.notDeepEqual(first, second);
+    const publish = (content_hash: Uint8Array): Promise<Response> =>
+      ask({ artifact_publish: { artifact_id: 'report', content_hash, category: 'test', metadata: ['format=junit'] } });
+    const published = await publish(first);
+    assert.equal(published.result, 'success', JSON.stringify(published));
+    assert.notEqual((await publish(second)).result, 'success', 'other content under the same id');
+    const { success } = await daemon.call('artifacts.list', {});
+    const { artifacts } = JSON.parse(success?.outputJson ?? '{}') as { artifacts: Record<string, unknown>[] };
+    assert.equal(artifacts.filter((artifact) => JSON.stringify(artifact).includes('"report"')).length, 1);
+    assert.ok(JSON.stringify(artifacts).includes(first.toString('hex')), 'the first one is still there');
   });
 });
 
