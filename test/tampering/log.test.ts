@@ -14,7 +14,7 @@ const until = async (reached: () => Promise<boolean>): Promise<void> => {
 
 /** More records than are looked at before the gate serves. */
 async function fillLog(daemon: TestDaemon): Promise<void> {
-  for (let n = 0; n < 18; n++) {
+  for (let n = 0; n < 5; n++) {
     await Promise.all(Array.from({ length: 32 }, () => daemon.call('files.read', { path: 'a.txt' })));
   }
 }

@@ -19,7 +19,7 @@ import { readRecord } from './log-reader.ts';
 
 const maxPayloadCharacters = 65_000;
 /** So many of the newest records are looked at whole before anything is written after them. */
-const tailRecords = 1000;
+const tailRecords = 250;
 
 /** Appends records to the Merkle log inside the writer's transaction, and signs checkpoints between transactions. */
 export class LogAppender {
