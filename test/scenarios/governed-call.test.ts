@@ -186,6 +186,31 @@ test('a session over its budget is refused', async () => {
   await daemon.call('files.list', { path: '.', recursive: true }, { token });
   const spent = await daemon.call('files.read', { path: 'notes.md' }, { token });
   assert.equal(spent.denied?.rationaleCode, 'BUDGET_EXCEEDED');
+  assert.match(spent.denied.message, /budget of the session is spent: 2 of 2 calls/);
+  assert.match(spent.denied.remedy ?? '', /new session.* A new lease does not help/);
+  // As it says: a new lease does not help, and where the lease is what was spent, it does.
+  const listed = await daemon.call('sessions.list', {});
+  const { sessions } = JSON.parse(listed.success?.outputJson ?? '{}') as {
+    sessions: { session_id: string; agent: string }[];
+  };
+  const id = sessions.find(({ agent }) => agent === 'frugal')?.session_id;
+  await daemon.call('leases.grant', { session_id: id, tools: ['*'] });
+  assert.equal((await daemon.call('files.list', {}, { token })).denied?.rationaleCode, 'BUDGET_EXCEEDED');
+});
+
+test('a spent lease is named, and a new one helps', async () => {
+  requirement('PERM-4');
+  const created = await daemon.call('sessions.create', { agent: 'leased' });
+  const { token, session_id: id } = JSON.parse(created.success?.outputJson ?? '{}') as Record<string, string>;
+  const grant = () => daemon.call('leases.grant', { session_id: id, tools: ['*'], max_calls: 1 });
+  await grant();
+  const list = () => daemon.call('files.list', {}, { token: token ?? '' });
+  assert.ok((await list()).success !== undefined);
+  const { denied } = await list();
+  assert.match(denied?.message ?? '', /budget of the lease is spent: 1 of 1 calls/);
+  assert.match(denied?.remedy ?? '', /new lease with a larger budget/);
+  await grant();
+  assert.ok((await list()).success !== undefined);
 });
 
 test('a lease narrows what a session may use', async () => {

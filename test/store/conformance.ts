@@ -104,7 +104,10 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       const answers = await Promise.all(Array.from({ length: 200 }, () => store.admit(admissionFor(session))));
       assert.equal(answers.filter(({ admitted }) => admitted).length, 50);
       await reopen();
-      assert.deepEqual(await store.admit(admissionFor(session)), { admitted: false, because: 'budget' });
+      assert.deepEqual(await store.admit(admissionFor(session)), {
+        ...{ admitted: false, because: 'budget' },
+        spent: { of: 'session', kind: 'calls', used: 50, limit: 50 },
+      });
       assert.equal(store.findSession(session.id)?.spent.calls, 50);
     });
 

@@ -114,7 +114,10 @@ export function testLeases({ store, reopen, newSession }: OpenStore): void {
     const answers = await Promise.all(Array.from({ length: 200 }, () => admit(session)));
     assert.equal(answers.filter(({ admitted }) => admitted).length, 50);
     await reopen();
-    assert.deepEqual(await admit(session), { admitted: false, because: 'budget' });
+    assert.deepEqual(await admit(session), {
+      ...{ admitted: false, because: 'budget' },
+      spent: { of: 'lease', kind: 'calls', used: 50, limit: 50 },
+    });
     assert.equal(store().findSession(session.id)?.lease.spent.calls, 50);
 
     const next = leaseNamed();
@@ -143,7 +146,9 @@ export function testLeases({ store, reopen, newSession }: OpenStore): void {
       for (const session of [await newSession({ budget }), await newSession({ lease: { ...leaseNamed(), budget } })]) {
         await spend(session, { [kind]: 9 });
         await spend(session, { [kind]: 9 });
-        assert.deepEqual(await admit(session), { admitted: false, because: 'budget' });
+        const of = session.budget === undefined ? 'lease' : 'session';
+        const spent = { of, kind, used: 18, limit: 10 };
+        assert.deepEqual(await admit(session), { admitted: false, because: 'budget', spent });
         assert.equal(store().findSession(session.id)?.spent.calls, 2, 'a refused call is not charged');
       }
     });

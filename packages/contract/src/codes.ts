@@ -98,7 +98,11 @@ export const codes = {
     'failed_precondition',
     'The effect of the first call with this dedupe key is not known, so it does not run again.',
   ),
-  BUDGET_EXCEEDED: denied('resource_exhaustion', 'resource_exhausted', 'The budget of the session is spent.'),
+  BUDGET_EXCEEDED: denied(
+    'resource_exhaustion',
+    'resource_exhausted',
+    'The budget of the session or of its lease is spent; the message says which, and how much of how much.',
+  ),
   RATE_LIMITED: transient('resource_exhaustion', 'resource_exhausted', 'Too many calls in the window.'),
   TOO_MANY_CALLS: transient('resource_exhaustion', 'resource_exhausted', 'Too many calls are running.'),
   APPROVAL_REQUIRED: denied('permission_denied', 'failed_precondition', 'A person must agree to the call.'),

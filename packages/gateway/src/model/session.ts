@@ -21,6 +21,14 @@ export interface Budget {
 
 export type Spending = Required<Budget>;
 
+/** A part of a budget of which nothing is left. */
+export interface SpentBudget {
+  readonly of: 'session' | 'lease';
+  readonly kind: keyof Budget;
+  readonly used: number;
+  readonly limit: number;
+}
+
 /**
  * What a session may use. A list that is absent does not narrow; one that is empty allows nothing of its kind. In all
  * but paths `*` stands for any text.

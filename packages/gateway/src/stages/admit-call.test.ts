@@ -94,9 +94,9 @@ test('an admitted call is charged once, and a refused one is not', async (t) => 
   const refusal = assertRefused(await admit(store, session), {
     code: 'BUDGET_EXCEEDED',
     rule: 'budget',
-    remedy: 'Ask the operator for a new lease or session.',
+    remedy: 'Ask the operator for a new session with a larger budget. A new lease does not help.',
   });
-  assert.equal(refusal.message, 'The budget of this session or of its lease is spent.');
+  assert.equal(refusal.message, 'The budget of the session is spent: 1 of 1 calls.');
   assert.equal(readLog(store).length, 1);
 });
 

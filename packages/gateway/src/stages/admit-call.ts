@@ -50,9 +50,9 @@ export function admitCall(
         return { intentIndex: admitted.intentIndex, ...(consent === undefined ? {} : { consent }) };
       switch (admitted.because) {
         case 'rate':
-          return rateLimited(admitted.rule, admitted.retryAfterMs);
+          return rateLimited(findLimit(call, admitted.rule), admitted.retryAfterMs);
         case 'budget':
-          return budgetSpent();
+          return budgetSpent(admitted.spent);
         case 'consent':
           return consentGone(consent?.use?.kind);
         case 'session':
@@ -98,6 +98,13 @@ function describeAdmission(call: Needs, redactor: Redactor, nowMs: number): Admi
     ...(call.consent?.use === undefined ? {} : { consent: call.consent.use }),
     ...(dedupeKey === '' || reused !== undefined ? {} : { dedupe: claimKey(call, nowMs) }),
   };
+}
+
+function findLimit(
+  { reservations }: Needs,
+  rule: string,
+): Pick<facts.Reservation, 'rule'> & Partial<facts.Reservation> {
+  return reservations.find((reservation) => reservation.rule === rule) ?? { rule };
 }
 
 function consentGone(kind: ConsentUse['kind'] | undefined): Refusal {

@@ -106,9 +106,9 @@ test('nobody is asked about a call whose session has spent its budget', () => {
   const refusal = assertRefused(answer, {
     code: 'BUDGET_EXCEEDED',
     rule: 'budget',
-    remedy: 'Ask the operator for a new lease or session.',
+    remedy: 'Ask the operator for a new session with a larger budget. A new lease does not help.',
   });
-  assert.equal(refusal.message, 'The budget of this session or of its lease is spent.');
+  assert.equal(refusal.message, 'The budget of the session is spent: 5 of 5 calls.');
   const nearly = sessionOf({ budget: { calls: 5 }, spent: { ...nothingSpent, calls: 4 } });
   assertPassed(check({ ...empty, findSession: () => nearly }, plenty, { verdict: askFirst }));
 });
@@ -150,11 +150,16 @@ test('nobody is asked about a call whose window is full', async (t) => {
 });
 
 test('the refusals say what is spent and when to come back', () => {
-  const rate = assertRefused(rateLimited('rate-limit-60s', 1), {
+  const rate = assertRefused(rateLimited({ rule: 'rate-limit-60s', limit: 20, windowMs: 60_000 }, 1), {
     code: 'RATE_LIMITED',
     rule: 'rate-limit-60s',
     remedy: 'Try again in 1 s.',
   });
   assert.equal(rate.retryAfterMs, 1);
-  assert.equal(budgetSpent().message, 'The budget of this session or of its lease is spent.');
+  assert.equal(rate.message, 'All 20 calls within a minute are used.');
+  const { message, remedy } = budgetSpent({ of: 'lease', kind: 'activeMs', used: 12_345, limit: 10_000 });
+  assert.equal(message, 'The budget of the lease is spent: 12.345 of 10 s in which calls ran.');
+  assert.match(remedy ?? '', /new lease with a larger budget/);
+  const cost = budgetSpent({ of: 'session', kind: 'costMicros', used: 1_500_000, limit: 1_000_000 });
+  assert.equal(cost.message, 'The budget of the session is spent: 1.5 of 1 in cost.');
 });

@@ -3,7 +3,7 @@ import { refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { ModeLimits } from '../governance/mode-policy.ts';
 import type { Profile } from '../model/organisation.ts';
-import type { Budget, Mode, Spending } from '../model/session.ts';
+import type { Budget, Mode, Spending, SpentBudget } from '../model/session.ts';
 import type { Stage } from '../pipeline/stage.ts';
 import type { Store } from '../storage/stores.ts';
 import { planReservations } from './plan-reservations.ts';
@@ -50,29 +50,54 @@ export function checkLimits(
       const reservations = planReservations(limited, rules.limits, limitsOf(mode));
       if (verdict.effect !== 'require_approval') return { reservations };
       const { budget, spent, lease } = store.findSession(session.id) ?? session;
-      if (isSpent(budget, spent) || isSpent(lease.budget, lease.spent)) return budgetSpent();
+      const gone = findSpent('session', budget, spent) ?? findSpent('lease', lease.budget, lease.spent);
+      if (gone !== undefined) return budgetSpent(gone);
       for (const reservation of reservations) {
         const { used, resetsInMs } = store.usedOf(reservation, context.nowMs());
-        if (used >= reservation.limit) return rateLimited(reservation.rule, resetsInMs);
+        if (used >= reservation.limit) return rateLimited(reservation, resetsInMs);
       }
       return { reservations };
     },
   };
 }
 
-function isSpent(budget: Budget, spent: Spending): boolean {
-  return (Object.keys(budget) as (keyof Budget)[]).some((kind) => spent[kind] >= (budget[kind] ?? Infinity));
+function findSpent(of: SpentBudget['of'], budget: Budget, spent: Spending): SpentBudget | undefined {
+  const kind = (Object.keys(budget) as (keyof Budget)[]).find((each) => spent[each] >= (budget[each] ?? Infinity));
+  return kind === undefined ? undefined : { of, kind, used: spent[kind], limit: budget[kind] ?? 0 };
 }
 
-export function budgetSpent(): Refusal {
-  return refuse('BUDGET_EXCEEDED', 'budget', 'The budget of this session or of its lease is spent.', {
-    remedy: 'Ask the operator for a new lease or session.',
+const spelled: Readonly<Record<keyof Budget, (used: number, limit: number) => string>> = {
+  calls: (used, limit) => `${used} of ${limit} calls`,
+  activeMs: (used, limit) => `${used / 1000} of ${limit / 1000} s in which calls ran`,
+  tokens: (used, limit) => `${used} of ${limit} tokens`,
+  costMicros: (used, limit) => `${used / 1e6} of ${limit / 1e6} in cost`,
+};
+
+export function budgetSpent({ of, kind, used, limit }: SpentBudget): Refusal {
+  return refuse('BUDGET_EXCEEDED', 'budget', `The budget of the ${of} is spent: ${spelled[kind](used, limit)}.`, {
+    remedy:
+      of === 'session'
+        ? 'Ask the operator for a new session with a larger budget. A new lease does not help.'
+        : 'Ask the operator for a new lease with a larger budget. The session itself may go on.',
   });
 }
 
-export function rateLimited(rule: string, retryAfterMs: number): Refusal {
-  return refuse('RATE_LIMITED', rule, 'Too many calls of this tool in this window.', {
+export function rateLimited(
+  { rule, limit, windowMs }: Pick<facts.Reservation, 'rule'> & Partial<facts.Reservation>,
+  retryAfterMs: number,
+): Refusal {
+  const used =
+    limit === undefined || windowMs === undefined
+      ? 'Too many calls in this window.'
+      : `All ${limit} calls within ${spellWindow(windowMs)} are used.`;
+  return refuse('RATE_LIMITED', rule, used, {
     remedy: `Try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
     retryAfterMs,
   });
+}
+
+function spellWindow(windowMs: number): string {
+  const minutes = windowMs / 60_000;
+  if (minutes < 60) return minutes === 1 ? 'a minute' : `${minutes} minutes`;
+  return minutes === 60 ? 'an hour' : `${minutes / 60} hours`;
 }

@@ -41,7 +41,10 @@ export function executeTool(
         // However the tool puts it: it failed because it was ended.
         const { reason } = call.signal;
         if (reason instanceof CallEnded && !execution.result.ok) {
-          execution = { ...execution, result: { ok: false, failure: reason }, endedBy: reason };
+          const { failure } = execution.result;
+          // A pipeline says the same, and where it was.
+          const said = failure.message.startsWith(reason.message) ? failure : reason;
+          execution = { ...execution, result: { ok: false, failure: said }, endedBy: reason };
         }
         // The time of a pipeline is that of its steps, and each of them is charged for its own.
         const isChain = call.tool.definition.origin === 'pipeline';

@@ -13,7 +13,7 @@ import type {
 import type { Door, KeptResult, Reservation } from '../model/call.ts';
 import type { Redacted } from '../model/redacted.ts';
 import type { Organisation, OrganisationChange } from '../model/organisation.ts';
-import type { Budget, Lease, LeaseScope, Mode, Principal, Session } from '../model/session.ts';
+import type { Budget, Lease, LeaseScope, Mode, Principal, Session, SpentBudget } from '../model/session.ts';
 
 /** What becomes one leaf of the log. Everything a caller chose stands in `payload`, already redacted. */
 export interface LogEntry {
@@ -134,7 +134,8 @@ export interface Admission {
 
 export type Admitted =
   | { readonly admitted: true; readonly intentIndex: number }
-  | { readonly admitted: false; readonly because: 'session' | 'lease' | 'budget' | 'dedupe' | 'consent' }
+  | { readonly admitted: false; readonly because: 'session' | 'lease' | 'dedupe' | 'consent' }
+  | { readonly admitted: false; readonly because: 'budget'; readonly spent: SpentBudget }
   | { readonly admitted: false; readonly because: 'rate'; readonly rule: string; readonly retryAfterMs: number };
 
 export interface Settlement {

@@ -1,7 +1,9 @@
+import type { Budget, SpentBudget } from '../../model/session.ts';
 import type { Charge } from '../stores.ts';
 import type { Database, Row, Statement } from './database.ts';
 
 const kinds = ['calls', 'active_ms', 'tokens', 'cost_micros'] as const;
+const budgetKinds = ['calls', 'activeMs', 'tokens', 'costMicros'] as const satisfies readonly (keyof Budget)[];
 const mostAccounts = 10_000;
 
 /** What is known of a session or a lease that may be charged. */
@@ -30,12 +32,13 @@ export class SpendingLedger {
   }
 
   /** What keeps the session from making one more call with this lease. Undefined: nothing. */
-  obstacle(sessionId: string, leaseId: string, nowMs: number): 'session' | 'lease' | 'budget' | undefined {
+  obstacle(sessionId: string, leaseId: string, nowMs: number): 'session' | 'lease' | SpentBudget | undefined {
     const session = this.#sessions.find(sessionId, sessionId);
     if (session === undefined || !isUsable(session, nowMs)) return 'session';
     const lease = this.#leases.find(leaseId, sessionId);
     if (lease === undefined || !isUsable(lease, nowMs)) return 'lease';
-    return hasRoom(session) && hasRoom(lease) ? undefined : 'budget';
+    // The session first: where it has spent all, another lease does not help.
+    return findSpent('session', session) ?? findSpent('lease', lease);
   }
 
   countCall(sessionId: string, leaseId: string): void {
@@ -110,8 +113,10 @@ function isUsable({ isOpen, expiresAtMs }: Account, nowMs: number): boolean {
   return isOpen && expiresAtMs > nowMs;
 }
 
-function hasRoom({ limits, spent }: Account): boolean {
-  return limits.every((limit, at) => (spent[at] ?? 0) < limit);
+function findSpent(of: SpentBudget['of'], { limits, spent }: Account): SpentBudget | undefined {
+  const at = limits.findIndex((limit, index) => (spent[index] ?? 0) >= limit);
+  const kind = budgetKinds[at];
+  return kind === undefined ? undefined : { of, kind, used: spent[at] ?? 0, limit: limits[at] ?? 0 };
 }
 
 function readAccount(id: string, row: Row): Account {

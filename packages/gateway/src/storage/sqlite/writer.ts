@@ -293,7 +293,8 @@ export class Writer {
   #admit(admission: Admission, nowMs: number): Admitted {
     const { sessionId, leaseId, intent, dedupe, consent } = admission;
     const obstacle = this.#ledger.obstacle(sessionId, leaseId, nowMs);
-    if (obstacle !== undefined) return { admitted: false, because: obstacle };
+    if (typeof obstacle === 'string') return { admitted: false, because: obstacle };
+    if (obstacle !== undefined) return { admitted: false, because: 'budget', spent: obstacle };
     if (consent !== undefined && !this.#approvals.isUsable(consent, nowMs))
       return { admitted: false, because: 'consent' };
     if (dedupe !== undefined && !this.#claimKey(admission, dedupe, nowMs))
