@@ -159,14 +159,14 @@ function assertHeld({ first, again, file }: { first: Answer; again: Answer; file
 }
 
 test('what ran out of time does not run again with its dedupe key', async () => {
-  requirement('PIPE-6', 'EXEC-8');
+  requirement('PIPE-6');
   const cut = Object.values(kinds).map((kind) => cutOff(kind, () => undefined, { more: { timeoutMs: 3000 } }));
   for (const held of await Promise.all(cut)) assertHeld(held, 'TIMEOUT');
 });
 
 for (const [name, kind] of Object.entries(kinds)) {
   test(`${name} whose caller hung up does not run again with its dedupe key`, async () => {
-    requirement('PIPE-6', 'EXEC-8');
+    requirement('PIPE-6');
     const file = join(folder(), `run-${++at}`);
     const key = `key-${at}`;
     const leave = callAndLeave(kind.tool, kind.input(file), key);
@@ -180,14 +180,14 @@ for (const [name, kind] of Object.entries(kinds)) {
 
 for (const name of ['a program in the shell', 'a tool that is a program'] as const) {
   test(`${name} does not run again after the spawner was killed`, async () => {
-    requirement('PIPE-6', 'EXEC-8');
+    requirement('PIPE-6');
     const kill = (): void => void process.kill(spawnerOf(daemon.process.pid), 'SIGKILL');
     assertHeld(await cutOff(kinds[name] ?? assert.fail(), kill), 'EFFECT_UNKNOWN');
   });
 }
 
 test('a call does not run again after its upstream server died, or said that it failed', async () => {
-  requirement('PIPE-6', 'EXEC-8');
+  requirement('PIPE-6');
   const kind = kinds['a tool of an upstream server'] ?? assert.fail();
   await untilServed();
   assertHeld(await cutOff(kind, () => undefined, { input: { end: 'exit' } }), 'EFFECT_UNKNOWN');
@@ -196,7 +196,7 @@ test('a call does not run again after its upstream server died, or said that it 
 });
 
 test('a file tool that was cut off in the middle does not run again with its dedupe key', async () => {
-  requirement('PIPE-6', 'EXEC-8');
+  requirement('PIPE-6');
   const { workspace } = daemon.place;
   mkdirSync(join(workspace, 'from'));
   mkdirSync(join(workspace, 'to'));
@@ -219,7 +219,7 @@ test('what certainly did not begin frees its key', async () => {
 });
 
 test('only an idempotent tool runs again', async () => {
-  requirement('PIPE-6', 'EXEC-8');
+  requirement('PIPE-6');
   const kind = { tool: 'repeatable', input: (file: string) => ({ file }) };
   const { first, again, file } = await cutOff(kind, () => undefined, { more: { timeoutMs: 2000 } });
   assert.equal(codeOf(first), 'TIMEOUT');

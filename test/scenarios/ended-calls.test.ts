@@ -185,7 +185,7 @@ test('the end of a session ends its calls; callers at every door are answered, a
 });
 
 test('running calls are listed and cancelled by a person, on the command line and over RPC', async (t) => {
-  requirement('PIPE-10', 'PIPE-7');
+  requirement('PIPE-10');
   const { token, id } = await sessionOf('cy');
   const [first, second] = [nextSeconds(), nextSeconds()];
   const answers = [first, second].map((seconds) => doors['Connect']?.(t, `sleep ${seconds}`, token));
@@ -228,7 +228,7 @@ test('LOCKDOWN ends running calls with an answer at every door and a record of w
 });
 
 test('a stop ends running calls, answers their callers at every door, and says who stopped the daemon', async (t) => {
-  requirement('PIPE-10', 'PIPE-5');
+  requirement('PIPE-10');
   const { token } = await sessionOf('eve');
   const running = await beginEverywhere(t, token);
   const { status, stderr } = runSallyport(daemon.place, ['stop']);

@@ -158,6 +158,11 @@ export const codes = {
     'failed_precondition',
     'An operator has not accepted the tool, or it has changed since.',
   ),
+  TOOL_STARTING: transient(
+    'resource_exhaustion',
+    'unavailable',
+    'The tool was accepted and is not there yet, because the gate has just started.',
+  ),
   TOOL_MISSING: denied('execution_error', 'failed_precondition', 'The program of the tool is gone or does not start.'),
   COMMAND_UNCLEAR: denied(
     'validation_failed',

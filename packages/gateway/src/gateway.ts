@@ -51,6 +51,8 @@ import type { EventLog } from './telemetry/event-log.ts';
 export interface GatewayParts {
   readonly store: Store;
   readonly registry: Registry;
+  /** Whether an accepted tool of this name is not there yet, because the daemon has just started. */
+  readonly isStarting: (toolName: string) => boolean;
   readonly currentRules: () => Rules;
   readonly redactor: Redactor;
   readonly history: SessionHistory;
@@ -101,7 +103,7 @@ function addGates<Input extends object, Known extends Input & Begun & Decoded & 
   const { store, registry, currentRules, log } = parts;
   return known
     .stage(readArguments({ maxArgumentBytes: () => currentRules().limits.maxArgumentBytes }))
-    .stage(resolveTool(registry))
+    .stage(resolveTool(registry, parts.isStarting))
     .stage(checkArguments(registry))
     .stage(checkLease)
     .stage(checkPermission(() => store.readOrganisation()))

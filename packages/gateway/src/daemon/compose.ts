@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { join } from 'node:path';
+import { setTimeout as setTimeoutAfter } from 'node:timers/promises';
 import { reconcileIntents } from '../audit/reconcile.ts';
 import { Redactor, secretsOfEnvironment } from '../audit/redact.ts';
 import { AttemptCounter } from '../closers/attempt-counter.ts';
@@ -77,6 +78,7 @@ import { openExecutor } from './open-executor.ts';
 import { findOpenFolder, makeOwnWorkspace } from './open-folder.ts';
 import { openTools } from './open-tools.ts';
 import { openUpstreams } from './open-upstreams.ts';
+import { StartingTools } from './starting-tools.ts';
 import { openOperatorSession, openSigningKey, openStateKey } from './identity.ts';
 import { readOrCreateSecret } from './secret-files.ts';
 import { statusReader } from './read-status.ts';
@@ -87,6 +89,7 @@ import { version } from './version.ts';
 const reserveBytes = 4 * 1024 * 1024;
 const graceMs = 10_000;
 const finishMs = 1000;
+const firstLookMs = 2000;
 const warmUpAfterMs = 3000;
 const ignore = (): void => undefined;
 const neverAborts = new AbortController().signal;
@@ -247,9 +250,11 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   const attempts = new AttemptCounter(store);
   opened.defer(() => attempts.flush(Number.MAX_SAFE_INTEGER));
   const networks = new CallNetworks();
+  const starting = new StartingTools({ pins: store, findUpstream: (name) => upstreams.upstreams.find(name) });
   const parts: GatewayParts = {
     store,
     registry,
+    isStarting: starting.isStarting,
     currentRules,
     redactor,
     loops: new LoopMemory(),
@@ -389,9 +394,9 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   await recordEvent('daemon_started');
   await approvals.start();
   modes.start();
-  // Looking at many new programs takes a while; they appear one look at a time, and nobody waits for them.
-  void toolsFolder.start();
-  upstreams.start();
+  // Ready means that accepted tools are there. Looking at many new programs takes longer, and nobody waits for that.
+  const looked = Promise.all([toolsFolder.start(), upstreams.start()]).then(() => starting.looked());
+  await Promise.race([looked, setTimeoutAfter(firstLookMs, undefined, { ref: false })]);
   log.info('started', { version, address, workspace, rules: currentRules().hash, cut_off_calls: cutOff });
 
   const closing = opened.move();

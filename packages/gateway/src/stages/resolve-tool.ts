@@ -1,6 +1,7 @@
 import { wholeText } from '@sallyport/contract';
 import type { Begun, Opened, Resolved } from '../model/call.ts';
 import { refuse } from '../model/refusal.ts';
+import type { Refusal } from '../model/refusal.ts';
 import type { Stage } from '../pipeline/stage.ts';
 import { isVisible } from '../registry/registry.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -9,14 +10,20 @@ import type { Registry } from '../registry/registry.ts';
  * Finds the tool by canonical name or alias. A tool for operators does not exist for agents; one that an operator has
  * not accepted, or whose program is gone, exists and says why it cannot be called.
  */
-export function resolveTool(registry: Registry): Stage<Begun & Opened, Resolved> {
+export function resolveTool(
+  registry: Registry,
+  isStarting: (toolName: string) => boolean = () => false,
+): Stage<Begun & Opened, Resolved> {
   return {
     name: 'resolve-tool',
     run: ({ toolName, session }) => {
       const found = registry.find(toolName);
       if (found !== undefined && isVisible(found.tool, session.principal)) {
-        return found.tool.explainUnusable?.() ?? { tool: found.tool };
+        const unusable = found.tool.explainUnusable?.();
+        if (unusable === undefined) return { tool: found.tool };
+        return unusable.code === 'TOOL_MISSING' && isStarting(toolName) ? stillStarting(toolName) : unusable;
       }
+      if (found === undefined && isStarting(toolName)) return stillStarting(toolName);
       const suggestions = registry.suggest(toolName, session.principal);
       return refuse('UNKNOWN_TOOL', 'registry', `There is no tool named ${JSON.stringify(wholeText(toolName))}.`, {
         remedy:
@@ -26,4 +33,12 @@ export function resolveTool(registry: Registry): Stage<Begun & Opened, Resolved>
       });
     },
   };
+}
+
+function stillStarting(toolName: string): Refusal {
+  const message = `${JSON.stringify(wholeText(toolName))} was accepted and is not there yet: the gate has just started.`;
+  return refuse('TOOL_STARTING', 'registry', message, {
+    remedy: 'Send the call again in a moment.',
+    retryAfterMs: 500,
+  });
 }

@@ -24,8 +24,8 @@ export interface OpenedUpstreams {
   readonly installed: InstalledTools;
   /** For operators. To be registered before `start`. */
   readonly administration: readonly AnyTool[];
-  /** Begins to connect, and goes on watching the folder. Waits for no server. To be called when all built-in tools are there. */
-  readonly start: () => void;
+  /** Begins to connect, and goes on watching the folder. Resolves when the folder was read; waits for no server. To be called when all built-in tools are there. */
+  readonly start: () => Promise<void>;
   /** Resolves when no server is left. */
   readonly close: () => Promise<void>;
 }
@@ -50,10 +50,11 @@ export function openUpstreams(options: OpenUpstreamsOptions): OpenedUpstreams {
     upstreams,
     installed,
     administration: upstreamTools({ upstreams, installed, accepted, files, reload }),
-    start: () => {
+    start: async () => {
       if (isClosed) return;
-      reload().catch(onError);
+      const looking = reload().catch(onError);
       watch = new FolderWatch({ folders: [folder], look: () => reload().then(() => false), onError });
+      await looking;
     },
     close: async () => {
       isClosed = true;

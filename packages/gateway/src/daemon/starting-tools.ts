@@ -1,0 +1,38 @@
+import type { Upstream } from '../upstreams/upstream.ts';
+import type { ToolPins } from '../storage/stores.ts';
+
+export interface StartingToolsParts {
+  readonly pins: Pick<ToolPins, 'listToolPins'>;
+  readonly findUpstream: (name: string) => Pick<Upstream, 'state' | 'tools'> | undefined;
+}
+
+/** Which accepted tools are not there yet, because the daemon has just started: whoever calls one may try again. */
+export class StartingTools {
+  readonly #parts: StartingToolsParts;
+  #hasLooked = false;
+
+  constructor(parts: StartingToolsParts) {
+    this.#parts = parts;
+  }
+
+  /** The folders were looked at for the first time. Servers may still be on their way. */
+  looked(): void {
+    this.#hasLooked = true;
+  }
+
+  readonly isStarting = (toolName: string): boolean => {
+    const [name = '', upstream = ''] = [plain(toolName), toolName.split(/[._]/)[0]];
+    if (this.#hasLooked && !isConnecting(this.#parts.findUpstream(upstream))) return false;
+    return this.#parts.pins.listToolPins().some((pin) => plain(pin.name) === name);
+  };
+}
+
+/** For the first time. One that is reached again offers meanwhile what it offered before. */
+function isConnecting(upstream: Pick<Upstream, 'state' | 'tools'> | undefined): boolean {
+  return upstream?.state === 'connecting' && upstream.tools === undefined;
+}
+
+/** Without its version, and as models spell it. */
+function plain(toolName: string): string {
+  return (toolName.split('@')[0] ?? '').replaceAll('.', '_').toLowerCase();
+}
