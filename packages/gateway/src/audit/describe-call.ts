@@ -77,14 +77,14 @@ export function describeStep({ step }: Partial<facts.Chained>): Payload {
   return step === undefined ? {} : { parent_call_id: ownText(step.parent.callId), step: ownText(step.id) };
 }
 
-/** As the caller heard it: also what they could do about it. */
+/** As an operator reads it: also what they could change. */
 export function describeRefusal(
   refusal: Refusal,
   stage: string,
   redactor: Redactor,
   { resources }: Pick<KnownFacts, 'resources'>,
 ): RedactedJson {
-  const remedy = redactRemedy(refusal, resources, redactor);
+  const remedy = redactRemedy(refusal.forOperators ?? refusal.remedy, resources, redactor);
   return {
     stage: ownText(stage),
     code: ownText(refusal.code),

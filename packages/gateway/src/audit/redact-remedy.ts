@@ -1,4 +1,3 @@
-import type { Refusal } from '../model/refusal.ts';
 import { ownText } from '../model/redacted.ts';
 import type { Redacted } from '../model/redacted.ts';
 import type { Resources } from '../model/tool.ts';
@@ -11,7 +10,7 @@ const secretInClaim = ownText('What the call asks for holds something that looks
  * asks for in another way, in which no secret is recognised; so where the call asks for one, no rule is shown.
  */
 export function redactRemedy(
-  { remedy }: Pick<Refusal, 'remedy'>,
+  remedy: string | undefined,
   resources: Resources | undefined,
   redactor: Redactor,
 ): Redacted | undefined {

@@ -179,7 +179,7 @@ function describeEnding(ending: CallEnding, redactor: Redactor): { result: Recor
     case 'completed': {
       const { outcome } = ending.call;
       if (outcome.ok) return { result: 'ok', what: { summary: keepText(outcome.summary, redactor) } };
-      const { code, message } = outcome.failure;
+      const { code, textForOperators: message } = outcome.failure;
       // As after a crash: the store then keeps the dedupe key taken, so that nobody repeats the call unknowingly.
       const result = code === 'EFFECT_UNKNOWN' ? 'unknown' : 'error';
       return { result, what: { error: { code: ownText(code), message: keepText(message, redactor) } } };

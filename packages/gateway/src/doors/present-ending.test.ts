@@ -9,7 +9,7 @@ import type { GatewayEnding } from '../gateway.ts';
 import { Fault } from '../model/fault.ts';
 import { refuse } from '../model/refusal.ts';
 import { ToolFailure } from '../model/tool.ts';
-import { callOf, nowMs } from '../stages/facts.test-kit.ts';
+import { callOf, nowMs, sessionOf } from '../stages/facts.test-kit.ts';
 import { presentEnding } from './present-ending.ts';
 import { redactedEnding } from './redacted-ending.test-kit.ts';
 
@@ -139,8 +139,12 @@ test('a fault shows its code and the call, and nothing of its cause', () => {
   assert.ok(!unrecorded.message.includes('secret'));
 });
 
-test('a sealed gate denies, and says where to look', () => {
-  const sealed = deniedOf(present(faulted(new Fault('SEALED', 'disk /dev/secret'), 'admit-call', callOf())));
+test('a sealed gate denies, and says to an operator where to look', () => {
+  const session = sessionOf({ principal: 'operator' });
+  const sealedFor = (call: object) =>
+    deniedOf(present(faulted(new Fault('SEALED', 'disk /dev/secret'), 'admit-call', { ...callOf(), ...call })));
+  const sealed = sealedFor({ session });
+  assert.doesNotMatch(sealedFor({}).remedy, /sallyport/);
   assert.equal(sealed.ruleId, 'gate');
   assert.equal(sealed.rationaleCode, 'SEALED');
   assert.match(sealed.remedy, /sallyport status/);

@@ -8,6 +8,7 @@ import type { Outcome } from '../model/call.ts';
 import { Fault } from '../model/fault.ts';
 import type { ApprovalTicket, Refusal } from '../model/refusal.ts';
 import type { ToolFailure, ToolUsage } from '../model/tool.ts';
+import { askPerson } from './address-ending.ts';
 
 /** How an ending looks on the wire. Faults show their code and the call id, nothing of their cause. */
 export function presentEnding(ending: RedactedEnding, endedAtMs: number): ExecuteToolResponse {
@@ -35,7 +36,7 @@ function presentResult(ending: RedactedEnding): NonNullable<Result> {
     case 'refused':
       return presentRefusal(ending.refusal);
     case 'faulted':
-      return presentFault(ending.fault, ending.call.callId ?? '', mayHaveBegun(ending));
+      return presentFault(ending.fault, ending.call, mayHaveBegun(ending));
     case 'completed': {
       const { outcome } = ending.call;
       if (outcome.ok) return presentSuccess(outcome);
@@ -79,12 +80,16 @@ function presentTicket({ binding, effect, taskId = '', status = 'pending', expir
   return { binding, effect, taskId, status: taskId === '' ? '' : status, expiresAtMs: BigInt(expiresAtMs) };
 }
 
-function presentFault(fault: Error, callId: string, hasBegun: boolean): NonNullable<Result> {
+function presentFault(
+  fault: Error,
+  { session, callId = '' }: RedactedEnding['call'],
+  hasBegun: boolean,
+): NonNullable<Result> {
   const code: Code = fault instanceof Fault ? fault.code : 'INTERNAL';
   const { meaning, presentedAs, category, retryable } = describeCode(code);
   if (presentedAs === 'denied') {
-    const remedy =
-      code === 'SEALED' ? 'The operator sees why with `sallyport status`; a restart opens the gate again.' : '';
+    const forOperators = code === 'SEALED' ? '`sallyport status` says why; a restart opens the gate again.' : '';
+    const remedy = session?.principal === 'operator' ? forOperators : askPerson(callId);
     return { case: 'denied', value: { ruleId: 'gate', rationaleCode: code, message: meaning, remedy } };
   }
   const did = hasBegun && code !== 'OUTCOME_UNRECORDED' ? ' What it had done by then is not known.' : '';

@@ -71,11 +71,13 @@ function redactName<Call extends Partial<Begun>>(call: Call, redactor: Redactor)
 
 function redactRefusal(refusal: Refusal, resources: Resources | undefined, redactor: Redactor): Refusal {
   const { message, violations } = refusal;
-  const remedy = redactRemedy(refusal, resources, redactor);
+  const remedy = redactRemedy(refusal.remedy, resources, redactor);
+  const forOperators = redactRemedy(refusal.forOperators, resources, redactor);
   return {
     ...refusal,
     message: redactor.redactText(message),
     ...(remedy === undefined ? {} : { remedy }),
+    ...(forOperators === undefined ? {} : { forOperators }),
     ...(violations === undefined
       ? {}
       : {
@@ -89,6 +91,9 @@ function redactRefusal(refusal: Refusal, resources: Resources | undefined, redac
 }
 
 function redactFailure(failure: ToolFailure, redactor: Redactor): ToolFailure {
-  const { code, category } = failure;
-  return new ToolFailure(code, redactor.redactText(failure.message), category === undefined ? {} : { category });
+  const { code, category, forOperators } = failure;
+  return new ToolFailure(code, redactor.redactText(failure.message), {
+    ...(category === undefined ? {} : { category }),
+    ...(forOperators === undefined ? {} : { forOperators: redactor.redactText(forOperators) }),
+  });
 }

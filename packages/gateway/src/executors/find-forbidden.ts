@@ -249,7 +249,7 @@ function checkName(path: string, entry: Dirent, isForbidden: () => boolean): voi
 function cannotHide(why: string): ToolRefused {
   return new ToolRefused(
     refuse('UNSAFE_PATH', 'sandbox-view', `What the rules forbid cannot be hidden from the program: ${why}.`, {
-      remedy: 'Let the rules grant smaller folders, or forbid whole folders instead of many files.',
+      forOperators: 'Let the rules grant smaller folders, or forbid whole folders instead of many files.',
     }),
   );
 }

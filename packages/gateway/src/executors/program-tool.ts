@@ -136,7 +136,7 @@ export function readText({ bytes, truncated, totalBytes, contentHash }: Captured
 export function refuseMissing(name: string, reason: string): ToolRefused {
   return new ToolRefused(
     refuse('TOOL_MISSING', 'registry', `${name} cannot run: ${reason}.`, {
-      remedy: 'An operator can install and accept it again.',
+      forOperators: 'Install and accept it again.',
     }),
   );
 }

@@ -146,7 +146,7 @@ test('a program that may not start here is refused, with the remedy', async () =
     const { context } = contextWith(() => Promise.reject(new ProgramNotStarted(code, 'No.', { remedy: 'Do this.' })));
     await assert.rejects(runProgram(program, context, { inlineBytes: 1 }), (error) => {
       assert.ok(error instanceof ToolRefused);
-      assert.deepEqual([error.refusal.code, error.refusal.remedy], [code, 'Do this.']);
+      assert.deepEqual([error.refusal.code, error.refusal.forOperators], [code, 'Do this.']);
       return true;
     });
   }

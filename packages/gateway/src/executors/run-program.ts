@@ -93,8 +93,8 @@ async function startOnceMore(program: Program, context: ToolContext, options: Ru
 
 function explainNotStarted({ code, message, remedy, cause }: ProgramNotStarted): Error {
   if (code === 'EXECUTION_ERROR')
-    return new ToolFailure(code, [message, ...(remedy === undefined ? [] : [remedy])].join(' '), { cause });
-  return new ToolRefused(refuse(code, 'sandbox', message, remedy === undefined ? {} : { remedy }));
+    return new ToolFailure(code, message, { cause, ...(remedy === undefined ? {} : { forOperators: remedy }) });
+  return new ToolRefused(refuse(code, 'sandbox', message, remedy === undefined ? {} : { forOperators: remedy }));
 }
 
 const limitFailures = {
@@ -108,7 +108,7 @@ const limitFailures = {
 
 function failureOfLimit(limit: keyof ProgramLimits, limits: ProgramLimits): ToolFailure {
   const [code, describe] = limitFailures[limit];
-  return new ToolFailure(code, `${describe(limits[limit])} A rule can grant more with limits.`);
+  return new ToolFailure(code, describe(limits[limit]), { forOperators: 'A rule can grant more with limits.' });
 }
 
 function reasonOf(signal: AbortSignal): ToolFailure {

@@ -65,7 +65,7 @@ test('denials point to the files that people edit', () => {
   edit(allow('two'));
   const { rule } = open().current.judge(ask('one', ['/a']));
   assert.deepEqual(rule, { id: 'a', file: join(folder, 'tools.yaml'), line: 2 });
-  assert.ok(open().current.judge(ask('three', [])).remedy?.includes(folder));
+  assert.ok(open().current.judge(ask('three', [])).forOperators?.includes(folder));
 });
 
 test('rules that cannot be used do not start, and neither does a damaged copy', () => {

@@ -106,7 +106,7 @@ test('a denial names the thing it is about, and its suggestion allows just this 
     asking('llm.complete', { provider: 'other', model: 'small-1' }),
     asking('app.open', { apps: ['Photos'] }),
   ]) {
-    const { reason, remedy = '' } = things.judge(question);
+    const { reason, forOperators: remedy = '' } = things.judge(question);
     assert.match(reason, new RegExp(`^No rule allows ${question.tool.name} (to|for|with) `));
     const extended = rulesOf(`  ${remedy.slice(remedy.indexOf('- {'))}\n`);
     assert.equal(extended.judge(question).effect, 'allow', remedy);

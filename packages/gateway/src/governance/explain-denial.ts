@@ -9,7 +9,7 @@ import type { ApplicableRules, Asked } from './rule-index.ts';
 
 export interface Explanation {
   readonly reason: string;
-  readonly remedy: string;
+  readonly forOperators: string;
 }
 
 /** How to speak about the rules to the person who can change them. */
@@ -28,8 +28,8 @@ export function explainNoRule(
 ): Explanation {
   const what = `${describeCall(asked, combination)} by ${asked.principal} ${printable(asked.agent)} in mode ${asked.mode}`;
   const reason = [`No rule allows ${what}.`, ...explainNearMiss(asked, combination, applicable)].join(' ');
-  const remedy = `If it should be allowed, ${place.howToAdd} ${suggestRule(asked, combination, place.workspace)}`;
-  return { reason, remedy };
+  const forOperators = `If it should be allowed, ${place.howToAdd} ${suggestRule(asked, combination, place.workspace)}`;
+  return { reason, forOperators };
 }
 
 export function describeCall(asked: Asked, combination: readonly Claim[]): string {
@@ -49,7 +49,7 @@ function explainNearMiss(
     .near(asked, gatherClaims(combination))
     .slice(0, mostNearMisses)
     .filter((rule) => fitsCircumstances(rule, asked) && listMissed(rule, combination).length === 0);
-  const named = ({ reference }: CompiledRule): string => `Rule ${reference.id}, line ${reference.line}, covers it`;
+  const named = ({ reference }: CompiledRule): string => `Rule ${reference.id} covers it`;
 
   const otherMode = covering.find((rule) => rule.who.has(asked.principal));
   if (otherMode !== undefined) return [`${named(otherMode)} in ${[...otherMode.modes].join(', ')} only.`];

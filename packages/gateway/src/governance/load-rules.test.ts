@@ -110,6 +110,6 @@ test('a workspace with glob characters in its name opens itself only', () => {
   });
   assert.equal(rules.judge(ask('files.read', ['/srv/a*b/x'])).effect, 'allow');
   assert.equal(rules.judge(ask('files.read', ['/srv/aXb/x'])).effect, 'deny');
-  const { remedy = '' } = rules.judge(ask('files.write', ['/srv/a*b/x']));
+  const { forOperators: remedy = '' } = rules.judge(ask('files.write', ['/srv/a*b/x']));
   assert.ok(remedy.endsWith('paths: ["$WORKSPACE/x"]}'), remedy);
 });

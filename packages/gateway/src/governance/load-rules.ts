@@ -168,7 +168,7 @@ function describePlace(folder: string, source: RulesSource): RulesPlace {
   const shipped = isWithin(resolve(source.programFolder), folder);
   const own = join(resolve(source.home), 'governance');
   const howToAdd = shipped
-    ? `copy ${folder} to ${own} and add to its tools.yaml:`
-    : `add to ${join(folder, 'tools.yaml')}:`;
+    ? `copy ${folder} to ${own}, add this to its tools.yaml, and run \`sallyport policy apply\`:`
+    : `add this to ${join(folder, 'tools.yaml')}, and run \`sallyport policy apply\`:`;
   return { howToAdd, workspace: resolve(source.workspace) };
 }

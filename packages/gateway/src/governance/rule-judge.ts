@@ -258,8 +258,11 @@ function refusalOf(verdict: Verdict, isConsented: (asking: Verdict) => boolean):
     const remedy = 'Name the path itself, so that a person can be asked.';
     return refuse('APPROVAL_REQUIRED', verdict.rule, verdict.reason, { remedy });
   }
-  const { code = 'NO_RULE_ALLOWS', rule, reason, remedy } = verdict;
-  return refuse(code, rule, reason, remedy === undefined ? {} : { remedy });
+  const { code = 'NO_RULE_ALLOWS', rule, reason, remedy, forOperators } = verdict;
+  return refuse(code, rule, reason, {
+    ...(remedy === undefined ? {} : { remedy }),
+    ...(forOperators === undefined ? {} : { forOperators }),
+  });
 }
 
 /** A question that breaks the judge gets the answer that is safe. */
@@ -282,7 +285,7 @@ function failClosed(judge: () => Verdict): Verdict {
       code: 'RULE_DENIES',
       rule: { id: builtInRules.judgeFailed },
       reason: `The rules could not be applied (${cause}), so the call is denied.`,
-      remedy: 'This is a fault of Sallyport or of its rules; an operator should look at it.',
+      remedy: 'This is a fault of Sallyport or of its rules.',
     };
   }
 }

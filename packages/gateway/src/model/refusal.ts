@@ -16,14 +16,16 @@ export interface Violation {
   readonly message: string;
 }
 
-/** A gate's no. A value, never thrown across a stage; shown to the caller in full, so it holds no secret. */
+/** A gate's no. A value, never thrown across a stage; shown to its caller, so it holds no secret. */
 export interface Refusal {
   readonly kind: 'refusal';
   readonly code: Code;
   readonly rule: RuleReference;
   readonly message: string;
-  /** What the caller can do. Absent when there is nothing. */
+  /** What the caller can do, whoever it is: never how the gate would be opened. Absent when there is nothing. */
   readonly remedy?: string;
+  /** What an operator can change. Shown to operators alone, in place of `remedy`. Absent: the same for them. */
+  readonly forOperators?: string;
   readonly violations?: readonly Violation[];
   /** Absent when waiting does not help. */
   readonly retryAfterMs?: number;

@@ -225,12 +225,24 @@ export type AnyTool = Tool<JsonObject>;
 export class ToolFailure extends Error {
   readonly code: Code;
   readonly category: FailureCategory | undefined;
+  /** What an operator can change, for their eyes alone. Undefined: nothing. */
+  readonly forOperators: string | undefined;
 
-  constructor(code: Code, message: string, options?: ErrorOptions & { readonly category?: FailureCategory }) {
+  constructor(
+    code: Code,
+    message: string,
+    options?: ErrorOptions & { readonly category?: FailureCategory; readonly forOperators?: string },
+  ) {
     super(message, options);
     this.name = 'ToolFailure';
     this.code = code;
     this.category = options?.category;
+    this.forOperators = options?.forOperators;
+  }
+
+  /** All of it, for operators. */
+  get textForOperators(): string {
+    return this.forOperators === undefined ? this.message : `${this.message} ${this.forOperators}`;
   }
 }
 

@@ -37,6 +37,8 @@ export interface Verdict {
   readonly rule: RuleReference;
   readonly reason: string;
   readonly remedy?: string;
+  /** As in refusals: for operators alone. */
+  readonly forOperators?: string;
   /** Set on denials. */
   readonly code?: Code;
   /** Set where a person is asked: agents that may decide in their place, if they are senior. Absent: people only. */

@@ -47,7 +47,7 @@ export class ModeAuthority {
     const change: ModeChange = { from, to, ...(by === undefined ? {} : { by }), cause, atMs: this.#nowMs() };
     if (!(await this.#log.changeMode(change))) {
       return refuse('STANDING_CHANGED', 'mode-edges', `The mode is not ${from} any more.`, {
-        remedy: 'Look at it with `sallyport mode show` and decide again.',
+        forOperators: 'Look at it with `sallyport mode show` and decide again.',
       });
     }
     for (const listener of this.#listeners) listener(change);

@@ -15,12 +15,14 @@ export function modeRefusal(tool: ToolDefinition, mode: Mode, gate: ModeGate): R
   const rule = `mode-${mode.toLowerCase()}`;
   if (!allowedModes.includes(mode)) {
     return refuse('MODE_FORBIDS', rule, `${name} may not be used in mode ${mode}.`, {
-      remedy: `It is available in ${allowedModes.join(', ')}. An operator can change the mode.`,
+      remedy: `It is available in ${allowedModes.join(', ')}.`,
+      forOperators: `It is available in ${allowedModes.join(', ')}; change the mode with \`sallyport mode set\`.`,
     });
   }
   // Whoever runs the gate must be able to act in every mode.
   if (audience === 'operator' || !gate.isClosed(mode) || gate.isOpenedByName(tool, mode)) return undefined;
   return refuse('MODE_FORBIDS', rule, `Nothing runs in mode ${mode} but what a rule names for it.`, {
-    remedy: `An operator can change the mode, or name ${mode} under modes of a rule for ${name}.`,
+    remedy: 'Wait until the mode changes.',
+    forOperators: `Change the mode, or name ${mode} under modes of a rule for ${name}.`,
   });
 }

@@ -20,12 +20,13 @@ export function findStanding(
 function refuseRevoked(tool: string, { level, subject }: Permission): Refusal {
   const whom = level === 'organisation' ? 'the organisation' : `${level} ${subject}`;
   return refuse('RULE_DENIES', 'permission-revoked', `${tool} was taken away from ${whom}.`, {
-    remedy: 'Find another way, or ask a director to grant it again.',
+    remedy: 'Find another way.',
+    forOperators: 'A director can grant it again with `sallyport grant add`.',
   });
 }
 
 function refuseStranger(): Refusal {
   return refuse('RULE_DENIES', 'not-a-member', 'This agent is no member of the organisation.', {
-    remedy: 'A director can add it with `sallyport agent add`.',
+    forOperators: 'A director can add it with `sallyport agent add`.',
   });
 }

@@ -94,23 +94,24 @@ export function explainUnusable(tool: InstalledTool): Refusal | undefined {
   const { id, definition, status, reason, offer, isAccepted } = tool;
   if (status === 'missing-binary') {
     return refuse('TOOL_MISSING', 'registry', `${definition.name} cannot run: ${reason}.`, {
-      remedy:
+      ...(definition.origin === 'upstream' ? { remedy: 'Try again in a while.' } : {}),
+      forOperators:
         definition.origin === 'upstream'
-          ? 'Try again in a while. `sallyport upstream list` shows how the servers are.'
+          ? '`sallyport upstream list` shows how the servers are.'
           : offer === undefined
-            ? 'An operator can put the file back into the tools folder, or run `sallyport tool remove`.'
-            : `An operator can see why with \`sallyport tool status ${definition.name}\`, and mend the file.`,
+            ? 'Put the file back into the tools folder, or run `sallyport tool remove`.'
+            : `See why with \`sallyport tool status ${definition.name}\`, and mend the file.`,
     });
   }
   if (isAccepted) return undefined;
   const why = status === 'schema-unknown' ? 'nobody has accepted it as it is now' : reason;
   return refuse('TOOL_NOT_ACCEPTED', 'registry', `${definition.name} cannot be called: ${why}.`, {
-    remedy:
+    forOperators:
       definition.origin === 'upstream'
-        ? `An operator can look at it and accept it with \`sallyport upstream accept ${definition.name}\`.`
+        ? `Look at it and accept it with \`sallyport upstream accept ${definition.name}\`.`
         : isBroken(tool)
-          ? `An operator can see why with \`sallyport tool status ${definition.name}\`, and mend the file.`
-          : `An operator can look at it and accept it with \`sallyport tool accept ${id}\`.`,
+          ? `See why with \`sallyport tool status ${definition.name}\`, and mend the file.`
+          : `Look at it and accept it with \`sallyport tool accept ${id}\`.`,
   });
 }
 

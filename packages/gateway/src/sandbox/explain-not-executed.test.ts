@@ -5,6 +5,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { explainNotExecuted } from './explain-not-executed.ts';
 
+function textOf(program: Parameters<typeof explainNotExecuted>[0]): string {
+  const { message, remedy } = explainNotExecuted(program);
+  return remedy === undefined ? message : `${message} ${remedy}`;
+}
+
 test('a program that cannot be executed is explained by what is really wrong with it', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-explain-'));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -14,7 +19,7 @@ test('a program that cannot be executed is explained by what is really wrong wit
     return `/shown/${name}`;
   };
   const mount = { source: folder, target: '/shown', access: 'read', hidden: [join(folder, 'secret')] } as const;
-  const explain = (file: string): string => explainNotExecuted({ argv: [file], mounts: [mount], isolation: 'sandbox' });
+  const explain = (file: string): string => textOf({ argv: [file], mounts: [mount], isolation: 'sandbox' });
   assert.match(explain('/srv/app/server'), /^\/srv\/app\/server is not visible in the sandbox\. Grant the folder/);
   assert.match(explain(put('secret', '#!/bin/sh\n')), /not visible in the sandbox/);
   assert.match(explain('/shown/absent'), /^There is no file \/shown\/absent\.$/);
@@ -28,7 +33,7 @@ test('a program that cannot be executed is explained by what is really wrong wit
 });
 
 test('without a sandbox the whole machine is visible', () => {
-  const explain = (file: string): string => explainNotExecuted({ argv: [file], mounts: [], isolation: 'none' });
+  const explain = (file: string): string => textOf({ argv: [file], mounts: [], isolation: 'none' });
   assert.match(explain('/nowhere/at/all'), /There is no file/);
   assert.doesNotMatch(explain(process.execPath), /not visible/);
 });

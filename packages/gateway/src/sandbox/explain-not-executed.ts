@@ -1,5 +1,6 @@
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
+import { ProgramNotStarted } from '../model/program.ts';
 import type { Program } from '../model/program.ts';
 import { runtimeFolder } from './check-mount.ts';
 import { isWithin } from './parse-path.ts';
@@ -10,30 +11,39 @@ const longestFirstLine = 256;
 
 type Started = Pick<Program, 'argv' | 'mounts' | 'isolation'>;
 
-/** Why the kernel did not execute a program, as a sentence, with what would help. */
-export function explainNotExecuted(program: Started): string {
+/** Why the kernel did not execute a program, with what would help. */
+export function explainNotExecuted(program: Started): ProgramNotStarted {
+  const [message, remedy] = findCause(program);
+  return new ProgramNotStarted('TOOL_MISSING', message, remedy === undefined ? {} : { remedy });
+}
+
+type Cause = readonly [message: string, remedy?: string];
+
+function findCause(program: Started): Cause {
   const [file] = program.argv;
   const problem = findProblem(file, program);
   if (problem !== undefined) return problem;
   const interpreter = readInterpreter(locate(file, program) ?? file);
   if (interpreter !== undefined && findProblem(interpreter, program) !== undefined) {
-    return `The first line of ${file} names ${interpreter}, which is not there or cannot be executed in the sandbox.`;
+    return [`The first line of ${file} names ${interpreter}, which is not there or cannot be executed in the sandbox.`];
   }
-  return `${file} cannot be started: its loader or a library is missing, or it was built for another machine.`;
+  return [`${file} cannot be started: its loader or a library is missing, or it was built for another machine.`];
 }
 
 /** Undefined: the file is visible and executable. */
-function findProblem(file: string, program: Started): string | undefined {
+function findProblem(file: string, program: Started): Cause | undefined {
   const outside = locate(file, program);
-  if (outside === undefined) return `${file} is not visible in the sandbox. Grant the folder that holds it with read.`;
+  if (outside === undefined) {
+    return [`${file} is not visible in the sandbox.`, 'Grant the folder that holds it with read.'];
+  }
   const stats = statSync(outside, { throwIfNoEntry: false });
-  if (stats === undefined) return `There is no file ${file}.`;
-  if (!stats.isFile()) return `${file} is not a file.`;
+  if (stats === undefined) return [`There is no file ${file}.`];
+  if (!stats.isFile()) return [`${file} is not a file.`];
   try {
     accessSync(outside, constants.X_OK);
     return undefined;
   } catch {
-    return `${file} is not executable. Make it so with chmod +x.`;
+    return [`${file} is not executable.`, 'Make it so with chmod +x.'];
   }
 }
 

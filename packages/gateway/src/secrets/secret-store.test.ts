@@ -77,6 +77,6 @@ test('a removed secret is gone, and a use that needs it fails with what to do', 
   assert.deepEqual(secrets.list(), []);
   assert.throws(() => secrets.secretsFor(grants, use), {
     code: 'EXECUTION_ERROR',
-    message: /is not set.*secret set TOKEN/,
+    textForOperators: /is not set.*secret set TOKEN/,
   });
 });

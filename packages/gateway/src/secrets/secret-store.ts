@@ -89,9 +89,8 @@ export class SecretStore {
     const value = ciphertext === undefined ? undefined : openSecret(this.#key, name, ciphertext);
     if (value !== undefined) return value;
     const problem = ciphertext === undefined ? 'is not set' : 'cannot be decrypted';
-    throw new ToolFailure(
-      'EXECUTION_ERROR',
-      `The secret ${name} ${problem}. An operator sets it with \`sallyport secret set ${name}\`.`,
-    );
+    throw new ToolFailure('EXECUTION_ERROR', `The secret ${name} ${problem}.`, {
+      forOperators: `Set it with \`sallyport secret set ${name}\`.`,
+    });
   }
 }

@@ -33,5 +33,5 @@ function checkFile(program: Program): void {
   } catch {
     // Told below.
   }
-  throw new ProgramNotStarted('TOOL_MISSING', explainNotExecuted(program));
+  throw explainNotExecuted(program);
 }

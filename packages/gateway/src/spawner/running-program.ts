@@ -215,7 +215,7 @@ export class RunningProgram {
     if (this.#cause !== undefined) return this.#cause;
     if (reached !== undefined) return { kind: 'limit', limit: reached };
     if (end.kind !== 'not-executed') return end;
-    throw new ProgramNotStarted('TOOL_MISSING', explainNotExecuted(this.#program));
+    throw explainNotExecuted(this.#program);
   }
 
   #quoteEarly(): string {

@@ -88,7 +88,7 @@ test('arguments that do not fit are refused with every violation', () => {
   const refusal = assertRefused(check('{"limit":"many","pth":"a"}'), {
     code: 'INVALID_ARGUMENTS',
     rule: 'input-schema',
-    remedy: 'See the arguments of the tool with `sallyport tool show notes.read` or GetToolSchema.',
+    remedy: 'See the arguments of the tool with GetToolSchema.',
   });
   assert.deepEqual(
     new Set(refusal.violations?.map(({ field, rule }) => `${field} ${rule}`)),

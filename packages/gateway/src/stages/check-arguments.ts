@@ -15,8 +15,9 @@ export function checkArguments(registry: Registry): Stage<Begun & Opened & Argum
       const violations = registry.schemasOf(tool).input.check(rawArguments);
       if (violations.length > 0) {
         const message = `The arguments do not fit ${name}: ${violations.map((violation) => violation.message).join('; ')}.`;
-        const remedy = `See the arguments of the tool with \`sallyport tool show ${name}\` or GetToolSchema.`;
-        return refuse('INVALID_ARGUMENTS', 'input-schema', message, { violations, remedy });
+        const remedy = 'See the arguments of the tool with GetToolSchema.';
+        const forOperators = `See the arguments of the tool with \`sallyport tool show ${name}\`.`;
+        return refuse('INVALID_ARGUMENTS', 'input-schema', message, { violations, remedy, forOperators });
       }
       const canonical = canonicalJson(rawArguments);
       const longestMs = tool.timeoutMsFor?.(rawArguments) ?? toolTimeoutMs;

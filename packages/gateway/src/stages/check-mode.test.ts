@@ -16,7 +16,7 @@ test('a tool runs in the modes it names and in no other', () => {
       const refusal = assertRefused(result, {
         code: 'MODE_FORBIDS',
         rule: `mode-${mode.toLowerCase()}`,
-        remedy: 'It is available in NORMAL, ALERT. An operator can change the mode.',
+        remedy: 'It is available in NORMAL, ALERT.',
       });
       assert.equal(refusal.message, `files.write may not be used in mode ${mode}.`);
     }
@@ -54,7 +54,8 @@ test('where a mode is closed, only what a rule names for it gets through, and ad
   assertRefused(stage.run({ tool: toolOf({ name: 'files.list' }) }, clock), {
     code: 'MODE_FORBIDS',
     rule: 'mode-lockdown',
-    remedy: 'An operator can change the mode, or name LOCKDOWN under modes of a rule for files.list.',
+    remedy: 'Wait until the mode changes.',
+    forOperators: 'Change the mode, or name LOCKDOWN under modes of a rule for files.list.',
   });
   assert.deepEqual(stage.run({ tool: toolOf({ name: 'mode.set', audience: 'operator' }) }, clock), {
     mode: 'LOCKDOWN',

@@ -30,13 +30,15 @@ test('what was taken away, and who is no member, is refused with what to do', ()
   const refusal = assertRefused(check('shell.run'), {
     code: 'RULE_DENIES',
     rule: 'permission-revoked',
-    remedy: 'Find another way, or ask a director to grant it again.',
+    remedy: 'Find another way.',
+    forOperators: 'A director can grant it again with `sallyport grant add`.',
   });
   assert.equal(refusal.message, 'shell.run was taken away from team web.');
   assertRefused(check('files.read', sessionOf({ agent: 'eve' })), {
     code: 'RULE_DENIES',
     rule: 'not-a-member',
-    remedy: 'A director can add it with `sallyport agent add`.',
+    remedy: undefined,
+    forOperators: 'A director can add it with `sallyport agent add`.',
   });
 });
 

@@ -9,7 +9,12 @@ const without = checkSandbox({ explainUnusable: () => missing });
 const confined = { ...judgedAs(allow), tool: toolOf({ name: 'shell.run', requiresSandbox: true }) };
 
 test('without a sandbox a tool that needs one is refused, with what is missing and the command that installs it', () => {
-  const expected = { code: 'SANDBOX_UNAVAILABLE', rule: 'sandbox', remedy: missing.remedy } as const;
+  const expected = {
+    code: 'SANDBOX_UNAVAILABLE',
+    rule: 'sandbox',
+    remedy: undefined,
+    forOperators: missing.remedy,
+  } as const;
   const refusal = assertRefused(without.run(confined, clock), expected);
   assert.match(refusal.message, /shell\.run .* bubblewrap is not installed/);
 });
@@ -26,6 +31,7 @@ test('only a rule that says so lets a program run unconfined', () => {
   assertRefused(without.run({ ...confined, ...judgedAs(granted) }, clock), {
     code: 'SANDBOX_UNAVAILABLE',
     rule: 'sandbox',
-    remedy: missing.remedy,
+    remedy: undefined,
+    forOperators: missing.remedy,
   });
 });

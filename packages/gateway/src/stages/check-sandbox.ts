@@ -18,7 +18,7 @@ export function checkSandbox(sandbox: SandboxState): Stage<Resolved & Judged> {
       if (unusable === undefined) return {};
       const { reason, remedy } = unusable;
       const message = `${tool.definition.name} runs in a sandbox only, and there is none: ${reason}`;
-      return refuse('SANDBOX_UNAVAILABLE', 'sandbox', message, { remedy });
+      return refuse('SANDBOX_UNAVAILABLE', 'sandbox', message, { forOperators: remedy });
     },
   };
 }

@@ -26,14 +26,15 @@ export function judgeCall(
       } catch (error) {
         reportFailure(error);
         return refuse('RULE_DENIES', 'rule-failed', 'A rule failed while it was applied, so the call is denied.', {
-          remedy: 'The operator finds the cause in the daemon log.',
+          forOperators: 'The daemon log says why.',
         });
       }
       if (verdict.effect !== 'deny') return { rules, verdict, ...past };
-      const { code = 'RULE_DENIES', rule, reason, remedy, shadow } = verdict;
+      const { code = 'RULE_DENIES', rule, reason, remedy, forOperators, shadow } = verdict;
       return refuse(code, rule, reason, {
         rulesHash: rules.hash,
         ...(remedy === undefined ? {} : { remedy }),
+        ...(forOperators === undefined ? {} : { forOperators }),
         ...(shadow === undefined ? {} : { shadow: { effect: shadow.effect, ruleId: shadow.rule.id } }),
       });
     },

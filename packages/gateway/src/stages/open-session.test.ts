@@ -38,7 +38,7 @@ test('no token, an empty one, an unknown one and the hash of a token all get the
     assertRefused(answer, {
       code: 'UNAUTHENTICATED',
       rule: 'credential',
-      remedy: 'Present a session token as `Authorization: Bearer …`; `sallyport session create` makes one.',
+      remedy: 'Present the token of a live session as `Authorization: Bearer …`; an operator hands it out.',
     });
     assert.deepEqual(answer, answers[0]);
   }

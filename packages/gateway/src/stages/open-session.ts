@@ -47,7 +47,7 @@ export function authenticate(
   const session = credential ? store.findSessionByToken(hash('sha256', credential)) : undefined;
   if (session === undefined) {
     return refuse('UNAUTHENTICATED', 'credential', 'No valid credential was presented.', {
-      remedy: 'Present a session token as `Authorization: Bearer …`; `sallyport session create` makes one.',
+      remedy: 'Present the token of a live session as `Authorization: Bearer …`; an operator hands it out.',
     });
   }
   if (!isAccepted(session, door)) {
@@ -71,7 +71,8 @@ function isAccepted({ principal, door }: Session, at: Door): boolean {
 export function sessionRefusal(session: Session, nowMs: number): Refusal | undefined {
   if (session.status === 'quarantined') {
     return refuse('SESSION_QUARANTINED', 'session', 'The session is in quarantine: it broke the rules too often.', {
-      remedy: 'The operator sees why with `sallyport audit tail`, and can let the agent in again with a new session.',
+      remedy: 'Stop, and tell the operator.',
+      forOperators: '`sallyport audit tail` shows why. A new session lets the agent in again.',
     });
   }
   if (session.status === 'ended') {

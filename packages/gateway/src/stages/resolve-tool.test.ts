@@ -41,7 +41,7 @@ test('where nothing is near, the remedy is the list', () => {
   assertRefused(resolve([read], 'zzzzzzzzzzzz', sessionOf()), {
     code: 'UNKNOWN_TOOL',
     rule: 'registry',
-    remedy: 'List the tools you may call with ListAvailableTools or `sallyport tool list`.',
+    remedy: 'List the tools you may call with ListAvailableTools.',
   });
 });
 

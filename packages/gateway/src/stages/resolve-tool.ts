@@ -29,7 +29,8 @@ export function resolveTool(
         remedy:
           suggestions.length > 0
             ? `Did you mean ${suggestions.join(' or ')}?`
-            : 'List the tools you may call with ListAvailableTools or `sallyport tool list`.',
+            : 'List the tools you may call with ListAvailableTools.',
+        ...(suggestions.length > 0 ? {} : { forOperators: 'List the tools with `sallyport tool list`.' }),
       });
     },
   };

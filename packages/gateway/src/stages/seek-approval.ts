@@ -333,7 +333,7 @@ async function openTask(
   const approverRole = routeApproval(session, risk);
   if (approverRole === undefined) {
     return refuse('NO_APPROVER', verdict.rule, `${needOf(call)} Nobody is there who could decide.`, {
-      remedy: 'An operator can name a senior for the agent, or a director.',
+      forOperators: 'Name a senior for the agent, or a director.',
     });
   }
   const pending = store.listApprovals({ status: 'pending', sessionId: session.id, limit: maxPending });

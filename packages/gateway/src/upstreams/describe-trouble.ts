@@ -63,9 +63,10 @@ function describeLogin({ name, login }: TroubledUpstream, error: unknown): Troub
 }
 
 function describeOther({ name, redact }: TroubledUpstream, error: unknown, cause?: Error): Trouble {
-  const fail = (code: ConstructorParameters<typeof ToolFailure>[0], text: string): ToolFailure =>
+  const fail = (code: ConstructorParameters<typeof ToolFailure>[0], text: string, forOperators?: string): ToolFailure =>
     new ToolFailure(code, `The upstream server ${name} ${makeVisible(cutText(redact(text), longestText))}`, {
       cause: error,
+      ...(forOperators === undefined ? {} : { forOperators }),
     });
   if (error instanceof ToolRefused) return { failure: error, isLost: false };
   if (cause instanceof ToolFailure) return { failure: cause, isLost: true };
@@ -93,7 +94,7 @@ function describeOther({ name, redact }: TroubledUpstream, error: unknown, cause
     return { failure: fail('UPSTREAM_UNAVAILABLE', 'did not answer in time.'), isLost: true };
   }
   if (error instanceof ProgramNotStarted) {
-    return { failure: fail('UPSTREAM_UNAVAILABLE', `cannot run: ${error.message}`), isLost: true };
+    return { failure: fail('UPSTREAM_UNAVAILABLE', `cannot run: ${error.message}`, error.remedy), isLost: true };
   }
   const why = cause ?? error;
   const reason = why instanceof Error ? why.message : String(why);

@@ -71,7 +71,7 @@ function confirmUnchanged({ definition: { name }, isCurrent }: UpstreamToolParts
   if (isCurrent()) return;
   throw new ToolRefused(
     refuse('TOOL_NOT_ACCEPTED', 'registry', `${name} cannot be called: it has changed since it was accepted.`, {
-      remedy: `An operator can look at it and accept it with \`sallyport upstream accept ${name}\`.`,
+      forOperators: `Look at it and accept it with \`sallyport upstream accept ${name}\`.`,
     }),
   );
 }

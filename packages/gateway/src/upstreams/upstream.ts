@@ -328,16 +328,17 @@ export class Upstream {
     this.#failures += 1;
     const pauseMs = Math.min(firstPauseMs * 2 ** (this.#failures - 1), longestPauseMs);
     this.#retryAtMs = Date.now() + pauseMs;
-    this.#trouble = this.#failed === undefined ? why.message : this.#startTrouble || why.message;
+    const text = why instanceof ToolFailure ? why.textForOperators : why.message;
+    this.#trouble = this.#failed === undefined ? text : this.#startTrouble || text;
     this.#parts.onTrouble(this.config.name, this.#trouble);
     this.#retry = setTimeout(() => void this.connect().catch(() => undefined), pauseMs + 10).unref();
   }
 
   #needLogin(why: LoginNeeded): void {
     this.#loginNeeded = why;
-    this.#trouble = why.message;
-    this.#parts.onTrouble(this.config.name, why.message);
-    if (this.#login?.current !== undefined) this.#parts.onLoginLost(this.config.name, why.message);
+    this.#trouble = why.textForOperators;
+    this.#parts.onTrouble(this.config.name, this.#trouble);
+    if (this.#login?.current !== undefined) this.#parts.onLoginLost(this.config.name, this.#trouble);
   }
 
   #watchIdleness(): void {

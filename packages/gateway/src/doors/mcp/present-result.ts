@@ -98,7 +98,7 @@ function explainTrouble(trouble: Trouble, { callId }: ExecuteToolResponse): stri
     `${isDenied ? 'Denied' : 'Failed'} (${code}${isDenied ? `, rule ${ruleId}` : ''}): ${message}`,
     ...(remedy === undefined ? [] : [`What to do: ${remedy}`]),
     ...(retryable ? [`The same call may succeed later${wait}.`] : []),
-    ...(callId === '' || message.includes(callId) ? [] : [`Call ${callId}.`]),
+    ...(callId === '' || `${message} ${remedy}`.includes(callId) ? [] : [`Call ${callId}.`]),
   ].join('\n');
 }
 

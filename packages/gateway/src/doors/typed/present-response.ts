@@ -3,6 +3,7 @@ import { canonicalJson, describeCode, ToolResponseSchema } from '@sallyport/cont
 import type { ExecuteToolResponse, Json, Success, ToolRequest, ToolResponse } from '@sallyport/contract';
 import type { RedactedEnding } from '../redact-ending.ts';
 import type { ToolFailure } from '../../model/tool.ts';
+import { askPerson } from '../address-ending.ts';
 import { presentEnding } from '../present-ending.ts';
 
 /** How an ending looks on the typed wire. */
@@ -10,7 +11,7 @@ export function presentResponse(
   { requestId, tool: { case: kind } }: ToolRequest,
   ending: RedactedEnding,
 ): ToolResponse {
-  const { result, durationMs, tool, charge } = presentEnding(ending, Date.now());
+  const { result, durationMs, tool, charge, callId } = presentEnding(ending, Date.now());
   switch (result.case) {
     case 'success': {
       const delivered = deliver(kind, result.value);
@@ -18,7 +19,7 @@ export function presentResponse(
       return respond(requestId, { case: 'success', value: { ...delivered, budgetConsumed, durationMs } });
     }
     case 'denied':
-      return respond(requestId, presentDenial(result.value, tool));
+      return respond(requestId, presentDenial(result.value, tool, callId));
     case 'error': {
       const { code, message, retryable, retryAfterMs } = result.value;
       return respond(requestId, { case: 'error', value: { errorCode: code, message, retryable, retryAfterMs } });
@@ -67,7 +68,7 @@ function encodeOutput(output: Json, outputJson: string): Uint8Array {
 }
 
 /** Says what this door's callers can do where the advice for others would mislead them. */
-function presentDenial(denied: Denied, tool: string): NonNullable<Result> {
+function presentDenial(denied: Denied, tool: string, callId: string): NonNullable<Result> {
   const { ruleId, rationaleCode, message, remedy, violations, approval } = denied;
   const value = {
     ruleId,
@@ -82,10 +83,10 @@ function presentDenial(denied: Denied, tool: string): NonNullable<Result> {
   switch (rationaleCode) {
     case 'UNKNOWN_TOOL':
       value.message = `This gate has no ${tool}: the capability is not installed.`;
-      value.remedy = 'ListAvailableTools says what there is; an operator can install more.';
+      value.remedy = `ListAvailableTools says what there is. ${askPerson(callId)}`;
       break;
     case 'UNAUTHENTICATED':
-      value.remedy = 'Send the token of a live session as session_token; `sallyport session create` makes one.';
+      value.remedy = `Send the token of a live session as session_token; an operator hands it out. ${askPerson(callId)}`;
       break;
   }
   return { case: 'denied', value };

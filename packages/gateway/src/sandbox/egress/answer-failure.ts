@@ -36,12 +36,11 @@ export function answerTunnel(client: Socket, error: unknown): void {
   client.once('close', () => clearTimeout(late));
 }
 
-/** What the program reads instead of an answer: which host, why not, and what would change that. */
+/** What the program reads instead of an answer: which host, and why not. What would change that is for operators. */
 function describeFailure(error: unknown): { readonly status: number; readonly text: string } {
   if (error instanceof BadProxyRequest) return { status: 400, text: `${error.message}\n` };
   if (error instanceof HostRefused) {
-    const remedy = error.remedy === undefined ? '' : `${error.remedy}\n`;
-    return { status: 403, text: `Sallyport does not connect to ${error.target}: ${error.message}.\n${remedy}` };
+    return { status: 403, text: `Sallyport does not connect to ${error.target}: ${error.message}.\n` };
   }
   if (error instanceof Error && error.name === 'TimeoutError') {
     return { status: 504, text: 'Sallyport allows the host, but it did not answer in time.\n' };

@@ -49,7 +49,7 @@ test('a request in absolute form reaches the granted host in origin form', async
   assert.deepEqual(proxy.dialled, [`${publicAddress} 80`]);
 });
 
-test('what no rule grants is refused with the host, the reason and the line that would grant it', async (t) => {
+test('what no rule grants is refused with the host and the reason, and not with the line that would grant it', async (t) => {
   const proxy = await openProxy(t, undefined);
   const connected = await exchange(t, proxy, 'CONNECT evil.org:443 HTTP/1.1\r\n\r\n');
   const fetched = await exchange(t, proxy, get('http://evil.org/'));
@@ -59,7 +59,7 @@ test('what no rule grants is refused with the host, the reason and the line that
   ] as const) {
     assert.match(answer, /^HTTP\/1\.1 403 Forbidden\r\n/);
     assert.ok(answer.includes(`does not connect to evil.org:${port}: no rule grants it`), answer);
-    assert.ok(answer.includes(`hosts: ['evil.org:${port}']`), answer);
+    assert.ok(!answer.includes('hosts:'), answer);
   }
   assert.deepEqual(proxy.dialled, []);
   assert.deepEqual(proxy.proxy.log.targetsOf('refused'), ['evil.org:443', 'evil.org:80']);

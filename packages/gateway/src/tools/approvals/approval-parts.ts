@@ -81,17 +81,21 @@ export function requireApprover(
   if (role !== undefined) return role;
   throw new ToolRefused(
     refuse('NO_APPROVER', 'approver', 'Nobody is there who could decide.', {
-      remedy: 'An operator can name a senior for the agent, or a director.',
+      forOperators: 'Name a senior for the agent, or a director.',
     }),
   );
 }
 
 export function unknownTask(id: string): ToolFailure {
-  return new ToolFailure('NOT_FOUND', `There is no approval ${id}. \`sallyport approvals list\` shows them.`);
+  return new ToolFailure('NOT_FOUND', `There is no approval ${id}.`, {
+    forOperators: '`sallyport approvals list` shows them.',
+  });
 }
 
 export function unknownPlan(id: string): ToolFailure {
-  return new ToolFailure('NOT_FOUND', `There is no plan ${id}. \`sallyport plan list\` shows them.`);
+  return new ToolFailure('NOT_FOUND', `There is no plan ${id}.`, {
+    forOperators: '`sallyport plan list` shows them.',
+  });
 }
 
 /** Somebody else decided first, or time ran out. */

@@ -9,7 +9,8 @@ export function checkFileSize(given: string, bytes: number, { grants }: Pick<Too
   const message = `${given} has ${bytes} bytes or would have them, and the rules allow files of ${fileBytes} bytes here.`;
   throw new ToolRefused(
     refuse('RULE_DENIES', 'max-file-size', message, {
-      remedy: 'Use smaller files, or ask the operator to raise max_file_size_mb for this tool.',
+      remedy: 'Use smaller files.',
+      forOperators: 'Use smaller files, or raise max_file_size_mb for this tool.',
     }),
   );
 }

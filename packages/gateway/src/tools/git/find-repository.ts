@@ -74,7 +74,8 @@ function realPathOf(path: string): string {
 function leadsOut(): ToolRefused {
   return new ToolRefused(
     refuse('UNSAFE_PATH', 'git-pointer', 'The .git of this folder leads to something that the rules do not allow.', {
-      remedy: 'Work in the repository itself, or ask the operator to allow both folders.',
+      remedy: 'Work in the repository itself.',
+      forOperators: 'Work in the repository itself, or let the rules allow both folders.',
     }),
   );
 }

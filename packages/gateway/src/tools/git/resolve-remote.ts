@@ -74,7 +74,8 @@ function reachHost(host: string, context: ToolContext): Reach {
     if (!(error instanceof HostRefused)) throw error;
     throw new ToolRefused(
       refuse('NO_RULE_ALLOWS', 'git-host', `Git may not reach the host of the remote: ${error.message}`, {
-        remedy: error.remedy ?? 'Give the remote another address.',
+        remedy: 'Give the remote another address.',
+        ...(error.remedy === undefined ? {} : { forOperators: error.remedy }),
       }),
     );
   }

@@ -11,10 +11,9 @@ export function requirePerson(store: Pick<Store, 'listSessions'>, name: string):
     .listSessions()
     .some(({ principal, status, agent }) => principal === 'operator' && status === 'active' && agent === name);
   if (isActive) return;
-  throw new ToolFailure(
-    'NOT_FOUND',
-    `There is no person ${name} with a credential. \`sallyport person add\` lets one in.`,
-  );
+  throw new ToolFailure('NOT_FOUND', `There is no person ${name} with a credential.`, {
+    forOperators: '`sallyport person add` lets one in.',
+  });
 }
 
 /** Agents come and go with their sessions; a member is one that was meant to be there. */

@@ -129,7 +129,8 @@ function describeStanding({ roles, teams, toolGranted }: Standing): string {
 }
 
 function judge({ verdict }: Explained): ExplainedStage {
-  const { effect, rule, reason, remedy, code } = verdict;
+  const { effect, rule, reason, code } = verdict;
+  const remedy = verdict.forOperators ?? verdict.remedy;
   const says = { allow: 'passes', require_approval: 'asks', deny: 'denies' } as const;
   return {
     ...{ stage: 'judge-call', says: says[effect], why: reason, rule },
@@ -188,6 +189,8 @@ function passes(stage: string, why: string): ExplainedStage {
   return { stage, says: 'passes', why };
 }
 
-function denies(stage: string, { rule, message, code, remedy }: Refusal): ExplainedStage {
+function denies(stage: string, refusal: Refusal): ExplainedStage {
+  const { rule, message, code } = refusal;
+  const remedy = refusal.forOperators ?? refusal.remedy;
   return { stage, says: 'denies', why: message, rule, code, ...(remedy === undefined ? {} : { remedy }) };
 }

@@ -26,7 +26,8 @@ export function shellEnvironment(
     if (harmless.has(name) || (named && !neverFromCaller.test(name))) continue;
     throw new ToolRefused(
       refuse('RULE_DENIES', 'environment', `The caller may not set the variable ${JSON.stringify(name)}.`, {
-        remedy: 'Leave it out, or ask the operator to name it under environment in the rule.',
+        remedy: 'Leave it out.',
+        forOperators: 'Leave it out, or name it under environment in the rule.',
       }),
     );
   }

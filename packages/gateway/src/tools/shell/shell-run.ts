@@ -171,7 +171,8 @@ function hostsFor(given: ShellArguments, { grants }: ToolContext): readonly stri
   if (grants.hosts.length > 0) return grants.hosts;
   throw new ToolRefused(
     refuse('NO_RULE_ALLOWS', 'network', 'The command asks for the network, and no rule grants it a host.', {
-      remedy: 'Leave network_access out, or ask the operator to name hosts in the rule.',
+      remedy: 'Leave network_access out.',
+      forOperators: 'Leave network_access out, or name hosts under grants of the rule.',
     }),
   );
 }
@@ -182,7 +183,8 @@ function chooseFolder(given: ShellArguments, cwd: string, mounts: readonly Mount
   if (given.cwd === undefined) return anywhere;
   throw new ToolRefused(
     refuse('NO_RULE_ALLOWS', 'cwd', `${given.cwd} is in none of the folders that the rules let the program see.`, {
-      remedy: 'Run it in another folder, or ask the operator to grant this one.',
+      remedy: 'Run it in another folder.',
+      forOperators: 'Run it in another folder, or grant this one in the rule.',
     }),
   );
 }

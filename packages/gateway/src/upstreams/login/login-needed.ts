@@ -5,10 +5,9 @@ import { makeVisible, wholeText } from '@sallyport/contract';
 export class LoginNeeded extends ToolFailure {
   constructor(upstream: string, why: string) {
     const reason = makeVisible(wholeText(why, 300));
-    super(
-      'UPSTREAM_FAILED',
-      `The upstream server ${upstream} ${reason}. An operator logs in with \`sallyport upstream login ${upstream}\`.`,
-    );
+    super('UPSTREAM_FAILED', `The upstream server ${upstream} ${reason}.`, {
+      forOperators: `Log in with \`sallyport upstream login ${upstream}\`.`,
+    });
     this.name = 'LoginNeeded';
   }
 }

@@ -84,15 +84,9 @@ export function refuseRequest(
 
 function checkVerdict(verdict: Verdict, request: ServerRequest, parts: RequestParts): void {
   if (verdict.effect === 'allow') return;
-  const rule = `upstream.${request.kind}`;
   const why =
     verdict.effect === 'deny' ? verdict.reason : 'a rule wants it approved, which such a request cannot wait for';
-  throw refuseRequest(
-    request,
-    parts,
-    `${why.replace(/\.$/, '')} (rule ${verdict.rule.id}; a rule about ${rule} can allow it)`,
-    verdict,
-  );
+  throw refuseRequest(request, parts, `${why.replace(/\.$/, '')} (rule ${verdict.rule.id})`, verdict);
 }
 
 function judge(ask: Asking['judge'], { kind, params }: ServerRequest, upstream: string): Verdict {
