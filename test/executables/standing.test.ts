@@ -38,7 +38,7 @@ test('a new tool is listed and cannot be called until somebody accepts it', asyn
   assert.equal(workshop.statusOf('say'), 'new');
   const refusal = workshop.registry.find('say')?.tool.explainUnusable?.();
   assert.equal(refusal?.code, 'TOOL_NOT_ACCEPTED');
-  assert.match(refusal?.remedy ?? '', /tool accept say@1\.0\.0/);
+  assert.match(refusal?.forOperators ?? '', /tool accept say@1\.0\.0/);
   assert.equal(await refusalOf(workshop.call('say')), 'TOOL_NOT_ACCEPTED');
   await workshop.accept('say');
   assert.equal(workshop.statusOf('say'), 'ready');
@@ -269,7 +269,7 @@ test('an accepted tool that breaks stays the tool it was: changed, with the reas
     refusal?.message ?? '',
     /its file has changed since it was accepted, and its --schema ended with exit code 1/,
   );
-  assert.match(refusal?.remedy ?? '', /tool status say/);
+  assert.match(refusal?.forOperators ?? '', /tool status say/);
   await assert.rejects(workshop.accept('say'), /cannot be accepted: .* Mend the file/);
   workshop.write('say.sh', say('mended'));
   await workshop.look();

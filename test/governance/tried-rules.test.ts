@@ -113,7 +113,7 @@ describe('rules that are only tried out, at the command line', () => {
     );
   });
 
-  it('a denial at the command line tells the rule, why, with file and line, and the remedy last', () => {
+  it('a denial at the command line tells an agent the rule, why, and the remedy last', () => {
     requirement('PIPE-4');
     const token = { SALLYPORT_TOKEN: agent };
     const { status, stderr } = runSallyport(
@@ -127,7 +127,10 @@ describe('rules that are only tried out, at the command line', () => {
       text,
       /^Denied {2}files\.read\n {2}rule +no-drafts\n {2}code +RULE_DENIES\n {2}why +Rule no-drafts denies/,
     );
-    assert.match(text, /Drafts are not for agents\. \(\S+tools\.yaml:7\)\n {2}remedy +Ask the author\.\n$/);
+    assert.match(
+      text,
+      /Drafts are not for agents\.\n {2}remedy +Ask the author\. If a person should look at it, give them call \S+\.\n$/,
+    );
   });
 
   it('scripts promote with --yes and get one object', () => {

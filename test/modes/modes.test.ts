@@ -126,7 +126,7 @@ describe('the mode of a running gate', () => {
     assert.equal(codeOf(write), 'MODE_FORBIDS');
     const list = await daemon.call('files.list', { path: '.' }, { token: agent });
     assert.equal(codeOf(list), 'MODE_FORBIDS');
-    assert.match(list.denied?.remedy ?? '', /LOCKDOWN under modes of a rule for files\.list/);
+    assert.match(list.denied?.remedy ?? '', /^Wait until the mode changes\./);
     const read = await daemon.call('files.read', { path: 'a.txt' }, { token: agent });
     assert.equal(codeOf(read), 'NOT_FOUND');
     outputOf(await daemon.call('sessions.list', {}));

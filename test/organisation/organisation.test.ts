@@ -62,25 +62,49 @@ describe('an organisation of the profile team', () => {
 
   test('a role, a grant and a revocation each hold from the next call on, and are inherited', async () => {
     await manage('roles.assign', { kind: 'agent', name: 'ada', role: 'manager' });
-    assert.equal(await write('manager'), undefined);
+    assert.equal(await write('manager'), 'APPROVAL_REQUIRED');
     await manage('roles.assign', { kind: 'agent', name: 'ada', role: 'worker' });
     assert.equal(await write('worker-again'), 'RULE_DENIES');
 
     await manage('grant_permission', { level: 'team', subject: 'web', tools: 'files.write' });
-    assert.equal(await write('granted'), undefined);
+    assert.equal(await write('granted'), 'APPROVAL_REQUIRED');
     const check = await daemon.call('permissions.check', { agent: 'ada', tool: 'files.write' });
     assert.equal(outputOf(check)['answer'], 'granted');
 
     await manage('revoke_permission', { level: 'organisation', tools: 'files.*' });
     assert.equal(await write('revoked'), 'RULE_DENIES');
     await manage('permissions.clear', { level: 'organisation', tools: 'files.*' });
-    assert.equal(await write('inherited'), undefined);
+    assert.equal(await write('inherited'), 'APPROVAL_REQUIRED');
   });
 
-  test('a director may use every tool, and high risk still asks', async () => {
+  test('an agent without a role is a worker', async () => {
+    await manage('permissions.clear', { level: 'team', subject: 'web', tools: 'files.write' });
+    await manage('roles.unassign', { kind: 'agent', name: 'ada' });
+    assert.equal(codeOf(await daemon.call('files.read', { path: 'old.txt' }, { token: ada })), undefined);
+    assert.equal(await write('no-role'), 'RULE_DENIES');
+    const shown = outputOf(await daemon.call('agents.show', { name: 'ada' }));
+    assert.deepEqual(shown['roles'], ['worker']);
+    await manage('grant_permission', { level: 'team', subject: 'web', tools: 'files.write' });
+  });
+
+  test('a director may use every tool; writing, editing and what is risky ask although a rule waives it', async () => {
+    requirement('APPR-1');
     await manage('roles.assign', { kind: 'agent', name: 'ada', role: 'director' });
-    const asked = await daemon.call('files.delete', { path: 'old.txt' }, { token: ada });
-    assert.equal(codeOf(asked), 'APPROVAL_REQUIRED');
+    for (const [tool, input] of [
+      ['files.delete', { path: 'old.txt' }],
+      ['files.write', { path: 'new.txt', content: 'x' }],
+      ['files.edit', { path: 'old.txt', old_content: 'old', new_content: 'new' }],
+      ['files.ensure_dir', { path: 'folder' }],
+    ] as const) {
+      assert.equal(codeOf(await daemon.call(tool, input, { token: ada })), 'APPROVAL_REQUIRED', tool);
+    }
+    const put = await daemon.call('plans.list', {}, { token: ada });
+    assert.equal(codeOf(put), undefined);
+  });
+
+  test('status and the banner name the profile', async () => {
+    assert.equal((await daemon.status())['profile'], 'team');
+    assert.match(runSallyport(daemon.place, ['status']).stdout, /profile +team/);
   });
 
   test('what is critical goes to a director, and nobody else decides about it', async () => {
@@ -106,8 +130,10 @@ describe('an organisation of the profile team', () => {
     await manage('roles.unassign', { kind: 'person', name: 'dora' });
   });
 
-  test('administration is critical, for directors, and never for agents', async () => {
+  test('administration is critical and for directors; an agent among them asks, and a person decides', async () => {
     requirement('CAT-9');
+    const worker = await daemon.newAgent('wim');
+    await manage('create_agent', { name: 'wim' });
     const cases: readonly [string, object][] = [
       ['grant_permission', { level: 'agent', subject: 'ada', tools: '*' }],
       ['revoke_permission', { level: 'agent', subject: 'ada', tools: '*' }],
@@ -119,7 +145,11 @@ describe('an organisation of the profile team', () => {
     for (const [tool, input] of cases) {
       const { json } = await daemon.post('sallyport.v1.ToolService/GetToolSchema', { name: tool });
       assert.equal((json as { tool: { risk: string } }).tool.risk, 'critical', tool);
-      assert.equal(codeOf(await daemon.call(tool, input, { token: ada })), 'UNKNOWN_TOOL', tool);
+      assert.equal(codeOf(await daemon.call(tool, input, { token: worker })), 'RULE_DENIES', tool);
+      const byAgent = await daemon.call(tool, input, { token: ada });
+      assert.equal(codeOf(byAgent), 'APPROVAL_REQUIRED', `${tool} ${JSON.stringify(byAgent)}`);
+      const { taskId } = ApprovalDesk.ticketOf(byAgent);
+      assert.notEqual((await new ApprovalDesk(daemon, sue).decide(taskId, true)).status, 200, `${tool} by a senior`);
       const bySenior = await callAs(sue, tool, input);
       assert.equal(bySenior.denied?.ruleId, 'director', tool);
       assert.equal(codeOf(await daemon.call(tool, input)), 'APPROVAL_REQUIRED', `${tool} unconfirmed`);
@@ -133,6 +163,14 @@ describe('an organisation of the profile team', () => {
       permissions.map(({ subject }) => subject),
       ['web'],
     );
+    const asked = await daemon.call('create_agent', { name: 'bob' }, { token: ada });
+    const { taskId } = ApprovalDesk.ticketOf(asked);
+    await new ApprovalDesk(daemon).approve(taskId);
+    const ran = await daemon.call('create_agent', { name: 'bob' }, { token: ada, approvalTaskId: taskId });
+    assert.equal(outputOf(ran)['name'], 'bob');
+    await daemon.call('mode.set', { mode: 'LOCKDOWN', cause: 'a test' });
+    assert.equal(codeOf(await daemon.call('create_agent', { name: 'eve' }, { token: ada })), 'MODE_FORBIDS');
+    for (const mode of ['RECOVERY', 'NORMAL']) await daemon.call('mode.set', { mode, cause: 'a test' });
   });
 
   test('a system prompt is kept, and all of it is on record', async () => {

@@ -71,7 +71,7 @@ test('a denial says which rule, why and what to do; callTool throws it', async (
   await assert.rejects(client.callTool('files.read', { path: '/etc/passwd' }), (error) => {
     assert.ok(error instanceof ToolDenied);
     assert.equal(error.code, 'NO_RULE_ALLOWS');
-    assert.ok(error.message.startsWith('files.read: ') && error.message.includes(denied.remedy ?? '?'));
+    assert.ok(error.message.startsWith('files.read: ') && error.message.includes('give them call'));
     return true;
   });
   const invalid = await client.tryCallTool('files.read', { path: 1, limitt: 2 });

@@ -1,3 +1,4 @@
+import type { ToolFailure } from '../../../packages/gateway/src/model/tool.ts';
 import assert from 'node:assert/strict';
 import { get } from 'node:http';
 import { test } from 'node:test';
@@ -48,11 +49,11 @@ async function acceptAll({ world }: Pick<Opened, 'world'>): Promise<void> {
   await world.settle('web', 'accept');
 }
 
-const needsLogin = /An operator logs in with `sallyport upstream login web`/;
+const needsLogin = /Log in with `sallyport upstream login web`/;
 
 test('a server that wants a login says so, and works once a person has logged in', async (context) => {
   const { server, world, upstream, logIn } = await open(context);
-  await assert.rejects(upstream.connect(), needsLogin);
+  await assert.rejects(upstream.connect(), { textForOperators: needsLogin });
   const listed = async () => (await world.call('upstreams.list')) as { readonly upstreams: readonly JsonObject[] };
   assert.equal((await listed()).upstreams[0]?.['state'], 'needs login');
   // Nobody has agreed to anything yet, so nobody else was asked anything.
@@ -115,14 +116,14 @@ test('a login that is refused is lost: calls end at once, it is on record, and a
     body: { error: 'invalid_grant', error_description: server.secrets[0] ?? '' },
   };
   await assert.rejects(world.call('web.echo'), (error: Error) => {
-    assert.match(error.message, needsLogin);
+    assert.match((error as ToolFailure).textForOperators, needsLogin);
     assert.ok(server.secrets.every((secret) => !error.message.includes(secret)));
     return true;
   });
   assert.equal(upstream.state, 'needs login');
   assert.ok(world.events.includes('login_lost web'));
   const before = server.requests.length;
-  await assert.rejects(world.call('web.echo'), needsLogin);
+  await assert.rejects(world.call('web.echo'), { textForOperators: needsLogin });
   assert.equal(server.requests.length, before);
   delete server.behaviour.tokenError;
   await logIn();
@@ -134,13 +135,13 @@ test('a server that refuses what was just renewed for it, or cannot be renewed, 
   await logIn();
   await acceptAll({ world });
   server.behaviour.refusesAll = true;
-  await assert.rejects(world.call('web.echo'), needsLogin);
+  await assert.rejects(world.call('web.echo'), { textForOperators: needsLogin });
   assert.equal(server.tokenRequests.length, 2);
   const short = await open(context, { isShort: true });
   await short.logIn();
   await acceptAll(short);
   short.server.expire();
-  await assert.rejects(short.world.call('web.echo'), needsLogin);
+  await assert.rejects(short.world.call('web.echo'), { textForOperators: needsLogin });
   assert.equal(short.server.tokenRequests.length, 1);
 });
 
@@ -151,7 +152,7 @@ test('an authorization server that is out of order loses no login', async (conte
   server.expire();
   server.behaviour.tokenError = { status: 503, body: `<p>${server.secrets[0]}</p>` };
   await assert.rejects(world.call('web.echo'), (error: Error) => {
-    assert.doesNotMatch(error.message, needsLogin);
+    assert.doesNotMatch((error as ToolFailure).textForOperators, needsLogin);
     assert.ok(server.secrets.every((secret) => !error.message.includes(secret)));
     return true;
   });
@@ -254,7 +255,9 @@ for (const oauth of [{}, { scopes: ['read'] }]) {
     const { server, world, upstream, logIn } = await open(context, { writeScope: 'write' }, { oauth });
     await logIn();
     await acceptAll({ world });
-    await assert.rejects(world.call('web.write'), /wants a login with the scopes write.*upstream login web/);
+    await assert.rejects(world.call('web.write'), {
+      textForOperators: /wants a login with the scopes write.*upstream login web/,
+    });
     assert.equal(upstream.state, 'connected');
     assert.equal(textOf(await world.call('web.echo')), 'done');
     const page = await logIn();
@@ -264,7 +267,7 @@ for (const oauth of [{}, { scopes: ['read'] }]) {
     assert.equal(server.registrations.length, 1);
     server.expire();
     server.behaviour.tokenError = { status: 400, body: { error: 'invalid_grant' } };
-    await assert.rejects(world.call('web.echo'), needsLogin);
+    await assert.rejects(world.call('web.echo'), { textForOperators: needsLogin });
     delete server.behaviour.tokenError;
     assert.equal((await logIn()).searchParams.get('scope'), 'read write');
   });

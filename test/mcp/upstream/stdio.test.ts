@@ -43,7 +43,7 @@ test('tools of a server wait until they are accepted, and only high, mutating ri
   const echo = world.registry.find('good.echo')?.tool;
   assert.equal(echo?.status?.(), 'new');
   assert.equal(echo?.explainUnusable?.()?.code, 'TOOL_NOT_ACCEPTED');
-  assert.match(echo?.explainUnusable?.()?.remedy ?? '', /sallyport upstream accept good\.echo/);
+  assert.match(echo?.explainUnusable?.()?.forOperators ?? '', /sallyport upstream accept good\.echo/);
   assert.deepEqual([echo?.definition.risk, echo?.definition.mutates], ['high', true]);
   // A hint never lowers what is assumed; it may raise it.
   const mild = world.registry.find('hints.mild')?.tool.definition;

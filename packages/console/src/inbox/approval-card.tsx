@@ -1,6 +1,6 @@
 import type { Approval } from '../daemon/messages.ts';
 import { useNowMs } from '../live/use-live.ts';
-import { RiskBadge, UndoBadge } from '../shell/parts.tsx';
+import { RiskBadge } from '../shell/parts.tsx';
 import { linkTo } from '../shell/use-route.ts';
 import { formatLeft, prettyJson } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
@@ -15,7 +15,7 @@ export interface ApprovalCardProps {
 
 /** One call that waits: who wants what, why it asks, and exactly what would happen. */
 export function ApprovalCard({ approval, places, revealed }: ApprovalCardProps) {
-  const { agent, tool, risk, title, effect, undoable, ruleId, reason, expiresAtMs, wanted, approverRole } = approval;
+  const { agent, tool, risk, title, effect, ruleId, reason, expiresAtMs, wanted, approverRole } = approval;
   return (
     <>
       <header className="card-head">
@@ -31,7 +31,6 @@ export function ApprovalCard({ approval, places, revealed }: ApprovalCardProps) 
         </h2>
         <p className="card-badges">
           <RiskBadge risk={risk} />
-          <UndoBadge undoable={undoable} />
           {wanted > 1 && (
             <span className="badge badge-many">
               asked {wanted} times: approves {wanted} runs

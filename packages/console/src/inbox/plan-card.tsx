@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import type { Plan } from '../daemon/messages.ts';
 import { formatCount } from '../text/format.ts';
-import { RiskBadge, UndoBadge } from '../shell/parts.tsx';
+import { RiskBadge } from '../shell/parts.tsx';
 import { Visible } from '../text/visible.tsx';
 import { Countdown } from './approval-card.tsx';
 import { EffectView, MarkedText } from './effect-view.tsx';
@@ -38,7 +38,7 @@ export function PlanCard({ plan, places, revealed, chosen, onChoose }: PlanCardP
         </h2>
       </header>
       <ol className="steps">
-        {steps.map(({ tool, title, effect, risk, reason, argumentsJson, refusal, undoable }, at) => (
+        {steps.map(({ tool, title, effect, risk, reason, argumentsJson, refusal }, at) => (
           <li key={at} className={chosen.has(at) ? 'step' : 'step step-left-out'}>
             <label className="step-choice">
               <input
@@ -50,7 +50,6 @@ export function PlanCard({ plan, places, revealed, chosen, onChoose }: PlanCardP
                 Step {at + 1}: <code>{tool}</code>
               </span>
               <RiskBadge risk={risk} />
-              <UndoBadge undoable={undoable} />
             </label>
             <p>
               <MarkedText text={title} places={ofStep(at)} revealed={revealed} />

@@ -74,14 +74,6 @@ export function RiskBadge({ risk }: { readonly risk: Risk }) {
   return <span className={`badge risk-${risk}`}>{risk} risk</span>;
 }
 
-export function UndoBadge({ undoable }: { readonly undoable: boolean }) {
-  return (
-    <span className={`badge ${undoable ? 'badge-calm' : 'badge-grave'}`}>
-      {undoable ? 'can be undone' : 'cannot be undone'}
-    </span>
-  );
-}
-
 export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <div className="fact">

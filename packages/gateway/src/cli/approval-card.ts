@@ -56,7 +56,7 @@ export function renderHead(task: ShownApproval, { columns, paint }: Screen, nowM
   const fields: [string, string][] = [
     ['agent', task.agent],
     ['asks for', `${task.title}${task.wanted > 1 ? ` (${task.wanted} times)` : ''}`],
-    ['risk', `${task.risk}; ${task.undoable ? 'can be undone' : 'cannot be undone'}`],
+    ['risk', task.risk],
     ['because', `${task.reason} (rule ${task.rule_id})`],
     ['decides', [task.approver_role, ...(task.approver_agents ?? []).map((name) => `agent ${name}`)].join(', ')],
     ['expires', isPending ? `in ${formatDuration(Math.max(0, leftMs))}` : ''],

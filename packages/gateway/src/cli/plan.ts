@@ -140,10 +140,9 @@ export function renderPlan(plan: ShownPlan, { terminal }: Pick<CommandContext, '
 }
 
 function renderStep(step: ShownStep, number: number, terminal: CommandContext['terminal']): string[] {
-  const { tool, title = '', reason, risk, effect = '', arguments_json: args, undoable } = step;
-  const undo = undoable === undefined ? '' : `; ${undoable ? 'can be undone' : 'cannot be undone'}`;
+  const { tool, title = '', reason, risk, effect = '', arguments_json: args } = step;
   return [
-    `${number}. ${makeVisibleLine(title === '' ? tool : `${tool}: ${title}`)}  (${makeVisibleLine(risk)}${undo})`,
+    `${number}. ${makeVisibleLine(title === '' ? tool : `${tool}: ${title}`)}  (${makeVisibleLine(risk)})`,
     ...(reason === '' ? [] : renderFields([['because', makeVisible(reason)]], terminal.columns)),
     ...renderEffect(effect === '' ? args : effect, terminal),
   ];

@@ -20,6 +20,7 @@ export function statusToJson(status: GetStatusResponseJson): object {
     health: status.health ?? '',
     health_reason: status.healthReason ?? '',
     mode: status.mode ?? '',
+    profile: status.profile ?? '',
     install: status.install ?? '',
     install_meaning: status.installMeaning ?? '',
     home: status.home ?? '',
@@ -50,6 +51,7 @@ function renderStatus(status: GetStatusResponseJson, { terminal }: CommandContex
   const logSize = toNumber(status.logSize);
   const fields: [string, string][] = [
     ['mode', mode],
+    ['profile', describeProfile(status.profile)],
     ['process', `${pid}, up ${formatDuration(toNumber(status.uptimeMs))}`],
     ['address', status.address ?? ''],
     ['workspace', withReason(status.workspace, status.workspaceReason)],
@@ -72,4 +74,10 @@ function renderStatus(status: GetStatusResponseJson, { terminal }: CommandContex
 
 export function withReason(value = '', reason = ''): string {
   return reason === '' ? value : `${value}\n${reason}`;
+}
+
+/** What the profile of the organisation means for the calls of agents. */
+export function describeProfile(profile = ''): string {
+  const meaning = profile === 'team' ? 'agents ask before they change files' : 'agents write in the workspace unasked';
+  return `${profile}: ${meaning}`;
 }

@@ -5,7 +5,7 @@ import type { Daemon } from '../daemon/start.ts';
 import type { CommandContext } from './command-context.ts';
 import { requestConsoleLink } from './console.ts';
 import { CommandFailure, exitCodeInterrupted } from './failure.ts';
-import { statusToJson, withReason } from './status.ts';
+import { describeProfile, statusToJson, withReason } from './status.ts';
 import { renderFields } from './table.ts';
 import { makeVisibleLine, visibleJson } from './visible-text.ts';
 import type { GetStatusResponseJson } from './wire-json.ts';
@@ -75,6 +75,7 @@ function renderWelcome(status: GetStatusResponseJson, link: string | undefined, 
   const fields: [string, string][] = [
     ['address', address],
     ['workspace', withReason(status.workspace, status.workspaceReason)],
+    ['profile', describeProfile(status.profile)],
     ['rules', `${ruleCount} in ${rulesFolder}`],
     ['log', config.home.databaseFile],
     ['install', withReason(status.install, status.installMeaning)],

@@ -37,10 +37,16 @@ export function openOrganisation(source: OrganisationSource): OpenedOrganisation
         .filter(({ principal, status }) => principal === 'operator' && status === 'active')
         .map(({ agent }) => agent),
     owner: firstOperator,
+    rolesOf: (agent) => currentRules().rolesOf(agent),
   });
   return {
     offices,
-    tools: organisationTools({ store, endSession, offices, rolesOf: (agent) => currentRules().rolesOf(agent) }),
+    tools: organisationTools({
+      store,
+      endSession,
+      offices,
+      rolesOf: (agent, profile) => currentRules().rolesOf(agent, profile),
+    }),
     abuse: {
       report: async (abuse) => {
         const { kind, sessionId, agent, tool, rule, refusals } = abuse;

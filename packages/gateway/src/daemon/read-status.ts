@@ -30,6 +30,7 @@ export function statusReader(parts: StatusParts): () => Status {
     pid: process.pid,
     uptimeMs: BigInt(Date.now() - parts.startedAtMs),
     mode: store.readMode(),
+    profile: store.readOrganisation().settings.profile,
     install: install.kind,
     installMeaning: install.meaning,
     home: home.folder,

@@ -9,7 +9,7 @@ import type { ArgumentCondition, Hours, Rule } from './rule.ts';
 
 /** What a rule can look at besides the tool, the mode and the things of a call. */
 export interface Circumstances extends Partial<
-  Pick<Question, 'agent' | 'roles' | 'teams' | 'toolGranted' | 'arguments' | 'history' | 'nowMs'>
+  Pick<Question, 'agent' | 'roles' | 'teams' | 'toolGranted' | 'profile' | 'arguments' | 'history' | 'nowMs'>
 > {
   readonly tool?: NamedTool;
 }

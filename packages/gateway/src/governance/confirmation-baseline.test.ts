@@ -30,6 +30,10 @@ test('where the confirmation and the risk of a tool disagree, the stricter wins'
 
 test('no rule lifts the confirmation of a critical tool', () => {
   const waiver = { approvalWaived: true };
-  assert.ok(!waivesConfirmation(waiver, toolOf({ risk: 'critical' }).definition));
-  assert.ok(waivesConfirmation(waiver, toolOf({ risk: 'medium' }).definition));
+  const by = (tool: Partial<ToolDefinition>, profile?: 'team') =>
+    ({ tool: toolOf(tool).definition, principal: 'agent', ...(profile && { profile }) }) as const;
+  assert.ok(!waivesConfirmation(waiver, by({ risk: 'critical' })));
+  assert.ok(waivesConfirmation(waiver, by({ risk: 'medium' })));
+  assert.ok(!waivesConfirmation(waiver, by({ risk: 'high' }, 'team')), 'nor one of high risk in a team');
+  assert.ok(waivesConfirmation(waiver, { ...by({ risk: 'high' }, 'team'), principal: 'operator' }));
 });

@@ -58,6 +58,10 @@ export function createExplainer({ rules, variables, judge }: ExplainParts): (que
         decides: verdict.rule.id === compiled.rule.id && verdict.rule.file === compiled.reference.file,
       };
     });
-    return { verdict, considered };
+    // What is built in says something only where it matches.
+    return {
+      verdict,
+      considered: considered.filter(({ rule, mismatch }) => rule.file !== undefined || mismatch === undefined),
+    };
   };
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
 import type { Rules } from '../model/verdict.ts';
+import { defaultLimits } from './read-limits.ts';
 import { loadRules } from './load-rules.ts';
 import { ask, makeFolder, problemsOf, rulesOf, world, writeRules } from './test-world.ts';
 
@@ -89,6 +90,7 @@ max_argument_bytes: 1000
         ],
       },
     ],
+    teamRates: defaultLimits.teamRates,
     repeats: { warnAt: 2, delayAt: Infinity, delayMs: 1000, refuseAt: 4, refuseChangesAt: 4, windowMs: 180_000 },
     quarantine: { at: 9, windowMs: 300_000, weights: { denied: 3, error: 0, timeout: 1 } },
     approvals: { expireAfterMs: 60_000, remindAfterMs: 60_000, maxPending: 7 },

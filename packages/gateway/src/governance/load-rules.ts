@@ -95,13 +95,13 @@ export function loadRules(
     }),
   );
 
-  const all = [...compiled, ...(gate === undefined ? [] : [gate]), ...operatorRights];
+  const all = [...compiled, gate, ...operatorRights];
   const judgeBy = (chosen: readonly CompiledRule[]): Pick<Rules, 'judge' | 'judgePaths'> =>
     createRuleJudge({ rules: chosen, protectedPaths, variables, place: describePlace(folder, source) });
   const inForce = all.filter(({ rule }) => !rule.shadow);
   const { judge, judgePaths } = judgeBy(inForce);
   const decide = keepExitOpen(inForce.length === all.length ? judge : tryRules(judge, judgeBy(all).judge));
-  const withStanding = <T extends Asked>(asked: T): T => ({ ...standingOf(asked.agent), ...asked });
+  const withStanding = <T extends Asked>(asked: T): T => ({ ...standingOf(asked.agent, asked.profile), ...asked });
   const explain = createExplainer({ rules: all, variables, judge: decide });
   return {
     hash: hashRuleFiles(files),
@@ -110,11 +110,11 @@ export function loadRules(
     limits: {
       ...limits,
       rates: [...rates, ...limits.rates],
-      ...(limits.teamRates === undefined ? {} : { teamRates: [...rates, ...limits.teamRates] }),
+      teamRates: [...rates, ...limits.teamRates],
     },
     modes,
     standingOf,
-    rolesOf: (agent) => standingOf(agent).roles,
+    rolesOf: (agent, profile) => standingOf(agent, profile).roles,
     looksAtHistory: all.some(({ rule }) => rule.after !== undefined),
     acceptsNew: (name, origin) => acceptsNew(inForce, name, origin),
     opensByName: (tool, mode) => opensByName(inForce, tool, mode),

@@ -1,4 +1,3 @@
-import { modes } from '../model/session.ts';
 import { compileRule } from './compile-rules.ts';
 import type { CompiledRule } from './compile-rules.ts';
 import type { Rule } from './rule.ts';
@@ -45,7 +44,7 @@ const rights: readonly Right[] = [
  */
 export const operatorRights: readonly CompiledRule[] = rights.map(({ id, tools, unasked }) => {
   const rule: Rule = {
-    ...{ id, effect: 'allow', tools, origins: ['builtin'], who: ['operator'], modes },
+    ...{ id, effect: 'allow', tools, origins: ['builtin'], who: ['operator'] },
     ...{ approvalWaived: unasked, acceptsNew: false, shadow: false, examples: [], file: '', line: 1 },
   };
   return { ...compileRule(rule, { HOME: [], WORKSPACE: [] }), reference: { id } };

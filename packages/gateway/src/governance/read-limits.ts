@@ -36,6 +36,11 @@ const windows = [
   { key: 'per_day', windowMs: 24 * 60 * minuteMs },
 ] as const;
 
+function teamRate(tool: string, perMinute: number, perHour: number, perDay: number): Rates[number] {
+  const calls = [perMinute, perHour, perDay];
+  return { tools: [tool], limits: windows.map(({ windowMs }, at) => ({ windowMs, calls: calls[at] ?? perMinute })) };
+}
+
 /** What holds for everything that limits.yaml leaves out: careful numbers, because nobody chose them. */
 export const defaultLimits: Limits = {
   rates: [
@@ -47,6 +52,12 @@ export const defaultLimits: Limits = {
         { windowMs: 24 * 60 * minuteMs, calls: 1000 },
       ],
     },
+  ],
+  teamRates: [
+    teamRate('read_file', 30, 500, 5000),
+    teamRate('write_file', 10, 100, 500),
+    teamRate('run_command', 5, 50, 200),
+    teamRate('*', 20, 200, 1000),
   ],
   repeats: { warnAt: 10, delayAt: 30, delayMs: 1000, refuseAt: 200, refuseChangesAt: 5, windowMs: 10 * minuteMs },
   quarantine: { at: 50, windowMs: 10 * minuteMs, weights: { denied: 1, error: 0, timeout: 2 } },
@@ -70,7 +81,7 @@ export function readLimits(root: YamlNode, reader: YamlReader): Limits {
   }
   return {
     rates: fields.rates === undefined ? defaultLimits.rates : readRates(fields.rates, reader),
-    ...(fields.team_rates === undefined ? {} : { teamRates: readRates(fields.team_rates, reader) }),
+    teamRates: fields.team_rates === undefined ? defaultLimits.teamRates : readRates(fields.team_rates, reader),
     ...(fields.role_rates === undefined ? {} : { roleRates: readRoleRates(fields.role_rates, reader) }),
     ...(fields.total_rates === undefined ? {} : { totalRates: readRates(fields.total_rates, reader) }),
     repeats: fields.repeats === undefined ? defaultLimits.repeats : readRepeats(fields.repeats, reader),

@@ -1,3 +1,4 @@
+import type { Profile } from '../model/organisation.ts';
 import type { Question } from '../model/verdict.ts';
 import { compileRule } from './compile-rules.ts';
 import type { CompiledRule } from './compile-rules.ts';
@@ -14,9 +15,9 @@ export const memberKeys = ['agents', 'roles', 'teams'] as const;
 
 /** Who has which roles, and what they may use. */
 export interface RoleBook {
-  readonly standingOf: (agent: string) => Required<Pick<Question, 'roles' | 'teams'>>;
-  /** Denies agents with roles every tool that none of their roles has. Absent: there are no roles. */
-  readonly gate?: CompiledRule;
+  readonly standingOf: (agent: string, profile?: Profile) => Required<Pick<Question, 'roles' | 'teams'>>;
+  /** Denies agents with roles every tool that none of their roles has. */
+  readonly gate: CompiledRule;
 }
 
 /** What roles.yaml says. */
@@ -29,7 +30,17 @@ export interface RoleEntries {
   readonly line: number;
 }
 
-export const noRoleEntries: RoleEntries = { toolsOf: new Map(), members: [], byDefault: [], file: '', line: 1 };
+/** What an agent of a team is whom nobody gave a role. */
+const leastRole = 'worker';
+
+/** What holds without a file, or without roles in it. */
+const defaultRoles: RoleEntries['toolsOf'] = new Map([
+  ['worker', ['read_file', 'list_directory', 'search_code']],
+  ['manager', ['read_file', 'list_directory', 'search_code', 'write_file', 'http_get']],
+  ['director', ['*']],
+]);
+
+export const noRoleEntries: RoleEntries = { toolsOf: defaultRoles, members: [], byDefault: [], file: '', line: 1 };
 
 interface Member {
   readonly agents: readonly string[];
@@ -41,7 +52,7 @@ interface Member {
 export function readRoleEntries(root: YamlNode, reader: YamlReader): RoleEntries {
   const fields = reader.readFields(root, 'roles.yaml', rolesKeys, []);
   if (fields?.version !== undefined) reader.readInteger(fields.version, 'version', { min: 1, max: 1 });
-  const toolsOf = fields?.roles === undefined ? new Map<string, readonly string[]>() : readRoles(fields.roles, reader);
+  const toolsOf = fields?.roles === undefined ? defaultRoles : readRoles(fields.roles, reader);
   const readNames = (node: YamlNode | undefined, key: string) =>
     (node && readKnownRoles(node, key, toolsOf, reader)) ?? [];
   const byDefault = readNames(fields?.default, 'default');
@@ -52,12 +63,13 @@ export function readRoleEntries(root: YamlNode, reader: YamlReader): RoleEntries
 }
 
 export function createRoleBook({ toolsOf, members, byDefault, file, line }: RoleEntries): RoleBook {
-  const standingOf: RoleBook['standingOf'] = (agent) => {
+  const standingOf: RoleBook['standingOf'] = (agent, profile) => {
     const fitting = members.filter(({ agents }) => agents.some((pattern) => matchesName(pattern, agent)));
-    const roles = fitting.length === 0 ? byDefault : [...new Set(fitting.flatMap((member) => member.roles))];
+    const given = fitting.length === 0 ? byDefault : [...new Set(fitting.flatMap((member) => member.roles))];
+    const roles = given.length === 0 && profile === 'team' ? [leastRole] : given;
     return { roles, teams: [...new Set(fitting.flatMap((member) => member.teams))] };
   };
-  return toolsOf.size === 0 ? { standingOf } : { standingOf, gate: buildGate(toolsOf, file, line) };
+  return { standingOf, gate: buildGate(toolsOf, file, line) };
 }
 
 /** Each role with all its tools, those of the roles that it extends included. */
@@ -126,13 +138,18 @@ function buildGate(toolsOf: ReadonlyMap<string, readonly string[]>, file: string
   );
   return {
     ...compiled,
+    reference: file === '' ? { id: rule.id } : compiled.reference,
     circumstances: [
       {
         key: 'roles',
-        holds: ({ roles, tool, toolGranted }) =>
+        holds: ({ roles, tool, toolGranted, profile }) =>
           roles === undefined || tool === undefined
             ? undefined
-            : toolGranted !== true && roles.length > 0 && !roles.some((role) => covers.get(role)?.(tool) === true),
+            : // Roles that no file defines mean something in teams only.
+              (file !== '' || profile === 'team') &&
+              toolGranted !== true &&
+              roles.length > 0 &&
+              !roles.some((role) => covers.get(role)?.(tool) === true),
       },
     ],
   };

@@ -193,7 +193,8 @@ function namesApprover({ rule }: CompiledRule, agent: string): boolean {
   return rule.approvers?.includes(agent) === true;
 }
 
-function decideOpened(by: readonly CompiledRule[], { tool }: Asked): Verdict {
+function decideOpened(by: readonly CompiledRule[], asked: Asked): Verdict {
+  const { tool } = asked;
   const asking = by.find(({ rule }) => rule.effect === 'require_approval');
   if (asking !== undefined) return askBy(asking);
   const [allowing] = by as [CompiledRule];
@@ -203,7 +204,7 @@ function decideOpened(by: readonly CompiledRule[], { tool }: Asked): Verdict {
     explainConfirmation(tool) ??
     (meant.length === 0 ? `${tool.name} does not say which arguments it takes.` : undefined);
   if (confirmation === undefined) return answerBy(allowing, 'allow', `Rule ${allowing.rule.id} allows it.`);
-  const waiving = meant.find(({ rule }) => waivesConfirmation(rule, tool));
+  const waiving = meant.find(({ rule }) => waivesConfirmation(rule, asked));
   if (waiving !== undefined) return answerBy(waiving, 'allow', `Rule ${waiving.rule.id} allows it without asking.`);
   return { effect: 'require_approval', rule: allowing.reference, reason: `${confirmation} A person must agree.` };
 }

@@ -47,7 +47,7 @@ const promises: readonly (readonly [Question, Verdict['effect'], rule: string])[
   [ask('files.read', ['/home/ada/.ssh/id_rsa']), 'deny', 'default-deny'],
   [ask('files.read', ['/etc/passwd'], { principal: 'operator' }), 'deny', 'default-deny'],
 
-  // Writing in the workspace, without a question because it can be undone
+  // Writing in the workspace, without a question in the personal profile
   [ask(write, [`write ${w}/notes.md`]), 'allow', 'workspace-write'],
   [ask(edit, [`${w}/a.ts`, `write ${w}/a.ts`]), 'allow', 'workspace-write'],
   [ask(ensureDir, [`write ${w}/new/folder`]), 'allow', 'workspace-write'],

@@ -11,7 +11,8 @@ export interface Organisation {
 export const profiles = ['personal', 'team'] as const;
 /**
  * `personal`: whoever runs the gate is senior and director of all agents, and agents need not be members.
- * `team`: only members call, and only those decide who hold the office.
+ * `team`: only members call, only those decide who hold the office, no rule lifts the question that the risk of a call
+ * asks, an agent without a role is a worker, and the limits for teams count.
  */
 export type Profile = (typeof profiles)[number];
 
@@ -63,7 +64,7 @@ export interface Permission {
 }
 
 /** What the organisation tells the rules about a caller. What is absent, roles.yaml says. */
-export type Standing = Pick<Question, 'roles' | 'teams' | 'toolGranted'>;
+export type Standing = Pick<Question, 'roles' | 'teams' | 'toolGranted' | 'profile'>;
 
 /** One change, made whole or not at all. */
 export type OrganisationChange =

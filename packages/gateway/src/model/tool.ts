@@ -36,8 +36,8 @@ export interface ToolDefinition {
   /** Absent: only the rules limit it. */
   readonly rateLimitPerHour?: number;
   readonly idempotent: boolean;
-  /** `operator`: agents neither see nor call it. */
-  readonly audience: 'everyone' | 'operator';
+  /** `operator`: agents neither see nor call it. `director`: operators, and agents with the role of a director. */
+  readonly audience: 'everyone' | 'operator' | 'director';
   /** SHA-256 of the program, hexadecimal. Absent: the tool has none of its own. */
   readonly fileSha256?: string;
   /** Whether it runs as long as its caller sends or takes bytes; such calls have places of their own. Absent: no. */
@@ -82,7 +82,7 @@ export interface Effect {
    * which compares it with what it has opened. Absent: nothing.
    */
   readonly basis?: string;
-  /** Whether the before-image is kept, so that the effect can be taken back. */
+  /** Whether the before-image is kept. */
   readonly undoable: boolean;
 }
 

@@ -1,4 +1,5 @@
 import type { Code, JsonObject } from '@sallyport/contract';
+import type { Profile } from './organisation.ts';
 import type { ProgramLimits } from './program.ts';
 import type { RuleReference } from './refusal.ts';
 import type { SecretGrant } from './secret-grant.ts';
@@ -17,6 +18,8 @@ export interface Question {
   readonly teams?: readonly string[];
   /** The organisation granted the tool to the caller: no role stands in the way. Absent: it did not. */
   readonly toolGranted?: boolean;
+  /** The profile of the organisation that the caller works in. Absent: `personal`. */
+  readonly profile?: Profile;
   /** What is absent below is not known: rules that look at it allow nothing, and deny and ask as if it fitted. */
   readonly arguments?: JsonObject;
   /** Earlier calls of the session, those that still run included. */
@@ -88,8 +91,8 @@ export interface Rules {
   readonly looksAtHistory: boolean;
   /** Whether a rule takes new and changed tools of this name in without asking an operator. `origin` as in definitions. */
   readonly acceptsNew: (toolName: string, origin?: ToolDefinition['origin']) => boolean;
-  /** The roles that roles.yaml gives an agent. */
-  readonly rolesOf: (agent: string) => readonly string[];
+  /** The roles that roles.yaml gives an agent; under the profile `team` one without any is a worker. */
+  readonly rolesOf: (agent: string, profile?: Profile) => readonly string[];
   /** Throws only for our own faults; the caller turns that into a denial. */
   readonly judge: (question: Question) => Verdict;
   /**
@@ -135,8 +138,8 @@ export interface RepeatLimits {
 export interface Limits {
   /** Per agent and tool, first matching pattern wins. */
   readonly rates: Rates;
-  /** In place of `rates` in an organisation with the profile `team`. Absent: `rates`. */
-  readonly teamRates?: Rates;
+  /** In place of `rates` for agents in an organisation with the profile `team`. */
+  readonly teamRates: Rates;
   /** For each agent with the role, before all others. Absent: roles make no difference. */
   readonly roleRates?: ReadonlyMap<string, Rates>;
   /** Of everyone and all tools of an entry together; every entry that fits counts. Absent: none. */

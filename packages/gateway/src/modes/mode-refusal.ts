@@ -1,6 +1,6 @@
 import { refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
-import type { Mode } from '../model/session.ts';
+import type { Mode, Principal } from '../model/session.ts';
 import type { ToolDefinition } from '../model/tool.ts';
 
 export interface ModeGate {
@@ -10,7 +10,12 @@ export interface ModeGate {
 }
 
 /** Why nobody may use the tool in this mode. */
-export function modeRefusal(tool: ToolDefinition, mode: Mode, gate: ModeGate): Refusal | undefined {
+export function modeRefusal(
+  tool: ToolDefinition,
+  mode: Mode,
+  gate: ModeGate,
+  principal: Principal,
+): Refusal | undefined {
   const { name, allowedModes, audience } = tool;
   const rule = `mode-${mode.toLowerCase()}`;
   if (!allowedModes.includes(mode)) {
@@ -20,7 +25,8 @@ export function modeRefusal(tool: ToolDefinition, mode: Mode, gate: ModeGate): R
     });
   }
   // Whoever runs the gate must be able to act in every mode.
-  if (audience === 'operator' || !gate.isClosed(mode) || gate.isOpenedByName(tool, mode)) return undefined;
+  const runsGate = audience !== 'everyone' && principal === 'operator';
+  if (runsGate || !gate.isClosed(mode) || gate.isOpenedByName(tool, mode)) return undefined;
   return refuse('MODE_FORBIDS', rule, `Nothing runs in mode ${mode} but what a rule names for it.`, {
     remedy: 'Wait until the mode changes.',
     forOperators: `Change the mode, or name ${mode} under modes of a rule for ${name}.`,

@@ -142,7 +142,7 @@ export class RunningCalls {
 }
 
 function isStoppable({ begun }: Entry): boolean {
-  return begun !== undefined && begun.tool.mutates && begun.tool.audience !== 'operator';
+  return begun !== undefined && begun.tool.mutates && begun.tool.audience === 'everyone';
 }
 
 /** Whether a call may have effects beyond this machine, as far as can be told before it runs. */

@@ -24,6 +24,7 @@ export function checkMember(organisation: Organisation, agent: string, tool: str
       ...(member?.role === undefined ? {} : { roles: [member.role] }),
       ...(member?.team === undefined ? {} : { teams: [member.team] }),
       ...(said.length === 0 ? {} : { toolGranted: true }),
+      ...(organisation.settings.profile === 'personal' ? {} : { profile: organisation.settings.profile }),
     },
   };
 }

@@ -22,7 +22,12 @@ function officesOf({ profile = 'team', members = [], active = ['operator', 'sue'
     members,
     permissions: [],
   };
-  return new Offices({ readOrganisation: () => organisation, activePeople: () => active, owner: 'operator' });
+  return new Offices({
+    readOrganisation: () => organisation,
+    activePeople: () => active,
+    owner: 'operator',
+    rolesOf: () => [],
+  });
 }
 
 test('under the profile personal whoever runs the gate decides about every agent', () => {

@@ -10,6 +10,8 @@ export interface OfficeParts {
   readonly activePeople: () => readonly string[];
   /** Whoever owns the gate's folder. Director until the organisation names one. */
   readonly owner: string;
+  /** The roles that roles.yaml gives an agent. */
+  readonly rolesOf: (agent: string) => readonly string[];
 }
 
 /** Who decides about whose calls. Reads the organisation afresh each time. */
@@ -29,9 +31,10 @@ export class Offices {
     return this.isDirector(person) || (person.principal === 'operator' && this.seniorOf(agent) === person.agent);
   }
 
-  /** The owner can always put an organisation right whose directors are gone. */
-  mayAdminister(person: Session): boolean {
-    return this.isDirector(person) || (person.principal === 'operator' && person.agent === this.#parts.owner);
+  /** The owner can always put an organisation right whose directors are gone. An agent asks, and a person decides. */
+  mayAdminister({ principal, agent, ...session }: Session): boolean {
+    if (principal === 'agent') return this.#isDirectorAgent(agent);
+    return agent === this.#parts.owner || this.isDirector({ principal, agent, ...session });
   }
 
   /** Undefined: none is named, and the directors decide. */
@@ -77,6 +80,11 @@ export class Offices {
     const senior = role === 'senior' ? this.seniorOf(agent) : undefined;
     const deciders = [...(senior === undefined ? [] : [senior]), ...this.#directors()];
     return deciders.find((name) => active.includes(name)) ?? deciders[0] ?? this.#parts.owner;
+  }
+
+  #isDirectorAgent(agent: string): boolean {
+    const role = findMember(this.#parts.readOrganisation(), 'agent', agent)?.role;
+    return role === undefined ? this.#parts.rolesOf(agent).includes('director') : role === 'director';
   }
 
   #isPersonal(): boolean {

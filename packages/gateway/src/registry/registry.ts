@@ -215,5 +215,5 @@ function isCallable(tool: AnyTool): boolean {
 }
 
 export function isVisible(tool: AnyTool, principal: Principal): boolean {
-  return tool.definition.audience === 'everyone' || principal === 'operator';
+  return tool.definition.audience !== 'operator' || principal === 'operator';
 }

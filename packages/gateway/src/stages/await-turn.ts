@@ -17,7 +17,7 @@ export function awaitTurn(turnstiles: Turnstiles): Stage<Begun & Opened & Resolv
     run: async ({ session, tool, signal }) => {
       const { audience, origin, isTransfer } = tool.definition;
       // Whoever runs the gate does not queue behind what may be the trouble.
-      if (audience === 'operator') return { releaseTurn: () => undefined };
+      if (audience !== 'everyone') return { releaseTurn: () => undefined };
       // Each step of a pipeline takes a place. One that held a place itself would keep its own steps waiting for ever.
       if (origin === 'pipeline') return { releaseTurn: () => undefined };
       const turnstile = isTransfer === true ? turnstiles.transfers : turnstiles.calls;

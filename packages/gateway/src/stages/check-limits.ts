@@ -38,14 +38,14 @@ export function checkLimits(
       if (reused !== undefined) return { reservations: [] };
       const { audience, mutates } = tool.definition;
       // Whoever runs the gate must be able to act when it runs out of space.
-      if (mutates && audience !== 'operator' && space.isLow()) {
+      if (mutates && audience === 'everyone' && space.isLow()) {
         return refuse('DISK_NEARLY_FULL', 'disk-space', 'The disk that holds the log is nearly full.', {
           remedy: 'Free some space; reading goes on meanwhile.',
           retryAfterMs: 10_000,
         });
       }
       const { agent } = session;
-      const roles = standing.roles ?? rules.rolesOf(agent);
+      const roles = standing.roles ?? rules.rolesOf(agent, standing.profile);
       const limited = { tool: tool.definition, agent, roles, mode, profile: profile() };
       const reservations = planReservations(limited, rules.limits, limitsOf(mode));
       if (verdict.effect !== 'require_approval') return { reservations };

@@ -1,4 +1,4 @@
-import type { ModeRead, Resolved } from '../model/call.ts';
+import type { ModeRead, Opened, Resolved } from '../model/call.ts';
 import { modeRefusal } from '../modes/mode-refusal.ts';
 import type { ModeGate } from '../modes/mode-refusal.ts';
 import type { Stage } from '../pipeline/stage.ts';
@@ -7,12 +7,15 @@ import type { Store } from '../storage/stores.ts';
 const neverClosed: ModeGate = { isClosed: () => false, isOpenedByName: () => true };
 
 /** Reads the mode afresh for every call and holds the tool against it. */
-export function checkMode(store: Pick<Store, 'readMode'>, gate: ModeGate = neverClosed): Stage<Resolved, ModeRead> {
+export function checkMode(
+  store: Pick<Store, 'readMode'>,
+  gate: ModeGate = neverClosed,
+): Stage<Opened & Resolved, ModeRead> {
   return {
     name: 'check-mode',
-    run: ({ tool }) => {
+    run: ({ tool, session }) => {
       const mode = store.readMode();
-      return modeRefusal(tool.definition, mode, gate) ?? { mode };
+      return modeRefusal(tool.definition, mode, gate, session.principal) ?? { mode };
     },
   };
 }

@@ -19,9 +19,12 @@ const check = (tool: string, session = sessionOf({ agent: 'ada' })) =>
   checkPermission(() => organisation).run({ session, tool: toolOf({ name: tool }) }, clock);
 
 test('a member goes on with what the organisation says about it', () => {
-  assert.deepEqual(check('files.read'), { standing: { roles: ['worker'], teams: ['web'] }, organisation });
+  assert.deepEqual(check('files.read'), {
+    standing: { roles: ['worker'], teams: ['web'], profile: 'team' },
+    organisation,
+  });
   assert.deepEqual(check('git.commit'), {
-    standing: { roles: ['worker'], teams: ['web'], toolGranted: true },
+    standing: { roles: ['worker'], teams: ['web'], toolGranted: true, profile: 'team' },
     organisation,
   });
 });

@@ -130,6 +130,7 @@ export function argumentsOf(value: JsonObject = {}): ArgumentsChecked {
 
 export const limits: Limits = {
   rates: [],
+  teamRates: [],
   repeats: { warnAt: 3, delayAt: 4, delayMs: 1, refuseAt: 6, refuseChangesAt: 5, windowMs: 600_000 },
   quarantine: { at: 50, windowMs: 600_000, weights: { denied: 1, error: 0, timeout: 2 } },
   approvals: { expireAfterMs: 300_000, remindAfterMs: 180_000, maxPending: 20 },

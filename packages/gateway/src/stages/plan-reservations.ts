@@ -37,13 +37,15 @@ export function planReservations(call: LimitedCall, limits: Limits, ofMode: Mode
     reservations.push({ key: `definition ${key}`, windowMs: hourMs, limit: rateLimitPerHour, rule });
   }
   // What runs the gate is not held up by what everyone else does.
-  if (audience === 'operator') return reservations;
+  if (audience !== 'everyone') return reservations;
   return [...reservations, ...totalsFor(call.tool, limits.totalRates ?? []), ...modeReservation(call.mode, ofMode)];
 }
 
-function ratesFor({ roles, profile }: LimitedCall, { rates, teamRates, roleRates }: Limits): Rates {
+function ratesFor({ tool, roles, profile }: LimitedCall, { rates, teamRates, roleRates }: Limits): Rates {
   const ofRoles = roles.flatMap((role) => roleRates?.get(role) ?? []);
-  return [...ofRoles, ...(profile === 'team' ? (teamRates ?? rates) : rates)];
+  // Running the gate is not what the limits for teams are about.
+  const isOfTeam = profile === 'team' && tool.audience === 'everyone';
+  return [...ofRoles, ...(isOfTeam ? teamRates : rates)];
 }
 
 function totalsFor(tool: LimitedCall['tool'], rates: Rates): Reservation[] {

@@ -16,7 +16,7 @@ export function reuseResult(
     run: async (call, context) => {
       const { dedupeKey, session } = call;
       if (dedupeKey === '') return {};
-      if (call.tool.definition.audience === 'operator') {
+      if (call.tool.definition.audience !== 'everyone') {
         // Their results, such as a new token, must not be kept.
         return refuse('INVALID_ARGUMENTS', 'dedupe', `${call.tool.definition.name} takes no dedupe key.`, {
           remedy: 'Call it without a dedupe key.',

@@ -42,7 +42,7 @@ export class ToolVisibility {
     const { store, modes, currentRules } = this.#parts;
     const { definition } = tool;
     const mode = store.readMode();
-    if (modeRefusal(definition, mode, modes) !== undefined) return false;
+    if (modeRefusal(definition, mode, modes, session.principal) !== undefined) return false;
     const { principal, agent } = session;
     // People see what the rules close, or they would not learn that a tool still needs a rule.
     if (principal === 'operator') return true;

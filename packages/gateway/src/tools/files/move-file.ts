@@ -15,7 +15,7 @@ import { putBack, replaceEntry, takeEntry } from './take-entry.ts';
 import type { Placement, TakenEntry } from './take-entry.ts';
 import { KeptCopy } from './trash.ts';
 
-/** Larger files are moved too, but an undo cannot tell whether they were changed since. */
+/** Larger files are moved too, but nobody can tell later whether they were changed since. */
 const maxHashedBytes = 64 * 1024 * 1024;
 
 export interface MoveOptions {

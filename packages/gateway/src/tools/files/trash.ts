@@ -5,7 +5,7 @@ import type { ToolContext } from '../../model/tool.ts';
 import { removeIfThere } from './draft.ts';
 import { copyBytes } from './file-bytes.ts';
 
-/** A new name in the trash. It starts with the id of the call, so that an undo finds what belongs to it. */
+/** A new name in the trash. It starts with the id of the call, so that a person finds what belongs to it. */
 export function nameInTrash(context: ToolContext): { readonly name: string; readonly path: string } {
   mkdirSync(context.trashFolder, { recursive: true, mode: 0o700 });
   const name = `${context.callId}-${randomBytes(4).toString('hex')}`;

@@ -124,7 +124,8 @@ function showTool({ store, offices, rolesOf }: OrganisationToolParts) {
       const [senior, seniorAgent] = [offices.seniorOf(name), offices.seniorAgentOf(name)];
       return {
         ...describeMember(member),
-        roles: member.role === undefined ? [...rolesOf(name)] : [member.role],
+        roles:
+          member.role === undefined ? [...rolesOf(name, store.readOrganisation().settings.profile)] : [member.role],
         ...(senior === undefined ? {} : { senior }),
         ...(seniorAgent === undefined ? {} : { senior_agent: seniorAgent }),
         system_prompt: member.systemPrompt ?? '',

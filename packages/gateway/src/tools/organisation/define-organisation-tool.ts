@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '@sallyport/contract';
+import type { Profile } from '../../model/organisation.ts';
 import { refuse } from '../../model/refusal.ts';
 import { ToolFailure, ToolRefused } from '../../model/tool.ts';
 import type { Tool, ToolContext } from '../../model/tool.ts';
@@ -12,7 +13,7 @@ export interface OrganisationToolParts {
   readonly endSession: EndSession;
   readonly offices: Offices;
   /** The roles that roles.yaml gives an agent. */
-  readonly rolesOf: (agent: string) => readonly string[];
+  readonly rolesOf: (agent: string, profile?: Profile) => readonly string[];
 }
 
 export interface Reading<Arguments> {
@@ -55,7 +56,10 @@ export function defineReading<Arguments>(options: Reading<Arguments>): Tool<Argu
   };
 }
 
-/** Who may use what and who decides is changed by directors only, and each of them confirms what they see. */
+/**
+ * Who may use what and who decides is changed by directors only. A person among them confirms what they see; where an
+ * agent with that role asks, a person decides.
+ */
 export function defineChanging<Arguments>(offices: Offices, options: Changing<Arguments>): Tool<Arguments> {
   const { name, alias, description, properties, required, tell, change } = options;
   return {
@@ -72,6 +76,7 @@ export function defineChanging<Arguments>(offices: Offices, options: Changing<Ar
       risk: 'critical',
       confirmation: 'always',
       requiresApproval: true,
+      audience: 'director',
     },
     claim: (_args, session) => {
       if (offices.mayAdminister(session)) return { paths: [] };

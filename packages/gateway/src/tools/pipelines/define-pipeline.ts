@@ -28,7 +28,7 @@ export function definePipeline({ description, steps, assigned }: Pipeline, find:
     // It starts no program itself.
     requiresSandbox: false,
     // What a tool for operators returns, such as a token, is kept for nobody; nor is it when a pipeline returns it.
-    audience: tools.some((tool) => tool?.audience === 'operator') ? 'operator' : 'everyone',
+    audience: tools.some((tool) => tool !== undefined && tool.audience !== 'everyone') ? 'operator' : 'everyone',
     ...(secrets.length === 0 ? {} : { secretArguments: [...new Set(secrets)] }),
   };
 }

@@ -71,7 +71,11 @@ export function explainStages(call: CallInQuestion, rules: LoadedRules, parts: P
     passes('check-arguments', 'they fit the schema of the tool'),
     checkLease(caller, definition.name, resources, nowMs),
     isRefusal(standing) ? denies('check-permission', standing) : passes('check-permission', describeStanding(standing)),
-    orPasses('check-mode', modeRefusal(definition, mode, gate), `the tool can be used in ${mode}`),
+    orPasses(
+      'check-mode',
+      modeRefusal(definition, mode, gate, call.caller.principal),
+      `the tool can be used in ${mode}`,
+    ),
   ];
   const stages = [
     ...before,
@@ -169,7 +173,7 @@ function countLimits(
 ): ExplainedStage {
   const { agent } = caller;
   const { profile } = store.readOrganisation().settings;
-  const limited = { tool: definition, agent, roles: standing.roles ?? rolesOf(agent), mode, profile };
+  const limited = { tool: definition, agent, roles: standing.roles ?? rolesOf(agent, standing.profile), mode, profile };
   const counts = planReservations(limited, limits, modes.limits[mode]).map((reservation) => {
     const { limit, windowMs, rule } = reservation;
     return { limit, windowMs, rule, used: store.usedOf(reservation, nowMs).used };
