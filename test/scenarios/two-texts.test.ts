@@ -45,11 +45,11 @@ async function manage(tool: string, input: object): Promise<void> {
 test('an agent reads why, what else it can do and which call to name; an operator reads what to change', async () => {
   requirement('PIPE-9');
   const cases: readonly (readonly [tool: string, input: object, code: string, forOperator?: RegExp])[] = [
-    ['files.read', { path: '/etc/hostname' }, 'NO_RULE_ALLOWS', /tools\.yaml: - \{id: allow-files-read/],
+    ['files.read', { path: '/etc/hostname' }, 'NO_RULE_ALLOWS', /`sallyport policy apply`: - \{id: allow-files-read/],
     ['files.read', { path: '.env' }, 'RULE_DENIES', /\(.*tools\.yaml:\d+\)/],
     ['files.raed_all', {}, 'UNKNOWN_TOOL'],
     ['files.read', { pth: 'x' }, 'INVALID_ARGUMENTS', /`sallyport tool show files\.read`/],
-    ['shell.run', { argv: ['/bin/ls'] }, 'NO_RULE_ALLOWS', /tools\.yaml: - \{id: allow-shell-run/],
+    ['shell.run', { argv: ['/bin/ls'] }, 'NO_RULE_ALLOWS', /`sallyport policy apply`: - \{id: allow-shell-run/],
     ['files.read', { path: '../x' }, 'UNSAFE_PATH'],
   ];
   for (const [tool, input, code, forOperator] of cases) {
