@@ -246,7 +246,7 @@ describe('writes and edits', () => {
 describe('commands and git', () => {
   contract('CTR-0011 without a folder a command starts in the working directory of the session', async () => {
     const ask = await openAgent('wanderer');
-    mkdirSync(fileAt('inner'));
+    mkdirSync(fileAt('inner'), { recursive: true });
     assert.equal(
       outputOf(await ask({ shell_exec: { command: 'pwd', cwd: '' } })).stdout,
       `${daemon.place.workspace}\n`,
