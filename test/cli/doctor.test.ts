@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
@@ -78,5 +81,34 @@ test('a home that others can get at fails, with the command that closes it', (t)
     const { find, status } = diagnose(place);
     assert.deepEqual([status, find('home').state, find('home').remedy], [4, 'fail', `chmod -R go-rwx ${path}`]);
     chmodSync(path, closed);
+  }
+});
+
+test('where a start fails, doctor fails, and says the same', async (t) => {
+  const daemon = await TestDaemon.start(newToolPlace());
+  t.after(() => daemon.remove());
+  runSallyport(daemon.place, ['stop']);
+  const { place } = daemon;
+  const inHome = (...parts: string[]): string => join(place.home, ...parts);
+  const taken = createServer().listen(0, '127.0.0.1');
+  t.after(() => taken.close());
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  const damage: Readonly<Record<string, { readonly file?: string; readonly environment?: Record<string, string> }>> = {
+    port: { environment: { SALLYPORT_PORT: String(port) } },
+    workspace: { environment: { SALLYPORT_WORKSPACE: '/no/such/folder' } },
+    keys: { file: inHome('keys', 'audit.key') },
+    log: { file: inHome('sallyport.db-wal') },
+  };
+  assert.equal(diagnose(place).ok, true);
+  for (const [name, { file, environment = {} }] of Object.entries(damage)) {
+    const former = file === undefined ? undefined : readFileSync(file);
+    if (file !== undefined) truncateSync(file, name === 'keys' ? 10 : 5000);
+    const started = runSallyport(place, ['up', '--json'], environment);
+    assert.notEqual(started.status, 0, `${name}: it started`);
+    const { status, stdout } = runSallyport(place, ['doctor', '--json'], environment);
+    const failed = (JSON.parse(stdout) as { checks: Check[] }).checks.filter(({ state }) => state === 'fail');
+    assert.deepEqual([status, failed.map((check) => check.name)], [4, [name]], JSON.stringify(failed));
+    if (file !== undefined && former !== undefined) writeFileSync(file, former);
   }
 });

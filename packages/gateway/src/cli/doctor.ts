@@ -4,9 +4,12 @@ import { checkHome, checkInstall, checkNode, checkPrograms, checkRules, checkSpa
 import type { Check } from './doctor-checks.ts';
 import { checkDaemon, readDaemon } from './doctor-daemon.ts';
 import { checkExecutor } from './doctor-executor.ts';
+import { checkStart } from './doctor-start.ts';
 import { padText, textWidth, wrapWords } from './text-width.ts';
 import type { Terminal, Tone } from './terminal.ts';
 import { makeVisibleLine, visibleJson } from './visible-text.ts';
+
+const longestVerificationMs = 10 * 60_000;
 
 /** Looks at everything the gate needs here. Works without a daemon, and changes nothing. */
 export async function runDoctor(context: CommandContext): Promise<number> {
@@ -22,6 +25,9 @@ export async function runDoctor(context: CommandContext): Promise<number> {
     checkRules(config, daemon.status?.workspace),
     checkInstall(daemon.status),
     checkDaemon(daemon, context),
+    ...(daemon.failure?.code === 'UNREACHABLE'
+      ? await checkStart(config, AbortSignal.timeout(longestVerificationMs))
+      : []),
   ];
   if (!json) terminal.progress('');
   const failed = checks.filter(({ state }) => state === 'fail').length;
