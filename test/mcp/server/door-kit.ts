@@ -167,7 +167,7 @@ async function play(call: Submission, session: Session | Refusal, registry: Regi
   const end = (outcome: object): GatewayEnding =>
     ({
       kind: 'completed',
-      call: { ...begun, session, tool, outcome, execution: { usage: {}, beforeImages: [] } },
+      call: { ...begun, session, tool, outcome, warnings: [], execution: { usage: {}, beforeImages: [] } },
     }) as unknown as GatewayEnding;
   const context = {
     session,

@@ -47,7 +47,7 @@ test('keys rotate: the newest signs, the older one is accepted until it is taken
   const next = both.issue(claims).token;
   assert.ok(new ConfirmTokens(fresh).read(next));
   assert.equal(new ConfirmTokens(fresh).read(token), undefined);
-  assert.throws(() => new ConfirmTokens('nonsense'), TypeError);
+  assert.throws(() => new ConfirmTokens('nonsense'), { name: 'ConfigError' });
 });
 
 test('rotating keeps the key before, once it is saved, or forgets all of them', () => {

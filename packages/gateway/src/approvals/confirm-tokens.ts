@@ -42,7 +42,7 @@ export function createConfirmKey(): string {
 export class ConfirmTokens {
   #keys: readonly Key[];
 
-  /** Of the newest first. Throws TypeError when there is none. */
+  /** Of the newest first. Throws ConfigError when there is none. */
   constructor(keyFile: string) {
     this.#keys = readKeys(keyFile);
   }
