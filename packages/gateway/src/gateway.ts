@@ -80,7 +80,7 @@ export function buildGateway(parts: GatewayParts) {
     .stage(decodeCall)
     .stage(openSession(store, parts.running));
   return addGates(received, parts)
-    .stage(seekApproval(createContext, redactor, parts.approvals))
+    .stage(seekApproval(createContext, redactor, parts.approvals, () => registry.find('files.read')?.tool.definition))
     .stage(awaitTurn(parts.turnstiles))
     .stage(admitCall(store, redactor, parts.history))
     .stage(confirmStanding(store, currentRules))

@@ -1,7 +1,6 @@
 import { findOutside } from '../governance/lease.ts';
 import type * as facts from '../model/call.ts';
-import type { ToolFailure } from '../model/tool.ts';
-import { filesRead } from '../tools/files/files-read.ts';
+import type { ToolDefinition, ToolFailure } from '../model/tool.ts';
 
 type Needs = facts.Begun &
   facts.Opened &
@@ -14,18 +13,18 @@ type Needs = facts.Begun &
 /**
  * Whether the caller may be told at once that a call will fail, and why. Why it fails says something about the files it
  * names: that one does not exist, or what it does not contain. So the caller is told only if they may read these files
- * without asking; otherwise a person is asked, who sees the reason.
+ * without asking; otherwise a person is asked, who sees the reason. `reading` is the tool that reads files.
  */
-export function mayTellFailure(call: Needs, { code }: ToolFailure): boolean {
+export function mayTellFailure(call: Needs, { code }: ToolFailure, reading: ToolDefinition | undefined): boolean {
   // That there was no time to find out does not mean that the call would fail.
   if (code === 'TIMEOUT') return false;
-  return call.resources.paths.every(({ path }) => mayRead(call, path));
+  return call.resources.paths.every(({ path }) => reading !== undefined && mayRead(call, reading, path));
 }
 
-function mayRead({ session, rules, mode, lease, standing, history, startedAtMs: nowMs }: Needs, path: string): boolean {
+function mayRead(call: Needs, tool: ToolDefinition, path: string): boolean {
+  const { session, rules, mode, lease, standing, history, startedAtMs: nowMs } = call;
   const { principal, agent } = session;
   const resources = { paths: [{ path, access: 'read' }] } as const;
-  const { definition: tool } = filesRead;
   if (findOutside(lease, tool.name, resources) !== undefined) return false;
   const asked = { tool, principal, agent, mode, resources, arguments: { path }, nowMs };
   const past = history === undefined ? {} : { history };

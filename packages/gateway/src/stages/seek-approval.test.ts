@@ -94,19 +94,24 @@ beforeEach(() => {
 const closed: Partial<Rules> = { judge: () => ({ ...allow, effect: 'deny' }) };
 
 const stage = () =>
-  seekApproval(createToolContexts(contextParts), new Redactor(['hunter2-secret']), {
-    store,
-    tokens,
-    routeApproval: () => route,
-    assigneeOf: () => 'sue',
-    limits: () => ({ expireAfterMs: 300_000, remindAfterMs: 180_000, maxPending: 3 }),
-    endOutdated: async ({ id }) => void outdated.push(id),
-    hasRoom: (characters) => characters <= 16 * 1024 * 1024,
-    onPending: (task, secrets) => {
-      heard.push(task);
-      handedOver.push(secrets);
+  seekApproval(
+    createToolContexts(contextParts),
+    new Redactor(['hunter2-secret']),
+    {
+      store,
+      tokens,
+      routeApproval: () => route,
+      assigneeOf: () => 'sue',
+      limits: () => ({ expireAfterMs: 300_000, remindAfterMs: 180_000, maxPending: 3 }),
+      endOutdated: async ({ id }) => void outdated.push(id),
+      hasRoom: (characters) => characters <= 16 * 1024 * 1024,
+      onPending: (task, secrets) => {
+        heard.push(task);
+        handedOver.push(secrets);
+      },
     },
-  });
+    () => toolOf().definition,
+  );
 
 function ask(asked: Asked = {}, more: { readonly reused?: { readonly output: null; readonly callId: string } } = {}) {
   const { session = operator, tool = toolOf(), path = 'a', mode = 'NORMAL', rulesHash = 'ab'.repeat(32) } = asked;

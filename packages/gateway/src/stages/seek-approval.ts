@@ -14,7 +14,7 @@ import { isRefusal, refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { Session } from '../model/session.ts';
 import { ToolFailure } from '../model/tool.ts';
-import type { Effect, Risk } from '../model/tool.ts';
+import type { Effect, Risk, ToolDefinition } from '../model/tool.ts';
 import type { Context, Stage } from '../pipeline/stage.ts';
 import type { ApprovalIndex } from '../storage/stores.ts';
 import { mayTellFailure } from './may-tell-failure.ts';
@@ -72,6 +72,8 @@ export function seekApproval(
   createContext: ToolContextFactory,
   redactor: Redactor,
   parts: ApprovalParts,
+  /** The tool that reads files: what it may read, the caller may know. Undefined: there is none. */
+  findReading: () => ToolDefinition | undefined,
 ): Stage<Needs, facts.Consented> {
   return {
     name: 'seek-approval',
@@ -86,7 +88,8 @@ export function seekApproval(
       if (session.principal === 'operator') return confirmOwn(call, effect, redactor, context);
       // Nor about what will fail. Where a decision is named, the answer is about that; a step of a plan may fail as made.
       const isNew = !confirmToken && !call.approvalTaskId;
-      if (effect instanceof ToolFailure && isNew && mayTellFailure(call, effect)) return willFail(effect);
+      if (effect instanceof ToolFailure && isNew && mayTellFailure(call, effect, findReading()))
+        return willFail(effect);
       const shown = shownEffect(effect, call);
       const unshown = refuseUnshown(shown);
       if (unshown !== undefined) return unshown;
