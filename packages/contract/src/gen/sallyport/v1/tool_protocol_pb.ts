@@ -23,6 +23,9 @@ export type ToolRequest = Message<"sallyport.v1.ToolRequest"> & {
   requestId: string;
 
   /**
+   * A request above 64 KiB is read only when the token stands in its first KiB, as encoders write it, or when the header
+   * authorization brings one: otherwise it is refused before its content has come, as UNAUTHENTICATED.
+   *
    * @generated from field: string session_token = 2;
    */
   sessionToken: string;
