@@ -64,5 +64,5 @@ test('the end of a server is told with the last it said', async () => {
   void complain('no such table\u0007');
   end({ kind: 'exited', code: 7 });
   await closed;
-  assert.equal(transport.failure?.message, 'the server ended with exit code 7: no such table\\u0007');
+  assert.equal(transport.failure?.message, 'it ended with exit code 7: no such table\\u0007');
 });

@@ -10,7 +10,7 @@ import { callOf, nowMs } from '../../stages/facts.test-kit.ts';
 import { presentResult } from './present-result.ts';
 import { redactedEnding } from '../redacted-ending.test-kit.ts';
 
-const call = { ...callOf({ toolName: 'notes.read' }), traceId: 'a'.repeat(32) };
+const call = { ...callOf({ toolName: 'notes.read' }), traceId: 'a'.repeat(32), warnings: [] };
 const execution = { usage: {}, beforeImages: [] };
 const parts = { linkToTask: (id: string) => `http://gate/#/approvals/${id}` };
 
