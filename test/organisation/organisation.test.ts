@@ -102,6 +102,19 @@ describe('an organisation of the profile team', () => {
     assert.equal(codeOf(put), undefined);
   });
 
+  test('scripts change the organisation with --yes, and without it nothing changes', () => {
+    const run = (...args: string[]) => runSallyport(daemon.place, args).status;
+    assert.notEqual(run('team', 'add', 'night'), 0);
+    assert.equal(run('team', 'add', 'night', '--senior', 'sue', '--yes'), 0);
+    assert.equal(run('agent', 'add', 'nox', '--team', 'night', '--yes'), 0);
+    assert.equal(run('role', 'add', 'manager', 'nox', '--yes'), 0);
+    assert.equal(run('grant', 'add', 'git.status', '--agent', 'nox', '--yes'), 0);
+    assert.equal(run('grant', 'remove', 'git.status', '--agent', 'nox', '--inherit', '--yes'), 0);
+    assert.equal(run('role', 'remove', 'nox', '--yes'), 0);
+    assert.equal(run('agent', 'remove', 'nox', '--yes'), 0);
+    assert.equal(run('team', 'remove', 'night', '--yes'), 0);
+  });
+
   test('status and the banner name the profile', async () => {
     assert.equal((await daemon.status())['profile'], 'team');
     assert.match(runSallyport(daemon.place, ['status']).stdout, /profile +team/);

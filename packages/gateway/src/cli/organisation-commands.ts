@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { AgentAddOptions, GrantTarget, SeniorOptions } from './organisation.ts';
+import type { AgentAddOptions, GrantTarget, RoleOptions, SeniorOptions } from './organisation.ts';
+import type { ConsentOptions } from './run-steps.ts';
 import type { Run } from './program.ts';
 
 type Start = (command: Parameters<Run>[1]) => Promise<void>;
@@ -27,6 +28,7 @@ function addAgentCommands(program: Command, start: Start): void {
     .option('--role <role>', 'what it may use, as in roles.yaml', 'worker')
     .option('--senior <person>', 'who decides about its calls, instead of the senior of the team')
     .option('--senior-agent <agent>', 'the agent that decides about its calls where a rule names it')
+    .option('--yes', 'agree without being asked, for scripts')
     .action((name: string, options: AgentAddOptions) =>
       start(async (context) => (await load()).addAgent(name, options, context)),
     );
@@ -37,7 +39,10 @@ function addAgentCommands(program: Command, start: Start): void {
   agent
     .command('remove <name>')
     .description('remove an agent and end its sessions')
-    .action((name: string) => start(async (context) => (await load()).removeAgent(name, context)));
+    .option('--yes', 'agree without being asked, for scripts')
+    .action((name: string, options: ConsentOptions) =>
+      start(async (context) => (await load()).removeAgent(name, options, context)),
+    );
 }
 
 function addTeamCommands(program: Command, start: Start): void {
@@ -51,6 +56,7 @@ function addTeamCommands(program: Command, start: Start): void {
     .description('make a team, or name another senior')
     .option('--senior <person>', 'who decides about calls of its agents')
     .option('--senior-agent <agent>', 'the agent that decides about calls of its agents where a rule names it')
+    .option('--yes', 'agree without being asked, for scripts')
     .action((name: string, options: SeniorOptions) =>
       start(async (context) => (await load()).addTeam(name, options, context)),
     );
@@ -61,7 +67,10 @@ function addTeamCommands(program: Command, start: Start): void {
   team
     .command('remove <name>')
     .description('remove a team; its members stay, in none')
-    .action((name: string) => start(async (context) => (await load()).removeTeam(name, context)));
+    .option('--yes', 'agree without being asked, for scripts')
+    .action((name: string, options: ConsentOptions) =>
+      start(async (context) => (await load()).removeTeam(name, options, context)),
+    );
 }
 
 function addRoleCommands(program: Command, start: Start): void {
@@ -74,7 +83,8 @@ function addRoleCommands(program: Command, start: Start): void {
     .command('add <role> <name>')
     .description('give an agent a role, or a person with --person')
     .option('--person', 'the name is that of a person')
-    .action((name: string, member: string, options: { person?: boolean }) =>
+    .option('--yes', 'agree without being asked, for scripts')
+    .action((name: string, member: string, options: RoleOptions) =>
       start(async (context) => (await load()).assignRole(name, member, options, context)),
     );
   role
@@ -85,7 +95,8 @@ function addRoleCommands(program: Command, start: Start): void {
     .command('remove <name>')
     .description('take the role of an agent away, or of a person with --person')
     .option('--person', 'the name is that of a person')
-    .action((member: string, options: { person?: boolean }) =>
+    .option('--yes', 'agree without being asked, for scripts')
+    .action((member: string, options: RoleOptions) =>
       start(async (context) => (await load()).unassignRole(member, options, context)),
     );
 }
@@ -100,12 +111,14 @@ function addGrantCommands(program: Command, start: Start): void {
     .action(() => start(async (context) => (await load()).listPermissions(context)));
   withTarget(grant.command('add <tools>'))
     .description('grant tools beyond the roles; without an option to the organisation')
+    .option('--yes', 'agree without being asked, for scripts')
     .action((tools: string, target: GrantTarget) =>
       start(async (context) => (await load()).changePermission('grant', tools, target, context)),
     );
   withTarget(grant.command('remove <tools>'))
     .description('take tools away, whatever roles and grants say')
     .option('--inherit', 'only forget what was said here, so that what is above counts')
+    .option('--yes', 'agree without being asked, for scripts')
     .action((tools: string, { inherit, ...target }: GrantTarget & { inherit?: boolean }) =>
       start(async (context) =>
         (await load()).changePermission(inherit === true ? 'clear' : 'revoke', tools, target, context),

@@ -3,13 +3,15 @@ import { outputOf, statusOf } from './answer-json.ts';
 import type { CommandContext } from './command-context.ts';
 import { usageFailure } from './failure.ts';
 import { showFields } from './lease.ts';
+import { runSteps } from './run-steps.ts';
+import type { ConsentOptions } from './run-steps.ts';
 import { runOperatorTool } from './run-tool.ts';
 import { showAnswer } from './show-answer.ts';
 import { renderTable } from './table.ts';
 import { runCall } from './tool-invoke.ts';
 import { makeVisibleLine, visibleJson } from './visible-text.ts';
 
-export interface SeniorOptions {
+export interface SeniorOptions extends ConsentOptions {
   readonly senior?: string;
   readonly seniorAgent?: string;
 }
@@ -19,9 +21,14 @@ export interface AgentAddOptions extends SeniorOptions {
   readonly role: string;
 }
 
-export interface GrantTarget {
+export interface GrantTarget extends ConsentOptions {
   readonly agent?: string;
   readonly team?: string;
+}
+
+export interface RoleOptions extends ConsentOptions {
+  /** The name is that of a person. */
+  readonly person?: boolean;
 }
 
 interface Member {
@@ -105,53 +112,49 @@ export function listPermissions(context: CommandContext): Promise<number> {
 }
 
 export function addAgent(name: string, options: AgentAddOptions, context: CommandContext): Promise<number> {
-  const { seniorAgent, ...more } = options;
-  return change('agents.create', { name, ...more, senior_agent: seniorAgent }, `Agent ${name} is a member.`, context);
+  const { seniorAgent, yes, ...more } = options;
+  const input = { name, ...more, senior_agent: seniorAgent };
+  return change('agents.create', input, `Agent ${name} is a member.`, { yes }, context);
 }
 
 export function showAgent(name: string, context: CommandContext): Promise<number> {
   return runOperatorTool('agents.show', { name }, context, (agent: object) => showFields(agent, context));
 }
 
-export function removeAgent(name: string, context: CommandContext): Promise<number> {
-  return change('agents.delete', { name }, `Agent ${name} is gone, and its sessions have ended.`, context);
+export function removeAgent(name: string, options: ConsentOptions, context: CommandContext): Promise<number> {
+  return change('agents.delete', { name }, `Agent ${name} is gone, and its sessions have ended.`, options, context);
 }
 
 export function addTeam(name: string, options: SeniorOptions, context: CommandContext): Promise<number> {
   const { senior, seniorAgent } = options;
-  return change('teams.put', { name, senior, senior_agent: seniorAgent }, `Team ${name} is there.`, context);
+  return change('teams.put', { name, senior, senior_agent: seniorAgent }, `Team ${name} is there.`, options, context);
 }
 
-export function removeTeam(name: string, context: CommandContext): Promise<number> {
-  return change('teams.remove', { name }, `Team ${name} is gone.`, context);
+export function removeTeam(name: string, options: ConsentOptions, context: CommandContext): Promise<number> {
+  return change('teams.remove', { name }, `Team ${name} is gone.`, options, context);
 }
 
-export function assignRole(
-  role: string,
-  name: string,
-  { person = false }: { person?: boolean },
-  context: CommandContext,
-): Promise<number> {
-  const kind = person ? 'person' : 'agent';
-  return change('roles.assign', { kind, name, role }, `${name} has the role ${role}.`, context);
+export function assignRole(role: string, name: string, options: RoleOptions, context: CommandContext): Promise<number> {
+  const kind = options.person === true ? 'person' : 'agent';
+  return change('roles.assign', { kind, name, role }, `${name} has the role ${role}.`, options, context);
 }
 
-export function unassignRole(name: string, { person = false }: { person?: boolean }, context: CommandContext) {
-  const kind = person ? 'person' : 'agent';
-  return change('roles.unassign', { kind, name }, `${name} has no role of their own any more.`, context);
+export function unassignRole(name: string, options: RoleOptions, context: CommandContext): Promise<number> {
+  const kind = options.person === true ? 'person' : 'agent';
+  return change('roles.unassign', { kind, name }, `${name} has no role of their own any more.`, options, context);
 }
 
 export function changePermission(
   how: 'grant' | 'revoke' | 'clear',
   tools: string,
-  { agent, team }: GrantTarget,
+  { agent, team, yes }: GrantTarget,
   context: CommandContext,
 ): Promise<number> {
   if (agent !== undefined && team !== undefined) throw usageFailure('Name an agent or a team, not both.');
   const level = agent !== undefined ? 'agent' : team !== undefined ? 'team' : 'organisation';
   const input = { level, subject: agent ?? team ?? '', tools };
   const done = { grant: 'granted', revoke: 'revoked', clear: 'inherited' }[how];
-  return change(`permissions.${how}`, input, `${tools} is ${done} from the next call on.`, context);
+  return change(`permissions.${how}`, input, `${tools} is ${done} from the next call on.`, { yes }, context);
 }
 
 export function checkPermission(agent: string, tool: string, context: CommandContext): Promise<number> {
@@ -160,8 +163,19 @@ export function checkPermission(agent: string, tool: string, context: CommandCon
   );
 }
 
-function change(tool: string, input: object, done: string, context: CommandContext): Promise<number> {
-  return runOperatorTool(tool, input, context, () => context.terminal.print(makeVisibleLine(done)));
+/** With --yes a script agrees to what a person at the terminal is asked. */
+function change(
+  tool: string,
+  input: object,
+  done: string,
+  { yes = false }: { readonly yes?: boolean | undefined },
+  context: CommandContext,
+): Promise<number> {
+  return runSteps(context, async (step) => {
+    const output = await step<object>(tool, input, yes ? 'agreed' : undefined);
+    context.terminal.print(context.json ? visibleJson(output) : makeVisibleLine(done));
+    return exitCodes.success;
+  });
 }
 
 /** One part of the organisation: as JSON when asked, else as it shows itself. */

@@ -28,7 +28,7 @@ export interface Config {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export function readConfig(environment: Environment = process.env): Config {
-  const userHome = homedir();
+  const userHome = findUserHome(environment);
   const home = describeHome(resolve(environment['SALLYPORT_HOME'] || join(userHome, '.sallyport')));
   const programFolder = findProgramFolder();
   const workspace = environment['SALLYPORT_WORKSPACE'];
@@ -45,6 +45,16 @@ export function readConfig(environment: Environment = process.env): Config {
       return isAbsent(home.rulesFolder) ? join(programFolder, 'config', 'governance') : home.rulesFolder;
     },
   };
+}
+
+/** A user without an entry in /etc/passwd has a home only where HOME names one. */
+function findUserHome(environment: Environment): string {
+  try {
+    return homedir();
+  } catch {
+    if (environment['SALLYPORT_HOME']) return resolve(environment['SALLYPORT_HOME'], '..');
+    throw new ConfigError('This user has no home folder.', 'Set HOME, or name a folder with SALLYPORT_HOME.');
+  }
 }
 
 /** A link to nowhere or a folder that cannot be read is there: the shipped rules must not quietly replace it. */

@@ -11,7 +11,7 @@ const nologin = /(?:nologin|false)$/;
 
 /** Whether the daemon runs under a user of its own, and what that promises. */
 export function readInstallKind(): InstallKind {
-  const { username, uid } = userInfo();
+  const { username, uid } = findUser();
   if (uid !== 0 && uid !== -1 && nologin.test(shellOf(uid))) {
     return {
       kind: 'separated',
@@ -32,5 +32,15 @@ function shellOf(uid: number): string {
     return line?.split(':')[6] ?? '';
   } catch {
     return '';
+  }
+}
+
+/** In containers the user often has a number and no entry in /etc/passwd. */
+function findUser(): { readonly username: string; readonly uid: number } {
+  try {
+    return userInfo();
+  } catch {
+    const uid = process.getuid?.() ?? -1;
+    return { username: `user ${uid}`, uid };
   }
 }
