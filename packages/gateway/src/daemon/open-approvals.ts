@@ -130,7 +130,7 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
     },
   });
   const onPending: ApprovalParts['onPending'] = (task, secrets) => {
-    unmasked.keep(task.id, secrets, task.expiresAtMs);
+    if (secrets !== undefined) unmasked.keep(task.id, secrets, task.expiresAtMs);
     watch.tell({ kind: 'pending', task });
   };
   return {

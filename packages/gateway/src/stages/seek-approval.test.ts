@@ -80,7 +80,7 @@ interface Asked {
 const tokens = new ConfirmTokens(createConfirmKey());
 let store: TestApprovals;
 let heard: ApprovalTask[];
-let handedOver: (readonly string[])[];
+let handedOver: (readonly string[] | undefined)[];
 let outdated: string[];
 let route: ApproverRole | undefined;
 beforeEach(() => {
@@ -459,6 +459,17 @@ test('what is kept of a call that waits has marks for its secrets; what they sta
   assert.deepEqual(task.masked, [{ number: 1, characters: 14, isHeld: true }]);
   assert.deepEqual(handedOver, [['hunter2-secret']]);
   assert.ok(!JSON.stringify([store.tasks, refusal]).includes('hunter2'));
+});
+
+test('a request that joins a task hands over what its marks stand for only if the marks are the same', async () => {
+  const tool = previewing(async () => ({ ...effect, summary: 'Set hunter2-secret.', detail: '+hunter2-secret' }));
+  await ask({ session: sessionOf(), tool });
+  await ask({ session: sessionOf(), tool });
+  const [task = assert.fail()] = store.tasks;
+  // As if the gate had learned another secret since.
+  store.tasks[0] = { ...task, masked: [{ number: 1, characters: 3 }] };
+  await ask({ session: sessionOf(), tool });
+  assert.deepEqual(handedOver, [['hunter2-secret'], ['hunter2-secret'], undefined]);
 });
 
 test('an effect that cannot be worked out is refused with the code of the failure', async () => {

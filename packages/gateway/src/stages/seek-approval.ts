@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { bindCall, bindEffect, callSha256 } from '../approvals/bind-call.ts';
 import type { Binding } from '../approvals/bind-call.ts';
 import type { ConfirmTokens, TokenClaims } from '../approvals/confirm-tokens.ts';
@@ -52,8 +53,11 @@ export interface ApprovalParts {
     readonly remindAfterMs: number;
     readonly maxPending: number;
   };
-  /** Hears of each task that waits for a decision, new or joined, and what the marks in its view stand for. */
-  readonly onPending: (task: ApprovalTask, secrets: readonly string[]) => void;
+  /**
+   * Hears of each task that waits for a decision, new or joined, and what the marks in its view stand for. Undefined: what
+   * they stood for when it was opened.
+   */
+  readonly onPending: (task: ApprovalTask, secrets: readonly string[] | undefined) => void;
   /** Ends a task that was asked under other rules, because the same was asked again. */
   readonly endOutdated: (task: ApprovalTask) => Promise<void>;
   /** Whether so much that is masked or too long for a card can be kept until somebody looks, for a new task or this one. */
@@ -377,7 +381,9 @@ async function openTask(
     remindAtMs: nowMs + remindAfterMs,
     expiresAtMs: nowMs + expireAfterMs,
   });
-  onPending(task, view.values);
+  // A task that was joined may be masked in another way, if the gate has learned a secret since.
+  const isAsMasked = isDeepStrictEqual(task.masked ?? [], view.masked);
+  onPending(task, isAsMasked ? view.values : undefined);
   const outdated = pending.filter((each) => each.rulesHash !== task.rulesHash && isSameView(each, task));
   for (const each of outdated) await parts.endOutdated(each);
   const remedy = `Wait, then send the same call with approval_task_id ${task.id}; or send wait_ms to be answered when it is decided.`;
