@@ -72,19 +72,26 @@ function previewSteps({ steps }: Pipeline, definition: ToolDefinition, args: Jso
     const isSecret = first === undefined ? secretArguments.length > 0 : secretArguments.includes(first);
     return step !== undefined || isSecret ? text : lookUpInput(reference);
   };
-  const lines = steps.map((step, at) => `${at + 1}. ${step.id}: ${step.tool} ${showArguments(step, lookUp)}`);
+  const given = Object.entries(args).filter(([argument]) => !secretArguments.includes(argument));
+  const whole = JSON.stringify(Object.fromEntries(given));
+  const lines = steps.map((step, at) => `${at + 1}. ${step.id}: ${step.tool} ${showArguments(step, lookUp, whole)}`);
   const rest = ['Each step is judged by itself when its turn comes, and asks by itself where it must.'];
   const detail = [...lines, ...rest].map((line) => `${makeVisible(line)}\n`).join('');
   return { summary: `Run the pipeline ${name} ${version}, ${steps.length} steps.`, detail, undoable: false };
 }
 
-function showArguments({ arguments: template, shownArguments, continues }: PipelineStep, lookUp: LookUp): string {
+/** Where the arguments of a step would be too long, what they are made of is shown. */
+function showArguments(
+  { arguments: template, shownArguments, continues }: PipelineStep,
+  lookUp: LookUp,
+  whole: string,
+): string {
   const goesOn = continues ? ' (goes on if this fails)' : '';
   const show = (value: Json): string => `${JSON.stringify(value)}${goesOn}`;
   try {
     return show(fillTemplate(template, lookUp, mostShown));
   } catch (error) {
     if (!(error instanceof FillError)) throw error;
-    return `${show(shownArguments)}: ${error.message}`;
+    return `${show(shownArguments)}: ${error.message} The arguments of the pipeline are ${whole}`;
   }
 }
