@@ -1,6 +1,7 @@
 import type { CommandContext } from './command-context.ts';
 import { formatTime } from './format-time.ts';
 import { runOperatorTool } from './run-tool.ts';
+import { shortenIds } from './short-id.ts';
 import { renderTable } from './table.ts';
 import { makeVisibleLine } from './visible-text.ts';
 
@@ -21,8 +22,9 @@ export function listCalls(options: { readonly session?: string }, context: Comma
       print(`No call is running. Past ones: ${context.commandName} audit tail`);
       return;
     }
+    const ids = shortenIds(calls.map(({ call_id: id }) => id));
     const rows = calls.map(({ call_id: id, tool, agent, state, started_at: startedAt }) =>
-      [id, tool, agent, state, formatTime(Date.parse(startedAt))].map(makeVisibleLine),
+      [ids.get(id) ?? '', tool, agent, state, formatTime(Date.parse(startedAt))].map(makeVisibleLine),
     );
     const [header = '', ...body] = renderTable([['CALL', 'TOOL', 'AGENT', 'STATE', 'SINCE'], ...rows], columns);
     print(paint('dim', header), ...body);

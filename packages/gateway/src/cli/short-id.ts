@@ -5,6 +5,7 @@ import { makeVisibleLine } from './visible-text.ts';
 
 /** Where the ids of a kind are listed, by the name that arguments have for them. */
 const lists = {
+  call_id: { tool: 'calls.list', input: {}, member: 'calls', kind: 'call' },
   session_id: { tool: 'sessions.list', input: { include_ended: true }, member: 'sessions', kind: 'session' },
   task_id: { tool: 'approvals.list', input: { status: 'all', limit: 200 }, member: 'approvals', kind: 'approval' },
   plan_id: { tool: 'plans.list', input: { limit: 200 }, member: 'plans', kind: 'plan' },
