@@ -140,7 +140,7 @@ test('a card that was asked under other rules says so', async () => {
 
 test('what was decided before the page was opened is there, and its call too, however old', async () => {
   const { denied } = await daemon.call('shell.run', { argv: ['printf', 'expiring'] }, { token: agent });
-  const { taskId } = denied?.approval as unknown as { readonly taskId: string };
+  const { taskId } = (denied?.approval ?? {}) as unknown as { readonly taskId: string };
   await daemon.call('approvals.deny', { task_id: taskId, note: 'Not today.' });
   const callId = (
     JSON.parse((await daemon.call('approvals.show', { task_id: taskId })).success?.outputJson ?? '{}') as {

@@ -68,7 +68,7 @@ test('a large file is sent in part only when a part is there, and not at all whe
   const endedPuts = async (): Promise<number> =>
     (await daemon.records()).filter(({ kind, payload }) => kind === 'outcome' && payload['tool'] === 'content.put')
       .length;
-  const before = await endedPuts();
+  const endedBefore = await endedPuts();
   const stream = client.openPut();
   stream.on('error', () => undefined);
   stream.write({ header: { hash, size: bytes.length } });
@@ -76,7 +76,7 @@ test('a large file is sent in part only when a part is there, and not at all whe
   await once(stream, 'data');
   stream.cancel();
   // What had arrived is still written, and counts.
-  while ((await endedPuts()) === before);
+  while ((await endedPuts()) === endedBefore);
   const { received } = await client.stat(hash);
 
   assert.deepEqual(ask(['content', 'put', at('large.bin')]), { hash: hash.toString('hex'), size: bytes.length });

@@ -193,7 +193,7 @@ test('a session over its budget is refused', async () => {
   const { sessions } = JSON.parse(listed.success?.outputJson ?? '{}') as {
     sessions: { session_id: string; agent: string }[];
   };
-  const id = sessions.find(({ agent }) => agent === 'frugal')?.session_id;
+  const id = sessions.find((session) => session.agent === 'frugal')?.session_id;
   await daemon.call('leases.grant', { session_id: id, tools: ['*'] });
   assert.equal((await daemon.call('files.list', {}, { token })).denied?.rationaleCode, 'BUDGET_EXCEEDED');
 });

@@ -94,10 +94,10 @@ test('nobody is asked about a call that will fail, if the caller may know why', 
   requirement('APPR-11');
   mkdirSync(inWorkspace('full/inner'), { recursive: true });
   writeFileSync(inWorkspace('full/a.txt'), 'one');
-  const before = (await listPending()).length;
+  const pendingBefore = (await listPending()).length;
   const refused = async (tool: string, input: object): Promise<string> => {
     const { denied, error } = await daemon.call(tool, input, { token: agent });
-    assert.equal((await listPending()).length, before, `somebody was asked in vain about ${tool}`);
+    assert.equal((await listPending()).length, pendingBefore, `somebody was asked in vain about ${tool}`);
     return denied?.rationaleCode ?? error?.code ?? 'not refused';
   };
   assert.equal(await refused('files.delete', { path: 'full' }), 'NOT_A_FILE');

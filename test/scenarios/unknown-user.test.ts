@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { chmodSync, chownSync } from 'node:fs';
+import { chmodSync, chownSync, rmSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { environmentOf, newPlace } from '../harness/daemon.ts';
-import { rmSync } from 'node:fs';
 
 const program = join(import.meta.dirname, '../../packages/gateway/bin/sallyport.mjs');
 const uid = 54_321;

@@ -108,7 +108,7 @@ export async function openWorld(
     },
   });
   for (const tool of opened.administration) registry.register(tool);
-  opened.start();
+  void opened.start();
   context.after(async () => {
     await opened.close();
     if (options.spawner === undefined) await spawner.close();

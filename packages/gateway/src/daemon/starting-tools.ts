@@ -21,7 +21,8 @@ export class StartingTools {
   }
 
   readonly isStarting = (toolName: string): boolean => {
-    const [name = '', upstream = ''] = [plain(toolName), toolName.split(/[._]/)[0]];
+    const name = plain(toolName);
+    const [upstream = ''] = toolName.split(/[._]/);
     if (this.#hasLooked && !isConnecting(this.#parts.findUpstream(upstream))) return false;
     return this.#parts.pins.listToolPins().some((pin) => plain(pin.name) === name);
   };

@@ -32,9 +32,9 @@ function forOperator({ forOperators, ...refusal }: Refusal): Refusal {
   return forOperators === undefined ? refusal : { ...refusal, remedy: forOperators };
 }
 
-function forAgent({ forOperators: _, ...refusal }: Refusal, callId: string): Refusal {
-  const { remedy, approval, rule } = refusal;
-  const told = { ...refusal, rule: { id: rule.id } };
+function forAgent(refusal: Refusal, callId: string): Refusal {
+  const { forOperators: _forOperators, ...told } = { ...refusal, rule: { id: refusal.rule.id } };
+  const { remedy, approval } = told;
   // Where a task waits, a person has been asked already.
   if (approval?.taskId !== undefined || callId === '') return told;
   return { ...told, remedy: remedy === undefined ? askPerson(callId) : `${remedy} ${askPerson(callId)}` };

@@ -46,7 +46,7 @@ export function awaitDecision(submit: Submit, { watch, store, running }: Decisio
       if (session !== undefined) running.identify(callId, session);
       try {
         if (!(await watch.awaitEnd(taskId, { timeoutMs, signal: waiting.signal, isOver }))) {
-          const { reason } = waiting.signal;
+          const reason: unknown = waiting.signal.reason;
           // The ticket outlives the daemon. Whoever ended the wait otherwise is named by another record.
           if (!(reason instanceof CallEnded) || reason.how === 'stop') return ending;
           return await submit({ ...call, signal: waiting.signal });

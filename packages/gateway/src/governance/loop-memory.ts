@@ -39,7 +39,7 @@ export class LoopMemory {
     const timesMs = before?.resultSha256 === resultSha256 ? before.timesMs : [];
     timesMs.push(nowMs);
     if (timesMs.length > mostTimes) timesMs.shift();
-    const calls: Map<string, Repeats> = resetsOthers || known === undefined ? new Map() : known;
+    const calls = resetsOthers || known === undefined ? new Map<string, Repeats>() : known;
     keepLast(calls, key, { resultSha256, timesMs }, mostCallsOfSession);
     keepLast(this.#sessions, call.sessionId, calls, mostSessions);
   }

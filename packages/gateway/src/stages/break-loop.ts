@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type * as facts from '../model/call.ts';
-import type { LoopMemory } from '../governance/loop-memory.ts';
-import type { RepeatedCall } from '../governance/loop-memory.ts';
+import type { LoopMemory, RepeatedCall } from '../governance/loop-memory.ts';
 import { refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { Stage } from '../pipeline/stage.ts';

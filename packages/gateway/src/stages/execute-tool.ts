@@ -39,7 +39,7 @@ export function executeTool(
           execution = await runBuiltin(run, deadline.signal, observed, options);
         }
         // However the tool puts it: it failed because it was ended.
-        const { reason } = call.signal;
+        const reason: unknown = call.signal.reason;
         if (reason instanceof CallEnded && !execution.result.ok) {
           const { failure } = execution.result;
           // A pipeline says the same, and where it was.

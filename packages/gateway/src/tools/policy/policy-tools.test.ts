@@ -33,8 +33,8 @@ interface RecordedCall {
 
 const key = { secret: 'a key that lies elsewhere', isNew: false };
 
-async function openPolicy(t: TestContext, tools: string, more: { readonly roles?: string } = {}) {
-  const folder = writeRules({ tools: `${head}${tools}`, ...more });
+async function openPolicy(t: TestContext, tools: string, files: { readonly roles?: string } = {}) {
+  const folder = writeRules({ tools: `${head}${tools}`, ...files });
   const store = await openTestStore(t);
   const registry = new Registry();
   const applied: string[] = [];
