@@ -54,11 +54,17 @@ test('a fetch or pull writes to no branch or tag of the repository, whatever its
   for (const refspec of [
     ...['+refs/heads/*:refs/heads/*', 'refs/heads/*:refs/heads/*', '+topic:main', 'topic:new', 'topic:refs/tags/new'],
     ...['+topic', 'topic:refs/heads/x', 'topic:', 'topic:refs/remotes/', 'a:refs/remotes/x:refs/heads/y'],
+    'main:refs/remotes/x/y',
   ]) {
     await assert.rejects(workspace.gitWith(['fetch', 'origin', refspec]), endsWith('INVALID_ARGUMENTS'), refspec);
     await assert.rejects(workspace.gitWith(['pull', 'origin', refspec]), endsWith('INVALID_ARGUMENTS'), refspec);
   }
-  for (const refspec of ['topic', 'refs/heads/topic', '+refs/heads/*:refs/remotes/origin/*', 'main:refs/remotes/x/y']) {
+  for (const refspec of [
+    'topic',
+    'refs/heads/topic',
+    '+refs/heads/*:refs/remotes/origin/*',
+    'main:refs/remotes/origin/y',
+  ]) {
     assert.equal((await workspace.gitWith(['fetch', 'origin', refspec]))['exit_code'], 0, refspec);
   }
   assert.equal(refs(), before);

@@ -165,3 +165,46 @@ test('other changes of a repository are made in the state that was shown', async
   }
   assert.equal((await agreed(workspace, 'reset --hard HEAD~1'))['exit_code'], 0);
 });
+
+/** A bare repository with the commits of the workspace, and another one that is its origin and has none of the newest. */
+function withRemotes(workspace: GitWorkspace): void {
+  workspace.plain('clone', '-q', '--bare', '.', 'remote.git');
+  workspace.plain('remote', 'add', 'origin', workspace.at('remote.git'));
+  workspace.plain('fetch', '-q', 'origin');
+}
+
+test('nothing that an agent fetches passes for what the remote has, so that a push hides no commit', async () => {
+  using workspace = new GitWorkspace(programs);
+  withRemotes(workspace);
+  workspace.commit('holds a password', { 'a.txt': 'hunter2\n' });
+  workspace.plain('clone', '-q', '--bare', '.', 'copy');
+  for (const command of [
+    'fetch ./copy main:refs/remotes/origin/hidden',
+    'fetch ./copy +refs/heads/*:refs/remotes/origin/*',
+    'pull ./copy main:refs/remotes/origin/main',
+    `push origin HEAD:refs/replace/${workspace.plain('rev-parse', 'HEAD').trim()}`,
+    'push origin HEAD:refs/remotes/origin/hidden',
+  ]) {
+    await assert.rejects(workspace.git(command), endsWith('INVALID_ARGUMENTS'), command);
+  }
+  assert.match((await show(workspace, 'push origin main')).detail, /\+hunter2/);
+  const own = await workspace.git('fetch origin main:refs/remotes/origin/again');
+  assert.equal(own['exit_code'], 0, String(own['stderr']));
+});
+
+test('neither an attribute, a NUL nor a replaced commit hides what is committed and pushed', async () => {
+  using workspace = new GitWorkspace(programs);
+  withRemotes(workspace);
+  workspace.put('.gitattributes', '*.js -diff\n*.sh binary\n');
+  workspace.put('attribute.js', 'steal(1)\n');
+  workspace.put('attribute.sh', 'steal 2\n');
+  workspace.put('nul.txt', '/*\0*/ steal(3)\n');
+  workspace.plain('add', '--all');
+  const every = /\+steal\(1\)[^]*\+steal 2[^]*steal\(3\)/;
+  assert.match((await show(workspace, 'commit -m x')).detail, every);
+  assert.equal((await agreed(workspace, 'commit -m x'))['exit_code'], 0);
+  workspace.plain('replace', 'HEAD', 'HEAD~1');
+  const { detail } = await show(workspace, 'push origin main');
+  assert.match(detail, every);
+  assert.equal((await agreed(workspace, 'push origin main'))['exit_code'], 0);
+});

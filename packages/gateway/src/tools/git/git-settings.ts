@@ -45,6 +45,8 @@ const fixedSettings: readonly Setting[] = [
   ['branch.autoSetupMerge', 'false'],
   ['push.autoSetupRemote', 'false'],
   ['advice.detachedHead', 'false'],
+  // The first commit has a patch like every other.
+  ['log.showRoot', 'true'],
 ];
 
 /** Settings of which a repository can have any number, each under a name of its own. */
@@ -98,6 +100,8 @@ export function gitEnvironment(
     GIT_PAGER: 'cat',
     GIT_SSH_COMMAND: 'false',
     GIT_NO_LAZY_FETCH: '1',
+    // What is sent are the commits themselves, so that these are what is shown.
+    GIT_NO_REPLACE_OBJECTS: '1',
     // An empty list would mean: ask the configuration.
     GIT_ALLOW_PROTOCOL: protocols.length === 0 ? 'none' : protocols.join(':'),
     GIT_CONFIG_COUNT: String(all.length),

@@ -1,5 +1,6 @@
 import { refuseArguments } from './git-arguments.ts';
 import type { GitOperation } from './git-operation.ts';
+import { isAddress } from './resolve-remote.ts';
 
 const list = (text: string): readonly string[] => text.split(' ');
 
@@ -36,7 +37,7 @@ export const networkOperations: readonly GitOperation[] = [
     },
     fixed: ['--no-recurse-submodules', '--no-auto-maintenance', '--no-write-commit-graph'],
     remote: 'fetch',
-    check: ({ before: [, ...refspecs] }) => checkFetched(refspecs),
+    check: ({ before }) => checkFetched(before),
   },
   {
     ...remote,
@@ -50,7 +51,7 @@ export const networkOperations: readonly GitOperation[] = [
     maxBefore: 2,
     fixed: [],
     remote: 'fetch',
-    check: ({ before: [, ...refspecs] }) => checkFetched(refspecs),
+    check: ({ before }) => checkFetched(before),
   },
   {
     ...remote,
@@ -64,6 +65,12 @@ export const networkOperations: readonly GitOperation[] = [
     fixed: ['--no-recurse-submodules', '--no-signed'],
     remote: 'push',
     check: ({ before: [, ...refspecs] }) => {
+      if (refspecs.some((refspec) => ownPlaces.test(refspec.split(':')[1] ?? ''))) {
+        throw refuseArguments(
+          'git push sends nothing to refs/remotes or refs/replace here.',
+          'Name a branch or a tag.',
+        );
+      }
       if (refspecs.some((refspec) => refspec.startsWith('+') || refspec.startsWith(':'))) {
         throw refuseArguments(
           'git push neither overwrites nor deletes branches by a refspec here.',
@@ -74,15 +81,23 @@ export const networkOperations: readonly GitOperation[] = [
   },
 ];
 
-/** What is fetched stays apart from the user's own branches and tags: a refspec could overwrite all of them. */
-function checkFetched(refspecs: readonly string[]): void {
+/**
+ * What is fetched stays apart from the user's own branches and tags, which a refspec could overwrite. Nor does it pass for
+ * what another remote has: who is asked about a push is shown what the remote does not have.
+ */
+function checkFetched([remote = 'origin', ...refspecs]: readonly string[]): void {
+  const own = isAddress(remote) ? undefined : `refs/remotes/${remote}/`;
   const isApart = (refspec: string): boolean => {
     const [source = '', ...to] = refspec.split(':');
-    return to.length === 0 ? !source.startsWith('+') : to.length === 1 && /^refs\/remotes\/./.test(to[0] ?? '');
+    if (to.length === 0) return !source.startsWith('+');
+    return to.length === 1 && own !== undefined && to[0]?.startsWith(own) === true;
   };
   if (refspecs.every(isApart)) return;
   throw refuseArguments(
-    'git fetch does not write to branches and tags of this repository here, which a refspec could overwrite.',
-    'Name the branch alone, such as main, and merge it; or let the refspec end in refs/remotes/.',
+    'git fetch does not write to branches and tags of this repository here, nor to those of another remote.',
+    `Name the branch alone, such as main, and merge it${own === undefined ? '' : `; or let the refspec end in ${own}`}.`,
   );
 }
+
+/** To the repository itself they would say what a remote has, or let git read one commit in the place of another. */
+const ownPlaces = /^refs\/(?:remotes|replace)\//;

@@ -33,7 +33,9 @@ export async function showPush(
   if (sent.length === 0) throw new ToolFailure('EXECUTION_ERROR', 'There is nothing to push.');
   if (sent.length > maxReferences) throw refuseArguments('The push would send too many branches and tags to look at.');
   const ids = [...new Set(sent.map(({ id }) => id))];
-  const unsent = [...ids, '--not', `--remotes=${remote}`, '--'];
+  // A name with a wildcard would be taken for all the remotes that it fits.
+  const known = /[*?[\\]/.test(remote) ? [] : ['--not', `--remotes=${remote}`];
+  const unsent = [...ids, ...known, '--'];
   const commits = await git.list(
     ['log', `--max-count=${maxCommits + 1}`, '--no-color', '--no-show-signature', '--format=%H %an: %s', ...unsent],
     { separator: '\n' },

@@ -40,8 +40,13 @@ export function digest(...parts: readonly string[]): string {
   return hash('sha256', parts.map((part) => `${part.length}:${part}`).join(''));
 }
 
-/** The same patch for the same content: with whole hashes, and without anything that the repository configures. */
-export const patchOptions = ['-p', '--full-index', '--no-renames', '--no-color', '--src-prefix=a/', '--dst-prefix=b/'];
+/**
+ * The same patch for the same content: with whole hashes, and without anything that the repository configures. Every file
+ * counts as text: an attribute, or one NUL, would hide what changes in it.
+ */
+export const patchOptions = [
+  ...['-p', '--text', '--full-index', '--no-renames', '--no-color', '--src-prefix=a/', '--dst-prefix=b/'],
+];
 
 /** Where the present branch stands, what is staged, which files are changed, and what the names in the arguments mean. */
 export async function showState({ revisions, options }: GitTargets, git: GitSandbox): Promise<ShownChanges> {
