@@ -85,7 +85,13 @@ function run(script: string, more: Record<string, unknown> = {}): Promise<Answer
   );
 }
 
-function outputOf(answer: Answer): { exit_code: number; stderr: string; withheld?: string[]; withheld_more?: number } {
+function outputOf(answer: Answer): {
+  exit_code: number;
+  stdout: string;
+  stderr: string;
+  withheld?: string[];
+  withheld_more?: number;
+} {
   assert.ok(answer.success, JSON.stringify(answer));
   return JSON.parse(answer.success.outputJson) as ReturnType<typeof outputOf>;
 }
@@ -113,9 +119,12 @@ test('a repository that a program made runs nothing when a person asks git for i
   const script = `
     export HOME=/tmp; git init -q . && git config ${hostile}
     mkdir bare && cd bare && git init -q --bare . && git config ${hostile} && git config core.bare false && git config core.worktree ..
-    cd .. && mkdir pointer && echo "gitdir: ../bare" >pointer/.git`;
-  outputOf(await run(script));
-  for (const where of ['.', 'bare', 'pointer']) {
+    cd .. && mkdir pointer && echo "gitdir: ../bare" >pointer/.git
+    mkdir -p shared/rest/{objects,refs} && cd shared && echo "ref: refs/heads/main" >HEAD && echo rest >commondir
+    git config -f rest/config core.repositoryformatversion 1 && git config -f rest/config extensions.worktreeConfig true
+    git config -f config.worktree core.worktree .. && git config -f config.worktree ${hostile}`;
+  assert.equal(outputOf(await run(script)).exit_code, 0);
+  for (const where of ['.', 'bare', 'pointer', 'shared']) {
     spawnSync('/usr/bin/git', ['-C', at(where), '-c', 'safe.directory=*', 'status'], {
       env: { PATH: '/usr/bin:/bin' },
     });
@@ -141,6 +150,31 @@ test('what is there already can be read and not changed; nothing of a person is 
   assert.ok(!existsSync(at('.husky')));
   assert.ok(existsSync(at('.idea')), 'a link of the person stays');
   assert.deepEqual(answer.withheld ?? [], []);
+});
+
+test('a link of a person that led nowhere leads to nothing that a program made', async () => {
+  put(`${folder}/docs/guide.md`, 'mine');
+  put(`${folder}/real/hooks/a`, 'mine');
+  symlinkSync('later', at('.husky'));
+  symlinkSync('gone/deep', at('.idea'));
+  symlinkSync('via/hooks', at('.zed'));
+  symlinkSync('real', at('via'));
+  giveAway();
+  const script = 'mkdir -p later gone via2/hooks; echo x >later/pre-commit; mv docs gone/deep; rm via; mv via2 via';
+  const answer = outputOf(await run(script));
+  assert.equal(answer.exit_code, 0, answer.stderr);
+  for (const name of ['.husky', '.idea', '.zed']) assert.ok(!existsSync(at(name)), name);
+  assert.equal(readFileSync(at('docs/guide.md'), 'utf8'), 'mine');
+  assert.equal(answer.withheld?.length, 2, JSON.stringify(answer));
+});
+
+test('a folder too deep to be looked into comes up, and keeps no later program from running', async () => {
+  const script =
+    'mkdir deep; cd deep; n=$(printf %0200d 0); for i in {1..45}; do mkdir $n; cd $n; done; echo x >.nvim.lua';
+  assert.equal(outputOf(await run(script)).exit_code, 0);
+  const again = outputOf(await run('find .. -name .nvim.lua; find .. -name ".nvim.lua.withheld-*" | wc -l'));
+  assert.deepEqual([again.exit_code, again.stderr], [0, '']);
+  assert.match(again.stdout, /^1\s*$/);
 });
 
 test('names and folders that are hard to look at hide nothing', async () => {

@@ -78,8 +78,6 @@ class ForbiddenWalk implements Forbidden {
   readonly #context: WalkContext;
   readonly #isForeseen: boolean;
   readonly #breathe = takeBreaths();
-  /** Hidden files with more than one name. */
-  readonly #linked = new Set<string>();
   #seen = 0;
 
   constructor(roots: readonly PathClaim[], context: WalkContext, { gitFolders, isForeseen }: ForbiddenOptions) {
@@ -111,7 +109,7 @@ class ForbiddenWalk implements Forbidden {
 
   /** A folder that git takes for a repository is one for git alone, whatever it is called. */
   #open({ folder, root }: Visit, stats: Stats): Access {
-    if (isRepository(folder)) {
+    if (isRepository((name) => lookAt(`${folder}/${name}`) !== undefined)) {
       if (folder !== root) {
         this.#keep(this.frozen, folder);
         return 'read';
@@ -129,7 +127,6 @@ class ForbiddenWalk implements Forbidden {
     checkName(path, entry, () => paths.judge(path, access) !== undefined);
     if (paths.judge(path, 'read') !== undefined) {
       this.#note(this.hidden, path, entry);
-      if (entry.isFile()) this.#noteLinks(path);
       return undefined;
     }
     if (access === 'read') return 'read';
@@ -141,27 +138,56 @@ class ForbiddenWalk implements Forbidden {
     return 'read';
   }
 
-  #noteLinks(path: string): void {
-    const stats = lstatSync(path, { throwIfNoEntry: false });
-    if (stats !== undefined && stats.nlink > 1 && !isInPackageStore(path)) this.#linked.add(identify(stats));
+  /**
+   * A hidden file is hidden, and a frozen one frozen, under each of its names in the folders. Looks at every file, so
+   * only where it has to.
+   */
+  async findOtherNames(): Promise<void> {
+    const hidden = await this.#listLinked(this.hidden);
+    const frozen = await this.#listLinked(this.frozen);
+    if (hidden.size + frozen.size === 0) return;
+    const [isHidden, isFrozen] = [new Set(this.hidden), new Set(this.frozen)];
+    for await (const { path, entry, isInside } of this.#lookThrough([...this.#roots], isFrozen)) {
+      if (isHidden.has(path)) continue;
+      const identity = entry.isFile() ? identifyLinked(path) : undefined;
+      if (identity === undefined) continue;
+      if (hidden.has(identity)) this.#keep(this.hidden, path);
+      else if (frozen.has(identity) && !isInside) this.#keep(this.frozen, path);
+    }
   }
 
-  /** A hidden file is hidden under each of its names in the folders. Looks at every file, so only where it has to. */
-  async findOtherNames(): Promise<void> {
-    if (this.#linked.size === 0) return;
-    const hidden = new Set(this.hidden);
-    const waiting = [...this.#roots].filter((root) => !this.#gitFolders.has(root));
-    for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-      const stats = lstatSync(folder, { throwIfNoEntry: false });
-      if (stats === undefined) continue;
+  /** The files among these, and in the folders among these, that have more than one name. */
+  async #listLinked(found: readonly string[]): Promise<ReadonlySet<string>> {
+    const linked = new Set<string>();
+    const add = (path: string): void => {
+      const identity = isInPackageStore(path) ? undefined : identifyLinked(path);
+      if (identity !== undefined) linked.add(identity);
+    };
+    for (const path of found) add(path);
+    const outside = found.filter((path) => !isInPackageStore(`${path}/`));
+    for await (const { path, entry } of this.#lookThrough(outside)) if (entry.isFile()) add(path);
+    return linked;
+  }
+
+  /** Everything below these folders, without the folders of git. `isInside`: one of those marked, or below it. */
+  async *#lookThrough(
+    folders: readonly string[],
+    marked: ReadonlySet<string> = new Set(),
+  ): AsyncGenerator<{ readonly path: string; readonly entry: Dirent; readonly isInside: boolean }, void, void> {
+    const waiting = folders.map((folder) => ({ folder, isInside: marked.has(folder) }));
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const { folder } = next;
+      const stats = this.#gitFolders.has(folder) ? undefined : lookAt(folder);
+      if (stats?.isDirectory() !== true) continue;
       for (const entry of readEntries(folder, stats)) {
+        this.#context.signal.throwIfAborted();
         const pause = this.#breathe();
         if (pause !== undefined) await pause;
         const path = `${folder}/${entry.name}`;
-        if (hidden.has(path) || this.#roots.has(path) || this.#gitFolders.has(path)) continue;
-        if (entry.isDirectory()) waiting.push(path);
-        const file = entry.isFile() ? lstatSync(path, { throwIfNoEntry: false }) : undefined;
-        if (file !== undefined && file.nlink > 1 && this.#linked.has(identify(file))) this.#keep(this.hidden, path);
+        if (this.#roots.has(path)) continue;
+        const isInside = next.isInside || marked.has(path);
+        if (entry.isDirectory()) waiting.push({ folder: path, isInside });
+        yield { path, entry, isInside };
       }
     }
   }
@@ -210,20 +236,30 @@ export function takeBreaths(): () => Promise<void> | undefined {
   return () => (performance.now() - sinceMs < sliceMs ? undefined : pause());
 }
 
+/** Undefined: it has one name only, or cannot be looked at by us and so not by the program. */
+function identifyLinked(path: string): string | undefined {
+  const stats = lookAt(path);
+  return stats?.isFile() === true && stats.nlink > 1 ? identify(stats) : undefined;
+}
+
+export function lookAt(path: Buffer | string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
 export function identify({ dev, ino }: Stats): string {
   return `${dev}:${ino}`;
 }
 
-/** Git takes any folder with these entries for a repository, and obeys the configuration in it. */
-export const repositoryEntries = ['HEAD', 'objects', 'refs'] as const;
-
-function isRepository(folder: string): boolean {
-  try {
-    for (const name of repositoryEntries) lstatSync(`${folder}/${name}`);
-    return true;
-  } catch {
-    return false;
-  }
+/**
+ * Git takes any folder with such entries for a repository, and obeys the configuration in it. A `commondir` names
+ * another folder, of any name, that has the rest.
+ */
+export function isRepository(has: (name: string) => boolean): boolean {
+  return has('HEAD') && (has('commondir') || (has('objects') && has('refs')));
 }
 
 /** Nothing, when the folder is gone, or closed to us and so to the program. A large one is not read at once. */

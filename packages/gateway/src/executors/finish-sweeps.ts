@@ -14,7 +14,7 @@ export interface FinishParts {
 
 /** Sets aside what programs left when the daemon before this one was killed. One that fails is tried at the next start. */
 export async function finishSweeps(sweeps: Sweeps, { judge, ready, report, onError }: FinishParts): Promise<void> {
-  const unfinished = sweeps.listUnfinished();
+  const unfinished = await sweeps.listUnfinished();
   if (unfinished.length > 0) await ready();
   for (const { note, entry, endedByMs } of unfinished) {
     const { roots, links, isForeseen } = note;

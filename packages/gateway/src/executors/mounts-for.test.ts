@@ -107,6 +107,20 @@ test('a hidden file is hidden under each of its names', async () => {
   assert.deepEqual(mount?.hidden?.toSorted(), [machine.at('deep/down/innocent'), machine.at('secret')]);
 });
 
+test('what is in a hidden folder is hidden, and what is frozen is frozen, under each of its names', async () => {
+  using machine = new Machine();
+  machine.put('secret/down/a', '.vscode/tasks.json', '.git/objects/o', 'copy/.git/objects/p', 'b');
+  linkSync(machine.at('secret/down/a'), machine.at('a'));
+  linkSync(machine.at('secret/down/a'), machine.at('.vscode/a'));
+  linkSync(machine.at('.vscode/tasks.json'), machine.at('tasks'));
+  linkSync(machine.at('.vscode/tasks.json'), machine.at('.vscode/other'));
+  linkSync(machine.at('.git/objects/o'), machine.at('copy/.git/objects/o'));
+  const [mount] = await mountsFor(machine.context({ write: [machine.work] }));
+  const at = (...names: readonly string[]) => names.map((name) => machine.at(name));
+  assert.deepEqual(mount?.hidden?.toSorted(), at('.vscode/a', 'a', 'secret'));
+  assert.deepEqual(mount?.frozen?.toSorted(), at('.git', '.vscode', 'copy/.git', 'tasks'));
+});
+
 test('in a folder for reading there is nothing to freeze', async () => {
   using machine = new Machine();
   machine.put('a', 'secret', 'settled', '.git/config');

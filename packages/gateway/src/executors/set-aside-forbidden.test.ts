@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -48,7 +58,7 @@ test('what a person made after the daemon had ended is theirs', async (t) => {
   const { work, notes } = openFolders(t);
   const sweeps = new Sweeps(notes);
   await sweeps.enter({ roots: [work], known: [], links: {}, caller, isForeseen: false }, sweeps.position());
-  const [unfinished] = new Sweeps(notes).listUnfinished();
+  const [unfinished] = await new Sweeps(notes).listUnfinished();
   const { endedByMs = 0 } = unfinished ?? {};
   assert.ok(endedByMs > Date.now() && endedByMs < Date.now() + 10_000);
   mkdirSync(join(work, '.vscode'));
@@ -61,6 +71,39 @@ test('what a person made after the daemon had ended is theirs', async (t) => {
   const early = { roots: [work], links: {}, endedByMs: Date.now() - 60_000 };
   assert.equal((await setAsideForbidden(early, 0, options)).count, 0);
   assert.equal((await setAsideForbidden({ ...early, endedByMs }, 0, options)).count, 1);
+});
+
+test('what a person made after an unfinished sweep is theirs, however long the daemon lived on', async (t) => {
+  const { work, notes } = openFolders(t);
+  const sweeps = new Sweeps(notes);
+  const note = { roots: [work], known: [], links: {}, caller, isForeseen: false };
+  const entry = await sweeps.enter(note, sweeps.position());
+  mkdirSync(join(work, '.husky'));
+  await entry.leave('unfinished');
+  const endedMs = Date.now();
+  const probe = join(work, 'probe');
+  do {
+    rmSync(probe, { force: true });
+    writeFileSync(probe, '');
+  } while (statSync(probe).birthtimeMs <= endedMs);
+  mkdirSync(join(work, '.vscode'));
+  const later = (Date.now() + 60_000) / 1000;
+  utimesSync(join(notes, 'alive'), later, later);
+  await finish(notes);
+  assert.ok(existsSync(join(work, '.vscode')), 'it is the person’s');
+  assert.ok(!existsSync(join(work, '.husky')));
+});
+
+test('notes that cannot be written do not end a sweep of others', async (t) => {
+  const { work, notes } = openFolders(t);
+  const path = join(work, '.envrc');
+  const sweeps = new Sweeps(notes);
+  const note = { roots: [work], known: [path], links: {}, caller, isForeseen: false };
+  const first = await sweeps.enter({ ...note, known: [] }, sweeps.position());
+  const second = await sweeps.enter(note, sweeps.position());
+  rmSync(notes, { recursive: true });
+  await first.tellMoved(path);
+  assert.ok(!second.knows(path));
 });
 
 test('what one sweep moves away, no other takes for old any more, also after a crash', async (t) => {

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, lstatSync, readlinkSync, renameSync, statSync } from 'node:fs';
-import type { Dirent, Stats } from 'node:fs';
+import { chmodSync, readlinkSync, realpathSync, renameSync, statSync } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { foldPath, isWithin, maxPathLength } from '../governance/canonical-path.ts';
 import type { SweepEntry } from '../model/sweep.ts';
 import { hasCode } from '../sandbox/has-code.ts';
 import { OpenFolder, pinPath } from '../sandbox/open-path.ts';
 import { Vanished } from '../sandbox/pin.ts';
-import { identify, repositoryEntries, takeBreaths } from './find-forbidden.ts';
+import { identify, isRepository, lookAt, takeBreaths } from './find-forbidden.ts';
 import type { OpenState } from './find-forbidden.ts';
 
 /** What is looked through, and how it was before. */
@@ -40,6 +41,8 @@ const mostTold = 100;
 /** File systems count time in steps. */
 const timeStepMs = 2000;
 const longestName = 255;
+/** Everything in a folder with a path no longer than this can be named. */
+const longestFolder = maxPathLength - longestName - 2;
 
 /**
  * Renames what appeared under names that the programs of a call may not leave behind, such as the configuration of an
@@ -81,6 +84,22 @@ class Sweep implements Withheld {
     else this.#waiting.push(...listChanged(open, sinceMs));
     // What is added meanwhile comes last, so that outer folders come first.
     for (const next of this.#waiting) await this.#lookThrough(next);
+    for (const path of Object.keys(this.#scope.links)) await this.#judgeTarget(path);
+  }
+
+  /** What a link of the person leads to is closed to programs. This is about links that led nowhere, or elsewhere. */
+  async #judgeTarget(path: string): Promise<void> {
+    const target = followLink(path);
+    if (target === undefined || this.#options.entry.knows(target)) return;
+    const { roots, endedByMs } = this.#scope;
+    const root = roots.findLast((folder) => folder !== target && isWithin(folder, target));
+    if (root === undefined) return;
+    const folder = dirname(target);
+    const name = Buffer.from(basename(target));
+    using pinned = pinFolder(folder);
+    if (pinned === undefined) return;
+    if (endedByMs !== undefined && isBornAfter(pinned, name, endedByMs)) return;
+    await this.#setAside(pinned, name, { folder, root });
   }
 
   async #lookThrough({ folder, root }: Waiting): Promise<void> {
@@ -88,12 +107,12 @@ class Sweep implements Withheld {
     if (pinned === undefined) return;
     const before = statSync(pinned.path);
     const entries = await listEntries(pinned);
-    const names = new Set(entries.map(({ name }) => name.toString()));
-    const isRepository = repositoryEntries.every((name) => names.has(name));
+    const names = new Set(entries.map(({ name }) => foldPath(name.toString())));
+    const isTaken = isRepository((name) => names.has(foldPath(name)));
     for (const entry of entries) {
       const pause = this.#breathe();
       if (pause !== undefined) await pause;
-      const isHead = isRepository && entry.name.toString() === 'HEAD';
+      const isHead = isTaken && foldPath(entry.name.toString()) === 'head';
       await this.#judge(pinned, entry, { folder, root, isHead });
     }
     this.#scope.open?.set(folder, { root, ctimeMs: before.ctimeMs, identity: identify(before) });
@@ -112,8 +131,8 @@ class Sweep implements Withheld {
     if (entry.isLink && links[path] !== undefined && links[path] === readLink(pinned, name)) return;
     if (isHead || this.#options.isForbidden(path, root)) {
       await this.#setAside(pinned, name, { folder, root });
-    } else if (entry.isFolder && !isText(name)) {
-      // Nobody can name it, and so nobody can look into it.
+    } else if (entry.isFolder && (!isText(name) || (isTooDeep(path) && open?.has(path) !== true))) {
+      // Nobody can name it, or everything in it, and so nobody can look into it.
       await this.#setAside(pinned, name, { folder, root, isEntered: true });
     } else if (entry.isFolder && open?.has(path) !== true) {
       this.#waiting.push({ folder: path, root });
@@ -127,9 +146,12 @@ class Sweep implements Withheld {
   ): Promise<void> {
     const from = entryOf(pinned, name);
     if (this.#putBack(from, root)) return;
-    const aside = this.#chooseName(pinned, name.toString(), { folder, root });
     const path = `${folder}/${name.toString()}`;
-    const done = tryRename(pinned, from, pinned.entry(aside));
+    // Up to where what is in it can be named again.
+    using top = isTooDeep(path) ? pinFolder(root) : undefined;
+    const aside = top === undefined ? this.#chooseName(pinned, name.toString(), { folder, root }) : this.#newName();
+    const place = top === undefined ? folder : root;
+    const done = tryRename(pinned, from, (top ?? pinned).entry(aside));
     if (done === 'gone') return;
     if (done === 'stuck') {
       if (this.stuck.length < mostTold) this.stuck.push(path);
@@ -137,8 +159,8 @@ class Sweep implements Withheld {
     }
     await this.#options.entry.tellMoved(path);
     this.count += 1;
-    if (this.paths.length < mostTold) this.paths.push(`${folder}/${aside}`);
-    if (isEntered) this.#waiting.push({ folder: `${folder}/${aside}`, root });
+    if (this.paths.length < mostTold) this.paths.push(`${place}/${aside}`);
+    if (isEntered) this.#waiting.push({ folder: `${place}/${aside}`, root });
   }
 
   /** A folder of the person that was given a forbidden name is not the program's to move. */
@@ -166,7 +188,11 @@ class Sweep implements Withheld {
       !telling.includes('\uFFFD') &&
       lookAt(pinned.entry(telling)) === undefined &&
       !isForbidden(`${folder}/${telling}`, root);
-    return isGood ? telling : `withheld-${mark}-${randomBytes(6).toString('hex')}`;
+    return isGood ? telling : this.#newName();
+  }
+
+  #newName(): string {
+    return `withheld-${this.#options.mark}-${randomBytes(6).toString('hex')}`;
   }
 }
 
@@ -212,6 +238,8 @@ async function listEntries(folder: OpenFolder): Promise<readonly Entry[]> {
     if (!hasCode(error, 'EACCES') || !openUp(folder)) return [];
     entries = await read();
   }
+  // Otherwise what is in its folders could not be looked at.
+  if ((statSync(folder.path).mode & 0o100) === 0) openUp(folder);
   return entries.map((entry) => ({
     name: entry.name,
     isFolder: entry.isDirectory(),
@@ -240,9 +268,14 @@ function tryRename(folder: OpenFolder, from: Buffer | string, to: string): 'move
   }
 }
 
-function lookAt(path: Buffer | string): Stats | undefined {
+function isTooDeep(folder: string): boolean {
+  return Buffer.byteLength(folder) > longestFolder;
+}
+
+/** Undefined: it is no link, or leads nowhere. */
+function followLink(path: string): string | undefined {
   try {
-    return lstatSync(path);
+    return lookAt(path)?.isSymbolicLink() === true ? realpathSync.native(path) : undefined;
   } catch {
     return undefined;
   }

@@ -66,14 +66,21 @@ export class Sweeps implements SweepBook {
   }
 
   /** What was entered and never finished, oldest first. To be called before anything else is entered. */
-  listUnfinished(): readonly UnfinishedSweep[] {
+  async listUnfinished(): Promise<readonly UnfinishedSweep[]> {
     if (this.#folder === undefined) return [];
     const folder = this.#folder;
-    const endedByMs = (statSync(join(folder, aliveFile), { throwIfNoEntry: false })?.mtimeMs ?? Infinity) + marginMs;
-    return listNotes(folder).flatMap((name) => {
-      const note = readNote(join(folder, name));
-      return note === undefined ? [] : [{ note, entry: this.#add(note, name), endedByMs }];
+    const aliveMs = statSync(join(folder, aliveFile), { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+    const unfinished = listNotes(folder).flatMap((name) => {
+      const read = readNote(join(folder, name));
+      if (read === undefined) return [];
+      // A note that is older than the last daemon says so itself: what people made since is theirs.
+      const { endedByMs = aliveMs + marginMs } = read;
+      const note = { ...read, ...(Number.isFinite(endedByMs) && { endedByMs }) };
+      return [{ note, entry: this.#add(note, name), endedByMs }];
     });
+    // Should this daemon die as well, the next one must not take its time of death for that of the programs.
+    await Promise.allSettled(unfinished.map(({ entry }) => entry.write()));
+    return unfinished;
   }
 
   #add(note: SweepNote, name: string): Entry {
@@ -81,7 +88,8 @@ export class Sweeps implements SweepBook {
     const tellMoved = async (path: string): Promise<void> => {
       this.#moved.add(path);
       const others = [...this.#entries].filter((other) => other !== entry);
-      await Promise.all(others.map((other) => other.forget(path)));
+      // A note that cannot be written now, on a full disk, must not end the sweep: it is written with the next change.
+      await Promise.allSettled(others.map((other) => other.forget(path)));
     };
     const entry = new Entry(note, { file, tellMoved, leave: () => this.#entries.delete(entry) });
     this.#entries.add(entry);
@@ -142,6 +150,7 @@ class Entry implements SweepEntry {
   readonly #parts: EntryParts;
   readonly #known: Set<string>;
   #writing: Promise<void> = Promise.resolve();
+  #endedByMs: number | undefined;
   sweeping: Promise<unknown> | undefined;
 
   constructor(note: SweepNote, parts: EntryParts) {
@@ -149,6 +158,7 @@ class Entry implements SweepEntry {
     this.#parts = parts;
     this.tellMoved = parts.tellMoved;
     this.#known = new Set(note.known);
+    this.#endedByMs = note.endedByMs;
   }
 
   knows(path: string): boolean {
@@ -171,6 +181,11 @@ class Entry implements SweepEntry {
     this.#parts.leave();
     await this.#writing.catch(() => undefined);
     if (how === 'finished' && this.#parts.file !== undefined) await rm(this.#parts.file, { force: true });
+    if (how === 'unfinished') {
+      this.#endedByMs ??= Date.now();
+      // Without it, the note is taken to be as old as the daemon.
+      await this.write().catch(() => undefined);
+    }
   }
 
   /** Whole or not at all. */
@@ -180,7 +195,7 @@ class Entry implements SweepEntry {
     const write = async (): Promise<void> => {
       const handle = await open(`${file}.new`, 'w', 0o600);
       try {
-        await handle.writeFile(JSON.stringify({ ...this.note, known: [...this.#known] }));
+        await handle.writeFile(JSON.stringify({ ...this.note, known: [...this.#known], endedByMs: this.#endedByMs }));
         await handle.sync();
       } finally {
         await handle.close();

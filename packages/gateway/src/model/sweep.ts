@@ -36,6 +36,8 @@ export interface SweepNote {
   readonly caller: SweepCaller;
   /** As in `LeavingsJudge`. */
   readonly isForeseen: boolean;
+  /** The programs ended before this, and the sweep was not finished then. Absent: they may run as long as their daemon. */
+  readonly endedByMs?: number;
 }
 
 /** For whom programs run. A server that serves many has an agent without a name. */
