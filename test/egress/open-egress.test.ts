@@ -73,7 +73,6 @@ for (const { name, sandbox: user, helper } of casts) {
       'api.example.com /plain',
       'api.example.com /tunnel',
       'Sallyport does not connect to other.org:80: no rule grants it to this call.',
-      "A rule that allows the tool can grant it with the line: hosts: ['other.org:80']",
       'curl: (56) CONNECT tunnel failed, response 403',
       '403',
     ]);

@@ -109,7 +109,7 @@ describe('rules that are only tried out, at the command line', () => {
     const promoted = (await daemon.records()).filter(({ payload }) => payload['tool'] === 'policy.promote');
     assert.deepEqual(
       promoted.map(({ kind, result }) => `${kind} ${result}`),
-      ['refusal denied', 'intent none', 'outcome ok'],
+      ['refusal pending', 'intent none', 'outcome ok'],
     );
   });
 

@@ -96,7 +96,7 @@ test('there are never more than the limit, and none becomes old', async () => {
 test('a program that speaks before it is asked is not used', async () => {
   await withClient({}, async (client) => {
     const mark = uniqueSeconds();
-    const talker = (stdin: string) => shell(`echo early; read -r line; echo "$line"; : ${mark}`, { stdin });
+    const talker = (stdin: string) => shell(`sleep 0.5; echo early; read -r line; echo "$line"; : ${mark}`, { stdin });
     client.prepare('key', talker(''));
     await eventually(() => isWaiting(mark), 'it starts');
     await eventually(() => !isWaiting(mark), 'it is ended for speaking');

@@ -68,7 +68,9 @@ describeAttempts((attempt) => {
         limits: { processes: 32 },
       },
     });
-    assert.deepEqual(how, { kind: 'limit', limit: 'processes' });
+    // The kernel's own memory for the forks it refuses counts too, and may be used up first on a busy machine.
+    assert.equal(how.kind, 'limit');
+    assert.ok(['processes', 'memoryBytes'].includes((how as { limit: string }).limit));
     assert.deepEqual((await gate.shell('exit 3')).how, { kind: 'exited', code: 3 });
   });
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { CommandContext } from './command-context.ts';
-import { CommandFailure, describeError, usageFailure } from './failure.ts';
+import { CommandFailure, describeError, exitCodeInterrupted, usageFailure } from './failure.ts';
 import { parseSchema } from './tool-json.ts';
 
 export interface InputSources {
@@ -30,8 +30,14 @@ export async function readInputFor(
   context: CommandContext,
 ): Promise<string> {
   if (sources.pairs.length === 0) return readInput(sources);
-  const known = await context.openClient().getTool(tool).catch(explainLater);
-  return readInput({ ...sources, texts: findTexts(known?.tool?.inputSchemaJson) });
+  const leave = (): never => process.exit(exitCodeInterrupted);
+  process.on('SIGINT', leave);
+  try {
+    const known = await context.openClient().getTool(tool).catch(explainLater);
+    return readInput({ ...sources, texts: findTexts(known?.tool?.inputSchemaJson) });
+  } finally {
+    process.off('SIGINT', leave);
+  }
 }
 
 function explainLater(error: unknown): undefined {

@@ -140,7 +140,12 @@ function leaveOutSeen(answer: ExecuteToolResponseJson, seen: string): ExecuteToo
   const message = answer.error?.message ?? '';
   const shown = makeVisible(seen).trimEnd();
   const at = message.indexOf(': ');
-  const quoted = message.slice(at + 2).trimEnd();
-  if (shown === '' || at < 0 || quoted === '' || !shown.endsWith(quoted)) return answer;
-  return { ...answer, error: { ...answer.error, message: `${message.slice(0, at)}.` } };
+  const said = message.slice(at + 2);
+  // The quotation may be followed by a sentence of the gate.
+  let length = shown === '' || at < 0 ? 0 : said.length;
+  while (length > 0 && !shown.endsWith(said.slice(0, length).trimEnd())) length -= 1;
+  if (said.slice(0, length).trim() === '') return answer;
+  const rest = said.slice(length).trim();
+  const error = { ...answer.error, message: `${message.slice(0, at)}.${rest === '' ? '' : ` ${rest}`}` };
+  return { ...answer, error };
 }
