@@ -66,6 +66,15 @@ test('what no rule grants is refused with the host and the reason, and not with 
   assert.equal(proxy.proxy.connections, 0);
 });
 
+test('a refused request that Node would answer by itself is on record as well', async (t) => {
+  const proxy = await openProxy(t, undefined);
+  const withoutHost = 'GET http://one.test/ HTTP/1.1\r\nConnection: close\r\n\r\n';
+  assert.match(await exchange(t, proxy, withoutHost), /^HTTP\/1\.1 400 /);
+  assert.match(await exchange(t, proxy, get('http://two.test/', 'Expect: nothing')), /^HTTP\/1\.1 403 /);
+  assert.match(await exchange(t, proxy, '\x05\x01\x00'), /^HTTP\/1\.1 400 /);
+  assert.deepEqual(proxy.proxy.log.targetsOf('refused'), ['one.test', 'two.test:80', 'unreadable request']);
+});
+
 const tricks = [
   ...['api.example.com.:443', '127.0.0.1:443', '2130706433:443', '0x7f000001:443', '0177.0.0.1:443', '[::1]:443'],
   ...['user@api.example.com:443', 'api.example.com:22', 'example.com:443', 'xapi.example.com.:443'],
@@ -89,10 +98,11 @@ for (const line of [
   'CONNECT api.example.com :443',
   'CONNECT b\xfccher.example.com:443',
 ]) {
-  test(`${JSON.stringify(line)} is not even read`, async (t) => {
+  test(`${JSON.stringify(line)} is not even read, and on record`, async (t) => {
     const proxy = await openProxy(t, undefined);
     assert.match(await exchange(t, proxy, `${line} HTTP/1.1\r\n\r\n`), /^HTTP\/1\.1 400 /);
     assert.deepEqual(proxy.dialled, []);
+    assert.deepEqual(proxy.proxy.log.targetsOf('refused'), ['unreadable request']);
   });
 }
 

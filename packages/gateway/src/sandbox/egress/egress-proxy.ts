@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, STATUS_CODES } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -30,6 +30,13 @@ export interface EgressProxyOptions {
 /** A socket that is bound already, or where to bind one. */
 export type ListenOn = BoundSocket | { readonly host: string; readonly port: number };
 
+/** Of requests that could not be read. */
+const unreadStatus: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
 /**
  * An HTTP proxy for one call: whoever reaches it has the rights of that call and no others. Each request is checked,
  * resolved and dialled by itself, so nothing that was true for one is assumed for the next.
@@ -40,8 +47,8 @@ export class EgressProxy {
   readonly #outlet: Outlet;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** Connections of the program that wait for an answer. */
-  readonly #busy = new WeakSet<Socket>();
+  /** Connections of the program that wait for an answer, which is this. */
+  readonly #busy = new WeakMap<Socket, ServerResponse>();
   readonly #closing = new AbortController();
   #bytes = 0;
 
@@ -96,6 +103,8 @@ export class EgressProxy {
       // Uploads may take as long as the call may.
       requestTimeout: 0,
       insecureHTTPParser: false,
+      // It is missed by us, on record.
+      requireHostHeader: false,
       noDelay: true,
     });
     server.maxConnections = connections;
@@ -107,8 +116,22 @@ export class EgressProxy {
     // One connection that could not be accepted must not end all calls.
     server.on('error', (error) => this.#record.noteLimit(error.message));
     server.on('request', (request, response) => void this.#forward(request, response));
+    server.on('checkExpectation', (request, response) => void this.#forward(request, response));
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#refuseUnread(error, socket));
     server.on('connect', (request, socket: Socket, head) => void this.#tunnel(request, socket, head));
     return server;
+  }
+
+  /** As Node does it, but on record: a program asked for something, and the parser could not tell what. */
+  #refuseUnread({ code = '' }: NodeJS.ErrnoException, client: Socket): void {
+    const response = this.#busy.get(client);
+    if (response === undefined && code.startsWith('HPE_')) this.#record.noteBadRequest('');
+    if (!client.writable || response?.headersSent === true) {
+      client.destroy();
+      return;
+    }
+    const status = unreadStatus[code] ?? 400;
+    client.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`);
   }
 
   async #tunnel(request: IncomingMessage, client: Socket, head: Buffer): Promise<void> {
@@ -128,7 +151,7 @@ export class EgressProxy {
     try {
       // Otherwise one connection could open any number of others, before the first answer is there.
       if (this.#busy.has(client)) throw new BadProxyRequest('Wait for the answer before the next request.');
-      this.#busy.add(client);
+      this.#busy.set(client, response);
       response.once('close', () => this.#busy.delete(client));
       const parsed = parseProxyRequest(request);
       const upstream = await this.#connect(client, parsed.authority, { defaultPort: 80 });
