@@ -12,6 +12,14 @@ const inHome = [
   '.codex',
   '.gemini',
   '.codeium',
+  // Copilot CLI, Qwen Code, Kiro, Amazon Q, Continue, Droid, Aider
+  '.copilot',
+  '.qwen',
+  '.kiro',
+  '.aws/amazonq',
+  '.continue',
+  '.factory',
+  '.aider.conf.yml',
 ];
 
 /** Below the folder for applications' settings, which each system has elsewhere. */
@@ -19,6 +27,9 @@ const inSettings = [
   'Claude',
   'zed',
   'opencode',
+  'amp',
+  'crush',
+  'goose',
   'Code/User',
   'Code - Insiders/User',
   'VSCodium/User',
@@ -61,6 +72,20 @@ export const projectEntries = [
   '.zed/settings.json',
   'opencode.json',
   'opencode.jsonc',
+  '.qwen',
+  '.kiro',
+  '.amazonq',
+  '.continue',
+  '.factory/mcp.json',
+  '.factory/settings.json',
+  '.amp/settings.json',
+  '.roo/mcp.json',
+  '.kilocode/mcp.json',
+  '.junie/mcp',
+  '.trae/mcp.json',
+  '.crush.json',
+  'crush.json',
+  '.aider.conf.yml',
 ] as const;
 
 type Environment = Readonly<Record<string, string | undefined>>;

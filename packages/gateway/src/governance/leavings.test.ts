@@ -16,10 +16,32 @@ function leavingsOf(write: PathJudge['judge'], consented = false) {
 
 test('names that others run by themselves are closed below the folder, in any spelling', () => {
   const judge = leavingsOf(() => undefined);
-  for (const name of ['.git', 'a/.GIT', '.g\u200Cit/config', '.envrc', 'x/.Husky/pre-commit', '.vscode', '.hg/hgrc']) {
+  for (const name of [
+    '.git',
+    'a/.GIT',
+    '.g\u200Cit/config',
+    '.envrc',
+    'x/.Husky/pre-commit',
+    '.vscode',
+    '.hg/hgrc',
+    '.sl/config',
+  ]) {
     assert.equal(judge(name), 'RULE_DENIES', name);
   }
-  for (const name of ['a', '.gitignore', '.github/workflows/a.yml', 'envrc', '.vscode-x', 'a/husky']) {
+  for (const name of ['.github/hooks', 'x/.GitHub/Hooks/a.json', '.Rprofile', '.githooks/pre-push']) {
+    assert.equal(judge(name), 'RULE_DENIES', name);
+  }
+  for (const name of [
+    '.github',
+    '.github/hooks.md',
+    'hooks',
+    'a',
+    '.gitignore',
+    '.github/workflows/a.yml',
+    'envrc',
+    '.vscode-x',
+    'a/husky',
+  ]) {
     assert.equal(judge(name), undefined, name);
   }
 });

@@ -5,13 +5,19 @@ import type { PathJudge } from '../model/tool.ts';
 import { foldPath, isWithin } from './canonical-path.ts';
 
 /** Version control runs hooks and monitors from these, so a new one is never for a program to make. */
-const repositories = ['.git', '.hg', '.jj'];
+const repositories = ['.git', '.hg', '.jj', '.sl'];
 
-/** What editors, shells and debuggers run when a person opens or enters the folder around it. In lower case. */
+/**
+ * What editors, shells, debuggers and interpreters run when a person opens, enters or starts them in the folder around
+ * it, and what hooks of git and of agent clients run. In lower case.
+ */
 export const selfRunningNames: readonly string[] = [
-  ...['.vscode', '.idea', '.devcontainer', '.devcontainer.json', '.vs', '.fleet', '.zed'],
-  ...['.husky', '.envrc', '.autoenv', '.autoenv.zsh', '.mise', '.mise.toml', 'mise.toml'],
-  ...['.exrc', '.nvimrc', '.nvim.lua', '.dir-locals.el', '.dir-locals-2.el', '.gdbinit', '.lldbinit'],
+  ...['.vscode', '.idea', '.devcontainer', '.devcontainer.json', '.vs', '.fleet', '.zed', '.helix'],
+  ...['.envrc', '.autoenv', '.autoenv.zsh', '.mise', '.mise.toml', 'mise.toml', '.mise.local.toml', 'mise.local.toml'],
+  ...['.husky', '.githooks', '.gitconfig', '.pre-commit-config.yaml', 'lefthook.yml', '.lefthook.yml'],
+  ...['lefthook-local.yml', '.lefthook-local.yml', '.github/hooks'],
+  ...['.exrc', '.vimrc', '.gvimrc', '.nvimrc', '.nvim.lua', '.lazy.lua', '.dir-locals.el', '.dir-locals-2.el'],
+  ...['.gdbinit', '.lldbinit', '.rprofile', '.irbrc', '.pryrc', '.ghci', '.iex.exs', '.ocamlinit'],
 ];
 
 /** Stands for any file: no rule is about this name. */
@@ -52,9 +58,9 @@ export function judgeLeavings({ write, caller }: LeavingsParts): LeavingsJudge {
 
 function findSelfRunning(path: string, root: string): 'repository' | 'tool' | undefined {
   if (!isWithin(root, path)) return undefined;
-  const names = foldPath(path.slice(root.length)).split('/');
-  if (names.some((name) => repositories.includes(name))) return 'repository';
-  return names.some((name) => selfRunningNames.includes(name)) ? 'tool' : undefined;
+  const inside = `${foldPath(path.slice(root.length))}/`;
+  if (repositories.some((name) => inside.includes(`/${name}/`))) return 'repository';
+  return selfRunningNames.some((name) => inside.includes(`/${name}/`)) ? 'tool' : undefined;
 }
 
 /** 0: open, or no rule speaks of it. 1: a person is asked. 2: closed. */

@@ -38,6 +38,9 @@ const closedToAll = [
   '/home/ada/work/.vscode/mcp.json',
   '/srv/other/deep/inside/.mcp.json',
   '/home/ada/work/opencode.jsonc',
+  '/home/ada/work/.kiro/settings/mcp.json',
+  '/home/ada/work/.roo/mcp.json',
+  '/home/ada/work/.aider.conf.yml',
   // Other spellings that a lax file system takes for the same
   '/home/ada/.SALLYPORT/keys',
   '/home/ada/work/.MCP.JSON',
@@ -52,6 +55,7 @@ const leftToRules = [
   '/home/ada/work/mcp.json',
   '/home/ada/work/claude/settings.json',
   '/home/ada/work/.vscode/settings.json',
+  '/home/ada/work/.roo/rules/style.md',
   '/home/ada/.claudette',
   '/opt/sallyport-tools/x',
   // Checked-out branches that clients keep below their own folders
