@@ -66,8 +66,8 @@ export class ApprovalDesk {
 
   /** Looks at the effect, then decides about it. */
   async decide(id: string, approved: boolean, more: object = {}): Promise<Reply> {
-    const { effectSha256 } = await this.show(id);
-    return this.send('ApprovalService/DecideApproval', { id, approved, effectSha256, ...more });
+    const { effectSha256, wanted: runs = 1 } = await this.show(id);
+    return this.send('ApprovalService/DecideApproval', { id, approved, effectSha256, runs, ...more });
   }
 
   async approve(id: string, more: object = {}): Promise<Json> {

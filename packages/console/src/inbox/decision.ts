@@ -33,13 +33,14 @@ export function isApproving(kind: DecisionKind): boolean {
   return kind === 'once' || kind === 'session' || kind === 'minutes';
 }
 
-/** Sends the answer together with the hash of the effect that was on the screen. */
-export async function decideApproval({ id, effectSha256 }: Approval, decision: Decision): Promise<void> {
+/** Sends the answer together with the hash of the effect, and the number of runs, that were on the screen. */
+export async function decideApproval({ id, effectSha256, wanted }: Approval, decision: Decision): Promise<void> {
   await post('ApprovalService/DecideApproval', {
     id,
     effectSha256,
     approved: isApproving(decision.kind),
     ...(decision.kind === 'changes' ? { note: decision.note } : {}),
+    ...(isApproving(decision.kind) ? { runs: wanted } : {}),
     ...standingOf(decision),
   });
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { requirement } from '../../../../test/requirement.ts';
 import type { Mode } from '../model/session.ts';
-import type { PathClaim } from '../model/tool.ts';
+import type { PathClaim, Risk } from '../model/tool.ts';
 import { argumentsOf, askFirst, judgedAs, rulesOf, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
 import { bindCall, callSha256 } from './bind-call.ts';
 
@@ -26,6 +26,10 @@ interface Bound {
   readonly provider: string;
   readonly model: string;
   readonly rules: string;
+  readonly askedBy: readonly string[];
+  readonly approvers: readonly string[];
+  readonly description: string;
+  readonly risk: Risk;
   readonly mode: Mode;
   readonly summary: string;
   readonly detail: string;
@@ -47,6 +51,10 @@ const bound: fc.Arbitrary<Bound> = fc.record({
   provider: word,
   model: word,
   rules: word,
+  askedBy: words,
+  approvers: words,
+  description: word,
+  risk: fc.constantFrom<Risk>('low', 'high'),
   mode: fc.constantFrom<Mode>('NORMAL', 'ALERT'),
   summary: word,
   detail: word,
@@ -69,6 +77,10 @@ const changes: { readonly [Name in keyof Bound]: (value: Bound[Name], more: stri
   provider: (value, more) => value + more,
   model: (value, more) => value + more,
   rules: (value, more) => value + more,
+  askedBy: (value, more) => [...value, more],
+  approvers: (value, more) => [...value, more],
+  description: (value, more) => value + more,
+  risk: (value) => (value === 'low' ? 'high' : 'low'),
   mode: (value) => (value === 'NORMAL' ? 'ALERT' : 'NORMAL'),
   summary: (value, more) => value + more,
   detail: (value, more) => value + more,
@@ -77,15 +89,27 @@ const changes: { readonly [Name in keyof Bound]: (value: Bound[Name], more: stri
 };
 
 function bind(given: Bound) {
-  const { tool: name, version, file: fileSha256, summary, detail, undoable, basis } = given;
+  const {
+    tool: name,
+    version,
+    file: fileSha256,
+    description,
+    risk,
+    askedBy,
+    approvers,
+    summary,
+    detail,
+    undoable,
+    basis,
+  } = given;
   const { paths, hosts, commands, apps, gitOperation, provider, model } = given;
   const call = {
     session: sessionOf({ id: given.session }),
-    tool: toolOf({ name, version, fileSha256 }),
+    tool: toolOf({ name, version, fileSha256, description, risk }),
     ...argumentsOf(given.args),
     resources: { paths, hosts, commands, apps, gitOperation, provider, model },
     mode: given.mode,
-    ...judgedAs(askFirst, rulesOf({ hash: given.rules })),
+    ...judgedAs({ ...askFirst, askedBy, approvers }, rulesOf({ hash: given.rules })),
   };
   return bindCall(call, { summary, detail, undoable, basis });
 }
@@ -120,15 +144,16 @@ test('the same call has the same binding, in whatever order its arguments and wh
   );
 });
 
-test('the scope is what would be touched, whatever the arguments, the effect and the rules', () => {
+test('the scope is what would be touched, whatever the effect and the rules; of commands also their arguments', () => {
+  const inside = ['tool', 'paths', 'hosts', 'commands', 'apps', 'gitOperation', 'provider', 'model'];
   fc.assert(
     fc.property(bound, more, (given, addition) => {
       const { scopeSha256 } = bind(given);
-      const outside = ['session', 'version', 'file', 'args', 'rules', 'mode', 'summary', 'detail', 'undoable', 'basis'];
+      const within = given.commands.length === 0 ? inside : [...inside, 'args'];
       for (const name of Object.keys(changes) as (keyof Bound)[]) {
         const change = changes[name] as (value: unknown, more: string) => unknown;
         const changed = { ...given, [name]: change(given[name], addition) };
-        assert.equal(bind(changed).scopeSha256 === scopeSha256, outside.includes(name), name);
+        assert.equal(bind(changed).scopeSha256 !== scopeSha256, within.includes(name), name);
       }
     }),
   );

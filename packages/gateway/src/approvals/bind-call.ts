@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { canonicalJson } from '@sallyport/contract';
 import type { ArgumentsChecked, Judged, ModeRead, Opened, Resolved } from '../model/call.ts';
 import type { Effect, Resources } from '../model/tool.ts';
+import { hashDefinition } from '../registry/hash-definition.ts';
 
 export type BoundCall = Opened & Resolved & ArgumentsChecked & ModeRead & Judged;
 
@@ -9,7 +10,7 @@ export type BoundCall = Opened & Resolved & ArgumentsChecked & ModeRead & Judged
 export interface Binding {
   /** Over everything: another before-image is another decision. */
   readonly binding: string;
-  /** Over what the call would touch, whatever its arguments. */
+  /** Over what the call would touch, whatever its arguments where the gate knows what that is. */
   readonly scopeSha256: string;
   /** Over the effect as it is shown. */
   readonly effectSha256: string;
@@ -17,11 +18,11 @@ export interface Binding {
 
 /** The one function that computes what is bound, when a call is shown and again when it is about to run. */
 export function bindCall(call: BoundCall, effect: Effect): Binding {
-  const { tool, resources } = call;
-  const { name, version, fileSha256 = null } = tool.definition;
+  const { tool, verdict } = call;
+  const { name, version, fileSha256 = null, risk } = tool.definition;
   // A tool may have cut its text through a surrogate pair, which has no canonical form.
   const [summary, detail] = [effect.summary.toWellFormed(), effect.detail.toWellFormed()];
-  const scopeSha256 = hash('sha256', canonicalJson({ tool: name, ...describeScope(resources) }));
+  const scopeSha256 = hash('sha256', canonicalJson({ tool: name, ...describeScope(call) }));
   const effectSha256 = hash('sha256', canonicalJson({ summary, detail, undoable: effect.undoable }));
   const binding = hash(
     'sha256',
@@ -30,9 +31,13 @@ export function bindCall(call: BoundCall, effect: Effect): Binding {
       tool: name,
       version,
       file_sha256: fileSha256,
+      definition_sha256: hashDefinition(tool.definition),
       arguments_sha256: call.arguments.sha256,
       scope_sha256: scopeSha256,
       rules: call.rules.hash,
+      asked_by: [...(verdict.askedBy ?? [])],
+      approvers: [...(verdict.approvers ?? [])],
+      risk,
       mode: call.mode,
       effect_sha256: effectSha256,
       basis_sha256: hash('sha256', effect.basis ?? ''),
@@ -54,7 +59,13 @@ export function callSha256(tool: string, argumentsSha256: string): string {
   return hash('sha256', `${tool} ${argumentsSha256}`);
 }
 
-function describeScope(resources: Resources) {
+/** What a program, a server or a pipeline touches is not known: it is the same only with the same arguments. */
+function describeScope({ tool, resources, arguments: { sha256 } }: BoundCall) {
+  const isKnown = tool.definition.origin === undefined && (resources.commands ?? []).length === 0;
+  return { ...describeResources(resources), ...(isKnown ? {} : { arguments_sha256: sha256 }) };
+}
+
+function describeResources(resources: Resources) {
   const { paths, hosts = [], commands = [], apps = [], gitOperation = null, provider = null, model = null } = resources;
   return {
     paths: paths.map(({ path, access }) => `${access} ${path.toWellFormed()}`).sort(),

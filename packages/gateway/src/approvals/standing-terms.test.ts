@@ -33,8 +33,12 @@ test('what says neither or both is unclear', () => {
 });
 
 test('for minutes it holds for what the call touches, for the session for whatever the tool touches', () => {
-  const task = { sessionId: 's', agent: 'ada', tool: 'files.write', scopeSha256: 'scope', risk: 'low' } as ApprovalTask;
-  const given = { by: 'olga', atMs: 1000, rulesHash: 'rules', mode: 'NORMAL' } as const;
+  const asked = { rulesHash: 'rules', mode: 'NORMAL', askedBy: ['asks'] } as const;
+  const task = {
+    ...{ sessionId: 's', agent: 'ada', tool: 'files.write', scopeSha256: 'scope', risk: 'low' },
+    ...asked,
+  } as unknown as ApprovalTask;
+  const given = { by: 'olga', atMs: 1000 };
   const { id, ...forMinutes } = standingOf({ minutes: 5, uses: 2 }, task, given);
   assert.notEqual(id, '');
   assert.deepEqual(forMinutes, {
@@ -43,8 +47,7 @@ test('for minutes it holds for what the call touches, for the session for whatev
     tool: 'files.write',
     scopeSha256: 'scope',
     risk: 'low',
-    rulesHash: 'rules',
-    mode: 'NORMAL',
+    ...asked,
     grantedBy: 'olga',
     grantedAtMs: 1000,
     expiresAtMs: 301_000,

@@ -1,6 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { ApprovalTask, StandingApproval } from '../model/approval.ts';
-import type { Mode } from '../model/session.ts';
 
 /** For how long and how often a person also approves further calls. */
 export interface StandingTerms {
@@ -31,7 +30,7 @@ export function explainTerms(terms: StandingTerms, { risk }: Pick<ApprovalTask, 
 export function standingOf(
   terms: StandingTerms,
   task: ApprovalTask,
-  given: { readonly by: string; readonly atMs: number; readonly rulesHash: string; readonly mode: Mode },
+  given: { readonly by: string; readonly atMs: number },
 ): StandingApproval {
   const { minutes = mostMinutes, uses, forSession = false } = terms;
   return {
@@ -41,8 +40,10 @@ export function standingOf(
     tool: task.tool,
     ...(forSession ? {} : { scopeSha256: task.scopeSha256 }),
     risk: task.risk,
-    rulesHash: given.rulesHash,
-    mode: given.mode,
+    ...(task.askedBy === undefined ? {} : { askedBy: task.askedBy }),
+    // Those of the call: what changes at this very moment ends it.
+    rulesHash: task.rulesHash,
+    mode: task.mode ?? '',
     grantedBy: given.by,
     grantedAtMs: given.atMs,
     expiresAtMs: given.atMs + minutes * 60_000,

@@ -45,6 +45,7 @@ function addApprovals(program: Command, start: Start): void {
     .command('approve <task-id>')
     .description('let a call run; its effect is shown first')
     .option('--effect-sha256 <hash>', 'the effect that was seen before; without it, it is shown and asked about')
+    .option('--runs <number>', 'how many of the runs that are asked for; without it, those shown, or one', parseCount)
     .option('--note <text>', 'kept with the decision')
     .option('--for-session', 'also further calls of this tool by this session; not for high risk')
     .option('--minutes <number>', 'also further calls that touch the same things, for so long', parseCount)

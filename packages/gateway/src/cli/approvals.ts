@@ -15,6 +15,7 @@ import { makeVisible, makeVisibleLine } from './visible-text.ts';
 
 export interface ApproveOptions {
   readonly effectSha256?: string;
+  readonly runs?: number;
   readonly note?: string;
   readonly forSession?: boolean;
   readonly minutes?: number;
@@ -81,7 +82,7 @@ export function showApproval(id: string, options: ShowOptions, context: CommandC
       '',
       ...(unseen === 0 ? [] : [`${unseen} of what is masked must be revealed before you can approve it.`]),
       ...(task.masked === undefined ? [] : [`${context.commandName} approvals show ${task.task_id} --reveal`]),
-      `${context.commandName} approvals approve ${task.task_id} --effect-sha256 ${task.effect_sha256}`,
+      `${context.commandName} approvals approve ${task.task_id} --effect-sha256 ${task.effect_sha256}${task.wanted > 1 ? ` --runs ${task.wanted}` : ''}`,
       `${context.commandName} approvals deny ${task.task_id} --note 'what to change'`,
     );
   });
@@ -102,17 +103,17 @@ async function revealSecrets(id: string, { reason, secret }: ShowOptions, contex
 
 /** A decision names the effect that was seen: here, or with `approvals show` before. */
 export async function approveApproval(id: string, options: ApproveOptions, context: CommandContext): Promise<number> {
-  const { effectSha256, note, forSession, minutes, uses } = options;
+  const { effectSha256, runs, note, forSession, minutes, uses } = options;
   const taskId = await completeId('task_id', id, context);
   const standing = { for_session: forSession, minutes, uses };
   const hasStanding = Object.values(standing).some((value) => value !== undefined);
-  let seen = effectSha256;
-  if (seen === undefined) {
+  let seen: Seen = { effect_sha256: effectSha256 ?? '', runs };
+  if (effectSha256 === undefined) {
     const shown = await lookFirst(taskId, context);
     if (typeof shown === 'number') return shown;
-    seen = shown;
+    seen = { ...shown, runs: runs ?? shown.runs };
   }
-  const input = { task_id: taskId, effect_sha256: seen, note, standing: hasStanding ? standing : undefined };
+  const input = { task_id: taskId, ...seen, note, standing: hasStanding ? standing : undefined };
   return runOperatorTool(
     'approvals.approve',
     input,
@@ -178,8 +179,14 @@ export function revokeStanding(id: string, context: CommandContext): Promise<num
   );
 }
 
-/** The hash of the effect that a person at this terminal looked at and agreed to, or the exit code. */
-async function lookFirst(id: string, context: CommandContext): Promise<string | number> {
+/** What a decision names of the card. */
+interface Seen {
+  readonly effect_sha256: string;
+  readonly runs: number | undefined;
+}
+
+/** What a person at this terminal looked at and agreed to, or the exit code. */
+async function lookFirst(id: string, context: CommandContext): Promise<Seen | number> {
   const { terminal } = context;
   if (context.json || !terminal.interactive) {
     throw usageFailure(
@@ -201,7 +208,7 @@ async function lookFirst(id: string, context: CommandContext): Promise<string | 
     terminal.print('');
   }
   if (!(await confirmEffect(makeVisible(task.effect), task.tool, terminal))) throw declined();
-  return task.effect_sha256;
+  return { effect_sha256: task.effect_sha256, runs: task.wanted };
 }
 
 function untilOf({ status, expires_at: at }: ShownApproval): string {

@@ -26,11 +26,11 @@ export function offerKeys({ risk }: Pick<WholeApproval, 'risk'>): string {
 /** Undefined: the key decides nothing. */
 export async function readDecision(
   key: string,
-  { task_id: taskId, effect_sha256: seen, risk }: WholeApproval,
+  { task_id: taskId, effect_sha256: seen, risk, wanted: runs }: WholeApproval,
   keys: Pick<KeyReader, 'ask'>,
 ): Promise<Decision | undefined> {
   const approve = (standing?: object): Decision => {
-    return { tool: 'approvals.approve', input: { task_id: taskId, effect_sha256: seen, standing } };
+    return { tool: 'approvals.approve', input: { task_id: taskId, effect_sha256: seen, runs, standing } };
   };
   switch (key) {
     case 'a':

@@ -96,16 +96,18 @@ function tellOfPlan({ kind, plan }: PlanNews, explainHold: ExplainHold): WatchAp
   return create(WatchApprovalsResponseSchema, { event: kind, plan: presentPlan(plan, explainHold) });
 }
 
-function decisionArguments({ id, approved, effectSha256, note, standing }: DecideApprovalRequest): JsonObject {
+function decisionArguments({ id, approved, effectSha256, note, standing, runs }: DecideApprovalRequest): JsonObject {
   const given = {
     task_id: id,
     ...(effectSha256 === '' ? {} : { effect_sha256: effectSha256 }),
     ...(note === '' ? {} : { note }),
   };
-  if (!approved || standing === undefined) return given;
+  if (!approved) return given;
+  const seen = { ...given, ...(runs === 0 ? {} : { runs }) };
+  if (standing === undefined) return seen;
   const { forSession, minutes, uses } = standing;
   return {
-    ...given,
+    ...seen,
     standing: {
       ...(forSession ? { for_session: true } : {}),
       ...(minutes === 0 ? {} : { minutes }),

@@ -59,7 +59,7 @@ export function createRuleJudge(
     const verdict = decideOpenings(openings, question, claims);
     const grants = verdict.effect === 'deny' ? undefined : shareGrants(openings);
     const checked = grants === undefined ? verdict : checkGrants({ ...verdict, grants }, grants, question, claims);
-    return nameApprovers(checked, openings, question, claims);
+    return nameAsking(nameApprovers(checked, openings, question, claims), question, claims);
   }
 
   /** One path that a running tool met, with the other things that the call named. */
@@ -121,6 +121,22 @@ export function createRuleJudge(
       );
     });
     return approvers.length === 0 ? verdict : { ...verdict, approvers };
+  }
+
+  /** Adds all the rules that ask, and why: whoever agrees answers each of them, and no other that may ask later. */
+  function nameAsking(verdict: Verdict, asked: Asked, claims: Claims): Verdict {
+    if (verdict.effect !== 'require_approval') return verdict;
+    const { ask } = rulesFor(asked);
+    const { free, reached } = reachOf(asked, claims, verdict.grants);
+    const asking = new Set<CompiledRule>();
+    const others = { near: (by: Asked, about: Claims) => ask.near(by, about).filter((rule) => !asking.has(rule)) };
+    for (let hit = findHit(others, free, reached); hit !== undefined; hit = findHit(others, free, reached)) {
+      asking.add(hit.by);
+    }
+    if (asking.size === 0) return verdict;
+    const reasons = new Set([verdict.reason, ...[...asking].map((rule) => askBy(rule).reason)]);
+    const askedBy = [...asking].map(({ rule }) => rule.id).sort();
+    return { ...verdict, reason: [...reasons].join(' '), askedBy };
   }
 
   function reachOf(asked: Asked, claims: Claims, grants: Grants | undefined): { free: Asked; reached: Claims } {

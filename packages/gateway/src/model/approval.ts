@@ -52,6 +52,8 @@ export interface NewApproval {
   /** The rule that asks, and why. */
   readonly ruleId: string;
   readonly reason: string;
+  /** All the rules that ask. Absent: none but the tool itself. */
+  readonly askedBy?: readonly string[];
   readonly rulesHash: string;
   /** In which it was asked. Absent: a task of an older version. */
   readonly mode?: Mode;
@@ -93,6 +95,8 @@ export interface Decision {
   readonly atMs: number;
   /** Of the effect that was shown. Another one now means that nothing was decided. */
   readonly effectSha256: string;
+  /** As many as were seen on the card. Absent: one. */
+  readonly runs?: number;
   readonly note?: string;
 }
 
@@ -105,6 +109,8 @@ export interface StandingApproval {
   /** Absent: whatever the tool touches, as far as the rules let it be asked about. */
   readonly scopeSha256?: string;
   readonly risk: Risk;
+  /** The rules whose question it answers: another one that asks is asked about. Absent: none but the tool itself. */
+  readonly askedBy?: readonly string[];
   readonly rulesHash: string;
   readonly mode: string;
   readonly grantedBy: string;

@@ -44,6 +44,8 @@ export interface Verdict {
   readonly forOperators?: string;
   /** Set on denials. */
   readonly code?: Code;
+  /** Set where rules ask: all of them, in order. Absent: it is the tool alone that asks, or nobody does. */
+  readonly askedBy?: readonly string[];
   /** Set where a person is asked: agents that may decide in their place, if they are senior. Absent: people only. */
   readonly approvers?: readonly string[];
   /** What the allowing rules together let the programs of the call see and use. Absent: nothing. */

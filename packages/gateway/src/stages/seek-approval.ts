@@ -229,7 +229,7 @@ function joinConsents(
 
 /** Empty when no standing approval fits, or when the call names a task. */
 function useStanding(
-  { session, tool, rules, mode, approvalTaskId }: Needs,
+  { session, tool, rules, mode, verdict, approvalTaskId }: Needs,
   { binding, scopeSha256 }: Binding,
   { store }: ApprovalParts,
   context: Context,
@@ -242,6 +242,7 @@ function useStanding(
         each.tool === tool.definition.name &&
         each.rulesHash === rules.hash &&
         each.mode === mode &&
+        (verdict.askedBy ?? []).every((rule) => each.askedBy?.includes(rule)) &&
         (each.scopeSha256 === undefined || each.scopeSha256 === scopeSha256),
     )
     .map(({ id: standingId, grantedBy: by, grantedAtMs: atMs }) => {
@@ -371,6 +372,7 @@ async function openTask(
     risk,
     ruleId: verdict.rule.id,
     reason: verdict.reason,
+    ...(verdict.askedBy === undefined ? {} : { askedBy: verdict.askedBy }),
     rulesHash: call.rules.hash,
     mode: call.mode,
     approverRole,

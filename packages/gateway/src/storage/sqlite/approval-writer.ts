@@ -44,8 +44,8 @@ export class ApprovalWriter {
     return this.#mustFind(id);
   }
 
-  decide({ taskId, approved, by, byAgent, atMs, effectSha256, note }: Decision): ApprovalTask | undefined {
-    const decision = [approved ? 'approved' : 'denied', approved ? 1 : 0, atMs, by, byAgent ? 1 : 0, note ?? null];
+  decide({ taskId, approved, by, byAgent, atMs, effectSha256, runs = 1, note }: Decision): ApprovalTask | undefined {
+    const decision = [approved ? 'approved' : 'denied', approved ? runs : 0, atMs, by, byAgent ? 1 : 0, note ?? null];
     const changed = this.#sql.decide.run(...decision, taskId, effectSha256, atMs);
     return changed === 1 ? this.#mustFind(taskId) : undefined;
   }
@@ -164,7 +164,7 @@ function prepare(database: Database) {
     join: database.prepare('INSERT OR IGNORE INTO approval_requests (approval_id, request_id) VALUES (?, ?)'),
     wantMore: database.prepare('UPDATE approvals SET wanted = wanted + 1 WHERE id = ? AND wanted < ?'),
     decide: database.prepare(
-      `UPDATE approvals SET status = ?, runs_left = wanted * ?, decided_at_ms = ?, decided_by = ?,
+      `UPDATE approvals SET status = ?, runs_left = MIN(wanted, ?), decided_at_ms = ?, decided_by = ?,
          decided_by_agent = ?, note = ?
        WHERE id = ? AND status = 'pending' AND effect_sha256 = ? AND expires_at_ms > ?`,
     ),

@@ -19,6 +19,7 @@ interface DenyArguments {
 
 interface ApproveArguments extends DenyArguments {
   readonly effect_sha256: string;
+  readonly runs: number;
   readonly standing?: { readonly for_session?: boolean; readonly minutes?: number; readonly uses?: number };
 }
 
@@ -33,7 +34,7 @@ export const decidedOutput = {
 };
 
 export function approveApproval(parts: ApprovalToolParts): Tool<ApproveArguments> {
-  const { store, circumstances } = parts;
+  const { store } = parts;
   return defineApprovalTool({
     name: 'approvals.approve',
     description: 'Lets a call run that waits for a person, with exactly the effect that was shown.',
@@ -41,6 +42,13 @@ export function approveApproval(parts: ApprovalToolParts): Tool<ApproveArguments
     properties: {
       task_id: idOf('As approvals.list shows it.'),
       effect_sha256: effectProperty,
+      runs: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 20,
+        default: 1,
+        description: 'How many of the runs that are asked for, as you saw them.',
+      },
       note: noteProperty,
       standing: {
         type: 'object',
@@ -61,9 +69,9 @@ export function approveApproval(parts: ApprovalToolParts): Tool<ApproveArguments
       const problem = terms && explainTerms(terms, waiting);
       if (problem !== undefined) throw new ToolFailure('INVALID_ARGUMENTS', problem);
       requireSeen(parts, session, waiting);
-      const task = await decideTask(parts, args, session, true);
+      const task = await decideTask(parts, args, session, args.runs);
       if (terms === undefined) return describeTask(task);
-      const standing = standingOf(terms, task, { by: session.agent, atMs: Date.now(), ...circumstances() });
+      const standing = standingOf(terms, task, { by: session.agent, atMs: Date.now() });
       await store.grantStanding(standing);
       return { ...describeTask(task), standing_id: standing.id };
     },
@@ -82,7 +90,7 @@ export function denyApproval(parts: ApprovalToolParts): Tool<DenyArguments> {
     output: decidedOutput,
     run: async (args, { session }) => {
       findDecidable(parts, args.task_id, session);
-      return describeTask(await decideTask(parts, args, session, false));
+      return describeTask(await decideTask(parts, args, session, 0));
     },
     summarize: ({ task_id: id }) => `denied ${id}`,
   });
@@ -95,18 +103,18 @@ function findDecidable({ store, mayDecide }: ApprovalToolParts, id: string, pers
   return task;
 }
 
-/** Whoever decides must have been found to be free to. The store lets the first decision win. */
+/** Whoever decides must have been found to be free to. The store lets the first decision win. No runs: it is denied. */
 export async function decideTask(
   { store, watch }: ApprovalToolParts,
   { task_id: taskId, effect_sha256: seen, note }: DenyArguments,
   decider: Session,
-  approved: boolean,
+  runs: number,
 ): Promise<ApprovalTask> {
   const task = store.findApproval(taskId);
   if (task === undefined) throw unknownTask(taskId);
   // A denial needs nothing to have been seen.
   const effectSha256 = seen ?? task.effectSha256;
-  const decision = { taskId, approved, by: decider.agent, atMs: Date.now(), effectSha256 };
+  const decision = { taskId, approved: runs > 0, runs, by: decider.agent, atMs: Date.now(), effectSha256 };
   const ended = await store.decideApproval({
     ...decision,
     ...(decider.principal === 'agent' ? { byAgent: true } : {}),

@@ -86,7 +86,9 @@ export function decideReview(parts: ApprovalToolParts): Tool<DecideArguments> {
       if (args.decision === 'approve') requireSeen(parts, session, task);
       const { note } = args;
       const redacted = note === undefined ? {} : { note: parts.redact(note) };
-      return describeTask(await decideTask(parts, { ...args, ...redacted }, session, args.decision === 'approve'));
+      return describeTask(
+        await decideTask(parts, { ...args, ...redacted }, session, args.decision === 'approve' ? 1 : 0),
+      );
     },
     summarize: ({ task_id: id, decision }) => `decided ${id}: ${decision}`,
   });

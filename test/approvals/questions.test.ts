@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { newPlace, TestDaemon } from '../harness/daemon.ts';
+import type { Answer } from '../harness/daemon.ts';
+import { ownRules } from '../harness/own-rules.ts';
+import { ApprovalDesk, outputOf, writeWorkspaceFile } from './approval-desk.ts';
+import type { ApprovalJson } from './approval-desk.ts';
+
+// A decision answers what was asked, as often as it was asked, and for what was asked about: nothing more.
+
+const rules = `version: 1
+rules:
+  - id: printing
+    effect: require_approval
+    tools: [shell.run]
+    commands: ['printf *', 'cat', 'cat *', 'test *']
+    paths: ['$WORKSPACE/**']
+    grants: { read: ['$WORKSPACE'] }
+    approvers: [rev]
+  - id: after-reading
+    effect: require_approval
+    tools: [shell.run]
+    after: [files.read]
+    within: 1h
+    reason: The session has read files.
+  - { id: reading, effect: allow, tools: [files.read], paths: ['$WORKSPACE/**'] }
+  - { id: reviewing, effect: allow, tools: ['reviews.*'], approval: waived }
+  - { id: people, effect: allow, tools: ['*'], who: [operator], approval: waived }
+`;
+
+let daemon: TestDaemon;
+let desk: ApprovalDesk;
+let rev: string;
+
+before(async () => {
+  daemon = await TestDaemon.start(
+    ownRules(newPlace(), { 'tools.yaml': rules, 'limits.yaml': 'version: 1\nrates: []\n' }),
+  );
+  desk = new ApprovalDesk(daemon);
+  await confirmed('agents.create', { name: 'rev', role: 'director' });
+  await confirmed('agents.create', { name: 'ada', role: 'director', senior_agent: 'rev' });
+  rev = await daemon.newAgent('rev');
+  writeWorkspaceFile(daemon, 'notes.txt');
+});
+after(() => daemon.remove());
+
+const codeOf = ({ denied, error }: Answer): string | undefined => denied?.rationaleCode ?? error?.code;
+
+async function confirmed(tool: string, input: object): Promise<void> {
+  const asked = await daemon.call(tool, input);
+  const confirmBinding = asked.denied?.approval?.binding;
+  outputOf(confirmBinding === undefined ? asked : await daemon.call(tool, input, { confirmBinding }));
+}
+
+/** An agent with a session of its own. */
+async function newAda() {
+  const token = await daemon.newAgent('ada');
+  return {
+    run: (input: object, more: object = {}) => daemon.call('shell.run', input, { token, ...more }),
+    read: async () => void outputOf(await daemon.call('files.read', { path: 'notes.txt' }, { token })),
+  };
+}
+
+async function waiting(answer: Answer): Promise<ApprovalJson> {
+  return desk.show(ApprovalDesk.ticketOf(answer).taskId);
+}
+
+async function review({ id, effectSha256 }: ApprovalJson): Promise<void> {
+  const decision = { task_id: id, effect_sha256: effectSha256, decision: 'approve' };
+  outputOf(await daemon.call('reviews.decide', decision, { token: rev }));
+}
+
+test('what was approved before another rule asks is asked about anew, and agents that it does not name decide nothing', async () => {
+  const ada = await newAda();
+  const print = { argv: ['printf', 'one'] };
+  const before = await waiting(await ada.run(print));
+  await review(before);
+  await ada.read();
+  assert.equal(codeOf(await ada.run(print, { approvalTaskId: before.id })), 'APPROVAL_MISMATCH');
+  const anew = await waiting(await ada.run(print));
+  assert.notEqual(anew.id, before.id);
+  const seen = { task_id: anew.id, effect_sha256: anew.effectSha256, decision: 'approve' };
+  assert.ok(codeOf(await daemon.call('reviews.decide', seen, { token: rev })));
+  await desk.approve(anew.id);
+  outputOf(await ada.run(print));
+});
+
+test('a card that waited when another rule began to ask does not take in the new question', async () => {
+  const ada = await newAda();
+  const print = { argv: ['printf', 'two'] };
+  const before = await waiting(await ada.run(print));
+  await ada.read();
+  const anew = await waiting(await ada.run(print, { requestId: 'again' }));
+  assert.notEqual(anew.id, before.id);
+  await review(before);
+  assert.equal(codeOf(await ada.run(print, { approvalTaskId: before.id })), 'APPROVAL_MISMATCH');
+});
+
+test('a standing approval answers the rule that asked when it was given', async () => {
+  const ada = await newAda();
+  const print = { argv: ['printf', 'three'] };
+  const standing = { minutes: 10, uses: 5 };
+  await desk.approve((await waiting(await ada.run(print))).id, { standing });
+  outputOf(await ada.run(print));
+  outputOf(await ada.run(print));
+  await ada.read();
+  assert.equal(codeOf(await ada.run(print)), 'APPROVAL_REQUIRED');
+});
+
+test('a standing approval of a command is for what it reads, its variables and how its parts are joined', async () => {
+  const ada = await newAda();
+  const shown = { command: 'test -e a && cat', stdin: 'shown' };
+  await desk.approve((await waiting(await ada.run(shown))).id, { standing: { minutes: 10, uses: 9 } });
+  outputOf(await ada.run(shown));
+  outputOf(await ada.run(shown));
+  for (const other of [
+    { ...shown, stdin: 'not shown' },
+    { ...shown, command: 'test -e a || cat' },
+    { ...shown, command: 'test -e a; cat' },
+  ]) {
+    assert.equal(codeOf(await ada.run(other)), 'APPROVAL_REQUIRED', JSON.stringify(other));
+  }
+});
+
+test('whoever decides approves as many runs as they saw, and an agent one', async () => {
+  const ada = await newAda();
+  const print = { argv: ['printf', 'four'] };
+  const seen = await waiting(await ada.run(print, { requestId: '1' }));
+  // Between the look and the decision.
+  for (const requestId of ['2', '3']) ApprovalDesk.ticketOf(await ada.run(print, { requestId }));
+  const { id, effectSha256 } = seen;
+  const decided = await desk.send('ApprovalService/DecideApproval', { id, effectSha256, approved: true });
+  assert.equal(decided.status, 200, JSON.stringify(decided.json));
+  outputOf(await ada.run(print));
+  assert.equal(codeOf(await ada.run(print)), 'APPROVAL_REQUIRED');
+
+  const many = { argv: ['printf', 'five'] };
+  for (const requestId of ['1', '2', '3']) ApprovalDesk.ticketOf(await ada.run(many, { requestId }));
+  await review(await waiting(await ada.run(many, { requestId: '3' })));
+  outputOf(await ada.run(many));
+  assert.equal(codeOf(await ada.run(many)), 'APPROVAL_REQUIRED');
+});
