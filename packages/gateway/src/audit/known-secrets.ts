@@ -26,15 +26,18 @@ export class KnownSecrets {
   readonly #starts = new LiteralStarts({ length: shortestSecret });
   readonly #anchors = new Map<string, Anchor[]>();
   readonly #known = new Set<string>();
+  /** Of them, those that nobody outside chose. */
+  readonly #held = new Set<string>();
   readonly #names = new Map<SecretForm, string>();
   /** Every piece of so many characters, of any form, holds an anchor. */
   #widest = shortestSecret;
 
   /** The name is for people who are shown that something was taken out. Absent: it has none. */
-  learn(secret: string, name?: string): void {
+  learn(secret: string, name?: string, { isForeign = false } = {}): void {
     const value = secret.trim();
     if (value.length < shortestSecret) return;
     for (const form of writeForms(value)) {
+      if (!isForeign) this.#held.add(form.text);
       if (this.#known.has(form.text)) continue;
       this.#known.add(form.text);
       if (name !== undefined) this.#names.set(form, name);
@@ -43,9 +46,9 @@ export class KnownSecrets {
     }
   }
 
-  /** Whether the text is the whole of a secret, in one of the ways to write it. */
-  has(text: string): boolean {
-    return this.#known.has(text);
+  /** Whether the text is the whole of a secret, in one of the ways to write it, and no foreign one. */
+  holds(text: string): boolean {
+    return this.#held.has(text);
   }
 
   /**

@@ -18,7 +18,7 @@ const smallestLongNumber = 10 ** (shortestSecret - 1);
 const lookahead = 512;
 
 const mark = ownText(redacted);
-/** What stands in the place of a secret. `isHeld`: it is the whole of one that the gate knows, and nothing else. */
+/** What stands in the place of a secret. `isHeld`: it is the whole of one that the gate knows, and nobody else chose. */
 export type WriteSecretMark = (
   value: string,
   secret: { readonly name: string | undefined; readonly isHeld: boolean },
@@ -46,10 +46,11 @@ export class Redactor {
 
   /**
    * From now on this value appears nowhere. Very short values are ignored: they would blank ordinary text. The name says
-   * to people which one it is. Absent: it has none.
+   * to people which one it is. Absent: it has none. `isForeign`: somebody outside chose it, such as an upstream server
+   * that gave us a token, so that it could be anything, also a command.
    */
-  learn(secret: string, name?: string): void {
-    this.#known.learn(secret, name);
+  learn(secret: string, name?: string, origin: { readonly isForeign?: boolean } = {}): void {
+    this.#known.learn(secret, name, origin);
   }
 
   /** A text for people. What is longer than anyone reads ends with a note of how long it was. */
@@ -60,7 +61,7 @@ export class Redactor {
     const known = this.#known.find(text, { isCut: false });
     const spans = [...known, ...this.#credentials.find(text)];
     return blankSpans(text, spans, text.length, (value, span) =>
-      writeMark(value, { name: span.name, isHeld: this.#known.has(value) }),
+      writeMark(value, { name: span.name, isHeld: this.#known.holds(value) }),
     ) as Redacted;
   }
 

@@ -191,7 +191,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   opened.defer(() => toolsFolder.close());
   const upstreams = openUpstreams({
     ...{ folders, store, registry, secrets, redactor, log },
-    learn: (secret) => redactor.learn(secret),
+    learn: (secret) => redactor.learn(secret, undefined, { isForeign: true }),
     judgeLeavings: judgeLeft,
     sweeps,
     programs: executor.programs,
