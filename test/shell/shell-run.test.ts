@@ -164,7 +164,7 @@ test('a person who is asked sees every program, where it runs and what it may re
       'with: TZ=UTC',
       `may change: ${workspace.path}`,
       'may reach: example.com',
-      'at most: 1 s, 60 s of CPU, 1024 MB of memory, 64 processes, files of 1024 MB, 32 MB of output',
+      'at most: 1 s, 60 s of CPU, 1024 MB of memory, 64 processes, files of 1024 MB, 4096 MB on disk, 32 MB of output',
       'What it will read and change in there is not known beforehand.',
       '',
     ].join('\n'),

@@ -13,7 +13,7 @@ interface Report {
   readonly limits: string;
   readonly refused: { readonly code?: string; readonly remedy?: string };
   readonly measured: ProgramEnd;
-  readonly ends: Readonly<Record<'memory' | 'cpu' | 'processes' | 'survivors', ProgramEnd>>;
+  readonly ends: Readonly<Record<'memory' | 'cpu' | 'processes' | 'disk' | 'hiddenDisk' | 'survivors', ProgramEnd>>;
   readonly pids: readonly number[];
 }
 
@@ -37,6 +37,8 @@ test('without control groups programs are refused, and watched where the operato
   assert.deepEqual(ends.memory.how, { kind: 'limit', limit: 'memoryBytes' });
   assert.deepEqual(ends.cpu.how, { kind: 'limit', limit: 'cpuMs' });
   assert.deepEqual(ends.processes.how, { kind: 'limit', limit: 'processes' });
+  assert.deepEqual(ends.disk.how, { kind: 'limit', limit: 'diskBytes' });
+  assert.deepEqual(ends.hiddenDisk.how, { kind: 'limit', limit: 'diskBytes' });
   assert.deepEqual(ends.survivors.how, { kind: 'exited', code: 0 });
   assert.deepEqual(listLeftovers(pids), []);
 });

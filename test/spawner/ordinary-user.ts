@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
 import { finish, perl, shell } from './programs.ts';
 
@@ -17,6 +20,14 @@ await strict.close();
 
 const sampled = new SpawnerClient({ enforcement: 'sampled' });
 const measured = await finish(sampled, perl(`${useMemory(60 * mebibyte)} if (!fork) { ${burn(0.4)} exit } wait`));
+const folder = mkdtempSync(join(tmpdir(), 'sallyport-disk-'));
+/** Its children are not waited for, and can hide what they wrote. */
+const fill = (first: string) =>
+  perl(
+    `${first} $SIG{CHLD} = "IGNORE"; my $mb = "x" x ${mebibyte};
+     for (1..256) { my $p = fork; if (!$p) { open my $f, ">", "${folder}/$_"; syswrite $f, $mb; exit } waitpid $p, 0 } sleep 60`,
+    { mounts: [{ source: folder, target: folder, access: 'write' }], limits: { diskBytes: 16 * mebibyte } },
+  );
 const ends = {
   memory: await finish(
     sampled,
@@ -24,8 +35,11 @@ const ends = {
   ),
   cpu: await finish(sampled, perl(burn(60), { limits: { cpuMs: 300 } })),
   processes: await finish(sampled, perl('for (1..30) { fork or sleep 60 } sleep 60', { limits: { processes: 20 } })),
+  disk: await finish(sampled, fill('')),
+  hiddenDisk: await finish(sampled, fill(`syscall(${process.arch === 'x64' ? 157 : 167}, 4, 0, 0, 0, 0);`)),
   survivors: await finish(sampled, shell('(setsid sleep 5 &); setsid sleep 5 & exit 0', { isolation: 'none' })),
 };
+rmSync(folder, { recursive: true });
 const sampledPid = sampled.spawnerPid;
 await sampled.close();
 

@@ -214,6 +214,7 @@ export const codes = {
   MEMORY_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program used all the memory it may use.'),
   PROCESS_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program started too many processes.'),
   FILE_SIZE_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program wrote a file that is too large.'),
+  DISK_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program wrote more to disk than it may.'),
   OUTPUT_LIMIT: error('resource_exhaustion', 'resource_exhausted', 'The program wrote more output than it may.'),
   EXECUTOR_LOST: transient(
     'execution_error',

@@ -48,6 +48,7 @@ export interface ToolRequests {
     readonly processes?: number;
     readonly openFiles?: number;
     readonly fileBytes?: number;
+    readonly diskBytes?: number;
     readonly outputBytes?: number;
   };
   /** A process may be started before there is a call, and wait for its input. Only for tools without paths and hosts. */

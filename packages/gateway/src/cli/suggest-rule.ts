@@ -58,6 +58,7 @@ const limits: Readonly<Record<string, readonly [key: string, unit: number]>> = {
   MEMORY_LIMIT: ['memory_mb', mebibyte],
   PROCESS_LIMIT: ['processes', 1],
   FILE_SIZE_LIMIT: ['file_mb', mebibyte],
+  DISK_LIMIT: ['disk_mb', mebibyte],
   OUTPUT_LIMIT: ['output_mb', mebibyte],
 };
 

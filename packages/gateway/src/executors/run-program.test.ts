@@ -117,6 +117,12 @@ test('every limit has a code and says how much it was', async () => {
   }
 });
 
+test('a program that was ended because the disk is nearly full says so', async () => {
+  const { context } = contextWith(() => Promise.resolve({ ...exited, how: { kind: 'disk-nearly-full' } }));
+  const failure = { code: 'DISK_LIMIT', message: /nearly full/ };
+  await assert.rejects(runProgram(program, context, { inlineBytes: 1 }), failure);
+});
+
 test('a program that was stopped fails with the reason of the signal', async () => {
   const reason = new ToolFailure('TIMEOUT', 'Too long.');
   for (const [signal, expected] of [

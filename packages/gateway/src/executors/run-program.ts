@@ -71,6 +71,7 @@ export async function runProgram(
     if (stop.signal.aborted) throw stop.signal.reason;
     const { how } = end;
     if (how.kind === 'limit') throw failureOfLimit(how.limit, program.limits);
+    if (how.kind === 'disk-nearly-full') throw failureOfSpace();
     if (how.kind === 'aborted') throw reasonOf(context.signal);
     return { how, stdout: await stdout.finish(), stderr: await stderr.finish(), network };
   } catch (error) {
@@ -103,12 +104,19 @@ const limitFailures = {
   processes: ['PROCESS_LIMIT', (most) => `The program wanted more than ${most} processes.`],
   openFiles: ['EXECUTION_ERROR', (most) => `The program wanted more than ${most} open files.`],
   fileBytes: ['FILE_SIZE_LIMIT', (most) => `The program wrote a file of more than ${most} bytes.`],
+  diskBytes: ['DISK_LIMIT', (most) => `The program wrote more than ${most} bytes to disk.`],
   outputBytes: ['OUTPUT_LIMIT', (most) => `The program wrote more than ${most} bytes of output.`],
 } as const satisfies Record<keyof ProgramLimits, readonly [string, (most: number) => string]>;
 
 function failureOfLimit(limit: keyof ProgramLimits, limits: ProgramLimits): ToolFailure {
   const [code, describe] = limitFailures[limit];
   return new ToolFailure(code, describe(limits[limit]), { forOperators: 'A rule can grant more with limits.' });
+}
+
+function failureOfSpace(): ToolFailure {
+  return new ToolFailure('DISK_LIMIT', 'The program was ended because the disk that it wrote to is nearly full.', {
+    forOperators: 'Free some space on the disk that holds the folders it may change.',
+  });
 }
 
 function reasonOf(signal: AbortSignal): ToolFailure {

@@ -31,7 +31,7 @@ test('a call gets what all rules that allow it grant together', () => {
       write: [$WORKSPACE, $HOME/scratch]
       environment: { SHARED: second }
       secrets: [{ name: token }]
-      limits: { cpu_seconds: 10, processes: 4, open_files: 5, file_mb: 6 }
+      limits: { cpu_seconds: 10, processes: 4, open_files: 5, file_mb: 6, disk_mb: 7 }
       unix_sockets: true
       isolation: none
 `);
@@ -50,6 +50,7 @@ test('a call gets what all rules that allow it grant together', () => {
       processes: 4,
       openFiles: 5,
       fileBytes: 6 * 1024 * 1024,
+      diskBytes: 7 * 1024 * 1024,
       outputBytes: 1024 * 1024,
     },
     unixSockets: true,

@@ -29,6 +29,7 @@ export const programLimits = {
   processes: { name: 'processes', unit: 1, max: 10_000 },
   open_files: { name: 'openFiles', unit: 1, max: 100_000 },
   file_mb: { name: 'fileBytes', unit: mebibyte, max: 1024 * 1024 },
+  disk_mb: { name: 'diskBytes', unit: mebibyte, max: 16 * 1024 * 1024 },
   output_mb: { name: 'outputBytes', unit: mebibyte, max: 1024 },
 } as const satisfies Record<string, { name: keyof ProgramLimits; unit: number; max: number }>;
 export type ProgramLimitKey = keyof typeof programLimits;

@@ -43,6 +43,8 @@ export interface ProgramLimits {
   readonly openFiles: number;
   /** Largest file it may write. */
   readonly fileBytes: number;
+  /** Of all that it writes into folders of the machine; deleting gives nothing back. */
+  readonly diskBytes: number;
   /** Of stdout and stderr together; more ends the program. */
   readonly outputBytes: number;
 }
@@ -53,6 +55,7 @@ export const defaultProgramLimits: ProgramLimits = {
   processes: 64,
   openFiles: 256,
   fileBytes: 1024 * 1024 * 1024,
+  diskBytes: 4 * 1024 * 1024 * 1024,
   outputBytes: 32 * 1024 * 1024,
 };
 
@@ -62,6 +65,7 @@ export const programLimitNames = [
   'processes',
   'openFiles',
   'fileBytes',
+  'diskBytes',
   'outputBytes',
 ] as const satisfies readonly (keyof ProgramLimits)[];
 
@@ -71,6 +75,8 @@ export interface ProgramEnd {
     | { readonly kind: 'exited'; readonly code: number }
     | { readonly kind: 'killed'; readonly signal: string }
     | { readonly kind: 'limit'; readonly limit: keyof ProgramLimits }
+    /** It wrote to a disk that had hardly any space or file entries left. */
+    | { readonly kind: 'disk-nearly-full' }
     /** The signal of the caller aborted. */
     | { readonly kind: 'aborted' };
   readonly usage: ToolUsage;

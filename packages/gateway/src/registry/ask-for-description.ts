@@ -21,6 +21,7 @@ const limits: ProgramLimits = {
   processes: 32,
   openFiles: 128,
   fileBytes: 16 * mebibyte,
+  diskBytes: 16 * mebibyte,
   outputBytes: mebibyte,
 };
 
@@ -109,6 +110,8 @@ function explainEnd(how: ProgramEnd['how'], stderr: string): Answer | undefined 
       return unknown(`by ${how.signal}`);
     case 'limit':
       return unknown(`at its limit of ${how.limit}`);
+    case 'disk-nearly-full':
+      return unknown('because the disk is nearly full');
     case 'aborted':
       return unknown('before its time');
   }

@@ -66,6 +66,10 @@ export class Cgroup {
     return toMs(readField(join(folder, 'cpu.stat'), 'usage_usec'), 1e3);
   }
 
+  listProcesses(): readonly number[] {
+    return readLines(join(killPlace(this.#places).folder, 'cgroup.procs')).map(Number);
+  }
+
   /**
    * Which limit the kernel had to enforce. Processes first: forks that the kernel refuses fill its own memory, which
    * counts against the group, so that a fork bomb can reach the other limit as well.

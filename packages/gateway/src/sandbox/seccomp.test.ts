@@ -9,7 +9,7 @@ import type { Architecture, SystemCall } from './system-calls.ts';
 const audit = { x64: 0xc000_003e, arm64: 0xc000_00b7, i386: 0x4000_0003, arm: 0x4000_0028 };
 const allowed = 0x7fff_0000;
 const killed = 0x8000_0000;
-const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97].map((errno) => 0x5_0000 | errno) as [number, number, number];
+const [EPERM, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT] = [1, 38, 95, 97].map((errno) => 0x5_0000 | errno);
 
 interface Call {
   readonly audit: number;
@@ -167,6 +167,13 @@ for (const architecture of architectures) {
     assert.equal(decide('socket', 2, 1, 6), allowed);
     assert.equal(decide('socket', 2, 3, 1), EPERM);
     assert.equal(decide('ptrace'), EPERM);
+  });
+
+  test(`on ${architecture}, no space is reserved that is not written`, () => {
+    assert.equal(judge(architecture, 'fallocate', 3, 0, 0, 4096), EOPNOTSUPP);
+    for (const request of [0x4030_5828, 0x4030_5829, 0x4030_582a, 0x4030_582b, 0x4030_5839]) {
+      assert.equal(judge(architecture, 'ioctl', 3, request), EOPNOTSUPP);
+    }
   });
 
   test(`on ${architecture}, the upper half of an argument hides nothing`, () => {

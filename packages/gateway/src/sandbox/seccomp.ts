@@ -20,6 +20,7 @@ type Block = readonly Instruction[];
 
 const EPERM = 1;
 const ENOSYS = 38;
+const EOPNOTSUPP = 95;
 const EAFNOSUPPORT = 97;
 
 const auditNames: Readonly<Record<Architecture, number>> = { x64: 0xc000_003e, arm64: 0xc000_00b7 };
@@ -96,6 +97,11 @@ const forbiddenCalls: readonly SystemCall[] = [
 const namespaceFlags = 0x7e02_0000;
 /** TIOCSTI types into a terminal, TIOCLINUX pastes into a console, TIOCSETD loads drivers. */
 const terminalRequests = [0x5412, 0x541c, 0x5423];
+/**
+ * FS_IOC_RESVSP, UNRESVSP, RESVSP64, UNRESVSP64 and ZERO_RANGE, which do the same as fallocate: take space of a disk in
+ * an instant, without a byte written that the kernel would count. Programs write zeros where a disk cannot do that.
+ */
+const reservingRequests = [0x4030_5828, 0x4030_5829, 0x4030_582a, 0x4030_582b, 0x4030_5839];
 /** O_CREAT and the bit that makes O_TMPFILE: without them the kernel does not look at the mode. */
 const creatingFlags = 0x40_0040;
 /** Set user and set group. A file with them, in a folder of the machine, gives its owner's rights to others. */
@@ -139,7 +145,8 @@ export function packSeccompProgram(architecture: Architecture, { unixSockets = f
     ...missingCalls.flatMap((call) => inCall(call, [failWith(ENOSYS)])),
     ...forbiddenCalls.flatMap((call) => inCall(call, [failWith(EPERM)])),
     ...inCall('clone', forbidBits(0, namespaceFlags)),
-    ...inCall('ioctl', forbidValues(1, terminalRequests)),
+    ...inCall('fallocate', [failWith(EOPNOTSUPP)]),
+    ...inCall('ioctl', [...failOn(1, reservingRequests, EOPNOTSUPP), ...failOn(1, terminalRequests, EPERM), allow]),
     ...inCall('personality', allowOnlyStandardPersonality()),
     ...inCall('chmod', forbidBits(1, identityBits)),
     ...inCall('fchmod', forbidBits(1, identityBits)),
@@ -164,8 +171,8 @@ function forbidBits(argument: number, mask: number): Block {
   return [loadArgument(argument), ...ifAnyBit(mask, [failWith(EPERM)]), allow];
 }
 
-function forbidValues(argument: number, values: readonly number[]): Block {
-  return [loadArgument(argument), ...values.flatMap((value) => ifEqual(value, [failWith(EPERM)])), allow];
+function failOn(argument: number, values: readonly number[], errno: number): Block {
+  return [loadArgument(argument), ...values.flatMap((value) => ifEqual(value, [failWith(errno)]))];
 }
 
 function forbidCreatingWithIdentity({ flags, mode }: { readonly flags: number; readonly mode: number }): Block {

@@ -13,6 +13,7 @@ const numbers = {
   clone3: [435, 435],
   creat: [85, undefined],
   delete_module: [176, 106],
+  fallocate: [285, 47],
   fanotify_init: [300, 262],
   fchmod: [91, 52],
   fchmodat: [268, 53],

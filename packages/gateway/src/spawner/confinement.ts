@@ -14,6 +14,8 @@ export interface Confinement {
   readonly add: (pid: number) => Promise<void>;
   readonly readUsage: () => CgroupUsage;
   readonly readCpuMs: () => number | undefined;
+  /** The processes in it now. */
+  readonly listProcesses: () => readonly number[];
   readonly findReachedLimit: () => 'memoryBytes' | 'processes' | undefined;
   /** Does not wait. Call it until the confinement is empty. */
   readonly kill: () => void;

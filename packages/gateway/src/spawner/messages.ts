@@ -138,7 +138,7 @@ function isHow({ kind, code, signal, limit }: Fields): boolean {
     case 'limit':
       return programLimitNames.some((name) => name === limit);
     default:
-      return kind === 'aborted';
+      return kind === 'aborted' || kind === 'disk-nearly-full';
   }
 }
 

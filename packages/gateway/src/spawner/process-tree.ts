@@ -41,6 +41,10 @@ export class ProcessTree implements Confinement {
     return this.#usage?.cpuMs;
   }
 
+  listProcesses(): readonly number[] {
+    return this.#findAlive().map(({ pid }) => pid);
+  }
+
   findReachedLimit(): 'memoryBytes' | 'processes' | undefined {
     return this.#reached;
   }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { hasCode } from '../sandbox/has-code.ts';
 
 /** A process as the kernel describes it in `/proc`. */
 export interface ProcessFacts {
@@ -9,6 +10,8 @@ export interface ProcessFacts {
   readonly startTicks: string;
   /** Its own, and of its children that ended and were waited for. */
   readonly cpuMs: number;
+  /** The part of it that the kernel used for it. */
+  readonly systemMs: number;
   readonly isZombie: boolean;
 }
 
@@ -25,15 +28,29 @@ export function readProcess(pid: number): ProcessFacts | undefined {
   }
   // The name may hold blanks and parentheses; it ends at the last one.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const sum = fields.slice(11, 15).reduce((total, ticks) => total + Number(ticks), 0);
+  const [user = 0, system = 0, userOfChildren = 0, systemOfChildren = 0] = fields.slice(11, 15).map(Number);
   return {
     pid,
     parentPid: Number(fields[1]),
     groupId: Number(fields[2]),
     startTicks: fields[19] ?? '',
-    cpuMs: sum * msPerTick,
+    cpuMs: (user + system + userOfChildren + systemOfChildren) * msPerTick,
+    systemMs: (system + systemOfChildren) * msPerTick,
     isZombie: fields[0] === 'Z',
   };
+}
+
+/**
+ * Into files, its own and of its children that ended and were waited for. The kernel counts a page when it becomes
+ * dirty, also through a mapping, and never takes it back. Zero when the process is gone, undefined when it is there and
+ * may not be looked at.
+ */
+export function readWrittenBytes(pid: number): number | undefined {
+  try {
+    return Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1] ?? 0);
+  } catch (error) {
+    return hasCode(error, 'EACCES') || hasCode(error, 'EPERM') ? undefined : 0;
+  }
 }
 
 /** Of memory, now. Zero when the process is gone. */

@@ -19,6 +19,8 @@ import { OutputValve } from './output-valve.ts';
 import type { OutputName } from './output-valve.ts';
 import { startChild } from './start-child.ts';
 import type { ChildEnd, StartedChild } from './start-child.ts';
+import { openDiskWatch } from './watch-disk.ts';
+import type { DiskWatch } from './watch-disk.ts';
 
 /** What all programs of a spawner share. */
 export interface SpawnerParts extends OpeningParts {
@@ -152,10 +154,11 @@ export class RunningProgram {
     const network = await this.#prepare(child, confinement);
     this.#network = network;
     try {
+      const diskWatch = await openDiskWatch(this.#program, confinement);
       if (this.#cause !== undefined) return { how: this.#cause, usage: {} };
       child.release();
       this.#announce();
-      const how = await this.#await(child, confinement);
+      const how = await this.#await(child, confinement, diskWatch);
       const usage = confinement.readUsage();
       return {
         how,
@@ -203,11 +206,17 @@ export class RunningProgram {
     this.#events.onStarted();
   }
 
-  async #await(child: StartedChild, confinement: Confinement): Promise<ProgramEnd['how']> {
+  async #await(
+    child: StartedChild,
+    confinement: Confinement,
+    diskWatch: DiskWatch | undefined,
+  ): Promise<ProgramEnd['how']> {
     const { cpuMs } = this.#program.limits;
     const stopWatching = watchLimits(confinement, { cpuMs, coreCount }, (limit) => this.#end({ kind: 'limit', limit }));
+    const stopWatchingDisk = diskWatch?.start((how) => this.#end(how));
     const end = await child.ended;
     stopWatching();
+    stopWatchingDisk?.();
     // Before the kill, which makes the group refuse processes.
     const reached = confinement.findReachedLimit() ?? findSignalledLimit(end);
     await killAll(confinement);

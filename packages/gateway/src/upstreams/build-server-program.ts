@@ -23,8 +23,16 @@ export interface ServerProgram {
 }
 
 const anywhere = '/tmp';
-/** It serves many calls; what it may use of the processor and say is meant for all of them. */
-const serverLimits = { ...defaultProgramLimits, cpuMs: 60 * 60_000, outputBytes: Number.MAX_SAFE_INTEGER };
+/**
+ * It serves many calls; what it may use of the processor, write and say is meant for all of them. A disk that is nearly
+ * full ends it all the same.
+ */
+const serverLimits = {
+  ...defaultProgramLimits,
+  cpuMs: 60 * 60_000,
+  diskBytes: Number.MAX_SAFE_INTEGER,
+  outputBytes: Number.MAX_SAFE_INTEGER,
+};
 const programFolders = ['/usr/bin', '/usr/local/bin', '/bin'];
 
 /** A server as its file lets it run. Its own program is shown to it; everything else is named in the file. */

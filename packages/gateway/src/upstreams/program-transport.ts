@@ -128,6 +128,7 @@ function describeEnd({ how }: ProgramEnd, errors: Redacted): Error {
     exited: () => `ended with exit code ${(how as { code: number }).code}`,
     killed: () => `was ended by ${(how as { signal: string }).signal}`,
     limit: () => `reached its limit ${(how as { limit: string }).limit}`,
+    'disk-nearly-full': () => 'was ended because the disk that it wrote to is nearly full',
     aborted: () => 'was ended because it did not read what it was sent',
   }[how.kind]();
   return new ServerEnded(`it ${ending}`, makeVisible(errors));
