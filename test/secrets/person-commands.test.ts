@@ -53,7 +53,9 @@ test('adding shows the credential once and says how to use it; the list never sh
   const { stdout } = run(['person', 'add', 'carol']);
   const [credential = ''] = /sp_[\w-]{43}/.exec(stdout) ?? [];
   assert.match(stdout, /^carol may run the gate\. The credential is shown this once:\n\n {2}sp_/);
-  assert.match(stdout, /SALLYPORT_CREDENTIAL_FILE=FILE .*status/);
+  assert.match(stdout, /cat > ~\/\.sallyport\/credentials\/person\)\n/);
+  // The home of who adds them is of no use to them.
+  assert.match(stdout, /\n {2}(?:npx )?sallyport status\n$/);
   const listed = run(['person', 'list']).stdout;
   assert.match(listed, /^PERSON +NAME +STATUS +ADDED\n/);
   assert.match(listed, / carol +active /);
@@ -61,11 +63,12 @@ test('adding shows the credential once and says how to use it; the list never sh
   assert.equal(run(['person', 'add', 'carol']).status, 4);
 });
 
-test('a credential is accepted at the socket of operators only', async () => {
+test('a credential is accepted at the socket of operators and at TCP, and is no token of an agent', async () => {
   const { credential } = addPerson('dora');
-  const overTcp = await daemon.post('sallyport.v1.ToolService/ListAvailableTools', {}, credential);
-  assert.equal(overTcp.status, 401);
-  assert.equal(run(['tool', 'list'], { SALLYPORT_TOKEN: credential }).status === 0, false);
+  const method = 'sallyport.v1.ToolService/ListAvailableTools';
+  assert.equal((await daemon.post(method, {}, credential)).status, 200);
+  assert.equal((await daemon.post(method, {}, daemon.operatorToken)).status, 401);
+  assert.equal(run(['tool', 'list'], { SALLYPORT_TOKEN: credential }).status, 3);
 });
 
 test('a revoked credential opens nothing from the next call on', () => {

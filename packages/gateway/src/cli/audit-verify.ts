@@ -6,10 +6,11 @@ import { verifyLog } from '../audit/verify.ts';
 import type { LogReport, LogSource } from '../audit/verify.ts';
 import type { Home } from '../daemon/home.ts';
 import { openLog } from '../storage/sqlite/log-reader.ts';
+import { toNumber } from './answer-json.ts';
 import type { CommandContext } from './command-context.ts';
 import { CommandFailure, describeError, hasErrorCode, usageFailure } from './failure.ts';
 import { renderReport, reportToJson } from './render-report.ts';
-import { visibleJson } from './visible-text.ts';
+import { makeVisibleLine, visibleJson } from './visible-text.ts';
 import { writeFileAtomically } from './write-file-atomically.ts';
 
 export interface AuditVerifyOptions {
@@ -23,8 +24,10 @@ export interface AuditVerifyOptions {
 const longLog = 100_000;
 
 /** Judges the log from its files alone: with or without a daemon, and without believing it. */
-export function verifyAudit(options: AuditVerifyOptions, context: CommandContext): number {
+export function verifyAudit(options: AuditVerifyOptions, context: CommandContext): number | Promise<number> {
   const { home } = context.config;
+  const isElsewhere = !existsSync(home.databaseFile) && !existsSync(home.checkpointFile) && comesByPort(context);
+  if (isElsewhere) return askDaemon(options, context);
   // Read before the log is: a checkpoint newer than the log would look like records that are gone.
   const remembered = readRemembered(home, options.checkpoint);
   if (!existsSync(home.databaseFile) && remembered.length === 0) {
@@ -41,6 +44,37 @@ export function verifyAudit(options: AuditVerifyOptions, context: CommandContext
   if (context.json) context.terminal.print(visibleJson(reportToJson(facts)));
   else context.terminal.print(...renderReport(facts, context.terminal));
   return report.ok ? exitCodes.success : exitCodes.toolError;
+}
+
+function comesByPort({ openOperatorClient }: CommandContext): boolean {
+  try {
+    return !('path' in openOperatorClient().target);
+  } catch {
+    return false;
+  }
+}
+
+/** For a person who runs the gate of another user, and cannot read its files. */
+async function askDaemon({ checkpoint, key }: AuditVerifyOptions, context: CommandContext): Promise<number> {
+  if (checkpoint !== undefined || key !== undefined) {
+    throw usageFailure(
+      'A checkpoint and a key are compared with the files of the log, which are not in this home.',
+      'Run the command as the user who runs the daemon.',
+    );
+  }
+  const verdict = await context.openOperatorClient().verifyAudit();
+  const { intact = false, problems = [] } = verdict;
+  const [records, signed] = [toNumber(verdict.records), toNumber(verdict.checkpointSize)];
+  const { print, paint } = context.terminal;
+  if (context.json) print(visibleJson({ intact, records, signed_records: signed, judged_by: 'daemon', problems }));
+  else {
+    print(
+      intact ? paint('green', 'The log is intact.') : paint('red', 'The log was changed.'),
+      ...problems.map((problem) => `  ${makeVisibleLine(problem)}`),
+      `${records} records, ${signed} of them signed. A process of the daemon has read them.`,
+    );
+  }
+  return intact ? exitCodes.success : exitCodes.toolError;
 }
 
 /** The next verification must find at least this history. That it could not be kept does not make this one false. */

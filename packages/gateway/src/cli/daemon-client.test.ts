@@ -42,7 +42,7 @@ after(() => {
 });
 
 const open = (more: object = {}): DaemonClient =>
-  openClient({ home, startCommand: 'npm start', environment: {}, ...more });
+  openClient({ home, port: 0, startCommand: 'npm start', environment: {}, ...more });
 
 function answerWith(status: number, body: string): void {
   respond = (_request, response) => {
@@ -74,9 +74,43 @@ test('a token in the environment or a file makes the caller that agent, at the a
   }
 });
 
+test('a person with a credential of their own is at the socket where they may, and else at the port', () => {
+  const file = join(folder, 'ada');
+  writeFileSync(file, 'ada-secret\n', { mode: 0o600 });
+  const environment = { SALLYPORT_CREDENTIAL_FILE: file };
+  const elsewhere = describeHome(join(folder, 'elsewhere'));
+  assert.deepEqual(open({ environment, port: 4780 }).target, { path: home.operatorSocket });
+  assert.deepEqual(open({ environment, port: 4780, home: elsewhere }).target, { host: '127.0.0.1', port: 4780 });
+  // Which free port it was is not known.
+  assert.deepEqual(open({ environment, home: elsewhere }).target, { path: elsewhere.operatorSocket });
+  const told = { ...environment, SALLYPORT_ADDRESS: 'http://[::1]:5000' };
+  assert.deepEqual(open({ environment: told }).target, { host: '::1', port: 5000 });
+});
+
+test('the credential of the first operator goes to no port, whatever address is set', () => {
+  const environment = { SALLYPORT_ADDRESS: 'http://127.0.0.1:4780' };
+  assert.throws(() => open({ environment }), { exitCode: 1, message: /no credential of yours/ });
+  writeFileSync(home.personCredentialFile, 'ada-secret\n', { mode: 0o600 });
+  assert.deepEqual(open({ environment }).target, { host: '127.0.0.1', port: 4780 });
+  assert.deepEqual(open({ port: 4780 }).target, { path: home.operatorSocket });
+  rmSync(home.personCredentialFile);
+});
+
+test('an address is one of this machine and nothing more', () => {
+  for (const address of [
+    'http://192.0.2.1:1',
+    'https://127.0.0.1:1',
+    'http://a@127.0.0.1:1',
+    'http://127.0.0.1:1/#x',
+  ]) {
+    const environment = { SALLYPORT_TOKEN: 'agent-secret', SALLYPORT_ADDRESS: address };
+    assert.throws(() => open({ environment }), { exitCode: 1, message: /SALLYPORT_ADDRESS/ }, address);
+  }
+});
+
 test('an operator command is refused while a token is set, instead of setting the token aside', () => {
   const environment = { SALLYPORT_TOKEN: 'agent-secret' };
-  const options = { home, startCommand: 'npm start', environment };
+  const options = { home, port: 0, startCommand: 'npm start', environment };
   assert.throws(() => openOperatorClient(options), { exitCode: 1, message: /for the operator/ });
 });
 

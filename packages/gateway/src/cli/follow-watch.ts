@@ -15,8 +15,8 @@ export async function followWatch(
 ): Promise<void> {
   const path = `/sallyport.v1.${method}`;
   try {
-    await client.stream(async ({ socketPath, credential }) => {
-      for await (const message of streamJson({ socketPath, path, credential, message: {}, signal })) onMessage(message);
+    await client.stream(async ({ target, credential }) => {
+      for await (const message of streamJson({ target, path, credential, message: {}, signal })) onMessage(message);
     });
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -19,7 +19,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     const config = readConfig(environment);
     const commandName = findCommandName(argv[1] ?? '', environment);
     const startCommand = findStartCommand(commandName);
-    const client = { home: config.home, startCommand, environment, ...(tokenFile === undefined ? {} : { tokenFile }) };
+    const given = { home: config.home, port: config.port, startCommand, environment };
+    const client = { ...given, ...(tokenFile === undefined ? {} : { tokenFile }) };
     process.exitCode = await command({
       json,
       terminal,

@@ -1,11 +1,12 @@
 import type { Agent, IncomingMessage } from 'node:http';
+import type { Target } from './target.ts';
 
 // Importing node:http as a module reads every export, which loads the whole fetch stack behind some of them: 35 ms.
 const http = process.getBuiltinModule('node:http');
 
 /** Where the daemon is, and who asks. */
 export interface McpTarget {
-  readonly socketPath: string;
+  readonly target: Target;
   readonly credential: string;
 }
 
@@ -39,10 +40,11 @@ export class McpExchange {
 
   /** Rejects with the error of the system, and when the signal aborts. */
   send({ method, headers, body, signal }: McpRequest): Promise<McpAnswer> {
-    const { socketPath, credential } = this.#target;
+    const { target, credential } = this.#target;
+    const where = 'path' in target ? { socketPath: target.path } : target;
     return new Promise((resolve, reject) => {
       const request = http.request({
-        ...{ socketPath, method, signal, agent: this.#agent },
+        ...{ ...where, method, signal, agent: this.#agent },
         path: '/mcp',
         headers: {
           accept: 'application/json, text/event-stream',

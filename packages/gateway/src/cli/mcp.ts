@@ -9,6 +9,8 @@ import { CommandFailure, usageFailure } from './failure.ts';
 import { McpBridge } from './mcp-bridge.ts';
 import { McpExchange } from './mcp-exchange.ts';
 import { readLines } from './read-lines.ts';
+import { describeTarget } from './target.ts';
+import type { Target } from './target.ts';
 
 export interface McpOptions {
   /** Start a daemon when none answers. */
@@ -24,14 +26,14 @@ const startWithinMs = 20_000;
 export async function serveMcp({ start = false }: McpOptions, context: CommandContext): Promise<number> {
   const client = openAgentClient(context);
   if (start) await startDaemon(context);
-  return client.stream(async (target) => {
-    await reach(target.socketPath);
-    const exchange = new McpExchange(target);
+  return client.stream(async (daemon) => {
+    await reach(daemon.target);
+    const exchange = new McpExchange(daemon);
     const bridge = new McpBridge({
       exchange,
       write: writeLine,
       note: (text) => context.terminal.note(text),
-      unreachable: `No daemon answers in ${context.config.home.folder}. Start one with \`${context.commandName} up\`.`,
+      unreachable: `No daemon answers at ${describeTarget(daemon.target)}. Start one with \`${context.commandName} up\`.`,
     });
     for await (const line of readLines(process.stdin)) bridge.receive(line);
     await bridge.close();
@@ -60,13 +62,14 @@ function openAgentClient({ openClient, commandName }: CommandContext): DaemonCli
 /** Starts a daemon that outlives this command, unless one answers. Two that start at once end up with the same one. */
 async function startDaemon({ config, terminal, commandName }: CommandContext): Promise<void> {
   const { agentSocket, folder } = config.home;
-  if (await isReachable(agentSocket)) return;
+  const target = { path: agentSocket };
+  if (await isReachable(target)) return;
   terminal.note(`Starting a daemon in ${folder}.`);
   // The token is the client's own and no business of the daemon, whose environment others may read.
   const { SALLYPORT_TOKEN: _, ...env } = process.env;
   spawn(process.execPath, [process.argv[1] ?? '', 'up'], { detached: true, stdio: 'ignore', env }).unref();
   const untilMs = Date.now() + startWithinMs;
-  while (!(await isReachable(agentSocket))) {
+  while (!(await isReachable(target))) {
     if (Date.now() < untilMs) await sleep(50);
     else {
       throw new CommandFailure('UNREACHABLE', exitCodes.unreachable, 'The daemon did not start.', {
@@ -76,9 +79,9 @@ async function startDaemon({ config, terminal, commandName }: CommandContext): P
   }
 }
 
-async function isReachable(socketPath: string): Promise<boolean> {
+async function isReachable(target: Target): Promise<boolean> {
   try {
-    await reach(socketPath);
+    await reach(target);
     return true;
   } catch {
     return false;
@@ -86,8 +89,8 @@ async function isReachable(socketPath: string): Promise<boolean> {
 }
 
 /** Rejects with the error of the system when nobody listens. */
-async function reach(socketPath: string): Promise<void> {
-  const socket = connect(socketPath);
+async function reach(target: Target): Promise<void> {
+  const socket = connect(target);
   try {
     await once(socket, 'connect');
   } finally {

@@ -1,3 +1,4 @@
+import { defaultPort } from '../daemon/config.ts';
 import type { CommandContext } from './command-context.ts';
 import { usageFailure } from './failure.ts';
 import { formatTime } from './format-time.ts';
@@ -9,6 +10,7 @@ interface AddedPerson {
   readonly person_id: string;
   readonly name: string;
   readonly credential: string;
+  readonly address: string;
 }
 
 interface ListedPerson {
@@ -19,17 +21,36 @@ interface ListedPerson {
 }
 
 export function addPerson(name: string, context: CommandContext): Promise<number> {
-  return runOperatorTool('people.add', { name }, context, ({ credential }: AddedPerson) => {
+  return runOperatorTool('people.add', { name }, context, ({ credential, address }: AddedPerson) => {
     const { paint, print } = context.terminal;
     print(
       `${paint('bold', makeVisibleLine(name))} may run the gate. The credential is shown this once:`,
       '',
       `  ${makeVisibleLine(credential)}`,
       '',
-      'They keep it in a file that only they can read (chmod 600), and name the file:',
-      `  SALLYPORT_CREDENTIAL_FILE=FILE ${context.commandName} status`,
+      'As their own user on this machine they run this, paste the credential, and',
+      'press Enter and Ctrl-D:',
+      ...keepCredential(makeVisibleLine(address)),
+      '',
+      'From then on they run every command under their own name:',
+      `  ${ownCommand(context.commandName)} status`,
     );
   });
+}
+
+/** For a shell. The file is closed to others from its first moment on; what reads it comes last, or it would read the rest. */
+function keepCredential(address: string): string[] {
+  const isUsual = address === `http://127.0.0.1:${defaultPort}`;
+  return [
+    ...(isUsual ? [] : [`  export SALLYPORT_ADDRESS=${address}`]),
+    '  (umask 077; mkdir -p ~/.sallyport/credentials',
+    '  cat > ~/.sallyport/credentials/person)',
+  ];
+}
+
+/** Without the home of who adds them, which is closed to them. */
+function ownCommand(commandName: string): string {
+  return /(?:npx )?sallyport$/.exec(commandName)?.[0] ?? 'sallyport';
 }
 
 export function listPeople(options: { readonly all?: boolean }, context: CommandContext): Promise<number> {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { exitCodes } from '@sallyport/contract/codes';
 import { CommandFailure, interrupted } from './failure.ts';
+import type { Target } from './target.ts';
 
 // Importing node:http as a module reads every export, which loads the whole fetch stack behind some of them: 35 ms.
 const http = process.getBuiltinModule('node:http');
@@ -9,7 +10,7 @@ const net = process.getBuiltinModule('node:net');
 const maxAnswerBytes = 64 * 1024 * 1024;
 
 export interface Post {
-  readonly socketPath: string;
+  readonly target: Target;
   readonly path: string;
   readonly credential: string;
   readonly message: object;
@@ -70,15 +71,17 @@ async function exchange(post: Post): Promise<{ status: number; body: string }> {
 
 /** Sends the request and waits for the head of the answer. Rejects as `postJson` does. */
 export function openResponse(post: Post, contentType: string, body: Buffer): Promise<IncomingMessage> {
-  const { socketPath, path, credential, signal, traceparent } = post;
+  const { target, path, credential, signal, traceparent } = post;
   return new Promise((resolve, reject) => {
     let connected = false;
     const request = http.request({
       // Without an agent, which would first compile a large expression to see whether `localhost` is an IP address: 7 ms.
-      createConnection: () => net.connect(socketPath),
+      createConnection: () => net.connect(target),
       path,
       method: 'POST',
       headers: {
+        // Every door takes this name. By itself node would add a port, which is the wrong one.
+        host: 'localhost',
         'content-type': contentType,
         'content-length': body.length,
         'connect-protocol-version': '1',

@@ -6,6 +6,7 @@ import { exitCodes } from '@sallyport/contract/codes';
 import { frameMessage, FrameReader } from '../doors/rpc/message-frame.ts';
 import { CommandFailure, interrupted } from './failure.ts';
 import { RpcFailure } from './post-json.ts';
+import type { Target } from './target.ts';
 
 // Importing a module of the platform reads every export of it; few commands need these.
 const http2 = process.getBuiltinModule('node:http2');
@@ -14,7 +15,7 @@ const net = process.getBuiltinModule('node:net');
 const mostMessageBytes = 4 * 1024 * 1024;
 
 export interface StreamTarget {
-  readonly socketPath: string;
+  readonly target: Target;
   readonly credential: string;
 }
 
@@ -37,6 +38,8 @@ export class RpcStream<Input extends DescMessage, Output extends DescMessage> im
     this.#method = method;
     this.#session = http2.connect('http://localhost', { createConnection: () => socket });
     this.#stream = this.#session.request({
+      // Every door takes this name. By itself node would add a port, which is the wrong one.
+      ':authority': 'localhost',
       ':method': 'POST',
       ':path': `/${method.parent.typeName}/${method.name}`,
       'content-type': 'application/grpc+proto',
@@ -52,10 +55,10 @@ export class RpcStream<Input extends DescMessage, Output extends DescMessage> im
 
   /** Rejects with the error of the system when nobody listens. */
   static async open<Input extends DescMessage, Output extends DescMessage>(
-    { socketPath, credential }: StreamTarget,
+    { target, credential }: StreamTarget,
     method: StreamMethod<Input, Output>,
   ): Promise<RpcStream<Input, Output>> {
-    const socket = net.connect(socketPath);
+    const socket = net.connect(target);
     await new Promise<void>((resolve, reject) => {
       socket.once('connect', resolve);
       socket.once('error', reject);

@@ -2,6 +2,7 @@ import { exitCodes } from '@sallyport/contract/codes';
 import type { Home } from '../daemon/home.ts';
 import { readHolder } from '../daemon/lock.ts';
 import type { CommandContext } from './command-context.ts';
+import type { DaemonClient } from './daemon-client.ts';
 import { CommandFailure, hasErrorCode } from './failure.ts';
 import { visibleJson } from './visible-text.ts';
 
@@ -11,12 +12,12 @@ const lastBreathMs = 2000;
 
 /** Asks the daemon to end and waits until it has: its home is free for another one when this returns. */
 export async function stopDaemon(context: CommandContext): Promise<number> {
-  const { terminal, config } = context;
   const client = context.openOperatorClient();
+  const { terminal } = context;
   const { pid = 0, callsInFlight = 0 } = await client.getStatus();
   await client.stop();
   if (!context.json && callsInFlight > 0) terminal.note(`Ending what is still running (${callsInFlight}).`);
-  if (!(await waitUntil(() => hasLetGo(config.home, pid), patienceMs))) {
+  if (!(await waitUntil(endOf(client, context.config.home, pid), patienceMs))) {
     throw new CommandFailure('STILL_RUNNING', exitCodes.toolError, `The daemon (process ${pid}) has not ended yet.`, {
       remedy: `It ends after its last call. \`kill -9 ${pid}\` ends it now; the log survives that.`,
     });
@@ -25,6 +26,20 @@ export async function stopDaemon(context: CommandContext): Promise<number> {
   await waitUntil(() => !isAlive(pid), lastBreathMs);
   terminal.print(context.json ? visibleJson({ stopped: true, pid }) : 'Stopped.');
   return exitCodes.success;
+}
+
+/** Whether it has ended. Who came by its port cannot look into its home, and sees that it answers no more. */
+function endOf(client: DaemonClient, home: Home, pid: number): () => boolean | Promise<boolean> {
+  return 'path' in client.target ? () => hasLetGo(home, pid) : () => isSilent(client);
+}
+
+async function isSilent(client: DaemonClient): Promise<boolean> {
+  try {
+    await client.getStatus();
+    return false;
+  } catch (error) {
+    return error instanceof CommandFailure && error.code === 'UNREACHABLE';
+  }
 }
 
 /** The home is free for another daemon. */
@@ -41,9 +56,9 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function waitUntil(condition: () => boolean, limitMs: number): Promise<boolean> {
+async function waitUntil(condition: () => boolean | Promise<boolean>, limitMs: number): Promise<boolean> {
   for (const untilMs = Date.now() + limitMs; Date.now() < untilMs;) {
-    if (condition()) return true;
+    if (await condition()) return true;
     await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
   return condition();

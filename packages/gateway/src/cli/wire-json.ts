@@ -29,6 +29,7 @@ export type ListAvailableToolsRequestJson = WireJson<contract.ListAvailableTools
 export type ListAvailableToolsResponseJson = WireJson<contract.ListAvailableToolsResponse>;
 export type GetToolSchemaResponseJson = WireJson<contract.GetToolSchemaResponse>;
 export type GetStatusResponseJson = WireJson<contract.GetStatusResponse>;
+export type VerifyAuditResponseJson = WireJson<contract.VerifyAuditResponse>;
 export type ReadAuditResponseJson = WireJson<contract.ReadAuditResponse>;
 export type AuditRecordJson = WireJson<contract.AuditRecord>;
 

@@ -238,7 +238,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     ...artifactTools({ store: content, index: store }),
     ...sessionTools(store, { workspace, endSession, callbackSecret: (id) => callbackSecret(secrets, id) }),
     ...leaseTools(store),
-    ...peopleTools(store, { workspace, endSession }),
+    ...peopleTools(store, { workspace, endSession, address: () => address }),
     ...callTools(running),
     ...modes.tools,
     ...organisation.tools,

@@ -13,6 +13,8 @@ export interface Home {
   readonly confirmKeyFile: string;
   readonly stateKeyFile: string;
   readonly operatorCredentialFile: string;
+  /** Of a person who runs a gate that another user started. Read by their command line only. */
+  readonly personCredentialFile: string;
   readonly operatorSocket: string;
   readonly agentSocket: string;
   readonly lockFile: string;
@@ -40,6 +42,7 @@ export function describeHome(folder: string): Home {
     confirmKeyFile: at('keys', 'confirm.key'),
     stateKeyFile: at('keys', 'state.key'),
     operatorCredentialFile: at('credentials', 'operator'),
+    personCredentialFile: at('credentials', 'person'),
     operatorSocket: at('run', 'operator', 'sallyport.sock'),
     agentSocket: at('run', 'agent', 'sallyport.sock'),
     lockFile: at('run', 'daemon.lock'),

@@ -66,7 +66,10 @@ export interface Session {
   /** `quarantined`: it broke the rules too often, and only an operator can decide what comes next. */
   readonly status: 'active' | 'ended' | 'quarantined';
   readonly createdAtMs: number;
-  /** The only door where its credential is accepted. Absent: operators at their socket, agents at the others. */
+  /**
+   * The only door where its credential is accepted. Absent: agents everywhere but at the operator socket; operators there,
+   * and all but the first one at TCP too.
+   */
   readonly door?: Door;
   /** Absent: does not expire. */
   readonly expiresAtMs?: number;

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { doors } from '../model/call.ts';
-import type { Begun, Opened } from '../model/call.ts';
+import type { Begun, Door, Opened } from '../model/call.ts';
+import { isRefusal } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { Session } from '../model/session.ts';
 import { assertPassed, assertRefused, callOf, clock, nowMs, operator, parentOf, sessionOf } from './facts.test-kit.ts';
@@ -44,21 +45,25 @@ test('no token, an empty one, an unknown one and the hash of a token all get the
   }
 });
 
-test('operators come in at the operator socket only, agents everywhere else', () => {
-  const wrongDoor = {
-    code: 'WRONG_DOOR',
-    rule: 'credential',
-    remedy: 'Operators use the operator socket; agents use the agent socket or TCP.',
-  } as const;
-  for (const door of doors) {
-    const agentAnswer = open(sessionOf(), { door });
-    const operatorAnswer = open(operator, { door });
-    if (door === 'operator-socket') {
-      assertPassed(operatorAnswer);
-      assertRefused(agentAnswer, wrongDoor);
-    } else {
-      assertPassed(agentAnswer);
-      assertRefused(operatorAnswer, wrongDoor);
+test('each kind of caller comes in at its own doors, and is told which they are', () => {
+  const callers: [Session, readonly Door[], RegExp][] = [
+    [sessionOf(), ['agent-socket', 'tcp'], /^Agents use the agent socket or TCP/],
+    [{ ...operator, agent: 'operator' }, ['operator-socket'], /as the user who runs the daemon.*sallyport person add/],
+    [{ ...operator, agent: 'ada' }, ['operator-socket', 'tcp'], /SALLYPORT_CREDENTIAL_FILE.*SALLYPORT_ADDRESS/],
+    [{ ...operator, agent: 'ada', door: 'tcp' }, ['tcp'], /console/],
+    [{ ...operator, agent: 'operator', door: 'tcp' }, ['tcp'], /console/],
+    // The name alone opens nothing: it belongs to an agent here.
+    [sessionOf({ agent: 'operator' }), ['agent-socket', 'tcp'], /^Agents/],
+  ];
+  for (const [session, accepted, remedy] of callers) {
+    for (const door of doors) {
+      const answer = open(session, { door });
+      if (accepted.includes(door)) assertPassed(answer);
+      else {
+        assert.ok(isRefusal(answer) && answer.code === 'WRONG_DOOR', door);
+        assert.equal(answer.rule.id, 'credential');
+        assert.match(answer.remedy ?? '', remedy);
+      }
     }
   }
 });

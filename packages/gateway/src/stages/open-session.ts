@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Begun, Chained, Door, Opened } from '../model/call.ts';
 import { refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
+import { firstOperator } from '../model/session.ts';
 import type { Session } from '../model/session.ts';
 import type { RunningCalls } from '../modes/running-calls.ts';
 import type { Stage } from '../pipeline/stage.ts';
@@ -51,20 +52,32 @@ export function authenticate(
     });
   }
   if (!isAccepted(session, door)) {
-    return refuse(
-      'WRONG_DOOR',
-      'credential',
-      `The credential of an ${session.principal} is not accepted at this door.`,
-      {
-        remedy: 'Operators use the operator socket; agents use the agent socket or TCP.',
-      },
-    );
+    const message = `The credential of an ${session.principal} is not accepted at this door.`;
+    return refuse('WRONG_DOOR', 'credential', message, { remedy: nameDoors(session) });
   }
   return sessionRefusal(session, nowMs) ?? session;
 }
 
-function isAccepted({ principal, door }: Session, at: Door): boolean {
-  return door === undefined ? (principal === 'operator') === (at === 'operator-socket') : door === at;
+function isAccepted(session: Session, at: Door): boolean {
+  if (session.door !== undefined) return session.door === at;
+  if (session.principal === 'agent') return at !== 'operator-socket';
+  return at === 'operator-socket' || (at === 'tcp' && !isFirst(session));
+}
+
+/** Their credential is in the home of the daemon. Who can read it there also reaches the socket, so the port need not take it. */
+function isFirst({ agent }: Session): boolean {
+  return agent === firstOperator;
+}
+
+/** Where the credential is accepted, and how to get there. */
+function nameDoors(session: Session): string {
+  if (session.principal === 'agent') return 'Agents use the agent socket or TCP.';
+  if (session.door !== undefined) return 'The session of a console is for the address of the console.';
+  return isFirst(session)
+    ? 'The first operator uses the operator socket, as the user who runs the daemon. `sallyport person add` gives ' +
+        'another person a credential of their own, which is accepted at TCP as well.'
+    : 'People use the operator socket, or TCP: put the credential in a file, name the file with ' +
+        'SALLYPORT_CREDENTIAL_FILE and the address with SALLYPORT_ADDRESS.';
 }
 
 /** Why a session can no longer be used. */

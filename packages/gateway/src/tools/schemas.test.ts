@@ -32,7 +32,7 @@ const tools = [
   ...leaseTools({} as Store),
   ...modeTools(nothing),
   ...organisationTools(nothing),
-  ...peopleTools({} as Store, { workspace: '/', endSession: () => Promise.resolve(true) }),
+  ...peopleTools({} as Store, { workspace: '/', endSession: () => Promise.resolve(true), address: () => '' }),
   ...secretTools(nothing),
   ...sessionTools({} as Store, {
     workspace: '/',

@@ -45,7 +45,9 @@ export function loginRoutes(parts: LoginParts): readonly HttpRoute[] {
       handle: async (_request, response, peer) => {
         const session = authenticate(parts.store, { door: peer.door, ...credentialOf(peer) }, Date.now());
         if (isRefusal(session)) throw rpcErrorOf(session);
-        if (session.principal !== 'operator') throw new RpcError('permission_denied', 'This is for consoles.');
+        // The other sessions of people are their credentials, which they would lose for good.
+        const isConsole = session.principal === 'operator' && session.door !== undefined;
+        if (!isConsole) throw new RpcError('permission_denied', 'This is for consoles.');
         await record(parts.store, 'console_logout', session);
         await parts.store.endSession(session.id);
         send(response, {});

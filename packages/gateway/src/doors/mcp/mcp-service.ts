@@ -3,8 +3,8 @@ import { isLegacyRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotoco
 import type { Server } from '@modelcontextprotocol/server';
 import { isJsonObject } from '@sallyport/contract';
 import type { Json, JsonObject } from '@sallyport/contract';
-import { isRefusal } from '../../model/refusal.ts';
-import type { Violation } from '../../model/refusal.ts';
+import { isRefusal, refuse as refuseCaller } from '../../model/refusal.ts';
+import type { Refusal, Violation } from '../../model/refusal.ts';
 import type { Session } from '../../model/session.ts';
 import { authenticate } from '../../stages/open-session.ts';
 import type { Store } from '../../storage/stores.ts';
@@ -113,7 +113,7 @@ export class McpService {
   /** The session behind the token, or the answer to whom has none. Attempts go the way of every call, onto the record. */
   async #identify(peer: Peer): Promise<Session | Response> {
     const { store } = this.#parts;
-    const session = authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
+    const session = refusePeople(authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now()));
     if (!isRefusal(session)) return session;
     await this.#recordMalformed(peer, []);
     const { message, remedy = '' } = session;
@@ -154,6 +154,14 @@ export class McpService {
       stopWatching();
     };
   }
+}
+
+/** A client of MCP is an agent. With the credential of a person, it would decide about its own calls. */
+function refusePeople(found: Session | Refusal): Session | Refusal {
+  if (isRefusal(found) || found.principal === 'agent') return found;
+  return refuseCaller('WRONG_DOOR', 'credential', 'MCP is for agents, and this is the credential of a person.', {
+    remedy: 'Give the client a session of its own: `sallyport session create my-agent`.',
+  });
 }
 
 const unreadable = {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
 import { requirement } from '../../../../../test/requirement.ts';
+import type { Door } from '../../model/call.ts';
 import { isRefusal } from '../../model/refusal.ts';
 import type { Session } from '../../model/session.ts';
 import type { ToolContext } from '../../model/tool.ts';
@@ -18,7 +19,11 @@ async function openTools(t: TestContext) {
   const store = await openTestStore(t);
   const first = await createTestSession(store, { principal: 'operator', agent: 'operator' });
   const registry = new Registry();
-  for (const tool of peopleTools(store, { workspace: '/workspace', endSession: store.endSession }))
+  for (const tool of peopleTools(store, {
+    workspace: '/workspace',
+    endSession: store.endSession,
+    address: () => 'http://127.0.0.1:1',
+  }))
     registry.register(tool);
   const find = (name: string) => registry.find(`people.${name}`) ?? assert.fail(name);
   const call = async <Output>(name: string, args: JsonObject = {}, session: Session = first): Promise<Output> => {
@@ -27,7 +32,7 @@ async function openTools(t: TestContext) {
     assert.deepEqual(find(name).output.check(output), []);
     return output as Output;
   };
-  const enter = (credential: string, door: 'operator-socket' | 'tcp' = 'operator-socket') =>
+  const enter = (credential: string, door: Door = 'operator-socket') =>
     authenticate(store, { credential, door }, Date.now());
   return { store, first, registry, find, call, enter };
 }
@@ -41,7 +46,8 @@ test('each person has a credential of their own, of which only the hash is store
     const session = enter(credential);
     if (isRefusal(session)) assert.fail(session.message);
     assert.deepEqual([session.agent, session.principal, session.id], [name, 'operator', id]);
-    const elsewhere = enter(credential, 'tcp');
+    assert.deepEqual(enter(credential, 'tcp'), session);
+    const elsewhere = enter(credential, 'agent-socket');
     assert.ok(isRefusal(elsewhere) && elsewhere.code === 'WRONG_DOOR');
     assert.ok(!JSON.stringify(store.listSessions()).includes(credential));
   }

@@ -14,18 +14,16 @@ type PeopleStore = Pick<Store, 'createSession' | 'findSession' | 'listSessions' 
 export interface PeopleToolOptions {
   readonly workspace: string;
   readonly endSession: EndSession;
+  /** Where another user of the machine reaches the gate. */
+  readonly address: () => string;
 }
 
 /** Who may run the gate. Each person has a credential of their own, so that records carry their own name. */
 export function peopleTools(store: PeopleStore, options: PeopleToolOptions): readonly AnyTool[] {
-  return [
-    addTool(store, options.workspace),
-    listTool(store),
-    revokeTool(store, options.endSession),
-  ] as unknown as AnyTool[];
+  return [addTool(store, options), listTool(store), revokeTool(store, options.endSession)] as unknown as AnyTool[];
 }
 
-function addTool(store: PeopleStore, workspace: string): Tool<{ readonly name: string }> {
+function addTool(store: PeopleStore, { workspace, address }: PeopleToolOptions): Tool<{ readonly name: string }> {
   return {
     definition: defineAdministration({
       name: 'people.add',
@@ -48,11 +46,12 @@ function addTool(store: PeopleStore, workspace: string): Tool<{ readonly name: s
       },
       outputSchema: {
         type: 'object',
-        required: ['person_id', 'name', 'credential'],
+        required: ['person_id', 'name', 'credential', 'address'],
         properties: {
           person_id: { type: 'string' },
           name: { type: 'string' },
           credential: { type: 'string' },
+          address: { type: 'string', description: 'Where the credential is accepted, beside the operator socket.' },
         },
       },
     }),
@@ -81,7 +80,7 @@ function addTool(store: PeopleStore, workspace: string): Tool<{ readonly name: s
         workingDirectory: workspace,
         lease: { id: randomUUIDv7(), tools: ['*'] },
       });
-      return { person_id: id, name, credential };
+      return { person_id: id, name, credential, address: address() };
     },
     summarize: ({ name }, output) => `added ${name} as ${(output as { person_id: string }).person_id}`,
   };

@@ -562,7 +562,7 @@ export const AuditRecordSchema: GenMessage<AuditRecord> = /*@__PURE__*/
   messageDesc(file_sallyport_v1_operator_service, 14);
 
 /**
- * What an operator asks the daemon itself, on the operator socket or from the console. Everything that changes who may do
+ * What an operator asks the daemon itself, on the operator socket or on TCP. Everything that changes who may do
  * what is a governed tool call, not a method here.
  *
  * @generated from service sallyport.v1.OperatorService
