@@ -5,6 +5,7 @@ import { isWithin } from '../governance/canonical-path.ts';
 import { refuse } from '../model/refusal.ts';
 import { ToolRefused } from '../model/tool.ts';
 import type { Access, PathClaim, ToolContext } from '../model/tool.ts';
+import { isRepository } from '../sandbox/git-repository.ts';
 import { hasCode } from '../sandbox/has-code.ts';
 import { isInPackageStore } from '../sandbox/package-stores.ts';
 
@@ -252,14 +253,6 @@ export function lookAt(path: Buffer | string): Stats | undefined {
 
 export function identify({ dev, ino }: Stats): string {
   return `${dev}:${ino}`;
-}
-
-/**
- * Git takes any folder with such entries for a repository, and obeys the configuration in it. A `commondir` names
- * another folder, of any name, that has the rest.
- */
-export function isRepository(has: (name: string) => boolean): boolean {
-  return has('HEAD') && (has('commondir') || (has('objects') && has('refs')));
 }
 
 /** Nothing, when the folder is gone, or closed to us and so to the program. A large one is not read at once. */

@@ -5,10 +5,11 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { foldPath, isWithin, maxPathLength } from '../governance/canonical-path.ts';
 import type { SweepEntry } from '../model/sweep.ts';
+import { isRepository } from '../sandbox/git-repository.ts';
 import { hasCode } from '../sandbox/has-code.ts';
 import { OpenFolder, pinPath } from '../sandbox/open-path.ts';
 import { Vanished } from '../sandbox/pin.ts';
-import { identify, isRepository, lookAt, takeBreaths } from './find-forbidden.ts';
+import { identify, lookAt, takeBreaths } from './find-forbidden.ts';
 import type { OpenState } from './find-forbidden.ts';
 
 /** What is looked through, and how it was before. */

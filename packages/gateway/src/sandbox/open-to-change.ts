@@ -3,6 +3,7 @@ import type { BigIntStats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { refuse } from '../model/refusal.ts';
 import { ToolFailure, ToolRefused } from '../model/tool.ts';
+import { checkNotRepository } from './git-repository.ts';
 import { hasCode } from './has-code.ts';
 import { checkOpened, isLink, OpenFolder, pinPath } from './open-path.ts';
 import type { Reach } from './open-path.ts';
@@ -46,6 +47,7 @@ export function openTarget(named: NamedPath, reach: Reach, onMakeFolder?: OnMake
   const target = new Target(named, openFolderToChange(parent, reach, onMakeFolder));
   try {
     checkOpened(target.realPath, 'write', named, reach);
+    checkNotRepository(target.realPath, named, reach);
     return target;
   } catch (error) {
     target[Symbol.dispose]();
@@ -112,6 +114,7 @@ function stepInto(parent: Pin, name: string, named: NamedPath, reach: Reach, onM
 function makeFolder(parent: Pin, name: string, named: NamedPath, reach: Reach, onMakeFolder: OnMakeFolder): void {
   const realPath = join(parent.readRealPath(), name);
   checkOpened(realPath, 'write', { given: named.given, path: realPath }, reach);
+  checkNotRepository(realPath, named, reach);
   onMakeFolder(realPath);
   try {
     mkdirSync(parent.entry(name), { mode: constants.S_IRWXU | constants.S_IRWXG | constants.S_IRWXO });

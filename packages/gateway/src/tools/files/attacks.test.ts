@@ -270,3 +270,56 @@ test('no call leaves a descriptor open, however it ends', async () => {
     [],
   );
 });
+
+test('what git takes for a repository is made and changed by no file tool, in whatever order', async () => {
+  using workspace = new TestWorkspace();
+  const hostile = '[core]\nfsmonitor = "touch marker"\n';
+  const denied = endsWith('RULE_DENIES');
+  const write = (path: string, content = 'x') => workspace.call(filesWrite, { path, content, create_parents: true });
+  for (const folder of ['a', 'b', '.']) {
+    const parts = [`${folder}/objects/x`, `${folder}/refs/x`, `${folder}/HEAD`];
+    await write(`${folder}/config`, hostile);
+    const order = folder === 'a' ? parts : parts.toReversed();
+    for (const part of order.slice(0, 2)) await write(part);
+    await assert.rejects(write(order[2] ?? ''), denied, folder);
+    await assert.rejects(
+      workspace.call(filesEnsureDir, { path: `${folder}/${folder === 'a' ? 'HEAD' : 'Objects'}` }),
+      denied,
+    );
+  }
+  await write('from/commondir');
+  await workspace.call(filesMoveGlob, { from: 'from', to: 'a', patterns: ['*'] });
+  workspace.put('spare/HEAD', 'ref: refs/heads/main');
+  const { moved } = await workspace.call(filesMoveGlob, { from: 'spare', to: 'a', patterns: ['*'] });
+  assert.deepEqual(moved, []);
+});
+
+test('calls at once make no repository of a folder together', async () => {
+  using workspace = new TestWorkspace();
+  for (let round = 0; round < 20; round++) {
+    const at = (name: string) => `r${round}/${name}`;
+    workspace.put(at('objects/x'), '');
+    const [head, refs] = await Promise.allSettled([
+      workspace.call(filesWrite, { path: at('HEAD'), content: 'ref: refs/heads/main' }),
+      workspace.call(filesEnsureDir, { path: at('refs') }),
+    ]);
+    assert.ok(head.status === 'rejected' || refs.status === 'rejected', String(round));
+  }
+});
+
+test('a repository without a working tree, under any name, is not changed by file tools', async () => {
+  using workspace = new TestWorkspace();
+  for (const name of ['HEAD', 'objects/x', 'refs/x', 'config', 'hooks/x']) workspace.put(`mirror/${name}`, 'x');
+  workspace.put('hooks/update', 'x');
+  const denied = endsWith('RULE_DENIES');
+  await assert.rejects(workspace.call(filesWrite, { path: 'mirror/hooks/update', content: 'x' }), denied);
+  await assert.rejects(
+    workspace.call(filesEdit, { path: 'mirror/config', old_content: 'x', new_content: 'y' }),
+    denied,
+  );
+  await assert.rejects(workspace.call(filesDelete, { path: 'mirror/HEAD' }), denied);
+  const { moved } = await workspace.call(filesMoveGlob, { from: 'hooks', to: 'mirror/hooks', patterns: ['*'] });
+  assert.deepEqual(moved, []);
+  assert.deepEqual(readdirSync(workspace.at('mirror/hooks')), ['x']);
+  await workspace.call(filesDelete, { path: 'mirror', recursive: true });
+});

@@ -1,4 +1,5 @@
 import { basename, dirname, join } from 'node:path';
+import { checkNotRepository } from '../../sandbox/git-repository.ts';
 import { hasCode } from '../../sandbox/has-code.ts';
 import { checkOpened } from '../../sandbox/open-path.ts';
 import type { Reach } from '../../sandbox/open-path.ts';
@@ -18,6 +19,7 @@ export function countMissingFolders(named: NamedPath, reach: Reach): number {
       for (const name of missing) {
         realPath = join(realPath, name);
         checkOpened(realPath, 'write', { given: named.given, path: realPath }, reach);
+        checkNotRepository(realPath, named, reach);
       }
       return missing.length;
     } catch (error) {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { constants, renameSync } from 'node:fs';
 import { ToolFailure } from '../../model/tool.ts';
 import type { ToolContext } from '../../model/tool.ts';
+import { checkNotRepository } from '../../sandbox/git-repository.ts';
 import { hasCode } from '../../sandbox/has-code.ts';
 import { checkWritable, pinEntry } from '../../sandbox/open-to-change.ts';
 import type { Target } from '../../sandbox/open-to-change.ts';
@@ -106,6 +107,7 @@ function bringOver(
   context: ToolContext,
   placementOf: (taken: TakenEntry) => Placement,
 ): void {
+  checkNotRepository(to.realPath, to.named, context);
   const taken = takeEntry(from, source.stats, context);
   try {
     const placement = placementOf(taken);

@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { ToolFailure } from '../../model/tool.ts';
 import type { ToolContext } from '../../model/tool.ts';
+import { isInRepository } from '../../sandbox/git-repository.ts';
 import type { OpenFolder } from '../../sandbox/open-path.ts';
 import { openFolderToChange, Target } from '../../sandbox/open-to-change.ts';
 import type { NamedPath } from '../../sandbox/parse-path.ts';
@@ -91,8 +92,10 @@ export class MovePlan implements Disposable {
   }
 
   #isAllowed(name: string): boolean {
-    const { judge } = this.#context.paths;
-    return [this.from, this.to].every((folder) => judge(folder.realPathOf(name), 'write') === undefined);
+    const { paths } = this.#context;
+    return [this.from, this.to]
+      .map((folder) => folder.realPathOf(name))
+      .every((path) => paths.judge(path, 'write') === undefined && !isInRepository(path, this.#context));
   }
 }
 

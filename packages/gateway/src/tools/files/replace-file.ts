@@ -4,6 +4,7 @@ import type { BigIntStats } from 'node:fs';
 import { ToolFailure } from '../../model/tool.ts';
 import type { BeforeImage, ToolContext } from '../../model/tool.ts';
 import { KeyedLock } from '../../pipeline/keyed-lock.ts';
+import { checkNotRepository } from '../../sandbox/git-repository.ts';
 import { hasCode } from '../../sandbox/has-code.ts';
 import { checkWritable, pinEntry } from '../../sandbox/open-to-change.ts';
 import type { Target } from '../../sandbox/open-to-change.ts';
@@ -166,6 +167,7 @@ function publish(
   const { entry, named } = target;
   const placement = { over: () => draft.replace(entry), free: () => draft.appear(entry) };
   if (former !== undefined) return replaceEntry(target, former.stats, placement, context);
+  checkNotRepository(target.realPath, named, context);
   try {
     placement.free();
   } catch (error) {
