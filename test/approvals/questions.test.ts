@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
 import type { Answer } from '../harness/daemon.ts';
 import { ownRules } from '../harness/own-rules.ts';
-import { ApprovalDesk, outputOf, writeWorkspaceFile } from './approval-desk.ts';
+import { ApprovalDesk, inTrace, outputOf, postJson, writeWorkspaceFile } from './approval-desk.ts';
 import type { ApprovalJson } from './approval-desk.ts';
 
 // A decision answers what was asked, as often as it was asked, and for what was asked about: nothing more.
@@ -25,6 +25,7 @@ rules:
     reason: The session has read files.
   - { id: reading, effect: allow, tools: [files.read], paths: ['$WORKSPACE/**'] }
   - { id: reviewing, effect: allow, tools: ['reviews.*'], approval: waived }
+  - { id: plans, effect: allow, tools: ['plans.*'], approval: waived }
   - { id: people, effect: allow, tools: ['*'], who: [operator], approval: waived }
 `;
 
@@ -139,4 +140,38 @@ test('whoever decides approves as many runs as they saw, and an agent one', asyn
   await review(await waiting(await ada.run(many, { requestId: '3' })));
   outputOf(await ada.run(many));
   assert.equal(codeOf(await ada.run(many)), 'APPROVAL_REQUIRED');
+});
+
+const traceId = 'abcd'.repeat(8);
+
+test('a confirm token and the token of a plan answer the rules that asked when they were given', async () => {
+  const created = outputOf(await daemon.call('sessions.create', { agent: 'ada' }));
+  const [token, sessionId] = [String(created['token']), String(created['session_id'])];
+  const { hostname: host, port } = new URL(daemon.address);
+  const send = async (name: string, input: object, confirmToken = ''): Promise<Answer> => {
+    const body = { name, inputJson: JSON.stringify(input), confirmToken };
+    const method = 'sallyport.v1.ToolService/ExecuteTool';
+    return (await postJson({ host, port }, method, body, token, inTrace(traceId))).json as unknown as Answer;
+  };
+  const propose = async (calls: readonly object[]): Promise<string> => {
+    const plan = { summary: 'x', calls, trace_id: traceId };
+    const id = String(outputOf(await send('plans.propose', plan))['plan_id']);
+    await desk.send('PlanService/DecidePlan', { id, approvedSteps: calls.map((_, at) => at) });
+    return String(outputOf(await send('plans.show', { plan_id: id }))['confirm_token']);
+  };
+  const print = { argv: ['printf', 'six'] };
+  const read = { path: 'notes.txt' };
+  const calls = [{ tool: 'shell.run', arguments: print }];
+  const input = { session_id: sessionId, trace_id: traceId, calls };
+  const shown = await daemon.call('confirm.issue', input);
+  const confirmBinding = shown.denied?.approval?.binding;
+  const issued = outputOf(await daemon.call('confirm.issue', input, { confirmBinding }));
+  const planned = await propose(calls);
+  // What the plan itself does was shown with it.
+  const whole = await propose([{ tool: 'files.read', arguments: read }, ...calls]);
+  outputOf(await send('files.read', read, whole));
+  for (const given of [String(issued['confirm_token']), planned]) {
+    assert.equal(codeOf(await send('shell.run', print, given)), 'APPROVAL_MISMATCH');
+  }
+  outputOf(await send('shell.run', print, whole));
 });

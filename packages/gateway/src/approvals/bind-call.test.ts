@@ -159,13 +159,23 @@ test('the scope is what would be touched, whatever the effect and the rules; of 
   );
 });
 
-test('a step of a plan stands for one tool and one set of arguments', () => {
+test('a step of a plan stands for one tool, as it is, and one set of arguments', () => {
   const sha256 = fc.stringMatching(/^[0-9a-f]{64}$/);
   const name = fc.stringMatching(/^[a-z]+\.[a-z]+$/);
   fc.assert(
     fc.property(name, sha256, name, sha256, (tool, args, otherTool, otherArgs) => {
       fc.pre(tool !== otherTool || args !== otherArgs);
-      assert.notEqual(callSha256(tool, args), callSha256(otherTool, otherArgs));
+      const { definition } = toolOf({ name: tool });
+      const planned = callSha256(definition, args);
+      assert.notEqual(planned, callSha256(toolOf({ name: otherTool }).definition, otherArgs));
+      for (const change of [
+        { version: '9' },
+        { fileSha256: args },
+        { description: 'other' },
+        { risk: 'high' },
+      ] as const) {
+        assert.notEqual(planned, callSha256({ ...definition, ...change }, args));
+      }
     }),
   );
 });

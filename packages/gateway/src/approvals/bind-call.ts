@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '@sallyport/contract';
 import type { ArgumentsChecked, Judged, ModeRead, Opened, Resolved } from '../model/call.ts';
-import type { Effect, Resources } from '../model/tool.ts';
+import type { Effect, Resources, ToolDefinition } from '../model/tool.ts';
 import { hashDefinition } from '../registry/hash-definition.ts';
 
 export type BoundCall = Opened & Resolved & ArgumentsChecked & ModeRead & Judged;
@@ -19,7 +19,7 @@ export interface Binding {
 /** The one function that computes what is bound, when a call is shown and again when it is about to run. */
 export function bindCall(call: BoundCall, effect: Effect): Binding {
   const { tool, verdict } = call;
-  const { name, version, fileSha256 = null, risk } = tool.definition;
+  const { name } = tool.definition;
   // A tool may have cut its text through a surrogate pair, which has no canonical form.
   const [summary, detail] = [effect.summary.toWellFormed(), effect.detail.toWellFormed()];
   const scopeSha256 = hash('sha256', canonicalJson({ tool: name, ...describeScope(call) }));
@@ -28,16 +28,12 @@ export function bindCall(call: BoundCall, effect: Effect): Binding {
     'sha256',
     canonicalJson({
       session: call.session.id,
-      tool: name,
-      version,
-      file_sha256: fileSha256,
-      definition_sha256: hashDefinition(tool.definition),
+      ...describeTool(tool.definition),
       arguments_sha256: call.arguments.sha256,
       scope_sha256: scopeSha256,
       rules: call.rules.hash,
       asked_by: [...(verdict.askedBy ?? [])],
       approvers: [...(verdict.approvers ?? [])],
-      risk,
       mode: call.mode,
       effect_sha256: effectSha256,
       basis_sha256: hash('sha256', effect.basis ?? ''),
@@ -54,9 +50,15 @@ export function bindEffect({ summary, detail, undoable, basis = '' }: Effect): s
   );
 }
 
-/** The call that a step of a plan, or a confirm token, stands for. */
-export function callSha256(tool: string, argumentsSha256: string): string {
-  return hash('sha256', `${tool} ${argumentsSha256}`);
+/** The call that a step of a plan, or a confirm token, stands for: of the tool as it is now. */
+export function callSha256(tool: ToolDefinition, argumentsSha256: string): string {
+  return hash('sha256', canonicalJson({ ...describeTool(tool), arguments_sha256: argumentsSha256 }));
+}
+
+function describeTool(definition: ToolDefinition) {
+  const { name, version, fileSha256 = null, risk } = definition;
+  const definitionSha256 = hashDefinition(definition);
+  return { tool: name, version, file_sha256: fileSha256, definition_sha256: definitionSha256, risk };
 }
 
 /** What a program, a server or a pipeline touches is not known: it is the same only with the same arguments. */

@@ -12,6 +12,8 @@ export interface TokenClaims {
   readonly calls: readonly string[];
   /** The effects as they were shown, by the same order. Absent: the token of a plan, or one for any number of uses. */
   readonly effects?: readonly string[];
+  /** The rules that asked about each, by the same order. Absent: none, or the token of a plan, which has them itself. */
+  readonly askedBy?: readonly (readonly string[])[];
   /** Canonical names of their tools, for people who look at a token. */
   readonly tools: readonly string[];
   /** Under which it was given: it ends with a change of either. */

@@ -21,6 +21,8 @@ export interface Rehearsed {
   readonly effect: Effect;
   /** Over the effect before secrets were masked: what is agreed to is this one. */
   readonly boundSha256: string;
+  /** The rules that ask about it. */
+  readonly askedBy: readonly string[];
   /** Paths that it may change, and those that its effect depends on. Undefined: any. */
   readonly changes: readonly string[] | undefined;
   readonly dependsOn: readonly string[] | undefined;
@@ -30,5 +32,13 @@ export interface Rehearsed {
   readonly secrets: readonly string[];
 }
 
-/** Sends a call through the gates that only look, as this session, and works out its effect. Nothing runs. */
-export type Rehearse = (session: Session, call: PlannedCall, signal: AbortSignal) => Promise<Rehearsed | Refusal>;
+/**
+ * Sends a call through the gates that only look, as this session, and works out its effect. Nothing runs. `before`: tools
+ * that would have been called by then.
+ */
+export type Rehearse = (
+  session: Session,
+  call: PlannedCall,
+  signal: AbortSignal,
+  before?: readonly string[],
+) => Promise<Rehearsed | Refusal>;

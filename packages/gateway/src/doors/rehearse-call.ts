@@ -11,7 +11,7 @@ import { Fault } from '../model/fault.ts';
 
 /** Sends planned calls through the gates as if they had just come in from a caller who is known. */
 export function rehearseCalls(rehearsal: () => Rehearsal, redactor: Redactor): Rehearse {
-  return async (session, { tool, arguments: args }, signal) => {
+  return async (session, { tool, arguments: args }, signal, before = []) => {
     const begun = {
       door: session.door ?? 'agent-socket',
       source: 'plan',
@@ -28,21 +28,23 @@ export function rehearseCalls(rehearsal: () => Rehearsal, redactor: Redactor): R
       session,
       callId: randomUUIDv7(),
       startedAtMs: Date.now(),
+      foreseen: before.map((name) => ({ tool: name, startedAtMs: Date.now() })),
     } as const;
     const ending = await rehearsal().run(begun, { nowMs: Date.now });
     if (ending.kind === 'faulted') throw new Fault('INTERNAL', `${ending.stage} failed`, { cause: ending.fault });
     if (ending.kind === 'refused') return { ...ending.refusal, message: redactor.redactText(ending.refusal.message) };
-    const { tool: found, arguments: checked, effect } = ending.call;
+    const { tool: found, arguments: checked, effect, verdict } = ending.call;
     const { name, risk } = found.definition;
     const { texts, masked, values } = maskSecrets([effect.summary, effect.detail], redactor);
     const [summary = '', detail = ''] = texts;
     return {
       tool: name,
-      callSha256: callSha256(name, checked.sha256),
+      callSha256: callSha256(found.definition, checked.sha256),
       shownArguments: showArguments(ending.call, redactor),
       risk,
       effect: { summary, detail, undoable: effect.undoable },
       boundSha256: bindEffect(effect),
+      askedBy: verdict.askedBy ?? [],
       ...describeReach(ending.call),
       masked,
       secrets: values,

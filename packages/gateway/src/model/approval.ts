@@ -153,6 +153,8 @@ export interface PlanStep {
   readonly reason: string;
   /** Over the effect as it was shown. Absent: a plan of an older version, which kept none. */
   readonly boundSha256?: string;
+  /** The rules that ask about it, once the steps before it have run. Absent: none. */
+  readonly askedBy?: readonly string[];
   /** Steps before it, by index, that may change its effect. Absent: none. */
   readonly changedBy?: readonly number[];
 }

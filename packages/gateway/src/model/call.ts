@@ -75,6 +75,11 @@ export interface Chained {
   readonly step?: { readonly id: string; readonly parent: ParentCall } | undefined;
 }
 
+export interface Foreseen {
+  /** Steps of the same plan that would come before it. Absent: there are none, or the call is not only planned. */
+  readonly foreseen?: readonly PastCall[];
+}
+
 export interface Decoded {
   readonly requestId: string;
   /** 32 hexadecimal digits. */

@@ -1,5 +1,5 @@
 import type { SessionHistory } from '../governance/session-history.ts';
-import type { ArgumentsChecked, Judged, ModeRead, Opened, Permitted, Resolved } from '../model/call.ts';
+import type { ArgumentsChecked, Foreseen, Judged, ModeRead, Opened, Permitted, Resolved } from '../model/call.ts';
 import { refuse } from '../model/refusal.ts';
 import type { Rules, Verdict } from '../model/verdict.ts';
 import type { Stage } from '../pipeline/stage.ts';
@@ -9,10 +9,10 @@ export function judgeCall(
   currentRules: () => Rules,
   history: Pick<SessionHistory, 'of'>,
   reportFailure: (error: unknown) => void,
-): Stage<Opened & Resolved & ArgumentsChecked & Permitted & ModeRead, Judged> {
+): Stage<Foreseen & Opened & Resolved & ArgumentsChecked & Permitted & ModeRead, Judged> {
   return {
     name: 'judge-call',
-    run: ({ session, tool, resources, standing, mode, arguments: { value } }, context) => {
+    run: ({ session, tool, resources, standing, mode, foreseen = [], arguments: { value } }, context) => {
       let rules: Rules;
       let verdict: Verdict;
       let past: Pick<Judged, 'history'>;
@@ -21,7 +21,7 @@ export function judgeCall(
         rules = currentRules();
         const nowMs = context.nowMs();
         const asked = { tool: tool.definition, principal, agent, mode, resources, arguments: value, nowMs };
-        past = rules.looksAtHistory ? { history: history.of(session.id) } : {};
+        past = rules.looksAtHistory ? { history: [...history.of(session.id), ...foreseen] } : {};
         verdict = rules.judge({ ...asked, ...standing, ...past });
       } catch (error) {
         reportFailure(error);

@@ -357,7 +357,7 @@ test('a standing approval covers its tool and scope, for its session, under the 
 
 test('a confirm token covers its calls for its session and trace until it expires; each failure has its own code', async () => {
   requirement('APPR-7');
-  const covered = callSha256('notes.read', argumentsOf({ path: 'a' }).arguments.sha256);
+  const covered = callSha256(toolOf().definition, argumentsOf({ path: 'a' }).arguments.sha256);
   const claims = {
     sessionId: agent.id,
     traceId,
@@ -384,7 +384,7 @@ test('a confirm token covers its calls for its session and trace until it expire
 
 test('a plan lets its steps through in their order, each soon after the one before', async () => {
   requirement('APPR-8');
-  const shaOf = (path: string) => callSha256('notes.read', argumentsOf({ path }).arguments.sha256);
+  const shaOf = (path: string) => callSha256(toolOf().definition, argumentsOf({ path }).arguments.sha256);
   const steps = ['a', 'b'].map((path) => ({ tool: 'notes.read', callSha256: shaOf(path) }) as PlanStep);
   const plan = { id: 'p', status: 'approved', approvedSteps: [0, 1], started: 0, steps } as unknown as Plan;
   const { token } = tokens.issue({
@@ -418,7 +418,7 @@ test('a plan lets its steps through in their order, each soon after the one befo
 
 test('a step that needs no consent is counted too, and a token ends with a change of rules or mode', async () => {
   requirement('APPR-8');
-  const shaOf = (path: string) => callSha256('notes.read', argumentsOf({ path }).arguments.sha256);
+  const shaOf = (path: string) => callSha256(toolOf().definition, argumentsOf({ path }).arguments.sha256);
   const steps = ['a', 'b'].map((path) => ({ tool: 'notes.read', callSha256: shaOf(path) }) as PlanStep);
   store.plan = { id: 'p', status: 'approved', approvedSteps: [0, 1], started: 0, steps } as unknown as Plan;
   const { token: confirmToken } = tokens.issue({

@@ -165,11 +165,15 @@ function useToken(
   if (claims.rulesHash !== call.rules.hash || claims.mode !== call.mode) {
     return no('CONFIRM_TOKEN_EXPIRED', 'The mode or the rules have changed since the confirm token was given.');
   }
-  const wanted = callSha256(call.tool.definition.name, call.arguments.sha256);
+  const wanted = callSha256(call.tool.definition, call.arguments.sha256);
   const step = claims.planId === undefined ? undefined : nextStep(claims, wanted, store, nowMs);
   if (step === 'late') return no('CONFIRM_TOKEN_EXPIRED', 'The step before this one ended more than a minute ago.');
   if (step === 'other' || !claims.calls.includes(wanted)) {
     return no('CONFIRM_TOKEN_SCOPE', 'The confirm token does not cover this call, or not as the next one.');
+  }
+  const answered = (step === undefined ? claims.askedBy?.[claims.calls.indexOf(wanted)] : step.askedBy) ?? [];
+  if (!isAnswered(call, answered)) {
+    return no('APPROVAL_MISMATCH', 'A rule asks about the call that did not ask when it was agreed to.');
   }
   const shown = step === undefined ? claims.effects?.[claims.calls.indexOf(wanted)] : step.boundSha256;
   if (shown !== undefined && shown !== bindEffect(effect)) {
@@ -186,11 +190,17 @@ function useToken(
   return { consent: { by: claims.issuedBy, how: 'confirm-token', atMs: claims.issuedAtMs, binding, ...basis, use } };
 }
 
+/** A consent that was given beforehand answers the rules that asked then. Another one may look at what was done since. */
+function isAnswered({ verdict: { askedBy = [] } }: Needs, answered: readonly string[]): boolean {
+  return askedBy.every((rule) => answered.includes(rule));
+}
+
 interface NextStep {
   readonly planId: string;
   readonly index: number;
   /** Of the effect as it was shown. Absent: a step before it has run and may have changed it. */
   readonly boundSha256?: string;
+  readonly askedBy: readonly string[];
 }
 
 /** The step of the plan that may run now, if it is this call. */
@@ -203,12 +213,12 @@ function nextStep(
   const plan = store.findPlan(planId);
   const index = plan?.approvedSteps[plan.started];
   if (plan?.status !== 'approved' || index === undefined) return 'other';
-  const { callSha256: planned, boundSha256, changedBy = [] } = plan.steps[index] ?? {};
+  const { callSha256: planned, boundSha256, askedBy = [], changedBy = [] } = plan.steps[index] ?? {};
   if (planned !== wanted) return 'other';
   if (nowMs - (plan.lastOutcomeAtMs ?? issuedAtMs) > stepPauseMs) return 'late';
   const begun = plan.approvedSteps.slice(0, plan.started);
   const isBound = boundSha256 !== undefined && !changedBy.some((before) => begun.includes(before));
-  return { planId, index, ...(isBound ? { boundSha256 } : {}) };
+  return { planId, index, askedBy, ...(isBound ? { boundSha256 } : {}) };
 }
 
 /**
@@ -229,11 +239,12 @@ function joinConsents(
 
 /** Empty when no standing approval fits, or when the call names a task. */
 function useStanding(
-  { session, tool, rules, mode, verdict, approvalTaskId }: Needs,
+  call: Needs,
   { binding, scopeSha256 }: Binding,
   { store }: ApprovalParts,
   context: Context,
 ): readonly facts.Consent[] {
+  const { session, tool, rules, mode, approvalTaskId } = call;
   if (approvalTaskId) return [];
   return store
     .listStanding({ sessionId: session.id, nowMs: context.nowMs() })
@@ -242,7 +253,7 @@ function useStanding(
         each.tool === tool.definition.name &&
         each.rulesHash === rules.hash &&
         each.mode === mode &&
-        (verdict.askedBy ?? []).every((rule) => each.askedBy?.includes(rule)) &&
+        isAnswered(call, each.askedBy ?? []) &&
         (each.scopeSha256 === undefined || each.scopeSha256 === scopeSha256),
     )
     .map(({ id: standingId, grantedBy: by, grantedAtMs: atMs }) => {

@@ -72,6 +72,7 @@ export function issueToken(parts: ApprovalToolParts): Tool<IssueArguments> {
         calls: rehearsed.map(({ callSha256 }) => callSha256),
         // The second use of a call has another effect than the first.
         ...(args.reusable ? {} : { effects: rehearsed.map(({ boundSha256 }) => boundSha256) }),
+        askedBy: rehearsed.map(({ askedBy }) => askedBy),
         tools: [...new Set(rehearsed.map(({ tool }) => tool))],
         ...circumstances(),
         issuedBy: context.session.agent,

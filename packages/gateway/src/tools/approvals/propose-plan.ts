@@ -76,7 +76,10 @@ export function proposePlan(parts: ApprovalToolParts): Tool<ProposeArguments> {
     run: async ({ summary, calls, trace_id: traceId = newTraceId() }, { session, signal }) => {
       refuseTooMany(parts, session);
       const rehearsed: (Rehearsed | Refusal)[] = [];
-      for (const call of calls) rehearsed.push(await rehearse(session, call, signal));
+      for (const call of calls) {
+        const before = rehearsed.flatMap((step) => (isRefusal(step) ? [] : [step.tool]));
+        rehearsed.push(await rehearse(session, call, signal, before));
+      }
       if (rehearsed.some(isRefusal)) return describeRefused(calls, rehearsed, { summary, traceId });
       refuseTooLong(parts, rehearsed as readonly Rehearsed[]);
       const steps = (rehearsed as Rehearsed[]).map((step, at, all) =>
@@ -144,14 +147,14 @@ function refuseTooLong({ unmasked }: ApprovalToolParts, rehearsed: readonly Rehe
 
 /** Member by member: what the marks stand for is not among them. */
 function stepOf(rehearsed: Rehearsed, changedBy: readonly number[], reason: string): PlanStep {
-  const { tool, callSha256, shownArguments, risk, effect, masked, boundSha256 } = rehearsed;
+  const { tool, callSha256, shownArguments, risk, effect, masked, boundSha256, askedBy } = rehearsed;
   const { summary: title, detail, undoable } = effect;
   const marks = masked.length === 0 ? {} : { masked };
   const changes = changedBy.length === 0 ? {} : { changedBy };
   const shown = `${detail}${describeChanging(changedBy)}`;
   return {
     ...{ tool, callSha256, shownArguments, risk, title, effect: shown, ...marks, undoable, reason },
-    ...{ boundSha256, ...changes },
+    ...{ boundSha256, askedBy, ...changes },
   };
 }
 
