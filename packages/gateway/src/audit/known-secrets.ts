@@ -17,6 +17,8 @@ const tellingWords = 24;
 const longestShort = 32;
 /** A secret that repeats itself is found by some of its places as well as by all of them, and sooner. */
 const mostAlike = 32;
+/** Of all forms together: thousands of lines that begin alike are told apart by where they differ. */
+const mostAnchors = 512;
 
 /**
  * The secrets we know, found wherever they stand in a text. Whoever made the text may have cut a secret in it, so that
@@ -112,7 +114,8 @@ export class KnownSecrets {
     const key = anchor.form.text.slice(anchor.offset, anchor.offset + shortestSecret);
     const alike = this.#anchors.get(key);
     if (alike === undefined) this.#anchors.set(key, [anchor]);
-    else if (alike.filter(({ form }) => form === anchor.form).length < mostAlike) alike.push(anchor);
+    // Those of one form come one after the other, so the last ones tell how many there are.
+    else if (alike.length < mostAnchors && alike.at(-mostAlike)?.form !== anchor.form) alike.push(anchor);
     this.#starts.add(key);
   }
 }

@@ -15,7 +15,21 @@ const commonPairs = new Set(
 const stretch = /(?<!%|%[0-9A-F])(?:[A-Za-z0-9_.+/-]|%2[bf]|\\\/)+/gi;
 /** Not the digits of an escape. */
 const token = /(?<!%|%[0-9A-F])[A-Za-z0-9_.-]+/gi;
-const scheme = /\b[a-z][a-z0-9+.-]{1,15}:\/\//gi;
+/** Where a word begins, also after an escape; not after those of the signs of base64. */
+const begins = String.raw`(?<=^|[^a-z0-9_.+/%-]|%(?!2[bf])[0-9a-f]{2})`;
+/** Frames of keys, and schemes, also where their signs are escaped, or two slashes were made one, as in paths. */
+const frame = new RegExp(
+  String.raw`-----(?:BEGIN|END)(?:(?: |\+|%20)[A-Z]+){1,4}-----|${begins}[a-z][a-z0-9+.-]{1,15}(?::|%3a)(?:\\{0,3}\/|%2f){1,2}`,
+  'gi',
+);
+/** What a value is called in JSON, YAML and files of settings, as it is or in an address. */
+const member = new RegExp(
+  [
+    `${begins}(?:[a-z]{1,24}[_.-]){0,6}[a-z]{2,24}`,
+    String.raw`(?:\\*["']|%2[27])?(?:[ \t+]|%20){0,2}(?:[:=]|%3[ad])(?:[ \t+]|%20){0,2}`,
+  ].join(''),
+  'gi',
+);
 const letterRun = /[A-Z]?[a-z]{2,}|[A-Z]{3,}/g;
 const leastCommon = 0.6;
 /** Between signs, where shorter ones come about by chance; between blanks any word is one. */
@@ -52,21 +66,16 @@ export function isVaried(text: string, start: number, end: number): boolean {
   return new Set(text.slice(start, Math.min(end, start + 256))).size >= fewestDifferent;
 }
 
-/** Whether the text as a whole is made of anything but words. */
-export function isRandom(text: string): boolean {
-  return isVaried(text, 0, text.length) && countCharacters(findWords(text)) * 2 < text.length;
-}
-
 function addPart(parts: Span[], text: string, start: number, end: number): void {
   if (end - start >= shortestPart && isVaried(text, start, end)) parts.push({ start, end });
 }
 
 /** Only in what is made of words for the most part: a few come about by chance in anything long and random. */
 function findWords(text: string): Span[] {
-  const schemes = [...text.matchAll(scheme)].map((match) => spanOf(match, 0));
+  const frames = [...text.matchAll(frame), ...[...text.matchAll(member)].filter(([name]) => isNameOfWords(name))];
   const words = [...text.matchAll(stretch)].flatMap((match) => findWordsOfStretch(text, spanOf(match, 0)));
   const amongWords = words.filter((_word, at) => standsAmongWords(text, words, at));
-  return [...schemes, ...amongWords].sort((a, b) => a.start - b.start);
+  return [...frames.map((match) => spanOf(match, 0)), ...amongWords].sort((a, b) => a.start - b.start);
 }
 
 /**
@@ -109,6 +118,10 @@ function findWordsOfToken(text: string, { start, end }: Span): Span[] {
   const inWords = countCharacters(words);
   const isMadeOfWords = inWords * 2 >= end - start && (inWords >= fewestLetters || standsAlone(text, start, end));
   return isMadeOfWords ? words : [];
+}
+
+function isNameOfWords(name: string): boolean {
+  return (name.match(/(?<!%[23]?)[A-Za-z]{3,}/g) ?? []).every((letters) => isWord(letters));
 }
 
 function countCharacters(spans: readonly Span[]): number {

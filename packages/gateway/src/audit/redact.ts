@@ -5,6 +5,7 @@ import { CredentialFinder } from './find-credentials.ts';
 import { KnownSecrets } from './known-secrets.ts';
 import { shortestSecret } from './secret-forms.ts';
 import { isSecretName } from './secret-names.ts';
+import { findSecretsWithin } from './secrets-within.ts';
 import { blankSpans, redacted } from './span.ts';
 import type { Span } from './span.ts';
 
@@ -47,10 +48,16 @@ export class Redactor {
   /**
    * From now on this value appears nowhere. Very short values are ignored: they would blank ordinary text. The name says
    * to people which one it is. Absent: it has none. `isForeign`: somebody outside chose it, such as an upstream server
-   * that gave us a token, so that it could be anything, also a command.
+   * that gave us a token, so that it could be anything, also a command. The password in an address or in a file of
+   * settings is a secret of its own: programs complain about it alone.
    */
   learn(secret: string, name?: string, origin: { readonly isForeign?: boolean } = {}): void {
     this.#known.learn(secret, name, origin);
+    const shaped = this.#credentials.find(secret).map(({ start, end }) => secret.slice(start, end));
+    for (const inner of [...shaped, ...findSecretsWithin(secret)]) {
+      // Frames of keys and whole addresses stand elsewhere too.
+      if (!/^-----|:\/\//.test(inner)) this.#known.learn(inner, name, origin);
+    }
   }
 
   /** A text for people. What is longer than anyone reads ends with a note of how long it was. */

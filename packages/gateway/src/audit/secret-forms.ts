@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { makeVisible, makeVisibleLine } from '@sallyport/contract';
 import { viewPlain } from './plain-view.ts';
-import { findRandomParts, isRandom, isVaried } from './random-parts.ts';
+import { findRandomParts, isVaried } from './random-parts.ts';
 import type { Span } from './span.ts';
 
 /** One way in which a secret may be written. */
@@ -31,13 +31,15 @@ export function writeForms(secret: string): SecretForm[] {
   const add = (form: SecretForm): void => {
     if (form.text.length >= shortestSecret && !forms.has(form.text)) forms.set(form.text, form);
   };
-  const isAllRandom = isRandom(secret);
+  const parts = secret.includes('\n') ? findRandomParts(secret) : [];
   for (const text of [secret, ...linesOf(secret)]) {
-    const written = plainForms(text);
-    // A line says too little about itself: what its secret is made of, it is made of.
-    const isLineOfRandom = text !== secret && isAllRandom;
-    for (const plain of written) add(describePlain(plain, text, isLineOfRandom));
-    for (const plain of written) add(describePlain(viewPlain(plain)?.text ?? plain, text, isLineOfRandom));
+    // A line says too little about itself: what its secret is made of there, it is made of.
+    const isLineOfRandom = text !== secret && isWithin(secret.indexOf(text), text.length, parts);
+    // What is all words stands elsewhere too.
+    if (text !== secret && !isLineOfRandom && findRandomParts(text).length === 0) continue;
+    const written = plainForms(text).map((plain) => describePlain(plain, text, isLineOfRandom));
+    written.forEach(add);
+    for (const form of written) add(undoEscapes(form));
     for (const inner of new Set([text, JSON.stringify(text).slice(1, -1)])) {
       for (const cut of base64Forms(inner)) add(describeEncoded(cut, tellingLength.ofBase64, true));
       const hexadecimal = Buffer.from(inner).toString('hex');
@@ -56,9 +58,37 @@ function describePlain(text: string, secret: string, isAllRandom: boolean): Secr
   return { text, inBase64: false, randomParts, tellingLength: bounded };
 }
 
+/** Its random parts are those of the form: without the ends of lines words run into each other. */
+function undoEscapes(form: SecretForm): SecretForm {
+  const view = viewPlain(form.text);
+  if (view === undefined) return form;
+  const { length } = view.text;
+  const placeOf = (place: number): number => {
+    let [low, high] = [0, length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (view.locate(middle, middle + 1).start < place) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  const randomParts = form.randomParts.map(({ start, end }) => ({ start: placeOf(start), end: placeOf(end) }));
+  return { ...form, text: view.text, randomParts };
+}
+
 function describeEncoded(text: string, length: number, inBase64: boolean): SecretForm {
   const randomParts = isVaried(text, 0, text.length) ? [{ start: 0, end: text.length }] : [];
   return { text, inBase64, randomParts, tellingLength: length };
+}
+
+/** Whether the parts cover most of what stands there. */
+function isWithin(start: number, length: number, parts: readonly Span[]): boolean {
+  const end = start + length;
+  const covered = parts.reduce(
+    (sum, part) => sum + Math.max(0, Math.min(part.end, end) - Math.max(part.start, start)),
+    0,
+  );
+  return covered * 4 >= length * 3;
 }
 
 /** Lines stand alone in diffs and indented blocks. Those with spaces are words that stand elsewhere too. */

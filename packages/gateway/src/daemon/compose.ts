@@ -124,8 +124,8 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   const log = EventLog.toFile(home.logFile, 'info', redactor.redactText);
   opened.defer(() => log.close());
 
-  const { key: signingKey, origin } = openSigningKey(home);
-  redactor.learn(signingKey, 'audit key of the gate');
+  const { key: signingKey, origin, seed } = openSigningKey(home);
+  redactor.learn(seed, 'audit key of the gate');
   const stateKey = openStateKey(home);
   redactor.learn(stateKey.key, 'state key of the gate');
   const { databaseFile, checkpointFile, reserveFile } = home;

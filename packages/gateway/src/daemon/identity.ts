@@ -8,14 +8,22 @@ import { newToken } from '../tools/sessions/sessions.ts';
 import type { Home } from './home.ts';
 import { readOrCreateSecret, replaceSecret } from './secret-files.ts';
 
+/** The kind of the key and 32 bytes, in base64. */
+const seedLength = 44;
+
 /** The key that signs the log, made at the first start. Its name is the origin of the log, unique to this install. */
-export function openSigningKey(home: Home): { readonly key: string; readonly origin: string } {
+export function openSigningKey(home: Home): {
+  readonly key: string;
+  readonly origin: string;
+  /** What of the key is secret. Its name and id are public and stand in every checkpoint. */
+  readonly seed: string;
+} {
   const key = readOrCreateSecret(home.signingKeyFile, () => {
     return createSigningKey(`sallyport/${randomBytes(8).toString('hex')}`).privateKey;
   });
   const signer = openOwnSigner(key, home.signingKeyFile);
   writeFileSync(home.verifierFile, `${signer.verifier}\n`, { mode: 0o644 });
-  return { key, origin: signer.name };
+  return { key, origin: signer.name, seed: key.trim().slice(-seedLength) };
 }
 
 function openOwnSigner(key: string, file: string): Signer {
