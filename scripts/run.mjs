@@ -15,6 +15,7 @@ const commands = {
   generate: ['scripts/generate.ts'],
   coverage: ['scripts/coverage.ts'],
   bench: ['bench/run.ts'],
+  pack: ['scripts/pack.ts'],
 };
 
 const [name = '', ...args] = process.argv.slice(2);

@@ -36,10 +36,15 @@ const layers: readonly (readonly string[])[] = [
 const root = join(import.meta.dirname, '..');
 const gatewayFolder = 'packages/gateway/src/';
 
-const contract = JSON.parse(readFileSync(join(root, 'packages/contract/package.json'), 'utf8')) as {
-  exports: Record<string, unknown>;
-};
-const contractNames = new Set(Object.keys(contract.exports).map((name) => `@sallyport/contract${name.slice(1)}`));
+/** Packages that others may import, and nothing of ours that they import themselves. */
+const shared = ['contract', 'log'];
+const sharedNames = new Set(
+  shared.flatMap((name) => {
+    const text = readFileSync(join(root, 'packages', name, 'package.json'), 'utf8');
+    const { exports } = JSON.parse(text) as { exports: Record<string, unknown> };
+    return Object.keys(exports).map((entry) => `@sallyport/${name}${entry.slice(1)}`);
+  }),
+);
 
 interface Import {
   readonly from: string;
@@ -121,12 +126,12 @@ function findBorderCrossings(imports: readonly Import[]): string[] {
     const isOurs = /^(?:sallyport|@sallyport\/[^/]+)(?:\/|$)/.test(each.specifier);
     if (target !== undefined && !target.startsWith(`${home}/`))
       return [`${each.from} reaches out of ${home}: ${target}`];
-    if (isOurs && home === 'packages/contract')
-      return [`${each.from} imports ${each.specifier}, but contract stands alone`];
+    const standsAlone = shared.some((name) => home === `packages/${name}`);
+    if (isOurs && standsAlone) return [`${each.from} imports ${each.specifier}, but ${home} stands alone`];
     // What the daemon lays out for tools, it takes from where it is written.
     const isRuntime = each.specifier === '@sallyport/sdk/build' && home === 'packages/gateway';
-    if (isOurs && !isRuntime && !contractNames.has(each.specifier))
-      return [`${each.from} imports ${each.specifier}, not the contract`];
+    if (isOurs && !isRuntime && !sharedNames.has(each.specifier))
+      return [`${each.from} imports ${each.specifier}, which no shared package exports`];
     return [];
   });
 }
@@ -156,7 +161,7 @@ test('a package imports no other than those that it is installed with', () => {
       .filter(({ specifier }) => !known.has(/^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? ''))
       .map(({ from, specifier }) => `${from} imports ${specifier}`);
   };
-  for (const home of ['packages/gateway', 'packages/contract', 'packages/sdk']) {
+  for (const home of ['packages/gateway', 'packages/contract', 'packages/log', 'packages/sdk']) {
     assert.deepEqual(findForeign(home, ['dependencies']), [], home);
   }
   assert.match(findForeign('packages/gateway', ['devDependencies']).join(), /imports js-yaml/);
@@ -208,9 +213,14 @@ test('an import over the border of a package is noticed', () => {
   assert.match(findBorderCrossings([{ from, specifier: '../../../contract/src/index.ts' }]).join(), /reaches out/);
   assert.match(
     findBorderCrossings([{ from, specifier: '@sallyport/contract/src/codes.ts' }]).join(),
-    /not the contract/,
+    /no shared package exports/,
   );
-  assert.match(findBorderCrossings([{ from, specifier: 'sallyport' }]).join(), /not the contract/);
+  assert.match(findBorderCrossings([{ from, specifier: 'sallyport' }]).join(), /no shared package exports/);
+  assert.deepEqual(findBorderCrossings([{ from, specifier: '@sallyport/log' }]), []);
+  assert.match(
+    findBorderCrossings([{ from, specifier: '@sallyport/log/src/leaf.ts' }]).join(),
+    /no shared package exports/,
+  );
   const inContract = 'packages/contract/src/a.ts';
   assert.match(findBorderCrossings([{ from: inContract, specifier: 'sallyport' }]).join(), /stands alone/);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
-import { decodeLeaf } from '../../packages/gateway/src/audit/leaf.ts';
+import { decodeLeaf } from '../../packages/log/src/leaf.ts';
 import type { Charge, Misconduct, NewLease, NewSession, Store } from '../../packages/gateway/src/storage/stores.ts';
 import { requirement } from '../requirement.ts';
 import { admissionFor, eventNamed, outcomeFor } from './entries.ts';

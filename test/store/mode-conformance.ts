@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeLeaf } from '../../packages/gateway/src/audit/leaf.ts';
+import { decodeLeaf } from '../../packages/log/src/leaf.ts';
 import type { ModeChange, Store } from '../../packages/gateway/src/storage/stores.ts';
 import { ownText } from '../../packages/gateway/src/model/redacted.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
-import { createSigningKey } from '../../packages/gateway/src/audit/checkpoint.ts';
+import { createSigningKey } from '../../packages/log/src/checkpoint.ts';
 import { openSqliteStore } from '../../packages/gateway/src/storage/sqlite/sqlite-store.ts';
 import type { Store } from '../../packages/gateway/src/storage/stores.ts';
 import type { WriterOptions } from '../../packages/gateway/src/storage/sqlite/writer.ts';

@@ -1,9 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { exitCodes } from '@sallyport/contract/codes';
-import { deriveTagKey, openSigner, parseVerifier } from '../audit/checkpoint.ts';
-import type { TagKey } from '../audit/checkpoint.ts';
-import { verifyLog } from '../audit/verify.ts';
-import type { LogReport, LogSource } from '../audit/verify.ts';
+import { deriveTagKey, openSigner, parseVerifier, verifyLog } from '@sallyport/log';
+import type { LogReport, LogSource, TagKey } from '@sallyport/log';
 import type { Home } from '../daemon/home.ts';
 import { openLog } from '../storage/sqlite/log-reader.ts';
 import { toNumber } from './answer-json.ts';
@@ -125,7 +123,7 @@ function readRemembered(home: Home, given: string | undefined): string[] {
   return [...kept, note];
 }
 
-function readVerifier(home: Home, given: string | undefined): string {
+export function readVerifier(home: Home, given: string | undefined): string {
   const text =
     given === undefined ? readIfPresent(home.verifierFile) : existsSync(given) ? readIfPresent(given) : given;
   if (text !== undefined) return text.trim();

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { openSigner } from '../audit/checkpoint.ts';
+import { openSigner } from '@sallyport/log';
 import type { Config } from '../daemon/config.ts';
 import type { Home } from '../daemon/home.ts';
 import { readSecret } from '../daemon/secret-files.ts';

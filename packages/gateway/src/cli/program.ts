@@ -181,6 +181,10 @@ function addAuditCommands(program: Command, start: Start): void {
     .description('show all that is on record about one call, or one record by its index')
     .action((which: string) => start(async (context) => (await import('./audit-show.ts')).showAudit(which, context)));
   audit
+    .command('export <file>')
+    .description('write the log into a file that can be verified without the gate')
+    .action((file: string) => start(async (context) => (await import('./audit-export.ts')).exportAudit(file, context)));
+  audit
     .command('verify')
     .description('check that nothing in the log was changed, removed or added')
     .option('--checkpoint <file>', 'also compare with a checkpoint kept elsewhere')

@@ -1,4 +1,4 @@
-import type { LogReport } from '../audit/verify.ts';
+import type { LogReport } from '@sallyport/log';
 import { renderFields } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { makeVisibleLine } from './visible-text.ts';

@@ -1,4 +1,5 @@
 import type { Json } from '@sallyport/contract';
+import type { RecordResult } from '@sallyport/log';
 import { describeCall, describeRefusal, describeStep, encodePayload, keepText } from '../audit/describe-call.ts';
 import type { Payload } from '../audit/describe-call.ts';
 import { describeNetwork } from '../audit/describe-network.ts';
@@ -14,7 +15,7 @@ import type { Refusal } from '../model/refusal.ts';
 import type { BeforeImage, ToolUsage } from '../model/tool.ts';
 import type { Limits } from '../model/verdict.ts';
 import type { Closer, Ending } from '../pipeline/stage.ts';
-import type { LogEntry, Misconduct, RecordResult, Settlement, Store } from '../storage/stores.ts';
+import type { LogEntry, Misconduct, Settlement, Store } from '../storage/stores.ts';
 import type { AttemptCounter } from './attempt-counter.ts';
 import type { CallFacts } from './facts.ts';
 import { mayHaveBegun } from './may-have-begun.ts';

@@ -1,7 +1,7 @@
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
-import { CheckpointError, createSigningKey, openSigner } from '../audit/checkpoint.ts';
-import type { Signer } from '../audit/checkpoint.ts';
+import { CheckpointError, createSigningKey, openSigner } from '@sallyport/log';
+import type { Signer } from '@sallyport/log';
 import { ConfigError } from '../model/fault.ts';
 import type { Store } from '../storage/stores.ts';
 import { newToken } from '../tools/sessions/sessions.ts';

@@ -10,11 +10,11 @@ import {
   WatchAuditResponseSchema,
 } from '@sallyport/contract';
 import type { AuditRecord, GetStatusResponse, VerifyAuditResponse } from '@sallyport/contract';
-import { decodeLeaf } from '../audit/leaf.ts';
-import { hashLeaf } from '../audit/merkle.ts';
+import { decodeLeaf, hashLeaf } from '@sallyport/log';
+import type { StoredRecord } from '@sallyport/log';
 import { isRefusal } from '../model/refusal.ts';
 import { authenticate } from '../stages/open-session.ts';
-import type { Store, StoredRecord } from '../storage/stores.ts';
+import type { Store } from '../storage/stores.ts';
 import { mostHours } from '../telemetry/usage-tally.ts';
 import type { UsageTally } from '../telemetry/usage-tally.ts';
 import type { Peer } from './rpc/peer.ts';

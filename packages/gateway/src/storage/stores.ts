@@ -1,4 +1,5 @@
 import type { Json } from '@sallyport/contract';
+import type { RecordFacts, StoredCheckpoint, StoredRecord } from '@sallyport/log';
 import type {
   ApprovalStatus,
   ApprovalTask,
@@ -16,40 +17,9 @@ import type { Organisation, OrganisationChange } from '../model/organisation.ts'
 import type { Budget, Lease, LeaseScope, Mode, Principal, Session, SpentBudget } from '../model/session.ts';
 
 /** What becomes one leaf of the log. Everything a caller chose stands in `payload`, already redacted. */
-export interface LogEntry {
-  readonly kind: RecordKind;
-  readonly result: RecordResult;
-  readonly timeMs: number;
-  /** UUID. Absent for events of the daemon itself. */
-  readonly callId?: string;
-  readonly sessionId?: string;
-  /** SHA-256 of the rules, hexadecimal. Absent when no rules were read yet. */
-  readonly rulesHash?: string;
+export interface LogEntry extends RecordFacts {
   /** JSON, below 64 KB. */
   readonly payload: Redacted;
-}
-
-export const recordKinds = ['intent', 'outcome', 'refusal', 'event'] as const;
-export type RecordKind = (typeof recordKinds)[number];
-
-/** `pending`: the call waits for a person. Sent again after the decision, it is another call with a result of its own. */
-export const recordResults = ['none', 'ok', 'error', 'denied', 'fault', 'unknown', 'pending'] as const;
-export type RecordResult = (typeof recordResults)[number];
-
-export interface StoredRecord {
-  readonly index: number;
-  readonly leaf: Uint8Array;
-  /** Absent after erasure, together with the payload. */
-  readonly salt?: Uint8Array;
-  readonly payload?: string;
-  /** HMAC over index and leaf hash; see docs/audit-format.md. */
-  readonly tag: Uint8Array;
-}
-
-export interface StoredCheckpoint {
-  readonly size: number;
-  /** The signed note, as published. */
-  readonly note: string;
 }
 
 export interface NewSession {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { RecordResult } from '@sallyport/log';
 import { openTestStore } from '../stages/store.test-kit.ts';
-import type { RecordResult } from '../storage/stores.ts';
 import { UsageTally } from './usage-tally.ts';
 import { ownText } from '../model/redacted.ts';
 

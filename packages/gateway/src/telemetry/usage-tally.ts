@@ -1,6 +1,7 @@
 import { setImmediate as yieldToCalls } from 'node:timers/promises';
-import { decodeLeaf } from '../audit/leaf.ts';
-import type { Store, StoredRecord } from '../storage/stores.ts';
+import { decodeLeaf } from '@sallyport/log';
+import type { StoredRecord } from '@sallyport/log';
+import type { Store } from '../storage/stores.ts';
 
 /** How often a tool was called, slot by slot, oldest first. */
 export interface ToolUse {

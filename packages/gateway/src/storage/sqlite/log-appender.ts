@@ -2,16 +2,19 @@ import { randomFillSync } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import {
   CheckpointError,
+  MerkleFrontier,
+  commitPayload,
   deriveTagKey,
+  encodeLeaf,
+  hashLeaf,
   isTagOf,
+  matchesPayload,
   openCheckpoint,
+  saltBytes,
   signCheckpoint,
   tagRecord,
-} from '../../audit/checkpoint.ts';
-import type { Checkpoint, Signer, TagKey } from '../../audit/checkpoint.ts';
-import { commitPayload, encodeLeaf, saltBytes } from '../../audit/leaf.ts';
-import { hashLeaf, MerkleFrontier } from '../../audit/merkle.ts';
-import { matchesPayload } from '../../audit/record-judge.ts';
+} from '@sallyport/log';
+import type { Checkpoint, Signer, TagKey } from '@sallyport/log';
 import { ConfigError } from '../../model/fault.ts';
 import type { LogEntry } from '../stores.ts';
 import type { Database, Statement } from './database.ts';

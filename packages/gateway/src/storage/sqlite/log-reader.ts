@@ -1,5 +1,4 @@
-import type { LogSource } from '../../audit/verify.ts';
-import type { StoredCheckpoint, StoredRecord } from '../stores.ts';
+import type { LogSource, StoredCheckpoint, StoredRecord } from '@sallyport/log';
 import { Database } from './database.ts';
 import type { Row, Statement } from './database.ts';
 

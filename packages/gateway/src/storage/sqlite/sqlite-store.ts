@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Json } from '@sallyport/contract';
+import type { StoredCheckpoint, StoredRecord } from '@sallyport/log';
 import type { Reservation } from '../../model/call.ts';
 import { ConfigError, Fault } from '../../model/fault.ts';
 import { programFile } from '../../model/program-files.ts';
@@ -309,15 +310,15 @@ class SqliteStore implements stores.Store {
 
   readonly logSize = (): number => this.#reader.readNumber('SELECT coalesce(max(position) + 1, 0) FROM records');
 
-  readonly readRecords = (fromIndex: number, limit: number): readonly stores.StoredRecord[] =>
+  readonly readRecords = (fromIndex: number, limit: number): readonly StoredRecord[] =>
     this.#select.records.all(fromIndex, limit).map(readRecord);
 
-  readonly lastCheckpoint = (): stores.StoredCheckpoint | undefined => {
+  readonly lastCheckpoint = (): StoredCheckpoint | undefined => {
     const row = this.#reader.prepare('SELECT size, note FROM checkpoints ORDER BY size DESC LIMIT 1').get();
     return row === undefined ? undefined : { size: Number(row['size']), note: String(row['note']) };
   };
 
-  readonly readRecordsOfCall = (callId: string): readonly stores.StoredRecord[] =>
+  readonly readRecordsOfCall = (callId: string): readonly StoredRecord[] =>
     this.#select.recordsOfCall.all(Buffer.from(callId.replaceAll('-', ''), 'hex')).map(readRecord);
 
   readonly readRulesSequence = (): number =>

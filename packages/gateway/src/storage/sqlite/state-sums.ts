@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { digest } from '../../audit/merkle.ts';
+import { digest } from '@sallyport/log';
 
 const sumBytes = 32;
 const wordsPerSum = sumBytes / 4;

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { deriveTagKey, openSigner } from '../../audit/checkpoint.ts';
-import { verifyLog } from '../../audit/verify.ts';
+import { deriveTagKey, openSigner, verifyLog } from '@sallyport/log';
 import { Database, isDamaged } from './database.ts';
 import { findChangedTables, readKeptState } from './kept-state.ts';
 import { ForeignTables, openLog } from './log-reader.ts';

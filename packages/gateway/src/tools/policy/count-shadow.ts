@@ -1,8 +1,8 @@
 import type { JsonObject } from '@sallyport/contract';
-import { decodeLeaf } from '../../audit/leaf.ts';
+import { decodeLeaf } from '@sallyport/log';
+import type { StoredRecord } from '@sallyport/log';
 import type { LoadedRules } from '../../governance/load-rules.ts';
 import type { Tool } from '../../model/tool.ts';
-import type { StoredRecord } from '../../storage/stores.ts';
 import { defineReading, describeRule } from './policy-parts.ts';
 import type { PolicyToolParts } from './policy-parts.ts';
 import { chooseSpan, describeSpan, spanProperties, walkRecords } from './walk-records.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sallyport/contract';
-import { decodeLeaf } from '../../audit/leaf.ts';
-import type { Leaf } from '../../audit/leaf.ts';
+import { decodeLeaf } from '@sallyport/log';
+import type { Leaf, StoredRecord } from '@sallyport/log';
 import type { Organisation } from '../../model/organisation.ts';
 import { isRefusal } from '../../model/refusal.ts';
 import type { Refusal } from '../../model/refusal.ts';
@@ -9,7 +9,6 @@ import type { AnyTool, Resources } from '../../model/tool.ts';
 import type { PastCall, Question, Rules } from '../../model/verdict.ts';
 import { findStanding } from '../../organisation/find-standing.ts';
 import type { Registry } from '../../registry/registry.ts';
-import type { StoredRecord } from '../../storage/stores.ts';
 
 interface Decision {
   readonly effect: string;

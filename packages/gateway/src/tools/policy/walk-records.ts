@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { JsonObject } from '@sallyport/contract';
-import { decodeLeaf } from '../../audit/leaf.ts';
+import { decodeLeaf } from '@sallyport/log';
+import type { StoredRecord } from '@sallyport/log';
 import { ToolFailure } from '../../model/tool.ts';
 import type { ToolContext } from '../../model/tool.ts';
-import type { Store, StoredRecord } from '../../storage/stores.ts';
+import type { Store } from '../../storage/stores.ts';
 import type { Properties } from './policy-parts.ts';
 
 type Log = Pick<Store, 'logSize' | 'readRecords'>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { requirement } from '../../../../test/requirement.ts';
+import { requirement } from '../../../test/requirement.ts';
 import { hashLeaf, hashNode, MerkleFrontier, sha256 } from './merkle.ts';
 import { proveConsistency, proveInclusion, readNodesOf, verifyConsistency, verifyInclusion } from './merkle-proof.ts';
 import vectors from './vectors.json' with { type: 'json' };

@@ -1,10 +1,10 @@
-import type { StoredRecord } from '../storage/stores.ts';
 import { isTagOf } from './checkpoint.ts';
 import type { TagKey } from './checkpoint.ts';
 import type { CheckpointWalk } from './checkpoint-walk.ts';
 import type { FindingList } from './findings.ts';
 import { checkLeaf, isLeafOf, saltBytes } from './leaf.ts';
 import { hashLeaf } from './merkle.ts';
+import type { StoredRecord } from './record.ts';
 import { TagMisfits } from './tag-misfits.ts';
 
 /** Judges each record by itself: the form of its leaf, its payload, its tag. */

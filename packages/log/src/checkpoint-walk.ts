@@ -1,8 +1,8 @@
-import type { StoredCheckpoint } from '../storage/stores.ts';
 import { CheckpointError, openCheckpoint } from './checkpoint.ts';
 import type { Checkpoint, Verifier } from './checkpoint.ts';
 import type { FindingList } from './findings.ts';
 import type { MerkleFrontier } from './merkle.ts';
+import type { StoredCheckpoint } from './record.ts';
 
 interface SignedCheckpoint extends Checkpoint {
   readonly note: string;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { requirement } from '../../../../test/requirement.ts';
+import { requirement } from '../../../test/requirement.ts';
 import { hashLeaf, MerkleFrontier } from './merkle.ts';
 import vectors from './vectors.json' with { type: 'json' };
 

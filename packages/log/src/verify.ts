@@ -1,9 +1,9 @@
-import type { StoredCheckpoint, StoredRecord } from '../storage/stores.ts';
 import type { TagKey, Verifier } from './checkpoint.ts';
 import { CheckpointWalk } from './checkpoint-walk.ts';
 import { FindingList } from './findings.ts';
 import type { Finding } from './findings.ts';
 import { MerkleFrontier } from './merkle.ts';
+import type { StoredCheckpoint, StoredRecord } from './record.ts';
 import { RecordJudge } from './record-judge.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { LogEntry, RecordKind, RecordResult } from '../storage/stores.ts';
 import { digest, hashBytes, isDigest } from './merkle.ts';
+import type { RecordFacts, RecordKind, RecordResult } from './record.ts';
 
 // The leaf, version 1. Frozen: records of years ago must hash as they did. docs/audit-format.md has it byte by byte.
 export const leafBytes = 108;
@@ -32,12 +32,12 @@ const uuidPairs = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as
 const hashPairs = Array.from({ length: hashBytes }, (_, at) => 2 * at);
 
 /** What a leaf says. Absent ids and hashes are zeros in the bytes. */
-export interface Leaf extends Omit<LogEntry, 'payload'> {
+export interface Leaf extends RecordFacts {
   readonly commitment: Buffer;
 }
 
 /** Throws when the entry cannot be said in a leaf: that is a fault of the caller, and nothing may be written. */
-export function encodeLeaf(entry: Omit<LogEntry, 'payload'>, commitment: Uint8Array): Buffer {
+export function encodeLeaf(entry: RecordFacts, commitment: Uint8Array): Buffer {
   if (!Number.isSafeInteger(entry.timeMs) || entry.timeMs < 0) throw new RangeError('the time of a record is no time');
   if (commitment.length !== hashBytes) throw new RangeError('a payload commitment has 32 bytes');
   const kind = kindCodes[entry.kind];

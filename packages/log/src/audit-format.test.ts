@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { requirement } from '../../../../test/requirement.ts';
+import { requirement } from '../../../test/requirement.ts';
 import { findingKinds } from './findings.ts';
 import { decodeLeaf, leafBytes } from './leaf.ts';
 import vectors from './vectors.json' with { type: 'json' };
 
-const page = readFileSync(new URL('../../../../docs/audit-format.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../../docs/audit-format.md', import.meta.url), 'utf8');
 const [, example = '', takenApart = '', checkpoint = ''] = page.split('```text\n').map((part) => part.split('```')[0]);
 const shown = new Map(example.split('\n').map((line) => [line.slice(0, 14).trim(), line.slice(14)]));
 const record = vectors.records[1] as (typeof vectors.records)[number];

@@ -2,19 +2,18 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { requirement } from '../../../../test/requirement.ts';
-import { recordKinds, recordResults } from '../storage/stores.ts';
-import type { LogEntry } from '../storage/stores.ts';
+import { requirement } from '../../../test/requirement.ts';
 import { commitPayload, decodeLeaf, encodeLeaf, isLeafOf, leafBytes } from './leaf.ts';
-import { ownText } from '../model/redacted.ts';
+import { recordKinds, recordResults } from './record.ts';
+import type { RecordFacts } from './record.ts';
 import vectors from './vectors.json' with { type: 'json' };
 
 const commitment = createHash('sha256').update('commitment').digest();
 const callId = '01942a5b-db1b-7a7e-86cb-5c5c64abac08';
-const event: LogEntry = { kind: 'event', result: 'none', timeMs: 0, payload: ownText('') };
+const event: RecordFacts & { readonly payload: string } = { kind: 'event', result: 'none', timeMs: 0, payload: '' };
 
 const sha256Hex = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('hex'));
-const entries: fc.Arbitrary<Omit<LogEntry, 'payload'>> = fc.record(
+const entries: fc.Arbitrary<RecordFacts> = fc.record(
   {
     kind: fc.constantFrom(...recordKinds),
     result: fc.constantFrom(...recordResults),
@@ -58,7 +57,7 @@ test('leaves, commitments and their hashes are those of the published vectors', 
   for (const { entry, salt, leaf, commitment: expected } of vectors.records) {
     const computed = commitPayload(Buffer.from(salt, 'hex'), entry.payload);
     assert.equal(computed.toString('hex'), expected);
-    assert.equal(encodeLeaf(entry as LogEntry, computed).toString('hex'), leaf);
+    assert.equal(encodeLeaf(entry as RecordFacts & { readonly payload: string }, computed).toString('hex'), leaf);
   }
 });
 
@@ -86,7 +85,7 @@ test('a leaf of another length is refused', () => {
 });
 
 test('what a leaf cannot say is not written', () => {
-  const wrong: readonly (readonly [Partial<LogEntry>, RegExp])[] = [
+  const wrong: readonly (readonly [Partial<RecordFacts & { readonly payload: string }>, RegExp])[] = [
     [{ timeMs: -1 }, /time/],
     [{ timeMs: 1.5 }, /time/],
     [{ timeMs: Number.NaN }, /time/],

@@ -1,0 +1,24 @@
+// Everything about the tamper-evident log that another program needs. Nothing outside this package imports past it.
+export {
+  CheckpointError,
+  createSigningKey,
+  deriveTagKey,
+  isTagOf,
+  openCheckpoint,
+  openSigner,
+  parseVerifier,
+  signCheckpoint,
+  tagRecord,
+} from './checkpoint.ts';
+export type { Checkpoint, Signer, TagKey, Verifier } from './checkpoint.ts';
+export { exportLog, openExport } from './exported-log.ts';
+export type { Finding } from './findings.ts';
+export { commitPayload, decodeLeaf, encodeLeaf, saltBytes } from './leaf.ts';
+export type { Leaf } from './leaf.ts';
+export { digest, hashLeaf, MerkleFrontier } from './merkle.ts';
+export * from './merkle-proof.ts';
+export { recordKinds, recordResults } from './record.ts';
+export type { RecordFacts, RecordKind, RecordResult, StoredCheckpoint, StoredRecord } from './record.ts';
+export { matchesPayload } from './record-judge.ts';
+export { verifyLog } from './verify.ts';
+export type { LogKeys, LogReport, LogSource, VerifyOptions } from './verify.ts';
