@@ -74,12 +74,12 @@ async function review({ id, effectSha256 }: ApprovalJson): Promise<void> {
 test('what was approved before another rule asks is asked about anew, and agents that it does not name decide nothing', async () => {
   const ada = await newAda();
   const print = { argv: ['printf', 'one'] };
-  const before = await waiting(await ada.run(print));
-  await review(before);
+  const earlier = await waiting(await ada.run(print));
+  await review(earlier);
   await ada.read();
-  assert.equal(codeOf(await ada.run(print, { approvalTaskId: before.id })), 'APPROVAL_MISMATCH');
+  assert.equal(codeOf(await ada.run(print, { approvalTaskId: earlier.id })), 'APPROVAL_MISMATCH');
   const anew = await waiting(await ada.run(print));
-  assert.notEqual(anew.id, before.id);
+  assert.notEqual(anew.id, earlier.id);
   const seen = { task_id: anew.id, effect_sha256: anew.effectSha256, decision: 'approve' };
   assert.ok(codeOf(await daemon.call('reviews.decide', seen, { token: rev })));
   await desk.approve(anew.id);
@@ -89,12 +89,12 @@ test('what was approved before another rule asks is asked about anew, and agents
 test('a card that waited when another rule began to ask does not take in the new question', async () => {
   const ada = await newAda();
   const print = { argv: ['printf', 'two'] };
-  const before = await waiting(await ada.run(print));
+  const earlier = await waiting(await ada.run(print));
   await ada.read();
   const anew = await waiting(await ada.run(print, { requestId: 'again' }));
-  assert.notEqual(anew.id, before.id);
-  await review(before);
-  assert.equal(codeOf(await ada.run(print, { approvalTaskId: before.id })), 'APPROVAL_MISMATCH');
+  assert.notEqual(anew.id, earlier.id);
+  await review(earlier);
+  assert.equal(codeOf(await ada.run(print, { approvalTaskId: earlier.id })), 'APPROVAL_MISMATCH');
 });
 
 test('a standing approval answers the rule that asked when it was given', async () => {

@@ -21,7 +21,7 @@ const files = {
       undefined,
       2,
     ),
-    secret: key.toString().split('\n')[1] ?? '',
+    secret: key.split('\n')[1] ?? '',
   },
   'access to a cluster': {
     text: `apiVersion: v1\nkind: Config\nclusters:\n- cluster:\n    certificate-authority-data: ${token}\n    server: https://cluster.example.com\n  name: prod\ncontexts:\n- context:\n    user: admin\n  name: prod\nusers:\n- name: admin\n  user:\n    token: ${token}\n`,

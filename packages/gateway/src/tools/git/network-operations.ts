@@ -85,8 +85,8 @@ export const networkOperations: readonly GitOperation[] = [
  * What is fetched stays apart from the user's own branches and tags, which a refspec could overwrite. Nor does it pass for
  * what another remote has: who is asked about a push is shown what the remote does not have.
  */
-function checkFetched([remote = 'origin', ...refspecs]: readonly string[]): void {
-  const own = isAddress(remote) ? undefined : `refs/remotes/${remote}/`;
+function checkFetched([from = 'origin', ...refspecs]: readonly string[]): void {
+  const own = isAddress(from) ? undefined : `refs/remotes/${from}/`;
   const isApart = (refspec: string): boolean => {
     const [source = '', ...to] = refspec.split(':');
     if (to.length === 0) return !source.startsWith('+');
