@@ -53,6 +53,10 @@ before(async () => {
   mkdirSync(join(place.workspace, 'build'));
   git('add', '--all');
   git('commit', '-q', '-m', 'first');
+  git('clone', '-q', '--bare', '.', join(place.folder, 'lib.git'));
+  git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', join(place.folder, 'lib.git'), 'vendor/lib');
+  git('-C', 'vendor/lib', 'config', 'http.extraHeader', 'a plain password');
+  git('commit', '-q', '-m', 'second');
   writeFileSync(join(place.workspace, 'a.txt'), 'two\n');
   giveAway(place.workspace);
   daemon = await TestDaemon.start(ownRules(place, { 'tools.yaml': turnOnSamples(shipped) }));
@@ -75,6 +79,14 @@ test('git status and git diff of the sample work, and show no credential of the 
   const diff = await run('git diff');
   assert.deepEqual([diff.exit_code, diff.stderr], [0, '']);
   assert.match(diff.stdout, /^-one$[\s\S]*^\+two$/m);
+});
+
+test('the configuration of a submodule is hidden as well, and git works with it', async () => {
+  const shown = await run('git diff --no-index /dev/null .git/modules/vendor/lib/config');
+  assert.match(shown.stdout, /repositoryformatversion/);
+  assert.ok(!shown.stdout.includes('a plain password'), shown.stdout);
+  const status = await run('git status --short');
+  assert.deepEqual([status.exit_code, status.stderr], [0, '']);
 });
 
 test('npm test of the sample runs the tests of the project', async () => {

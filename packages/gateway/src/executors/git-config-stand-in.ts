@@ -1,5 +1,4 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
 
 const maxBytes = 256 * 1024;
 
@@ -26,7 +25,8 @@ const kept: Readonly<Record<string, RegExp>> = {
  * Undefined: the path is not such a file.
  */
 export function standInForGitConfig(path: string): string | undefined {
-  if (basename(path) !== 'config' || basename(dirname(path)) !== '.git') return undefined;
+  // That of a submodule is in `.git/modules/NAME`, and a name may have slashes.
+  if (!/\/\.git\/(?:modules\/.+\/)?config$/.test(path)) return undefined;
   const text = readSmallFile(path);
   return text === undefined ? undefined : keepHarmless(text);
 }
