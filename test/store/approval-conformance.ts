@@ -112,7 +112,7 @@ export function testApprovals({ store, reopen, newSession }: Given): void {
       assert.equal((await store().openApproval({ ...first, id: randomUUIDv7(), requestId })).id, id);
     }
     assert.equal(store().findApproval(id)?.wanted, 3);
-    await decide(id, true);
+    await decide(id, true, { runs: 3 });
     const consent = { kind: 'task', taskId: id, binding } as const;
     const runs = await Promise.all(Array.from({ length: 5 }, () => admit(session, consent)));
     assert.equal(runs.filter(Boolean).length, 3);

@@ -281,7 +281,7 @@ export class Upstream {
     if (!(error instanceof ProgramNotStarted) || error.isTransient) return otherwise;
     const { name } = this.config;
     this.#startTrouble = protocol.explainStart(this.config, error, this.#parts);
-    const text = `The upstream server ${name} does not start. An operator can see why with \`sallyport upstream test ${name}\`.`;
+    const text = `The upstream server ${name} does not start. An operator can see why.`;
     return new ToolFailure('UPSTREAM_FAILED', text, { cause: error });
   }
 

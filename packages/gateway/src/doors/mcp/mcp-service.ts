@@ -160,7 +160,8 @@ export class McpService {
 function refusePeople(found: Session | Refusal): Session | Refusal {
   if (isRefusal(found) || found.principal === 'agent') return found;
   return refuseCaller('WRONG_DOOR', 'credential', 'MCP is for agents, and this is the credential of a person.', {
-    remedy: 'Give the client a session of its own: `sallyport session create my-agent`.',
+    remedy: 'Give the client the token of a session that was made for it.',
+    forOperators: 'Make a session for the client, and give it that token: `sallyport session create my-agent`.',
   });
 }
 

@@ -1,18 +1,22 @@
 import type { JsonObject } from '@sallyport/contract';
 import type { AcceptedDefinitions } from '../../registry/accepted-definitions.ts';
 import { makeVisible } from '@sallyport/contract';
+import type { RedactText } from '../../model/redacted.ts';
 import type { InstalledTool } from '../../registry/installed-tool.ts';
 import { diffLines } from '../files/diff-lines.ts';
 
-export function describeInstalled(tool: InstalledTool, { isDefault }: { readonly isDefault: boolean }): JsonObject {
+export function describeInstalled(
+  tool: InstalledTool,
+  { isDefault, redact }: { readonly isDefault: boolean; readonly redact: RedactText },
+): JsonObject {
   const { definition, status, reason, offer, pin, isAccepted } = tool;
   return {
     name: definition.name,
     version: definition.version,
     description: definition.description,
     status,
-    ...(reason === '' ? {} : { reason }),
-    ...(offer?.trouble === undefined || offer.trouble.stderr === '' ? {} : { stderr: offer.trouble.stderr }),
+    ...(reason === '' ? {} : { reason: redact(reason) }),
+    ...(offer?.trouble === undefined || offer.trouble.stderr === '' ? {} : { stderr: redact(offer.trouble.stderr) }),
     accepted: isAccepted,
     is_default: isDefault,
     risk: definition.risk,

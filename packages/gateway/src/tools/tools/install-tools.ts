@@ -65,7 +65,7 @@ export function inspectTool(parts: ToolAdministration): Tool<InstallArguments> {
       if (taken.length > 0) return { tools: [], skipped: taken };
       const tools = offers.map((offer) => {
         const tool = judgeAgainst(installed.all, offer);
-        const about = describeInstalled(tool, { isDefault: false });
+        const about = describeInstalled(tool, { isDefault: false, redact: context.redact });
         return { ...about, definition: offer.detail, difference: describeDifference(tool, accepted) };
       });
       return { tools, skipped: skipped.map(({ reason }) => reason) };

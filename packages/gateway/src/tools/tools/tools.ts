@@ -74,12 +74,12 @@ function statusTool({ installed, accepted, isDefault }: ToolAdministration): Too
     }),
     claim: () => ({ paths: [] }),
     preview: () => Promise.resolve({ summary: 'Show the installed tools.', detail: '', undoable: true }),
-    run: async ({ name, version }, { signal }) => {
+    run: async ({ name, version }, { signal, redact }) => {
       // Whoever asks about one tool may have written it a moment ago.
       if (name !== undefined) await installed.refreshUntilSettled(signal);
       const shown = name === undefined ? installed.all : [installed.find(name, version)];
       const tools = shown.map((tool) => {
-        const about = describeInstalled(tool, { isDefault: isDefault(tool) });
+        const about = describeInstalled(tool, { isDefault: isDefault(tool), redact });
         if (name === undefined) return about;
         const difference = describeDifference(tool, accepted);
         return { ...about, ...(tool.offer === undefined ? {} : { definition: tool.offer.detail }), difference };
@@ -131,7 +131,7 @@ function acceptTool(parts: ToolAdministration): Tool<Named & { readonly sha256?:
       checkShown(tool.key, tool.id, context);
       await installed.accept(tool, context.session.agent);
       const now = installed.find(tool.definition.name, tool.definition.version);
-      return describeInstalled(now, { isDefault: isDefault(now) });
+      return describeInstalled(now, { isDefault: isDefault(now), redact: context.redact });
     },
     summarize: (_args, output) => `accepted ${(output as { name: string }).name}`,
   };

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { JsonObject } from '@sallyport/contract';
 import type { AcceptedDefinitions } from '../../registry/accepted-definitions.ts';
 import { makeVisible, wholeText } from '@sallyport/contract';
+import type { RedactText } from '../../model/redacted.ts';
 import type { InstalledTool } from '../../registry/installed-tool.ts';
 import type { InstalledTools } from '../../registry/installed-tools.ts';
 import { offerTools } from '../../upstreams/offer-tools.ts';
@@ -33,6 +34,7 @@ export function describeUpstream(upstream: Upstream, installed: Pick<InstalledTo
 export function explainUpstream(
   upstream: Upstream,
   { installed, accepted }: { readonly installed: InstalledTools; readonly accepted: Pick<AcceptedDefinitions, 'read'> },
+  redact: RedactText,
 ): JsonObject {
   const { config } = upstream;
   const { environment, ...endpoint } = { environment: {}, ...config.endpoint };
@@ -45,7 +47,7 @@ export function explainUpstream(
     // Values of variables may be more private than their names.
     endpoint: { ...endpoint, environment: Object.keys(environment) } as unknown as JsonObject,
     tool_list: tools.map((tool) => ({
-      ...describeInstalled(tool, { isDefault: true }),
+      ...describeInstalled(tool, { isDefault: true, redact }),
       ...(isPending(tool) && tool.offer !== undefined ? { definition: tool.offer.detail } : {}),
       difference: describeDifference(tool, accepted),
     })),

@@ -36,12 +36,12 @@ export function loginTool(parts: UpstreamAdministration): Tool<Named> {
       detail: `The gate keeps what the login gives it, and acts with it whenever a tool of ${name} is called.\n`,
       undoable: true,
     }),
-    run: async ({ name }, { signal, reportProgress }) => {
+    run: async ({ name }, { signal, reportProgress, redact }) => {
       const upstream = findUpstream(parts.upstreams, name);
       const onUrl = (url: URL): void => reportProgress({ kind: 'stderr', text: describeWait(url) });
       await upstream.logIn({ signal, onUrl });
       await parts.installed.refresh();
-      return explainUpstream(upstream, parts);
+      return explainUpstream(upstream, parts, redact);
     },
     summarize: ({ name }) => `logged in at ${name}`,
   };

@@ -83,7 +83,7 @@ function showTool(parts: UpstreamAdministration): Tool<Named> {
     }),
     claim: () => ({ paths: [] }),
     preview: nothing('Show an upstream server.'),
-    run: async ({ name }) => explainUpstream(findUpstream(parts.upstreams, name), parts),
+    run: async ({ name }, { redact }) => explainUpstream(findUpstream(parts.upstreams, name), parts, redact),
     summarize: ({ name }) => `showed ${name}`,
   };
 }
@@ -104,7 +104,7 @@ function testTool(parts: UpstreamAdministration): Tool<Named> {
     },
     claim: () => ({ paths: [] }),
     preview: nothing('Reach an upstream server.'),
-    run: async ({ name }) => {
+    run: async ({ name }, { redact }) => {
       const upstream = findUpstream(parts.upstreams, name);
       await upstream.reconnect().catch((error: unknown) => {
         // This is asked by operators, who are told what callers are not.
@@ -112,7 +112,7 @@ function testTool(parts: UpstreamAdministration): Tool<Named> {
         throw isFailed ? new ToolFailure('UPSTREAM_FAILED', upstream.trouble) : error;
       });
       await parts.installed.refresh();
-      return explainUpstream(upstream, parts);
+      return explainUpstream(upstream, parts, redact);
     },
     summarize: ({ name }) => `reached ${name}`,
   };
