@@ -154,7 +154,7 @@ test('the port opens to nobody else', { skip }, async () => {
   // An MCP client is an agent, whatever somebody wrote into its configuration.
   const mcp = await ask(credential, { accept: 'application/json, text/event-stream' }, 'mcp');
   assert.equal(mcp.status, 401);
-  assert.match(mcp.text, /session create/);
+  assert.match(mcp.text, /the token of a session that was made for it/);
   assert.equal((await ask(credential)).status, 200);
 });
 
