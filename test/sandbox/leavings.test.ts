@@ -228,3 +228,17 @@ test('what a program left when the daemon was killed is set aside at the next st
   assert.equal(event?.payload['count'], 3);
   assert.deepEqual(readdirSync(join(place.home, 'sweeps')), ['alive']);
 });
+
+test('notes that somebody else wrote do not stop the start and move nothing', async () => {
+  await daemon.kill('SIGTERM');
+  const notes = join(place.home, 'sweeps');
+  mkdirSync(join(notes, 'x.json'), { recursive: true });
+  mkdirSync(at('.husky'));
+  const caller = { principal: 'agent', agent: 'a', mode: 'NORMAL', consented: false };
+  const forged = { roots: [at('.')], known: [], links: {}, caller, isForeseen: false };
+  writeFileSync(join(notes, 'forged.json'), JSON.stringify(forged));
+  daemon = await TestDaemon.start(place);
+  assert.ok(existsSync(at('.husky')));
+  const events = (await daemon.records()).filter(({ payload }) => payload['event'] === 'sweep_note_rejected');
+  assert.deepEqual(events.map(({ payload }) => String(payload['note'])).toSorted(), ['forged.json', 'x.json']);
+});

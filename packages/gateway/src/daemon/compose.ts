@@ -175,7 +175,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   const uploads = new Transfers<UploadStream>();
   const downloads = new Transfers<DownloadStream>();
   const registry = new Registry();
-  const sweeps = new Sweeps(home.sweepsFolder);
+  const sweeps = new Sweeps({ folder: home.sweepsFolder, key: stateKey.key });
   const judgeLeft = ({ ...caller }: SweepCaller) => {
     const write = currentRules().judgePaths({ ...caller, tool: filesWrite.definition, consented: false });
     return judgeLeavings({ write, caller });
@@ -385,9 +385,9 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     judge: judgeLeft,
     // It ends what programs of a daemon before this one are still there.
     ready: () => executor.programs.abilities,
-    report: (what) => {
-      log.warn('set_aside', what);
-      const payload = redactor.redactEvent(what);
+    report: (event, facts) => {
+      log.warn(event, facts);
+      const payload = redactor.redactEvent({ event, ...facts });
       return store.append({ kind: 'event', result: 'none', timeMs: Date.now(), payload });
     },
     onError: (error) => log.error('sweep_failed', { error }),

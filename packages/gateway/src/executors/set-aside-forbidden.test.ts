@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -28,19 +32,24 @@ function openFolders(t: TestContext): { readonly work: string; readonly notes: s
   return { work: join(base, 'work'), notes: join(base, 'notes') };
 }
 
+const key = 'a key that lies elsewhere';
+const open = (folder: string): Sweeps => new Sweeps({ folder, key });
+
 async function finish(notes: string, reports: object[] = []): Promise<void> {
-  await finishSweeps(new Sweeps(notes), {
+  const errors: unknown[] = [];
+  await finishSweeps(open(notes), {
     judge: () => leavings,
     ready: () => Promise.resolve(),
-    report: async (what) => void reports.push(what),
-    onError: (error) => assert.fail(String(error)),
+    report: async (event, facts) => void reports.push({ event, ...facts }),
+    onError: (error) => errors.push(error),
   });
+  assert.deepEqual(errors, []);
 }
 
 test('a sweep that was entered and never finished is finished by the next one who opens the book', async (t) => {
   const { work, notes } = openFolders(t);
   writeFileSync(join(work, '.envrc'), 'old');
-  const sweeps = new Sweeps(notes);
+  const sweeps = open(notes);
   const note = { roots: [work], known: [join(work, '.envrc')], links: {}, caller, isForeseen: false };
   await sweeps.enter(note, sweeps.position());
   for (const name of ['.mcp', '.husky', 'plain']) mkdirSync(join(work, name));
@@ -56,9 +65,9 @@ test('a sweep that was entered and never finished is finished by the next one wh
 
 test('what a person made after the daemon had ended is theirs', async (t) => {
   const { work, notes } = openFolders(t);
-  const sweeps = new Sweeps(notes);
+  const sweeps = open(notes);
   await sweeps.enter({ roots: [work], known: [], links: {}, caller, isForeseen: false }, sweeps.position());
-  const [unfinished] = await new Sweeps(notes).listUnfinished();
+  const [unfinished] = (await open(notes).listUnfinished()).unfinished;
   const { endedByMs = 0 } = unfinished ?? {};
   assert.ok(endedByMs > Date.now() && endedByMs < Date.now() + 10_000);
   mkdirSync(join(work, '.vscode'));
@@ -75,7 +84,7 @@ test('what a person made after the daemon had ended is theirs', async (t) => {
 
 test('what a person made after an unfinished sweep is theirs, however long the daemon lived on', async (t) => {
   const { work, notes } = openFolders(t);
-  const sweeps = new Sweeps(notes);
+  const sweeps = open(notes);
   const note = { roots: [work], known: [], links: {}, caller, isForeseen: false };
   const entry = await sweeps.enter(note, sweeps.position());
   mkdirSync(join(work, '.husky'));
@@ -97,7 +106,7 @@ test('what a person made after an unfinished sweep is theirs, however long the d
 test('notes that cannot be written do not end a sweep of others', async (t) => {
   const { work, notes } = openFolders(t);
   const path = join(work, '.envrc');
-  const sweeps = new Sweeps(notes);
+  const sweeps = open(notes);
   const note = { roots: [work], known: [path], links: {}, caller, isForeseen: false };
   const first = await sweeps.enter({ ...note, known: [] }, sweeps.position());
   const second = await sweeps.enter(note, sweeps.position());
@@ -109,7 +118,7 @@ test('notes that cannot be written do not end a sweep of others', async (t) => {
 test('what one sweep moves away, no other takes for old any more, also after a crash', async (t) => {
   const { work, notes } = openFolders(t);
   const path = join(work, '.envrc');
-  const sweeps = new Sweeps(notes);
+  const sweeps = open(notes);
   const note = { roots: [work], known: [path], links: {}, caller, isForeseen: false };
   const position = sweeps.position();
   const first = await sweeps.enter({ ...note, known: [] }, position);
@@ -128,7 +137,7 @@ test('what one sweep moves away, no other takes for old any more, also after a c
 
 test('who looks at folders waits for what is being set aside in them', async (t) => {
   const { work, notes } = openFolders(t);
-  const sweeps = new Sweeps(notes);
+  const sweeps = open(notes);
   const note = { roots: [work], known: [], links: {}, caller, isForeseen: false };
   const entry = await sweeps.enter(note, sweeps.position());
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -139,4 +148,37 @@ test('who looks at folders waits for what is being set aside in them', async (t)
   assert.equal(isSettled, false);
   resolve();
   await waiting;
+});
+
+test('a note that the gate did not write moves nothing and is set aside with a warning', async (t) => {
+  const { work, notes } = openFolders(t);
+  const sweeps = open(notes);
+  const note = { roots: [work], known: [], links: {}, caller, isForeseen: false };
+  await sweeps.enter(note, sweeps.position());
+  const [own = ''] = readdirSync(notes).filter((name) => name.endsWith('.json'));
+  const text = readFileSync(join(notes, own), 'utf8');
+  rmSync(join(notes, own));
+  writeFileSync(join(notes, 'plain.json'), JSON.stringify(note));
+  writeFileSync(join(notes, 'renamed.json'), text);
+  writeFileSync(join(notes, 'changed.json'), text.replace(work, tmpdir()));
+  writeFileSync(join(notes, 'cut.json'), text.slice(0, -3));
+  writeFileSync(join(notes, 'null.json'), 'null');
+  mkdirSync(join(notes, 'folder.json'));
+  execFileSync('mkfifo', [join(notes, 'pipe.json')]);
+  symlinkSync('/dev/zero', join(notes, 'link.json'));
+  mkdirSync(join(work, '.husky'));
+  const reports: object[] = [];
+  await finish(notes, reports);
+  assert.ok(existsSync(join(work, '.husky')), 'it is where it was');
+  const rejected = reports as { event: string; note: string; kept_as: string }[];
+  assert.deepEqual(
+    rejected.map(({ event, note: name }) => `${event} ${name}`),
+    ['changed', 'cut', 'folder', 'link', 'null', 'pipe', 'plain', 'renamed'].map(
+      (name) => `sweep_note_rejected ${name}.json`,
+    ),
+  );
+  for (const { kept_as: kept } of rejected) assert.ok(lstatSync(join(notes, kept), { throwIfNoEntry: false }), kept);
+  const again: object[] = [];
+  await finish(notes, again);
+  assert.deepEqual(again, [], 'it is told once');
 });

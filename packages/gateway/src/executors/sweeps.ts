@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { mkdir, open, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isWithin } from '../governance/canonical-path.ts';
 import type { SweepBook, SweepEntry, SweepNote } from '../model/sweep.ts';
 import { ToolFailure } from '../model/tool.ts';
 import { hasCode } from '../sandbox/has-code.ts';
+import { readNotes, writeNote } from './sweep-notes.ts';
+import type { NotesPlace, RejectedNote } from './sweep-notes.ts';
 
 /** A sweep that a daemon before this one owes. */
 export interface UnfinishedSweep {
@@ -22,15 +24,15 @@ const marginMs = 5000;
 /** Paths that were set aside, at least so many of the last ones. */
 const mostMoved = 10_000;
 
-/** The sweeps of this daemon, and those that one before it left undone. Absent folder: nothing is kept, for tests. */
+/** The sweeps of this daemon, and those that one before it left undone. Absent place: nothing is kept, for tests. */
 export class Sweeps implements SweepBook {
-  readonly #folder: string | undefined;
+  readonly #place: NotesPlace | undefined;
   readonly #entries = new Set<Entry>();
   readonly #moved = new MovedPaths();
   #pulse: NodeJS.Timeout | undefined;
 
-  constructor(folder?: string) {
-    this.#folder = folder;
+  constructor(place?: NotesPlace) {
+    this.#place = place;
   }
 
   async settle(folders: readonly string[]): Promise<void> {
@@ -65,39 +67,43 @@ export class Sweeps implements SweepBook {
     }
   }
 
-  /** What was entered and never finished, oldest first. To be called before anything else is entered. */
-  async listUnfinished(): Promise<readonly UnfinishedSweep[]> {
-    if (this.#folder === undefined) return [];
-    const folder = this.#folder;
-    const aliveMs = statSync(join(folder, aliveFile), { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
-    const unfinished = listNotes(folder).flatMap((name) => {
-      const read = readNote(join(folder, name));
-      if (read === undefined) return [];
+  /**
+   * What was entered and never finished, in no order, and what is not a note of this gate. To be called before anything
+   * else is entered.
+   */
+  async listUnfinished(): Promise<{
+    readonly unfinished: readonly UnfinishedSweep[];
+    readonly rejected: readonly RejectedNote[];
+  }> {
+    if (this.#place === undefined) return { unfinished: [], rejected: [] };
+    const aliveMs = statSync(join(this.#place.folder, aliveFile), { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+    const { found, rejected } = readNotes(this.#place);
+    const unfinished = found.map(({ name, note: read }) => {
       // A note that is older than the last daemon says so itself: what people made since is theirs.
       const { endedByMs = aliveMs + marginMs } = read;
       const note = { ...read, ...(Number.isFinite(endedByMs) && { endedByMs }) };
-      return [{ note, entry: this.#add(note, name), endedByMs }];
+      return { note, entry: this.#add(note, name), endedByMs };
     });
     // Should this daemon die as well, the next one must not take its time of death for that of the programs.
     await Promise.allSettled(unfinished.map(({ entry }) => entry.write()));
-    return unfinished;
+    return { unfinished, rejected };
   }
 
   #add(note: SweepNote, name: string): Entry {
-    const file = this.#folder === undefined ? undefined : join(this.#folder, name);
+    const kept = this.#place === undefined ? undefined : { place: this.#place, name };
     const tellMoved = async (path: string): Promise<void> => {
       this.#moved.add(path);
       const others = [...this.#entries].filter((other) => other !== entry);
       // A note that cannot be written now, on a full disk, must not end the sweep: it is written with the next change.
       await Promise.allSettled(others.map((other) => other.forget(path)));
     };
-    const entry = new Entry(note, { file, tellMoved, leave: () => this.#entries.delete(entry) });
+    const entry = new Entry(note, { kept, tellMoved, leave: () => this.#entries.delete(entry) });
     this.#entries.add(entry);
     return entry;
   }
 
   async #beat(): Promise<void> {
-    const folder = this.#folder;
+    const folder = this.#place?.folder;
     if (folder === undefined || this.#pulse !== undefined) return;
     const file = join(folder, aliveFile);
     const beat = (): void => {
@@ -139,7 +145,7 @@ class MovedPaths {
 
 interface EntryParts {
   /** Absent: nothing is kept. */
-  readonly file: string | undefined;
+  readonly kept: { readonly place: NotesPlace; readonly name: string } | undefined;
   readonly tellMoved: SweepEntry['tellMoved'];
   readonly leave: () => void;
 }
@@ -180,7 +186,8 @@ class Entry implements SweepEntry {
   async leave(how: 'finished' | 'unfinished'): Promise<void> {
     this.#parts.leave();
     await this.#writing.catch(() => undefined);
-    if (how === 'finished' && this.#parts.file !== undefined) await rm(this.#parts.file, { force: true });
+    const { kept } = this.#parts;
+    if (how === 'finished' && kept !== undefined) await rm(join(kept.place.folder, kept.name), { force: true });
     if (how === 'unfinished') {
       this.#endedByMs ??= Date.now();
       // Without it, the note is taken to be as old as the daemon.
@@ -188,43 +195,16 @@ class Entry implements SweepEntry {
     }
   }
 
-  /** Whole or not at all. */
+  /** Durable when it resolves; whole or not at all. */
   write(): Promise<void> {
-    const { file } = this.#parts;
-    if (file === undefined) return Promise.resolve();
-    const write = async (): Promise<void> => {
-      const handle = await open(`${file}.new`, 'w', 0o600);
-      try {
-        await handle.writeFile(JSON.stringify({ ...this.note, known: [...this.#known], endedByMs: this.#endedByMs }));
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-      await rename(`${file}.new`, file);
+    const { kept } = this.#parts;
+    if (kept === undefined) return Promise.resolve();
+    const write = (): Promise<void> => {
+      const known = [...this.#known];
+      const ended = this.#endedByMs === undefined ? {} : { endedByMs: this.#endedByMs };
+      return writeNote(kept.place, kept.name, { ...this.note, known, ...ended });
     };
     this.#writing = this.#writing.catch(() => undefined).then(write);
     return this.#writing;
-  }
-}
-
-function listNotes(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder)
-      .filter((name) => name.endsWith('.json'))
-      .sort();
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return [];
-    throw error;
-  }
-}
-
-/** Written by this program, and whole. Undefined: it is neither, and says nothing. */
-function readNote(file: string): SweepNote | undefined {
-  try {
-    const note = JSON.parse(readFileSync(file, 'utf8')) as SweepNote;
-    return Array.isArray(note.roots) && Array.isArray(note.known) ? note : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
   }
 }
