@@ -14,6 +14,9 @@ interface Report {
   readonly signed_records: number;
   readonly key: string;
   readonly root: string;
+  readonly log_intact: boolean;
+  readonly state: string;
+  readonly state_findings: readonly string[];
   readonly findings: readonly { readonly kind: string; readonly from_index: number; readonly message: string }[];
 }
 
@@ -145,4 +148,53 @@ test('a file that is no database, and a home without a log, are said to be so', 
   const none = runSallyport(empty, ['audit', 'verify']);
   assert.equal(none.status, 1);
   assert.match(none.stderr, /There is no log yet/);
+});
+
+test('state that something else changed is found beside an intact log, without a daemon', (t) => {
+  requirement('AUD-3');
+  const place = copyPlace(t);
+  const { status, stdout } = runSallyport(place, ['audit', 'verify']);
+  assert.equal(status, 0);
+  assert.match(stdout, /\n {2}state +matches the log/);
+  change(place, `UPDATE sessions SET agent = agent || '2'`);
+  const report = verify(place);
+  assert.deepEqual([report.exitCode, report.intact, report.log_intact, report.state], [4, false, true, 'changed']);
+  assert.deepEqual(report.state_findings, ['Rows were added, changed, removed or put back in: sessions.']);
+  const said = runSallyport(place, ['audit', 'verify']).stdout;
+  assert.match(said, /^The log is intact, but the state beside it was changed: 1 finding\.\n {2}state +Rows were/);
+});
+
+test('state put back together with what authenticates it does not belong to the log', async (t) => {
+  const place = copyPlace(t);
+  const older = join(place.folder, 'older.db');
+  change(place, 'PRAGMA wal_checkpoint(TRUNCATE)');
+  cpSync(join(place.home, 'sallyport.db'), older);
+  const daemon = await TestDaemon.start(place);
+  await daemon.newAgent('late', {});
+  await daemon.kill('SIGTERM');
+  assert.equal(verify(place).state, 'matches');
+  change(
+    place,
+    `ATTACH '${older}' AS older; DELETE FROM state; INSERT INTO state SELECT * FROM older.state;
+     DELETE FROM leases; DELETE FROM sessions; INSERT INTO sessions SELECT * FROM older.sessions;
+     INSERT INTO leases SELECT * FROM older.leases`,
+  );
+  const report = verify(place);
+  assert.equal(report.exitCode, 4);
+  assert.match(report.state_findings.join(), /^The state belongs to a log of \d+ records; the log has \d+\.$/);
+});
+
+test('a trigger of somebody else is found', (t) => {
+  const place = copyPlace(t);
+  change(place, 'CREATE TRIGGER evil AFTER INSERT ON sessions BEGIN DELETE FROM leases; END');
+  assert.match(verify(place).state_findings.join(), /the trigger evil is not as Sallyport makes it/);
+});
+
+test('who may not read the key of the state is told that the state was not checked', (t) => {
+  const place = copyPlace(t);
+  rmSync(join(place.home, 'keys', 'state.key'));
+  const { status, stdout } = runSallyport(place, ['audit', 'verify']);
+  assert.equal(status, 0);
+  assert.match(stdout, /\n {2}state +not checked: .*state\.key is missing/s);
+  assert.equal(verify(place).state, 'not-checked');
 });

@@ -33,7 +33,9 @@ export function VerifyLog() {
       </button>
       <div role="status">
         {state.kind === 'idle' && (
-          <span className="muted">Checks every record and signature: that nothing was changed, removed or added.</span>
+          <span className="muted">
+            Checks every record and signature, and the state beside the log: that nothing was changed, removed or added.
+          </span>
         )}
         {state.kind === 'done' && <Result verification={state.verification} tookMs={state.tookMs} />}
       </div>
@@ -54,7 +56,7 @@ function Result({ verification, tookMs }: { readonly verification: Verification;
   }
   return (
     <div className="problem">
-      <strong>The log is not what was written.</strong>
+      <strong>The log or the state beside it is not what was written.</strong>
       <ul>
         {problems.map((problem) => (
           <li key={problem}>

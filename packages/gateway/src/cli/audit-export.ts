@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { exitCodes } from '@sallyport/contract/codes';
 import { exportLog } from '@sallyport/log';
-import { openLog } from '../storage/sqlite/log-reader.ts';
+import { openKeptLog } from '../daemon/open-kept-log.ts';
 import { readVerifier } from './audit-verify.ts';
 import type { CommandContext } from './command-context.ts';
 import { describeError, usageFailure } from './failure.ts';
@@ -17,7 +17,7 @@ export function exportAudit(file: string, context: CommandContext): number {
   if (!existsSync(home.databaseFile)) {
     throw usageFailure(`There is no log yet in ${home.folder}.`, 'The first start of the daemon begins one.');
   }
-  const log = openLog(home.databaseFile);
+  const log = openKeptLog(home);
   try {
     const lines = exportLog(log, readVerifier(home, undefined));
     const written = writeLines(file, lines, (count) => {

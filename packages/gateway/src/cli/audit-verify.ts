@@ -3,11 +3,14 @@ import { exitCodes } from '@sallyport/contract/codes';
 import { deriveTagKey, openSigner, parseVerifier, verifyLog } from '@sallyport/log';
 import type { LogReport, LogSource, TagKey } from '@sallyport/log';
 import type { Home } from '../daemon/home.ts';
-import { openLog } from '../storage/sqlite/log-reader.ts';
+import { openKeptLog } from '../daemon/open-kept-log.ts';
+import { readStateKey } from '../daemon/state-key.ts';
+import type { KeptLog } from '../storage/stores.ts';
 import { toNumber } from './answer-json.ts';
 import type { CommandContext } from './command-context.ts';
 import { CommandFailure, describeError, hasErrorCode, usageFailure } from './failure.ts';
-import { renderReport, reportToJson } from './render-report.ts';
+import { isIntact, renderReport, reportToJson } from './render-report.ts';
+import type { StateVerdict } from './render-report.ts';
 import { makeVisibleLine, visibleJson } from './visible-text.ts';
 import { writeFileAtomically } from './write-file-atomically.ts';
 
@@ -21,7 +24,7 @@ export interface AuditVerifyOptions {
 /** A shorter one is read before a person would begin to wonder. */
 const longLog = 100_000;
 
-/** Judges the log from its files alone: with or without a daemon, and without believing it. */
+/** Judges the log and the state beside it from their files alone: with or without a daemon, and without believing it. */
 export function verifyAudit(options: AuditVerifyOptions, context: CommandContext): number | Promise<number> {
   const { home } = context.config;
   const isElsewhere = !existsSync(home.databaseFile) && !existsSync(home.checkpointFile) && comesByPort(context);
@@ -34,14 +37,14 @@ export function verifyAudit(options: AuditVerifyOptions, context: CommandContext
   const verifierText = readVerifier(home, options.key);
   const verifier = parseKey(verifierText);
   const tagKey = readTagKey(home, verifierText);
-  const report = readLog(home, context, (source, onProgress) =>
+  const { report, state } = readLog(home, context, (source, onProgress) =>
     verifyLog(source, { verifier, ...(tagKey === undefined ? {} : { tagKey }) }, { remembered, onProgress }),
   );
   if (report.ok && report.checkpoint !== undefined) rememberCheckpoint(report.checkpoint, context);
-  const facts = { report, verifierText, remembered: remembered.length, tagsChecked: tagKey !== undefined };
+  const facts = { report, state, verifierText, remembered: remembered.length, tagsChecked: tagKey !== undefined };
   if (context.json) context.terminal.print(visibleJson(reportToJson(facts)));
   else context.terminal.print(...renderReport(facts, context.terminal));
-  return report.ok ? exitCodes.success : exitCodes.toolError;
+  return isIntact(facts) ? exitCodes.success : exitCodes.toolError;
 }
 
 function comesByPort({ openOperatorClient }: CommandContext): boolean {
@@ -67,7 +70,9 @@ async function askDaemon({ checkpoint, key }: AuditVerifyOptions, context: Comma
   if (context.json) print(visibleJson({ intact, records, signed_records: signed, judged_by: 'daemon', problems }));
   else {
     print(
-      intact ? paint('green', 'The log is intact.') : paint('red', 'The log was changed.'),
+      intact
+        ? paint('green', 'The log is intact, and the state matches it.')
+        : paint('red', 'The log or the state beside it was changed.'),
       ...problems.map((problem) => `  ${makeVisibleLine(problem)}`),
       `${records} records, ${signed} of them signed. A process of the daemon has read them.`,
     );
@@ -88,14 +93,18 @@ function readLog(
   home: Home,
   { terminal, json }: CommandContext,
   verify: (source: LogSource, onProgress: (read: number) => void) => LogReport,
-): LogReport {
+): { readonly report: LogReport; readonly state: StateVerdict } {
   // Checkpoints without a database are a log that is gone, which is for the verifier to say.
-  if (!existsSync(home.databaseFile)) return verify({ records: () => [], checkpoints: () => [] }, () => undefined);
+  if (!existsSync(home.databaseFile)) {
+    const report = verify({ records: () => [], checkpoints: () => [] }, () => undefined);
+    return { report, state: { kind: 'not-checked', why: 'there is no database' } };
+  }
   try {
-    const log = openLog(home.databaseFile);
+    const log = openKeptLog(home);
     const progress = json || log.size < longLog ? () => undefined : terminal.progress;
     try {
-      return verify(log, (read) => progress(`Verifying: ${read} of ${log.size} records`));
+      const report = verify(log, (read) => progress(`Verifying: ${read} of ${log.size} records`));
+      return { report, state: judgeState(home, log) };
     } finally {
       log.close();
       progress('');
@@ -111,6 +120,24 @@ function readLog(
       },
     );
   }
+}
+
+/** Whoever may not read the key of the state verifies the log, and nothing beside it. */
+function judgeState(home: Home, log: KeptLog): StateVerdict {
+  let key: string | undefined;
+  try {
+    key = readStateKey(home);
+  } catch (error) {
+    return { kind: 'not-checked', why: describeError(error) };
+  }
+  if (key === undefined) {
+    return {
+      kind: 'not-checked',
+      why: `${home.stateKeyFile} is missing or new; the next start takes the state as found`,
+    };
+  }
+  const problems = log.judgeState(key);
+  return problems.length === 0 ? { kind: 'matches' } : { kind: 'changed', problems };
 }
 
 function readRemembered(home: Home, given: string | undefined): string[] {

@@ -80,11 +80,12 @@ import { findOpenFolder, makeOwnWorkspace } from './open-folder.ts';
 import { openTools } from './open-tools.ts';
 import { openUpstreams } from './open-upstreams.ts';
 import { StartingTools } from './starting-tools.ts';
-import { openOperatorSession, openSigningKey, openStateKey } from './identity.ts';
+import { openOperatorSession, openSigningKey } from './identity.ts';
 import { readOrCreateSecret } from './secret-files.ts';
 import { statusReader } from './read-status.ts';
 import { auditVerifier } from './verify-audit.ts';
 import { watchSpace } from './space-gauge.ts';
+import { openStateKey } from './state-key.ts';
 import { version } from './version.ts';
 
 const reserveBytes = 4 * 1024 * 1024;

@@ -6,7 +6,7 @@ import { ConfigError } from '../model/fault.ts';
 import type { Store } from '../storage/stores.ts';
 import { newToken } from '../tools/sessions/sessions.ts';
 import type { Home } from './home.ts';
-import { readOrCreateSecret, replaceSecret } from './secret-files.ts';
+import { readOrCreateSecret } from './secret-files.ts';
 
 /** The kind of the key and 32 bytes, in base64. */
 const seedLength = 44;
@@ -37,33 +37,6 @@ function openOwnSigner(key: string, file: string): Signer {
         'aside and start with a new one.',
     );
   }
-}
-
-export interface StateKey {
-  readonly key: string;
-  /** Until `keep` was called once, the state is taken over as it is found. */
-  readonly isNew: boolean;
-  readonly keep: () => void;
-}
-
-const newPrefix = 'new ';
-
-/**
- * The key that authenticates the state beside the log. Where there is none it is made, and says of itself that it is new
- * until the first commit with it is on disk: a crash in between must not look like state that somebody changed.
- */
-export function openStateKey(home: Home): StateKey {
-  const text = readOrCreateSecret(home.stateKeyFile, () => `${newPrefix}${randomBytes(32).toString('base64')}`);
-  const isNew = text.startsWith(newPrefix);
-  const key = isNew ? text.slice(newPrefix.length) : text;
-  if (Buffer.from(key, 'base64').length !== 32) {
-    throw new ConfigError(
-      `${home.stateKeyFile} is damaged: it is not a key of 32 bytes.`,
-      'Restore it from a backup. Without one, remove it: the next start takes the state of the gate over as it finds it, ' +
-        'and records that in the audit log.',
-    );
-  }
-  return { key, isNew, keep: () => isNew && replaceSecret(home.stateKeyFile, key) };
 }
 
 /** The operator's credential, made at the first start, and the session that stands for it. */

@@ -11,12 +11,13 @@ interface Report {
   readonly records: number;
   readonly signed_records: number;
   readonly findings: readonly { readonly message: string }[];
+  readonly state_findings: readonly string[];
 }
 
 const program = packageFile('bin/sallyport.mjs');
 
 /**
- * Judges the log in a process of its own, from its files alone: it does not take the daemon's word for anything, and
+ * Judges the log and the state beside it in a process of its own, from its files alone: it does not take the daemon's word for anything, and
  * does not hold up its calls.
  */
 export function auditVerifier(home: string): (signal: AbortSignal) => Promise<AuditVerdict> {
@@ -35,7 +36,10 @@ export function auditVerifier(home: string): (signal: AbortSignal) => Promise<Au
       intact: report.intact === true,
       records: BigInt(report.records ?? 0),
       checkpointSize: BigInt(report.signed_records ?? 0),
-      problems: (report.findings ?? [{ message: 'The log could not be read.' }]).map(({ message }) => message),
+      problems: [
+        ...(report.findings ?? [{ message: 'The log could not be read.' }]).map(({ message }) => message),
+        ...(report.state_findings ?? []),
+      ],
     };
   };
 }

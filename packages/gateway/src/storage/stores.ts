@@ -1,5 +1,5 @@
 import type { Json } from '@sallyport/contract';
-import type { RecordFacts, StoredCheckpoint, StoredRecord } from '@sallyport/log';
+import type { LogSource, RecordFacts, StoredCheckpoint, StoredRecord } from '@sallyport/log';
 import type {
   ApprovalStatus,
   ApprovalTask,
@@ -369,4 +369,15 @@ export interface Store extends ContentIndex, SecretIndex, ToolPins, ApprovalInde
   readonly verifyInBackground: () => void;
   /** Signs what is not yet signed and closes. Writes after this reject. */
   readonly close: () => Promise<void>;
+}
+
+/**
+ * The log and the state beside it as they stood when it was opened, to be judged without the daemon. Nothing in it is
+ * believed, and what the daemon writes meanwhile is not seen.
+ */
+export interface KeptLog extends LogSource {
+  readonly size: number;
+  /** What in the state something other than the gate has changed, in words; empty: nothing. The key is base64 of 32 bytes. */
+  readonly judgeState: (stateKey: string) => readonly string[];
+  readonly close: () => void;
 }

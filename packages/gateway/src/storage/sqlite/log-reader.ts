@@ -1,21 +1,18 @@
-import type { LogSource, StoredCheckpoint, StoredRecord } from '@sallyport/log';
+import type { StoredCheckpoint, StoredRecord } from '@sallyport/log';
+import type { KeptLog } from '../stores.ts';
 import { Database } from './database.ts';
 import type { Row, Statement } from './database.ts';
+import { judgeState } from './judge-state.ts';
 
 const rowsPerRead = 500;
 const beforeFirstRow = '-1e300';
 
-/** A log to be judged, as it stood when it was opened. Holds one read transaction until it is closed. */
-export interface OpenLog extends LogSource {
-  readonly size: number;
-  readonly close: () => void;
-}
-
 /**
  * Reads the log without the daemon, or beside it. What the daemon writes meanwhile is not seen. Nothing in the file is
- * believed: whoever could change it may have changed the schema as well, so values come back as they are stored.
+ * believed: whoever could change it may have changed the schema as well, so values come back as they are stored. Holds one
+ * read transaction until it is closed.
  */
-export function openLog(databaseFile: string): OpenLog {
+export function openLog(databaseFile: string): KeptLog {
   const database = Database.openForReading(databaseFile);
   try {
     database.execute('BEGIN');
@@ -32,6 +29,7 @@ export function openLog(databaseFile: string): OpenLog {
       size,
       records: () => readInPortions(records, size),
       checkpoints: () => readCheckpoints(checkpoints),
+      judgeState: (stateKey) => judgeState(database, stateKey),
       close: () => database.close(),
     };
   } catch (error) {

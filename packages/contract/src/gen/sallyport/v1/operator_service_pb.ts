@@ -451,6 +451,8 @@ export const VerifyAuditRequestSchema: GenMessage<VerifyAuditRequest> = /*@__PUR
  */
 export type VerifyAuditResponse = Message<"sallyport.v1.VerifyAuditResponse"> & {
   /**
+   * Nothing was changed in the log or in the state beside it.
+   *
    * @generated from field: bool intact = 1;
    */
   intact: boolean;

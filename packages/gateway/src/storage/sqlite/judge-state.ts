@@ -1,0 +1,51 @@
+import { ConfigError } from '../../model/fault.ts';
+import type { Database } from './database.ts';
+import { findChangedTables, readKeptState } from './kept-state.ts';
+import { checkSchema, readSchemaVersion, schemaVersion } from './migrations.ts';
+import { deriveStateKeys } from './state-sums.ts';
+import { stateGroups } from './state-tables.ts';
+
+/** What something else has changed in the state beside the log, in words. Inside a transaction that reads the log too. */
+export function judgeState(database: Database, stateKey: string): readonly string[] {
+  return [...judgeSchema(database), ...judgeRows(database, stateKey), ...judgeIndexes(database)];
+}
+
+function judgeSchema(database: Database): readonly string[] {
+  // One of another version is brought up to date, and checked, at the next start.
+  if (readSchemaVersion(database) !== schemaVersion) return [];
+  try {
+    checkSchema(database);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return [error.message];
+    throw error;
+  }
+}
+
+function judgeRows(database: Database, stateKey: string): readonly string[] {
+  const keys = deriveStateKeys(stateKey);
+  const { kept } = readKeptState(database, keys);
+  if (kept === undefined) return ['What authenticates the state of the gate was changed.'];
+  const size = database.readNumber('SELECT coalesce(max(position) + 1, 0) FROM records');
+  if (size !== kept.position) return [`The state belongs to a log of ${kept.position} records; the log has ${size}.`];
+  const changed = findChangedTables(database, keys, kept.sums, 'all');
+  return changed.map((table) => `Rows were added, changed, removed or put back in: ${table}.`);
+}
+
+/** Whether the tables of the state and their indexes say the same: a lookup believes the index. */
+function judgeIndexes(database: Database): readonly string[] {
+  const tables = new Set(stateGroups.map(({ table }) => table));
+  const present = database
+    .prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`)
+    .all()
+    .map(({ name }) => String(name));
+  return present.filter((name) => tables.has(name)).flatMap((table) => checkIntegrity(database, `'${table}'`));
+}
+
+/** `what`: a table, or how many problems to tell of the whole database. */
+export function checkIntegrity(database: Database, what: string): readonly string[] {
+  return database
+    .prepare(`PRAGMA integrity_check(${what})`)
+    .all()
+    .flatMap(({ integrity_check: problem }) => (problem === 'ok' ? [] : [`The database: ${String(problem)}.`]));
+}
