@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { SpawnerClient } from '../packages/gateway/src/spawner/spawner-client.ts';
+import type { SpawnerClient } from '../packages/sandbox/src/spawner/spawner-client.ts';
 import type { Budget } from './measure.ts';
 import { importRival, installRivals } from './rivals/install-rivals.ts';
 import { nothing, openBenchSpawner, percentile, runOnce, timeEach } from './spawn-bench.ts';

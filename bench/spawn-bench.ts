@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultProgramLimits } from '../packages/gateway/src/model/program.ts';
-import type { Program } from '../packages/gateway/src/model/program.ts';
-import { SpawnerClient } from '../packages/gateway/src/spawner/spawner-client.ts';
+import { defaultProgramLimits } from '../packages/sandbox/src/program.ts';
+import type { Program } from '../packages/sandbox/src/program.ts';
+import { SpawnerClient } from '../packages/sandbox/src/spawner/spawner-client.ts';
 
 /** A program that does nothing: what remains is the cost of starting it. */
 export const nothing: Program = {

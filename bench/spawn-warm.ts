@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defaultProgramLimits } from '../packages/gateway/src/model/program.ts';
-import type { Program } from '../packages/gateway/src/model/program.ts';
-import type { SpawnerClient } from '../packages/gateway/src/spawner/spawner-client.ts';
+import { defaultProgramLimits } from '../packages/sandbox/src/program.ts';
+import type { Program } from '../packages/sandbox/src/program.ts';
+import type { SpawnerClient } from '../packages/sandbox/src/spawner/spawner-client.ts';
 import type { Budget } from './measure.ts';
 import { openBenchSpawner, percentile, runOnce } from './spawn-bench.ts';
 

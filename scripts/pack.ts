@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { binFolder, root } from './workspace.ts';
 
 const run = promisify(execFile);
-const packable = ['log'];
+const packable = ['log', 'sandbox'];
 
 interface Manifest {
   readonly bin?: Readonly<Record<string, string>>;

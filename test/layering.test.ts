@@ -15,8 +15,7 @@ const layers: readonly (readonly string[])[] = [
       'modes',
       'approvals',
       'registry',
-      'sandbox',
-      'spawner',
+      'paths',
       'audit',
       'secrets',
       'content',
@@ -37,7 +36,7 @@ const root = join(import.meta.dirname, '..');
 const gatewayFolder = 'packages/gateway/src/';
 
 /** Packages that others may import, and nothing of ours that they import themselves. */
-const shared = ['contract', 'log'];
+const shared = ['contract', 'log', 'sandbox'];
 const sharedNames = new Set(
   shared.flatMap((name) => {
     const text = readFileSync(join(root, 'packages', name, 'package.json'), 'utf8');
@@ -161,7 +160,7 @@ test('a package imports no other than those that it is installed with', () => {
       .filter(({ specifier }) => !known.has(/^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? ''))
       .map(({ from, specifier }) => `${from} imports ${specifier}`);
   };
-  for (const home of ['packages/gateway', 'packages/contract', 'packages/log', 'packages/sdk']) {
+  for (const home of ['packages/gateway', 'packages/contract', 'packages/log', 'packages/sandbox', 'packages/sdk']) {
     assert.deepEqual(findForeign(home, ['dependencies']), [], home);
   }
   assert.match(findForeign('packages/gateway', ['devDependencies']).join(), /imports js-yaml/);

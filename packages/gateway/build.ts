@@ -7,6 +7,9 @@ import { rolldown } from 'rolldown';
 import { describeFile, recordFile } from './bin/built-program.mjs';
 import { programs } from './src/model/program-files.ts';
 
+/** The spawner is a program of another package, which looks for it beside itself. */
+const entries = [...programs.map((program) => `src/${program}.ts`), '../sandbox/src/spawner/spawner-process.ts'];
+
 const packageFolder = import.meta.dirname;
 const buildsFolder = dirname(recordFile);
 /** npm's record of what it installed: another version of a dependency makes another build. */
@@ -15,7 +18,7 @@ const keptBuilds = 3;
 
 const startedAtMs = Date.now();
 const bundle = await rolldown({
-  input: Object.fromEntries(programs.map((program) => [basename(program), join(packageFolder, `src/${program}.ts`)])),
+  input: Object.fromEntries(entries.map((file) => [basename(file, '.ts'), join(packageFolder, file)])),
   platform: 'node',
   // Native code, and what is copied for tools from where it lies.
   external: [/^@napi-rs\//, /^@sallyport\/sdk/],

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type { InsideOf } from '../../packages/gateway/src/sandbox/egress/namespace-door.ts';
+import type { InsideOf } from '../../packages/sandbox/src/egress/namespace-door.ts';
 
 export interface User {
   readonly uid: number;

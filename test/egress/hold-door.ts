@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
-import { NamespaceDoor } from '../../packages/gateway/src/sandbox/egress/namespace-door.ts';
-import { egressPort } from '../../packages/gateway/src/sandbox/egress/open-egress.ts';
+import { NamespaceDoor } from '../../packages/sandbox/src/egress/namespace-door.ts';
+import { egressPort } from '../../packages/sandbox/src/egress/open-egress.ts';
 
 /** Opens a socket inside a process, says so, and waits to be killed. Arguments: process id, network namespace. */
 const [pid, networkNamespace] = process.argv.slice(2).map(Number);

@@ -8,9 +8,9 @@ import type { Readable } from 'node:stream';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ProgramNotStarted } from '../../packages/gateway/src/model/program.ts';
-import { NamespaceDoor } from '../../packages/gateway/src/sandbox/egress/namespace-door.ts';
-import { egressPort } from '../../packages/gateway/src/sandbox/egress/open-egress.ts';
+import { ProgramNotStarted } from '../../packages/sandbox/src/program.ts';
+import { NamespaceDoor } from '../../packages/sandbox/src/egress/namespace-door.ts';
+import { egressPort } from '../../packages/sandbox/src/egress/open-egress.ts';
 import { BlockedSandbox, skip } from './blocked-sandbox.ts';
 
 const holdDoor = `${import.meta.dirname}/hold-door.ts`;

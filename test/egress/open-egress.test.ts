@@ -4,10 +4,10 @@ import { connect, createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { ProgramNotStarted } from '../../packages/gateway/src/model/program.ts';
-import type { EgressProxy } from '../../packages/gateway/src/sandbox/egress/egress-proxy.ts';
-import { NamespaceDoor } from '../../packages/gateway/src/sandbox/egress/namespace-door.ts';
-import { egressEnvironment, egressPort, openEgress } from '../../packages/gateway/src/sandbox/egress/open-egress.ts';
+import { ProgramNotStarted } from '../../packages/sandbox/src/program.ts';
+import type { EgressProxy } from '../../packages/sandbox/src/egress/egress-proxy.ts';
+import { NamespaceDoor } from '../../packages/sandbox/src/egress/namespace-door.ts';
+import { egressEnvironment, egressPort, openEgress } from '../../packages/sandbox/src/egress/open-egress.ts';
 import { BlockedSandbox, isRoot, ordinaryUser, skip } from './blocked-sandbox.ts';
 import type { User } from './blocked-sandbox.ts';
 

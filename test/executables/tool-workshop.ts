@@ -13,7 +13,7 @@ import type { Grants } from '../../packages/gateway/src/model/verdict.ts';
 import type { SchemaRun } from '../../packages/gateway/src/registry/executables.ts';
 import { Registry } from '../../packages/gateway/src/registry/registry.ts';
 import type { ToolEvent } from '../../packages/gateway/src/registry/tool-event.ts';
-import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
+import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { operator, parentOf, sessionOf } from '../../packages/gateway/src/stages/facts.test-kit.ts';
 import { openTestStore } from '../../packages/gateway/src/stages/store.test-kit.ts';
 import type { Store } from '../../packages/gateway/src/storage/stores.ts';

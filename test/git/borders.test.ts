@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import type { Program, ProgramEnd } from '../../packages/gateway/src/model/program.ts';
-import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
+import type { Program, ProgramEnd } from '../../packages/sandbox/src/program.ts';
+import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { endsWith } from '../../packages/gateway/src/tools/files/test-workspace.ts';
 import { GitWorkspace } from './git-workspace.ts';
 

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { JsonObject } from '@sallyport/contract';
-import type { ProgramRunner } from '../../packages/gateway/src/model/program.ts';
+import type { ProgramRunner } from '../../packages/sandbox/src/program.ts';
 import type { AnyTool, ToolContext } from '../../packages/gateway/src/model/tool.ts';
 import type { Grants } from '../../packages/gateway/src/model/verdict.ts';
 import { gitTools } from '../../packages/gateway/src/tools/git/index.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { after, test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
-import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
+import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { endsWith } from '../../packages/gateway/src/tools/files/test-workspace.ts';
 import { GitWorkspace } from './git-workspace.ts';
 

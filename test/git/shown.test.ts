@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { after, test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
 import type { Effect } from '../../packages/gateway/src/model/tool.ts';
-import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
+import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { endsWith } from '../../packages/gateway/src/tools/files/test-workspace.ts';
 import { requirement } from '../requirement.ts';
 import { GitWorkspace } from './git-workspace.ts';

@@ -1,8 +1,8 @@
 // A daemon's part of running programs, in a process of its own so that it can belong to any user.
 
-import { defaultProgramLimits } from '../../packages/gateway/src/model/program.ts';
-import type { Program } from '../../packages/gateway/src/model/program.ts';
-import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
+import { defaultProgramLimits } from '../../packages/sandbox/src/program.ts';
+import type { Program } from '../../packages/sandbox/src/program.ts';
+import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 
 export interface GateOrder {
   readonly id: number;

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
-import type { Mount } from '../../packages/gateway/src/model/program.ts';
-import { unprivilegedUser } from '../../packages/gateway/src/sandbox/choose-user.ts';
-import type { SandboxUser } from '../../packages/gateway/src/sandbox/choose-user.ts';
+import type { Mount } from '../../packages/sandbox/src/program.ts';
+import { unprivilegedUser } from '../../packages/sandbox/src/launch/choose-user.ts';
+import type { SandboxUser } from '../../packages/sandbox/src/launch/choose-user.ts';
 import type { GateAnswer, GateOrder } from './gate-process.ts';
 
 export interface Asked extends Omit<GateOrder, 'id' | 'timeoutMs'> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { numberOf } from '../../packages/gateway/src/sandbox/system-calls.ts';
-import type { SystemCall } from '../../packages/gateway/src/sandbox/system-calls.ts';
+import { numberOf } from '../../packages/sandbox/src/launch/system-calls.ts';
+import type { SystemCall } from '../../packages/sandbox/src/launch/system-calls.ts';
 import type { Gate } from './gate.ts';
 
 const architecture = process.arch === 'arm64' ? 'arm64' : 'x64';

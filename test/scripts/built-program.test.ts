@@ -60,5 +60,5 @@ test('these tests run the program as it was put together for users', () => {
   const { sources } = JSON.parse(readFileSync(builtProgram.recordFile, 'utf8')) as {
     readonly sources: Record<string, string>;
   };
-  assert.ok('src/cli/main.ts' in sources && 'src/spawner/spawner-process.ts' in sources);
+  assert.ok('src/cli/main.ts' in sources && '../sandbox/src/spawner/spawner-process.ts' in sources);
 });

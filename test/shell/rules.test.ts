@@ -7,7 +7,7 @@ import { loadRules } from '../../packages/gateway/src/governance/load-rules.ts';
 import { writeRules } from '../../packages/gateway/src/governance/test-world.ts';
 import type { Rules, Verdict } from '../../packages/gateway/src/model/verdict.ts';
 import { noGrants } from '../../packages/gateway/src/model/verdict.ts';
-import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
+import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { gitTools } from '../../packages/gateway/src/tools/git/index.ts';
 import { shellRun } from '../../packages/gateway/src/tools/shell/shell-run.ts';
 import { requirement } from '../requirement.ts';

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { openLeavings } from '../../packages/gateway/src/executors/leavings.test-kit.ts';
 import type { JsonObject } from '@sallyport/contract';
-import type { ProgramRunner } from '../../packages/gateway/src/model/program.ts';
+import type { ProgramRunner } from '../../packages/sandbox/src/program.ts';
 import { refuse } from '../../packages/gateway/src/model/refusal.ts';
 import type { Session } from '../../packages/gateway/src/model/session.ts';
 import { ToolRefused } from '../../packages/gateway/src/model/tool.ts';

@@ -5,7 +5,7 @@ import { after, test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
 import { ToolFailure } from '../../packages/gateway/src/model/tool.ts';
 import type { Grants } from '../../packages/gateway/src/model/verdict.ts';
-import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
+import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { endsWith } from '../../packages/gateway/src/tools/files/test-workspace.ts';
 import { shellRun } from '../../packages/gateway/src/tools/shell/shell-run.ts';
 import { SandboxedWorkspace } from './sandboxed-workspace.ts';

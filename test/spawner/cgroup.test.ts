@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Cgroup } from '../../packages/gateway/src/sandbox/cgroup.ts';
-import { distinctPlaces, findPlaces } from '../../packages/gateway/src/sandbox/cgroup-places.ts';
-import type { CgroupPlaces } from '../../packages/gateway/src/sandbox/cgroup-places.ts';
+import { Cgroup } from '../../packages/sandbox/src/launch/cgroup.ts';
+import { distinctPlaces, findPlaces } from '../../packages/sandbox/src/launch/cgroup-places.ts';
+import type { CgroupPlaces } from '../../packages/sandbox/src/launch/cgroup-places.ts';
 
 const mebibyte = 1024 * 1024;
 

@@ -4,8 +4,8 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, beforeEach, test } from 'node:test';
-import type { Program } from '../../packages/gateway/src/model/program.ts';
-import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
+import type { Program } from '../../packages/sandbox/src/program.ts';
+import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import type { Changes } from './programs.ts';
 import { finish, perl } from './programs.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { ProgramNotStarted } from '../../packages/gateway/src/model/program.ts';
-import type { ProgramLimits } from '../../packages/gateway/src/model/program.ts';
-import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
+import { ProgramNotStarted } from '../../packages/sandbox/src/program.ts';
+import type { ProgramLimits } from '../../packages/sandbox/src/program.ts';
+import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { findProcesses, finish, perl, program, shell, uniqueSeconds } from './programs.ts';
 import { requirement } from '../requirement.ts';
 

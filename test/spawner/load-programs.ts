@@ -1,5 +1,5 @@
-import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
-import type { Program } from '../../packages/gateway/src/model/program.ts';
+import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
+import type { Program } from '../../packages/sandbox/src/program.ts';
 import { finish, shell } from './programs.ts';
 
 /**

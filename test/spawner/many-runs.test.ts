@@ -1,5 +1,5 @@
 import { after, test } from 'node:test';
-import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
+import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { checkHoldings, readHoldings, runMany } from './many-runs.ts';
 
 const client = new SpawnerClient();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { readProcess, readResidentBytes } from '../../packages/gateway/src/spawner/read-process.ts';
-import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
+import { readProcess, readResidentBytes } from '../../packages/sandbox/src/spawner/read-process.ts';
+import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { finish, program } from './programs.ts';
 
 const mebibyte = 1024 * 1024;

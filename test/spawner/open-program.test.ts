@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
-import { ProgramNotStarted } from '../../packages/gateway/src/model/program.ts';
+import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
+import { ProgramNotStarted } from '../../packages/sandbox/src/program.ts';
 import { eventually, finish, listLeftovers, shell } from './programs.ts';
 
 const never = new AbortController().signal;

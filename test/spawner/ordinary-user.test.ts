@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { ProgramEnd } from '../../packages/gateway/src/model/program.ts';
+import type { ProgramEnd } from '../../packages/sandbox/src/program.ts';
 import { listLeftovers } from './programs.ts';
 
 /** Nobody, who may not make control groups. */

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defaultProgramLimits } from '../../packages/gateway/src/model/program.ts';
-import type { Program, ProgramEnd, ProgramLimits } from '../../packages/gateway/src/model/program.ts';
-import { findPlaces, distinctPlaces } from '../../packages/gateway/src/sandbox/cgroup-places.ts';
-import type { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
-import type { WarmRunOptions } from '../../packages/gateway/src/spawner/warm-pool.ts';
+import { defaultProgramLimits } from '../../packages/sandbox/src/program.ts';
+import type { Program, ProgramEnd, ProgramLimits } from '../../packages/sandbox/src/program.ts';
+import { findPlaces, distinctPlaces } from '../../packages/sandbox/src/launch/cgroup-places.ts';
+import type { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
+import type { WarmRunOptions } from '../../packages/sandbox/src/spawner/warm-pool.ts';
 
 export interface Changes extends Partial<Omit<Program, 'limits' | 'stdin'>> {
   readonly limits?: Partial<ProgramLimits>;

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { ProgramNotStarted } from '../../packages/gateway/src/model/program.ts';
-import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
+import { ProgramNotStarted } from '../../packages/sandbox/src/program.ts';
+import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { eventually, findProcesses, finish, perl, program, shell, uniqueSeconds } from './programs.ts';
 
 const client = new SpawnerClient();

@@ -3,12 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ProgramNotStarted } from '../../packages/gateway/src/model/program.ts';
-import { ToolFailure } from '../../packages/gateway/src/model/tool.ts';
-import { NetworkLog } from '../../packages/gateway/src/model/network-log.ts';
-import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
-import { readProcess } from '../../packages/gateway/src/spawner/read-process.ts';
-import type { SpawnerOptions } from '../../packages/gateway/src/spawner/spawner-client.ts';
+import { ProgramLost, ProgramNotStarted } from '../../packages/sandbox/src/program.ts';
+import { NetworkLog } from '../../packages/sandbox/src/network-log.ts';
+import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
+import { readProcess } from '../../packages/sandbox/src/spawner/read-process.ts';
+import type { SpawnerOptions } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { requirement } from '../requirement.ts';
 import { eventually, findProcesses, finish, listLeftovers, program, shell, uniqueSeconds } from './programs.ts';
 
@@ -26,7 +25,7 @@ async function withClient(options: SpawnerOptions, use: (client: SpawnerClient) 
   assert.deepEqual(listLeftovers(pids), []);
 }
 
-const isLost = (error: unknown): boolean => error instanceof ToolFailure && error.code === 'EXECUTOR_LOST';
+const isLost = (error: unknown): boolean => error instanceof ProgramLost;
 
 for (const isolation of ['sandbox', 'none'] as const) {
   test(`${isolation}: when the spawner is killed, its programs are gone, their runs say so, and the next run works`, async () => {
@@ -100,7 +99,7 @@ test('the spawner does not answer to signals of the terminal', async () => {
 
 test('descriptors that the daemon inherited do not reach the programs', async () => {
   const script = `
-    import { SpawnerClient } from '${join(import.meta.dirname, '../../packages/gateway/src/spawner/spawner-client.ts')}';
+    import { SpawnerClient } from '${join(import.meta.dirname, '../../packages/sandbox/src/spawner/spawner-client.ts')}';
     import { finish, program } from '${join(import.meta.dirname, 'programs.ts')}';
     const client = new SpawnerClient();
     const list = async (isolation) => (await finish(client, program(['/bin/ls', '/proc/self/fd'], { isolation }))).stdout;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
+import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { requirement } from '../requirement.ts';
 import { finish, perl, shell } from './programs.ts';
 

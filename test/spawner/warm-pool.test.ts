@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SpawnerClient } from '../../packages/gateway/src/spawner/spawner-client.ts';
-import type { SpawnerOptions } from '../../packages/gateway/src/spawner/spawner-client.ts';
+import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
+import type { SpawnerOptions } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { eventually, findProcesses, finish, listLeftovers, shell, uniqueSeconds } from './programs.ts';
 import type { Changes } from './programs.ts';
 

@@ -10,7 +10,7 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '@sallyport/contract';
-import { unprivilegedUser } from '../../../packages/gateway/src/sandbox/choose-user.ts';
+import { unprivilegedUser } from '../../../packages/sandbox/src/launch/choose-user.ts';
 import { openWorld, textOf } from './upstream-kit.ts';
 import { requirement } from '../../requirement.ts';
 

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { openLeavings } from '../../../packages/gateway/src/executors/leavings.test-kit.ts';
 import { Sweeps } from '../../../packages/gateway/src/executors/sweeps.ts';
-import { SpawnerClient } from '../../../packages/gateway/src/spawner/spawner-client.ts';
+import { SpawnerClient } from '../../../packages/sandbox/src/spawner/spawner-client.ts';
 import type { Asking, Progress, ToolContext } from '../../../packages/gateway/src/model/tool.ts';
 import type { ToolPin } from '../../../packages/gateway/src/storage/stores.ts';
 import { Registry } from '../../../packages/gateway/src/registry/registry.ts';

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { probeSandbox } from '../../../packages/gateway/src/sandbox/probe-sandbox.ts';
-import type { SandboxProbe } from '../../../packages/gateway/src/sandbox/probe-sandbox.ts';
-import { SpawnerClient } from '../../../packages/gateway/src/spawner/spawner-client.ts';
-import { defaultProgramLimits } from '../../../packages/gateway/src/model/program.ts';
+import { probeSandbox } from '../../../packages/sandbox/src/launch/probe-sandbox.ts';
+import type { SandboxProbe } from '../../../packages/sandbox/src/launch/probe-sandbox.ts';
+import { SpawnerClient } from '../../../packages/sandbox/src/spawner/spawner-client.ts';
+import { defaultProgramLimits } from '../../../packages/sandbox/src/program.ts';
 
 function makeFolder(context: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-bwrap-'));

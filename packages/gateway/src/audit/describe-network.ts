@@ -1,4 +1,4 @@
-import type { NetworkLog } from '../model/network-log.ts';
+import type { NetworkLog } from '@sallyport/sandbox';
 import { ownText } from '../model/redacted.ts';
 import { keepText } from './describe-call.ts';
 import type { Payload } from './describe-call.ts';

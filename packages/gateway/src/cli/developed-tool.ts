@@ -1,7 +1,7 @@
 import { existsSync, statSync, watch } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { CommandContext } from './command-context.ts';
-import { isWithin } from '../governance/canonical-path.ts';
+import { isWithin } from '@sallyport/sandbox';
 import { openProgramSource } from './program-source.ts';
 import { seekConsent } from './run-steps.ts';
 import type { ConsentOptions, Step } from './run-steps.ts';

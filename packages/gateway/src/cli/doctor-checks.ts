@@ -5,7 +5,7 @@ import type { Home } from '../daemon/home.ts';
 import { readInstallKind } from '../daemon/install-kind.ts';
 import { loadRules } from '../governance/load-rules.ts';
 import { ConfigError } from '../model/fault.ts';
-import { installCommand } from '../sandbox/explain-sandbox.ts';
+import { installCommand } from '@sallyport/sandbox';
 import { quoteForShell } from './command-name.ts';
 import { describeError } from './failure.ts';
 import { formatBytes } from './format-bytes.ts';

@@ -1,8 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { SpawnerClient } from '../spawner/spawner-client.ts';
-import type { Abilities } from '../spawner/messages.ts';
-import { ProgramNotStarted } from '../model/program.ts';
-import { checkEnforcement } from '../spawner/confinement.ts';
+import { SpawnerClient, ProgramNotStarted, checkEnforcement } from '@sallyport/sandbox';
+import type { Abilities } from '@sallyport/sandbox';
 import type { Check } from './doctor-checks.ts';
 
 const patienceMs = 20_000;

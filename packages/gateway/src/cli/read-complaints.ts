@@ -1,4 +1,4 @@
-import type { Access } from '../model/tool.ts';
+import type { Access } from '@sallyport/sandbox';
 
 /** Something that a program says it could not get at. */
 export type Complaint =

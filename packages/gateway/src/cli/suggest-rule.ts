@@ -1,10 +1,11 @@
 import { lstatSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { COLLECTION_STYLE, CORE_SCHEMA, jsToAst, present, visit } from 'js-yaml';
-import { isCanonicalPath, isWithin } from '../governance/canonical-path.ts';
+import { isCanonicalPath } from '../governance/canonical-path.ts';
+import { isWithin } from '@sallyport/sandbox';
 import { parseHost } from '../governance/host-pattern.ts';
 import type { ProtectedPaths } from '../governance/protected-paths.ts';
-import type { Access } from '../model/tool.ts';
+import type { Access } from '@sallyport/sandbox';
 import type { Complaint } from './read-complaints.ts';
 
 /** Something that a program did not get, and why. */

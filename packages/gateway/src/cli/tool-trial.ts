@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isWithin } from '../governance/canonical-path.ts';
+import { isWithin } from '@sallyport/sandbox';
 import { protectPaths } from '../governance/protected-paths.ts';
 import { answerToJson, exitCodeOfStatus, statusOf, toNumber } from './answer-json.ts';
 import type { CommandContext } from './command-context.ts';

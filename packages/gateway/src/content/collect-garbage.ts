@@ -1,6 +1,6 @@
 import { lstat, rm } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
-import { hasCode } from '../sandbox/has-code.ts';
+import { hasCode } from '@sallyport/sandbox';
 import type { ContentIndex } from '../storage/stores.ts';
 import type { ContentFiles } from './content-files.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { mkdir, open, opendir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasCode } from '../sandbox/has-code.ts';
+import { hasCode } from '@sallyport/sandbox';
 import { isContentHash } from './content-hash.ts';
 
 export interface ContentFile {

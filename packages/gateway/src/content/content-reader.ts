@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { blake3 } from '@napi-rs/blake-hash';
-import { hasCode } from '../sandbox/has-code.ts';
+import { hasCode } from '@sallyport/sandbox';
 import { digestAt } from './block-hashes.ts';
 import type { BlockHashes } from './block-hashes.ts';
 import { corruptedContent, noSuchContent } from './content-failures.ts';

@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { KeyedLock } from '../pipeline/keyed-lock.ts';
-import { hasCode } from '../sandbox/has-code.ts';
+import { hasCode } from '@sallyport/sandbox';
 import type { ContentIndex } from '../storage/stores.ts';
 import { BlockHashes } from './block-hashes.ts';
 import { collectGarbage } from './collect-garbage.ts';

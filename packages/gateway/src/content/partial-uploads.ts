@@ -1,6 +1,6 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasCode } from '../sandbox/has-code.ts';
+import { hasCode } from '@sallyport/sandbox';
 import { hashBytes } from './content-hash.ts';
 
 export const keepPartialMs = 3_600_000;

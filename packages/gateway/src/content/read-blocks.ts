@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { hasCode } from '../sandbox/has-code.ts';
+import { hasCode } from '@sallyport/sandbox';
 import { ContentHasher } from './content-hash.ts';
 
 /** What is read, hashed and checked at a time: the memory that a transfer takes, and the smallest read of a range. */

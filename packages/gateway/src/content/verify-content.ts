@@ -1,4 +1,4 @@
-import { hasCode } from '../sandbox/has-code.ts';
+import { hasCode } from '@sallyport/sandbox';
 import type { ContentIndex } from '../storage/stores.ts';
 import type { ContentFile, ContentFiles } from './content-files.ts';
 import { hashBlocks, openToRead } from './read-blocks.ts';

@@ -1,5 +1,5 @@
-import { SpawnerClient } from '../spawner/spawner-client.ts';
-import type { Abilities } from '../spawner/messages.ts';
+import { SpawnerClient } from '@sallyport/sandbox';
+import type { Abilities } from '@sallyport/sandbox';
 import type { SandboxState } from '../stages/check-sandbox.ts';
 import type { EventLog } from '../telemetry/event-log.ts';
 

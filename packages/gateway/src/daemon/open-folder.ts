@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdirSync } from 'node:fs';
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import { canEnter, unprivilegedUser } from '../sandbox/choose-user.ts';
+import { canEnter, unprivilegedUser } from '@sallyport/sandbox';
 
 const systemFolder = '/var/lib/sallyport';
 

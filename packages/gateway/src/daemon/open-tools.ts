@@ -1,7 +1,7 @@
 import type { JsonObject } from '@sallyport/contract';
 import { join } from 'node:path';
 import { writeSdkRuntime } from '../executors/sdk-runtime.ts';
-import type { ProgramRunner } from '../model/program.ts';
+import type { ProgramRunner } from '@sallyport/sandbox';
 import type { Rules } from '../model/verdict.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Redactor } from '../audit/redact.ts';

@@ -2,7 +2,7 @@ import type { JsonObject } from '@sallyport/contract';
 import { join } from 'node:path';
 import { protectPaths } from '../governance/protected-paths.ts';
 import type { GateFolders } from '../governance/protected-paths.ts';
-import type { ProgramOpener } from '../model/program.ts';
+import type { ProgramOpener } from '@sallyport/sandbox';
 import type { LeavingsJudge, SweepBook, SweepCaller } from '../model/sweep.ts';
 import { ToolFailure } from '../model/tool.ts';
 import type { Rules } from '../model/verdict.ts';

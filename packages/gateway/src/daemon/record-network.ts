@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sallyport/contract';
-import { NetworkLog } from '../model/network-log.ts';
-import type { NetworkEvent } from '../model/network-log.ts';
+import { NetworkLog } from '@sallyport/sandbox';
+import type { NetworkEvent } from '@sallyport/sandbox';
 
 /** What comes sooner after a record is gathered for the next one, so that a server cannot fill the log. */
 const recordEveryMs = 60_000;

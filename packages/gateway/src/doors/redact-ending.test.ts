@@ -6,7 +6,7 @@ import { credentialPatterns } from '../audit/credentials/index.ts';
 import { Redactor } from '../audit/redact.ts';
 import type { GatewayEnding } from '../gateway.ts';
 import { refuse } from '../model/refusal.ts';
-import { NetworkLog } from '../model/network-log.ts';
+import { NetworkLog } from '@sallyport/sandbox';
 import { ToolFailure } from '../model/tool.ts';
 import { callOf, toolOf } from '../stages/facts.test-kit.ts';
 import { presentEnding } from './present-ending.ts';

@@ -2,7 +2,7 @@ import { redactRemedy } from '../audit/redact-remedy.ts';
 import type { Redactor } from '../audit/redact.ts';
 import type { GatewayEnding } from '../gateway.ts';
 import type { Begun } from '../model/call.ts';
-import type { NetworkLog } from '../model/network-log.ts';
+import type { NetworkLog } from '@sallyport/sandbox';
 import { cutText } from '../model/redacted.ts';
 import type { Redacted } from '../model/redacted.ts';
 import type { Refusal } from '../model/refusal.ts';

@@ -1,11 +1,10 @@
 import type { JsonObject } from '@sallyport/contract';
 import { canonicalJson } from '@sallyport/contract';
-import { defaultProgramLimits } from '../model/program.ts';
-import type { Program } from '../model/program.ts';
+import { defaultProgramLimits, isWithin } from '@sallyport/sandbox';
+import type { Program } from '@sallyport/sandbox';
 import type { ToolContext } from '../model/tool.ts';
 import { modeVariables } from '../registry/place-program.ts';
 import type { PlacedProgram } from '../registry/place-program.ts';
-import { isWithin } from '../sandbox/parse-path.ts';
 import { unattended, viewFor } from './mounts-for.ts';
 import type { ProgramView, ViewContext } from './mounts-for.ts';
 

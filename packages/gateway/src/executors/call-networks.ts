@@ -1,5 +1,5 @@
-import { NetworkLog } from '../model/network-log.ts';
-import type { NetworkEvent } from '../model/network-log.ts';
+import { NetworkLog } from '@sallyport/sandbox';
+import type { NetworkEvent } from '@sallyport/sandbox';
 
 /** What one call asked of the network. */
 export interface CallNetwork {

@@ -1,5 +1,5 @@
-import { defaultProgramLimits } from '../model/program.ts';
-import type { ProgramLimits } from '../model/program.ts';
+import { defaultProgramLimits } from '@sallyport/sandbox';
+import type { ProgramLimits } from '@sallyport/sandbox';
 
 const megabyte = 1024 * 1024;
 

@@ -1,13 +1,13 @@
 import { lstatSync, opendirSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import type { Dirent, Stats } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { isWithin } from '../governance/canonical-path.ts';
+import { isWithin, hasCode } from '@sallyport/sandbox';
 import { refuse } from '../model/refusal.ts';
 import { ToolRefused } from '../model/tool.ts';
-import type { Access, PathClaim, ToolContext } from '../model/tool.ts';
-import { isRepository } from '../sandbox/git-repository.ts';
-import { hasCode } from '../sandbox/has-code.ts';
-import { isInPackageStore } from '../sandbox/package-stores.ts';
+import type { PathClaim, ToolContext } from '../model/tool.ts';
+import type { Access } from '@sallyport/sandbox';
+import { isRepository } from '../paths/git-repository.ts';
+import { isInPackageStore } from '../paths/package-stores.ts';
 
 /** Absolute paths inside folders that a program is about to see. */
 export interface Forbidden {

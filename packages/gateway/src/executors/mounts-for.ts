@@ -1,11 +1,10 @@
 import { lstatSync, realpathSync } from 'node:fs';
-import { isWithin } from '../governance/canonical-path.ts';
-import type { Mount } from '../model/program.ts';
+import { isWithin, hasCode } from '@sallyport/sandbox';
+import type { Mount } from '@sallyport/sandbox';
 import { refuse } from '../model/refusal.ts';
 import type { SweepNote } from '../model/sweep.ts';
 import { ToolRefused } from '../model/tool.ts';
 import type { PathClaim, ToolContext } from '../model/tool.ts';
-import { hasCode } from '../sandbox/has-code.ts';
 import { findForbidden } from './find-forbidden.ts';
 import type { OpenState } from './find-forbidden.ts';
 import { standInForGitConfig } from './git-config-stand-in.ts';

@@ -1,4 +1,4 @@
-import { isWithin } from '../governance/canonical-path.ts';
+import { isWithin } from '@sallyport/sandbox';
 import { matchesName } from '../governance/name-pattern.ts';
 import type { Lease } from '../model/session.ts';
 import type { Grants } from '../model/verdict.ts';

@@ -8,7 +8,7 @@ import { ToolFailure, ToolRefused } from '../model/tool.ts';
 import type { AnyTool, Effect, Resources, ToolContext, ToolDefinition } from '../model/tool.ts';
 import { findPaths } from '../registry/find-paths.ts';
 import type { PlacedProgram } from '../registry/place-program.ts';
-import { parsePath } from '../sandbox/parse-path.ts';
+import { parsePath } from '../paths/parse-path.ts';
 import { attendTo } from './attend-to.ts';
 import { buildProgram, writeArguments } from './build-program.ts';
 import { describeLimits } from './describe-limits.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import type { Json } from '@sallyport/contract';
-import { NetworkLog } from '../model/network-log.ts';
+import { NetworkLog } from '@sallyport/sandbox';
 import { refuse } from '../model/refusal.ts';
 import { ToolFailure, ToolRefused } from '../model/tool.ts';
 import { openDeadline, runBuiltin } from './run-builtin.ts';

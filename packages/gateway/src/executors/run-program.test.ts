@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NetworkEvent } from '../model/network-log.ts';
-import { defaultProgramLimits, programLimitNames, ProgramNotStarted } from '../model/program.ts';
-import type { Program, ProgramEnd, ProgramRunner, RunOptions } from '../model/program.ts';
+import type { NetworkEvent, Program, ProgramEnd, ProgramRunner, RunOptions } from '@sallyport/sandbox';
+import { defaultProgramLimits, programLimitNames, ProgramLost, ProgramNotStarted } from '@sallyport/sandbox';
 import { ToolFailure, ToolRefused } from '../model/tool.ts';
 import type { Progress, ToolContext, ToolUsage } from '../model/tool.ts';
 import { runProgram } from './run-program.ts';
@@ -159,8 +158,8 @@ test('a program that may not start here is refused, with the remedy', async () =
 });
 
 test('an executor that was lost is told as it is', async () => {
-  const lost = new ToolFailure('EXECUTOR_LOST', 'Gone.');
-  const { context, attempts } = contextWith(() => Promise.reject(lost));
-  await assert.rejects(runProgram(program, context, { inlineBytes: 1 }), lost);
+  const { context, attempts } = contextWith(() => Promise.reject(new ProgramLost()));
+  const isLost = (error: unknown): boolean => error instanceof ToolFailure && error.code === 'EXECUTOR_LOST';
+  await assert.rejects(runProgram(program, context, { inlineBytes: 1 }), isLost);
   assert.equal(attempts(), 1);
 });

@@ -1,6 +1,5 @@
-import { NetworkLog } from '../model/network-log.ts';
-import { ProgramNotStarted } from '../model/program.ts';
-import type { Program, ProgramEnd, ProgramLimits, RunOptions } from '../model/program.ts';
+import { NetworkLog, ProgramLost, ProgramNotStarted } from '@sallyport/sandbox';
+import type { Program, ProgramEnd, ProgramLimits, RunOptions } from '@sallyport/sandbox';
 import { refuse } from '../model/refusal.ts';
 import { ToolFailure, ToolRefused } from '../model/tool.ts';
 import type { ToolContext } from '../model/tool.ts';
@@ -78,6 +77,7 @@ export async function runProgram(
     await Promise.all([stdout.discard(), stderr.discard()]);
     if (error instanceof ProgramNotStarted) throw explainNotStarted(error);
     if (options.isLooking !== true) context.noteEffect();
+    if (error instanceof ProgramLost) throw new ToolFailure(error.code, error.message);
     throw error;
   }
 }

@@ -3,12 +3,12 @@ import { chmodSync, readlinkSync, realpathSync, renameSync, statSync } from 'nod
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { foldPath, isWithin, maxPathLength } from '../governance/canonical-path.ts';
+import { foldPath, maxPathLength } from '../governance/canonical-path.ts';
+import { isWithin, hasCode } from '@sallyport/sandbox';
 import type { SweepEntry } from '../model/sweep.ts';
-import { isRepository } from '../sandbox/git-repository.ts';
-import { hasCode } from '../sandbox/has-code.ts';
-import { OpenFolder, pinPath } from '../sandbox/open-path.ts';
-import { Vanished } from '../sandbox/pin.ts';
+import { isRepository } from '../paths/git-repository.ts';
+import { OpenFolder, pinPath } from '../paths/open-path.ts';
+import { Vanished } from '../paths/pin.ts';
 import { identify, lookAt, takeBreaths } from './find-forbidden.ts';
 import type { OpenState } from './find-forbidden.ts';
 

@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, r
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SweepNote } from '../model/sweep.ts';
-import { hasCode } from '../sandbox/has-code.ts';
+import { hasCode } from '@sallyport/sandbox';
 
 /** Where sweeps are noted, and the key that shows that the gate wrote the notes. The key lies elsewhere. */
 export interface NotesPlace {

@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isWithin } from '../governance/canonical-path.ts';
+import { isWithin, hasCode } from '@sallyport/sandbox';
 import type { SweepBook, SweepEntry, SweepNote } from '../model/sweep.ts';
 import { ToolFailure } from '../model/tool.ts';
-import { hasCode } from '../sandbox/has-code.ts';
 import { readNotes, writeNote } from './sweep-notes.ts';
 import type { NotesPlace, RejectedNote } from './sweep-notes.ts';
 

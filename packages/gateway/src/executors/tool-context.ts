@@ -1,8 +1,7 @@
 import { judgeLeavings } from '../governance/leavings.ts';
 import { coversPath } from '../governance/lease.ts';
 import type * as facts from '../model/call.ts';
-import type { NetworkLog } from '../model/network-log.ts';
-import type { ProgramRunner } from '../model/program.ts';
+import type { NetworkLog, ProgramRunner } from '@sallyport/sandbox';
 import type { Redacted, RedactText } from '../model/redacted.ts';
 import { refuse } from '../model/refusal.ts';
 import type { SecretGrant, SecretUse } from '../model/secret-grant.ts';

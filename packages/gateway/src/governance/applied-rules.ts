@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../model/fault.ts';
-import { isWithin } from './canonical-path.ts';
+import { isWithin } from '@sallyport/sandbox';
 import { KeptRuleFiles } from './kept-rule-files.ts';
 import type { RulesKey } from './kept-rule-files.ts';
 import { KeptRuleSet } from './kept-rule-set.ts';

@@ -16,11 +16,6 @@ export function isCanonicalPath(path: string): boolean {
   return path.startsWith('/') && path.length <= maxPathLength && !oddComponent.test(path) && path.isWellFormed();
 }
 
-/** Whether `path` is `folder` or lies below it. Both canonical. */
-export function isWithin(folder: string, path: string): boolean {
-  return folder === '/' || path === folder || (path.startsWith(folder) && path.charCodeAt(folder.length) === 0x2f);
-}
-
 /** Where a path leads once links are followed, as far as it can be looked at; the rest is kept as written. */
 export function resolveLinks(path: string): string {
   try {

@@ -1,4 +1,5 @@
-import { isWithin, printable } from './canonical-path.ts';
+import { printable } from './canonical-path.ts';
+import { isWithin } from '@sallyport/sandbox';
 import { describeClaim, gatherClaims } from './claims.ts';
 import type { Claim, Kind } from './claims.ts';
 import { fitsCircumstances } from './compile-rules.ts';

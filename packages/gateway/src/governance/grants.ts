@@ -1,9 +1,9 @@
-import type { ProgramLimits } from '../model/program.ts';
-import { programLimitNames } from '../model/program.ts';
+import type { ProgramLimits } from '@sallyport/sandbox';
+import { programLimitNames, isWithin } from '@sallyport/sandbox';
 import type { SecretGrant } from '../model/secret-grant.ts';
 import { noGrants } from '../model/verdict.ts';
 import type { Grants } from '../model/verdict.ts';
-import { isWithin, resolveLinks } from './canonical-path.ts';
+import { resolveLinks } from './canonical-path.ts';
 import { containsHost, parseHost } from './host-pattern.ts';
 import { expandPath } from './place-path.ts';
 import type { PathVariables } from './place-path.ts';

@@ -2,7 +2,7 @@ import { refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { Lease } from '../model/session.ts';
 import type { Resources } from '../model/tool.ts';
-import { isWithin } from './canonical-path.ts';
+import { isWithin } from '@sallyport/sandbox';
 import { parseCommand } from './command-pattern.ts';
 import { parseHost } from './host-pattern.ts';
 import { matchesName } from './name-pattern.ts';

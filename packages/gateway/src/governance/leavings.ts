@@ -2,7 +2,8 @@ import { refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { LeavingsJudge, SweepCaller } from '../model/sweep.ts';
 import type { PathJudge } from '../model/tool.ts';
-import { foldPath, isWithin } from './canonical-path.ts';
+import { foldPath } from './canonical-path.ts';
+import { isWithin } from '@sallyport/sandbox';
 
 /** Version control runs hooks and monitors from these, so a new one is never for a program to make. */
 const repositories = ['.git', '.hg', '.jj', '.sl'];

@@ -1,4 +1,5 @@
-import { foldPath, isWithin, lowerAscii } from './canonical-path.ts';
+import { foldPath, lowerAscii } from './canonical-path.ts';
+import { isWithin } from '@sallyport/sandbox';
 
 export const pathVariables = ['HOME', 'WORKSPACE'] as const;
 export type PathVariable = (typeof pathVariables)[number];

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
-import type { Access } from '../model/tool.ts';
+import type { Access } from '@sallyport/sandbox';
 import { protectPaths } from './protected-paths.ts';
 import { makeFolder, world } from './test-world.ts';
 

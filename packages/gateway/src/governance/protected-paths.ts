@@ -1,7 +1,8 @@
 import { basename, dirname, join, resolve } from 'node:path';
-import type { Access } from '../model/tool.ts';
+import type { Access } from '@sallyport/sandbox';
 import { listClientConfiguration, projectEntries } from './agent-clients.ts';
-import { foldPath, isWithin, withAlias } from './canonical-path.ts';
+import { foldPath, withAlias } from './canonical-path.ts';
+import { isWithin } from '@sallyport/sandbox';
 import { ruleFileNames } from './rule.ts';
 
 /** The folders of the gate and of the person it works for. Absolute. */

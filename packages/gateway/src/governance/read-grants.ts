@@ -1,4 +1,4 @@
-import type { ProgramLimits } from '../model/program.ts';
+import type { ProgramLimits } from '@sallyport/sandbox';
 import { noGrants } from '../model/verdict.ts';
 import { isCanonicalPath } from './canonical-path.ts';
 import { parseHost } from './host-pattern.ts';

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@sallyport/contract';
 import type { Mode, Principal } from '../model/session.ts';
-import type { Access } from '../model/tool.ts';
+import type { Access } from '@sallyport/sandbox';
 import type { Grants } from '../model/verdict.ts';
 
 export const ruleFileNames = ['tools.yaml', 'limits.yaml', 'modes.yaml', 'roles.yaml'] as const;

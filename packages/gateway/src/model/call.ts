@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@sallyport/contract';
 import type { ConsentUse } from './approval.ts';
 import type { CallEnded } from './call-ended.ts';
-import type { NetworkLog } from './network-log.ts';
+import type { NetworkLog } from '@sallyport/sandbox';
 import type { Organisation, Standing } from './organisation.ts';
 import type { Redacted } from './redacted.ts';
 import type { Violation } from './refusal.ts';

@@ -6,12 +6,7 @@ const runsFromSource = import.meta.url.endsWith('.ts');
 const packageFolder = resolve(import.meta.dirname, '../..');
 
 /** What a build is made of: each of these runs by itself, in a process or a thread. */
-export const programs = [
-  'cli/main',
-  'spawner/spawner-process',
-  'storage/sqlite/writer-thread',
-  'storage/sqlite/verify-thread',
-] as const;
+export const programs = ['cli/main', 'storage/sqlite/writer-thread', 'storage/sqlite/verify-thread'] as const;
 
 /** Of the package that holds the program. */
 export function packageFile(path: string): string {

@@ -1,7 +1,6 @@
 import type { Code, FailureCategory, Json, JsonObject } from '@sallyport/contract';
 import type { ParentCall } from './call.ts';
-import type { NetworkEvent } from './network-log.ts';
-import type { ProgramRunner } from './program.ts';
+import type { Access, NetworkEvent, ProgramRunner, ProgramUsage } from '@sallyport/sandbox';
 import type { Redacted, RedactText } from './redacted.ts';
 import type { Refusal } from './refusal.ts';
 import type { Mode, Session } from './session.ts';
@@ -47,8 +46,6 @@ export interface ToolDefinition {
   /** Arguments that are secret whatever their names: in no record, log or text. Absent: none. */
   readonly secretArguments?: readonly string[];
 }
-
-export type Access = 'read' | 'write';
 
 /** One thing a call would touch, as far as its arguments tell. Paths are absolute and lexically canonical. */
 export interface PathClaim {
@@ -176,17 +173,7 @@ export type Progress<Text extends string = string> =
 /** As callers may hear it. */
 export type RedactedProgress = Progress<Redacted>;
 
-/** How CPU and memory were measured; `sampled` is close, the others are right. */
-export type MeasuredBy = 'cgroup' | 'rusage' | 'sampled';
-
-export interface ToolUsage {
-  /** Absent: nothing was measured outside the daemon. */
-  readonly measuredBy?: MeasuredBy;
-  readonly cpuMs?: number;
-  readonly peakMemoryBytes?: number;
-  readonly networkConnections?: number;
-  readonly bytesRead?: number;
-  readonly bytesWritten?: number;
+export interface ToolUsage extends ProgramUsage {
   /** Of a language model. */
   readonly tokens?: number;
   readonly costMicros?: number;

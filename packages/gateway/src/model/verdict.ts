@@ -1,6 +1,6 @@
 import type { Code, JsonObject } from '@sallyport/contract';
 import type { Profile } from './organisation.ts';
-import type { ProgramLimits } from './program.ts';
+import type { ProgramLimits } from '@sallyport/sandbox';
 import type { RuleReference } from './refusal.ts';
 import type { SecretGrant } from './secret-grant.ts';
 import type { Mode, Principal } from './session.ts';

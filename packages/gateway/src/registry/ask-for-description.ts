@@ -1,6 +1,6 @@
 import { makeVisible, parseStrictJson, StrictJsonError } from '@sallyport/contract';
-import { ProgramNotStarted } from '../model/program.ts';
-import type { ProgramEnd, ProgramLimits, ProgramRunner } from '../model/program.ts';
+import { ProgramNotStarted } from '@sallyport/sandbox';
+import type { ProgramEnd, ProgramLimits, ProgramRunner } from '@sallyport/sandbox';
 import type { Answer } from './description-cache.ts';
 import { modeVariables } from './place-program.ts';
 import type { PlacedProgram } from './place-program.ts';

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import type { ProgramRunner } from '../model/program.ts';
+import type { ProgramRunner } from '@sallyport/sandbox';
 import { askForDescription } from './ask-for-description.ts';
 import type { NoAnswer } from './ask-for-description.ts';
 import type { Answer, DescriptionCache } from './description-cache.ts';

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@sallyport/contract';
 import { isJsonObject } from '@sallyport/contract';
 import { refuse } from '../model/refusal.ts';
 import { ToolRefused } from '../model/tool.ts';
-import type { Access } from '../model/tool.ts';
+import type { Access } from '@sallyport/sandbox';
 import { listSubschemas } from './schema-keywords.ts';
 
 /** A text among the arguments that the schema calls a path. */

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { Mount } from '../model/program.ts';
+import type { Mount } from '@sallyport/sandbox';
 import type { StoredProgram, ToolStore } from './tool-store.ts';
 
 /** Where programs see themselves. Node looks for packages in `node_modules` beside it. */

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@sallyport/contract';
 import { hasHiddenText, hasHiddenTextOrLines, isJsonObject } from '@sallyport/contract';
-import { programLimitNames } from '../model/program.ts';
-import type { ProgramLimits } from '../model/program.ts';
+import { programLimitNames } from '@sallyport/sandbox';
+import type { ProgramLimits } from '@sallyport/sandbox';
 import { confirmations, risks } from '../model/tool.ts';
 import type { Confirmation, Risk } from '../model/tool.ts';
 import { parseForeignSchema } from './parse-foreign-schema.ts';

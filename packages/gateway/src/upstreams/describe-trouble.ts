@@ -7,7 +7,7 @@ import {
   SdkErrorCode,
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
-import { ProgramNotStarted } from '../model/program.ts';
+import { ProgramLost, ProgramNotStarted } from '@sallyport/sandbox';
 import { cutText } from '../model/redacted.ts';
 import type { RedactText } from '../model/redacted.ts';
 import { ToolFailure, ToolRefused } from '../model/tool.ts';
@@ -69,6 +69,8 @@ function describeOther({ name, redact }: TroubledUpstream, error: unknown, cause
       ...(forOperators === undefined ? {} : { forOperators }),
     });
   if (error instanceof ToolRefused) return { failure: error, isLost: false };
+  const lost = [cause, error].find((each) => each instanceof ProgramLost);
+  if (lost !== undefined) return { failure: new ToolFailure(lost.code, lost.message), isLost: true };
   if (cause instanceof ToolFailure) return { failure: cause, isLost: true };
   if (error instanceof ToolFailure) return { failure: error, isLost: error.code === 'TOO_LARGE' };
   if (error instanceof ProtocolError)

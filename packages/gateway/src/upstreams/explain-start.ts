@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { isWithin } from '../sandbox/parse-path.ts';
-import type { ProgramNotStarted } from '../model/program.ts';
+import { isWithin } from '@sallyport/sandbox';
+import type { ProgramNotStarted } from '@sallyport/sandbox';
 import type { ServerView } from './build-server-program.ts';
 import { ServerEnded } from './program-transport.ts';
 import type { UpstreamConfig } from './upstream-config.ts';

@@ -8,10 +8,8 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { ToolFailure } from '../model/tool.ts';
-import { checkHost } from '../sandbox/egress/check-host.ts';
-import { parseHostPattern } from '../sandbox/egress/host-pattern.ts';
-import { resolveChecked } from '../sandbox/egress/resolve-checked.ts';
-import type { Resolve } from '../sandbox/egress/resolve-checked.ts';
+import { checkHost, parseHostPattern, resolveChecked } from '@sallyport/sandbox';
+import type { Resolve } from '@sallyport/sandbox';
 import { maxMessageBytes, MessageMeter } from './message-meter.ts';
 
 const bodyless = new Set([101, 204, 205, 304]);

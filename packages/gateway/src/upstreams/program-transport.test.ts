@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Program, ProgramEnd, ProgramOpener, RunOptions } from '../model/program.ts';
+import type { Program, ProgramEnd, ProgramOpener, RunOptions } from '@sallyport/sandbox';
 import { maxMessageBytes } from './message-meter.ts';
 import { ProgramTransport } from './program-transport.ts';
 import { ownText } from '../model/redacted.ts';

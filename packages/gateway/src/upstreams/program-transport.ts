@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { ProgramNotStarted } from '../model/program.ts';
-import type { OpenProgram, Program, ProgramEnd, ProgramOpener, RunOptions } from '../model/program.ts';
+import { ProgramNotStarted, OutputTail } from '@sallyport/sandbox';
+import type { OpenProgram, Program, ProgramEnd, ProgramOpener, RunOptions } from '@sallyport/sandbox';
 import { redactEnd } from '../model/redacted.ts';
 import type { Redacted, RedactText } from '../model/redacted.ts';
 import { ToolFailure } from '../model/tool.ts';
 import { makeVisible } from '@sallyport/contract';
-import { OutputTail } from '../spawner/output-tail.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { maxMessageBytes, MessageMeter } from './message-meter.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sallyport/contract';
 import { canonicalJson, isJsonObject, makeVisibleLine } from '@sallyport/contract';
-import type { NetworkEvent } from '../model/network-log.ts';
+import type { NetworkEvent } from '@sallyport/sandbox';
 import { refuse } from '../model/refusal.ts';
 import { ToolRefused } from '../model/tool.ts';
 import type { AnyTool, Effect, Resources, ToolContext, ToolDefinition } from '../model/tool.ts';

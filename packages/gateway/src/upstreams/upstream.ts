@@ -1,7 +1,7 @@
 import type { CallToolResult, Progress, Tool } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@sallyport/contract';
-import type { NetworkEvent } from '../model/network-log.ts';
-import { ProgramNotStarted } from '../model/program.ts';
+import type { NetworkEvent } from '@sallyport/sandbox';
+import { ProgramNotStarted } from '@sallyport/sandbox';
 import { ToolFailure } from '../model/tool.ts';
 import type { TroubledUpstream } from './describe-trouble.ts';
 import { LoginNeeded } from './login/login-needed.ts';

@@ -2,7 +2,7 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import type { JsonObject } from '@sallyport/contract';
 import type { Rehearsed } from '../../approvals/rehearsal.ts';
 import { countCharacters, stepSubject } from '../../approvals/unmasked-secrets.ts';
-import { isWithin } from '../../governance/canonical-path.ts';
+import { isWithin } from '@sallyport/sandbox';
 import type { NewPlan, Plan, PlanStep } from '../../model/approval.ts';
 import { isRefusal, refuse } from '../../model/refusal.ts';
 import type { Refusal } from '../../model/refusal.ts';

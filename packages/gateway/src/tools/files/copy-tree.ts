@@ -16,8 +16,8 @@ import {
 import type { Stats } from 'node:fs';
 import { join } from 'node:path';
 import { ToolFailure } from '../../model/tool.ts';
-import { checkReadable, OpenFolder, pinPath } from '../../sandbox/open-path.ts';
-import type { Pin } from '../../sandbox/pin.ts';
+import { checkReadable, OpenFolder, pinPath } from '../../paths/open-path.ts';
+import type { Pin } from '../../paths/pin.ts';
 import { copyBytes, syncFiles } from './file-bytes.ts';
 import { readEntries } from './read-entries.ts';
 

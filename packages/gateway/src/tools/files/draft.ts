@@ -12,8 +12,8 @@ import {
   unlinkSync,
 } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
-import { hasCode } from '../../sandbox/has-code.ts';
-import type { OpenFolder } from '../../sandbox/open-path.ts';
+import { hasCode } from '@sallyport/sandbox';
+import type { OpenFolder } from '../../paths/open-path.ts';
 
 const permissionBits = 0o777;
 

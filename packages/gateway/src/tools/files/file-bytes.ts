@@ -2,7 +2,7 @@ import type { Hash } from 'node:crypto';
 import { close, constants, fsync, openSync, read, readSync, write, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { ToolContext } from '../../model/tool.ts';
-import type { OpenFolder } from '../../sandbox/open-path.ts';
+import type { OpenFolder } from '../../paths/open-path.ts';
 import { checkSignal } from './check-signal.ts';
 
 const readAsync = promisify(read);

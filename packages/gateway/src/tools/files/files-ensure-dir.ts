@@ -1,10 +1,10 @@
 import { makeVisibleLine } from '@sallyport/contract';
 import { dirname } from 'node:path';
 import type { ToolContext } from '../../model/tool.ts';
-import { checkOpened } from '../../sandbox/open-path.ts';
-import { openFolderToChange } from '../../sandbox/open-to-change.ts';
-import { parsePath, spellLike } from '../../sandbox/parse-path.ts';
-import type { NamedPath } from '../../sandbox/parse-path.ts';
+import { checkOpened } from '../../paths/open-path.ts';
+import { openFolderToChange } from '../../paths/open-to-change.ts';
+import { parsePath, spellLike } from '../../paths/parse-path.ts';
+import type { NamedPath } from '../../paths/parse-path.ts';
 import { checkShown } from './check-shown.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
 import { syncFolder } from './file-bytes.ts';

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
-import { openFolder } from '../../sandbox/open-path.ts';
-import { parsePath } from '../../sandbox/parse-path.ts';
+import { openFolder } from '../../paths/open-path.ts';
+import { parsePath } from '../../paths/parse-path.ts';
 import { checkShown } from './check-shown.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
 import { identifyFolder } from './identify-entries.ts';

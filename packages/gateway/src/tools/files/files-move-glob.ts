@@ -3,7 +3,7 @@ import type { Code } from '@sallyport/contract';
 import { refuse } from '../../model/refusal.ts';
 import { ToolFailure, ToolRefused } from '../../model/tool.ts';
 import type { ToolContext } from '../../model/tool.ts';
-import { parsePath } from '../../sandbox/parse-path.ts';
+import { parsePath } from '../../paths/parse-path.ts';
 import { checkShown } from './check-shown.ts';
 import { checkSignal } from './check-signal.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { ToolFailure } from '../../model/tool.ts';
 import type { ToolContext } from '../../model/tool.ts';
-import { hasCode } from '../../sandbox/has-code.ts';
-import { openFile } from '../../sandbox/open-path.ts';
-import type { OpenFile } from '../../sandbox/open-path.ts';
-import { parsePath } from '../../sandbox/parse-path.ts';
+import { hasCode } from '@sallyport/sandbox';
+import { openFile } from '../../paths/open-path.ts';
+import type { OpenFile } from '../../paths/open-path.ts';
+import { parsePath } from '../../paths/parse-path.ts';
 import { checkFileSize } from './check-file-size.ts';
 import { cutToCharacters, maxCutBytes } from './cut-to-characters.ts';
 import { checkShown } from './check-shown.ts';

@@ -1,5 +1,5 @@
-import { openFolder } from '../../sandbox/open-path.ts';
-import { parsePath } from '../../sandbox/parse-path.ts';
+import { openFolder } from '../../paths/open-path.ts';
+import { parsePath } from '../../paths/parse-path.ts';
 import { compileExpression, compileGlob, compileLiteral } from './compile-pattern.ts';
 import { checkShown } from './check-shown.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, statSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
-import type { OpenFolder } from '../../sandbox/open-path.ts';
+import type { OpenFolder } from '../../paths/open-path.ts';
 
 /** Of a file: the same one, and nobody has written to it. Of a folder: the same one; what is in it has its own identity. */
 export function identify(stats: BigIntStats | undefined): string {

@@ -2,9 +2,9 @@ import { basename, dirname, join } from 'node:path';
 import { ToolFailure } from '../../model/tool.ts';
 import type { ToolContext } from '../../model/tool.ts';
 import { nearestNames } from '../../registry/nearest-names.ts';
-import { openFolder } from '../../sandbox/open-path.ts';
-import { spellLike } from '../../sandbox/parse-path.ts';
-import type { NamedPath } from '../../sandbox/parse-path.ts';
+import { openFolder } from '../../paths/open-path.ts';
+import { spellLike } from '../../paths/parse-path.ts';
+import type { NamedPath } from '../../paths/parse-path.ts';
 import { readEntries } from './read-entries.ts';
 
 /** Comparing names costs main-thread time; in a folder with more of them, only some are looked at. */

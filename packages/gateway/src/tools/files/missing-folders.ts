@@ -1,10 +1,10 @@
 import { basename, dirname, join } from 'node:path';
-import { checkNotRepository } from '../../sandbox/git-repository.ts';
-import { hasCode } from '../../sandbox/has-code.ts';
-import { checkOpened } from '../../sandbox/open-path.ts';
-import type { Reach } from '../../sandbox/open-path.ts';
-import { openFolderToChange } from '../../sandbox/open-to-change.ts';
-import type { NamedPath } from '../../sandbox/parse-path.ts';
+import { checkNotRepository } from '../../paths/git-repository.ts';
+import { hasCode } from '@sallyport/sandbox';
+import { checkOpened } from '../../paths/open-path.ts';
+import type { Reach } from '../../paths/open-path.ts';
+import { openFolderToChange } from '../../paths/open-to-change.ts';
+import type { NamedPath } from '../../paths/parse-path.ts';
 
 /**
  * How many folders at the end of a path are missing. Asks the rules about each, as whoever makes them will: what they

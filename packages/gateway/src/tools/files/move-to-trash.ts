@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import type { ToolContext } from '../../model/tool.ts';
-import type { Target } from '../../sandbox/open-to-change.ts';
+import type { Target } from '../../paths/open-to-change.ts';
 import { copyTree, removeTree } from './copy-tree.ts';
 import { syncFolder } from './file-bytes.ts';
 import { putBack, takeEntry } from './take-entry.ts';

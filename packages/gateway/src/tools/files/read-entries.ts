@@ -1,6 +1,6 @@
 import { opendirSync } from 'node:fs';
 import type { Dirent } from 'node:fs';
-import type { OpenFolder } from '../../sandbox/open-path.ts';
+import type { OpenFolder } from '../../paths/open-path.ts';
 import { takeBreaks } from './check-signal.ts';
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other';

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { ToolFailure, ToolRefused } from '../../model/tool.ts';
 import type { ToolContext } from '../../model/tool.ts';
-import { hasCode } from '../../sandbox/has-code.ts';
-import { openEntryFile } from '../../sandbox/open-path.ts';
-import type { OpenFolder } from '../../sandbox/open-path.ts';
+import { hasCode } from '@sallyport/sandbox';
+import { openEntryFile } from '../../paths/open-path.ts';
+import type { OpenFolder } from '../../paths/open-path.ts';
 import { takeBreaks } from './check-signal.ts';
 import type { Matches } from './compile-pattern.ts';
 import { readBytes } from './file-bytes.ts';

@@ -1,8 +1,9 @@
-import type { Access, ToolContext } from '../../model/tool.ts';
+import type { ToolContext } from '../../model/tool.ts';
+import type { Access } from '@sallyport/sandbox';
 import { ToolRefused } from '../../model/tool.ts';
-import { hasCode } from '../../sandbox/has-code.ts';
-import { openEntryFolder } from '../../sandbox/open-path.ts';
-import type { OpenFolder } from '../../sandbox/open-path.ts';
+import { hasCode } from '@sallyport/sandbox';
+import { openEntryFolder } from '../../paths/open-path.ts';
+import type { OpenFolder } from '../../paths/open-path.ts';
 import { takeBreaks } from './check-signal.ts';
 import { readEntries } from './read-entries.ts';
 import type { Entry } from './read-entries.ts';

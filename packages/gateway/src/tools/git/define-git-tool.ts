@@ -4,7 +4,7 @@ import { describeLimits } from '../../executors/describe-limits.ts';
 import { joinWords } from '../../governance/shell-words.ts';
 import { modes } from '../../model/session.ts';
 import type { AnyTool, PathClaim, ToolContext } from '../../model/tool.ts';
-import { parsePath } from '../../sandbox/parse-path.ts';
+import { parsePath } from '../../paths/parse-path.ts';
 import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
 import { failureFrom } from '../files/failure-from.ts';
 import { outputSchema, withheldProperties } from '../shell/present-output.ts';

@@ -2,8 +2,9 @@ import { closeSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path';
 import { refuse } from '../../model/refusal.ts';
 import { ToolFailure, ToolRefused } from '../../model/tool.ts';
-import type { Access, ToolContext } from '../../model/tool.ts';
-import { hasCode } from '../../sandbox/has-code.ts';
+import type { ToolContext } from '../../model/tool.ts';
+import type { Access } from '@sallyport/sandbox';
+import { hasCode } from '@sallyport/sandbox';
 
 /** Where the parts of a repository lie. Absolute, without links, and all of them allowed by the rules. */
 export interface Repository {

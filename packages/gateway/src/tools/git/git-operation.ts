@@ -1,4 +1,5 @@
-import type { Access, Risk } from '../../model/tool.ts';
+import type { Risk } from '../../model/tool.ts';
+import type { Access } from '@sallyport/sandbox';
 import type { GitArguments, GitOption, OptionRules } from './git-arguments.ts';
 
 /** Revisions and paths of an operation, told apart. */

@@ -3,10 +3,9 @@ import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { refuse } from '../../model/refusal.ts';
 import { ToolRefused } from '../../model/tool.ts';
-import type { Access, ToolContext } from '../../model/tool.ts';
-import { checkHost } from '../../sandbox/egress/check-host.ts';
-import { parseHostPattern } from '../../sandbox/egress/host-pattern.ts';
-import { HostRefused } from '../../sandbox/egress/host-refused.ts';
+import type { ToolContext } from '../../model/tool.ts';
+import type { Access } from '@sallyport/sandbox';
+import { checkHost, parseHostPattern, HostRefused } from '@sallyport/sandbox';
 import type { GitSandbox, Reach } from './git-sandbox.ts';
 import type { Setting } from './git-settings.ts';
 

@@ -1,8 +1,8 @@
 import type { ProgramOutput } from '../../executors/run-program.ts';
 import { ToolFailure } from '../../model/tool.ts';
 import type { ToolContext } from '../../model/tool.ts';
-import { openFile } from '../../sandbox/open-path.ts';
-import { parsePath } from '../../sandbox/parse-path.ts';
+import { openFile } from '../../paths/open-path.ts';
+import { parsePath } from '../../paths/parse-path.ts';
 import { failureFrom } from '../files/failure-from.ts';
 import { readBytes } from '../files/file-bytes.ts';
 import { presentOutput, presentWithheld } from '../shell/present-output.ts';

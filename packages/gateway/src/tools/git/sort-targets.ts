@@ -1,7 +1,7 @@
 import { refuse } from '../../model/refusal.ts';
 import { ToolRefused } from '../../model/tool.ts';
 import type { ToolContext } from '../../model/tool.ts';
-import { parsePath } from '../../sandbox/parse-path.ts';
+import { parsePath } from '../../paths/parse-path.ts';
 import type { GitArguments } from './git-arguments.ts';
 import { refuseArguments } from './git-arguments.ts';
 import type { GitOperation, GitTargets } from './git-operation.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NetworkLog } from '../../model/network-log.ts';
+import { NetworkLog } from '@sallyport/sandbox';
 import { presentOutput } from './present-output.ts';
 
 const nothing = { bytes: Buffer.alloc(0), truncated: false, totalBytes: 0 };

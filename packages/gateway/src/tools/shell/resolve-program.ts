@@ -1,6 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isWithin, parsePath } from '../../sandbox/parse-path.ts';
+import { parsePath } from '../../paths/parse-path.ts';
+import { isWithin } from '@sallyport/sandbox';
 import { refuse } from '../../model/refusal.ts';
 import { ToolRefused } from '../../model/tool.ts';
 

@@ -2,7 +2,7 @@ import { joinWords } from '../../governance/shell-words.ts';
 import { refuse } from '../../model/refusal.ts';
 import { ToolRefused } from '../../model/tool.ts';
 import type { PathClaim } from '../../model/tool.ts';
-import { parsePath } from '../../sandbox/parse-path.ts';
+import { parsePath } from '../../paths/parse-path.ts';
 import { listCommands, mapCommands } from './command-line.ts';
 import type { CommandLine, Redirection, SimpleCommand } from './command-line.ts';
 import { maxCommandBytes, parseCommand } from './parse-command.ts';

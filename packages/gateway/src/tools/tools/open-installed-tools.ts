@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ProgramRunner } from '../../model/program.ts';
+import type { ProgramRunner } from '@sallyport/sandbox';
 import type { AnyTool } from '../../model/tool.ts';
 import { AcceptedDefinitions } from '../../registry/accepted-definitions.ts';
 import { DescriptionCache } from '../../registry/description-cache.ts';

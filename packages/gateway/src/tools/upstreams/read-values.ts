@@ -1,6 +1,6 @@
 import type { YamlNode } from '../../governance/yaml-node.ts';
 import type { YamlReader } from '../../governance/yaml-reader.ts';
-import { parseHostPattern } from '../../sandbox/egress/host-pattern.ts';
+import { parseHostPattern } from '@sallyport/sandbox';
 
 export const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/;
 

@@ -1,9 +1,6 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { checkHost } from '../../sandbox/egress/check-host.ts';
-import { parseHostPattern } from '../../sandbox/egress/host-pattern.ts';
-import { HostRefused } from '../../sandbox/egress/host-refused.ts';
-import { parseHostName } from '../../sandbox/egress/parse-host.ts';
-import type { Resolve } from '../../sandbox/egress/resolve-checked.ts';
+import { checkHost, parseHostPattern, HostRefused, parseHostName } from '@sallyport/sandbox';
+import type { Resolve } from '@sallyport/sandbox';
 import { guardFetch } from '../guarded-fetch.ts';
 import type { GuardedFetch } from '../guarded-fetch.ts';
 

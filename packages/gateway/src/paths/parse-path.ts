@@ -1,0 +1,46 @@
+import { isAbsolute, posix, relative } from 'node:path';
+import { refuse } from '../model/refusal.ts';
+import { ToolRefused } from '../model/tool.ts';
+
+/** A path as the caller wrote it, for messages, and as the rules judge it. */
+export interface NamedPath {
+  readonly given: string;
+  /** Absolute and lexically canonical: no `.`, no `..`, no repeated or trailing slash. */
+  readonly path: string;
+}
+
+/** The kernel takes 4096 bytes with the final NUL. */
+const maxPathBytes = 4095;
+const controlCharacter = /\p{Cc}/u;
+
+/**
+ * Reads a path that a caller gave. `..` is refused wherever it stands, because behind a link it means something else
+ * to the kernel than to the rules. Throws ToolRefused.
+ */
+export function parsePath(given: string, workingDirectory: string): NamedPath {
+  if (given === '') throw invalid('The path is empty.');
+  if (!given.isWellFormed() || controlCharacter.test(given)) {
+    throw invalid('The path holds a NUL, another control character, or half of a surrogate pair.');
+  }
+  if (given.includes('..') && given.split('/').includes('..')) {
+    throw new ToolRefused(
+      refuse('UNSAFE_PATH', 'path-syntax', 'The path climbs with "..".', {
+        remedy: 'Name the file from the working directory downwards, or by its absolute path without "..".',
+      }),
+    );
+  }
+  const path = posix.resolve(workingDirectory, given);
+  if (Buffer.byteLength(given) > maxPathBytes + 1 || Buffer.byteLength(path) > maxPathBytes) {
+    throw invalid(`The path is longer than ${maxPathBytes} bytes.`);
+  }
+  return { given, path };
+}
+
+/** Spells another path the way the caller spelled theirs, so that an answer names no folder they did not name. */
+export function spellLike(named: NamedPath, path: string, workingDirectory: string): string {
+  return isAbsolute(named.given) ? path : relative(workingDirectory, path) || '.';
+}
+
+function invalid(message: string): ToolRefused {
+  return new ToolRefused(refuse('INVALID_ARGUMENTS', 'path-syntax', message));
+}

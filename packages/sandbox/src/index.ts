@@ -1,0 +1,30 @@
+export { checkHost } from './egress/check-host.ts';
+export { parseHostPattern } from './egress/host-pattern.ts';
+export { HostRefused } from './egress/host-refused.ts';
+export { parseHostName } from './egress/parse-host.ts';
+export { resolveChecked } from './egress/resolve-checked.ts';
+export type { Resolve } from './egress/resolve-checked.ts';
+export { hasCode } from './has-code.ts';
+export { isWithin } from './is-within.ts';
+export { runtimeFolder } from './launch/check-mount.ts';
+export { canEnter, unprivilegedUser } from './launch/choose-user.ts';
+export { installCommand } from './launch/explain-sandbox.ts';
+export { NetworkLog } from './network-log.ts';
+export type { NetworkEvent } from './network-log.ts';
+export { defaultProgramLimits, ProgramLost, programLimitNames, ProgramNotStarted } from './program.ts';
+export type {
+  Access,
+  Mount,
+  OpenProgram,
+  Program,
+  ProgramEnd,
+  ProgramLimits,
+  ProgramOpener,
+  ProgramRunner,
+  ProgramUsage,
+  RunOptions,
+} from './program.ts';
+export { checkEnforcement } from './spawner/confinement.ts';
+export type { Abilities } from './spawner/messages.ts';
+export { OutputTail } from './spawner/output-tail.ts';
+export { SpawnerClient } from './spawner/spawner-client.ts';

@@ -1,0 +1,173 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdir, rmdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { distinctPlaces, killPlace } from './cgroup-places.ts';
+import type { CgroupPlace, CgroupPlaces } from './cgroup-places.ts';
+import { hasCode } from '../has-code.ts';
+
+export interface CgroupLimits {
+  readonly memoryBytes: number;
+  /** The kernel counts threads as well. */
+  readonly processes: number;
+}
+
+/** What a group has used since it was made. Absent: this kernel does not say. */
+export interface CgroupUsage {
+  readonly cpuMs?: number;
+  readonly peakMemoryBytes?: number;
+}
+
+/**
+ * One control group for one program and whatever it starts. What may wait for the kernel is asynchronous: while the
+ * machine is busy, moving a process takes milliseconds. The rest reads files that the kernel makes up on the spot, and
+ * does not throw when the group is gone.
+ */
+export class Cgroup {
+  readonly measuredBy = 'cgroup';
+  readonly #places: CgroupPlaces;
+
+  private constructor(places: CgroupPlaces) {
+    this.#places = places;
+  }
+
+  /** Rejects when the group or one of its limits cannot be had; then nothing is left. */
+  static async create(parents: CgroupPlaces, name: string, limits: CgroupLimits): Promise<Cgroup> {
+    const inside = (place: CgroupPlace): CgroupPlace => ({ ...place, folder: join(place.folder, name) });
+    const group = new Cgroup({
+      cpu: inside(parents.cpu),
+      memory: inside(parents.memory),
+      processes: inside(parents.processes),
+    });
+    try {
+      await Promise.all(distinctPlaces(group.#places).map(({ folder }) => mkdir(folder)));
+      group.#limit(limits);
+      return group;
+    } catch (error) {
+      await group.tryRemove();
+      throw error;
+    }
+  }
+
+  async add(pid: number): Promise<void> {
+    const files = distinctPlaces(this.#places).map(({ folder }) => join(folder, 'cgroup.procs'));
+    await Promise.all(files.map((file) => writeFile(file, String(pid))));
+  }
+
+  readUsage(): CgroupUsage {
+    const cpuMs = this.readCpuMs();
+    const { folder, version } = this.#places.memory;
+    const peak = readNumber(join(folder, version === 2 ? 'memory.peak' : 'memory.max_usage_in_bytes'));
+    return { ...(cpuMs !== undefined && { cpuMs }), ...(peak !== undefined && { peakMemoryBytes: peak }) };
+  }
+
+  readCpuMs(): number | undefined {
+    const { folder, version } = this.#places.cpu;
+    if (version === 1) return toMs(readNumber(join(folder, 'cpuacct.usage')), 1e6);
+    return toMs(readField(join(folder, 'cpu.stat'), 'usage_usec'), 1e3);
+  }
+
+  listProcesses(): readonly number[] {
+    return readLines(join(killPlace(this.#places).folder, 'cgroup.procs')).map(Number);
+  }
+
+  /**
+   * Which limit the kernel had to enforce. Processes first: forks that the kernel refuses fill its own memory, which
+   * counts against the group, so that a fork bomb can reach the other limit as well.
+   */
+  findReachedLimit(): 'memoryBytes' | 'processes' | undefined {
+    const { memory, processes } = this.#places;
+    const refusedForks = readField(join(processes.folder, 'pids.events'), 'max') ?? 0;
+    if (refusedForks > 0) return 'processes';
+    const events = join(memory.folder, memory.version === 2 ? 'memory.events' : 'memory.oom_control');
+    return (readField(events, 'oom_kill') ?? 0) > 0 ? 'memoryBytes' : undefined;
+  }
+
+  /** Kills what is in the group now and lets nothing new start in it. Call it until the group is empty. */
+  kill(): void {
+    tryWrite(join(this.#places.processes.folder, 'pids.max'), '0');
+    const { folder, version } = killPlace(this.#places);
+    if (version === 2 && tryWrite(join(folder, 'cgroup.kill'), '1')) return;
+    for (const pid of readLines(join(folder, 'cgroup.procs'))) tryKill(Number(pid));
+  }
+
+  isEmpty(): boolean {
+    const { folder, version } = killPlace(this.#places);
+    if (version === 2) return readField(join(folder, 'cgroup.events'), 'populated') !== 1;
+    return readLines(join(folder, 'cgroup.procs')).length === 0;
+  }
+
+  /** False while the kernel still holds on to it. */
+  async tryRemove(): Promise<boolean> {
+    const removed = await Promise.all(distinctPlaces(this.#places).map(({ folder }) => tryRemoveFolder(folder)));
+    return removed.every(Boolean);
+  }
+
+  #limit({ memoryBytes, processes }: CgroupLimits): void {
+    const { memory, processes: pids } = this.#places;
+    const bytes = String(Math.floor(memoryBytes));
+    if (memory.version === 2) {
+      writeFileSync(join(memory.folder, 'memory.max'), bytes);
+      writeFileSync(join(memory.folder, 'memory.oom.group'), '1');
+      tryWrite(join(memory.folder, 'memory.swap.max'), '0');
+    } else {
+      writeFileSync(join(memory.folder, 'memory.limit_in_bytes'), bytes);
+      tryWrite(join(memory.folder, 'memory.memsw.limit_in_bytes'), bytes);
+    }
+    writeFileSync(join(pids.folder, 'pids.max'), String(processes));
+  }
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function readLines(file: string): string[] {
+  return (readText(file) ?? '').split('\n').filter((line) => line !== '');
+}
+
+function readNumber(file: string): number | undefined {
+  const text = readText(file)?.trim();
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+}
+
+/** From a file of lines like `usage_usec 1234`. */
+function readField(file: string, name: string): number | undefined {
+  const line = readLines(file).find((each) => each.startsWith(`${name} `));
+  return line === undefined ? undefined : Number(line.slice(name.length + 1));
+}
+
+/** To the microsecond. */
+function toMs(value: number | undefined, perMs: number): number | undefined {
+  return value === undefined ? undefined : Math.round((value * 1000) / perMs) / 1000;
+}
+
+function tryWrite(file: string, text: string): boolean {
+  try {
+    // Never creates: in a control group file system a missing file is a feature that the kernel lacks.
+    writeFileSync(file, text, { flag: 'r+' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function tryKill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (!hasCode(error, 'ESRCH')) throw error;
+  }
+}
+
+async function tryRemoveFolder(folder: string): Promise<boolean> {
+  try {
+    await rmdir(folder);
+    return true;
+  } catch (error) {
+    return hasCode(error, 'ENOENT');
+  }
+}

@@ -1,0 +1,58 @@
+import type { MountClaims } from './launch.ts';
+import { isWithin } from '../is-within.ts';
+
+interface Passage {
+  readonly claims: MountClaims;
+  readonly left: Promise<void>;
+}
+
+/**
+ * Keeps apart programs of which one could exchange a path, say for a symbolic link, just while something is mounted
+ * there for the other. Programs that hold the same paths pass together, and so do those with nothing in common.
+ *
+ * Enter with the claims of a plan, then plan again, because the wait may have been long; leave when the program has
+ * ended. One gate for all programs of a machine. Passages are granted in the order in which they were asked for.
+ */
+export class MountGate {
+  readonly #passages = new Set<Passage>();
+
+  /** Resolves with how to leave. Rejects with the reason of the signal when that aborts first. */
+  async enter(claims: MountClaims, signal: AbortSignal): Promise<() => void> {
+    signal.throwIfAborted();
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+    const passage = { claims, left };
+    const earlier = [...this.#passages].filter((other) => !mayOverlap(claims, other.claims));
+    this.#passages.add(passage);
+    const leaveOnce = (): void => {
+      this.#passages.delete(passage);
+      leave();
+    };
+    const aborted = Promise.withResolvers<never>();
+    const onAbort = (): void => aborted.reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      await Promise.race([Promise.all(earlier.map((other) => other.left)), aborted.promise]);
+      return leaveOnce;
+    } catch (error) {
+      leaveOnce();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+}
+
+/** Whether two programs may run at the same time. */
+export function mayOverlap(a: MountClaims, b: MountClaims): boolean {
+  return leavesAlone(a, b) && leavesAlone(b, a);
+}
+
+/** Whether a program can exchange nothing on which the other has, or would have, something mounted. */
+function leavesAlone(program: MountClaims, other: MountClaims): boolean {
+  return [...other.holds, ...other.misses].every(
+    (path) =>
+      !program.writes.some((folder) => isWithin(folder, path)) ||
+      program.holds.includes(path) ||
+      program.shuts.some((folder) => isWithin(folder, path)),
+  );
+}

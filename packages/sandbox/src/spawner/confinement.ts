@@ -1,0 +1,86 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { ProgramNotStarted } from '../program.ts';
+import type { ProgramLimits, MeasuredBy } from '../program.ts';
+import type { CgroupLimits, CgroupUsage } from '../launch/cgroup.ts';
+import type { GroupHome } from './group-home.ts';
+import type { Enforcement } from './messages.ts';
+import { ProcessTree } from './process-tree.ts';
+
+/** What holds the processes of one program together: a control group, or the best there is without. */
+export interface Confinement {
+  readonly measuredBy: MeasuredBy;
+  /** Takes in a process that has not started the program yet. Rejects when that fails. */
+  readonly add: (pid: number) => Promise<void>;
+  readonly readUsage: () => CgroupUsage;
+  readonly readCpuMs: () => number | undefined;
+  /** The processes in it now. */
+  readonly listProcesses: () => readonly number[];
+  readonly findReachedLimit: () => 'memoryBytes' | 'processes' | undefined;
+  /** Does not wait. Call it until the confinement is empty. */
+  readonly kill: () => void;
+  readonly isEmpty: () => boolean;
+  /** False when it has to be tried again. */
+  readonly tryRemove: () => Promise<boolean>;
+}
+
+/** Throws ProgramNotStarted when limits cannot be enforced as strictly as asked. */
+export function checkEnforcement(home: GroupHome | undefined, enforcement: Enforcement): void {
+  if (home !== undefined || enforcement === 'sampled') return;
+  throw new ProgramNotStarted(
+    'LIMIT_UNENFORCEABLE',
+    'CPU time, memory and processes of a program cannot be limited: the daemon may not make control groups.',
+    {
+      remedy:
+        'Run the daemon as a service with "Delegate=yes" and "DelegateSubgroup=daemon", or start it with ' +
+        '"systemd-run --user --scope -p Delegate=yes".',
+    },
+  );
+}
+
+/** Rejects with ProgramNotStarted when it cannot be had. */
+export async function openConfinement(home: GroupHome | undefined, limits: CgroupLimits): Promise<Confinement> {
+  if (home === undefined) return new ProcessTree(limits);
+  try {
+    return await home.openGroup(limits);
+  } catch (cause) {
+    throw new ProgramNotStarted('LIMIT_UNENFORCEABLE', 'The control group of the program could not be made.', {
+      cause,
+      isTransient: true,
+    });
+  }
+}
+
+/** Resolves when nothing is left in the confinement, however long that takes. */
+export async function killAll(confinement: Confinement): Promise<void> {
+  for (let attempt = 0; !confinement.isEmpty(); attempt++) {
+    confinement.kill();
+    await pause(attempt);
+  }
+}
+
+export async function remove(confinement: Confinement): Promise<void> {
+  for (let attempt = 0; !(await confinement.tryRemove()); attempt++) await pause(attempt);
+}
+
+/** Most processes die within a turn of the event loop or two. */
+async function pause(attempt: number): Promise<void> {
+  await (attempt < 3 ? nextTurn() : sleep(Math.min(2 ** (attempt - 3), 50)));
+}
+
+/** Looks at a program as often as it takes to stop it soon after it has reached a limit. Returns how to stop looking. */
+export function watchLimits(
+  confinement: Confinement,
+  { cpuMs, coreCount }: { readonly cpuMs: number; readonly coreCount: number },
+  onReached: (limit: keyof ProgramLimits) => void,
+): () => void {
+  let timer: NodeJS.Timeout;
+  const look = (): void => {
+    const leftMs = cpuMs - (confinement.readCpuMs() ?? 0);
+    const reached = leftMs <= 0 ? 'cpuMs' : confinement.findReachedLimit();
+    if (reached !== undefined) onReached(reached);
+    // All cores together cannot use it up earlier.
+    else timer = setTimeout(look, Math.min(Math.max(leftMs / coreCount, 10), 250));
+  };
+  timer = setTimeout(look, Math.min(Math.max(cpuMs / coreCount, 10), 50));
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,71 @@
+import { ProgramNotStarted } from '../program.ts';
+import type { Program } from '../program.ts';
+import type { Launch } from '../launch/launch.ts';
+import { MountGate } from '../launch/mount-gate.ts';
+import { planLaunch } from '../launch/plan-launch.ts';
+import type { SandboxProbe } from '../launch/probe-sandbox.ts';
+import { planPlainly } from './plan-plainly.ts';
+
+export interface PlannedLaunch {
+  readonly launch: Launch;
+  /** To be called when the program has ended, or will not start. */
+  readonly leave: () => void;
+}
+
+/** Plans launches so that no two programs that run at once can disturb each other's mounts. */
+export class LaunchPlanner {
+  readonly #sandbox: SandboxProbe;
+  readonly #gate = new MountGate();
+
+  constructor(sandbox: SandboxProbe) {
+    this.#sandbox = sandbox;
+  }
+
+  /** May wait for other programs to end; undefined when the signal aborts meanwhile. Throws ProgramNotStarted. */
+  async plan(program: Program, signal: AbortSignal): Promise<PlannedLaunch | undefined> {
+    if (program.isolation === 'none') return { launch: planPlainly(program), leave: () => undefined };
+    if (!this.#sandbox.usable) {
+      const { reason, remedy } = this.#sandbox;
+      throw new ProgramNotStarted('SANDBOX_UNAVAILABLE', `There is no sandbox for programs here: ${reason}`, {
+        remedy: `${remedy} Then start the daemon again.`,
+      });
+    }
+    const { machine } = this.#sandbox;
+    const first = planLaunch(program, machine);
+    const { claims } = first;
+    if (claims === undefined || claims.writes.length + claims.holds.length + claims.misses.length === 0) {
+      return { launch: first, leave: () => undefined };
+    }
+    const leave = await this.#enter(claims, signal);
+    if (leave === undefined) return undefined;
+    try {
+      // What was checked before the wait may be something else by now.
+      const launch = planLaunch(program, machine);
+      refuseMissing(launch);
+      return { launch, leave };
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  async #enter(claims: NonNullable<Launch['claims']>, signal: AbortSignal): Promise<(() => void) | undefined> {
+    try {
+      return await this.#gate.enter(claims, signal);
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw error;
+    }
+  }
+}
+
+/**
+ * What was seen and cannot be closed because it is gone could be made anew by the program, and would then count as what
+ * had been there before.
+ */
+function refuseMissing({ claims }: Launch): void {
+  const [missing] = claims?.misses ?? [];
+  if (missing === undefined || claims?.writes.length === 0) return;
+  const message = `${missing} was to be kept from the program, and vanished while its sandbox was being built.`;
+  throw new ProgramNotStarted('EXECUTION_ERROR', message, { remedy: 'Send the call again.' });
+}

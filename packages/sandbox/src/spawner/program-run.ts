@@ -1,0 +1,132 @@
+import { ProgramNotStarted, ProgramLost } from '../program.ts';
+import type { Program, ProgramEnd, RunOptions } from '../program.ts';
+import type { Order, Report } from './messages.ts';
+
+/** Acknowledging less at a time would cost messages, and the window is four times as large. */
+const acknowledgeBytes = 64 * 1024;
+
+/** One run as the daemon sees it: hands output to its consumer in order, and says to the spawner how far it is. */
+export class ProgramRun {
+  readonly id: number;
+  readonly program: Program;
+  /** Settles when every process is gone and all output is consumed; after an abort the output does not matter. */
+  readonly ended: Promise<ProgramEnd>;
+  readonly #send: (order: Order) => void;
+  readonly #settle: PromiseWithResolvers<ProgramEnd>;
+  #consumer: RunOptions | undefined;
+  #consuming: Promise<void> = Promise.resolve();
+  #consumedBytes = 0;
+  #isKilled = false;
+  #failure: { readonly error: unknown } | undefined;
+  readonly #onAbort = (): void => this.kill();
+
+  constructor(id: number, program: Program, send: (order: Order) => void) {
+    this.id = id;
+    this.program = program;
+    this.#send = send;
+    this.#settle = Promise.withResolvers<ProgramEnd>();
+    this.ended = this.#settle.promise;
+    // Whoever does not wait for the end, like a pool, does not want to hear of it either.
+    this.ended.catch(() => undefined);
+  }
+
+  /** False as soon as somebody wanted its end. */
+  get isWanted(): boolean {
+    return !this.#isKilled;
+  }
+
+  /** Whose output it is. Before that, output of a program that was to wait for its input ends it. */
+  attach(consumer: RunOptions): void {
+    this.#consumer = consumer;
+    consumer.signal.addEventListener('abort', this.#onAbort, { once: true });
+    if (consumer.signal.aborted) this.kill();
+  }
+
+  start(stdin: 'now' | 'later'): void {
+    this.#send({ kind: 'start', run: this.id, program: this.program, stdin });
+  }
+
+  feed(stdin: Uint8Array): void {
+    this.#send({ kind: 'feed', run: this.id, stdin });
+  }
+
+  /** A part of the input of a program that was started to be fed later; the input goes on. */
+  write(bytes: Uint8Array): void {
+    this.#send({ kind: 'write', run: this.id, bytes });
+  }
+
+  /** Ends it; `ended` settles when it has. */
+  kill(): void {
+    this.#isKilled = true;
+    this.#send({ kind: 'kill', run: this.id });
+  }
+
+  take(report: Extract<Report, { kind: 'output' | 'network' | 'ended' | 'not-started' }>): void {
+    if (report.kind === 'output') {
+      this.#consuming = this.#consuming.then(() => this.#consume(report.stream, report.bytes));
+    } else if (report.kind === 'network') {
+      this.#consumer?.onNetwork?.(report.events);
+    } else if (report.kind === 'ended') {
+      void this.#finish(report.end);
+    } else {
+      const { code, message, isTransient, remedy } = report;
+      const options = { isTransient, ...(remedy !== undefined && { remedy }) };
+      this.#reject(new ProgramNotStarted(code, message, options));
+    }
+  }
+
+  /** It was in the hands of a spawner that is no more. */
+  lose(): void {
+    if (this.#consumer?.signal.aborted === true) this.resolveAborted();
+    else this.#reject(new ProgramLost());
+  }
+
+  /** It never came to run. */
+  refuse(error: ProgramNotStarted): void {
+    this.#reject(error);
+  }
+
+  resolveAborted(): void {
+    this.#detach();
+    this.#settle.resolve({ how: { kind: 'aborted' }, usage: {} });
+  }
+
+  async #consume(stream: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void> {
+    const consumer = this.#consumer;
+    if (consumer === undefined) this.kill();
+    if (consumer === undefined || consumer.signal.aborted || this.#failure !== undefined) return;
+    try {
+      await (stream === 'stdout' ? consumer.onStdout(bytes) : consumer.onStderr(bytes));
+    } catch (error) {
+      this.#failure = { error };
+      this.kill();
+    }
+    this.#consumedBytes += bytes.length;
+    if (this.#consumedBytes < acknowledgeBytes) return;
+    this.#send({ kind: 'acknowledge', run: this.id, bytes: this.#consumedBytes });
+    this.#consumedBytes = 0;
+  }
+
+  async #finish(end: ProgramEnd): Promise<void> {
+    await Promise.race([this.#consuming, this.#aborted()]);
+    this.#detach();
+    if (this.#failure === undefined) this.#settle.resolve(end);
+    else this.#settle.reject(this.#failure.error);
+  }
+
+  /** A consumer that hangs must not hold up its own abort. */
+  #aborted(): Promise<void> {
+    const signal = this.#consumer?.signal;
+    if (signal === undefined || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  }
+
+  #reject(error: Error): void {
+    this.#detach();
+    this.#settle.reject(error);
+  }
+
+  #detach(): void {
+    this.#consumer?.signal.removeEventListener('abort', this.#onAbort);
+  }
+}

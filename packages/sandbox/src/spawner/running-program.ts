@@ -1,0 +1,255 @@
+import { wholeText } from '../whole-text.ts';
+import { availableParallelism } from 'node:os';
+import type { NetworkEvent } from '../network-log.ts';
+import { ProgramNotStarted } from '../program.ts';
+import type { Program, ProgramEnd, ProgramLimits } from '../program.ts';
+import { explainNotExecuted } from '../launch/explain-not-executed.ts';
+import type { Launch } from '../launch/launch.ts';
+import type { OpeningParts } from './child-descriptors.ts';
+import { checkEnforcement, killAll, openConfinement, remove, watchLimits } from './confinement.ts';
+import type { Confinement } from './confinement.ts';
+import type { GroupHome } from './group-home.ts';
+import { InputPipe } from './input-pipe.ts';
+import type { LaunchPlanner } from './launch-planner.ts';
+import { limitResources } from './limit-resources.ts';
+import type { Enforcement } from './messages.ts';
+import { openNetwork, showNetwork } from './open-network.ts';
+import type { ProgramNetwork } from './open-network.ts';
+import { OutputValve } from './output-valve.ts';
+import type { OutputName } from './output-valve.ts';
+import { startChild } from './start-child.ts';
+import type { ChildEnd, StartedChild } from './start-child.ts';
+import { openDiskWatch } from './watch-disk.ts';
+import type { DiskWatch } from './watch-disk.ts';
+
+/** What all programs of a spawner share. */
+export interface SpawnerParts extends OpeningParts {
+  readonly groups: GroupHome | undefined;
+  readonly enforcement: Enforcement;
+  readonly planner: LaunchPlanner;
+}
+
+export interface ProgramEvents {
+  readonly onStarted: () => void;
+  readonly onOutput: (stream: OutputName, bytes: Uint8Array) => void;
+  /** All of it has been told when the program has ended. */
+  readonly onNetwork: (events: readonly NetworkEvent[]) => void;
+}
+
+const coreCount = availableParallelism();
+
+/** One program, from its plan to the moment when every process of it is gone. */
+export class RunningProgram {
+  readonly #program: Program;
+  readonly #parts: SpawnerParts;
+  readonly #events: ProgramEvents;
+  readonly #valve: OutputValve;
+  /** What the sandbox says while it is being built. Empty afterwards. */
+  readonly #early: [OutputName, Uint8Array][] = [];
+  readonly #aborting = new AbortController();
+  #isReleased = false;
+  #input: InputPipe | undefined;
+  #kill: (() => void) | undefined;
+  #network: ProgramNetwork | undefined;
+  /** Why it was ended by us, or is to be. */
+  #cause: ProgramEnd['how'] | undefined;
+
+  constructor(program: Program, parts: SpawnerParts, events: ProgramEvents) {
+    this.#program = program;
+    this.#parts = parts;
+    this.#events = events;
+    this.#valve = new OutputValve({
+      maxBytes: program.limits.outputBytes,
+      onChunk: (stream, bytes) => {
+        // What a program did comes before what it says about it.
+        this.#network?.flush();
+        if (this.#isReleased) events.onOutput(stream, bytes);
+        else this.#early.push([stream, Buffer.from(bytes)]);
+      },
+      onExcess: () => this.#end({ kind: 'limit', limit: 'outputBytes' }),
+    });
+  }
+
+  /**
+   * To be called once. Rejects with ProgramNotStarted when nothing of the program ran. When it settles, no process is
+   * left, and nothing that was opened for it.
+   */
+  async run(stdin: 'now' | 'later'): Promise<ProgramEnd> {
+    const { planner } = this.#parts;
+    const planned = await planner.plan(await showNetwork(this.#program), this.#aborting.signal);
+    if (planned === undefined) return { how: { kind: 'aborted' }, usage: {} };
+    try {
+      return await this.#runPlanned(planned.launch, stdin);
+    } finally {
+      planned.leave();
+    }
+  }
+
+  /** Gives the program its input, if that was left for later. */
+  feed(stdin: Uint8Array): void {
+    this.#input?.feed(stdin);
+  }
+
+  /** Gives the program a part of its input. One that does not read what it is given is ended. */
+  write(bytes: Uint8Array): void {
+    if (this.#input?.write(bytes) === false) this.abort();
+  }
+
+  acknowledge(bytes: number): void {
+    this.#valve.acknowledge(bytes);
+  }
+
+  abort(): void {
+    this.#aborting.abort();
+    this.#valve.discard();
+    this.#end({ kind: 'aborted' });
+  }
+
+  #end(cause: ProgramEnd['how']): void {
+    this.#cause ??= cause;
+    this.#kill?.();
+  }
+
+  async #runPlanned(plan: Launch, stdin: 'now' | 'later'): Promise<ProgramEnd> {
+    const { limits, isolation, workingDirectory } = this.#program;
+    const { groups, enforcement } = this.#parts;
+    const start = {
+      workingDirectory: isolation === 'none' ? workingDirectory : '/',
+      stdin: stdin === 'later' ? stdin : this.#program.stdin,
+    };
+    checkEnforcement(groups, enforcement);
+    const launch = limitResources(plan, limits);
+    // The child waits anyway, so both can begin at once.
+    const opening = openConfinement(groups, {
+      memoryBytes: limits.memoryBytes,
+      processes: countProcesses(limits, plan),
+    });
+    opening.catch(() => undefined);
+    let child: StartedChild | undefined;
+    let confinement: Confinement | undefined;
+    try {
+      child = await startChild(launch, start, this.#parts);
+      this.#takeOver(child);
+      confinement = await opening;
+      return await this.#attend(child, confinement);
+    } finally {
+      await child?.end();
+      confinement ??= await opening.catch(() => undefined);
+      if (confinement !== undefined) await killAll(confinement);
+      this.#input?.close();
+      this.#valve.discard();
+      await this.#valve.drain();
+      // Nobody needs to wait for it. If this process ends meanwhile, the janitor does it.
+      if (confinement !== undefined) void remove(confinement);
+    }
+  }
+
+  #takeOver(child: StartedChild): void {
+    if (child.stdin !== undefined) this.#input = new InputPipe(child.stdin);
+    this.#valve.attach('stdout', child.stdout);
+    this.#valve.attach('stderr', child.stderr);
+  }
+
+  async #attend(child: StartedChild, confinement: Confinement): Promise<ProgramEnd> {
+    const network = await this.#prepare(child, confinement);
+    this.#network = network;
+    try {
+      const diskWatch = await openDiskWatch(this.#program, confinement);
+      if (this.#cause !== undefined) return { how: this.#cause, usage: {} };
+      child.release();
+      this.#announce();
+      const how = await this.#await(child, confinement, diskWatch);
+      const usage = confinement.readUsage();
+      return {
+        how,
+        usage: {
+          ...(Object.keys(usage).length > 0 && { measuredBy: confinement.measuredBy, ...usage }),
+          // Without isolation nobody counted; in a sandbox without hosts there is nothing to count.
+          ...(this.#program.isolation === 'sandbox' && { networkConnections: network?.connections ?? 0 }),
+        },
+      };
+    } finally {
+      await network?.close();
+    }
+  }
+
+  /** Puts the waiting process where it belongs. Whatever fails here, the program has not run. */
+  async #prepare(child: StartedChild, confinement: Confinement): Promise<ProgramNetwork | undefined> {
+    this.#kill = () => void child.end();
+    const waiting = await child.waiting;
+    if (waiting === undefined) {
+      await child.ended;
+      if (this.#cause !== undefined) return undefined;
+      throw new ProgramNotStarted('EXECUTION_ERROR', `The sandbox could not be built. ${this.#quoteEarly()}`.trim());
+    }
+    try {
+      await confinement.add(waiting.pid);
+    } catch (cause) {
+      throw new ProgramNotStarted('LIMIT_UNENFORCEABLE', 'The program could not be put under its limits.', {
+        cause,
+        isTransient: true,
+      });
+    }
+    this.#kill = () => {
+      child.kill();
+      confinement.kill();
+    };
+    const { hosts } = this.#program;
+    return hosts.length === 0 || this.#cause !== undefined
+      ? undefined
+      : openNetwork(hosts, waiting, this.#events.onNetwork);
+  }
+
+  #announce(): void {
+    this.#isReleased = true;
+    for (const [stream, bytes] of this.#early.splice(0)) this.#events.onOutput(stream, bytes);
+    this.#events.onStarted();
+  }
+
+  async #await(
+    child: StartedChild,
+    confinement: Confinement,
+    diskWatch: DiskWatch | undefined,
+  ): Promise<ProgramEnd['how']> {
+    const { cpuMs } = this.#program.limits;
+    const stopWatching = watchLimits(confinement, { cpuMs, coreCount }, (limit) => this.#end({ kind: 'limit', limit }));
+    const stopWatchingDisk = diskWatch?.start((how) => this.#end(how));
+    const end = await child.ended;
+    stopWatching();
+    stopWatchingDisk?.();
+    // Before the kill, which makes the group refuse processes.
+    const reached = confinement.findReachedLimit() ?? findSignalledLimit(end);
+    await killAll(confinement);
+    await this.#valve.drain();
+    if (this.#cause !== undefined) return this.#cause;
+    if (reached !== undefined) return { kind: 'limit', limit: reached };
+    if (end.kind !== 'not-executed') return end;
+    throw explainNotExecuted(this.#program);
+  }
+
+  #quoteEarly(): string {
+    return wholeText(Buffer.concat(this.#early.map(([, bytes]) => bytes)).toString(), longestQuote);
+  }
+}
+
+/** Of what a sandbox says that does not start. */
+const longestQuote = 64 * 1024;
+
+/** The sandbox has one process of its own inside. */
+function countProcesses(limits: ProgramLimits, plan: Launch): number {
+  return limits.processes + (plan.descriptors.some(({ kind }) => kind === 'status') ? 1 : 0);
+}
+
+const signalledLimits = [
+  { limit: 'cpuMs', signal: 'SIGXCPU', code: 128 + 24 },
+  { limit: 'fileBytes', signal: 'SIGXFSZ', code: 128 + 25 },
+] as const satisfies readonly { limit: keyof ProgramLimits; signal: string; code: number }[];
+
+/** A sandbox, like a shell, reports a deadly signal as an exit code. */
+function findSignalledLimit(end: ChildEnd): keyof ProgramLimits | undefined {
+  const found = signalledLimits.find(
+    ({ signal, code }) =>
+      (end.kind === 'killed' && end.signal === signal) || (end.kind === 'exited' && end.code === code),
+  );
+  return found?.limit;
+}

@@ -1,0 +1,239 @@
+import { ProgramNotStarted } from '../program.ts';
+import type { OpenProgram, Program, ProgramEnd, ProgramOpener, ProgramRunner, RunOptions } from '../program.ts';
+import type { SandboxProbe } from '../launch/probe-sandbox.ts';
+import type { Abilities, Enforcement, Report } from './messages.ts';
+import { ProgramRun } from './program-run.ts';
+import { SpawnerLink } from './spawner-link.ts';
+import { defaultWarmLimits, WarmPool } from './warm-pool.ts';
+import type { WarmLimits, WarmRunOptions } from './warm-pool.ts';
+
+export interface SpawnerOptions {
+  /** More wait for their turn. Absent: 64. */
+  readonly maxRunning?: number;
+  /** Absent: `kernel`. */
+  readonly enforcement?: Enforcement;
+  /** Absent: the spawner finds out what this machine has. */
+  readonly sandbox?: SandboxProbe;
+  readonly warm?: WarmLimits;
+  /** What an operator should know. Must not throw. Absent: nobody is told. */
+  readonly onTrouble?: (message: string) => void;
+}
+
+const firstPauseMs = 50;
+const longestPauseMs = 5000;
+/** So often in a row a spawner may end before it is ready; then those who wait are told. */
+const mostFailedStarts = 5;
+const closeWithinMs = 5000;
+
+/**
+ * Runs programs through the spawner, which it starts at once and again whenever it ends. Any number of runs may be
+ * asked for at once. Programs in the hands of a spawner that ends are gone when their runs reject; those that wait for
+ * their turn run on the next one.
+ */
+export class SpawnerClient implements ProgramRunner, ProgramOpener {
+  readonly #options: SpawnerOptions;
+  readonly #maxRunning: number;
+  readonly #queue = new Set<ProgramRun>();
+  readonly #running = new Map<number, ProgramRun>();
+  readonly #held = new Map<number, ProgramRun>();
+  /** Tells that a program that goes on is there, so that it can be written to. */
+  readonly #opening = new Map<number, () => void>();
+  readonly #warm: WarmPool;
+  readonly #abilities = Promise.withResolvers<Abilities>();
+  #link: SpawnerLink | undefined;
+  #isReady = false;
+  #failedStarts = 0;
+  #restart: NodeJS.Timeout | undefined;
+  #lastId = 0;
+  #closing: PromiseWithResolvers<void> | undefined;
+
+  constructor(options: SpawnerOptions = {}) {
+    this.#options = options;
+    this.#maxRunning = options.maxRunning ?? 64;
+    this.#warm = new WarmPool(options.warm ?? defaultWarmLimits, (program) => this.#startHeld(program));
+    this.#startSpawner();
+  }
+
+  /** Of the process as it is now. Undefined between two of them. */
+  get spawnerPid(): number | undefined {
+    return this.#link?.pid;
+  }
+
+  /** Resolves when the first spawner is ready. */
+  get abilities(): Promise<Abilities> {
+    return this.#abilities.promise;
+  }
+
+  run(program: Program, options: WarmRunOptions): Promise<ProgramEnd> {
+    const { warmKey, signal } = options;
+    const waiting = warmKey === undefined || signal.aborted ? undefined : this.#warm.take(warmKey, program);
+    const run = waiting ?? this.#newRun(program);
+    if (this.#closing !== undefined) {
+      run.refuse(new ProgramNotStarted('EXECUTION_ERROR', 'The daemon is stopping.'));
+      return run.ended;
+    }
+    if (waiting === undefined) {
+      this.#enqueue(run, options);
+    } else {
+      this.#held.delete(run.id);
+      this.#running.set(run.id, run);
+      run.attach(options);
+      run.feed(program.stdin);
+    }
+    if (warmKey !== undefined) this.#rewarm(warmKey, run);
+    return run.ended;
+  }
+
+  /** It takes no place among the runs, which come to their end. */
+  open(program: Program, options: RunOptions): OpenProgram {
+    const run = this.#newRun(program);
+    const { promise: started, resolve } = Promise.withResolvers<void>();
+    run.attach(options);
+    if (options.signal.aborted) run.resolveAborted();
+    else if (this.#closing !== undefined || this.#link === undefined) {
+      const isTransient = this.#closing === undefined;
+      run.refuse(new ProgramNotStarted('EXECUTION_ERROR', 'The executor service is not running.', { isTransient }));
+    } else {
+      this.#held.set(run.id, run);
+      this.#opening.set(run.id, resolve);
+      run.start('later');
+    }
+    const forget = (): void => void this.#opening.delete(run.id);
+    run.ended.then(forget, forget);
+    return { started, ended: run.ended, write: (bytes) => run.write(bytes), kill: () => run.kill() };
+  }
+
+  /**
+   * Starts a program ahead, for a later run with this key; every run with a key does that for the next one. False when
+   * programs of its kind are not kept waiting, and while there is no spawner.
+   */
+  prepare(key: string, program: Program): boolean {
+    return this.#closing === undefined && this.#isReady && this.#warm.prepare(key, program);
+  }
+
+  /** Ends programs that wait. Resolves when they are gone; a run that asks from now on gets a fresh one. */
+  dropWarm(isMeant: (key: string) => boolean = () => true): Promise<void> {
+    return this.#warm.drop(isMeant);
+  }
+
+  /** Kills what runs and ends the spawner. Resolves when nothing of it is left. Safe to call twice. */
+  close(): Promise<void> {
+    if (this.#closing !== undefined) return this.#closing.promise;
+    this.#closing = Promise.withResolvers();
+    for (const run of this.#queue) run.resolveAborted();
+    this.#queue.clear();
+    clearTimeout(this.#restart);
+    const link = this.#link;
+    if (link === undefined) this.#closing.resolve();
+    link?.send({ kind: 'close' });
+    const late = setTimeout(() => link?.kill(), closeWithinMs);
+    return this.#closing.promise.finally(() => clearTimeout(late));
+  }
+
+  #newRun(program: Program): ProgramRun {
+    this.#lastId += 1;
+    return new ProgramRun(this.#lastId, program, (order) => this.#link?.send(order));
+  }
+
+  #enqueue(run: ProgramRun, options: WarmRunOptions): void {
+    const { signal } = options;
+    if (signal.aborted) {
+      run.resolveAborted();
+      return;
+    }
+    const leave = (): void => {
+      if (this.#queue.delete(run)) run.resolveAborted();
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    const stopListening = (): void => signal.removeEventListener('abort', leave);
+    run.ended.then(stopListening, stopListening);
+    run.attach(options);
+    this.#queue.add(run);
+    this.#dispatch();
+  }
+
+  #dispatch(): void {
+    if (!this.#isReady) return;
+    for (const run of this.#queue) {
+      if (this.#running.size >= this.#maxRunning) return;
+      this.#queue.delete(run);
+      this.#running.set(run.id, run);
+      run.start('now');
+    }
+  }
+
+  #startHeld(program: Program): ProgramRun {
+    const run = this.#newRun(program);
+    this.#held.set(run.id, run);
+    run.start('later');
+    return run;
+  }
+
+  /** When the run is over, so that the next one does not compete with it. */
+  #rewarm(key: string, run: ProgramRun): void {
+    const isKnown = this.#warm.has(key);
+    const prepare = (): void => {
+      // Unless the key was dropped meanwhile.
+      if (this.#warm.has(key) === isKnown) this.prepare(key, run.program);
+    };
+    void run.ended.then(prepare, () => undefined);
+  }
+
+  #startSpawner(): void {
+    const { enforcement = 'kernel', sandbox } = this.#options;
+    this.#link = new SpawnerLink(sandbox === undefined ? { enforcement } : { enforcement, sandbox }, {
+      onReport: (report) => this.#take(report),
+      onEnd: (why) => this.#takeEnd(why),
+    });
+  }
+
+  #take(report: Report): void {
+    if (report.kind === 'ready') {
+      this.#isReady = true;
+      this.#abilities.resolve(report.abilities);
+      this.#failedStarts = 0;
+      this.#dispatch();
+      return;
+    }
+    const run = this.#running.get(report.run) ?? this.#held.get(report.run);
+    if (run === undefined) return;
+    if (report.kind === 'started') {
+      this.#opening.get(run.id)?.();
+      this.#warm.markReady(run);
+      return;
+    }
+    run.take(report);
+    if (report.kind === 'output' || report.kind === 'network') return;
+    this.#running.delete(run.id);
+    this.#held.delete(run.id);
+    this.#dispatch();
+  }
+
+  #takeEnd(why: string): void {
+    this.#link = undefined;
+    for (const run of [...this.#running.values(), ...this.#held.values()]) run.lose();
+    this.#running.clear();
+    this.#held.clear();
+    if (this.#closing !== undefined) {
+      this.#closing.resolve();
+      return;
+    }
+    if (!this.#isReady) this.#failedStarts += 1;
+    this.#isReady = false;
+    this.#options.onTrouble?.(`The executor service ended (${why}) and is started again.`);
+    if (this.#failedStarts >= mostFailedStarts) this.#refuseWaiting();
+    const pauseMs = Math.min(firstPauseMs * 2 ** this.#failedStarts, longestPauseMs);
+    this.#restart = setTimeout(() => this.#startSpawner(), pauseMs);
+  }
+
+  #refuseWaiting(): void {
+    for (const run of this.#queue) {
+      run.refuse(
+        new ProgramNotStarted('EXECUTION_ERROR', 'The executor service does not start; the log says why.', {
+          isTransient: true,
+        }),
+      );
+    }
+    this.#queue.clear();
+  }
+}

@@ -1,0 +1,118 @@
+import { flushCompileCache } from 'node:module';
+import { ProgramNotStarted } from '../program.ts';
+import type { Program } from '../program.ts';
+import { probeSandbox } from '../launch/probe-sandbox.ts';
+import { closeInherited } from './close-inherited.ts';
+import { findStaleHomes, GroupHome } from './group-home.ts';
+import { Janitor } from './janitor.ts';
+import type { Configuration, Order, Report } from './messages.ts';
+import { LaunchPlanner } from './launch-planner.ts';
+import { PipeStock } from './pipe-stock.ts';
+import { RunningProgram } from './running-program.ts';
+import type { SpawnerParts } from './running-program.ts';
+import { SpawnerFolder } from './spawner-folder.ts';
+
+/**
+ * The executor service: a small process that starts programs for the daemon, which is large and must not fork. It
+ * takes orders from its parent only, and ends with it. Programs are started from the main thread, because they are
+ * killed when the thread that started them is gone.
+ */
+class Spawner {
+  readonly #parts: SpawnerParts;
+  readonly #running = new Map<number, { readonly program: RunningProgram; readonly ended: Promise<void> }>();
+
+  constructor(parts: SpawnerParts) {
+    this.#parts = parts;
+  }
+
+  obey(order: Order): void {
+    switch (order.kind) {
+      case 'start':
+        this.#start(order.run, order.program, order.stdin);
+        break;
+      case 'feed':
+        this.#running.get(order.run)?.program.feed(order.stdin);
+        break;
+      case 'write':
+        this.#running.get(order.run)?.program.write(order.bytes);
+        break;
+      case 'acknowledge':
+        this.#running.get(order.run)?.program.acknowledge(order.bytes);
+        break;
+      case 'kill':
+        this.#running.get(order.run)?.program.abort();
+        break;
+      case 'close':
+        void this.close();
+        break;
+      case 'configure':
+    }
+  }
+
+  /** Ends this process when everything it started is gone. */
+  async close(): Promise<never> {
+    const running = [...this.#running.values()];
+    for (const { program } of running) program.abort();
+    await Promise.all(running.map(({ ended }) => ended));
+    process.exit(0);
+  }
+
+  #start(run: number, toRun: Program, stdin: 'now' | 'later'): void {
+    const program = new RunningProgram(toRun, this.#parts, {
+      onStarted: () => stdin === 'later' && report({ kind: 'started', run }),
+      onOutput: (stream, bytes) => report({ kind: 'output', run, stream, bytes }),
+      onNetwork: (events) => report({ kind: 'network', run, events }),
+    });
+    const ended = program
+      .run(stdin)
+      .then(
+        (end) => report({ kind: 'ended', run, end }),
+        (error: unknown) => report({ kind: 'not-started', run, ...explain(error) }),
+      )
+      .finally(() => this.#running.delete(run));
+    this.#running.set(run, { program, ended });
+  }
+}
+
+function explain(error: unknown): Omit<Extract<Report, { kind: 'not-started' }>, 'kind' | 'run'> {
+  if (error instanceof ProgramNotStarted) {
+    const { code, message, isTransient, remedy } = error;
+    return { code, message, isTransient, remedy };
+  }
+  // Not foreseen, so it is not certain that nothing ran: better to end than to say so. The daemon starts another.
+  throw error;
+}
+
+/** When the parent is gone, the end of the channel ends this process. */
+function report(message: Report): void {
+  process.send?.(message, undefined, undefined, () => undefined);
+}
+
+async function openSpawner({ enforcement, sandbox }: Configuration): Promise<Spawner> {
+  Janitor.sweep({ homes: findStaleHomes(), folders: SpawnerFolder.findStale() });
+  const janitor = new Janitor();
+  const folder = new SpawnerFolder();
+  janitor.entrustFolder(folder.path);
+  folder.create();
+  const groups = await GroupHome.open(janitor);
+  const pipes = new PipeStock(folder.path);
+  const [probe] = await Promise.all([sandbox ?? probeSandbox(), pipes.refill()]);
+  // The next one starts faster, and smaller, without the compiler.
+  flushCompileCache();
+  report({
+    kind: 'ready',
+    abilities: {
+      sandbox: probe.usable ? { usable: true, version: probe.version } : probe,
+      limits: groups !== undefined ? 'cgroup' : enforcement === 'sampled' ? 'sampled' : 'none',
+    },
+  });
+  return new Spawner({ groups, enforcement, pipes, folder, planner: new LaunchPlanner(probe) });
+}
+
+closeInherited();
+let spawner: Promise<Spawner> | undefined;
+process.on('message', (order: Order) => {
+  if (order.kind === 'configure') spawner = openSpawner(order.configuration);
+  else void spawner?.then((open) => open.obey(order));
+});
+process.on('disconnect', () => process.exit(1));
