@@ -72,8 +72,11 @@ export interface Effect {
   readonly summary: string;
   /** A unified diff, a list of files, or the arguments; may be long. */
   readonly detail: string;
-  /** So much of what would be done cannot be shown to anybody. Absent: title and detail say all of it. */
-  readonly unshownBytes?: number;
+  /**
+   * At least so much of what would be done cannot be shown to anybody, so that nobody can agree to it; and what the caller
+   * could do instead. Absent: title and detail say all of it.
+   */
+  readonly unshown?: { readonly bytes: number; readonly remedy?: string };
   /**
    * What else it was worked out from, such as the identity of files: bound with it, not shown. It is handed to `run`,
    * which compares it with what it has opened. Absent: nothing.

@@ -28,10 +28,11 @@ export function previewCall(createContext: ToolContextFactory): Stage<Previewabl
 }
 
 /** Nobody can agree to what nobody can be shown. Undefined: all of it can. */
-export function refuseUnshown({ unshownBytes }: Effect): Refusal | undefined {
-  if (unshownBytes === undefined) return undefined;
-  const message = `A person would have to look at ${unshownBytes} bytes, which is more than can be shown.`;
-  return refuse('ARGUMENTS_TOO_LARGE', 'effect-size', message, { remedy: 'Do it in smaller calls.' });
+export function refuseUnshown({ unshown }: Effect): Refusal | undefined {
+  if (unshown === undefined) return undefined;
+  const { bytes, remedy = 'Do it in smaller calls.' } = unshown;
+  const message = `A person would have to look at ${bytes} bytes or more, which is more than can be shown.`;
+  return refuse('ARGUMENTS_TOO_LARGE', 'effect-size', message, { remedy });
 }
 
 /**

@@ -229,7 +229,7 @@ test('stored content is written by its hash, whatever its size', async () => {
     Readable.from(Array.from({ length: 17 }, () => Buffer.alloc(1024 * 1024))),
   );
   const unshown = await workspace.preview(filesWrite, { path: 'a.bin', content_hash: large.hash });
-  assert.equal(unshown.unshownBytes, 17 * 1024 * 1024);
+  assert.equal(unshown.unshown?.bytes, 17 * 1024 * 1024);
 });
 
 test('content that the caller may not use leaves the file as it was', async () => {

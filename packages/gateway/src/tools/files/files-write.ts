@@ -219,7 +219,7 @@ function previewUnshown(args: WriteArguments, bytes: number, former: FormerFile 
   const verb = former === undefined ? 'Create' : args.append ? 'Append to' : 'Replace';
   const before = former === undefined ? 'no file' : `${former.size} bytes`;
   const detail = `before: ${before}\n${args.append ? 'added' : 'after'}: ${bytes} bytes, stored as ${args.content_hash}\n`;
-  return { summary: `${verb} ${makeVisibleLine(args.path)}`, detail, undoable: true, unshownBytes: bytes };
+  return { summary: `${verb} ${makeVisibleLine(args.path)}`, detail, undoable: true, unshown: { bytes } };
 }
 
 /** Everything that would stand there, and what it replaces as far as that can be compared. */

@@ -93,6 +93,7 @@ export function defineGitTool(operation: GitOperation): AnyTool {
         summary: makeVisibleLine(`git ${command} ${joinWords(given(args).args)}`.trimEnd()),
         detail: lines.map((line) => `${makeVisibleLine(line)}\n`).join('') + (shown?.patch ?? ''),
         undoable: false,
+        ...(shown?.unshown === undefined ? {} : { unshown: shown.unshown }),
         ...(shown === undefined ? {} : { basis: shown.basis }),
       };
     },

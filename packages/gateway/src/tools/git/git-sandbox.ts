@@ -9,7 +9,7 @@ import type { Withheld } from '../../executors/set-aside-forbidden.ts';
 import { isWithin, defaultProgramLimits } from '@sallyport/sandbox';
 import type { Mount, Access } from '@sallyport/sandbox';
 import { refuse } from '../../model/refusal.ts';
-import { ToolRefused } from '../../model/tool.ts';
+import { ToolFailure, ToolRefused } from '../../model/tool.ts';
 import type { PathClaim, ToolContext } from '../../model/tool.ts';
 import { inlineBytes } from '../shell/present-output.ts';
 import type { Repository } from './find-repository.ts';
@@ -18,7 +18,8 @@ import type { Setting } from './git-settings.ts';
 
 /** What git would run or obey for everybody who uses the repository. */
 const frozenInGitFolder = ['hooks', 'config', 'config.worktree', 'modules', 'commondir', 'gitdir'];
-const maxListBytes = 16 * 1024 * 1024;
+/** What git is asked about a repository, and what of it a person can be shown. */
+export const maxListBytes = 16 * 1024 * 1024;
 const maxSettings = 500;
 
 export interface GitSandboxOptions {
@@ -45,6 +46,17 @@ export class GitFailed extends Error {
     super('git ended with an exit code other than 0');
     this.name = 'GitFailed';
     this.output = output;
+  }
+}
+
+/** Git had more to tell than the gate looks at. */
+export class TooMuchToLookAt extends ToolRefused {
+  constructor() {
+    super(
+      refuse('UNSAFE_PATH', 'git-entries', 'There is too much in it to look at all of it.', {
+        remedy: 'Ask for fewer commits or paths.',
+      }),
+    );
   }
 }
 
@@ -103,23 +115,39 @@ export class GitSandbox {
     return (await this.text(args, { stdin })).split(separator).filter(Boolean);
   }
 
-  /** All of its output. Throws GitFailed, and ToolRefused when there is too much of it. */
+  /** All of its output. Throws GitFailed, and TooMuchToLookAt. */
   async text(args: readonly string[], { stdin = '' } = {}): Promise<string> {
-    const output = await this.#run(args, { stdin, inlineBytes: maxListBytes, isLooking: true });
+    return (await this.bytes(args, { stdin })).toString('utf8');
+  }
+
+  /** The same as it is. */
+  async bytes(args: readonly string[], { stdin = '' } = {}): Promise<Buffer> {
+    const output = await this.#look(args, stdin);
     if (output.how.kind !== 'exited' || output.how.code !== 0) throw new GitFailed(output);
-    if (output.stdout.truncated) {
-      throw new ToolRefused(
-        refuse('UNSAFE_PATH', 'git-entries', 'There is too much in it to look at all of it.', {
-          remedy: 'Ask for fewer commits or paths.',
-        }),
-      );
+    if (output.stdout.truncated) throw new TooMuchToLookAt();
+    return output.stdout.bytes;
+  }
+
+  /** Git is ended when it has said more than is looked at. */
+  async #look(args: readonly string[], stdin: string): Promise<ProgramOutput> {
+    const granted = this.#context.grants.limits.outputBytes ?? defaultProgramLimits.outputBytes;
+    const outputBytes = Math.min(granted, maxListBytes + 1);
+    try {
+      return await this.#run(args, { stdin, inlineBytes: maxListBytes, isLooking: true, outputBytes });
+    } catch (error) {
+      const isTooMuch = error instanceof ToolFailure && error.code === 'OUTPUT_LIMIT' && granted > maxListBytes;
+      throw isTooMuch ? new TooMuchToLookAt() : error;
     }
-    return output.stdout.bytes.toString('utf8');
   }
 
   #run(
     args: readonly string[],
-    { stdin = '', reach, ...options }: { stdin?: string; reach?: Reach } & ProgramRunOptions,
+    {
+      stdin = '',
+      reach,
+      outputBytes,
+      ...options
+    }: { stdin?: string; reach?: Reach; outputBytes?: number } & ProgramRunOptions,
   ): Promise<ProgramOutput> {
     const { grants } = this.#context;
     const { top, gitFolder } = this.repository;
@@ -137,7 +165,7 @@ export class GitSandbox {
       stdin: Buffer.from(stdin),
       mounts: grants.isolation === 'none' ? [] : mountWith(this.#mounts, reach?.folders ?? []),
       hosts: reach?.hosts ?? [],
-      limits: { ...defaultProgramLimits, ...grants.limits },
+      limits: { ...defaultProgramLimits, ...grants.limits, ...(outputBytes === undefined ? {} : { outputBytes }) },
       isolation: grants.isolation,
     };
     return runProgram(program, this.#context, options);

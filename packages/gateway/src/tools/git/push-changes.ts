@@ -1,9 +1,12 @@
-import { ToolFailure, ToolRefused } from '../../model/tool.ts';
+import { ToolFailure } from '../../model/tool.ts';
+import type { Effect } from '../../model/tool.ts';
 import { hasOption, refuseArguments } from './git-arguments.ts';
 import type { GitArguments, GitOption } from './git-arguments.ts';
+import { maxListBytes, TooMuchToLookAt } from './git-sandbox.ts';
 import type { GitSandbox } from './git-sandbox.ts';
 import { plainDiff } from './reading-operations.ts';
 import { hideUserinfo } from './resolve-remote.ts';
+import { readSent } from './sent-objects.ts';
 import { digest, patchOptions } from './shown-changes.ts';
 import type { ShownChanges } from './shown-changes.ts';
 
@@ -21,7 +24,15 @@ interface Sent {
 }
 
 const maxReferences = 200;
-const maxCommits = 1000;
+/** So many are listed. What each of them changes is in the patch. */
+const maxListed = 1000;
+
+const tooLong: NonNullable<Effect['unshown']> = {
+  bytes: maxListBytes + 1,
+  remedy:
+    'Push fewer commits at a time: name an earlier commit and the branch, as in COMMIT:refs/heads/main, and then the next. ' +
+    'A single commit that is too large is for a person to push.',
+};
 
 /** What a push would send, from what the repository knows about the remote: nobody is asked over the network. */
 export async function showPush(
@@ -32,32 +43,35 @@ export async function showPush(
   const sent = [...(await resolve(refspecs, options, git)), ...(await listTags(options, refspecs, git))];
   if (sent.length === 0) throw new ToolFailure('EXECUTION_ERROR', 'There is nothing to push.');
   if (sent.length > maxReferences) throw refuseArguments('The push would send too many branches and tags to look at.');
-  const ids = [...new Set(sent.map(({ id }) => id))];
+  const { commits: ids, tags } = await readSent([...new Set(sent.map(({ id }) => id))], git);
   // A name with a wildcard would be taken for all the remotes that it fits.
   const known = /[*?[\\]/.test(remote) ? [] : ['--not', `--remotes=${remote}`];
   const unsent = [...ids, ...known, '--'];
   const commits = await git.list(
-    ['log', `--max-count=${maxCommits + 1}`, '--no-color', '--no-show-signature', '--format=%H %an: %s', ...unsent],
+    ['log', `--max-count=${maxListed + 1}`, '--no-color', '--no-show-signature', '--format=%H %an: %s', ...unsent],
     { separator: '\n' },
   );
-  const patch = commits.length > maxCommits ? undefined : await readPatches(unsent, git);
+  const count = commits.length > maxListed ? await countCommits(unsent, git) : commits.length;
+  const patch = await readPatches(unsent, git);
   return {
     refspecs: sent.map(({ id, to }) => `${id}:${to}`),
     options: options.filter(({ name }) => name !== '--tags' && name !== '--follow-tags'),
-    patch: patch ?? '',
+    patch: tags + (patch ?? ''),
+    ...(patch === undefined ? { unshown: tooLong } : {}),
     basis: digest(git.repository.gitFolder, addresses.join('\n'), ...sent.flatMap(({ id, to }) => [id, to])),
     lines: [
       ...addresses.map((address) => `to: ${hideUserinfo(address)}`),
       ...sent.map(({ id, to }) => `pushes: ${id} as ${to}`),
-      `commits that ${remote} did not have when it was last looked at: ${describeCount(commits.length)}`,
-      ...commits.slice(0, maxCommits).map((line) => `  ${line}`),
-      ...(patch === undefined ? ['Their patch is too long to be shown. Their ids stand for what they hold.'] : []),
+      `commits that ${remote} did not have when it was last looked at: ${count}`,
+      ...commits.slice(0, maxListed).map((line) => `  ${line}`),
+      ...(count > maxListed ? [`  and ${count - maxListed} more`] : []),
+      ...(patch === undefined ? [`Their patch is not shown: it is longer than ${maxListBytes} bytes.`] : []),
     ],
   };
 }
 
-function describeCount(count: number): string {
-  return count > maxCommits ? `more than ${maxCommits}` : String(count);
+async function countCommits(unsent: readonly string[], git: GitSandbox): Promise<number> {
+  return Number((await git.text(['rev-list', '--count', ...unsent])).trim());
 }
 
 /** Commit by commit: what one adds and a later one takes away is sent too. Undefined: it is too much. */
@@ -66,7 +80,7 @@ async function readPatches(unsent: readonly string[], git: GitSandbox): Promise<
   try {
     return await git.text(['log', ...how, ...patchOptions, ...plainDiff, ...unsent]);
   } catch (error) {
-    if (error instanceof ToolRefused) return undefined;
+    if (error instanceof TooMuchToLookAt) return undefined;
     throw error;
   }
 }

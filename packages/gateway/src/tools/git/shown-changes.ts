@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { ToolFailure } from '../../model/tool.ts';
-import type { ToolContext } from '../../model/tool.ts';
+import type { Effect, ToolContext } from '../../model/tool.ts';
 import { changedMeanwhile, checkShown } from '../files/check-shown.ts';
 import type { GitTargets } from './git-operation.ts';
 import { GitFailed } from './git-sandbox.ts';
@@ -13,6 +13,8 @@ export interface ShownChanges {
   readonly lines: readonly string[];
   /** Empty: nothing is changed that could be shown as a patch. */
   readonly patch: string;
+  /** As in `Effect`. */
+  readonly unshown?: NonNullable<Effect['unshown']>;
   /** Another one means that the repository has changed since. */
   readonly basis: string;
 }
