@@ -16,6 +16,7 @@ const base64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 const ideographs = Array.from({ length: 64 }, (_, at) => String.fromCharCode(0x4e00 + at * 83)).join('');
 
 const secret = `pä/ss "w&rd" <7>'+~`;
+const unseen = ['\u200b', '\u00ad', '\u200d', '\u2062', '\ufe0f', '\u0336', '\u202e', '\u{e0041}', '\u115f', '\0'];
 const encodings: Record<string, (text: string) => string> = {
   'as it is': (text) => text,
   'as JSON': (text) => JSON.stringify(text),
@@ -37,6 +38,15 @@ const encodings: Record<string, (text: string) => string> = {
   'in base64 for URLs': (text) => Buffer.from(text).toString('base64url'),
   'in hexadecimal': (text) => Buffer.from(text).toString('hex'),
   'in hexadecimal, capitals': (text) => Buffer.from(text).toString('hex').toUpperCase(),
+  'split by zero-width spaces': (text) => [...text].join('\u200b'),
+  'split by marks of many kinds': (text) => [...text].map((one, at) => one + unseen[at % unseen.length]).join(''),
+  'split, then escaped as JSON in ASCII': (text) =>
+    JSON.stringify([...text].join('\u2060')).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`),
+  'split, then in a URL': (text) => encodeURIComponent([...text].join('\ufeff')),
+  'as UTF-16LE read as bytes': (text) => Buffer.from(text, 'utf16le').toString('latin1'),
+  'as UTF-16BE read as bytes': (text) => Buffer.from(text, 'utf16le').swap16().toString('latin1'),
+  'as UTF-16LE read as bytes, in JSON': (text) => JSON.stringify(Buffer.from(text, 'utf16le').toString('latin1')),
+  'as UTF-16LE in base64': (text) => Buffer.from(text, 'utf16le').toString('base64'),
 };
 
 for (const [how, encode] of Object.entries(encodings)) {

@@ -10,6 +10,11 @@ interface Anchor {
   readonly offset: number;
 }
 
+interface Sought {
+  readonly isCut: boolean;
+  readonly onlyHeld: boolean;
+}
+
 const none: readonly Span[] = [];
 /** So many characters of a secret are a part of it and no coincidence, even if they are words. */
 const tellingWords = 24;
@@ -48,6 +53,11 @@ export class KnownSecrets {
     }
   }
 
+  /** How many ways to write a secret are known. They are never forgotten. */
+  get size(): number {
+    return this.#known.size;
+  }
+
   /** Whether the text is the whole of a secret, in one of the ways to write it, and no foreign one. */
   holds(text: string): boolean {
     return this.#held.has(text);
@@ -55,22 +65,28 @@ export class KnownSecrets {
 
   /**
    * In the text as it stands, and as it reads when its escapes are undone, however often it was escaped. `isCut`: the
-   * text went on, so that its end may be the beginning of a secret. In the order of their beginnings.
+   * text went on, so that its end may be the beginning of a secret. `onlyHeld`: none that somebody outside chose. In the
+   * order of their beginnings.
    */
-  find(text: string, { isCut }: { readonly isCut: boolean }): readonly Span[] {
+  find(text: string, search: { readonly isCut: boolean; readonly onlyHeld?: boolean }): readonly Span[] {
     if (this.#known.size === 0) return none;
-    const found = this.#findIn(text, isCut);
+    const { isCut, onlyHeld = false } = search;
+    const sought = { isCut, onlyHeld };
+    const found = this.#findIn(text, sought);
     const view = viewPlain(text);
     if (view === undefined) return found;
-    const unescaped = this.#findIn(view.text, isCut).map((span) => ({ ...span, ...view.locate(span.start, span.end) }));
+    const unescaped = this.#findIn(view.text, sought).map((span) => ({
+      ...span,
+      ...view.locate(span.start, span.end),
+    }));
     return [...found, ...unescaped].sort((a, b) => a.start - b.start);
   }
 
-  #findIn(text: string, isCut: boolean): readonly Span[] {
+  #findIn(text: string, sought: Sought): readonly Span[] {
     let spans: Span[] | undefined;
     let covered: Span | undefined;
     for (let at = this.#starts.next(text, 0); at !== -1;) {
-      const span = this.#spanAround(text, at, isCut, covered);
+      const span = this.#spanAround(text, at, sought, covered);
       if (span !== undefined) {
         (spans ??= []).push(span);
         covered = covered === undefined || span.start > covered.end ? span : joinSpans(covered, span);
@@ -90,12 +106,13 @@ export class KnownSecrets {
   }
 
   /** All that the anchors at this place tell of, unless it is covered already. */
-  #spanAround(text: string, at: number, isCut: boolean, covered: Span | undefined): Span | undefined {
+  #spanAround(text: string, at: number, { isCut, onlyHeld }: Sought, covered: Span | undefined): Span | undefined {
     let around: Span | undefined;
     let longest = 0;
     for (const anchor of this.#anchors.get(text.slice(at, at + shortestSecret)) ?? []) {
       if (covered !== undefined && at < covered.end && !reachesOut(text, at, anchor, covered)) continue;
       const { form, offset } = anchor;
+      if (onlyHeld && !this.#held.has(form.text)) continue;
       const span = commonSpan(text, at, form.text, offset);
       const length = span.end - span.start;
       const isWhole = length === form.text.length;

@@ -5,19 +5,29 @@ export interface PlainView {
   readonly locate: (start: number, end: number) => { readonly start: number; readonly end: number };
 }
 
-const mayBeEscaped = /[\\%&\0-\x1f]/;
+/** Nothing is drawn for these, or only on the character before. */
+const unseen = String.raw`[\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]|\udb40[\udc00-\udfff]`;
+const isUnseen = new RegExp(`^(?:${unseen})$`);
+/** The commonest of them as bytes in an address. */
+const unseenBytes = ['e2 80 8[b-f]', 'e2 81 a[0-9a-f]', 'ef bb bf', 'c2 ad']
+  .map((bytes) => bytes.replaceAll(/(?:^| )/g, '%(?:25)*'))
+  .join('|');
+const mayBeEscaped = new RegExp(String.raw`[\\%&\0-\x1f]|${unseen}`);
 const backslashes = String.raw`(?:\\|%(?:25)*5c)+`;
 const escapeCharacter = String.raw`(?:\x1b|${backslashes}(?:u001b|x1b|u\{1b\}|033|e)|%(?:25)*1b)`;
 const bracket = String.raw`(?:\[|%(?:25)*5b)`;
 
 /**
  * Escaping again adds backslashes, `25` and `amp;`, so any number of them counts as one. Colours and the ends of lines,
- * with what indents the next one, are read over: programs put them into the middle of everything.
+ * with what indents the next one, are read over: programs put them into the middle of everything. So is what nobody sees,
+ * zero bytes among it: between the characters of UTF-16 they stand where it was read as something else.
  */
 const escapes = new RegExp(
   [
     `${escapeCharacter}${bracket}[0-9;?]*[ -/]*[@-~]`,
     String.raw`(?:[\r\n]|${backslashes}[rn]|%(?:25)*0[ad])+[ \t]*`,
+    unseenBytes,
+    unseen,
     String.raw`${backslashes}u(?<unit>[0-9a-f]{4})`,
     String.raw`${backslashes}u\{(?<point>[0-9a-f]{1,6})\}`,
     String.raw`${backslashes}x(?<code>[0-9a-f]{2})`,
@@ -96,5 +106,6 @@ function readEscape({ unit, point, code, byte, entity, again }: Partial<Record<s
   const value = Number.parseInt(digits, 16);
   // A backslash or a control character that was escaped counts as little as one that was not.
   if (value < 0x20 || value === 0x5c || value > 0x10ffff) return '';
-  return unit === undefined ? String.fromCodePoint(value) : String.fromCharCode(value);
+  const character = unit === undefined ? String.fromCodePoint(value) : String.fromCharCode(value);
+  return isUnseen.test(character) ? '' : character;
 }

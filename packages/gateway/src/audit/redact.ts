@@ -60,6 +60,11 @@ export class Redactor {
     }
   }
 
+  /** Grows with every secret: what was redacted when it was smaller may hold one that is known by now. */
+  get secretCount(): number {
+    return this.#known.size;
+  }
+
   /** A text for people. What is longer than anyone reads ends with a note of how long it was. */
   readonly redactText = (text: string): Redacted => this.#redact(text, longestText);
 
@@ -79,6 +84,27 @@ export class Redactor {
   }
 
   /**
+   * For people who look at what was written by others or long ago: without the secrets that the gate holds by now. What
+   * merely looks like one stays, and so does what somebody outside chose: neither may hide anything from them.
+   */
+  readonly hideHeld = (text: string): string =>
+    blankSpans(text, this.#known.find(text, { isCut: false, onlyHeld: true }));
+
+  /** The same for all texts, names and numbers of a value. */
+  readonly hideHeldIn = (value: Json): Json => {
+    if (typeof value === 'string') return this.hideHeld(value);
+    if (typeof value === 'number') return this.hideHeld(String(value)) === String(value) ? value : redacted;
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map(this.hideHeldIn);
+    const members = Object.entries(value as JsonObject);
+    return Object.fromEntries(members.map(([key, member]) => [this.hideHeld(key), this.hideHeldIn(member)]));
+  };
+
+  /** The same for a text of JSON, which stays one. */
+  readonly hideHeldInJson = (json: string): string =>
+    this.hideHeld(json) === json ? json : JSON.stringify(this.hideHeldIn(JSON.parse(json) as Json));
+
+  /**
    * The beginning of a text that goes on, up to `limit` or to where something begins before it that may be a secret and
    * reaches beyond. `length`: how much of the text that was.
    */
@@ -94,6 +120,16 @@ export class Redactor {
     return this.#copy(value, { charactersLeft: mostCharacters });
   }
 
+  /** The same value with all that it has; only its texts, names and numbers are looked at, each by itself. */
+  redactTexts(value: Json): RedactedJson {
+    if (typeof value === 'string') return this.redactText(value);
+    if (typeof value === 'number') return this.#copyNumber(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map((item: Json) => this.redactTexts(item));
+    const members = Object.entries(value as JsonObject);
+    return Object.fromEntries(members.map(([key, member]) => [this.redactText(key), this.redactTexts(member)]));
+  }
+
   /** The payload of a record about something that happened outside of any call. */
   redactEvent(event: JsonObject): Redacted {
     return encodeRedacted(this.redactJson(event));
@@ -104,13 +140,17 @@ export class Redactor {
       case 'string':
         return this.#copyText(value, budget);
       case 'number':
-        return Math.abs(value) >= smallestLongNumber && this.redactText(String(value)) !== String(value) ? mark : value;
+        return this.#copyNumber(value);
       case 'object':
         if (value === null) return null;
         return Array.isArray(value) ? this.#copyList(value, budget) : this.#copyObject(value as JsonObject, budget);
       default:
         return value;
     }
+  }
+
+  #copyNumber(value: number): Redacted | number {
+    return Math.abs(value) >= smallestLongNumber && this.redactText(String(value)) !== String(value) ? mark : value;
   }
 
   #copyText(text: string, budget: Budget): Redacted {

@@ -18,12 +18,13 @@ export interface SecretForm {
 /** What is shorter would blank ordinary text. */
 export const shortestSecret = 6;
 const shortestLine = 16;
-const tellingLength = { ofText: 8, ofBase64: 8, ofHexadecimal: 12, most: 24 };
+/** In UTF-16 every other byte says nothing. */
+const tellingLength = { ofText: 8, ofBase64: 8, ofWideBase64: 22, ofHexadecimal: 12, most: 24 };
 const invisible = /\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}/gu;
 
 /**
  * How a secret usually looks where it was not meant to be: as it is, escaped for JSON, URLs or HTML, in base64 (also as
- * a part of something longer, and of its JSON) and in hexadecimal; and each of these with its escapes undone. Nothing
+ * a part of something longer, of its JSON, and of UTF-16) and in hexadecimal; and each of these with its escapes undone. Nothing
  * here helps against somebody who hides it on purpose.
  */
 export function writeForms(secret: string): SecretForm[] {
@@ -41,11 +42,14 @@ export function writeForms(secret: string): SecretForm[] {
     written.forEach(add);
     for (const form of written) add(undoEscapes(form));
     for (const inner of new Set([text, JSON.stringify(text).slice(1, -1)])) {
-      for (const cut of base64Forms(inner)) add(describeEncoded(cut, tellingLength.ofBase64, true));
+      for (const cut of base64Forms(Buffer.from(inner))) add(describeEncoded(cut, tellingLength.ofBase64, true));
       const hexadecimal = Buffer.from(inner).toString('hex');
       for (const hex of [hexadecimal, hexadecimal.toUpperCase()])
         add(describeEncoded(hex, tellingLength.ofHexadecimal, false));
     }
+    // As PowerShell takes an encoded command.
+    for (const cut of base64Forms(Buffer.from(text, 'utf16le')))
+      add(describeEncoded(cut, tellingLength.ofWideBase64, true));
   }
   return [...forms.values()];
 }
@@ -131,8 +135,7 @@ function escapeByte(character: string): string {
 }
 
 /** Base64 turns three bytes into four characters, so a part of a longer text shows in one of three ways. */
-function base64Forms(text: string): string[] {
-  const bytes = Buffer.from(text);
+function base64Forms(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((offset) => {
     const padded = Buffer.concat([Buffer.alloc(offset), bytes]);
     // Only characters made of the secret alone: neither of what stands before it nor of what follows.
