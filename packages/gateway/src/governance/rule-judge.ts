@@ -301,8 +301,9 @@ function failClosed(judge: () => Verdict): Verdict {
       effect: 'deny',
       code: 'RULE_DENIES',
       rule: { id: builtInRules.judgeFailed },
-      reason: `The rules could not be applied (${cause}), so the call is denied.`,
-      remedy: 'This is a fault of Sallyport or of its rules.',
+      reason: 'A rule failed while it was applied, so the call is denied.',
+      // An error may quote what the call holds, and says how the rules are made.
+      forOperators: `This is a fault of Sallyport or of its rules: ${cause}`,
     };
   }
 }
