@@ -1,5 +1,6 @@
 import type { JsonObject } from '@sallyport/contract';
-import type { Refusal } from '../model/refusal.ts';
+import type { Redacted } from '../model/redacted.ts';
+import type { RedactedRefusal } from '../model/refusal.ts';
 import type { Session } from '../model/session.ts';
 import type { Effect, Risk } from '../model/tool.ts';
 import type { MaskedSecret } from '../model/approval.ts';
@@ -16,7 +17,7 @@ export interface Rehearsed {
   readonly tool: string;
   readonly callSha256: string;
   /** With defaults, as JSON. */
-  readonly shownArguments: string;
+  readonly shownArguments: Redacted;
   readonly risk: Risk;
   readonly effect: Effect;
   /** Over the effect before secrets were masked: what is agreed to is this one. */
@@ -41,4 +42,4 @@ export type Rehearse = (
   call: PlannedCall,
   signal: AbortSignal,
   before?: readonly string[],
-) => Promise<Rehearsed | Refusal>;
+) => Promise<Rehearsed | RedactedRefusal>;

@@ -2,7 +2,6 @@ import { ApprovalClock } from '../approvals/approval-clock.ts';
 import { ApprovalWatch, PlanWatch } from '../approvals/approval-watch.ts';
 import { ConfirmTokens, createConfirmKey } from '../approvals/confirm-tokens.ts';
 import { explainHold } from '../approvals/explain-hold.ts';
-import type { ExplainHold } from '../approvals/explain-hold.ts';
 import { mayDecide } from '../approvals/may-decide.ts';
 import { UnmaskedSecrets } from '../approvals/unmasked-secrets.ts';
 import { FollowedSettings } from '../approvals/notifications/followed-settings.ts';
@@ -18,6 +17,7 @@ import type { Offices } from '../organisation/offices.ts';
 import type { ApprovalParts } from '../stages/seek-approval.ts';
 import type { Store } from '../storage/stores.ts';
 import type { EventLog } from '../telemetry/event-log.ts';
+import type { Showing } from '../tools/approvals/describe-approval.ts';
 import { approvalTools } from '../tools/approvals/index.ts';
 import type { Home } from './home.ts';
 import { readOrCreateSecret, replaceSecret } from './secret-files.ts';
@@ -43,7 +43,8 @@ export interface OpenedApprovals {
   readonly plans: PlanWatch;
   readonly tools: readonly AnyTool[];
   readonly forGateway: ApprovalParts;
-  readonly explainHold: ExplainHold;
+  /** How people are shown what waits. */
+  readonly showing: Showing;
   /** Has calls that wait under other rules judged anew. */
   readonly onRulesApplied: () => void;
   readonly tellAbuse: PeopleNotifier['tellAbuse'];
@@ -104,7 +105,7 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
   });
   const routeApproval: ApprovalParts['routeApproval'] = (session, risk) => offices.routeApproval(session, risk);
   const circumstances = () => ({ rulesHash: currentRules().hash, mode: store.readMode() });
-  const hold = explainHold({ circumstances, unmasked });
+  const showing = { hideHeld: redactor.hideHeld, explainHold: explainHold({ circumstances, unmasked }) };
   const tools = approvalTools({
     store,
     watch,
@@ -120,7 +121,7 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
     routeApproval,
     limits,
     circumstances,
-    explainHold: hold,
+    ...showing,
     rehearse: rehearseCalls(source.rehearsal, redactor),
     unmasked,
     redact: redactor.redactText,
@@ -148,7 +149,7 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
       },
       hasRoom: (characters, taskId) => unmasked.hasRoom(characters, taskId),
     },
-    explainHold: hold,
+    showing,
     onRulesApplied: () => {
       const { hash } = currentRules();
       const outdated = store

@@ -10,9 +10,9 @@ import {
 } from '@sallyport/contract';
 import type { DecideApprovalRequest, JsonObject, WatchApprovalsResponse } from '@sallyport/contract';
 import type { ApprovalNews, ApprovalWatch, PlanNews, PlanWatch } from '../approvals/approval-watch.ts';
-import type { ExplainHold } from '../approvals/explain-hold.ts';
 import type { ApprovalIndex } from '../storage/stores.ts';
 import { describeWholeTask } from '../tools/approvals/describe-approval.ts';
+import type { Showing } from '../tools/approvals/describe-approval.ts';
 import { readApproval, readStanding } from './approval-messages.ts';
 import { followNews } from './follow-news.ts';
 import { objectsOf, textOf } from './lease-messages.ts';
@@ -26,7 +26,8 @@ export interface ApprovalServiceParts extends OperatorParts {
   readonly store: OperatorParts['store'] & Pick<ApprovalIndex, 'listApprovals' | 'listPlans'>;
   readonly watch: ApprovalWatch;
   readonly plans: PlanWatch;
-  readonly explainHold: ExplainHold;
+  /** How people are shown what waits. */
+  readonly showing: Showing;
 }
 
 /** All that can wait, in practice. */
@@ -55,7 +56,7 @@ export function approvalService(parts: ApprovalServiceParts): ServiceBinding {
     },
 
     watchApprovals: async function* ({ withPlans }, peer) {
-      const { store, watch, plans, explainHold } = parts;
+      const { store, watch, plans, showing } = parts;
       const news = followNews<ApprovalNews | PlanNews>({
         listen: (hear) => {
           const stops = [watch.listen(hear), ...(withPlans ? [plans.listen(hear)] : [])];
@@ -66,7 +67,7 @@ export function approvalService(parts: ApprovalServiceParts): ServiceBinding {
         check: () => identifyOperator(parts, peer),
         signal: peer.signal,
       });
-      for await (const each of news) yield 'task' in each ? tell(each, explainHold) : tellOfPlan(each, explainHold);
+      for await (const each of news) yield 'task' in each ? tell(each, showing) : tellOfPlan(each, showing);
     },
 
     listStandingApprovals: async (_request, peer) => {
@@ -87,13 +88,13 @@ function* pendingApprovals(store: ApprovalServiceParts['store']): Generator<Appr
   for (const task of tasks.toReversed()) yield { kind: 'pending', task };
 }
 
-function tell({ kind, task }: ApprovalNews, explainHold: ExplainHold): WatchApprovalsResponse {
-  const approval = readApproval(describeWholeTask(task, explainHold));
+function tell({ kind, task }: ApprovalNews, showing: Showing): WatchApprovalsResponse {
+  const approval = readApproval(describeWholeTask(task, showing));
   return create(WatchApprovalsResponseSchema, { event: kind, approval });
 }
 
-function tellOfPlan({ kind, plan }: PlanNews, explainHold: ExplainHold): WatchApprovalsResponse {
-  return create(WatchApprovalsResponseSchema, { event: kind, plan: presentPlan(plan, explainHold) });
+function tellOfPlan({ kind, plan }: PlanNews, showing: Showing): WatchApprovalsResponse {
+  return create(WatchApprovalsResponseSchema, { event: kind, plan: presentPlan(plan, showing) });
 }
 
 function decisionArguments({ id, approved, effectSha256, note, standing, runs }: DecideApprovalRequest): JsonObject {

@@ -31,6 +31,8 @@ export type AuditVerdict = Omit<VerifyAuditResponse, '$typeName' | '$unknown'>;
 
 export interface OperatorServiceParts {
   readonly store: Pick<Store, 'findSessionByToken' | 'logSize' | 'readRecords' | 'readRecordsOfCall'>;
+  /** Takes the secrets that the gate holds by now out of a record: it may not have held them when it was written. */
+  readonly hideHeldInJson: (json: string) => string;
   readonly readStatus: () => Status;
   /** Reads the whole log and says what is wrong with it. */
   readonly verify: (signal: AbortSignal) => Promise<AuditVerdict>;
@@ -43,7 +45,9 @@ const pollMs = 100;
 const mostWatched = 200;
 
 /** What an operator asks the daemon itself: at their own socket, or with the session of a console. */
-export function operatorService({ store, readStatus, verify, usage, stop }: OperatorServiceParts): ServiceBinding {
+export function operatorService(parts: OperatorServiceParts): ServiceBinding {
+  const { store, hideHeldInJson, readStatus, verify, usage, stop } = parts;
+  const describe = (record: StoredRecord): AuditRecord => describeRecord(record, hideHeldInJson);
   const identify = (peer: Peer): string => {
     const session = authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
     if (isRefusal(session)) throw rpcErrorOf(session);
@@ -67,7 +71,7 @@ export function operatorService({ store, readStatus, verify, usage, stop }: Oper
       let next = from < 0n ? Math.max(0, store.logSize() + Number(from)) : Number(from);
       while (!peer.signal.aborted) {
         identify(peer);
-        const records = store.readRecords(next, mostWatched).map(describeRecord);
+        const records = store.readRecords(next, mostWatched).map(describe);
         if (records.length > 0) yield create(WatchAuditResponseSchema, { records });
         else await sleep(pollMs);
         next += records.length;
@@ -98,20 +102,20 @@ export function operatorService({ store, readStatus, verify, usage, stop }: Oper
     readAudit: async ({ from, limit, waitMs, callId }, peer) => {
       identify(peer);
       if (callId !== '') {
-        const records = store.readRecordsOfCall(callId).map(describeRecord);
+        const records = store.readRecordsOfCall(callId).map(describe);
         return create(ReadAuditResponseSchema, { records, logSize: BigInt(store.logSize()) });
       }
       const most = Math.min(limit === 0 ? 50 : limit, 1000);
       const first = from < 0n ? Math.max(0, store.logSize() + Number(from)) : Number(from);
       const untilMs = Date.now() + Math.min(waitMs, 30_000);
       while (store.logSize() <= first && Date.now() < untilMs && !peer.signal.aborted) await sleep(pollMs);
-      const records = store.readRecords(first, most).map(describeRecord);
+      const records = store.readRecords(first, most).map(describe);
       return create(ReadAuditResponseSchema, { records, logSize: BigInt(store.logSize()) });
     },
   });
 }
 
-function describeRecord(record: StoredRecord): AuditRecord {
+function describeRecord(record: StoredRecord, hideHeldInJson: (json: string) => string): AuditRecord {
   const leaf = decodeLeaf(record.leaf);
   return create(AuditRecordSchema, {
     index: BigInt(record.index),
@@ -122,7 +126,7 @@ function describeRecord(record: StoredRecord): AuditRecord {
     callId: leaf.callId ?? '',
     sessionId: leaf.sessionId ?? '',
     rulesHash: leaf.rulesHash ?? '',
-    payloadJson: record.payload ?? '',
+    payloadJson: hideHeldInJson(record.payload ?? ''),
   });
 }
 

@@ -10,11 +10,11 @@ import {
 } from '@sallyport/contract';
 import type { Json, JsonObject, PlannedCall, Plan as PlanMessage } from '@sallyport/contract';
 import type { PlanNews, PlanWatch } from '../approvals/approval-watch.ts';
-import type { ExplainHold } from '../approvals/explain-hold.ts';
 import type { Plan } from '../model/approval.ts';
 import { doors } from '../model/call.ts';
 import type { ApprovalIndex } from '../storage/stores.ts';
 import { describePlan } from '../tools/approvals/describe-approval.ts';
+import type { Showing } from '../tools/approvals/describe-approval.ts';
 import { readPlan } from './approval-messages.ts';
 import { longestWaitMs } from './await-decision.ts';
 import { followNews } from './follow-news.ts';
@@ -30,7 +30,8 @@ import { submitTool } from './submit-tool.ts';
 export interface PlanServiceParts extends OperatorParts {
   readonly store: OperatorParts['store'] & Pick<ApprovalIndex, 'findPlan' | 'listPlans'>;
   readonly plans: PlanWatch;
-  readonly explainHold: ExplainHold;
+  /** How people are shown what waits. */
+  readonly showing: Showing;
 }
 
 /** More than wait at any time, in practice. */
@@ -69,7 +70,7 @@ export function planService(parts: PlanServiceParts): ServiceBinding {
     },
 
     watchPlans: async function* (_request, peer) {
-      const { store, plans, explainHold } = parts;
+      const { store, plans, showing } = parts;
       const news = followNews<PlanNews>({
         listen: (hear) => plans.listen(hear),
         idOf: ({ plan }) => plan.id,
@@ -78,7 +79,7 @@ export function planService(parts: PlanServiceParts): ServiceBinding {
         signal: peer.signal,
       });
       for await (const { kind, plan } of news) {
-        yield create(WatchPlansResponseSchema, { event: kind, plan: presentPlan(plan, explainHold) });
+        yield create(WatchPlansResponseSchema, { event: kind, plan: presentPlan(plan, showing) });
       }
     },
   });
@@ -93,13 +94,13 @@ export function* pendingPlans(store: Pick<ApprovalIndex, 'listPlans'>): Generato
 }
 
 /** A plan, whole, as the person who decides is shown it. */
-export function presentPlan(plan: Plan, explainHold: ExplainHold): PlanMessage {
-  return readPlan(describePlan(plan, { nowMs: Date.now(), forPerson: true, explainHold }));
+export function presentPlan(plan: Plan, showing: Showing): PlanMessage {
+  return readPlan(describePlan(plan, { ...showing, nowMs: Date.now(), forPerson: true }));
 }
 
 /** The plan after the decision, or as it was proposed when there is none in time. */
 export async function awaitPlan(
-  { plans, store, submit }: Omit<PlanServiceParts, 'explainHold'>,
+  { plans, store, submit }: Omit<PlanServiceParts, 'showing'>,
   proposed: JsonObject,
   waitMs: number,
   peer: Peer,

@@ -5,7 +5,7 @@ import type { Begun } from '../model/call.ts';
 import type { NetworkLog } from '@sallyport/sandbox';
 import { cutText } from '../model/redacted.ts';
 import type { Redacted } from '../model/redacted.ts';
-import type { Refusal } from '../model/refusal.ts';
+import type { RedactedRefusal, Refusal, Violation } from '../model/refusal.ts';
 import { ToolFailure } from '../model/tool.ts';
 import type { Resources } from '../model/tool.ts';
 
@@ -69,25 +69,21 @@ function redactName<Call extends Partial<Begun>>(call: Call, redactor: Redactor)
   return toolName === undefined ? call : { ...call, toolName: redactor.redactText(toolName) };
 }
 
-function redactRefusal(refusal: Refusal, resources: Resources | undefined, redactor: Redactor): Refusal {
-  const { message, violations } = refusal;
-  const remedy = redactRemedy(refusal.remedy, resources, redactor);
-  const forOperators = redactRemedy(refusal.forOperators, resources, redactor);
+/** Everything in it that may quote a caller, a tool or a file. */
+export function redactRefusal(refusal: Refusal, resources: Resources | undefined, redactor: Redactor): RedactedRefusal {
+  const { message, remedy, forOperators, violations, ...own } = refusal;
+  const [advice, forPeople] = [remedy, forOperators].map((text) => redactRemedy(text, resources, redactor));
   return {
-    ...refusal,
+    ...own,
     message: redactor.redactText(message),
-    ...(remedy === undefined ? {} : { remedy }),
-    ...(forOperators === undefined ? {} : { forOperators }),
-    ...(violations === undefined
-      ? {}
-      : {
-          violations: violations.map((violation) => ({
-            ...violation,
-            field: redactor.redactText(violation.field),
-            message: redactor.redactText(violation.message),
-          })),
-        }),
+    ...(advice === undefined ? {} : { remedy: advice }),
+    ...(forPeople === undefined ? {} : { forOperators: forPeople }),
+    ...(violations === undefined ? {} : { violations: violations.map((each) => redactViolation(each, redactor)) }),
   };
+}
+
+function redactViolation({ field, rule, message }: Violation, { redactText }: Redactor) {
+  return { field: redactText(field), rule, message: redactText(message) };
 }
 
 function redactFailure(failure: ToolFailure, redactor: Redactor): ToolFailure {

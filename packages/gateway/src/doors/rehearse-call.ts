@@ -8,6 +8,7 @@ import type { Redactor } from '../audit/redact.ts';
 import type { Rehearsal } from '../gateway.ts';
 import type { ArgumentsChecked, Resolved } from '../model/call.ts';
 import { Fault } from '../model/fault.ts';
+import { redactRefusal } from './redact-ending.ts';
 
 /** Sends planned calls through the gates as if they had just come in from a caller who is known. */
 export function rehearseCalls(rehearsal: () => Rehearsal, redactor: Redactor): Rehearse {
@@ -32,7 +33,7 @@ export function rehearseCalls(rehearsal: () => Rehearsal, redactor: Redactor): R
     } as const;
     const ending = await rehearsal().run(begun, { nowMs: Date.now });
     if (ending.kind === 'faulted') throw new Fault('INTERNAL', `${ending.stage} failed`, { cause: ending.fault });
-    if (ending.kind === 'refused') return { ...ending.refusal, message: redactor.redactText(ending.refusal.message) };
+    if (ending.kind === 'refused') return redactRefusal(ending.refusal, ending.call.resources, redactor);
     const { tool: found, arguments: checked, effect, verdict } = ending.call;
     const { name, risk } = found.definition;
     const { texts, masked, values } = maskSecrets([effect.summary, effect.detail], redactor);

@@ -1,5 +1,6 @@
 import type { Code } from '@sallyport/contract';
 import type { ApprovalStatus } from './approval.ts';
+import type { Redacted } from './redacted.ts';
 
 /** Where a rule stands, so that a denial can point to the line. */
 export interface RuleReference {
@@ -37,6 +38,14 @@ export interface Refusal {
   readonly hasBegun?: boolean;
   /** Present when a person's consent would let the call through. */
   readonly approval?: ApprovalTicket;
+}
+
+/** As it may leave the gate. The effect in its ticket was masked when it was put into words. */
+export interface RedactedRefusal extends Refusal {
+  readonly message: Redacted;
+  readonly remedy?: Redacted;
+  readonly forOperators?: Redacted;
+  readonly violations?: readonly (Violation & { readonly field: Redacted; readonly message: Redacted })[];
 }
 
 export interface ApprovalTicket {

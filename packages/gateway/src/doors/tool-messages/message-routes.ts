@@ -17,8 +17,7 @@ import type { ExecuteMessage, PlanMessage } from './parse-message.ts';
 import { presentResults } from './present-results.ts';
 import type { EndedCall } from './present-results.ts';
 
-export type MessageRouteParts = CallRouteParts &
-  Omit<PlanServiceParts, 'explainHold'> & { readonly redact: RedactText };
+export type MessageRouteParts = CallRouteParts & Omit<PlanServiceParts, 'showing'> & { readonly redact: RedactText };
 
 /** Plans and calls as messages, for agents that speak in those. The same calls, through the same gates. */
 export function messageRoutes(parts: MessageRouteParts): readonly HttpRoute[] {

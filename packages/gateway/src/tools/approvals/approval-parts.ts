@@ -32,6 +32,8 @@ export interface ApprovalToolParts {
   readonly explainHold: ExplainHold;
   /** Takes secrets out of what an agent wrote. */
   readonly redact: RedactText;
+  /** Takes those out of stored texts that the gate holds by now. */
+  readonly hideHeld: (text: string) => string;
   /** Durable when it returns. */
   readonly saveConfirmKey: (keyFile: string) => void;
 }

@@ -34,7 +34,7 @@ export const decidedOutput = {
 };
 
 export function approveApproval(parts: ApprovalToolParts): Tool<ApproveArguments> {
-  const { store } = parts;
+  const { store, hideHeld } = parts;
   return defineApprovalTool({
     name: 'approvals.approve',
     description: 'Lets a call run that waits for a person, with exactly the effect that was shown.',
@@ -70,10 +70,10 @@ export function approveApproval(parts: ApprovalToolParts): Tool<ApproveArguments
       if (problem !== undefined) throw new ToolFailure('INVALID_ARGUMENTS', problem);
       requireSeen(parts, session, waiting);
       const task = await decideTask(parts, args, session, args.runs);
-      if (terms === undefined) return describeTask(task);
+      if (terms === undefined) return describeTask(task, { hideHeld });
       const standing = standingOf(terms, task, { by: session.agent, atMs: Date.now() });
       await store.grantStanding(standing);
-      return { ...describeTask(task), standing_id: standing.id };
+      return { ...describeTask(task, { hideHeld }), standing_id: standing.id };
     },
     summarize: ({ task_id: id }, { standing_id: standing }) =>
       `approved ${id}${typeof standing === 'string' ? ` with standing approval ${standing}` : ''}`,
@@ -90,7 +90,7 @@ export function denyApproval(parts: ApprovalToolParts): Tool<DenyArguments> {
     output: decidedOutput,
     run: async (args, { session }) => {
       findDecidable(parts, args.task_id, session);
-      return describeTask(await decideTask(parts, args, session, 0));
+      return describeTask(await decideTask(parts, args, session, 0), { hideHeld: parts.hideHeld });
     },
     summarize: ({ task_id: id }) => `denied ${id}`,
   });

@@ -82,7 +82,7 @@ function findDecidable({ store, mayDecide }: ApprovalToolParts, id: string, pers
 
 /** The store lets the first decision win. */
 async function decide(
-  { store, plans }: ApprovalToolParts,
+  { store, plans, hideHeld }: ApprovalToolParts,
   { id: planId }: Plan,
   decision: { readonly approvedSteps: readonly number[]; readonly by: string; readonly note?: string },
 ) {
@@ -90,5 +90,5 @@ async function decide(
   const plan = await store.decidePlan({ planId, ...decision, atMs });
   if (plan === undefined) throw decidedBefore(store.findPlan(planId) ?? { status: 'expired' });
   plans.tell({ kind: 'decided', plan });
-  return describePlan(plan, { nowMs: atMs, forPerson: false });
+  return describePlan(plan, { nowMs: atMs, forPerson: false, hideHeld });
 }

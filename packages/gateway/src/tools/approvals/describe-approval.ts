@@ -6,10 +6,18 @@ import { showEffect, showTitle } from '../../approvals/show-effect.ts';
 import { makeVisible, makeVisibleLine } from '@sallyport/contract';
 import type { ApprovalTask, MaskedSecret, Plan, PlanStep, StandingApproval } from '../../model/approval.ts';
 
+/** With what a stored text is shown. */
+export interface Showing {
+  /** Takes out the secrets that the gate holds by now: it may not have held them when the text was stored. */
+  readonly hideHeld: (text: string) => string;
+  /** Absent: it is not asked whether it can still be approved. */
+  readonly explainHold?: ExplainHold | undefined;
+}
+
 const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** A task as people see it. Text that came from outside is safe to show. */
-export function describeTask(task: ApprovalTask, explainHold?: ExplainHold): JsonObject {
+export function describeTask(task: ApprovalTask, { hideHeld, explainHold }: Showing): JsonObject {
   return {
     task_id: task.id,
     status: task.status,
@@ -19,10 +27,10 @@ export function describeTask(task: ApprovalTask, explainHold?: ExplainHold): Jso
     tool_version: task.toolVersion,
     risk: task.risk,
     priority: priorityOf(task.risk),
-    title: showTitle(task.title),
+    title: showTitle(hideHeld(task.title)),
     undoable: task.undoable,
     rule_id: task.ruleId,
-    reason: makeVisible(task.reason),
+    reason: makeVisible(hideHeld(task.reason)),
     approver_role: task.approverRole,
     ...(task.assignedTo === undefined ? {} : { assigned_to: makeVisibleLine(task.assignedTo) }),
     created_by: makeVisibleLine(task.agent),
@@ -31,18 +39,19 @@ export function describeTask(task: ApprovalTask, explainHold?: ExplainHold): Jso
     created_at: isoTime(task.createdAtMs),
     expires_at: isoTime(task.expiresAtMs),
     ...describeHold(explainHold?.(task)),
-    ...describeDecision(task),
+    ...describeDecision(task, hideHeld),
     call_id: task.callId,
     trace_id: task.traceId,
   };
 }
 
 /** The same with the effect, and the hash that a decision about it must name. */
-export function describeWholeTask(task: ApprovalTask, explainHold?: ExplainHold): JsonObject {
+export function describeWholeTask(task: ApprovalTask, showing: Showing): JsonObject {
+  const { hideHeld } = showing;
   return {
-    ...describeTask(task, explainHold),
-    ...(task.shownArguments === undefined ? {} : { arguments_json: makeVisible(task.shownArguments) }),
-    effect: showEffect(task.effect),
+    ...describeTask(task, showing),
+    ...(task.shownArguments === undefined ? {} : { arguments_json: makeVisible(hideHeld(task.shownArguments)) }),
+    effect: showEffect(hideHeld(task.effect)),
     effect_sha256: task.effectSha256,
     ...describeMasked(task.masked),
   };
@@ -81,7 +90,7 @@ export function describeStanding(standing: StandingApproval): JsonObject {
 /** A plan. What a step would do is for the person who decides, so the agent that proposed it does not see it. */
 export function describePlan(
   plan: Plan,
-  { nowMs, forPerson, explainHold }: { nowMs: number; forPerson: boolean; explainHold?: ExplainHold },
+  { nowMs, forPerson, hideHeld, explainHold }: Showing & { readonly nowMs: number; readonly forPerson: boolean },
 ): JsonObject {
   const isOver = plan.status === 'pending' && plan.expiresAtMs <= nowMs;
   return {
@@ -90,28 +99,28 @@ export function describePlan(
     agent: makeVisibleLine(plan.agent),
     session_id: plan.sessionId,
     trace_id: plan.traceId,
-    summary: makeVisible(plan.summary),
-    steps: plan.steps.map((step) => describeStep(step, forPerson)),
+    summary: makeVisible(hideHeld(plan.summary)),
+    steps: plan.steps.map((step) => describeStep(step, forPerson, hideHeld)),
     approved_steps: [...plan.approvedSteps],
     started: plan.started,
     approver_role: plan.approverRole,
     created_at: isoTime(plan.createdAtMs),
     expires_at: isoTime(plan.expiresAtMs),
     ...describeHold(explainHold?.(plan)),
-    ...describeDecision(plan),
+    ...describeDecision(plan, hideHeld),
   };
 }
 
-function describeStep(step: PlanStep, forPerson: boolean): JsonObject {
+function describeStep(step: PlanStep, forPerson: boolean, hideHeld: Showing['hideHeld']): JsonObject {
   return {
     tool: step.tool,
-    arguments_json: makeVisible(step.shownArguments),
+    arguments_json: makeVisible(hideHeld(step.shownArguments)),
     risk: step.risk,
-    reason: makeVisible(step.reason),
+    reason: makeVisible(hideHeld(step.reason)),
     ...(forPerson
       ? {
-          title: showTitle(step.title),
-          effect: showEffect(step.effect),
+          title: showTitle(hideHeld(step.title)),
+          effect: showEffect(hideHeld(step.effect)),
           ...describeMasked(step.masked),
           undoable: step.undoable ?? false,
         }
@@ -124,11 +133,14 @@ function describeHold(hold: string | undefined): JsonObject {
   return hold === undefined ? {} : { hold };
 }
 
-function describeDecision({ decidedBy, decidedByAgent, decidedAtMs, note }: Partial<ApprovalTask>): JsonObject {
+function describeDecision(
+  { decidedBy, decidedByAgent, decidedAtMs, note }: Partial<ApprovalTask>,
+  hideHeld: Showing['hideHeld'],
+): JsonObject {
   return {
     ...(decidedBy === undefined ? {} : { decided_by: decidedBy }),
     ...(decidedByAgent === undefined ? {} : { decided_by_agent: true }),
     ...(decidedAtMs === undefined ? {} : { decided_at: isoTime(decidedAtMs) }),
-    ...(note === undefined ? {} : { note: makeVisible(note) }),
+    ...(note === undefined ? {} : { note: makeVisible(hideHeld(note)) }),
   };
 }

@@ -4,8 +4,9 @@ import type { Rehearsed } from '../../approvals/rehearsal.ts';
 import { countCharacters, stepSubject } from '../../approvals/unmasked-secrets.ts';
 import { isWithin } from '@sallyport/sandbox';
 import type { NewPlan, Plan, PlanStep } from '../../model/approval.ts';
+import type { Redacted } from '../../model/redacted.ts';
 import { isRefusal, refuse } from '../../model/refusal.ts';
-import type { Refusal } from '../../model/refusal.ts';
+import type { RedactedRefusal } from '../../model/refusal.ts';
 import type { Session } from '../../model/session.ts';
 import { ToolRefused } from '../../model/tool.ts';
 import type { Tool } from '../../model/tool.ts';
@@ -75,23 +76,25 @@ export function proposePlan(parts: ApprovalToolParts): Tool<ProposeArguments> {
     },
     run: async ({ summary, calls, trace_id: traceId = newTraceId() }, { session, signal }) => {
       refuseTooMany(parts, session);
-      const rehearsed: (Rehearsed | Refusal)[] = [];
+      const told = calls.map(({ tool, reason }) => ({ tool: redact(tool), reason: redact(reason) }));
+      const shown = { summary: redact(summary), traceId };
+      const rehearsed: (Rehearsed | RedactedRefusal)[] = [];
       for (const call of calls) {
         const before = rehearsed.flatMap((step) => (isRefusal(step) ? [] : [step.tool]));
         rehearsed.push(await rehearse(session, call, signal, before));
       }
-      if (rehearsed.some(isRefusal)) return describeRefused(calls, rehearsed, { summary, traceId });
+      if (rehearsed.some(isRefusal)) return describeRefused(told, rehearsed, shown);
       refuseTooLong(parts, rehearsed as readonly Rehearsed[]);
       const steps = (rehearsed as Rehearsed[]).map((step, at, all) =>
-        stepOf(step, findChanging(all, at), redact(calls[at]?.reason ?? '')),
+        stepOf(step, findChanging(all, at), told[at]?.reason ?? ''),
       );
-      const plan = pendingPlan(parts, session, { summary: redact(summary), traceId, steps });
+      const plan = pendingPlan(parts, session, { ...shown, steps });
       await store.proposePlan(plan);
       (rehearsed as Rehearsed[]).forEach(({ secrets }, at) =>
         parts.unmasked.keep(stepSubject(plan.id, at), secrets, plan.expiresAtMs),
       );
       plans.tell({ kind: 'pending', plan });
-      return describePlan(plan, { nowMs: plan.createdAtMs, forPerson: false });
+      return describePlan(plan, { nowMs: plan.createdAtMs, forPerson: false, hideHeld: parts.hideHeld });
     },
     summarize: ({ calls }, { plan_id: id }) =>
       typeof id === 'string' ? `proposed plan ${id} of ${calls.length} calls` : 'proposed a plan that gates would stop',
@@ -176,16 +179,16 @@ function describeChanging(changedBy: readonly number[]): string {
 
 /** Which call the gates would stop, and why. Nobody is asked, and nothing is kept. */
 function describeRefused(
-  calls: readonly ProposedCall[],
-  rehearsed: readonly (Rehearsed | Refusal)[],
-  { summary, traceId }: { readonly summary: string; readonly traceId: string },
+  told: readonly { readonly tool: Redacted; readonly reason: Redacted }[],
+  rehearsed: readonly (Rehearsed | RedactedRefusal)[],
+  { summary, traceId }: { readonly summary: Redacted; readonly traceId: string },
 ): JsonObject {
   return {
     status: 'refused',
     summary,
     trace_id: traceId,
     steps: rehearsed.map((step, at) => {
-      const { tool = '', reason = '' } = calls[at] ?? {};
+      const { tool = '', reason = '' } = told[at] ?? {};
       if (!isRefusal(step)) return { tool: step.tool, arguments_json: step.shownArguments, risk: step.risk, reason };
       const { code, message, remedy, rule } = step;
       const why = remedy === undefined ? message : `${message} ${remedy}`;

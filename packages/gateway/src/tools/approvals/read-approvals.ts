@@ -13,7 +13,7 @@ interface ListArguments {
   readonly limit: number;
 }
 
-export function listApprovals({ store, explainHold }: ApprovalToolParts): Tool<ListArguments> {
+export function listApprovals({ store, ...showing }: ApprovalToolParts): Tool<ListArguments> {
   return defineApprovalTool({
     name: 'approvals.list',
     description: 'Lists calls that wait, or waited, for a person, without their effects.',
@@ -37,7 +37,7 @@ export function listApprovals({ store, explainHold }: ApprovalToolParts): Tool<L
         limit: limit + 1,
       };
       const found = store.listApprovals(filter);
-      const approvals = found.slice(0, limit).map((task) => describeTask(task, explainHold));
+      const approvals = found.slice(0, limit).map((task) => describeTask(task, showing));
       return Promise.resolve({ approvals, more: found.length > limit });
     },
     summarize: (_args, { approvals, more }) =>
@@ -55,7 +55,7 @@ export const wholeTaskOutput = {
   },
 };
 
-export function showApproval({ store, explainHold }: ApprovalToolParts): Tool<{ readonly task_id: string }> {
+export function showApproval({ store, ...showing }: ApprovalToolParts): Tool<{ readonly task_id: string }> {
   return defineApprovalTool({
     name: 'approvals.show',
     description: 'Shows one call that waits, or waited, for a person, with its exact effect.',
@@ -66,7 +66,7 @@ export function showApproval({ store, explainHold }: ApprovalToolParts): Tool<{ 
     run: ({ task_id: id }) => {
       const task = store.findApproval(id);
       if (task === undefined) throw unknownTask(id);
-      return Promise.resolve(describeWholeTask(task, explainHold));
+      return Promise.resolve(describeWholeTask(task, showing));
     },
     summarize: ({ task_id: id }) => `showed approval ${id}`,
   });

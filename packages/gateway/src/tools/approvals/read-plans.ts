@@ -8,7 +8,7 @@ import type { ApprovalToolParts } from './approval-parts.ts';
 import { defineApprovalTool, idOf, limitProperty } from './define-approval-tool.ts';
 import { describePlan } from './describe-approval.ts';
 
-export function listPlans({ store }: ApprovalToolParts): Tool<{ readonly limit: number }> {
+export function listPlans({ store, hideHeld }: ApprovalToolParts): Tool<{ readonly limit: number }> {
   return defineApprovalTool({
     name: 'plans.list',
     description: 'Lists plans: of all agents for an operator, its own for an agent.',
@@ -21,14 +21,19 @@ export function listPlans({ store }: ApprovalToolParts): Tool<{ readonly limit: 
       const plans = store.listPlans({ ...own, limit });
       // Effects are long, and one looks at them one plan at a time.
       return Promise.resolve({
-        plans: plans.map((plan) => describePlan(plan, { nowMs: Date.now(), forPerson: false })),
+        plans: plans.map((plan) => describePlan(plan, { nowMs: Date.now(), forPerson: false, hideHeld })),
       });
     },
     summarize: (_args, { plans }) => `${(plans as readonly JsonObject[]).length} plans`,
   });
 }
 
-export function showPlan({ store, tokens, explainHold }: ApprovalToolParts): Tool<{ readonly plan_id: string }> {
+export function showPlan({
+  store,
+  tokens,
+  explainHold,
+  hideHeld,
+}: ApprovalToolParts): Tool<{ readonly plan_id: string }> {
   return defineApprovalTool({
     name: 'plans.show',
     description: 'Shows a plan. The agent whose plan it is gets its confirm token once it is approved.',
@@ -51,7 +56,7 @@ export function showPlan({ store, tokens, explainHold }: ApprovalToolParts): Too
       const forPerson = session.principal === 'operator';
       const token = forPerson ? undefined : issuePlanToken(plan, tokens);
       return Promise.resolve({
-        ...describePlan(plan, { nowMs: Date.now(), forPerson, ...(forPerson ? { explainHold } : {}) }),
+        ...describePlan(plan, { nowMs: Date.now(), forPerson, hideHeld, ...(forPerson ? { explainHold } : {}) }),
         ...(token === undefined ? {} : { confirm_token: token }),
       });
     },

@@ -40,7 +40,7 @@ export function listReviews(parts: ApprovalToolParts): Tool<{ readonly limit: nu
       const { store, mayDecide } = parts;
       const pending = store.listForAgent({ approver: session.agent, limit: mostLookedAt });
       const own = pending.filter((task) => mayDecide(session, task) === undefined).slice(0, limit);
-      return Promise.resolve({ approvals: own.map((task) => describeTask(task, parts.explainHold)) });
+      return Promise.resolve({ approvals: own.map((task) => describeTask(task, parts)) });
     },
     summarize: (_args, { approvals }) => `${(approvals as readonly JsonObject[]).length} approvals`,
   });
@@ -57,7 +57,7 @@ export function showReview(parts: ApprovalToolParts): Tool<{ readonly task_id: s
     output: wholeTaskOutput,
     run: ({ task_id: id }, { session }) => {
       const task = findReviewable(parts, id, session);
-      return Promise.resolve(describeWholeTask(task, parts.explainHold));
+      return Promise.resolve(describeWholeTask(task, parts));
     },
     summarize: ({ task_id: id }) => `showed approval ${id}`,
   });
@@ -88,6 +88,7 @@ export function decideReview(parts: ApprovalToolParts): Tool<DecideArguments> {
       const redacted = note === undefined ? {} : { note: parts.redact(note) };
       return describeTask(
         await decideTask(parts, { ...args, ...redacted }, session, args.decision === 'approve' ? 1 : 0),
+        { hideHeld: parts.hideHeld },
       );
     },
     summarize: ({ task_id: id, decision }) => `decided ${id}: ${decision}`,
