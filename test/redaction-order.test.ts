@@ -26,11 +26,20 @@ const gateway = 'packages/gateway/src/';
 
 test('only the redactor says that a text has no secrets', () => {
   requirement('AUD-4');
-  const makers = ['audit/redact.ts', 'doors/redact-ending.ts', 'model/redacted.ts'].map((file) => gateway + file);
+  const makers = ['audit/redact.ts', 'doors/redact-ending.ts', 'model/redacted.ts', 'registry/shown-definitions.ts'];
+  const says = /\bas (?:unknown as )?(?:Redacted(?:Ending|Json|Progress|Refusal)?|ShownDefinition)\b/;
   const others = linesOf('packages/gateway/src').filter(
-    ({ file, text }) => /\bas (?:unknown as )?Redacted(?:Ending|Json|Progress)?\b/.test(text) && !makers.includes(file),
+    ({ file, text }) => says.test(text) && !makers.includes(file.replace(gateway, '')),
   );
   assert.deepEqual(others, []);
+});
+
+test('doors show what the author of a tool wrote only as it was redacted', () => {
+  requirement('AUD-4');
+  const raw =
+    /\bdefinition\.(?:description|inputSchema|outputSchema)\b|\{[^}]*\b(?:inputSchema|outputSchema)\b[^}]*\} = /;
+  const found = linesOf('packages/gateway/src/doors').filter(({ text }) => raw.test(text));
+  assert.deepEqual(found, []);
 });
 
 /** What cuts a text before it is redacted, and why it may. */

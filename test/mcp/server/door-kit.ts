@@ -9,6 +9,7 @@ import type { Submission } from '../../../packages/gateway/src/doors/await-decis
 import { gateServers } from '../../../packages/gateway/src/doors/mcp/gate-server.ts';
 import type { LegacyLimits } from '../../../packages/gateway/src/doors/mcp/legacy-sessions.ts';
 import { McpService } from '../../../packages/gateway/src/doors/mcp/mcp-service.ts';
+import { ShownDefinitions } from '../../../packages/gateway/src/registry/shown-definitions.ts';
 import { OfferedTools } from '../../../packages/gateway/src/doors/mcp/offered-tools.ts';
 import { mcpRoutes } from '../../../packages/gateway/src/doors/mcp/open-mcp.ts';
 import { openDoors } from '../../../packages/gateway/src/doors/rpc/open-doors.ts';
@@ -88,9 +89,10 @@ export async function openTestDoor(t: TestContext, options: DoorOptions): Promis
     return redactedEnding(await play(call, authenticate(store, call, Date.now()), registry));
   };
   const visibility = new ToolVisibility({ store, currentRules: () => rules, modes: alwaysOpen });
-  const tools = new OfferedTools({ registry, visibility });
-  const complaints: unknown[] = [];
   const redactor = new Redactor();
+  const definitions = new ShownDefinitions(redactor);
+  const tools = new OfferedTools({ registry, visibility, definitions });
+  const complaints: unknown[] = [];
   const linkToTask = (taskId: string): string => `http://127.0.0.1:4780/#/approvals/${taskId}`;
   const createServer = gateServers({
     ...{ submit, downloads: new Transfers(), tools, linkToTask, version: '0.0.0', redactor },

@@ -49,12 +49,14 @@ import type { SweepCaller } from '../model/sweep.ts';
 import { KeyedLock } from '../pipeline/keyed-lock.ts';
 import { Turnstile } from '../pipeline/turnstile.ts';
 import { Registry } from '../registry/registry.ts';
+import { ShownDefinitions } from '../registry/shown-definitions.ts';
 import { createSecretsKey } from '../secrets/seal-secret.ts';
 import { SecretStore } from '../secrets/secret-store.ts';
 import { ToolVisibility } from '../stages/tool-visibility.ts';
 import { openSqliteStore } from '../storage/sqlite/sqlite-store.ts';
 import { EventLog } from '../telemetry/event-log.ts';
 import { UsageTally } from '../telemetry/usage-tally.ts';
+import { hideInResults } from '../tools/hide-in-results.ts';
 import { callTools } from '../tools/calls/calls.ts';
 import { artifactTools } from '../tools/artifacts/index.ts';
 import { consoleLink } from '../tools/console/console-link.ts';
@@ -233,8 +235,10 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     ...fileTools(),
     ...shellTools(),
     ...gitTools(),
-    ...toolsFolder.administration,
-    ...upstreams.administration,
+    // Their results are full of what others wrote, and a person who accepts it has to see all but what the gate holds.
+    ...[...toolsFolder.administration, ...upstreams.administration].map((tool) =>
+      hideInResults(tool, redactor.hideHeldIn),
+    ),
     ...contentTools({ store: content, index: store, uploads, downloads }),
     ...artifactTools({ store: content, index: store }),
     ...sessionTools(store, { workspace, endSession, callbackSecret: (id) => callbackSecret(secrets, id) }),
@@ -315,9 +319,10 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     address: () => address,
     warnings: () => approvals.warnings(),
   });
+  const definitions = new ShownDefinitions(redactor);
   const visibility = new ToolVisibility({ store, currentRules, modes: modes.forGateway.modes });
   const mcp = openMcp({
-    ...{ store, registry, visibility, submit, downloads, redactor, version },
+    ...{ store, registry, visibility, definitions, submit, downloads, redactor, version },
     maxArgumentBytes: () => currentRules().limits.maxArgumentBytes,
     linkToTask: approvals.linkToTask,
     onError: (error) => log.debug('mcp', { error }),
@@ -326,7 +331,10 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   const maxArgumentBytes = (): number => currentRules().limits.maxArgumentBytes;
   const doors = await openDoors({
     services: [
-      toolService({ store, registry, visibility, submit, linkToTask: approvals.linkToTask }),
+      toolService({
+        ...{ store, registry, visibility, definitions, submit, linkToTask: approvals.linkToTask },
+        redact: redactor.redactText,
+      }),
       toolProtocolService({
         ...{ store, uploads, submit },
         redact: (ending) => redactEnding(ending, redactor),

@@ -4,23 +4,24 @@ import {
   ExecuteToolStreamResponseSchema,
   GetToolSchemaResponseSchema,
   ListAvailableToolsResponseSchema,
-  ToolDescriptorSchema,
   ToolService,
   wholeText,
 } from '@sallyport/contract';
-import type { ExecuteToolRequest, ExecuteToolResponse, ToolDescriptor } from '@sallyport/contract';
+import type { ExecuteToolRequest, ExecuteToolResponse } from '@sallyport/contract';
 import type { Begun } from '../model/call.ts';
 import { doors } from '../model/call.ts';
 import { isRefusal } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { Session } from '../model/session.ts';
-import type { AnyTool } from '../model/tool.ts';
+import type { ShownDefinitions } from '../registry/shown-definitions.ts';
+import type { RedactText } from '../model/redacted.ts';
 import type { Registry } from '../registry/registry.ts';
 import { authenticate } from '../stages/open-session.ts';
 import type { ToolVisibility } from '../stages/tool-visibility.ts';
 import type { Store } from '../storage/stores.ts';
 import type { Submission, Submit } from './await-decision.ts';
 import { presentEnding } from './present-ending.ts';
+import { presentTool } from './present-tool.ts';
 import { ProgressQueue } from './progress-queue.ts';
 import { bearerOf } from './rpc/callers.ts';
 import type { Peer } from './rpc/peer.ts';
@@ -34,13 +35,16 @@ export interface ToolServiceParts {
   readonly store: Pick<Store, 'findSessionByToken' | 'readMode'>;
   readonly registry: Registry;
   readonly visibility: Pick<ToolVisibility, 'isEntitled' | 'isShown'>;
+  readonly definitions: Pick<ShownDefinitions, 'of'>;
+  readonly redact: RedactText;
   /** Runs a call through the gateway. */
   readonly submit: Submit;
   /** Where a person decides about a task. */
   readonly linkToTask: (taskId: string) => string;
 }
 
-export function toolService({ store, registry, visibility, submit, linkToTask }: ToolServiceParts): ServiceBinding {
+export function toolService(parts: ToolServiceParts): ServiceBinding {
+  const { store, registry, visibility, submit, linkToTask } = parts;
   const identify = (peer: Peer): Session => {
     const session = authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
     if (isRefusal(session)) throw rpcErrorOf(session);
@@ -88,7 +92,9 @@ export function toolService({ store, registry, visibility, submit, linkToTask }:
         .filter((tool) => visibility.isShown(tool, session, nowMs))
         .filter(({ definition }) => category === '' || definition.category === category)
         .filter(({ definition }) => tag === '' || definition.tags.includes(tag));
-      return Promise.resolve(create(ListAvailableToolsResponseSchema, { mode, tools: tools.map(describeTool) }));
+      return Promise.resolve(
+        create(ListAvailableToolsResponseSchema, { mode, tools: tools.map((tool) => presentTool(tool, parts)) }),
+      );
     },
 
     getToolSchema: ({ name }, peer) => {
@@ -99,7 +105,7 @@ export function toolService({ store, registry, visibility, submit, linkToTask }:
         const advice = suggestions.length > 0 ? ` Did you mean ${suggestions.join(' or ')}?` : '';
         throw new RpcError('not_found', `There is no tool named ${JSON.stringify(wholeText(name))}.${advice}`);
       }
-      return Promise.resolve(create(GetToolSchemaResponseSchema, { tool: describeTool(tool) }));
+      return Promise.resolve(create(GetToolSchemaResponseSchema, { tool: presentTool(tool, parts) }));
     },
   });
 }
@@ -143,26 +149,4 @@ export function credentialOf(peer: Pick<Peer, 'headers'>): { readonly credential
 export function rpcErrorOf(refusal: Refusal): RpcError {
   const { connect } = describeCode(refusal.code);
   return new RpcError(connect, refusal.remedy === undefined ? refusal.message : `${refusal.message} ${refusal.remedy}`);
-}
-
-function describeTool(tool: AnyTool): ToolDescriptor {
-  const { definition } = tool;
-  return create(ToolDescriptorSchema, {
-    name: definition.name,
-    aliases: [...definition.aliases],
-    version: definition.version,
-    description: definition.description,
-    tags: [...definition.tags],
-    category: definition.category,
-    risk: definition.risk,
-    confirmation: definition.confirmation,
-    mutates: definition.mutates,
-    idempotent: definition.idempotent,
-    timeoutMs: definition.timeoutMs,
-    status: tool.status?.() ?? 'ready',
-    statusReason: tool.explainUnusable?.()?.message ?? '',
-    origin: definition.origin ?? 'builtin',
-    inputSchemaJson: JSON.stringify(definition.inputSchema),
-    outputSchemaJson: JSON.stringify(definition.outputSchema),
-  });
 }

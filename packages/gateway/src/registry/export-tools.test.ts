@@ -4,8 +4,13 @@ import fc from 'fast-check';
 import type { JsonObject } from '@sallyport/contract';
 import { requirement } from '../../../../test/requirement.ts';
 import type { ToolDefinition } from '../model/tool.ts';
-import { definitionOf } from '../stages/facts.test-kit.ts';
+import { definitionOf as newDefinition } from '../stages/facts.test-kit.ts';
+import { Redactor } from '../audit/redact.ts';
 import { exportForAnthropic, exportForMcp, exportForOpenAi } from './export-tools.ts';
+import { ShownDefinitions } from './shown-definitions.ts';
+
+const definitions = new ShownDefinitions(new Redactor());
+const definitionOf = (more: Partial<ToolDefinition>) => definitions.of(newDefinition(more));
 
 const inputSchema: JsonObject = {
   type: 'object',

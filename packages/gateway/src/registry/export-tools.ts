@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@sallyport/contract';
 import { isJsonObject, wholeText } from '@sallyport/contract';
 import { ConfigError } from '../model/fault.ts';
-import type { ToolDefinition } from '../model/tool.ts';
+import type { ShownDefinition } from './shown-definitions.ts';
 
 export interface OpenAiTool {
   readonly type: 'function';
@@ -43,7 +43,7 @@ export interface ExportedTools<Shape> {
   readonly canonicalNames: ReadonlyMap<string, string>;
 }
 
-export function exportForOpenAi(definitions: readonly ToolDefinition[]): ExportedTools<OpenAiTool> {
+export function exportForOpenAi(definitions: readonly ShownDefinition[]): ExportedTools<OpenAiTool> {
   return exportEach(definitions, (name, { description, inputSchema }) => {
     const parameters = widenRoot(inputSchema);
     const strict = isStrict(inputSchema) ? { strict: true as const } : {};
@@ -51,13 +51,13 @@ export function exportForOpenAi(definitions: readonly ToolDefinition[]): Exporte
   });
 }
 
-export function exportForAnthropic(definitions: readonly ToolDefinition[]): ExportedTools<AnthropicTool> {
+export function exportForAnthropic(definitions: readonly ShownDefinition[]): ExportedTools<AnthropicTool> {
   return exportEach(definitions, (name, { description, inputSchema }) => {
     return { name, description, input_schema: widenRoot(inputSchema) };
   });
 }
 
-export function exportForMcp(definitions: readonly ToolDefinition[]): ExportedTools<McpTool> {
+export function exportForMcp(definitions: readonly ShownDefinition[]): ExportedTools<McpTool> {
   return exportEach(definitions, (name, definition) => ({
     name,
     title: definition.name,
@@ -79,8 +79,8 @@ export function exportForMcp(definitions: readonly ToolDefinition[]): ExportedTo
 const exportedName = /^[A-Za-z0-9_-]{1,64}$/;
 
 function exportEach<Shape>(
-  definitions: readonly ToolDefinition[],
-  shape: (name: string, definition: ToolDefinition) => Shape,
+  definitions: readonly ShownDefinition[],
+  shape: (name: string, definition: ShownDefinition) => Shape,
 ): ExportedTools<Shape> {
   const canonicalNames = new Map<string, string>();
   const tools = definitions.map((definition) => {

@@ -1,16 +1,18 @@
 import { hash } from 'node:crypto';
 import type { Session } from '../../model/session.ts';
 import { ConfigError } from '../../model/fault.ts';
-import type { AnyTool, ToolDefinition } from '../../model/tool.ts';
+import type { AnyTool } from '../../model/tool.ts';
 import { exportForMcp } from '../../registry/export-tools.ts';
 import type { McpTool } from '../../registry/export-tools.ts';
 import type { Registry } from '../../registry/registry.ts';
+import type { ShownDefinition, ShownDefinitions } from '../../registry/shown-definitions.ts';
 import type { ToolVisibility } from '../../stages/tool-visibility.ts';
 import { withKeptResults } from './kept-results.ts';
 
 export interface OfferParts {
   readonly registry: Pick<Registry, 'all' | 'onChange'>;
   readonly visibility: Pick<ToolVisibility, 'isShown' | 'causesOf'>;
+  readonly definitions: Pick<ShownDefinitions, 'of' | 'version'>;
 }
 
 /** The tools that a session may call now, as MCP clients know them. */
@@ -43,15 +45,16 @@ export class OfferedTools {
 
   /** Tools that cannot be called as they stand are left out: clients of MCP could not be told why. */
   list(session: Session, nowMs: number): readonly McpTool[] {
-    const { registry, visibility } = this.#parts;
+    const { registry, visibility, definitions } = this.#parts;
     return registry.all
       .filter((tool) => isCallable(tool) && visibility.isShown(tool, session, nowMs))
-      .flatMap(({ definition }) => exportTool(definition));
+      .flatMap(({ definition }) => exportTool(definitions.of(definition)));
   }
 
   /** What the list depends on, besides the time of day. Cheap: for whoever looks again and again. */
   causesOf(session: Session, nowMs: number): readonly unknown[] {
-    return [this.#registryVersion, ...this.#parts.visibility.causesOf(session, nowMs)];
+    const { visibility, definitions } = this.#parts;
+    return [this.#registryVersion, definitions.version, ...visibility.causesOf(session, nowMs)];
   }
 
   /** Differs when the list does. */
@@ -69,7 +72,7 @@ export class OfferedTools {
 }
 
 /** A tool whose name clients would not take is left out, alone: it must not cost the others their place. */
-function exportTool(definition: ToolDefinition): readonly McpTool[] {
+function exportTool(definition: ShownDefinition): readonly McpTool[] {
   try {
     return exportForMcp([definition]).tools.map(withKeptResults);
   } catch (error) {
