@@ -124,12 +124,15 @@ async function endInterrupted(
   { failure }: UploadInterrupted,
   isResumable: boolean,
 ): Promise<ToolFailure> {
-  const { code, message } = failure;
+  const { code, message, forOperators } = failure;
   if (isResumable && staged.receivedBytes > 0) {
     try {
       await staged.keep();
       const advice = `${staged.receivedBytes} bytes of it are kept for an hour; go on at that offset.`;
-      return new ToolFailure(code, `${message} ${advice}`, { cause: failure });
+      return new ToolFailure(code, `${message} ${advice}`, {
+        cause: failure,
+        ...(forOperators === undefined ? {} : { forOperators }),
+      });
     } catch {
       // It cannot be kept; the failure is the interruption all the same.
     }

@@ -21,7 +21,6 @@ import type { Status } from '../doors/operator-service.ts';
 import { awaitDecision } from '../doors/await-decision.ts';
 import type { Submission } from '../doors/await-decision.ts';
 import { planService } from '../doors/plan-service.ts';
-import { addressEnding } from '../doors/address-ending.ts';
 import { redactEnding } from '../doors/redact-ending.ts';
 import { redactProgress } from '../doors/redact-progress.ts';
 import { redactQuestions } from '../doors/redact-question.ts';
@@ -300,7 +299,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     const { signal, close } = running.open(begun, call.signal);
     const ending = await gateway.run({ ...begun, signal }, clock).finally(close);
     progress?.end();
-    return redactEnding(addressEnding(ending), redactor);
+    return redactEnding(ending, redactor);
   };
   const decisions = { watch: approvals.watch, store, running };
   const submit = awaitDecision((call) => submitOnce(call), decisions);

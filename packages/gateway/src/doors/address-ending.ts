@@ -36,6 +36,6 @@ function forAgent(refusal: Refusal, callId: string): Refusal {
   const { forOperators: _forOperators, ...told } = { ...refusal, rule: { id: refusal.rule.id } };
   const { remedy, approval } = told;
   // Where a task waits, a person has been asked already.
-  if (approval?.taskId !== undefined || callId === '') return told;
+  if (approval?.taskId !== undefined || callId === '' || remedy?.endsWith(askPerson(callId))) return told;
   return { ...told, remedy: remedy === undefined ? askPerson(callId) : `${remedy} ${askPerson(callId)}` };
 }

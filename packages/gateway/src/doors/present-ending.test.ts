@@ -130,9 +130,12 @@ test('a fault shows its code and the call, and nothing of its cause', () => {
   requirement('AUD-4');
   const cause = new Error('secret in the cause');
   for (const fault of [new Error('secret inside', { cause }), new Fault('INTERNAL', 'secret inside', { cause })]) {
-    const error = errorOf(present(faulted(fault, 'execute-tool', callOf())));
+    const error = errorOf(present(faulted(fault, 'execute-tool', { ...callOf(), session: sessionOf() })));
     assert.equal(error.code, 'INTERNAL');
-    assert.equal(error.message, `Sallyport itself failed; the log has the details. Call ${callOf().callId}.`);
+    assert.equal(
+      error.message,
+      `Sallyport itself failed; the log has the details. If a person should look at it, give them call ${callOf().callId}.`,
+    );
   }
   const unrecorded = errorOf(present(faulted(new Fault('OUTCOME_UNRECORDED', 'secret'), 'record-outcome', callOf())));
   assert.equal(unrecorded.code, 'OUTCOME_UNRECORDED');
@@ -144,7 +147,7 @@ test('a sealed gate denies, and says to an operator where to look', () => {
   const sealedFor = (call: object) =>
     deniedOf(present(faulted(new Fault('SEALED', 'disk /dev/secret'), 'admit-call', { ...callOf(), ...call })));
   const sealed = sealedFor({ session });
-  assert.doesNotMatch(sealedFor({}).remedy, /sallyport/);
+  assert.doesNotMatch(sealedFor({ session: sessionOf() }).remedy, /sallyport/);
   assert.equal(sealed.ruleId, 'gate');
   assert.equal(sealed.rationaleCode, 'SEALED');
   assert.match(sealed.remedy, /sallyport status/);

@@ -52,8 +52,9 @@ function presentSuccess({ outputJson, kept }: Extract<Outcome, { readonly ok: tr
 }
 
 function presentRefusal(refusal: Refusal): NonNullable<Result> {
-  const { code, rule, message, remedy = '' } = refusal;
+  const { code, rule, remedy = '' } = refusal;
   const { presentedAs, category, retryable } = describeCode(code);
+  const message = rule.file === undefined ? refusal.message : `${refusal.message} (${rule.file}:${rule.line ?? 1})`;
   if (presentedAs === 'error') {
     const retryAfterMs = BigInt(Math.max(0, Math.ceil(refusal.retryAfterMs ?? 0)));
     const advised = remedy === '' ? message : `${message} ${remedy}`;
@@ -64,7 +65,7 @@ function presentRefusal(refusal: Refusal): NonNullable<Result> {
     value: {
       ruleId: rule.id,
       rationaleCode: code,
-      message: rule.file === undefined ? message : `${message} (${rule.file}:${rule.line ?? 1})`,
+      message,
       remedy,
       violations: (refusal.violations ?? []).map(({ field, rule: violated, message: why }) => ({
         field,
@@ -86,14 +87,16 @@ function presentFault(
   hasBegun: boolean,
 ): NonNullable<Result> {
   const code: Code = fault instanceof Fault ? fault.code : 'INTERNAL';
+  const isOperator = session?.principal === 'operator';
   const { meaning, presentedAs, category, retryable } = describeCode(code);
   if (presentedAs === 'denied') {
-    const forOperators = code === 'SEALED' ? '`sallyport status` says why; a restart opens the gate again.' : '';
-    const remedy = session?.principal === 'operator' ? forOperators : askPerson(callId);
+    const forOperators = '`sallyport status` says why; a restart opens the gate again.';
+    const remedy = isOperator ? forOperators : askPerson(callId);
     return { case: 'denied', value: { ruleId: 'gate', rationaleCode: code, message: meaning, remedy } };
   }
   const did = hasBegun && code !== 'OUTCOME_UNRECORDED' ? ' What it had done by then is not known.' : '';
-  return { case: 'error', value: { code, message: `${meaning}${did} Call ${callId}.`, retryable, category } };
+  const advice = isOperator ? `See the log of the daemon, and \`sallyport audit show ${callId}\`.` : askPerson(callId);
+  return { case: 'error', value: { code, message: `${meaning}${did} ${advice}`, retryable, category } };
 }
 
 function presentFailure(failure: ToolFailure): NonNullable<Result> {

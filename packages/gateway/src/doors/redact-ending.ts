@@ -8,22 +8,24 @@ import type { Redacted } from '../model/redacted.ts';
 import type { RedactedRefusal, Refusal, Violation } from '../model/refusal.ts';
 import { ToolFailure } from '../model/tool.ts';
 import type { Resources } from '../model/tool.ts';
+import { addressEnding } from './address-ending.ts';
 
 const mostNamed = 20;
 const longestName = 256;
 
 declare const taken: unique symbol;
 
-/** An ending without secrets in what the gate says about it: the only kind that doors can present. */
+/** An ending in the words for its caller, without secrets in them: the only kind that doors can present. */
 export type RedactedEnding = GatewayEnding & { readonly [taken]: 'secrets' };
 
 /**
- * The ending as any door may show it: no secret in the text of a refusal or an error. The stages quote what
+ * The ending as any door may show it: each caller reads the words that are meant for them, and no secret is in the
+ * text of a refusal or an error. The stages quote what
  * callers wrote whole or not at all, so that a secret is still recognised here. What a tool returned is its own; an
  * effect that waits for consent was redacted when it was put into words.
  */
 export function redactEnding(ending: GatewayEnding, redactor: Redactor): RedactedEnding {
-  return redactParts(ending, redactor) as RedactedEnding;
+  return redactParts(addressEnding(ending), redactor) as RedactedEnding;
 }
 
 /** As it was asked for. */

@@ -113,8 +113,8 @@ test('a denial names the thing it is about, and its suggestion allows just this 
     assert.equal(extended.judge({ ...question, resources: { paths: [] } }).effect, 'deny', remedy);
   }
   assert.match(
-    things.judge(asking('http.get', { hosts: ['evil.org'] })).reason,
-    /Rule fetch covers \*\.example\.com, /,
+    things.judge(asking('http.get', { hosts: ['evil.org'] })).forOperators ?? '',
+    /^Rule fetch covers \*\.example\.com, /,
   );
 });
 

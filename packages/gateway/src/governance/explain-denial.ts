@@ -20,7 +20,7 @@ export interface RulesPlace {
   readonly workspace: string;
 }
 
-/** Says why nothing matched, which rule came near, and the shortest rule that would allow the call. */
+/** Says that nothing matched; and to operators, which rule came near and the shortest rule that would allow the call. */
 export function explainNoRule(
   asked: Asked,
   combination: readonly Claim[],
@@ -28,9 +28,11 @@ export function explainNoRule(
   place: RulesPlace,
 ): Explanation {
   const what = `${describeCall(asked, combination)} by ${asked.principal} ${printable(asked.agent)} in mode ${asked.mode}`;
-  const reason = [`No rule allows ${what}.`, ...explainNearMiss(asked, combination, applicable)].join(' ');
-  const forOperators = `If it should be allowed, ${place.howToAdd} ${suggestRule(asked, combination, place.workspace)}`;
-  return { reason, forOperators };
+  const forOperators = [
+    ...explainNearMiss(asked, combination, applicable),
+    `If it should be allowed, ${place.howToAdd} ${suggestRule(asked, combination, place.workspace)}`,
+  ].join(' ');
+  return { reason: `No rule allows ${what}.`, forOperators };
 }
 
 export function describeCall(asked: Asked, combination: readonly Claim[]): string {

@@ -11,10 +11,14 @@ import { matchesName } from './name-pattern.ts';
 export function leaseRefusal(lease: Lease, nowMs: number): Refusal | undefined {
   const ended = lease.endedAtMs !== undefined;
   if (!ended && (lease.expiresAtMs === undefined || lease.expiresAtMs > nowMs)) return undefined;
-  return refuse('OUTSIDE_LEASE', 'lease', `The lease of this session has ${ended ? 'ended' : 'expired'}.`, {
-    remedy: 'Ask the operator for a new lease.',
-  });
+  return refuse('OUTSIDE_LEASE', 'lease', `The lease of this session has ${ended ? 'ended' : 'expired'}.`, askForLease);
 }
+
+/** What helps where a lease is over. */
+export const askForLease = {
+  remedy: 'Ask the operator for a new lease.',
+  forOperators: '`sallyport lease grant` gives the session a new one.',
+} as const;
 
 /** Whether the lease covers a path. */
 export function coversPath(lease: Lease, path: string): boolean {

@@ -1,6 +1,7 @@
 import type { Code } from '@sallyport/contract';
 import type { ApprovalStatus } from './approval.ts';
 import type { Redacted } from './redacted.ts';
+import type { ForEveryone } from './words.ts';
 
 /** Where a rule stands, so that a denial can point to the line. */
 export interface RuleReference {
@@ -23,7 +24,7 @@ export interface Refusal {
   readonly code: Code;
   readonly rule: RuleReference;
   readonly message: string;
-  /** What the caller can do, whoever it is: never how the gate would be opened. Absent when there is nothing. */
+  /** What any caller can do: never how the gate would be opened. Absent when there is nothing. */
   readonly remedy?: string;
   /** What an operator can change. Shown to operators alone, in place of `remedy`. Absent: the same for them. */
   readonly forOperators?: string;
@@ -58,11 +59,11 @@ export interface ApprovalTicket {
   readonly expiresAtMs?: number;
 }
 
-export function refuse(
+export function refuse<const Message extends string, const Remedy extends string>(
   code: Code,
   rule: string | RuleReference,
-  message: string,
-  more: Partial<Refusal> = {},
+  message: ForEveryone<Message>,
+  more: Omit<Partial<Refusal>, 'remedy'> & { readonly remedy?: ForEveryone<Remedy> } = {},
 ): Refusal {
   return { ...more, kind: 'refusal', code, rule: typeof rule === 'string' ? { id: rule } : rule, message };
 }

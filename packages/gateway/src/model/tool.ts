@@ -6,6 +6,7 @@ import type { Refusal } from './refusal.ts';
 import type { Mode, Session } from './session.ts';
 import type { LeavingsJudge, SweepBook } from './sweep.ts';
 import type { Grants, Verdict } from './verdict.ts';
+import type { ForEveryone } from './words.ts';
 
 export const risks = ['low', 'medium', 'high', 'critical'] as const;
 export type Risk = (typeof risks)[number];
@@ -211,18 +212,36 @@ export type ToolStatus = 'ready' | 'new' | 'changed' | 'schema-unknown' | 'missi
 /** A tool whose arguments the registry knows only as JSON. */
 export type AnyTool = Tool<JsonObject>;
 
+interface FailureOptions extends ErrorOptions {
+  readonly category?: FailureCategory;
+  /** As in refusals: for operators alone. */
+  readonly forOperators?: string;
+}
+
 /** The tool ran and failed in a way that the caller should read. */
-export class ToolFailure extends Error {
+export interface ToolFailure extends Error {
   readonly code: Code;
   readonly category: FailureCategory | undefined;
   /** What an operator can change, for their eyes alone. Undefined: nothing. */
   readonly forOperators: string | undefined;
+  /** All of it, for operators. */
+  readonly textForOperators: string;
+}
 
-  constructor(
+/** A message that names a command of operators does not compile: see `ForEveryone`. */
+export const ToolFailure: {
+  new <const Message extends string = string>(
     code: Code,
-    message: string,
-    options?: ErrorOptions & { readonly category?: FailureCategory; readonly forOperators?: string },
-  ) {
+    message: ForEveryone<Message>,
+    options?: FailureOptions,
+  ): ToolFailure;
+  readonly prototype: ToolFailure;
+} = class extends Error {
+  readonly code: Code;
+  readonly category: FailureCategory | undefined;
+  readonly forOperators: string | undefined;
+
+  constructor(code: Code, message: string, options?: FailureOptions) {
     super(message, options);
     this.name = 'ToolFailure';
     this.code = code;
@@ -230,11 +249,10 @@ export class ToolFailure extends Error {
     this.forOperators = options?.forOperators;
   }
 
-  /** All of it, for operators. */
   get textForOperators(): string {
     return this.forOperators === undefined ? this.message : `${this.message} ${this.forOperators}`;
   }
-}
+};
 
 /** A gate inside the tool said no, for example because a link leads out of the allowed paths. */
 export class ToolRefused extends Error {

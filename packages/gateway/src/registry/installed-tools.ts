@@ -103,7 +103,9 @@ export class InstalledTools {
         : versions.find(({ definition }) => definition.version === version);
     if (found !== undefined) return found;
     const spelled = version === undefined ? name : joinVersion(name, version);
-    throw new ToolFailure('NOT_FOUND', `There is no installed tool ${spelled}. \`sallyport tool status\` shows them.`);
+    throw new ToolFailure('NOT_FOUND', `There is no installed tool ${spelled}.`, {
+      forOperators: '`sallyport tool status` shows them.',
+    });
   }
 
   /** From now on exactly this may run. Durable when the promise resolves. */

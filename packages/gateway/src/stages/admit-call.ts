@@ -1,6 +1,7 @@
 import { describeCall, encodePayload } from '../audit/describe-call.ts';
 import type { Redactor } from '../audit/redact.ts';
 import type { ConsentUse } from '../model/approval.ts';
+import { askForLease } from '../governance/lease.ts';
 import type { SessionHistory } from '../governance/session-history.ts';
 import type * as facts from '../model/call.ts';
 import { ownText } from '../model/redacted.ts';
@@ -8,6 +9,7 @@ import { refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { Stage } from '../pipeline/stage.ts';
 import type { Admission, Store } from '../storage/stores.ts';
+import { askForSession } from './open-session.ts';
 import { budgetSpent, rateLimited } from './check-limits.ts';
 import { fingerprintOf } from './reuse-result.ts';
 
@@ -56,13 +58,9 @@ export function admitCall(
         case 'consent':
           return consentGone(consent?.use?.kind);
         case 'session':
-          return refuse('SESSION_ENDED', 'session', 'The session ended before the call could run.', {
-            remedy: 'Ask the operator for a new session.',
-          });
+          return refuse('SESSION_ENDED', 'session', 'The session ended before the call could run.', askForSession);
         case 'lease':
-          return refuse('OUTSIDE_LEASE', 'lease', 'The lease ended before the call could run.', {
-            remedy: 'Ask the operator for a new lease.',
-          });
+          return refuse('OUTSIDE_LEASE', 'lease', 'The lease ended before the call could run.', askForLease);
         case 'dedupe':
           return refuse('DEDUPE_CONFLICT', 'dedupe', 'Another call has claimed this dedupe key.', {
             remedy: 'Use a new key.',

@@ -31,6 +31,7 @@ export function awaitTurn(turnstiles: Turnstiles): Stage<Begun & Opened & Resolv
           : 'Too many calls are running: no place became free.';
       return refuse('TOO_MANY_CALLS', 'running-calls', message, {
         remedy: 'Wait until calls of this session have ended, and send fewer at once.',
+        forOperators: '`sallyport call list` shows what runs, and `sallyport call cancel` ends one.',
         retryAfterMs: 1000,
       });
     },

@@ -57,5 +57,9 @@ function refuseChange({ tool, rules }: Needs, seen: number): Refusal {
   const message = `${tool.definition.name} with these arguments had the same result ${seen} times, and this session changed nothing else in between.`;
   return refuse('CALL_REPEATED', 'loop-gate', message, {
     remedy: `Look at what it changed and do something else first, change the arguments, or wait ${minutes} minutes.`,
+    forOperators: repeatsAreSet,
   });
 }
+
+export const repeatsAreSet =
+  'How often a call may repeat is under repeats in limits.yaml; `sallyport policy apply` applies a change.';

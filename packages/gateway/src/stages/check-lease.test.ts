@@ -26,12 +26,15 @@ function check(session: Session, name = 'files.read', reached: Partial<Resources
 
 const leased = (more: Partial<Lease>): Session => sessionOf({ lease: leaseOf(more) });
 
-const outside = (what: string) =>
-  ({
+function assertOutside(answer: Leased | Refusal, what: string): void {
+  const { message, forOperators = '' } = assertRefused(answer, {
     code: 'OUTSIDE_LEASE',
     rule: 'lease',
-    remedy: `Ask the operator for a session whose lease includes ${what}.`,
-  }) as const;
+    remedy: 'Ask the operator for a lease that includes it.',
+  });
+  assert.equal(message, `The lease of this session does not include ${what}.`);
+  assert.ok(forOperators.endsWith(` a lease that includes ${what}.`), forOperators);
+}
 
 test('a lease names tools, or patterns of their names', () => {
   for (const pattern of ['files.read', 'files.*', '*.read', 'f*s.r*d', '*']) {
@@ -53,7 +56,7 @@ test('what no pattern names is outside the lease', () => {
     ['read_file'],
     [''],
   ]) {
-    assertRefused(check(leased({ tools })), outside('files.read'));
+    assertOutside(check(leased({ tools })), 'files.read');
   }
 });
 
@@ -80,7 +83,7 @@ for (const [kind, lease, inside, beyond, what] of reaches) {
   test(`a ${kind} that the lease does not list is refused, and named`, () => {
     requirement('PERM-2');
     assertPassed(check(leased(lease), 'files.read', inside));
-    assertRefused(check(leased(lease), 'files.read', beyond), outside(what));
+    assertOutside(check(leased(lease), 'files.read', beyond), what);
     const none = Object.fromEntries(Object.keys(lease).map((list) => [list, []]));
     assert.ok('code' in check(leased(none), 'files.read', inside), 'an empty list allows nothing');
     assertPassed(check(leased({}), 'files.read', beyond));

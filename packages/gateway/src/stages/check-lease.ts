@@ -22,6 +22,7 @@ export function outsideLease(lease: Lease, tool: string, resources: Resources, n
   if (outside === undefined) return undefined;
   const what = printable(outside);
   return refuse('OUTSIDE_LEASE', 'lease', `The lease of this session does not include ${what}.`, {
-    remedy: `Ask the operator for a session whose lease includes ${what}.`,
+    remedy: 'Ask the operator for a lease that includes it.',
+    forOperators: `\`sallyport lease grant\` gives the session a lease that includes ${what}.`,
   });
 }

@@ -40,7 +40,8 @@ export function checkLimits(
       // Whoever runs the gate must be able to act when it runs out of space.
       if (mutates && audience === 'everyone' && space.isLow()) {
         return refuse('DISK_NEARLY_FULL', 'disk-space', 'The disk that holds the log is nearly full.', {
-          remedy: 'Free some space; reading goes on meanwhile.',
+          remedy: 'Reading goes on meanwhile.',
+          forOperators: 'Free some space on it; reading goes on meanwhile.',
           retryAfterMs: 10_000,
         });
       }
@@ -79,6 +80,10 @@ export function budgetSpent({ of, kind, used, limit }: SpentBudget): Refusal {
       of === 'session'
         ? 'Ask the operator for a new session with a larger budget. A new lease does not help.'
         : 'Ask the operator for a new lease with a larger budget. The session itself may go on.',
+    forOperators:
+      of === 'session'
+        ? '`sallyport session create` makes a session with a larger budget.'
+        : '`sallyport lease grant` gives the session a lease with a larger budget.',
   });
 }
 
@@ -90,8 +95,10 @@ export function rateLimited(
     limit === undefined || windowMs === undefined
       ? 'Too many calls in this window.'
       : `All ${limit} calls within ${spellWindow(windowMs)} are used.`;
+  const remedy = `Try again in ${Math.ceil(retryAfterMs / 1000)} s.`;
   return refuse('RATE_LIMITED', rule, used, {
-    remedy: `Try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
+    remedy,
+    forOperators: `${remedy} The rule files set limits such as ${rule}; \`sallyport policy apply\` applies a change.`,
     retryAfterMs,
   });
 }

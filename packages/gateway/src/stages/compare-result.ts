@@ -6,7 +6,7 @@ import { refuse } from '../model/refusal.ts';
 import type { Refusal } from '../model/refusal.ts';
 import type { Limits } from '../model/verdict.ts';
 import type { Stage } from '../pipeline/stage.ts';
-import { isChange, nameRepeated } from './break-loop.ts';
+import { isChange, nameRepeated, repeatsAreSet } from './break-loop.ts';
 
 type Needs = facts.Opened &
   facts.Resolved &
@@ -61,6 +61,7 @@ function judge(
     const message = `${name} gave the same result for the same arguments ${times} times within ${minutes} minutes, and this session changed nothing in between.`;
     return refuse('CALL_REPEATED', 'loop-gate', message, {
       remedy: 'Wait until something has changed, or do something else. Another result is answered at once.',
+      forOperators: repeatsAreSet,
     });
   }
   if (times < warnAt) return { warnings: [] };

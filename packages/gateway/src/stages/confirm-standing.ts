@@ -4,7 +4,7 @@ import { refuse } from '../model/refusal.ts';
 import type { Rules } from '../model/verdict.ts';
 import type { Stage } from '../pipeline/stage.ts';
 import type { Store } from '../storage/stores.ts';
-import { sessionRefusal } from './open-session.ts';
+import { askForSession, sessionRefusal } from './open-session.ts';
 
 /** What took longer to read may have changed again. */
 const mostMs = 1000;
@@ -24,9 +24,7 @@ export function confirmStanding(
       const present = store.findStanding(session.id);
       const ended =
         present === undefined
-          ? refuse('SESSION_ENDED', 'session', 'The session is gone.', {
-              remedy: 'Ask the operator for a new session.',
-            })
+          ? refuse('SESSION_ENDED', 'session', 'The session is gone.', askForSession)
           : (sessionRefusal(present, nowMs) ?? leaseRefusal(present.lease, nowMs));
       if (ended !== undefined) return ended;
       if (present?.lease.id !== lease.id) return changed('The lease changed');

@@ -11,8 +11,12 @@ type Call = Pick<Begun, 'dedupeKey'> & Resolved;
  */
 export function failBegun(failure: ToolFailure, call: Call): ToolFailure {
   if (call.tool.definition.idempotent) return failure;
-  const { code, message, category, cause } = failure;
-  const options = { cause, ...(category === undefined ? {} : { category }) };
+  const { code, message, category, cause, forOperators } = failure;
+  const options = {
+    cause,
+    ...(category === undefined ? {} : { category }),
+    ...(forOperators === undefined ? {} : { forOperators }),
+  };
   // A code that says "try again" would be wrong here.
   const honest = describeCode(code).retryable ? 'EFFECT_UNKNOWN' : code;
   return new ToolFailure(honest, `${message} ${explainKey(call)}`, options);

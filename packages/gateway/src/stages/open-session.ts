@@ -30,9 +30,7 @@ export function openSession(
 function reopen(store: Pick<Store, 'findStanding'>, sessionId: string, nowMs: number): Session | Refusal {
   const session = store.findStanding(sessionId);
   if (session === undefined) {
-    return refuse('SESSION_ENDED', 'session', 'The session is gone.', {
-      remedy: 'Ask the operator for a new session.',
-    });
+    return refuse('SESSION_ENDED', 'session', 'The session is gone.', askForSession);
   }
   return sessionRefusal(session, nowMs) ?? session;
 }
@@ -53,7 +51,7 @@ export function authenticate(
   }
   if (!isAccepted(session, door)) {
     const message = `The credential of an ${session.principal} is not accepted at this door.`;
-    return refuse('WRONG_DOOR', 'credential', message, { remedy: nameDoors(session) });
+    return refuse('WRONG_DOOR', 'credential', message, nameDoors(session));
   }
   return sessionRefusal(session, nowMs) ?? session;
 }
@@ -70,15 +68,25 @@ function isFirst({ agent }: Session): boolean {
 }
 
 /** Where the credential is accepted, and how to get there. */
-function nameDoors(session: Session): string {
-  if (session.principal === 'agent') return 'Agents use the agent socket or TCP.';
-  if (session.door !== undefined) return 'The session of a console is for the address of the console.';
-  return isFirst(session)
-    ? 'The first operator uses the operator socket, as the user who runs the daemon. `sallyport person add` gives ' +
-        'another person a credential of their own, which is accepted at TCP as well.'
-    : 'People use the operator socket, or TCP: put the credential in a file, name the file with ' +
-        'SALLYPORT_CREDENTIAL_FILE and the address with SALLYPORT_ADDRESS.';
+function nameDoors(session: Session): Pick<Refusal, 'remedy' | 'forOperators'> {
+  if (session.principal === 'agent') return { remedy: 'Agents use the agent socket or TCP.' };
+  if (session.door !== undefined) return { remedy: 'The session of a console is for the address of the console.' };
+  if (!isFirst(session)) {
+    const remedy =
+      'People use the operator socket, or TCP: put the credential in a file, name the file with ' +
+      'SALLYPORT_CREDENTIAL_FILE and the address with SALLYPORT_ADDRESS.';
+    return { remedy };
+  }
+  const socket = 'The first operator uses the operator socket, as the user who runs the daemon.';
+  const forOperators = `${socket} \`sallyport person add\` gives another person a credential of their own, which is accepted at TCP as well.`;
+  return { remedy: socket, forOperators };
 }
+
+/** What helps where a session is over. */
+export const askForSession = {
+  remedy: 'Ask the operator for a new session.',
+  forOperators: '`sallyport session create` makes a new one.',
+} as const;
 
 /** Why a session can no longer be used. */
 export function sessionRefusal(session: Session, nowMs: number): Refusal | undefined {
@@ -89,14 +97,10 @@ export function sessionRefusal(session: Session, nowMs: number): Refusal | undef
     });
   }
   if (session.status === 'ended') {
-    return refuse('SESSION_ENDED', 'session', 'The session was ended.', {
-      remedy: 'Ask the operator for a new session.',
-    });
+    return refuse('SESSION_ENDED', 'session', 'The session was ended.', askForSession);
   }
   if (session.expiresAtMs !== undefined && session.expiresAtMs <= nowMs) {
-    return refuse('SESSION_EXPIRED', 'session', 'The session has expired.', {
-      remedy: 'Ask the operator for a new session.',
-    });
+    return refuse('SESSION_EXPIRED', 'session', 'The session has expired.', askForSession);
   }
   return undefined;
 }

@@ -73,8 +73,8 @@ test('a name is quoted whole or not at all: half a secret in it would not be rec
 });
 
 test('a tool that cannot be called as it stands says why, and only to those who may know of it', () => {
-  const remedy = 'Look at it with `sallyport tool accept weather`.';
-  const refusal = refuse('TOOL_NOT_ACCEPTED', 'tool-pin', 'weather is new.', { remedy });
+  const forOperators = 'Look at it with `sallyport tool accept weather`.';
+  const refusal = refuse('TOOL_NOT_ACCEPTED', 'tool-pin', 'weather is new.', { forOperators });
   const fresh = (audience: 'everyone' | 'operator') =>
     toolOf({ name: 'weather', audience }, { explainUnusable: () => refusal });
   assert.equal(resolve([fresh('everyone')], 'weather', sessionOf()), refusal);

@@ -134,13 +134,19 @@ function confirmOwn(
   });
 }
 
-function willFail({ code, message }: ToolFailure): Refusal {
-  return refuse(code, 'preview', message, { remedy: 'The call would fail, so nobody was asked about it.' });
+function willFail(failure: ToolFailure): Refusal {
+  return refuseAs(failure, 'The call would fail, so nobody was asked about it.');
 }
 
-function unclear({ tool }: Needs, { code, message }: ToolFailure): Refusal {
-  const remedy = `The effect of ${tool.definition.name} could not be worked out.`;
-  return refuse(code, 'preview', message, { remedy });
+function unclear({ tool }: Needs, failure: ToolFailure): Refusal {
+  return refuseAs(failure, `The effect of ${tool.definition.name} could not be worked out.`);
+}
+
+function refuseAs({ code, message, forOperators }: ToolFailure, remedy: string): Refusal {
+  return refuse(code, 'preview', message, {
+    remedy,
+    ...(forOperators === undefined ? {} : { forOperators: `${remedy} ${forOperators}` }),
+  });
 }
 
 /** Undefined when the call brings no token. */
@@ -359,7 +365,10 @@ async function openTask(
   const same = pending.find((each) => each.binding === bound.binding);
   if (pending.length >= maxPending && same === undefined) {
     const message = `${maxPending} calls of this session wait for a decision already.`;
-    return refuse('TOO_MANY_APPROVALS', 'pending-approvals', message, { remedy: 'Wait until some are decided.' });
+    return refuse('TOO_MANY_APPROVALS', 'pending-approvals', message, {
+      remedy: 'Wait until some are decided.',
+      forOperators: '`sallyport approvals watch` goes through them.',
+    });
   }
   const nowMs = context.nowMs();
   const view = maskSecrets([effect.summary, effect.detail], redactor);
@@ -400,7 +409,8 @@ async function openTask(
   const outdated = pending.filter((each) => each.rulesHash !== task.rulesHash && isSameView(each, task));
   for (const each of outdated) await parts.endOutdated(each);
   const remedy = `Wait, then send the same call with approval_task_id ${task.id}; or send wait_ms to be answered when it is decided.`;
-  return refuse('APPROVAL_REQUIRED', verdict.rule, needOf(call), { remedy, approval: ticketOf(task) });
+  const forOperators = `Look at it and decide with \`sallyport approvals show ${task.id}\`.`;
+  return refuse('APPROVAL_REQUIRED', verdict.rule, needOf(call), { remedy, forOperators, approval: ticketOf(task) });
 }
 
 /** To the person who decides they are one card. */
@@ -416,7 +426,10 @@ function refuseTooLong({ verdict }: Needs, withheld: readonly string[]): Refusal
     return refuse('ARGUMENTS_TOO_LARGE', verdict.rule, message, { remedy: 'Do it in smaller calls.' });
   }
   const message = 'Too much waits to be looked at already.';
-  return refuse('TOO_MANY_APPROVALS', 'pending-approvals', message, { remedy: 'Wait until some are decided.' });
+  return refuse('TOO_MANY_APPROVALS', 'pending-approvals', message, {
+    remedy: 'Wait until some are decided.',
+    forOperators: '`sallyport approvals watch` goes through them.',
+  });
 }
 
 function ticketOf({ id: taskId, status, expiresAtMs }: ApprovalTask): NonNullable<Refusal['approval']> {

@@ -69,7 +69,10 @@ export class Upstream {
   #idle: NodeJS.Timeout | undefined;
   readonly #desk: RequestDesk;
   readonly #watching = new Set<OnNetwork>();
+  /** In the words for operators. */
   #trouble = '';
+  /** The same for everyone. */
+  #reason = '';
   /** Why trying again will not help before somebody has changed something. */
   #failed: ToolFailure | undefined;
   #startTrouble = '';
@@ -216,9 +219,11 @@ export class Upstream {
     if (this.#connecting === undefined && pauseMs > 0) {
       const [code, why] =
         this.#failed === undefined
-          ? (['UPSTREAM_UNAVAILABLE', `The upstream server ${name} cannot be reached: ${this.#trouble}.`] as const)
+          ? (['UPSTREAM_UNAVAILABLE', `The upstream server ${name} cannot be reached: ${this.#reason}.`] as const)
           : (['UPSTREAM_FAILED', this.#failed.message] as const);
-      throw new ToolFailure(code, `${why} It is tried again in ${Math.ceil(pauseMs / 1000)} s.`);
+      throw new ToolFailure(code, `${why} It is tried again in ${Math.ceil(pauseMs / 1000)} s.`, {
+        forOperators: '`sallyport upstream list` shows how the servers are.',
+      });
     }
     this.#connecting ??= this.#open().finally(() => (this.#connecting = undefined));
     return this.#connecting;
@@ -282,7 +287,10 @@ export class Upstream {
     const { name } = this.config;
     this.#startTrouble = protocol.explainStart(this.config, error, this.#parts);
     const text = `The upstream server ${name} does not start. An operator can see why.`;
-    return new ToolFailure('UPSTREAM_FAILED', text, { cause: error });
+    return new ToolFailure('UPSTREAM_FAILED', text, {
+      cause: error,
+      forOperators: '`sallyport upstream list` shows how the servers are.',
+    });
   }
 
   get #troubled(): TroubledUpstream {
@@ -330,6 +338,7 @@ export class Upstream {
     this.#retryAtMs = Date.now() + pauseMs;
     const text = why instanceof ToolFailure ? why.textForOperators : why.message;
     this.#trouble = this.#failed === undefined ? text : this.#startTrouble || text;
+    this.#reason = why.message;
     this.#parts.onTrouble(this.config.name, this.#trouble);
     this.#retry = setTimeout(() => void this.connect().catch(() => undefined), pauseMs + 10).unref();
   }

@@ -19,9 +19,10 @@ export function presentResponse(
       return respond(requestId, { case: 'success', value: { ...delivered, budgetConsumed, durationMs } });
     }
     case 'denied':
-      return respond(requestId, presentDenial(result.value, tool, callId));
+      return respond(requestId, presentDenial(result.value, ending, tool, callId));
     case 'error': {
-      const { code, message, retryable, retryAfterMs } = result.value;
+      const { code, retryable, retryAfterMs } = result.value;
+      const message = nameCall(result.value.message, callId);
       return respond(requestId, { case: 'error', value: { errorCode: code, message, retryable, retryAfterMs } });
     }
     case undefined:
@@ -67,8 +68,13 @@ function encodeOutput(output: Json, outputJson: string): Uint8Array {
   }
 }
 
+/** The answer has no place of its own for the id of the call, which a person needs to look it up. */
+function nameCall(message: string, callId: string): string {
+  return callId === '' || message.includes(callId) ? message : `${message} Call ${callId}.`;
+}
+
 /** Says what this door's callers can do where the advice for others would mislead them. */
-function presentDenial(denied: Denied, tool: string, callId: string): NonNullable<Result> {
+function presentDenial(denied: Denied, ending: RedactedEnding, tool: string, callId: string): NonNullable<Result> {
   const { ruleId, rationaleCode, message, remedy, violations, approval } = denied;
   const value = {
     ruleId,
@@ -80,10 +86,12 @@ function presentDenial(denied: Denied, tool: string, callId: string): NonNullabl
       ? {}
       : { approval: { taskId: approval.taskId, status: approval.status, expiresAtMs: approval.expiresAtMs } }),
   };
+  const forOperators = '`sallyport tool list` shows what there is.';
+  const isOperator = ending.call.session?.principal === 'operator';
   switch (rationaleCode) {
     case 'UNKNOWN_TOOL':
       value.message = `This gate has no ${tool}: the capability is not installed.`;
-      value.remedy = `ListAvailableTools says what there is. ${askPerson(callId)}`;
+      value.remedy = isOperator ? forOperators : `ListAvailableTools says what there is. ${askPerson(callId)}`;
       break;
     case 'UNAUTHENTICATED':
       value.remedy = `Send the token of a live session as session_token; an operator hands it out. ${askPerson(callId)}`;

@@ -159,8 +159,7 @@ function unmask(text: string, { masked, secrets }: Rehearsed): string {
 function findAgent({ store }: ApprovalToolParts, id: string): Session {
   const session = store.findSession(id);
   if (session?.principal === 'agent' && session.status === 'active') return session;
-  throw new ToolFailure(
-    'NOT_FOUND',
-    `There is no active session ${id} of an agent. \`sallyport session list\` shows them.`,
-  );
+  throw new ToolFailure('NOT_FOUND', `There is no active session ${id} of an agent.`, {
+    forOperators: '`sallyport session list` shows them.',
+  });
 }

@@ -96,7 +96,9 @@ function cancelTool(running: Calls): Tool<{ readonly call_id: string }> {
 function find(running: Calls, id: string): ListedCall {
   const found = running.list().find(({ callId }) => callId === id);
   if (found !== undefined) return found;
-  throw new ToolFailure('NOT_FOUND', `No call ${id} is running. \`sallyport call list\` shows those that are.`);
+  throw new ToolFailure('NOT_FOUND', `No call ${id} is running.`, {
+    forOperators: '`sallyport call list` shows those that are.',
+  });
 }
 
 function describeCall({ callId, tool, session, state, startedAtMs }: ListedCall) {

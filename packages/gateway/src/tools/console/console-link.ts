@@ -29,7 +29,9 @@ export function consoleLink({ codes, address }: ConsoleLinkParts): AnyTool {
     run: (_args, { session }) => {
       // A browser that is logged in cannot log in others: links appear on terminals only.
       if (session.door !== undefined) {
-        throw new ToolFailure('EXECUTION_ERROR', 'Links are made on a terminal: run `sallyport console` there.');
+        throw new ToolFailure('EXECUTION_ERROR', 'Links are made on a terminal.', {
+          forOperators: 'Run `sallyport console` there.',
+        });
       }
       const { code, expiresAtMs } = codes.issue(session.id, Date.now());
       // The fragment stays in the browser: no server, log or referrer sees it.

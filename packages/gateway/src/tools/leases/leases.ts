@@ -137,5 +137,7 @@ function findAgentSession(store: LeaseStore, id: string, caller: Session): Sessi
 function findSession(store: LeaseStore, id: string): Session {
   const session = store.findSession(id);
   if (session !== undefined) return session;
-  throw new ToolFailure('NOT_FOUND', `There is no session ${id}. \`sallyport session list\` shows them.`);
+  throw new ToolFailure('NOT_FOUND', `There is no session ${id}.`, {
+    forOperators: '`sallyport session list` shows them.',
+  });
 }

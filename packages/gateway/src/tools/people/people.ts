@@ -212,7 +212,9 @@ function isPerson({ principal, door }: Session): boolean {
 function findPerson(store: PeopleStore, id: string): Session {
   const found = store.findSession(id);
   if (found !== undefined && isPerson(found)) return found;
-  throw new ToolFailure('NOT_FOUND', `There is no person ${id}. \`sallyport person list\` shows them.`);
+  throw new ToolFailure('NOT_FOUND', `There is no person ${id}.`, {
+    forOperators: '`sallyport person list` shows them.',
+  });
 }
 
 function describePerson({ id, agent, status, createdAtMs }: Session) {

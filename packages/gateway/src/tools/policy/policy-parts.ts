@@ -72,7 +72,9 @@ export async function withConfigErrors<Value>(work: () => Value | Promise<Value>
     return await work();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new ToolFailure('EXECUTION_ERROR', [error.message, error.remedy ?? ''].join('\n').trim(), { cause: error });
+    const { message, remedy } = error;
+    const options = { cause: error, ...(remedy === undefined ? {} : { forOperators: remedy }) };
+    throw new ToolFailure('EXECUTION_ERROR', message, options);
   }
 }
 

@@ -119,7 +119,9 @@ function removeTool(secrets: SecretStore): Tool<NameArgument> {
       }),
     run: async ({ name }) => {
       if (await secrets.remove(name)) return { name };
-      throw new ToolFailure('NOT_FOUND', `There is no secret ${name}. \`sallyport secret list\` shows them.`);
+      throw new ToolFailure('NOT_FOUND', `There is no secret ${name}.`, {
+        forOperators: '`sallyport secret list` shows them.',
+      });
     },
     summarize: ({ name }) => `removed secret ${name}`,
   };

@@ -227,10 +227,9 @@ function endTool(store: SessionStore, { endSession }: SessionToolOptions): Tool<
       if (session === undefined) throw unknownSession(id);
       // A console is one of a person's browsers, and ending it takes nothing else from them.
       if (session.principal === 'operator' && session.door === undefined) {
-        throw new ToolFailure(
-          'EXECUTION_ERROR',
-          'That is the session of a person. `sallyport person revoke` takes their credential.',
-        );
+        throw new ToolFailure('EXECUTION_ERROR', 'That is the session of a person.', {
+          forOperators: '`sallyport person revoke` takes their credential.',
+        });
       }
       return { session_id: id, ended: await endSession(id, context.session.agent) };
     },
@@ -256,5 +255,7 @@ function describeSession(session: Session, nowMs: number): { [key: string]: Json
 }
 
 function unknownSession(id: string): ToolFailure {
-  return new ToolFailure('NOT_FOUND', `There is no session ${id}. \`sallyport session list\` shows them.`);
+  return new ToolFailure('NOT_FOUND', `There is no session ${id}.`, {
+    forOperators: '`sallyport session list` shows them.',
+  });
 }

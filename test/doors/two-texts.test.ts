@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, test } from 'node:test';
+import { create, toJson } from '@bufbuild/protobuf';
+import {
+  codes,
+  describeCode,
+  ExecuteToolResponseSchema,
+  ToolRequestSchema,
+  ToolResponseSchema,
+} from '@sallyport/contract';
+import type { Code } from '@sallyport/contract';
+import { createClient, ToolDenied, ToolFailed } from '@sallyport/sdk/client';
+import { Redactor } from '../../packages/gateway/src/audit/redact.ts';
+import type { CommandContext } from '../../packages/gateway/src/cli/command-context.ts';
+import { showAnswer } from '../../packages/gateway/src/cli/show-answer.ts';
+import { failed, faulted, refused } from '../../packages/gateway/src/closers/ending.test-kit.ts';
+import { presentExecutionResult } from '../../packages/gateway/src/doors/http-calls/present-execution-result.ts';
+import { presentToolResult } from '../../packages/gateway/src/doors/http-calls/present-tool-result.ts';
+import { presentResult } from '../../packages/gateway/src/doors/mcp/present-result.ts';
+import { presentEnding } from '../../packages/gateway/src/doors/present-ending.ts';
+import { redactEnding } from '../../packages/gateway/src/doors/redact-ending.ts';
+import type { RedactedEnding } from '../../packages/gateway/src/doors/redact-ending.ts';
+import { presentResults } from '../../packages/gateway/src/doors/tool-messages/present-results.ts';
+import { presentResponse } from '../../packages/gateway/src/doors/typed/present-response.ts';
+import type { GatewayEnding } from '../../packages/gateway/src/gateway.ts';
+import { Fault } from '../../packages/gateway/src/model/fault.ts';
+import { refuse } from '../../packages/gateway/src/model/refusal.ts';
+import type { Principal } from '../../packages/gateway/src/model/session.ts';
+import { ToolFailure } from '../../packages/gateway/src/model/tool.ts';
+import { callOf, nowMs, sessionOf } from '../../packages/gateway/src/stages/facts.test-kit.ts';
+import { requirement } from '../requirement.ts';
+
+/** How the gate would be opened: a command, a pattern, a rule, and the file that rules are in. */
+const forOperators = 'Add {paths: ["$WORKSPACE/**"]} and run `sallyport policy apply`.';
+const rule = { id: 'keys-stay', file: '/home/olga/.sallyport/governance/tools.yaml', line: 7 };
+const recipe = /sallyport [a-z]|\$WORKSPACE|paths:|governance|\.yaml/;
+const why = 'It is not so.';
+const instead = 'Do it in another way.';
+
+const allCodes = Object.keys(codes) as Code[];
+const redactor = new Redactor();
+const { callId } = callOf();
+
+/** The ways in which a call with this code can end, each as a stage or a tool hands it to the doors. */
+function endingsOf(code: Code, principal: Principal): readonly GatewayEnding[] {
+  const session = sessionOf({ principal });
+  const call = { ...callOf(), session, traceId: 'a'.repeat(32), warnings: [] };
+  const refusal = refuse(code, rule, why, { remedy: instead, forOperators });
+  const endings = [
+    refused(refusal, 'judge-call', call),
+    failed(new ToolFailure(code, `${why} ${instead}`, { forOperators }), { session }),
+  ];
+  return endings as readonly object[] as readonly GatewayEnding[];
+}
+
+function faultsOf(code: Code, principal: Principal): readonly GatewayEnding[] {
+  const call = { ...callOf(), session: sessionOf({ principal }), warnings: [] };
+  return [faulted(new Fault(code, forOperators), 'admit-call', call)] as readonly object[] as readonly GatewayEnding[];
+}
+
+type Show = (ending: RedactedEnding) => unknown;
+
+/** What each door makes of an ending, all of it. */
+const doors: Readonly<Record<string, Show>> = {
+  connect: wireOf,
+  'HTTP, as ToolResult': (ending) => presentToolResult(ending, nowMs).body,
+  'HTTP, as ToolExecutionResult': (ending) => presentExecutionResult(ending, nowMs).body,
+  'HTTP, as tool.results': (ending) => presentResults([{ ending, endedAtMs: nowMs }], [], redactor.redactText).body,
+  'typed gRPC': (ending) => {
+    const tool = { case: 'fileRead', value: { path: 'a' } } as const;
+    return toJson(ToolResponseSchema, presentResponse(create(ToolRequestSchema, { requestId: 'r-1', tool }), ending));
+  },
+  // People do not come in here: it turns them away.
+  MCP: (ending) => presentResult(ending, nowMs, { linkToTask: (id) => `http://gate/${id}` }),
+  'command line': (ending) => typeOut(ending, false),
+  'command line, --json': (ending) => typeOut(ending, true),
+  SDK: callThroughSdk,
+};
+
+function wireOf(ending: RedactedEnding): object {
+  return toJson(ExecuteToolResponseSchema, presentEnding(ending, nowMs)) as object;
+}
+
+function typeOut(ending: RedactedEnding, json: boolean): string {
+  const lines: string[] = [];
+  const write = (...more: readonly string[]): void => void lines.push(...more);
+  const paint = (_style: string, text: string): string => text;
+  const terminal = { print: write, note: write, paint, paintNote: paint, columns: 100_000 };
+  showAnswer(wireOf(ending), { terminal, json, commandName: 'gate' } as object as CommandContext);
+  return lines.join('\n');
+}
+
+/** A gate that answers each call with the next of these. */
+let answer: object = {};
+const gate = createServer((request, response) => {
+  request.resume().on('end', () => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(answer));
+  });
+});
+let client: ReturnType<typeof createClient>;
+before(async () => {
+  await new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve));
+  client = createClient({ address: `http://127.0.0.1:${(gate.address() as AddressInfo).port}`, token: 'a-token' });
+});
+after(() => {
+  client.close();
+  gate.close();
+});
+
+async function callThroughSdk(ending: RedactedEnding): Promise<object> {
+  answer = wireOf(ending);
+  try {
+    return (await client.callTool('notes.read')) as object;
+  } catch (error) {
+    assert.ok(error instanceof ToolDenied || error instanceof ToolFailed, String(error));
+    return { thrown: error.message, ...error.result };
+  }
+}
+
+async function textAt(show: Show, ending: GatewayEnding): Promise<string> {
+  const shown = await show(redactEnding(ending, redactor));
+  return typeof shown === 'string' ? shown : JSON.stringify(shown);
+}
+
+for (const [door, show] of Object.entries(doors)) {
+  test(`whatever the code, an agent at ${door} reads why, what else it can do and which call to name, and no recipe`, async () => {
+    requirement('PIPE-9');
+    for (const code of allCodes) {
+      for (const ending of [...endingsOf(code, 'agent'), ...faultsOf(code, 'agent')]) {
+        const text = await textAt(show, ending);
+        assert.doesNotMatch(text, recipe, `${code}, ${ending.kind}`);
+        assert.ok(text.includes(code), `${code}, ${ending.kind}: ${text}`);
+        assert.ok(text.includes(callId), `${code}, ${ending.kind}: ${text}`);
+        const told = ending.kind === 'faulted' ? [describeCode(code).meaning] : [why];
+        for (const part of told) {
+          // The typed door says in its own words what it does not have.
+          const isOwn = door === 'typed gRPC' && code === 'UNKNOWN_TOOL';
+          assert.ok(isOwn || text.includes(part), `${code}, ${ending.kind}: ${text}`);
+        }
+        assert.match(text, /another way|should look at it|What to do|ListAvailableTools/, `${code}, ${ending.kind}`);
+      }
+    }
+  });
+
+  if (door === 'MCP') continue;
+  test(`whatever the code, an operator at ${door} reads which rule it was and what to change`, async () => {
+    requirement('PIPE-9');
+    // Nobody whom the gate does not know is an operator.
+    for (const code of allCodes.filter((each) => each !== 'UNAUTHENTICATED')) {
+      for (const ending of endingsOf(code, 'operator')) {
+        const text = (await textAt(show, ending)).replaceAll('\\"', '"');
+        assert.ok(text.includes(code), `${code}, ${ending.kind}: ${text}`);
+        assert.doesNotMatch(text, /give them call/, `${code}, ${ending.kind}`);
+        const isOwn = door === 'typed gRPC' && code === 'UNKNOWN_TOOL' && ending.kind === 'refused';
+        if (isOwn) {
+          assert.match(text, /`sallyport tool list`/);
+          continue;
+        }
+        assert.ok(text.includes(forOperators), `${code}, ${ending.kind}: ${text}`);
+        if (ending.kind === 'refused') assert.ok(text.includes(`${rule.file}:7`), `${code}: ${text}`);
+      }
+      for (const ending of faultsOf(code, 'operator')) {
+        assert.match(await textAt(show, ending), /`sallyport (status|tool list|audit show [\w-]+)`/, code);
+      }
+    }
+  });
+}
+
+test('a text for everyone that names a command of operators, a rule file or a pattern does not compile', () => {
+  const session = 's-1';
+  // @ts-expect-error a command of operators
+  refuse('SESSION_ENDED', 'session', `Session ${session} was ended. \`sallyport session create\` makes one.`);
+  // @ts-expect-error a command of operators
+  refuse('SESSION_ENDED', 'session', 'It was ended.', { remedy: 'Run `sallyport session create`.' });
+  // @ts-expect-error a rule file
+  refuse('RULE_DENIES', 'a', 'No.', { remedy: 'Change tools.yaml.' });
+  // @ts-expect-error a pattern
+  refuse('NO_RULE_ALLOWS', 'a', 'Rule a covers $WORKSPACE/**.');
+  const fail = () =>
+    // @ts-expect-error a command of operators
+    new ToolFailure('NOT_FOUND', `There is no session ${session}. \`sallyport session list\` shows them.`);
+  assert.equal(fail().code, 'NOT_FOUND');
+});
