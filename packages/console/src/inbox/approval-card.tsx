@@ -27,7 +27,7 @@ export function ApprovalCard({ approval, places, revealed }: ApprovalCardProps) 
           <Countdown expiresAtMs={expiresAtMs} />
         </p>
         <h2 tabIndex={-1}>
-          <MarkedText text={title} places={places} revealed={revealed} />
+          <MarkedText id="title" text={title} places={places} revealed={revealed} />
         </h2>
         <p className="card-badges">
           <RiskBadge risk={risk} />

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { readRows, splitMarks } from './effect-rows.ts';
+import { openRow, readRows, splitMarks } from './effect-rows.ts';
 
 const kindsOf = (effect: string): string[] => readRows(effect).map(({ kind }) => kind);
 
@@ -25,6 +25,13 @@ describe('the rows of an effect', () => {
       'removed',
       'added',
     ]);
+  });
+
+  it('begin anew with each file of a diff', () => {
+    const file = (name: string): string =>
+      `diff --git a/${name} b/${name}\n--- a/${name}\n+++ b/${name}\n@@ -1 +1 @@\n+x\n`;
+    const kinds = ['plain', 'file', 'file', 'place', 'added'];
+    assert.deepEqual(kindsOf(`${file('one')}${file('two')}`), [...kinds, ...kinds]);
   });
 
   it('mean nothing by a leading minus when it is no diff', () => {
@@ -61,5 +68,40 @@ describe('the mark of a secret', () => {
     const odd = '[secret 2: a.b*(c)|d, 8 characters]';
     assert.deepEqual(splitMarks(`+${mark}${odd} [secret 1: x]`, [mark, odd]), ['+', mark, odd, ' [secret 1: x]']);
     assert.deepEqual(splitMarks('plain', []), ['plain']);
+  });
+});
+
+describe('a row with something revealed in it', () => {
+  const mark = '[secret 1: 40 characters]';
+  const textsOf = (value: string): string[] =>
+    openRow(`a${mark}b`, [mark], () => value).map((parts) => parts.map(({ text }) => text).join(''));
+
+  it('stays one row when that is short, and has a row for each line when it is not', () => {
+    assert.deepEqual(textsOf('xyz'), ['axyzb']);
+    assert.deepEqual(textsOf('x\n\nz'), ['ax', '', 'zb']);
+  });
+
+  it('leaves nothing of it out, in rows that can be seen at once', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 2000 }), (value) => {
+        const rows = openRow(`a${mark}b`, [mark], () => value);
+        assert.equal(textsOf(value).join('\n').replaceAll('\n', ''), `a${value}b`.replaceAll('\n', ''));
+        assert.ok(rows.every((parts) => parts.reduce((sum, { text }) => sum + text.length, 0) <= 320));
+        const parts = rows.flat().filter(({ isRevealed }) => isRevealed);
+        assert.deepEqual(
+          parts.map(({ goesOn = false }) => goesOn),
+          parts.map((_, at) => at < parts.length - 1),
+        );
+      }),
+    );
+  });
+
+  it('is as it was while nothing is revealed', () => {
+    const [parts] = openRow(`a${mark}b`, [mark], () => undefined);
+    assert.deepEqual(parts, [
+      { text: 'a', isRevealed: false },
+      { text: mark, mark, isRevealed: false },
+      { text: 'b', isRevealed: false },
+    ]);
   });
 });

@@ -21,7 +21,8 @@ export function readRows(effect: string, marks: readonly string[] = []): readonl
   const isDiff = lines.some((text) => text.startsWith('@@ '));
   let inHunk = false;
   return lines.flatMap((text, at) => {
-    inHunk ||= text.startsWith('@@ ');
+    // No line of a hunk begins like this.
+    inHunk = text.startsWith('@@ ') || (inHunk && !text.startsWith('diff --git '));
     const kind = isDiff ? kindOf(text, inHunk) : 'plain';
     return cut(text, marks).map((piece, index) => ({ kind, text: piece, line: at + 1, isContinued: index > 0 }));
   });
@@ -40,6 +41,47 @@ export function splitMarks(text: string, marks: readonly string[]): readonly str
   if (marks.length === 0) return [text];
   const pattern = new RegExp(`(${marks.map((mark) => mark.replaceAll(/[^\w ]/g, String.raw`\$&`)).join('|')})`);
   return text.split(pattern).filter((piece) => piece !== '');
+}
+
+/** What stands in a row: text, the mark of something masked, or what was revealed in its place. */
+export interface RowPart {
+  readonly text: string;
+  /** The mark that stands here, or did. Absent: it is text of the effect. */
+  readonly mark?: string;
+  readonly isRevealed: boolean;
+  /** The revealed value goes on in the next part. Absent: it does not. */
+  readonly goesOn?: true;
+}
+
+/**
+ * A row with what is revealed in it. That may be long: then it becomes several rows, because each must be small enough to
+ * be seen as a whole.
+ */
+export function openRow(
+  text: string,
+  marks: readonly string[],
+  valueOf: (mark: string) => string | undefined,
+): readonly (readonly RowPart[])[] {
+  const rows: RowPart[][] = [[]];
+  const add = (part: RowPart): void => {
+    const row = rows.at(-1) ?? [];
+    const length = row.reduce((sum, each) => sum + each.text.length, 0);
+    if (row.length > 0 && length + part.text.length > 2 * longestRow) rows.push([part]);
+    else row.push(part);
+  };
+  for (const piece of splitMarks(text, marks)) {
+    const mark = marks.includes(piece) ? { mark: piece } : {};
+    const value = mark.mark === undefined ? undefined : valueOf(mark.mark);
+    if (value === undefined) add({ text: piece, ...mark, isRevealed: false });
+    const pieces = (value?.split('\n') ?? []).flatMap((line, at) =>
+      cut(line, []).map((part, index) => ({ part, isNewLine: at > 0 && index === 0 })),
+    );
+    for (const [at, { part, isNewLine }] of pieces.entries()) {
+      if (isNewLine) rows.push([]);
+      add({ text: part, ...mark, isRevealed: true, ...(at < pieces.length - 1 ? { goesOn: true } : {}) });
+    }
+  }
+  return rows;
 }
 
 function cut(text: string, marks: readonly string[]): readonly string[] {

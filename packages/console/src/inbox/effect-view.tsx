@@ -1,12 +1,13 @@
-import { Fragment, useMemo } from 'react';
+import { useMemo } from 'react';
 import { Visible } from '../text/visible.tsx';
-import { readRows, splitMarks } from './effect-rows.ts';
-import type { EffectRow } from './effect-rows.ts';
-import { MaskedPart } from './masked-part.tsx';
+import { openRow, readRows } from './effect-rows.ts';
+import type { EffectRow, RowPart } from './effect-rows.ts';
+import { MaskedPart, RevealedPart } from './masked-part.tsx';
 import type { MaskedPlace, RevealedParts } from './use-revealed.ts';
 
 export interface EffectViewProps {
   readonly effect: string;
+  /** Another one for each effect of a card. */
   readonly label: string;
   /** What has a mark in it. */
   readonly places: readonly MaskedPlace[];
@@ -26,10 +27,10 @@ export function EffectView({ effect, label, places, revealed }: EffectViewProps)
   return (
     <div className="effect" role="group" aria-label={label}>
       {shown.map((row, at) => (
-        <Row key={at} row={row} {...parts} />
+        <Row key={at} id={`${label} ${at}`} row={row} {...parts} />
       ))}
       {restRows.map((row, at) => (
-        <Row key={`rest ${at}`} row={{ ...row, line: shown.length + row.line }} {...parts} />
+        <Row key={`rest ${at}`} id={`${label} rest ${at}`} row={{ ...row, line: shown.length + row.line }} {...parts} />
       ))}
     </div>
   );
@@ -43,31 +44,70 @@ function useRows(effect: string, places: readonly MaskedPlace[]): readonly Effec
 }
 
 interface RowProps extends Pick<EffectViewProps, 'places' | 'revealed'> {
+  /** Its name, among all rows of the card. */
+  readonly id: string;
   readonly row: EffectRow;
 }
 
-function Row({ row: { kind, text, line, isContinued }, places, revealed }: RowProps) {
-  return (
-    <div data-row={line} className={`row row-${kind}${isContinued ? ' row-continued' : ''}`}>
-      <span className="row-number" aria-hidden="true">
-        {isContinued ? '↳' : line}
+function Row({ id, row: { kind, text, line, isContinued }, places, revealed }: RowProps) {
+  return openMarks(text, places, revealed).map((parts, at) => {
+    const isMore = isContinued || at > 0;
+    return (
+      <div
+        key={rowKey(parts, at)}
+        data-row={`${id}${rowKey(parts, at)}`}
+        className={`row row-${kind}${isMore ? ' row-continued' : ''}`}
+      >
+        <span className="row-number" aria-hidden="true">
+          {isMore ? '↳' : line}
+        </span>
+        <code>
+          <Parts id={id} parts={parts} places={places} revealed={revealed} />
+        </code>
+      </div>
+    );
+  });
+}
+
+/** A line of prose, such as a title, in which each mark can be revealed in its place. It has to be seen like the rows. */
+export function MarkedText({ id, text, places, revealed }: { readonly text: string } & Omit<RowProps, 'row'>) {
+  return useRows(text, places).map((row, at) =>
+    openMarks(row.text, places, revealed).map((parts, part) => (
+      <span key={`${at}${rowKey(parts, part)}`} data-row={`${id} ${at}${rowKey(parts, part)}`}>
+        <Parts id={`${id} ${at}`} parts={parts} places={places} revealed={revealed} />
       </span>
-      <code>
-        <MarkedText text={text} places={places} revealed={revealed} />
-      </code>
-    </div>
+    )),
   );
 }
 
-/** A text in which each mark can be revealed in its place. */
-export function MarkedText({ text, places, revealed }: { readonly text: string } & Omit<RowProps, 'row'>) {
-  const marks = places.map(({ secret }) => secret.mark);
-  return splitMarks(text, marks).map((piece, part) => {
-    const place = places.find(({ secret }) => secret.mark === piece);
-    return (
-      <Fragment key={part}>
-        {place === undefined ? <Visible text={piece} /> : <MaskedPart place={place} revealed={revealed} />}
-      </Fragment>
-    );
+function openMarks(text: string, places: readonly MaskedPlace[], revealed: RevealedParts) {
+  const valueOf = (mark: string): string | undefined => {
+    const place = places.find(({ secret }) => secret.mark === mark);
+    return place && !place.secret.rest ? revealed.valueOf(place) : undefined;
+  };
+  return openRow(
+    text,
+    places.map(({ secret }) => secret.mark),
+    valueOf,
+  );
+}
+
+/** With something revealed in it, it is another row, which was not seen yet. */
+function rowKey(parts: readonly RowPart[], at: number): string {
+  const shown = parts.filter(({ isRevealed }) => isRevealed).map(({ mark }) => mark);
+  return shown.length === 0 && at === 0 ? '' : ` ${at} ${[...new Set(shown)].join(' ')}`;
+}
+
+interface PartsProps extends Pick<EffectViewProps, 'places' | 'revealed'> {
+  readonly id: string;
+  readonly parts: readonly RowPart[];
+}
+
+function Parts({ id, parts, places, revealed }: PartsProps) {
+  return parts.map(({ text, mark, isRevealed, goesOn = false }, at) => {
+    const place = mark === undefined ? undefined : places.find(({ secret }) => secret.mark === mark);
+    if (place === undefined) return <Visible key={at} text={text} />;
+    if (!isRevealed) return <MaskedPart key={at} place={place} revealed={revealed} />;
+    return <RevealedPart key={at} {...{ text, goesOn, place, revealed }} copy={id} />;
   });
 }

@@ -13,7 +13,8 @@ import { PlanCard } from './plan-card.tsx';
 import { RevealDialog } from './reveal-dialog.tsx';
 import { useArmed } from './use-armed.ts';
 import { useKeys } from './use-keys.ts';
-import { useRevealed } from './use-revealed.ts';
+import { placeKey, useRevealed } from './use-revealed.ts';
+import type { MaskedPlace } from './use-revealed.ts';
 import { useSeen } from './use-seen.ts';
 
 export interface InboxDetailProps {
@@ -40,8 +41,7 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
   const { isArmed, checkArmed } = useArmed(subject);
   const revealed = useRevealed();
   const places = useMemo(() => maskedPlaces(item), [item]);
-  const restShown = places.filter((place) => place.secret.rest && revealed.wasShown(place)).length;
-  const { container, unseenCount, showUnseen } = useSeen(effectOf(item), countAllRows(item), restShown);
+  const { container, unseenCount, showUnseen, hasSeen } = useSeen(effectOf(item), countAllRows(item), revealed.version);
   const [wording, setWording] = useState<DecisionKind>();
   const [isSending, setIsSending] = useState(false);
   const [trouble, setTrouble] = useState<Trouble>();
@@ -54,6 +54,18 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
   // One more run, say, while an approval was being worded: the person decides again.
   useEffect(() => setWording((kind) => (kind !== undefined && isApproving(kind) ? undefined : kind)), [subject]);
 
+  const { valueOf, wasShown, noteShown, latest } = revealed;
+  useEffect(() => {
+    if (latest === undefined) return;
+    const part = container.current?.querySelector(`[data-of="${latest}"]`);
+    part?.closest('[data-row]')?.scrollIntoView({ block: 'nearest' });
+  }, [latest, container]);
+  // What was revealed out of view, or is longer than the screen, was not seen yet.
+  useEffect(() => {
+    const isSeen = (place: MaskedPlace): boolean => valueOf(place) !== undefined && hasSeen(placeKey(place));
+    places.filter((place) => !wasShown(place) && isSeen(place)).forEach(noteShown);
+  });
+
   const isPlan = item.kind === 'plan';
   const risk = isPlan ? highestRisk(item) : item.approval.risk;
   const kinds = isPlan ? planKinds : approvalKinds;
@@ -61,7 +73,7 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
   const { hold: heldBy } = isPlan ? item.plan : item.approval;
   const hold = heldBy !== '' ? heldBy : isPlan && chosen.size === 0 ? 'No step is chosen.' : undefined;
   const masked = places.filter(
-    (place) => mustBeShown(place) && !revealed.wasShown(place) && (place.step === undefined || chosen.has(place.step)),
+    (place) => mustBeShown(place) && !wasShown(place) && (place.step === undefined || chosen.has(place.step)),
   );
 
   const decide = async (decision: Decision): Promise<void> => {
@@ -135,7 +147,7 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
         isArmed={isArmed && !isSending}
         unseenCount={unseenCount}
         showUnseen={showUnseen}
-        masked={masked}
+        masked={masked.filter((place) => valueOf(place) === undefined)}
         onReveal={revealed.ask}
         hold={hold}
         wording={wording}

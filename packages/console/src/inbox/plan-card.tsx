@@ -52,7 +52,7 @@ export function PlanCard({ plan, places, revealed, chosen, onChoose }: PlanCardP
               <RiskBadge risk={risk} />
             </label>
             <p>
-              <MarkedText text={title} places={ofStep(at)} revealed={revealed} />
+              <MarkedText id={`title of ${at}`} text={title} places={ofStep(at)} revealed={revealed} />
             </p>
             {reason !== '' && (
               <p className="muted">

@@ -13,8 +13,13 @@ export interface MaskedPlace {
 export interface RevealedParts {
   /** The value on the screen. Undefined: it is masked. */
   readonly valueOf: (place: MaskedPlace) => string | undefined;
-  /** Whether it was on the screen since this was opened. The gate keeps count as well, and decides. */
+  /** Whether all of it was in view since this was opened. The gate keeps count of what it revealed as well, and decides. */
   readonly wasShown: (place: MaskedPlace) => boolean;
+  readonly noteShown: (place: MaskedPlace) => void;
+  /** Which was revealed last, by its key. Undefined: nothing is revealed. */
+  readonly latest: string | undefined;
+  /** Another one whenever something appears or disappears. */
+  readonly version: object;
   /** The one that somebody is asked about. Undefined: none. */
   readonly asked: MaskedPlace | undefined;
   readonly ask: (place: MaskedPlace) => void;
@@ -40,18 +45,25 @@ export function useRevealed(): RevealedParts {
     (value: string | undefined) => {
       setAsked(undefined);
       if (asked === undefined || value === undefined) return;
-      const key = keyOf(asked);
+      const key = placeKey(asked);
       setValues((present) => new Map(present).set(key, value));
-      setShown((present) => new Set(present).add(key));
+      // It stays, and its rows count like all others.
+      if (asked.secret.rest) setShown((present) => new Set(present).add(key));
     },
     [asked],
   );
   const hide = useCallback((place: MaskedPlace) => {
-    setValues((present) => new Map([...present].filter(([key]) => key !== keyOf(place))));
+    setValues((present) => new Map([...present].filter(([key]) => key !== placeKey(place))));
+  }, []);
+  const noteShown = useCallback((place: MaskedPlace) => {
+    setShown((present) => new Set(present).add(placeKey(place)));
   }, []);
   return {
-    valueOf: (place) => values.get(keyOf(place)),
-    wasShown: (place) => shown.has(keyOf(place)),
+    version: values,
+    latest: [...values.keys()].filter(isSecret).at(-1),
+    noteShown,
+    valueOf: (place) => values.get(placeKey(place)),
+    wasShown: (place) => shown.has(placeKey(place)),
     asked,
     ask: setAsked,
     show,
@@ -59,7 +71,8 @@ export function useRevealed(): RevealedParts {
   };
 }
 
-function keyOf({ secret: { number, rest }, step = -1 }: MaskedPlace): string {
+/** One name for each masked part of a card. */
+export function placeKey({ secret: { number, rest }, step = -1 }: MaskedPlace): string {
   return `${rest ? 'rest' : 'secret'} ${step} ${number}`;
 }
 

@@ -7,26 +7,29 @@ export interface Seen {
   readonly unseenCount: number;
   /** Brings the first row into view that was not. */
   readonly showUnseen: () => void;
+  /** Whether a part with this `data-of` has been in view, and all of its pieces (`data-copy`) in one place. */
+  readonly hasSeen: (of: string) => boolean;
 }
 
 /** What flies past in a quick scroll was not seen. */
 const dwellMs = 200;
 
 /**
- * Notes which rows (`[data-row]`) of an effect have been in view, each as a whole and for a moment, as long as the
- * subject is the same. What was jumped over was not. Where `version` changes, rows came to it.
+ * Notes which rows of an effect have been in view, each as a whole and for a moment, as long as the subject is the same:
+ * by their name (`data-row`), so that one which was away for a while need not be seen again. What was jumped over was
+ * not. Where `version` changes, rows came or went.
  */
-export function useSeen(subject: string, rowCount: number, version: number): Seen {
+export function useSeen(subject: string, rowCount: number, version: object): Seen {
   const container = useRef<HTMLDivElement>(null);
   const showFirst = useRef<() => void>(() => undefined);
-  const seen = useRef({ subject, rows: new WeakSet<Element>() });
+  const seen = useRef({ subject, rows: new Set<string>() });
   const [progress, setProgress] = useState({ subject, unseenCount: rowCount });
 
   useEffect(() => {
-    if (seen.current.subject !== subject) seen.current = { subject, rows: new WeakSet() };
+    if (seen.current.subject !== subject) seen.current = { subject, rows: new Set() };
     const { rows } = seen.current;
-    const all = [...(container.current?.querySelectorAll('[data-row]') ?? [])];
-    const unseen = new Set(all.filter((row) => !rows.has(row)));
+    const all = [...(container.current?.querySelectorAll<HTMLElement>('[data-row]') ?? [])];
+    const unseen = new Set(all.filter((row) => !rows.has(nameOf(row))));
     setProgress({ subject, unseenCount: unseen.size });
     const stop = watchRows(unseen, rows, () => setProgress({ subject, unseenCount: unseen.size }));
     showFirst.current = () => {
@@ -37,14 +40,23 @@ export function useSeen(subject: string, rowCount: number, version: number): See
   }, [subject, rowCount, version]);
 
   const showUnseen = useCallback(() => showFirst.current(), []);
+  const hasSeen = useCallback((of: string) => {
+    const pieces = [...(container.current?.querySelectorAll<HTMLElement>(`[data-of="${of}"]`) ?? [])];
+    const isSeen = (piece: HTMLElement): boolean => {
+      const row = piece.closest<HTMLElement>('[data-row]');
+      return row !== null && seen.current.rows.has(nameOf(row));
+    };
+    const copies = Map.groupBy(pieces, ({ dataset }) => dataset['copy']);
+    return copies.values().some((copy) => copy.every(isSeen));
+  }, []);
   // Until the rows of a new subject have been looked at, none of them counts as seen.
   const unseenCount = progress.subject === subject ? progress.unseenCount : rowCount;
-  return { container, unseenCount, showUnseen };
+  return { container, unseenCount, showUnseen, hasSeen };
 }
 
 /** Moves rows from one set to the other as they are seen. Returns how to stop. */
-function watchRows(unseen: Set<Element>, seen: WeakSet<Element>, onSeen: () => void): () => void {
-  const inViewSinceMs = new Map<Element, number>();
+function watchRows(unseen: Set<HTMLElement>, seen: Set<string>, onSeen: () => void): () => void {
+  const inViewSinceMs = new Map<HTMLElement, number>();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const sweep = (): void => {
@@ -53,7 +65,7 @@ function watchRows(unseen: Set<Element>, seen: WeakSet<Element>, onSeen: () => v
       if (performance.now() - sinceMs < dwellMs) continue;
       inViewSinceMs.delete(row);
       unseen.delete(row);
-      seen.add(row);
+      seen.add(nameOf(row));
       observer.unobserve(row);
     }
     onSeen();
@@ -64,8 +76,9 @@ function watchRows(unseen: Set<Element>, seen: WeakSet<Element>, onSeen: () => v
     (entries) => {
       for (const { isIntersecting, intersectionRatio, target } of entries) {
         // Rounding makes a row that is in view a little less than whole.
-        if (isIntersecting && intersectionRatio >= 0.9) inViewSinceMs.set(target, performance.now());
-        else inViewSinceMs.delete(target);
+        const row = target as HTMLElement;
+        if (isIntersecting && intersectionRatio >= 0.9) inViewSinceMs.set(row, performance.now());
+        else inViewSinceMs.delete(row);
       }
       if (inViewSinceMs.size > 0) timer ??= setTimeout(sweep, dwellMs);
     },
@@ -76,4 +89,8 @@ function watchRows(unseen: Set<Element>, seen: WeakSet<Element>, onSeen: () => v
     clearTimeout(timer);
     observer.disconnect();
   };
+}
+
+function nameOf({ dataset }: HTMLElement): string {
+  return dataset['row'] ?? '';
 }
