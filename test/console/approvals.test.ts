@@ -149,6 +149,7 @@ describe('a request', () => {
     await visit.page.getByText('asked 2 times').waitFor();
     assert.equal(await visit.page.getByRole('list', { name: 'Waiting requests' }).getByRole('listitem').count(), 1);
     await isArmed();
+    await visit.page.getByRole('button', { name: 'Approve 2 runs' }).waitFor();
     await visit.page.keyboard.press('a');
     for (const call of calls) assert.ok((await call).success);
   });
@@ -346,7 +347,9 @@ describe('a plan', () => {
       { summary: 'Set up the editor', calls: [write('one.md'), write('two.md')], waitMs: 30_000 },
       agent,
     );
-    await heading('Set up the editor').waitFor();
+    // What the agent says about it is told from what the gate says.
+    await heading('Plan: files.write').waitFor();
+    await visit.page.getByText('The agent says: “Set up the editor”').waitFor();
     await visit.page.getByText('because of two.md').waitFor();
     await isArmed();
     await visit.page.getByRole('checkbox', { name: /Step 2/ }).uncheck();

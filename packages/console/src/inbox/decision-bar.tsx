@@ -93,14 +93,14 @@ export function DecisionBar(props: DecisionBarProps) {
 }
 
 /** The answers that take a word, a number or a sentence. */
-function Wording({ kind, risk, onDecide, onCancel }: DecisionBarProps & { readonly kind: DecisionKind }) {
+function Wording({ kind, risk, labels, onDecide, onCancel }: DecisionBarProps & { readonly kind: DecisionKind }) {
   switch (kind) {
     case 'minutes':
       return <MinutesForm isHigh={risk === 'high'} onDecide={onDecide} onCancel={onCancel} />;
     case 'changes':
       return <ChangesForm onDecide={onDecide} onCancel={onCancel} />;
     default:
-      return <WordForm onDecide={onDecide} onCancel={onCancel} />;
+      return <WordForm submit={labels?.once ?? defaultLabels.once} onDecide={onDecide} onCancel={onCancel} />;
   }
 }
 
@@ -159,11 +159,11 @@ function ChangesForm({ onDecide, onCancel }: FormProps) {
   );
 }
 
-function WordForm({ onDecide, onCancel }: FormProps) {
+function WordForm({ submit, onDecide, onCancel }: FormProps & { readonly submit: string }) {
   const [word, setWord] = useState('');
   return (
     <AnswerForm
-      submit="Approve once"
+      submit={submit}
       isReady={word.trim().toLowerCase() === criticalWord}
       onCancel={onCancel}
       onSubmit={() => onDecide({ kind: 'once' })}

@@ -83,7 +83,7 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
     try {
       if (isPlan) await sendPlan(item, decision, [...chosen]);
       else await decideApproval(item.approval, decision);
-      onDecided(`${words[decision.kind]}: ${isPlan ? item.plan.summary : item.approval.title}`);
+      onDecided(`${words[decision.kind]}: ${isPlan ? `the plan of ${item.plan.agent}` : item.approval.title}`);
     } catch (error) {
       setTrouble(troubleOf(error));
       setWording(undefined);
@@ -113,6 +113,7 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
     return true;
   });
 
+  const once = isPlan ? nameChosen(item, chosen.size) : nameRuns(item);
   const choosePart = (step: number, isChosen: boolean): void => {
     const next = new Set(leftOut);
     if (isChosen) next.delete(step);
@@ -141,9 +142,7 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
       <DecisionBar
         risk={risk}
         kinds={kinds}
-        {...(isPlan
-          ? { labels: { once: chosen.size < item.plan.steps.length ? `Approve ${chosen.size}` : 'Approve all' } }
-          : {})}
+        {...(once === undefined ? {} : { labels: { once } })}
         isArmed={isArmed && !isSending}
         unseenCount={unseenCount}
         showUnseen={showUnseen}
@@ -185,6 +184,15 @@ function countAllRows(item: InboxItem): number {
 function highestRisk({ plan }: InboxItem & { kind: 'plan' }) {
   const order = ['critical', 'high', 'medium', 'low'] as const;
   return order.find((risk) => plan.steps.some((step) => step.risk === risk)) ?? 'critical';
+}
+
+function nameChosen({ plan }: InboxItem & { kind: 'plan' }, count: number): string {
+  return count < plan.steps.length ? `Approve ${count}` : 'Approve all';
+}
+
+/** Undefined: it is one run. */
+function nameRuns({ approval: { wanted } }: InboxItem & { kind: 'approval' }): string | undefined {
+  return wanted > 1 ? `Approve ${wanted} runs` : undefined;
 }
 
 function isOver(item: InboxItem): boolean {

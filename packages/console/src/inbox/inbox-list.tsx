@@ -52,7 +52,7 @@ function ItemLine({ item }: { readonly item: InboxItem }) {
           <Countdown expiresAtMs={item.plan.expiresAtMs} />
         </span>
         <span className="item-title">
-          <Visible text={item.plan.summary} />
+          “<Visible text={item.plan.summary} />”
         </span>
         <span className="item-who">
           <Visible text={item.plan.agent} />
@@ -60,7 +60,7 @@ function ItemLine({ item }: { readonly item: InboxItem }) {
       </>
     );
   }
-  const { tool, title, agent, expiresAtMs, wanted, risk } = item.approval;
+  const { tool, title, agent, expiresAtMs, wanted, risk, hold } = item.approval;
   return (
     <>
       <span className="item-top">
@@ -73,6 +73,7 @@ function ItemLine({ item }: { readonly item: InboxItem }) {
       <span className="item-who">
         <Visible text={agent} /> · {risk}
         {wanted > 1 && ` · ${wanted} times`}
+        {hold !== '' && ' · cannot be approved'}
       </span>
     </>
   );

@@ -3,6 +3,7 @@ import type { InboxItem } from '../live/inbox.ts';
 import { useGate, useValue } from '../live/use-live.ts';
 import { Loading, PageHead } from '../shell/parts.tsx';
 import { linkTo } from '../shell/use-route.ts';
+import { Visible } from '../text/visible.tsx';
 import { DecidedList } from './decided-list.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { InboxDetail } from './inbox-detail.tsx';
@@ -67,7 +68,7 @@ function Waiting({ wantedId }: { readonly wantedId: string }) {
   return (
     <>
       <p className="notice" role="status">
-        {notice}
+        {notice !== '' && <Visible text={notice} />}
       </p>
       {selected === undefined ? (
         <FirstSteps hasDecided={decided.length > 0} />

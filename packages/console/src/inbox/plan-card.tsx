@@ -33,9 +33,10 @@ export function PlanCard({ plan, places, revealed, chosen, onChoose }: PlanCardP
           proposes a plan of {formatCount(steps.length, 'call')}
           <Countdown expiresAtMs={expiresAtMs} />
         </p>
-        <h2 tabIndex={-1}>
-          <Visible text={summary} />
-        </h2>
+        <h2 tabIndex={-1}>Plan: {[...new Set(steps.map(({ tool }) => tool))].join(', ')}</h2>
+        <p className="muted">
+          The agent says: “<Visible text={summary} />”
+        </p>
       </header>
       <ol className="steps">
         {steps.map(({ tool, title, effect, risk, reason, argumentsJson, refusal }, at) => (
@@ -56,7 +57,7 @@ export function PlanCard({ plan, places, revealed, chosen, onChoose }: PlanCardP
             </p>
             {reason !== '' && (
               <p className="muted">
-                The agent says: <Visible text={reason} />
+                The agent says: “<Visible text={reason} />”
               </p>
             )}
             {refusal !== '' && (

@@ -38,8 +38,8 @@ export function StandingList() {
       {inForce.length === 0 && (
         <Empty title="No standing approvals">
           <p>
-            Answer a request with <kbd>s</kbd> or <kbd>t</kbd> to approve further calls of the same kind as well. They
-            are listed here, and you can take them back.
+            Answer a request with “For the session” <kbd>s</kbd> or “For minutes…” <kbd>t</kbd> to approve further calls
+            of the same kind as well. They are listed here, and you can take them back.
           </p>
         </Empty>
       )}
