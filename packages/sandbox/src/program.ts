@@ -132,6 +132,8 @@ export interface OpenProgram {
   readonly ended: Promise<ProgramEnd>;
   /** What is written before the program started or after it ended is lost. A program that does not read is ended. */
   readonly write: (bytes: Uint8Array) => void;
+  /** What its processes have used since they started. Empty: it cannot be measured, or the program has ended. */
+  readonly measure: () => Promise<Pick<ProgramUsage, 'measuredBy' | 'cpuMs'>>;
   readonly kill: () => void;
 }
 

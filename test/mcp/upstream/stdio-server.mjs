@@ -62,6 +62,10 @@ const lists = {
     { name: 'often', inputSchema: anyObject },
     { name: 'capabilities', inputSchema: anyObject },
   ],
+  busy: () => [
+    { name: 'burn', inputSchema: anyObject },
+    { name: 'nap', inputSchema: anyObject },
+  ],
   writing: () => [{ name: 'write', inputSchema: anyObject }],
   reaching: () => [{ name: 'reach', inputSchema: anyObject }],
   silent: () => [{ name: 'silent', inputSchema: anyObject }, echo],
@@ -98,6 +102,14 @@ const tools = {
     writeFileSync(path, 'x');
     return text('written');
   },
+  burn: ({ ms }) => {
+    const used = () => process.cpuUsage().user + process.cpuUsage().system;
+    const startUs = used();
+    // Asking takes processor time too, so it is done rarely.
+    for (let sum = 0; used() - startUs < ms * 1000;) for (let n = 0; n < 1e6; n++) sum += n;
+    return text('burnt');
+  },
+  nap: ({ ms }) => new Promise((resolve) => setTimeout(() => resolve(text('slept')), ms)),
   reach: async ({ host }) => text(await reach(host)),
   request: async ({ method, params = {} }) => text(JSON.stringify(await ask(method, params))),
   capabilities: () => text(JSON.stringify(capabilities)),

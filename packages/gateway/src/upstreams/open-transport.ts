@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { FetchLike, StreamableHTTPClientTransportOptions, Transport } from '@modelcontextprotocol/client';
 import type { Withheld } from '../executors/set-aside-forbidden.ts';
-import type { NetworkEvent, ProgramOpener } from '@sallyport/sandbox';
+import type { NetworkEvent, OpenProgram, ProgramOpener } from '@sallyport/sandbox';
 import type { RedactText } from '../model/redacted.ts';
 import { buildServerProgram } from './build-server-program.ts';
 import type { ServerView } from './build-server-program.ts';
@@ -20,6 +20,8 @@ export interface UpstreamTransport {
   readonly failure: () => Error | undefined;
   /** Sets aside what the server must not leave behind, while it runs. */
   readonly sweep: () => Promise<void>;
+  /** What the server has used until now. Empty: that cannot be measured, as of a server elsewhere. */
+  readonly measure: OpenProgram['measure'];
   /** Ends everything about it. Resolves when nothing of it is left. */
   readonly close: () => Promise<void>;
 }
@@ -81,7 +83,12 @@ export async function openTransport(
     clearInterval(sweeping);
     tell(await attendance.finish());
   };
-  return { transport, failure: () => transport.failure, sweep, close: () => (closing ??= end()) };
+  return {
+    ...{ transport, sweep },
+    failure: () => transport.failure,
+    measure: () => transport.measure(),
+    close: () => (closing ??= end()),
+  };
 }
 
 function openHttp(
@@ -125,5 +132,10 @@ function openHttp(
     await transport.close();
     for (const end of ends) end();
   };
-  return { transport, failure: () => failure, sweep: () => Promise.resolve(), close };
+  return {
+    ...{ transport, close },
+    failure: () => failure,
+    sweep: () => Promise.resolve(),
+    measure: () => Promise.resolve({}),
+  };
 }

@@ -14,7 +14,13 @@ async function open() {
     open: (_program, given) => {
       options = given;
       given.signal.addEventListener('abort', () => resolve({ how: { kind: 'aborted' }, usage: {} }));
-      return { started: Promise.resolve(), ended, write: () => undefined, kill: () => undefined };
+      return {
+        started: Promise.resolve(),
+        ended,
+        write: () => undefined,
+        measure: () => Promise.resolve({}),
+        kill: () => undefined,
+      };
     },
   };
   const transport = new ProgramTransport({} as Program, opener, { redact: ownText });

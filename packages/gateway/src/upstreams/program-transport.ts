@@ -70,6 +70,11 @@ export class ProgramTransport implements Transport {
     this.#open.write(Buffer.from(`${JSON.stringify(message)}\n`));
   }
 
+  /** What the processes of the server have used until now. Empty: that cannot be measured. */
+  measure(): ReturnType<OpenProgram['measure']> {
+    return this.#open?.measure() ?? Promise.resolve({});
+  }
+
   /** Resolves when every process of the server is gone. */
   async close(): Promise<void> {
     this.#closing.abort();

@@ -157,6 +157,11 @@ export class UpstreamConnection {
     return this.#transport.sweep();
   }
 
+  /** What the server has used until now. Empty: that cannot be measured. */
+  measure(): ReturnType<UpstreamTransport['measure']> {
+    return this.#transport.measure();
+  }
+
   async close(): Promise<void> {
     await this.#client.close().catch(() => undefined);
     await this.#transport.close();

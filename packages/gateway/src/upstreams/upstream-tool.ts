@@ -40,6 +40,7 @@ export function upstreamTool(parts: UpstreamToolParts): AnyTool {
           noteEffect();
         },
         onNetwork: (events) => noteNetwork(events, context),
+        onUsage: (usage) => context.countUsage(usage),
         callId,
         ...(asking === undefined ? {} : { asking }),
       });

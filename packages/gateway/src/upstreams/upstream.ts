@@ -3,6 +3,7 @@ import type { JsonObject } from '@sallyport/contract';
 import type { NetworkEvent } from '@sallyport/sandbox';
 import { ProgramNotStarted } from '@sallyport/sandbox';
 import { ToolFailure } from '../model/tool.ts';
+import type { ToolUsage } from '../model/tool.ts';
 import type { TroubledUpstream } from './describe-trouble.ts';
 import { LoginNeeded } from './login/login-needed.ts';
 import type { LoginParts, PersonLogin } from './login/person-login.ts';
@@ -36,6 +37,8 @@ export interface CallOptions extends AskableCall {
   readonly onProgress: (progress: Progress) => void;
   /** Hears what the server asks of the network while the call runs, also for other calls that run there then. */
   readonly onNetwork: OnNetwork;
+  /** Hears what CPU time the server used for the call, where that can be told: no other call ran there meanwhile. */
+  readonly onUsage: (usage: Pick<ToolUsage, 'measuredBy' | 'cpuMs'>) => void;
   /** Called when the server is there and has listed its tools, before it is asked. May throw. */
   readonly confirm: () => void;
 }
@@ -69,6 +72,9 @@ export class Upstream {
   #idle: NodeJS.Timeout | undefined;
   readonly #desk: RequestDesk;
   readonly #watching = new Set<OnNetwork>();
+  /** Counts calls, so that one can tell whether another ran meanwhile. */
+  #begunCalls = 0;
+  #openCalls = 0;
   /** In the words for operators. */
   #trouble = '';
   /** The same for everyone. */
@@ -138,11 +144,18 @@ export class Upstream {
     const answer = this.#desk.enter(options);
     clearTimeout(this.#idle);
     this.#watching.add(options.onNetwork);
+    this.#openCalls += 1;
+    this.#begunCalls += 1;
     let connection: UpstreamConnection | undefined;
     try {
       connection = await orAborted(this.#ready(), options.signal);
+      const tellUsage = await orAborted(this.#meter(connection), options.signal);
       options.confirm();
-      const result = await orAborted(connection.callTool(tool, args, { ...options, answer }), options.signal);
+      const calling = connection.callTool(tool, args, { ...options, answer });
+      const result = await orAborted(
+        thenAlways(calling, () => tellUsage(options.onUsage)),
+        options.signal,
+      );
       this.#failures = 0;
       return result;
     } catch (error) {
@@ -153,6 +166,7 @@ export class Upstream {
       if (trouble.isLost && connection !== undefined) this.#drop(connection, trouble.failure);
       throw trouble.failure;
     } finally {
+      this.#openCalls -= 1;
       await connection?.sweep();
       this.#desk.leave(answer);
       this.#watching.delete(options.onNetwork);
@@ -313,6 +327,19 @@ export class Upstream {
     this.#parts.onTools();
   }
 
+  /** Beside another call nobody can tell for which of them the server works. */
+  async #meter(connection: UpstreamConnection): Promise<(onUsage: CallOptions['onUsage']) => Promise<void>> {
+    const begun = this.#begunCalls;
+    if (this.#openCalls > 1) return () => Promise.resolve();
+    const before = (await connection.measure()).cpuMs;
+    return async (onUsage) => {
+      if (this.#begunCalls !== begun || before === undefined) return;
+      const { measuredBy, cpuMs } = await connection.measure();
+      const isAlone = this.#begunCalls === begun;
+      if (isAlone && measuredBy !== undefined && cpuMs !== undefined) onUsage({ measuredBy, cpuMs: cpuMs - before });
+    };
+  }
+
   /** A server does not say for which call it connects, so each that runs has it on record. */
   readonly #noteNetwork: OnNetwork = (events) => {
     for (const watch of this.#watching) watch(events);
@@ -373,4 +400,13 @@ function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.addEventListener('abort', abort, { once: true });
   promise.then(resolve, reject);
   return settled.finally(() => signal.removeEventListener('abort', abort));
+}
+
+/** As the promise settles, but after what follows it. */
+async function thenAlways<Value>(promise: Promise<Value>, follow: () => Promise<void>): Promise<Value> {
+  try {
+    return await promise;
+  } finally {
+    await follow();
+  }
 }

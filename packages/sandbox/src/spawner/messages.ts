@@ -14,6 +14,8 @@ export type Order =
   | { readonly kind: 'write'; readonly run: number; readonly bytes: Uint8Array }
   /** That many bytes of output were consumed. */
   | { readonly kind: 'acknowledge'; readonly run: number; readonly bytes: number }
+  /** Answered by `measured`, in the order of the questions. */
+  | { readonly kind: 'measure'; readonly run: number }
   | { readonly kind: 'kill'; readonly run: number }
   /** Kill everything and end. */
   | { readonly kind: 'close' };
@@ -44,6 +46,8 @@ export type Report =
   | { readonly kind: 'output'; readonly run: number; readonly stream: 'stdout' | 'stderr'; readonly bytes: Uint8Array }
   /** What the program asked of the network since the last report of this kind. */
   | { readonly kind: 'network'; readonly run: number; readonly events: readonly NetworkEvent[] }
+  /** Absent: it cannot be measured at a moment of one's choice. */
+  | { readonly kind: 'measured'; readonly run: number; readonly cpuMs: number | undefined }
   | { readonly kind: 'ended'; readonly run: number; readonly end: ProgramEnd }
   /** Nothing of the program ran. */
   | {
@@ -70,6 +74,8 @@ export function parseReport(message: unknown): Report | undefined {
       return parseOutput(run, message);
     case 'network':
       return parseNetwork(run, message);
+    case 'measured':
+      return { kind, run, cpuMs: Number.isFinite(message['cpuMs']) ? (message['cpuMs'] as number) : undefined };
     case 'ended':
       return isRecord(message['end']) && isEnd(message['end']) ? { kind, run, end: message['end'] } : undefined;
     case 'not-started':

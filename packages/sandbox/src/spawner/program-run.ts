@@ -1,5 +1,5 @@
 import { ProgramNotStarted, ProgramLost } from '../program.ts';
-import type { Program, ProgramEnd, RunOptions } from '../program.ts';
+import type { OpenProgram, Program, ProgramEnd, RunOptions } from '../program.ts';
 import type { Order, Report } from './messages.ts';
 
 /** Acknowledging less at a time would cost messages, and the window is four times as large. */
@@ -16,6 +16,9 @@ export class ProgramRun {
   #consumer: RunOptions | undefined;
   #consuming: Promise<void> = Promise.resolve();
   #consumedBytes = 0;
+  /** Those who asked what was used, in their order. */
+  readonly #measuring: ((cpuMs: number | undefined) => void)[] = [];
+  #hasEnded = false;
   #isKilled = false;
   #failure: { readonly error: unknown } | undefined;
   readonly #onAbort = (): void => this.kill();
@@ -28,6 +31,11 @@ export class ProgramRun {
     this.ended = this.#settle.promise;
     // Whoever does not wait for the end, like a pool, does not want to hear of it either.
     this.ended.catch(() => undefined);
+    const tell = (): void => {
+      this.#hasEnded = true;
+      for (const answer of this.#measuring.splice(0)) answer(undefined);
+    };
+    this.ended.then(tell, tell);
   }
 
   /** False as soon as somebody wanted its end. */
@@ -55,17 +63,27 @@ export class ProgramRun {
     this.#send({ kind: 'write', run: this.id, bytes });
   }
 
+  measure(): ReturnType<OpenProgram['measure']> {
+    if (this.#hasEnded) return Promise.resolve({});
+    const { promise, resolve } = Promise.withResolvers<number | undefined>();
+    this.#measuring.push(resolve);
+    this.#send({ kind: 'measure', run: this.id });
+    return promise.then((cpuMs) => (cpuMs === undefined ? {} : { measuredBy: 'cgroup', cpuMs }));
+  }
+
   /** Ends it; `ended` settles when it has. */
   kill(): void {
     this.#isKilled = true;
     this.#send({ kind: 'kill', run: this.id });
   }
 
-  take(report: Extract<Report, { kind: 'output' | 'network' | 'ended' | 'not-started' }>): void {
+  take(report: Extract<Report, { kind: 'output' | 'network' | 'measured' | 'ended' | 'not-started' }>): void {
     if (report.kind === 'output') {
       this.#consuming = this.#consuming.then(() => this.#consume(report.stream, report.bytes));
     } else if (report.kind === 'network') {
       this.#consumer?.onNetwork?.(report.events);
+    } else if (report.kind === 'measured') {
+      this.#measuring.shift()?.(report.cpuMs);
     } else if (report.kind === 'ended') {
       void this.#finish(report.end);
     } else {

@@ -51,6 +51,7 @@ export class RunningProgram {
   #input: InputPipe | undefined;
   #kill: (() => void) | undefined;
   #network: ProgramNetwork | undefined;
+  #confinement: Confinement | undefined;
   /** Why it was ended by us, or is to be. */
   #cause: ProgramEnd['how'] | undefined;
 
@@ -95,6 +96,11 @@ export class RunningProgram {
     if (this.#input?.write(bytes) === false) this.abort();
   }
 
+  /** Undefined: it does not run, or its processes are only looked at now and then. */
+  measureCpuMs(): number | undefined {
+    return this.#confinement?.measuredBy === 'cgroup' ? this.#confinement.readCpuMs() : undefined;
+  }
+
   acknowledge(bytes: number): void {
     this.#valve.acknowledge(bytes);
   }
@@ -131,8 +137,10 @@ export class RunningProgram {
       child = await startChild(launch, start, this.#parts);
       this.#takeOver(child);
       confinement = await opening;
+      this.#confinement = confinement;
       return await this.#attend(child, confinement);
     } finally {
+      this.#confinement = undefined;
       await child?.end();
       confinement ??= await opening.catch(() => undefined);
       if (confinement !== undefined) await killAll(confinement);

@@ -100,7 +100,12 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
     }
     const forget = (): void => void this.#opening.delete(run.id);
     run.ended.then(forget, forget);
-    return { started, ended: run.ended, write: (bytes) => run.write(bytes), kill: () => run.kill() };
+    return {
+      ...{ started, ended: run.ended },
+      write: (bytes) => run.write(bytes),
+      measure: () => run.measure(),
+      kill: () => run.kill(),
+    };
   }
 
   /**
@@ -203,7 +208,7 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
       return;
     }
     run.take(report);
-    if (report.kind === 'output' || report.kind === 'network') return;
+    if (report.kind === 'output' || report.kind === 'network' || report.kind === 'measured') return;
     this.#running.delete(run.id);
     this.#held.delete(run.id);
     this.#dispatch();

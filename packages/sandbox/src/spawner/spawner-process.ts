@@ -39,6 +39,9 @@ class Spawner {
       case 'acknowledge':
         this.#running.get(order.run)?.program.acknowledge(order.bytes);
         break;
+      case 'measure':
+        report({ kind: 'measured', run: order.run, cpuMs: this.#running.get(order.run)?.program.measureCpuMs() });
+        break;
       case 'kill':
         this.#running.get(order.run)?.program.abort();
         break;

@@ -528,17 +528,25 @@ export const FailureSchema: GenMessage<Failure> = /*@__PURE__*/
   messageDesc(file_sallyport_v1_tool_service, 11);
 
 /**
- * What was measured. A value that could not be measured is absent.
+ * What was measured. Absent means "not measured", never zero. The time that a call took is `duration_ms` of the response.
  *
  * @generated from message sallyport.v1.Usage
  */
 export type Usage = Message<"sallyport.v1.Usage"> & {
   /**
+   * Of the programs that ran for the call: an installed tool, the command of shell.run, the git of git.*. Of an upstream
+   * server on this machine: what its processes used during the call, absent when another call ran there at the same time.
+   * Absent for tools that are a part of the gate, such as files.*: they share one thread with all other calls, and for
+   * servers elsewhere.
+   *
    * @generated from field: optional double cpu_ms = 1;
    */
   cpuMs?: number | undefined;
 
   /**
+   * Of the programs that ran for the call. Absent for tools that are a part of the gate, and for upstream servers: the
+   * memory of a process that serves many calls is not that of one of them.
+   *
    * @generated from field: optional uint64 peak_memory_bytes = 2;
    */
   peakMemoryBytes?: bigint | undefined;
@@ -549,6 +557,8 @@ export type Usage = Message<"sallyport.v1.Usage"> & {
   networkConnections?: number | undefined;
 
   /**
+   * Of files and stored content, by tools that are a part of the gate. Absent for programs.
+   *
    * @generated from field: optional uint64 bytes_read = 4;
    */
   bytesRead?: bigint | undefined;
