@@ -12,7 +12,7 @@ import { requirement } from '../requirement.ts';
 
 /** How the gate would be opened: commands, rule files and lines of them, and where they lie. */
 const recipe =
-  /`sallyport |\.yaml|tools\.yaml|effect: |hosts: \[|- \{ ?id|governance|\brestart\b|environment in the rule/;
+  /sallyport [a-z]|\.yaml|\$WORKSPACE|Rule \S+ covers|effect: |hosts: \[|- \{ ?id|governance|\brestart\b|environment in the rule/;
 
 let daemon: TestDaemon;
 let agent: string;
