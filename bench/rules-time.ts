@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadRules } from '../packages/gateway/src/governance/load-rules.ts';
-import type { ToolDefinition } from '../packages/gateway/src/model/tool.ts';
-import { modes } from '../packages/gateway/src/model/session.ts';
-import type { Question, Rules } from '../packages/gateway/src/model/verdict.ts';
+import { loadRules } from '../packages/gateway/src/policy/language/load-rules.ts';
+import type { ToolDefinition } from '../packages/gateway/src/call/tool.ts';
+import { modes } from '../packages/gateway/src/call/session.ts';
+import type { Question, Rules } from '../packages/gateway/src/call/verdict.ts';
 import { newPlace } from '../test/harness/daemon.ts';
 import type { Budget } from './measure.ts';
 

@@ -26,7 +26,7 @@ const gateway = 'packages/gateway/src/';
 
 test('only the redactor says that a text has no secrets', () => {
   requirement('AUD-4');
-  const makers = ['audit/redact.ts', 'doors/redact-ending.ts', 'model/redacted.ts', 'registry/shown-definitions.ts'];
+  const makers = ['redaction/redact.ts', 'doors/redact-ending.ts', 'call/redacted.ts', 'registry/shown-definitions.ts'];
   const says = /\bas (?:unknown as )?(?:Redacted(?:Ending|Json|Progress|Refusal)?|ShownDefinition)\b/;
   const others = linesOf('packages/gateway/src').filter(
     ({ file, text }) => says.test(text) && !makers.includes(file.replace(gateway, '')),
@@ -44,11 +44,11 @@ test('doors show what the author of a tool wrote only as it was redacted', () =>
 
 /** What cuts a text before it is redacted, and why it may. */
 const cutters: Readonly<Record<string, string>> = {
-  'model/redacted.ts': 'cuts what is redacted',
-  'audit/secret-names.ts': 'reads the beginning of a name and shows nothing of it',
-  'registry/nearest-names.ts': 'compares beginnings and shows nothing of them',
+  'call/redacted.ts': 'cuts what is redacted',
+  'redaction/secret-names.ts': 'reads the beginning of a name and shows nothing of it',
+  'text/nearest-names.ts': 'compares beginnings and shows nothing of them',
   'doors/typed/tool-protocol-service.ts': 'shortens a credential that is then not found',
-  'tools/files/search-tree.ts': 'shortens a result, which is handed on as it is',
+  'catalogue/files/tree/search-tree.ts': 'shortens a result, which is handed on as it is',
   'daemon/open-modes.ts': 'shortens a list',
 };
 
@@ -56,7 +56,8 @@ test('no text is cut before it is redacted: of half a secret nobody recognises w
   requirement('AUD-4');
   const cut =
     /\.(?:slice|substring|substr)\(\s*(?:0,\s*|-)(?:longest\w*|\w+Char(?:acter)?s|\w*Text|[1-9][0-9_]{2,}|[4-9][0-9])\b/;
-  const found = [...linesOf('packages/gateway/src'), ...linesOf('packages/contract/src')]
+  const found = ['gateway', 'contract', 'sandbox']
+    .flatMap((name) => linesOf(`packages/${name}/src`))
     .filter(({ file, text }) => cut.test(text) && !file.startsWith(`${gateway}cli/`))
     .map(({ file, text }) => ({ file: file.replace(gateway, ''), text: text.trim() }));
   assert.deepEqual(

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, write
 import { basename, dirname, join, relative } from 'node:path';
 import { rolldown } from 'rolldown';
 import { describeFile, recordFile } from './bin/built-program.mjs';
-import { programs } from './src/model/program-files.ts';
+import { programs } from './src/call/program-files.ts';
 
 /** The spawner is a program of another package, which looks for it beside itself. */
 const entries = [...programs.map((program) => `src/${program}.ts`), '../sandbox/src/spawner/spawner-process.ts'];

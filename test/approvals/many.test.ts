@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { ApprovalClock } from '../../packages/gateway/src/approvals/approval-clock.ts';
 import { ApprovalWatch, PlanWatch } from '../../packages/gateway/src/approvals/approval-watch.ts';
 import { createSigningKey } from '../../packages/log/src/checkpoint.ts';
-import type { NewApproval } from '../../packages/gateway/src/model/approval.ts';
+import type { NewApproval } from '../../packages/gateway/src/call/approval.ts';
 import { openSqliteStore } from '../../packages/gateway/src/storage/sqlite/sqlite-store.ts';
 import type { Store } from '../../packages/gateway/src/storage/stores.ts';
 import { requirement } from '../requirement.ts';

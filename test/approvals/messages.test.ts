@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { assertDescribed } from '../../packages/gateway/src/doors/http-calls/openapi.test-kit.ts';
+import { assertDescribed } from '../../packages/gateway/src/doors/http/openapi.test-kit.ts';
 import { TestDaemon } from '../harness/daemon.ts';
 import { requirement } from '../requirement.ts';
 import { ApprovalDesk, listWorkspace, postJson, writeWorkspaceFile } from './approval-desk.ts';

@@ -11,7 +11,7 @@ import {
   openStore,
   readAll,
 } from '../../packages/gateway/src/content/content.test-kit.ts';
-import type { ToolFailure } from '../../packages/gateway/src/model/tool.ts';
+import type { ToolFailure } from '../../packages/gateway/src/call/tool.ts';
 
 const mebibyte = 1024 * 1024;
 

@@ -9,8 +9,8 @@ import {
   ExecuteToolResponseSchema,
   ExecuteToolStreamRequestSchema,
 } from '@sallyport/contract';
-import { frameMessage } from '../../packages/gateway/src/doors/rpc/message-frame.ts';
-import { RpcError } from '../../packages/gateway/src/doors/rpc/rpc-error.ts';
+import { frameMessage } from '../../packages/gateway/src/doors/transport/wire/message-frame.ts';
+import { RpcError } from '../../packages/gateway/src/doors/transport/rpc-error.ts';
 import { requirement } from '../requirement.ts';
 import { executeToolPath, openEchoDoors } from './echo-doors.ts';
 import { askHttp, askJson, openSocket, readSocket, writeRequest } from './http-exchange.ts';

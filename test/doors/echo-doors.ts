@@ -19,15 +19,15 @@ import {
   ToolService,
 } from '@sallyport/contract';
 import type { ExecuteToolRequest } from '@sallyport/contract';
-import { doors } from '../../packages/gateway/src/model/call.ts';
-import { openDoors } from '../../packages/gateway/src/doors/rpc/open-doors.ts';
-import type { DoorOptions, Doors } from '../../packages/gateway/src/doors/rpc/open-doors.ts';
-import type { Peer } from '../../packages/gateway/src/doors/rpc/peer.ts';
-import type { Callers } from '../../packages/gateway/src/doors/rpc/callers.ts';
-import { RpcError } from '../../packages/gateway/src/doors/rpc/rpc-error.ts';
-import type { TransportEvent } from '../../packages/gateway/src/doors/rpc/rpc-error.ts';
-import { bindService } from '../../packages/gateway/src/doors/rpc/service-binding.ts';
-import { ownText } from '../../packages/gateway/src/model/redacted.ts';
+import { doors } from '../../packages/gateway/src/call/call.ts';
+import { openDoors } from '../../packages/gateway/src/doors/transport/open-doors.ts';
+import type { DoorOptions, Doors } from '../../packages/gateway/src/doors/transport/open-doors.ts';
+import type { Peer } from '../../packages/gateway/src/doors/transport/peer.ts';
+import type { Callers } from '../../packages/gateway/src/doors/transport/callers.ts';
+import { RpcError } from '../../packages/gateway/src/doors/transport/rpc-error.ts';
+import type { TransportEvent } from '../../packages/gateway/src/doors/transport/rpc-error.ts';
+import { bindService } from '../../packages/gateway/src/doors/transport/service-binding.ts';
+import { ownText } from '../../packages/gateway/src/call/redacted.ts';
 
 /** What the tool behind the doors does with a request. The text becomes the answer's output. */
 export type Behaviour = (request: ExecuteToolRequest, peer: Peer) => Promise<string> | string;

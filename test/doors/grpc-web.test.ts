@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { ExecuteToolRequestSchema, ExecuteToolResponseSchema } from '@sallyport/contract';
-import { RpcError } from '../../packages/gateway/src/doors/rpc/rpc-error.ts';
+import { RpcError } from '../../packages/gateway/src/doors/transport/rpc-error.ts';
 import { requirement } from '../requirement.ts';
 import { executeToolPath, openEchoDoors } from './echo-doors.ts';
 import { askHttp, openSocket } from './http-exchange.ts';

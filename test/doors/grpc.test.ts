@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Metadata, status } from '@grpc/grpc-js';
-import { RpcError } from '../../packages/gateway/src/doors/rpc/rpc-error.ts';
+import { RpcError } from '../../packages/gateway/src/doors/transport/rpc-error.ts';
 import { requirement } from '../requirement.ts';
 import { openEchoDoors } from './echo-doors.ts';
 import { callUnary, openGrpcClient, openServerStream } from './grpc-client.ts';

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { credentials, loadPackageDefinition, status } from '@grpc/grpc-js';
 import type { GrpcObject, ServiceClientConstructor } from '@grpc/grpc-js';
 import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
-import type { Health } from '../../packages/gateway/src/doors/rpc/health-service.ts';
+import type { Health } from '../../packages/gateway/src/doors/transport/health-service.ts';
 import { requirement } from '../requirement.ts';
 import { openEchoDoors } from './echo-doors.ts';
 import { callUnary, openBidiStream, openGrpcClient, openServerStream } from './grpc-client.ts';

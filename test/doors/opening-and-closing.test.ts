@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { status } from '@grpc/grpc-js';
-import { openDoors } from '../../packages/gateway/src/doors/rpc/open-doors.ts';
-import type { DoorOptions } from '../../packages/gateway/src/doors/rpc/open-doors.ts';
-import { RpcError } from '../../packages/gateway/src/doors/rpc/rpc-error.ts';
-import { ConfigError } from '../../packages/gateway/src/model/fault.ts';
+import { openDoors } from '../../packages/gateway/src/doors/transport/open-doors.ts';
+import type { DoorOptions } from '../../packages/gateway/src/doors/transport/open-doors.ts';
+import { RpcError } from '../../packages/gateway/src/doors/transport/rpc-error.ts';
+import { ConfigError } from '../../packages/gateway/src/call/fault.ts';
 import { everyoneKnown, openEchoDoors } from './echo-doors.ts';
 import { callUnary, openBidiStream, openGrpcClient, openServerStream } from './grpc-client.ts';
 import { askHttp, askJson, openSocket, readSocket, writeRequest } from './http-exchange.ts';
-import { ownText } from '../../packages/gateway/src/model/redacted.ts';
+import { ownText } from '../../packages/gateway/src/call/redacted.ts';
 
 function planDoors(test: TestContext, more: Partial<DoorOptions> = {}): DoorOptions {
   const folder = mkdtempSync(join(tmpdir(), 'doors-'));

@@ -9,10 +9,13 @@ import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { status } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import type { MessageTypeDefinition } from '@grpc/proto-loader';
-import { doors } from '../../packages/gateway/src/model/call.ts';
-import { RpcError } from '../../packages/gateway/src/doors/rpc/rpc-error.ts';
-import { bindService } from '../../packages/gateway/src/doors/rpc/service-binding.ts';
-import type { BidiStreamHandler, ServerStreamHandler } from '../../packages/gateway/src/doors/rpc/service-binding.ts';
+import { doors } from '../../packages/gateway/src/call/call.ts';
+import { RpcError } from '../../packages/gateway/src/doors/transport/rpc-error.ts';
+import { bindService } from '../../packages/gateway/src/doors/transport/service-binding.ts';
+import type {
+  BidiStreamHandler,
+  ServerStreamHandler,
+} from '../../packages/gateway/src/doors/transport/service-binding.ts';
 import { openEchoDoors } from './echo-doors.ts';
 import { openBidiStream, openGrpcClient, openServerStream } from './grpc-client.ts';
 

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
-import { ToolRefused } from '../../packages/gateway/src/model/tool.ts';
+import { ToolRefused } from '../../packages/gateway/src/call/tool.ts';
 import { sessionOf } from '../../packages/gateway/src/stages/facts.test-kit.ts';
 import { requirement } from '../requirement.ts';
 import { shellTool, ToolWorkshop } from './tool-workshop.ts';

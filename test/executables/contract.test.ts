@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { canonicalJson } from '../../packages/contract/src/canonical-json.ts';
-import { writeSdkRuntime } from '../../packages/gateway/src/executors/sdk-runtime.ts';
-import { ToolFailure, ToolRefused } from '../../packages/gateway/src/model/tool.ts';
+import { writeSdkRuntime } from '../../packages/gateway/src/programs/run/sdk-runtime.ts';
+import { ToolFailure, ToolRefused } from '../../packages/gateway/src/call/tool.ts';
 import { requirement } from '../requirement.ts';
 import { schemaOf, shellTool, ToolWorkshop } from './tool-workshop.ts';
 

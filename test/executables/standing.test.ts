@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { ToolRefused } from '../../packages/gateway/src/model/tool.ts';
+import { ToolRefused } from '../../packages/gateway/src/call/tool.ts';
 import { requirement } from '../requirement.ts';
 import { schemaOf, shellTool, ToolWorkshop } from './tool-workshop.ts';
 

@@ -4,22 +4,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { after } from 'node:test';
-import { openLeavings } from '../../packages/gateway/src/executors/leavings.test-kit.ts';
+import { openLeavings } from '../../packages/gateway/src/programs/leavings/leavings.test-kit.ts';
 import type { TestContext } from 'node:test';
 import type { Json, JsonObject } from '../../packages/contract/src/canonical-json.ts';
-import type { AnyTool, Progress, ToolContext, ToolUsage } from '../../packages/gateway/src/model/tool.ts';
-import { noGrants } from '../../packages/gateway/src/model/verdict.ts';
-import type { Grants } from '../../packages/gateway/src/model/verdict.ts';
-import type { SchemaRun } from '../../packages/gateway/src/registry/executables.ts';
+import type { AnyTool, Progress, ToolContext, ToolUsage } from '../../packages/gateway/src/call/tool.ts';
+import { noGrants } from '../../packages/gateway/src/call/verdict.ts';
+import type { Grants } from '../../packages/gateway/src/call/verdict.ts';
+import type { SchemaRun } from '../../packages/gateway/src/programs/executables.ts';
 import { Registry } from '../../packages/gateway/src/registry/registry.ts';
-import type { ToolEvent } from '../../packages/gateway/src/registry/tool-event.ts';
+import type { ToolEvent } from '../../packages/gateway/src/programs/tool-event.ts';
 import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { operator, parentOf, sessionOf } from '../../packages/gateway/src/stages/facts.test-kit.ts';
 import { openTestStore } from '../../packages/gateway/src/stages/store.test-kit.ts';
 import type { Store } from '../../packages/gateway/src/storage/stores.ts';
-import { openInstalledTools } from '../../packages/gateway/src/tools/tools/open-installed-tools.ts';
-import type { OpenedTools } from '../../packages/gateway/src/tools/tools/open-installed-tools.ts';
-import { ownText } from '../../packages/gateway/src/model/redacted.ts';
+import { openInstalledTools } from '../../packages/gateway/src/programs/tools/open-installed-tools.ts';
+import type { OpenedTools } from '../../packages/gateway/src/programs/tools/open-installed-tools.ts';
+import { ownText } from '../../packages/gateway/src/call/redacted.ts';
 
 /** What a call may use and what became of it, where the test cares. */
 export interface CallOptions {

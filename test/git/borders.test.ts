@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { Program, ProgramEnd } from '../../packages/sandbox/src/program.ts';
 import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
-import { endsWith } from '../../packages/gateway/src/tools/files/test-workspace.ts';
+import { endsWith } from '../../packages/gateway/src/catalogue/files/test-workspace.ts';
 import { GitWorkspace } from './git-workspace.ts';
 
 const programs = new SpawnerClient();

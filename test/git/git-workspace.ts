@@ -4,9 +4,9 @@ import { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path';
 import type { JsonObject } from '@sallyport/contract';
 import type { ProgramRunner } from '../../packages/sandbox/src/program.ts';
-import type { AnyTool, ToolContext } from '../../packages/gateway/src/model/tool.ts';
-import type { Grants } from '../../packages/gateway/src/model/verdict.ts';
-import { gitTools } from '../../packages/gateway/src/tools/git/index.ts';
+import type { AnyTool, ToolContext } from '../../packages/gateway/src/call/tool.ts';
+import type { Grants } from '../../packages/gateway/src/call/verdict.ts';
+import { gitTools } from '../../packages/gateway/src/catalogue/git/index.ts';
 import { SandboxedWorkspace } from '../shell/sandboxed-workspace.ts';
 
 const tools = new Map(gitTools().map((tool) => [tool.definition.name, tool]));

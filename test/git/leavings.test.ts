@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
-import { endsWith } from '../../packages/gateway/src/tools/files/test-workspace.ts';
+import { endsWith } from '../../packages/gateway/src/catalogue/files/test-workspace.ts';
 import { GitWorkspace } from './git-workspace.ts';
 
 const programs = new SpawnerClient();

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync }
 import { after, test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
 import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
-import { endsWith } from '../../packages/gateway/src/tools/files/test-workspace.ts';
+import { endsWith } from '../../packages/gateway/src/catalogue/files/test-workspace.ts';
 import { GitWorkspace } from './git-workspace.ts';
 
 const programs = new SpawnerClient();

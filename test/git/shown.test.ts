@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
-import type { Effect } from '../../packages/gateway/src/model/tool.ts';
+import type { Effect } from '../../packages/gateway/src/call/tool.ts';
 import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
-import { endsWith } from '../../packages/gateway/src/tools/files/test-workspace.ts';
+import { endsWith } from '../../packages/gateway/src/catalogue/files/test-workspace.ts';
 import { requirement } from '../requirement.ts';
 import { GitWorkspace } from './git-workspace.ts';
 

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { loadRules } from '../../packages/gateway/src/governance/load-rules.ts';
-import { exampleKeys, ruleKeys } from '../../packages/gateway/src/governance/read-rules.ts';
+import { loadRules } from '../../packages/gateway/src/policy/language/load-rules.ts';
+import { exampleKeys, ruleKeys } from '../../packages/gateway/src/policy/language/read-rules.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/rules.md'), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'sallyport-docs-'));

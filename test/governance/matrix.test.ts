@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
-import { findOutside } from '../../packages/gateway/src/governance/lease.ts';
-import { loadRules } from '../../packages/gateway/src/governance/load-rules.ts';
-import { modes } from '../../packages/gateway/src/model/session.ts';
-import type { Lease, Mode } from '../../packages/gateway/src/model/session.ts';
-import type { Resources, Risk, ToolDefinition } from '../../packages/gateway/src/model/tool.ts';
+import { findOutside } from '../../packages/gateway/src/policy/judge/lease.ts';
+import { loadRules } from '../../packages/gateway/src/policy/language/load-rules.ts';
+import { modes } from '../../packages/gateway/src/call/session.ts';
+import type { Lease, Mode } from '../../packages/gateway/src/call/session.ts';
+import type { Resources, Risk, ToolDefinition } from '../../packages/gateway/src/call/tool.ts';
 
 const readText = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
 

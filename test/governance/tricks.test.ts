@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
-import { loadRules } from '../../packages/gateway/src/governance/load-rules.ts';
-import type { Session } from '../../packages/gateway/src/model/session.ts';
-import { ToolRefused } from '../../packages/gateway/src/model/tool.ts';
-import type { AnyTool, Resources } from '../../packages/gateway/src/model/tool.ts';
-import { fileTools } from '../../packages/gateway/src/tools/files/index.ts';
-import { shellRun } from '../../packages/gateway/src/tools/shell/shell-run.ts';
+import { loadRules } from '../../packages/gateway/src/policy/language/load-rules.ts';
+import type { Session } from '../../packages/gateway/src/call/session.ts';
+import { ToolRefused } from '../../packages/gateway/src/call/tool.ts';
+import type { AnyTool, Resources } from '../../packages/gateway/src/call/tool.ts';
+import { fileTools } from '../../packages/gateway/src/catalogue/files/index.ts';
+import { shellRun } from '../../packages/gateway/src/catalogue/shell/shell-run.ts';
 
 // Other spellings of what the rules forbid, through the tools that turn arguments into what the rules see.
 

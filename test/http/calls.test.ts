@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { assertDescribed } from '../../packages/gateway/src/doors/http-calls/openapi.test-kit.ts';
+import { assertDescribed } from '../../packages/gateway/src/doors/http/openapi.test-kit.ts';
 import { TestDaemon } from '../harness/daemon.ts';
 import { requirement } from '../requirement.ts';
 

@@ -10,7 +10,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { blake3 } from '@napi-rs/blake-hash';
 import { codes, ToolRequestSchema } from '@sallyport/contract';
 import { validateToolRequest } from '@sallyport/contract/validation';
-import { matchesName } from '../../packages/gateway/src/governance/name-pattern.ts';
+import { matchesName } from '../../packages/gateway/src/policy/patterns/name-pattern.ts';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
 import { liftLimits } from '../harness/lift-limits.ts';
 import { requirement } from '../requirement.ts';

@@ -7,7 +7,7 @@ import type { ServiceError } from '@grpc/grpc-js';
 import { completed, refused } from '../../packages/gateway/src/closers/ending.test-kit.ts';
 import type { TypedCall } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
 import type { GatewayEnding } from '../../packages/gateway/src/gateway.ts';
-import { refuse } from '../../packages/gateway/src/model/refusal.ts';
+import { refuse } from '../../packages/gateway/src/call/refusal.ts';
 import { requirement } from '../requirement.ts';
 import { encodeElsewhere, openTypedClient } from './typed-client.ts';
 import type { Request, Response, TypedClient } from './typed-client.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { ToolRequestSchema, ToolResponseSchema } from '@sallyport/contract';
 import { completed } from '../../packages/gateway/src/closers/ending.test-kit.ts';
-import { frameMessage } from '../../packages/gateway/src/doors/rpc/message-frame.ts';
+import { frameMessage } from '../../packages/gateway/src/doors/transport/wire/message-frame.ts';
 import { askHttp, askJson } from '../doors/http-exchange.ts';
 import { redactedEnding } from '../../packages/gateway/src/doors/redacted-ending.test-kit.ts';
 import { requirement } from '../requirement.ts';

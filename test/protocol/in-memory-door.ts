@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { toBinary } from '@bufbuild/protobuf';
 import { parseStrictJson, ToolResponseSchema } from '@sallyport/contract';
 import type { ToolRequest, ToolResponse } from '@sallyport/contract';
-import { decodeBinary, decodeJson } from '../../packages/gateway/src/doors/rpc/message-codec.ts';
-import { tabulateMethods } from '../../packages/gateway/src/doors/rpc/method-table.ts';
-import type { UnaryMethod } from '../../packages/gateway/src/doors/rpc/method-table.ts';
-import type { Peer } from '../../packages/gateway/src/doors/rpc/peer.ts';
-import { RpcError } from '../../packages/gateway/src/doors/rpc/rpc-error.ts';
+import { decodeBinary, decodeJson } from '../../packages/gateway/src/doors/transport/wire/message-codec.ts';
+import { tabulateMethods } from '../../packages/gateway/src/doors/transport/method-table.ts';
+import type { UnaryMethod } from '../../packages/gateway/src/doors/transport/method-table.ts';
+import type { Peer } from '../../packages/gateway/src/doors/transport/peer.ts';
+import { RpcError } from '../../packages/gateway/src/doors/transport/rpc-error.ts';
 import { toolProtocolService } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
 import type { TypedCall } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
 import { Transfers } from '../../packages/gateway/src/content/transfers.ts';
-import { refuse } from '../../packages/gateway/src/model/refusal.ts';
+import { refuse } from '../../packages/gateway/src/call/refusal.ts';
 import { redactedEnding } from '../../packages/gateway/src/doors/redacted-ending.test-kit.ts';
 
 /** What became of bytes that came in: no request, a request with violations, or a call for the gateway to judge. */

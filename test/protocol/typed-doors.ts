@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { everyoneKnown } from '../doors/echo-doors.ts';
 import { Transfers } from '../../packages/gateway/src/content/transfers.ts';
-import { openDoors } from '../../packages/gateway/src/doors/rpc/open-doors.ts';
+import { openDoors } from '../../packages/gateway/src/doors/transport/open-doors.ts';
 import { toolProtocolService } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
 import type { ToolProtocolParts } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
 import { redactedEnding } from '../../packages/gateway/src/doors/redacted-ending.test-kit.ts';
-import { ownText } from '../../packages/gateway/src/model/redacted.ts';
+import { ownText } from '../../packages/gateway/src/call/redacted.ts';
 
 export interface TypedDoors {
   readonly port: number;

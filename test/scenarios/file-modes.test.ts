@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-const tools = join(import.meta.dirname, '../../packages/gateway/src/tools/files');
+const tools = join(import.meta.dirname, '../../packages/gateway/src/catalogue/files');
 
 test('the file tools obey file modes also where the tests run as root', () => {
   // Root that gave up the right to override modes is bound by them like anyone else.

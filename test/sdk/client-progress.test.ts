@@ -6,10 +6,10 @@ import { ExecuteToolResponseSchema, ExecuteToolStreamResponseSchema, ToolService
 import type { ExecuteToolStreamRequest, ExecuteToolStreamResponse } from '@sallyport/contract';
 import { createClient } from '@sallyport/sdk/client';
 import type { CallProgress } from '@sallyport/sdk/client';
-import type { Peer } from '../../packages/gateway/src/doors/rpc/peer.ts';
-import { RpcError } from '../../packages/gateway/src/doors/rpc/rpc-error.ts';
-import { bindService } from '../../packages/gateway/src/doors/rpc/service-binding.ts';
-import { doors } from '../../packages/gateway/src/model/call.ts';
+import type { Peer } from '../../packages/gateway/src/doors/transport/peer.ts';
+import { RpcError } from '../../packages/gateway/src/doors/transport/rpc-error.ts';
+import { bindService } from '../../packages/gateway/src/doors/transport/service-binding.ts';
+import { doors } from '../../packages/gateway/src/call/call.ts';
 import { openEchoDoors } from '../doors/echo-doors.ts';
 import { requirement } from '../requirement.ts';
 

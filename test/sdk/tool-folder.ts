@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { writeSdkRuntime } from '../../packages/gateway/src/executors/sdk-runtime.ts';
+import { writeSdkRuntime } from '../../packages/gateway/src/programs/run/sdk-runtime.ts';
 
 /** A folder for programs, in which the SDK is found as in the sandbox: built, below node_modules. */
 export class ToolFolder implements Disposable {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Json } from '@sallyport/contract';
 import { parseToolDescription } from '../../packages/gateway/src/registry/tool-description.ts';
-import { writeSdkRuntime } from '../../packages/gateway/src/executors/sdk-runtime.ts';
+import { writeSdkRuntime } from '../../packages/gateway/src/programs/run/sdk-runtime.ts';
 import { newPlace } from '../harness/daemon.ts';
 import { runSallyport } from '../harness/run-sallyport.ts';
 import { askFile, runFile } from './tool-folder.ts';

@@ -1,5 +1,5 @@
-import { credentialPatterns } from '../../packages/gateway/src/audit/credentials/index.ts';
-import { fillIn } from '../../packages/gateway/src/audit/credentials/credential-example.test-kit.ts';
+import { credentialPatterns } from '../../packages/gateway/src/redaction/credentials/index.ts';
+import { fillIn } from '../../packages/gateway/src/redaction/credentials/credential-example.test-kit.ts';
 import { disguises, encodings, ForbiddenPieces } from './forbidden-pieces.ts';
 import type { Fields, GateInProcess, ShownTool } from './gate-in-process.ts';
 import { Draw, drawSecret } from './random-secrets.ts';

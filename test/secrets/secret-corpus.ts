@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { credentialPatterns } from '../../packages/gateway/src/audit/credentials/index.ts';
-import { fillIn } from '../../packages/gateway/src/audit/credentials/credential-example.test-kit.ts';
+import { credentialPatterns } from '../../packages/gateway/src/redaction/credentials/index.ts';
+import { fillIn } from '../../packages/gateway/src/redaction/credentials/credential-example.test-kit.ts';
 import { Draw } from './random-secrets.ts';
 import { testSeed } from './test-seed.ts';
 

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import fc from 'fast-check';
-import { joinWords } from '../../packages/gateway/src/governance/shell-words.ts';
-import { ToolRefused } from '../../packages/gateway/src/model/tool.ts';
-import type { CommandLine, SimpleCommand } from '../../packages/gateway/src/tools/shell/command-line.ts';
-import { parseCommand } from '../../packages/gateway/src/tools/shell/parse-command.ts';
-import { writeScript } from '../../packages/gateway/src/tools/shell/write-script.ts';
+import { joinWords } from '../../packages/gateway/src/policy/patterns/shell-words.ts';
+import { ToolRefused } from '../../packages/gateway/src/call/tool.ts';
+import type { CommandLine, SimpleCommand } from '../../packages/gateway/src/catalogue/shell/command-line.ts';
+import { parseCommand } from '../../packages/gateway/src/catalogue/shell/parse-command.ts';
+import { writeScript } from '../../packages/gateway/src/catalogue/shell/write-script.ts';
 
 /** What a command line did: each program that ran with its words, and the files that were written. */
 interface Trace {

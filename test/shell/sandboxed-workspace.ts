@@ -13,18 +13,18 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { openLeavings } from '../../packages/gateway/src/executors/leavings.test-kit.ts';
+import { openLeavings } from '../../packages/gateway/src/programs/leavings/leavings.test-kit.ts';
 import type { JsonObject } from '@sallyport/contract';
 import type { ProgramRunner } from '../../packages/sandbox/src/program.ts';
-import { refuse } from '../../packages/gateway/src/model/refusal.ts';
-import type { Session } from '../../packages/gateway/src/model/session.ts';
-import { ToolRefused } from '../../packages/gateway/src/model/tool.ts';
-import type { AnyTool, Resources, ToolContext, Effect } from '../../packages/gateway/src/model/tool.ts';
-import { noGrants } from '../../packages/gateway/src/model/verdict.ts';
-import type { Grants } from '../../packages/gateway/src/model/verdict.ts';
-import { SchemaCheck } from '../../packages/gateway/src/registry/check-schema.ts';
+import { refuse } from '../../packages/gateway/src/call/refusal.ts';
+import type { Session } from '../../packages/gateway/src/call/session.ts';
+import { ToolRefused } from '../../packages/gateway/src/call/tool.ts';
+import type { AnyTool, Resources, ToolContext, Effect } from '../../packages/gateway/src/call/tool.ts';
+import { noGrants } from '../../packages/gateway/src/call/verdict.ts';
+import type { Grants } from '../../packages/gateway/src/call/verdict.ts';
+import { SchemaCheck } from '../../packages/gateway/src/registry/schemas/check-schema.ts';
 import { parentOf } from '../../packages/gateway/src/stages/facts.test-kit.ts';
-import { ownText } from '../../packages/gateway/src/model/redacted.ts';
+import { ownText } from '../../packages/gateway/src/call/redacted.ts';
 
 const nothingSpent = { calls: 0, activeMs: 0, tokens: 0, costMicros: 0 };
 /** Whoever owns the workspace when the tests run as root: programs of root run as the owner of what they see. */

@@ -3,11 +3,11 @@ import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
-import { ToolFailure } from '../../packages/gateway/src/model/tool.ts';
-import type { Grants } from '../../packages/gateway/src/model/verdict.ts';
+import { ToolFailure } from '../../packages/gateway/src/call/tool.ts';
+import type { Grants } from '../../packages/gateway/src/call/verdict.ts';
 import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
-import { endsWith } from '../../packages/gateway/src/tools/files/test-workspace.ts';
-import { shellRun } from '../../packages/gateway/src/tools/shell/shell-run.ts';
+import { endsWith } from '../../packages/gateway/src/catalogue/files/test-workspace.ts';
+import { shellRun } from '../../packages/gateway/src/catalogue/shell/shell-run.ts';
 import { SandboxedWorkspace } from './sandboxed-workspace.ts';
 import { requirement } from '../requirement.ts';
 

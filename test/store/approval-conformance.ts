@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
-import type { ConsentUse, NewApproval, NewPlan, StandingApproval } from '../../packages/gateway/src/model/approval.ts';
+import type { ConsentUse, NewApproval, NewPlan, StandingApproval } from '../../packages/gateway/src/call/approval.ts';
 import type { NewSession, Store } from '../../packages/gateway/src/storage/stores.ts';
 import { requirement } from '../requirement.ts';
 import { admissionFor } from './entries.ts';

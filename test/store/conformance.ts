@@ -9,7 +9,7 @@ import { testApprovals } from './approval-conformance.ts';
 import { testLeases } from './lease-conformance.ts';
 import { testModes } from './mode-conformance.ts';
 import { testOrganisation } from './organisation-conformance.ts';
-import { ownText } from '../../packages/gateway/src/model/redacted.ts';
+import { ownText } from '../../packages/gateway/src/call/redacted.ts';
 
 /** How the suite opens an adapter. `open` may be called again after `close` and must find what was written. */
 export interface StoreUnderTest {

@@ -1,6 +1,6 @@
 import { hash, randomUUIDv7 } from 'node:crypto';
 import type { Admission, LogEntry, NewSession } from '../../packages/gateway/src/storage/stores.ts';
-import { ownText } from '../../packages/gateway/src/model/redacted.ts';
+import { ownText } from '../../packages/gateway/src/call/redacted.ts';
 
 // What the store suites write: each builder gives the plainest, and the test says what is special about its own.
 

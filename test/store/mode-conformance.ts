@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeLeaf } from '../../packages/log/src/leaf.ts';
 import type { ModeChange, Store } from '../../packages/gateway/src/storage/stores.ts';
-import { ownText } from '../../packages/gateway/src/model/redacted.ts';
+import { ownText } from '../../packages/gateway/src/call/redacted.ts';
 
 export interface ReopenedStore {
   readonly store: () => Store;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultSettings } from '../../packages/gateway/src/model/organisation.ts';
-import type { Member, OrganisationChange, Permission } from '../../packages/gateway/src/model/organisation.ts';
+import { defaultSettings } from '../../packages/gateway/src/call/organisation.ts';
+import type { Member, OrganisationChange, Permission } from '../../packages/gateway/src/call/organisation.ts';
 import type { ReopenedStore } from './mode-conformance.ts';
 
 /** What every store must do about the organisation. */

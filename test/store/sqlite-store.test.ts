@@ -11,7 +11,7 @@ import type { Store } from '../../packages/gateway/src/storage/stores.ts';
 import type { WriterOptions } from '../../packages/gateway/src/storage/sqlite/writer.ts';
 import { requirement } from '../requirement.ts';
 import { describeStore } from './conformance.ts';
-import { ownText } from '../../packages/gateway/src/model/redacted.ts';
+import { ownText } from '../../packages/gateway/src/call/redacted.ts';
 
 function optionsIn(folder: string): WriterOptions {
   mkdirSync(folder, { recursive: true });

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Json } from '../../../packages/contract/src/canonical-json.ts';
-import { ToolFailure } from '../../../packages/gateway/src/model/tool.ts';
-import type { AnyTool } from '../../../packages/gateway/src/model/tool.ts';
+import { ToolFailure } from '../../../packages/gateway/src/call/tool.ts';
+import type { AnyTool } from '../../../packages/gateway/src/call/tool.ts';
 import { defineTestTool } from './test-tools.ts';
 
 /** One red pixel. */

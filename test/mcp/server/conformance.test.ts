@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { load } from 'js-yaml';
-import type { AnyTool } from '../../../packages/gateway/src/model/tool.ts';
+import type { AnyTool } from '../../../packages/gateway/src/call/tool.ts';
 import { requirement } from '../../requirement.ts';
 import { addConformance } from './conformance-server.ts';
 import { conformanceTools } from './conformance-tools.ts';

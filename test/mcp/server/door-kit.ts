@@ -12,16 +12,16 @@ import { McpService } from '../../../packages/gateway/src/doors/mcp/mcp-service.
 import { ShownDefinitions } from '../../../packages/gateway/src/registry/shown-definitions.ts';
 import { OfferedTools } from '../../../packages/gateway/src/doors/mcp/offered-tools.ts';
 import { mcpRoutes } from '../../../packages/gateway/src/doors/mcp/open-mcp.ts';
-import { openDoors } from '../../../packages/gateway/src/doors/rpc/open-doors.ts';
-import type { Peer } from '../../../packages/gateway/src/doors/rpc/peer.ts';
+import { openDoors } from '../../../packages/gateway/src/doors/transport/open-doors.ts';
+import type { Peer } from '../../../packages/gateway/src/doors/transport/peer.ts';
 import type { GatewayEnding } from '../../../packages/gateway/src/gateway.ts';
-import { isRefusal, refuse } from '../../../packages/gateway/src/model/refusal.ts';
-import type { Refusal } from '../../../packages/gateway/src/model/refusal.ts';
-import { defaultSettings } from '../../../packages/gateway/src/model/organisation.ts';
-import type { Organisation } from '../../../packages/gateway/src/model/organisation.ts';
-import type { Mode, Session } from '../../../packages/gateway/src/model/session.ts';
-import { ToolFailure } from '../../../packages/gateway/src/model/tool.ts';
-import type { AnyTool, ToolContext } from '../../../packages/gateway/src/model/tool.ts';
+import { isRefusal, refuse } from '../../../packages/gateway/src/call/refusal.ts';
+import type { Refusal } from '../../../packages/gateway/src/call/refusal.ts';
+import { defaultSettings } from '../../../packages/gateway/src/call/organisation.ts';
+import type { Organisation } from '../../../packages/gateway/src/call/organisation.ts';
+import type { Mode, Session } from '../../../packages/gateway/src/call/session.ts';
+import { ToolFailure } from '../../../packages/gateway/src/call/tool.ts';
+import type { AnyTool, ToolContext } from '../../../packages/gateway/src/call/tool.ts';
 import { Registry } from '../../../packages/gateway/src/registry/registry.ts';
 import { sessionOf } from '../../../packages/gateway/src/stages/facts.test-kit.ts';
 import { authenticate } from '../../../packages/gateway/src/stages/open-session.ts';
@@ -29,11 +29,11 @@ import { ToolVisibility } from '../../../packages/gateway/src/stages/tool-visibi
 import { everyoneKnown } from '../../doors/echo-doors.ts';
 import { newPlace } from '../../harness/daemon.ts';
 import type { Place } from '../../harness/daemon.ts';
-import { Redactor } from '../../../packages/gateway/src/audit/redact.ts';
+import { Redactor } from '../../../packages/gateway/src/redaction/redact.ts';
 import { redactedEnding } from '../../../packages/gateway/src/doors/redacted-ending.test-kit.ts';
-import { ownText } from '../../../packages/gateway/src/model/redacted.ts';
+import { ownText } from '../../../packages/gateway/src/call/redacted.ts';
 import type { RedactedEnding } from '../../../packages/gateway/src/doors/redact-ending.ts';
-import type { Begun } from '../../../packages/gateway/src/model/call.ts';
+import type { Begun } from '../../../packages/gateway/src/call/call.ts';
 
 /** Of the SDK that the gateway uses, whichever other copies are installed. */
 export type CreateServer = ReturnType<typeof gateServers>;

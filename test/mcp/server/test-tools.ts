@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { modes } from '../../../packages/gateway/src/model/session.ts';
-import type { AnyTool, ToolDefinition } from '../../../packages/gateway/src/model/tool.ts';
+import { modes } from '../../../packages/gateway/src/call/session.ts';
+import type { AnyTool, ToolDefinition } from '../../../packages/gateway/src/call/tool.ts';
 
 export type TestTool = Pick<AnyTool, 'run'> & { readonly name: string } & Partial<Omit<ToolDefinition, 'name'>>;
 

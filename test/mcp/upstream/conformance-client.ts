@@ -1,13 +1,13 @@
 import { discoverOAuthServerInfo } from '@modelcontextprotocol/client';
-import { Sweeps } from '../../../packages/gateway/src/executors/sweeps.ts';
+import { Sweeps } from '../../../packages/gateway/src/programs/leavings/sweeps.ts';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { LoginHostRefused } from '../../../packages/gateway/src/upstreams/login/login-fetch.ts';
 import { LoginNeeded } from '../../../packages/gateway/src/upstreams/login/login-needed.ts';
-import type { Verdict } from '../../../packages/gateway/src/model/verdict.ts';
+import type { Verdict } from '../../../packages/gateway/src/call/verdict.ts';
 import type { StoredLogin } from '../../../packages/gateway/src/upstreams/login/stored-login.ts';
 import type { OAuthSettings } from '../../../packages/gateway/src/upstreams/upstream-config.ts';
 import { Upstream } from '../../../packages/gateway/src/upstreams/upstream.ts';
-import { ownText } from '../../../packages/gateway/src/model/redacted.ts';
+import { ownText } from '../../../packages/gateway/src/call/redacted.ts';
 
 /**
  * What the official suite starts as a client: the gate's own connection to an upstream server. It lists the tools and

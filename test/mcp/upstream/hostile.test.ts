@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '@sallyport/contract';
-import type { ToolFailure } from '../../../packages/gateway/src/model/tool.ts';
+import type { ToolFailure } from '../../../packages/gateway/src/call/tool.ts';
 import { openWorld, server, serverScript, textOf } from './upstream-kit.ts';
 import type { UpstreamWorld } from './upstream-kit.ts';
 import { requirement } from '../../requirement.ts';

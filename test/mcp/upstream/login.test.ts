@@ -1,4 +1,4 @@
-import type { ToolFailure } from '../../../packages/gateway/src/model/tool.ts';
+import type { ToolFailure } from '../../../packages/gateway/src/call/tool.ts';
 import assert from 'node:assert/strict';
 import { get } from 'node:http';
 import { test } from 'node:test';

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '@sallyport/contract';
-import type { ToolFailure } from '../../../packages/gateway/src/model/tool.ts';
+import type { ToolFailure } from '../../../packages/gateway/src/call/tool.ts';
 import { openWorld, server, textOf } from './upstream-kit.ts';
 import { requirement } from '../../requirement.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ToolFailure } from '../../../packages/gateway/src/model/tool.ts';
+import { ToolFailure } from '../../../packages/gateway/src/call/tool.ts';
 import { openWorld, server, textOf, writeUpstream } from './upstream-kit.ts';
 import { requirement } from '../../requirement.ts';
 

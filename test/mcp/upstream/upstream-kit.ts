@@ -3,19 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Json, JsonObject } from '@sallyport/contract';
-import { openLeavings } from '../../../packages/gateway/src/executors/leavings.test-kit.ts';
-import { Sweeps } from '../../../packages/gateway/src/executors/sweeps.ts';
+import { openLeavings } from '../../../packages/gateway/src/programs/leavings/leavings.test-kit.ts';
+import { Sweeps } from '../../../packages/gateway/src/programs/leavings/sweeps.ts';
 import { SpawnerClient } from '../../../packages/sandbox/src/spawner/spawner-client.ts';
-import type { Asking, Progress, ToolContext } from '../../../packages/gateway/src/model/tool.ts';
+import type { Asking, Progress, ToolContext } from '../../../packages/gateway/src/call/tool.ts';
 import type { ToolPin } from '../../../packages/gateway/src/storage/stores.ts';
 import { Registry } from '../../../packages/gateway/src/registry/registry.ts';
-import { openUpstreams } from '../../../packages/gateway/src/tools/upstreams/open-upstreams.ts';
-import type { OpenedUpstreams } from '../../../packages/gateway/src/tools/upstreams/open-upstreams.ts';
+import { openUpstreams } from '../../../packages/gateway/src/upstreams/tools/open-upstreams.ts';
+import type { OpenedUpstreams } from '../../../packages/gateway/src/upstreams/tools/open-upstreams.ts';
 
 import { secretsOf } from '../../../packages/gateway/src/upstreams/login/stored-login.ts';
 import type { LoginStore, StoredLogin } from '../../../packages/gateway/src/upstreams/login/stored-login.ts';
 import type { DecidedRequest } from '../../../packages/gateway/src/upstreams/requests/answer-request.ts';
-import { ownText } from '../../../packages/gateway/src/model/redacted.ts';
+import { ownText } from '../../../packages/gateway/src/call/redacted.ts';
 
 export const serverScript = join(import.meta.dirname, 'stdio-server.mjs');
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApprovalTask, Plan } from '../model/approval.ts';
+import type { ApprovalTask, Plan } from '../call/approval.ts';
 import { ApprovalClock } from './approval-clock.ts';
 import { ApprovalWatch, PlanWatch } from './approval-watch.ts';
 import type { ApprovalNews } from './approval-watch.ts';

@@ -1,4 +1,4 @@
-import type { ApprovalTask, Plan } from '../model/approval.ts';
+import type { ApprovalTask, Plan } from '../call/approval.ts';
 import { NewsWatch } from './news-watch.ts';
 import type { WaitOptions } from './news-watch.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { requirement } from '../../../../test/requirement.ts';
-import type { Mode } from '../model/session.ts';
-import type { PathClaim, Risk } from '../model/tool.ts';
+import type { Mode } from '../call/session.ts';
+import type { PathClaim, Risk } from '../call/tool.ts';
 import { argumentsOf, askFirst, judgedAs, rulesOf, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
 import { bindCall, callSha256 } from './bind-call.ts';
 

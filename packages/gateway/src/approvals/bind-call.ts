@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '@sallyport/contract';
-import type { ArgumentsChecked, Judged, ModeRead, Opened, Resolved } from '../model/call.ts';
-import type { Effect, Resources, ToolDefinition } from '../model/tool.ts';
+import type { ArgumentsChecked, Judged, ModeRead, Opened, Resolved } from '../call/call.ts';
+import type { Effect, Resources, ToolDefinition } from '../call/tool.ts';
 import { hashDefinition } from '../registry/hash-definition.ts';
 
 export type BoundCall = Opened & Resolved & ArgumentsChecked & ModeRead & Judged;

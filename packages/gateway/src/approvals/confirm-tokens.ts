@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import { ConfigError } from '../model/fault.ts';
+import { ConfigError } from '../call/fault.ts';
 import { canonicalJson } from '@sallyport/contract';
-import type { Mode } from '../model/session.ts';
+import type { Mode } from '../call/session.ts';
 
 /** What a confirm token says. */
 export interface TokenClaims {

@@ -1,5 +1,5 @@
-import type { ApprovalTask, MaskedSecret, Plan } from '../model/approval.ts';
-import type { Mode } from '../model/session.ts';
+import type { ApprovalTask, MaskedSecret, Plan } from '../call/approval.ts';
+import type { Mode } from '../call/session.ts';
 import { stepSubject } from './unmasked-secrets.ts';
 import type { UnmaskedSecrets } from './unmasked-secrets.ts';
 

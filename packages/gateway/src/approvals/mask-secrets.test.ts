@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { requirement } from '../../../../test/requirement.ts';
-import { Redactor } from '../audit/redact.ts';
+import { Redactor } from '../redaction/redact.ts';
 import { longestOnCard, markOf, maskSecrets } from './mask-secrets.ts';
 
 const secrets = ['kJ83hQx2PzXw9BnR', 'zT5vM1cYw8LqD4sA'];

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { WriteSecretMark } from '../audit/redact.ts';
-import type { MaskedSecret } from '../model/approval.ts';
+import type { WriteSecretMark } from '../redaction/redact.ts';
+import type { MaskedSecret } from '../call/approval.ts';
 
 /** Finds secrets in a text and puts something else in their place. */
 export interface SecretMarker {

@@ -1,5 +1,5 @@
-import type { ApprovalTask, Plan } from '../model/approval.ts';
-import type { Session } from '../model/session.ts';
+import type { ApprovalTask, Plan } from '../call/approval.ts';
+import type { Session } from '../call/session.ts';
 
 /** What a decision would be about. What is absent lets no agent decide: it is no single call, or no rule names one. */
 export type Decidable = Pick<ApprovalTask | Plan, 'sessionId' | 'agent' | 'approverRole'> &

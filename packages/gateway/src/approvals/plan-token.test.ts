@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
-import type { Plan, PlanStep } from '../model/approval.ts';
+import type { Plan, PlanStep } from '../call/approval.ts';
 import { ConfirmTokens, createConfirmKey } from './confirm-tokens.ts';
 import { issuePlanToken } from './plan-token.ts';
 

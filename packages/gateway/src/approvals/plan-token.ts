@@ -1,4 +1,4 @@
-import type { Plan } from '../model/approval.ts';
+import type { Plan } from '../call/approval.ts';
 import type { ConfirmTokens } from './confirm-tokens.ts';
 
 /** However quickly one step follows the other. */

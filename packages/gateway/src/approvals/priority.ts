@@ -1,4 +1,4 @@
-import type { Risk } from '../model/tool.ts';
+import type { Risk } from '../call/tool.ts';
 
 /** How soon somebody should look: the more a call can do, the less it should wait for an answer without thought. */
 const priorities = { low: 'low', medium: 'normal', high: 'high', critical: 'critical' } as const;

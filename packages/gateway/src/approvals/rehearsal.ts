@@ -1,9 +1,9 @@
 import type { JsonObject } from '@sallyport/contract';
-import type { Redacted } from '../model/redacted.ts';
-import type { RedactedRefusal } from '../model/refusal.ts';
-import type { Session } from '../model/session.ts';
-import type { Effect, Risk } from '../model/tool.ts';
-import type { MaskedSecret } from '../model/approval.ts';
+import type { Redacted } from '../call/redacted.ts';
+import type { RedactedRefusal } from '../call/refusal.ts';
+import type { Session } from '../call/session.ts';
+import type { Effect, Risk } from '../call/tool.ts';
+import type { MaskedSecret } from '../call/approval.ts';
 
 /** A call that somebody means to make. */
 export interface PlannedCall {

@@ -1,7 +1,7 @@
-import type { Redactor } from '../audit/redact.ts';
-import type { ArgumentsChecked, Resolved } from '../model/call.ts';
-import { encodeRedacted } from '../model/redacted.ts';
-import type { Redacted } from '../model/redacted.ts';
+import type { Redactor } from '../redaction/redact.ts';
+import type { ArgumentsChecked, Resolved } from '../call/call.ts';
+import { encodeRedacted } from '../call/redacted.ts';
+import type { Redacted } from '../call/redacted.ts';
 
 /** The arguments of a call as JSON, without secrets, as a person who decides may see them and a store may keep them. */
 export function showArguments(

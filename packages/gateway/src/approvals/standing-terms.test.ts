@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
-import type { ApprovalTask } from '../model/approval.ts';
+import type { ApprovalTask } from '../call/approval.ts';
 import { explainTerms, standingOf } from './standing-terms.ts';
 import type { StandingTerms } from './standing-terms.ts';
 

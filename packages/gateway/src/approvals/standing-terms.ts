@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { ApprovalTask, StandingApproval } from '../model/approval.ts';
+import type { ApprovalTask, StandingApproval } from '../call/approval.ts';
 
 /** For how long and how often a person also approves further calls. */
 export interface StandingTerms {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApprovalTask, Plan } from '../model/approval.ts';
-import type { Session } from '../model/session.ts';
+import type { ApprovalTask, Plan } from '../call/approval.ts';
+import type { Session } from '../call/session.ts';
 import { ApprovalWatch, PlanWatch } from './approval-watch.ts';
 import { mostOfOne, stepSubject, UnmaskedSecrets } from './unmasked-secrets.ts';
 

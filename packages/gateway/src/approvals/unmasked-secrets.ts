@@ -1,4 +1,4 @@
-import type { Session } from '../model/session.ts';
+import type { Session } from '../call/session.ts';
 import type { ApprovalWatch, PlanWatch } from './approval-watch.ts';
 
 interface Kept {

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonObject } from '@sallyport/contract';
 import { requirement } from '../../../../test/requirement.ts';
-import { refuse } from '../model/refusal.ts';
+import { refuse } from '../call/refusal.ts';
 import { argumentsOf, callOf, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
 import { describeCall, describeRefusal, encodePayload, keepText } from './describe-call.ts';
 import type { KnownFacts } from './describe-call.ts';
-import { Redactor } from './redact.ts';
-import { ownText } from '../model/redacted.ts';
+import { Redactor } from '../redaction/redact.ts';
+import { ownText } from '../call/redacted.ts';
 
 const secret = 'hunter2-secret';
 const redactor = new Redactor([secret]);

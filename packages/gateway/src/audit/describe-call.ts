@@ -1,13 +1,13 @@
 import type { JsonObject } from '@sallyport/contract';
-import type * as facts from '../model/call.ts';
-import type { Consent } from '../model/call.ts';
-import { cutText, encodeRedacted, ownText } from '../model/redacted.ts';
-import type { Redacted, RedactedJson } from '../model/redacted.ts';
-import type { Refusal } from '../model/refusal.ts';
-import { countValues } from '../registry/count-values.ts';
-import { redactRemedy } from './redact-remedy.ts';
-import type { Redactor } from './redact.ts';
-import { redacted } from './span.ts';
+import type * as facts from '../call/call.ts';
+import type { Consent } from '../call/call.ts';
+import { cutText, encodeRedacted, ownText } from '../call/redacted.ts';
+import type { Redacted, RedactedJson } from '../call/redacted.ts';
+import type { Refusal } from '../call/refusal.ts';
+import { countValues } from '../registry/schemas/count-values.ts';
+import { redactRemedy } from '../redaction/redact-remedy.ts';
+import type { Redactor } from '../redaction/redact.ts';
+import { redacted } from '../redaction/span.ts';
 
 /** All facts that a record may tell, as far as the call came. */
 export type KnownFacts = Partial<

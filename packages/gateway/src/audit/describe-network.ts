@@ -1,8 +1,8 @@
 import type { NetworkLog } from '@sallyport/sandbox';
-import { ownText } from '../model/redacted.ts';
+import { ownText } from '../call/redacted.ts';
 import { keepText } from './describe-call.ts';
 import type { Payload } from './describe-call.ts';
-import type { Redactor } from './redact.ts';
+import type { Redactor } from '../redaction/redact.ts';
 
 const longestTarget = 300;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
 import { keepPaths } from './keep-paths.ts';
-import { Redactor } from './redact.ts';
+import { Redactor } from '../redaction/redact.ts';
 
 test('folders whose names are parts of a secret with slashes show no part of it', () => {
   requirement('AUD-4');

@@ -1,8 +1,8 @@
 import { keepText } from './describe-call.ts';
-import { ownText, say } from '../model/redacted.ts';
-import type { Redacted } from '../model/redacted.ts';
-import type { Redactor } from './redact.ts';
-import { redacted } from './span.ts';
+import { ownText, say } from '../call/redacted.ts';
+import type { Redacted } from '../call/redacted.ts';
+import type { Redactor } from '../redaction/redact.ts';
+import { redacted } from '../redaction/span.ts';
 
 const longestPath = 4096;
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
 import { createTestSession, openTestStore, readLog } from '../stages/store.test-kit.ts';
 import { reconcileIntents } from './reconcile.ts';
-import { ownText } from '../model/redacted.ts';
+import { ownText } from '../call/redacted.ts';
 
 test('every intent without outcome is closed as unknown, once, and its dedupe key with it', async (t) => {
   requirement('AUD-2', 'PIPE-6');

@@ -1,4 +1,4 @@
-import { ownJson } from '../model/redacted.ts';
+import { ownJson } from '../call/redacted.ts';
 import type { Store } from '../storage/stores.ts';
 
 /**

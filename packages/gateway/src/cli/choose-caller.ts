@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { exitCodes } from '@sallyport/contract/codes';
 import type { Home } from '../daemon/home.ts';
 import { readSecret } from '../daemon/secret-files.ts';
-import { ConfigError } from '../model/fault.ts';
+import { ConfigError } from '../call/fault.ts';
 import { CommandFailure, describeError, hasErrorCode, usageFailure } from './failure.ts';
 import { describeTarget, readAddress } from './target.ts';
 import type { Target } from './target.ts';

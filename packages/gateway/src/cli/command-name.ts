@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 
-import { isCheckout } from '../model/program-files.ts';
+import { isCheckout } from '../call/program-files.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -5,8 +5,8 @@ import type { Config } from '../daemon/config.ts';
 import type { Home } from '../daemon/home.ts';
 import { readSecret } from '../daemon/secret-files.ts';
 import { auditVerifier } from '../daemon/verify-audit.ts';
-import { resolveWorkspace } from '../governance/resolve-workspace.ts';
-import { ConfigError } from '../model/fault.ts';
+import { resolveWorkspace } from '../policy/judge/resolve-workspace.ts';
+import { ConfigError } from '../call/fault.ts';
 import type { Check } from './doctor-checks.ts';
 import { describeError } from './failure.ts';
 

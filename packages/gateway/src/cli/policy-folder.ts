@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
-import { readSourceFile } from '../governance/rule-files.ts';
-import { ruleFileNames } from '../governance/rule.ts';
+import { readSourceFile } from '../text/source-file.ts';
+import { ruleFileNames } from '../policy/language/rule.ts';
 import { usageFailure } from './failure.ts';
 
 /**

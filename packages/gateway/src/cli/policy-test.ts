@@ -1,8 +1,8 @@
 import type { Json } from '@sallyport/contract';
 import { exitCodes } from '@sallyport/contract/codes';
-import { readYaml } from '../governance/read-yaml.ts';
-import { readSourceFile } from '../governance/rule-files.ts';
-import { entryOf, toJson } from '../governance/yaml-node.ts';
+import { readYaml } from '../text/read-yaml.ts';
+import { readSourceFile } from '../text/source-file.ts';
+import { entryOf, toJson } from '../text/yaml-node.ts';
 import type { CommandContext } from './command-context.ts';
 import { usageFailure } from './failure.ts';
 import type { CommandFailure } from './failure.ts';

@@ -1,11 +1,11 @@
 import { constants } from 'node:fs';
 import { lstat, open, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { packBundle } from '../registry/tool-bundle.ts';
-import type { BundlePart } from '../registry/tool-bundle.ts';
-import { mostParts } from '../registry/find-tool-files.ts';
+import { packBundle } from '../programs/tool-bundle.ts';
+import type { BundlePart } from '../programs/tool-bundle.ts';
+import { mostParts } from '../programs/find-tool-files.ts';
 import { parseToolFileName } from '../registry/tool-name.ts';
-import type { ToolFileKind } from '../registry/install-tool-file.ts';
+import type { ToolFileKind } from '../programs/install-tool-file.ts';
 import { describeError, hasErrorCode, usageFailure } from './failure.ts';
 
 /** A program of this machine that is to become a tool. */

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { exitCodes } from '@sallyport/contract/codes';
-import { ConfigError } from '../model/fault.ts';
+import { ConfigError } from '../call/fault.ts';
 import type { CommandContext } from './command-context.ts';
 import { CommandFailure, StoppedByPerson } from './failure.ts';
 import { renderFields } from './table.ts';

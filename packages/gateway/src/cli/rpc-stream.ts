@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { DescMessage, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { exitCodes } from '@sallyport/contract/codes';
-import { frameMessage, FrameReader } from '../doors/rpc/message-frame.ts';
+import { frameMessage, FrameReader } from '../doors/transport/wire/message-frame.ts';
 import { CommandFailure, interrupted } from './failure.ts';
 import { RpcFailure } from './post-json.ts';
 import type { Target } from './target.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { protectPaths } from '../governance/protected-paths.ts';
-import { ask, fakeTool, rulesOf, world } from '../governance/test-world.ts';
+import { protectPaths } from '../policy/judge/protected-paths.ts';
+import { ask, fakeTool, rulesOf, world } from '../policy/test-world.ts';
 import { readComplaints } from './read-complaints.ts';
 import { suggestRule } from './suggest-rule.ts';
 import type { Failing, Surroundings } from './suggest-rule.ts';

@@ -1,10 +1,10 @@
 import { lstatSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { COLLECTION_STYLE, CORE_SCHEMA, jsToAst, present, visit } from 'js-yaml';
-import { isCanonicalPath } from '../governance/canonical-path.ts';
+import { isCanonicalPath } from '../policy/patterns/canonical-path.ts';
 import { isWithin } from '@sallyport/sandbox';
-import { parseHost } from '../governance/host-pattern.ts';
-import type { ProtectedPaths } from '../governance/protected-paths.ts';
+import { parseHost } from '../policy/patterns/host-pattern.ts';
+import type { ProtectedPaths } from '../policy/judge/protected-paths.ts';
 import type { Access } from '@sallyport/sandbox';
 import type { Complaint } from './read-complaints.ts';
 

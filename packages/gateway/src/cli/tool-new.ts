@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { packageFile } from '../model/program-files.ts';
+import { packageFile } from '../call/program-files.ts';
 import { isToolName, nameRule } from '../registry/tool-name.ts';
 import type { CommandContext } from './command-context.ts';
 import { quoteForShell } from './command-name.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isWithin } from '@sallyport/sandbox';
-import { protectPaths } from '../governance/protected-paths.ts';
+import { protectPaths } from '../policy/judge/protected-paths.ts';
 import { answerToJson, exitCodeOfStatus, statusOf, toNumber } from './answer-json.ts';
 import type { CommandContext } from './command-context.ts';
 import { quoteForShell } from './command-name.ts';

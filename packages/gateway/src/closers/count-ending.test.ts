@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { refuse } from '../model/refusal.ts';
-import { ToolFailure } from '../model/tool.ts';
+import { refuse } from '../call/refusal.ts';
+import { ToolFailure } from '../call/tool.ts';
 import { CallGauge } from '../modes/call-gauge.ts';
 import { clock, operator, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
 import { countEnding } from './count-ending.ts';

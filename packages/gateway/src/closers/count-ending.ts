@@ -1,5 +1,5 @@
 import type { CallGauge, CallSign } from '../modes/call-gauge.ts';
-import type { Closer, Ending } from '../pipeline/stage.ts';
+import type { Closer, Ending } from '../call/stage.ts';
 import type { CallFacts } from './facts.ts';
 import { isMisdeed } from './weigh-misconduct.ts';
 

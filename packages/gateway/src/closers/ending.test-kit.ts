@@ -1,9 +1,9 @@
 import type { Json } from '@sallyport/contract';
-import { defaultSettings } from '../model/organisation.ts';
-import type { Execution } from '../model/call.ts';
-import type { Refusal } from '../model/refusal.ts';
-import type { ToolFailure } from '../model/tool.ts';
-import type { Ending } from '../pipeline/stage.ts';
+import { defaultSettings } from '../call/organisation.ts';
+import type { Execution } from '../call/call.ts';
+import type { Refusal } from '../call/refusal.ts';
+import type { ToolFailure } from '../call/tool.ts';
+import type { Ending } from '../call/stage.ts';
 import { allow, argumentsOf, callOf, judgedAs, leaseOf, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
 import type { CallFacts } from './facts.ts';
 

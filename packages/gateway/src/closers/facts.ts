@@ -1,4 +1,4 @@
-import type * as facts from '../model/call.ts';
+import type * as facts from '../call/call.ts';
 
 /** All facts that the stages gather, for closers that look at whatever is there. */
 export type CallFacts = facts.Begun &

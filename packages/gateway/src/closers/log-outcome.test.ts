@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { refuse } from '../model/refusal.ts';
-import { ToolFailure } from '../model/tool.ts';
-import type { Ending } from '../pipeline/stage.ts';
+import { refuse } from '../call/refusal.ts';
+import { ToolFailure } from '../call/tool.ts';
+import type { Ending } from '../call/stage.ts';
 import { callOf, nowMs } from '../stages/facts.test-kit.ts';
 import { EventLog } from '../telemetry/event-log.ts';
 import { completed, failed, faulted, refused } from './ending.test-kit.ts';
 import type { CallFacts } from './facts.ts';
 import { describeOutcomes } from './log-outcome.ts';
-import { ownText } from '../model/redacted.ts';
+import { ownText } from '../call/redacted.ts';
 
 async function eventOf(ending: Ending<CallFacts>): Promise<Record<string, unknown>> {
   const sink = new PassThrough();

@@ -1,5 +1,5 @@
 import { wholeText } from '@sallyport/contract';
-import type { Closer, Ending } from '../pipeline/stage.ts';
+import type { Closer, Ending } from '../call/stage.ts';
 import type { EventLog } from '../telemetry/event-log.ts';
 import type { CallFacts } from './facts.ts';
 

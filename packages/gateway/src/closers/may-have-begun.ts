@@ -1,4 +1,4 @@
-import type { Ending } from '../pipeline/stage.ts';
+import type { Ending } from '../call/stage.ts';
 import type { CallFacts } from './facts.ts';
 
 /** Whether the effect of a call may have begun, however it ended. False proves that nothing happened. */

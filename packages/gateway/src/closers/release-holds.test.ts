@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { refuse } from '../model/refusal.ts';
+import { refuse } from '../call/refusal.ts';
 import { clock } from '../stages/facts.test-kit.ts';
 import { completed, faulted, refused } from './ending.test-kit.ts';
 import { releaseHolds } from './release-holds.ts';

@@ -1,4 +1,4 @@
-import type { Closer } from '../pipeline/stage.ts';
+import type { Closer } from '../call/stage.ts';
 import type { CallFacts } from './facts.ts';
 
 /** Lets those go on who waited for this call: after its record, so that they find its result. */

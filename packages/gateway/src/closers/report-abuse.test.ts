@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Abuse } from '../model/abuse.ts';
-import { refuse } from '../model/refusal.ts';
-import type { Ending } from '../pipeline/stage.ts';
-import type { Session } from '../model/session.ts';
+import type { Abuse } from '../call/abuse.ts';
+import { refuse } from '../call/refusal.ts';
+import type { Ending } from '../call/stage.ts';
+import type { Session } from '../call/session.ts';
 import { operator, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
 import { factsOf } from './ending.test-kit.ts';
 import type { CallFacts } from './facts.ts';

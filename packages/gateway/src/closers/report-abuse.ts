@@ -1,6 +1,6 @@
-import type { Abuse } from '../model/abuse.ts';
-import type { Session } from '../model/session.ts';
-import type { Closer, Ending } from '../pipeline/stage.ts';
+import type { Abuse } from '../call/abuse.ts';
+import type { Session } from '../call/session.ts';
+import type { Closer, Ending } from '../call/stage.ts';
 import type { CallFacts } from './facts.ts';
 
 export interface AbuseReports {

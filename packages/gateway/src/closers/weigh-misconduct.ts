@@ -1,7 +1,7 @@
 import { describeCode } from '@sallyport/contract';
 import type { Code } from '@sallyport/contract';
-import type { Limits } from '../model/verdict.ts';
-import type { Ending } from '../pipeline/stage.ts';
+import type { Limits } from '../call/verdict.ts';
+import type { Ending } from '../call/stage.ts';
 import type { Misconduct } from '../storage/stores.ts';
 import type { CallFacts } from './facts.ts';
 

@@ -1,4 +1,4 @@
-import { ToolFailure } from '../model/tool.ts';
+import { ToolFailure } from '../call/tool.ts';
 
 /** Missing and forbidden content answer alike: whoever may not use a hash does not learn that it exists. */
 export function noSuchContent(hash: string): ToolFailure {

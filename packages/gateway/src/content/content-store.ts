@@ -1,5 +1,5 @@
 import { lstat } from 'node:fs/promises';
-import { KeyedLock } from '../pipeline/keyed-lock.ts';
+import { KeyedLock } from '../call/keyed-lock.ts';
 import { hasCode } from '@sallyport/sandbox';
 import type { ContentIndex } from '../storage/stores.ts';
 import { BlockHashes } from './block-hashes.ts';

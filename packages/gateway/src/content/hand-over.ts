@@ -1,4 +1,4 @@
-import { ToolFailure } from '../model/tool.ts';
+import { ToolFailure } from '../call/tool.ts';
 
 interface Offer<Item> {
   readonly item: Item;

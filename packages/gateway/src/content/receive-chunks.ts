@@ -1,4 +1,4 @@
-import { ToolFailure } from '../model/tool.ts';
+import { ToolFailure } from '../call/tool.ts';
 
 export type ChunkSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 

@@ -3,7 +3,7 @@ import { readdirSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ToolFailure } from '../model/tool.ts';
+import { ToolFailure } from '../call/tool.ts';
 import { ContentStore } from './content-store.ts';
 import { hashBytes } from './content-hash.ts';
 import { leftovers, never, noise, openStore, readAll } from './content.test-kit.ts';

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { ToolFailure } from '../model/tool.ts';
+import { ToolFailure } from '../call/tool.ts';
 import { contentMismatch, diskFull } from './content-failures.ts';
 import type { ContentFiles } from './content-files.ts';
 import type { PartialUpload, PartialUploads } from './partial-uploads.ts';

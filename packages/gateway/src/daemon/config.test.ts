@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { ConfigError } from '../model/fault.ts';
+import { ConfigError } from '../call/fault.ts';
 import { defaultPort, readConfig } from './config.ts';
 
 test('without any setting the home is ~/.sallyport and the port 4780', () => {

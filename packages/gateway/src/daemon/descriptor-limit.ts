@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { defaultLimits } from '../doors/rpc/transport-limits.ts';
+import { defaultLimits } from '../doors/transport/transport-limits.ts';
 
 /** How many files and sockets this process may have open. Undefined: there is no limit, or the system does not tell. */
 export function readDescriptorLimit(): number | undefined {

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError } from '../model/fault.ts';
+import { ConfigError } from '../call/fault.ts';
 import { isDiskFull } from '../storage/sqlite/database.ts';
 
 /** Where everything lies under $SALLYPORT_HOME. */

@@ -2,9 +2,9 @@ import { hash, randomBytes, randomUUIDv7 } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { CheckpointError, createSigningKey, openSigner } from '@sallyport/log';
 import type { Signer } from '@sallyport/log';
-import { ConfigError } from '../model/fault.ts';
+import { ConfigError } from '../call/fault.ts';
 import type { Store } from '../storage/stores.ts';
-import { newToken } from '../tools/sessions/sessions.ts';
+import { newToken } from '../sessions/tools/sessions.ts';
 import type { Home } from './home.ts';
 import { readOrCreateSecret } from './secret-files.ts';
 

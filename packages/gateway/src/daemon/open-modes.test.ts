@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
-import type { LoadedRules } from '../governance/load-rules.ts';
-import { defaultModePolicy } from '../governance/mode-policy.ts';
+import type { LoadedRules } from '../policy/language/load-rules.ts';
+import { defaultModePolicy } from '../policy/judge/mode-policy.ts';
 import { rulesOf } from '../stages/facts.test-kit.ts';
 import { changeTestMode, openTestStore } from '../stages/store.test-kit.ts';
 import type { EventLog } from '../telemetry/event-log.ts';

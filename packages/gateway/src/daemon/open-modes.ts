@@ -1,16 +1,16 @@
 import type { GatewayParts } from '../gateway.ts';
-import type { LoadedRules } from '../governance/load-rules.ts';
-import { ownJson } from '../model/redacted.ts';
-import type { AnyTool } from '../model/tool.ts';
+import type { LoadedRules } from '../policy/language/load-rules.ts';
+import { ownJson } from '../call/redacted.ts';
+import type { AnyTool } from '../call/tool.ts';
 import { CallGauge } from '../modes/call-gauge.ts';
 import { MachineGauge } from '../modes/machine-gauge.ts';
 import { ModeAuthority } from '../modes/mode-authority.ts';
 import { ModeWatch } from '../modes/mode-watch.ts';
-import { RunningCalls } from '../modes/running-calls.ts';
-import type { TurnLimits } from '../pipeline/turnstile.ts';
+import { RunningCalls } from '../calls/running-calls.ts';
+import type { TurnLimits } from '../call/turnstile.ts';
 import type { ModeChange, Store } from '../storage/stores.ts';
 import type { EventLog } from '../telemetry/event-log.ts';
-import { modeTools } from '../tools/modes/modes.ts';
+import { modeTools } from '../modes/tools.ts';
 import type { Home } from './home.ts';
 
 export interface ModesSource {

@@ -1,14 +1,14 @@
-import type { Redactor } from '../audit/redact.ts';
+import type { Redactor } from '../redaction/redact.ts';
 import type { AbuseReports } from '../closers/report-abuse.ts';
-import type { LoadedRules } from '../governance/load-rules.ts';
-import type { Abuse } from '../model/abuse.ts';
-import type { AnyTool } from '../model/tool.ts';
+import type { LoadedRules } from '../policy/language/load-rules.ts';
+import type { Abuse } from '../call/abuse.ts';
+import type { AnyTool } from '../call/tool.ts';
 import { Offices } from '../organisation/offices.ts';
 import type { Store } from '../storage/stores.ts';
 import type { EventLog } from '../telemetry/event-log.ts';
-import { organisationTools } from '../tools/organisation/index.ts';
-import type { EndSession } from '../tools/sessions/sessions.ts';
-import { firstOperator } from '../model/session.ts';
+import { organisationTools } from '../organisation/tools/index.ts';
+import type { EndSession } from '../sessions/tools/sessions.ts';
+import { firstOperator } from '../call/session.ts';
 
 export interface OrganisationSource {
   readonly store: Store;

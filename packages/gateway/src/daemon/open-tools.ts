@@ -1,15 +1,15 @@
 import type { JsonObject } from '@sallyport/contract';
 import { join } from 'node:path';
-import { writeSdkRuntime } from '../executors/sdk-runtime.ts';
+import { writeSdkRuntime } from '../programs/run/sdk-runtime.ts';
 import type { ProgramRunner } from '@sallyport/sandbox';
-import type { Rules } from '../model/verdict.ts';
+import type { Rules } from '../call/verdict.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Redactor } from '../audit/redact.ts';
+import type { Redactor } from '../redaction/redact.ts';
 import type { Store } from '../storage/stores.ts';
 import type { EventLog } from '../telemetry/event-log.ts';
-import type { SubmitStep } from '../tools/pipelines/submit-step.ts';
-import { openInstalledTools } from '../tools/tools/open-installed-tools.ts';
-import type { OpenedTools } from '../tools/tools/open-installed-tools.ts';
+import type { SubmitStep } from '../pipelines/submit-step.ts';
+import { openInstalledTools } from '../programs/tools/open-installed-tools.ts';
+import type { OpenedTools } from '../programs/tools/open-installed-tools.ts';
 import type { Home } from './home.ts';
 import { findOpenFolder, makeOpenFolder } from './open-folder.ts';
 

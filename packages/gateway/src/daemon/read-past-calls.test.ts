@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
-import { ownJson } from '../model/redacted.ts';
+import { ownJson } from '../call/redacted.ts';
 import { createTestSession, openTestStore } from '../stages/store.test-kit.ts';
 import { readPastCalls } from './read-past-calls.ts';
 

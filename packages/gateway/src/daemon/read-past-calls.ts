@@ -1,4 +1,4 @@
-import type { PastCall } from '../model/verdict.ts';
+import type { PastCall } from '../call/verdict.ts';
 import type { Store } from '../storage/stores.ts';
 
 /** What a session did before this daemon was started, for rules that ask about it: however much others did since. */

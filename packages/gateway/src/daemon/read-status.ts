@@ -1,6 +1,6 @@
-import type { Status } from '../doors/operator-service.ts';
-import type { Rules } from '../model/verdict.ts';
-import type { Turnstile } from '../pipeline/turnstile.ts';
+import type { Status } from '../doors/connect/operator-service.ts';
+import type { Rules } from '../call/verdict.ts';
+import type { Turnstile } from '../call/turnstile.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Store } from '../storage/stores.ts';
 import type { Home } from './home.ts';

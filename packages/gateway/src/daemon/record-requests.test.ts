@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
 import { requestRecorder } from './record-requests.ts';
-import { ownText } from '../model/redacted.ts';
+import { ownText } from '../call/redacted.ts';
 
 const refused = { upstream: 'web', method: 'sampling/createMessage', decision: 'refused', reason: 'no rule' } as const;
 

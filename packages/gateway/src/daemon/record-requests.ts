@@ -1,7 +1,7 @@
 import type { JsonObject } from '@sallyport/contract';
 import { makeVisible } from '@sallyport/contract';
-import { cutText } from '../model/redacted.ts';
-import type { RedactText } from '../model/redacted.ts';
+import { cutText } from '../call/redacted.ts';
+import type { RedactText } from '../call/redacted.ts';
 import type { DecidedRequest } from '../upstreams/requests/answer-request.ts';
 
 /** A request outside of any call, like one before it, is counted for so long and not written down by itself. */

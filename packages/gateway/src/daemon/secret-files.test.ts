@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { ConfigError } from '../model/fault.ts';
+import { ConfigError } from '../call/fault.ts';
 import { readOrCreateSecret, readSecret } from './secret-files.ts';
 
 function newFile(t: TestContext): { folder: string; file: string } {

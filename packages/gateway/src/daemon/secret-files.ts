@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { ConfigError } from '../model/fault.ts';
+import { ConfigError } from '../call/fault.ts';
 
 /**
  * Reads a secret, creating it first if it is not there. The file appears whole or not at all, also after a crash,

@@ -1,5 +1,5 @@
-import type { Status } from '../doors/operator-service.ts';
-import { ConfigError, Fault } from '../model/fault.ts';
+import type { Status } from '../doors/connect/operator-service.ts';
+import { ConfigError, Fault } from '../call/fault.ts';
 import { fullDisk, isDiskFull } from '../storage/sqlite/database.ts';
 import { describeFullDisk } from '../storage/sqlite/describe-open-failure.ts';
 import { compose } from './compose.ts';

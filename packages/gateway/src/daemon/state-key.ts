@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ConfigError } from '../model/fault.ts';
+import { ConfigError } from '../call/fault.ts';
 import type { Home } from './home.ts';
 import { readOrCreateSecret, readSecret, replaceSecret } from './secret-files.ts';
 

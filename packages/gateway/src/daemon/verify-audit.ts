@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { packageFile } from '../model/program-files.ts';
-import type { AuditVerdict } from '../doors/operator-service.ts';
+import { packageFile } from '../call/program-files.ts';
+import type { AuditVerdict } from '../doors/connect/operator-service.ts';
 
 const run = promisify(execFile);
 const mostOutputBytes = 16 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { GatewayEnding } from '../gateway.ts';
-import type { Refusal } from '../model/refusal.ts';
-import { ToolFailure } from '../model/tool.ts';
+import type { Refusal } from '../call/refusal.ts';
+import { ToolFailure } from '../call/tool.ts';
 
 /**
  * The ending in the words for its caller. Operators read which rule stands where, and what to change. Everyone else reads

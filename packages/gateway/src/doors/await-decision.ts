@@ -1,9 +1,9 @@
 import type { ApprovalWatch } from '../approvals/approval-watch.ts';
 import type { RedactedEnding } from './redact-ending.ts';
-import { CallEnded } from '../model/call-ended.ts';
-import type { Begun } from '../model/call.ts';
-import type { RunningCalls } from '../modes/running-calls.ts';
-import type { RedactedProgress } from '../model/tool.ts';
+import { CallEnded } from '../call/call-ended.ts';
+import type { Begun } from '../call/call.ts';
+import type { RunningCalls } from '../calls/running-calls.ts';
+import type { RedactedProgress } from '../call/tool.ts';
 import type { ApprovalIndex } from '../storage/stores.ts';
 
 export type Submission = Omit<Begun, 'callId' | 'startedAtMs' | 'onProgress'> & {

@@ -1,4 +1,4 @@
-import { RpcError } from './rpc/rpc-error.ts';
+import { RpcError } from './transport/rpc-error.ts';
 
 export interface NewsSource<News> {
   /** Returns how to stop. */

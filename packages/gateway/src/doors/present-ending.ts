@@ -4,10 +4,10 @@ import type { Code, ExecuteToolResponse } from '@sallyport/contract';
 import { mayHaveBegun } from '../closers/may-have-begun.ts';
 import { shownName } from './redact-ending.ts';
 import type { RedactedEnding } from './redact-ending.ts';
-import type { Outcome } from '../model/call.ts';
-import { Fault } from '../model/fault.ts';
-import type { ApprovalTicket, Refusal } from '../model/refusal.ts';
-import type { ToolFailure, ToolUsage } from '../model/tool.ts';
+import type { Outcome } from '../call/call.ts';
+import { Fault } from '../call/fault.ts';
+import type { ApprovalTicket, Refusal } from '../call/refusal.ts';
+import type { ToolFailure, ToolUsage } from '../call/tool.ts';
 import { askPerson } from './address-ending.ts';
 
 /** How an ending looks on the wire. Faults show their code and the call id, nothing of their cause. */

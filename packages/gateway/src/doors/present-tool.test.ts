@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
-import { Redactor } from '../audit/redact.ts';
-import { refuse } from '../model/refusal.ts';
-import type { AnyTool } from '../model/tool.ts';
+import { Redactor } from '../redaction/redact.ts';
+import { refuse } from '../call/refusal.ts';
+import type { AnyTool } from '../call/tool.ts';
 import { ShownDefinitions } from '../registry/shown-definitions.ts';
 import { definitionOf, toolOf } from '../stages/facts.test-kit.ts';
 import { presentTool } from './present-tool.ts';

@@ -1,8 +1,8 @@
 import { create } from '@bufbuild/protobuf';
 import { ToolDescriptorSchema } from '@sallyport/contract';
 import type { ToolDescriptor } from '@sallyport/contract';
-import type { RedactText } from '../model/redacted.ts';
-import type { AnyTool } from '../model/tool.ts';
+import type { RedactText } from '../call/redacted.ts';
+import type { AnyTool } from '../call/tool.ts';
 import type { ShownDefinitions } from '../registry/shown-definitions.ts';
 
 /** A tool as callers see it in lists. */

@@ -1,4 +1,4 @@
-import type { Progress } from '../model/tool.ts';
+import type { Progress } from '../call/tool.ts';
 
 /** Progress as the wire says it. */
 export interface ProgressMessage {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
-import { fillIn } from '../audit/credentials/credential-example.test-kit.ts';
-import { credentialPatterns } from '../audit/credentials/index.ts';
-import { Redactor } from '../audit/redact.ts';
+import { fillIn } from '../redaction/credentials/credential-example.test-kit.ts';
+import { credentialPatterns } from '../redaction/credentials/index.ts';
+import { Redactor } from '../redaction/redact.ts';
 import type { GatewayEnding } from '../gateway.ts';
-import { refuse } from '../model/refusal.ts';
+import { refuse } from '../call/refusal.ts';
 import { NetworkLog } from '@sallyport/sandbox';
-import { ToolFailure } from '../model/tool.ts';
+import { ToolFailure } from '../call/tool.ts';
 import { callOf, toolOf } from '../stages/facts.test-kit.ts';
 import { presentEnding } from './present-ending.ts';
 import { redactEnding } from './redact-ending.ts';

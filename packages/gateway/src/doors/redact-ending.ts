@@ -1,13 +1,13 @@
-import { redactRemedy } from '../audit/redact-remedy.ts';
-import type { Redactor } from '../audit/redact.ts';
+import { redactRemedy } from '../redaction/redact-remedy.ts';
+import type { Redactor } from '../redaction/redact.ts';
 import type { GatewayEnding } from '../gateway.ts';
-import type { Begun } from '../model/call.ts';
+import type { Begun } from '../call/call.ts';
 import type { NetworkLog } from '@sallyport/sandbox';
-import { cutText } from '../model/redacted.ts';
-import type { Redacted } from '../model/redacted.ts';
-import type { RedactedRefusal, Refusal, Violation } from '../model/refusal.ts';
-import { ToolFailure } from '../model/tool.ts';
-import type { Resources } from '../model/tool.ts';
+import { cutText } from '../call/redacted.ts';
+import type { Redacted } from '../call/redacted.ts';
+import type { RedactedRefusal, Refusal, Violation } from '../call/refusal.ts';
+import { ToolFailure } from '../call/tool.ts';
+import type { Resources } from '../call/tool.ts';
 import { addressEnding } from './address-ending.ts';
 
 const mostNamed = 20;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
-import { Redactor } from '../audit/redact.ts';
-import type { Progress } from '../model/tool.ts';
+import { Redactor } from '../redaction/redact.ts';
+import type { Progress } from '../call/tool.ts';
 import { redactProgress } from './redact-progress.ts';
 
 const secret = 'correct-horse-battery-staple';

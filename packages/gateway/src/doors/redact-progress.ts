@@ -1,6 +1,6 @@
-import { RedactedStream } from '../audit/redacted-stream.ts';
-import type { Redactor } from '../audit/redact.ts';
-import type { Progress, RedactedProgress } from '../model/tool.ts';
+import { RedactedStream } from '../redaction/redacted-stream.ts';
+import type { Redactor } from '../redaction/redact.ts';
+import type { Progress, RedactedProgress } from '../call/tool.ts';
 
 /** Passes progress on without secrets. `end` lets the last line of a program go. */
 export function redactProgress(

@@ -1,7 +1,7 @@
-import type { Redactor } from '../audit/redact.ts';
-import { cutText } from '../model/redacted.ts';
-import type { RedactedJson } from '../model/redacted.ts';
-import type { AskCaller } from '../model/tool.ts';
+import type { Redactor } from '../redaction/redact.ts';
+import { cutText } from '../call/redacted.ts';
+import type { RedactedJson } from '../call/redacted.ts';
+import type { AskCaller } from '../call/tool.ts';
 
 /** What a person is asked stays short. */
 const longestMessage = 2100;

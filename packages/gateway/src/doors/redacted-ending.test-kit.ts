@@ -1,4 +1,4 @@
-import { Redactor } from '../audit/redact.ts';
+import { Redactor } from '../redaction/redact.ts';
 import type { GatewayEnding } from '../gateway.ts';
 import { redactEnding } from './redact-ending.ts';
 import type { RedactedEnding } from './redact-ending.ts';

@@ -4,10 +4,10 @@ import { bindEffect, callSha256 } from '../approvals/bind-call.ts';
 import { maskSecrets } from '../approvals/mask-secrets.ts';
 import type { Rehearse, Rehearsed } from '../approvals/rehearsal.ts';
 import { showArguments } from '../approvals/show-arguments.ts';
-import type { Redactor } from '../audit/redact.ts';
+import type { Redactor } from '../redaction/redact.ts';
 import type { Rehearsal } from '../gateway.ts';
-import type { ArgumentsChecked, Resolved } from '../model/call.ts';
-import { Fault } from '../model/fault.ts';
+import type { ArgumentsChecked, Resolved } from '../call/call.ts';
+import { Fault } from '../call/fault.ts';
 import { redactRefusal } from './redact-ending.ts';
 
 /** Sends planned calls through the gates as if they had just come in from a caller who is known. */

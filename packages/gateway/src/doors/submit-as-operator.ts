@@ -1,13 +1,13 @@
 import type { JsonObject } from '@sallyport/contract';
-import { isRefusal } from '../model/refusal.ts';
-import type { Session } from '../model/session.ts';
+import { isRefusal } from '../call/refusal.ts';
+import type { Session } from '../call/session.ts';
 import { authenticate } from '../stages/open-session.ts';
 import type { Store } from '../storage/stores.ts';
-import type { Peer } from './rpc/peer.ts';
-import { RpcError } from './rpc/rpc-error.ts';
+import type { Peer } from './transport/peer.ts';
+import { RpcError } from './transport/rpc-error.ts';
 import { submitTool } from './submit-tool.ts';
 import type { Submit, ToolAnswer } from './submit-tool.ts';
-import { credentialOf, rpcErrorOf } from './tool-service.ts';
+import { credentialOf, rpcErrorOf } from './connect/tool-service.ts';
 
 export interface OperatorParts {
   readonly store: Pick<Store, 'findSessionByToken'>;

@@ -2,11 +2,11 @@ import { toBinary } from '@bufbuild/protobuf';
 import { describeCode, ExecuteToolResponseSchema } from '@sallyport/contract';
 import type { CallOptions, CallReceipt, Code, ExecuteToolResponse, JsonObject } from '@sallyport/contract';
 import type { RedactedEnding } from './redact-ending.ts';
-import type { Begun } from '../model/call.ts';
+import type { Begun } from '../call/call.ts';
 import { presentEnding } from './present-ending.ts';
-import type { Peer } from './rpc/peer.ts';
-import { RpcError } from './rpc/rpc-error.ts';
-import { readCall } from './tool-service.ts';
+import type { Peer } from './transport/peer.ts';
+import { RpcError } from './transport/rpc-error.ts';
+import { readCall } from './connect/tool-service.ts';
 
 /** Runs a call through the gateway. */
 export type Submit = (call: Omit<Begun, 'callId' | 'startedAtMs'>) => Promise<RedactedEnding>;

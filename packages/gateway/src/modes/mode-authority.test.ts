@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
-import { isRefusal } from '../model/refusal.ts';
-import { modes } from '../model/session.ts';
-import type { Mode } from '../model/session.ts';
+import { isRefusal } from '../call/refusal.ts';
+import { modes } from '../call/session.ts';
+import type { Mode } from '../call/session.ts';
 import { changeTestMode, openTestStore, readLog } from '../stages/store.test-kit.ts';
 import type { ModeChange } from '../storage/stores.ts';
 import { ModeAuthority } from './mode-authority.ts';
-import { ownText } from '../model/redacted.ts';
+import { ownText } from '../call/redacted.ts';
 
 /** From each mode, where anyone may lead it, and where only a person may. */
 const ways: Record<Mode, { readonly anyone: readonly Mode[]; readonly people: readonly Mode[] }> = {

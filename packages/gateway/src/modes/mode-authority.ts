@@ -1,8 +1,8 @@
-import { edges, endedByPeople } from '../governance/mode-policy.ts';
-import type { Redacted } from '../model/redacted.ts';
-import { refuse } from '../model/refusal.ts';
-import type { Refusal } from '../model/refusal.ts';
-import type { Mode } from '../model/session.ts';
+import { edges, endedByPeople } from '../policy/judge/mode-policy.ts';
+import type { Redacted } from '../call/redacted.ts';
+import { refuse } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
+import type { Mode } from '../call/session.ts';
 import type { ModeChange, ModeLog } from '../storage/stores.ts';
 
 export interface ModeWish {

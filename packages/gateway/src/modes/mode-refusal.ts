@@ -1,7 +1,7 @@
-import { refuse } from '../model/refusal.ts';
-import type { Refusal } from '../model/refusal.ts';
-import type { Mode, Principal } from '../model/session.ts';
-import type { ToolDefinition } from '../model/tool.ts';
+import { refuse } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
+import type { Mode, Principal } from '../call/session.ts';
+import type { ToolDefinition } from '../call/tool.ts';
 
 export interface ModeGate {
   /** Whether the mode lets nothing run but what a rule opens in it by name. */

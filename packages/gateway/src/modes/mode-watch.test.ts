@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
-import type { Measure, ModePolicy, Transition } from '../governance/mode-policy.ts';
-import { defaultModePolicy } from '../governance/mode-policy.ts';
-import type { Mode } from '../model/session.ts';
+import type { Measure, ModePolicy, Transition } from '../policy/judge/mode-policy.ts';
+import { defaultModePolicy } from '../policy/judge/mode-policy.ts';
+import type { Mode } from '../call/session.ts';
 import type { ModeChange } from '../storage/stores.ts';
 import { CallGauge } from './call-gauge.ts';
 import type { CallSign } from './call-gauge.ts';
 import type { MachineReading } from './machine-gauge.ts';
 import { ModeAuthority } from './mode-authority.ts';
 import { ModeWatch } from './mode-watch.ts';
-import { ownText } from '../model/redacted.ts';
+import { ownText } from '../call/redacted.ts';
 
 const minuteMs = 60_000;
 

@@ -1,6 +1,6 @@
-import type { Measure, ModePolicy, Transition } from '../governance/mode-policy.ts';
-import { ownText, say } from '../model/redacted.ts';
-import type { Mode } from '../model/session.ts';
+import type { Measure, ModePolicy, Transition } from '../policy/judge/mode-policy.ts';
+import { ownText, say } from '../call/redacted.ts';
+import type { Mode } from '../call/session.ts';
 import type { CallGauge, CallRates } from './call-gauge.ts';
 import type { MachineReading } from './machine-gauge.ts';
 import type { ModeAuthority } from './mode-authority.ts';

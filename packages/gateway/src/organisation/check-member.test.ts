@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { defaultSettings } from '../model/organisation.ts';
-import type { Organisation, Permission, PermissionLevel } from '../model/organisation.ts';
+import { defaultSettings } from '../call/organisation.ts';
+import type { Organisation, Permission, PermissionLevel } from '../call/organisation.ts';
 import { checkMember } from './check-member.ts';
 
 function organisationOf(more: Partial<Organisation> = {}): Organisation {

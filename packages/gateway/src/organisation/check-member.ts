@@ -1,5 +1,5 @@
-import type { Member, Organisation, Permission, Standing } from '../model/organisation.ts';
-import { matchesName } from '../governance/name-pattern.ts';
+import type { Member, Organisation, Permission, Standing } from '../call/organisation.ts';
+import { matchesName } from '../policy/patterns/name-pattern.ts';
 
 export type MemberCheck =
   | { readonly allowed: true; readonly standing: Standing }

@@ -1,7 +1,7 @@
-import type { Organisation, Permission, Standing } from '../model/organisation.ts';
-import { refuse } from '../model/refusal.ts';
-import type { Refusal } from '../model/refusal.ts';
-import type { Session } from '../model/session.ts';
+import type { Organisation, Permission, Standing } from '../call/organisation.ts';
+import { refuse } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
+import type { Session } from '../call/session.ts';
 import { checkMember } from './check-member.ts';
 
 /** What the organisation tells the rules about a caller who may use the tool, or why it may not. */

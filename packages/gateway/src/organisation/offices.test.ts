@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultSettings } from '../model/organisation.ts';
-import type { Member, Organisation, Profile } from '../model/organisation.ts';
+import { defaultSettings } from '../call/organisation.ts';
+import type { Member, Organisation, Profile } from '../call/organisation.ts';
 import { sessionOf } from '../stages/facts.test-kit.ts';
 import { Offices } from './offices.ts';
 

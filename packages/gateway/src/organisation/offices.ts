@@ -1,7 +1,7 @@
-import type { ApproverRole } from '../model/approval.ts';
-import type { Organisation } from '../model/organisation.ts';
-import type { Session } from '../model/session.ts';
-import type { Risk } from '../model/tool.ts';
+import type { ApproverRole } from '../call/approval.ts';
+import type { Organisation } from '../call/organisation.ts';
+import type { Session } from '../call/session.ts';
+import type { Risk } from '../call/tool.ts';
 import { findMember } from './check-member.ts';
 
 export interface OfficeParts {

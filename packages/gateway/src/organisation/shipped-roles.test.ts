@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { loadRules } from '../governance/load-rules.ts';
+import { loadRules } from '../policy/language/load-rules.ts';
 import { definitionOf } from '../stages/facts.test-kit.ts';
 
 const nowhere = '/nonexistent';

@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { foldPath } from '../governance/canonical-path.ts';
-import { refuse } from '../model/refusal.ts';
-import { ToolRefused } from '../model/tool.ts';
+import { foldPath } from '../policy/patterns/canonical-path.ts';
+import { refuse } from '../call/refusal.ts';
+import { ToolRefused } from '../call/tool.ts';
 import type { Reach } from './open-path.ts';
 import type { NamedPath } from './parse-path.ts';
 

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
-import { refuse } from '../model/refusal.ts';
+import { refuse } from '../call/refusal.ts';
 import type { Access } from '@sallyport/sandbox';
 import { openFile, openFolder } from './open-path.ts';
 import type { Reach } from './open-path.ts';

@@ -1,9 +1,9 @@
 import { closeSync, constants, lstatSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { refuse } from '../model/refusal.ts';
-import { ToolFailure, ToolRefused } from '../model/tool.ts';
-import type { ToolContext } from '../model/tool.ts';
+import { refuse } from '../call/refusal.ts';
+import { ToolFailure, ToolRefused } from '../call/tool.ts';
+import type { ToolContext } from '../call/tool.ts';
 import type { Access } from '@sallyport/sandbox';
 import { isInPackageStore } from './package-stores.ts';
 import { isWithin } from '@sallyport/sandbox';

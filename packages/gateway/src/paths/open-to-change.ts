@@ -1,8 +1,8 @@
 import { constants, lchownSync, mkdirSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { refuse } from '../model/refusal.ts';
-import { ToolFailure, ToolRefused } from '../model/tool.ts';
+import { refuse } from '../call/refusal.ts';
+import { ToolFailure, ToolRefused } from '../call/tool.ts';
 import { checkNotRepository } from './git-repository.ts';
 import { hasCode, isWithin } from '@sallyport/sandbox';
 import { checkOpened, isLink, OpenFolder, pinPath } from './open-path.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { requirement } from '../../../../test/requirement.ts';
-import { ToolRefused } from '../model/tool.ts';
+import { ToolRefused } from '../call/tool.ts';
 import { parsePath, spellLike } from './parse-path.ts';
 import { isWithin } from '@sallyport/sandbox';
 

@@ -1,6 +1,6 @@
 import { isAbsolute, posix, relative } from 'node:path';
-import { refuse } from '../model/refusal.ts';
-import { ToolRefused } from '../model/tool.ts';
+import { refuse } from '../call/refusal.ts';
+import { ToolRefused } from '../call/tool.ts';
 
 /** A path as the caller wrote it, for messages, and as the rules judge it. */
 export interface NamedPath {

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
 import type { BigIntStats, Stats } from 'node:fs';
-import { refuse } from '../model/refusal.ts';
-import { ToolRefused } from '../model/tool.ts';
+import { refuse } from '../call/refusal.ts';
+import { ToolRefused } from '../call/tool.ts';
 import { checkComponent, Vanished } from './pin.ts';
 import type { Pin, PinOptions } from './pin.ts';
 

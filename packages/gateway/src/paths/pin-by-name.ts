@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync } from 'node:fs';
 import type { BigIntStats, Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { refuse } from '../model/refusal.ts';
-import { ToolRefused } from '../model/tool.ts';
+import { refuse } from '../call/refusal.ts';
+import { ToolRefused } from '../call/tool.ts';
 import { checkComponent, Vanished } from './pin.ts';
 import type { Pin, PinOptions } from './pin.ts';
 

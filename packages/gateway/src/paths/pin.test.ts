@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
-import { ToolRefused } from '../model/tool.ts';
+import { ToolRefused } from '../call/tool.ts';
 import { pinByDescriptor } from './pin-by-descriptor.ts';
 import { pinByName } from './pin-by-name.ts';
 import { Vanished } from './pin.ts';

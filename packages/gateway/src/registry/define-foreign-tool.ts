@@ -1,7 +1,7 @@
 import type { JsonObject } from '@sallyport/contract';
-import { modes } from '../model/session.ts';
-import { confirmations, risks } from '../model/tool.ts';
-import type { Confirmation, Risk, ToolDefinition } from '../model/tool.ts';
+import { modes } from '../call/session.ts';
+import { confirmations, risks } from '../call/tool.ts';
+import type { Confirmation, Risk, ToolDefinition } from '../call/tool.ts';
 import type { ToolDescription, ToolRequests } from './tool-description.ts';
 
 /** What an operator says about a tool, in place of what it asks for. Absent: the worst is assumed. */

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonObject } from '@sallyport/contract';
 import { requirement } from '../../../../test/requirement.ts';
-import type { ToolDefinition } from '../model/tool.ts';
+import type { ToolDefinition } from '../call/tool.ts';
 import { definitionOf as newDefinition } from '../stages/facts.test-kit.ts';
-import { Redactor } from '../audit/redact.ts';
+import { Redactor } from '../redaction/redact.ts';
 import { exportForAnthropic, exportForMcp, exportForOpenAi } from './export-tools.ts';
 import { ShownDefinitions } from './shown-definitions.ts';
 

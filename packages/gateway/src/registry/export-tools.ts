@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@sallyport/contract';
 import { isJsonObject, wholeText } from '@sallyport/contract';
-import { ConfigError } from '../model/fault.ts';
+import { ConfigError } from '../call/fault.ts';
 import type { ShownDefinition } from './shown-definitions.ts';
 
 export interface OpenAiTool {

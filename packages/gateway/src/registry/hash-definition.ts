@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '@sallyport/contract';
-import type { ToolDefinition } from '../model/tool.ts';
+import type { ToolDefinition } from '../call/tool.ts';
 
 /** What of a definition an operator accepts: what models and people read, and what values are held to. */
 export type AcceptedDefinition = Pick<ToolDefinition, 'name' | 'description' | 'inputSchema' | 'outputSchema'>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
-import { refuse } from '../model/refusal.ts';
+import { refuse } from '../call/refusal.ts';
 import { toolOf } from '../stages/facts.test-kit.ts';
 import { isVisible, Registry } from './registry.ts';
 

@@ -1,10 +1,10 @@
 import { compareNaturally } from '@sallyport/contract';
-import { Fault } from '../model/fault.ts';
-import type { Mode, Principal } from '../model/session.ts';
-import type { AnyTool } from '../model/tool.ts';
+import { Fault } from '../call/fault.ts';
+import type { Mode, Principal } from '../call/session.ts';
+import type { AnyTool } from '../call/tool.ts';
 import { compareVersions } from './compare-versions.ts';
-import { nearestNames } from './nearest-names.ts';
-import { SchemaCheck } from './check-schema.ts';
+import { nearestNames } from '../text/nearest-names.ts';
+import { SchemaCheck } from './schemas/check-schema.ts';
 import { joinVersion } from './tool-name.ts';
 
 export interface RegisteredTool {

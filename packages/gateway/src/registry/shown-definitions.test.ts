@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
-import { Redactor } from '../audit/redact.ts';
-import type { ToolDefinition } from '../model/tool.ts';
+import { Redactor } from '../redaction/redact.ts';
+import type { ToolDefinition } from '../call/tool.ts';
 import { definitionOf } from '../stages/facts.test-kit.ts';
 import { hashDefinition } from './hash-definition.ts';
 import { ShownDefinitions } from './shown-definitions.ts';

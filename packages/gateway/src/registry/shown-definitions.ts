@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '@sallyport/contract';
 import { isJsonObject } from '@sallyport/contract';
-import type { RedactedJson, RedactText } from '../model/redacted.ts';
-import type { ToolDefinition } from '../model/tool.ts';
-import { schemaKeywords } from './schema-keywords.ts';
+import type { RedactedJson, RedactText } from '../call/redacted.ts';
+import type { ToolDefinition } from '../call/tool.ts';
+import { schemaKeywords } from './schemas/schema-keywords.ts';
 
 declare const taken: unique symbol;
 

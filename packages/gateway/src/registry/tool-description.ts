@@ -2,9 +2,9 @@ import type { Json, JsonObject } from '@sallyport/contract';
 import { hasHiddenText, hasHiddenTextOrLines, isJsonObject } from '@sallyport/contract';
 import { programLimitNames } from '@sallyport/sandbox';
 import type { ProgramLimits } from '@sallyport/sandbox';
-import { confirmations, risks } from '../model/tool.ts';
-import type { Confirmation, Risk } from '../model/tool.ts';
-import { parseForeignSchema } from './parse-foreign-schema.ts';
+import { confirmations, risks } from '../call/tool.ts';
+import type { Confirmation, Risk } from '../call/tool.ts';
+import { parseForeignSchema } from './schemas/parse-foreign-schema.ts';
 import { isToolName, isToolVersion, nameRule, unknownVersion } from './tool-name.ts';
 
 /** What a program says about itself with `--schema`. */

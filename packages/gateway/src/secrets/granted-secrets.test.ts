@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SecretGrant } from '../model/secret-grant.ts';
+import type { SecretGrant } from '../call/secret-grant.ts';
 import { grantedSecrets } from './granted-secrets.ts';
 
 const github: SecretGrant = { name: 'GITHUB', tools: ['http.*'], hosts: ['api.github.com', '*.githubusercontent.com'] };

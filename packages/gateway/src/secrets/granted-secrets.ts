@@ -1,5 +1,5 @@
-import { matchesName } from '../governance/name-pattern.ts';
-import type { SecretGrant, SecretUse } from '../model/secret-grant.ts';
+import { matchesName } from '../policy/patterns/name-pattern.ts';
+import type { SecretGrant, SecretUse } from '../call/secret-grant.ts';
 
 /**
  * The names of the secrets that a use may have, each once. A value that is meant for a host is for requests to that

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { requirement } from '../../../../test/requirement.ts';
-import { ConfigError } from '../model/fault.ts';
+import { ConfigError } from '../call/fault.ts';
 import { createSecretsKey, openSecret, parseSecretsKey, sealSecret } from './seal-secret.ts';
 
 const key = parseSecretsKey(createSecretsKey());

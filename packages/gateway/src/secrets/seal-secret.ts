@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { ConfigError } from '../model/fault.ts';
+import { ConfigError } from '../call/fault.ts';
 
 // The envelope: one byte of version, 12 of nonce, 16 of tag, then the ciphertext (AES-256-GCM).
 const version = 1;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
-import { Redactor } from '../audit/redact.ts';
+import { Redactor } from '../redaction/redact.ts';
 import { openTestStore } from '../stages/store.test-kit.ts';
 import { createSecretsKey } from './seal-secret.ts';
 import { SecretStore } from './secret-store.ts';

@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto';
-import type { SecretGrant, SecretUse } from '../model/secret-grant.ts';
-import { ToolFailure } from '../model/tool.ts';
+import type { SecretGrant, SecretUse } from '../call/secret-grant.ts';
+import { ToolFailure } from '../call/tool.ts';
 import type { SecretIndex } from '../storage/stores.ts';
 import { grantedSecrets } from './granted-secrets.ts';
 import { openSecret, parseSecretsKey, sealSecret } from './seal-secret.ts';

@@ -3,11 +3,11 @@ import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
 import type { Json } from '@sallyport/contract';
 import { requirement } from '../../../../test/requirement.ts';
-import { Redactor } from '../audit/redact.ts';
-import type { Begun, Consent, Consented, Intended, Reservation, ReuseChecked } from '../model/call.ts';
-import { Fault } from '../model/fault.ts';
-import type { Refusal } from '../model/refusal.ts';
-import type { Session } from '../model/session.ts';
+import { Redactor } from '../redaction/redact.ts';
+import type { Begun, Consent, Consented, Intended, Reservation, ReuseChecked } from '../call/call.ts';
+import { Fault } from '../call/fault.ts';
+import type { Refusal } from '../call/refusal.ts';
+import type { Session } from '../call/session.ts';
 import type { Store } from '../storage/stores.ts';
 import { admitCall } from './admit-call.ts';
 import {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TurnTaken } from '../model/call.ts';
-import type { Refusal } from '../model/refusal.ts';
-import { Turnstile } from '../pipeline/turnstile.ts';
+import type { TurnTaken } from '../call/call.ts';
+import type { Refusal } from '../call/refusal.ts';
+import { Turnstile } from '../call/turnstile.ts';
 import { awaitTurn } from './await-turn.ts';
 import type { Turnstiles } from './await-turn.ts';
 import { assertPassed, assertRefused, callOf, clock, sessionOf, toolOf } from './facts.test-kit.ts';

@@ -1,7 +1,7 @@
-import type { Begun, Opened, Resolved, TurnTaken } from '../model/call.ts';
-import { refuse } from '../model/refusal.ts';
-import type { Stage } from '../pipeline/stage.ts';
-import type { Turnstile } from '../pipeline/turnstile.ts';
+import type { Begun, Opened, Resolved, TurnTaken } from '../call/call.ts';
+import { refuse } from '../call/refusal.ts';
+import type { Stage } from '../call/stage.ts';
+import type { Turnstile } from '../call/turnstile.ts';
 import { refuseEnded } from './refuse-ended.ts';
 
 export interface Turnstiles {

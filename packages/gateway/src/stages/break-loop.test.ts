@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
-import { LoopMemory } from '../governance/loop-memory.ts';
-import type { Outcome } from '../model/call.ts';
-import { isRefusal } from '../model/refusal.ts';
-import type { Refusal } from '../model/refusal.ts';
-import { ToolFailure } from '../model/tool.ts';
-import type { Resources, ToolDefinition } from '../model/tool.ts';
+import { LoopMemory } from '../policy/judge/loop-memory.ts';
+import type { Outcome } from '../call/call.ts';
+import { isRefusal } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
+import { ToolFailure } from '../call/tool.ts';
+import type { Resources, ToolDefinition } from '../call/tool.ts';
 import { breakLoop } from './break-loop.ts';
 import { compareResult } from './compare-result.ts';
 import { allow, argumentsOf, callOf, judgedAs, nowMs, sessionOf, toolOf } from './facts.test-kit.ts';

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
-import type * as facts from '../model/call.ts';
-import type { LoopMemory, RepeatedCall } from '../governance/loop-memory.ts';
-import { refuse } from '../model/refusal.ts';
-import type { Refusal } from '../model/refusal.ts';
-import type { Stage } from '../pipeline/stage.ts';
+import type * as facts from '../call/call.ts';
+import type { LoopMemory, RepeatedCall } from '../policy/judge/loop-memory.ts';
+import { refuse } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
+import type { Stage } from '../call/stage.ts';
 import { refuseEnded } from './refuse-ended.ts';
 
 type Needs = facts.Begun & facts.Opened & facts.Resolved & facts.ArgumentsChecked & facts.Judged;

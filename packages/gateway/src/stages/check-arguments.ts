@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '@sallyport/contract';
-import type { ArgumentsChecked, ArgumentsRead, Begun, Opened, Resolved } from '../model/call.ts';
-import { refuse } from '../model/refusal.ts';
-import { ToolRefused } from '../model/tool.ts';
-import type { Stage } from '../pipeline/stage.ts';
+import type { ArgumentsChecked, ArgumentsRead, Begun, Opened, Resolved } from '../call/call.ts';
+import { refuse } from '../call/refusal.ts';
+import { ToolRefused } from '../call/tool.ts';
+import type { Stage } from '../call/stage.ts';
 import type { Registry } from '../registry/registry.ts';
 
 /** Validates the arguments, with defaults applied, and fixes their canonical form: what is judged is what runs. */

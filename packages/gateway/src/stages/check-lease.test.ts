@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
-import type { Leased } from '../model/call.ts';
-import type { Refusal } from '../model/refusal.ts';
-import type { Lease, Session } from '../model/session.ts';
-import type { Resources } from '../model/tool.ts';
+import type { Leased } from '../call/call.ts';
+import type { Refusal } from '../call/refusal.ts';
+import type { Lease, Session } from '../call/session.ts';
+import type { Resources } from '../call/tool.ts';
 import { checkLease } from './check-lease.ts';
 import {
   argumentsOf,

@@ -1,11 +1,11 @@
-import { printable } from '../governance/canonical-path.ts';
-import { findOutside, leaseRefusal } from '../governance/lease.ts';
-import type { ArgumentsChecked, Leased, Opened, Resolved } from '../model/call.ts';
-import { refuse } from '../model/refusal.ts';
-import type { Refusal } from '../model/refusal.ts';
-import type { Lease } from '../model/session.ts';
-import type { Resources } from '../model/tool.ts';
-import type { Stage } from '../pipeline/stage.ts';
+import { printable } from '../text/printable.ts';
+import { findOutside, leaseRefusal } from '../policy/judge/lease.ts';
+import type { ArgumentsChecked, Leased, Opened, Resolved } from '../call/call.ts';
+import { refuse } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
+import type { Lease } from '../call/session.ts';
+import type { Resources } from '../call/tool.ts';
+import type { Stage } from '../call/stage.ts';
 
 /** A session can use only what its lease names. A lease narrows; it never allows what the rules do not. */
 export const checkLease: Stage<Opened & Resolved & ArgumentsChecked, Leased> = {

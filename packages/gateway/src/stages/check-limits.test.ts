@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
-import type { Reservation, WithinLimits } from '../model/call.ts';
-import type { Refusal } from '../model/refusal.ts';
-import type { Session } from '../model/session.ts';
-import type { AnyTool } from '../model/tool.ts';
-import type { Limits, Verdict } from '../model/verdict.ts';
+import type { Reservation, WithinLimits } from '../call/call.ts';
+import type { Refusal } from '../call/refusal.ts';
+import type { Session } from '../call/session.ts';
+import type { AnyTool } from '../call/tool.ts';
+import type { Limits, Verdict } from '../call/verdict.ts';
 import { budgetSpent, checkLimits, rateLimited } from './check-limits.ts';
 import type { SpaceGauge } from './check-limits.ts';
 import {
@@ -23,7 +23,7 @@ import {
   toolOf,
 } from './facts.test-kit.ts';
 import { createTestSession, openTestStore } from './store.test-kit.ts';
-import { ownText } from '../model/redacted.ts';
+import { ownText } from '../call/redacted.ts';
 
 const minuteMs = 60_000;
 const plenty: SpaceGauge = { isLow: () => false };

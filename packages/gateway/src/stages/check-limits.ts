@@ -1,10 +1,10 @@
-import type * as facts from '../model/call.ts';
-import { refuse } from '../model/refusal.ts';
-import type { Refusal } from '../model/refusal.ts';
-import type { ModeLimits } from '../governance/mode-policy.ts';
-import type { Profile } from '../model/organisation.ts';
-import type { Budget, Mode, Spending, SpentBudget } from '../model/session.ts';
-import type { Stage } from '../pipeline/stage.ts';
+import type * as facts from '../call/call.ts';
+import { refuse } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
+import type { ModeLimits } from '../policy/judge/mode-policy.ts';
+import type { Profile } from '../call/organisation.ts';
+import type { Budget, Mode, Spending, SpentBudget } from '../call/session.ts';
+import type { Stage } from '../call/stage.ts';
 import type { Store } from '../storage/stores.ts';
 import { planReservations } from './plan-reservations.ts';
 

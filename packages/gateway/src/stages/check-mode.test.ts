@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
-import { modes } from '../model/session.ts';
+import { modes } from '../call/session.ts';
 import { checkMode } from './check-mode.ts';
 import { assertRefused, clock, toolOf, sessionOf } from './facts.test-kit.ts';
 

@@ -1,7 +1,7 @@
-import type { ModeRead, Opened, Resolved } from '../model/call.ts';
+import type { ModeRead, Opened, Resolved } from '../call/call.ts';
 import { modeRefusal } from '../modes/mode-refusal.ts';
 import type { ModeGate } from '../modes/mode-refusal.ts';
-import type { Stage } from '../pipeline/stage.ts';
+import type { Stage } from '../call/stage.ts';
 import type { Store } from '../storage/stores.ts';
 
 const neverClosed: ModeGate = { isClosed: () => false, isOpenedByName: () => true };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultSettings } from '../model/organisation.ts';
-import type { Organisation } from '../model/organisation.ts';
+import { defaultSettings } from '../call/organisation.ts';
+import type { Organisation } from '../call/organisation.ts';
 import { checkPermission } from './check-permission.ts';
 import { assertRefused, clock, operator, sessionOf, toolOf } from './facts.test-kit.ts';
 

@@ -1,8 +1,8 @@
-import type { Opened, OrganisationRead, Permitted, Resolved } from '../model/call.ts';
-import type { Organisation } from '../model/organisation.ts';
-import { isRefusal } from '../model/refusal.ts';
+import type { Opened, OrganisationRead, Permitted, Resolved } from '../call/call.ts';
+import type { Organisation } from '../call/organisation.ts';
+import { isRefusal } from '../call/refusal.ts';
 import { findStanding } from '../organisation/find-standing.ts';
-import type { Stage } from '../pipeline/stage.ts';
+import type { Stage } from '../call/stage.ts';
 
 /** What the organisation granted and took away. */
 export function checkPermission(

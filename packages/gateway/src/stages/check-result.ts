@@ -1,6 +1,6 @@
-import type { Executed, Execution, Resolved, ReuseChecked } from '../model/call.ts';
-import { ToolFailure } from '../model/tool.ts';
-import type { Stage } from '../pipeline/stage.ts';
+import type { Executed, Execution, Resolved, ReuseChecked } from '../call/call.ts';
+import { ToolFailure } from '../call/tool.ts';
+import type { Stage } from '../call/stage.ts';
 import type { Registry } from '../registry/registry.ts';
 
 /** Holds the result against the output schema: a tool that promises one thing and says another has failed. */

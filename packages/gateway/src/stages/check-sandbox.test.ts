@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noGrants } from '../model/verdict.ts';
+import { noGrants } from '../call/verdict.ts';
 import { checkSandbox } from './check-sandbox.ts';
 import { allow, assertRefused, clock, judgedAs, toolOf } from './facts.test-kit.ts';
 

@@ -1,6 +1,6 @@
-import type { Judged, Resolved } from '../model/call.ts';
-import { refuse } from '../model/refusal.ts';
-import type { Stage } from '../pipeline/stage.ts';
+import type { Judged, Resolved } from '../call/call.ts';
+import { refuse } from '../call/refusal.ts';
+import type { Stage } from '../call/stage.ts';
 
 /** What the sandbox of this machine can do. */
 export interface SandboxState {

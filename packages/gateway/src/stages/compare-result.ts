@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
-import type { LoopMemory } from '../governance/loop-memory.ts';
-import type * as facts from '../model/call.ts';
-import type { Outcome } from '../model/call.ts';
-import { refuse } from '../model/refusal.ts';
-import type { Refusal } from '../model/refusal.ts';
-import type { Limits } from '../model/verdict.ts';
-import type { Stage } from '../pipeline/stage.ts';
+import type { LoopMemory } from '../policy/judge/loop-memory.ts';
+import type * as facts from '../call/call.ts';
+import type { Outcome } from '../call/call.ts';
+import { refuse } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
+import type { Limits } from '../call/verdict.ts';
+import type { Stage } from '../call/stage.ts';
 import { isChange, nameRepeated, repeatsAreSet } from './break-loop.ts';
 
 type Needs = facts.Opened &

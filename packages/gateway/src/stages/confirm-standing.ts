@@ -1,8 +1,8 @@
-import type { Confirmed, Intended, Judged, Leased, ModeRead, Opened, OrganisationRead } from '../model/call.ts';
-import { leaseRefusal } from '../governance/lease.ts';
-import { refuse } from '../model/refusal.ts';
-import type { Rules } from '../model/verdict.ts';
-import type { Stage } from '../pipeline/stage.ts';
+import type { Confirmed, Intended, Judged, Leased, ModeRead, Opened, OrganisationRead } from '../call/call.ts';
+import { leaseRefusal } from '../policy/judge/lease.ts';
+import { refuse } from '../call/refusal.ts';
+import type { Rules } from '../call/verdict.ts';
+import type { Stage } from '../call/stage.ts';
 import type { Store } from '../storage/stores.ts';
 import { askForSession, sessionRefusal } from './open-session.ts';
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { requirement } from '../../../../test/requirement.ts';
-import type { Begun, Decoded } from '../model/call.ts';
-import { isRefusal } from '../model/refusal.ts';
-import type { Refusal } from '../model/refusal.ts';
+import type { Begun, Decoded } from '../call/call.ts';
+import { isRefusal } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
 import { decodeCall } from './decode-call.ts';
 import { assertPassed, assertRefused, callOf, clock, parentOf } from './facts.test-kit.ts';
 

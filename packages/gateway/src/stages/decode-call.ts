@@ -1,8 +1,8 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
-import type { Begun, Chained, Decoded } from '../model/call.ts';
-import { refuse } from '../model/refusal.ts';
-import type { Violation } from '../model/refusal.ts';
-import type { Stage } from '../pipeline/stage.ts';
+import type { Begun, Chained, Decoded } from '../call/call.ts';
+import { refuse } from '../call/refusal.ts';
+import type { Violation } from '../call/refusal.ts';
+import type { Stage } from '../call/stage.ts';
 
 const longestIdentifierBytes = 256;
 const longestTimeoutMs = 3_600_000;

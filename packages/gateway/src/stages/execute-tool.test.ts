@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '@sallyport/contract';
 import { requirement } from '../../../../test/requirement.ts';
-import { createToolContexts } from '../executors/tool-context.ts';
-import type { Executed, Execution, ReuseChecked } from '../model/call.ts';
-import { refuse } from '../model/refusal.ts';
-import type { Refusal } from '../model/refusal.ts';
-import { ToolFailure, ToolRefused } from '../model/tool.ts';
-import type { AnyTool, ToolContext } from '../model/tool.ts';
-import { RunningCalls } from '../modes/running-calls.ts';
+import { createToolContexts } from '../execution/tool-context.ts';
+import type { Executed, Execution, ReuseChecked } from '../call/call.ts';
+import { refuse } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
+import { ToolFailure, ToolRefused } from '../call/tool.ts';
+import type { AnyTool, ToolContext } from '../call/tool.ts';
+import { RunningCalls } from '../calls/running-calls.ts';
 import { executeTool } from './execute-tool.ts';
 import {
   allow,

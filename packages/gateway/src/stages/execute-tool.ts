@@ -1,13 +1,13 @@
 import { describeCode } from '@sallyport/contract';
-import { openDeadline, runBuiltin } from '../executors/run-builtin.ts';
-import type { ContextFacts, ObservedContext, ToolContextFactory } from '../executors/tool-context.ts';
-import { CallEnded } from '../model/call-ended.ts';
-import type * as facts from '../model/call.ts';
-import { mayReachOut } from '../modes/running-calls.ts';
-import type { RunningCalls } from '../modes/running-calls.ts';
-import { ToolRefused } from '../model/tool.ts';
-import type { AnyTool } from '../model/tool.ts';
-import type { Stage } from '../pipeline/stage.ts';
+import { openDeadline, runBuiltin } from '../execution/run-builtin.ts';
+import type { ContextFacts, ObservedContext, ToolContextFactory } from '../execution/tool-context.ts';
+import { CallEnded } from '../call/call-ended.ts';
+import type * as facts from '../call/call.ts';
+import { mayReachOut } from '../calls/running-calls.ts';
+import type { RunningCalls } from '../calls/running-calls.ts';
+import { ToolRefused } from '../call/tool.ts';
+import type { AnyTool } from '../call/tool.ts';
+import type { Stage } from '../call/stage.ts';
 import { refuseBegun } from './explain-begun.ts';
 
 type Needs = ContextFacts & facts.ReuseChecked & facts.Intended & facts.Confirmed;

@@ -1,7 +1,7 @@
 import { describeCode } from '@sallyport/contract';
-import type { Begun, Resolved } from '../model/call.ts';
-import type { Refusal } from '../model/refusal.ts';
-import { ToolFailure } from '../model/tool.ts';
+import type { Begun, Resolved } from '../call/call.ts';
+import type { Refusal } from '../call/refusal.ts';
+import { ToolFailure } from '../call/tool.ts';
 
 type Call = Pick<Begun, 'dedupeKey'> & Resolved;
 

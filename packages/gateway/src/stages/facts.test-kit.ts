@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { canonicalJson } from '@sallyport/contract';
-import { CallNetworks } from '../executors/call-networks.ts';
-import { Sweeps } from '../executors/sweeps.ts';
-import type { ToolContextParts } from '../executors/tool-context.ts';
+import { CallNetworks } from '../execution/call-networks.ts';
+import { Sweeps } from '../programs/leavings/sweeps.ts';
+import type { ToolContextParts } from '../execution/tool-context.ts';
 import type { Code, JsonObject } from '@sallyport/contract';
-import type { ArgumentsChecked, Begun, Judged, ParentCall } from '../model/call.ts';
-import { isRefusal } from '../model/refusal.ts';
-import type { Refusal } from '../model/refusal.ts';
-import { modes } from '../model/session.ts';
-import type { Lease, Session } from '../model/session.ts';
-import type { AnyTool, ToolDefinition } from '../model/tool.ts';
-import type { Limits, Rules, Verdict } from '../model/verdict.ts';
-import type { Context } from '../pipeline/stage.ts';
-import { ownText } from '../model/redacted.ts';
+import type { ArgumentsChecked, Begun, Judged, ParentCall } from '../call/call.ts';
+import { isRefusal } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
+import { modes } from '../call/session.ts';
+import type { Lease, Session } from '../call/session.ts';
+import type { AnyTool, ToolDefinition } from '../call/tool.ts';
+import type { Limits, Rules, Verdict } from '../call/verdict.ts';
+import type { Context } from '../call/stage.ts';
+import { ownText } from '../call/redacted.ts';
 
 // Facts for tests: each builder gives the plainest one, and the test says what is special about its own.
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
-import type { Question, Rules, Verdict } from '../model/verdict.ts';
+import type { Question, Rules, Verdict } from '../call/verdict.ts';
 import { allow, argumentsOf, askFirst, assertRefused, clock, rulesOf, sessionOf, toolOf } from './facts.test-kit.ts';
 import { judgeCall } from './judge-call.ts';
 

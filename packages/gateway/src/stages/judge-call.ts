@@ -1,8 +1,8 @@
-import type { SessionHistory } from '../governance/session-history.ts';
-import type { ArgumentsChecked, Foreseen, Judged, ModeRead, Opened, Permitted, Resolved } from '../model/call.ts';
-import { refuse } from '../model/refusal.ts';
-import type { Rules, Verdict } from '../model/verdict.ts';
-import type { Stage } from '../pipeline/stage.ts';
+import type { SessionHistory } from '../policy/judge/session-history.ts';
+import type { ArgumentsChecked, Foreseen, Judged, ModeRead, Opened, Permitted, Resolved } from '../call/call.ts';
+import { refuse } from '../call/refusal.ts';
+import type { Rules, Verdict } from '../call/verdict.ts';
+import type { Stage } from '../call/stage.ts';
 
 /** Asks the rules. Whatever goes wrong in them is a denial; `reportFailure` hears why. */
 export function judgeCall(

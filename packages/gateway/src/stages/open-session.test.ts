@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
-import { doors } from '../model/call.ts';
-import type { Begun, Door, Opened } from '../model/call.ts';
-import { isRefusal } from '../model/refusal.ts';
-import type { Refusal } from '../model/refusal.ts';
-import type { Session } from '../model/session.ts';
+import { doors } from '../call/call.ts';
+import type { Begun, Door, Opened } from '../call/call.ts';
+import { isRefusal } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
+import type { Session } from '../call/session.ts';
 import { assertPassed, assertRefused, callOf, clock, nowMs, operator, parentOf, sessionOf } from './facts.test-kit.ts';
 import { openSession } from './open-session.ts';
 import { createTestSession, openTestStore } from './store.test-kit.ts';

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
-import type { Begun, Chained, Door, Opened } from '../model/call.ts';
-import { refuse } from '../model/refusal.ts';
-import type { Refusal } from '../model/refusal.ts';
-import { firstOperator } from '../model/session.ts';
-import type { Session } from '../model/session.ts';
-import type { RunningCalls } from '../modes/running-calls.ts';
-import type { Stage } from '../pipeline/stage.ts';
+import type { Begun, Chained, Door, Opened } from '../call/call.ts';
+import { refuse } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
+import { firstOperator } from '../call/session.ts';
+import type { Session } from '../call/session.ts';
+import type { RunningCalls } from '../calls/running-calls.ts';
+import type { Stage } from '../call/stage.ts';
 import type { Store } from '../storage/stores.ts';
 
 /** Finds the session behind the credential, or that of the call this one is a step of. Reaching a door grants nothing. */

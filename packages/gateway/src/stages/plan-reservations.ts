@@ -1,11 +1,11 @@
-import { ruleExits } from '../governance/keep-exit-open.ts';
-import { namesTool } from '../governance/name-pattern.ts';
-import type { ModeLimits } from '../governance/mode-policy.ts';
-import type { Reservation } from '../model/call.ts';
-import type { Profile } from '../model/organisation.ts';
-import type { Mode } from '../model/session.ts';
-import type { ToolDefinition } from '../model/tool.ts';
-import type { Limits, Rates } from '../model/verdict.ts';
+import { ruleExits } from '../policy/language/keep-exit-open.ts';
+import { namesTool } from '../policy/patterns/name-pattern.ts';
+import type { ModeLimits } from '../policy/judge/mode-policy.ts';
+import type { Reservation } from '../call/call.ts';
+import type { Profile } from '../call/organisation.ts';
+import type { Mode } from '../call/session.ts';
+import type { ToolDefinition } from '../call/tool.ts';
+import type { Limits, Rates } from '../call/verdict.ts';
 
 export interface LimitedCall {
   readonly tool: Pick<ToolDefinition, 'name' | 'audience' | 'rateLimitPerHour'> &

@@ -1,12 +1,12 @@
 import { canonicalJson } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
-import { openDeadline, runBuiltin } from '../executors/run-builtin.ts';
-import type { ContextFacts, ToolContextFactory } from '../executors/tool-context.ts';
-import { isRefusal, refuse } from '../model/refusal.ts';
-import type { Refusal } from '../model/refusal.ts';
-import { ToolFailure, ToolRefused } from '../model/tool.ts';
-import type { Effect } from '../model/tool.ts';
-import type { Stage } from '../pipeline/stage.ts';
+import { openDeadline, runBuiltin } from '../execution/run-builtin.ts';
+import type { ContextFacts, ToolContextFactory } from '../execution/tool-context.ts';
+import { isRefusal, refuse } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
+import { ToolFailure, ToolRefused } from '../call/tool.ts';
+import type { Effect } from '../call/tool.ts';
+import type { Stage } from '../call/stage.ts';
 
 export type Previewable = ContextFacts;
 

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { canonicalJson } from '@sallyport/contract';
 import { requirement } from '../../../../test/requirement.ts';
-import type { ArgumentsRead } from '../model/call.ts';
-import { isRefusal } from '../model/refusal.ts';
-import type { Refusal } from '../model/refusal.ts';
+import type { ArgumentsRead } from '../call/call.ts';
+import { isRefusal } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
 import { assertPassed, assertRefused, callOf, clock, sessionOf } from './facts.test-kit.ts';
 import { readArguments } from './read-arguments.ts';
 

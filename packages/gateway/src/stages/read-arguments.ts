@@ -1,7 +1,7 @@
 import { isJsonObject, parseStrictJson, StrictJsonError } from '@sallyport/contract';
-import type { ArgumentsRead, Begun, Opened } from '../model/call.ts';
-import { refuse } from '../model/refusal.ts';
-import type { Stage } from '../pipeline/stage.ts';
+import type { ArgumentsRead, Begun, Opened } from '../call/call.ts';
+import { refuse } from '../call/refusal.ts';
+import type { Stage } from '../call/stage.ts';
 
 const leastForOperators = 64 * 1024;
 

@@ -1,6 +1,6 @@
-import { refuse } from '../model/refusal.ts';
-import type { Refusal } from '../model/refusal.ts';
-import { CallEnded } from '../model/call-ended.ts';
+import { refuse } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
+import { CallEnded } from '../call/call-ended.ts';
 
 /** For a call that was ended while it still waited: it did nothing, and says who ended it. */
 export function refuseEnded({ reason }: AbortSignal): Refusal {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
-import type { Resolved } from '../model/call.ts';
-import { refuse } from '../model/refusal.ts';
-import type { Refusal } from '../model/refusal.ts';
-import type { Session } from '../model/session.ts';
-import type { AnyTool } from '../model/tool.ts';
+import type { Resolved } from '../call/call.ts';
+import { refuse } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
+import type { Session } from '../call/session.ts';
+import type { AnyTool } from '../call/tool.ts';
 import { Registry } from '../registry/registry.ts';
 import { assertPassed, assertRefused, callOf, clock, operator, sessionOf, toolOf } from './facts.test-kit.ts';
 import { resolveTool } from './resolve-tool.ts';

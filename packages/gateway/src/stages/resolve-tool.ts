@@ -1,8 +1,8 @@
 import { wholeText } from '@sallyport/contract';
-import type { Begun, Opened, Resolved } from '../model/call.ts';
-import { refuse } from '../model/refusal.ts';
-import type { Refusal } from '../model/refusal.ts';
-import type { Stage } from '../pipeline/stage.ts';
+import type { Begun, Opened, Resolved } from '../call/call.ts';
+import { refuse } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
+import type { Stage } from '../call/stage.ts';
 import { isVisible } from '../registry/registry.ts';
 import type { Registry } from '../registry/registry.ts';
 

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { requirement } from '../../../../test/requirement.ts';
-import type { Begun, KeyHeld, ReuseChecked } from '../model/call.ts';
-import type { Refusal } from '../model/refusal.ts';
-import { KeyedLock } from '../pipeline/keyed-lock.ts';
+import type { Begun, KeyHeld, ReuseChecked } from '../call/call.ts';
+import type { Refusal } from '../call/refusal.ts';
+import { KeyedLock } from '../call/keyed-lock.ts';
 import type { Store } from '../storage/stores.ts';
 import { argumentsOf, assertPassed, assertRefused, callOf, clock, sessionOf, toolOf } from './facts.test-kit.ts';
 import { fingerprintOf, reuseResult } from './reuse-result.ts';
 import { createTestSession, openTestStore } from './store.test-kit.ts';
-import { ownText } from '../model/redacted.ts';
+import { ownText } from '../call/redacted.ts';
 
 type Answer = (KeyHeld & ReuseChecked) | Refusal;
 

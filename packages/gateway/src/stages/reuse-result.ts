@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import type { ArgumentsChecked, Begun, KeyHeld, Opened, Resolved, ReuseChecked } from '../model/call.ts';
-import { refuse } from '../model/refusal.ts';
-import type { KeyedLock } from '../pipeline/keyed-lock.ts';
-import type { Stage } from '../pipeline/stage.ts';
+import type { ArgumentsChecked, Begun, KeyHeld, Opened, Resolved, ReuseChecked } from '../call/call.ts';
+import { refuse } from '../call/refusal.ts';
+import type { KeyedLock } from '../call/keyed-lock.ts';
+import type { Stage } from '../call/stage.ts';
 import type { DedupeEntry, Store } from '../storage/stores.ts';
 import { refuseEnded } from './refuse-ended.ts';
 

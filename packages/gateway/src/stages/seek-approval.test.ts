@@ -3,16 +3,16 @@ import { beforeEach, test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
 import { callSha256 } from '../approvals/bind-call.ts';
 import { ConfirmTokens, createConfirmKey } from '../approvals/confirm-tokens.ts';
-import { Redactor } from '../audit/redact.ts';
-import { createToolContexts } from '../executors/tool-context.ts';
-import type { ApprovalTask, ApproverRole, NewApproval, Plan, PlanStep, StandingApproval } from '../model/approval.ts';
-import type { Begun, Consented } from '../model/call.ts';
-import { refuse } from '../model/refusal.ts';
-import type { Refusal } from '../model/refusal.ts';
-import type { Mode, Session } from '../model/session.ts';
-import { ToolFailure, ToolRefused } from '../model/tool.ts';
-import type { AnyTool, Effect, ToolContext } from '../model/tool.ts';
-import type { Rules, Verdict } from '../model/verdict.ts';
+import { Redactor } from '../redaction/redact.ts';
+import { createToolContexts } from '../execution/tool-context.ts';
+import type { ApprovalTask, ApproverRole, NewApproval, Plan, PlanStep, StandingApproval } from '../call/approval.ts';
+import type { Begun, Consented } from '../call/call.ts';
+import { refuse } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
+import type { Mode, Session } from '../call/session.ts';
+import { ToolFailure, ToolRefused } from '../call/tool.ts';
+import type { AnyTool, Effect, ToolContext } from '../call/tool.ts';
+import type { Rules, Verdict } from '../call/verdict.ts';
 import {
   allow,
   argumentsOf,

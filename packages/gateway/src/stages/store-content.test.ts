@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '@sallyport/contract';
-import type { Delivered, Outcome, ReuseChecked } from '../model/call.ts';
-import { ToolFailure } from '../model/tool.ts';
+import type { Delivered, Outcome, ReuseChecked } from '../call/call.ts';
+import { ToolFailure } from '../call/tool.ts';
 import { argumentsOf, callOf, clock, sessionOf, toolOf } from './facts.test-kit.ts';
 import { largestInlineBytes, storeContent } from './store-content.ts';
 import type { ResultStore } from './store-content.ts';

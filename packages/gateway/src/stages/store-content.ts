@@ -1,9 +1,9 @@
 import type { Json } from '@sallyport/contract';
-import type * as facts from '../model/call.ts';
-import type { Delivered, KeptResult } from '../model/call.ts';
-import { ToolFailure } from '../model/tool.ts';
-import type { AnyTool } from '../model/tool.ts';
-import type { Stage } from '../pipeline/stage.ts';
+import type * as facts from '../call/call.ts';
+import type { Delivered, KeptResult } from '../call/call.ts';
+import { ToolFailure } from '../call/tool.ts';
+import type { AnyTool } from '../call/tool.ts';
+import type { Stage } from '../call/stage.ts';
 import { failBegun } from './explain-begun.ts';
 
 /** Where outputs go that are too large for an answer. */

@@ -6,10 +6,10 @@ import type { TestContext } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
 import { createSigningKey, decodeLeaf } from '@sallyport/log';
 import type { Leaf } from '@sallyport/log';
-import type { Mode, Session } from '../model/session.ts';
+import type { Mode, Session } from '../call/session.ts';
 import { openSqliteStore } from '../storage/sqlite/sqlite-store.ts';
 import type { NewSession, Store } from '../storage/stores.ts';
-import { ownText } from '../model/redacted.ts';
+import { ownText } from '../call/redacted.ts';
 
 /** A real store in a folder of its own; both are gone when the test ends. */
 export async function openTestStore(test: TestContext): Promise<Store> {

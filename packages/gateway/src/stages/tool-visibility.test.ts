@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { defaultSettings } from '../model/organisation.ts';
-import type { Organisation, Permission } from '../model/organisation.ts';
-import { isRefusal } from '../model/refusal.ts';
-import { modes } from '../model/session.ts';
-import type { Mode, Session } from '../model/session.ts';
-import type { AnyTool } from '../model/tool.ts';
+import { defaultSettings } from '../call/organisation.ts';
+import type { Organisation, Permission } from '../call/organisation.ts';
+import { isRefusal } from '../call/refusal.ts';
+import { modes } from '../call/session.ts';
+import type { Mode, Session } from '../call/session.ts';
+import type { AnyTool } from '../call/tool.ts';
 import type { ModeGate } from '../modes/mode-refusal.ts';
 import { isVisible } from '../registry/registry.ts';
 import { checkLease } from './check-lease.ts';

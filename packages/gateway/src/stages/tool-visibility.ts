@@ -1,9 +1,9 @@
-import { leaseRefusal } from '../governance/lease.ts';
-import type { Standing } from '../model/organisation.ts';
-import { isRefusal } from '../model/refusal.ts';
-import type { Session } from '../model/session.ts';
-import type { AnyTool } from '../model/tool.ts';
-import type { Question, Rules } from '../model/verdict.ts';
+import { leaseRefusal } from '../policy/judge/lease.ts';
+import type { Standing } from '../call/organisation.ts';
+import { isRefusal } from '../call/refusal.ts';
+import type { Session } from '../call/session.ts';
+import type { AnyTool } from '../call/tool.ts';
+import type { Question, Rules } from '../call/verdict.ts';
 import { modeRefusal } from '../modes/mode-refusal.ts';
 import type { ModeGate } from '../modes/mode-refusal.ts';
 import { findStanding } from '../organisation/find-standing.ts';

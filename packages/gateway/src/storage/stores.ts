@@ -10,11 +10,11 @@ import type {
   Plan,
   PlanDecision,
   StandingApproval,
-} from '../model/approval.ts';
-import type { Door, KeptResult, Reservation } from '../model/call.ts';
-import type { Redacted } from '../model/redacted.ts';
-import type { Organisation, OrganisationChange } from '../model/organisation.ts';
-import type { Budget, Lease, LeaseScope, Mode, Principal, Session, SpentBudget } from '../model/session.ts';
+} from '../call/approval.ts';
+import type { Door, KeptResult, Reservation } from '../call/call.ts';
+import type { Redacted } from '../call/redacted.ts';
+import type { Organisation, OrganisationChange } from '../call/organisation.ts';
+import type { Budget, Lease, LeaseScope, Mode, Principal, Session, SpentBudget } from '../call/session.ts';
 
 /** What becomes one leaf of the log. Everything a caller chose stands in `payload`, already redacted. */
 export interface LogEntry extends RecordFacts {

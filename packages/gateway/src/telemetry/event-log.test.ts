@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
-import { Redactor } from '../audit/redact.ts';
+import { Redactor } from '../redaction/redact.ts';
 import { EventLog } from './event-log.ts';
 import type { Level } from './event-log.ts';
-import { ownText } from '../model/redacted.ts';
+import { ownText } from '../call/redacted.ts';
 
 function openLog(level: Level = 'debug', redact = ownText) {
   const written: string[] = [];

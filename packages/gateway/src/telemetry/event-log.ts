@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
-import { cutText } from '../model/redacted.ts';
-import type { Redacted, RedactText } from '../model/redacted.ts';
+import { cutText } from '../call/redacted.ts';
+import type { Redacted, RedactText } from '../call/redacted.ts';
 
 export const levels = ['debug', 'info', 'warn', 'error'] as const;
 export type Level = (typeof levels)[number];

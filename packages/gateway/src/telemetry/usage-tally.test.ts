@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { RecordResult } from '@sallyport/log';
 import { openTestStore } from '../stages/store.test-kit.ts';
 import { UsageTally } from './usage-tally.ts';
-import { ownText } from '../model/redacted.ts';
+import { ownText } from '../call/redacted.ts';
 
 const hourMs = 3_600_000;
 // In the middle of an hour, so that nothing here stands on the edge of a slot.

@@ -1,11 +1,11 @@
-import { viewFor } from '../executors/mounts-for.ts';
-import type { ProgramView } from '../executors/mounts-for.ts';
-import type { ProtectedPaths } from '../governance/protected-paths.ts';
+import { viewFor } from '../programs/run/mounts-for.ts';
+import type { ProgramView } from '../programs/run/mounts-for.ts';
+import type { ProtectedPaths } from '../policy/judge/protected-paths.ts';
 import { defaultProgramLimits, runtimeFolder } from '@sallyport/sandbox';
 import type { Program } from '@sallyport/sandbox';
-import { refuse } from '../model/refusal.ts';
-import type { LeavingsJudge, SweepBook } from '../model/sweep.ts';
-import { noGrants } from '../model/verdict.ts';
+import { refuse } from '../call/refusal.ts';
+import type { LeavingsJudge, SweepBook } from '../call/sweep.ts';
+import { noGrants } from '../call/verdict.ts';
 import type { StdioEndpoint } from './upstream-config.ts';
 
 /** What no server gets to see, whatever its file says. */

@@ -8,9 +8,9 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { ProgramLost, ProgramNotStarted } from '@sallyport/sandbox';
-import { cutText } from '../model/redacted.ts';
-import type { RedactText } from '../model/redacted.ts';
-import { ToolFailure, ToolRefused } from '../model/tool.ts';
+import { cutText } from '../call/redacted.ts';
+import type { RedactText } from '../call/redacted.ts';
+import { ToolFailure, ToolRefused } from '../call/tool.ts';
 import { makeVisible } from '@sallyport/contract';
 import { describeLoginTrouble } from './login/describe-login-trouble.ts';
 import { LoginHostRefused } from './login/login-fetch.ts';

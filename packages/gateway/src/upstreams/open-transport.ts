@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { FetchLike, StreamableHTTPClientTransportOptions, Transport } from '@modelcontextprotocol/client';
-import type { Withheld } from '../executors/set-aside-forbidden.ts';
+import type { Withheld } from '../programs/leavings/set-aside-forbidden.ts';
 import type { NetworkEvent, OpenProgram, ProgramOpener } from '@sallyport/sandbox';
-import type { RedactText } from '../model/redacted.ts';
+import type { RedactText } from '../call/redacted.ts';
 import { buildServerProgram } from './build-server-program.ts';
 import type { ServerView } from './build-server-program.ts';
 import { guardFetch, mostResumptions } from './guarded-fetch.ts';

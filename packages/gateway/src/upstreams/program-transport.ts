@@ -2,9 +2,9 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { ProgramNotStarted, OutputTail } from '@sallyport/sandbox';
 import type { OpenProgram, Program, ProgramEnd, ProgramOpener, RunOptions } from '@sallyport/sandbox';
-import { redactEnd } from '../model/redacted.ts';
-import type { Redacted, RedactText } from '../model/redacted.ts';
-import { ToolFailure } from '../model/tool.ts';
+import { redactEnd } from '../call/redacted.ts';
+import type { Redacted, RedactText } from '../call/redacted.ts';
+import { ToolFailure } from '../call/tool.ts';
 import { makeVisible } from '@sallyport/contract';
 import { LineSplitter } from './line-splitter.ts';
 import { maxMessageBytes, MessageMeter } from './message-meter.ts';

@@ -1,8 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Json } from '@sallyport/contract';
-import { cutText } from '../model/redacted.ts';
-import type { RedactText } from '../model/redacted.ts';
-import { ToolFailure } from '../model/tool.ts';
+import { cutText } from '../call/redacted.ts';
+import type { RedactText } from '../call/redacted.ts';
+import { ToolFailure } from '../call/tool.ts';
 import { makeVisible } from '@sallyport/contract';
 
 const longestFailure = 4000;

@@ -8,7 +8,7 @@ import type {
   Tool,
 } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@sallyport/contract';
-import { ToolFailure } from '../model/tool.ts';
+import { ToolFailure } from '../call/tool.ts';
 import type { UpstreamTransport } from './open-transport.ts';
 import { kindOf, RequestRefused, requestMethods } from './requests/request-kinds.ts';
 import type { RequestKind } from './requests/request-kinds.ts';

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@sallyport/contract';
 import { canonicalJson, isJsonObject, makeVisibleLine } from '@sallyport/contract';
 import type { NetworkEvent } from '@sallyport/sandbox';
-import { refuse } from '../model/refusal.ts';
-import { ToolRefused } from '../model/tool.ts';
-import type { AnyTool, Effect, Resources, ToolContext, ToolDefinition } from '../model/tool.ts';
+import { refuse } from '../call/refusal.ts';
+import { ToolRefused } from '../call/tool.ts';
+import type { AnyTool, Effect, Resources, ToolContext, ToolDefinition } from '../call/tool.ts';
 import { readResult } from './read-result.ts';
 import type { Upstream } from './upstream.ts';
 

@@ -2,8 +2,8 @@ import type { CallToolResult, Progress, Tool } from '@modelcontextprotocol/clien
 import type { JsonObject } from '@sallyport/contract';
 import type { NetworkEvent } from '@sallyport/sandbox';
 import { ProgramNotStarted } from '@sallyport/sandbox';
-import { ToolFailure } from '../model/tool.ts';
-import type { ToolUsage } from '../model/tool.ts';
+import { ToolFailure } from '../call/tool.ts';
+import type { ToolUsage } from '../call/tool.ts';
 import type { TroubledUpstream } from './describe-trouble.ts';
 import { LoginNeeded } from './login/login-needed.ts';
 import type { LoginParts, PersonLogin } from './login/person-login.ts';

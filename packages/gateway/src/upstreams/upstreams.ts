@@ -1,5 +1,5 @@
-import type { SkippedFile } from '../registry/find-tool-files.ts';
-import type { OfferedTools, ToolSource } from '../registry/tool-offer.ts';
+import type { SkippedFile } from '../programs/find-tool-files.ts';
+import type { OfferedTools, ToolSource } from '../programs/tool-offer.ts';
 import { canonicalJson } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
 import { offerTools } from './offer-tools.ts';

@@ -1,6 +1,6 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError } from '../../model/fault.ts';
+import { ConfigError } from '../../call/fault.ts';
 import { noNotifications, readNotificationSettings } from './notification-settings.ts';
 import type { NotificationSettings } from './notification-settings.ts';
 

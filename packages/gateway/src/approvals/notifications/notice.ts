@@ -1,7 +1,7 @@
-import type { Abuse } from '../../model/abuse.ts';
-import type { ApprovalTask, Plan } from '../../model/approval.ts';
-import { cutText } from '../../model/redacted.ts';
-import type { RedactText } from '../../model/redacted.ts';
+import type { Abuse } from '../../call/abuse.ts';
+import type { ApprovalTask, Plan } from '../../call/approval.ts';
+import { cutText } from '../../call/redacted.ts';
+import type { RedactText } from '../../call/redacted.ts';
 import { priorityOf } from '../priority.ts';
 import type { PlanNews } from '../approval-watch.ts';
 import { makeVisibleLine } from '@sallyport/contract';

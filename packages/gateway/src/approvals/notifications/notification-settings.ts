@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { readSourceFile } from '../../governance/rule-files.ts';
-import { readYaml } from '../../governance/read-yaml.ts';
-import type { YamlNode } from '../../governance/yaml-node.ts';
-import { YamlReader } from '../../governance/yaml-reader.ts';
-import { ConfigError } from '../../model/fault.ts';
+import { readSourceFile } from '../../text/source-file.ts';
+import { readYaml } from '../../text/read-yaml.ts';
+import type { YamlNode } from '../../text/yaml-node.ts';
+import { YamlReader } from '../../text/yaml-reader.ts';
+import { ConfigError } from '../../call/fault.ts';
 import { explainWebhookUrl } from './webhook-url.ts';
 
 export const notificationKeys = ['version', 'console_url', 'webhook', 'desktop'] as const;

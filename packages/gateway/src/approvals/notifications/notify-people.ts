@@ -1,6 +1,6 @@
-import type { Abuse } from '../../model/abuse.ts';
-import type { ApprovalTask } from '../../model/approval.ts';
-import type { RedactText } from '../../model/redacted.ts';
+import type { Abuse } from '../../call/abuse.ts';
+import type { ApprovalTask } from '../../call/approval.ts';
+import type { RedactText } from '../../call/redacted.ts';
 import type { ApprovalNews, ApprovalWatch, PlanWatch } from '../approval-watch.ts';
 import { showOnDesktop } from './desktop-notice.ts';
 import { noticeOfAbuse, noticeOfPlan, noticeOfTask } from './notice.ts';

@@ -1,5 +1,5 @@
-import type { ApprovalTask } from '../../model/approval.ts';
-import type { RedactText } from '../../model/redacted.ts';
+import type { ApprovalTask } from '../../call/approval.ts';
+import type { RedactText } from '../../call/redacted.ts';
 import type { Store } from '../../storage/stores.ts';
 import type { ApprovalWatch } from '../approval-watch.ts';
 import { makeVisible } from '@sallyport/contract';

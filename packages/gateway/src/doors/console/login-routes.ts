@@ -2,17 +2,17 @@ import { hash, randomUUIDv7 } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject } from '@sallyport/contract';
 import type { AttemptCounter } from '../../closers/attempt-counter.ts';
-import { ownJson } from '../../model/redacted.ts';
-import { isRefusal } from '../../model/refusal.ts';
-import type { Session } from '../../model/session.ts';
+import { ownJson } from '../../call/redacted.ts';
+import { isRefusal } from '../../call/refusal.ts';
+import type { Session } from '../../call/session.ts';
 import { authenticate } from '../../stages/open-session.ts';
 import type { Store } from '../../storage/stores.ts';
-import type { LoginCodes } from '../../tools/console/login-codes.ts';
-import { newToken } from '../../tools/sessions/sessions.ts';
-import type { HttpRoute } from '../rpc/http-route.ts';
-import type { Peer } from '../rpc/peer.ts';
-import { RpcError } from '../rpc/rpc-error.ts';
-import { credentialOf, rpcErrorOf } from '../tool-service.ts';
+import type { LoginCodes } from '../../console/login-codes.ts';
+import { newToken } from '../../sessions/tools/sessions.ts';
+import type { HttpRoute } from '../transport/http-route.ts';
+import type { Peer } from '../transport/peer.ts';
+import { RpcError } from '../transport/rpc-error.ts';
+import { credentialOf, rpcErrorOf } from '../connect/tool-service.ts';
 
 export interface LoginParts {
   readonly codes: LoginCodes;

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import type { HttpRoute } from '../rpc/http-route.ts';
+import type { HttpRoute } from '../transport/http-route.ts';
 import type { ConsoleFile } from './console-files.ts';
 
 /** Nothing from elsewhere, nothing inline, and no script that is made from text. */

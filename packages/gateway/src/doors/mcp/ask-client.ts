@@ -5,7 +5,7 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server';
 import type { JsonObject } from '@sallyport/contract';
-import type { Received } from '../../model/call.ts';
+import type { Received } from '../../call/call.ts';
 
 /** The call has its own end; a person may take as long as it does. */
 const timeout = 24 * 3600 * 1000;

@@ -9,7 +9,7 @@ import type {
 import { canonicalJson } from '@sallyport/contract';
 import type { RedactedEnding } from '../redact-ending.ts';
 import type { Submission, Submit } from '../await-decision.ts';
-import { credentialOf } from '../tool-service.ts';
+import { credentialOf } from '../connect/tool-service.ts';
 import { askClient } from './ask-client.ts';
 import { callerOf, rawParamsOf } from './caller.ts';
 import type { OfferedTools } from './offered-tools.ts';
@@ -19,7 +19,7 @@ import { presentResult } from './present-result.ts';
 import type { PresentParts } from './present-result.ts';
 import { ProgressSender } from './progress-sender.ts';
 import { readMeta } from './read-meta.ts';
-import { ownText } from '../../model/redacted.ts';
+import { ownText } from '../../call/redacted.ts';
 
 export interface CallParts extends PresentParts {
   readonly submit: Submit;

@@ -1,8 +1,8 @@
 import type { AuthInfo, ServerContext } from '@modelcontextprotocol/server';
 import { isJsonObject } from '@sallyport/contract';
 import type { Json, JsonObject } from '@sallyport/contract';
-import type { Session } from '../../model/session.ts';
-import type { Peer } from '../rpc/peer.ts';
+import type { Session } from '../../call/session.ts';
+import type { Peer } from '../transport/peer.ts';
 
 /** Who sent one HTTP request to the MCP door, and how its answer is doing. */
 export interface Caller {

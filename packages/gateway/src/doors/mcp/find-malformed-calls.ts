@@ -1,6 +1,6 @@
 import { isJsonObject } from '@sallyport/contract';
 import type { Json, JsonObject } from '@sallyport/contract';
-import type { Violation } from '../../model/refusal.ts';
+import type { Violation } from '../../call/refusal.ts';
 
 /** Calls that the SDK refuses before the gate sees them, and why: the gate must still have them on record. */
 export function findMalformedCalls(message: Json): readonly (readonly Violation[])[] {

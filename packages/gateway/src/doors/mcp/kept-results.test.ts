@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
 import type { McpTool } from '../../registry/export-tools.ts';
-import { SchemaCheck } from '../../registry/check-schema.ts';
+import { SchemaCheck } from '../../registry/schemas/check-schema.ts';
 import { describeKept, hashOfUri, withKeptResults } from './kept-results.ts';
 
 const hash = 'ab'.repeat(32);

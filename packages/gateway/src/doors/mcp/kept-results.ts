@@ -1,7 +1,7 @@
 import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { isJsonObject } from '@sallyport/contract';
-import type { KeptResult } from '../../model/call.ts';
+import type { KeptResult } from '../../call/call.ts';
 import type { McpTool } from '../../registry/export-tools.ts';
 
 const scheme = 'sallyport://content/';

@@ -7,7 +7,7 @@ import {
 import type { JSONRPCMessage, RequestId, Server } from '@modelcontextprotocol/server';
 import { authInfoOf } from './caller.ts';
 import type { Caller, Served } from './caller.ts';
-import { ownText } from '../../model/redacted.ts';
+import { ownText } from '../../call/redacted.ts';
 import { replyError } from './reply-error.ts';
 
 /** A client of the protocol before 2026-07-28, between its `initialize` and its end. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { Session } from '../../model/session.ts';
-import { ConfigError } from '../../model/fault.ts';
-import type { AnyTool } from '../../model/tool.ts';
+import type { Session } from '../../call/session.ts';
+import { ConfigError } from '../../call/fault.ts';
+import type { AnyTool } from '../../call/tool.ts';
 import { exportForMcp } from '../../registry/export-tools.ts';
 import type { McpTool } from '../../registry/export-tools.ts';
 import type { Registry } from '../../registry/registry.ts';

@@ -1,5 +1,5 @@
-import type { Door } from '../../model/call.ts';
-import type { HttpRoute } from '../rpc/http-route.ts';
+import type { Door } from '../../call/call.ts';
+import type { HttpRoute } from '../transport/http-route.ts';
 import type { GateServerParts } from './gate-server.ts';
 import type { McpService, McpServiceParts } from './mcp-service.ts';
 import { OfferedTools } from './offered-tools.ts';

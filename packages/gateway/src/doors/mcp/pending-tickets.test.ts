@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApprovalStatus, ApprovalTask } from '../../model/approval.ts';
+import type { ApprovalStatus, ApprovalTask } from '../../call/approval.ts';
 import { nameCall, nameRequest, PendingTickets } from './pending-tickets.ts';
 import type { TicketStore } from './pending-tickets.ts';
 

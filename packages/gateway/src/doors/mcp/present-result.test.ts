@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '@sallyport/contract';
-import { Fault } from '../../model/fault.ts';
-import { refuse } from '../../model/refusal.ts';
-import type { Refusal } from '../../model/refusal.ts';
-import { ToolFailure } from '../../model/tool.ts';
-import type { ToolDefinition } from '../../model/tool.ts';
+import { Fault } from '../../call/fault.ts';
+import { refuse } from '../../call/refusal.ts';
+import type { Refusal } from '../../call/refusal.ts';
+import { ToolFailure } from '../../call/tool.ts';
+import type { ToolDefinition } from '../../call/tool.ts';
 import { callOf, nowMs } from '../../stages/facts.test-kit.ts';
 import { presentResult } from './present-result.ts';
 import { redactedEnding } from '../redacted-ending.test-kit.ts';

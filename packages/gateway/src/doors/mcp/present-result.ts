@@ -3,10 +3,10 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server'
 import { isJsonObject } from '@sallyport/contract';
 import type { Code, ExecuteToolResponse, Json, JsonObject } from '@sallyport/contract';
 import type { RedactedEnding } from '../redact-ending.ts';
-import type { Outcome } from '../../model/call.ts';
-import type { ToolDefinition } from '../../model/tool.ts';
-import { readTrouble } from '../http-calls/read-trouble.ts';
-import type { Trouble } from '../http-calls/read-trouble.ts';
+import type { Outcome } from '../../call/call.ts';
+import type { ToolDefinition } from '../../call/tool.ts';
+import { readTrouble } from '../http/read-trouble.ts';
+import type { Trouble } from '../http/read-trouble.ts';
 import { presentEnding } from '../present-ending.ts';
 import { describeKept } from './kept-results.ts';
 import { callKey, metaKeys } from './read-meta.ts';

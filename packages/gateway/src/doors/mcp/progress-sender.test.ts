@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProgressSender } from './progress-sender.ts';
-import { ownText } from '../../model/redacted.ts';
+import { ownText } from '../../call/redacted.ts';
 
 interface Sent {
   readonly progress: number;

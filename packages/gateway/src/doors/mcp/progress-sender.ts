@@ -1,7 +1,7 @@
 import type { ProgressToken, ServerContext } from '@modelcontextprotocol/server';
-import { cutToEnd, ownText, say } from '../../model/redacted.ts';
-import type { Redacted } from '../../model/redacted.ts';
-import type { RedactedProgress } from '../../model/tool.ts';
+import { cutToEnd, ownText, say } from '../../call/redacted.ts';
+import type { Redacted } from '../../call/redacted.ts';
+import type { RedactedProgress } from '../../call/tool.ts';
 
 const pauseMs = 100;
 const longestMessage = 4096;

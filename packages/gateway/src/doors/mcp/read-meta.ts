@@ -1,6 +1,6 @@
 import type { RequestMeta } from '@modelcontextprotocol/server';
-import type { Received } from '../../model/call.ts';
-import type { Violation } from '../../model/refusal.ts';
+import type { Received } from '../../call/call.ts';
+import type { Violation } from '../../call/refusal.ts';
 
 /** What clients may say about a call besides its arguments, in `_meta`. */
 export const metaKeys = {

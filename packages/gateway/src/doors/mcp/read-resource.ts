@@ -1,11 +1,11 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
 import type { ReadResourceRequest, ReadResourceResult, ServerContext } from '@modelcontextprotocol/server';
 import type { DownloadStream, Transfers } from '../../content/transfers.ts';
-import { ToolFailure } from '../../model/tool.ts';
+import { ToolFailure } from '../../call/tool.ts';
 import type { Submit } from '../await-decision.ts';
 import { presentEnding } from '../present-ending.ts';
-import { readTrouble } from '../http-calls/read-trouble.ts';
-import { credentialOf } from '../tool-service.ts';
+import { readTrouble } from '../http/read-trouble.ts';
+import { credentialOf } from '../connect/tool-service.ts';
 import { callerOf } from './caller.ts';
 import { hashOfUri } from './kept-results.ts';
 import { nameRequest } from './pending-tickets.ts';

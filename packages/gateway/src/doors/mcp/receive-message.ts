@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { parseStrictJson, StrictJsonError } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
-import { checkJsonShape } from '../rpc/check-shape.ts';
-import type { Peer } from '../rpc/peer.ts';
-import { RpcError } from '../rpc/rpc-error.ts';
+import { checkJsonShape } from '../transport/wire/check-shape.ts';
+import type { Peer } from '../transport/peer.ts';
+import { RpcError } from '../transport/rpc-error.ts';
 
 /** What was posted is no message: the answer of HTTP and of JSON-RPC, and why. */
 export class UnreadableMessage extends Error {

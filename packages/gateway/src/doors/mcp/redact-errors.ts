@@ -2,7 +2,7 @@ import { ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { JSONRPCErrorResponse, Transport } from '@modelcontextprotocol/server';
 import { codes } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
-import type { Redactor } from '../../audit/redact.ts';
+import type { Redactor } from '../../redaction/redact.ts';
 
 const internalError: number = ProtocolErrorCode.InternalError;
 

@@ -1,6 +1,6 @@
 import { isJsonObject } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
-import type { Redacted } from '../../model/redacted.ts';
+import type { Redacted } from '../../call/redacted.ts';
 
 /** An error of the transport, in the form of JSON-RPC. `message` is the request that it answers, if it could be read. */
 export function replyError(

@@ -1,7 +1,7 @@
 import type { JsonSchemaType, JsonSchemaValidator, JsonSchemaValidatorResult } from '@modelcontextprotocol/server';
 import type { Json } from '@sallyport/contract';
-import { SchemaCheck } from '../../registry/check-schema.ts';
-import { ForeignSchemaError, parseForeignSchema } from '../../registry/parse-foreign-schema.ts';
+import { SchemaCheck } from '../../registry/schemas/check-schema.ts';
+import { ForeignSchemaError, parseForeignSchema } from '../../registry/schemas/parse-foreign-schema.ts';
 
 /**
  * Stands in for the validator that the SDK would bring: that one dies of `$async`, mixes up schemas of the same `$id`

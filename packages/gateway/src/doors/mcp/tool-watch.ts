@@ -1,4 +1,4 @@
-import type { Session } from '../../model/session.ts';
+import type { Session } from '../../call/session.ts';
 import { sessionRefusal } from '../../stages/open-session.ts';
 import type { Store } from '../../storage/stores.ts';
 import type { OfferedTools } from './offered-tools.ts';

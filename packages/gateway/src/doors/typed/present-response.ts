@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { canonicalJson, describeCode, ToolResponseSchema } from '@sallyport/contract';
 import type { ExecuteToolResponse, Json, Success, ToolRequest, ToolResponse } from '@sallyport/contract';
 import type { RedactedEnding } from '../redact-ending.ts';
-import type { ToolFailure } from '../../model/tool.ts';
+import type { ToolFailure } from '../../call/tool.ts';
 import { askPerson } from '../address-ending.ts';
 import { presentEnding } from '../present-ending.ts';
 

@@ -9,12 +9,12 @@ import { completed, failed, faulted, refused } from '../../closers/ending.test-k
 import { Transfers } from '../../content/transfers.ts';
 import type { UploadStream } from '../../content/transfers.ts';
 import type { GatewayEnding } from '../../gateway.ts';
-import { Fault } from '../../model/fault.ts';
-import { refuse } from '../../model/refusal.ts';
-import { ToolFailure } from '../../model/tool.ts';
+import { Fault } from '../../call/fault.ts';
+import { refuse } from '../../call/refusal.ts';
+import { ToolFailure } from '../../call/tool.ts';
 import { sessionOf } from '../../stages/facts.test-kit.ts';
-import type { Peer } from '../rpc/peer.ts';
-import type { UnaryHandler } from '../rpc/service-binding.ts';
+import type { Peer } from '../transport/peer.ts';
+import type { UnaryHandler } from '../transport/service-binding.ts';
 import { toolProtocolService } from './tool-protocol-service.ts';
 import type { ToolProtocolParts, TypedCall } from './tool-protocol-service.ts';
 import { redactedEnding } from '../redacted-ending.test-kit.ts';

@@ -5,7 +5,7 @@ import type {
   NewPlan,
   Plan,
   StandingApproval,
-} from '../../model/approval.ts';
+} from '../../call/approval.ts';
 import type { PlanFilter } from '../stores.ts';
 import type { Database, Row, Statement } from './database.ts';
 

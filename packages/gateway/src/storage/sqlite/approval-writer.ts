@@ -7,8 +7,8 @@ import type {
   Plan,
   PlanDecision,
   StandingApproval,
-} from '../../model/approval.ts';
-import { ownJson } from '../../model/redacted.ts';
+} from '../../call/approval.ts';
+import { ownJson } from '../../call/redacted.ts';
 import type { Aged, LogEntry } from '../stores.ts';
 import { ApprovalReader } from './approval-reader.ts';
 import type { Database, Statement } from './database.ts';

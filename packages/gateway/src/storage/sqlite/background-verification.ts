@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { programFile } from '../../model/program-files.ts';
+import { programFile } from '../../call/program-files.ts';
 import type { Verified, VerifyOptions } from './verify-thread.ts';
 import type { WriterOptions } from './writer.ts';
 

@@ -1,4 +1,4 @@
-import type { Reservation } from '../../model/call.ts';
+import type { Reservation } from '../../call/call.ts';
 import type { Database, Statement } from './database.ts';
 
 interface Count {

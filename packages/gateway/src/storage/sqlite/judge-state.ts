@@ -1,4 +1,4 @@
-import { ConfigError } from '../../model/fault.ts';
+import { ConfigError } from '../../call/fault.ts';
 import type { Database } from './database.ts';
 import { findChangedTables, readKeptState } from './kept-state.ts';
 import { checkSchema, readSchemaVersion, schemaVersion } from './migrations.ts';

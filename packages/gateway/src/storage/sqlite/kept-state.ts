@@ -1,4 +1,4 @@
-import { ConfigError } from '../../model/fault.ts';
+import { ConfigError } from '../../call/fault.ts';
 import { isFaultOfStatement } from './database.ts';
 import type { Database } from './database.ts';
 import { labelOf, rowText, stateGroups } from './state-tables.ts';

@@ -15,7 +15,7 @@ import {
   tagRecord,
 } from '@sallyport/log';
 import type { Checkpoint, Signer, TagKey } from '@sallyport/log';
-import { ConfigError } from '../../model/fault.ts';
+import { ConfigError } from '../../call/fault.ts';
 import type { LogEntry } from '../stores.ts';
 import type { Database, Statement } from './database.ts';
 import { readRecord } from './log-reader.ts';

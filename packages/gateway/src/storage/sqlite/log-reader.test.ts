@@ -10,7 +10,7 @@ import { Database } from './database.ts';
 import { LogAppender } from './log-appender.ts';
 import { openLog } from './log-reader.ts';
 import { migrate } from './migrations.ts';
-import { ownText } from '../../model/redacted.ts';
+import { ownText } from '../../call/redacted.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sallyport-log-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../model/fault.ts';
+import { ConfigError } from '../../call/fault.ts';
 import { Database } from './database.ts';
 
 /** One entry a version, applied in order, each in a transaction. Never edit an entry that has been released. */

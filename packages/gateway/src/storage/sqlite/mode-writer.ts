@@ -1,4 +1,4 @@
-import { ownJson } from '../../model/redacted.ts';
+import { ownJson } from '../../call/redacted.ts';
 import type { ModeChange } from '../stores.ts';
 import type { Database, Statement } from './database.ts';
 import type { LogAppender } from './log-appender.ts';

@@ -1,5 +1,5 @@
 import { openSigner } from '@sallyport/log';
-import { ownJson } from '../../model/redacted.ts';
+import { ownJson } from '../../call/redacted.ts';
 import type { Database } from './database.ts';
 import { findChangedTables, readKeptState, stateChanged, sumUpState } from './kept-state.ts';
 import type { KeptState } from './kept-state.ts';

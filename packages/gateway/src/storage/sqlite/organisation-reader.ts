@@ -1,5 +1,5 @@
-import { defaultSettings } from '../../model/organisation.ts';
-import type { Member, Organisation, OrganisationSettings, Permission, Team } from '../../model/organisation.ts';
+import { defaultSettings } from '../../call/organisation.ts';
+import type { Member, Organisation, OrganisationSettings, Permission, Team } from '../../call/organisation.ts';
 import type { Database, Row, Statement } from './database.ts';
 
 /** Reads the organisation whole and keeps it until it changes: every call asks for it. */

@@ -1,4 +1,4 @@
-import type { Member, OrganisationChange, Permission, Team } from '../../model/organisation.ts';
+import type { Member, OrganisationChange, Permission, Team } from '../../call/organisation.ts';
 import type { Database, Statement } from './database.ts';
 
 /** Teams, members, permissions and settings, inside the writer's transaction. */

@@ -1,5 +1,5 @@
-import type { Door } from '../../model/call.ts';
-import type { Budget, Lease, LeaseScope, Principal, Session, Spending } from '../../model/session.ts';
+import type { Door } from '../../call/call.ts';
+import type { Budget, Lease, LeaseScope, Principal, Session, Spending } from '../../call/session.ts';
 import type { Database, Row, Statement } from './database.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Budget } from '../../model/session.ts';
+import type { Budget } from '../../call/session.ts';
 import type { Misconduct, NewLease, NewSession } from '../stores.ts';
 import type { Database, Statement } from './database.ts';
 

@@ -1,4 +1,4 @@
-import type { Budget, SpentBudget } from '../../model/session.ts';
+import type { Budget, SpentBudget } from '../../call/session.ts';
 import type { Charge } from '../stores.ts';
 import type { Database, Row, Statement } from './database.ts';
 

@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import type { Json } from '@sallyport/contract';
 import type { StoredCheckpoint, StoredRecord } from '@sallyport/log';
-import type { Reservation } from '../../model/call.ts';
-import { ConfigError, Fault } from '../../model/fault.ts';
-import { programFile } from '../../model/program-files.ts';
-import type { Organisation, OrganisationChange } from '../../model/organisation.ts';
+import type { Reservation } from '../../call/call.ts';
+import { ConfigError, Fault } from '../../call/fault.ts';
+import { programFile } from '../../call/program-files.ts';
+import type { Organisation, OrganisationChange } from '../../call/organisation.ts';
 import type {
   ApprovalTask,
   Decision,
@@ -13,8 +13,8 @@ import type {
   Plan,
   PlanDecision,
   StandingApproval,
-} from '../../model/approval.ts';
-import type { Lease, Mode, Session } from '../../model/session.ts';
+} from '../../call/approval.ts';
+import type { Lease, Mode, Session } from '../../call/session.ts';
 import type * as stores from '../stores.ts';
 import { ContentReader } from './content-reader.ts';
 import type { Statement } from './database.ts';

@@ -1,5 +1,5 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { ConfigError } from '../../model/fault.ts';
+import { ConfigError } from '../../call/fault.ts';
 import { describeOpenFailure } from './describe-open-failure.ts';
 import type { Operation, Sealed, WriterOptions, Written } from './writer.ts';
 import { Writer } from './writer.ts';

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
-import type { Decision, NewApproval, NewPlan, PlanDecision, StandingApproval } from '../../model/approval.ts';
-import type { OrganisationChange } from '../../model/organisation.ts';
-import { ownJson } from '../../model/redacted.ts';
+import type { Decision, NewApproval, NewPlan, PlanDecision, StandingApproval } from '../../call/approval.ts';
+import type { OrganisationChange } from '../../call/organisation.ts';
+import { ownJson } from '../../call/redacted.ts';
 import type {
   Admission,
   Admitted,

@@ -5,7 +5,7 @@ import {
   OAuthError,
   RegistrationRejectedError,
 } from '@modelcontextprotocol/client';
-import { ToolFailure } from '../../model/tool.ts';
+import { ToolFailure } from '../../call/tool.ts';
 import { makeVisible, wholeText } from '@sallyport/contract';
 import { LoginHostRefused } from './login-fetch.ts';
 

@@ -1,4 +1,4 @@
-import { ToolFailure } from '../../model/tool.ts';
+import { ToolFailure } from '../../call/tool.ts';
 import { makeVisible, wholeText } from '@sallyport/contract';
 
 /** The server wants a person to log in. Nothing but that helps, so nothing else is tried meanwhile. */

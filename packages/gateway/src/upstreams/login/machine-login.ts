@@ -1,6 +1,6 @@
 import { ClientCredentialsProvider, PrivateKeyJwtProvider } from '@modelcontextprotocol/client';
 import type { OAuthClientProvider, StoredOAuthTokens } from '@modelcontextprotocol/client';
-import { ToolFailure } from '../../model/tool.ts';
+import { ToolFailure } from '../../call/tool.ts';
 import type { OAuthSettings } from '../upstream-config.ts';
 
 /** The gate logs in as itself. Tokens live as long as the connection; `learn` hears of each before it is used. */

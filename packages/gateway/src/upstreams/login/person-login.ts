@@ -6,7 +6,7 @@ import {
   validateAuthorizationResponseIssuer,
 } from '@modelcontextprotocol/client';
 import type { AuthProvider, FetchLike, InsufficientScopeError } from '@modelcontextprotocol/client';
-import { ToolFailure } from '../../model/tool.ts';
+import { ToolFailure } from '../../call/tool.ts';
 import type { HttpEndpoint, OAuthSettings } from '../upstream-config.ts';
 import { CallbackListener } from './callback-listener.ts';
 import { describeLoginTrouble } from './describe-login-trouble.ts';

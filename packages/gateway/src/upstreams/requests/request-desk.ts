@@ -1,5 +1,5 @@
 import type { JsonObject } from '@sallyport/contract';
-import type { Asking } from '../../model/tool.ts';
+import type { Asking } from '../../call/tool.ts';
 import type { UpstreamConfig } from '../upstream-config.ts';
 import { answerRequest, answerRoots, refuseRequest } from './answer-request.ts';
 import type { DecidedRequest, RequestParts } from './answer-request.ts';

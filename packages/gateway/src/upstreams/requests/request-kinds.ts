@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sallyport/contract';
-import { modes } from '../../model/session.ts';
-import type { ToolDefinition } from '../../model/tool.ts';
+import { modes } from '../../call/session.ts';
+import type { ToolDefinition } from '../../call/tool.ts';
 
 export const requestKinds = ['elicitation', 'sampling', 'roots'] as const;
 /** What a server may want while it works: to ask a person, to use the caller's model, or to know its folders. */

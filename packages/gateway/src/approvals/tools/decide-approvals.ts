@@ -1,0 +1,143 @@
+import type { JsonObject } from '@sallyport/contract';
+import { explainTerms, mostMinutes, standingOf } from '../standing-terms.ts';
+import type { StandingTerms } from '../standing-terms.ts';
+import type { ApprovalTask } from '../../call/approval.ts';
+import { refuse } from '../../call/refusal.ts';
+import type { Session } from '../../call/session.ts';
+import { ToolFailure, ToolRefused } from '../../call/tool.ts';
+import type { Tool } from '../../call/tool.ts';
+import { decidedBefore, requireOffice, requireSeen, unknownTask } from './approval-parts.ts';
+import type { ApprovalToolParts } from './approval-parts.ts';
+import { defineApprovalTool, idOf, noteProperty } from './define-approval-tool.ts';
+import { describeTask } from './describe-approval.ts';
+
+interface DenyArguments {
+  readonly task_id: string;
+  readonly effect_sha256?: string;
+  readonly note?: string;
+}
+
+interface ApproveArguments extends DenyArguments {
+  readonly effect_sha256: string;
+  readonly runs: number;
+  readonly standing?: { readonly for_session?: boolean; readonly minutes?: number; readonly uses?: number };
+}
+
+export const effectProperty: JsonObject = {
+  type: 'string',
+  pattern: '^[0-9a-f]{64}$',
+  description: 'Of the effect that you saw, as the tool that shows it gives it.',
+};
+export const decidedOutput = {
+  required: ['task_id', 'status'],
+  properties: { task_id: { type: 'string' }, status: { type: 'string' }, standing_id: { type: 'string' } },
+};
+
+export function approveApproval(parts: ApprovalToolParts): Tool<ApproveArguments> {
+  const { store, hideHeld } = parts;
+  return defineApprovalTool({
+    name: 'approvals.approve',
+    description: 'Lets a call run that waits for a person, with exactly the effect that was shown.',
+    mutates: true,
+    properties: {
+      task_id: idOf('As approvals.list shows it.'),
+      effect_sha256: effectProperty,
+      runs: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 20,
+        default: 1,
+        description: 'How many of the runs that are asked for, as you saw them.',
+      },
+      note: noteProperty,
+      standing: {
+        type: 'object',
+        additionalProperties: false,
+        description: 'Also approves further calls of this tool by this session. Absent: this call only.',
+        properties: {
+          for_session: { type: 'boolean', description: `Whatever they touch, for ${mostMinutes / 60} hours at most.` },
+          minutes: { type: 'integer', minimum: 1, maximum: mostMinutes, description: 'If they touch the same things.' },
+          uses: { type: 'integer', minimum: 1, maximum: 1000, description: 'How many of them. Absent: any number.' },
+        },
+      },
+    },
+    required: ['task_id', 'effect_sha256'],
+    output: decidedOutput,
+    run: async (args, { session }) => {
+      const waiting = findDecidable(parts, args.task_id, session);
+      const terms = args.standing && readTerms(args.standing);
+      const problem = terms && explainTerms(terms, waiting);
+      if (problem !== undefined) throw new ToolFailure('INVALID_ARGUMENTS', problem);
+      requireSeen(parts, session, waiting);
+      const task = await decideTask(parts, args, session, args.runs);
+      if (terms === undefined) return describeTask(task, { hideHeld });
+      const standing = standingOf(terms, task, { by: session.agent, atMs: Date.now() });
+      await store.grantStanding(standing);
+      return { ...describeTask(task, { hideHeld }), standing_id: standing.id };
+    },
+    summarize: ({ task_id: id }, { standing_id: standing }) =>
+      `approved ${id}${typeof standing === 'string' ? ` with standing approval ${standing}` : ''}`,
+  });
+}
+
+export function denyApproval(parts: ApprovalToolParts): Tool<DenyArguments> {
+  return defineApprovalTool({
+    name: 'approvals.deny',
+    description: 'Stops a call that waits for a person. A note tells the agent what to change.',
+    mutates: true,
+    properties: { task_id: idOf('As approvals.list shows it.'), effect_sha256: effectProperty, note: noteProperty },
+    required: ['task_id'],
+    output: decidedOutput,
+    run: async (args, { session }) => {
+      findDecidable(parts, args.task_id, session);
+      return describeTask(await decideTask(parts, args, session, 0), { hideHeld: parts.hideHeld });
+    },
+    summarize: ({ task_id: id }) => `denied ${id}`,
+  });
+}
+
+function findDecidable({ store, mayDecide }: ApprovalToolParts, id: string, person: Session): ApprovalTask {
+  const task = store.findApproval(id);
+  if (task === undefined) throw unknownTask(id);
+  requireOffice(mayDecide, person, task);
+  return task;
+}
+
+/** Whoever decides must have been found to be free to. The store lets the first decision win. No runs: it is denied. */
+export async function decideTask(
+  { store, watch }: ApprovalToolParts,
+  { task_id: taskId, effect_sha256: seen, note }: DenyArguments,
+  decider: Session,
+  runs: number,
+): Promise<ApprovalTask> {
+  const task = store.findApproval(taskId);
+  if (task === undefined) throw unknownTask(taskId);
+  // A denial needs nothing to have been seen.
+  const effectSha256 = seen ?? task.effectSha256;
+  const decision = { taskId, approved: runs > 0, runs, by: decider.agent, atMs: Date.now(), effectSha256 };
+  const ended = await store.decideApproval({
+    ...decision,
+    ...(decider.principal === 'agent' ? { byAgent: true } : {}),
+    ...(note === undefined ? {} : { note }),
+  });
+  if (ended !== undefined) {
+    watch.tell({ kind: 'decided', task: ended });
+    return ended;
+  }
+  const present = store.findApproval(taskId) ?? task;
+  if (present.status !== 'pending' || present.effectSha256 === effectSha256) throw decidedBefore(present);
+  const message = 'The effect is not the one that you saw.';
+  throw new ToolRefused(refuse('APPROVAL_MISMATCH', 'effect', message, { remedy: 'Look at it again.' }));
+}
+
+function readTerms({
+  for_session: forSession,
+  minutes,
+  uses,
+}: NonNullable<ApproveArguments['standing']>): StandingTerms {
+  return {
+    ...(forSession === undefined ? {} : { forSession }),
+    ...(minutes === undefined ? {} : { minutes }),
+    ...(uses === undefined ? {} : { uses }),
+  };
+}

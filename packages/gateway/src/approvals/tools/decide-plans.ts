@@ -1,0 +1,94 @@
+import type { Plan } from '../../call/approval.ts';
+import type { Session } from '../../call/session.ts';
+import { ToolFailure } from '../../call/tool.ts';
+import type { Tool } from '../../call/tool.ts';
+import { decidedBefore, requireOffice, requireSeen, unknownPlan } from './approval-parts.ts';
+import type { ApprovalToolParts } from './approval-parts.ts';
+import { defineApprovalTool, idOf, noteProperty } from './define-approval-tool.ts';
+import { describePlan } from './describe-approval.ts';
+import { mostSteps } from './propose-plan.ts';
+
+interface DenyArguments {
+  readonly plan_id: string;
+  readonly note?: string;
+}
+
+interface ApproveArguments extends DenyArguments {
+  readonly steps?: readonly number[];
+}
+
+const decided = {
+  required: ['plan_id', 'status', 'approved_steps'],
+  properties: { plan_id: { type: 'string' }, status: { type: 'string' }, approved_steps: { type: 'array' } },
+};
+
+export function approvePlan(parts: ApprovalToolParts): Tool<ApproveArguments> {
+  return defineApprovalTool({
+    name: 'plans.approve',
+    description: 'Approves a plan, or some of its steps. The agent makes those calls, in the order of the plan.',
+    mutates: true,
+    properties: {
+      plan_id: idOf('As plans.list shows it.'),
+      steps: {
+        type: 'array',
+        minItems: 1,
+        maxItems: mostSteps,
+        uniqueItems: true,
+        items: { type: 'integer', minimum: 0, maximum: mostSteps - 1 },
+        description: 'Which steps, counted from 0. Absent: all of them.',
+      },
+      note: noteProperty,
+    },
+    required: ['plan_id'],
+    output: decided,
+    run: async ({ plan_id: id, steps, note }, { session }) => {
+      const plan = findDecidable(parts, id, session);
+      const all = plan.steps.map((_, index) => index);
+      const unknown = steps?.find((index) => !all.includes(index));
+      if (unknown !== undefined) {
+        throw new ToolFailure('INVALID_ARGUMENTS', `The plan has the steps 0 to ${all.length - 1}, and no ${unknown}.`);
+      }
+      const approvedSteps = steps === undefined ? all : steps.toSorted((a, b) => a - b);
+      requireSeen(parts, session, plan, (step) => approvedSteps.includes(step));
+      return decide(parts, plan, { approvedSteps, by: session.agent, ...(note === undefined ? {} : { note }) });
+    },
+    summarize: ({ plan_id: id }, output) =>
+      `approved ${(output['approved_steps'] as readonly number[]).length} steps of plan ${id}`,
+  });
+}
+
+export function denyPlan(parts: ApprovalToolParts): Tool<DenyArguments> {
+  return defineApprovalTool({
+    name: 'plans.deny',
+    description: 'Stops a plan. A note tells the agent what to change.',
+    mutates: true,
+    properties: { plan_id: idOf('As plans.list shows it.'), note: noteProperty },
+    required: ['plan_id'],
+    output: decided,
+    run: async ({ plan_id: id, note }, { session }) => {
+      const plan = findDecidable(parts, id, session);
+      return decide(parts, plan, { approvedSteps: [], by: session.agent, ...(note === undefined ? {} : { note }) });
+    },
+    summarize: ({ plan_id: id }) => `denied plan ${id}`,
+  });
+}
+
+function findDecidable({ store, mayDecide }: ApprovalToolParts, id: string, person: Session): Plan {
+  const plan = store.findPlan(id);
+  if (plan === undefined) throw unknownPlan(id);
+  requireOffice(mayDecide, person, plan);
+  return plan;
+}
+
+/** The store lets the first decision win. */
+async function decide(
+  { store, plans, hideHeld }: ApprovalToolParts,
+  { id: planId }: Plan,
+  decision: { readonly approvedSteps: readonly number[]; readonly by: string; readonly note?: string },
+) {
+  const atMs = Date.now();
+  const plan = await store.decidePlan({ planId, ...decision, atMs });
+  if (plan === undefined) throw decidedBefore(store.findPlan(planId) ?? { status: 'expired' });
+  plans.tell({ kind: 'decided', plan });
+  return describePlan(plan, { nowMs: atMs, forPerson: false, hideHeld });
+}

@@ -1,0 +1,202 @@
+import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import type { JsonObject } from '@sallyport/contract';
+import type { Rehearsed } from '../rehearsal.ts';
+import { countCharacters, stepSubject } from '../unmasked-secrets.ts';
+import { isWithin } from '@sallyport/sandbox';
+import type { NewPlan, Plan, PlanStep } from '../../call/approval.ts';
+import type { Redacted } from '../../call/redacted.ts';
+import { isRefusal, refuse } from '../../call/refusal.ts';
+import type { RedactedRefusal } from '../../call/refusal.ts';
+import type { Session } from '../../call/session.ts';
+import { ToolRefused } from '../../call/tool.ts';
+import type { Tool } from '../../call/tool.ts';
+import { requireApprover } from './approval-parts.ts';
+import type { ApprovalToolParts } from './approval-parts.ts';
+import { defineApprovalTool } from './define-approval-tool.ts';
+import { describePlan } from './describe-approval.ts';
+
+interface ProposedCall {
+  readonly tool: string;
+  readonly arguments: JsonObject;
+  readonly reason: string;
+}
+
+interface ProposeArguments {
+  readonly summary: string;
+  readonly calls: readonly ProposedCall[];
+  readonly trace_id?: string;
+}
+
+export const mostSteps = 50;
+
+export const callProperties: JsonObject = {
+  tool: { type: 'string', minLength: 1, maxLength: 256, description: 'Canonical name or alias.' },
+  arguments: { type: 'object', default: {} },
+};
+
+/** An agent shows what it means to do. Each call meets the gates first: nobody is asked about one that cannot run. */
+export function proposePlan(parts: ApprovalToolParts): Tool<ProposeArguments> {
+  const { store, plans, rehearse, redact } = parts;
+  return defineApprovalTool({
+    name: 'plans.propose',
+    description:
+      'Proposes several calls as one plan, which a person approves in whole or part. Nothing runs. Once it is approved, plans.show has a confirm token: send it, with the trace of the plan, with each approved call, in order, each within a minute of the one before.',
+    mutates: true,
+    audience: 'everyone',
+    properties: {
+      summary: { type: 'string', minLength: 1, maxLength: 4000, description: 'What the plan is for.' },
+      calls: {
+        type: 'array',
+        minItems: 1,
+        maxItems: mostSteps,
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['tool'],
+          properties: {
+            ...callProperties,
+            reason: { type: 'string', maxLength: 2000, default: '', description: 'What the call is for.' },
+          },
+        },
+      },
+      trace_id: {
+        type: 'string',
+        pattern: '^[0-9a-f]{32}$',
+        description: 'The trace with which the calls will come. Absent: a new one, which the answer names.',
+      },
+    },
+    required: ['summary', 'calls'],
+    output: {
+      required: ['status', 'steps'],
+      properties: {
+        plan_id: { type: 'string' },
+        status: { enum: ['pending', 'refused'] },
+        steps: { type: 'array', items: { type: 'object' } },
+      },
+    },
+    run: async ({ summary, calls, trace_id: traceId = newTraceId() }, { session, signal }) => {
+      refuseTooMany(parts, session);
+      const told = calls.map(({ tool, reason }) => ({ tool: redact(tool), reason: redact(reason) }));
+      const shown = { summary: redact(summary), traceId };
+      const rehearsed: (Rehearsed | RedactedRefusal)[] = [];
+      for (const call of calls) {
+        const before = rehearsed.flatMap((step) => (isRefusal(step) ? [] : [step.tool]));
+        rehearsed.push(await rehearse(session, call, signal, before));
+      }
+      if (rehearsed.some(isRefusal)) return describeRefused(told, rehearsed, shown);
+      refuseTooLong(parts, rehearsed as readonly Rehearsed[]);
+      const steps = (rehearsed as Rehearsed[]).map((step, at, all) =>
+        stepOf(step, findChanging(all, at), told[at]?.reason ?? ''),
+      );
+      const plan = pendingPlan(parts, session, { ...shown, steps });
+      await store.proposePlan(plan);
+      (rehearsed as Rehearsed[]).forEach(({ secrets }, at) =>
+        parts.unmasked.keep(stepSubject(plan.id, at), secrets, plan.expiresAtMs),
+      );
+      plans.tell({ kind: 'pending', plan });
+      return describePlan(plan, { nowMs: plan.createdAtMs, forPerson: false, hideHeld: parts.hideHeld });
+    },
+    summarize: ({ calls }, { plan_id: id }) =>
+      typeof id === 'string' ? `proposed plan ${id} of ${calls.length} calls` : 'proposed a plan that gates would stop',
+  });
+}
+
+function pendingPlan(
+  { routeApproval, limits, circumstances }: ApprovalToolParts,
+  session: Session,
+  what: Pick<NewPlan, 'summary' | 'traceId' | 'steps'>,
+): Plan {
+  const nowMs = Date.now();
+  return {
+    id: randomUUIDv7(),
+    sessionId: session.id,
+    agent: session.agent,
+    ...what,
+    approverRole: requireApprover(
+      routeApproval,
+      session,
+      what.steps.map(({ risk }) => risk),
+    ),
+    ...circumstances(),
+    createdAtMs: nowMs,
+    expiresAtMs: nowMs + limits().expireAfterMs,
+    status: 'pending',
+    approvedSteps: [],
+    started: 0,
+  };
+}
+
+function refuseTooMany({ store, limits }: ApprovalToolParts, session: Session): void {
+  const { maxPending } = limits();
+  const nowMs = Date.now();
+  const waiting = store
+    .listPlans({ sessionId: session.id, limit: 200 })
+    .filter(({ status, expiresAtMs }) => status === 'pending' && expiresAtMs > nowMs);
+  if (waiting.length < maxPending) return;
+  const message = `${waiting.length} plans of this session wait for a decision already.`;
+  throw new ToolRefused(
+    refuse('TOO_MANY_APPROVALS', 'pending-approvals', message, { remedy: 'Wait until some are decided.' }),
+  );
+}
+
+/** All that is masked or too long for a card has to be kept until somebody looks. */
+function refuseTooLong({ unmasked }: ApprovalToolParts, rehearsed: readonly Rehearsed[]): void {
+  if (unmasked.hasRoom(countCharacters(rehearsed.flatMap(({ secrets }) => secrets)))) return;
+  const message = 'The effects of the plan are too long for a person to look at now.';
+  throw new ToolRefused(
+    refuse('TOO_MANY_APPROVALS', 'pending-approvals', message, { remedy: 'Propose a smaller plan, or wait.' }),
+  );
+}
+
+/** Member by member: what the marks stand for is not among them. */
+function stepOf(rehearsed: Rehearsed, changedBy: readonly number[], reason: string): PlanStep {
+  const { tool, callSha256, shownArguments, risk, effect, masked, boundSha256, askedBy } = rehearsed;
+  const { summary: title, detail, undoable } = effect;
+  const marks = masked.length === 0 ? {} : { masked };
+  const changes = changedBy.length === 0 ? {} : { changedBy };
+  const shown = `${detail}${describeChanging(changedBy)}`;
+  return {
+    ...{ tool, callSha256, shownArguments, risk, title, effect: shown, ...marks, undoable, reason },
+    ...{ boundSha256, askedBy, ...changes },
+  };
+}
+
+/** The steps before one that may change what it works on. Its effect as it is shown holds only without them. */
+function findChanging(steps: readonly Rehearsed[], at: number): readonly number[] {
+  const { dependsOn } = steps[at] ?? {};
+  return [...steps.keys()].slice(0, at).filter((index) => {
+    const { changes } = steps[index] ?? {};
+    if (changes === undefined || dependsOn === undefined) return changes?.length !== 0;
+    return changes.some((changed) => dependsOn.some((path) => isWithin(changed, path) || isWithin(path, changed)));
+  });
+}
+
+function describeChanging(changedBy: readonly number[]): string {
+  if (changedBy.length === 0) return '';
+  const steps = changedBy.map((index) => index + 1).join(', ');
+  return `Step ${steps} may change this effect, so it is worked out again when this step runs, and not shown again.\n`;
+}
+
+/** Which call the gates would stop, and why. Nobody is asked, and nothing is kept. */
+function describeRefused(
+  told: readonly { readonly tool: Redacted; readonly reason: Redacted }[],
+  rehearsed: readonly (Rehearsed | RedactedRefusal)[],
+  { summary, traceId }: { readonly summary: Redacted; readonly traceId: string },
+): JsonObject {
+  return {
+    status: 'refused',
+    summary,
+    trace_id: traceId,
+    steps: rehearsed.map((step, at) => {
+      const { tool = '', reason = '' } = told[at] ?? {};
+      if (!isRefusal(step)) return { tool: step.tool, arguments_json: step.shownArguments, risk: step.risk, reason };
+      const { code, message, remedy, rule } = step;
+      const why = remedy === undefined ? message : `${message} ${remedy}`;
+      return { tool, reason, refusal: `${code}: ${why}`, code, rule_id: rule.id };
+    }),
+  };
+}
+
+function newTraceId(): string {
+  return randomUUID().replaceAll('-', '');
+}

@@ -1,0 +1,149 @@
+import type { JsonObject } from '@sallyport/contract';
+import { showEffect } from '../show-effect.ts';
+import { stepSubject } from '../unmasked-secrets.ts';
+import type { MaskedSecret } from '../../call/approval.ts';
+import type { Session } from '../../call/session.ts';
+import { ToolFailure } from '../../call/tool.ts';
+import type { Effect, Tool } from '../../call/tool.ts';
+import { requireOffice, unknownPlan, unknownTask } from './approval-parts.ts';
+import type { ApprovalToolParts } from './approval-parts.ts';
+import { defineApprovalTool, idOf } from './define-approval-tool.ts';
+
+export interface RevealArguments {
+  readonly number?: number;
+  readonly reason: string;
+}
+
+/** What is masked in one view, and what is kept of it. */
+export interface View {
+  readonly subject: string;
+  readonly status: string;
+  readonly masked: readonly MaskedSecret[];
+  /** Which of them this person or agent may be shown. Absent: all. */
+  readonly mayShow?: (secret: MaskedSecret) => boolean;
+}
+
+interface Revealed extends MaskedSecret {
+  readonly value: string;
+}
+
+export const revealProperties: JsonObject = {
+  number: { type: 'integer', minimum: 1, maximum: 9_999_999, description: 'As in its mark. Absent: all of them.' },
+  reason: {
+    type: 'string',
+    minLength: 3,
+    maxLength: 500,
+    description: 'Why you need to see it. It stands in the log.',
+  },
+};
+
+export const revealOutput = {
+  required: ['revealed'],
+  properties: { revealed: { type: 'array', items: { type: 'object' } } },
+};
+
+/** Shows whoever decides about a call what is masked in its effect. Who looked, at what and why is on record. */
+export function revealOfApproval(parts: ApprovalToolParts): Tool<RevealArguments & { readonly task_id: string }> {
+  const look = (id: string, person: Session): View => {
+    const task = parts.store.findApproval(id);
+    if (task === undefined) throw unknownTask(id);
+    requireOffice(parts.mayDecide, person, task);
+    return { subject: id, status: task.status, masked: task.masked ?? [] };
+  };
+  return defineApprovalTool({
+    name: 'approvals.reveal',
+    description:
+      'Shows a secret that is masked in the effect of a call that waits, to the person who decides about it.',
+    ...revealing,
+    properties: { task_id: idOf('As approvals.list shows it.'), ...revealProperties },
+    required: ['task_id', 'reason'],
+    output: revealOutput,
+    preview: ({ task_id: id, ...args }, { session }) => Promise.resolve(previewOf(look(id, session), args)),
+    run: ({ task_id: id, ...args }, { session }) => {
+      return Promise.resolve({ task_id: id, revealed: reveal(parts, look(id, session), args, session) });
+    },
+    summarize: ({ task_id: id }, { revealed }) => `revealed ${nameAll(revealed)} of approval ${id}`,
+  });
+}
+
+/** The same for a step of a plan. */
+export function revealOfPlan(
+  parts: ApprovalToolParts,
+): Tool<RevealArguments & { readonly plan_id: string; readonly step: number }> {
+  const look = (id: string, step: number, person: Session): View => {
+    const plan = parts.store.findPlan(id);
+    if (plan === undefined) throw unknownPlan(id);
+    requireOffice(parts.mayDecide, person, plan);
+    return { subject: stepSubject(id, step), status: plan.status, masked: plan.steps[step]?.masked ?? [] };
+  };
+  return defineApprovalTool({
+    name: 'plans.reveal',
+    description: 'Shows a secret that is masked in a step of a plan, to the person who decides about it.',
+    ...revealing,
+    properties: {
+      plan_id: idOf('As plans.list shows it.'),
+      step: { type: 'integer', minimum: 0, maximum: 999, description: 'Counted from 0.' },
+      ...revealProperties,
+    },
+    required: ['plan_id', 'step', 'reason'],
+    output: revealOutput,
+    preview: ({ plan_id: id, step, ...args }, { session }) => Promise.resolve(previewOf(look(id, step, session), args)),
+    run: ({ plan_id: id, step, ...args }, { session }) => {
+      const revealed = reveal(parts, look(id, step, session), args, session);
+      return Promise.resolve({ plan_id: id, step, revealed });
+    },
+    summarize: ({ plan_id: id, step }, { revealed }) => `revealed ${nameAll(revealed)} of step ${step} of plan ${id}`,
+  });
+}
+
+/** What was seen cannot be unseen, so no rule lifts the question. */
+const revealing = { mutates: false, risk: 'critical', confirmation: 'always' } as const;
+
+function previewOf(view: View, args: RevealArguments): Effect {
+  const wanted = choose(view, args).map((secret) => describeMask(secret));
+  return { summary: `Show you ${wanted.join(', ')}.`, detail: `${wanted.join('\n')}\n`, undoable: false };
+}
+
+/** The values, and from now on it is known that they were shown. */
+export function reveal({ unmasked }: ApprovalToolParts, view: View, args: RevealArguments, to: Session): JsonObject[] {
+  const chosen = choose(view, args);
+  if (view.status !== 'pending') {
+    throw new ToolFailure('NOT_FOUND', 'It is decided: what was masked in it is not kept any longer.');
+  }
+  const values = unmasked.find(view.subject);
+  if (values === undefined) {
+    throw new ToolFailure(
+      'NOT_FOUND',
+      'The gate does not have it any more: it keeps such values in memory only, and has been restarted since. The agent has to ask again, with the same call; then it can be revealed.',
+    );
+  }
+  return chosen.map((secret) => {
+    const at = view.masked.indexOf(secret);
+    unmasked.noteShown(view.subject, at, to);
+    return describeRevealed({ ...secret, value: values[at] ?? '' });
+  });
+}
+
+function choose({ masked, mayShow = () => true }: View, { number }: RevealArguments): readonly MaskedSecret[] {
+  const chosen = masked.filter((secret) => mayShow(secret) && (number === undefined || secret.number === number));
+  if (chosen.length > 0) return chosen;
+  const which = number === undefined ? 'Nothing' : `No secret ${number}`;
+  throw new ToolFailure('NOT_FOUND', `${which} is masked in it${masked.length > 0 ? ' that you may see' : ''}.`);
+}
+
+function describeRevealed({ number, name, characters, restSha256, value }: Revealed): JsonObject {
+  // A rest was masked itself, and is text from outside like the card before it.
+  const shown = restSha256 === undefined ? { value } : { rest: true, value: showEffect(value) };
+  return { number, ...(name === undefined ? {} : { name }), characters, ...shown };
+}
+
+function describeMask({ number, name, characters, restSha256 }: MaskedSecret): string {
+  if (restSha256 !== undefined) return `the rest of the effect (${number}, ${characters} characters)`;
+  return `secret ${number} (${name === undefined ? '' : `${name}, `}${characters} characters)`;
+}
+
+/** For the log: which ones, and nothing of them. */
+export function nameAll(revealed: unknown): string {
+  const all = revealed as readonly (MaskedSecret & { readonly rest?: true })[];
+  return all.map(({ rest, ...each }) => describeMask(rest ? { ...each, restSha256: '' } : each)).join(', ');
+}

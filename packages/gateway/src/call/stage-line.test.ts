@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Fault } from './fault.ts';
+import { refuse } from './refusal.ts';
+import { Pipeline } from './stage-line.ts';
+import type { Closer, Context, Ending, Stage } from './stage.ts';
+
+interface Start {
+  readonly a: number;
+}
+interface Doubled {
+  readonly b: number;
+}
+
+const context: Context = { nowMs: () => 0 };
+const double: Stage<Start, Doubled> = { name: 'double', run: ({ a }) => ({ b: a * 2 }) };
+const refuseLarge: Stage<Doubled> = {
+  name: 'refuse-large',
+  run: async ({ b }) => (b > 10 ? refuse('RULE_DENIES', 'large', 'too large') : {}),
+};
+const ignore = (): void => undefined;
+
+function remember<Facts>(endings: Ending<Facts>[], required = true): Closer<Facts> {
+  return { name: 'remember', required, run: (ending) => Promise.resolve(void endings.push(ending)) };
+}
+
+test('each stage sees the facts of those before it', async () => {
+  const ending = await Pipeline.from<Start>(ignore).stage(double).stage(refuseLarge).run({ a: 4 }, context);
+  assert.deepEqual(ending, { kind: 'completed', call: { a: 4, b: 8 } });
+});
+
+test('a refusal ends the call, names its stage, and the closers see how far it came', async () => {
+  const endings: Ending<Start & Doubled>[] = [];
+  const never: Stage<Start> = { name: 'never', run: () => assert.fail('a refused call went on') };
+  const pipeline = Pipeline.from<Start>(ignore).stage(double).stage(refuseLarge).stage(never).closer(remember(endings));
+  const ending = await pipeline.run({ a: 6 }, context);
+  assert.equal(ending.kind, 'refused');
+  assert.equal(ending.kind === 'refused' && ending.stage, 'refuse-large');
+  assert.equal(endings[0]?.call.b, 12);
+});
+
+test('a stage that throws is a fault, not a crash', async () => {
+  const broken: Stage<Start> = { name: 'broken', run: () => Promise.reject(new Error('inside')) };
+  const endings: Ending<Start>[] = [];
+  const ending = await Pipeline.from<Start>(ignore).stage(broken).closer(remember(endings)).run({ a: 1 }, context);
+  assert.equal(ending.kind, 'faulted');
+  assert.equal(ending.kind === 'faulted' && ending.fault.message, 'inside');
+  assert.equal(endings.length, 1);
+});
+
+test('when a required closer fails the call has failed, and the later closers still run', async () => {
+  const endings: Ending<Start>[] = [];
+  const failing: Closer<Start> = {
+    name: 'record',
+    required: true,
+    run: () => Promise.reject(new Fault('SEALED', 'no log')),
+  };
+  const ending = await Pipeline.from<Start>(ignore).closer(failing).closer(remember(endings)).run({ a: 1 }, context);
+  assert.ok(ending.kind === 'faulted' && ending.fault instanceof Fault && ending.fault.code === 'SEALED');
+  assert.equal(endings[0]?.kind, 'faulted');
+});
+
+test('a best-effort closer that fails is reported and changes nothing', async () => {
+  const reports: string[] = [];
+  const failing: Closer<Start> = { name: 'watch', required: false, run: () => Promise.reject(new Error('down')) };
+  const pipeline = Pipeline.from<Start>((closer) => reports.push(closer)).closer(failing);
+  assert.equal((await pipeline.run({ a: 1 }, context)).kind, 'completed');
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(reports, ['watch']);
+});
+
+test('the facts handed in are not changed', async () => {
+  const start = Object.freeze({ a: 2 });
+  await Pipeline.from<Start>(ignore).stage(double).run(start, context);
+  assert.deepEqual(start, { a: 2 });
+});

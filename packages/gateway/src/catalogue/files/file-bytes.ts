@@ -1,0 +1,96 @@
+import type { Hash } from 'node:crypto';
+import { close, constants, fsync, openSync, read, readSync, write, writeSync } from 'node:fs';
+import { promisify } from 'node:util';
+import type { ToolContext } from '../../call/tool.ts';
+import type { OpenFolder } from '../../paths/open-path.ts';
+import { checkSignal } from './check-signal.ts';
+
+const readAsync = promisify(read);
+const writeAsync = promisify(write);
+const closeAsync = promisify(close);
+
+/** Up to this size a call into the kernel takes less of the main thread than a trip through the thread pool. */
+const maxSyncBytes = 64 * 1024;
+const chunkBytes = 1024 * 1024;
+const pieceBytes = 256 * 1024;
+
+/** Reads up to `length` bytes at `position`; fewer where the file ends. */
+export async function readBytes(fd: number, position: number, length: number, signal: AbortSignal): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const wanted = Math.min(length - filled, chunkBytes);
+    const count =
+      length <= maxSyncBytes
+        ? readSync(fd, buffer, filled, wanted, position + filled)
+        : (await readAsync(fd, buffer, filled, wanted, position + filled)).bytesRead;
+    if (count === 0) break;
+    filled += count;
+    if (length > maxSyncBytes) checkSignal(signal);
+  }
+  return buffer.subarray(0, filled);
+}
+
+/** The bytes of a range in the memory of one piece: each is good until the next is asked for. */
+export async function* readInPieces(
+  fd: number,
+  position: number,
+  length: number,
+  { signal, countUsage }: Pick<ToolContext, 'signal' | 'countUsage'>,
+): AsyncGenerator<Buffer> {
+  const memory = Buffer.allocUnsafeSlow(Math.min(pieceBytes, length));
+  for (let at = 0; at < length;) {
+    const { bytesRead } = await readAsync(fd, memory, 0, Math.min(memory.length, length - at), position + at);
+    if (bytesRead === 0) return;
+    checkSignal(signal);
+    countUsage({ bytesRead });
+    yield memory.subarray(0, bytesRead);
+    at += bytesRead;
+  }
+}
+
+/** Appends to what was written before, feeding `hash` on the way. */
+export async function writeBytes(fd: number, bytes: Buffer, hash: Hash, signal: AbortSignal): Promise<void> {
+  for (let at = 0; at < bytes.length;) {
+    const chunk = bytes.subarray(at, at + chunkBytes);
+    const count =
+      bytes.length <= maxSyncBytes ? writeSync(fd, chunk) : (await writeAsync(fd, chunk, 0, chunk.length)).bytesWritten;
+    hash.update(chunk.subarray(0, count));
+    at += count;
+    checkSignal(signal);
+  }
+}
+
+/** Copies the first `size` bytes of a file behind what was written to `to` before. */
+export async function copyBytes(
+  from: number,
+  to: number,
+  size: number,
+  hash: Hash,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let position = 0; position < size;) {
+    const chunk = await readBytes(from, position, Math.min(size - position, chunkBytes), signal);
+    if (chunk.length === 0) return;
+    await writeBytes(to, chunk, hash, signal);
+    position += chunk.length;
+  }
+}
+
+const syncAsync = promisify(fsync);
+
+/** Makes files durable, at the same time. Returns when none of the descriptors is in use any more. */
+export async function syncFiles(...descriptors: readonly number[]): Promise<void> {
+  const results = await Promise.allSettled(descriptors.map((fd) => syncAsync(fd)));
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}
+
+/** Makes new, renamed and removed entries of a folder durable. */
+export async function syncFolder(folder: OpenFolder): Promise<void> {
+  const fd = openSync(folder.path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    await syncAsync(fd);
+  } finally {
+    await closeAsync(fd);
+  }
+}

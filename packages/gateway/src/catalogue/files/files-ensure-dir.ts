@@ -1,0 +1,75 @@
+import { makeVisibleLine } from '@sallyport/contract';
+import { dirname } from 'node:path';
+import type { ToolContext } from '../../call/tool.ts';
+import { checkOpened } from '../../paths/open-path.ts';
+import { openFolderToChange } from '../../paths/open-to-change.ts';
+import { parsePath, spellLike } from '../../paths/parse-path.ts';
+import type { NamedPath } from '../../paths/parse-path.ts';
+import { checkShown } from '../../call/check-shown.ts';
+import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
+import { syncFolder } from './file-bytes.ts';
+import { countMissingFolders } from './tree/missing-folders.ts';
+
+interface EnsureDirArguments {
+  readonly path: string;
+}
+
+export const filesEnsureDir = defineFileTool({
+  name: 'files.ensure_dir',
+  aliases: ['ensure_dir', 'create_directory'],
+  description: 'Make sure that a folder exists: make it, and the folders above it, where they are missing.',
+  risk: 'medium',
+  confirmation: 'if_destructive',
+  mutates: true,
+  idempotent: true,
+  timeoutMs: 10_000,
+  inputSchema: objectSchema({ path: pathSchema('The folder that shall exist.') }),
+  outputSchema: objectSchema({
+    path: { type: 'string', description: 'The path as it was given.' },
+    created: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'The folders that were made, outermost first; empty if all were there.',
+    },
+  }),
+  subject: (args: EnsureDirArguments) => args.path,
+  claim: (args, session) => ({
+    paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'write' }],
+  }),
+  preview: (args, context) => {
+    const named = parsePath(args.path, context.workingDirectory);
+    const missing = spellLast(named, countMissingFolders(named, context), context);
+    return {
+      summary:
+        missing.length === 0
+          ? `Nothing: ${makeVisibleLine(args.path)} exists`
+          : `Make the folder ${makeVisibleLine(args.path)}`,
+      detail: missing.map((path) => `${makeVisibleLine(path)}\n`).join(''),
+      undoable: true,
+      basis: `${missing.length} folders`,
+    };
+  },
+  run: async (args, context) => {
+    const named = parsePath(args.path, context.workingDirectory);
+    let made = 0;
+    // All or none of them is made.
+    checkShown(`${countMissingFolders(named, context)} folders`, args.path, context);
+    using folder = openFolderToChange(named, context, (path) => {
+      context.keepBeforeImage({ path, kind: 'absent' });
+      made++;
+    });
+    checkOpened(folder.realPath, 'write', named, context);
+    if (made > 0) await syncFolder(folder);
+    return { path: args.path, created: spellLast(named, made, context) };
+  },
+  summarize: (_, output) => `${output.created.length} folders made`,
+});
+
+/** The last folders of a path, outermost first: what is missing is always the end of it. */
+function spellLast(named: NamedPath, count: number, context: ToolContext): readonly string[] {
+  const paths: string[] = [];
+  for (let { path } = named; paths.length < count; path = dirname(path)) {
+    paths.unshift(spellLike(named, path, context.workingDirectory));
+  }
+  return paths;
+}

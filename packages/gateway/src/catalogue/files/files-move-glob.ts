@@ -1,0 +1,143 @@
+import { makeVisibleLine } from '@sallyport/contract';
+import type { Code } from '@sallyport/contract';
+import { refuse } from '../../call/refusal.ts';
+import { ToolFailure, ToolRefused } from '../../call/tool.ts';
+import type { ToolContext } from '../../call/tool.ts';
+import { parsePath } from '../../paths/parse-path.ts';
+import { checkShown } from '../../call/check-shown.ts';
+import { checkSignal } from './check-signal.ts';
+import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
+import { failureFrom } from './failure-from.ts';
+import { syncFolder } from './file-bytes.ts';
+import { moveFile } from './move-file.ts';
+import { compileName, MovePlan } from './move-plan.ts';
+
+interface MoveGlobArguments {
+  readonly from: string;
+  readonly patterns: readonly string[];
+  readonly to: string;
+  readonly overwrite: boolean;
+}
+
+interface FailedMove {
+  readonly [key: string]: string;
+  readonly name: string;
+  readonly code: Code;
+  readonly message: string;
+}
+
+export const filesMoveGlob = defineFileTool({
+  name: 'files.move_glob',
+  aliases: ['move_glob', 'move_files'],
+  description:
+    'Move the files of a folder whose names match a pattern into another folder, which must exist. Folders and links stay. Each file is moved or not moved by itself: read moved and failed.',
+  risk: 'medium',
+  confirmation: 'if_destructive',
+  mutates: true,
+  idempotent: false,
+  timeoutMs: 10_000,
+  inputSchema: objectSchema({
+    from: pathSchema('The folder to move files out of.'),
+    patterns: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 50,
+      items: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[^/]+$' },
+      description:
+        'Globs for the names of files, such as *.txt or report-{a,b}.*; a file is moved if one of them matches. Names that start with a dot need a pattern that does.',
+    },
+    to: pathSchema('The folder to move them into.'),
+    overwrite: {
+      type: 'boolean',
+      default: false,
+      description: 'Whether to replace files of the same name in the target folder.',
+    },
+  }),
+  outputSchema: objectSchema({
+    from: { type: 'string', description: 'The folder as it was given.' },
+    to: { type: 'string', description: 'The folder as it was given.' },
+    moved: { type: 'array', items: { type: 'string' }, description: 'The names of the files that were moved.' },
+    failed: {
+      type: 'array',
+      description: 'The files that match and were not moved.',
+      items: objectSchema({
+        name: { type: 'string', description: 'The name of the file.' },
+        code: { type: 'string', description: 'The code of the failure, such as ALREADY_EXISTS.' },
+        message: { type: 'string', description: 'What went wrong.' },
+      }),
+    },
+    omitted: { type: 'integer', minimum: 0, description: 'How many matching files the rules keep back.' },
+  }),
+  subject: (args: MoveGlobArguments) => `${args.from} or ${args.to}`,
+  claim: (args, session) => {
+    const from = parsePath(args.from, session.workingDirectory).path;
+    const to = parsePath(args.to, session.workingDirectory).path;
+    if (from === to) {
+      throw new ToolRefused(refuse('INVALID_ARGUMENTS', 'same-folder', 'from and to are the same folder.'));
+    }
+    args.patterns.forEach((pattern) => compileName(pattern));
+    return {
+      paths: [
+        { path: from, access: 'write' },
+        { path: to, access: 'write' },
+      ],
+    };
+  },
+  preview: async (args, context) => {
+    using plan = openPlan(args, context);
+    const { names, omitted } = await plan.findFiles(args.patterns);
+    const lines = names.map((name) =>
+      makeVisibleLine(`${plan.source(name).named.given} -> ${plan.destination(name).named.given}`),
+    );
+    const notes = names.map((name) =>
+      !plan.isTaken(name) ? '' : args.overwrite ? ' (replaces it)' : ' (stays: name taken)',
+    );
+    const omission = omitted > 0 ? ` (${omitted} more are kept back by rules)` : '';
+    return {
+      summary: makeVisibleLine(
+        `Move ${names.length === 1 ? '1 file' : `${names.length} files`} from ${args.from} to ${args.to}${omission}`,
+      ),
+      detail: lines.map((line, index) => `${line}${notes[index]}\n`).join(''),
+      undoable: true,
+      basis: plan.identify(names).basis,
+    };
+  },
+  run: async (args, context) => {
+    using plan = openPlan(args, context);
+    const { names, omitted } = await plan.findFiles(args.patterns);
+    const { files, basis } = plan.identify(names);
+    checkShown(basis, args.from, context);
+    const moved: string[] = [];
+    const failed: FailedMove[] = [];
+    for (const { name, ...identified } of files) {
+      try {
+        const how = { overwrite: args.overwrite, ...identified };
+        await moveFile(plan.source(name), plan.destination(name), how, context);
+        moved.push(name);
+      } catch (error) {
+        checkSignal(context.signal);
+        failed.push(explain(name, error));
+      }
+    }
+    if (moved.length > 0) {
+      await syncFolder(plan.to);
+      await syncFolder(plan.from);
+    }
+    return { from: args.from, to: args.to, moved, failed, omitted };
+  },
+  summarize: (_, output) => `${output.moved.length} moved, ${output.failed.length} failed, ${output.omitted} omitted`,
+});
+
+function openPlan(args: MoveGlobArguments, context: ToolContext): MovePlan {
+  const from = parsePath(args.from, context.workingDirectory);
+  const to = parsePath(args.to, context.workingDirectory);
+  return new MovePlan(from, to, context);
+}
+
+/** One file's failure does not end the call; a fault of ours does. */
+function explain(name: string, error: unknown): FailedMove {
+  const failure = failureFrom(error, name);
+  if (failure instanceof ToolFailure) return { name, code: failure.code, message: failure.message };
+  if (failure instanceof ToolRefused) return { name, code: failure.refusal.code, message: failure.refusal.message };
+  throw failure;
+}

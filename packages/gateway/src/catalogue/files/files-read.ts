@@ -1,0 +1,176 @@
+import { isUtf8 } from 'node:buffer';
+import { ToolFailure } from '../../call/tool.ts';
+import type { ToolContext } from '../../call/tool.ts';
+import { hasCode } from '@sallyport/sandbox';
+import { openFile } from '../../paths/open-path.ts';
+import type { OpenFile } from '../../paths/open-path.ts';
+import { parsePath } from '../../paths/parse-path.ts';
+import { checkFileSize } from './check-file-size.ts';
+import { cutToCharacters, maxCutBytes } from './cut-to-characters.ts';
+import { checkShown } from '../../call/check-shown.ts';
+import { defineFileTool, largeTransferMs, objectSchema, pathSchema } from './define-file-tool.ts';
+import { readBytes, readInPieces } from './file-bytes.ts';
+import { judgeFirst } from './tree/judge-first.ts';
+import { missingFile } from './missing-file.ts';
+
+interface ReadArguments {
+  readonly path: string;
+  readonly offset: number;
+  readonly limit: number;
+  readonly max_size_mb: number;
+  readonly encoding: 'utf-8' | 'base64';
+  readonly store_above_bytes?: number;
+}
+
+const timeoutMs = 5000;
+const bytesPerMb = 1024 * 1024;
+
+export const filesRead = defineFileTool({
+  name: 'files.read',
+  aliases: ['read_file', 'files.read_text'],
+  description:
+    'Read a file. Text is returned as it is; use encoding base64 for anything else. Read a large file in parts: call again with offset set to the offset plus the bytes of the last answer until truncated is false.',
+  risk: 'low',
+  confirmation: 'never',
+  mutates: false,
+  idempotent: true,
+  timeoutMs,
+  inputSchema: objectSchema(
+    {
+      path: pathSchema('The file to read.'),
+      offset: {
+        type: 'integer',
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        default: 0,
+        description: 'The byte to start at. Inside a character of text, reading starts at the next one.',
+      },
+      limit: {
+        type: 'integer',
+        minimum: 0,
+        maximum: 1024 * bytesPerMb,
+        default: 0,
+        description: 'The most bytes to read; 0 reads to the end. Text is never cut inside a character.',
+      },
+      max_size_mb: {
+        type: 'number',
+        exclusiveMinimum: 0,
+        maximum: 1024,
+        default: 10,
+        description: 'Fail instead of returning more than this many megabytes (1,048,576 bytes each).',
+      },
+      encoding: {
+        type: 'string',
+        enum: ['utf-8', 'base64'],
+        default: 'utf-8',
+        description: 'How to return the content: utf-8 for text, base64 for any bytes.',
+      },
+      store_above_bytes: {
+        type: 'integer',
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description:
+          'Keep more bytes than this in the content store, as they are, and return their hash. Absent: never.',
+      },
+    },
+    { optional: ['store_above_bytes'] },
+  ),
+  outputSchema: objectSchema(
+    {
+      path: { type: 'string', description: 'The path as it was given.' },
+      content: { type: 'string', description: 'The content, in the encoding below. Absent when it was stored.' },
+      encoding: { type: 'string', enum: ['utf-8', 'base64'], description: 'The encoding of the content.' },
+      content_hash: {
+        type: 'string',
+        pattern: '^[0-9a-f]{64}$',
+        description: 'BLAKE3 hash of the stored bytes, for content.get. Absent when the content is here.',
+      },
+      size: { type: 'integer', minimum: 0, description: 'The size of the whole file in bytes.' },
+      offset: { type: 'integer', minimum: 0, description: 'The byte at which the content starts.' },
+      bytes: { type: 'integer', minimum: 0, description: 'How many bytes of the file the content holds.' },
+      truncated: { type: 'boolean', description: 'Whether the file goes on after the content.' },
+    },
+    { optional: ['content', 'encoding', 'content_hash'] },
+  ),
+  subject: (args: ReadArguments) => args.path,
+  claim: (args, session) => ({
+    paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'read' }],
+  }),
+  timeoutMsFor: (args) => (args.store_above_bytes === undefined ? timeoutMs : largeTransferMs),
+  preview: async (args, context) => {
+    let basis = 'none';
+    await judgeFirst(() => {
+      using file = openAllowed(args, context);
+      basis = identifyRead(file);
+    });
+    return { summary: `Read ${args.path}`, detail: '', undoable: false, basis };
+  },
+  run: async (args, context) => {
+    let opened;
+    try {
+      opened = openAllowed(args, context);
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error;
+      throw await missingFile(parsePath(args.path, context.workingDirectory), context);
+    }
+    using file = opened;
+    checkShown(identifyRead(file), args.path, context);
+    const { size } = file.stats;
+    const start = Math.min(args.offset, size);
+    const wanted = args.limit === 0 ? size - start : Math.min(args.limit, size - start);
+    checkSize(wanted, args);
+    if (wanted > (args.store_above_bytes ?? Infinity)) {
+      const { hash, sizeBytes } = await context.content.keep(readInPieces(file.fd, start, wanted, context));
+      const truncated = start + sizeBytes < size;
+      return { path: args.path, content_hash: hash, size, offset: start, bytes: sizeBytes, truncated };
+    }
+    const isText = args.encoding === 'utf-8';
+    const spare = isText ? Math.min(maxCutBytes, size - start - wanted) : 0;
+    const read = await readBytes(file.fd, start, wanted + spare, context.signal);
+    const cut = isText
+      ? cutToCharacters(read, { wanted, startsFile: start === 0, endsFile: spare === 0 })
+      : { from: 0, to: read.length };
+    const bytes = read.subarray(cut.from, cut.to);
+    if (isText && !isUtf8(bytes)) {
+      throw new ToolFailure('NOT_TEXT', `${args.path} is not UTF-8 text; read it with encoding base64.`);
+    }
+    context.countUsage({ bytesRead: read.length });
+    return {
+      path: args.path,
+      content: isText ? bytes.toString() : bytes.toString('base64'),
+      encoding: args.encoding,
+      size,
+      offset: start + cut.from,
+      bytes: bytes.length,
+      truncated: start + cut.to < size,
+    };
+  },
+  measureResult: (output) => output.bytes,
+  summarize: (_, output) => `${output.bytes} of ${output.size} bytes read`,
+});
+
+/** Which file, whatever is in it: a log that grows can be read with consent too. */
+function identifyRead({ stats: { dev, ino } }: OpenFile): string {
+  return `file ${dev}:${ino}`;
+}
+
+/** Throws ToolRefused for what the rules keep from this call, as large as the file is. */
+function openAllowed(args: ReadArguments, context: ToolContext): OpenFile {
+  const file = openFile(parsePath(args.path, context.workingDirectory), context);
+  try {
+    checkFileSize(args.path, file.stats.size, context);
+    return file;
+  } catch (error) {
+    file[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** Looks at what would be read, not at what was asked for: a claim of 1 GB costs nothing on a small file. */
+function checkSize(wanted: number, args: ReadArguments): void {
+  if (wanted <= args.max_size_mb * bytesPerMb) return;
+  throw new ToolFailure(
+    'TOO_LARGE',
+    `${args.path}: ${wanted} bytes are more than max_size_mb (${args.max_size_mb}) allows; read a part of it with offset and limit.`,
+  );
+}

@@ -1,0 +1,256 @@
+import { makeVisibleLine } from '@sallyport/contract';
+import { dirname } from 'node:path';
+import { refuse } from '../../call/refusal.ts';
+import { ToolFailure, ToolRefused } from '../../call/tool.ts';
+import type { Effect, ToolContext } from '../../call/tool.ts';
+import { hasCode } from '@sallyport/sandbox';
+import { openTarget } from '../../paths/open-to-change.ts';
+import type { Target } from '../../paths/open-to-change.ts';
+import { parsePath } from '../../paths/parse-path.ts';
+import { checkFileSize } from './check-file-size.ts';
+import { checkShown } from '../../call/check-shown.ts';
+import { defineFileTool, largeTransferMs, objectSchema, pathSchema } from './define-file-tool.ts';
+import { identifyFolder } from './tree/identify-entries.ts';
+import { countMissingFolders } from './tree/missing-folders.ts';
+import { previewChange } from './preview-change.ts';
+import { alreadyExists, basisOf, openFormer, replaceFile } from './replace-file.ts';
+import type { FormerFile, NewContent } from './replace-file.ts';
+
+interface WriteArguments {
+  readonly path: string;
+  readonly content?: string;
+  readonly content_hash?: string;
+  readonly encoding: 'utf-8' | 'base64';
+  readonly create_only: boolean;
+  readonly append: boolean;
+  readonly create_parents: boolean;
+}
+
+const timeoutMs = 10_000;
+/** Of more than this nobody can be shown all. */
+const mostShownBytes = 16 * 1024 * 1024;
+const maxContentBytes = 100 * 1024 * 1024;
+const maxBase64Chars = Math.ceil(maxContentBytes / 3) * 4;
+const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+export const filesWrite = defineFileTool({
+  name: 'files.write',
+  aliases: ['write_file', 'files.write_text'],
+  description:
+    'Write a file: create it, replace its content, or append to it. The change is atomic, and what was there before can be restored. To change a part of a file, files.edit is safer.',
+  risk: 'high',
+  confirmation: 'always',
+  mutates: true,
+  idempotent: false,
+  timeoutMs,
+  inputSchema: objectSchema(
+    {
+      path: pathSchema('The file to write.'),
+      content: {
+        type: 'string',
+        maxLength: maxBase64Chars,
+        description: 'What to write, at most 100 MB. Either this or content_hash.',
+      },
+      content_hash: {
+        type: 'string',
+        pattern: '^[0-9a-f]{64}$',
+        description: 'BLAKE3 hash of stored content to write, of any size; see content.put.',
+      },
+      encoding: {
+        type: 'string',
+        enum: ['utf-8', 'base64'],
+        default: 'utf-8',
+        description: 'How content is given: utf-8 for text, base64 for any bytes.',
+      },
+      create_only: {
+        type: 'boolean',
+        default: false,
+        description: 'Fail if the file exists. Not together with append.',
+      },
+      append: {
+        type: 'boolean',
+        default: false,
+        description: 'Add to the end of the file instead of replacing its content. Not together with create_only.',
+      },
+      create_parents: {
+        type: 'boolean',
+        default: false,
+        description: 'Make the folders of the path that are missing.',
+      },
+    },
+    {
+      optional: ['content', 'content_hash'],
+      not: {
+        properties: { create_only: { const: true }, append: { const: true } },
+        required: ['create_only', 'append'],
+      },
+    },
+  ),
+  outputSchema: objectSchema({
+    path: { type: 'string', description: 'The path as it was given.' },
+    bytes: { type: 'integer', minimum: 0, description: 'How many bytes were written or appended.' },
+    created: { type: 'boolean', description: 'Whether the file is new.' },
+    sha256: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the whole file afterwards.' },
+  }),
+  subject: (args: WriteArguments) => args.path,
+  claim: (args, session) => {
+    checkSource(args);
+    return { paths: [{ path: parsePath(args.path, session.workingDirectory).path, access: 'write' }] };
+  },
+  timeoutMsFor: (args) => (args.content_hash === undefined ? timeoutMs : largeTransferMs),
+  preview: async (args, context) => {
+    const goes = placeOf(args);
+    const found = findFormer(args, context);
+    using former = found.former;
+    if (goes === 'new' && former !== undefined) throw alreadyExists(args.path);
+    const content = await openContent(args, context);
+    checkSize(args, content, former, context);
+    const basis = await basisOf(former, found.whereNew, context.signal);
+    const effect =
+      content.bytes > mostShownBytes
+        ? previewUnshown(args, content.bytes, former)
+        : await previewWrite(args.path, goes, await gatherBytes(content.parts), former, context.signal);
+    return { ...effect, basis };
+  },
+  run: async (args, context) => {
+    const content = await openContent(args, context);
+    // Before folders are made for it.
+    checkSize(args, content, undefined, context);
+    const missing = countMissing(args, context);
+    // A file in a folder that does not exist is a new one. Before folders are made for it.
+    if (missing > 0) checkShown(whereNew(missing), args.path, context);
+    using target = openParents(args, context);
+    const { created, sha256 } = await replaceFile(target, whereNew(missing, target), context, (former) => {
+      checkSize(args, content, former, context);
+      return { goes: placeOf(args), parts: content.parts };
+    });
+    return { path: args.path, bytes: content.bytes, created, sha256 };
+  },
+  summarize: (_, output) => `${output.bytes} bytes written${output.created ? ' to a new file' : ''}`,
+});
+
+function placeOf(args: WriteArguments): NewContent['goes'] {
+  return args.create_only ? 'new' : args.append ? 'behind' : 'instead';
+}
+
+function checkSource({ content, content_hash: hash }: WriteArguments): void {
+  if ((content === undefined) !== (hash === undefined)) return;
+  const message = 'Give either content or content_hash, and not both.';
+  throw new ToolRefused(refuse('INVALID_ARGUMENTS', 'input-schema', message));
+}
+
+interface Content {
+  readonly bytes: number;
+  readonly parts: NewContent['parts'];
+}
+
+async function openContent(args: WriteArguments, { content }: ToolContext): Promise<Content> {
+  if (args.content_hash !== undefined) {
+    return { bytes: await content.sizeOf(args.content_hash), parts: copyStored(content.read(args.content_hash)) };
+  }
+  const decoded = decodeContent(args);
+  return { bytes: decoded.length, parts: [decoded] };
+}
+
+async function* copyStored(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  for await (const { buffer, byteOffset, byteLength } of pieces) yield Buffer.from(buffer, byteOffset, byteLength);
+}
+
+function checkSize(args: WriteArguments, { bytes }: Content, former: FormerFile | undefined, context: ToolContext) {
+  const before = args.append && former !== undefined ? former.size : 0;
+  checkFileSize(args.path, before + bytes, context);
+}
+
+function decodeContent({ path, content = '', encoding }: WriteArguments): Buffer {
+  if (encoding === 'base64' && (content.length % 4 !== 0 || !base64.test(content))) {
+    throw new ToolRefused(refuse('INVALID_ARGUMENTS', 'content-encoding', 'The content is not valid base64.'));
+  }
+  const bytes = Buffer.from(content, encoding);
+  if (bytes.length <= maxContentBytes) return bytes;
+  throw new ToolFailure(
+    'TOO_LARGE',
+    `The content for ${path} is larger than 100 MB; write it in parts with append, or store it with content.put and give its content_hash.`,
+  );
+}
+
+/** All or none of them is made, so the rules are asked about each of them before. */
+function countMissing(args: WriteArguments, context: ToolContext): number {
+  const { path } = parsePath(args.path, context.workingDirectory);
+  return args.create_parents ? countMissingFolders({ given: args.path, path: dirname(path) }, context) : 0;
+}
+
+/** What consent to a new file is bound to: the folder that it will be in, or how many must be made for it. */
+function whereNew(missing: number, target?: Target): string {
+  return missing > 0 || target === undefined
+    ? `new, with ${missing} folders`
+    : `new in ${identifyFolder(target.folder)}`;
+}
+
+function openParents(args: WriteArguments, context: ToolContext): Target {
+  const named = parsePath(args.path, context.workingDirectory);
+  const keepFolder = (path: string) => context.keepBeforeImage({ path, kind: 'absent' });
+  try {
+    return openTarget(named, context, args.create_parents ? keepFolder : undefined);
+  } catch (error) {
+    throw hasCode(error, 'ENOENT') ? missingParents(args.path) : error;
+  }
+}
+
+interface Found {
+  readonly former: FormerFile | undefined;
+  readonly whereNew: string;
+}
+
+/** For the preview, which makes no folders: `former` is absent when there is no file or no folder for it yet. */
+function findFormer(args: WriteArguments, context: ToolContext): Found {
+  const named = parsePath(args.path, context.workingDirectory);
+  try {
+    using target = openTarget(named, context);
+    return { former: openFormer(target), whereNew: whereNew(0, target) };
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+    if (!args.create_parents) throw missingParents(args.path);
+    return { former: undefined, whereNew: whereNew(countMissing(args, context)) };
+  }
+}
+
+/** Only stored content is that large. It cannot change, but nobody could look at all of it either. */
+function previewUnshown(args: WriteArguments, bytes: number, former: FormerFile | undefined): Effect {
+  const verb = former === undefined ? 'Create' : args.append ? 'Append to' : 'Replace';
+  const before = former === undefined ? 'no file' : `${former.size} bytes`;
+  const detail = `before: ${before}\n${args.append ? 'added' : 'after'}: ${bytes} bytes, stored as ${args.content_hash}\n`;
+  return { summary: `${verb} ${makeVisibleLine(args.path)}`, detail, undoable: true, unshown: { bytes } };
+}
+
+/** Everything that would stand there, and what it replaces as far as that can be compared. */
+async function previewWrite(
+  given: string,
+  goes: NewContent['goes'],
+  bytes: Buffer,
+  former: FormerFile | undefined,
+  signal: AbortSignal,
+): Promise<Effect> {
+  if (former === undefined) return previewChange(given, undefined, bytes);
+  if (former.size > mostShownBytes) {
+    const verb = goes === 'behind' ? 'Append to' : 'Replace';
+    const place =
+      goes === 'behind' ? `added behind the ${former.size} bytes there are` : `instead of ${former.size} bytes`;
+    const { detail } = previewChange(given, undefined, bytes);
+    return { summary: `${verb} ${makeVisibleLine(given)}`, detail: `${place}:\n${detail}`, undoable: true };
+  }
+  const before = await former.read(signal);
+  return previewChange(given, before, goes === 'behind' ? Buffer.concat([before, bytes]) : bytes);
+}
+
+async function gatherBytes(parts: NewContent['parts']): Promise<Buffer> {
+  const gathered: Buffer[] = [];
+  for await (const part of parts) gathered.push(part);
+  return gathered.length === 1 && gathered[0] !== undefined ? gathered[0] : Buffer.concat(gathered);
+}
+
+function missingParents(given: string): ToolFailure {
+  return new ToolFailure(
+    'NOT_FOUND',
+    `The folder of ${given} does not exist; make it with files.ensure_dir or set create_parents.`,
+  );
+}

@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto';
+import { accessSync, closeSync, constants } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
+import { ToolFailure } from '../../call/tool.ts';
+import type { BeforeImage, ToolContext } from '../../call/tool.ts';
+import { KeyedLock } from '../../call/keyed-lock.ts';
+import { checkNotRepository } from '../../paths/git-repository.ts';
+import { hasCode } from '@sallyport/sandbox';
+import { checkWritable, pinEntry } from '../../paths/open-to-change.ts';
+import type { Target } from '../../paths/open-to-change.ts';
+import { changedMeanwhile, checkShown } from '../../call/check-shown.ts';
+import { checkSignal } from './check-signal.ts';
+import { Draft } from './draft.ts';
+import { copyBytes, readBytes, syncFiles, syncFolder, writeBytes } from './file-bytes.ts';
+import { identify } from './tree/identify-entries.ts';
+import { replaceEntry } from './tree/take-entry.ts';
+import { KeptCopy } from './tree/trash.ts';
+
+export interface NewContent {
+  /** In place of the former content, behind it, or only where there is no file yet. */
+  readonly goes: 'instead' | 'behind' | 'new';
+  readonly parts: Iterable<Buffer> | AsyncIterable<Buffer>;
+  /** SHA-256 of the former content that it was made from. Absent: it was made from nothing. */
+  readonly madeFrom?: string;
+}
+
+/** Says what the file shall hold, having seen what it holds. Absent: there is no such file yet. */
+export type Decide = (former: FormerFile | undefined) => NewContent | Promise<NewContent>;
+
+export interface Replaced {
+  readonly created: boolean;
+  readonly sha256: string;
+}
+
+/** The file as it is before a change, open for reading. */
+export class FormerFile implements Disposable {
+  readonly fd: number;
+  readonly stats: BigIntStats;
+
+  constructor(fd: number, stats: BigIntStats) {
+    this.fd = fd;
+    this.stats = stats;
+  }
+
+  get size(): number {
+    return Number(this.stats.size);
+  }
+
+  read(signal: AbortSignal): Promise<Buffer> {
+    return readBytes(this.fd, 0, this.size, signal);
+  }
+
+  async sha256(signal: AbortSignal): Promise<string> {
+    const hash = createHash('sha256');
+    for (let at = 0; at < this.size; at += chunkBytes) {
+      hash.update(await readBytes(this.fd, at, Math.min(chunkBytes, this.size - at), signal));
+    }
+    return hash.digest('hex');
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.fd);
+  }
+}
+
+const chunkBytes = 1024 * 1024;
+const turns = new KeyedLock();
+
+/** Absent: there is no such file yet. Throws when it must not be written to. */
+export function openFormer(target: Target): FormerFile | undefined {
+  using pin = pinEntry(target.folder, target.name);
+  if (pin === undefined) return undefined;
+  const stats = pin.statExactly();
+  checkWritable(stats, target.named);
+  // Replacing a file takes no right to write it; whoever made it read-only would be surprised.
+  accessSync(pin.path, constants.W_OK);
+  return new FormerFile(pin.reopen(constants.O_RDONLY), stats);
+}
+
+/**
+ * Gives a file new content, or makes it. Readers see the old content or the new one, never a part; when this returns
+ * the new one is durable and the old one is in the trash. Calls on the same file take turns. A change by another
+ * program while this runs is FILE_CHANGED and stays; only one in the instant between the last look and the rename
+ * goes unnoticed, and not even that where somebody was shown the file and agreed. On failure the file is as it was,
+ * unless the disk itself fails after the rename. `whereNew` is the basis of making a file where there is none.
+ */
+export async function replaceFile(
+  target: Target,
+  whereNew: string,
+  context: ToolContext,
+  decide: Decide,
+): Promise<Replaced> {
+  const release = await turns.acquire(target.realPath, context.signal);
+  try {
+    checkSignal(context.signal);
+    return await replaceInTurn(target, whereNew, context, decide);
+  } finally {
+    release?.();
+  }
+}
+
+/** What consent to a change is bound to: the file that would be replaced with its content, or where there is none. */
+export async function basisOf(former: FormerFile | undefined, whereNew: string, signal: AbortSignal): Promise<string> {
+  return former === undefined ? whereNew : describeBasis(former, await former.sha256(signal));
+}
+
+function describeBasis({ stats }: FormerFile, sha256: string): string {
+  return `${identify(stats)} ${sha256}`;
+}
+
+async function replaceInTurn(
+  target: Target,
+  whereNew: string,
+  context: ToolContext,
+  decide: Decide,
+): Promise<Replaced> {
+  using former = openFormer(target);
+  const content = await decide(former);
+  if (content.goes === 'new' && former !== undefined) throw alreadyExists(target.named.given);
+  using draft = new Draft(target.folder, former?.stats);
+  const { sha256, madeFrom } = await writeDraft(draft, content, former, context);
+  using copy = former && (await KeptCopy.of(former.fd, former.size, context));
+  // What was read for it, what is kept of it and what was shown: a program may have written to it in between.
+  if (madeFrom !== undefined && madeFrom !== copy?.sha256) throw changedMeanwhile(target.named.given, context);
+  const basis = former === undefined || copy === undefined ? whereNew : describeBasis(former, copy.sha256);
+  checkShown(basis, target.named.given, context);
+  await syncFiles(draft.fd, ...(copy === undefined ? [] : [copy.fd]));
+  checkSignal(context.signal);
+  // Nothing is awaited from here to the rename, so that no other call of this daemon comes in between.
+  publish(draft, target, former, content, context);
+  context.keepBeforeImage({ path: target.realPath, afterSha256: sha256, ...describeFormer(copy) });
+  copy?.keep();
+  await syncFolder(target.folder);
+  return { created: former === undefined, sha256 };
+}
+
+async function writeDraft(
+  draft: Draft,
+  content: NewContent,
+  former: FormerFile | undefined,
+  context: ToolContext,
+): Promise<{ readonly sha256: string; readonly madeFrom?: string | undefined }> {
+  const hash = createHash('sha256');
+  let { madeFrom } = content;
+  if (content.goes === 'behind' && former !== undefined) {
+    await copyBytes(former.fd, draft.fd, former.size, hash, context.signal);
+    madeFrom = hash.copy().digest('hex');
+  }
+  for await (const part of content.parts) {
+    await writeBytes(draft.fd, part, hash, context.signal);
+    context.countUsage({ bytesWritten: part.length });
+  }
+  return { sha256: hash.digest('hex'), madeFrom };
+}
+
+function describeFormer(copy: KeptCopy | undefined): Pick<BeforeImage, 'kind' | 'kept'> {
+  return copy === undefined ? { kind: 'absent' } : { kind: 'file', kept: copy.path };
+}
+
+function publish(
+  draft: Draft,
+  target: Target,
+  former: FormerFile | undefined,
+  content: NewContent,
+  context: ToolContext,
+): void {
+  const { entry, named } = target;
+  const placement = { over: () => draft.replace(entry), free: () => draft.appear(entry) };
+  if (former !== undefined) return replaceEntry(target, former.stats, placement, context);
+  checkNotRepository(target.realPath, named, context);
+  try {
+    placement.free();
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+    throw content.goes === 'new' ? alreadyExists(named.given) : changedMeanwhile(named.given, context);
+  }
+}
+
+export function alreadyExists(given: string): ToolFailure {
+  return new ToolFailure('ALREADY_EXISTS', `${given} exists already, and create_only was asked for.`);
+}

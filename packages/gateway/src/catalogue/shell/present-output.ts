@@ -1,0 +1,121 @@
+import { isUtf8 } from 'node:buffer';
+import { constants } from 'node:os';
+import type { JsonObject } from '@sallyport/contract';
+import type { CapturedText, ProgramOutput } from '../../programs/run/run-program.ts';
+import type { Withheld } from '../../programs/leavings/set-aside-forbidden.ts';
+import { objectSchema } from '../files/define-file-tool.ts';
+
+/** What of each stream stands in the answer itself. */
+export const inlineBytes = 256 * 1024;
+
+/** How a program ended and what it wrote. A code other than 0 is no failure of the call. */
+export interface PresentedOutput extends JsonObject {
+  readonly exit_code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const streamProperties = (stream: 'stdout' | 'stderr'): Readonly<Record<string, JsonObject>> => ({
+  [stream]: { type: 'string', description: `What the program wrote to ${stream}, from its beginning.` },
+  [`${stream}_truncated`]: { type: 'boolean', description: 'Whether it wrote more. Absent: no.' },
+  [`${stream}_bytes`]: { type: 'integer', minimum: 0, description: 'How much it wrote, where not all is here.' },
+  [`${stream}_hash`]: { type: 'string', description: 'Where all of it is kept: a hash for content.get.' },
+  [`${stream}_lossy`]: {
+    type: 'boolean',
+    description: 'Whether it was not UTF-8, so that some characters stand as U+FFFD. Absent: no.',
+  },
+});
+
+const optionalOf = (stream: string): readonly string[] =>
+  ['truncated', 'bytes', 'hash', 'lossy'].map((name) => `${stream}_${name}`);
+
+/** The schema of outputs; `more` adds properties, which are optional. */
+export function outputSchema(more: Readonly<Record<string, JsonObject>> = {}): JsonObject {
+  return objectSchema(
+    {
+      exit_code: {
+        type: 'integer',
+        minimum: 0,
+        maximum: 255,
+        description: 'The exit code; 128 and the number of the signal when a signal ended the program.',
+      },
+      signal: { type: 'string', description: 'The signal that ended the program. Absent: it ended by itself.' },
+      ...streamProperties('stdout'),
+      ...streamProperties('stderr'),
+      refused_hosts: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Hosts that it asked for and that no rule grants. Absent: none.',
+      },
+      refused_more: { type: 'integer', minimum: 1, description: 'How many more connections were refused.' },
+      ...more,
+    },
+    {
+      optional: [
+        'signal',
+        ...optionalOf('stdout'),
+        ...optionalOf('stderr'),
+        'refused_hosts',
+        'refused_more',
+        ...Object.keys(more),
+      ],
+    },
+  );
+}
+
+export function presentOutput({ how, stdout, stderr, network }: ProgramOutput): PresentedOutput {
+  const refusedHosts = network.targetsOf('refused');
+  const { refused: refusedMore } = network.beyond;
+  return {
+    ...(how.kind === 'exited' ? { exit_code: how.code } : { exit_code: codeOf(how.signal), signal: how.signal }),
+    stdout: '',
+    stderr: '',
+    ...presentStream('stdout', stdout),
+    ...presentStream('stderr', stderr),
+    ...(refusedHosts.length === 0 ? {} : { refused_hosts: refusedHosts }),
+    ...(refusedMore === undefined ? {} : { refused_more: refusedMore }),
+  };
+}
+
+/** For tools whose programs change folders. */
+export const withheldProperties: Readonly<Record<string, JsonObject>> = {
+  withheld: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'What the program created under names that the rules forbid, as it was renamed. Absent: nothing.',
+  },
+  withheld_more: { type: 'integer', minimum: 1, description: 'How much more was renamed. Absent: nothing.' },
+};
+
+export function presentWithheld({ paths, count }: Withheld): JsonObject {
+  if (count === 0) return {};
+  return { withheld: paths, ...(count > paths.length ? { withheld_more: count - paths.length } : {}) };
+}
+
+function presentStream(stream: 'stdout' | 'stderr', captured: CapturedText): JsonObject {
+  const { truncated, totalBytes, contentHash } = captured;
+  const bytes = truncated ? dropHalfCharacter(captured.bytes) : captured.bytes;
+  return {
+    [stream]: bytes.toString('utf8'),
+    ...(truncated ? { [`${stream}_truncated`]: true, [`${stream}_bytes`]: totalBytes } : {}),
+    ...(contentHash === undefined ? {} : { [`${stream}_hash`]: contentHash }),
+    ...(isUtf8(bytes) ? {} : { [`${stream}_lossy`]: true }),
+  };
+}
+
+/** Where text was cut, its last character may be unfinished. */
+function dropHalfCharacter(bytes: Buffer): Buffer {
+  for (let missing = 1; missing <= 3; missing++) {
+    const byte = bytes.at(-missing) ?? 0;
+    if (byte < 0x80) break;
+    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 0;
+    if (needed > missing) return bytes.subarray(0, -missing);
+    if (needed > 0) break;
+  }
+  return bytes;
+}
+
+function codeOf(signal: string): number {
+  const number: unknown = (constants.signals as Readonly<Record<string, number>>)[signal];
+  return 128 + (typeof number === 'number' ? number : 0);
+}

@@ -1,0 +1,190 @@
+import { makeVisibleLine } from '@sallyport/contract';
+import type { JsonObject } from '@sallyport/contract';
+import { describeLimits } from '../../programs/run/describe-limits.ts';
+import { attendTo } from '../../programs/run/attend-to.ts';
+import { unattended, viewFor } from '../../programs/run/mounts-for.ts';
+import { runProgram } from '../../programs/run/run-program.ts';
+import { defaultProgramLimits, isWithin } from '@sallyport/sandbox';
+import type { Mount } from '@sallyport/sandbox';
+import { refuse } from '../../call/refusal.ts';
+import { modes } from '../../call/session.ts';
+import { ToolRefused } from '../../call/tool.ts';
+import type { AnyTool, ToolContext } from '../../call/tool.ts';
+import { parsePath } from '../../paths/parse-path.ts';
+import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
+import { judgeFirst } from '../files/tree/judge-first.ts';
+import { withDeadline } from './with-deadline.ts';
+import { inlineBytes, outputSchema, presentOutput, presentWithheld, withheldProperties } from './present-output.ts';
+import type { PresentedOutput } from './present-output.ts';
+import { planCommand } from './shell-command.ts';
+import { shellEnvironment } from './shell-environment.ts';
+
+interface ShellArguments {
+  readonly argv?: readonly string[];
+  readonly command?: string;
+  readonly cwd?: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: string;
+  readonly network_access: boolean;
+  readonly timeout_ms: number;
+}
+
+const maxTimeoutMs = 3_600_000;
+/** Where a program runs that may see no folder at all. The sandbox has one of its own there. */
+const anywhere = '/tmp';
+
+// That there is either argv or command is checked by the tool: clients of language models take no such schema.
+const inputSchema: JsonObject = objectSchema(
+  {
+    argv: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 1000,
+      items: { type: 'string', maxLength: 32_768 },
+      description: 'The program and its arguments, each as it is: nothing is expanded. Better than command.',
+    },
+    command: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 1_048_576,
+      description:
+        'A command line of plain words: quotes, |, &&, ||, ;, < and > work; variables, patterns, substitutions, assignments and keywords are refused.',
+    },
+    cwd: pathSchema('The folder to run in.'),
+    env: {
+      type: 'object',
+      maxProperties: 1000,
+      propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' },
+      additionalProperties: { type: 'string', maxLength: 32_768 },
+      default: {},
+      description: 'Variables to set, as far as the rules let the caller set them.',
+    },
+    stdin: { type: 'string', maxLength: 8_388_608, default: '', description: 'What the program reads.' },
+    network_access: {
+      type: 'boolean',
+      default: false,
+      description: 'Whether the program needs the hosts that the rules grant.',
+    },
+    timeout_ms: {
+      type: 'integer',
+      minimum: 1,
+      maximum: maxTimeoutMs,
+      default: 30_000,
+      description: 'After this time the program and everything it started is ended.',
+    },
+  },
+  { optional: ['argv', 'command', 'cwd'] },
+);
+
+export const shellRun: AnyTool = {
+  definition: {
+    name: 'shell.run',
+    aliases: ['run_command', 'execute_command', 'shell.exec', 'execute_shell_command'],
+    version: '1.0.0',
+    description:
+      'Run a program in a sandbox that sees the folders and hosts which the rules grant, and nothing else. An exit code other than 0 is a result.',
+    tags: ['shell', 'write'],
+    category: 'system_write',
+    inputSchema,
+    outputSchema: outputSchema(withheldProperties),
+    risk: 'high',
+    confirmation: 'always',
+    mutates: true,
+    scopes: ['paths', 'commands', 'network'],
+    allowedModes: modes.filter((mode) => mode !== 'LOCKDOWN'),
+    requiresApproval: true,
+    requiresSandbox: true,
+    timeoutMs: maxTimeoutMs,
+    idempotent: false,
+    audience: 'everyone',
+  },
+  claim: (args, session) => {
+    const given = read(args);
+    const cwd = parsePath(given.cwd ?? '.', session.workingDirectory).path;
+    const { commands, paths } = planCommand(given, cwd);
+    return { paths: [{ path: cwd, access: 'read' }, ...paths], commands };
+  },
+  preview: async (args, context) => {
+    const given = read(args);
+    const cwd = parsePath(given.cwd ?? '.', context.workingDirectory).path;
+    const { commands, text } = planCommand(given, cwd);
+    const { read: readable, write: writable, isolation } = context.grants;
+    const environment = Object.entries(given.env).map(([name, value]) => `${name}=${value}`);
+    shellEnvironment(given.env, context);
+    await judgeFirst(async () => {
+      if (isolation !== 'none') chooseFolder(given, cwd, (await viewFor(context)).mounts);
+    });
+    const lines = [
+      ...commands.map((command) => `runs: ${command}`),
+      `in: ${cwd}`,
+      ...environment.map((variable) => `with: ${variable}`),
+      ...(given.stdin === '' ? [] : ['reads:', ...given.stdin.split('\n').map((line) => `  | ${line}`)]),
+      ...readable.map((path) => `may read: ${path}`),
+      ...writable.map((path) => `may change: ${path}`),
+      ...hostsFor(given, context).map((host) => `may reach: ${host}`),
+      ...(isolation === 'none' ? ['WITHOUT a sandbox: it can do whatever the daemon can'] : []),
+      `at most: ${describeLimits(context.grants.limits, given.timeout_ms)}`,
+      'What it will read and change in there is not known beforehand.',
+    ];
+    return {
+      summary: makeVisibleLine(`Run ${text}`),
+      detail: lines.map((line) => `${makeVisibleLine(line)}\n`).join(''),
+      undoable: false,
+    };
+  },
+  run: async (args, context) => {
+    const given = read(args);
+    const cwd = parsePath(given.cwd ?? '.', context.workingDirectory).path;
+    const { argv } = planCommand(given, cwd);
+    const environment = shellEnvironment(given.env, context);
+    const { isolation, limits } = context.grants;
+    return withDeadline(given.timeout_ms, context, async (timed) => {
+      const view = isolation === 'none' ? unattended : await viewFor(timed);
+      const program = {
+        argv,
+        environment,
+        workingDirectory: isolation === 'none' ? cwd : chooseFolder(given, cwd, view.mounts),
+        stdin: Buffer.from(given.stdin),
+        mounts: view.mounts,
+        hosts: hostsFor(given, context),
+        limits: { ...defaultProgramLimits, ...limits },
+        isolation,
+      };
+      const run = () => runProgram(program, timed, { inlineBytes });
+      const { value: output, withheld } = await attendTo(view, context, run);
+      return { ...presentOutput(output), ...presentWithheld(withheld) };
+    });
+  },
+  summarize: (_, output) => {
+    const { exit_code: code, stdout, stderr } = output as PresentedOutput;
+    return `exit code ${code}, ${stdout.length} characters of output, ${stderr.length} of errors`;
+  },
+};
+
+/** The gate passes only arguments that fit the input schema. */
+function read(args: JsonObject): ShellArguments {
+  return args as unknown as ShellArguments;
+}
+
+function hostsFor(given: ShellArguments, { grants }: ToolContext): readonly string[] {
+  if (!given.network_access) return [];
+  if (grants.hosts.length > 0) return grants.hosts;
+  throw new ToolRefused(
+    refuse('NO_RULE_ALLOWS', 'network', 'The command asks for the network, and no rule grants it a host.', {
+      remedy: 'Leave network_access out.',
+      forOperators: 'Leave network_access out, or name hosts under grants of the rule.',
+    }),
+  );
+}
+
+/** A folder that was named must be visible; the usual one need not be. */
+function chooseFolder(given: ShellArguments, cwd: string, mounts: readonly Mount[]): string {
+  if (mounts.some(({ target }) => isWithin(target, cwd))) return cwd;
+  if (given.cwd === undefined) return anywhere;
+  throw new ToolRefused(
+    refuse('NO_RULE_ALLOWS', 'cwd', `${given.cwd} is in none of the folders that the rules let the program see.`, {
+      remedy: 'Run it in another folder.',
+      forOperators: 'Run it in another folder, or grant this one in the rule.',
+    }),
+  );
+}

@@ -1,0 +1,19 @@
+import { ToolFailure } from '../../call/tool.ts';
+import type { ToolContext } from '../../call/tool.ts';
+
+/** Runs with a context whose signal also aborts when the time is up. */
+export async function withDeadline<T>(
+  timeoutMs: number,
+  context: ToolContext,
+  run: (timed: ToolContext) => Promise<T>,
+): Promise<T> {
+  const timeout = new AbortController();
+  const timer = setTimeout(() => {
+    timeout.abort(new ToolFailure('TIMEOUT', `The program took longer than ${timeoutMs} ms and was ended.`));
+  }, timeoutMs);
+  try {
+    return await run({ ...context, signal: AbortSignal.any([context.signal, timeout.signal]) });
+  } finally {
+    clearTimeout(timer);
+  }
+}

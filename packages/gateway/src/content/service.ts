@@ -1,0 +1,245 @@
+import { create } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import {
+  ContentService,
+  describeCode,
+  GetResponseSchema,
+  PutResponseSchema,
+  StatResponseSchema,
+} from '@sallyport/contract';
+import type { CallContext, ExecuteToolResponse, Json, JsonObject, PutHeader, PutRequest } from '@sallyport/contract';
+import { GarbageMeter } from './garbage-meter.ts';
+import { HandOver } from './hand-over.ts';
+import type { DownloadStream, Transfers, UploadStream } from './transfers.ts';
+import type { RedactedEnding } from '../doors/redact-ending.ts';
+import type { Begun } from '../call/call.ts';
+import { doors } from '../call/call.ts';
+import { isRefusal } from '../call/refusal.ts';
+import { ToolFailure } from '../call/tool.ts';
+import { authenticate } from '../stages/open-session.ts';
+import type { Store } from '../storage/stores.ts';
+import { presentEnding } from '../doors/present-ending.ts';
+import type { Peer } from '../doors/transport/peer.ts';
+import { RpcError } from '../doors/transport/rpc-error.ts';
+import { bindService } from '../doors/transport/service-binding.ts';
+import type { ServiceBinding } from '../doors/transport/service-binding.ts';
+import { credentialOf, rpcErrorOf } from '../doors/connect/tool-service.ts';
+
+export interface ContentServiceParts {
+  readonly store: Pick<Store, 'findSessionByToken'>;
+  readonly uploads: Transfers<UploadStream>;
+  readonly downloads: Transfers<DownloadStream>;
+  /** Runs a call through the gateway. */
+  readonly submit: (call: Omit<Begun, 'callId' | 'startedAtMs'>) => Promise<RedactedEnding>;
+}
+
+type GetStep = NonNullable<MessageInitShape<typeof GetResponseSchema>['step']>;
+
+const hashLength = 32;
+const garbage = new GarbageMeter();
+const mostChunkBytes = 1024 * 1024;
+const tellEveryBytes = 1024 * 1024;
+const ignore = (): void => undefined;
+
+/** Streams of content around governed calls: the bytes move while the call runs, never before or after. */
+export function contentService({ store, uploads, downloads, submit }: ContentServiceParts): ServiceBinding {
+  /** Whose stream it is. Empty for a caller without a session, whom the gateway refuses, and records. */
+  const ownerOf = (peer: Peer): string => {
+    const session = authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
+    return isRefusal(session) ? '' : session.id;
+  };
+
+  const runTool = async (toolName: string, args: JsonObject, request: Identified, peer: Peer): Promise<Answer> => {
+    const ending = await submit(callOf(toolName, args, request, peer));
+    // Who cannot be told apart gets the transport's own answer, as from the other services.
+    if (ending.kind === 'refused' && describeCode(ending.refusal.code).connect === 'unauthenticated') {
+      throw rpcErrorOf(ending.refusal);
+    }
+    return { call: presentEnding(ending, Date.now()), output: outputOf(ending) };
+  };
+
+  return bindService(ContentService, doors, {
+    put: async function* (requests, peer) {
+      const steps = requests[Symbol.asyncIterator]();
+      const header = await readHeader(steps);
+      const news = new Latest();
+      const upload = uploads.register(ownerOf(peer), {
+        chunks: chunksOf(steps, peer),
+        onReceived: (n) => news.tell(n),
+      });
+      const args = { ...declaredOf(header), upload_id: upload.id };
+      const run = runTool('content.put', args, header, peer).finally(() => (upload.close(), news.end()));
+      const ended = run.catch(ignore);
+      try {
+        for await (const received of news) {
+          yield create(PutResponseSchema, { step: { case: 'progress', value: { received: BigInt(received) } } });
+        }
+        const { call, output } = await run;
+        const stored = { hash: bytesOf(output?.['hash']), size: numberOf(output?.['size']) };
+        yield create(PutResponseSchema, { step: { case: 'outcome', value: { call, ...stored } } });
+      } finally {
+        // A caller who leaves is answered by nobody, but what ran for it has ended and is on record.
+        await ended;
+        await steps.return?.();
+      }
+    },
+
+    get: async function* (request, peer) {
+      const { offset, limit } = request;
+      const steps = new HandOver<GetStep>();
+      const download = downloads.register(ownerOf(peer), {
+        begin: ({ sizeBytes, offset: from, lengthBytes }, signal) => {
+          const value = { size: BigInt(sizeBytes), offset: BigInt(from), length: BigInt(lengthBytes) };
+          return steps.write({ case: 'header', value }, signal);
+        },
+        write: (chunk, signal) => {
+          garbage.count(chunk.length);
+          return steps.write({ case: 'chunk', value: asBytes(chunk) }, signal);
+        },
+      });
+      const range = { offset: safeNumber('offset', offset), limit: safeNumber('limit', limit) };
+      const args = { hash: hexOf(request.hash), ...range, download_id: download.id };
+      const run = runTool('content.get', args, request, peer).finally(() => (download.close(), steps.end()));
+      const ended = run.catch(ignore);
+      try {
+        for await (const step of steps) yield create(GetResponseSchema, { step });
+        yield create(GetResponseSchema, { step: { case: 'outcome', value: (await run).call } });
+      } finally {
+        await ended;
+      }
+    },
+
+    stat: async (request, peer) => {
+      const { call, output } = await runTool('content.stat', { hash: hexOf(request.hash) }, request, peer);
+      return create(StatResponseSchema, {
+        call,
+        stored: output?.['stored'] === true,
+        size: numberOf(output?.['size']),
+        received: numberOf(output?.['received']),
+      });
+    },
+  });
+}
+
+interface Answer {
+  readonly call: ExecuteToolResponse;
+  /** Absent unless the call succeeded. */
+  readonly output?: JsonObject | undefined;
+}
+
+interface Identified {
+  readonly requestId: string;
+  readonly context?: CallContext | undefined;
+}
+
+function callOf(
+  toolName: string,
+  args: JsonObject,
+  { requestId, context }: Identified,
+  peer: Peer,
+): Omit<Begun, 'callId' | 'startedAtMs'> {
+  const traceparent = peer.headers('traceparent');
+  return {
+    door: peer.door,
+    source: peer.source,
+    ...credentialOf(peer),
+    requestId,
+    toolName,
+    input: JSON.stringify(args),
+    timeoutMs: 0,
+    dedupeKey: '',
+    taskId: context?.taskId ?? '',
+    correlationId: context?.correlationId ?? '',
+    ...(traceparent === undefined ? {} : { traceparent }),
+    confirmBinding: '',
+    signal: peer.signal,
+  };
+}
+
+async function readHeader(steps: AsyncIterator<PutRequest>): Promise<PutHeader> {
+  const first = await steps.next();
+  if (first.done !== true && first.value.step.case === 'header') return first.value.step.value;
+  throw new RpcError('invalid_argument', 'An upload begins with a header.');
+}
+
+/** Ends only with the caller's own word for it: a stream that just closes has been broken off. */
+async function* chunksOf(steps: AsyncIterator<PutRequest>, peer: Peer): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const next = await steps.next();
+    if (next.done === true) throw new ToolFailure('CANCELLED', 'The upload was broken off by its sender.');
+    const { step } = next.value;
+    if (step.case === 'end') return;
+    if (step.case !== 'chunk') throw new ToolFailure('INVALID_ARGUMENTS', 'After the header come chunks and an end.');
+    if (step.value.length > mostChunkBytes) {
+      throw new ToolFailure('INVALID_ARGUMENTS', `A chunk may have at most ${mostChunkBytes} bytes.`);
+    }
+    garbage.count(step.value.length);
+    yield step.value;
+    peer.letGo(next.value);
+  }
+}
+
+function declaredOf({ hash, size, offset }: PutHeader): JsonObject {
+  return {
+    ...(hash.length === 0 ? {} : { hash: hexOf(hash) }),
+    ...(size === undefined ? {} : { size: safeNumber('size', size) }),
+    offset: safeNumber('offset', offset),
+  };
+}
+
+function hexOf(hash: Uint8Array): string {
+  if (hash.length !== hashLength) throw new RpcError('invalid_argument', `A hash has ${hashLength} bytes.`);
+  return Buffer.from(hash).toString('hex');
+}
+
+function safeNumber(field: string, value: bigint): number {
+  if (value <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(value);
+  throw new RpcError('invalid_argument', `${field} is larger than any content.`);
+}
+
+function outputOf(ending: RedactedEnding): JsonObject | undefined {
+  if (ending.kind !== 'completed' || !ending.call.outcome.ok) return undefined;
+  const { result } = ending.call.execution;
+  return result.ok ? (result.output as JsonObject) : undefined;
+}
+
+function bytesOf(hash: Json | undefined): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(Buffer.from(typeof hash === 'string' ? hash : '', 'hex'));
+}
+
+function numberOf(value: Json | undefined): bigint {
+  return BigInt(typeof value === 'number' ? value : 0);
+}
+
+/** The same bytes: messages take only what does not lie in shared memory, which nothing here does. */
+function asBytes(chunk: Uint8Array): Uint8Array<ArrayBuffer> {
+  return chunk as Uint8Array<ArrayBuffer>;
+}
+
+/** How far an upload has come, for one reader: what nobody waited for gives way to what is newer. */
+class Latest implements AsyncIterable<number> {
+  #value = 0;
+  #told = 0;
+  #ended = false;
+  #changed = Promise.withResolvers<void>();
+
+  tell(value: number): void {
+    this.#value = value;
+    if (value - this.#told >= tellEveryBytes) this.#changed.resolve();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#changed.resolve();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<number> {
+    for (;;) {
+      await this.#changed.promise;
+      if (this.#ended) return;
+      this.#changed = Promise.withResolvers<void>();
+      this.#told = this.#value;
+      yield this.#told;
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import type { ContentReader, Range } from '../content-reader.ts';
+import type { DownloadStream } from '../transfers.ts';
+import { ToolFailure } from '../../call/tool.ts';
+import type { AnyTool, ToolContext } from '../../call/tool.ts';
+import { objectSchema } from '../../catalogue/files/define-file-tool.ts';
+import { checkUse } from './check-use.ts';
+import { bytesSchema, defineContentTool, hashSchema, transferTimeoutMs } from './define-content-tool.ts';
+import type { ContentToolParts } from './define-content-tool.ts';
+
+interface GetArguments {
+  readonly hash: string;
+  readonly offset: number;
+  readonly limit: number;
+  readonly download_id?: string;
+}
+
+/** In base64 and with the rest of the answer this stays below 1 MB, from where on results become content themselves. */
+const maxInlineBytes = 720 * 1024;
+
+export function contentGet({ store, index, downloads }: ContentToolParts): AnyTool {
+  const openDownload = (id: string, context: ToolContext): DownloadStream => {
+    const download = downloads.take(id, context.session.id);
+    if (download !== undefined) return download;
+    throw new ToolFailure('NOT_FOUND', 'There is no such download. ContentService.Get opens one and makes this call.');
+  };
+
+  return defineContentTool({
+    name: 'content.get',
+    description:
+      'Read stored bytes, or a range of them, by their hash. The answer holds up to 720 KB in base64 and says where the next piece begins; the Get stream of ContentService hands over any amount.',
+    mutates: false,
+    idempotent: true,
+    timeoutMs: transferTimeoutMs,
+    isTransfer: true,
+    inputSchema: objectSchema(
+      {
+        hash: hashSchema('BLAKE3 hash of the content.'),
+        offset: bytesSchema('The first byte wanted.', { default: 0 }),
+        limit: bytesSchema('How many bytes; 0 means to the end.', { default: 0 }),
+        download_id: { type: 'string', maxLength: 64, description: 'The stream that takes the bytes. Set by Get.' },
+      },
+      { optional: ['download_id'] },
+    ),
+    outputSchema: objectSchema(
+      {
+        hash: hashSchema('As asked.'),
+        size: bytesSchema('Bytes of the whole content.'),
+        offset: bytesSchema('The first byte handed over.'),
+        length: bytesSchema('How many bytes were handed over.'),
+        content: { type: 'string', description: 'The bytes in base64. Absent when a stream took them.' },
+        next_offset: bytesSchema('Where to go on. Absent when this was the last piece.'),
+      },
+      { optional: ['content', 'next_offset'] },
+    ),
+    describe: ({ hash }: GetArguments) => `Read content ${hash}.`,
+    run: async ({ hash, offset, limit, download_id: downloadId }, context) => {
+      const download = downloadId === undefined ? undefined : openDownload(downloadId, context);
+      checkUse(index, context.session, hash);
+      await using reader = await store.open(hash, context.signal);
+      const { sizeBytes } = reader;
+      if (offset > sizeBytes) {
+        throw new ToolFailure('INVALID_ARGUMENTS', `offset ${offset} lies beyond the end at ${sizeBytes}.`);
+      }
+      const wanted = Math.min(limit === 0 ? sizeBytes : limit, sizeBytes - offset);
+      const length = download === undefined ? Math.min(wanted, maxInlineBytes) : wanted;
+      const range = { offset, limit: length };
+      const content =
+        download === undefined
+          ? await readInline(reader, range, context)
+          : await sendTo(download, reader, range, context);
+      return {
+        ...{ hash, size: sizeBytes, offset, length },
+        ...(content === undefined ? {} : { content: content.toString('base64') }),
+        ...(offset + length < sizeBytes ? { next_offset: offset + length } : {}),
+      };
+    },
+    summarize: (_, { length, size }) => `${length} of ${size} bytes read`,
+  });
+}
+
+async function readInline(reader: ContentReader, range: Range, context: ToolContext): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(range.limit);
+  let filled = 0;
+  for await (const piece of reader.read(range, context.signal)) filled += piece.copy(bytes, filled);
+  context.countUsage({ bytesRead: filled });
+  return bytes;
+}
+
+async function sendTo(
+  download: DownloadStream,
+  reader: ContentReader,
+  range: Range,
+  context: ToolContext,
+): Promise<undefined> {
+  const { signal } = context;
+  await download.begin({ sizeBytes: reader.sizeBytes, offset: range.offset, lengthBytes: range.limit }, signal);
+  for await (const piece of reader.read(range, signal)) {
+    await download.write(piece, signal);
+    context.countUsage({ bytesRead: piece.length });
+  }
+}

@@ -1,0 +1,135 @@
+import { create } from '@bufbuild/protobuf';
+import {
+  AuditRecordSchema,
+  GetStatusResponseSchema,
+  GetUsageResponseSchema,
+  OperatorService,
+  ReadAuditResponseSchema,
+  StopResponseSchema,
+  VerifyAuditResponseSchema,
+  WatchAuditResponseSchema,
+} from '@sallyport/contract';
+import type { AuditRecord, GetStatusResponse, VerifyAuditResponse } from '@sallyport/contract';
+import { decodeLeaf, hashLeaf } from '@sallyport/log';
+import type { StoredRecord } from '@sallyport/log';
+import { isRefusal } from '../../call/refusal.ts';
+import { authenticate } from '../../stages/open-session.ts';
+import type { Store } from '../../storage/stores.ts';
+import { mostHours } from '../../telemetry/usage-tally.ts';
+import type { UsageTally } from '../../telemetry/usage-tally.ts';
+import type { Peer } from '../transport/peer.ts';
+import { RpcError } from '../transport/rpc-error.ts';
+import { bindService } from '../transport/service-binding.ts';
+import type { ServiceBinding } from '../transport/service-binding.ts';
+import { credentialOf, rpcErrorOf } from './tool-service.ts';
+
+/** The facts of GetStatusResponse. */
+export type Status = Omit<GetStatusResponse, '$typeName' | '$unknown'>;
+
+/** The facts of VerifyAuditResponse. */
+export type AuditVerdict = Omit<VerifyAuditResponse, '$typeName' | '$unknown'>;
+
+export interface OperatorServiceParts {
+  readonly store: Pick<Store, 'findSessionByToken' | 'logSize' | 'readRecords' | 'readRecordsOfCall'>;
+  /** Takes the secrets that the gate holds by now out of a record: it may not have held them when it was written. */
+  readonly hideHeldInJson: (json: string) => string;
+  readonly readStatus: () => Status;
+  /** Reads the whole log and says what is wrong with it. */
+  readonly verify: (signal: AbortSignal) => Promise<AuditVerdict>;
+  readonly usage: Pick<UsageTally, 'read'>;
+  /** Begins to stop, on the wish of this person; the answer to the request still goes out. */
+  readonly stop: (by: string) => void;
+}
+
+const pollMs = 100;
+const mostWatched = 200;
+
+/** What an operator asks the daemon itself: at their own socket, or with the session of a console. */
+export function operatorService(parts: OperatorServiceParts): ServiceBinding {
+  const { store, hideHeldInJson, readStatus, verify, usage, stop } = parts;
+  const describe = (record: StoredRecord): AuditRecord => describeRecord(record, hideHeldInJson);
+  const identify = (peer: Peer): string => {
+    const session = authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
+    if (isRefusal(session)) throw rpcErrorOf(session);
+    if (session.principal !== 'operator') throw new RpcError('permission_denied', 'This is for operators.');
+    return session.agent;
+  };
+
+  return bindService(OperatorService, ['operator-socket', 'tcp'], {
+    getStatus: (_request, peer) => {
+      identify(peer);
+      return Promise.resolve(create(GetStatusResponseSchema, readStatus()));
+    },
+
+    stop: (_request, peer) => {
+      stop(identify(peer));
+      return Promise.resolve(create(StopResponseSchema));
+    },
+
+    watchAudit: async function* ({ from }, peer) {
+      identify(peer);
+      let next = from < 0n ? Math.max(0, store.logSize() + Number(from)) : Number(from);
+      while (!peer.signal.aborted) {
+        identify(peer);
+        const records = store.readRecords(next, mostWatched).map(describe);
+        if (records.length > 0) yield create(WatchAuditResponseSchema, { records });
+        else await sleep(pollMs);
+        next += records.length;
+      }
+    },
+
+    verifyAudit: async (_request, peer) => {
+      identify(peer);
+      return create(VerifyAuditResponseSchema, await verify(peer.signal));
+    },
+
+    getUsage: async ({ hours }, peer) => {
+      identify(peer);
+      const { tools, reports, ...counted } = await usage.read(Math.min(Math.max(1, hours), mostHours), Date.now());
+      const { fromMs, slotMs, slots, countedFromMs } = counted;
+      return create(GetUsageResponseSchema, {
+        fromMs: BigInt(fromMs),
+        slotMs: BigInt(slotMs),
+        slots,
+        countedFromMs: BigInt(countedFromMs),
+        tools: tools.map(({ tool, succeeded, denied, asked, failed }) => ({
+          ...{ tool, succeeded: [...succeeded], denied: [...denied], asked: [...asked], failed: [...failed] },
+        })),
+        reports: reports.map((report) => ({ ...report, index: BigInt(report.index), timeMs: BigInt(report.timeMs) })),
+      });
+    },
+
+    readAudit: async ({ from, limit, waitMs, callId }, peer) => {
+      identify(peer);
+      if (callId !== '') {
+        const records = store.readRecordsOfCall(callId).map(describe);
+        return create(ReadAuditResponseSchema, { records, logSize: BigInt(store.logSize()) });
+      }
+      const most = Math.min(limit === 0 ? 50 : limit, 1000);
+      const first = from < 0n ? Math.max(0, store.logSize() + Number(from)) : Number(from);
+      const untilMs = Date.now() + Math.min(waitMs, 30_000);
+      while (store.logSize() <= first && Date.now() < untilMs && !peer.signal.aborted) await sleep(pollMs);
+      const records = store.readRecords(first, most).map(describe);
+      return create(ReadAuditResponseSchema, { records, logSize: BigInt(store.logSize()) });
+    },
+  });
+}
+
+function describeRecord(record: StoredRecord, hideHeldInJson: (json: string) => string): AuditRecord {
+  const leaf = decodeLeaf(record.leaf);
+  return create(AuditRecordSchema, {
+    index: BigInt(record.index),
+    leafHash: hashLeaf(record.leaf).toString('hex'),
+    kind: leaf.kind,
+    result: leaf.result,
+    timeMs: BigInt(leaf.timeMs),
+    callId: leaf.callId ?? '',
+    sessionId: leaf.sessionId ?? '',
+    rulesHash: leaf.rulesHash ?? '',
+    payloadJson: hideHeldInJson(record.payload ?? ''),
+  });
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

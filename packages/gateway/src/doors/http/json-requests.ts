@@ -1,0 +1,126 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { describeCode } from '@sallyport/contract';
+import { Fault } from '../../call/fault.ts';
+import { isRefusal } from '../../call/refusal.ts';
+import type { Refusal } from '../../call/refusal.ts';
+import type { Session } from '../../call/session.ts';
+import { authenticate } from '../../stages/open-session.ts';
+import type { Callers } from '../transport/callers.ts';
+import type { Peer } from '../transport/peer.ts';
+import { harmlessBytes } from '../transport/read-body.ts';
+import { RpcError } from '../transport/rpc-error.ts';
+import { defaultLimits } from '../transport/transport-limits.ts';
+import { credentialOf, readCall, rpcErrorOf } from '../connect/tool-service.ts';
+import type { CallRequest, ToolServiceParts } from '../connect/tool-service.ts';
+import type { Presented } from './presented.ts';
+
+export type CallRouteParts = Pick<ToolServiceParts, 'submit'> & {
+  readonly store: Pick<ToolServiceParts['store'], 'findSessionByToken'>;
+  /** What the gate takes of arguments. */
+  readonly maxArgumentBytes: () => number;
+};
+
+export type Receive = <Parsed>(
+  request: IncomingMessage,
+  peer: Peer,
+  parse: (bytes: Buffer) => Parsed,
+) => Promise<Parsed>;
+
+/** Whatever else a body holds. */
+const maxEnvelopeBytes = 2 * 1024 * 1024;
+
+/** Reads bodies with calls in them. What cannot be read is on record before the RpcError about it is thrown. */
+export function openReceiver({ store, submit, maxArgumentBytes }: CallRouteParts): Receive {
+  const identify = (peer: Peer) => authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
+  return async (request, peer, parse) => {
+    try {
+      return parse(await receiveBody(request, peer, identify(peer), largestBody(maxArgumentBytes())));
+    } catch (error) {
+      // Who goes away or is too slow has asked for nothing yet.
+      if (!(error instanceof RpcError) || error.code === 'canceled' || error.code === 'deadline_exceeded') throw error;
+      throw await recordMalformed(error, peer, submit);
+    }
+  };
+}
+
+/** What the doors ask about credentials. Attempts that are too large to be looked at are on record like any other. */
+export function openCallers({ store, submit }: Pick<CallRouteParts, 'store' | 'submit'>): Callers {
+  return {
+    identify: (door, credential = '') => {
+      const session = authenticate(store, { door, credential }, Date.now());
+      return isRefusal(session) ? undefined : session.id;
+    },
+    refuse: (peer) => recordMalformed(unknownAndLarge, peer, submit),
+  };
+}
+
+const unknownAndLarge = new RpcError(
+  'unauthenticated',
+  `A request of more than ${harmlessBytes} bytes needs a credential in its headers, or at the start of its message.`,
+);
+
+export function sendJson(response: ServerResponse, { status, body, trouble }: Presented): void {
+  const text = JSON.stringify(body);
+  const headers: OutgoingHttpHeaders = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  };
+  if (status === 401) headers['www-authenticate'] = 'Bearer';
+  if (trouble?.retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(trouble.retryAfterMs / 1000));
+  response.writeHead(status, headers);
+  response.end(text);
+}
+
+/** What cannot be read goes the way of every call, so that it is on record before it is answered. */
+async function recordMalformed(error: RpcError, peer: Peer, submit: CallRouteParts['submit']): Promise<RpcError> {
+  const ending = await submit({
+    ...readCall(unreadable, peer),
+    violations: [{ field: 'body', rule: 'form', message: error.message }],
+  });
+  if (ending.kind === 'faulted') {
+    const { connect, meaning } = describeCode(ending.fault instanceof Fault ? ending.fault.code : 'INTERNAL');
+    return new RpcError(connect, meaning);
+  }
+  // Whose credential is not taken hears of that instead.
+  return ending.kind === 'refused' && ending.refusal.code !== 'MALFORMED_CALL' ? rpcErrorOf(ending.refusal) : error;
+}
+
+const unreadable: CallRequest = {
+  name: 'unreadable',
+  inputJson: '',
+  requestId: '',
+  timeoutMs: 0,
+  dedupeKey: '',
+  confirmBinding: '',
+};
+
+/**
+ * Room for arguments with every character escaped, and no more than that: here they are parsed before the gate looks at
+ * their size, and what other doors take would hold up every other caller for seconds.
+ */
+function largestBody(maxArgumentBytes: number): number {
+  return Math.min(2 * maxArgumentBytes + maxEnvelopeBytes, defaultLimits.maxMessageBytes);
+}
+
+async function receiveBody(
+  request: IncomingMessage,
+  peer: Peer,
+  caller: Session | Refusal,
+  maxKnownBytes: number,
+): Promise<Buffer> {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers;
+  if (!/^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(type)) {
+    throw new RpcError('invalid_argument', 'The content type must be application/json.');
+  }
+  if (encoding !== 'identity') throw new RpcError('unimplemented', 'Compressed messages are not accepted.');
+  // The form cannot be told before the body is parsed, so from callers who are not known only a small one is taken.
+  const maxBytes = isRefusal(caller) ? harmlessBytes : maxKnownBytes;
+  try {
+    return await peer.readBody(request, { maxBytes, contentLength: request.headers['content-length'] });
+  } catch (error) {
+    // That the credential is missing helps more than how little would have been read without one.
+    throw isRefusal(caller) ? rpcErrorOf(caller) : error;
+  }
+}

@@ -1,0 +1,42 @@
+import type { DescMessage, Message } from '@bufbuild/protobuf';
+import type { Door } from '../../call/call.ts';
+import type { BidiStreamHandler, ServerStreamHandler, ServiceBinding, UnaryHandler } from './service-binding.ts';
+
+export type Method = UnaryMethod | ServerStreamMethod | BidiStreamMethod;
+
+export interface UnaryMethod extends MethodCodec {
+  readonly kind: 'unary';
+  readonly run: UnaryHandler<Message, Message>;
+}
+
+export interface ServerStreamMethod extends MethodCodec {
+  readonly kind: 'server_streaming';
+  readonly run: ServerStreamHandler<Message, Message>;
+}
+
+export interface BidiStreamMethod extends MethodCodec {
+  readonly kind: 'bidi_streaming';
+  readonly run: BidiStreamHandler<Message, Message>;
+}
+
+interface MethodCodec {
+  /** As on the wire: `/sallyport.v1.ToolService/ExecuteTool`. */
+  readonly path: string;
+  readonly input: DescMessage;
+  readonly output: DescMessage;
+}
+
+/** The methods that exist at one door, by path. */
+export type MethodTable = ReadonlyMap<string, Method>;
+
+export function tabulateMethods(services: readonly ServiceBinding[], door: Door): MethodTable {
+  const table = new Map<string, Method>();
+  for (const { service, methods, doors } of services) {
+    if (!doors.includes(door)) continue;
+    for (const { name, localName, methodKind, input, output } of service.methods) {
+      const path = `/${service.typeName}/${name}`;
+      table.set(path, { path, kind: methodKind, run: methods[localName], input, output } as Method);
+    }
+  }
+  return table;
+}

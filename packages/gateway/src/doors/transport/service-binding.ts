@@ -1,0 +1,43 @@
+import type { DescMethod, DescService, Message, MessageShape } from '@bufbuild/protobuf';
+import type { Door } from '../../call/call.ts';
+import type { Peer } from './peer.ts';
+
+export type UnaryHandler<Input, Output> = (request: Input, peer: Peer) => Promise<Output>;
+/** Ends when it returns. `peer.signal` aborts when the doors close: a server stream has no other natural end. */
+export type ServerStreamHandler<Input, Output> = (request: Input, peer: Peer) => AsyncIterable<Output>;
+/** `requests` ends when the caller has said all, and when the doors close: answer what came in, then return. */
+export type BidiStreamHandler<Input, Output> = (requests: AsyncIterable<Input>, peer: Peer) => AsyncIterable<Output>;
+
+export type HandlerOf<Method extends Pick<DescMethod, 'methodKind' | 'input' | 'output'>> = {
+  unary: UnaryHandler<MessageShape<Method['input']>, MessageShape<Method['output']>>;
+  server_streaming: ServerStreamHandler<MessageShape<Method['input']>, MessageShape<Method['output']>>;
+  bidi_streaming: BidiStreamHandler<MessageShape<Method['input']>, MessageShape<Method['output']>>;
+  /** A bidirectional method that answers once serves the same need. */
+  client_streaming: never;
+}[Method['methodKind']];
+
+export type HandlersOf<Service extends DescService> = {
+  readonly [Name in keyof Service['method']]: HandlerOf<Service['method'][Name]>;
+};
+
+export type AnyHandler =
+  | UnaryHandler<Message, Message>
+  | ServerStreamHandler<Message, Message>
+  | BidiStreamHandler<Message, Message>;
+
+/** A service and who answers it. Made by `bindService`, which ties each handler to the types of its method. */
+export interface ServiceBinding {
+  readonly service: DescService;
+  /** By the method's name in TypeScript. */
+  readonly methods: Readonly<Record<string, AnyHandler>>;
+  /** At any other door the service does not exist. */
+  readonly doors: readonly Door[];
+}
+
+export function bindService<Service extends DescService>(
+  service: Service,
+  doors: readonly Door[],
+  methods: HandlersOf<Service>,
+): ServiceBinding {
+  return { service, doors, methods: methods as unknown as Record<string, AnyHandler> };
+}

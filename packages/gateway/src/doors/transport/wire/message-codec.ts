@@ -1,0 +1,58 @@
+import { wholeText } from '@sallyport/contract';
+import { isUtf8 } from 'node:buffer';
+import { fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
+import type { DescMessage, JsonValue, Message } from '@bufbuild/protobuf';
+import { checkJsonShape } from './check-shape.ts';
+import { checkWire } from './check-wire.ts';
+import type { Method } from '../method-table.ts';
+import { RpcError } from '../rpc-error.ts';
+
+// A field that this version does not know is dropped, in JSON as in binary, so that newer clients are understood.
+const jsonReadOptions = { ignoreUnknownFields: true };
+const binaryReadOptions = { readUnknownFields: false };
+const longestReason = 1000;
+
+export function decodeBinary({ input }: Method, bytes: Uint8Array): Message {
+  checkWire(input, bytes);
+  try {
+    return fromBinary(input, bytes, binaryReadOptions);
+  } catch (error) {
+    throw undecodable(input, error);
+  }
+}
+
+export function decodeJson({ input }: Method, bytes: Buffer): Message {
+  checkJsonShape(bytes);
+  try {
+    return fromJson(input, parseJson(bytes), jsonReadOptions);
+  } catch (error) {
+    throw undecodable(input, error);
+  }
+}
+
+export function encodeBinary({ output }: Method, message: Message): Uint8Array {
+  return toBinary(output, message);
+}
+
+export function encodeJson({ output }: Method, message: Message): string {
+  return JSON.stringify(toJson(output, message));
+}
+
+function parseJson(bytes: Buffer): JsonValue {
+  if (!isUtf8(bytes)) throw new Error('the text is not UTF-8');
+  try {
+    return JSON.parse(bytes.toString()) as JsonValue;
+  } catch (error) {
+    // The parser quotes what it met, which may be a secret; the position is enough.
+    const position = error instanceof SyntaxError ? / at position \d+/.exec(error.message) : null;
+    throw new Error(`the text is not valid JSON${position?.[0] ?? ''}`, { cause: error });
+  }
+}
+
+function undecodable(input: DescMessage, error: unknown): RpcError {
+  const reason = error instanceof Error ? error.message : String(error);
+  // After the first colon the reason may quote the caller, who is quoted whole or not at all.
+  const [opening = ''] = reason.split(':');
+  const shown = wholeText(reason.length > longestReason ? opening : reason, longestReason);
+  return new RpcError('invalid_argument', `The request is not a ${input.typeName}: ${shown}`);
+}

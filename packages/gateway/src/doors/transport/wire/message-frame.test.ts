@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { requirement } from '../../../../../../test/requirement.ts';
+import { frameMessage, FrameReader, unframeMessage } from './message-frame.ts';
+
+describe('FrameReader', () => {
+  it('finds the same messages however the bytes are cut', () => {
+    requirement('WIRE-3');
+    fc.assert(
+      fc.property(
+        fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 8 }),
+        fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }),
+        (messages, cuts) => {
+          const bytes = Buffer.concat(messages.map((message) => frameMessage(message)));
+          const reader = new FrameReader(100);
+          const found: Buffer[] = [];
+          for (let at = 0, turn = 0; at < bytes.length; turn++) {
+            const end = at + (cuts[turn % cuts.length] ?? 1);
+            found.push(...reader.push(bytes.subarray(at, end)));
+            at = end;
+          }
+          assert.deepEqual(
+            found.map((message) => [...message]),
+            messages.map((message) => [...message]),
+          );
+          assert.equal(reader.midMessage, false);
+        },
+      ),
+    );
+  });
+
+  it('refuses a message by its announced length, before any of it has come', () => {
+    const reader = new FrameReader(10);
+    assert.throws(() => reader.push(Buffer.from([0, 0, 0, 0, 11])), { code: 'resource_exhausted' });
+  });
+
+  it('tells how long the unfinished message will be, and what has come of it', () => {
+    const reader = new FrameReader(100);
+    reader.push(Buffer.from([0, 0, 0, 0]));
+    assert.equal(reader.expectedBytes, 0);
+    reader.push(Buffer.from([10, 1, 2, 3]));
+    assert.deepEqual([reader.expectedBytes, reader.receivedBytes, [...reader.start]], [15, 8, [1, 2, 3]]);
+    reader.push(Buffer.from([4, 5, 6, 7, 8, 9, 10]));
+    assert.deepEqual([reader.expectedBytes, reader.receivedBytes], [0, 0]);
+  });
+});
+
+describe('unframeMessage', () => {
+  it('returns what frameMessage framed, and nothing from any other bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 100 }), (message) => {
+        assert.deepEqual([...unframeMessage(frameMessage(message), 100)], [...message]);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 12 }), (bytes) => {
+        const body = Buffer.from(bytes);
+        const isWhole = body.length >= 5 && body[0] === 0 && body.readUInt32BE(1) === body.length - 5;
+        if (isWhole) assert.equal(unframeMessage(body, 100).length, body.length - 5);
+        else assert.throws(() => unframeMessage(body, 100), { name: 'RpcError' });
+      }),
+    );
+  });
+});

@@ -1,0 +1,184 @@
+import { judgeLeavings } from '../policy/judge/leavings.ts';
+import { coversPath } from '../policy/judge/lease.ts';
+import type * as facts from '../call/call.ts';
+import type { NetworkLog, ProgramRunner } from '@sallyport/sandbox';
+import type { Redacted, RedactText } from '../call/redacted.ts';
+import { refuse } from '../call/refusal.ts';
+import type { SecretGrant, SecretUse } from '../call/secret-grant.ts';
+import type { Lease, Session } from '../call/session.ts';
+import type { LeavingsJudge, SweepBook } from '../call/sweep.ts';
+import type {
+  Asking,
+  BeforeImage,
+  ContentAccess,
+  PathJudge,
+  ToolContext,
+  ToolDefinition,
+  ToolUsage,
+} from '../call/tool.ts';
+import { noGrants } from '../call/verdict.ts';
+import type { CallNetworks } from './call-networks.ts';
+import { narrowGrants } from '../programs/run/narrow-grants.ts';
+
+/** A context for one tool, and what the tool reports through it. */
+export interface ObservedContext {
+  readonly context: ToolContext;
+  readonly beforeImages: readonly BeforeImage[];
+  readonly usage: () => ToolUsage;
+  readonly warnings: readonly Redacted[];
+  readonly network: NetworkLog;
+  /** Whether the tool said, or what it kept shows, that its effect may have begun. */
+  readonly hasBegun: () => boolean;
+}
+
+/** Far above anything real, and sums of it still fit into a column. */
+const largestMeasure = 2 ** 50;
+
+/** What a context is made from. */
+export type ContextFacts = facts.Begun &
+  facts.Chained &
+  facts.Decoded &
+  facts.Opened &
+  facts.Resolved &
+  facts.ArgumentsChecked &
+  facts.Leased &
+  facts.Permitted &
+  facts.ModeRead &
+  facts.Judged &
+  // Not while an effect is only worked out.
+  facts.Consented;
+
+export type ToolContextFactory = (call: ContextFacts, signal: AbortSignal) => ObservedContext;
+
+export interface ToolContextParts {
+  readonly trashFolder: string;
+  readonly programs: ProgramRunner;
+  /** What writes files: what it may not write, no program may leave behind. */
+  readonly writeTool: ToolDefinition;
+  readonly sweeps: SweepBook;
+  readonly networks: Pick<CallNetworks, 'open'>;
+  readonly redact: RedactText;
+  readonly content: (session: Session, signal: AbortSignal) => ContentAccess;
+  readonly secrets: {
+    readonly secretsFor: (grants: readonly SecretGrant[], use: SecretUse) => ReadonlyMap<string, string>;
+  };
+}
+
+export function createToolContexts(parts: ToolContextParts): ToolContextFactory {
+  const { trashFolder, programs, writeTool, sweeps, networks, redact, content, secrets } = parts;
+  return (call, signal) => {
+    const { session, tool, resources, mode, rules, verdict, lease, onProgress, history } = call;
+    const { principal, agent } = session;
+    // Only a consent lets a call with this verdict run; for a preview, the person who will be asked may see it all.
+    const consented = verdict.effect === 'require_approval';
+    const agreedAgent = call.consent?.how === 'approved-by-agent' ? call.consent.by : undefined;
+    const grants = verdict.grants === undefined ? noGrants : narrowGrants(verdict.grants, lease);
+    const beforeImages: BeforeImage[] = [];
+    const network = networks.open(call.callId);
+    const warnings: Redacted[] = [];
+    let usage: ToolUsage = {};
+    let isNoted = false;
+    const context: ToolContext = {
+      session,
+      callId: call.callId,
+      asParent: describeParent(call),
+      workingDirectory: session.workingDirectory,
+      signal,
+      paths: narrowPaths(
+        rules.judgePaths({
+          tool: tool.definition,
+          principal,
+          agent,
+          mode,
+          resources,
+          arguments: call.arguments.value,
+          nowMs: call.startedAtMs,
+          ...call.standing,
+          ...(history !== undefined && { history }),
+          consented,
+          ...(agreedAgent !== undefined && { agreedAgent }),
+        }),
+        lease,
+      ),
+      ...(call.consent?.basis === undefined ? {} : { shownBasis: call.consent.basis }),
+      grants,
+      leavings: openLeavings(call, writeTool, consented),
+      sweeps,
+      programs,
+      policyKey: `${rules.hash} ${mode}`,
+      content: content(session, signal),
+      readSecrets: () => Object.fromEntries(secrets.secretsFor(grants.secrets, { tool: tool.definition.name })),
+      redact,
+      reportProgress: (progress) => onProgress?.(progress),
+      trashFolder,
+      keepBeforeImage: (image) => void beforeImages.push(image),
+      noteEffect: () => {
+        isNoted = true;
+      },
+      countUsage: (more) => {
+        usage = addUsage(usage, more);
+      },
+      warn: (message) => void warnings.push(message),
+      noteNetwork: network.note,
+      asking: openAsking(call),
+    };
+    const hasBegun = (): boolean => isNoted || beforeImages.length > 0;
+    return { context, beforeImages, usage: () => usage, warnings, network: network.log, hasBegun };
+  };
+}
+
+/** What programs may leave is what the same caller could write now, without being asked. */
+function openLeavings(call: ContextFacts, writeTool: ToolDefinition, consented: boolean): LeavingsJudge {
+  const { rules, session, mode, standing, history } = call;
+  const { principal, agent } = session;
+  const asker = { principal, agent, mode, ...standing, ...(history !== undefined && { history }) };
+  // Few calls run programs.
+  let opened: PathJudge | undefined;
+  const open = (): PathJudge =>
+    rules.judgePaths({ ...asker, tool: writeTool, consented: false, nowMs: call.startedAtMs });
+  const write: PathJudge = { judge: (path, access) => (opened ??= open()).judge(path, access) };
+  return judgeLeavings({ write, caller: { principal, agent, mode, consented } });
+}
+
+/** The rules, the mode and what the session did before are those of the call. */
+function openAsking({ rules, session, mode, standing, history, askCaller }: ContextFacts): Asking {
+  const { principal, agent } = session;
+  const asker = { principal, agent, mode, ...standing, ...(history !== undefined && { history }) };
+  return {
+    judge: (tool, args, resources) => rules.judge({ ...asker, tool, resources, arguments: args, nowMs: Date.now() }),
+    ...(askCaller === undefined ? {} : { askCaller }),
+  };
+}
+
+function describeParent(call: ContextFacts): facts.ParentCall {
+  const { callId, session, traceId, door, source, taskId, correlationId, step } = call;
+  const depth = step === undefined ? 0 : step.parent.depth + 1;
+  return { callId, sessionId: session.id, traceId, door, source, taskId, correlationId, depth };
+}
+
+/** What a tool really opened must lie in the lease as well. */
+function narrowPaths(rules: PathJudge, lease: Lease): PathJudge {
+  if (lease.paths === undefined) return rules;
+  return {
+    judge: (path, access) =>
+      coversPath(lease, path)
+        ? rules.judge(path, access)
+        : refuse('OUTSIDE_LEASE', 'lease', 'The path leads out of the lease of this session.'),
+  };
+}
+
+function addUsage(a: ToolUsage, b: ToolUsage): ToolUsage {
+  const sum: { -readonly [Key in keyof ToolUsage]: ToolUsage[Key] } = { ...a };
+  for (const key of ['cpuMs', 'networkConnections', 'bytesRead', 'bytesWritten', 'tokens', 'costMicros'] as const) {
+    if (isMeasure(b[key])) sum[key] = (sum[key] ?? 0) + (key === 'cpuMs' ? b[key] : Math.round(b[key]));
+  }
+  if (isMeasure(b.peakMemoryBytes))
+    sum.peakMemoryBytes = Math.max(sum.peakMemoryBytes ?? 0, Math.round(b.peakMemoryBytes));
+  if (b.measuredBy !== undefined) sum.measuredBy = b.measuredBy;
+  return sum;
+}
+
+/** What is no number, or beyond counting, could neither be recorded nor answered. */
+function isMeasure(value: number | undefined): value is number {
+  return value !== undefined && value >= 0 && value <= largestMeasure;
+}

@@ -1,0 +1,80 @@
+import type { JsonObject } from '@sallyport/contract';
+import { profiles } from '../../call/organisation.ts';
+import type { OrganisationSettings, Profile } from '../../call/organisation.ts';
+import { ToolFailure } from '../../call/tool.ts';
+import type { AnyTool } from '../../call/tool.ts';
+import { agentTools, describeMember } from './agents.ts';
+import { defineChanging, defineReading } from './define-organisation-tool.ts';
+import type { OrganisationToolParts } from './define-organisation-tool.ts';
+import { permissionTools } from './permissions.ts';
+import { roleTools } from './roles.ts';
+import { describeTeam, teamTools } from './teams.ts';
+
+/** Running the organisation, through the gate like everything else. */
+export function organisationTools(parts: OrganisationToolParts): readonly AnyTool[] {
+  return [
+    showTool(parts),
+    ...teamTools(parts),
+    ...agentTools(parts),
+    ...roleTools(parts),
+    ...permissionTools(parts),
+    configureTool(parts),
+  ];
+}
+
+function showTool({ store }: OrganisationToolParts): AnyTool {
+  return defineReading({
+    name: 'organisation.show',
+    description: 'Shows the settings, teams, members and permissions.',
+    properties: {},
+    read: () => {
+      const { settings, teams, members, permissions } = store.readOrganisation();
+      return {
+        settings: describeSettings(settings),
+        teams: teams.map(describeTeam),
+        members: members.map(describeMember),
+        permissions: permissions.map(({ atMs, ...rest }) => ({ ...rest, at: new Date(atMs).toISOString() })),
+      };
+    },
+  });
+}
+
+const settingNames = ['profile', 'organisation_name'] as const;
+
+interface Configuration {
+  readonly setting: (typeof settingNames)[number];
+  readonly value: string;
+}
+
+function configureTool({ store, offices }: OrganisationToolParts): AnyTool {
+  return defineChanging<Configuration>(offices, {
+    name: 'system.configure',
+    alias: 'system_config_change',
+    description: 'Changes one of the settings that docs/organisation.md lists.',
+    properties: {
+      setting: { enum: settingNames },
+      value: { type: 'string', maxLength: 200 },
+    },
+    required: ['setting', 'value'],
+    tell: ({ setting, value }) => `Set ${setting} to ${value}.`,
+    change: async (wish) => {
+      const settings = { ...store.readOrganisation().settings, ...readSetting(wish) };
+      await store.changeOrganisation({ kind: 'put-settings', settings });
+      return describeSettings(settings);
+    },
+  }) as unknown as AnyTool;
+}
+
+function readSetting({ setting, value }: Configuration): Partial<OrganisationSettings> {
+  switch (setting) {
+    case 'profile':
+      if ((profiles as readonly string[]).includes(value)) return { profile: value as Profile };
+      throw new ToolFailure('EXECUTION_ERROR', `profile is one of ${profiles.join(', ')}.`);
+    case 'organisation_name':
+      return { organisationName: value };
+  }
+}
+
+function describeSettings({ profile, organisationName }: OrganisationSettings): JsonObject {
+  return { profile, organisation_name: organisationName };
+}

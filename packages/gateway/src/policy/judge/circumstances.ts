@@ -1,0 +1,117 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Json, JsonObject } from '@sallyport/contract';
+import type { ToolDefinition } from '../../call/tool.ts';
+import type { Question } from '../../call/verdict.ts';
+import { lowerAscii } from '../patterns/canonical-path.ts';
+import { matchesName } from '../patterns/name-pattern.ts';
+import { days } from '../language/rule.ts';
+import type { ArgumentCondition, Hours, Rule } from '../language/rule.ts';
+
+/** What a rule can look at besides the tool, the mode and the things of a call. */
+export interface Circumstances extends Partial<
+  Pick<Question, 'agent' | 'roles' | 'teams' | 'toolGranted' | 'profile' | 'arguments' | 'history' | 'nowMs'>
+> {
+  readonly tool?: NamedTool;
+}
+
+/** What rules look at in the definition of a tool. */
+export type NamedTool = Pick<ToolDefinition, 'name' | 'aliases' | 'origin' | 'category'>;
+
+export interface Circumstance {
+  readonly key: 'agents' | 'roles' | 'teams' | 'arguments' | 'hours' | 'days' | 'after';
+  /** Undefined: it is not known. */
+  readonly holds: (asked: Circumstances) => boolean | undefined;
+}
+
+export function compileCircumstances(rule: Rule): readonly Circumstance[] {
+  const { agents, roles, teams, hours, after, effect } = rule;
+  const found: Circumstance[] = [];
+  if (agents !== undefined) {
+    found.push({ key: 'agents', holds: ({ agent }) => ifKnown(agent, (name) => fitsAny(agents, name)) });
+  }
+  if (roles !== undefined) found.push({ key: 'roles', holds: (asked) => someFits(roles, asked.roles) });
+  if (teams !== undefined) found.push({ key: 'teams', holds: (asked) => someFits(teams, asked.teams) });
+  if (rule.arguments !== undefined) {
+    const tests = rule.arguments.map((condition) => compileArgument(condition, effect));
+    found.push({
+      key: 'arguments',
+      holds: (asked) => ifKnown(asked.arguments, (given) => tests.every((fits) => fits(given))),
+    });
+  }
+  if (hours !== undefined) {
+    found.push({ key: 'hours', holds: ({ nowMs }) => ifKnown(nowMs, (now) => isWithinHours(hours, now)) });
+  }
+  if (rule.days !== undefined) {
+    const chosen = new Set<string | undefined>(rule.days);
+    found.push({
+      key: 'days',
+      holds: ({ nowMs }) => ifKnown(nowMs, (now) => chosen.has(days[new Date(now).getDay()])),
+    });
+  }
+  if (after !== undefined) found.push({ key: 'after', holds: (asked) => followed(after, asked) });
+  return found;
+}
+
+function ifKnown<T>(value: T | undefined, test: (value: T) => boolean): boolean | undefined {
+  return value === undefined ? undefined : test(value);
+}
+
+function fitsAny(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => matchesName(pattern, name));
+}
+
+function someFits(patterns: readonly string[], names: readonly string[] | undefined): boolean | undefined {
+  return names?.some((name) => fitsAny(patterns, name));
+}
+
+function compileArgument({ pointer, test }: ArgumentCondition, effect: Rule['effect']): (given: JsonObject) => boolean {
+  const path = parsePointer(pointer);
+  const fits = compileTest(test, effect);
+  return (given) => {
+    const value = lookUp(given, path);
+    return value !== undefined && fits(value);
+  };
+}
+
+function compileTest(test: ArgumentCondition['test'], effect: Rule['effect']): (value: Json) => boolean {
+  if (test.kind === 'equals') return (value) => isDeepStrictEqual(value, test.value);
+  if (test.kind === 'in') return (value) => test.values.some((each) => isDeepStrictEqual(value, each));
+  // As everywhere: what closes something does not mind the case of the letters.
+  const spell = effect === 'allow' ? (text: string): string => text : lowerAscii;
+  const pattern = spell(test.pattern);
+  return (value) => typeof value === 'string' && matchesName(pattern, spell(value));
+}
+
+/** The keys of a JSON pointer, one after the other. */
+export function parsePointer(pointer: string): readonly string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** What stands there. Undefined: nothing. */
+export function lookUp(root: Json, path: readonly string[]): Json | undefined {
+  let value: Json | undefined = root;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    if (Array.isArray(value) && !/^(?:0|[1-9]\d*)$/.test(key)) return undefined;
+    value = (value as Record<string, Json>)[key];
+  }
+  return value;
+}
+
+function isWithinHours(hours: readonly Hours[], nowMs: number): boolean {
+  const now = new Date(nowMs);
+  const minute = now.getHours() * 60 + now.getMinutes();
+  return hours.some(({ from, to }) => (from < to ? minute >= from && minute < to : minute >= from || minute < to));
+}
+
+function followed(
+  { tools, withinMs = Infinity }: NonNullable<Rule['after']>,
+  { history, nowMs }: Circumstances,
+): boolean | undefined {
+  if (history === undefined || (nowMs === undefined && withinMs !== Infinity)) return undefined;
+  const sinceMs = (nowMs ?? 0) - withinMs;
+  return history.some(({ tool, startedAtMs }) => startedAtMs >= sinceMs && fitsAny(tools, tool));
+}

@@ -1,0 +1,309 @@
+import { refuse } from '../../call/refusal.ts';
+import type { Refusal } from '../../call/refusal.ts';
+import type { PathClaim } from '../../call/tool.ts';
+import type { Grants, Question, Rules, Verdict } from '../../call/verdict.ts';
+import { printable } from '../../text/printable.ts';
+import { createPathClaimer, readClaims } from './claims.ts';
+import type { Claim, Claims, OddClaim } from './claims.ts';
+import type { CompiledRule } from '../language/compile-rules.ts';
+import { explainConfirmation, waivesConfirmation } from '../language/confirmation-baseline.ts';
+import { completeCombination, findHit, listOpenings, mostCombinations, TooManyCombinations } from './cover-claims.ts';
+import type { Hit, Opening } from './cover-claims.ts';
+import { unknownSchemaCategory } from '../../registry/define-foreign-tool.ts';
+import { describeCall, explainNoRule } from './explain-denial.ts';
+import type { RulesPlace } from './explain-denial.ts';
+import { intersectGrants, uniteGrants } from '../language/grants.ts';
+import { parseHost } from '../patterns/host-pattern.ts';
+import type { PathVariables } from './place-path.ts';
+import type { ProtectedPaths } from './protected-paths.ts';
+import { indexRules } from './rule-index.ts';
+import type { ApplicableRules, Asked } from './rule-index.ts';
+
+/** Ids of what denies without standing in a file. No rule may take them. */
+export const builtInRules = {
+  nothingMatches: 'default-deny',
+  protectedPath: 'protected-path',
+  oddPath: 'canonical-path',
+  oddClaim: 'canonical-claim',
+  tooMuch: 'too-much-at-once',
+  outsideRole: 'outside-role',
+  judgeFailed: 'rule-failed',
+  exit: 'operator-leaves-lockdown',
+  ruleExit: 'operator-mends-rules',
+} as const;
+
+export interface JudgeParts {
+  readonly rules: readonly CompiledRule[];
+  readonly protectedPaths: ProtectedPaths;
+  readonly variables: PathVariables;
+  readonly place: RulesPlace;
+}
+
+/**
+ * Answers questions from compiled rules. The order of the rules never changes the effect, only which rule is named:
+ * adding a denial or taking away an allowance can never let more through.
+ */
+export function createRuleJudge(
+  { rules, protectedPaths, variables, place }: JudgeParts,
+  rulesFor: (asked: Asked) => ApplicableRules = indexRules(rules),
+): Pick<Rules, 'judge' | 'judgePaths'> {
+  const claimPath = createPathClaimer(variables);
+  const namedAgents = [...new Set(rules.flatMap(({ rule }) => rule.approvers ?? []))];
+
+  function judgeCall(question: Question): Verdict {
+    const claims = readClaims(question.resources, claimPath);
+    if ('text' in claims) return denyOdd(claims);
+    const closed = findClosed(question, claims);
+    if (closed !== undefined) return closed;
+    const openings = listOpenings(rulesFor(question).open, question, claims);
+    const verdict = decideOpenings(openings, question, claims);
+    const grants = verdict.effect === 'deny' ? undefined : shareGrants(openings);
+    const checked = grants === undefined ? verdict : checkGrants({ ...verdict, grants }, grants, question, claims);
+    return nameAsking(nameApprovers(checked, openings, question, claims), question, claims);
+  }
+
+  /** One path that a running tool met, with the other things that the call named. */
+  function judgePath(asked: Asked, named: Claims | OddClaim, claim: PathClaim): Verdict {
+    if ('text' in named) return denyOdd(named);
+    const met = readClaims({ paths: [claim] }, claimPath);
+    if ('text' in met) return denyOdd(met);
+    const claims = { ...named, path: met.path };
+    const closed = findClosed(asked, claims);
+    if (closed !== undefined) return closed;
+    const openings = listOpenings(rulesFor(asked).open, asked, claims);
+    return nameApprovers(decideOpenings(openings, asked, claims), openings, asked, claims);
+  }
+
+  function findClosed(asked: Asked, claims: Claims): Verdict | undefined {
+    const closed = checkReach(claims.path, protectedPaths);
+    if (closed !== undefined) return closed;
+    const denying = findHit(rulesFor(asked).deny, asked, claims);
+    return denying === undefined ? undefined : denyBy(denying, asked);
+  }
+
+  /** The most closed of all combinations decides. */
+  function decideOpenings(openings: readonly Opening[], asked: Asked, claims: Claims): Verdict {
+    let worst: Verdict | undefined;
+    for (const { by, combination } of openings) {
+      if (by.length === 0) return denyUnmatched(asked, completeCombination(combination, claims));
+      const verdict = decideOpened(by, asked);
+      if (worst === undefined || (worst.effect === 'allow' && verdict.effect === 'require_approval')) worst = verdict;
+    }
+    return worst ?? denyUnmatched(asked, completeCombination([], claims));
+  }
+
+  /** What is granted is reached like what is named, so the rules that close something have their say about it. */
+  function checkGrants(verdict: Verdict, grants: Grants, asked: Asked, claims: Claims): Verdict {
+    const { deny, ask } = rulesFor(asked);
+    const { free, reached } = reachOf(asked, claims, grants);
+    const denying = findHit(deny, free, reached);
+    if (denying !== undefined) return denyBy(denying, asked);
+    if (verdict.effect === 'require_approval') return verdict;
+    const asking = findHit(ask, free, reached);
+    return asking === undefined ? verdict : { ...askBy(asking.by), grants };
+  }
+
+  /**
+   * Adds the agents that may decide in a person's place: those that every rule which asks names, and where it is only the
+   * tool that asks, a rule that opens. So a further question takes everybody off the list whom it does not name.
+   */
+  function nameApprovers(verdict: Verdict, openings: readonly Opening[], asked: Asked, claims: Claims): Verdict {
+    if (verdict.effect !== 'require_approval' || namedAgents.length === 0) return verdict;
+    // What cannot be made good is for people.
+    if (asked.tool.risk === 'critical') return verdict;
+    const { ask } = rulesFor(asked);
+    const { free, reached } = reachOf(asked, claims, verdict.grants);
+    const approvers = namedAgents.filter((agent) => {
+      const others = (listed: readonly CompiledRule[]) => listed.filter((rule) => !namesApprover(rule, agent));
+      if (findHit({ near: (by, about) => others(ask.near(by, about)) }, free, reached) !== undefined) return false;
+      return openings.every(
+        ({ by }) => by.some((rule) => namesApprover(rule, agent)) || decideOpened(by, asked).effect === 'allow',
+      );
+    });
+    return approvers.length === 0 ? verdict : { ...verdict, approvers };
+  }
+
+  /** Adds all the rules that ask, and why: whoever agrees answers each of them, and no other that may ask later. */
+  function nameAsking(verdict: Verdict, asked: Asked, claims: Claims): Verdict {
+    if (verdict.effect !== 'require_approval') return verdict;
+    const { ask } = rulesFor(asked);
+    const { free, reached } = reachOf(asked, claims, verdict.grants);
+    const asking = new Set<CompiledRule>();
+    const others = { near: (by: Asked, about: Claims) => ask.near(by, about).filter((rule) => !asking.has(rule)) };
+    for (let hit = findHit(others, free, reached); hit !== undefined; hit = findHit(others, free, reached)) {
+      asking.add(hit.by);
+    }
+    if (asking.size === 0) return verdict;
+    const reasons = new Set([verdict.reason, ...[...asking].map((rule) => askBy(rule).reason)]);
+    const askedBy = [...asking].map(({ rule }) => rule.id).sort();
+    return { ...verdict, reason: [...reasons].join(' '), askedBy };
+  }
+
+  function reachOf(asked: Asked, claims: Claims, grants: Grants | undefined): { free: Asked; reached: Claims } {
+    if (grants === undefined) return { free: asked, reached: claims };
+    // Without a sandbox nothing holds a program to what is named and granted.
+    const free = grants.isolation === 'none' ? { ...asked, tool: { ...asked.tool, requiresSandbox: false } } : asked;
+    return { free, reached: addGranted(claims, grants) };
+  }
+
+  function addGranted(claims: Claims, { read, write, hosts }: Grants): Claims {
+    const claim = (access: PathClaim['access']) => (path: string) => claimPath({ path, access });
+    return {
+      ...claims,
+      path: [...claims.path, ...[...read, ...write].map(claim('read')), ...write.map(claim('write'))],
+      host: [...claims.host, ...hosts.map(parseHost).filter((host) => host !== undefined)],
+    };
+  }
+
+  function denyUnmatched(asked: Asked, combination: readonly Claim[]): Verdict {
+    const explanation = explainNoRule(asked, combination, rulesFor(asked), place);
+    return { effect: 'deny', code: 'NO_RULE_ALLOWS', rule: { id: builtInRules.nothingMatches }, ...explanation };
+  }
+
+  return {
+    judge: (question) => failClosed(() => judgeCall(question)),
+    judgePaths: ({ resources = {}, consented, agreedAgent, ...asked }) => {
+      const named = readClaims({ ...resources, paths: [] }, claimPath);
+      return {
+        // A consent to the call covers what the rules would only have asked about. What they deny stays denied, whatever
+        // was agreed to; and a call that nobody was asked about cannot slip into what needs asking, by a link for example.
+        judge: (path, access) =>
+          refusalOf(
+            failClosed(() => judgePath(asked, named, { path, access })),
+            ({ approvers }) => consented && (agreedAgent === undefined || approvers?.includes(agreedAgent) === true),
+          ),
+      };
+    },
+  };
+}
+
+/** Programs of one call share one sandbox, so they get what all combinations of its things get. Undefined: nothing. */
+function shareGrants(openings: readonly Opening[]): Grants | undefined {
+  let shared: Grants | undefined;
+  for (const [at, { by }] of openings.entries()) {
+    const granted = by.flatMap((rule) => rule.grants ?? []);
+    if (granted.length === 0) return undefined;
+    const united = uniteGrants(granted);
+    shared = at === 0 || shared === undefined ? united : intersectGrants(shared, united);
+  }
+  return shared;
+}
+
+/** What is decided before any rule is looked at, and for everyone. */
+function checkReach(claims: readonly PathClaim[], protectedPaths: ProtectedPaths): Verdict | undefined {
+  for (const { path, access } of claims) {
+    const why = protectedPaths.explain(path, access);
+    if (why === undefined) continue;
+    return {
+      effect: 'deny',
+      code: 'PROTECTED_PATH',
+      rule: { id: builtInRules.protectedPath },
+      reason: `${printable(path)} ${why}. No rule opens it.`,
+      remedy: 'A person can change it outside the gate.',
+    };
+  }
+  return undefined;
+}
+
+function namesApprover({ rule }: CompiledRule, agent: string): boolean {
+  return rule.approvers?.includes(agent) === true;
+}
+
+function decideOpened(by: readonly CompiledRule[], asked: Asked): Verdict {
+  const { tool } = asked;
+  const asking = by.find(({ rule }) => rule.effect === 'require_approval');
+  if (asking !== undefined) return askBy(asking);
+  const [allowing] = by as [CompiledRule];
+  // A pattern did not mean a tool whose arguments are unknown: it opens such a tool, and a person sees each call.
+  const meant = tool.category === unknownSchemaCategory ? by.filter(({ rule }) => rule.tools.includes(tool.name)) : by;
+  const confirmation =
+    explainConfirmation(tool) ??
+    (meant.length === 0 ? `${tool.name} does not say which arguments it takes.` : undefined);
+  if (confirmation === undefined) return answerBy(allowing, 'allow', `Rule ${allowing.rule.id} allows it.`);
+  const waiving = meant.find(({ rule }) => waivesConfirmation(rule, asked));
+  if (waiving !== undefined) return answerBy(waiving, 'allow', `Rule ${waiving.rule.id} allows it without asking.`);
+  return { effect: 'require_approval', rule: allowing.reference, reason: `${confirmation} A person must agree.` };
+}
+
+function askBy(by: CompiledRule): Verdict {
+  return answerBy(by, 'require_approval', `Rule ${by.rule.id} asks for consent.`);
+}
+
+function answerBy(by: CompiledRule, effect: 'allow' | 'require_approval', fallback: string): Verdict {
+  const { reason = fallback, remedy } = by.rule;
+  return { effect, rule: by.reference, reason, ...(remedy === undefined ? {} : { remedy }) };
+}
+
+function denyBy({ by, about }: Hit, asked: Asked): Verdict {
+  const { reason, remedy } = by.rule;
+  const what = describeCall(asked, about === undefined ? [] : [about]);
+  return {
+    effect: 'deny',
+    code: 'RULE_DENIES',
+    rule: by.reference,
+    reason: `Rule ${by.reference.id} denies ${what}${reason === undefined ? '.' : `: ${reason}`}`,
+    ...(remedy === undefined ? {} : { remedy }),
+  };
+}
+
+const oddities = {
+  path: 'an absolute path in its one plain spelling',
+  command: 'a command in its one plain spelling',
+  host: 'the name of a host',
+  gitOperation: 'the name of a git operation',
+  provider: 'the name of a provider',
+  model: 'the name of a model',
+  app: 'the name of an application',
+} as const;
+
+function denyOdd({ kind, text }: OddClaim): Verdict {
+  return {
+    effect: 'deny',
+    code: 'NO_RULE_ALLOWS',
+    rule: { id: kind === 'path' ? builtInRules.oddPath : builtInRules.oddClaim },
+    reason: `${printable(text)} is not ${oddities[kind]}, so no rule can match it.`,
+    remedy:
+      kind === 'path'
+        ? 'Name the path without "..", ".", empty components, a slash at the end or NUL, in at most 4096 characters.'
+        : 'Name it plainly: hosts without address brackets and in ASCII, other names without control characters.',
+  };
+}
+
+function refusalOf(verdict: Verdict, isConsented: (asking: Verdict) => boolean): Refusal | undefined {
+  if (verdict.effect === 'allow' || (verdict.effect === 'require_approval' && isConsented(verdict))) return undefined;
+  if (verdict.effect === 'require_approval') {
+    const remedy = 'Name the path itself, so that a person can be asked.';
+    return refuse('APPROVAL_REQUIRED', verdict.rule, verdict.reason, { remedy });
+  }
+  const { code = 'NO_RULE_ALLOWS', rule, reason, remedy, forOperators } = verdict;
+  return refuse(code, rule, reason, {
+    ...(remedy === undefined ? {} : { remedy }),
+    ...(forOperators === undefined ? {} : { forOperators }),
+  });
+}
+
+/** A question that breaks the judge gets the answer that is safe. */
+function failClosed(judge: () => Verdict): Verdict {
+  try {
+    return judge();
+  } catch (error) {
+    if (error instanceof TooManyCombinations) {
+      return {
+        effect: 'deny',
+        code: 'NO_RULE_ALLOWS',
+        rule: { id: builtInRules.tooMuch },
+        reason: `The call names so many things that rules would have to decide about more than ${mostCombinations} combinations of them.`,
+        remedy: 'Make several calls of it.',
+      };
+    }
+    const cause = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown error';
+    return {
+      effect: 'deny',
+      code: 'RULE_DENIES',
+      rule: { id: builtInRules.judgeFailed },
+      reason: 'A rule failed while it was applied, so the call is denied.',
+      // An error may quote what the call holds, and says how the rules are made.
+      forOperators: `This is a fault of Sallyport or of its rules: ${cause}`,
+    };
+  }
+}

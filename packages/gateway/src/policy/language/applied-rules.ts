@@ -1,0 +1,208 @@
+import { realpathSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { ConfigError } from '../../call/fault.ts';
+import { isWithin } from '@sallyport/sandbox';
+import { KeptRuleFiles } from './kept-rule-files.ts';
+import type { RulesKey } from './kept-rule-files.ts';
+import { KeptRuleSet } from './kept-rule-set.ts';
+import { loadRules } from './load-rules.ts';
+import type { LoadedRules, RulesSource } from './load-rules.ts';
+import { promoteRule } from './promote-rule.ts';
+import { readRuleSet } from './read-rule-set.ts';
+import { hashRuleFiles, readRuleFiles } from './rule-files.ts';
+import type { RuleFile } from './rule-files.ts';
+import { writeDurably } from './write-durably.ts';
+import type { PlacedBytes } from './write-durably.ts';
+
+/** What rules depend on besides their files. */
+export interface RulesPlace extends Omit<RulesSource, 'folder'> {
+  /** Where the rule files lie now. */
+  readonly findFolder: () => string;
+}
+
+/** Is told the hash of the rules that are about to be in force. Throws when they must not be. */
+export type CheckHash = (hash: string) => void;
+
+export interface RulesState {
+  /** Of the rules in force. */
+  readonly hash: string;
+  /** `changed`: the files are others than those in force. `broken`: and they cannot be used. */
+  readonly files: 'applied' | 'changed' | 'broken';
+  /** What is wrong with them. Absent unless `broken`. */
+  readonly problem?: string;
+}
+
+/**
+ * The rules in force: those that an operator applied, whatever has been done to the files since. A copy of the applied
+ * files lies in the gate's own home, so that a restart applies nothing by itself.
+ *
+ * Durability: the copy is on disk before `apply` returns and changes what is in force. Concurrency: one daemon owns the
+ * copy. Failure: whatever is wrong with the files leaves the rules in force as they are.
+ */
+export class AppliedRules {
+  readonly #place: RulesPlace;
+  readonly #keptFile: string;
+  readonly #key: RulesKey;
+  readonly #kept: KeptRuleFiles;
+  #current: LoadedRules;
+  #sequence: number;
+
+  /** Throws ConfigError when the copy cannot be used, or when nothing is applied yet and the files cannot. */
+  constructor(place: RulesPlace, keptFile: string, key: RulesKey) {
+    this.#place = place;
+    this.#keptFile = keptFile;
+    this.#key = key;
+    this.#kept = new KeptRuleFiles(keptFile, key);
+    const kept = this.#kept.read(this.#source.folder);
+    this.#sequence = kept?.sequence ?? 0;
+    this.#current = kept === undefined ? this.#keep(this.#readFiles()) : this.#loadKept(kept.files);
+    this.wasFresh = kept === undefined;
+    // A new key, or a copy of a version before.
+    if (kept !== undefined && (key.isNew || kept.sequence === 0)) this.#write(kept.files);
+  }
+
+  /** Nothing had been applied when this was opened: the files were, as they were. */
+  readonly wasFresh: boolean;
+
+  /** How often rules were applied here. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /**
+   * Compares the copy with what is known elsewhere of the one applied last. Throws ConfigError when it is an older one that
+   * somebody put back. A copy that was removed begins after the one that is known.
+   */
+  checkNewest(knownSequence: number): void {
+    if (this.#sequence >= knownSequence) return;
+    if (!this.wasFresh && !this.#key.isNew) {
+      throw new ConfigError(
+        `${this.#keptFile} is older than the rules that were applied last: somebody put it back.`,
+        'Restore the newest one from a backup, or look at the rule files and remove it: the next start applies them.',
+      );
+    }
+    this.#sequence = knownSequence;
+    this.#write(this.#kept.read(this.#source.folder)?.files ?? []);
+  }
+
+  /** Where the files lie may change while the daemon runs: somebody copies the shipped ones to a folder of their own. */
+  get #source(): RulesSource {
+    return { ...this.#place, folder: resolve(this.#place.findFolder()) };
+  }
+
+  get #keptSet(): KeptRuleSet {
+    return new KeptRuleSet(`${this.#keptFile}.read`, this.#source.folder, this.#key.secret);
+  }
+
+  #readFiles(): readonly RuleFile[] {
+    return readRuleFiles(this.#source.folder);
+  }
+
+  /** To be read for every call anew. */
+  get current(): LoadedRules {
+    return this.#current;
+  }
+
+  /** Looks at the files as they are now. */
+  inspect(): RulesState {
+    const { hash } = this.#current;
+    const files = this.#readFiles();
+    if (hashRuleFiles(files) === hash) return { hash, files: 'applied' };
+    try {
+      loadRules(this.#source, files).refuseShutOut();
+      return { hash, files: 'changed' };
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      return { hash, files: 'broken', problem: error.message };
+    }
+  }
+
+  /** What the files would say if they were applied, or others in their place. Throws ConfigError. */
+  preview(files = this.#readFiles()): LoadedRules {
+    const rules = loadRules(this.#source, files);
+    rules.refuseShutOut();
+    return rules;
+  }
+
+  /** What would be in force if a rule were that is only tried out. Throws ConfigError. */
+  previewPromotion(id: string): LoadedRules {
+    return this.preview(this.#promote(id).files);
+  }
+
+  /**
+   * Puts a rule in force that is only tried out: in its file, and then as `apply` does. Throws ConfigError, and then
+   * nothing has changed, unless the disk failed between the two: then the file is `changed`.
+   */
+  promote(id: string, check: CheckHash = () => undefined): LoadedRules {
+    const { files, promoted } = this.#promote(id);
+    check(hashRuleFiles(files));
+    const { programFolder, folder, home } = this.#source;
+    if (isWithin(resolve(programFolder), folder)) {
+      throw new ConfigError(
+        `The rules in ${folder} came with the program, and the next version replaces them.`,
+        `Copy the folder to ${join(resolve(home), 'governance')} and run \`sallyport policy apply\`.`,
+      );
+    }
+    this.preview(files);
+    replaceFile(promoted);
+    return this.apply(check);
+  }
+
+  /** Only on top of what is in force: edits that nobody applied must not slip in. */
+  #promote(id: string): { readonly files: readonly RuleFile[]; readonly promoted: PlacedBytes } {
+    const files = this.#readFiles();
+    if (hashRuleFiles(files) !== this.#current.hash) {
+      throw new ConfigError(
+        `The files in ${this.#source.folder} are others than those in force.`,
+        'Apply them first with `sallyport policy apply`, or take the edits back.',
+      );
+    }
+    const [tools, ...others] = files as [RuleFile, ...RuleFile[]];
+    const bytes = promoteRule(tools, id);
+    return { files: [{ ...tools, bytes }, ...others], promoted: { file: tools.file, bytes } };
+  }
+
+  /** Puts the files in force as they are now. Throws ConfigError or what `check` throws, and then nothing has changed. */
+  apply(check: CheckHash = () => undefined): LoadedRules {
+    const files = this.#readFiles();
+    check(hashRuleFiles(files));
+    this.#current = this.#keep(files);
+    return this.#current;
+  }
+
+  #keep(files: readonly RuleFile[]): LoadedRules {
+    const read = readRuleSet(files);
+    const rules = loadRules(this.#source, files, read);
+    rules.refuseShutOut();
+    this.#write(files);
+    this.#keptSet.keep(rules.hash, read.set);
+    return rules;
+  }
+
+  #write(files: readonly RuleFile[]): void {
+    this.#kept.write({ files, sequence: this.#sequence + 1 });
+    this.#sequence += 1;
+  }
+
+  #loadKept(files: readonly RuleFile[]): LoadedRules {
+    const set = this.#keptSet.recall(hashRuleFiles(files));
+    const read = set === undefined ? readRuleSet(files) : { set, problems: {} };
+    try {
+      const rules = loadRules(this.#source, files, read);
+      if (set === undefined) this.#keptSet.keep(rules.hash, read.set);
+      return rules;
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      throw new ConfigError(
+        `The rules that were applied last cannot be used any more.\n${error.message}`,
+        `Correct the files in ${this.#source.folder} and remove ${this.#keptFile}: the next start applies them.`,
+      );
+    }
+  }
+}
+
+/** Where a link leads, and for whom the file was: people keep their rules in places of their own. */
+function replaceFile({ file, bytes }: PlacedBytes): void {
+  const real = realpathSync(file);
+  writeDurably({ file: real, bytes }, statSync(real).mode & 0o777);
+}

@@ -1,0 +1,144 @@
+import { modes } from '../../call/session.ts';
+import type { Mode, Principal } from '../../call/session.ts';
+import type { RuleReference } from '../../call/refusal.ts';
+import type { Grants } from '../../call/verdict.ts';
+import { lowerAscii } from '../patterns/canonical-path.ts';
+import { kinds } from '../judge/claims.ts';
+import type { Claims, ClaimedPath, Kind } from '../judge/claims.ts';
+import { compileCircumstances } from '../judge/circumstances.ts';
+import type { Circumstance, Circumstances, NamedTool } from '../judge/circumstances.ts';
+import { compileCommandPattern } from '../patterns/command-pattern.ts';
+import { compileGrants } from './grants.ts';
+import { containsHost, everyHost, overlapsHost, parseHost } from '../patterns/host-pattern.ts';
+import type { HostPattern } from '../patterns/host-pattern.ts';
+import { matchesName } from '../patterns/name-pattern.ts';
+import { compilePathPattern } from '../patterns/path-pattern.ts';
+import type { PathVariables } from '../judge/place-path.ts';
+import { accesses as allAccesses, origins, principals } from './rule.ts';
+import type { Origin, Rule } from './rule.ts';
+
+/** For each kind of thing that the rule looks at, whether it covers one. A kind that is absent does not matter to it. */
+export type Conditions = { readonly [K in Kind]?: (claim: Claims[K][number]) => boolean };
+
+export interface CompiledRule {
+  readonly rule: Rule;
+  readonly reference: RuleReference;
+  readonly coversTool: (tool: NamedTool) => boolean;
+  readonly who: ReadonlySet<Principal>;
+  readonly modes: ReadonlySet<Mode>;
+  readonly circumstances: readonly Circumstance[];
+  readonly conditions: Conditions;
+  /** The kinds of `conditions`. */
+  readonly kinds: readonly Kind[];
+  /** Absent: nothing. */
+  readonly grants?: Grants;
+}
+
+/** The patterns of the rule have been checked; a bad one throws. */
+export function compileRule(rule: Rule, variables: PathVariables): CompiledRule {
+  const conditions = compileConditions(rule);
+  const grants = compileGrants(rule, variables);
+  return {
+    rule,
+    reference: { id: rule.id, file: rule.file, line: rule.line },
+    coversTool: compileTools(rule),
+    who: new Set(rule.who ?? principals),
+    modes: new Set(rule.modes ?? modes),
+    circumstances: compileCircumstances(rule),
+    conditions,
+    kinds: kinds.filter((kind) => conditions[kind] !== undefined),
+    ...(grants === undefined ? {} : { grants }),
+  };
+}
+
+/** Whether the circumstances are those of the rule. What is not known counts for what closes and against what opens. */
+export function fitsCircumstances({ circumstances, rule }: CompiledRule, asked: Circumstances): boolean {
+  for (const { holds } of circumstances) if (!(holds(asked) ?? rule.effect !== 'allow')) return false;
+  return true;
+}
+
+/**
+ * A name without `*` is also the alias of a built-in tool; others choose their aliases themselves.
+ */
+function compileTools(rule: Rule): CompiledRule['coversTool'] {
+  const coversName = compileNames(rule.tools);
+  const plain = new Set(rule.tools.filter((name) => !name.includes('*')));
+  const from = new Set<Origin>(rule.origins ?? origins);
+  return ({ name, aliases, origin }) => {
+    if (!from.has(origin ?? 'builtin')) return false;
+    return coversName(name) || (origin === undefined && aliases.some((alias) => plain.has(alias)));
+  };
+}
+
+function compileNames(patterns: readonly string[]): (name: string) => boolean {
+  if (patterns.includes('*')) return () => true;
+  return (name) => patterns.some((pattern) => matchesName(pattern, name));
+}
+
+/**
+ * Where a pattern opens something, it counts as written; where it closes something, it covers whatever might be the
+ * same, such as another case of the letters. So a rule can err on the closed side only.
+ */
+function compileConditions(rule: Rule): Conditions {
+  const { effect, commands, hosts, gitOperations, providers, models, apps } = rule;
+  const path = compilePaths(rule);
+  return {
+    ...(path === undefined ? {} : { path }),
+    ...(commands === undefined ? {} : { command: compileAny(commands.map(compileCommandPattern)) }),
+    ...(hosts === undefined ? {} : { host: compileHosts(hosts, effect) }),
+    ...(gitOperations === undefined
+      ? {}
+      : { gitOperation: compileNames(gitOperations.map((name) => name.toUpperCase())) }),
+    ...(providers === undefined ? {} : { provider: compileSpelled(providers, effect) }),
+    ...(models === undefined ? {} : { model: compileSpelled(models, effect) }),
+    ...(apps === undefined ? {} : { app: compileSpelled(apps, effect) }),
+  };
+}
+
+function compilePaths({ effect, paths, exceptPaths, access }: Rule): Conditions['path'] {
+  if (paths === undefined && exceptPaths === undefined && access === undefined) return undefined;
+  const accesses = new Set(access ?? allAccesses);
+  const opens = effect === 'allow';
+  const covers = opens ? compileWritten(paths ?? ['/**']) : compileAlike(paths ?? ['/**']);
+  const excepts = exceptPaths && (opens ? compileAlike(exceptPaths) : compileWritten(exceptPaths));
+  return (path) => accesses.has(path.access) && covers(path) && (excepts === undefined || !excepts(path));
+}
+
+type ClaimMatcher = (path: ClaimedPath) => boolean;
+
+function compileWritten(patterns: readonly string[]): ClaimMatcher {
+  const matches = compileAny(patterns.map((pattern) => compilePathPattern(pattern)));
+  return (path) => matches(path.exact);
+}
+
+/** Whatever some file system takes for the same: other letters for the same name. */
+function compileAlike(patterns: readonly string[]): ClaimMatcher {
+  const inSpelling = (spelling: 'lowered' | 'folded') =>
+    compileAny(patterns.map((pattern) => compilePathPattern(pattern, spelling)));
+  const lowered = inSpelling('lowered');
+  // Few paths need it, and most sets of rules never see one.
+  let folded: ReturnType<typeof inSpelling> | undefined;
+  return (path) =>
+    lowered(path.lowered) || (path.folded !== undefined && (folded ??= inSpelling('folded'))(path.folded));
+}
+
+function compileHosts(texts: readonly string[], effect: Rule['effect']): (host: HostPattern) => boolean {
+  const compare = effect === 'allow' ? containsHost : overlapsHost;
+  const patterns = texts
+    .map((text) => (text === '*' ? everyHost : parseHost(text)))
+    .filter((host) => host !== undefined);
+  return (host) => patterns.some((pattern) => compare(pattern, host));
+}
+
+function compileSpelled(patterns: readonly string[], effect: Rule['effect']): (name: string) => boolean {
+  if (effect === 'allow') return compileNames(patterns);
+  const covers = compileNames(patterns.map(lowerAscii));
+  return (name) => covers(lowerAscii(name));
+}
+
+function compileAny<T>(matchers: readonly ((thing: T) => boolean)[]): (thing: T) => boolean {
+  return (thing) => {
+    for (const matches of matchers) if (matches(thing)) return true;
+    return false;
+  };
+}

@@ -1,0 +1,130 @@
+import type { Position } from '../../text/source-file.ts';
+import type { Json, JsonObject } from '@sallyport/contract';
+import type { Mode, Principal } from '../../call/session.ts';
+import type { Access } from '@sallyport/sandbox';
+import type { Grants } from '../../call/verdict.ts';
+
+export const ruleFileNames = ['tools.yaml', 'limits.yaml', 'modes.yaml', 'roles.yaml'] as const;
+
+export const effects = ['allow', 'require_approval', 'deny'] as const;
+export const principals = ['agent', 'operator'] as const satisfies readonly Principal[];
+export const accesses = ['read', 'write'] as const satisfies readonly Access[];
+export const origins = ['builtin', 'executable', 'configured', 'pipeline', 'upstream'] as const;
+export type Origin = (typeof origins)[number];
+
+/** One rule as it stands in tools.yaml. Lists are never empty. */
+export interface Rule {
+  readonly id: string;
+  readonly effect: (typeof effects)[number];
+  readonly tools: readonly string[];
+  /** Where the tools come from. Absent: from anywhere. */
+  readonly origins?: readonly Origin[];
+  /** Absent: agents and operators. */
+  readonly who?: readonly Principal[];
+  /** Patterns of agents' names. Absent: everyone. */
+  readonly agents?: readonly string[];
+  /** Patterns, as of agents. Absent: everyone. */
+  readonly roles?: readonly string[];
+  readonly teams?: readonly string[];
+  /** Absent: all modes. */
+  readonly modes?: readonly Mode[];
+  /** All of them must hold. Absent: whatever the arguments are. */
+  readonly arguments?: readonly ArgumentCondition[];
+  /** Times of the day on the clock of the machine. Absent: always. */
+  readonly hours?: readonly Hours[];
+  /** Absent: every day. */
+  readonly days?: readonly Day[];
+  /** The rule holds once the session has called one of these tools. Absent: from the start. */
+  readonly after?: { readonly tools: readonly string[]; readonly withinMs?: number };
+  /** Absent: the rule does not look at paths. */
+  readonly paths?: readonly string[];
+  /** Paths that the rule leaves alone. Absent: none. */
+  readonly exceptPaths?: readonly string[];
+  /** Absent: reading and writing. */
+  readonly access?: readonly Access[];
+  /** Patterns of words. Absent, as in the lists below: the rule does not look at things of this kind. */
+  readonly commands?: readonly string[];
+  readonly hosts?: readonly string[];
+  readonly gitOperations?: readonly string[];
+  readonly providers?: readonly string[];
+  readonly models?: readonly string[];
+  readonly apps?: readonly string[];
+  /** Only with `allow`: lifts the confirmation that the tool's risk asks for. */
+  readonly approvalWaived: boolean;
+  /** Tools of high risk ask all the same. Absent: they do not. */
+  readonly highRiskAsks?: true;
+  /** With `approvalWaived`: a tool that asks by its own definition, whatever its risk, still does. Absent: no. */
+  readonly keepsOwnApproval?: boolean;
+  /** Agents that may decide in a person's place, as far as their office goes. Not with `deny`. Absent: none. */
+  readonly approvers?: readonly string[];
+  /** What the programs of the calls it opens get. Not with `deny`. Absent: nothing. */
+  readonly grants?: RuleGrants;
+  /** Only with `allow`: new and changed tools are taken in without asking an operator. */
+  readonly acceptsNew: boolean;
+  /** The rule is tried out: it is said what it would do, and not done. */
+  readonly shadow: boolean;
+  readonly reason?: string;
+  readonly remedy?: string;
+  readonly examples: readonly Example[];
+  readonly file: string;
+  readonly line: number;
+}
+
+export const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
+export type Day = (typeof days)[number];
+
+/** In minutes since midnight. When it ends before it starts, it ends on the next day. */
+export interface Hours {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A condition on one value in the arguments. A value that is not there fits none. */
+export interface ArgumentCondition {
+  /** RFC 6901. */
+  readonly pointer: string;
+  readonly test:
+    | { readonly kind: 'equals'; readonly value: Json }
+    | { readonly kind: 'in'; readonly values: readonly Json[] }
+    /** Text with `*` for any text. */
+    | { readonly kind: 'matches'; readonly pattern: string };
+}
+
+/** Grants as they stand in the file: paths may start with a variable, and stay checkable where they stand. */
+export interface RuleGrants extends Omit<Grants, 'read' | 'write' | 'secrets'> {
+  readonly read: readonly GrantedPath[];
+  readonly write: readonly GrantedPath[];
+  readonly secrets: readonly { readonly name: string; readonly hosts: readonly string[] }[];
+}
+
+export interface GrantedPath {
+  readonly text: string;
+  readonly position: Position;
+}
+
+/** A call that the rule must match, or must not. What it leaves out may be anything. */
+export interface Example {
+  readonly expected: 'match' | 'not_match';
+  readonly tool: string;
+  readonly origin?: Origin;
+  /** Absent: a call that names no path; in the same way for the other things. */
+  readonly path?: string;
+  readonly access?: Access;
+  readonly command?: string;
+  readonly host?: string;
+  readonly gitOperation?: string;
+  readonly provider?: string;
+  readonly model?: string;
+  readonly app?: string;
+  readonly who?: Principal;
+  readonly agent?: string;
+  readonly role?: string;
+  readonly team?: string;
+  readonly mode?: Mode;
+  readonly arguments?: JsonObject;
+  /** Such as `mon 09:30`, in minutes since the beginning of Sunday. */
+  readonly at?: number;
+  /** Tools that the session has called just before. */
+  readonly after?: readonly string[];
+  readonly position: Position;
+}

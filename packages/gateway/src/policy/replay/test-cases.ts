@@ -1,0 +1,73 @@
+import type { JsonObject } from '@sallyport/contract';
+import { effects, principals } from '../language/rule.ts';
+import { modes } from '../../call/session.ts';
+import { ToolFailure } from '../../call/tool.ts';
+import type { Tool } from '../../call/tool.ts';
+import { explainCall } from '../tools/explain-call.ts';
+import type { ExplainArguments } from '../tools/explain-call.ts';
+import { chooseRules, defineReading, rulesProperty } from '../tools/policy-parts.ts';
+import type { PolicyToolParts } from '../tools/policy-parts.ts';
+
+const mostCases = 10_000;
+
+interface Case extends Partial<Pick<ExplainArguments, 'agent' | 'mode' | 'arguments'>> {
+  readonly name?: string;
+  readonly tool: string;
+  readonly as?: ExplainArguments['principal'];
+  readonly expect: string;
+  /** Absent: whichever rule. */
+  readonly rule?: string;
+}
+
+const caseSchema: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['tool', 'expect'],
+  properties: {
+    name: { type: 'string', maxLength: 500 },
+    tool: { type: 'string', maxLength: 256 },
+    arguments: { type: 'object' },
+    agent: { type: 'string', maxLength: 256 },
+    as: { enum: [...principals] },
+    mode: { enum: [...modes] },
+    expect: { enum: [...effects] },
+    rule: { type: 'string', maxLength: 64 },
+  },
+};
+
+export function testTool(parts: PolicyToolParts): Tool<JsonObject> {
+  return defineReading({
+    name: 'policy.test',
+    description: 'Holds expectations against the rules: what is expected of which call, and by which rule.',
+    required: ['cases'],
+    properties: { cases: { type: 'array', maxItems: mostCases, items: caseSchema }, rules: rulesProperty },
+    run: (args) => {
+      const rules = chooseRules(parts.rules, args['rules']);
+      const cases = args['cases'] as unknown as readonly Case[];
+      const failures = cases.flatMap((each, at) => {
+        const found = decide(each, rules, parts);
+        const isRight = found.effect === each.expect && (each.rule === undefined || found.rule === each.rule);
+        if (isRight) return [];
+        const wanted = each.rule === undefined ? each.expect : `${each.expect} by ${each.rule}`;
+        return [`${each.name ?? `case ${at + 1}`}: expected ${wanted}, but it is ${found.effect} by ${found.rule}`];
+      });
+      return { passed: cases.length - failures.length, failed: failures.length, failures };
+    },
+  });
+}
+
+/** A call that cannot even be judged is a case that fails, not a test that does. */
+function decide(
+  { tool, arguments: args = {}, agent, as = 'agent', mode }: Case,
+  rules: ReturnType<typeof chooseRules>,
+  parts: PolicyToolParts,
+): { readonly effect: string; readonly rule: string } {
+  try {
+    const asked = { tool, arguments: args, principal: as, ...(agent && { agent }), ...(mode && { mode }) };
+    const { effect, decidedBy } = explainCall(asked, rules, parts);
+    return { effect, rule: decidedBy.rule?.id ?? decidedBy.stage };
+  } catch (error) {
+    if (!(error instanceof ToolFailure)) throw error;
+    return { effect: `error (${error.message})`, rule: '-' };
+  }
+}

@@ -1,0 +1,85 @@
+import { setImmediate } from 'node:timers/promises';
+import type { JsonObject } from '@sallyport/contract';
+import { decodeLeaf } from '@sallyport/log';
+import type { StoredRecord } from '@sallyport/log';
+import { ToolFailure } from '../../call/tool.ts';
+import type { ToolContext } from '../../call/tool.ts';
+import type { Store } from '../../storage/stores.ts';
+import type { Properties } from '../tools/policy-parts.ts';
+
+type Log = Pick<Store, 'logSize' | 'readRecords'>;
+
+/** A part of the log, up to its newest record. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+  /** When its first record was written. Absent: there is none. */
+  readonly fromMs?: number;
+  /** Records that were asked for are older than `from`: they would have been too many. */
+  readonly isCut: boolean;
+}
+
+const mostRecords = 1_000_000;
+/** So many hold up the calls of others for some milliseconds. */
+const pageRecords = 200;
+
+/** The arguments with which a tool is told how far back to look. */
+export function spanProperties(usual: number): Properties {
+  return {
+    last: {
+      type: 'integer',
+      minimum: 1,
+      maximum: mostRecords,
+      description: `How many of the newest records to look at. Absent: ${usual}, or all since \`since\`.`,
+    },
+    since: { type: 'string', maxLength: 64, description: 'An ISO 8601 time: nothing older is looked at.' },
+  };
+}
+
+export function chooseSpan(log: Log, { last, since }: JsonObject, usual: number): Span {
+  const to = log.logSize();
+  const wanted = typeof since === 'string' ? findFirst(log, readTime(since), to) : 0;
+  const most = Number(last ?? (since === undefined ? usual : mostRecords));
+  const from = Math.max(wanted, to - most, 0);
+  const [first] = from < to ? log.readRecords(from, 1) : [];
+  const fromMs = first === undefined ? {} : { fromMs: decodeLeaf(first.leaf).timeMs };
+  return { from, to, ...fromMs, isCut: from > wanted };
+}
+
+function readTime(text: string): number {
+  const timeMs = Date.parse(text);
+  if (!Number.isNaN(timeMs)) return timeMs;
+  throw new ToolFailure('INVALID_ARGUMENTS', `${text} is no time; write it like 2026-03-01T14:00:00Z.`);
+}
+
+/** Records stand in the order in which they were written, so their times rise, but for a clock that was set back. */
+function findFirst(log: Log, sinceMs: number, size: number): number {
+  let [low, high] = [0, size];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const [record] = log.readRecords(middle, 1);
+    if (record !== undefined && decodeLeaf(record.leaf).timeMs < sinceMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Goes through the records a page at a time, and lets calls run in between. */
+export async function* walkRecords(
+  log: Log,
+  { from, to }: Span,
+  { signal, reportProgress }: Pick<ToolContext, 'signal' | 'reportProgress'>,
+): AsyncGenerator<readonly StoredRecord[]> {
+  for (let at = from; at < to; at += pageRecords) {
+    signal.throwIfAborted();
+    yield log.readRecords(at, Math.min(pageRecords, to - at));
+    reportProgress({ kind: 'step', done: Math.min(at + pageRecords, to) - from, total: to - from, message: 'records' });
+    await setImmediate();
+  }
+}
+
+/** How a span is told to whoever asked: how much was looked at, and since when. */
+export function describeSpan({ from, to, fromMs, isCut }: Span): JsonObject {
+  const since = fromMs === undefined ? {} : { from: new Date(fromMs).toISOString() };
+  return { records: to - from, ...since, cut: isCut };
+}

@@ -1,0 +1,357 @@
+import assert from 'node:assert/strict';
+import { randomUUIDv7 } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import type { JsonObject } from '@sallyport/contract';
+import { requirement } from '../../../../../test/requirement.ts';
+import { AppliedRules } from '../language/applied-rules.ts';
+import { makeFolder, world, writeRules } from '../test-world.ts';
+import type { Progress, ToolContext } from '../../call/tool.ts';
+import { Registry } from '../../registry/registry.ts';
+import { operator, still } from '../../stages/facts.test-kit.ts';
+import { createTestSession, openTestStore } from '../../stages/store.test-kit.ts';
+import { fileTools } from '../../catalogue/files/index.ts';
+import { policyTools } from './policy-tools.ts';
+import { walkRecords } from '../replay/walk-records.ts';
+import { ownText } from '../../call/redacted.ts';
+
+const allowReading = '  - { id: read, effect: allow, tools: [files.read, files.list] }\n';
+const head = 'version: 1\nrules:\n';
+
+interface RecordedCall {
+  readonly tool?: string;
+  readonly agent?: string;
+  readonly path: string;
+  readonly effect?: string;
+  readonly rule?: string;
+  readonly shadow?: JsonObject;
+  readonly timeMs?: number;
+  readonly sessionId?: string;
+}
+
+const key = { secret: 'a key that lies elsewhere', isNew: false };
+
+async function openPolicy(t: TestContext, tools: string, files: { readonly roles?: string } = {}) {
+  const folder = writeRules({ tools: `${head}${tools}`, ...files });
+  const store = await openTestStore(t);
+  const registry = new Registry();
+  const applied: string[] = [];
+  const rules = new AppliedRules({ ...world, findFolder: () => folder }, join(makeFolder(), 'applied'), key);
+  const parts = {
+    rules,
+    registry,
+    store,
+    workspace: world.workspace,
+    onApplied: () => applied.push(rules.current.hash),
+  };
+  for (const tool of [...fileTools(), ...policyTools(parts)]) registry.register(tool);
+  const progress: Progress[] = [];
+  const context = { session: operator, signal: still, reportProgress: (news: Progress) => progress.push(news) };
+  const call = async (name: string, args: JsonObject = {}, more: Partial<ToolContext> = {}): Promise<JsonObject> => {
+    const found = registry.find(`policy.${name}`) ?? assert.fail(name);
+    assert.deepEqual(found.input.check(args), []);
+    return (await found.tool.run(args, { ...context, ...more } as unknown as ToolContext)) as JsonObject;
+  };
+  const record = async (recorded: RecordedCall): Promise<void> => {
+    const { tool = 'files.read', agent = 'ada', path, effect = 'allow', rule = 'read', shadow } = recorded;
+    const said = shadow === undefined ? {} : { shadow };
+    const known = { tool, agent, principal: 'agent', mode: 'NORMAL', arguments: { path } };
+    const decided =
+      effect === 'deny'
+        ? { refusal: { stage: 'judge-call', rule_id: rule, ...said } }
+        : { decision: { effect, rule_id: rule, ...said } };
+    await store.append({
+      kind: effect === 'deny' ? 'refusal' : 'event',
+      result: 'none',
+      timeMs: recorded.timeMs ?? Date.now(),
+      callId: randomUUIDv7(),
+      ...(recorded.sessionId === undefined ? {} : { sessionId: recorded.sessionId }),
+      payload: ownText(JSON.stringify({ ...known, ...decided })),
+    });
+  };
+  const file = join(folder, 'tools.yaml');
+  return { store, folder, file, rules, applied, call, record, progress };
+}
+
+const namesOf = (calls: unknown): string[] =>
+  (calls as { tool: string; was: string; would: string; would_rule: string }[]).map(
+    ({ tool, was, would, would_rule: rule }) => `${tool} ${was} → ${would} (${rule})`,
+  );
+
+test('recorded calls are decided again by rules that the caller sends along', async (t) => {
+  const { call, record, rules } = await openPolicy(t, allowReading);
+  await record({ path: 'a.txt' });
+  await record({ path: 'secret/b.txt' });
+  await record({ path: 'c', tool: 'files.ensure_dir', effect: 'deny', rule: 'default-deny' });
+  const files = {
+    'tools.yaml': `${head}${allowReading}
+  - { id: no-secrets, effect: deny, tools: ['files.*'], paths: ['$WORKSPACE/secret/**'] }
+  - { id: make, effect: allow, tools: [files.ensure_dir], approval: waived }`,
+  };
+  const { hash } = rules.current;
+  const replayed = await call('replay', { rules: { folder: '/home/ada/next', files } });
+  assert.deepEqual(namesOf(replayed['calls']), [
+    'files.read allow → deny (no-secrets)',
+    'files.ensure_dir deny → allow (make)',
+  ]);
+  assert.deepEqual(replayed['ways'], { 'allow → deny': 1, 'deny → allow': 1 });
+  assert.deepEqual([replayed['decided'], replayed['changed'], replayed['undecidable']], [3, 2, 0]);
+  assert.equal(rules.current.hash, hash);
+  const bad = { folder: '/home/ada/next', files: { 'tools.yaml': 'version: 1\nrules: [{ id: a }]' } };
+  await assert.rejects(call('replay', { rules: bad }), /\/home\/ada\/next\/tools\.yaml:2:9/);
+});
+
+test('how far back is said in records or in time, and what was left out is told', async (t) => {
+  const { call, record } = await openPolicy(t, allowReading);
+  const startMs = Date.parse('2026-03-01T10:00:00Z');
+  for (let minute = 0; minute < 30; minute++) await record({ path: 'a.txt', timeMs: startMs + minute * 60_000 });
+  const nothing = { folder: '/x', files: { 'tools.yaml': 'version: 1\n' } };
+  const changedBy = async (span: JsonObject) => {
+    const { changed, records, cut } = await call('replay', { rules: nothing, ...span });
+    return [changed, records, cut];
+  };
+  assert.deepEqual(await changedBy({}), [30, 30, false]);
+  assert.deepEqual(await changedBy({ last: 4 }), [4, 4, true]);
+  assert.deepEqual(await changedBy({ since: '2026-03-01T10:20:00Z' }), [10, 10, false]);
+  assert.deepEqual(await changedBy({ since: '2026-03-01T10:20:00Z', last: 3 }), [3, 3, true]);
+  assert.deepEqual(await changedBy({ since: '2027-01-01' }), [0, 0, false]);
+  await assert.rejects(changedBy({ since: 'yesterday' }), /no time/);
+});
+
+test('roles, teams and permissions of the organisation count, and not those of roles.yaml only', async (t) => {
+  const { store, call, record } = await openPolicy(
+    t,
+    `${allowReading}  - { id: web-only, effect: deny, tools: [files.list], teams: [web] }\n`,
+    { roles: 'version: 1\nroles: { reader: { tools: [files.read] }, all: { tools: ["*"] } }\n' },
+  );
+  const explain = async (agent: string, tool: string): Promise<unknown[]> => {
+    const {
+      effect,
+      rule_id: rule,
+      decided_by: stage,
+    } = await call('explain', { tool, agent, arguments: { path: 'a' } });
+    return [effect, rule, stage];
+  };
+  await store.changeOrganisation({ kind: 'put-team', team: { name: 'web' } });
+  const put = (name: string, more: object) =>
+    store.changeOrganisation({ kind: 'put-member', member: { kind: 'agent', name, addedAtMs: 0, ...more } });
+  await put('narrow', { role: 'reader' });
+  await put('webby', { team: 'web' });
+  await store.changeOrganisation({
+    kind: 'put-permission',
+    permission: { level: 'agent', subject: 'barred', tools: 'files.read', effect: 'revoked', by: 'o', atMs: 0 },
+  });
+  assert.deepEqual(await explain('ada', 'files.list'), ['allow', 'read', 'judge-call']);
+  assert.deepEqual(await explain('narrow', 'files.list'), ['deny', 'outside-role', 'judge-call']);
+  assert.deepEqual(await explain('webby', 'files.list'), ['deny', 'web-only', 'judge-call']);
+  assert.deepEqual(await explain('barred', 'files.read'), ['deny', 'permission-revoked', 'check-permission']);
+  for (const agent of ['ada', 'narrow', 'webby', 'barred']) {
+    await record({ agent, tool: 'files.list', path: '.' });
+    await record({ agent, path: 'a' });
+  }
+  const { calls } = await call('replay', {});
+  assert.deepEqual(
+    (calls as { agent: string; would_rule: string }[]).map(({ agent, would_rule: rule }) => [agent, rule]),
+    [
+      ['narrow', 'outside-role'],
+      ['webby', 'web-only'],
+      ['barred', 'permission-revoked'],
+    ],
+  );
+});
+
+test('what a session called before counts when a call is decided again, as far as the records tell', async (t) => {
+  const { store, call, record, file } = await openPolicy(t, allowReading);
+  writeFileSync(
+    file,
+    `${head}${allowReading}  - { id: not-after-list, effect: deny, tools: [files.read], after: [files.list] }\n`,
+  );
+  const session = await createTestSession(store, { createdAtMs: Date.now() });
+  const intent = (tool: string) =>
+    store.admit({
+      sessionId: session.id,
+      leaseId: session.lease.id,
+      tool: 'files.read',
+      reservations: [],
+      intent: {
+        kind: 'intent',
+        result: 'none',
+        timeMs: Date.now(),
+        callId: randomUUIDv7(),
+        sessionId: session.id,
+        payload: ownText(
+          JSON.stringify({
+            ...{ tool, agent: 'ada', principal: 'agent', mode: 'NORMAL', arguments: { path: 'a' } },
+            decision: { effect: 'allow', rule_id: 'read' },
+          }),
+        ),
+      },
+    });
+  for (const tool of ['files.read', 'files.list', 'files.read']) await intent(tool);
+  const { calls } = await call('replay', {});
+  assert.deepEqual(
+    (calls as { index: number }[]).map(({ index }) => index),
+    [2],
+  );
+  // Of somebody whose earlier calls are not known, a denial takes the worst.
+  await record({ path: 'a' });
+  assert.equal(((await call('replay', { last: 1 }))['calls'] as unknown[]).length, 1);
+});
+
+test('a tried-out rule is told with what it would have done, and since when', async (t) => {
+  const { call, record, progress } = await openPolicy(
+    t,
+    `${allowReading}  - { id: no-docs, effect: deny, tools: [files.read], shadow: true }
+  - { id: unused, effect: allow, tools: [files.write], shadow: true }\n`,
+  );
+  const at = (minute: number): number => Date.parse('2026-03-01T10:00:00Z') + minute * 60_000;
+  const denied = { effect: 'deny', rule_id: 'no-docs' };
+  await record({ path: 'a', timeMs: at(0) });
+  await record({ path: 'docs/a', shadow: denied, timeMs: at(1) });
+  await record({ path: 'docs/b', shadow: denied, timeMs: at(2) });
+  await record({ path: 'docs/c', effect: 'deny', rule: 'other', shadow: denied, timeMs: at(3) });
+  await record({ path: 'x', effect: 'deny', shadow: { effect: 'allow', rule_id: 'gone' }, timeMs: at(4) });
+  const { rules, records, from } = await call('shadow', {});
+  assert.deepEqual([records, from], [5, '2026-03-01T10:00:00.000Z']);
+  const [first, second, third] = rules as [JsonObject, JsonObject, JsonObject];
+  const counts = { would_deny: 0, would_ask: 0, would_allow: 0, same: 0 };
+  const { file: _file, line: _line, ...noDocs } = first;
+  assert.deepEqual(noDocs, {
+    ...{ rule_id: 'no-docs', effect: 'deny', tried: true, ...counts, would_deny: 2, same: 1 },
+    ...{ first_at: '2026-03-01T10:01:00.000Z', last_at: '2026-03-01T10:03:00.000Z' },
+  });
+  assert.deepEqual([second['rule_id'], second['would_allow'], second['first_at']], ['unused', 0, undefined]);
+  assert.deepEqual([third['rule_id'], third['tried'], third['would_allow']], ['gone', false, 1]);
+  const since = await call('shadow', { since: '2026-03-01T10:02:00Z' });
+  assert.equal((since['rules'] as JsonObject[])[0]?.['would_deny'], 1);
+  assert.deepEqual(progress[0], { kind: 'step', done: 5, total: 5, message: 'records' });
+});
+
+test('a long look at the log tells how far it is, and ends when nobody waits for it', async (t) => {
+  const { store } = await openPolicy(t, allowReading);
+  for (let i = 0; i < 1200; i++) {
+    void store.append({ kind: 'event', result: 'none', timeMs: i + 1, payload: ownText('{}') });
+  }
+  await store.append({ kind: 'event', result: 'none', timeMs: 5000, payload: ownText('{}') });
+  const gone = new AbortController();
+  const done: number[] = [];
+  const walk = async (): Promise<number> => {
+    let seen = 0;
+    const reportProgress = (news: Progress) => news.kind === 'step' && done.push(news.done);
+    const context = { signal: gone.signal, reportProgress };
+    for await (const page of walkRecords(store, { from: 0, to: 1201, isCut: false }, context)) seen += page.length;
+    return seen;
+  };
+  assert.equal(await walk(), 1201);
+  assert.deepEqual(done, [200, 400, 600, 800, 1000, 1200, 1201]);
+  gone.abort();
+  await assert.rejects(walk(), { name: 'AbortError' });
+});
+
+test('rules that were edited after somebody agreed to them are not applied', async (t) => {
+  requirement('APPR-6');
+  const { file, rules, call } = await openPolicy(t, allowReading);
+  writeFileSync(file, `${head}${allowReading.replace('files.list', 'files.search')}`);
+  const { hash } = rules.preview();
+  writeFileSync(file, `${head}${allowReading.replace('files.list', 'files.write')}`);
+  await assert.rejects(call('apply', {}, { shownBasis: hash }), /has changed since the call was approved/);
+  assert.notEqual(rules.current.hash, rules.preview().hash);
+  await call('apply', {}, { shownBasis: rules.preview().hash });
+});
+
+test('promoting writes the file, applies it, and says so', async (t) => {
+  const { call, record, file, rules, applied } = await openPolicy(
+    t,
+    `${allowReading}  - id: no-docs   # on trial
+    effect: deny
+    tools: [files.read]
+    paths: ['$WORKSPACE/docs/**']
+    shadow: true\n`,
+  );
+  await record({ path: 'docs/a' });
+  await record({ path: 'src/a' });
+  const before = readFileSync(file, 'utf8');
+  await record({ path: 'src/b', effect: 'deny', rule: 'one-of-before' });
+  const { changed, calls } = await call('replay', { promote: 'no-docs', against: 'in-force' });
+  assert.deepEqual([changed, namesOf(calls)], [1, ['files.read allow → deny (no-docs)']]);
+  assert.equal(readFileSync(file, 'utf8'), before);
+
+  const { hash } = rules.current;
+  await assert.rejects(call('promote', { rule: 'read' }), /in force already/);
+  const promoted = await call('promote', { rule: 'no-docs' });
+  assert.deepEqual([promoted['before'], promoted['changed']], [hash, true]);
+  assert.equal(readFileSync(file, 'utf8'), before.replace('    shadow: true\n', ''));
+  assert.deepEqual(applied, [rules.current.hash]);
+  assert.deepEqual([rules.inspect().files, rules.current.tried.length], ['applied', 0]);
+});
+
+test('nothing is promoted on top of edits that nobody applied, or in the rules that came with the program', async (t) => {
+  const tried = '  - { id: a, effect: deny, tools: [x], shadow: true }\n';
+  const { call, file } = await openPolicy(t, tried);
+  const edited = `${head}${tried}${allowReading}`;
+  writeFileSync(file, edited);
+  await assert.rejects(call('promote', { rule: 'a' }), /others than those in force/);
+  assert.equal(readFileSync(file, 'utf8'), edited);
+  const folder = writeRules({ tools: `${head}${tried}` });
+  const shipped = new AppliedRules(
+    { ...world, findFolder: () => folder, programFolder: folder },
+    join(makeFolder(), 'applied'),
+    key,
+  );
+  assert.throws(() => shipped.promote('a'), /came with the program/);
+});
+
+test('every gate that a call meets is told in its order, and which of them decides', async (t) => {
+  const { store, call } = await openPolicy(t, allowReading);
+  const explain = async (more: JsonObject) => {
+    const answer = await call('explain', { tool: 'read_file', arguments: { path: 'a' }, ...more });
+    const stages = answer['stages'] as { stage: string; says: string; why: string }[];
+    return { answer, stages, says: new Map(stages.map(({ stage, says }) => [stage, says])) };
+  };
+  const plain = await explain({});
+  assert.deepEqual(
+    plain.stages.map(({ stage }) => stage),
+    [
+      ...['resolve-tool', 'check-arguments', 'check-lease', 'check-permission', 'check-mode', 'judge-call'],
+      ...['check-sandbox', 'break-loop', 'reuse-result', 'check-limits', 'seek-approval'],
+    ],
+  );
+  assert.deepEqual(
+    [plain.answer['tool'], plain.answer['effect'], plain.says.get('check-lease')],
+    [...['files.read', 'allow', 'depends']],
+  );
+  assert.match(plain.stages[0]?.why ?? '', /read_file is files\.read/);
+  const { says, answer } = await explain({ mode: 'LOCKDOWN' });
+  assert.deepEqual(
+    [says.get('check-mode'), answer['effect'], answer['decided_by'], answer['rule_id']],
+    [...['denies', 'deny', 'check-mode', 'mode-lockdown']],
+  );
+  const session = await createTestSession(store, { agent: 'bob', lease: { id: randomUUIDv7(), tools: ['git.*'] } });
+  const leased = await explain({ session: session.id });
+  assert.deepEqual(
+    [leased.answer['agent'], leased.answer['effect'], leased.answer['decided_by'], leased.answer['code']],
+    ['bob', 'deny', 'check-lease', 'OUTSIDE_LEASE'],
+  );
+  await assert.rejects(explain({ session: 'nobody' }), /no one session/);
+  const operatorsOnly = await explain({ tool: 'policy.status', arguments: {} });
+  assert.deepEqual([operatorsOnly.answer['effect'], operatorsOnly.answer['decided_by']], ['deny', 'resolve-tool']);
+});
+
+test('cases are held against all gates, and one that cannot be judged is one that fails', async (t) => {
+  const { call } = await openPolicy(t, allowReading);
+  const path = { path: 'a' };
+  const tested = await call('test', {
+    cases: [
+      { tool: 'files.read', arguments: path, expect: 'allow', rule: 'read' },
+      { tool: 'files.write', arguments: { path: 'a', content: '' }, expect: 'deny' },
+      { name: 'wishful', tool: 'files.read', arguments: path, expect: 'allow', mode: 'LOCKDOWN' },
+      { tool: 'files.raed', expect: 'deny' },
+    ],
+  });
+  assert.deepEqual([tested['passed'], tested['failed']], [2, 2]);
+  const [wishful, unknown] = tested['failures'] as string[];
+  assert.equal(wishful, 'wishful: expected allow, but it is deny by mode-lockdown');
+  assert.match(unknown ?? '', /^case 4: expected deny, but it is error \(There is no tool named files\.raed/);
+});

@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isWithin, hasCode } from '@sallyport/sandbox';
+import type { SweepBook, SweepEntry, SweepNote } from '../../call/sweep.ts';
+import { ToolFailure } from '../../call/tool.ts';
+import { readNotes, writeNote } from './sweep-notes.ts';
+import type { NotesPlace, RejectedNote } from './sweep-notes.ts';
+
+/** A sweep that a daemon before this one owes. */
+export interface UnfinishedSweep {
+  readonly note: SweepNote;
+  readonly entry: SweepEntry;
+  /** What came into being after this was not made by the programs: they ended with their daemon. */
+  readonly endedByMs: number;
+}
+
+const aliveFile = 'alive';
+const aliveEveryMs = 1000;
+/** The daemon said that it is alive so often, and its programs outlive it by less. */
+const marginMs = 5000;
+/** Paths that were set aside, at least so many of the last ones. */
+const mostMoved = 10_000;
+
+/** The sweeps of this daemon, and those that one before it left undone. Absent place: nothing is kept, for tests. */
+export class Sweeps implements SweepBook {
+  readonly #place: NotesPlace | undefined;
+  readonly #entries = new Set<Entry>();
+  readonly #moved = new MovedPaths();
+  #pulse: NodeJS.Timeout | undefined;
+
+  constructor(place?: NotesPlace) {
+    this.#place = place;
+  }
+
+  async settle(folders: readonly string[]): Promise<void> {
+    const isNear = ({ note: { roots } }: Entry): boolean =>
+      roots.some((root) => folders.some((folder) => isWithin(root, folder) || isWithin(folder, root)));
+    for (;;) {
+      const underWay = [...this.#entries].filter((entry) => entry.sweeping !== undefined && isNear(entry));
+      if (underWay.length === 0) return;
+      await Promise.allSettled(underWay.flatMap(({ sweeping }) => sweeping ?? []));
+    }
+  }
+
+  position(): number {
+    return this.#moved.position;
+  }
+
+  async enter(note: SweepNote, position: number): Promise<SweepEntry> {
+    const moved = this.#moved.since(position);
+    if (moved === undefined) {
+      throw new ToolFailure('EXECUTION_ERROR', 'The folders changed too fast to be looked at. Send the call again.');
+    }
+    const known = note.known.filter((path) => !moved.has(path));
+    const entry = this.#add({ ...note, known }, `${randomUUID()}.json`);
+    try {
+      await this.#beat();
+      await entry.write();
+      return entry;
+    } catch (error) {
+      this.#entries.delete(entry);
+      if (!hasCode(error, 'ENOSPC', 'EDQUOT')) throw error;
+      throw new ToolFailure('DISK_FULL', 'The gate has no space left for its own notes, so no program may run.');
+    }
+  }
+
+  /**
+   * What was entered and never finished, in no order, and what is not a note of this gate. To be called before anything
+   * else is entered.
+   */
+  async listUnfinished(): Promise<{
+    readonly unfinished: readonly UnfinishedSweep[];
+    readonly rejected: readonly RejectedNote[];
+  }> {
+    if (this.#place === undefined) return { unfinished: [], rejected: [] };
+    const aliveMs = statSync(join(this.#place.folder, aliveFile), { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+    const { found, rejected } = readNotes(this.#place);
+    const unfinished = found.map(({ name, note: read }) => {
+      // A note that is older than the last daemon says so itself: what people made since is theirs.
+      const { endedByMs = aliveMs + marginMs } = read;
+      const note = { ...read, ...(Number.isFinite(endedByMs) && { endedByMs }) };
+      return { note, entry: this.#add(note, name), endedByMs };
+    });
+    // Should this daemon die as well, the next one must not take its time of death for that of the programs.
+    await Promise.allSettled(unfinished.map(({ entry }) => entry.write()));
+    return { unfinished, rejected };
+  }
+
+  #add(note: SweepNote, name: string): Entry {
+    const kept = this.#place === undefined ? undefined : { place: this.#place, name };
+    const tellMoved = async (path: string): Promise<void> => {
+      this.#moved.add(path);
+      const others = [...this.#entries].filter((other) => other !== entry);
+      // A note that cannot be written now, on a full disk, must not end the sweep: it is written with the next change.
+      await Promise.allSettled(others.map((other) => other.forget(path)));
+    };
+    const entry = new Entry(note, { kept, tellMoved, leave: () => this.#entries.delete(entry) });
+    this.#entries.add(entry);
+    return entry;
+  }
+
+  async #beat(): Promise<void> {
+    const folder = this.#place?.folder;
+    if (folder === undefined || this.#pulse !== undefined) return;
+    const file = join(folder, aliveFile);
+    const beat = (): void => {
+      if (this.#entries.size === 0) {
+        clearInterval(this.#pulse);
+        this.#pulse = undefined;
+        return;
+      }
+      const now = new Date();
+      utimes(file, now, now).catch(() => undefined);
+    };
+    this.#pulse = setInterval(beat, aliveEveryMs).unref();
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(file, '', { mode: 0o600 });
+  }
+}
+
+/** What was set aside last, for those who looked at the folders before and will enter what they saw. */
+class MovedPaths {
+  readonly #paths: string[] = [];
+  #dropped = 0;
+
+  get position(): number {
+    return this.#dropped + this.#paths.length;
+  }
+
+  add(path: string): void {
+    this.#paths.push(path);
+    if (this.#paths.length <= 2 * mostMoved) return;
+    this.#paths.splice(0, mostMoved);
+    this.#dropped += mostMoved;
+  }
+
+  /** Undefined: it is too long ago. */
+  since(position: number): ReadonlySet<string> | undefined {
+    return position < this.#dropped ? undefined : new Set(this.#paths.slice(position - this.#dropped));
+  }
+}
+
+interface EntryParts {
+  /** Absent: nothing is kept. */
+  readonly kept: { readonly place: NotesPlace; readonly name: string } | undefined;
+  readonly tellMoved: SweepEntry['tellMoved'];
+  readonly leave: () => void;
+}
+
+class Entry implements SweepEntry {
+  readonly note: SweepNote;
+  readonly tellMoved: SweepEntry['tellMoved'];
+  readonly #parts: EntryParts;
+  readonly #known: Set<string>;
+  #writing: Promise<void> = Promise.resolve();
+  #endedByMs: number | undefined;
+  sweeping: Promise<unknown> | undefined;
+
+  constructor(note: SweepNote, parts: EntryParts) {
+    this.note = note;
+    this.#parts = parts;
+    this.tellMoved = parts.tellMoved;
+    this.#known = new Set(note.known);
+    this.#endedByMs = note.endedByMs;
+  }
+
+  knows(path: string): boolean {
+    return this.#known.has(path);
+  }
+
+  async forget(path: string): Promise<void> {
+    if (this.#known.delete(path)) await this.write();
+  }
+
+  during(sweeping: Promise<unknown>): void {
+    this.sweeping = sweeping;
+    const end = (): void => {
+      if (this.sweeping === sweeping) this.sweeping = undefined;
+    };
+    sweeping.then(end, end);
+  }
+
+  async leave(how: 'finished' | 'unfinished'): Promise<void> {
+    this.#parts.leave();
+    await this.#writing.catch(() => undefined);
+    const { kept } = this.#parts;
+    if (how === 'finished' && kept !== undefined) await rm(join(kept.place.folder, kept.name), { force: true });
+    if (how === 'unfinished') {
+      this.#endedByMs ??= Date.now();
+      // Without it, the note is taken to be as old as the daemon.
+      await this.write().catch(() => undefined);
+    }
+  }
+
+  /** Durable when it resolves; whole or not at all. */
+  write(): Promise<void> {
+    const { kept } = this.#parts;
+    if (kept === undefined) return Promise.resolve();
+    const write = (): Promise<void> => {
+      const known = [...this.#known];
+      const ended = this.#endedByMs === undefined ? {} : { endedByMs: this.#endedByMs };
+      return writeNote(kept.place, kept.name, { ...this.note, known, ...ended });
+    };
+    this.#writing = this.#writing.catch(() => undefined).then(write);
+    return this.#writing;
+  }
+}

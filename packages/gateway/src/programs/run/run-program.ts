@@ -1,0 +1,124 @@
+import { NetworkLog, ProgramLost, ProgramNotStarted } from '@sallyport/sandbox';
+import type { Program, ProgramEnd, ProgramLimits, RunOptions } from '@sallyport/sandbox';
+import { refuse } from '../../call/refusal.ts';
+import { ToolFailure, ToolRefused } from '../../call/tool.ts';
+import type { ToolContext } from '../../call/tool.ts';
+import { CapturedOutput } from './captured-output.ts';
+import type { CapturedText } from './captured-output.ts';
+
+export type { CapturedText } from './captured-output.ts';
+
+/** How a program ended that came to an end of its own. */
+export interface ProgramOutput {
+  readonly how: Extract<ProgramEnd['how'], { readonly kind: 'exited' | 'killed' }>;
+  readonly stdout: CapturedText;
+  readonly stderr: CapturedText;
+  /** What it asked of the network. */
+  readonly network: NetworkLog;
+}
+
+export interface ProgramRunOptions {
+  readonly inlineBytes: number;
+  readonly warmKey?: string;
+  /** The program only looks, so that the effect of the call has not begun with it. Absent: it may do anything. */
+  readonly isLooking?: boolean;
+}
+
+/**
+ * Runs a program for a call: its output is captured, what it writes to stderr is reported as it comes, what it used is
+ * counted. Output past `inlineBytes` is kept whole in the content store.
+ *
+ * Failure: throws ToolFailure when a limit, the caller or the clock ended it, and ToolRefused when it may not start
+ * here. An exit code other than 0 and a deadly signal are endings.
+ */
+export async function runProgram(
+  program: Program,
+  context: ToolContext,
+  options: ProgramRunOptions,
+): Promise<ProgramOutput> {
+  const keep = (source: AsyncIterable<Uint8Array>) => context.content.keep(source);
+  const stdout = new CapturedOutput(options.inlineBytes, keep);
+  const stderr = new CapturedOutput(options.inlineBytes, keep);
+  // Our own reason to stop: nothing can take the output any more.
+  const stop = new AbortController();
+  const guard = async (writing: void | Promise<void>): Promise<void> => {
+    try {
+      await writing;
+    } catch (error) {
+      stop.abort(error);
+    }
+  };
+  const decoder = new TextDecoder();
+  const network = new NetworkLog();
+  try {
+    const end = await startOnceMore(program, context, {
+      signal: AbortSignal.any([context.signal, stop.signal]),
+      ...(options.warmKey === undefined ? {} : { warmKey: options.warmKey }),
+      onStdout: (chunk) => guard(stdout.write(chunk)),
+      onStderr: (chunk) => {
+        const text = decoder.decode(chunk, { stream: true });
+        if (text !== '') context.reportProgress({ kind: 'stderr', text });
+        return guard(stderr.write(chunk));
+      },
+      onNetwork: (events) => {
+        network.add(...events);
+        context.noteNetwork(events);
+      },
+    });
+    if (options.isLooking !== true) context.noteEffect();
+    context.countUsage(end.usage);
+    if (stop.signal.aborted) throw stop.signal.reason;
+    const { how } = end;
+    if (how.kind === 'limit') throw failureOfLimit(how.limit, program.limits);
+    if (how.kind === 'disk-nearly-full') throw failureOfSpace();
+    if (how.kind === 'aborted') throw reasonOf(context.signal);
+    return { how, stdout: await stdout.finish(), stderr: await stderr.finish(), network };
+  } catch (error) {
+    await Promise.all([stdout.discard(), stderr.discard()]);
+    if (error instanceof ProgramNotStarted) throw explainNotStarted(error);
+    if (options.isLooking !== true) context.noteEffect();
+    if (error instanceof ProgramLost) throw new ToolFailure(error.code, error.message);
+    throw error;
+  }
+}
+
+/** What certainly did not start may be tried again without a doubt. */
+async function startOnceMore(program: Program, context: ToolContext, options: RunOptions): Promise<ProgramEnd> {
+  try {
+    return await context.programs.run(program, options);
+  } catch (error) {
+    if (!(error instanceof ProgramNotStarted && error.isTransient) || options.signal.aborted) throw error;
+    return context.programs.run(program, options);
+  }
+}
+
+function explainNotStarted({ code, message, remedy, cause }: ProgramNotStarted): Error {
+  if (code === 'EXECUTION_ERROR')
+    return new ToolFailure(code, message, { cause, ...(remedy === undefined ? {} : { forOperators: remedy }) });
+  return new ToolRefused(refuse(code, 'sandbox', message, remedy === undefined ? {} : { forOperators: remedy }));
+}
+
+const limitFailures = {
+  cpuMs: ['CPU_LIMIT', (most) => `The program used its ${most} ms of CPU time.`],
+  memoryBytes: ['MEMORY_LIMIT', (most) => `The program used its ${most} bytes of memory.`],
+  processes: ['PROCESS_LIMIT', (most) => `The program wanted more than ${most} processes.`],
+  openFiles: ['EXECUTION_ERROR', (most) => `The program wanted more than ${most} open files.`],
+  fileBytes: ['FILE_SIZE_LIMIT', (most) => `The program wrote a file of more than ${most} bytes.`],
+  diskBytes: ['DISK_LIMIT', (most) => `The program wrote more than ${most} bytes to disk.`],
+  outputBytes: ['OUTPUT_LIMIT', (most) => `The program wrote more than ${most} bytes of output.`],
+} as const satisfies Record<keyof ProgramLimits, readonly [string, (most: number) => string]>;
+
+function failureOfLimit(limit: keyof ProgramLimits, limits: ProgramLimits): ToolFailure {
+  const [code, describe] = limitFailures[limit];
+  return new ToolFailure(code, describe(limits[limit]), { forOperators: 'A rule can grant more with limits.' });
+}
+
+function failureOfSpace(): ToolFailure {
+  return new ToolFailure('DISK_LIMIT', 'The program was ended because the disk that it wrote to is nearly full.', {
+    forOperators: 'Free some space on the disk that holds the folders it may change.',
+  });
+}
+
+function reasonOf(signal: AbortSignal): ToolFailure {
+  return signal.reason instanceof ToolFailure ? signal.reason : new ToolFailure('CANCELLED', 'The call was cancelled.');
+}

@@ -1,0 +1,261 @@
+import { hash, randomBytes, randomUUIDv7 } from 'node:crypto';
+import type { Json, JsonObject } from '@sallyport/contract';
+import { explainWebhookUrl } from '../../approvals/notifications/webhook-url.ts';
+import type { Session } from '../../call/session.ts';
+import { ToolFailure } from '../../call/tool.ts';
+import type { AnyTool, Tool } from '../../call/tool.ts';
+import type { Store } from '../../storage/stores.ts';
+import { defineAdministration } from '../../registry/administration.ts';
+import {
+  budgetProperties,
+  describeBudget,
+  describeLease,
+  expiryProperty,
+  leaseProperties,
+  readBudget,
+  readExpiry,
+  readLease,
+  readRoot,
+} from './lease-arguments.ts';
+import type { BudgetArguments, LeaseArguments } from './lease-arguments.ts';
+
+type SessionStore = Pick<Store, 'createSession' | 'findSession' | 'listSessions'>;
+
+interface CreateArguments extends LeaseArguments, BudgetArguments {
+  readonly agent: string;
+  readonly expires_in_minutes?: number;
+  readonly working_directory?: string;
+  readonly callback_url?: string;
+}
+
+export interface SessionToolOptions {
+  readonly workspace: string;
+  /** With which messages to the callback of a session are signed. */
+  readonly callbackSecret: (sessionId: string) => string;
+  readonly endSession: EndSession;
+}
+
+/** Ends a session for good, and the calls that it runs. False when it does not exist or has ended before. */
+export type EndSession = (id: string, by: string) => Promise<boolean>;
+
+/** Letting agents in and out. Governed calls like any other, for operators only. */
+export function sessionTools(store: SessionStore, options: SessionToolOptions): readonly AnyTool[] {
+  return [
+    createTool(store, options),
+    listTool(store),
+    showTool(store),
+    endTool(store, options),
+  ] as unknown as AnyTool[];
+}
+
+export const newToken = (): string => `sp_${randomBytes(32).toString('base64url')}`;
+
+function createTool(store: SessionStore, { workspace, callbackSecret }: SessionToolOptions): Tool<CreateArguments> {
+  return {
+    definition: defineAdministration({
+      name: 'sessions.create',
+      description: 'Lets an agent in: creates a session and returns its token, which is shown only this once.',
+      mutates: true,
+      idempotent: false,
+      inputSchema: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['agent'],
+        properties: {
+          agent: {
+            type: 'string',
+            minLength: 1,
+            maxLength: 128,
+            pattern: '^[A-Za-z0-9._@-]+$',
+            description: 'Name of the agent.',
+          },
+          ...leaseProperties,
+          ...expiryProperty,
+          ...budgetProperties,
+          working_directory: {
+            type: 'string',
+            maxLength: 4096,
+            description: 'Where relative paths start. Absent: the workspace.',
+          },
+          callback_url: {
+            type: 'string',
+            maxLength: 2000,
+            description: 'Told, signed, how calls of the session were decided that waited. Absent: nobody is.',
+          },
+        },
+      },
+      outputSchema: {
+        type: 'object',
+        required: ['session_id', 'agent', 'token'],
+        properties: {
+          session_id: { type: 'string' },
+          agent: { type: 'string' },
+          token: { type: 'string' },
+          expires_at: { type: 'string' },
+          callback_secret: { type: 'string' },
+        },
+      },
+    }),
+    claim: () => ({ paths: [] }),
+    preview: ({ agent, callback_url: callbackUrl }) => {
+      const detail = callbackUrl === undefined ? '' : `Decisions about its calls are told to ${callbackUrl}\n`;
+      return Promise.resolve({ summary: `Create a session for ${agent}.`, detail, undoable: true });
+    },
+    run: async (args) => {
+      const token = newToken();
+      const id = randomUUIDv7();
+      const nowMs = Date.now();
+      const expiry = readExpiry(args.expires_in_minutes, nowMs);
+      const { agent, working_directory: folder, callback_url: callbackUrl } = args;
+      const problem = callbackUrl === undefined ? undefined : explainWebhookUrl(callbackUrl);
+      if (problem !== undefined) throw new ToolFailure('INVALID_ARGUMENTS', `callback_url ${problem}.`);
+      await store.createSession({
+        id,
+        principal: 'agent',
+        agent,
+        tokenSha256: hash('sha256', token),
+        createdAtMs: nowMs,
+        ...expiry,
+        workingDirectory: folder === undefined ? workspace : readRoot(folder),
+        ...(callbackUrl === undefined ? {} : { callbackUrl }),
+        lease: readLease(args),
+        budget: readBudget(args),
+      });
+      const { expiresAtMs } = expiry;
+      const end = expiresAtMs === undefined ? {} : { expires_at: new Date(expiresAtMs).toISOString() };
+      const signing = callbackUrl === undefined ? {} : { callback_secret: callbackSecret(id) };
+      return { session_id: id, agent, token, ...end, ...signing };
+    },
+    summarize: (args, output) => `created session ${(output as { session_id: string }).session_id} for ${args.agent}`,
+  };
+}
+
+function listTool(store: SessionStore): Tool<{ readonly include_ended: boolean }> {
+  return {
+    definition: defineAdministration({
+      name: 'sessions.list',
+      description: 'Lists the sessions, without their tokens.',
+      mutates: false,
+      idempotent: true,
+      inputSchema: {
+        type: 'object',
+        additionalProperties: false,
+        properties: {
+          include_ended: { type: 'boolean', default: false, description: 'Also those that have ended or expired.' },
+        },
+      },
+      outputSchema: {
+        type: 'object',
+        required: ['sessions'],
+        properties: { sessions: { type: 'array', items: { type: 'object' } } },
+      },
+    }),
+    claim: () => ({ paths: [] }),
+    preview: () => Promise.resolve({ summary: 'List the sessions.', detail: '', undoable: true }),
+    run: ({ include_ended: includeEnded }) => {
+      const nowMs = Date.now();
+      const shown = store.listSessions().map((session) => describeSession(session, nowMs));
+      return Promise.resolve({ sessions: shown.filter(({ status }) => includeEnded || status === 'active') });
+    },
+    summarize: (_args, output) => `${((output as JsonObject)['sessions'] as Json[]).length} sessions`,
+  };
+}
+
+function showTool(store: SessionStore): Tool<{ readonly session_id: string }> {
+  return {
+    definition: defineAdministration({
+      name: 'sessions.show',
+      description: 'Shows one session: its state, its spending and its lease.',
+      mutates: false,
+      idempotent: true,
+      inputSchema: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['session_id'],
+        properties: {
+          session_id: { type: 'string', minLength: 1, maxLength: 64, description: 'As sessions.list shows it.' },
+        },
+      },
+      outputSchema: {
+        type: 'object',
+        required: ['session_id', 'agent', 'status', 'lease'],
+        properties: {
+          session_id: { type: 'string' },
+          agent: { type: 'string' },
+          status: { type: 'string' },
+          lease: { type: 'object' },
+        },
+      },
+    }),
+    claim: () => ({ paths: [] }),
+    preview: () => Promise.resolve({ summary: 'Show a session.', detail: '', undoable: true }),
+    run: ({ session_id: id }) => {
+      const session = store.findSession(id);
+      if (session === undefined) throw unknownSession(id);
+      const nowMs = Date.now();
+      return Promise.resolve({ ...describeSession(session, nowMs), lease: describeLease(session.lease, nowMs) });
+    },
+    summarize: ({ session_id: id }) => `showed session ${id}`,
+  };
+}
+
+function endTool(store: SessionStore, { endSession }: SessionToolOptions): Tool<{ readonly session_id: string }> {
+  return {
+    definition: defineAdministration({
+      name: 'sessions.end',
+      description: 'Ends a session for good, and the calls that it runs. Its token is worth nothing any more.',
+      mutates: true,
+      idempotent: true,
+      inputSchema: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['session_id'],
+        properties: {
+          session_id: { type: 'string', minLength: 1, maxLength: 64, description: 'As sessions.list shows it.' },
+        },
+      },
+      outputSchema: {
+        type: 'object',
+        required: ['session_id', 'ended'],
+        properties: { session_id: { type: 'string' }, ended: { type: 'boolean' } },
+      },
+    }),
+    claim: () => ({ paths: [] }),
+    preview: ({ session_id: id }) => Promise.resolve({ summary: `End session ${id}.`, detail: '', undoable: false }),
+    run: async ({ session_id: id }, context) => {
+      const session = store.findSession(id);
+      if (session === undefined) throw unknownSession(id);
+      // A console is one of a person's browsers, and ending it takes nothing else from them.
+      if (session.principal === 'operator' && session.door === undefined) {
+        throw new ToolFailure('EXECUTION_ERROR', 'That is the session of a person.', {
+          forOperators: '`sallyport person revoke` takes their credential.',
+        });
+      }
+      return { session_id: id, ended: await endSession(id, context.session.agent) };
+    },
+    summarize: ({ session_id: id }) => `ended session ${id}`,
+  };
+}
+
+function describeSession(session: Session, nowMs: number): { [key: string]: Json } & { status: string } {
+  const expired = session.expiresAtMs !== undefined && session.expiresAtMs <= nowMs;
+  return {
+    session_id: session.id,
+    agent: session.agent,
+    principal: session.principal,
+    ...(session.door === undefined ? {} : { door: session.door }),
+    status: session.status === 'active' && expired ? 'expired' : session.status,
+    created_at: new Date(session.createdAtMs).toISOString(),
+    ...(session.expiresAtMs === undefined ? {} : { expires_at: new Date(session.expiresAtMs).toISOString() }),
+    ...describeBudget(session.budget, session.spent),
+    tools: session.lease.tools,
+    working_directory: session.workingDirectory,
+    ...(session.callbackUrl === undefined ? {} : { callback_url: session.callbackUrl }),
+  };
+}
+
+function unknownSession(id: string): ToolFailure {
+  return new ToolFailure('NOT_FOUND', `There is no session ${id}.`, {
+    forOperators: '`sallyport session list` shows them.',
+  });
+}

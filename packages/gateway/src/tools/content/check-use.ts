@@ -1,9 +1,0 @@
-import { noSuchContent } from '../../content/content-failures.ts';
-import { mayUse } from '../../executors/open-content.ts';
-import type { Session } from '../../model/session.ts';
-import type { ContentIndex } from '../../storage/stores.ts';
-
-/** Throws NOT_FOUND, as for content that does not exist. */
-export function checkUse(index: Pick<ContentIndex, 'mayUseContent'>, session: Session, hash: string): void {
-  if (!mayUse(index, session, hash)) throw noSuchContent(hash);
-}

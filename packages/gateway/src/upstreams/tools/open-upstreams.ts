@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import type { AnyTool } from '../../call/tool.ts';
+import { AcceptedDefinitions } from '../../programs/accepted-definitions.ts';
+import { FolderWatch } from '../../programs/folder-watch.ts';
+import { InstalledTools } from '../../programs/installed-tools.ts';
+import type { InstalledToolsOptions } from '../../programs/installed-tools.ts';
+import type { Registry } from '../../registry/registry.ts';
+import type { UpstreamParts } from '../upstream.ts';
+import { Upstreams } from '../upstreams.ts';
+import { UpstreamFiles } from './upstream-files.ts';
+import { upstreamTools } from './upstreams.ts';
+
+export interface OpenUpstreamsOptions
+  extends Pick<InstalledToolsOptions, 'pins' | 'acceptsNew' | 'recordEvent'>, Omit<UpstreamParts, 'onTools'> {
+  readonly registry: Registry;
+  /** Where the YAML files lie. */
+  readonly folder: string;
+  /** Looking at the folder failed. It is tried again. */
+  readonly onError: (error: unknown) => void;
+}
+
+export interface OpenedUpstreams {
+  readonly upstreams: Upstreams;
+  readonly installed: InstalledTools;
+  /** For operators. To be registered before `start`. */
+  readonly administration: readonly AnyTool[];
+  /** Begins to connect, and goes on watching the folder. Resolves when the folder was read; waits for no server. To be called when all built-in tools are there. */
+  readonly start: () => Promise<void>;
+  /** Resolves when no server is left. */
+  readonly close: () => Promise<void>;
+}
+
+/** Opens the folder of upstream servers: who they are, which of their tools were accepted, and how operators deal with them. */
+export function openUpstreams(options: OpenUpstreamsOptions): OpenedUpstreams {
+  const { registry, folder, onError } = options;
+  const isReserved = (name: string): boolean =>
+    registry.all.some(({ definition }) => definition.origin !== 'upstream' && belongsTo(definition.name, name));
+  const files = new UpstreamFiles(folder, isReserved);
+  const accepted = new AcceptedDefinitions(join(folder, 'accepted'));
+  const refresh = (): void => void installed.refresh().catch(onError);
+  const upstreams = new Upstreams(files.read, { ...options, onTools: refresh });
+  const installed = new InstalledTools({ ...options, accepted, sources: [upstreams], registrySource: 'upstreams' });
+  const reload = async (): Promise<void> => {
+    upstreams.reload();
+    await installed.refresh();
+  };
+  let watch: FolderWatch | undefined;
+  let isClosed = false;
+  return {
+    upstreams,
+    installed,
+    administration: upstreamTools({ upstreams, installed, accepted, files, reload }),
+    start: async () => {
+      if (isClosed) return;
+      const looking = reload().catch(onError);
+      watch = new FolderWatch({ folders: [folder], look: () => reload().then(() => false), onError });
+      await looking;
+    },
+    close: async () => {
+      isClosed = true;
+      watch?.close();
+      await Promise.all([installed.close(), upstreams.close()]);
+    },
+  };
+}
+
+/** Whether models could take a tool of that upstream for this one: to them, dots are underscores. */
+function belongsTo(tool: string, upstream: string): boolean {
+  return tool === upstream || tool.startsWith(`${upstream}.`) || tool.startsWith(`${upstream}_`);
+}

@@ -1,0 +1,148 @@
+import type { YamlNode } from '../../text/yaml-node.ts';
+import type { Fields, YamlReader } from '../../text/yaml-reader.ts';
+import type { AssignedProperties } from '../../registry/define-foreign-tool.ts';
+import { requestKinds } from '../requests/request-kinds.ts';
+import type { RequestKind } from '../requests/request-kinds.ts';
+import { defaultIdleMs, upstreamName } from '../upstream-config.ts';
+import type { HttpEndpoint, StdioEndpoint, UpstreamConfig } from '../upstream-config.ts';
+import { propertyKeys, readProperties } from '../../programs/read-assignment.ts';
+import { readOAuth } from './read-oauth.ts';
+import { explainHost, isThisMachine, readHost, readVariable, variableName } from './read-values.ts';
+
+const stdioKeys = ['command', 'paths', 'hosts', 'environment', 'secrets', 'unix_sockets'] as const;
+const httpKeys = ['url', 'bearer_secret', 'oauth'] as const;
+const keys = ['name', ...stdioKeys, ...httpKeys, 'may_ask', 'idle_seconds', 'tools'] as const;
+type UpstreamFields = Fields<(typeof keys)[number]>;
+
+const nameHint = 'up to 32 small letters, digits, "_" and "-", beginning with a letter';
+
+export interface UpstreamFile {
+  /** Name of the file, for people. */
+  readonly file: string;
+  /** The upstream is called so unless the file says otherwise. */
+  readonly stem: string;
+  /** Whether the gate has tools of its own under this name. */
+  readonly isReserved: (name: string) => boolean;
+}
+
+/** Notes every problem with its place. Undefined: there is one. */
+export function readUpstream(root: YamlNode, reader: YamlReader, given: UpstreamFile): UpstreamConfig | undefined {
+  const before = reader.problems.length;
+  const fields = reader.readFields(root, 'the upstream', keys, []);
+  if (fields === undefined) return undefined;
+  const name = fields.name === undefined ? given.stem : reader.readString(fields.name, 'name');
+  const place = fields.name ?? root;
+  if (name !== undefined && !upstreamName.test(name)) reader.note(place, `the name must be ${nameHint}`);
+  else if (name !== undefined && given.isReserved(name)) {
+    reader.note(place, `the gate has tools of its own that are called ${name}; choose another name`);
+  }
+  const endpoint = readEndpoint(root, fields, reader);
+  const mayAsk = fields.may_ask && readKinds(fields.may_ask, fields, reader);
+  const range = { min: 1, max: 24 * 3600 };
+  const idleSeconds = fields.idle_seconds && reader.readInteger(fields.idle_seconds, 'idle_seconds', range);
+  const assigned = readAssigned(fields.tools, reader);
+  if (reader.problems.length > before || name === undefined || endpoint === undefined) return undefined;
+  const idleMs = idleSeconds === undefined ? defaultIdleMs : idleSeconds * 1000;
+  return { name, file: given.file, endpoint, mayAsk: mayAsk ?? [], idleMs, assigned };
+}
+
+function readEndpoint(
+  root: YamlNode,
+  fields: UpstreamFields,
+  reader: YamlReader,
+): UpstreamConfig['endpoint'] | undefined {
+  if ((fields.command === undefined) === (fields.url === undefined)) {
+    return reader.note(root, 'the upstream needs either a command to start or a url to reach');
+  }
+  const isStdio = fields.command !== undefined;
+  for (const key of isStdio ? httpKeys : stdioKeys) {
+    const node = fields[key];
+    if (node !== undefined) reader.note(node, `${key} does not go with ${isStdio ? 'command' : 'url'}`);
+  }
+  return isStdio ? readStdio(fields, reader) : readHttp(fields, reader);
+}
+
+function readHttp(fields: UpstreamFields, reader: YamlReader): HttpEndpoint | undefined {
+  const { url: node, bearer_secret: secret } = fields;
+  const text = node && reader.readString(node, 'url', 2000);
+  const bearerSecret = secret && readVariable(secret, 'bearer_secret', reader);
+  const oauth = fields.oauth && readOAuth(fields.oauth, reader);
+  if (fields.oauth !== undefined && secret !== undefined) reader.note(secret, 'bearer_secret does not go with oauth');
+  if (node === undefined || text === undefined) return undefined;
+  const url = URL.parse(text);
+  if (url === null || !['https:', 'http:'].includes(url.protocol))
+    return reader.note(node, 'url must begin with https://');
+  if (url.username !== '' || url.password !== '' || url.hash !== '') {
+    return reader.note(node, 'url must hold no credentials; store the token as a secret and name it as bearer_secret');
+  }
+  const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
+  const problem = explainHost(`${url.hostname}:${port}`);
+  if (problem !== undefined) return reader.note(node, problem);
+  // A token that travels in the clear belongs to everyone on the way.
+  const isTokenSent = bearerSecret !== undefined || oauth !== undefined;
+  if (url.protocol === 'http:' && isTokenSent && !isThisMachine(url.hostname)) {
+    return reader.note(node, 'a token is only sent over https');
+  }
+  return {
+    kind: 'http',
+    url: url.href,
+    ...(bearerSecret === undefined ? {} : { bearerSecret }),
+    ...(oauth === undefined ? {} : { oauth }),
+  };
+}
+
+function readStdio(fields: UpstreamFields, reader: YamlReader): StdioEndpoint | undefined {
+  const command = fields.command && reader.readItems(fields.command, 'command', (item) => readWord(item, reader));
+  const [file, ...args] = command ?? [];
+  if (fields.command !== undefined && file?.includes('/') === true && !file.startsWith('/')) {
+    reader.note(fields.command, 'the program must be an absolute path, a name in /usr/bin, or node');
+  }
+  const paths = fields.paths && reader.readFields(fields.paths, 'paths', ['read', 'write'], []);
+  const list = (
+    node: YamlNode | undefined,
+    what: string,
+    read: (item: YamlNode) => string | undefined,
+  ): readonly string[] => (node === undefined ? [] : (reader.readItems(node, what, read) ?? []));
+  const environment = fields.environment && reader.readEntries(fields.environment, 'environment');
+  const endpoint = {
+    read: list(paths?.read, 'read', (item) => readPath(item, reader)),
+    write: list(paths?.write, 'write', (item) => readPath(item, reader)),
+    hosts: list(fields.hosts, 'hosts', (item) => readHost(item, reader)),
+    secrets: list(fields.secrets, 'secrets', (item) => readVariable(item, 'secret', reader)),
+    unixSockets: fields.unix_sockets !== undefined && reader.readBoolean(fields.unix_sockets, 'unix_sockets') === true,
+    environment: Object.fromEntries(
+      (environment ?? []).flatMap(({ name, key, value }) => {
+        if (!variableName.test(name)) reader.note(key, 'the name of a variable has letters, digits and "_"');
+        const text = reader.readString(value, name, 4096);
+        return text === undefined ? [] : [[name, text]];
+      }),
+    ),
+  };
+  return file === undefined ? undefined : { kind: 'stdio', command: [file, ...args], ...endpoint };
+}
+
+function readKinds(node: YamlNode, { url }: UpstreamFields, reader: YamlReader): readonly RequestKind[] | undefined {
+  const kinds = reader.readItems(node, 'may_ask', (item) => reader.readOneOf(item, 'what it may ask', requestKinds));
+  if (url === undefined || kinds?.includes('roots') !== true) return kinds;
+  return reader.note(node, 'roots does not go with url: a server that runs elsewhere sees no folder');
+}
+
+function readAssigned(node: YamlNode | undefined, reader: YamlReader): ReadonlyMap<string, AssignedProperties> {
+  const entries = node === undefined ? [] : (reader.readEntries(node, 'tools') ?? []);
+  return new Map(
+    entries.map(({ name, value }) => {
+      const fields = reader.readFields(value, `the tool ${name}`, propertyKeys, []);
+      return [name, fields === undefined ? {} : readProperties(fields, reader)];
+    }),
+  );
+}
+
+function readWord(node: YamlNode, reader: YamlReader): string | undefined {
+  const word = reader.readString(node, 'a word of the command', 4096);
+  return word?.includes('\0') === true ? reader.note(node, 'a word must not hold a zero byte') : word;
+}
+
+function readPath(node: YamlNode, reader: YamlReader): string | undefined {
+  const path = reader.readString(node, 'a path', 4096);
+  return path === undefined || path.startsWith('/') ? path : reader.note(node, 'a path must be absolute');
+}
