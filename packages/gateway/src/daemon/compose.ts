@@ -78,6 +78,7 @@ import { openOrganisation } from './open-organisation.ts';
 import { readPastCalls } from './read-past-calls.ts';
 import { openExecutor } from './open-executor.ts';
 import { findOpenFolder, makeOwnWorkspace } from './open-folder.ts';
+import { secretsOfLogin } from './login-store.ts';
 import { openTools } from './open-tools.ts';
 import { openUpstreams } from './open-upstreams.ts';
 import { StartingTools } from './starting-tools.ts';
@@ -168,10 +169,15 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   // A sealed store cannot take the note, and has said so already.
   opened.defer(() => recordEvent('daemon_stopped', { by: stoppedBy }).then(ignore, ignore));
 
+  const learnForeign = (secret: string): void => redactor.learn(secret, undefined, { isForeign: true });
   const secrets = SecretStore.open({
     index: store,
     key: readOrCreateSecret(home.secretsKeyFile, createSecretsKey),
-    learn: (value, name) => redactor.learn(value, name),
+    learn: (value, name) => {
+      const foreign = secretsOfLogin(name, value);
+      if (foreign === undefined) redactor.learn(value, name);
+      else foreign.forEach(learnForeign);
+    },
   });
   const content = await ContentStore.open({ folder: home.contentFolder, index: store });
   const uploads = new Transfers<UploadStream>();
@@ -193,7 +199,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   opened.defer(() => toolsFolder.close());
   const upstreams = openUpstreams({
     ...{ folders, store, registry, secrets, redactor, log },
-    learn: (secret) => redactor.learn(secret, undefined, { isForeign: true }),
+    learn: learnForeign,
     judgeLeavings: judgeLeft,
     sweeps,
     programs: executor.programs,

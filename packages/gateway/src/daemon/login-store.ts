@@ -3,7 +3,17 @@ import { parseLogin, secretsOf } from '../upstreams/login/stored-login.ts';
 import type { LoginStore, StoredLogin } from '../upstreams/login/stored-login.ts';
 
 /** No rule can name it: a colon stands in no name of a secret that a tool may be granted. */
-const nameOf = (upstream: string): string => `upstream-login:${upstream}`;
+const prefix = 'upstream-login:';
+const nameOf = (upstream: string): string => `${prefix}${upstream}`;
+
+/**
+ * The parts of a stored secret that nobody may see, if it is a login. Undefined: it is none, and all of it is secret. Of a
+ * login the rest is public, and somebody outside chose it: to hide it would hide what they wrote from people.
+ */
+export function secretsOfLogin(name: string | undefined, value: string): readonly string[] | undefined {
+  const login = name?.startsWith(prefix) === true ? parseLogin(value) : undefined;
+  return login && secretsOf(login);
+}
 
 /** Keeps logins among the secrets, encrypted. Every part of them is known to redaction before it is used. */
 export function openLoginStore(

@@ -162,3 +162,19 @@ test('secrets are found in the environment by the names of variables, and folder
     { name: 'AWS_SECRET_ACCESS_KEY', value: 'value-two' },
   ]);
 });
+
+test('people who have to see everything are shown all but what the gate holds', () => {
+  requirement('AUD-4');
+  const redactor = new Redactor([{ name: 'deploy', value: 'Zq7-vTx93kLmPw2RbNd8' }]);
+  redactor.learn('chosen by a server elsewhere', undefined, { isForeign: true });
+  const shaped = `ghp_${'a1B2'.repeat(9)}`;
+  const text = `Zq7-vTx93kLmPw2RbNd8, chosen by a server elsewhere, ${shaped}`;
+  assert.equal(redactor.hideHeld(text), `[redacted], chosen by a server elsewhere, ${shaped}`);
+  assert.equal(redactor.redactText(text), '[redacted], [redacted], [redacted]');
+  assert.deepEqual(redactor.hideHeldIn({ a: ['Zq7-vTx93kLmPw2RbNd8', 1, null], 'Zq7-vTx93kLmPw2RbNd8': true }), {
+    a: ['[redacted]', 1, null],
+    '[redacted]': true,
+  });
+  assert.equal(redactor.hideHeldInJson('{"a": 1}'), '{"a": 1}', 'what holds none stays byte for byte');
+  assert.equal(redactor.hideHeldInJson('{"a": "Zq7-vTx93kLmPw2RbNd8"}'), '{"a":"[redacted]"}');
+});
