@@ -236,7 +236,10 @@ test('a plan is shown and approved in part; a confirm token is issued and revoke
   const { json } = await postJson({ host, port }, 'sallyport.v1.PlanService/ProposePlan', body, token);
   const { id } = json['plan'] as { id: string };
   const shown = runSallyport(daemon.place, ['plan', 'show', id]);
-  assert.match(shown.stdout, /Tidy up\..*1\. files\.delete: Delete i\.txt.*2\. files\.delete: Delete j\.txt/s);
+  assert.match(
+    shown.stdout,
+    /Tidy up\..*1\. files\.delete \(critical risk\)\n {2}Delete i\.txt.*2\. files\.delete.*Delete j\.txt/s,
+  );
   const approved = runSallyport(daemon.place, ['plan', 'approve', id, '--yes', '--steps', '2']);
   assert.match(approved.stdout, /Approved {2}steps 2 of the plan of ada/);
   assert.match(runSallyport(daemon.place, ['plan', 'list']).stdout, new RegExp(`${id.slice(0, 13)}  approved  ada`));
@@ -326,7 +329,8 @@ test('plans are followed: whole at a terminal, a line each for a script', async 
   const body = { summary: 'Watched.', calls: [{ tool: 'files.delete', inputJson: '{"path":"p.txt"}' }] };
   const { json } = await daemon.post('sallyport.v1.PlanService/ProposePlan', body, token);
   const { id } = (json as { plan: { id: string } }).plan;
-  await terminal.waitFor('1. files.delete: Delete p.txt');
+  await terminal.waitFor('1. files.delete (critical risk)');
+  await terminal.waitFor('Delete p.txt');
   await terminal.waitFor(`plan approve ${id}`);
   const next = async () => JSON.parse(String((await lines.next()).value)) as Record<string, unknown>;
   const first = await next();

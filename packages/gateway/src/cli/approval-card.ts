@@ -2,6 +2,7 @@ import { foldEffect } from './confirm-effect.ts';
 import { formatDuration, formatTime } from './format-time.ts';
 import { renderFields } from './table.ts';
 import type { Terminal } from './terminal.ts';
+import { breakWords } from './text-width.ts';
 import { makeVisible, makeVisibleLine } from './visible-text.ts';
 
 /** A task as the tools of approvals describe it. */
@@ -47,6 +48,9 @@ export interface ShownMask {
   readonly held?: boolean;
 }
 
+/** With what stands around it. */
+const widestLabel = 14;
+
 type Screen = Pick<Terminal, 'columns' | 'paint'>;
 
 /** What stands above the effect: who asks for what, why that needs a person, and until when. */
@@ -68,11 +72,19 @@ export function renderHead(task: ShownApproval, { columns, paint }: Screen, nowM
   ];
   return [
     `${paint(isPending ? 'yellow' : 'dim', task.status)}  ${paint('bold', makeVisibleLine(task.tool))}`,
-    ...renderFields(
-      fields.map(([label, value]) => [label, makeVisible(value)]),
-      columns,
-    ),
+    ...renderText(fields, columns),
   ];
+}
+
+/**
+ * Fields whose values come from outside. No word of them is longer than its line: the terminal would go on with it in the
+ * first column, where everything is ours, and a page would have more lines than were counted.
+ */
+export function renderText(fields: readonly (readonly [label: string, value: string])[], columns: number): string[] {
+  return renderFields(
+    fields.map(([label, value]) => [label, breakWords(makeVisible(value), Math.max(columns - widestLabel, 20))]),
+    columns,
+  );
 }
 
 export function renderEffect(effect: string, screen: Screen): string[] {

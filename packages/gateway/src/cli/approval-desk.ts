@@ -100,21 +100,26 @@ export class ApprovalDesk {
 
   async #serveCard(task: WholeApproval, signal: AbortSignal): Promise<boolean> {
     const { terminal } = this.#parts.context;
-    let unseen = this.#showRows(['', ...renderHead(task, terminal), '', ...renderEffect(task.effect, terminal)], task);
     let isRevealed = mustBeRevealed(task.masked).length === 0;
+    const card = ['', ...renderHead(task, terminal), '', ...renderEffect(task.effect, terminal)];
+    let unseen = this.#showRows(card, task, isRevealed);
     for (let shownAtMs = performance.now(); ;) {
       const key = await this.#parts.keys.next(signal);
       if (key === undefined) return true;
       if (key === 'q') return false;
       if (performance.now() - shownAtMs < settleMs) continue;
       if (key === ' ' && unseen.length > 0) {
-        unseen = this.#showRows(unseen, task);
+        unseen = this.#showRows(unseen, task, isRevealed);
         shownAtMs = performance.now();
       } else if (key === 'n') {
         this.#later.add(task.task_id);
         return true;
       } else if (key === 'r' && unseen.length === 0 && task.masked !== undefined) {
-        if (await this.#reveal(task)) isRevealed = true;
+        const rows = await this.#reveal(task);
+        if (rows === undefined) continue;
+        isRevealed = true;
+        unseen = this.#showRows(rows, task, isRevealed);
+        shownAtMs = performance.now();
       } else if ((unseen.length === 0 && (isRevealed || task.hold !== undefined)) || key === 'd' || key === 'c') {
         // Nobody agrees to what they have not seen. Of what is on hold the gate says why.
         const decision = await readDecision(key, task, this.#parts.keys);
@@ -123,23 +128,23 @@ export class ApprovalDesk {
     }
   }
 
-  async #reveal({ task_id: taskId }: WholeApproval): Promise<boolean> {
+  /** The rows to show. Undefined: nothing was revealed. */
+  async #reveal({ task_id: taskId }: WholeApproval): Promise<readonly string[] | undefined> {
     const { client, context, keys } = this.#parts;
     const reason = (await keys.ask(reasonQuestion))?.trim() ?? '';
-    if (reason === '') return false;
+    if (reason === '') return undefined;
     return revealMasked({ tool: 'approvals.reveal', input: { task_id: taskId } }, reason, client, context);
   }
 
   /** Prints a page. Returns the rows that are still to be seen. */
-  #showRows(rows: readonly string[], task: WholeApproval): readonly string[] {
+  #showRows(rows: readonly string[], task: WholeApproval, isRevealed: boolean): readonly string[] {
     const { print, paint, rows: screenRows } = this.#parts.context.terminal;
-    const pageRows = Math.max(10, screenRows - 3);
+    const pageRows = Math.max(10, screenRows - 5);
     const unseen = rows.slice(pageRows);
-    const isMasked = mustBeRevealed(task.masked).length > 0;
     const keys =
       unseen.length > 0
         ? `space: ${unseen.length} more lines  d: deny  n: later  q: leave`
-        : `${isMasked ? 'r: reveal what is masked, then  ' : ''}${offerKeys(task)}`;
+        : `${isRevealed ? '' : 'r: reveal what is masked, then  '}${offerKeys(task)}`;
     print(...rows.slice(0, pageRows), '', paint('bold', keys));
     return unseen;
   }

@@ -5,7 +5,7 @@ import type { CommandContext } from './command-context.ts';
 import { confirmEffect } from './confirm-effect.ts';
 import { declined, usageFailure } from './failure.ts';
 import { formatDuration, formatTime } from './format-time.ts';
-import { askReason, mustBeRevealed, renderRevealed, revealMasked } from './reveal-masked.ts';
+import { askReason, mustBeRevealed, renderRevealed, showMasked } from './reveal-masked.ts';
 import type { RevealedSecret } from './reveal-masked.ts';
 import { runOperatorTool } from './run-tool.ts';
 import { completeId, shortenIds } from './short-id.ts';
@@ -204,7 +204,7 @@ async function lookFirst(id: string, context: CommandContext): Promise<Seen | nu
       'Part of the effect is masked, and could be anything. It has to be revealed before you can approve.',
     );
     const call = { tool: 'approvals.reveal', input: { task_id: id } } as const;
-    if (!(await revealMasked(call, await askReason(context), client, context))) throw declined();
+    await showMasked(call, await askReason(context), client, context);
     terminal.print('');
   }
   if (!(await confirmEffect(makeVisible(task.effect), task.tool, terminal))) throw declined();

@@ -7,10 +7,15 @@ import { makeVisible, makeVisibleLine } from './visible-text.ts';
  * Shows a person what a call would do and asks. Only a plain yes is one: no answer, the end of input and everything
  * else mean no. Ctrl-C leaves the command.
  */
-export async function confirmEffect(effect: string, tool: string, terminal: Terminal): Promise<boolean> {
+export function confirmEffect(effect: string, tool: string, terminal: Terminal): Promise<boolean> {
+  return confirmRows(foldEffect(effect, terminal), tool, terminal);
+}
+
+/** The same for what is in rows already, each of which fits on a line. */
+export async function confirmRows(rows: readonly string[], what: string, terminal: Terminal): Promise<boolean> {
   using questions = new Questions(terminal);
-  terminal.print(`${terminal.paint('yellow', 'Needs your consent')}  ${makeVisibleLine(tool)}`, '');
-  if (!(await showPages(foldEffect(effect, terminal), questions, terminal))) return false;
+  terminal.print(`${terminal.paint('yellow', 'Needs your consent')}  ${makeVisibleLine(what)}`, '');
+  if (!(await showPages(rows, questions, terminal))) return false;
   return await questions.agrees(`\n${terminal.paint('bold', 'Run it?')}`);
 }
 

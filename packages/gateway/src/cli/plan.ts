@@ -1,16 +1,16 @@
-import { renderEffect } from './approval-card.ts';
+import { renderEffect, renderText } from './approval-card.ts';
 import type { ShownMask } from './approval-card.ts';
 import { outputOf, statusOf } from './answer-json.ts';
 import type { CommandContext } from './command-context.ts';
-import { confirmEffect } from './confirm-effect.ts';
+import { confirmRows, foldEffect } from './confirm-effect.ts';
 import { declined, usageFailure } from './failure.ts';
 import { formatDuration } from './format-time.ts';
-import { askReason, mustBeRevealed, revealMasked } from './reveal-masked.ts';
+import { askReason, mustBeRevealed, showMasked } from './reveal-masked.ts';
 import { runOperatorTool } from './run-tool.ts';
 import { shortenIds } from './short-id.ts';
 import { showAnswer } from './show-answer.ts';
-import { renderFields, renderTable } from './table.ts';
-import { makeVisible, makeVisibleLine } from './visible-text.ts';
+import { renderTable } from './table.ts';
+import { makeVisibleLine } from './visible-text.ts';
 
 export interface ShownPlan {
   readonly plan_id: string;
@@ -109,12 +109,10 @@ async function lookFirst(id: string, steps: readonly number[] | undefined, conte
     for (const [step] of masked) {
       terminal.print('', `step ${step + 1}`);
       const call = { tool: 'plans.reveal', input: { plan_id: id, step } } as const;
-      if (!(await revealMasked(call, reason, client, context))) throw declined();
+      await showMasked(call, reason, client, context);
     }
   }
-  if (!(await confirmEffect(renderPlan(plan, context).join('\n'), `the plan of ${plan.agent}`, terminal))) {
-    throw declined();
-  }
+  if (!(await confirmRows(renderPlan(plan, context), `the plan of ${plan.agent}`, terminal))) throw declined();
   return 0;
 }
 
@@ -125,25 +123,23 @@ export function renderPlan(plan: ShownPlan, { terminal }: Pick<CommandContext, '
     ['plan', plan.plan_id],
     ['status', plan.status],
     ['agent', plan.agent],
-    ['for', plan.summary],
+    ['it says', plan.summary],
     ['expires', isPending ? `in ${formatDuration(Math.max(0, Date.parse(plan.expires_at) - Date.now()))}` : ''],
     ['on hold', plan.hold ?? ''],
     ['decided', plan.decided_by ?? ''],
     ['approved', plan.approved_steps.length > 0 ? `steps ${numbersOf(plan)}; ${plan.started} begun` : ''],
     ['note', plan.note ?? ''],
   ];
-  const head = renderFields(
-    fields.map(([label, value]) => [label, makeVisible(value)]),
-    columns,
-  );
+  const head = renderText(fields, columns);
   return [...head, ...plan.steps.flatMap((step, at) => ['', ...renderStep(step, at + 1, terminal)])];
 }
 
 function renderStep(step: ShownStep, number: number, terminal: CommandContext['terminal']): string[] {
   const { tool, title = '', reason, risk, effect = '', arguments_json: args } = step;
   return [
-    `${number}. ${makeVisibleLine(title === '' ? tool : `${tool}: ${title}`)}  (${makeVisibleLine(risk)})`,
-    ...(reason === '' ? [] : renderFields([['because', makeVisible(reason)]], terminal.columns)),
+    `${number}. ${makeVisibleLine(tool)} (${makeVisibleLine(risk)} risk)`,
+    ...(title === '' ? [] : foldEffect(makeVisibleLine(title), terminal)),
+    ...(reason === '' ? [] : renderText([['it says', reason]], terminal.columns)),
     ...renderEffect(effect === '' ? args : effect, terminal),
   ];
 }

@@ -2,12 +2,12 @@ import type { ShownMask } from './approval-card.ts';
 import { outputOf, statusOf } from './answer-json.ts';
 import type { CommandContext } from './command-context.ts';
 import type { DaemonClient } from './daemon-client.ts';
-import { foldEffect } from './confirm-effect.ts';
+import { foldEffect, showPages } from './confirm-effect.ts';
 import { declined, usageFailure } from './failure.ts';
 import { Questions } from './questions.ts';
 import { showAnswer } from './show-answer.ts';
 import type { Terminal } from './terminal.ts';
-import { makeVisible, makeVisibleLine } from './visible-text.ts';
+import { makeVisibleLine } from './visible-text.ts';
 
 export interface RevealedSecret {
   readonly number: number;
@@ -28,24 +28,26 @@ export function mustBeRevealed(masked: readonly ShownMask[] = []): readonly Show
   return masked.filter(({ held = false }) => !held);
 }
 
-/** For a person who has just said why: that is the consent which the gate asks for. Undefined: it was not shown. */
+/**
+ * For a person who has just said why: that is the consent which the gate asks for. The rows that are to be shown, which
+ * may be more than a screen has. Undefined: it was not revealed, and the terminal says why.
+ */
 export async function revealMasked(
   { tool, input }: RevealCall,
   reason: string,
   client: Pick<DaemonClient, 'executeTool'>,
   context: CommandContext,
-): Promise<boolean> {
+): Promise<readonly string[] | undefined> {
   const request = { name: tool, inputJson: JSON.stringify({ ...input, reason }) };
   let answer = await client.executeTool(request);
   const confirmBinding = answer.denied?.approval?.binding;
   if (confirmBinding !== undefined) answer = await client.executeTool({ ...request, confirmBinding });
   if (statusOf(answer) !== 'success') {
     showAnswer(answer, context);
-    return false;
+    return undefined;
   }
   const { revealed } = outputOf(answer) as { readonly revealed: readonly RevealedSecret[] };
-  context.terminal.print(...renderRevealed(revealed, context.terminal));
-  return true;
+  return renderRevealed(revealed, context.terminal);
 }
 
 export function renderRevealed(
@@ -55,12 +57,25 @@ export function renderRevealed(
   const { paint } = terminal;
   return [
     ...revealed.flatMap(({ number, name = '', rest = false, value }) => {
-      if (rest) return [paint('bold', `the rest of the effect (${number})`), ...foldEffect(value, terminal)];
-      return [paint('bold', makeVisibleLine(`secret ${number}${name === '' ? '' : `: ${name}`}`)), makeVisible(value)];
+      const title = rest ? `the rest of the effect (${number})` : `secret ${number}${name === '' ? '' : `: ${name}`}`;
+      return [paint('bold', makeVisibleLine(title)), ...foldEffect(value, terminal)];
     }),
     '',
     paint('dim', 'It is on record that you looked. The values are not.'),
   ];
+}
+
+/** Reveals what is masked, a page at a time. Leaving before the end is a no. */
+export async function showMasked(
+  call: RevealCall,
+  reason: string,
+  client: Pick<DaemonClient, 'executeTool'>,
+  context: CommandContext,
+): Promise<void> {
+  const rows = await revealMasked(call, reason, client, context);
+  if (rows === undefined) throw declined();
+  using questions = new Questions(context.terminal);
+  if (!(await showPages(rows, questions, context.terminal))) throw declined();
 }
 
 export async function askReason({ terminal, json }: CommandContext): Promise<string> {

@@ -1,7 +1,9 @@
+// Also what only some terminals draw in two columns: a row that is counted too long is cut early, and still seen.
 const wide =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+  /[\p{Emoji_Presentation}\u1100-\u115f\u2329\u232a\u2630-\u2637\u268a-\u268f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1d300}-\u{1d376}\u{1f000}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 const narrow = /^[\x20-\x7e]*$/;
-const combining = /\p{Mark}/u;
+/** Marks that stand on their letter. Those beside it have a column of their own. */
+const combining = /(?!\ufe0f)[\p{Mn}\p{Me}]/u;
 
 /** How many columns of a terminal the text takes. */
 export function textWidth(text: string): number {
@@ -47,6 +49,11 @@ export function wrapWords(text: string, width: number): string[] {
   }
   lines.push(line);
   return lines;
+}
+
+/** With line ends in the words that are longer than a line. */
+export function breakWords(text: string, width: number): string {
+  return text.replaceAll(/\S+/g, (word) => foldLines(word, width).join('\n'));
 }
 
 /** At least one character, so that cutting up a text comes to an end at any width. */
