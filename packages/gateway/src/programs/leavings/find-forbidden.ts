@@ -6,6 +6,7 @@ import { refuse } from '../../call/refusal.ts';
 import { ToolRefused } from '../../call/tool.ts';
 import type { PathClaim, ToolContext } from '../../call/tool.ts';
 import type { Access } from '@sallyport/sandbox';
+import { hasOtherSpelling } from '../run/lax-names.ts';
 import { isRepository } from '../../paths/git-repository.ts';
 import { isInPackageStore } from '../../paths/package-stores.ts';
 
@@ -65,6 +66,7 @@ export async function findForbidden(
   const walk = new ForbiddenWalk(roots, context, options);
   for (const { path, access } of roots) await walk.visit(path, access);
   await walk.findOtherNames();
+  walk.checkSpelling();
   return walk;
 }
 
@@ -154,6 +156,18 @@ class ForbiddenWalk implements Forbidden {
       if (identity === undefined) continue;
       if (hidden.has(identity)) this.#keep(this.hidden, path);
       else if (frozen.has(identity) && !isInside) this.#keep(this.frozen, path);
+    }
+  }
+
+  /** Only one spelling of a name can be closed. */
+  checkSpelling(): void {
+    for (const path of [...this.hidden, ...this.frozen]) {
+      const root = [...this.#roots].find((each) => isWithin(each, path));
+      if (root === undefined || !hasOtherSpelling(path, root)) continue;
+      throw cannotHide(
+        'its file system does not tell upper from lower case, and Linux does',
+        'Keep the workspace in a folder of Linux, such as in the home folder instead of on a drive of Windows.',
+      );
     }
   }
 
@@ -275,10 +289,13 @@ function checkName(path: string, entry: Dirent, isForbidden: () => boolean): voi
   if (entry.isDirectory() || isForbidden()) throw cannotHide('a name in it is not UTF-8');
 }
 
-function cannotHide(why: string): ToolRefused {
+function cannotHide(
+  why: string,
+  forOperators = 'Let the rules grant smaller folders, or forbid whole folders instead of many files.',
+): ToolRefused {
   return new ToolRefused(
     refuse('UNSAFE_PATH', 'sandbox-view', `What the rules forbid cannot be hidden from the program: ${why}.`, {
-      forOperators: 'Let the rules grant smaller folders, or forbid whole folders instead of many files.',
+      forOperators,
     }),
   );
 }
