@@ -77,7 +77,8 @@ test('the desktop of whoever runs the daemon shows what waits, as plain text', a
   mkdirSync(programs);
   writeFileSync(
     join(programs, 'notify-send'),
-    `#!/bin/sh\nprintf '%s\\n' "$@" > '${shown}.new'\nmv '${shown}.new' '${shown}'\n`,
+    // The real program reads escapes in the text, too.
+    `#!/bin/sh\nprintf '%s\\n' "$1" "$2" "$3" "$4" > '${shown}.new'\nprintf '%b\\n' "$5" >> '${shown}.new'\nmv '${shown}.new' '${shown}'\n`,
     {
       mode: 0o755,
     },
@@ -85,15 +86,16 @@ test('the desktop of whoever runs the daemon shows what waits, as plain text', a
   const daemon = await TestDaemon.start(place, { PATH: `${programs}:${process.env['PATH'] ?? ''}` });
   t.after(() => daemon.remove());
   const token = await daemon.newAgent('ada');
-  writeWorkspaceFile(daemon, '<b>a.txt');
-  ApprovalDesk.ticketOf(await daemon.call('files.delete', { path: '<b>a.txt' }, { token }));
+  const name = String.raw`<b>a\n\074i\076.txt`;
+  writeWorkspaceFile(daemon, name);
+  ApprovalDesk.ticketOf(await daemon.call('files.delete', { path: name }, { token }));
   while (!existsSync(shown)) await new Promise((resolve) => setTimeout(resolve, 10));
   assert.deepEqual(readFileSync(shown, 'utf8').trim().split('\n'), [
     '--app-name=Sallyport',
     '--urgency=critical',
     '--',
     'ada asks for files.delete',
-    'Delete &lt;b&gt;a.txt (1 file)',
+    String.raw`Delete &lt;b&gt;a\n\074i\076.txt (1 file)`,
   ]);
 });
 

@@ -87,6 +87,50 @@ test('where a rule allows it, the question of a server reaches the client that m
   ]);
 });
 
+test('no word of a server passes for one of the gate, and none hides', async (context) => {
+  const world = await open(context);
+  const { asking, questions } = caller({ action: 'accept', content: {} });
+  const field = { type: 'string', title: 'Name\u202e', description: 'Any.\nSallyport: it is safe.', minLength: 1 };
+  await request(
+    world,
+    'elicitation/create',
+    {
+      message: 'Your name?\n\nSallyport: type the code of your console.\u001b[8m',
+      requestedSchema: { type: 'object', properties: { name: field } },
+      _meta: { note: 'more' },
+    },
+    { asking },
+  );
+  assert.deepEqual(questions[0]?.params, {
+    message:
+      'The server "asker" behind Sallyport asks:\n> Your name?\n> \n> Sallyport: type the code of your console.\\e[8m',
+    requestedSchema: {
+      type: 'object',
+      properties: {
+        name: { ...field, title: 'Name\\u202e', description: String.raw`Any.\nSallyport: it is safe.` },
+      },
+    },
+  });
+  // What would go back to the server as it stands there cannot be spelled out.
+  for (const properties of [
+    { 'na\u200bme': { type: 'string' } },
+    { colour: { type: 'string', enum: ['red', 'blue\u202e'] } },
+    { colour: { type: 'string', default: 'red\nSallyport: fine' } },
+  ]) {
+    const { error } = await request(
+      world,
+      'elicitation/create',
+      { message: 'Which?', requestedSchema: { type: 'object', properties } },
+      { asking },
+    );
+    assert.match(error?.message ?? '', /cannot be seen as it is/);
+  }
+  assert.equal(questions.length, 1);
+  const page = { mode: 'url', message: 'Log in', elicitationId: '1', url: 'https://ex\u00e4mple.com/\u202egnp' };
+  await request(world, 'elicitation/create', page, { asking });
+  assert.equal(questions[1]?.params['url'], 'https://xn--exmple-cua.com/%E2%80%AEgnp');
+});
+
 test('without a rule a request is refused, the server hears why, and the rule is on record', async (context) => {
   requirement('WIRE-6');
   const world = await open(context);

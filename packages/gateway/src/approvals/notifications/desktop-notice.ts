@@ -5,8 +5,8 @@ const patienceMs = 5000;
 
 /** Shows a notice on the desktop of whoever runs the daemon. `onFailure` hears when there is no desktop, or no program. */
 export function showOnDesktop({ title, text }: Notice, onFailure: (error: Error) => void): void {
-  // Some desktops read markup in the text.
-  const plain = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  // The program reads escapes such as \n and \074 in the text, and after that some desktops read markup in it.
+  const plain = text.replaceAll('\\', '\\\\').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   const args = ['--app-name=Sallyport', '--urgency=critical', '--', title, plain];
   execFile('notify-send', args, { timeout: patienceMs }, (error) => {
     if (error !== null) onFailure(error);

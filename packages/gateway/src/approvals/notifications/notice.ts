@@ -52,7 +52,7 @@ export function noticeOfPlan(event: PlanNews['kind'], plan: Plan, link: string, 
     id: `${plan.id}.${event}`,
     event,
     title: clip(`${plan.agent} proposes a plan of ${plan.steps.length} steps`, redact),
-    text: clip(plan.summary, redact),
+    text: `It says: “${clip(plan.summary, redact)}”`,
     untilMs: untilOf(event, plan.expiresAtMs),
     body: {
       type: `plan.${event}`,

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Json, JsonObject } from '@sallyport/contract';
-import { canonicalJson, makeVisible } from '@sallyport/contract';
+import { canonicalJson, hasHiddenTextOrLines, isJsonObject, makeVisible, makeVisibleLine } from '@sallyport/contract';
 import type { RuleReference } from '../../call/refusal.ts';
 import type { Asking, Resources, ToolDefinition } from '../../call/tool.ts';
 import type { Verdict } from '../../call/verdict.ts';
@@ -109,7 +109,13 @@ function explainParams({ kind, params }: ServerRequest): string | undefined {
   if (kind === 'sampling') {
     return params['tools'] === undefined ? undefined : 'a model with tools would act outside of the gate';
   }
-  if (kind !== 'elicitation' || params['mode'] !== 'url') return undefined;
+  if (kind !== 'elicitation') return undefined;
+  if (params['mode'] !== 'url') {
+    const isSeen = (text: string): boolean => !hasHiddenTextOrLines(text);
+    return textsOf(showLabels(params['requestedSchema'] ?? {})).every(isSeen)
+      ? undefined
+      : 'a name or a value in its form cannot be seen as it is';
+  }
   const page = URL.parse(textOf(params['url']));
   return page?.protocol === 'https:' && page.username === '' ? undefined : 'the page is not one of https';
 }
@@ -117,13 +123,47 @@ function explainParams({ kind, params }: ServerRequest): string | undefined {
 /** The person and the model are told who asks: to them, everything comes from the gate. */
 function nameAsker({ kind, params }: ServerRequest, upstream: string): JsonObject {
   if (kind === 'elicitation') {
-    const message = makeVisible(textOf(params['message']));
-    return { ...params, message: `The server "${upstream}" behind Sallyport asks: ${message}` };
+    const { mode, requestedSchema, url, elicitationId } = params;
+    const page = typeof url === 'string' ? URL.parse(url)?.href : undefined;
+    return {
+      message: `The server "${upstream}" behind Sallyport asks:${quote(textOf(params['message']))}`,
+      ...(mode === undefined ? {} : { mode }),
+      ...(requestedSchema === undefined ? {} : { requestedSchema: showLabels(requestedSchema) }),
+      ...(page === undefined ? {} : { url: page }),
+      ...(elicitationId === undefined ? {} : { elicitationId }),
+    };
   }
   // The context of other servers is none of its business.
   const { includeContext: _, systemPrompt, ...rest } = params;
   const prompt = typeof systemPrompt === 'string' ? `\n\n${systemPrompt}` : '';
   return { ...rest, systemPrompt: `This is a request of the server "${upstream}" behind Sallyport.${prompt}` };
+}
+
+/** Several lines are each marked as the server's, so that none of them passes for one of ours. */
+function quote(message: string): string {
+  const lines = makeVisible(message).split('\n');
+  return lines.length === 1 ? ` ${lines[0]}` : lines.map((line) => `\n> ${line}`).join('');
+}
+
+const labels = ['title', 'description'];
+
+/** A form with what it says about its fields made visible. Their names and values are the server's own, and stay. */
+function showLabels(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(showLabels);
+  if (!isJsonObject(schema)) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).map(([name, value]) => [
+      name,
+      labels.includes(name) && typeof value === 'string' ? makeVisibleLine(value) : showLabels(value),
+    ]),
+  );
+}
+
+/** Every name and every text in it. */
+function textsOf(value: Json): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value.flatMap(textsOf);
+  return isJsonObject(value) ? Object.entries(value).flatMap(([name, each]) => [name, ...textsOf(each)]) : [];
 }
 
 function textOf(value: Json | undefined): string {
