@@ -19,9 +19,10 @@ export function renderErrorsPage(): string {
   const exits = Object.entries(exitCodes).map(([name, exit]) => [exit, exitMeanings[name as keyof typeof exitCodes]]);
   return `# Errors
 
-Every answer that is not a success carries one of these codes, whichever door it leaves by. \`denied\` means that a gate
-stopped the call before anything ran; \`error\` means that it was let through and went wrong, or that trying again later
-may help. A refusal also names the rule, the reason and, where there is one, the remedy.
+Every answer that is not a success carries one of these codes, at every door. \`denied\` means that a gate stopped the
+call before anything ran. \`error\` means that the call was allowed and failed, or that trying again later may help. A
+refusal also names the rule, the reason and the remedy. Agents and operators read different texts: only operators read
+which rule to change, and how.
 
 ${renderTable(['Code', 'Shown as', 'Category', 'Connect', 'HTTP', 'Exit', 'Retryable', 'Meaning'], rows)}
 
