@@ -18,9 +18,9 @@ function addApprovals(program: Command, start: Start): void {
   const approvals = program.command('approvals').description('decide about calls that wait for a person');
   approvals
     .command('list')
-    .description('list what waits')
+    .description('list the calls that wait')
     .addOption(
-      new Option('--status <status>', 'others than those that wait').choices([
+      new Option('--status <status>', 'list calls with this status instead').choices([
         'pending',
         'approved',
         'denied',
@@ -35,20 +35,23 @@ function addApprovals(program: Command, start: Start): void {
   approvals
     .command('show <task-id>')
     .description('show one call and exactly what it would do')
-    .option('--reveal', 'show the secrets that are masked in it; that you looked, and why, is on record')
-    .option('--secret <number>', 'only this one of them', parseCount)
-    .option('--reason <text>', 'why; without it you are asked')
+    .option('--reveal', 'show the secrets that are masked in it; the log records that you looked, and why')
+    .option('--secret <number>', 'show only this secret', parseCount)
+    .option('--reason <text>', 'why you look; without it you are asked')
     .action((id: string, options: ShowOptions) =>
       start(async (context) => (await import('./approvals.ts')).showApproval(id, options, context)),
     );
   approvals
     .command('approve <task-id>')
     .description('let a call run; its effect is shown first')
-    .option('--effect-sha256 <hash>', 'the effect that was seen before; without it, it is shown and asked about')
-    .option('--runs <number>', 'how many of the runs that are asked for; without it, those shown, or one', parseCount)
+    .option(
+      '--effect-sha256 <hash>',
+      'approve the effect with this hash, which you have seen; without it the effect is shown first',
+    )
+    .option('--runs <number>', 'how many runs to approve; without it, as many as were shown, or one', parseCount)
     .option('--note <text>', 'kept with the decision')
-    .option('--for-session', 'also further calls of this tool by this session; not for high risk')
-    .option('--minutes <number>', 'also further calls that touch the same things, for so long', parseCount)
+    .option('--for-session', 'also approve further calls of this tool by this session; not for high risk')
+    .option('--minutes <number>', 'also approve further calls that touch the same things, for this long', parseCount)
     .option('--uses <number>', 'how many further calls', parseCount)
     .action((id: string, options: ApproveOptions) =>
       start(async (context) => (await import('./approvals.ts')).approveApproval(id, options, context)),
@@ -66,11 +69,11 @@ function addApprovals(program: Command, start: Start): void {
     .action(() => start(async (context) => (await import('./approvals-watch.ts')).watchApprovals(context)));
   approvals
     .command('standing')
-    .description('list approvals that hold for more than one call')
+    .description('list approvals that are valid for more than one call')
     .action(() => start(async (context) => (await import('./approvals.ts')).listStanding(context)));
   approvals
     .command('revoke <standing-id>')
-    .description('end one of those')
+    .description('end one of these approvals')
     .action((id: string) => start(async (context) => (await import('./approvals.ts')).revokeStanding(id, context)));
 }
 
@@ -91,9 +94,9 @@ function addPlans(program: Command, start: Start): void {
   plan
     .command('approve <plan-id>')
     .description('let the calls of a plan run, in their order; it is shown first')
-    .option('--steps <numbers...>', 'only these, counted from 1')
+    .option('--steps <numbers...>', 'approve only these steps, counted from 1')
     .option('--note <text>', 'kept with the decision')
-    .option('--yes', 'it was seen before')
+    .option('--yes', 'approve without being shown the plan')
     .action((id: string, options: PlanDecisionOptions) =>
       start(async (context) => (await import('./plan.ts')).approvePlan(id, options, context)),
     );
@@ -115,19 +118,19 @@ function addConfirm(program: Command, start: Start): void {
     .requiredOption('--trace <trace-id>', 'the trace in which it will come: 32 hexadecimal digits')
     .option('--input <json>', 'the arguments as one JSON object')
     .option('--input-file <file>', 'the same from a file, or - for standard input')
-    .option('--ttl-seconds <number>', 'for how long; 60 by default', parseCount)
-    .option('--reusable', 'for any number of uses')
+    .option('--ttl-seconds <number>', 'how long the token is valid; 60 by default', parseCount)
+    .option('--reusable', 'allow any number of uses')
     .action((tool: string, pairs: string[], options: ConfirmIssueOptions) =>
       start(async (context) => (await import('./confirm.ts')).issueToken(tool, pairs, options, context)),
     );
   confirm
     .command('revoke <token-id>')
-    .description('take a token back; for that of a plan, give the id of the plan')
+    .description('revoke a token; for the token of a plan, give the id of the plan')
     .action((id: string) => start(async (context) => (await import('./confirm.ts')).revokeToken(id, context)));
   confirm
     .command('rotate')
     .description('sign with a new key')
-    .option('--revoke-all', 'accept none of the tokens there are')
+    .option('--revoke-all', 'stop accepting all existing tokens')
     .action((options: { revokeAll?: boolean }) =>
       start(async (context) => (await import('./confirm.ts')).rotateKey(options, context)),
     );

@@ -15,18 +15,18 @@ export function addContentCommands(program: Command, start: Start): void {
   content
     .command('get <hash>')
     .description('write content to a file or to a pipe')
-    .option('-o, --output <file>', 'the file to write; what was broken off goes on')
+    .option('-o, --output <file>', 'the file to write; an interrupted download continues')
     .action((hash: string, options: { output?: string }) =>
       start(async (context) => (await import('./content.ts')).getContent(hash, options, context)),
     );
   content
     .command('verify')
-    .description('read everything that is stored and say what is damaged')
+    .description('read all stored content and report what is damaged')
     .action(() => start(async (context) => (await import('./content.ts')).verifyContent(context)));
   content
     .command('gc')
-    .description('remove what nothing references and nobody has used for some time')
-    .option('--older-than-hours <number>', 'how long nobody may have used it', parseHours)
+    .description('remove content that nothing references and nobody has used for some time')
+    .option('--older-than-hours <number>', 'remove only content that was not used for this long', parseHours)
     .action((options: { olderThanHours?: number }) =>
       start(async (context) => (await import('./content.ts')).collectContent(options, context)),
     );

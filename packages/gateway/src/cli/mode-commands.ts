@@ -8,7 +8,7 @@ export function addModeCommands(program: Command, start: Start): void {
   const mode = program.command('mode').description('see and change the mode of the gate');
   mode
     .command('show')
-    .description('show the mode, its limits and how it came about')
+    .description('show the mode, its limits and why it was set')
     .action(() => start(async (context) => (await import('./mode.ts')).showMode(context)));
   mode
     .command('set <mode>')

@@ -16,7 +16,7 @@ export function addOrganisationCommands(program: Command, start: Start): void {
 }
 
 function addAgentCommands(program: Command, start: Start): void {
-  const agent = program.command('agent').description('say which agents work here');
+  const agent = program.command('agent').description('manage the agents of the organisation');
   agent
     .command('list')
     .description('list the agents')
@@ -26,7 +26,7 @@ function addAgentCommands(program: Command, start: Start): void {
     .description('make an agent a member')
     .option('--team <name>', 'the team it joins')
     .option('--role <role>', 'what it may use, as in roles.yaml', 'worker')
-    .option('--senior <person>', 'who decides about its calls, instead of the senior of the team')
+    .option('--senior <person>', 'the person who decides about its calls, instead of the senior of the team')
     .option('--senior-agent <agent>', 'the agent that decides about its calls where a rule names it')
     .option('--yes', 'agree without being asked, for scripts')
     .action((name: string, options: AgentAddOptions) =>
@@ -46,15 +46,15 @@ function addAgentCommands(program: Command, start: Start): void {
 }
 
 function addTeamCommands(program: Command, start: Start): void {
-  const team = program.command('team').description('say which teams there are');
+  const team = program.command('team').description('manage the teams');
   team
     .command('list')
     .description('list the teams')
     .action(() => start(async (context) => (await load()).listTeams(context)));
   team
     .command('add <name>')
-    .description('make a team, or name another senior')
-    .option('--senior <person>', 'who decides about calls of its agents')
+    .description('create a team, or change its senior')
+    .option('--senior <person>', 'the person who decides about calls of its agents')
     .option('--senior-agent <agent>', 'the agent that decides about calls of its agents where a rule names it')
     .option('--yes', 'agree without being asked, for scripts')
     .action((name: string, options: SeniorOptions) =>
@@ -66,7 +66,7 @@ function addTeamCommands(program: Command, start: Start): void {
     .action((name: string) => start(async (context) => (await load()).showTeam(name, context)));
   team
     .command('remove <name>')
-    .description('remove a team; its members stay, in none')
+    .description('remove a team; its members stay, without a team')
     .option('--yes', 'agree without being asked, for scripts')
     .action((name: string, options: ConsentOptions) =>
       start(async (context) => (await load()).removeTeam(name, options, context)),
@@ -74,7 +74,7 @@ function addTeamCommands(program: Command, start: Start): void {
 }
 
 function addRoleCommands(program: Command, start: Start): void {
-  const role = program.command('role').description('say who has which role');
+  const role = program.command('role').description('manage who has which role');
   role
     .command('list')
     .description('list who has which role')
@@ -93,7 +93,7 @@ function addRoleCommands(program: Command, start: Start): void {
     .action((name: string) => start(async (context) => (await load()).showRole(name, context)));
   role
     .command('remove <name>')
-    .description('take the role of an agent away, or of a person with --person')
+    .description('remove a role from an agent, or from a person with --person')
     .option('--person', 'the name is that of a person')
     .option('--yes', 'agree without being asked, for scripts')
     .action((member: string, options: RoleOptions) =>
@@ -102,7 +102,7 @@ function addRoleCommands(program: Command, start: Start): void {
 }
 
 function addGrantCommands(program: Command, start: Start): void {
-  const grant = program.command('grant').description('grant tools and take them away');
+  const grant = program.command('grant').description('grant and revoke tools');
   const withTarget = (command: Command): Command =>
     command.option('--agent <name>', 'for this agent').option('--team <name>', 'for the agents of this team');
   grant
@@ -110,14 +110,14 @@ function addGrantCommands(program: Command, start: Start): void {
     .description('list what was granted and revoked')
     .action(() => start(async (context) => (await load()).listPermissions(context)));
   withTarget(grant.command('add <tools>'))
-    .description('grant tools beyond the roles; without an option to the organisation')
+    .description('grant tools beyond the roles; without an option, to the whole organisation')
     .option('--yes', 'agree without being asked, for scripts')
     .action((tools: string, target: GrantTarget) =>
       start(async (context) => (await load()).changePermission('grant', tools, target, context)),
     );
   withTarget(grant.command('remove <tools>'))
-    .description('take tools away, whatever roles and grants say')
-    .option('--inherit', 'only forget what was said here, so that what is above counts')
+    .description('revoke tools, even if a role or another grant gives them')
+    .option('--inherit', 'only remove the entry at this level, so that the level above applies')
     .option('--yes', 'agree without being asked, for scripts')
     .action((tools: string, { inherit, ...target }: GrantTarget & { inherit?: boolean }) =>
       start(async (context) =>

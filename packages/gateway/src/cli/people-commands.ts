@@ -19,7 +19,9 @@ export function addPeopleCommands(program: Command, start: Start): void {
     .description('remove a secret for good')
     .action((name: string) => start(async (context) => (await import('./secret.ts')).removeSecret(name, context)));
 
-  const person = program.command('person').description('say who may run the gate, each with a credential of their own');
+  const person = program
+    .command('person')
+    .description('manage the people who may run the gate, each with their own credential');
   person
     .command('add <name>')
     .description('let a person in and print their credential')
@@ -27,12 +29,12 @@ export function addPeopleCommands(program: Command, start: Start): void {
   person
     .command('list')
     .description('list the people')
-    .option('--all', 'also those who were revoked')
+    .option('--all', 'also list people whose credential was revoked')
     .action((options: { all?: boolean }) =>
       start(async (context) => (await import('./person.ts')).listPeople(options, context)),
     );
   person
     .command('revoke <person-id>')
-    .description("take a person's credential away for good")
+    .description("revoke a person's credential for good")
     .action((id: string) => start(async (context) => (await import('./person.ts')).revokePerson(id, context)));
 }

@@ -13,7 +13,7 @@ export function addPolicyCommands(program: Command, start: Start): void {
   const policy = program.command('policy').description('understand, try and apply the rules');
   policy
     .command('status')
-    .description('say which rules are in force, and whether the files differ')
+    .description('show which rules are in force, and whether the files differ')
     .action(() => start(async (context) => (await import('./policy.ts')).showPolicy(context)));
   policy
     .command('check')
@@ -24,13 +24,13 @@ export function addPolicyCommands(program: Command, start: Start): void {
     );
   policy
     .command('explain <tool> [name=value...]')
-    .description('say what each gate says to a call, which rule decides, and why not the others')
+    .description('show what each gate says about a call, which rule decides, and why the others do not')
     .option('--input <json>', 'the arguments as JSON')
     .option('--agent <name>', 'who would call; roles and permissions are those of the organisation')
     .option('--as <kind>', 'agent or operator')
     .option('--session <id>', 'a session that would call: its agent, folder and lease')
-    .option('--mode <mode>', 'in another mode than the present one')
-    .option('--files', 'by the files as they are now')
+    .option('--mode <mode>', 'explain it in this mode instead of the present one')
+    .option('--files', 'use the files as they are now, not the rules in force')
     .option('--all', 'show the rules about other tools too')
     .action((tool: string, pairs: string[], options: ExplainOptions) =>
       start(async (context) => (await import('./policy-explain.ts')).explainPolicy(tool, pairs, options, context)),
@@ -38,7 +38,7 @@ export function addPolicyCommands(program: Command, start: Start): void {
   policy
     .command('test <file>')
     .description('check a file of cases: what is expected of which call')
-    .option('--files', 'by the files as they are now')
+    .option('--files', 'use the files as they are now, not the rules in force')
     .action((file: string, options: { files?: boolean }) =>
       start(async (context) => (await import('./policy-test.ts')).testPolicy(file, options, context)),
     );
@@ -49,7 +49,7 @@ export function addPolicyCommands(program: Command, start: Start): void {
 function addReplayCommands(policy: Command, start: Start): void {
   addSpanOptions(policy.command('replay'))
     .description('decide recorded calls again by other rules, and show what would change')
-    .option('--rules <folder>', 'by the rules in this folder; without it by the files as they are now')
+    .option('--rules <folder>', 'use the rules in this folder; without it, the files as they are now')
     .action((options: ReplayOptions) =>
       start(async (context) => (await import('./policy-replay.ts')).replayPolicy(options, context)),
     );
@@ -64,14 +64,14 @@ function addChangeCommands(policy: Command, start: Start): void {
   policy
     .command('apply')
     .description('show what the files would have changed, ask, and put them in force as they are now')
-    .option('--yes', 'ask nothing')
+    .option('--yes', 'do not ask')
     .action((options: ConsentOptions) =>
       start(async (context) => (await import('./policy.ts')).applyPolicy(options, context)),
     );
   addSpanOptions(policy.command('promote <rule>'))
     .description('show what a tried-out rule would have changed, ask, and put it in force')
     .option('--dry-run', 'only show it')
-    .option('--yes', 'ask nothing')
+    .option('--yes', 'do not ask')
     .action((rule: string, options: PromoteOptions) =>
       start(async (context) => (await import('./policy.ts')).promoteRule(rule, options, context)),
     );
@@ -79,6 +79,6 @@ function addChangeCommands(policy: Command, start: Start): void {
 
 function addSpanOptions(command: Command): Command {
   return command
-    .option('--since <when>', 'nothing older: 30m, 2h or 7d ago, or a time such as 2026-03-01T14:00', parseSince)
+    .option('--since <when>', 'how far back: 30m, 2h or 7d ago, or a time such as 2026-03-01T14:00', parseSince)
     .option('--last <records>', 'how many of the newest records to look at', parseRecords);
 }

@@ -50,7 +50,7 @@ export function buildProgram(run: Run, { json }: { readonly json: boolean }): Co
 
   program
     .command('up')
-    .description('run the daemon, here, until Ctrl-C')
+    .description('run the daemon in the foreground until Ctrl-C')
     .action(() => start(async (context) => (await import('./up.ts')).runDaemon(context)));
   program
     .command('status')
@@ -58,12 +58,12 @@ export function buildProgram(run: Run, { json }: { readonly json: boolean }): Co
     .action(() => start(async (context) => (await import('./status.ts')).showStatus(context)));
   program
     .command('stop')
-    .description('end the daemon, and the calls that run, and wait until it has ended')
+    .description('stop the daemon and all running calls, and wait until it has stopped')
     .action(() => start(async (context) => (await import('./stop.ts')).stopDaemon(context)));
   program
     .command('mcp')
     .description('serve MCP on standard input and output, for clients that start their servers; needs a session token')
-    .option('--start', 'start a daemon when none answers')
+    .option('--start', 'start a daemon if none is running')
     .action((options: McpOptions) => start(async (context) => (await import('./mcp.ts')).serveMcp(options, context)));
   program
     .command('console')
@@ -71,7 +71,7 @@ export function buildProgram(run: Run, { json }: { readonly json: boolean }): Co
     .action(() => start(async (context) => (await import('./console.ts')).showConsoleLink(context)));
   program
     .command('doctor')
-    .description('check what Sallyport needs on this machine, and say how to get what is missing')
+    .description('check what Sallyport needs on this machine, and say how to install what is missing')
     .action(() => start(async (context) => (await import('./doctor.ts')).runDoctor(context)));
   addToolCommands(program, start);
   addUpstreamCommands(program, start);
@@ -92,22 +92,22 @@ export function buildProgram(run: Run, { json }: { readonly json: boolean }): Co
 type Start = (command: Parameters<Run>[1]) => Promise<void>;
 
 function addSessionCommands(program: Command, start: Start): void {
-  const session = program.command('session').description('let agents in and out');
+  const session = program.command('session').description('manage the sessions of agents');
   session
     .command('create <agent>')
     .description('open a session for an agent and print its token')
     .option('--tools <patterns...>', 'tools the session may use, such as files.*')
-    .option('--expires-in-minutes <number>', 'when the session ends by itself', parseCount)
+    .option('--expires-in-minutes <number>', 'when the session expires', parseCount)
     .option('--max-calls <number>', 'how many calls it may make', parseCount)
     .option('--working-directory <folder>', 'where its relative paths start')
-    .option('--callback <url>', 'an address that is told how calls were decided that waited for a person')
+    .option('--callback <url>', 'an address that is told the decision about each waiting call')
     .action((agent: string, options: SessionCreateOptions) =>
       start(async (context) => (await import('./session.ts')).createSession(agent, options, context)),
     );
   session
     .command('list')
     .description('list the open sessions')
-    .option('--all', 'also those that have ended')
+    .option('--all', 'also list sessions that have ended')
     .action((options: { all?: boolean }) =>
       start(async (context) => (await import('./session.ts')).listSessions(options, context)),
     );
@@ -117,30 +117,30 @@ function addSessionCommands(program: Command, start: Start): void {
     .action((id: string) => start(async (context) => (await import('./session.ts')).showSession(id, context)));
   session
     .command('end <session-id>')
-    .description('end a session for good, and the calls that it runs')
+    .description('end a session for good, with its running calls')
     .action((id: string) => start(async (context) => (await import('./session.ts')).endSession(id, context)));
 }
 
 function addCallCommands(program: Command, start: Start): void {
-  const call = program.command('call').description('see and end what runs');
+  const call = program.command('call').description('list and end running calls');
   call
     .command('list')
     .description('list the calls that run or wait')
-    .option('--session <session-id>', 'only those of this session')
+    .option('--session <session-id>', 'only calls of this session')
     .action((options: { session?: string }) =>
       start(async (context) => (await import('./call.ts')).listCalls(options, context)),
     );
   call
     .command('cancel <call-id>')
-    .description('end a call; its caller is told who did')
+    .description('end a call; its caller is told who ended it')
     .action((id: string) => start(async (context) => (await import('./call.ts')).cancelCall(id, context)));
 }
 
 function addLeaseCommands(program: Command, start: Start): void {
-  const lease = program.command('lease').description('say what a session may use');
+  const lease = program.command('lease').description('manage what sessions may use');
   lease
     .command('grant <session-id>')
-    .description('give a session a new lease; the one it had ends for good')
+    .description('give a session a new lease; its old lease ends for good')
     .option('--tools <patterns...>', 'tools, such as files.*')
     .option('--paths <folders...>', 'absolute folders and files')
     .option('--hosts <patterns...>', 'hosts')
@@ -148,7 +148,7 @@ function addLeaseCommands(program: Command, start: Start): void {
     .option('--git-operations <names...>', 'such as DIFF or PUSH')
     .option('--providers <names...>', 'providers of inference')
     .option('--models <names...>', 'models for inference')
-    .option('--expires-in-minutes <number>', 'when the lease ends by itself', parseCount)
+    .option('--expires-in-minutes <number>', 'when the lease expires', parseCount)
     .option('--max-calls <number>', 'how many calls', parseCount)
     .option('--max-active-seconds <number>', 'how long calls may run, added up', parseCount)
     .option('--max-tokens <number>', 'how many tokens of language models', parseCount)
@@ -172,13 +172,13 @@ function addAuditCommands(program: Command, start: Start): void {
     .command('tail')
     .description('show the last records')
     .option('-n, --lines <number>', 'how many', parseCount, 20)
-    .option('-f, --follow', 'go on with new ones as they come')
+    .option('-f, --follow', 'keep showing new records')
     .action((options: AuditTailOptions) =>
       start(async (context) => (await import('./audit-tail.ts')).tailAudit(options, context)),
     );
   audit
     .command('show <call-or-record>')
-    .description('show all that is on record about one call, or one record by its index')
+    .description('show everything that is recorded about one call, or one record by its index')
     .action((which: string) => start(async (context) => (await import('./audit-show.ts')).showAudit(which, context)));
   audit
     .command('export <file>')

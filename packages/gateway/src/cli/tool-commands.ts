@@ -22,10 +22,10 @@ export function addToolCommands(program: Command, start: Start): void {
 function addCallingCommands(tool: Command, start: Start): void {
   tool
     .command('list')
-    .description('list the tools that there are in the present mode')
+    .description('list the tools that exist in the present mode')
     .option('--category <name>', 'only this category')
     .option('--tag <name>', 'only with this tag')
-    .option('--origin <name>', 'only from there: builtin, executable, configured, pipeline or upstream')
+    .option('--origin <name>', 'only of this origin: builtin, executable, configured, pipeline or upstream')
     .action((options: ToolListOptions) =>
       start(async (context) => (await import('./tool-list.ts')).listTools(options, context)),
     );
@@ -35,7 +35,7 @@ function addCallingCommands(tool: Command, start: Start): void {
     .action((name: string) => start(async (context) => (await import('./tool-show.ts')).showTool(name, context)));
   tool
     .command('invoke <name> [key=value...]')
-    .description('call a tool; a value that reads as JSON is JSON, unless the tool takes text there')
+    .description('call a tool; a value that reads as JSON is JSON, unless the tool expects text there')
     .option('--input <json>', 'the arguments as one JSON object')
     .option('--input-file <file>', 'the same from a file, or - for standard input')
     .option('--timeout-ms <number>', 'give up earlier than the tool would', parseCount)
@@ -56,7 +56,7 @@ function addCallingCommands(tool: Command, start: Start): void {
     );
   tool
     .command('status [name]')
-    .description('show how tools stand and how their calls went: counts, failures, durations')
+    .description('show the status of tools and their calls: counts, failures, durations')
     .option('--hours <number>', 'how far to look back', parseHours, 24)
     .action((name: string | undefined, options: ToolStatusOptions) =>
       start(async (context) => (await import('./tool-status.ts')).showToolStatus(name, options, context)),
@@ -79,8 +79,8 @@ function addWritingCommands(tool: Command, start: Start): void {
     .description('try a tool in the sandbox, again whenever you change it')
     .option('--input <json>', 'the arguments as one JSON object, instead of asking for them')
     .option('--input-file <file>', 'the same from a file')
-    .option('--once', 'run it once and leave')
-    .option('--yes', 'ask nothing: accept it as it is, and run it')
+    .option('--once', 'run it once')
+    .option('--yes', 'do not ask: accept it as it is, and run it')
     .action((what: string, pairs: string[], options: ToolDevOptions) =>
       start(async (context) => (await import('./tool-dev.ts')).developTool(what, pairs, options, context)),
     );
@@ -89,25 +89,25 @@ function addWritingCommands(tool: Command, start: Start): void {
 function addInstallingCommands(tool: Command, start: Start): void {
   tool
     .command('install <file-folder-or-package>')
-    .description('show what a program says about itself, ask, and put it into the tools folder')
+    .description('show the description of a program, ask, and install it into the tools folder')
     .option('--name <name>', 'the name of its file in the tools folder')
     .option('--bin <name>', 'which program of an npm package')
-    .option('--without-schema', 'also install a program whose --schema fails; callers may then send any JSON object')
-    .option('--yes', 'ask nothing')
+    .option('--without-schema', 'install a program even if its --schema fails; callers may then send any JSON object')
+    .option('--yes', 'do not ask')
     .action((what: string, options: ToolInstallOptions) =>
       start(async (context) => (await import('./tool-install.ts')).installTool(what, options, context)),
     );
   tool
     .command('accept <name[@version]>')
-    .description('show a new or changed tool, ask, and let exactly that run')
-    .option('--yes', 'ask nothing')
+    .description('show a new or changed tool, ask, and accept exactly that')
+    .option('--yes', 'do not ask')
     .action((name: string, options: ConsentOptions) =>
       start(async (context) => (await import('./tool-accept.ts')).acceptTool(name, options, context)),
     );
   tool
     .command('remove <name[@version]>')
     .description('delete the file of a tool and forget that it was accepted')
-    .option('--yes', 'ask nothing')
+    .option('--yes', 'do not ask')
     .action((name: string, options: ConsentOptions) =>
       start(async (context) => (await import('./tool-remove.ts')).removeTool(name, options, context)),
     );

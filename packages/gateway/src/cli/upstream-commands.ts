@@ -12,18 +12,18 @@ export function addUpstreamCommands(program: Command, start: Start): void {
   upstream
     .command('add <name> [command...]')
     .description('add a server: a command to start in the sandbox (after --), or --url')
-    .option('--url <url>', 'where a server that runs elsewhere is reached')
+    .option('--url <url>', 'the address of a server that runs elsewhere')
     .option('--bearer-secret <name>', 'stored secret that is sent to it as bearer token')
     .option('--client-id <id>', 'client that was registered for the gate where people log in')
     .option('--client-secret <name>', 'stored secret of that client')
     .option('--private-key <name>', 'stored key (PEM) of that client, instead of a secret')
-    .option('--algorithm <name>', 'with which the key signs; else RS256')
-    .option('--issuer <url>', 'authorization server that may have the secret or what the key signs')
+    .option('--algorithm <name>', 'the algorithm that the key signs with; RS256 by default')
+    .option('--issuer <url>', 'the authorization server that may receive the secret or what the key signs')
     .option('--client-credentials', 'the gate logs in as that client; no person does')
     .option('--client-metadata-url <url>', 'document that describes the gate as a client')
-    .option('--scopes <scopes...>', 'what a login asks for; else what the server says')
+    .option('--scopes <scopes...>', 'the scopes that a login asks for; by default those that the server names')
     .option('--login-hosts <hosts...>', 'hosts of its authorization server that are not public, as 127.0.0.1:9000')
-    .option('--redirect-port <port>', 'port of this machine that the browser comes back to', parseCount)
+    .option('--redirect-port <port>', 'port of this machine that the browser returns to', parseCount)
     .option('--may-ask <kinds...>', 'what it may ask for, if a rule allows it: elicitation, sampling, roots')
     .option('--read <paths...>', 'absolute files and folders that it may read')
     .option('--write <paths...>', 'absolute files and folders that it may change')
@@ -37,7 +37,7 @@ export function addUpstreamCommands(program: Command, start: Start): void {
     );
   upstream
     .command('list')
-    .description('list the servers and how they are')
+    .description('list the servers and their status')
     .action(() => start(async (context) => (await import('./upstream.ts')).listUpstreams(context)));
   upstream
     .command('show <name>')
@@ -45,7 +45,7 @@ export function addUpstreamCommands(program: Command, start: Start): void {
     .action((name: string) => start(async (context) => (await import('./upstream.ts')).showUpstream(name, context)));
   upstream
     .command('test <name>')
-    .description('reach a server now and have it list its tools')
+    .description('connect to a server now and list its tools')
     .action((name: string) => start(async (context) => (await import('./upstream.ts')).testUpstream(name, context)));
   upstream
     .command('login <name>')
@@ -62,14 +62,14 @@ export function addUpstreamCommands(program: Command, start: Start): void {
     );
   upstream
     .command('accept <name>')
-    .description('let tools of a server be called, as they are now: all of them, or one by its name')
+    .description('accept the tools of a server as they are now: all of them, or one by its name')
     .option('--yes', 'do not ask')
     .action((name: string, options: ConsentOptions) =>
       start(async (context) => (await import('./upstream.ts')).acceptUpstream(name, options, context)),
     );
   upstream
     .command('remove <name>')
-    .description('end a server and forget it')
+    .description('stop a server and remove it')
     .option('--yes', 'do not ask')
     .action((name: string, options: ConsentOptions) =>
       start(async (context) => (await import('./upstream.ts')).removeUpstream(name, options, context)),
