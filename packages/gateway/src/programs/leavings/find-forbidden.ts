@@ -6,6 +6,7 @@ import { refuse } from '../../call/refusal.ts';
 import { ToolRefused } from '../../call/tool.ts';
 import type { PathClaim, ToolContext } from '../../call/tool.ts';
 import type { Access } from '@sallyport/sandbox';
+import { hasOverlappingMounts } from './overlapping-mounts.ts';
 import { hasOtherSpelling } from '../run/lax-names.ts';
 import { isRepository } from '../../paths/git-repository.ts';
 import { isInPackageStore } from '../../paths/package-stores.ts';
@@ -77,6 +78,8 @@ class ForbiddenWalk implements Forbidden {
   readonly tolerated: string[] = [];
   readonly open = new Map<string, OpenState>();
   readonly #roots: ReadonlySet<string>;
+  /** What is mounted twice has two names, without a link that counts them. */
+  readonly #isMountedTwice: boolean;
   readonly #gitFolders: ReadonlySet<string>;
   readonly #context: WalkContext;
   readonly #isForeseen: boolean;
@@ -85,6 +88,7 @@ class ForbiddenWalk implements Forbidden {
 
   constructor(roots: readonly PathClaim[], context: WalkContext, { gitFolders, isForeseen }: ForbiddenOptions) {
     this.#roots = new Set(roots.map(({ path }) => path));
+    this.#isMountedTwice = hasOverlappingMounts([...this.#roots]);
     this.#gitFolders = new Set(gitFolders);
     this.#context = context;
     this.#isForeseen = isForeseen;
@@ -152,7 +156,7 @@ class ForbiddenWalk implements Forbidden {
     const [isHidden, isFrozen] = [new Set(this.hidden), new Set(this.frozen)];
     for await (const { path, entry, isInside } of this.#lookThrough([...this.#roots], isFrozen)) {
       if (isHidden.has(path)) continue;
-      const identity = entry.isFile() ? identifyLinked(path) : undefined;
+      const identity = this.#identify(path, entry);
       if (identity === undefined) continue;
       if (hidden.has(identity)) this.#keep(this.hidden, path);
       else if (frozen.has(identity) && !isInside) this.#keep(this.frozen, path);
@@ -171,16 +175,23 @@ class ForbiddenWalk implements Forbidden {
     }
   }
 
-  /** The files among these, and in the folders among these, that have more than one name. */
+  /** What may have more than one name. Undefined: it has one only, or cannot be looked at by us and so not by the program. */
+  #identify(path: string, entry: Pick<Stats, 'isFile' | 'isDirectory'>): string | undefined {
+    if (!entry.isFile() && !(this.#isMountedTwice && entry.isDirectory())) return undefined;
+    const stats = lookAt(path);
+    return stats !== undefined && (this.#isMountedTwice || stats.nlink > 1) ? identify(stats) : undefined;
+  }
+
+  /** What among these, and in the folders among these, may have more than one name. */
   async #listLinked(found: readonly string[]): Promise<ReadonlySet<string>> {
     const linked = new Set<string>();
-    const add = (path: string): void => {
-      const identity = isInPackageStore(path) ? undefined : identifyLinked(path);
+    const add = (path: string, entry: Pick<Stats, 'isFile' | 'isDirectory'> | undefined): void => {
+      const identity = entry === undefined || isInPackageStore(path) ? undefined : this.#identify(path, entry);
       if (identity !== undefined) linked.add(identity);
     };
-    for (const path of found) add(path);
+    for (const path of found) add(path, lookAt(path));
     const outside = found.filter((path) => !isInPackageStore(`${path}/`));
-    for await (const { path, entry } of this.#lookThrough(outside)) if (entry.isFile()) add(path);
+    for await (const { path, entry } of this.#lookThrough(outside)) add(path, entry);
     return linked;
   }
 
@@ -249,12 +260,6 @@ export function takeBreaths(): () => Promise<void> | undefined {
     sinceMs = performance.now();
   };
   return () => (performance.now() - sinceMs < sliceMs ? undefined : pause());
-}
-
-/** Undefined: it has one name only, or cannot be looked at by us and so not by the program. */
-function identifyLinked(path: string): string | undefined {
-  const stats = lookAt(path);
-  return stats?.isFile() === true && stats.nlink > 1 ? identify(stats) : undefined;
 }
 
 export function lookAt(path: Buffer | string): Stats | undefined {
