@@ -204,7 +204,8 @@ test('what was decided before the page was opened is there, and its call too, ho
   await late.page.getByText('Run printf expiring').waitFor();
   await late.page.getByText('“Not today.”').waitFor();
   await shoot('decided', late.page);
-  await late.open(`calls/${callId}`);
+  await late.page.getByRole('listitem').filter({ hasText: 'Run printf expiring' }).getByRole('link').click();
+  assert.ok(late.page.url().endsWith(`#/calls/${callId}`));
   await late.page
     .getByRole('region', { name: 'Call' })
     .getByRole('heading', { name: /shell\.run/ })

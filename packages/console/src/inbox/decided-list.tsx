@@ -29,13 +29,16 @@ export function DecidedList({ decided: fresh }: { readonly decided: readonly App
   }
   return (
     <ul className="rows">
-      {decided.map(({ id, status, tool, title, agent, decidedBy, decidedByAgent, decidedAtMs, note }) => (
+      {decided.map(({ id, callId, status, tool, title, agent, decidedBy, decidedByAgent, decidedAtMs, note }) => (
         <li key={id} className="line">
           <span className={`badge badge-${status === 'denied' || status === 'expired' ? 'denied' : 'ok'}`}>
             {status === 'used' ? 'approved' : status === 'expired' ? 'ran out' : status}
           </span>
           <span className="line-main">
-            <code>{tool}</code> <Visible text={title} />
+            <a href={linkTo('calls', callId)}>
+              <code>{tool}</code>
+            </a>{' '}
+            <Visible text={title} />
             {note !== '' && (
               <span className="muted block">
                 “<Visible text={note} />”

@@ -34,9 +34,7 @@ export function PlanCard({ plan, places, revealed, chosen, onChoose }: PlanCardP
           <Countdown expiresAtMs={expiresAtMs} />
         </p>
         <h2 tabIndex={-1}>Plan: {[...new Set(steps.map(({ tool }) => tool))].join(', ')}</h2>
-        <p className="muted">
-          The agent says: “<Visible text={summary} />”
-        </p>
+        <AgentSays text={summary} />
       </header>
       <ol className="steps">
         {steps.map(({ tool, title, effect, risk, reason, argumentsJson, refusal }, at) => (
@@ -55,11 +53,7 @@ export function PlanCard({ plan, places, revealed, chosen, onChoose }: PlanCardP
             <p>
               <MarkedText id={`title of ${at}`} text={title} places={ofStep(at)} revealed={revealed} />
             </p>
-            {reason !== '' && (
-              <p className="muted">
-                The agent says: “<Visible text={reason} />”
-              </p>
-            )}
+            {reason !== '' && <AgentSays text={reason} />}
             {refusal !== '' && (
               <p className="problem">
                 <Visible text={refusal} />
@@ -75,5 +69,14 @@ export function PlanCard({ plan, places, revealed, chosen, onChoose }: PlanCardP
         ))}
       </ol>
     </>
+  );
+}
+
+/** Nothing of it runs, so that it may be long without pushing away what does. */
+function AgentSays({ text }: { readonly text: string }) {
+  return (
+    <p className="muted agent-says" tabIndex={0}>
+      The agent says: “<Visible text={text} />”
+    </p>
   );
 }

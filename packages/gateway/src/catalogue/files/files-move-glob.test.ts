@@ -112,3 +112,12 @@ test('the preview lists every move and what becomes of taken names, one line eac
   assert.match((await workspace.preview(filesMoveGlob, { ...args, overwrite: true })).detail, /a\.txt \(replaces it\)/);
   assert.deepEqual(readdirSync(workspace.at('from')).length, 2);
 });
+
+test('the name of a file passes for no note about it, and for no other move', async () => {
+  using workspace = prepare('from/a.txt (stays: name taken)', 'from/b -> c', 'to/.keep');
+  const { detail } = await workspace.preview(filesMoveGlob, { ...args, patterns: ['*'] });
+  assert.deepEqual(detail.trimEnd().split('\n'), [
+    '"from/a.txt (stays: name taken)" -> "to/a.txt (stays: name taken)"',
+    '"from/b -> c" -> "to/b -> c"',
+  ]);
+});

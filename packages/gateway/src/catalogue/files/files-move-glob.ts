@@ -87,7 +87,9 @@ export const filesMoveGlob = defineFileTool({
     using plan = openPlan(args, context);
     const { names, omitted } = await plan.findFiles(args.patterns);
     const lines = names.map((name) =>
-      makeVisibleLine(`${plan.source(name).named.given} -> ${plan.destination(name).named.given}`),
+      makeVisibleLine(
+        `${quoteName(plan.source(name).named.given)} -> ${quoteName(plan.destination(name).named.given)}`,
+      ),
     );
     const notes = names.map((name) =>
       !plan.isTaken(name) ? '' : args.overwrite ? ' (replaces it)' : ' (stays: name taken)',
@@ -140,4 +142,9 @@ function explain(name: string, error: unknown): FailedMove {
   if (failure instanceof ToolFailure) return { name, code: failure.code, message: failure.message };
   if (failure instanceof ToolRefused) return { name, code: failure.refusal.code, message: failure.refusal.message };
   throw failure;
+}
+
+/** A name that could pass for another part of its line, such as the note behind it, stands in quotes. */
+function quoteName(given: string): string {
+  return / -> | \(|^"/.test(given) ? JSON.stringify(given) : given;
 }
