@@ -126,7 +126,7 @@ test('the life of a session: created with its token, used by its agent, listed, 
   );
 
   assert.match(say('session', 'list'), new RegExp(`${id.slice(0, 13)} +scout +active +\\d of 5 `));
-  assert.match(say('session', 'end', id), /has ended/);
+  assert.match(say('session', 'end', id), /have ended/);
   assert.equal(ask(['tool', 'invoke', 'files.read', 'path=notes.md'], asAgent).status, 3);
   assert.ok(!say('session', 'list').includes(id));
   const all = ask(['session', 'list', '--all']).json['sessions'] as { session_id: string; status: string }[];

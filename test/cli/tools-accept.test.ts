@@ -114,7 +114,7 @@ test('a pipe and a script are not asked: they say --yes, or nothing happens', ()
   const { status, stdout, stderr } = run('tool', 'accept', 'quiet');
   assert.equal(status, 1);
   assert.match(stdout, /^quiet 1\.0\.0\nDoes quiet\.\n/, 'what there is to see is shown');
-  assert.match(stderr, /Nobody is there to ask[^]*--yes/);
+  assert.match(stderr, /There is no terminal to ask at[^]*--yes/);
   assert.equal(ask('tool', 'accept', 'quiet').status, 1);
   assert.equal(standingOf('quiet')['status'], 'new');
 });

@@ -178,7 +178,7 @@ test('a program whose --schema fails is not installed, and what it wrote is show
     failureOf(refused),
     /broken is not installed: its --schema ended with exit code 1[^]*no_such_module_at_all/,
   );
-  assert.match(run('install', file, '--yes').stderr, /Mend its --schema[^]*--without-schema/);
+  assert.match(run('install', file, '--yes').stderr, /Fix its --schema[^]*--without-schema/);
   assert.ok(!inFolder('broken.py'));
   const installed = install(file, '--yes', '--without-schema');
   assert.equal(installed.status, 0);

@@ -170,7 +170,7 @@ describe('the mode', () => {
     const other = await browser.logIn(daemon);
     await visit.page.getByRole('button', { name: 'Mode NORMAL' }).click();
     await visit.page.getByRole('radio', { name: /ALERT/ }).check();
-    await visit.page.getByLabel('Why? It stands in the log.').fill('trying it out');
+    await visit.page.getByLabel('Why? Your answer is recorded.').fill('trying it out');
     await visit.page.getByRole('button', { name: 'Change the mode' }).click();
     for (const { page } of [visit, other]) await page.getByRole('button', { name: 'Mode ALERT' }).waitFor();
     assert.equal((await daemon.status())['mode'], 'ALERT');

@@ -146,7 +146,7 @@ test('an agent puts and gets with its own token, and sees nothing of others', as
 
 test('verify names what is damaged and ends with an error; putting it again repairs it', () => {
   requirement('NFR-2');
-  assert.match(run(['content', 'verify']).stdout, /^All content is whole\.\n +read +\d+ contents, /);
+  assert.match(run(['content', 'verify']).stdout, /^All content is intact\.\n +read +\d+ contents, /);
   const hash = run(['content', 'put', '-'], { input: 'to be damaged' }).stdout.trim();
   const descriptor = openSync(join(daemon.place.home, 'content', hash.slice(0, 2), hash.slice(2)), 'r+');
   writeSync(descriptor, 'x');
@@ -164,7 +164,7 @@ test('verify names what is damaged and ends with an error; putting it again repa
 test('an artifact is published once, shown and listed', () => {
   const hash = run(['content', 'put', '-'], { input: 'report' }).stdout.trim();
   const publish = ['artifact', 'publish', 'run-7', hash, '--category', 'test_results', '--metadata', 'a=b', 'c=d'];
-  assert.match(run(publish).stdout, /^Published, for good\.\n\n +artifact +run-7\n/);
+  assert.match(run(publish).stdout, /^Published for good\.\n\n +artifact +run-7\n/);
   const again = run(publish);
   assert.equal(again.status, 4);
   assert.match(again.stderr, /ALREADY_EXISTS/);

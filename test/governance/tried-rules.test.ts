@@ -91,7 +91,7 @@ describe('rules that are only tried out, at the command line', () => {
     assert.match(run('policy', 'promote', 'read', '--dry-run').stderr, /in force already/);
     const unasked = run('policy', 'promote', 'no-drafts');
     assert.equal(unasked.status, 1);
-    assert.match(unasked.stderr, /Nobody is there to ask/);
+    assert.match(unasked.stderr, /There is no terminal to ask at/);
     assert.equal(readFileSync(file, 'utf8'), rules);
   });
 

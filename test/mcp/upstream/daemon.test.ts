@@ -85,7 +85,7 @@ test('a server is added, looked at, accepted, called by an agent, and removed', 
   assert.equal(findServers(script).length > 0, true);
   assert.equal(run('upstream', 'remove', 'demo', '--yes').status, 0);
   assert.deepEqual(findServers(script), []);
-  assert.match(run('upstream', 'list').stdout, /No upstream is there/);
+  assert.match(run('upstream', 'list').stdout, /There is no upstream yet/);
 });
 
 test('what was accepted still stands after a restart, and no server outlives a killed daemon', async (context) => {

@@ -77,7 +77,7 @@ function CallList({ calls, openId, hasAny }: CallListProps) {
     ) : (
       <Empty title="No calls yet">
         <p>
-          Every call of every agent appears here as it happens: what it was, what the gate decided, what came of it.
+          Every call of every agent appears here as it happens: what it was, what the gate decided, and how it ended.
         </p>
       </Empty>
     );

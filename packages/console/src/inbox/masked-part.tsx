@@ -39,7 +39,7 @@ export function RevealedPart({ text, goesOn, place, revealed, copy }: RevealedPa
 /** A secret in an effect: how long it is and which, until the person who decides asks to see it. */
 export function MaskedPart({ place, revealed }: MaskedPartProps) {
   const { name, characters, rest } = place.secret;
-  const title = rest ? 'The rest of what would happen.' : 'It is masked. That you look at it stands in the log.';
+  const title = rest ? 'The rest of what would happen.' : 'It is masked. The log records that you look at it.';
   return (
     <button type="button" className="mask" title={title} onClick={() => revealed.ask(place)}>
       {rest ? 'the rest' : name === '' ? 'masked' : <Visible text={name} />}, {formatCount(characters, 'character')} ·{' '}

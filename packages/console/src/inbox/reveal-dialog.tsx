@@ -53,7 +53,7 @@ export function RevealDialog({ place: { secret, target }, onClose }: RevealDialo
             command. You have to see them to approve the call. They are shown here for half a minute.
           </>
         )}{' '}
-        That you looked, and why, stands in the log; the value does not.
+        The log records that you looked, and why. It does not contain the value.
       </p>
       {trouble && <Problem trouble={trouble} />}
       <form onSubmit={(event) => void reveal(event)}>

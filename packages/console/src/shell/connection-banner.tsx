@@ -34,7 +34,7 @@ export function ConnectionBanner() {
     return (
       <div className="banner banner-look" role="status">
         <span>
-          <strong>Something needs a look.</strong> <Visible text={status.warnings.join('\n')} />
+          <strong>Something needs your attention.</strong> <Visible text={status.warnings.join('\n')} />
         </span>
         <button type="button" onClick={() => void gate.readStatus()}>
           Look again

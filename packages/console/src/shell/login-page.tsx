@@ -11,10 +11,13 @@ export function LoginPage({ reason }: { readonly reason: string }) {
           {reason}
         </p>
       )}
-      <p>For a link that logs you in, run this where the gate runs, and open what it prints:</p>
+      <p>
+        To get a link that logs you in, run this command on the machine of the gate and open the link that it prints:
+      </p>
       <Copyable label="Command" text="npx sallyport console" />
       <p className="muted">
-        The link works once, within a minute. There is no password: whoever may use that terminal may use the console.
+        The link works once, within a minute. There is no password: anyone who may use that terminal may use the
+        console.
       </p>
     </main>
   );

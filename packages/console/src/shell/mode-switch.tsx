@@ -14,8 +14,8 @@ interface ModeReport {
 const meanings: Readonly<Record<string, string>> = {
   NORMAL: 'Work as usual.',
   ALERT: 'Fewer calls at a time.',
-  DEGRADED: 'Only what is safe while something is short.',
-  LOCKDOWN: 'Nothing runs but what is explicitly allowed; running calls that change something are stopped at once.',
+  DEGRADED: 'Only safe calls, while the machine is short of something.',
+  LOCKDOWN: 'Only explicitly allowed calls run; running calls that change something are stopped at once.',
   RECOVERY: 'Careful steps back to normal.',
 };
 
@@ -74,7 +74,7 @@ function ModeDialog({ onClose }: { readonly onClose: () => void }) {
               ))}
             </fieldset>
             <label className="wide">
-              Why? It stands in the log.
+              Why? Your answer is recorded.
               <input
                 type="text"
                 required

@@ -59,9 +59,7 @@ function UsageOf({ load, title }: { readonly load: () => Promise<Usage>; readonl
       )}
       {value.tools.length === 0 ? (
         <Empty title={`No calls in the ${title}`}>
-          <p>
-            Each tool that is called appears here, with how often it was let through, denied, asked about, or failed.
-          </p>
+          <p>Each tool that is called appears here, with how often it was allowed, denied, asked about, or failed.</p>
         </Empty>
       ) : (
         <ToolBars usage={value} title={title} />

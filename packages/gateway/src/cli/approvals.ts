@@ -48,7 +48,8 @@ export function listApprovals(options: { readonly status?: string }, context: Co
     context,
     ({ approvals, more }: { readonly approvals: readonly ShownApproval[]; readonly more: boolean }) => {
       const { print, paint, columns } = context.terminal;
-      if (approvals.length === 0) return print(status === 'pending' ? 'Nothing waits for a decision.' : 'None.');
+      if (approvals.length === 0)
+        return print(status === 'pending' ? 'Nothing waits for a decision.' : 'No call has this status.');
       const ids = shortenIds(approvals.map((task) => task.task_id));
       const rows = approvals.map((task) =>
         [

@@ -65,7 +65,7 @@ export function publishArtifact(
 ): Promise<number> {
   const input = { artifact_id: id, content_hash: hash, category, metadata };
   return runTool<Artifact>('artifacts.publish', input, context, (artifact) => {
-    context.terminal.print('Published, for good.', '');
+    context.terminal.print('Published for good.', '');
     printArtifact(artifact, context);
   });
 }

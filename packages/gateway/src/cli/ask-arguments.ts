@@ -26,7 +26,7 @@ export async function askArguments(
   const rows = describeArguments(schema).filter(({ name }) => isOwnProperty(schema, name));
   if (rows.length === 0) return askObject(before, ask, terminal);
   rows.sort((a, b) => Number(b.need === 'required') - Number(a.need === 'required'));
-  terminal.print(terminal.paint('dim', `Enter keeps what stands in brackets; ${leaveOut} leaves an argument out.`));
+  terminal.print(terminal.paint('dim', `Enter keeps the value in brackets; ${leaveOut} leaves an argument out.`));
   const given: Record<string, unknown> = {};
   for (const row of rows) {
     const value = await askValue(row, before[row.name], ask, terminal);

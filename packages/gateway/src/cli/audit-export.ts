@@ -15,7 +15,7 @@ export function exportAudit(file: string, context: CommandContext): number {
   const { config, terminal, json, commandName } = context;
   const { home } = config;
   if (!existsSync(home.databaseFile)) {
-    throw usageFailure(`There is no log yet in ${home.folder}.`, 'The first start of the daemon begins one.');
+    throw usageFailure(`There is no log yet in ${home.folder}.`, 'The daemon creates it at its first start.');
   }
   const log = openKeptLog(home);
   try {

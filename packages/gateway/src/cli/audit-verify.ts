@@ -32,7 +32,7 @@ export function verifyAudit(options: AuditVerifyOptions, context: CommandContext
   // Read before the log is: a checkpoint newer than the log would look like records that are gone.
   const remembered = readRemembered(home, options.checkpoint);
   if (!existsSync(home.databaseFile) && remembered.length === 0) {
-    throw usageFailure(`There is no log yet in ${home.folder}.`, 'The first start of the daemon begins one.');
+    throw usageFailure(`There is no log yet in ${home.folder}.`, 'The daemon creates it at its first start.');
   }
   const verifierText = readVerifier(home, options.key);
   const verifier = parseKey(verifierText);
@@ -116,7 +116,7 @@ function readLog(
       `The log cannot be read: ${describeError(error)}.`,
       {
         cause: error,
-        remedy: `Look who may read ${home.databaseFile}; if it is damaged, restore it from a backup.`,
+        remedy: `Check who may read ${home.databaseFile}; if it is damaged, restore it from a backup.`,
       },
     );
   }

@@ -51,7 +51,7 @@ export async function issueToken(
 
 export function revokeToken(id: string, context: CommandContext): Promise<number> {
   return runOperatorTool('confirm.revoke', { token_id: id }, context, () => {
-    context.terminal.print('Revoked. No call is let through with it.');
+    context.terminal.print('Revoked. No call can use it any more.');
   });
 }
 

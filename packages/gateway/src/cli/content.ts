@@ -84,7 +84,7 @@ export async function getContent(
 }
 
 async function printContent(hash: string, context: CommandContext): Promise<number> {
-  if (context.json) throw usageFailure('With --json the bytes need a place of their own.', 'Add --output FILE.');
+  if (context.json) throw usageFailure('With --json the bytes have to go to a file.', 'Add --output FILE.');
   // Bytes from outside could do anything to a terminal.
   if (stdout.isTTY) throw usageFailure('The bytes are not printed to a terminal.', 'Add --output FILE, or use a pipe.');
   const client = context.openClient();
@@ -120,7 +120,9 @@ export function verifyContent(context: CommandContext): Promise<number> {
   const isWhole = ({ corrupted_count: corrupted, missing_count: missing }: Verified) => corrupted + missing === 0;
   const show = (report: Verified): void => {
     const { checked, checked_bytes: bytes, corrupted, missing } = report;
-    print(isWhole(report) ? paint('green', 'All content is whole.') : paint('red', 'Content is damaged or gone.'));
+    print(
+      isWhole(report) ? paint('green', 'All content is intact.') : paint('red', 'Some content is damaged or missing.'),
+    );
     print(
       ...renderFields(
         [
@@ -131,7 +133,7 @@ export function verifyContent(context: CommandContext): Promise<number> {
         columns,
       ),
     );
-    if (!isWhole(report)) print('Putting the same content again repairs it.');
+    if (!isWhole(report)) print('Store the same content again to repair it.');
   };
   return runTool<Verified>('content.verify', {}, context, show, (report) =>
     isWhole(report) ? exitCodes.success : exitCodes.toolError,

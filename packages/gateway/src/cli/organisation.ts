@@ -199,7 +199,7 @@ function showMembers(members: readonly Member[], context: CommandContext): void 
 
 function showTable(header: readonly string[], rows: readonly (readonly string[])[], context: CommandContext): void {
   const { columns, paint, print } = context.terminal;
-  if (rows.length === 0) return print('There is none yet.');
+  if (rows.length === 0) return print('There are no entries yet.');
   const visible = rows.map((row) => row.map(makeVisibleLine));
   const [first = '', ...body] = renderTable([header, ...visible], columns);
   print(paint('dim', first), ...body);

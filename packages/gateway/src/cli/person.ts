@@ -76,7 +76,7 @@ export function revokePerson(personId: string, context: CommandContext): Promise
     context,
     ({ revoked }: { readonly revoked: boolean }) => {
       if (!revoked) throw usageFailure('The credential was revoked before.', 'See `person list --all`.');
-      context.terminal.print('The credential is revoked. It opens nothing any more.');
+      context.terminal.print('The credential is revoked and no longer works.');
     },
   );
 }

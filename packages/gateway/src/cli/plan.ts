@@ -149,6 +149,6 @@ function numbersOf({ approved_steps: steps }: ShownPlan): string {
 }
 
 function readStep(text: string): number {
-  if (!/^[1-9]\d{0,2}$/.test(text)) throw usageFailure(`${text} is no step.`, 'Steps are counted from 1.');
+  if (!/^[1-9]\d{0,2}$/.test(text)) throw usageFailure(`${text} is not a step.`, 'Steps are counted from 1.');
   return Number(text) - 1;
 }

@@ -95,7 +95,7 @@ export function showShadow(span: SpanOptions, context: CommandContext): Promise<
   return runOperatorTool('policy.shadow', span, context, (counted: Span & { readonly rules: readonly TriedRule[] }) => {
     const { columns, paint, print } = context.terminal;
     const { rules } = counted;
-    if (rules.length === 0) return print('No rule is tried out. One with `shadow: true` is.');
+    if (rules.length === 0) return print('No rule is being tried out. Add `shadow: true` to a rule to try it out.');
     const time = (text?: string): string => (text === undefined ? '-' : formatTime(Date.parse(text)));
     const rows = rules.map((rule) => [
       makeVisibleLine(rule.rule_id),

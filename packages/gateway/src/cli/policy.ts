@@ -111,7 +111,7 @@ function changeRules(
     const { decided, undecidable, changed: calls, ways } = replayed;
     if (context.json) print(visibleJson({ ...applied, replay: { decided, undecidable, changed: calls, ways } }));
     else if (changed) print(`${count} rules are in force, version ${hash}.`);
-    else print('Nothing changed: the files are what is in force.');
+    else print('Nothing changed: these files are in force already.');
     return exitCodes.success;
   });
 }

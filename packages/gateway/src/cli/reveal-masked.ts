@@ -88,4 +88,4 @@ export async function askReason({ terminal, json }: CommandContext): Promise<str
   return reason;
 }
 
-export const reasonQuestion = 'Why do you need to see it? It stands in the log: ';
+export const reasonQuestion = 'Why do you need to see it? Your answer is recorded: ';

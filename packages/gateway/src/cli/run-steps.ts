@@ -58,7 +58,10 @@ export async function seekConsent(
 ): Promise<void> {
   if (yes) return;
   if (json || !terminal.interactive) {
-    throw usageFailure('Nobody is there to ask.', 'Run it at a terminal, or add --yes once you have looked at it.');
+    throw usageFailure(
+      'There is no terminal to ask at.',
+      'Run it at a terminal, or add --yes once you have looked at it.',
+    );
   }
   using questions = new Questions(terminal);
   if (!(await questions.agrees(`\n${terminal.paint('bold', question)}`))) throw nothingChanged();

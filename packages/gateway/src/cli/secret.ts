@@ -39,6 +39,6 @@ export function listSecrets(context: CommandContext): Promise<number> {
 
 export function removeSecret(name: string, context: CommandContext): Promise<number> {
   return runOperatorTool('secrets.remove', { name }, context, () => {
-    context.terminal.print(`The secret ${makeVisibleLine(name)} is gone.`);
+    context.terminal.print(`The secret ${makeVisibleLine(name)} was removed.`);
   });
 }

@@ -94,7 +94,7 @@ export function listSessions(options: { readonly all?: boolean }, context: Comma
     (output: { readonly sessions: readonly ListedSession[] }) => {
       const { sessions } = output;
       if (sessions.length === 0) {
-        context.terminal.print(`No session is open. Let an agent in: ${context.commandName} session create NAME`);
+        context.terminal.print(`No session is open. Create one: ${context.commandName} session create NAME`);
         return;
       }
       // Few sessions have one, and the table has to fit into a terminal.
@@ -142,9 +142,8 @@ export function endSession(sessionId: string, context: CommandContext): Promise<
     { session_id: sessionId },
     context,
     ({ ended }: { readonly ended: boolean }) => {
-      if (!ended)
-        throw usageFailure(`No open session has the id ${sessionId}.`, 'See `session list` for those there are.');
-      context.terminal.print('The session has ended, and the calls that it ran. Its token opens nothing any more.');
+      if (!ended) throw usageFailure(`No open session has the id ${sessionId}.`, '`session list` shows the open ones.');
+      context.terminal.print('The session and its running calls have ended. Its token no longer works.');
     },
   );
 }

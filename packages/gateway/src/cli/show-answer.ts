@@ -29,7 +29,7 @@ export function showAnswer(
 
 function showKept(answer: ExecuteToolResponseJson, { terminal, commandName }: CommandContext): void {
   const { hash, sizeBytes } = keptOf(answer);
-  terminal.print(`The output has ${formatBytes(sizeBytes)}, too many for an answer. It is kept; get it with`);
+  terminal.print(`The output is too large for an answer (${formatBytes(sizeBytes)}). It is stored; get it with`);
   terminal.print(`  ${commandName} content get ${hash} --output FILE`);
 }
 

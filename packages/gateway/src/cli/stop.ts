@@ -16,7 +16,7 @@ export async function stopDaemon(context: CommandContext): Promise<number> {
   const { terminal } = context;
   const { pid = 0, callsInFlight = 0 } = await client.getStatus();
   await client.stop();
-  if (!context.json && callsInFlight > 0) terminal.note(`Ending what is still running (${callsInFlight}).`);
+  if (!context.json && callsInFlight > 0) terminal.note(`Ending running calls (${callsInFlight}).`);
   if (!(await waitUntil(endOf(client, context.config.home, pid), patienceMs))) {
     throw new CommandFailure('STILL_RUNNING', exitCodes.toolError, `The daemon (process ${pid}) has not ended yet.`, {
       remedy: `It ends after its last call. \`kill -9 ${pid}\` ends it now; the log survives that.`,

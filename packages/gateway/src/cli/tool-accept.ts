@@ -53,7 +53,7 @@ export function acceptStanding({ name, version, sha256 }: ToolStanding, step: St
 export function tellAccepted(standing: ToolStanding, { terminal, commandName }: CommandContext): void {
   terminal.print(`${terminal.paint('green', 'Accepted')}  ${spellId(standing)}: exactly this may run.`);
   if (standing.status === 'schema-unknown') {
-    terminal.print('It does not say which arguments it takes, so each call asks, unless a rule names it.');
+    terminal.print('It does not describe its arguments, so each call asks, unless a rule names it.');
   } else {
     terminal.print(`  ${commandName} tool invoke ${makeVisibleLine(standing.name)}`);
   }

@@ -95,7 +95,7 @@ function checkDescribed({ name, status, reason = '', stderr = '' }: ToolStanding
   if (status !== 'schema-unknown') return;
   const wrote = stderr === '' ? '' : `\nIt wrote:\n${stderr}`;
   throw new CommandFailure('NO_TOOL', exitCodes.toolError, `${name} is not installed: ${reason}.${wrote}`, {
-    remedy: 'Mend its --schema and install it again. To install it as it is, add --without-schema.',
+    remedy: 'Fix its --schema and install it again. To install it as it is, add --without-schema.',
   });
 }
 

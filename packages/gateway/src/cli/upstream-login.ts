@@ -34,8 +34,7 @@ export function loginUpstream(name: string, context: CommandContext): Promise<nu
       terminal.print(
         `${terminal.paint('green', 'Logged in')} at the upstream ${visible}. It has ${shown.tools} tools.`,
       );
-      if (shown.pending > 0)
-        terminal.print(`Look at them and let them be called: ${commandName} upstream accept ${visible}`);
+      if (shown.pending > 0) terminal.print(`Look at them and accept them: ${commandName} upstream accept ${visible}`);
     }
     return exitCodes.success;
   });

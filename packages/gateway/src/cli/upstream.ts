@@ -94,7 +94,7 @@ export function listUpstreams(context: CommandContext): Promise<number> {
   return runOperatorTool('upstreams.list', {}, context, ({ upstreams, mistakes }: Listed) => {
     const { columns, paint, print } = context.terminal;
     if (upstreams.length === 0)
-      print(`No upstream is there. Add one: ${context.commandName} upstream add NAME -- COMMAND`);
+      print(`There is no upstream yet. Add one: ${context.commandName} upstream add NAME -- COMMAND`);
     else {
       const rows = upstreams.map(({ name, kind, state, tools, pending, trouble = '' }) => [
         makeVisibleLine(name),
@@ -148,7 +148,7 @@ export function removeUpstream(name: string, options: ConsentOptions, context: C
   return runSteps(context, async (step) => {
     await seekConsent(`Remove the upstream ${makeVisibleLine(name)}?`, options, context);
     const removed = await step('upstreams.remove', { name }, 'agreed');
-    context.terminal.print(context.json ? visibleJson(removed) : `The upstream ${makeVisibleLine(name)} is gone.`);
+    context.terminal.print(context.json ? visibleJson(removed) : `The upstream ${makeVisibleLine(name)} was removed.`);
     return exitCodes.success;
   });
 }
@@ -172,7 +172,8 @@ function printUpstream(shown: ShownUpstream, { terminal }: CommandContext): void
     const { issuer, scopes = '', renewed_at: at } = shown.login;
     print(makeVisibleLine(`login  by ${issuer}, renewed ${at}${scopes === '' ? '' : `, for ${scopes}`}`));
   }
-  if (shown.login_url !== undefined) print('A login is under way. Its page:', `  ${makeVisibleLine(shown.login_url)}`);
+  if (shown.login_url !== undefined)
+    print('A login is in progress. Its page:', `  ${makeVisibleLine(shown.login_url)}`);
   const rows = shown.tool_list.map(({ name, status, risk = '', description = '' }) => [
     makeVisibleLine(name),
     status,

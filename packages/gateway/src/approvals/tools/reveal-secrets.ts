@@ -33,7 +33,7 @@ export const revealProperties: JsonObject = {
     type: 'string',
     minLength: 3,
     maxLength: 500,
-    description: 'Why you need to see it. It stands in the log.',
+    description: 'Why you need to see it. It is recorded in the log.',
   },
 };
 

@@ -154,7 +154,7 @@ function revokeTool(store: PeopleStore, endSession: EndSession): Tool<{ readonly
     claim: () => ({ paths: [] }),
     preview: ({ person_id: id }) => {
       const person = findPerson(store, id);
-      const detail = 'Their credential opens nothing any more and cannot be brought back.';
+      const detail = 'Their credential stops working and cannot be restored.';
       return Promise.resolve({ summary: `Revoke the credential of ${person.agent} (${id}).`, detail, undoable: false });
     },
     run: async ({ person_id: id }, context) => {
