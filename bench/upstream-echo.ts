@@ -12,7 +12,7 @@ import { installRivals, programOf } from './rivals/install-rivals.ts';
 import { startListening } from './rivals/start-rival.ts';
 import { percentile, timeEach } from './spawn-bench.ts';
 
-const sallyport = join(import.meta.dirname, '../packages/gateway/bin/sallyport.mjs');
+const sallyport = join(import.meta.dirname, '../packages/cli/bin/sallyport.mjs');
 const stdioServer = join(import.meta.dirname, '../test/mcp/upstream/stdio-server.mjs');
 const httpServer = join(import.meta.dirname, '../node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 const mostMoreMs = 5;

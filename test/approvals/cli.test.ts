@@ -12,7 +12,7 @@ import { environmentOf, TestDaemon } from '../harness/daemon.ts';
 import { runSallyport } from '../harness/run-sallyport.ts';
 import { ApprovalDesk, outputOf, postJson, writeWorkspaceFile } from './approval-desk.ts';
 
-const program = join(import.meta.dirname, '../../packages/gateway/bin/sallyport.mjs');
+const program = join(import.meta.dirname, '../../packages/cli/bin/sallyport.mjs');
 let daemon: TestDaemon;
 let desk: ApprovalDesk;
 let token: string;

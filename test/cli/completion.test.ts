@@ -8,7 +8,7 @@ import { runSallyport } from '../harness/run-sallyport.ts';
 import { requirement } from '../requirement.ts';
 import { newToolPlace } from './tool-place.ts';
 
-const program = join(import.meta.dirname, '../../packages/gateway/bin/sallyport.mjs');
+const program = join(import.meta.dirname, '../../packages/cli/bin/sallyport.mjs');
 
 let daemon: TestDaemon;
 before(async () => {

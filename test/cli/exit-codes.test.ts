@@ -91,7 +91,7 @@ test('130: Ctrl-C during a call closes the connection to the daemon', async () =
   mkdirSync(join(place.home, 'run/operator'), { recursive: true });
   mkdirSync(join(place.home, 'credentials'));
   writeFileSync(join(place.home, 'credentials/operator'), 'secret');
-  const program = join(import.meta.dirname, '../../packages/gateway/bin/sallyport.mjs');
+  const program = join(import.meta.dirname, '../../packages/cli/bin/sallyport.mjs');
   // A daemon that is still busy with the call.
   const server = createServer();
   const asked = once(server, 'request');

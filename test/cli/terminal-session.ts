@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { environmentOf } from '../harness/daemon.ts';
 import type { Place } from '../harness/daemon.ts';
 
-const program = join(import.meta.dirname, '../../packages/gateway/bin/sallyport.mjs');
+const program = join(import.meta.dirname, '../../packages/cli/bin/sallyport.mjs');
 
 /** For a test that would otherwise never end. */
 const patienceMs = 60_000;

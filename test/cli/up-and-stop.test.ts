@@ -12,7 +12,7 @@ import { runSallyport } from '../harness/run-sallyport.ts';
 import { requirement } from '../requirement.ts';
 
 const root = join(import.meta.dirname, '../..');
-const program = join(root, 'packages/gateway/bin/sallyport.mjs');
+const program = join(root, 'packages/cli/bin/sallyport.mjs');
 
 class Foreground {
   readonly place: Place = newPlace();

@@ -13,8 +13,8 @@ import {
 import type { Code } from '@sallyport/contract';
 import { createClient, ToolDenied, ToolFailed } from '@sallyport/sdk/client';
 import { Redactor } from '../../packages/gateway/src/redaction/redact.ts';
-import type { CommandContext } from '../../packages/gateway/src/cli/command-context.ts';
-import { showAnswer } from '../../packages/gateway/src/cli/show-answer.ts';
+import type { CommandContext } from '../../packages/cli/src/command-context.ts';
+import { showAnswer } from '../../packages/cli/src/client/show-answer.ts';
 import { failed, faulted, refused } from '../../packages/gateway/src/closers/ending.test-kit.ts';
 import { presentExecutionResult } from '../../packages/gateway/src/doors/http/present-execution-result.ts';
 import { presentToolResult } from '../../packages/gateway/src/doors/http/present-tool-result.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { environmentOf, TestDaemon } from '../harness/daemon.ts';
 
-const program = join(import.meta.dirname, '../../packages/gateway/bin/sallyport.mjs');
+const program = join(import.meta.dirname, '../../packages/cli/bin/sallyport.mjs');
 
 test('a second daemon of a home does not start, also where process ids are counted anew, as in a container', async () => {
   const daemon = await TestDaemon.start();

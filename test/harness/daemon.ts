@@ -6,7 +6,7 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const program = join(import.meta.dirname, '../../packages/gateway/bin/sallyport.mjs');
+const program = join(import.meta.dirname, '../../packages/cli/bin/sallyport.mjs');
 
 export interface Answer {
   readonly requestId: string;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { environmentOf } from './daemon.ts';
 import type { Place } from './daemon.ts';
 
-const program = join(import.meta.dirname, '../../packages/gateway/bin/sallyport.mjs');
+const program = join(import.meta.dirname, '../../packages/cli/bin/sallyport.mjs');
 
 /** Runs the command line to its end and returns what it said. */
 export function runSallyport(

@@ -19,7 +19,7 @@ import { isAsleep, outcomeOf, until } from '../pipelines/pipeline-place.ts';
 import { encodeElsewhere, openTypedClient } from '../protocol/typed-client.ts';
 import { requirement } from '../requirement.ts';
 
-const program = join(import.meta.dirname, '../../packages/gateway/bin/sallyport.mjs');
+const program = join(import.meta.dirname, '../../packages/cli/bin/sallyport.mjs');
 const shipped = readFileSync(join(import.meta.dirname, '../../config/governance/tools.yaml'), 'utf8');
 const rule = `
   - id: sleeping

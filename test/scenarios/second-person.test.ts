@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { TestDaemon } from '../harness/daemon.ts';
 import { runSallyport } from '../harness/run-sallyport.ts';
 
-const program = join(import.meta.dirname, '../../packages/gateway/bin/sallyport.mjs');
+const program = join(import.meta.dirname, '../../packages/cli/bin/sallyport.mjs');
 const skip = process.getuid?.() !== 0 && 'only root can become another user';
 
 let daemon: TestDaemon;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { environmentOf, newPlace } from '../harness/daemon.ts';
 
-const program = join(import.meta.dirname, '../../packages/gateway/bin/sallyport.mjs');
+const program = join(import.meta.dirname, '../../packages/cli/bin/sallyport.mjs');
 const uid = 54_321;
 
 test(

@@ -36,7 +36,7 @@ beforeEach(() => {
   const isScript = (name: string): boolean => name.endsWith('.mjs');
   for (const name of readdirSync(scripts).filter(isScript))
     cpSync(join(scripts, name), join(checkout, 'scripts', name));
-  const builtProgram = 'packages/gateway/bin/built-program.mjs';
+  const builtProgram = 'packages/cli/bin/built-program.mjs';
   cpSync(join(scripts, '..', builtProgram), join(checkout, builtProgram));
   write('package.json', JSON.stringify({ type: 'module', devDependencies: { node: '26.0.0' } }));
   write('package-lock.json', JSON.stringify(lock));
@@ -51,7 +51,7 @@ function write(path: string, content: string): void {
 }
 
 function setProgram(source: string): void {
-  write('packages/gateway/bin/sallyport.mjs', source);
+  write('packages/cli/bin/sallyport.mjs', source);
 }
 
 function setNpm(script: string): void {
@@ -188,20 +188,22 @@ test('the console is built when its sources have changed, and only then', async 
 
 test('the program is put together when its sources have changed, and only then', async () => {
   installByHand();
-  write('packages/gateway/src/a.ts', 'one');
+  write('packages/cli/src/a.ts', 'one');
   write(
-    'packages/gateway/build.ts',
+    'scripts/build-program.ts',
     `import { mkdirSync, writeFileSync } from 'node:fs';
-    import { describeFile, recordFile } from './bin/built-program.mjs';
-    mkdirSync(import.meta.dirname + '/dist/x', { recursive: true });
-    writeFileSync(import.meta.dirname + '/dist/x/main.js', '');
-    const sources = { 'src/a.ts': describeFile('src/a.ts') };
+    import { recordFile } from '../packages/cli/bin/built-program.mjs';
+    import { describeFile } from './program-build.mjs';
+    const dist = import.meta.dirname + '/../packages/cli/dist';
+    mkdirSync(dist + '/x', { recursive: true });
+    writeFileSync(dist + '/x/main.js', '');
+    const sources = { 'packages/cli/src/a.ts': describeFile('packages/cli/src/a.ts') };
     writeFileSync(recordFile, JSON.stringify({ folder: 'x', sources }));`,
   );
   const built = /^Building the program \(once\)…\nBuilt in [\d.]+ s\.\nran up\n$/;
   assert.match((await start('start').ended).output, built);
   assert.equal((await start('start').ended).output, 'ran up\n');
-  write('packages/gateway/src/a.ts', 'another');
+  write('packages/cli/src/a.ts', 'another');
   assert.match((await start('start').ended).output, built);
 });
 
@@ -216,7 +218,7 @@ test('a console that cannot be built does not keep the daemon from starting', as
 test('an unknown command is a usage error', async () => {
   const { code, output } = await start('fly').ended;
   assert.equal(code, 1);
-  assert.match(output, /^usage: .*start\|test\|check/);
+  assert.match(output, /^usage: .*start\|dev\|test\|check/);
 });
 
 test('the program finds its own Node first and learns where the user stood', async () => {

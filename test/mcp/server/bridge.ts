@@ -10,7 +10,7 @@ import type { Place } from '../../harness/daemon.ts';
 import { initialize } from './raw-client.ts';
 import type { RawMessage } from './raw-client.ts';
 
-const program = join(import.meta.dirname, '../../../packages/gateway/bin/sallyport.mjs');
+const program = join(import.meta.dirname, '../../../packages/cli/bin/sallyport.mjs');
 
 /** `sallyport mcp`, spoken to line by line as an older client does. */
 export class Bridge {

@@ -9,7 +9,7 @@ import { ElicitRequestSchema, ToolListChangedNotificationSchema } from '@modelco
 import { environmentOf } from '../../harness/daemon.ts';
 import type { Place } from '../../harness/daemon.ts';
 
-const program = join(import.meta.dirname, '../../../packages/gateway/bin/sallyport.mjs');
+const program = join(import.meta.dirname, '../../../packages/cli/bin/sallyport.mjs');
 
 export interface CallResult {
   readonly content: readonly { readonly type: string; readonly text?: string; readonly uri?: string }[];

@@ -74,7 +74,7 @@ test('a call is on record with the trace and the request that the client named',
 test('the inspector lists and calls tools, over HTTP and over stdio', async () => {
   writeFileSync(join(daemon.place.workspace, 'small.txt'), 'small');
   const token = await daemon.newAgent('inspector');
-  const program = join(import.meta.dirname, '../../../packages/gateway/bin/sallyport.mjs');
+  const program = join(import.meta.dirname, '../../../packages/cli/bin/sallyport.mjs');
   const http = [`${daemon.address}/mcp`, '--transport', 'http', '--header', `Authorization: Bearer ${token}`];
   // It keeps a list of servers in the home of whoever runs it.
   const env = { PATH: process.env['PATH'] ?? '', HOME: daemon.place.folder };

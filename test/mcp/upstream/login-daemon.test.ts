@@ -8,7 +8,7 @@ import { environmentOf, newPlace, TestDaemon } from '../../harness/daemon.ts';
 import type { Place } from '../../harness/daemon.ts';
 import { openLoginWorld } from './login-kit.ts';
 
-const program = join(import.meta.dirname, '../../../packages/gateway/bin/sallyport.mjs');
+const program = join(import.meta.dirname, '../../../packages/cli/bin/sallyport.mjs');
 
 interface Said {
   readonly code: number;

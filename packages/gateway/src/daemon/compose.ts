@@ -350,7 +350,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
         store,
         hideHeldInJson: redactor.hideHeldInJson,
         readStatus,
-        verify: auditVerifier(home.folder),
+        verify: auditVerifier(config),
         usage: new UsageTally(store),
         stop,
       }),

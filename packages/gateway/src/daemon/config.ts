@@ -17,6 +17,8 @@ export interface Config {
   readonly startFolder: string;
   /** Set by SALLYPORT_WORKSPACE. Absent: the start folder, where that is safe. */
   readonly workspace?: string;
+  /** The command line that runs this: it judges the log in a process of its own. */
+  readonly program: string;
   /** Where the program lies: out of reach of every tool. */
   readonly programFolder: string;
   /** The operator's rules when there are any, the shipped ones otherwise. Looked up anew each time it is read. */
@@ -27,7 +29,7 @@ export interface Config {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export function readConfig(environment: Environment = process.env): Config {
+export function readConfig(environment: Environment = process.env, program = process.argv[1] ?? ''): Config {
   const userHome = findUserHome(environment);
   const home = describeHome(resolve(environment['SALLYPORT_HOME'] || join(userHome, '.sallyport')));
   const programFolder = findProgramFolder();
@@ -39,6 +41,7 @@ export function readConfig(environment: Environment = process.env): Config {
     // npm runs scripts in the package folder and says in INIT_CWD where the person was.
     startFolder: resolve(environment['INIT_CWD'] || process.cwd()),
     ...(workspace ? { workspace: resolve(workspace) } : {}),
+    program,
     programFolder,
     consoleFolders: [join(programFolder, 'console'), join(programFolder, 'packages', 'console', 'dist')],
     get rulesFolder() {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { packageFile } from '../call/program-files.ts';
+import type { Config } from './config.ts';
 import type { AuditVerdict } from '../doors/connect/operator-service.ts';
 
 const run = promisify(execFile);
@@ -14,15 +14,16 @@ interface Report {
   readonly state_findings: readonly string[];
 }
 
-const program = packageFile('bin/sallyport.mjs');
-
 /**
  * Judges the log and the state beside it in a process of its own, from its files alone: it does not take the daemon's word for anything, and
  * does not hold up its calls.
  */
-export function auditVerifier(home: string): (signal: AbortSignal) => Promise<AuditVerdict> {
+export function auditVerifier({
+  home,
+  program,
+}: Pick<Config, 'home' | 'program'>): (signal: AbortSignal) => Promise<AuditVerdict> {
   return async (signal) => {
-    const environment = { PATH: '/usr/bin:/bin', SALLYPORT_HOME: home };
+    const environment = { PATH: '/usr/bin:/bin', SALLYPORT_HOME: home.folder };
     const options = { env: environment, signal, maxBuffer: mostOutputBytes };
     const args = [program, 'audit', 'verify', '--json'];
     // A log that is not intact makes it end with an error, and its report is on standard output all the same.

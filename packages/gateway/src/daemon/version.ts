@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { packageFile } from '../call/program-files.ts';
+import { join } from 'node:path';
 
-/** The version of the package that holds this file. */
-export const version: string = (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string })
-  .version;
+/** Of the package that holds this file. A build lies two folders deep, as this file does. */
+const manifest = join(import.meta.dirname, '../../package.json');
+
+/** The version of that package. */
+export const version: string = (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;

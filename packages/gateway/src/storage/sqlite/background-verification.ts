@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { programFile } from '../../call/program-files.ts';
+import { threadFile } from './thread-file.ts';
 import type { Verified, VerifyOptions } from './verify-thread.ts';
 import type { WriterOptions } from './writer.ts';
 
@@ -32,7 +32,7 @@ export class BackgroundVerification {
       this.#isOutdated = true;
       return;
     }
-    const worker = new Worker(programFile('storage/sqlite/verify-thread'), {
+    const worker = new Worker(threadFile('verify-thread'), {
       workerData: { ...this.#options, isThorough } satisfies VerifyOptions,
       name: 'sallyport-verify',
     });

@@ -3,7 +3,7 @@ import type { Json } from '@sallyport/contract';
 import type { StoredCheckpoint, StoredRecord } from '@sallyport/log';
 import type { Reservation } from '../../call/call.ts';
 import { ConfigError, Fault } from '../../call/fault.ts';
-import { programFile } from '../../call/program-files.ts';
+import { threadFile } from './thread-file.ts';
 import type { Organisation, OrganisationChange } from '../../call/organisation.ts';
 import type {
   ApprovalTask,
@@ -37,7 +37,7 @@ interface Waiting {
 
 /** Starts the writer thread, brings the schema up to date and checks the end of the log. Rejects with ConfigError. */
 export async function openSqliteStore(options: WriterOptions): Promise<stores.Store> {
-  const worker = new Worker(programFile('storage/sqlite/writer-thread'), {
+  const worker = new Worker(threadFile('writer-thread'), {
     workerData: options,
     name: 'sallyport-writer',
   });

@@ -1,0 +1,35 @@
+import { ApprovalDesk } from './approval-desk.ts';
+import type { ApprovalEvent } from './approval-desk.ts';
+import { approvalToJson } from './approval-json.ts';
+import type { WatchApprovalsJson } from './approval-json.ts';
+import type { CommandContext } from '../../command-context.ts';
+import { followWatch, openExit } from '../../client/follow-watch.ts';
+import { KeyReader } from '../../terminal/key-reader.ts';
+import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
+
+/** Shows what waits as it comes. At a terminal a key decides; otherwise each event is a line. */
+export async function watchApprovals(context: CommandContext): Promise<number> {
+  const client = context.openOperatorClient();
+  const { signal, abort } = openExit();
+  const follow = (onEvent: (event: ApprovalEvent) => void): Promise<void> =>
+    followWatch({ client, method: 'ApprovalService/WatchApprovals', signal }, (message) => {
+      const { event = '', approval = {} } = message as WatchApprovalsJson;
+      onEvent({ event, approval: approvalToJson(approval) });
+    });
+  if (context.json || !context.terminal.interactive) {
+    await follow((event) => printEvent(event, context));
+    return 0;
+  }
+  using keys = new KeyReader(context.terminal);
+  const desk = new ApprovalDesk({ client, context, keys });
+  const serving = desk.serve().finally(abort);
+  await follow((event) => desk.hear(event)).finally(() => desk.close());
+  await serving;
+  return 0;
+}
+
+function printEvent({ event, approval }: ApprovalEvent, { json, terminal }: CommandContext): void {
+  const { task_id: id, agent, tool, title, risk, decided_by: by = '' } = approval;
+  const words = [event, id, agent, risk, `${tool}: ${title}`, by].filter((word) => word !== '');
+  terminal.print(json ? visibleJson({ event, ...approval }) : words.map(makeVisibleLine).join('  '));
+}

@@ -1,0 +1,102 @@
+import { exitCodes } from '@sallyport/contract/codes';
+import { AlreadyRunningError, startDaemon } from '@sallyport/gateway';
+import type { Daemon } from '@sallyport/gateway';
+import type { CommandContext } from '../../command-context.ts';
+import { requestConsoleLink } from './console.ts';
+import { CommandFailure, exitCodeInterrupted } from '../../client/failure.ts';
+import { describeProfile, statusToJson, withReason } from './status.ts';
+import { renderFields } from '../../terminal/table.ts';
+import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
+import type { GetStatusResponseJson } from '../../client/wire-json.ts';
+
+// npm passes a Ctrl-C on to a program that has already had it from the terminal.
+const samePressMs = 400;
+const lingerMs = 1000;
+
+/** Runs the daemon in the foreground until a signal or `stop` ends it. */
+export async function runDaemon(context: CommandContext): Promise<number> {
+  const daemon = await start(context);
+  context.terminal.outliveReaders();
+  stopOnSignals(daemon, context);
+  const status = readStatus(daemon);
+  // Links are for the eyes of a person, not for the log of a service.
+  const link = context.json || !context.terminal.interactive ? undefined : await requestConsoleLink(context);
+  const welcome = context.json ? [visibleJson(statusToJson(status))] : renderWelcome(status, link, context);
+  context.terminal.print(...welcome);
+  // The process ends by itself when nothing is open; what could not be closed must not keep it.
+  await daemon.ended.finally(() => setTimeout(() => process.exit(), lingerMs).unref());
+  if (!context.json) context.terminal.print('Stopped.');
+  return exitCodes.success;
+}
+
+async function start({ config, commandName }: CommandContext): Promise<Daemon> {
+  try {
+    return await startDaemon(config);
+  } catch (error) {
+    if (!(error instanceof AlreadyRunningError)) throw error;
+    throw new CommandFailure('ALREADY_RUNNING', exitCodes.usage, error.message, {
+      remedy: `See it with \`${commandName} status\`, end it with \`${commandName} stop\`.`,
+    });
+  }
+}
+
+/** The first Ctrl-C ends running calls and answers them, the second does not wait for that. */
+export function stopOnSignals(
+  daemon: Pick<Daemon, 'stop' | 'readStatus'>,
+  { terminal, json }: Pick<CommandContext, 'terminal' | 'json'>,
+): void {
+  let stoppingSinceMs: number | undefined;
+  const stop = (signal: NodeJS.Signals): void => {
+    if (stoppingSinceMs === undefined) {
+      stoppingSinceMs = Date.now();
+      const running = daemon.readStatus().callsInFlight ?? 0;
+      if (!json && running > 0)
+        terminal.note(`\nEnding what is still running (${running}). Ctrl-C again does not wait for it.`);
+      else if (!json) terminal.note('');
+      // Whoever waits for `ended` hears of a failure.
+      daemon.stop(signal).catch(() => undefined);
+    } else if (Date.now() - stoppingSinceMs > samePressMs) {
+      process.exit(exitCodeInterrupted);
+    }
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+}
+
+function readStatus(daemon: Daemon): GetStatusResponseJson {
+  const { uptimeMs, logSize, checkpointSize, ...status } = daemon.readStatus();
+  return { ...status, uptimeMs: String(uptimeMs), logSize: String(logSize), checkpointSize: String(checkpointSize) };
+}
+
+function renderWelcome(status: GetStatusResponseJson, link: string | undefined, context: CommandContext): string[] {
+  const { terminal, commandName, config } = context;
+  const { paint, columns } = terminal;
+  const { address = '', version = '', ruleCount = 0, rulesFolder = '' } = status;
+  const fields: [string, string][] = [
+    ['address', address],
+    ['workspace', withReason(status.workspace, status.workspaceReason)],
+    ['profile', describeProfile(status.profile)],
+    ['rules', `${ruleCount} in ${rulesFolder}`],
+    ['log', config.home.databaseFile],
+    ['install', withReason(status.install, status.installMeaning)],
+  ];
+  return [
+    `${paint('bold', `Sallyport ${version}`)} is ${paint('green', 'serving')}. Ctrl-C ends it.`,
+    '',
+    ...renderFields(
+      fields.map(([label, value]) => [label, value.split('\n').map(makeVisibleLine).join('\n')]),
+      columns,
+    ),
+    '',
+    link === undefined ? 'Open the console in a browser:' : 'Open the console (the link works once, within a minute):',
+    `  ${link === undefined ? `${commandName} console` : paint('bold', link)}`,
+    '',
+    `Make a first call, in another terminal${commandName.includes('npx') ? ', in this folder' : ''}:`,
+    `  ${commandName} tool invoke files.list path=.`,
+    '',
+    `Let an agent in (it gets a token, and calls ${address}):`,
+    `  ${commandName} session create my-agent`,
+    '',
+    'See what happens:',
+    `  ${commandName} audit tail --follow`,
+  ];
+}

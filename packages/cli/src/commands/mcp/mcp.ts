@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { exitCodes } from '@sallyport/contract/codes';
+import type { CommandContext } from '../../command-context.ts';
+import type { DaemonClient } from '../../client/daemon-client.ts';
+import { CommandFailure, usageFailure } from '../../client/failure.ts';
+import { McpBridge } from './mcp-bridge.ts';
+import { McpExchange } from './mcp-exchange.ts';
+import { readLines } from '../../terminal/read-lines.ts';
+import { describeTarget } from '../../client/target.ts';
+import type { Target } from '../../client/target.ts';
+
+export interface McpOptions {
+  /** Start a daemon when none answers. */
+  readonly start?: boolean;
+}
+
+const startWithinMs = 20_000;
+
+/**
+ * An MCP server on standard input and output that carries everything to the daemon. Standard output is for the protocol
+ * alone: what people should read goes to standard error.
+ */
+export async function serveMcp({ start = false }: McpOptions, context: CommandContext): Promise<number> {
+  const client = openAgentClient(context);
+  if (start) await startDaemon(context);
+  return client.stream(async (daemon) => {
+    await reach(daemon.target);
+    const exchange = new McpExchange(daemon);
+    const bridge = new McpBridge({
+      exchange,
+      write: writeLine,
+      note: (text) => context.terminal.note(text),
+      unreachable: `No daemon answers at ${describeTarget(daemon.target)}. Start one with \`${context.commandName} up\`.`,
+    });
+    for await (const line of readLines(process.stdin)) bridge.receive(line);
+    await bridge.close();
+    exchange.close();
+    return exitCodes.success;
+  });
+}
+
+/** Agents only: an operator's credential in the hands of a client would be that client's to use. */
+function openAgentClient({ openClient, commandName }: CommandContext): DaemonClient {
+  const missing = usageFailure(
+    'No session token is set, so the daemon would not know whose calls these are.',
+    `Make one with \`${commandName} session create my-agent\` and pass it as SALLYPORT_TOKEN, or in a file with --token-file.`,
+  );
+  let client: DaemonClient;
+  try {
+    client = openClient();
+  } catch (error) {
+    // Without a token the operator's credential is looked for, and before the first start there is none.
+    throw error instanceof CommandFailure && error.code === 'UNREACHABLE' ? missing : error;
+  }
+  if (client.role === 'agent') return client;
+  throw missing;
+}
+
+/** Starts a daemon that outlives this command, unless one answers. Two that start at once end up with the same one. */
+async function startDaemon({ config, terminal, commandName }: CommandContext): Promise<void> {
+  const { agentSocket, folder } = config.home;
+  const target = { path: agentSocket };
+  if (await isReachable(target)) return;
+  terminal.note(`Starting a daemon in ${folder}.`);
+  // The token is the client's own and no business of the daemon, whose environment others may read.
+  const { SALLYPORT_TOKEN: _, ...env } = process.env;
+  spawn(process.execPath, [process.argv[1] ?? '', 'up'], { detached: true, stdio: 'ignore', env }).unref();
+  const untilMs = Date.now() + startWithinMs;
+  while (!(await isReachable(target))) {
+    if (Date.now() < untilMs) await sleep(50);
+    else {
+      throw new CommandFailure('UNREACHABLE', exitCodes.unreachable, 'The daemon did not start.', {
+        remedy: `Run \`${commandName} up\` to see why.`,
+      });
+    }
+  }
+}
+
+async function isReachable(target: Target): Promise<boolean> {
+  try {
+    await reach(target);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Rejects with the error of the system when nobody listens. */
+async function reach(target: Target): Promise<void> {
+  const socket = connect(target);
+  try {
+    await once(socket, 'connect');
+  } finally {
+    socket.destroy();
+  }
+}
+
+async function writeLine(message: string): Promise<void> {
+  if (!process.stdout.write(`${message}\n`)) await once(process.stdout, 'drain');
+}

@@ -1,0 +1,149 @@
+import type { CommandContext } from '../../command-context.ts';
+import { usageFailure } from '../../client/failure.ts';
+import { formatTime } from '../../terminal/format-time.ts';
+import { showFields } from './lease.ts';
+import { runOperatorTool } from '../../client/run-tool.ts';
+import { shortenIds } from '../../terminal/short-id.ts';
+import { renderFields, renderTable } from '../../terminal/table.ts';
+import { makeVisibleLine } from '../../terminal/visible-text.ts';
+
+export interface SessionCreateOptions {
+  readonly expiresInMinutes?: number;
+  readonly maxCalls?: number;
+  readonly tools?: readonly string[];
+  readonly workingDirectory?: string;
+  readonly callback?: string;
+}
+
+interface CreatedSession {
+  readonly session_id: string;
+  readonly agent: string;
+  readonly token: string;
+  readonly expires_at?: string;
+  readonly callback_secret?: string;
+}
+
+interface ListedSession {
+  readonly session_id: string;
+  readonly agent: string;
+  readonly principal: string;
+  readonly status: string;
+  readonly created_at: string;
+  readonly expires_at?: string;
+  readonly calls_used: number;
+  readonly max_calls?: number;
+  readonly tools: readonly string[];
+  readonly callback_url?: string;
+}
+
+export async function createSession(
+  agent: string,
+  options: SessionCreateOptions,
+  context: CommandContext,
+): Promise<number> {
+  const client = context.openOperatorClient();
+  const { expiresInMinutes, maxCalls, tools, workingDirectory, callback } = options;
+  const input = {
+    agent,
+    expires_in_minutes: expiresInMinutes,
+    max_calls: maxCalls,
+    tools,
+    working_directory: workingDirectory,
+    callback_url: callback,
+  };
+  return runOperatorTool('sessions.create', input, context, async (output: CreatedSession) => {
+    const { session_id, token, expires_at, callback_secret } = output;
+    const { address = '', agentSocket = '' } = await client.getStatus();
+    context.terminal.print(
+      `Session for ${context.terminal.paint('bold', makeVisibleLine(agent))}. The token is shown this once:`,
+      '',
+      `  ${makeVisibleLine(token)}`,
+      '',
+      ...renderFields(
+        [
+          ['address', address],
+          ['socket', agentSocket],
+          ['session', session_id],
+          [
+            'expires',
+            expires_at === undefined ? 'never; end it with `session end`' : formatTime(Date.parse(expires_at)),
+          ],
+        ].map(([label = '', value = '']) => [label, makeVisibleLine(value)]),
+        context.terminal.columns,
+      ),
+      ...(callback_secret === undefined
+        ? []
+        : [
+            '',
+            `${makeVisibleLine(callback ?? '')} is told of decisions, signed with a secret that is shown this once:`,
+            '',
+            `  ${makeVisibleLine(callback_secret)}`,
+          ]),
+      '',
+      'The agent sends the token as `authorization: Bearer TOKEN`. To try what it may do:',
+      `  SALLYPORT_TOKEN=${makeVisibleLine(token)} ${context.commandName} tool list`,
+    );
+  });
+}
+
+export function listSessions(options: { readonly all?: boolean }, context: CommandContext): Promise<number> {
+  return runOperatorTool(
+    'sessions.list',
+    { include_ended: options.all ?? false },
+    context,
+    (output: { readonly sessions: readonly ListedSession[] }) => {
+      const { sessions } = output;
+      if (sessions.length === 0) {
+        context.terminal.print(`No session is open. Create one: ${context.commandName} session create NAME`);
+        return;
+      }
+      // Few sessions have one, and the table has to fit into a terminal.
+      const showsCallbacks = sessions.some((session) => session.callback_url !== undefined);
+      const ids = shortenIds(sessions.map((session) => session.session_id));
+      const rows = sessions.map((session) =>
+        [
+          ids.get(session.session_id) ?? '',
+          session.agent,
+          session.status,
+          `${session.calls_used}${session.max_calls === undefined ? '' : ` of ${session.max_calls}`}`,
+          session.expires_at === undefined ? 'never' : formatTime(Date.parse(session.expires_at)),
+          ...(showsCallbacks ? [session.callback_url === undefined ? '' : 'yes'] : []),
+          session.tools.join(' '),
+        ].map(makeVisibleLine),
+      );
+      const { columns, paint, print } = context.terminal;
+      const names = [
+        'SESSION',
+        'AGENT',
+        'STATUS',
+        'CALLS',
+        'EXPIRES',
+        ...(showsCallbacks ? ['CALLBACK'] : []),
+        'TOOLS',
+      ];
+      const [header = '', ...body] = renderTable([names, ...rows], columns);
+      print(paint('dim', header), ...body);
+    },
+  );
+}
+
+export function showSession(sessionId: string, context: CommandContext): Promise<number> {
+  return runOperatorTool('sessions.show', { session_id: sessionId }, context, (output: { readonly lease: object }) => {
+    const { lease, ...session } = output;
+    showFields(session, context);
+    context.terminal.print('', 'Lease');
+    showFields(lease, context);
+  });
+}
+
+export function endSession(sessionId: string, context: CommandContext): Promise<number> {
+  return runOperatorTool(
+    'sessions.end',
+    { session_id: sessionId },
+    context,
+    ({ ended }: { readonly ended: boolean }) => {
+      if (!ended) throw usageFailure(`No open session has the id ${sessionId}.`, '`session list` shows the open ones.');
+      context.terminal.print('The session and its running calls have ended. Its token no longer works.');
+    },
+  );
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { countCalls } from './tool-metrics.ts';
+import type { AuditRecordJson } from '../../client/wire-json.ts';
+
+let lastCall = 0;
+
+function record(kind: string, result: string, payload: object, callId = `call-${(lastCall += 1)}`): AuditRecordJson {
+  return { kind, result, callId, timeMs: String(lastCall), payloadJson: JSON.stringify({ tool: 'a', ...payload }) };
+}
+
+const ran = (durationMs: number): AuditRecordJson => record('outcome', 'ok', { duration_ms: durationMs });
+
+test('calls are counted by how they ended, with the reasons of those that did not succeed', () => {
+  const metrics = countCalls([
+    record('intent', 'none', {}),
+    ran(1),
+    record('outcome', 'error', { duration_ms: 9, error: { code: 'TIMEOUT' } }),
+    record('outcome', 'error', { duration_ms: 9, error: { code: 'TIMEOUT' } }),
+    record('outcome', 'fault', { fault: { stage: 'execute-tool' } }),
+    record('outcome', 'unknown', {}),
+    record('outcome', 'denied', { duration_ms: 4, refusal: { code: 'STANDING_CHANGED' } }),
+    record('refusal', 'denied', { refusal: { code: 'RULE_DENIES' } }),
+    record('event', 'none', {}),
+  ]).get('a');
+  assert.ok(metrics);
+  const { calls, succeeded, failed, denied, reasons } = metrics;
+  assert.deepEqual({ calls, succeeded, failed, denied }, { calls: 7, succeeded: 1, failed: 4, denied: 2 });
+  assert.deepEqual(reasons[0], ['TIMEOUT', 2]);
+  assert.deepEqual(
+    new Set(reasons.map(([code]) => code)),
+    new Set(['TIMEOUT', 'FAULT', 'STANDING_CHANGED', 'RULE_DENIES']),
+  );
+});
+
+test('durations are those that were measured: of calls that ran, and not of results handed out again', () => {
+  const slow = record('outcome', 'ok', { duration_ms: 1000 }, 'again');
+  const metrics = countCalls([
+    ...Array.from({ length: 200 }, (_, at) => ran(at + 1)),
+    record('refusal', 'denied', { duration_ms: 5000, refusal: { code: 'RULE_DENIES' } }),
+    record('intent', 'none', { reused_from: 'call-1' }, 'again'),
+    slow,
+  ]);
+  assert.deepEqual(metrics.get('a')?.durations, { p50Ms: 100, p99Ms: 198, maxMs: 200 });
+  assert.equal(metrics.get('a')?.calls, 202);
+  assert.equal(countCalls([record('refusal', 'denied', {})]).get('a')?.durations, undefined);
+  assert.deepEqual(countCalls([ran(7)]).get('a')?.durations, { p50Ms: 7, p99Ms: 7, maxMs: 7 });
+});
+
+test('aliases count for their tool; names that no tool has, and erased records, for none', () => {
+  const canonical = (name: string): string => (name === 'alias' ? 'a' : name);
+  const metrics = countCalls(
+    [
+      ran(1),
+      record('refusal', 'denied', { tool: 'alias' }),
+      record('refusal', 'denied', { tool: 'nonsense', refusal: { code: 'UNKNOWN_TOOL' } }),
+      { kind: 'outcome', result: 'ok', timeMs: '5' },
+    ],
+    canonical,
+  );
+  assert.deepEqual(
+    [...metrics].map(([name, { calls }]) => [name, calls]),
+    [['a', 2]],
+  );
+});

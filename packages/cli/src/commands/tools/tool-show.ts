@@ -1,0 +1,102 @@
+import type { CommandContext } from '../../command-context.ts';
+import { quoteForShell } from '../../terminal/command-name.ts';
+import { describeArguments, inventArguments } from './describe-schema.ts';
+import { runSteps } from '../../client/run-steps.ts';
+import { renderFields, renderWrappedTable } from '../../terminal/table.ts';
+import { wrapWords } from '../../terminal/text-width.ts';
+import { parseSchema, toolToJson } from './tool-json.ts';
+import { readStanding } from './tool-standing.ts';
+import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
+import type { ToolDescriptorJson } from '../../client/wire-json.ts';
+
+export async function showTool(name: string, context: CommandContext): Promise<number> {
+  const client = context.openClient();
+  const { tool = {} } = await client.getTool(name);
+  if (context.json) {
+    context.terminal.print(visibleJson(toolToJson(tool)));
+    return 0;
+  }
+  context.terminal.print(...renderTool(tool, context));
+  const isInTrouble = tool.origin === 'executable' && tool.status !== 'ready';
+  if (!isInTrouble || client.role !== 'operator') return 0;
+  return runSteps(context, async (step) => {
+    const { reason = '', stderr = '' } = await readStanding(
+      { name: tool.name ?? '', version: tool.version ?? '' },
+      step,
+    );
+    const fields: [string, string][] = [
+      ['why', reason],
+      ['stderr', stderr],
+    ];
+    context.terminal.print(
+      '',
+      ...renderFields(
+        fields.map(([label, value]) => [label, spellLines(value)]),
+        context.terminal.columns,
+      ),
+    );
+    return 0;
+  });
+}
+
+function spellLines(text: string): string {
+  return text.split('\n').map(makeVisibleLine).join('\n');
+}
+
+function renderTool(tool: ToolDescriptorJson, { terminal, commandName }: CommandContext): string[] {
+  const { columns, paint } = terminal;
+  const name = makeVisibleLine(tool.name ?? '');
+  const schema = parseSchema(tool.inputSchemaJson);
+  const facts = [tool.mutates === true ? 'changes things' : 'only reads', tool.idempotent === true ? 'repeatable' : ''];
+  const fields: [string, string][] = [
+    ['aliases', (tool.aliases ?? []).join(', ')],
+    ['version', tool.version ?? ''],
+    ['risk', [tool.risk ?? '', ...facts].filter((fact) => fact !== '').join(', ')],
+    ['consent', tool.confirmation ?? ''],
+    ['origin', tool.origin === 'builtin' ? '' : (tool.origin ?? '')],
+    ['status', tool.status ?? ''],
+    ['', tool.statusReason ?? ''],
+    ['timeout', `${(tool.timeoutMs ?? 0) / 1000} s`],
+  ];
+  const rows = describeArguments(schema).map((row) =>
+    [row.name, row.type, row.need, row.description].map(makeVisibleLine),
+  );
+  return [
+    paint('bold', name),
+    ...wrapWords(makeVisibleLine(tool.description ?? ''), columns),
+    '',
+    ...renderFields(
+      fields.map(([label, value]) => [label, makeVisibleLine(value)]),
+      columns,
+    ),
+    '',
+    paint('dim', rows.length === 0 ? 'Takes no arguments.' : 'Arguments'),
+    ...renderWrappedTable(
+      rows.map((row) => ['', ...row]),
+      columns,
+    ),
+    '',
+    paint('dim', 'Example'),
+    `  ${commandName} ${makeVisibleLine(spellInvocation(name, inventArguments(schema)))}`,
+  ];
+}
+
+/** `key=value` where the values read back as what they are, JSON otherwise. */
+export function spellInvocation(name: string, args: Readonly<Record<string, unknown>>): string {
+  const plain = Object.values(args).every(
+    (value) => typeof value !== 'object' && !(typeof value === 'string' && isJson(value)),
+  );
+  const words = plain
+    ? Object.entries(args).map(([key, value]) => quoteForShell(`${key}=${String(value)}`))
+    : ['--input', quoteForShell(JSON.stringify(args))];
+  return ['tool invoke', name, ...words].join(' ');
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

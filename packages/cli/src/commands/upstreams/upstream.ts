@@ -1,0 +1,192 @@
+import { exitCodes } from '@sallyport/contract/codes';
+import type { CommandContext } from '../../command-context.ts';
+import { usageFailure } from '../../client/failure.ts';
+import { runSteps, seekConsent } from '../../client/run-steps.ts';
+import type { ConsentOptions } from '../../client/run-steps.ts';
+import { runOperatorTool } from '../../client/run-tool.ts';
+import { renderTable } from '../../terminal/table.ts';
+import { showForConsent } from '../tools/tool-accept.ts';
+import type { ToolStanding } from '../tools/tool-standing.ts';
+import { layOutLogin } from './upstream-login.ts';
+import type { LoginOptions } from './upstream-login.ts';
+import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
+
+export interface UpstreamAddOptions extends LoginOptions {
+  readonly url?: string;
+  readonly bearerSecret?: string;
+  readonly read?: readonly string[];
+  readonly write?: readonly string[];
+  readonly hosts?: readonly string[];
+  readonly unixSockets?: boolean;
+  readonly environment?: readonly string[];
+  readonly secrets?: readonly string[];
+  readonly mayAsk?: readonly string[];
+}
+
+interface ListedUpstream {
+  readonly name: string;
+  readonly kind: string;
+  readonly state: string;
+  readonly trouble?: string;
+  readonly server?: string;
+  readonly tools: number;
+  readonly pending: number;
+}
+
+interface ShownUpstream extends ListedUpstream {
+  readonly tool_list: readonly ToolStanding[];
+  readonly skipped: readonly { readonly tool: string; readonly reason: string }[];
+  readonly pending_sha256: string;
+  readonly login?: { readonly issuer: string; readonly scopes?: string; readonly renewed_at: string };
+  readonly login_url?: string;
+}
+
+export function addUpstream(
+  name: string,
+  command: readonly string[],
+  {
+    environment,
+    bearerSecret,
+    yes,
+    url,
+    read,
+    write,
+    hosts,
+    secrets,
+    unixSockets,
+    mayAsk,
+    ...login
+  }: UpstreamAddOptions & ConsentOptions,
+  context: CommandContext,
+): Promise<number> {
+  const oauth = layOutLogin(login);
+  const given = { url, read, write, hosts, secrets, oauth, unix_sockets: unixSockets, may_ask: mayAsk };
+  const input = {
+    name,
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    ...(command.length === 0 ? {} : { command }),
+    ...(bearerSecret === undefined ? {} : { bearer_secret: bearerSecret }),
+    ...(environment === undefined ? {} : { environment: Object.fromEntries(environment.map(splitPair)) }),
+  };
+  return runSteps(context, async (step) => {
+    const { terminal, json, commandName } = context;
+    if (!json) terminal.print(...describeInput(input));
+    await seekConsent('Add this upstream?', { ...(yes === undefined ? {} : { yes }) }, context);
+    const added = await step<ListedUpstream>('upstreams.add', input, 'agreed');
+    const shown = makeVisibleLine(name);
+    if (json) terminal.print(visibleJson(added));
+    else {
+      terminal.print(
+        `The upstream ${shown} is added. Its tools can be called once they are accepted and a rule allows them:`,
+        `  ${commandName} upstream test ${shown}`,
+        `  ${commandName} upstream accept ${shown}`,
+      );
+    }
+    return exitCodes.success;
+  });
+}
+
+export function listUpstreams(context: CommandContext): Promise<number> {
+  type Listed = {
+    readonly upstreams: readonly ListedUpstream[];
+    readonly mistakes: readonly { readonly file: string; readonly reason: string }[];
+  };
+  return runOperatorTool('upstreams.list', {}, context, ({ upstreams, mistakes }: Listed) => {
+    const { columns, paint, print } = context.terminal;
+    if (upstreams.length === 0)
+      print(`There is no upstream yet. Add one: ${context.commandName} upstream add NAME -- COMMAND`);
+    else {
+      const rows = upstreams.map(({ name, kind, state, tools, pending, trouble = '' }) => [
+        makeVisibleLine(name),
+        kind,
+        state,
+        pending === 0 ? `${tools} tools` : `${tools} tools, ${pending} to accept`,
+        makeVisibleLine(trouble.split('\n', 1)[0] ?? ''),
+      ]);
+      const [header = '', ...body] = renderTable([['UPSTREAM', 'KIND', 'STATE', 'TOOLS', ''], ...rows], columns);
+      print(paint('dim', header.trimEnd()), ...body);
+    }
+    for (const { file, reason } of mistakes) print(`${makeVisibleLine(file)}: ${makeVisibleLine(reason)}`);
+  });
+}
+
+export function showUpstream(name: string, context: CommandContext): Promise<number> {
+  return runOperatorTool('upstreams.show', { name }, context, (shown: ShownUpstream) => printUpstream(shown, context));
+}
+
+export function testUpstream(name: string, context: CommandContext): Promise<number> {
+  return runOperatorTool('upstreams.test', { name }, context, (shown: ShownUpstream) => printUpstream(shown, context));
+}
+
+/** Shows what is new and what is different, asks, and from then on lets exactly that be called. */
+export function acceptUpstream(name: string, options: ConsentOptions, context: CommandContext): Promise<number> {
+  const { terminal } = context;
+  return runSteps(context, async (step) => {
+    const shown = await step<ShownUpstream>('upstreams.show', { name: name.split('.', 1)[0] });
+    const pending = shown.tool_list.filter((tool) => !tool.accepted && (!name.includes('.') || tool.name === name));
+    if (pending.length > 0) {
+      for (const tool of pending) {
+        await showForConsent(tool, context);
+        if (!context.json) terminal.print('');
+      }
+      await seekConsent(
+        `Accept ${pending.length === 1 ? 'this tool' : `these ${pending.length} tools`} as they are now?`,
+        options,
+        context,
+      );
+    }
+    const input = { name, sha256: shown.pending_sha256 };
+    const result = await step<{ readonly accepted: readonly string[] }>('upstreams.accept', input, 'agreed');
+    if (context.json) terminal.print(visibleJson(result));
+    else if (result.accepted.length === 0) terminal.print('Nothing waits to be accepted.');
+    else terminal.print(`${terminal.paint('green', 'Accepted')}  ${result.accepted.map(makeVisibleLine).join(', ')}`);
+    return exitCodes.success;
+  });
+}
+
+export function removeUpstream(name: string, options: ConsentOptions, context: CommandContext): Promise<number> {
+  return runSteps(context, async (step) => {
+    await seekConsent(`Remove the upstream ${makeVisibleLine(name)}?`, options, context);
+    const removed = await step('upstreams.remove', { name }, 'agreed');
+    context.terminal.print(context.json ? visibleJson(removed) : `The upstream ${makeVisibleLine(name)} was removed.`);
+    return exitCodes.success;
+  });
+}
+
+/** One line a part, so that a person sees what the server gets. */
+function describeInput(input: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(input).map(([key, value]) =>
+    makeVisibleLine(
+      `${key}: ${Array.isArray(value) ? value.join(' ') : typeof value === 'string' ? value : JSON.stringify(value)}`,
+    ),
+  );
+}
+
+function printUpstream(shown: ShownUpstream, { terminal }: CommandContext): void {
+  const { columns, paint, print } = terminal;
+  print(
+    `${paint('bold', makeVisibleLine(shown.name))}  ${shown.kind}, ${shown.state}  ${makeVisibleLine(shown.server ?? '')}`,
+  );
+  if (shown.trouble !== undefined) print(...shown.trouble.split('\n').map(makeVisibleLine));
+  if (shown.login !== undefined) {
+    const { issuer, scopes = '', renewed_at: at } = shown.login;
+    print(makeVisibleLine(`login  by ${issuer}, renewed ${at}${scopes === '' ? '' : `, for ${scopes}`}`));
+  }
+  if (shown.login_url !== undefined)
+    print('A login is in progress. Its page:', `  ${makeVisibleLine(shown.login_url)}`);
+  const rows = shown.tool_list.map(({ name, status, risk = '', description = '' }) => [
+    makeVisibleLine(name),
+    status,
+    risk,
+    makeVisibleLine(description.split('\n', 1)[0] ?? ''),
+  ]);
+  if (rows.length > 0) print('', ...renderTable([['TOOL', 'STATUS', 'RISK', ''], ...rows], columns));
+  for (const { tool, reason } of shown.skipped)
+    print(`${paint('dim', 'left out')}  ${makeVisibleLine(tool)}: ${makeVisibleLine(reason)}`);
+}
+
+function splitPair(pair: string): readonly [string, string] {
+  const at = pair.indexOf('=');
+  if (at < 1) throw usageFailure(`Not a variable: ${pair}`, 'Give it as NAME=value.');
+  return [pair.slice(0, at), pair.slice(at + 1)];
+}

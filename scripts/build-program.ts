@@ -1,0 +1,82 @@
+// Puts the program together, so that it starts from a few files instead of hundreds. Each build has a folder of its own
+// below dist, because a daemon may be running from the one before.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { rolldown } from 'rolldown';
+import { recordFile } from '../packages/cli/bin/built-program.mjs';
+import { describeFile } from './program-build.mjs';
+import { root } from './workspace.ts';
+
+/** Each runs by itself, in a process or a thread, and is found beside the file that starts it. */
+const entries = [
+  'packages/cli/src/main.ts',
+  'packages/gateway/src/storage/sqlite/writer-thread.ts',
+  'packages/gateway/src/storage/sqlite/verify-thread.ts',
+  'packages/sandbox/src/spawner/spawner-process.ts',
+];
+const buildsFolder = dirname(recordFile);
+/** npm's record of what it installed: another version of a dependency makes another build. */
+const dependencies = 'node_modules/.package-lock.json';
+const keptBuilds = 3;
+
+const startedAtMs = Date.now();
+const bundle = await rolldown({
+  input: Object.fromEntries(entries.map((file) => [basename(file, '.ts'), join(root, file)])),
+  platform: 'node',
+  // Native code, and what is copied for tools from where it lies.
+  external: [/^@napi-rs\//, /^@sallyport\/sdk/],
+  logLevel: 'warn',
+});
+const { output } = await bundle.generate({
+  format: 'esm',
+  // Only as deep as the folder will be, so that the maps find the sources.
+  dir: join(buildsFolder, 'build'),
+  sourcemap: true,
+  chunkFileNames: '[name]-[hash].js',
+});
+await bundle.close();
+const chunks = output.filter((part) => part.type === 'chunk');
+/** Lead from a place in the build to the line in the sources. */
+const maps = output.filter((part) => part.type === 'asset');
+
+const files = chunks
+  .flatMap(({ moduleIds }) => moduleIds)
+  .filter((id) => id.startsWith('/') && !id.includes('/node_modules/'))
+  .map((id) => relative(root, id));
+const sources = Object.fromEntries([...files, dependencies].map((file) => [file, describeFile(file)]));
+const edited = files.find((file) => statSync(join(root, file)).mtimeMs >= startedAtMs);
+if (edited !== undefined) throw new Error(`${edited} was changed while the program was built`);
+
+const hash = createHash('sha256');
+for (const { fileName, code } of chunks) hash.update(`${fileName}\0${code}\0`);
+const folder = hash.digest('hex').slice(0, 16);
+writeBuild(join(buildsFolder, folder));
+const draft = `${recordFile}.${process.pid}`;
+writeFileSync(draft, JSON.stringify({ folder, sources }));
+renameSync(draft, recordFile);
+removeOldBuilds();
+
+/** Whole or not at all. The same build that is there already stays: a daemon may be running from it. */
+function writeBuild(target: string): void {
+  if (existsSync(target)) return;
+  const fresh = `${target}.${process.pid}`;
+  mkdirSync(fresh, { recursive: true });
+  for (const { fileName, code } of chunks) writeFileSync(join(fresh, fileName), code);
+  for (const { fileName, source } of maps) writeFileSync(join(fresh, fileName), source);
+  try {
+    renameSync(fresh, target);
+  } catch (error) {
+    rmSync(fresh, { recursive: true });
+    // Somebody else has built the same meanwhile.
+    if (!existsSync(target)) throw error;
+  }
+}
+
+function removeOldBuilds(): void {
+  const ageOf = (name: string): number => statSync(join(buildsFolder, name)).mtimeMs;
+  const others = readdirSync(buildsFolder).filter((name) => /^[0-9a-f]{16}$/.test(name) && name !== folder);
+  for (const name of others.sort((a, b) => ageOf(b) - ageOf(a)).slice(keptBuilds - 1)) {
+    rmSync(join(buildsFolder, name), { recursive: true, force: true });
+  }
+}
