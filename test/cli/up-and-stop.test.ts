@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
@@ -144,4 +144,20 @@ test('audit tail --follow prints what happens as it happens, one JSON object a l
   const ended = once(child, 'exit');
   await daemon.kill('SIGTERM');
   assert.deepEqual((await ended)[0], 2, 'it ends with the daemon');
+});
+
+test('a user without a home folder is told what to set', { skip: process.getuid?.() !== 0 && 'needs root' }, () => {
+  // A number without an entry in /etc/passwd, as containers use them.
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'up'], {
+    env: { PATH: process.env['PATH'] },
+    cwd: '/',
+    encoding: 'utf8',
+    uid: 48_123,
+    gid: 48_123,
+  });
+  assert.equal(
+    stdout + stderr,
+    'Error  This user has no home folder.\n       Set HOME, or name a folder with SALLYPORT_HOME.\n',
+  );
+  assert.equal(status, 1);
 });

@@ -25,11 +25,11 @@ await main(process.argv);
  * no other user can write: in a home that belongs to this user alone.
  */
 function keepCompiledCode() {
-  const home = resolve(process.env.SALLYPORT_HOME || join(homedir(), '.sallyport'));
   try {
+    const home = resolve(process.env.SALLYPORT_HOME || join(homedir(), '.sallyport'));
     const { uid, mode } = statSync(home);
     if (uid === process.getuid?.() && (mode & 0o066) === 0) module.enableCompileCache(join(home, 'cache'));
   } catch {
-    // No home yet: nothing is kept.
+    // No home, or none yet: nothing is kept.
   }
 }
