@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
 import type { Answer } from '../harness/daemon.ts';
 import { ownRules } from '../harness/own-rules.ts';
+import { runSallyport } from '../harness/run-sallyport.ts';
 import { ApprovalDesk, outputOf } from './approval-desk.ts';
 import type { ApprovalJson } from './approval-desk.ts';
 
@@ -64,6 +65,9 @@ test('the card of a caller that does not wait says so, cannot be approved, and m
   await applyRules('require_approval', 'third');
   const card = (await desk.show(taskId)) as ApprovalJson & { readonly hold?: string };
   assert.match(card.hold ?? '', /^The rules have changed since this was asked/);
+  const shown = runSallyport(daemon.place, ['approvals', 'show', taskId]).stdout;
+  assert.match(shown, /approvals deny /);
+  assert.doesNotMatch(shown, /approvals approve /, 'no command that would be refused');
   const { status, json } = await desk.decide(taskId, true);
   assert.equal(status, 400);
   assert.match(String(json['message']), /The rules have changed since this was asked.*The agent has to ask again\./);
@@ -84,4 +88,16 @@ test('a call that the new rules forbid does not wait any longer', async () => {
   assert.equal((await call).denied?.rationaleCode, 'RULE_DENIES');
   assert.equal((await desk.decide(card.id, true)).status, 400);
   assert.equal((await desk.decide(card.id, false)).status, 200);
+});
+
+test('nobody is asked about a call of a session that has ended', async () => {
+  await applyRules('require_approval', 'fifth');
+  const session = outputOf(await daemon.call('sessions.create', { agent: 'grace' }));
+  const { taskId } = ApprovalDesk.ticketOf(await print('late', { token: String(session['token']) }));
+  assert.equal((await desk.pending()).length, 1);
+  outputOf(await daemon.call('sessions.end', { session_id: session['session_id'] }));
+  assert.deepEqual(await desk.pending(), []);
+  const { status, decidedBy, note } = await desk.show(taskId);
+  assert.deepEqual([status, decidedBy, note], ['denied', 'gate', 'The session that asked has ended.']);
+  assert.equal((await desk.decide(taskId, true)).status, 409);
 });

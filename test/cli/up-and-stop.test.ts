@@ -119,6 +119,20 @@ test('stop ends the daemon and returns when its home is free', async () => {
   await again.remove();
 });
 
+test('a stop does not wait for somebody who follows the log', async (t) => {
+  const daemon = await TestDaemon.start();
+  t.after(() => daemon.remove());
+  const follower = spawn(process.execPath, [program, 'audit', 'tail', '-n', '1', '--follow', '--json'], {
+    env: environmentOf(daemon.place),
+  });
+  t.after(() => follower.kill('SIGKILL'));
+  await once(follower.stdout, 'data');
+  const startedMs = performance.now();
+  assert.equal(runSallyport(daemon.place, ['stop']).status, 0);
+  // Open exchanges have ten seconds to finish.
+  assert.ok(performance.now() - startedMs < 7000, `${performance.now() - startedMs} ms`);
+});
+
 test('audit tail --follow prints what happens as it happens, one JSON object a line', async (t) => {
   const daemon = await TestDaemon.start();
   t.after(() => daemon.remove());

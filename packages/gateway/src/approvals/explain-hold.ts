@@ -1,5 +1,5 @@
 import type { ApprovalTask, MaskedSecret, Plan } from '../call/approval.ts';
-import type { Mode } from '../call/session.ts';
+import type { Mode, Session } from '../call/session.ts';
 import { stepSubject } from './unmasked-secrets.ts';
 import type { UnmaskedSecrets } from './unmasked-secrets.ts';
 
@@ -7,15 +7,27 @@ export interface HoldParts {
   /** Under which rules and in which mode things are decided now. */
   readonly circumstances: () => { readonly rulesHash: string; readonly mode: Mode };
   readonly unmasked: Pick<UnmaskedSecrets, 'find'>;
+  readonly findSession: (id: string) => Pick<Session, 'status' | 'expiresAtMs'> | undefined;
 }
 
 /** Why nobody can approve what waits, whatever they look at. Undefined: it can be approved. */
 export type ExplainHold = (waiting: ApprovalTask | Plan) => string | undefined;
 
-/** An approval of a call that was asked under other rules, or of which part can be seen by nobody, would be worth nothing. */
-export function explainHold({ circumstances, unmasked }: HoldParts): ExplainHold {
+/**
+ * An approval of a call that nobody can make any more, that was asked under other rules, or of which part can be seen by
+ * nobody, would be worth nothing.
+ */
+export function explainHold({ circumstances, unmasked, findSession }: HoldParts): ExplainHold {
   return (waiting) => {
     if (waiting.status !== 'pending') return undefined;
+    const session = findSession(waiting.sessionId);
+    if (session?.status === 'quarantined') {
+      return 'The session that asked is in quarantine, so nothing of it runs. It cannot be approved.';
+    }
+    const hasExpired = session?.expiresAtMs !== undefined && session.expiresAtMs <= Date.now();
+    if (session?.status !== 'active' || hasExpired) {
+      return 'The session that asked has ended, so nothing of it runs any more. It cannot be approved.';
+    }
     const now = circumstances();
     if (waiting.rulesHash !== now.rulesHash) {
       return 'The rules have changed since this was asked, so it cannot be approved any more. The agent has to ask again.';

@@ -45,6 +45,11 @@ export class RunningCalls {
     this.#currentMode = currentMode;
   }
 
+  /** Since `stop` was called. */
+  get isStopping(): boolean {
+    return this.#stoppedBy !== undefined;
+  }
+
   /** Until `close`, the signal aborts when the caller leaves or the call is ended. After a stop it is aborted already. */
   open(call: Entry['call'], caller: AbortSignal): { readonly signal: AbortSignal; readonly close: () => void } {
     const ending = new AbortController();

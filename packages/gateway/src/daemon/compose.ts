@@ -211,6 +211,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   const endSession = async (id: string, by: string): Promise<boolean> => {
     const isEnded = await store.endSession(id);
     running.endSession(id, by);
+    await approvals.onSessionEnded(id);
     return isEnded;
   };
   opened.defer(() => modes.close());
@@ -353,6 +354,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
         verify: auditVerifier(config),
         usage: new UsageTally(store),
         stop,
+        isStopping: () => running.isStopping,
       }),
       callService({ submit }),
       sessionService({ submit }),

@@ -14,6 +14,7 @@ import type { AnyTool } from '../call/tool.ts';
 import type { Rules } from '../call/verdict.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import type { Offices } from '../organisation/offices.ts';
+import type { ApprovalTask } from '../call/approval.ts';
 import type { ApprovalParts } from '../stages/seek-approval.ts';
 import type { Store } from '../storage/stores.ts';
 import type { EventLog } from '../telemetry/event-log.ts';
@@ -47,6 +48,8 @@ export interface OpenedApprovals {
   readonly showing: Showing;
   /** Has calls that wait under other rules judged anew. */
   readonly onRulesApplied: () => void;
+  /** Nobody has to decide about what a session asked for that has ended. */
+  readonly onSessionEnded: (sessionId: string) => Promise<void>;
   readonly tellAbuse: PeopleNotifier['tellAbuse'];
   /** Where a person decides about a task. */
   readonly linkToTask: (taskId: string) => string;
@@ -105,7 +108,10 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
   });
   const routeApproval: ApprovalParts['routeApproval'] = (session, risk) => offices.routeApproval(session, risk);
   const circumstances = () => ({ rulesHash: currentRules().hash, mode: store.readMode() });
-  const showing = { hideHeld: redactor.hideHeld, explainHold: explainHold({ circumstances, unmasked }) };
+  const showing = {
+    hideHeld: redactor.hideHeld,
+    explainHold: explainHold({ circumstances, unmasked, findSession: (id) => store.findSession(id) }),
+  };
   const tools = approvalTools({
     store,
     watch,
@@ -134,6 +140,11 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
     if (secrets !== undefined) unmasked.keep(task.id, secrets, task.expiresAtMs);
     watch.tell({ kind: 'pending', task });
   };
+  const denyByGate = async ({ id: taskId, effectSha256 }: ApprovalTask, note: string): Promise<void> => {
+    const decision = { taskId, approved: false, by: 'gate', atMs: Date.now(), effectSha256, note };
+    const task = await store.decideApproval(decision);
+    if (task !== undefined) watch.tell({ kind: 'decided', task });
+  };
   return {
     watch,
     plans,
@@ -141,12 +152,7 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
     forGateway: {
       ...{ store, tokens, routeApproval, limits, onPending },
       assigneeOf: (agent, role) => offices.assigneeOf(agent, role),
-      endOutdated: async ({ id: taskId, effectSha256 }) => {
-        const note = 'The rules have changed, and the same was asked again.';
-        const decision = { taskId, approved: false, by: 'gate', atMs: Date.now(), effectSha256, note };
-        const task = await store.decideApproval(decision);
-        if (task !== undefined) watch.tell({ kind: 'decided', task });
-      },
+      endOutdated: (task) => denyByGate(task, 'The rules have changed, and the same was asked again.'),
       hasRoom: (characters, taskId) => unmasked.hasRoom(characters, taskId),
     },
     showing,
@@ -156,6 +162,10 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
         .listApprovals({ status: 'pending', limit: mostWaiting })
         .filter((task) => task.rulesHash !== hash);
       for (const task of outdated) watch.tell({ kind: 'outdated', task });
+    },
+    onSessionEnded: async (sessionId) => {
+      const waiting = store.listApprovals({ status: 'pending', sessionId, limit: mostWaiting });
+      for (const task of waiting) await denyByGate(task, 'The session that asked has ended.');
     },
     tellAbuse: (abuse, senior) => notifier.tellAbuse(abuse, senior),
     start: async () => {

@@ -20,7 +20,7 @@ function addApprovals(program: Command, start: Start): void {
     .command('list')
     .description('list the calls that wait')
     .addOption(
-      new Option('--status <status>', 'list calls with this status instead').choices([
+      new Option('--status <status>', 'filter by status (default: pending)').choices([
         'pending',
         'approved',
         'denied',

@@ -66,8 +66,10 @@ export function listApprovals(options: { readonly status?: string }, context: Co
         columns,
       );
       print(paint('dim', header), ...body);
-      if (more)
-        print('', `There are more. These are the ${approvals.length} newest; decide about some to see the rest.`);
+      if (more) {
+        const rest = status === 'pending' ? '; decide about some to see the rest' : '';
+        print('', `There are more. These are the ${approvals.length} newest${rest}.`);
+      }
     },
   );
 }
@@ -78,13 +80,16 @@ export function showApproval(id: string, options: ShowOptions, context: CommandC
     const { print } = context.terminal;
     print(...renderHead(task, context.terminal), '', ...renderEffect(task.effect, context.terminal));
     if (task.status !== 'pending') return;
+    const deny = `${context.commandName} approvals deny ${task.task_id} --note 'what to change'`;
+    // The card says why it cannot be approved.
+    if (task.hold !== undefined) return print('', deny);
     const unseen = mustBeRevealed(task.masked).length;
     print(
       '',
       ...(unseen === 0 ? [] : [`${unseen} of what is masked must be revealed before you can approve it.`]),
       ...(task.masked === undefined ? [] : [`${context.commandName} approvals show ${task.task_id} --reveal`]),
       `${context.commandName} approvals approve ${task.task_id} --effect-sha256 ${task.effect_sha256}${task.wanted > 1 ? ` --runs ${task.wanted}` : ''}`,
-      `${context.commandName} approvals deny ${task.task_id} --note 'what to change'`,
+      deny,
     );
   });
 }

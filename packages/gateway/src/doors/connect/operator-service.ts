@@ -39,6 +39,8 @@ export interface OperatorServiceParts {
   readonly usage: Pick<UsageTally, 'read'>;
   /** Begins to stop, on the wish of this person; the answer to the request still goes out. */
   readonly stop: (by: string) => void;
+  /** Nobody is kept waiting for records that do not come any more. */
+  readonly isStopping: () => boolean;
 }
 
 const pollMs = 100;
@@ -46,7 +48,7 @@ const mostWatched = 200;
 
 /** What an operator asks the daemon itself: at their own socket, or with the session of a console. */
 export function operatorService(parts: OperatorServiceParts): ServiceBinding {
-  const { store, hideHeldInJson, readStatus, verify, usage, stop } = parts;
+  const { store, hideHeldInJson, readStatus, verify, usage, stop, isStopping } = parts;
   const describe = (record: StoredRecord): AuditRecord => describeRecord(record, hideHeldInJson);
   const identify = (peer: Peer): string => {
     const session = authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
@@ -108,7 +110,8 @@ export function operatorService(parts: OperatorServiceParts): ServiceBinding {
       const most = Math.min(limit === 0 ? 50 : limit, 1000);
       const first = from < 0n ? Math.max(0, store.logSize() + Number(from)) : Number(from);
       const untilMs = Date.now() + Math.min(waitMs, 30_000);
-      while (store.logSize() <= first && Date.now() < untilMs && !peer.signal.aborted) await sleep(pollMs);
+      const goesOn = () => Date.now() < untilMs && !peer.signal.aborted && !isStopping();
+      while (store.logSize() <= first && goesOn()) await sleep(pollMs);
       const records = store.readRecords(first, most).map(describe);
       return create(ReadAuditResponseSchema, { records, logSize: BigInt(store.logSize()) });
     },
