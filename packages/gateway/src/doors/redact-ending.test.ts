@@ -75,5 +75,8 @@ test('hosts that were refused are named in a warning, without a secret in their 
   const call = { ...callOf(), tool: toolOf(), warnings: ['first'], execution: { network }, outcome };
   const { warnings } = redactEnding({ kind: 'completed', call } as never, redactor).call;
   assert.equal(warnings?.length, 2);
-  assert.match(warnings[1] ?? '', /^No rule lets this call reach \[redacted\]\.evil\.test:443, .* and 51 more\.$/);
+  assert.match(
+    warnings[1] ?? '',
+    /^Sallyport refused to connect this call to \[redacted\]\.evil\.test:443, .* and 51 more\.$/,
+  );
 });

@@ -62,7 +62,7 @@ function warnOfRefusals(network: NetworkLog | undefined, redactor: Redactor): re
   const named = hosts.slice(0, mostNamed).map((host) => redactor.redactText(host));
   const unnamed = hosts.length - named.length + more;
   const rest = unnamed === 0 ? '' : ` and ${unnamed} more`;
-  return [`No rule lets this call reach ${named.join(', ')}${rest}.`];
+  return [`Sallyport refused to connect this call to ${named.join(', ')}${rest}.`];
 }
 
 /** The name that the caller used is the caller's own text. */

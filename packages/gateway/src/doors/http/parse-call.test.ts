@@ -33,6 +33,16 @@ test('tool_name is the one form', () => {
   assert.deepEqual([claimedAgent, traceparent], [undefined, undefined]);
 });
 
+test('what a remedy says to send is read in both forms', () => {
+  const sent = { approval_task_id: 'task', confirm_token: 'token', wait_ms: 500 };
+  const wanted = { approvalTaskId: 'task', confirmToken: 'token', waitMs: 500 };
+  for (const name of ['tool_name', 'toolName']) {
+    const { approvalTaskId, confirmToken, waitMs } = parse({ [name]: 'files.read', ...sent }).request;
+    assert.deepEqual({ approvalTaskId, confirmToken, waitMs }, wanted, name);
+  }
+  assert.deepEqual(parse({ toolName: 'files.read', ...wanted }).request.approvalTaskId, 'task');
+});
+
 test('toolName is the other form', () => {
   const { form, request, claimedAgent } = parse({
     id: 'mine',

@@ -74,7 +74,12 @@ function readExecutionRequest(body: JsonObject): HttpCall {
       dedupeKey: readText(body, 'dedupeKey'),
       confirmBinding: readText(body, 'confirmBinding'),
       context: { taskId: readText(context, 'taskId'), correlationId: readText(context, 'correlationId') },
-      ...consentOf(readText(body, 'approvalTaskId'), readText(body, 'confirmToken')),
+      ...consentOf(
+        readText(body, 'approvalTaskId') || readText(body, 'approval_task_id'),
+        readText(body, 'confirmToken') || readText(body, 'confirm_token'),
+      ),
+      // Remedies name what a person's decision needs in one spelling, for every door.
+      ...readWait(body, 'wait_ms'),
       ...readWait(body, 'waitMs'),
     },
     ...(agentId === '' ? {} : { claimedAgent: agentId }),
