@@ -87,7 +87,7 @@ test('every violation of the schema is told at once, with its field', async () =
   const fields = new Set(answer.denied?.violations?.map(({ field }) => field));
   for (const field of ['path', 'paht', 'content', 'append'])
     assert.ok(fields.has(field), `${field} of ${[...fields].join()}`);
-  assert.match(answer.denied?.message ?? '', /did you mean path/);
+  assert.match(answer.denied?.message ?? '', /perhaps you mean path;/);
 });
 
 test('an agent cannot reach what belongs to operators', async () => {

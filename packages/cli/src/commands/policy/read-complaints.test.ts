@@ -32,7 +32,7 @@ const sayings: readonly (readonly [says: string, means: object])[] = [
   ["HTTPSConnectionPool(host='api.example.com', port=443): Max retries", host('api.example.com:443')],
   ['dial tcp: lookup api.example.com on 127.0.0.53:53: no such host', host('api.example.com')],
   ['Sallyport does not connect to api.example.com:443: no rule grants it.', host('api.example.com:443')],
-  ['x failed with exit code 1. No rule grants it api.example.com:443.', host('api.example.com:443')],
+  ['x failed with exit code 1. Sallyport refused to connect it to api.example.com:443.', host('api.example.com:443')],
   ['<urlopen error [Errno -3] Temporary failure in name resolution>', { kind: 'network' }],
   ['connect: Network is unreachable', { kind: 'network' }],
 ];
@@ -56,5 +56,5 @@ test('whatever a program says, reading it ends, and soon', () => {
   );
   readComplaints(`${"'".repeat(50_000)}: no such file`);
   readComplaints(`${': '.repeat(50_000)}: permission denied`);
-  readComplaints(`No rule grants it ${'a.b:1, '.repeat(20_000)}`);
+  readComplaints(`Sallyport refused to connect it to ${'a.b:1, '.repeat(20_000)}`);
 });

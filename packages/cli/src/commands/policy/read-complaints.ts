@@ -25,7 +25,7 @@ const hostSayings = [
   String.raw`does not connect to ${host}`,
 ].map((saying) => new RegExp(saying, 'gi'));
 const hostAndPort = /host='([^']+)', port=(\d+)/gi;
-const grantedTo = /No rule grants it ((?:[\w.-]+:\d+(?:, )?)+)/g;
+const grantedTo = /Sallyport refused to connect it to ((?:[\w.-]+:\d+(?:, )?)+)/g;
 
 const mostText = 100_000;
 /** No path is told in a longer one. */

@@ -70,7 +70,7 @@ function renderTool(tool: ToolDescriptorJson, { terminal, commandName }: Command
       columns,
     ),
     '',
-    paint('dim', rows.length === 0 ? 'Takes no arguments.' : 'Arguments'),
+    paint('dim', rows.length > 0 ? 'Arguments' : takesAny(schema) ? 'Takes any JSON object.' : 'Takes no arguments.'),
     ...renderWrappedTable(
       rows.map((row) => ['', ...row]),
       columns,
@@ -79,6 +79,11 @@ function renderTool(tool: ToolDescriptorJson, { terminal, commandName }: Command
     paint('dim', 'Example'),
     `  ${commandName} ${makeVisibleLine(spellInvocation(name, inventArguments(schema)))}`,
   ];
+}
+
+/** Nothing is said about the arguments, as of a program without a schema. */
+function takesAny(schema: Readonly<Record<string, unknown>>): boolean {
+  return schema['additionalProperties'] !== false;
 }
 
 /** `key=value` where the values read back as what they are, JSON otherwise. */

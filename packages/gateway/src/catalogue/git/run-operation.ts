@@ -59,7 +59,8 @@ export async function showOperation(
   } catch (error) {
     if (!(error instanceof GitFailed)) throw failureFrom(error, 'A file that was named');
     const { stderr } = presentOutput(error.output);
-    throw new ToolFailure('EXECUTION_ERROR', `git says: ${hideUserinfo(stderr.trim()) || 'it cannot do that'}`);
+    const said = hideUserinfo(stderr.trim()) || 'it cannot do that';
+    throw new ToolFailure('EXECUTION_ERROR', `git says: ${/[.!?]$/.test(said) ? said : `${said}.`}`);
   }
 }
 

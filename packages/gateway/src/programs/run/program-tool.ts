@@ -104,7 +104,7 @@ function checkEnd(name: string, { how, stderr, network }: ProgramOutput, redact:
   const captured = stderr.truncated ? stderr.bytes.subarray(0, -uncertainBytes) : stderr.bytes;
   const tail = makeVisible(redactEnd(new TextDecoder().decode(captured).trim(), tailCharacters, redact));
   const refusedHosts = network.targetsOf('refused');
-  const hosts = refusedHosts.length === 0 ? '' : ` No rule grants it ${refusedHosts.join(', ')}.`;
+  const hosts = refusedHosts.length === 0 ? '' : ` Sallyport refused to connect it to ${refusedHosts.join(', ')}.`;
   throw new ToolFailure('EXECUTION_ERROR', `${name} ${ending}${tail === '' ? '.' : `: ${tail}`}${hosts}`);
 }
 

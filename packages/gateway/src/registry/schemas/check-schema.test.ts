@@ -37,7 +37,7 @@ test('every violation has field, rule and a sentence', () => {
     [{ path: 'abcdef' }, 'path | max_length | path must NOT have more than 5 characters'],
     [{ path: 'a', limit: 0 }, 'limit | minimum | limit must be >= 1'],
     [{ path: 'a', how: 'soon' }, 'how | enum | how must be one of "fast", "slow"'],
-    [{ path: 'a', limt: 3 }, 'limt | unknown | limt is not an argument; did you mean limit?'],
+    [{ path: 'a', limt: 3 }, 'limt | unknown | limt is not an argument; perhaps you mean limit'],
     [{ path: 'a', zzz: 3 }, 'zzz | unknown | zzz is not an argument; use path, limit, how, tags, view'],
     [{ path: 'a', tags: ['ok', 'No'] }, 'tags.1 | pattern | tags.1 must match pattern "^[a-z]+$"'],
     [{ path: 'a', view: { 'a/b~c': 'x' } }, 'view.a/b~c | type | view.a/b~c must be number'],

@@ -25,7 +25,7 @@ export function describeViolation(error: ErrorObject, subject: Subject): Violati
       const known = Object.keys((error.parentSchema?.['properties'] as object | undefined) ?? {});
       const [nearest] = nearestNames(name, known, 1);
       const others = known.length === 0 ? 'there are none' : `use ${listSome(known.map((each) => showName(each)))}`;
-      const advice = nearest === undefined ? others : `did you mean ${at(showName(nearest))}?`;
+      const advice = nearest === undefined ? others : `perhaps you mean ${at(showName(nearest))}`;
       const what = subject === 'arguments' ? 'an argument' : 'in the schema';
       return { field: at(name), rule: 'unknown', message: `${at(name)} is not ${what}; ${advice}` };
     }
