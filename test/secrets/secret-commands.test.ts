@@ -79,7 +79,7 @@ test('a removed secret is gone, and one that is not there is said to be so', () 
   run(['set', 'OLD'], 'the old value');
   const removed = run(['remove', 'OLD']);
   assert.equal(removed.status, 0, removed.stderr);
-  assert.match(removed.stdout, /The secret OLD is gone/);
+  assert.match(removed.stdout, /The secret OLD was removed/);
   assert.ok(!run(['list']).stdout.includes('OLD'));
   const again = run(['remove', 'OLD']);
   assert.equal(again.status, 4);
