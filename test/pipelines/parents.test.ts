@@ -82,9 +82,9 @@ test('only pipelines are given the way to call a step', () => {
     'daemon/compose.ts',
     'daemon/open-tools.ts',
     'doors/submit-step.ts',
-    'tools/pipelines/pipeline-tool.ts',
-    'tools/pipelines/run-pipeline.ts',
-    'tools/pipelines/submit-step.ts',
-    'tools/tools/open-installed-tools.ts',
+    'pipelines/pipeline-tool.ts',
+    'pipelines/run-pipeline.ts',
+    'pipelines/submit-step.ts',
+    'programs/tools/open-installed-tools.ts',
   ]);
 });

@@ -12,7 +12,7 @@ function toolThat(run: string, before = ''): string {
   return folder.add(
     `${crypto.randomUUID()}.ts`,
     `#!/usr/bin/env node
-import { object, serveTool, string, ToolError, integer } from '@sallyport/sdk';
+import { object, serveTool, string, ToolError } from '@sallyport/sdk';
 ${before}
 serveTool({
   name: 'text.echo',
@@ -30,6 +30,7 @@ const call = JSON.stringify({ text: 'hello' });
 test('a file of 15 lines at most is a whole tool: schema, input, output, errors and exit codes', () => {
   requirement('BIN-5');
   const source = `#!/usr/bin/env node
+import { integer, object, serveTool, string, ToolError } from '@sallyport/sdk';
 
 serveTool({
   name: 'text.words',
@@ -95,6 +96,7 @@ test('a definition that cannot work fails at once, also for --schema, and says w
   const broken = folder.add(
     'broken.ts',
     `#!/usr/bin/env node
+import { serveTool } from '@sallyport/sdk';
 serveTool({ name: 'Not a name', version: '1', description: 'x', input: { type: 'object' }, run: () => ({}) });
 `,
   );
