@@ -308,22 +308,11 @@ test('every door speaks to agents in the same way', async () => {
 
 test('no remedy for everyone names a command of operators or a rule file', () => {
   const source = join(import.meta.dirname, '../../packages/gateway/src');
-  const folders = [
-    'stages',
-    'tools',
-    'executors',
-    'registry',
-    'modes',
-    'organisation',
-    'upstreams',
-    'doors',
-    'closers',
-  ];
-  for (const folder of folders) {
-    for (const name of readdirSync(join(source, folder), { recursive: true, encoding: 'utf8' })) {
-      if (!name.endsWith('.ts') || name.endsWith('.test.ts')) continue;
-      const text = readFileSync(join(source, folder, name), 'utf8');
-      assert.doesNotMatch(text, /remedy[:?]?\s*=?\s*[^,;]*?(sallyport [a-z]|\.yaml)/, `${folder}/${name}`);
-    }
+  // What these say goes to the person at the terminal or into the log of the daemon.
+  const forPeople = /^(cli|daemon|storage|policy\/language)\//;
+  for (const name of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.ts') || name.endsWith('.test.ts') || forPeople.test(name)) continue;
+    const text = readFileSync(join(source, name), 'utf8');
+    assert.doesNotMatch(text, /remedy[:?]?\s*=?\s*[^,;]*?(sallyport [a-z]|\.yaml)/, name);
   }
 });
