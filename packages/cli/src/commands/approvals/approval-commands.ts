@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import type { ApproveOptions, ShowOptions } from './approvals.ts';
-import type { ConfirmIssueOptions } from '../../terminal/confirm.ts';
+import type { ConfirmIssueOptions } from './confirm.ts';
 import type { PlanDecisionOptions } from './plan.ts';
 import type { Run } from '../../program.ts';
 
@@ -121,20 +121,18 @@ function addConfirm(program: Command, start: Start): void {
     .option('--ttl-seconds <number>', 'how long the token is valid; 60 by default', parseCount)
     .option('--reusable', 'allow any number of uses')
     .action((tool: string, pairs: string[], options: ConfirmIssueOptions) =>
-      start(async (context) => (await import('../../terminal/confirm.ts')).issueToken(tool, pairs, options, context)),
+      start(async (context) => (await import('./confirm.ts')).issueToken(tool, pairs, options, context)),
     );
   confirm
     .command('revoke <token-id>')
     .description('revoke a token; for the token of a plan, give the id of the plan')
-    .action((id: string) =>
-      start(async (context) => (await import('../../terminal/confirm.ts')).revokeToken(id, context)),
-    );
+    .action((id: string) => start(async (context) => (await import('./confirm.ts')).revokeToken(id, context)));
   confirm
     .command('rotate')
     .description('sign with a new key')
     .option('--revoke-all', 'stop accepting all existing tokens')
     .action((options: { revokeAll?: boolean }) =>
-      start(async (context) => (await import('../../terminal/confirm.ts')).rotateKey(options, context)),
+      start(async (context) => (await import('./confirm.ts')).rotateKey(options, context)),
     );
 }
 

@@ -1,9 +1,9 @@
-import type { CommandContext } from '../command-context.ts';
-import { usageFailure } from '../client/failure.ts';
-import { formatTime } from './format-time.ts';
-import { readInputFor } from './read-input.ts';
-import { runOperatorTool } from '../client/run-tool.ts';
-import { makeVisibleLine } from './visible-text.ts';
+import type { CommandContext } from '../../command-context.ts';
+import { usageFailure } from '../../client/failure.ts';
+import { formatTime } from '../../terminal/format-time.ts';
+import { readInputFor } from '../../terminal/read-input.ts';
+import { runOperatorTool } from '../../client/run-tool.ts';
+import { makeVisibleLine } from '../../terminal/visible-text.ts';
 
 export interface ConfirmIssueOptions {
   readonly session: string;
