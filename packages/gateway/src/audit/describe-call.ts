@@ -5,6 +5,7 @@ import { cutText, encodeRedacted, ownText } from '../call/redacted.ts';
 import type { Redacted, RedactedJson } from '../call/redacted.ts';
 import type { Refusal } from '../call/refusal.ts';
 import { countValues } from '../registry/schemas/count-values.ts';
+import { redactQuotes } from '../redaction/quoted-secrets.ts';
 import { redactRemedy } from '../redaction/redact-remedy.ts';
 import type { Redactor } from '../redaction/redact.ts';
 import { redacted } from '../redaction/span.ts';
@@ -82,14 +83,14 @@ export function describeRefusal(
   refusal: Refusal,
   stage: string,
   redactor: Redactor,
-  { resources }: Pick<KnownFacts, 'resources'>,
+  call: Pick<KnownFacts, 'resources' | 'input'>,
 ): RedactedJson {
-  const remedy = redactRemedy(refusal.forOperators ?? refusal.remedy, resources, redactor);
+  const remedy = redactRemedy(refusal.forOperators ?? refusal.remedy, call, redactor);
   return {
     stage: ownText(stage),
     code: ownText(refusal.code),
     rule_id: ownText(refusal.rule.id),
-    message: keepText(refusal.message, redactor),
+    message: keepText(refusal.message, { redactText: redactQuotes(call.input, redactor) }),
     ...(remedy === undefined ? {} : { remedy: cutText(remedy, longestReason) }),
     ...(refusal.violations === undefined ? {} : { violations: refusal.violations.length }),
     ...(refusal.shadow === undefined
@@ -99,7 +100,7 @@ export function describeRefusal(
 }
 
 /** A text as a record keeps it. */
-export function keepText(text: string, redactor: Redactor, most = longestReason): Redacted {
+export function keepText(text: string, redactor: Pick<Redactor, 'redactText'>, most = longestReason): Redacted {
   return cutText(redactor.redactText(text), most);
 }
 

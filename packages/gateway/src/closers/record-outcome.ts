@@ -1,5 +1,6 @@
 import type { Json } from '@sallyport/contract';
 import type { RecordResult } from '@sallyport/log';
+import { redactQuotes } from '../redaction/quoted-secrets.ts';
 import { describeCall, describeRefusal, describeStep, encodePayload, keepText } from '../audit/describe-call.ts';
 import type { Payload } from '../audit/describe-call.ts';
 import { describeNetwork } from '../audit/describe-network.ts';
@@ -183,7 +184,15 @@ function describeEnding(ending: CallEnding, redactor: Redactor): { result: Recor
       const { code, textForOperators: message } = outcome.failure;
       // As after a crash: the store then keeps the dedupe key taken, so that nobody repeats the call unknowingly.
       const result = code === 'EFFECT_UNKNOWN' ? 'unknown' : 'error';
-      return { result, what: { error: { code: ownText(code), message: keepText(message, redactor) } } };
+      return {
+        result,
+        what: {
+          error: {
+            code: ownText(code),
+            message: keepText(message, { redactText: redactQuotes(ending.call.input, redactor) }),
+          },
+        },
+      };
     }
   }
 }

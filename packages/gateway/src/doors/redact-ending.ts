@@ -1,10 +1,11 @@
+import { redactQuotes } from '../redaction/quoted-secrets.ts';
 import { redactRemedy } from '../redaction/redact-remedy.ts';
 import type { Redactor } from '../redaction/redact.ts';
 import type { GatewayEnding } from '../gateway.ts';
 import type { Begun } from '../call/call.ts';
 import type { NetworkLog } from '@sallyport/sandbox';
 import { cutText } from '../call/redacted.ts';
-import type { Redacted } from '../call/redacted.ts';
+import type { Redacted, RedactText } from '../call/redacted.ts';
 import type { RedactedRefusal, Refusal, Violation } from '../call/refusal.ts';
 import { ToolFailure } from '../call/tool.ts';
 import type { Resources } from '../call/tool.ts';
@@ -37,7 +38,7 @@ function redactParts(ending: GatewayEnding, redactor: Redactor): GatewayEnding {
   switch (ending.kind) {
     case 'refused': {
       const { call, refusal } = ending;
-      return { ...ending, call: redactName(call, redactor), refusal: redactRefusal(refusal, call.resources, redactor) };
+      return { ...ending, call: redactName(call, redactor), refusal: redactRefusal(refusal, call, redactor) };
     }
     case 'completed': {
       const { outcome, execution } = ending.call;
@@ -45,7 +46,7 @@ function redactParts(ending: GatewayEnding, redactor: Redactor): GatewayEnding {
       const warnings = [...ending.call.warnings, ...said, ...warnOfRefusals(execution.network, redactor)];
       const call = { ...redactName(ending.call, redactor), warnings };
       if (outcome.ok) return { ...ending, call };
-      const failure = redactFailure(outcome.failure, redactor);
+      const failure = redactFailure(outcome.failure, ending.call, redactor);
       return { ...ending, call: { ...call, outcome: { ok: false, failure } } };
     }
     case 'faulted':
@@ -71,27 +72,32 @@ function redactName<Call extends Partial<Begun>>(call: Call, redactor: Redactor)
   return toolName === undefined ? call : { ...call, toolName: redactor.redactText(toolName) };
 }
 
+/** What a text about a call may quote. */
+type Quoted = Partial<Pick<Begun, 'input'>> & { readonly resources?: Resources };
+
 /** Everything in it that may quote a caller, a tool or a file. */
-export function redactRefusal(refusal: Refusal, resources: Resources | undefined, redactor: Redactor): RedactedRefusal {
+export function redactRefusal(refusal: Refusal, call: Quoted, redactor: Redactor): RedactedRefusal {
   const { message, remedy, forOperators, violations, ...own } = refusal;
-  const [advice, forPeople] = [remedy, forOperators].map((text) => redactRemedy(text, resources, redactor));
+  const redact = redactQuotes(call.input, redactor);
+  const [advice, forPeople] = [remedy, forOperators].map((text) => redactRemedy(text, call, redactor));
   return {
     ...own,
-    message: redactor.redactText(message),
+    message: redact(message),
     ...(advice === undefined ? {} : { remedy: advice }),
     ...(forPeople === undefined ? {} : { forOperators: forPeople }),
-    ...(violations === undefined ? {} : { violations: violations.map((each) => redactViolation(each, redactor)) }),
+    ...(violations === undefined ? {} : { violations: violations.map((each) => redactViolation(each, redact)) }),
   };
 }
 
-function redactViolation({ field, rule, message }: Violation, { redactText }: Redactor) {
-  return { field: redactText(field), rule, message: redactText(message) };
+function redactViolation({ field, rule, message }: Violation, redact: RedactText) {
+  return { field: redact(field), rule, message: redact(message) };
 }
 
-function redactFailure(failure: ToolFailure, redactor: Redactor): ToolFailure {
+function redactFailure(failure: ToolFailure, call: Quoted, redactor: Redactor): ToolFailure {
+  const redact = redactQuotes(call.input, redactor);
   const { code, category, forOperators } = failure;
-  return new ToolFailure(code, redactor.redactText(failure.message), {
+  return new ToolFailure(code, redact(failure.message), {
     ...(category === undefined ? {} : { category }),
-    ...(forOperators === undefined ? {} : { forOperators: redactor.redactText(forOperators) }),
+    ...(forOperators === undefined ? {} : { forOperators: redact(forOperators) }),
   });
 }

@@ -33,7 +33,7 @@ export function rehearseCalls(rehearsal: () => Rehearsal, redactor: Redactor): R
     } as const;
     const ending = await rehearsal().run(begun, { nowMs: Date.now });
     if (ending.kind === 'faulted') throw new Fault('INTERNAL', `${ending.stage} failed`, { cause: ending.fault });
-    if (ending.kind === 'refused') return redactRefusal(ending.refusal, ending.call.resources, redactor);
+    if (ending.kind === 'refused') return redactRefusal(ending.refusal, ending.call, redactor);
     const { tool: found, arguments: checked, effect, verdict } = ending.call;
     const { name, risk } = found.definition;
     const { texts, masked, values } = maskSecrets([effect.summary, effect.detail], redactor);

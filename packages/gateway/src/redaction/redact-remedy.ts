@@ -1,6 +1,7 @@
 import { ownText } from '../call/redacted.ts';
 import type { Redacted } from '../call/redacted.ts';
 import type { Resources } from '../call/tool.ts';
+import { redactQuotes } from './quoted-secrets.ts';
 import type { Redactor } from './redact.ts';
 
 const secretInClaim = ownText('What the call asks for holds something that looks like a secret: ask without it.');
@@ -11,12 +12,14 @@ const secretInClaim = ownText('What the call asks for holds something that looks
  */
 export function redactRemedy(
   remedy: string | undefined,
-  resources: Resources | undefined,
+  { resources, input }: { readonly resources?: Resources | undefined; readonly input?: string | undefined },
   redactor: Redactor,
 ): Redacted | undefined {
   if (remedy === undefined) return undefined;
   const isSpelled = claimedTexts(resources).some((text) => redactor.redactText(text) !== text);
-  return isSpelled ? secretInClaim : redactor.redactText(remedy);
+  if (isSpelled) return secretInClaim;
+  const shown = redactor.redactText(remedy);
+  return redactQuotes(input, redactor)(remedy) === shown ? shown : secretInClaim;
 }
 
 function claimedTexts(resources: Resources | undefined): readonly string[] {
