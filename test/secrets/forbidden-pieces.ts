@@ -47,6 +47,11 @@ export const disguises: readonly Encoding[] = [
   { name: 'HTML, twice', encode: (text) => asHtml(asHtml(text)) },
   { name: 'in lines', encode: (text) => text.replace(/.{40}/gsu, '$&\n') },
   { name: 'in lines of base64', encode: (text) => Buffer.from(text).toString('base64').replace(/.{76}/g, '$&\n') },
+  { name: 'split by what nobody sees', encode: (text) => [...text].join('\u200b') },
+  { name: 'split and escaped', encode: (text) => asJson([...text].join('\u2060')).replaceAll('\u2060', '\\u2060') },
+  { name: 'UTF-16LE read as bytes', encode: (text) => Buffer.from(text, 'utf16le').toString('latin1') },
+  { name: 'UTF-16BE read as bytes', encode: (text) => Buffer.from(text, 'utf16le').swap16().toString('latin1') },
+  { name: 'UTF-16LE in base64', encode: (text) => Buffer.from(text, 'utf16le').toString('base64') },
   { name: 'with colours', encode: (text) => text.replace(/.{5}/gsu, '\x1b[1;31m$&\x1b[0m') },
 ];
 
@@ -56,6 +61,15 @@ const tellingRandom = 8;
 /** Six characters of the secret. */
 const tellingHexadecimal = 12;
 const escape = /[%\\&;+]/;
+
+const unseen = /\\u(?:200b|2060|0000)|[\0\u200b\u2060]/g;
+
+/** What may be UTF-16 in base64: in it every other byte is zero. */
+function base64Runs(text: string): string[] {
+  return [...text.matchAll(/(?:[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]A|[A-Za-z0-9+/]{4})+/g)]
+    .map(([run]) => run)
+    .filter((run) => run.length >= 24 && /A[A-Za-z0-9+/]{2}A|AA/.test(run));
+}
 
 /** What must not be seen of a secret, sorted by length. */
 export class ForbiddenPieces {
@@ -82,8 +96,18 @@ export class ForbiddenPieces {
     this.#byLength.set(length, pieces);
   }
 
-  /** The first piece that stands in the text, with what surrounds it. Undefined: none does. */
-  find(text: string): { readonly piece: string; readonly how: string; readonly around: string } | undefined {
+  /** The first piece that stands in the text as it is or as it is read, with what surrounds it. Undefined: none does. */
+  find(text: string): ReturnType<ForbiddenPieces['findAsItIs']> {
+    const wide = base64Runs(text).map((run) => Buffer.from(run, 'base64').toString('utf16le'));
+    const read = text.replaceAll(unseen, '');
+    for (const each of [text, ...(read === text ? [] : [read]), ...wide]) {
+      const found = this.findAsItIs(each);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  findAsItIs(text: string): { readonly piece: string; readonly how: string; readonly around: string } | undefined {
     for (const [length, pieces] of this.#byLength) {
       if (pieces.size === 0) continue;
       for (let at = 0; at + length <= text.length; at++) {

@@ -3,6 +3,7 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { readConfig } from '../../packages/gateway/src/daemon/config.ts';
 import { startDaemon } from '../../packages/gateway/src/daemon/start.ts';
+import { Database } from '../../packages/gateway/src/storage/sqlite/database.ts';
 import type { Daemon } from '../../packages/gateway/src/daemon/start.ts';
 import { environmentOf, newPlace } from '../harness/daemon.ts';
 import type { Place } from '../harness/daemon.ts';
@@ -38,7 +39,7 @@ export class GateInProcess {
     const { json } = await gate.ask('operator', { name: 'sessions.create', inputJson: '{"agent":"leaky"}' });
     const { outputJson } = (json as { success: { outputJson: string } }).success;
     gate.#token = (JSON.parse(outputJson) as { token: string }).token;
-    await gate.readNews();
+    gate.readNews();
     return gate;
   }
 
@@ -96,17 +97,13 @@ export class GateInProcess {
     });
   }
 
-  /** What the audit log and the daemon's own log have got since the last time. */
-  async readNews(): Promise<{ readonly records: string[]; readonly log: string }> {
-    const records: string[] = [];
-    for (;;) {
-      const from = { from: String(this.#recordsRead), limit: 1000 };
-      const { json } = await this.post('operator', '/sallyport.v1.OperatorService/ReadAudit', JSON.stringify(from));
-      const { records: more = [] } = json as { records?: { payloadJson: string }[] };
-      if (more.length === 0) break;
-      this.#recordsRead += more.length;
-      records.push(...more.map(({ payloadJson }) => payloadJson));
-    }
+  /** What the audit log, as it is on disk, and the daemon's own log have got since the last time. */
+  readNews(): { readonly records: string[]; readonly log: string } {
+    const database = Database.openForReading(join(this.place.home, 'sallyport.db'));
+    const stored = database.prepare('SELECT payload FROM records WHERE position >= ? ORDER BY position');
+    const records = stored.all(this.#recordsRead).map(({ payload }) => String(payload));
+    database.close();
+    this.#recordsRead += records.length;
     const log = readFileSync(join(this.place.home, 'log', 'daemon.log'), 'utf8');
     const news = log.slice(this.#logRead);
     this.#logRead = log.length;

@@ -1,3 +1,5 @@
+import { fromBinary, toJson } from '@bufbuild/protobuf';
+import { ExecuteToolResponseSchema } from '@sallyport/contract';
 import { credentialPatterns } from '../../packages/gateway/src/redaction/credentials/index.ts';
 import { fillIn } from '../../packages/gateway/src/redaction/credentials/credential-example.test-kit.ts';
 import { disguises, encodings, ForbiddenPieces } from './forbidden-pieces.ts';
@@ -22,8 +24,20 @@ export interface Round {
 type Who = 'operator' | 'agent';
 type Attempt = (gate: GateInProcess, who: Who) => Promise<{ readonly json: unknown }>;
 
-/** What callers chose themselves and get back, and what a tool returned. */
-const echoes = new Set(['requestId', 'request_id', 'context', 'outputJson', 'output', 'data', 'details']);
+/** Where in an answer callers get back the names that they chose themselves. Everything else is searched. */
+const echoes = new Set(['requestId', 'request_id', 'context.taskId', 'context.correlationId']);
+/**
+ * What a tool returns is its own and reaches the caller as it is, also what it was asked about. Of the tools that tell of
+ * plans, tools and servers no result shows what the gate holds.
+ */
+function isOwnResult(place: string, isHeld: boolean): boolean {
+  const [, tool = ''] = /^arguments of (.+)$/.exec(place) ?? [];
+  return tool !== '' && !(isHeld && /^(?:plans|tools|upstreams)\./.test(tool));
+}
+
+const result = 'success.outputJson';
+/** Where operators are shown the effect of a call of their own, before they confirm it. */
+const ownEffect = 'denied.approval.effect';
 
 /** A secret that the gate knows, in every encoding and at every place where a caller can put a text. */
 export async function huntKnownSecret(gate: GateInProcess, tools: readonly ShownTool[], seed: string): Promise<Round> {
@@ -43,9 +57,9 @@ export async function huntShapedSecret(gate: GateInProcess, tools: readonly Show
   // Numbers are the public part of a credential: they name the account.
   const randomParts = secrets.filter((part) => !/^\d+$/.test(part));
   const secret = { kind: id, value: '', randomParts };
-  // The person who is asked sees everything but the secrets that the gate holds.
-  const seen = new Set([...echoes, 'effect']);
-  return hunt(gate, tools, draw, secret, [`see ${text} there`, `${pad(draw)} ${text} there`], seen);
+  const texts = [`see ${text} there`, `${pad(draw)} ${text} there`];
+  // What only looks like a secret is shown to operators who confirm it as their own: nothing may hide from them there.
+  return hunt(gate, tools, draw, secret, texts, (who, path) => who === 'operator' && path === ownEffect);
 }
 
 async function hunt(
@@ -54,7 +68,7 @@ async function hunt(
   draw: Draw,
   secret: DrawnSecret,
   texts: readonly string[],
-  unsearched: ReadonlySet<string> = echoes,
+  isOpen: (who: Who, path: string) => boolean = () => false,
 ): Promise<Round> {
   const forbidden = new ForbiddenPieces(secret);
   const leaks: FoundLeak[] = [];
@@ -62,6 +76,7 @@ async function hunt(
     const found = forbidden.find(text);
     if (found !== undefined) leaks.push({ kind: secret.kind, length: secret.value.length, channel, ...found });
   };
+  const isHeld = secret.value !== '';
   let asked = 0;
   for (const text of texts) {
     const attempts = [...placesFor(text, gate), ...argumentsWith(text, tools, draw)];
@@ -70,10 +85,13 @@ async function hunt(
         const who = draw.pick(['operator', 'agent'] as const);
         const { json } = await attempt(gate, who);
         asked++;
-        for (const said of stringsOf(json, unsearched)) search(`answer to ${place}`, said);
+        for (const { path, text: said } of textsOf(json)) {
+          if (echoes.has(path) || isOpen(who, path) || (path === result && isOwnResult(place, isHeld))) continue;
+          search(`${path} of the answer to ${place} of an ${who}`, said);
+        }
       }),
     );
-    const { records, log } = await gate.readNews();
+    const { records, log } = gate.readNews();
     for (const record of records) search('record', record);
     search('log', log);
   }
@@ -147,8 +165,28 @@ function placesFor(text: string, gate: GateInProcess): [string, Attempt][] {
     ['a method', post(`${service}/${encodeURIComponent(text).slice(0, 4000)}`, {})],
     ['an address', post(`/${encodeURIComponent(text).slice(0, 4000)}`, {})],
     ['a service', post('/grpc.health.v1.Health/Check', { service: text })],
+    ['a plan', call('plans.propose', plan('files.delete', { path: '.vscode' }, text))],
+    ['a plan that is stopped', call('plans.propose', plan(text, { path: `/etc/${text}` }, text))],
+    ['a plan elsewhere', call('plans.propose', plan('files.read', { path: `/etc/${text}`, [text]: text }, text))],
+    ['a typed plan', post('/sallyport.v1.PlanService/ProposePlan', typedPlan(text))],
+    ['a plan by its number', call('plans.show', { plan_id: text })],
+    ['what waits', call('approvals.list', { status: 'all', limit: 5 })],
+    ['plans', call('plans.list', { limit: 5 })],
     ['a session', post('/sallyport.v1.SessionService/GetSession', { sessionId: text })],
   ];
+}
+
+/** Whole or not at all: of what was cut before it came nobody could tell. */
+function plan(tool: string, args: Fields, text: string): Fields {
+  const fitting = (most: number): string => (text.length <= most ? text : 'x');
+  return {
+    summary: fitting(4000),
+    calls: [{ tool: tool === text ? fitting(256) : tool, arguments: args, reason: fitting(2000) }],
+  };
+}
+
+function typedPlan(text: string): Fields {
+  return { summary: text, calls: [{ tool: text, inputJson: JSON.stringify({ [text]: text }), reason: text }] };
 }
 
 function typedRequest(text: string): Fields {
@@ -167,11 +205,24 @@ function argumentsWith(text: string, tools: readonly ShownTool[], draw: Draw): [
   });
 }
 
-function stringsOf(value: unknown, unsearched: ReadonlySet<string>): string[] {
-  if (typeof value === 'string') return [value];
-  if (Array.isArray(value)) return value.flatMap((each) => stringsOf(each, unsearched));
+interface PlacedText {
+  /** The members that lead to it, with dots between. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** All texts of an answer, those in the details of an error among them. */
+function textsOf(value: unknown, path = ''): PlacedText[] {
+  if (typeof value === 'string') return path.endsWith('details.value') ? detailsOf(value) : [{ path, text: value }];
+  if (Array.isArray(value)) return value.flatMap((each) => textsOf(each, path));
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, member]) =>
-    unsearched.has(key) ? [] : [key, ...stringsOf(member, unsearched)],
-  );
+  return Object.entries(value).flatMap(([key, member]) => [
+    { path: `${path}.`, text: key },
+    ...textsOf(member, path === '' ? key : `${path}.${key}`),
+  ]);
+}
+
+function detailsOf(base64: string): PlacedText[] {
+  const answer = fromBinary(ExecuteToolResponseSchema, Buffer.from(base64, 'base64'));
+  return textsOf(toJson(ExecuteToolResponseSchema, answer));
 }

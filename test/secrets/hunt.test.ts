@@ -36,6 +36,15 @@ test('no answer, record or log line shows a piece of what has the shape of a cre
   }
 });
 
+test('what quotes one line of a key in a command, and one word of a token, shows nothing of it', async () => {
+  requirement('AUD-4');
+  // Found by the long hunt: the message named the program of the third line, or marked words before it looked at the whole.
+  for (const seed of ['probe3 7', 'long1 57']) {
+    const { leaks } = await huntShapedSecret(gate, tools, seed);
+    assert.deepEqual(leaks.slice(0, 3), [], seed);
+  }
+});
+
 test('the hunt finds a secret that is only words, and any eight characters of one that is random', () => {
   const random = new ForbiddenPieces({
     kind: 'x',
@@ -51,4 +60,7 @@ test('the hunt finds a secret that is only words, and any eight characters of on
   const words = new ForbiddenPieces({ kind: 'x', value: 'correct horse battery staple', randomParts: [] });
   assert.ok(words.find('correct%20horse%20battery%20staple'));
   assert.equal(words.find('a correct horse and a battery'), undefined);
+  assert.ok(random.find(`it is ${[...'hs0YqLm2P'].join('\u200b')}`), 'split by what nobody sees');
+  assert.ok(random.find(Buffer.from('hs0YqLm2PzXw9', 'utf16le').toString('latin1')), 'in UTF-16');
+  assert.ok(random.find(Buffer.from('hs0YqLm2PzXw9BnR', 'utf16le').toString('base64')), 'in UTF-16, in base64');
 });

@@ -49,14 +49,16 @@ before(async () => {
 });
 after(() => daemon.remove());
 
-function hear({ denied, error, warnings }: Answer): void {
+/** Only the effect that operators are shown of a call of their own may hold what merely looks like a secret. */
+function hear({ denied, error, warnings }: Answer, who: 'operator' | 'agent' = 'operator'): void {
   const { approval, ...rest } = denied ?? {};
-  effects.push(approval?.effect ?? '');
-  said.push(JSON.stringify([rest, { ...approval, effect: '' }, error, warnings]));
+  const ticket = who === 'operator' ? { ...approval, effect: '' } : approval;
+  if (who === 'operator') effects.push(approval?.effect ?? '');
+  said.push(JSON.stringify([rest, ticket, error, warnings]));
 }
 
 async function callBoth(name: string, input: unknown, more: Record<string, unknown> = {}): Promise<void> {
-  hear(await daemon.call(name, input, { token: agent, ...more }));
+  hear(await daemon.call(name, input, { token: agent, ...more }), 'agent');
   hear(await daemon.call(name, input, more));
 }
 
@@ -106,7 +108,7 @@ test('values under telling names are tried too, and what an agent sends to tools
   const input = { db_password: value, nested: [{ 'X-Api-Key': value, argv: ['--token', value] }] };
   await callBoth('files.read', input);
   await callBoth('secrets.set', { name: 'A', valeu: value });
-  hear(await daemon.call('secrets.set', { name: 'A', value }, { token: agent }));
+  hear(await daemon.call('secrets.set', { name: 'A', value }, { token: agent }), 'agent');
   hear(await daemon.call('secrets.sett', { name: 'A', value }));
   hear(await daemon.call('secrets.set', { name: 'A', value: 'kurz' }));
   hear(await daemon.call('secrets.set', { name: 'A', value, other: 1 }));
