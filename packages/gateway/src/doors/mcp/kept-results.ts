@@ -67,7 +67,7 @@ export function describeKept({ hash, sizeBytes }: KeptResult): {
   readonly structuredContent: JsonObject;
 } {
   const uri = `${scheme}${hash}`;
-  const text = `The result has ${sizeBytes} bytes, too many for an answer. It is kept as ${uri}: read that resource, or ask the tool for less.`;
+  const text = `The result is too large for an answer (${sizeBytes} bytes). It is kept as ${uri}: read that resource, or ask the tool for less.`;
   return {
     content: [
       { type: 'text', text },

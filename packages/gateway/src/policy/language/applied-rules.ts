@@ -26,7 +26,7 @@ export type CheckHash = (hash: string) => void;
 export interface RulesState {
   /** Of the rules in force. */
   readonly hash: string;
-  /** `changed`: the files are others than those in force. `broken`: and they cannot be used. */
+  /** `changed`: the files differ from those in force. `broken`: and they cannot be used. */
   readonly files: 'applied' | 'changed' | 'broken';
   /** What is wrong with them. Absent unless `broken`. */
   readonly problem?: string;
@@ -153,7 +153,7 @@ export class AppliedRules {
     const files = this.#readFiles();
     if (hashRuleFiles(files) !== this.#current.hash) {
       throw new ConfigError(
-        `The files in ${this.#source.folder} are others than those in force.`,
+        `The files in ${this.#source.folder} differ from those in force.`,
         'Apply them first with `sallyport policy apply`, or take the edits back.',
       );
     }

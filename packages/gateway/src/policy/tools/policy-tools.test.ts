@@ -292,7 +292,7 @@ test('nothing is promoted on top of edits that nobody applied, or in the rules t
   const { call, file } = await openPolicy(t, tried);
   const edited = `${head}${tried}${allowReading}`;
   writeFileSync(file, edited);
-  await assert.rejects(call('promote', { rule: 'a' }), /others than those in force/);
+  await assert.rejects(call('promote', { rule: 'a' }), /differ from those in force/);
   assert.equal(readFileSync(file, 'utf8'), edited);
   const folder = writeRules({ tools: `${head}${tried}` });
   const shipped = new AppliedRules(
