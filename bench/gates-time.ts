@@ -8,7 +8,7 @@ import { defaultSettings } from '../packages/gateway/src/call/organisation.ts';
 import type { Organisation } from '../packages/gateway/src/call/organisation.ts';
 import type { Session } from '../packages/gateway/src/call/session.ts';
 import { KeyedLock } from '../packages/gateway/src/call/keyed-lock.ts';
-import { Pipeline } from '../packages/gateway/src/call/stage-line.ts';
+import { StageLine } from '../packages/gateway/src/call/stage-line.ts';
 import { Registry } from '../packages/gateway/src/registry/registry.ts';
 import { breakLoop } from '../packages/gateway/src/stages/break-loop.ts';
 import { checkArguments } from '../packages/gateway/src/stages/check-arguments.ts';
@@ -90,7 +90,7 @@ function prepareDecision({
     usedOf: () => ({ used: 0, resetsInMs: 0 }),
   };
   const organisation: Organisation = { settings: defaultSettings, teams: [], members: [], permissions: [] };
-  const gates = Pipeline.from<Begun>(() => undefined)
+  const gates = StageLine.from<Begun>(() => undefined)
     .stage(decodeCall)
     .stage(openSession(store))
     .stage(readArguments({ maxArgumentBytes: () => rules.limits.maxArgumentBytes }))

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../test/requirement.ts';
-import { buildGateway } from './gateway.ts';
+import { buildGateway, buildRehearsal } from './gateway.ts';
 import type { GatewayParts } from './gateway.ts';
+
+// Building a gateway runs nothing, so no part of it is needed to see the order.
+const gateway = buildGateway({} as GatewayParts);
 
 test('every call passes these stages, in this order', () => {
   requirement('PIPE-1');
-  // Building a gateway runs nothing, so no part of it is needed to see the order.
-  const gateway = buildGateway({} as GatewayParts);
   assert.deepEqual(gateway.names, [
     'decode-call',
     'open-session',
@@ -36,4 +37,10 @@ test('every call passes these stages, in this order', () => {
     'report-abuse',
     'log-outcome',
   ]);
+});
+
+test('a planned call passes the gates between the caller and the question to a person, and is only previewed', () => {
+  const rehearsal = buildRehearsal(gateway, () => assert.fail('building runs nothing'));
+  const [from, to] = [gateway.names.indexOf('read-arguments'), gateway.names.indexOf('seek-approval')];
+  assert.deepEqual(rehearsal.names, [...gateway.names.slice(from, to), 'preview-call']);
 });

@@ -10,13 +10,13 @@ import type { CallNetworks } from './execution/call-networks.ts';
 import type { ToolContextFactory } from './execution/tool-context.ts';
 import type { SessionHistory } from './policy/judge/session-history.ts';
 import type { LoopMemory } from './policy/judge/loop-memory.ts';
-import type { Begun, Chained, Decoded, Opened } from './call/call.ts';
+import type { Begun, Chained } from './call/call.ts';
 import type { Rules } from './call/verdict.ts';
 import type { CallGauge } from './modes/call-gauge.ts';
 import type { ModeGate } from './modes/mode-refusal.ts';
 import type { RunningCalls } from './calls/running-calls.ts';
 import type { KeyedLock } from './call/keyed-lock.ts';
-import { Pipeline } from './call/stage-line.ts';
+import { StageLine } from './call/stage-line.ts';
 import type { Registry } from './registry/registry.ts';
 import { admitCall } from './stages/admit-call.ts';
 import { awaitTurn } from './stages/await-turn.ts';
@@ -75,54 +75,44 @@ export interface GatewayParts {
 
 /** The one way in: every call, from every door, runs these stages in this order. */
 export function buildGateway(parts: GatewayParts) {
-  const { store, registry, currentRules, redactor, createContext, log } = parts;
-  const received = Pipeline.from<Begun & Chained>(reportFaults(parts))
-    .stage(decodeCall)
-    .stage(openSession(store, parts.running));
-  return addGates(received, parts)
-    .stage(seekApproval(createContext, redactor, parts.approvals, () => registry.find('files.read')?.tool.definition))
-    .stage(awaitTurn(parts.turnstiles))
-    .stage(admitCall(store, redactor, parts.history))
-    .stage(confirmStanding(store, currentRules))
-    .stage(executeTool(createContext, { running: parts.running }))
-    .stage(checkResult(registry))
-    .stage(storeContent(parts.results))
-    .stage(compareResult(parts.loops))
-    .closer(recordOutcome(store, redactor, parts.attempts, () => currentRules().limits.quarantine, parts.networks))
-    .closer(releaseHolds)
-    .closer(countEnding(parts.calls))
-    .closer(reportAbuse(parts.abuse))
-    .closer(describeOutcomes(log));
-}
-
-/** The gates that look at a call and change nothing. Whoever is asked about a call is asked behind them. */
-function addGates<Input extends object, Known extends Input & Begun & Decoded & Opened>(
-  known: Pipeline<Input, Known>,
-  parts: GatewayParts,
-) {
-  const { store, registry, currentRules, log } = parts;
-  return known
-    .stage(readArguments({ maxArgumentBytes: () => currentRules().limits.maxArgumentBytes }))
-    .stage(resolveTool(registry, parts.isStarting))
-    .stage(checkArguments(registry))
-    .stage(checkLease)
-    .stage(checkPermission(() => store.readOrganisation()))
-    .stage(checkMode(store, parts.modes))
-    .stage(judgeCall(currentRules, parts.history, (error) => log.error('rule_failed', { error })))
-    .stage(checkSandbox(parts.sandbox))
-    .stage(breakLoop(parts.loops))
-    .stage(reuseResult(store, parts.keys))
-    .stage(checkLimits(store, parts.space, parts.modes));
+  const { store, registry, currentRules, redactor, history, loops, modes, running, createContext, log } = parts;
+  return (
+    StageLine.from<Begun & Chained>((closer, error) => log.error('closer_failed', { closer, error }))
+      .stage(decodeCall)
+      .stage(openSession(store, running))
+      // Between these marks are the gates that look at a call and change nothing.
+      .mark('known')
+      .stage(readArguments({ maxArgumentBytes: () => currentRules().limits.maxArgumentBytes }))
+      .stage(resolveTool(registry, parts.isStarting))
+      .stage(checkArguments(registry))
+      .stage(checkLease)
+      .stage(checkPermission(() => store.readOrganisation()))
+      .stage(checkMode(store, modes))
+      .stage(judgeCall(currentRules, history, (error) => log.error('rule_failed', { error })))
+      .stage(checkSandbox(parts.sandbox))
+      .stage(breakLoop(loops))
+      .stage(reuseResult(store, parts.keys))
+      .stage(checkLimits(store, parts.space, modes))
+      .mark('permitted')
+      .stage(seekApproval(createContext, redactor, parts.approvals, () => registry.find('files.read')?.tool.definition))
+      .stage(awaitTurn(parts.turnstiles))
+      .stage(admitCall(store, redactor, history))
+      .stage(confirmStanding(store, currentRules))
+      .stage(executeTool(createContext, { running }))
+      .stage(checkResult(registry))
+      .stage(storeContent(parts.results))
+      .stage(compareResult(loops))
+      .closer(recordOutcome(store, redactor, parts.attempts, () => currentRules().limits.quarantine, parts.networks))
+      .closer(releaseHolds)
+      .closer(countEnding(parts.calls))
+      .closer(reportAbuse(parts.abuse))
+      .closer(describeOutcomes(log))
+  );
 }
 
 /** What a call that is only planned would meet: the same gates, then its effect. Nothing is asked, charged or run. */
-export function buildRehearsal(parts: GatewayParts) {
-  const known = Pipeline.from<Begun & Decoded & Opened>(reportFaults(parts));
-  return addGates(known, parts).stage(previewCall(parts.createContext));
-}
-
-function reportFaults({ log }: GatewayParts): (closer: string, error: unknown) => void {
-  return (closer, error) => log.error('closer_failed', { closer, error });
+export function buildRehearsal(gateway: Gateway, createContext: ToolContextFactory) {
+  return gateway.between('known', 'permitted').stage(previewCall(createContext));
 }
 
 export type Gateway = ReturnType<typeof buildGateway>;

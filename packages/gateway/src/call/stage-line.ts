@@ -4,36 +4,57 @@ import type { Closer, Context, Ending, Stage } from './stage.ts';
 
 type AnyStage = Stage<never, object>;
 
-/** The stages in their order, built one line a stage. */
-export class Pipeline<Input extends object, Facts extends Input> {
+type OnFault = (closer: string, error: unknown) => void;
+
+/**
+ * The stages in their order, built one line a stage. `Marks` are the facts that are there at each named place, so that
+ * a part of the line can be used on its own and still has to be given all it needs.
+ */
+export class StageLine<Input extends object, Facts extends Input, Marks extends Record<string, object> = {}> {
   readonly #stages: readonly AnyStage[];
   readonly #closers: readonly Closer<Facts>[];
-  readonly #onFault: (closer: string, error: unknown) => void;
+  readonly #marks: Readonly<Record<string, number>>;
+  readonly #onFault: OnFault;
   #shape: Partial<Facts> = {};
   #shapeSize = 0;
 
   private constructor(
     stages: readonly AnyStage[],
     closers: readonly Closer<Facts>[],
-    onFault: (closer: string, error: unknown) => void,
+    marks: Readonly<Record<string, number>>,
+    onFault: OnFault,
   ) {
     this.#stages = stages;
     this.#closers = closers;
+    this.#marks = marks;
     this.#onFault = onFault;
   }
 
-  /** `onFault` hears of best-effort closers that failed. */
-  static from<Input extends object>(onFault: (closer: string, error: unknown) => void): Pipeline<Input, Input> {
-    return new Pipeline<Input, Input>([], [], onFault);
+  /** `onFault` is told which best-effort closer failed. */
+  static from<Input extends object>(onFault: OnFault): StageLine<Input, Input> {
+    return new StageLine<Input, Input>([], [], {}, onFault);
   }
 
-  stage<Adds extends object>(stage: Stage<Facts, Adds>): Pipeline<Input, Facts & Adds> {
-    return new Pipeline<Input, Facts & Adds>([...this.#stages, stage], [], this.#onFault);
+  stage<Adds extends object>(stage: Stage<Facts, Adds>): StageLine<Input, Facts & Adds, Marks> {
+    return new StageLine([...this.#stages, stage], [], this.#marks, this.#onFault);
+  }
+
+  /** Names this place in the line, for `between`. */
+  mark<Name extends string>(name: Name): StageLine<Input, Facts, Marks & Record<Name, Facts>> {
+    return new StageLine(this.#stages, this.#closers, { ...this.#marks, [name]: this.#stages.length }, this.#onFault);
+  }
+
+  /** The same stages from one mark to another, without closers. Its calls begin with all facts of the first mark. */
+  between<From extends keyof Marks & string, To extends keyof Marks & string>(
+    from: From,
+    to: To,
+  ): StageLine<Marks[From], Marks[From] & Marks[To]> {
+    return new StageLine(this.#stages.slice(this.#marks[from], this.#marks[to]), [], {}, this.#onFault);
   }
 
   /** Closers come after the last stage, because they see all facts. */
-  closer(closer: Closer<Facts>): Pipeline<Input, Facts> {
-    return new Pipeline<Input, Facts>(this.#stages, [...this.#closers, closer], this.#onFault);
+  closer(closer: Closer<Facts>): StageLine<Input, Facts, Marks> {
+    return new StageLine(this.#stages, [...this.#closers, closer], this.#marks, this.#onFault);
   }
 
   get names(): readonly string[] {

@@ -37,7 +37,6 @@ import { CallNetworks } from '../execution/call-networks.ts';
 import { openContent } from '../execution/open-content.ts';
 import { createToolContexts } from '../execution/tool-context.ts';
 import { buildGateway, buildRehearsal } from '../gateway.ts';
-import type { GatewayParts } from '../gateway.ts';
 import { AppliedRules } from '../policy/language/applied-rules.ts';
 import { SessionHistory } from '../policy/judge/session-history.ts';
 import { judgeLeavings } from '../policy/judge/leavings.ts';
@@ -263,7 +262,17 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   opened.defer(() => attempts.flush(Number.MAX_SAFE_INTEGER));
   const networks = new CallNetworks();
   const starting = new StartingTools({ pins: store, findUpstream: (name) => upstreams.upstreams.find(name) });
-  const parts: GatewayParts = {
+  const createContext = createToolContexts({
+    trashFolder: home.trashFolder,
+    programs: executor.programs,
+    writeTool: filesWrite.definition,
+    sweeps,
+    networks,
+    redact: redactor.redactText,
+    content: openContent(content, store),
+    secrets,
+  });
+  const gateway = buildGateway({
     store,
     registry,
     isStarting: starting.isStarting,
@@ -280,21 +289,11 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     sandbox: executor.sandbox,
     approvals: approvals.forGateway,
     results: { keep: (sessionId, bytes) => content.put({ sessionId, source: [bytes], signal: neverAborts }) },
-    createContext: createToolContexts({
-      trashFolder: home.trashFolder,
-      programs: executor.programs,
-      writeTool: filesWrite.definition,
-      sweeps,
-      networks,
-      redact: redactor.redactText,
-      content: openContent(content, store),
-      secrets,
-    }),
+    createContext,
     networks,
     log,
-  };
-  const gateway = buildGateway(parts);
-  const rehearsal = buildRehearsal(parts);
+  });
+  const rehearsal = buildRehearsal(gateway, createContext);
   const clock = { nowMs: Date.now };
   const submitOnce = async (call: Submission, step?: Chained['step']) => {
     const { onProgress, ...asIs } = call;
