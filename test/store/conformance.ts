@@ -200,6 +200,29 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       assert.deepEqual(store.listToolPins(), [changed]);
     });
 
+    test('a root of workspaces keeps the rules that were accepted with it, until it is removed', async () => {
+      requirement('PKG-3');
+      const root = { path: '/projects/a', addedAtMs: 1, addedBy: 'ada' };
+      await store.putWorkspaceRoot({ ...root, path: '/projects/b' });
+      await store.putWorkspaceRoot(root);
+      assert.deepEqual(store.listWorkspaceRoots(), [root, { ...root, path: '/projects/b' }]);
+      assert.equal(store.listWorkspaceRoots(), store.listWorkspaceRoots());
+      const rules = { bytes: new Uint8Array([0, 255, 10]), acceptedAtMs: 2, acceptedBy: 'ben' };
+      await store.putWorkspaceRoot({ ...root, rules });
+      assert.deepEqual(store.listWorkspaceRoots()[0], { ...root, rules });
+      assert.equal(await store.removeWorkspaceRoot('/projects/b'), true);
+      assert.equal(await store.removeWorkspaceRoot('/projects/b'), false);
+      assert.deepEqual(store.listWorkspaceRoots(), [{ ...root, rules }]);
+    });
+
+    test('a session keeps its workspace, and one without a workspace has none', async () => {
+      requirement('PKG-3');
+      const inProject = await newSession({ workspace: '/projects/a' });
+      const elsewhere = await newSession();
+      assert.equal(store.findSession(inProject.id)?.workspace, '/projects/a');
+      assert.equal(store.findStanding(elsewhere.id)?.workspace, undefined);
+    });
+
     test('an unknown effect keeps its dedupe key, which only a repeatable call with the same arguments takes over', async () => {
       requirement('PIPE-6');
       const session = await newSession();

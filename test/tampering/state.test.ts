@@ -49,7 +49,7 @@ describe('state beside the log', () => {
       'a forged operator session',
       `INSERT INTO sessions SELECT 'forged', principal, agent, '${forged}', 'active', created_at_ms, expires_at_ms,
          working_directory, max_calls, max_active_ms, max_tokens, max_cost_micros, calls, active_ms, tokens, cost_micros,
-         misconduct, misconduct_since_ms, door, callback_url FROM sessions WHERE principal = 'operator' LIMIT 1`,
+         misconduct, misconduct_since_ms, door, callback_url, workspace FROM sessions WHERE principal = 'operator' LIMIT 1`,
       `DELETE FROM sessions WHERE id = 'forged'`,
       /sessions/,
     ],
@@ -70,6 +70,12 @@ describe('state beside the log', () => {
       `INSERT INTO tool_pins VALUES ('x.y', '1', 'a', 'b', 1, 'operator')`,
       `DELETE FROM tool_pins`,
       /tool pins/,
+    ],
+    [
+      'a folder to work in',
+      `INSERT INTO workspace_roots VALUES ('/', 1, 'operator', NULL, NULL, NULL)`,
+      `DELETE FROM workspace_roots`,
+      /workspace roots/,
     ],
     [
       'a permission',
@@ -123,7 +129,8 @@ describe('state beside the log', () => {
   });
 
   test('a home of a version before is taken over with a record of that, and only where there is no key yet', async () => {
-    const asBefore = `DROP TABLE state; DROP TABLE tool_uses; DROP INDEX records_by_call; PRAGMA user_version = 4`;
+    const asBefore = `DROP TABLE workspace_roots; ALTER TABLE sessions DROP COLUMN workspace; DROP TABLE state;
+      DROP TABLE tool_uses; DROP INDEX records_by_call; PRAGMA user_version = 4`;
     await onCopy(place, async () => {
       vandalise(place, asBefore);
       assert.match(await startRefusal(place), /What authenticates it is gone/);

@@ -75,6 +75,8 @@ export interface Session {
   readonly expiresAtMs?: number;
   /** Relative paths start here. Absolute. */
   readonly workingDirectory: string;
+  /** What $WORKSPACE stands for, fixed when the session was opened. Absent: the daemon's own. */
+  readonly workspace?: string;
   /** Told how calls were decided that waited for a person; given by the operator. Absent: nobody is called back. */
   readonly callbackUrl?: string;
   /** The newest lease, in force or not. */

@@ -33,6 +33,8 @@ export interface NewSession {
   readonly door?: Door;
   readonly expiresAtMs?: number;
   readonly workingDirectory: string;
+  /** Absent: the daemon's own. */
+  readonly workspace?: string;
   /** Absent: nobody is called back. */
   readonly callbackUrl?: string;
   readonly lease: NewLease;
@@ -307,6 +309,32 @@ export interface OrganisationIndex {
   readonly changeOrganisation: (change: OrganisationChange) => Promise<boolean>;
 }
 
+/** A folder in which sessions may have their workspace, because an operator said so. */
+export interface WorkspaceRoot {
+  /** Absolute, without links. */
+  readonly path: string;
+  readonly addedAtMs: number;
+  readonly addedBy: string;
+  /** The rules of the project as an operator accepted them. Absent: none are in force. */
+  readonly rules?: AcceptedProjectRules;
+}
+
+export interface AcceptedProjectRules {
+  readonly bytes: Uint8Array;
+  readonly acceptedAtMs: number;
+  readonly acceptedBy: string;
+}
+
+/** Which folders sessions may work in, besides the daemon's own. Few, and read whole. */
+export interface WorkspaceIndex {
+  /** Replaces the one of the same path. */
+  readonly putWorkspaceRoot: (root: WorkspaceRoot) => Promise<void>;
+  /** False when there was none. */
+  readonly removeWorkspaceRoot: (path: string) => Promise<boolean>;
+  /** By path; the same object until something changes. */
+  readonly listWorkspaceRoots: () => readonly WorkspaceRoot[];
+}
+
 /**
  * Everything the gate remembers. One daemon owns a store; all methods may be called concurrently.
  *
@@ -317,7 +345,8 @@ export interface OrganisationIndex {
  * with a hole proves nothing. Reads go on. When the cause is gone and what lies on disk was verified, writes go on too;
  * outcomes that could not be recorded meanwhile are recorded then.
  */
-export interface Store extends ContentIndex, SecretIndex, ToolPins, ApprovalIndex, ModeLog, OrganisationIndex {
+export interface Store
+  extends ContentIndex, SecretIndex, ToolPins, ApprovalIndex, ModeLog, OrganisationIndex, WorkspaceIndex {
   /** One transaction: the session is active, budget and limits have room and are charged, the intent is written. */
   readonly admit: (admission: Admission) => Promise<Admitted>;
   /** Writes the outcome and closes the intent. Rejects when no such intent is open. */

@@ -268,6 +268,18 @@ const migrations: readonly string[] = [
 
   CREATE INDEX records_by_call ON records (substr(leaf, 13, 16));
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN workspace TEXT;
+
+  CREATE TABLE workspace_roots (
+    path TEXT PRIMARY KEY,
+    added_at_ms INTEGER NOT NULL,
+    added_by TEXT NOT NULL,
+    rules BLOB,
+    rules_accepted_at_ms INTEGER,
+    rules_accepted_by TEXT
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 export const schemaVersion = migrations.length;

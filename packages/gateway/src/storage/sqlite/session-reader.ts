@@ -63,6 +63,7 @@ function readSession(row: Row, lease: Lease): Session {
     ...(row['door'] === null ? {} : { door: row['door'] as Door }),
     ...optional('expiresAtMs', row['expires_at_ms']),
     workingDirectory: String(row['working_directory']),
+    ...(row['workspace'] === null ? {} : { workspace: String(row['workspace']) }),
     ...(row['callback_url'] === null ? {} : { callbackUrl: String(row['callback_url']) }),
     lease,
     budget: readBudget(row),

@@ -18,8 +18,8 @@ export class SessionWriter {
   constructor(database: Database) {
     this.#insertSession = database.prepare(
       `INSERT INTO sessions (id, principal, agent, token_sha256, status, created_at_ms, expires_at_ms, working_directory,
-         door, callback_url, max_calls, max_active_ms, max_tokens, max_cost_micros)
-       VALUES (?, ?, ?, ?, 'active', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         workspace, door, callback_url, max_calls, max_active_ms, max_tokens, max_cost_micros)
+       VALUES (?, ?, ?, ?, 'active', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#insertLease = database.prepare(
       `INSERT INTO leases (id, session_id, scope, granted_at_ms, expires_at_ms, max_calls, max_active_ms, max_tokens,
@@ -44,7 +44,8 @@ export class SessionWriter {
   create(session: NewSession): void {
     const { id, principal, agent, tokenSha256, createdAtMs, workingDirectory, lease } = session;
     const expiresAtMs = session.expiresAtMs ?? null;
-    const more = [workingDirectory, session.door ?? null, session.callbackUrl ?? null, ...columnsOf(session.budget)];
+    const places = [workingDirectory, session.workspace ?? null, session.door ?? null, session.callbackUrl ?? null];
+    const more = [...places, ...columnsOf(session.budget)];
     this.#insertSession.run(id, principal, agent, tokenSha256, createdAtMs, expiresAtMs, ...more);
     this.#addLease(id, lease, createdAtMs);
   }

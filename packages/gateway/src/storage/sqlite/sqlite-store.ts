@@ -17,7 +17,7 @@ import type {
 import type { Lease, Mode, Session } from '../../call/session.ts';
 import type * as stores from '../stores.ts';
 import { ContentReader } from './content-reader.ts';
-import type { Statement } from './database.ts';
+import type { Row, Statement } from './database.ts';
 import { ApprovalReader } from './approval-reader.ts';
 import { Database } from './database.ts';
 import { readRecord } from './log-reader.ts';
@@ -66,7 +66,7 @@ class SqliteStore implements stores.Store {
   readonly #byToken = new Map<string, Session>();
   readonly #byId = new Map<string, Session>();
   readonly #select: Record<
-    'dedupe' | 'counter' | 'intents' | 'records' | 'recordsOfCall' | 'toolUses' | 'secrets' | 'pins',
+    'dedupe' | 'counter' | 'intents' | 'records' | 'recordsOfCall' | 'toolUses' | 'secrets' | 'pins' | 'roots',
     Statement
   >;
   readonly #verification: BackgroundVerification;
@@ -78,6 +78,7 @@ class SqliteStore implements stores.Store {
   #outgoing: ToWriter[] = [];
   #sealed: Sealed | undefined;
   #mode: Mode;
+  #roots: readonly stores.WorkspaceRoot[] | undefined;
   #closed: (() => void) | undefined;
 
   constructor(worker: Worker, options: WriterOptions) {
@@ -93,6 +94,7 @@ class SqliteStore implements stores.Store {
       counter: reader.prepare('SELECT window_start_ms, used FROM counters WHERE key = ? AND window_ms = ?'),
       secrets: reader.prepare('SELECT * FROM secrets ORDER BY name'),
       pins: reader.prepare('SELECT * FROM tool_pins ORDER BY name, version'),
+      roots: reader.prepare('SELECT * FROM workspace_roots ORDER BY path'),
       intents: reader.prepare('SELECT * FROM open_intents ORDER BY position'),
       recordsOfCall: reader.prepare(
         'SELECT * FROM records WHERE substr(leaf, 13, 16) = ? ORDER BY position LIMIT 1000',
@@ -282,6 +284,20 @@ class SqliteStore implements stores.Store {
       acceptedBy: String(row['accepted_by']),
     }));
 
+  readonly putWorkspaceRoot = async (root: stores.WorkspaceRoot): Promise<void> => {
+    await this.#write<void>({ name: 'putWorkspaceRoot', root });
+    this.#roots = undefined;
+  };
+
+  readonly removeWorkspaceRoot = async (path: string): Promise<boolean> => {
+    const removed = await this.#write<boolean>({ name: 'removeWorkspaceRoot', path });
+    this.#roots = undefined;
+    return removed;
+  };
+
+  readonly listWorkspaceRoots = (): readonly stores.WorkspaceRoot[] =>
+    (this.#roots ??= this.#select.roots.all().map(readWorkspaceRoot));
+
   readonly recordContent = async (grant: stores.ContentGrant): Promise<void> => {
     await this.#write<void>({ name: 'recordContent', grant });
   };
@@ -467,4 +483,19 @@ class SqliteStore implements stores.Store {
     this.#waiting.clear();
     this.#closed?.();
   }
+}
+
+function readWorkspaceRoot(row: Row): stores.WorkspaceRoot {
+  const { rules: bytes } = row;
+  const rules = {
+    bytes: bytes as Uint8Array,
+    acceptedAtMs: Number(row['rules_accepted_at_ms']),
+    acceptedBy: String(row['rules_accepted_by']),
+  };
+  return {
+    path: String(row['path']),
+    addedAtMs: Number(row['added_at_ms']),
+    addedBy: String(row['added_by']),
+    ...(bytes === null ? {} : { rules }),
+  };
 }

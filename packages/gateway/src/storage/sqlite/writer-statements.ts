@@ -43,5 +43,10 @@ export function prepareWriterStatements(database: Database) {
        VALUES (?, ?, ?, ?, ?, ?)`,
     ),
     unpinTool: database.prepare('DELETE FROM tool_pins WHERE name = ? AND version = ?'),
+    putWorkspaceRoot: database.prepare(
+      `INSERT OR REPLACE INTO workspace_roots (path, added_at_ms, added_by, rules, rules_accepted_at_ms,
+         rules_accepted_by) VALUES (?, ?, ?, ?, ?, ?)`,
+    ),
+    removeWorkspaceRoot: database.prepare('DELETE FROM workspace_roots WHERE path = ?'),
   };
 }

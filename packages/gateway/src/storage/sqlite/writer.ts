@@ -15,6 +15,7 @@ import type {
   SealedSecret,
   Settlement,
   ToolPin,
+  WorkspaceRoot,
 } from '../stores.ts';
 import { ApprovalWriter } from './approval-writer.ts';
 import { ContentWriter } from './content-writer.ts';
@@ -71,6 +72,8 @@ export type Operation =
   | { readonly name: 'revokeToken'; readonly tokenId: string; readonly expiresAtMs: number }
   | { readonly name: 'pinTool'; readonly pin: ToolPin }
   | { readonly name: 'unpinTool'; readonly toolName: string; readonly version: string }
+  | { readonly name: 'putWorkspaceRoot'; readonly root: WorkspaceRoot }
+  | { readonly name: 'removeWorkspaceRoot'; readonly path: string }
   | { readonly name: 'recordContent'; readonly grant: ContentGrant }
   | { readonly name: 'forgetContent'; readonly hash: string }
   | { readonly name: 'publishArtifact'; readonly artifact: Artifact };
@@ -273,6 +276,13 @@ export class Writer {
       }
       case 'unpinTool':
         return this.#statements.unpinTool.run(operation.toolName, operation.version) > 0;
+      case 'putWorkspaceRoot': {
+        const { path, addedAtMs, addedBy, rules } = operation.root;
+        const accepted = [rules?.bytes ?? null, rules?.acceptedAtMs ?? null, rules?.acceptedBy ?? null];
+        return void this.#statements.putWorkspaceRoot.run(path, addedAtMs, addedBy, ...accepted);
+      }
+      case 'removeWorkspaceRoot':
+        return this.#statements.removeWorkspaceRoot.run(operation.path) > 0;
       case 'setSecret': {
         const { name, ciphertext, updatedAtMs } = operation.secret;
         return void this.#statements.setSecret.run(name, ciphertext, updatedAtMs);
