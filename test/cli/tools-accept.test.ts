@@ -113,7 +113,7 @@ test('a pipe and a script are not asked: they say --yes, or nothing happens', ()
   writeProgram(daemon.place, 'quiet.sh', shellProgram('quiet', `echo '{}'`));
   const { status, stdout, stderr } = run('tool', 'accept', 'quiet');
   assert.equal(status, 1);
-  assert.match(stdout, /^quiet 1\.0\.0\nDoes quiet\.\n/, 'what there is to see is shown');
+  assert.match(stdout, /^quiet 1\.0\.0\n {2}about +Does quiet\.\n/, 'what there is to see is shown');
   assert.match(stderr, /There is no terminal to ask at[^]*--yes/);
   assert.equal(ask('tool', 'accept', 'quiet').status, 1);
   assert.equal(standingOf('quiet')['status'], 'new');

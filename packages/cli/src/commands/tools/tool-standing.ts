@@ -6,7 +6,6 @@ import { StepFailed } from '../../client/run-steps.ts';
 import type { Step } from '../../client/run-steps.ts';
 import { renderFields } from '../../terminal/table.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { wrapWords } from '../../terminal/text-width.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -81,6 +80,8 @@ export function renderDeclaration(standing: ToolStanding, { columns, paint }: Te
   const { definition = {}, status, reason = '', file = '', sha256 = '' } = standing;
   const asked = asFields(definition['asks_for']);
   const fields: [string, string][] = [
+    // Beside a label like everything else: a line of it must not pass for one of ours.
+    ['about', standing.description ?? ''],
     ['status', reason === '' ? status : `${status}: ${reason}`],
     ['stderr', standing.stderr ?? ''],
     ['file', file === '' ? '' : `${file}, sha256 ${sha256.slice(0, 16)}…`],
@@ -94,8 +95,6 @@ export function renderDeclaration(standing: ToolStanding, { columns, paint }: Te
   ];
   return [
     `${paint('bold', makeVisibleLine(standing.name))} ${makeVisibleLine(standing.version)}`,
-    ...(standing.description ?? '').split('\n').flatMap((line) => wrapWords(makeVisibleLine(line), columns)),
-    '',
     ...renderFields(
       fields.map(([label, value]) => [label, value.split('\n').map(makeVisibleLine).join('\n')]),
       columns,
