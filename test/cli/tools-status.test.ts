@@ -52,8 +52,8 @@ test('the numbers are those of the log: counts, failures and durations of every 
   const names = (ask()['tools'] as { name: string }[]).map(({ name }) => name);
   assert.ok(names.includes('files.read') && !names.includes('no.such.tool') && !names.includes('read_file'));
   const text = runSallyport(daemon.place, ['tool', 'status']).stdout;
-  assert.match(text, /^TOOL +VERSION +STATUS +CALLS +FAILED +DENIED +P50 +P99\n/);
-  assert.match(text, /\nfiles\.read +\S+ +ready +9 +1 +1 +\d+ ms +\d+ ms\n/);
+  assert.match(text, /^TOOL +VERSION +STATUS +CALLS +FAILED +DENIED +ASKED +P50 +P99\n/);
+  assert.match(text, /\nfiles\.read +\S+ +ready +9 +1 +1 +0 +\d+ ms +\d+ ms\n/);
   assert.match(text, /\nCounted from \d+ records of the log since /);
 });
 

@@ -104,9 +104,12 @@ describe('an organisation of the profile team', () => {
 
   test('scripts change the organisation with --yes, and without it nothing changes', () => {
     const run = (...args: string[]) => runSallyport(daemon.place, args).status;
-    assert.notEqual(run('team', 'add', 'night'), 0);
+    const refused = runSallyport(daemon.place, ['team', 'add', 'night']);
+    assert.equal(refused.status, 3);
+    assert.match(refused.stderr, /take --yes/);
     assert.equal(run('team', 'add', 'night', '--senior', 'sue', '--yes'), 0);
-    assert.equal(run('agent', 'add', 'nox', '--team', 'night', '--yes'), 0);
+    const added = runSallyport(daemon.place, ['agent', 'add', 'nox', '--team', 'night', '--yes']);
+    assert.match(added.stdout, /^Agent nox is a member\. To let it in:\n {2}.*session create nox\n$/);
     assert.equal(run('role', 'add', 'manager', 'nox', '--yes'), 0);
     assert.equal(run('grant', 'add', 'git.status', '--agent', 'nox', '--yes'), 0);
     assert.equal(run('grant', 'remove', 'git.status', '--agent', 'nox', '--inherit', '--yes'), 0);

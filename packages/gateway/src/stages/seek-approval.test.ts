@@ -151,7 +151,7 @@ test('an operator is shown the effect and what to confirm', async () => {
   const refusal = assertRefused(await ask(), {
     code: 'APPROVAL_REQUIRED',
     rule: 'ask-notes',
-    remedy: 'Run the call from a terminal, where you can look at its effect and confirm it.',
+    remedy: 'Run it at a terminal, where you see its effect and confirm it. For scripts most commands take --yes.',
   });
   assert.equal(refusal.message, "notes.read needs a person's approval: Notes are dear.");
   assert.equal(refusal.approval?.effect, 'Change a note.\n-old\n+new');

@@ -129,7 +129,7 @@ function confirmOwn(
     return refuse('APPROVAL_MISMATCH', verdict.rule, message, { remedy: 'Look at the effect again.', approval });
   }
   return refuse('APPROVAL_REQUIRED', verdict.rule, needOf(call), {
-    remedy: 'Run the call from a terminal, where you can look at its effect and confirm it.',
+    remedy: 'Run it at a terminal, where you see its effect and confirm it. For scripts most commands take --yes.',
     approval,
   });
 }

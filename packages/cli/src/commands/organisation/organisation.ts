@@ -8,6 +8,7 @@ import type { ConsentOptions } from '../../client/run-steps.ts';
 import { runOperatorTool } from '../../client/run-tool.ts';
 import { showAnswer } from '../../client/show-answer.ts';
 import { renderTable } from '../../terminal/table.ts';
+import { quoteForShell } from '../../terminal/command-name.ts';
 import { runCall } from '../tools/tool-invoke.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 
@@ -114,7 +115,11 @@ export function listPermissions(context: CommandContext): Promise<number> {
 export function addAgent(name: string, options: AgentAddOptions, context: CommandContext): Promise<number> {
   const { seniorAgent, yes, ...more } = options;
   const input = { name, ...more, senior_agent: seniorAgent };
-  return change('agents.create', input, `Agent ${name} is a member.`, { yes }, context);
+  const done = [
+    `Agent ${name} is a member. To let it in:`,
+    `  ${context.commandName} session create ${quoteForShell(name)}`,
+  ];
+  return change('agents.create', input, done, { yes }, context);
 }
 
 export function showAgent(name: string, context: CommandContext): Promise<number> {
@@ -167,13 +172,13 @@ export function checkPermission(agent: string, tool: string, context: CommandCon
 function change(
   tool: string,
   input: object,
-  done: string,
+  done: string | readonly string[],
   { yes = false }: { readonly yes?: boolean | undefined },
   context: CommandContext,
 ): Promise<number> {
   return runSteps(context, async (step) => {
     const output = await step<object>(tool, input, yes ? 'agreed' : undefined);
-    context.terminal.print(context.json ? visibleJson(output) : makeVisibleLine(done));
+    context.terminal.print(...(context.json ? [visibleJson(output)] : [done].flat().map(makeVisibleLine)));
     return exitCodes.success;
   });
 }

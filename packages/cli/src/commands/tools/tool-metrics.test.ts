@@ -21,11 +21,15 @@ test('calls are counted by how they ended, with the reasons of those that did no
     record('outcome', 'unknown', {}),
     record('outcome', 'denied', { duration_ms: 4, refusal: { code: 'STANDING_CHANGED' } }),
     record('refusal', 'denied', { refusal: { code: 'RULE_DENIES' } }),
+    record('refusal', 'pending', { refusal: { code: 'APPROVAL_REQUIRED' } }),
     record('event', 'none', {}),
   ]).get('a');
   assert.ok(metrics);
-  const { calls, succeeded, failed, denied, reasons } = metrics;
-  assert.deepEqual({ calls, succeeded, failed, denied }, { calls: 7, succeeded: 1, failed: 4, denied: 2 });
+  const { calls, succeeded, failed, denied, asked, reasons } = metrics;
+  assert.deepEqual(
+    { calls, succeeded, failed, denied, asked },
+    { calls: 8, succeeded: 1, failed: 4, denied: 2, asked: 1 },
+  );
   assert.deepEqual(reasons[0], ['TIMEOUT', 2]);
   assert.deepEqual(
     new Set(reasons.map(([code]) => code)),

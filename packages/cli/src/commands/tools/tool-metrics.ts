@@ -10,6 +10,8 @@ export interface ToolMetrics {
   readonly failed: number;
   /** A gate or a person said no. */
   readonly denied: number;
+  /** It waits, or waited, for a person. Sent again after the decision it counts as a call of its own. */
+  readonly asked: number;
   /** By code, most frequent first: why calls failed or were denied. */
   readonly reasons: readonly (readonly [code: string, count: number])[];
   /** Of calls that ran, from the request to the answer. Absent: none ran. */
@@ -49,19 +51,21 @@ class Tally {
 
   add(result: string, code: string | undefined, timeMs: number): void {
     this.#results.set(result, (this.#results.get(result) ?? 0) + 1);
-    if (code !== undefined) this.#codes.set(code, (this.#codes.get(code) ?? 0) + 1);
+    if (code !== undefined && result !== 'pending') this.#codes.set(code, (this.#codes.get(code) ?? 0) + 1);
     this.#lastCallAtMs = Math.max(this.#lastCallAtMs, timeMs);
   }
 
   sum(): ToolMetrics {
     const calls = [...this.#results.values()].reduce((sum, count) => sum + count, 0);
-    const [succeeded, denied] = [this.#results.get('ok') ?? 0, this.#results.get('denied') ?? 0];
+    const count = (result: string): number => this.#results.get(result) ?? 0;
+    const [succeeded, denied, asked] = [count('ok'), count('denied'), count('pending')];
     const sorted = this.durations.toSorted((a, b) => a - b);
     return {
       calls,
       succeeded,
-      failed: calls - succeeded - denied,
+      failed: calls - succeeded - denied - asked,
       denied,
+      asked,
       reasons: [...this.#codes].sort(([, a], [, b]) => b - a),
       ...(sorted.length === 0
         ? {}

@@ -135,16 +135,17 @@ function renderRows(rows: readonly Row[], { columns, paint }: Terminal): string[
     makeVisibleLine(version),
     makeVisibleLine(status),
     ...(metrics === undefined
-      ? ['-', '', '', '', '']
+      ? ['-', '', '', '', '', '']
       : [
           String(metrics.calls),
           String(metrics.failed),
           String(metrics.denied),
+          String(metrics.asked),
           spellMs(metrics.durations?.p50Ms),
           spellMs(metrics.durations?.p99Ms),
         ]),
   ]);
-  const header = ['TOOL', 'VERSION', 'STATUS', 'CALLS', 'FAILED', 'DENIED', 'P50', 'P99'];
+  const header = ['TOOL', 'VERSION', 'STATUS', 'CALLS', 'FAILED', 'DENIED', 'ASKED', 'P50', 'P99'];
   const [first = '', ...body] = renderTable([header, ...cells], columns);
   const reasons = rows.flatMap(({ name, reason }): [string, string][] =>
     reason === undefined ? [] : [[makeVisibleLine(name), makeVisibleLine(reason)]],
@@ -154,9 +155,9 @@ function renderRows(rows: readonly Row[], { columns, paint }: Terminal): string[
 
 function renderMetrics(metrics: ToolMetrics | undefined, { columns }: Terminal): string[] {
   if (metrics === undefined) return ['  none'];
-  const { calls, succeeded, failed, denied, reasons, durations, lastCallAtMs } = metrics;
+  const { calls, succeeded, failed, denied, asked, reasons, durations, lastCallAtMs } = metrics;
   const fields: [string, string][] = [
-    ['calls', `${calls}: ${succeeded} succeeded, ${failed} failed, ${denied} denied`],
+    ['calls', `${calls}: ${succeeded} succeeded, ${failed} failed, ${denied} denied, ${asked} asked a person`],
     [
       'duration',
       durations === undefined
@@ -186,12 +187,13 @@ function rowToJson({ metrics, ...row }: Row): object {
 /** Null: it was not called. */
 function metricsToJson(metrics: ToolMetrics | undefined): object | null {
   if (metrics === undefined) return null;
-  const { calls, succeeded, failed, denied, reasons, durations, lastCallAtMs } = metrics;
+  const { calls, succeeded, failed, denied, asked, reasons, durations, lastCallAtMs } = metrics;
   return {
     calls,
     succeeded,
     failed,
     denied,
+    asked,
     reasons: Object.fromEntries(reasons),
     ...(durations && { p50_ms: durations.p50Ms, p99_ms: durations.p99Ms, max_ms: durations.maxMs }),
     last_call_at: new Date(lastCallAtMs).toISOString(),
