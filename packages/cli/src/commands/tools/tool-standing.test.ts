@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Terminal } from './terminal.ts';
-import { renderDeclaration } from '../commands/tools/tool-standing.ts';
-import type { ToolStanding } from '../commands/tools/tool-standing.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { renderDeclaration } from './tool-standing.ts';
+import type { ToolStanding } from './tool-standing.ts';
 
 test('a line of a description does not pass for what the gate makes of the tool', () => {
   const terminal = { columns: 80, paint: (_tone: string, text: string) => text } as unknown as Terminal;
