@@ -4,7 +4,7 @@ import { recordOutcome } from './closers/record-outcome.ts';
 import { releaseHolds } from './closers/release-holds.ts';
 import { reportAbuse } from './closers/report-abuse.ts';
 import type { AbuseReports } from './closers/report-abuse.ts';
-import type { AttemptCounter } from './closers/attempt-counter.ts';
+import type { AttemptCounter } from './audit/attempt-counter.ts';
 import type { Redactor } from './redaction/redact.ts';
 import type { CallNetworks } from './execution/call-networks.ts';
 import type { ToolContextFactory } from './execution/tool-context.ts';

@@ -17,7 +17,7 @@ import type { BeforeImage, ToolUsage } from '../call/tool.ts';
 import type { Limits } from '../call/verdict.ts';
 import type { Closer, Ending } from '../call/stage.ts';
 import type { LogEntry, Misconduct, Settlement, Store } from '../storage/stores.ts';
-import type { AttemptCounter } from './attempt-counter.ts';
+import type { AttemptCounter } from '../audit/attempt-counter.ts';
 import type { CallFacts } from './facts.ts';
 import { mayHaveBegun } from './may-have-begun.ts';
 import { weighMisconduct } from './weigh-misconduct.ts';

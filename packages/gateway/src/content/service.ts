@@ -16,7 +16,7 @@ import type { Begun } from '../call/call.ts';
 import { doors } from '../call/call.ts';
 import { isRefusal } from '../call/refusal.ts';
 import { ToolFailure } from '../call/tool.ts';
-import { authenticate } from '../stages/open-session.ts';
+import { authenticate } from '../sessions/authenticate.ts';
 import type { Store } from '../storage/stores.ts';
 import { presentEnding } from '../doors/present-ending.ts';
 import type { Peer } from '../doors/transport/peer.ts';

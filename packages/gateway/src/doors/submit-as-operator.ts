@@ -1,7 +1,7 @@
 import type { JsonObject } from '@sallyport/contract';
 import { isRefusal } from '../call/refusal.ts';
 import type { Session } from '../call/session.ts';
-import { authenticate } from '../stages/open-session.ts';
+import { authenticate } from '../sessions/authenticate.ts';
 import type { Store } from '../storage/stores.ts';
 import type { Peer } from './transport/peer.ts';
 import { RpcError } from './transport/rpc-error.ts';

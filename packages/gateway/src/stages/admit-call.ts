@@ -9,7 +9,7 @@ import { refuse } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
 import type { Stage } from '../call/stage.ts';
 import type { Admission, Store } from '../storage/stores.ts';
-import { askForSession } from './open-session.ts';
+import { askForSession } from '../sessions/authenticate.ts';
 import { budgetSpent, rateLimited } from './check-limits.ts';
 import { fingerprintOf } from './reuse-result.ts';
 

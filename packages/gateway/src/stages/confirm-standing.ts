@@ -4,7 +4,7 @@ import { refuse } from '../call/refusal.ts';
 import type { Rules } from '../call/verdict.ts';
 import type { Stage } from '../call/stage.ts';
 import type { Store } from '../storage/stores.ts';
-import { askForSession, sessionRefusal } from './open-session.ts';
+import { askForSession, sessionRefusal } from '../sessions/authenticate.ts';
 
 /** What took longer to read may have changed again. */
 const mostMs = 1000;

@@ -13,7 +13,7 @@ import type { AuditRecord, GetStatusResponse, VerifyAuditResponse } from '@sally
 import { decodeLeaf, hashLeaf } from '@sallyport/log';
 import type { StoredRecord } from '@sallyport/log';
 import { isRefusal } from '../../call/refusal.ts';
-import { authenticate } from '../../stages/open-session.ts';
+import { authenticate } from '../../sessions/authenticate.ts';
 import type { Store } from '../../storage/stores.ts';
 import { mostHours } from '../../telemetry/usage-tally.ts';
 import type { UsageTally } from '../../telemetry/usage-tally.ts';

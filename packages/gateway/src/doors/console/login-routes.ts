@@ -1,11 +1,11 @@
 import { hash, randomUUIDv7 } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject } from '@sallyport/contract';
-import type { AttemptCounter } from '../../closers/attempt-counter.ts';
+import type { AttemptCounter } from '../../audit/attempt-counter.ts';
 import { ownJson } from '../../call/redacted.ts';
 import { isRefusal } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
-import { authenticate } from '../../stages/open-session.ts';
+import { authenticate } from '../../sessions/authenticate.ts';
 import type { Store } from '../../storage/stores.ts';
 import type { LoginCodes } from '../../console/login-codes.ts';
 import { newToken } from '../../sessions/tools/sessions.ts';

@@ -4,7 +4,7 @@ import { Fault } from '../../call/fault.ts';
 import { isRefusal } from '../../call/refusal.ts';
 import type { Refusal } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
-import { authenticate } from '../../stages/open-session.ts';
+import { authenticate } from '../../sessions/authenticate.ts';
 import type { Callers } from '../transport/callers.ts';
 import type { Peer } from '../transport/peer.ts';
 import { harmlessBytes } from '../transport/read-body.ts';

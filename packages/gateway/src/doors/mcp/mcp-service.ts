@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '@sallyport/contract';
 import { isRefusal, refuse as refuseCaller } from '../../call/refusal.ts';
 import type { Refusal, Violation } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
-import { authenticate } from '../../stages/open-session.ts';
+import { authenticate } from '../../sessions/authenticate.ts';
 import type { Store } from '../../storage/stores.ts';
 import type { Submit } from '../await-decision.ts';
 import { lingerMs } from '../transport/limit-arrival.ts';

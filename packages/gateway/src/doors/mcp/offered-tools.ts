@@ -6,7 +6,7 @@ import { exportForMcp } from '../../registry/export-tools.ts';
 import type { McpTool } from '../../registry/export-tools.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { ShownDefinition, ShownDefinitions } from '../../registry/shown-definitions.ts';
-import type { ToolVisibility } from '../../stages/tool-visibility.ts';
+import type { ToolVisibility } from '../../sessions/tool-visibility.ts';
 import { withKeptResults } from './kept-results.ts';
 
 export interface OfferParts {

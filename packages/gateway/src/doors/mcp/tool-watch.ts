@@ -1,5 +1,5 @@
 import type { Session } from '../../call/session.ts';
-import { sessionRefusal } from '../../stages/open-session.ts';
+import { sessionRefusal } from '../../sessions/authenticate.ts';
 import type { Store } from '../../storage/stores.ts';
 import type { OfferedTools } from './offered-tools.ts';
 

@@ -8,7 +8,7 @@ import type { Begun } from '../../call/call.ts';
 import { isRefusal, refuse } from '../../call/refusal.ts';
 import type { Refusal, Violation } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
-import { authenticate } from '../../stages/open-session.ts';
+import { authenticate } from '../../sessions/authenticate.ts';
 import type { Store } from '../../storage/stores.ts';
 import type { RedactedEnding } from '../redact-ending.ts';
 import type { Peer } from '../transport/peer.ts';

@@ -9,7 +9,7 @@ import type { Session } from '../../call/session.ts';
 import type { ToolContext } from '../../call/tool.ts';
 import { Registry } from '../../registry/registry.ts';
 import { operator } from '../../stages/facts.test-kit.ts';
-import { authenticate } from '../../stages/open-session.ts';
+import { authenticate } from '../../sessions/authenticate.ts';
 import { createTestSession, openTestStore } from '../../stages/store.test-kit.ts';
 import { peopleTools } from './people.ts';
 

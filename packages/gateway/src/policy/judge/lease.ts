@@ -2,6 +2,7 @@ import { refuse } from '../../call/refusal.ts';
 import type { Refusal } from '../../call/refusal.ts';
 import type { Lease } from '../../call/session.ts';
 import type { Resources } from '../../call/tool.ts';
+import { printable } from '../../text/printable.ts';
 import { isWithin } from '@sallyport/sandbox';
 import { parseCommand } from '../patterns/command-pattern.ts';
 import { parseHost } from '../patterns/host-pattern.ts';
@@ -19,6 +20,19 @@ export const askForLease = {
   remedy: 'Ask the operator for a new lease.',
   forOperators: '`sallyport lease grant` gives the session a new one.',
 } as const;
+
+/** Why the lease does not cover a use of the tool now. */
+export function outsideLease(lease: Lease, tool: string, resources: Resources, nowMs: number): Refusal | undefined {
+  const ended = leaseRefusal(lease, nowMs);
+  if (ended !== undefined) return ended;
+  const outside = findOutside(lease, tool, resources);
+  if (outside === undefined) return undefined;
+  const what = printable(outside);
+  return refuse('OUTSIDE_LEASE', 'lease', `The lease of this session does not include ${what}.`, {
+    remedy: 'Ask the operator for a lease that includes it.',
+    forOperators: `\`sallyport lease grant\` gives the session a lease that includes ${what}.`,
+  });
+}
 
 /** Whether the lease covers a path. */
 export function coversPath(lease: Lease, path: string): boolean {

@@ -11,7 +11,7 @@ import { modeRefusal } from '../../modes/mode-refusal.ts';
 import { findStanding } from '../../organisation/find-standing.ts';
 import { isVisible } from '../../registry/registry.ts';
 import type { RegisteredTool } from '../../registry/registry.ts';
-import { outsideLease } from '../../stages/check-lease.ts';
+import { outsideLease } from '../judge/lease.ts';
 import { planReservations } from '../../stages/plan-reservations.ts';
 import type { PolicyToolParts } from './policy-parts.ts';
 

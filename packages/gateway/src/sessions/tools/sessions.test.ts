@@ -11,7 +11,7 @@ import { confirmations, risks, ToolFailure } from '../../call/tool.ts';
 import type { ToolContext } from '../../call/tool.ts';
 import { Registry } from '../../registry/registry.ts';
 import { operator, sessionOf } from '../../stages/facts.test-kit.ts';
-import { authenticate } from '../../stages/open-session.ts';
+import { authenticate } from '../../sessions/authenticate.ts';
 import { createTestSession, openTestStore } from '../../stages/store.test-kit.ts';
 import { newToken, sessionTools } from './sessions.ts';
 

@@ -1,4 +1,4 @@
-import { leaseRefusal } from '../policy/judge/lease.ts';
+import { leaseRefusal, outsideLease } from '../policy/judge/lease.ts';
 import type { Standing } from '../call/organisation.ts';
 import { isRefusal } from '../call/refusal.ts';
 import type { Session } from '../call/session.ts';
@@ -9,7 +9,6 @@ import type { ModeGate } from '../modes/mode-refusal.ts';
 import { findStanding } from '../organisation/find-standing.ts';
 import { isVisible } from '../registry/registry.ts';
 import type { Store } from '../storage/stores.ts';
-import { outsideLease } from './check-lease.ts';
 
 export interface ToolVisibilityParts {
   readonly store: Pick<Store, 'readMode' | 'readOrganisation'>;

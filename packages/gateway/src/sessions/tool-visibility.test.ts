@@ -9,10 +9,10 @@ import type { Mode, Session } from '../call/session.ts';
 import type { AnyTool } from '../call/tool.ts';
 import type { ModeGate } from '../modes/mode-refusal.ts';
 import { isVisible } from '../registry/registry.ts';
-import { checkLease } from './check-lease.ts';
-import { checkMode } from './check-mode.ts';
-import { checkPermission } from './check-permission.ts';
-import { argumentsOf, callOf, clock, leaseOf, nowMs, sessionOf, toolOf } from './facts.test-kit.ts';
+import { checkLease } from '../stages/check-lease.ts';
+import { checkMode } from '../stages/check-mode.ts';
+import { checkPermission } from '../stages/check-permission.ts';
+import { argumentsOf, callOf, clock, leaseOf, nowMs, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
 import { ToolVisibility } from './tool-visibility.ts';
 
 const tools: readonly AnyTool[] = [
