@@ -43,6 +43,7 @@ for (const { name, arguments: args } of calls) {
         onProgress: () => undefined,
         confirm: () => undefined,
         onNetwork: () => undefined,
+        onWithheld: () => undefined,
         onUsage: () => undefined,
         asking: { judge: allow, askCaller: async () => ({ action: 'accept', content: {} }) },
       }),

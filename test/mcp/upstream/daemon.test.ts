@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -48,6 +48,22 @@ async function open(context: TestContext): Promise<{ daemon: TestDaemon; script:
   context.after(() => daemon.remove());
   return { daemon, script };
 }
+
+test('a server that could not find its own files is refused before it is added, with what to do', async (context) => {
+  const { daemon, script } = await open(context);
+  const { place } = daemon;
+  const relative = runSallyport(place, ['upstream', 'add', 'demo', '--yes', '--', 'node', basename(script)]);
+  assert.notEqual(relative.status, 0);
+  assert.match(relative.stderr, /relative paths do not work/);
+  assert.ok(relative.stderr.includes(`--read ${script}`), relative.stderr);
+  const own = join(place.home, 'server.mjs');
+  cpSync(script, own);
+  const inside = runSallyport(place, ['upstream', 'add', 'demo', '--yes', '--read', own, '--', 'node', own]);
+  assert.notEqual(inside.status, 0);
+  assert.ok(inside.stderr.includes(`No program sees ${own}, which belongs to Sallyport's own files`), inside.stderr);
+  assert.match(inside.stderr, /put it elsewhere/);
+  assert.match(runSallyport(place, ['upstream', 'list']).stdout, /There is no upstream yet/);
+});
 
 test('a server is added, looked at, accepted, called by an agent, and removed', async (context) => {
   requirement('WIRE-6');

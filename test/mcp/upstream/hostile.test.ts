@@ -186,6 +186,7 @@ test('a server that cannot start: operators read what it wrote and what to grant
     unseen: { command: ['node', script] },
     failing: { command: ['node', script], paths: { read: [script] } },
     absent: { command: ['no-such-program-at-all'] },
+    relative: { command: ['node', 'server.mjs'] },
   });
   const trouble = async (name: string): Promise<string> => {
     const failure = await world.upstreams
@@ -206,5 +207,6 @@ test('a server that cannot start: operators read what it wrote and what to grant
   assert.match(failing, /^The upstream server failing does not start: it ended with exit code 1\.\nIt wrote:\n/);
   assert.match(failing, /the config is missing/);
   assert.doesNotMatch(failing, /does not show it/);
+  assert.match(await trouble('relative'), /relative paths lead nowhere: give server\.mjs as absolute path/);
   assert.match(await trouble('absent'), /There is no file \/usr\/bin\/no-such-program-at-all\./);
 });

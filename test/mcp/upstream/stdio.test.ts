@@ -160,5 +160,7 @@ test('what a server must not leave behind is set aside before the call is answer
   }
   assert.equal(world.upstreams.find('demo')?.state, 'connected');
   assert.equal(world.events.filter((event) => event.startsWith('set_aside ')).length, 3);
+  assert.equal(world.warnings.length, 3, 'each call says what became of its file');
+  for (const warning of world.warnings) assert.match(warning, /were set aside: \S+withheld-/);
   assert.equal(readdirSync(shared).length, 3, 'nothing that was set aside is lost');
 });

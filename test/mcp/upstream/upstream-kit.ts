@@ -29,6 +29,8 @@ export interface UpstreamWorld extends OpenedUpstreams {
   readonly learnedBySaving: readonly string[];
   readonly logins: LoginStore;
   readonly events: string[];
+  /** What the calls warned of. */
+  readonly warnings: string[];
   readonly spawner: SpawnerClient;
   /** Connects everything whose file was written, and accepts the tools. */
   readonly settle: (name: string, accept?: 'accept') => Promise<void>;
@@ -76,6 +78,7 @@ export async function openWorld(
     remove: async (name) => void stored.delete(name),
   };
   const events: string[] = [];
+  const warnings: string[] = [];
   const pins = new Map<string, ToolPin>();
   for (const [name, contents] of Object.entries(files)) writeUpstream(folder, name, contents);
   const opened = openUpstreams({
@@ -115,7 +118,7 @@ export async function openWorld(
     rmSync(folder, { recursive: true });
   });
   return {
-    ...{ ...opened, registry, folder, requests, learned, learnedBySaving, logins, events, spawner },
+    ...{ ...opened, registry, folder, requests, learned, learnedBySaving, logins, events, warnings, spawner },
     settle: async (name, accept) => {
       const upstream = opened.upstreams.find(name) ?? fail(`no upstream ${name}`);
       await upstream.connect();
@@ -134,6 +137,7 @@ export async function openWorld(
         reportProgress: onProgress,
         countUsage: () => undefined,
         noteNetwork: () => undefined,
+        warn: (warning: string) => warnings.push(warning),
         noteEffect: () => undefined,
         session: { agent: 'test' },
         callId: 'the-call',

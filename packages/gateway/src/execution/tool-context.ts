@@ -118,7 +118,10 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
       countUsage: (more) => {
         usage = addUsage(usage, more);
       },
-      warn: (message) => void warnings.push(message),
+      warn: (message) => {
+        // What could not be set aside is found again at each look.
+        if (!warnings.includes(message)) warnings.push(message);
+      },
       noteNetwork: network.note,
       asking: openAsking(call),
     };

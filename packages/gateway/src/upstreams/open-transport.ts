@@ -33,8 +33,6 @@ export interface TransportParts extends ServerView {
   readonly redact: RedactText;
   /** Hears of secrets that came from elsewhere: they appear nowhere from then on. */
   readonly learn: (secret: string) => void;
-  /** What a server left under names that the rules forbid was renamed, or could not be. */
-  readonly onWithheld: (upstream: string, withheld: Withheld) => void;
 }
 
 export interface TransportOptions {
@@ -43,6 +41,8 @@ export interface TransportOptions {
   readonly onBroken: () => void;
   /** Hears what a server in the sandbox asks of the network. */
   readonly onNetwork: (events: readonly NetworkEvent[]) => void;
+  /** What the server left under names that the rules forbid was renamed, or could not be. */
+  readonly onWithheld: (withheld: Withheld) => void;
   /** Absent: the server has no person's login. */
   readonly login?: PersonLogin;
 }
@@ -72,7 +72,7 @@ export async function openTransport(
     onNetwork: options.onNetwork,
   });
   const tell = (withheld: Withheld): void => {
-    if (withheld.count + withheld.stuck.length > 0) parts.onWithheld(name, withheld);
+    if (withheld.count + withheld.stuck.length > 0) options.onWithheld(withheld);
   };
   const sweep = async (): Promise<void> => tell(await attendance.sweep());
   // A server works between calls too.

@@ -4,6 +4,7 @@ import type { NetworkEvent } from '@sallyport/sandbox';
 import { refuse } from '../call/refusal.ts';
 import { ToolRefused } from '../call/tool.ts';
 import type { AnyTool, Effect, Resources, ToolContext, ToolDefinition } from '../call/tool.ts';
+import { describeWithheld } from '../programs/run/attend-to.ts';
 import { readResult } from './read-result.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -40,6 +41,9 @@ export function upstreamTool(parts: UpstreamToolParts): AnyTool {
           noteEffect();
         },
         onNetwork: (events) => noteNetwork(events, context),
+        onWithheld: (withheld) => {
+          for (const warning of describeWithheld(withheld, context.redact)) context.warn(warning);
+        },
         onUsage: (usage) => context.countUsage(usage),
         callId,
         ...(asking === undefined ? {} : { asking }),

@@ -2,6 +2,7 @@ import type { CallToolResult, Progress, Tool } from '@modelcontextprotocol/clien
 import type { JsonObject } from '@sallyport/contract';
 import type { NetworkEvent } from '@sallyport/sandbox';
 import { ProgramNotStarted } from '@sallyport/sandbox';
+import type { Withheld } from '../programs/leavings/set-aside-forbidden.ts';
 import { ToolFailure } from '../call/tool.ts';
 import type { ToolUsage } from '../call/tool.ts';
 import type { TroubledUpstream } from './describe-trouble.ts';
@@ -20,23 +21,27 @@ export const upstreamStates = ['idle', 'connecting', 'connected', 'waiting', 'ne
  */
 export type UpstreamState = (typeof upstreamStates)[number];
 
-type OnNetwork = (events: readonly NetworkEvent[]) => void;
-
 export interface UpstreamParts extends TransportParts, LoginParts, DeskParts {
   /** The server listed its tools. */
   readonly onTools: () => void;
   readonly onTrouble: (upstream: string, reason: string) => void;
   /** What a server asked of the network while no call ran there. */
   readonly onNetwork: (upstream: string, events: readonly NetworkEvent[]) => void;
+  /** What a server left under names that the rules forbid was renamed, or could not be. */
+  readonly onWithheld: (upstream: string, withheld: Withheld) => void;
   /** A server that a person was logged in at takes the login no longer. */
   readonly onLoginLost: (upstream: string, reason: string) => void;
 }
 
-export interface CallOptions extends AskableCall {
+/** Hears what the server does while the call runs, also for other calls that run there then. */
+interface Onlooker {
+  readonly onNetwork: (events: readonly NetworkEvent[]) => void;
+  readonly onWithheld: (withheld: Withheld) => void;
+}
+
+export interface CallOptions extends AskableCall, Onlooker {
   readonly timeoutMs: number;
   readonly onProgress: (progress: Progress) => void;
-  /** Hears what the server asks of the network while the call runs, also for other calls that run there then. */
-  readonly onNetwork: OnNetwork;
   /** Hears what CPU time the server used for the call, where that can be told: no other call ran there meanwhile. */
   readonly onUsage: (usage: Pick<ToolUsage, 'measuredBy' | 'cpuMs'>) => void;
   /** Called when the server is there and has listed its tools, before it is asked. May throw. */
@@ -71,7 +76,7 @@ export class Upstream {
   #retry: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
   readonly #desk: RequestDesk;
-  readonly #watching = new Set<OnNetwork>();
+  readonly #watching = new Set<Onlooker>();
   /** Counts calls, so that one can tell whether another ran meanwhile. */
   #begunCalls = 0;
   #openCalls = 0;
@@ -143,7 +148,7 @@ export class Upstream {
   async call(tool: string, args: JsonObject, options: CallOptions): Promise<CallToolResult> {
     const answer = this.#desk.enter(options);
     clearTimeout(this.#idle);
-    this.#watching.add(options.onNetwork);
+    this.#watching.add(options);
     this.#openCalls += 1;
     this.#begunCalls += 1;
     let connection: UpstreamConnection | undefined;
@@ -169,7 +174,7 @@ export class Upstream {
       this.#openCalls -= 1;
       await connection?.sweep();
       this.#desk.leave(answer);
-      this.#watching.delete(options.onNetwork);
+      this.#watching.delete(options);
       this.#watchIdleness();
     }
   }
@@ -261,6 +266,7 @@ export class Upstream {
         signal,
         onBroken: leave,
         onNetwork: this.#noteNetwork,
+        onWithheld: this.#noteWithheld,
         ...(login === undefined ? {} : { login }),
       };
       const transport = await protocol.openTransport(this.config, this.#parts, options);
@@ -341,9 +347,15 @@ export class Upstream {
   }
 
   /** A server does not say for which call it connects, so each that runs has it on record. */
-  readonly #noteNetwork: OnNetwork = (events) => {
-    for (const watch of this.#watching) watch(events);
+  readonly #noteNetwork: Onlooker['onNetwork'] = (events) => {
+    for (const { onNetwork } of this.#watching) onNetwork(events);
     if (this.#watching.size === 0) this.#parts.onNetwork(this.config.name, events);
+  };
+
+  /** A server does not say for which call it wrote a file, so each that runs is warned. */
+  readonly #noteWithheld: Onlooker['onWithheld'] = (withheld) => {
+    for (const { onWithheld } of this.#watching) onWithheld(withheld);
+    this.#parts.onWithheld(this.config.name, withheld);
   };
 
   #drop(connection: UpstreamConnection, why: Error): void {

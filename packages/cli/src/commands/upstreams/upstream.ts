@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from '../../command-context.ts';
 import { usageFailure } from '../../client/failure.ts';
@@ -68,6 +70,7 @@ export function addUpstream(
     ...(bearerSecret === undefined ? {} : { bearer_secret: bearerSecret }),
     ...(environment === undefined ? {} : { environment: Object.fromEntries(environment.map(splitPair)) }),
   };
+  for (const word of command.slice(1)) refuseRelative(word);
   return runSteps(context, async (step) => {
     const { terminal, json, commandName } = context;
     if (!json) terminal.print(...describeInput(input));
@@ -183,6 +186,18 @@ function printUpstream(shown: ShownUpstream, { terminal }: CommandContext): void
   if (rows.length > 0) print('', ...renderTable([['TOOL', 'STATUS', 'RISK', ''], ...rows], columns));
   for (const { tool, reason } of shown.skipped)
     print(`${paint('dim', 'left out')}  ${makeVisibleLine(tool)}: ${makeVisibleLine(reason)}`);
+}
+
+/** The server starts elsewhere: a file that the person sees in this folder would not be found. */
+function refuseRelative(word: string): void {
+  if (word.startsWith('/') || word.startsWith('-')) return;
+  const path = resolve(word);
+  const kind = statSync(path, { throwIfNoEntry: false });
+  if (kind === undefined || !(kind.isFile() || word.includes('/') || /^\.{1,2}$/.test(word))) return;
+  throw usageFailure(
+    `The server does not start in this folder, so it would not find ${word}: relative paths do not work.`,
+    `Give the whole path, ${path}, and let the server see it with --read ${path}`,
+  );
 }
 
 function splitPair(pair: string): readonly [string, string] {

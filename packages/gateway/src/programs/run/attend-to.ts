@@ -21,7 +21,7 @@ export async function attendTo<Value>(
 }
 
 /** What people should know of it, in sentences. */
-function describeWithheld({ paths, count, stuck }: Withheld, redact: RedactText): readonly Redacted[] {
+export function describeWithheld({ paths, count, stuck }: Withheld, redact: RedactText): readonly Redacted[] {
   const name = (all: readonly string[], total: number): Redacted => {
     const named = all.slice(0, mostNamed).map((path) => quoteText(redact(path)));
     const [first = ownText(''), ...others] = named;

@@ -5,6 +5,7 @@ import { FolderWatch } from '../../programs/folder-watch.ts';
 import { InstalledTools } from '../../programs/installed-tools.ts';
 import type { InstalledToolsOptions } from '../../programs/installed-tools.ts';
 import type { Registry } from '../../registry/registry.ts';
+import { explainProtected } from '../explain-start.ts';
 import type { UpstreamParts } from '../upstream.ts';
 import { Upstreams } from '../upstreams.ts';
 import { UpstreamFiles } from './upstream-files.ts';
@@ -35,7 +36,7 @@ export function openUpstreams(options: OpenUpstreamsOptions): OpenedUpstreams {
   const { registry, folder, onError } = options;
   const isReserved = (name: string): boolean =>
     registry.all.some(({ definition }) => definition.origin !== 'upstream' && belongsTo(definition.name, name));
-  const files = new UpstreamFiles(folder, isReserved);
+  const files = new UpstreamFiles(folder, isReserved, (endpoint) => explainProtected(endpoint, options));
   const accepted = new AcceptedDefinitions(join(folder, 'accepted'));
   const refresh = (): void => void installed.refresh().catch(onError);
   const upstreams = new Upstreams(files.read, { ...options, onTools: refresh });

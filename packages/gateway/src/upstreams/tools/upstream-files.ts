@@ -8,20 +8,25 @@ import { readYaml } from '../../text/read-yaml.ts';
 import { YamlReader } from '../../text/yaml-reader.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import type { SkippedFile } from '../../programs/find-tool-files.ts';
-import type { UpstreamConfig } from '../upstream-config.ts';
+import type { StdioEndpoint, UpstreamConfig } from '../upstream-config.ts';
 import type { ReadUpstreams } from '../upstreams.ts';
 import { readUpstream } from './read-upstream.ts';
 import type { UpstreamFile } from './read-upstream.ts';
+
+/** Why the server would not see what it needs. Empty: it would. */
+export type ExplainProtected = (endpoint: StdioEndpoint) => readonly string[];
 
 /** The folder with one YAML file for each upstream server. */
 export class UpstreamFiles {
   readonly folder: string;
   readonly #isReserved: UpstreamFile['isReserved'];
+  readonly #explainProtected: ExplainProtected;
 
-  constructor(folder: string, isReserved: UpstreamFile['isReserved']) {
+  constructor(folder: string, isReserved: UpstreamFile['isReserved'], explainProtected: ExplainProtected) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.folder = folder;
     this.#isReserved = isReserved;
+    this.#explainProtected = explainProtected;
   }
 
   /** A file with a mistake is left out, and the mistake told with its line. */
@@ -44,11 +49,13 @@ export class UpstreamFiles {
   /** Throws ToolFailure when an upstream cannot be like that, or there is one of this name. */
   check(name: string, contents: object): string {
     const text = dump({ name, ...contents }, { lineWidth: -1 });
-    const { problems } = this.#parse(`${name}.yaml`, Buffer.from(text));
+    const { config, problems: mistakes } = this.#parse(`${name}.yaml`, Buffer.from(text));
+    const problems =
+      config?.endpoint.kind === 'stdio' ? [...mistakes, ...this.#explainProtected(config.endpoint)] : mistakes;
     if (problems.length > 0) {
       throw new ToolFailure('EXECUTION_ERROR', problems.join('\n'), { category: 'validation_failed' });
     }
-    if (this.read().configs.some((config) => config.name === name)) {
+    if (this.read().configs.some((other) => other.name === name)) {
       throw new ToolFailure('ALREADY_EXISTS', `There is an upstream ${name} already. Remove it first.`);
     }
     return text;
