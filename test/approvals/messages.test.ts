@@ -75,7 +75,7 @@ test('a plan and its calls, as messages: proposed, approved, made, and answered 
     [traceId, 'files.delete', 'ok', 'operator'],
   );
   assert.deepEqual((audit['decision'] as { result: string }).result, 'allowed');
-  assert.match(String(audit['summary']), /1 files moved to the trash/);
+  assert.match(String(audit['summary']), /1 file moved to the trash/);
 });
 
 test('a call that waits for a person says so, with its task, and the calls after it are not made', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
@@ -43,6 +44,51 @@ test('tables and explanations fit into the terminal, and lose nothing in a pipe'
     assert.deepEqual(wide, [], args.join(' '));
   }
   assert.doesNotMatch(runSallyport(daemon.place, ['tool', 'list']).stdout, /…/);
+});
+
+test('what people read is broken between words, and rows that have no room are stacked', async (t) => {
+  requirement('UI-1');
+  const { place } = daemon;
+  mkdirSync(join(place.home, 'governance'), { recursive: true });
+  cpSync(join(import.meta.dirname, '../../config/governance'), join(place.home, 'governance'), { recursive: true });
+  const rules = join(place.home, 'governance', 'tools.yaml');
+  const before = readFileSync(rules, 'utf8');
+  const script = join(place.folder, 'server.mjs');
+  cpSync(join(import.meta.dirname, '../mcp/upstream/stdio-server.mjs'), script);
+  // Calls whose answer changes, for the replay.
+  for (const path of ['a', 'b']) await daemon.call('files.list', { path });
+  writeFileSync(
+    rules,
+    before.replace(
+      /^rules:\n/m,
+      'rules:\n  - id: a-rule-with-quite-a-long-name-indeed\n    effect: deny\n    tools: [files.list]\n',
+    ),
+  );
+  const commands = [
+    ['policy', 'explain', 'files.write', 'path=a.txt', 'content=x'],
+    ['policy', 'explain', 'shell.run', 'command=ls', '--all'],
+    ['policy', 'apply', '--yes'],
+    ['policy', 'status'],
+    ['policy', 'shadow'],
+    ['policy', 'check'],
+    ['audit', 'export', join(place.folder, 'out.jsonl')],
+    ['upstream', 'list'],
+    ['upstream', 'add', 'demo', '--yes', '--read', script, '--', 'node', script, 'good'],
+    ['upstream', 'test', 'demo'],
+    ['upstream', 'accept', 'demo', '--yes'],
+    ['upstream', 'show', 'demo'],
+    ['doctor'],
+    ['status'],
+  ];
+  for (const args of commands) {
+    const screen = stripVTControlCharacters(await show(t, args));
+    // Progress is overwritten.
+    const lines = screen.split('\n').map((line) => line.replace(/^[^]*\r/, ''));
+    const wide = lines.filter((line) => line.length > 80);
+    // What is to be copied starts with two spaces, and a word longer than a line cannot be broken.
+    const broken = wide.filter((line) => !/^ +\S*(?:npx|SALLYPORT_HOME=\S+ npx)/.test(line) && !/\S{40,}$/.test(line));
+    assert.deepEqual(broken, [], args.join(' '));
+  }
 });
 
 test('an error of our own is one line and a hint; SALLYPORT_DEBUG shows where it came from', (t) => {

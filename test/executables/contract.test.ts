@@ -166,7 +166,7 @@ test('a limit ends the call with a code of its own, and so does the caller', asy
   const grants = { read: [data], write: [data], limits: { diskBytes: 8 * 1024 * 1024 } };
   const filled = await failureOf(workshop.call('fill', {}, { grants }));
   assert.equal(filled.code, 'DISK_LIMIT');
-  assert.match(filled.message, /wrote more than 8388608 bytes to disk/);
+  assert.match(filled.message, /wrote more than 8 MiB to disk/);
   const reason = new ToolFailure('TIMEOUT', 'Too long.');
   const stopping = new AbortController();
   const running = failureOf(workshop.call('spin', {}, { signal: stopping.signal }));

@@ -159,8 +159,8 @@ it('a body above the limit is refused, also from a known caller', async (test) =
   const { ask, submitted } = await openRoutes(test);
   const { status, json } = await ask(`{"tool_name":"${'x'.repeat(34 * mebibyte)}"}`);
   assert.equal(status, 429);
-  assert.match(String(assertDescribed('TransportError', json)['message']), /exceeds the limit of 35651584 bytes/);
-  assert.deepEqual(reasonsOf(submitted), ['The message exceeds the limit of 35651584 bytes.']);
+  assert.match(String(assertDescribed('TransportError', json)['message']), /exceeds the limit of 34 MiB/);
+  assert.deepEqual(reasonsOf(submitted), ['The message exceeds the limit of 34 MiB.']);
 });
 
 it('the limit of a body follows that of arguments, up to what any door takes', async (test) => {
@@ -172,7 +172,7 @@ it('the limit of a body follows that of arguments, up to what any door takes', a
   const large = await openRoutes(test, playGate, 1024 * mebibyte);
   assert.equal((await large.ask(sized(35 * mebibyte))).status, 200);
   const { json } = await large.ask(sized(137 * mebibyte));
-  assert.match(String(assertDescribed('TransportError', json)['message']), /exceeds the limit of 142606336 bytes/);
+  assert.match(String(assertDescribed('TransportError', json)['message']), /exceeds the limit of 136 MiB/);
 });
 
 it('how long to wait is said in the header, too', async (test) => {

@@ -207,7 +207,7 @@ test('a spent lease is named, and a new one helps', async () => {
   const list = () => daemon.call('files.list', {}, { token: token ?? '' });
   assert.ok((await list()).success !== undefined);
   const { denied } = await list();
-  assert.match(denied?.message ?? '', /budget of the lease is spent: 1 of 1 calls/);
+  assert.match(denied?.message ?? '', /budget of the lease is spent: 1 of 1 call/);
   assert.match(denied?.remedy ?? '', /new lease with a larger budget/);
   await grant();
   assert.ok((await list()).success !== undefined);

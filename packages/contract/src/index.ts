@@ -1,6 +1,7 @@
 export * from './canonical-json.ts';
 export * from './codes.ts';
 export * from './natural-order.ts';
+export * from './spell-amount.ts';
 export * from './strict-json.ts';
 export * from './visible-text.ts';
 export * from './whole-text.ts';

@@ -1,6 +1,6 @@
 import { answerToJson, exitCodeOfStatus, isKept, keptOf, outputOf, statusOf, toNumber } from './answer-json.ts';
 import type { CommandContext } from '../command-context.ts';
-import { formatBytes } from '../terminal/format-bytes.ts';
+import { spellBytes } from '@sallyport/contract';
 import { renderOutput } from '../terminal/render-output.ts';
 import { renderFields } from '../terminal/table.ts';
 import { makeVisibleLine, visibleJson } from '../terminal/visible-text.ts';
@@ -29,7 +29,7 @@ export function showAnswer(
 
 function showKept(answer: ExecuteToolResponseJson, { terminal, commandName }: CommandContext): void {
   const { hash, sizeBytes } = keptOf(answer);
-  terminal.print(`The output is too large for an answer (${formatBytes(sizeBytes)}). It is stored; get it with`);
+  terminal.print(`The output is too large for an answer (${spellBytes(sizeBytes)}). It is stored; get it with`);
   terminal.print(`  ${commandName} content get ${hash} --output FILE`);
 }
 

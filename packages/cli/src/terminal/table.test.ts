@@ -18,6 +18,17 @@ test('the last column can wrap instead', () => {
   ]);
 });
 
+test('a last column that has no room goes below the others', () => {
+  const rows = [['a-rule-with-a-long-name', 'deny', 'it is about other paths']];
+  assert.deepEqual(renderWrappedTable(rows, 40), ['a-rule-with-a-long-name  deny', '      it is about other paths']);
+  const path = [['rule', 'deny', 'not about /srv/notes/of/the/whole/year']];
+  assert.deepEqual(renderWrappedTable(path, 36), [
+    'rule  deny',
+    '      not about',
+    '      /srv/notes/of/the/whole/year',
+  ]);
+});
+
 test('nothing is cut where nobody looks', () => {
   const long = 'x'.repeat(500);
   assert.deepEqual(renderTable([['a', long]], Infinity), [`a  ${long}`]);

@@ -1,6 +1,8 @@
 import { padText, textWidth, truncateText, wrapWords } from './text-width.ts';
 
 const gap = 2;
+const leastRoom = 24;
+const stackedIndent = '      ';
 
 /** Rows of cells under each other. The last column takes what is left of the line, and is cut there. */
 export function renderTable(rows: readonly (readonly string[])[], columns: number): string[] {
@@ -11,14 +13,30 @@ export function renderTable(rows: readonly (readonly string[])[], columns: numbe
   });
 }
 
-/** The same, with the last column wrapped beside the others instead of cut. */
+/** The same, with the last column wrapped beside the others instead of cut, or below them where it has no room. */
 export function renderWrappedTable(rows: readonly (readonly string[])[], columns: number): string[] {
   const widths = measureColumns(rows);
   return rows.flatMap((row) => {
     const start = padCells(row, widths);
-    const lines = wrapWords(row.at(-1) ?? '', Math.max(columns - textWidth(start), 24));
-    return lines.map((line, at) => `${at === 0 ? start : padText('', textWidth(start))}${line}`.trimEnd());
+    const last = row.at(-1) ?? '';
+    const room = columns - textWidth(start);
+    if (room < Math.min(textWidth(last), Math.max(leastRoom, longestWord(last))))
+      return renderStacked(start, last, columns);
+    return wrapWords(last, Math.max(room, 1)).map((line, at) =>
+      `${at === 0 ? start : padText('', textWidth(start))}${line}`.trimEnd(),
+    );
   });
+}
+
+/** Where the columns leave no room for the last one, it goes below them. */
+function renderStacked(start: string, last: string, columns: number): string[] {
+  const head = start.trimEnd();
+  const below = wrapWords(last, columns - stackedIndent.length).map((line) => `${stackedIndent}${line}`);
+  return [...(textWidth(head) <= columns ? [head] : wrapWords(head, columns)), ...below];
+}
+
+function longestWord(text: string): number {
+  return Math.max(...text.split(/\s+/).map(textWidth));
 }
 
 function measureColumns(rows: readonly (readonly string[])[]): number[] {

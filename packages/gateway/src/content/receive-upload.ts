@@ -1,3 +1,4 @@
+import { spellBytes } from '@sallyport/contract';
 import { statfs } from 'node:fs/promises';
 import { ToolFailure } from '../call/tool.ts';
 import { contentMismatch, diskFull } from './content-failures.ts';
@@ -142,5 +143,5 @@ async function endInterrupted(
 }
 
 function tooLarge({ maxContentBytes }: UploadLimits): ToolFailure {
-  return new ToolFailure('TOO_LARGE', `Content may have at most ${maxContentBytes} bytes.`);
+  return new ToolFailure('TOO_LARGE', `Content may have at most ${spellBytes(maxContentBytes)}.`);
 }

@@ -5,6 +5,7 @@ import {
   describeCode,
   GetResponseSchema,
   PutResponseSchema,
+  spellBytes,
   StatResponseSchema,
 } from '@sallyport/contract';
 import type { CallContext, ExecuteToolResponse, Json, JsonObject, PutHeader, PutRequest } from '@sallyport/contract';
@@ -171,7 +172,7 @@ async function* chunksOf(steps: AsyncIterator<PutRequest>, peer: Peer): AsyncGen
     if (step.case === 'end') return;
     if (step.case !== 'chunk') throw new ToolFailure('INVALID_ARGUMENTS', 'After the header come chunks and an end.');
     if (step.value.length > mostChunkBytes) {
-      throw new ToolFailure('INVALID_ARGUMENTS', `A chunk may have at most ${mostChunkBytes} bytes.`);
+      throw new ToolFailure('INVALID_ARGUMENTS', `A chunk may have at most ${spellBytes(mostChunkBytes)}.`);
     }
     garbage.count(step.value.length);
     yield step.value;

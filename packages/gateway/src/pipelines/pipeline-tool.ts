@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Json, JsonObject } from '@sallyport/contract';
-import { canonicalJson, makeVisible } from '@sallyport/contract';
+import { canonicalJson, makeVisible, spellCount } from '@sallyport/contract';
 import type { AnyTool, Effect, ToolDefinition } from '../call/tool.ts';
 import { detailOf } from '../registry/define-foreign-tool.ts';
 import { hashDefinition } from '../registry/hash-definition.ts';
@@ -56,7 +56,7 @@ export function pipelineTool(pipeline: Pipeline, definition: ToolDefinition, sub
 
 function summarize(ended: readonly EndedStep[]): string {
   const steps = ended.map(({ id, code }) => (code === undefined ? `${id} ok` : `${id} not (${code})`));
-  return `${ended.length} steps: ${steps.join(', ')}`;
+  return `${spellCount(ended.length, 'step')}: ${steps.join(', ')}`;
 }
 
 function previewSteps({ steps }: Pipeline, definition: ToolDefinition, args: JsonObject): Effect {
@@ -77,7 +77,11 @@ function previewSteps({ steps }: Pipeline, definition: ToolDefinition, args: Jso
   const lines = steps.map((step, at) => `${at + 1}. ${step.id}: ${step.tool} ${showArguments(step, lookUp, whole)}`);
   const rest = ['Each step is judged by itself when its turn comes, and asks by itself where it must.'];
   const detail = [...lines, ...rest].map((line) => `${makeVisible(line)}\n`).join('');
-  return { summary: `Run the pipeline ${name} ${version}, ${steps.length} steps.`, detail, undoable: false };
+  return {
+    summary: `Run the pipeline ${name} ${version}, ${spellCount(steps.length, 'step')}.`,
+    detail,
+    undoable: false,
+  };
 }
 
 /** Where the arguments of a step would be too long, what they are made of is shown. */

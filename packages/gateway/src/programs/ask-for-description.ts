@@ -1,4 +1,4 @@
-import { makeVisible, parseStrictJson, StrictJsonError } from '@sallyport/contract';
+import { makeVisible, parseStrictJson, spellBytes, StrictJsonError } from '@sallyport/contract';
 import { ProgramNotStarted } from '@sallyport/sandbox';
 import type { ProgramEnd, ProgramLimits, ProgramRunner } from '@sallyport/sandbox';
 import type { Answer } from './description-cache.ts';
@@ -80,12 +80,12 @@ export async function askForDescription(
   const stderr =
     complaintLength <= mostComplaintBytes
       ? makeVisible(new TextDecoder().decode(Buffer.concat(complaint)).trim())
-      : `[${complaintLength} bytes, too many to show]`;
+      : `[${spellBytes(complaintLength)}, too many to show]`;
   if (timeout.aborted) return { kind: 'slow', reason: `it did not answer --schema within ${patienceMs} ms`, stderr };
   const failure = explainEnd(end.how, stderr);
   if (failure !== undefined) return failure;
   if (length > maxAnswerBytes)
-    return { kind: 'unknown', reason: `its --schema is larger than ${maxAnswerBytes} bytes`, stderr };
+    return { kind: 'unknown', reason: `its --schema is larger than ${spellBytes(maxAnswerBytes)}`, stderr };
   return readAnswer(Buffer.concat(chunks), stderr);
 }
 

@@ -2,7 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '@sallyport/contract';
-import { isJsonObject, parseStrictJson } from '@sallyport/contract';
+import { isJsonObject, parseStrictJson, spellBytes } from '@sallyport/contract';
 import { parseToolFileName } from '../registry/tool-name.ts';
 
 /** A program in the tools folder: one file, or a folder with a file to start. */
@@ -144,7 +144,7 @@ export function checkRights(stats: BigIntStats): void {
   if (own !== undefined && stats.uid !== 0n && stats.uid !== BigInt(own)) {
     throw new UnfitFile('it belongs to another user');
   }
-  if (stats.size > BigInt(largestPartBytes)) throw new UnfitFile(`it is larger than ${largestPartBytes} bytes`);
+  if (stats.size > BigInt(largestPartBytes)) throw new UnfitFile(`it is larger than ${spellBytes(largestPartBytes)}`);
 }
 
 /** No two states of a file share it: the kernel sets the last part, and nobody can set it back. */

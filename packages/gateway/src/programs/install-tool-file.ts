@@ -1,4 +1,4 @@
-import { wholeText } from '@sallyport/contract';
+import { spellBytes, wholeText } from '@sallyport/contract';
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
@@ -53,7 +53,7 @@ async function writeProgram(path: string, bytes: AsyncIterable<Uint8Array>): Pro
   for await (const chunk of bytes) {
     length += chunk.length;
     if (length > largestPartBytes) {
-      throw new ToolFailure('TOO_LARGE', `A tool is at most ${largestPartBytes} bytes large.`);
+      throw new ToolFailure('TOO_LARGE', `A tool is at most ${spellBytes(largestPartBytes)} large.`);
     }
     await handle.writeFile(chunk);
   }

@@ -1,7 +1,7 @@
 import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Json } from '@sallyport/contract';
-import { isJsonObject, parseStrictJson } from '@sallyport/contract';
+import { isJsonObject, parseStrictJson, spellBytes } from '@sallyport/contract';
 import { ToolFailure } from '../call/tool.ts';
 import { largestPartBytes, mostParts } from './find-tool-files.ts';
 
@@ -77,7 +77,7 @@ function parseHeader(line: Uint8Array): readonly BundlePart[] {
   const parts = listed.map(parsePart);
   const totalBytes = parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   if (totalBytes > largestPartBytes) {
-    throw new ToolFailure('TOO_LARGE', `A tool is at most ${largestPartBytes} bytes large.`);
+    throw new ToolFailure('TOO_LARGE', `A tool is at most ${spellBytes(largestPartBytes)} large.`);
   }
   return parts;
 }

@@ -96,7 +96,7 @@ test('an admitted call is charged once, and a refused one is not', async (t) => 
     rule: 'budget',
     remedy: 'Ask the operator for a new session with a larger budget. A new lease does not help.',
   });
-  assert.equal(refusal.message, 'The budget of the session is spent: 1 of 1 calls.');
+  assert.equal(refusal.message, 'The budget of the session is spent: 1 of 1 call.');
   assert.equal(readLog(store).length, 1);
 });
 

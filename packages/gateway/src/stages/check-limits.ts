@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import type * as facts from '../call/call.ts';
 import { refuse } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
@@ -68,7 +69,7 @@ function findSpent(of: SpentBudget['of'], budget: Budget, spent: Spending): Spen
 }
 
 const spelled: Readonly<Record<keyof Budget, (used: number, limit: number) => string>> = {
-  calls: (used, limit) => `${used} of ${limit} calls`,
+  calls: (used, limit) => `${used} of ${spellCount(limit, 'call')}`,
   activeMs: (used, limit) => `${used / 1000} of ${limit / 1000} s in which calls ran`,
   tokens: (used, limit) => `${used} of ${limit} tokens`,
   costMicros: (used, limit) => `${used / 1e6} of ${limit / 1e6} in cost`,
@@ -94,7 +95,7 @@ export function rateLimited(
   const used =
     limit === undefined || windowMs === undefined
       ? 'Too many calls in this window.'
-      : `All ${limit} calls within ${spellWindow(windowMs)} are used.`;
+      : `All ${spellCount(limit, 'call')} within ${spellWindow(windowMs)} are used.`;
   const remedy = `Try again in ${Math.ceil(retryAfterMs / 1000)} s.`;
   return refuse('RATE_LIMITED', rule, used, {
     remedy,

@@ -1,4 +1,4 @@
-import { isJsonObject, parseStrictJson, StrictJsonError } from '@sallyport/contract';
+import { isJsonObject, parseStrictJson, spellBytes, StrictJsonError } from '@sallyport/contract';
 import type { ArgumentsRead, Begun, Opened } from '../call/call.ts';
 import { refuse } from '../call/refusal.ts';
 import type { Stage } from '../call/stage.ts';
@@ -28,7 +28,7 @@ export function readArguments({
       const limit = principal === 'operator' ? Math.max(maxArgumentBytes(), leastForOperators) : maxArgumentBytes();
       // A character takes at least one byte, so the cheap test spares the exact one for almost every call.
       if (input.length > limit || (input.length > limit / 3 && Buffer.byteLength(input) > limit)) {
-        return refuse('ARGUMENTS_TOO_LARGE', 'argument-size', `The arguments are larger than ${limit} bytes.`, {
+        return refuse('ARGUMENTS_TOO_LARGE', 'argument-size', `The arguments are larger than ${spellBytes(limit)}.`, {
           remedy: 'Send less at once, for example by writing in parts with append.',
         });
       }

@@ -1,3 +1,4 @@
+import { spellBytes } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
 import type * as facts from '../call/call.ts';
 import type { Delivered, KeptResult } from '../call/call.ts';
@@ -62,5 +63,5 @@ async function keep(results: ResultStore, call: Needs, outputJson: string, summa
 }
 
 function describeKept({ hash, sizeBytes }: KeptResult): string {
-  return `${sizeBytes} bytes kept as ${hash}`;
+  return `${spellBytes(sizeBytes)} kept as ${hash}`;
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@sallyport/contract';
-import { canonicalJson, isJsonObject, makeVisibleLine } from '@sallyport/contract';
+import { canonicalJson, isJsonObject, makeVisibleLine, spellCount } from '@sallyport/contract';
 import type { NetworkEvent } from '@sallyport/sandbox';
 import { refuse } from '../call/refusal.ts';
 import { ToolRefused } from '../call/tool.ts';
@@ -55,7 +55,7 @@ export function upstreamTool(parts: UpstreamToolParts): AnyTool {
     },
     summarize: (_args, output) =>
       isJsonObject(output) && Array.isArray(output['content'])
-        ? `${output['content'].length} parts`
+        ? spellCount(output['content'].length, 'part')
         : 'structured content',
   };
 }

@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { exitCodes } from '@sallyport/contract/codes';
 import { exportLog } from '@sallyport/log';
@@ -5,6 +6,7 @@ import { openKeptLog } from '@sallyport/gateway';
 import { readVerifier } from './audit-verify.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { describeError, usageFailure } from '../../client/failure.ts';
+import { wrapWords } from '../../terminal/text-width.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 
 const linesPerProgress = 10_000;
@@ -26,10 +28,14 @@ export function exportAudit(file: string, context: CommandContext): number {
     if (!json) terminal.progress('');
     if (json) terminal.print(visibleJson({ file, records: log.size, lines: written }));
     else {
+      const say = (text: string): string[] => wrapWords(text, terminal.columns);
       terminal.print(
-        `${log.size} records are in ${makeVisibleLine(file)}. To verify them without the gate:`,
+        ...say(`${spellCount(log.size, 'record is', 'records are')} in ${makeVisibleLine(file)}.`),
+        'To verify them without the gate:',
         `  npx @sallyport/log verify ${makeVisibleLine(file)} --key ${makeVisibleLine(home.verifierFile)}`,
-        `It holds the redacted arguments of all calls. \`${commandName} audit verify\` judges the log in place.`,
+        ...say(
+          `It holds the redacted arguments of all calls. \`${commandName} audit verify\` judges the log in place.`,
+        ),
       );
     }
     return exitCodes.success;

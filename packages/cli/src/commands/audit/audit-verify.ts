@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import { existsSync, readFileSync } from 'node:fs';
 import { exitCodes } from '@sallyport/contract/codes';
 import { deriveTagKey, openSigner, parseVerifier, verifyLog } from '@sallyport/log';
@@ -72,7 +73,7 @@ async function askDaemon({ checkpoint, key }: AuditVerifyOptions, context: Comma
         ? paint('green', 'The log is intact, and the state matches it.')
         : paint('red', 'The log or the state beside it was changed.'),
       ...problems.map((problem) => `  ${makeVisibleLine(problem)}`),
-      `${records} records, ${signed} of them signed. A process of the daemon has read them.`,
+      `${spellCount(records, 'record')}, ${signed} of them signed. A process of the daemon has read them.`,
     );
   }
   return intact ? exitCodes.success : exitCodes.toolError;

@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../command-context.ts';
-import { formatBytes } from '../../terminal/format-bytes.ts';
+import { spellBytes } from '@sallyport/contract';
 import { formatTime } from '../../terminal/format-time.ts';
 import { runTool } from '../../client/run-tool.ts';
 import { renderFields, renderTable } from '../../terminal/table.ts';
@@ -36,7 +36,7 @@ export function listArtifacts({ category }: { readonly category?: string }, cont
       [
         artifact.artifact_id,
         artifact.category,
-        formatBytes(artifact.size),
+        spellBytes(artifact.size),
         artifact.agent,
         formatTime(Date.parse(artifact.published_at)),
         artifact.content_hash,
@@ -75,7 +75,7 @@ function printArtifact(artifact: Artifact, { terminal }: CommandContext): void {
     ['artifact', artifact.artifact_id],
     ['category', artifact.category],
     ['content', artifact.content_hash],
-    ['size', formatBytes(artifact.size)],
+    ['size', spellBytes(artifact.size)],
     ['agent', artifact.agent],
     ['session', artifact.session_id],
     ['published', formatTime(Date.parse(artifact.published_at))],

@@ -6,7 +6,7 @@ import { outputOf, statusOf } from '../../client/answer-json.ts';
 import type { CommandContext } from '../../command-context.ts';
 import type { DaemonClient } from '../../client/daemon-client.ts';
 import { usageFailure } from '../../client/failure.ts';
-import { formatBytes } from '../../terminal/format-bytes.ts';
+import { spellBytes } from '@sallyport/contract';
 import { notWhatWasAsked, ReceivingFile } from './receiving-file.ts';
 import { runTool } from '../../client/run-tool.ts';
 import { SendingFile } from './sending-file.ts';
@@ -56,7 +56,7 @@ async function send(
 function showStored({ hash, sizeBytes }: Sent, { json, terminal }: CommandContext): void {
   if (json) terminal.print(visibleJson({ hash, size: sizeBytes }));
   else terminal.print(hash);
-  if (!json && terminal.showsProgress) terminal.note(`${formatBytes(sizeBytes)} stored.`);
+  if (!json && terminal.showsProgress) terminal.note(`${spellBytes(sizeBytes)} stored.`);
 }
 
 /** Writes content to a file, or to standard output. Goes on with a download that was broken off. */
@@ -79,7 +79,7 @@ export async function getContent(
     context.terminal.progress('');
   }
   if (context.json) context.terminal.print(visibleJson({ hash, size: file.sizeBytes, file: output }));
-  else context.terminal.note(`${formatBytes(file.sizeBytes)} received.`);
+  else context.terminal.note(`${spellBytes(file.sizeBytes)} received.`);
   return exitCodes.success;
 }
 
@@ -126,7 +126,7 @@ export function verifyContent(context: CommandContext): Promise<number> {
     print(
       ...renderFields(
         [
-          ['read', `${checked} contents, ${formatBytes(bytes)}`],
+          ['read', `${checked} contents, ${spellBytes(bytes)}`],
           ['damaged', corrupted.join('\n')],
           ['gone', missing.join('\n')],
         ],
@@ -146,12 +146,12 @@ export function collectContent(
 ): Promise<number> {
   context.openOperatorClient();
   const show = ({ removed, freed_bytes: bytes, kept }: { removed: number; freed_bytes: number; kept: number }): void =>
-    context.terminal.print(`${removed} contents removed, ${formatBytes(bytes)} freed; ${kept} stay.`);
+    context.terminal.print(`${removed} contents removed, ${spellBytes(bytes)} freed; ${kept} stay.`);
   return runTool('content.gc', { older_than_hours: olderThanHours }, context, show);
 }
 
 function progressOf(verb: string, { json, terminal }: CommandContext): OnProgress {
   if (json || !terminal.showsProgress) return () => undefined;
   return (bytes, total) =>
-    terminal.progress(`${verb}: ${formatBytes(bytes)}${total === undefined ? '' : ` of ${formatBytes(total)}`}`);
+    terminal.progress(`${verb}: ${spellBytes(bytes)}${total === undefined ? '' : ` of ${spellBytes(total)}`}`);
 }

@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import { toNumber } from '../../client/answer-json.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { formatDuration } from '../../terminal/format-time.ts';
@@ -57,8 +58,8 @@ function renderStatus(status: GetStatusResponseJson, { terminal }: CommandContex
     ['workspace', withReason(status.workspace, status.workspaceReason)],
     ['rules', `${status.ruleCount ?? 0} in ${status.rulesFolder ?? ''}`],
     ['tools', String(status.toolCount ?? 0)],
-    ['sessions', `${status.activeSessions ?? 0} open, ${status.callsInFlight ?? 0} calls running`],
-    ['log', `${logSize} records, ${toNumber(status.checkpointSize)} of them signed`],
+    ['sessions', `${status.activeSessions ?? 0} open, ${spellCount(status.callsInFlight ?? 0, 'call')} running`],
+    ['log', `${spellCount(logSize, 'record')}, ${toNumber(status.checkpointSize)} of them signed`],
     ['home', status.home ?? ''],
     ['install', withReason(status.install, status.installMeaning)],
     ...(status.warnings ?? []).map((warning): [string, string] => ['look at', warning]),

@@ -5,7 +5,7 @@ import { readInstallKind, loadRules, ConfigError } from '@sallyport/gateway';
 import { installCommand } from '@sallyport/sandbox';
 import { quoteForShell } from '../../terminal/command-name.ts';
 import { describeError } from '../../client/failure.ts';
-import { formatBytes } from '../../terminal/format-bytes.ts';
+import { spellBytes, spellCount } from '@sallyport/contract';
 import type { GetStatusResponseJson } from '../../client/wire-json.ts';
 
 /** One thing that was looked at. `fail`: something that the gate is for does not work. */
@@ -97,7 +97,7 @@ function list(folder: string): readonly string[] {
 /** `freeBytes` is for tests. */
 export function checkSpace(folder: string, freeBytes: (folder: string) => number = readFree): Check {
   const free = freeBytes(nearestFolder(folder));
-  const message = `${formatBytes(free)} free for ${folder}`;
+  const message = `${spellBytes(free)} free for ${folder}`;
   if (free >= comfortableBytes) return { name: 'disk', state: 'ok', message };
   const isTooLittle = free < fewestBytes;
   return {
@@ -125,7 +125,7 @@ export function checkRules(config: Config, workspace?: string): Check {
     const rules = loadRules({ ...folders, workspace: workspace ?? config.workspace ?? home.workspaceFolder });
     rules.refuseShutOut();
     const { count } = rules;
-    return { name: 'rules', state: 'ok', message: `${count} rules in ${rulesFolder}` };
+    return { name: 'rules', state: 'ok', message: `${spellCount(count, 'rule')} in ${rulesFolder}` };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const { message, remedy } = error;

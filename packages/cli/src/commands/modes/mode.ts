@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import type { CommandContext } from '../../command-context.ts';
 import { formatTime } from '../../terminal/format-time.ts';
 import { runOperatorTool } from '../../client/run-tool.ts';
@@ -26,8 +27,11 @@ export function showMode(context: CommandContext): Promise<number> {
     const { last_change: last } = shown;
     print(paint('bold', makeVisibleLine(shown.mode)));
     const fields: [string, string][] = [
-      ['at once', shown.max_running === 0 ? 'only what a rule names for this mode' : `${shown.max_running} calls`],
-      ['a minute', shown.calls_per_minute === undefined ? 'any number' : `${shown.calls_per_minute} calls`],
+      [
+        'at once',
+        shown.max_running === 0 ? 'only what a rule names for this mode' : spellCount(shown.max_running, 'call'),
+      ],
+      ['a minute', shown.calls_per_minute === undefined ? 'any number' : spellCount(shown.calls_per_minute, 'call')],
       ['leads to', shown.leads_to.join(', ')],
       ['since', last === undefined ? '' : formatTime(Date.parse(last.at))],
       ['by', last?.by ?? ''],

@@ -1,8 +1,10 @@
+import { spellCount } from '@sallyport/contract';
 import type { CommandContext } from '../../command-context.ts';
 import { formatTime } from '../../terminal/format-time.ts';
 import { readRulesFolder } from './policy-folder.ts';
 import { runOperatorTool } from '../../client/run-tool.ts';
 import { renderTable, renderWrappedTable } from '../../terminal/table.ts';
+import { wrapWords } from '../../terminal/text-width.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
 
 /** How far back to look. */
@@ -61,7 +63,8 @@ export function showReplay(
   const { decided, undecidable, changed, ways, calls } = replayed;
   const { columns, paint, print } = terminal;
   const unsure = undecidable === 0 ? '' : ` ${undecidable} could not be decided again.`;
-  print(`${decided} recorded calls decided again ${by}: ${changed} would change.${unsure}`, describeSpan(replayed));
+  const summary = `${spellCount(decided, 'recorded call')} decided again ${by}: ${changed} would change.${unsure}`;
+  print(...wrapWords(summary, columns), ...wrapWords(describeSpan(replayed), columns));
   for (const [way, count] of Object.entries(ways)) print(`  ${String(count).padStart(7)}  ${makeVisibleLine(way)}`);
   if (calls.length === 0) return;
   const rows = calls.map((call) => [
@@ -95,7 +98,8 @@ export function showShadow(span: SpanOptions, context: CommandContext): Promise<
   return runOperatorTool('policy.shadow', span, context, (counted: Span & { readonly rules: readonly TriedRule[] }) => {
     const { columns, paint, print } = context.terminal;
     const { rules } = counted;
-    if (rules.length === 0) return print('No rule is being tried out. Add `shadow: true` to a rule to try it out.');
+    if (rules.length === 0)
+      return print(...wrapWords('No rule is being tried out. Add `shadow: true` to a rule to try it out.', columns));
     const time = (text?: string): string => (text === undefined ? '-' : formatTime(Date.parse(text)));
     const rows = rules.map((rule) => [
       makeVisibleLine(rule.rule_id),
@@ -106,12 +110,12 @@ export function showShadow(span: SpanOptions, context: CommandContext): Promise<
     ]);
     const head = ['RULE', 'EFFECT', 'WOULD DENY', 'WOULD ASK', 'WOULD ALLOW', 'SAME', 'FIRST', 'LAST'];
     const [header = '', ...body] = renderWrappedTable([head, ...rows], columns);
-    print(paint('dim', header), ...body, '', describeSpan(counted));
-    print(`Put one in force with ${context.commandName} policy promote RULE.`);
+    print(paint('dim', header), ...body, '', ...wrapWords(describeSpan(counted), columns));
+    print('Put one in force with', `  ${context.commandName} policy promote RULE`);
   });
 }
 
 function describeSpan({ records, from, cut }: Span): string {
   const since = from === undefined ? '' : ` since ${formatTime(Date.parse(from))}`;
-  return `Looked at ${records} records${since}${cut ? '; older ones were left out' : ''}.`;
+  return `Looked at ${spellCount(records, 'record')}${since}${cut ? '; older ones were left out' : ''}.`;
 }

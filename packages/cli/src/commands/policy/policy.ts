@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from '../../command-context.ts';
 import { showReplay } from './policy-replay.ts';
@@ -6,6 +7,7 @@ import { runSteps, seekConsent } from '../../client/run-steps.ts';
 import type { ConsentOptions } from '../../client/run-steps.ts';
 import { runOperatorTool } from '../../client/run-tool.ts';
 import { renderFields, renderWrappedTable } from '../../terminal/table.ts';
+import { wrapWords } from '../../terminal/text-width.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 
 /** Whether the rules in force are what the files say. */
@@ -54,8 +56,11 @@ export function checkPolicy({ files = false }: { readonly files?: boolean }, con
   const input = { rules: files ? 'files' : 'applied' };
   return runOperatorTool('policy.check', input, context, ({ count, findings }: Checked) => {
     const { columns, print } = context.terminal;
-    if (findings.length === 0) return print(`${count} rules are valid, and nothing about them looks unintended.`);
-    print(`${count} rules are valid. This may not be meant:`, '');
+    if (findings.length === 0)
+      return print(
+        ...wrapWords(`${spellCount(count, 'rule is', 'rules are')} valid, and nothing looks unintended.`, columns),
+      );
+    print(`${spellCount(count, 'rule is', 'rules are')} valid. This may not be meant:`, '');
     print(
       ...renderWrappedTable(
         findings.map(({ kind, message }) => [kind, makeVisibleLine(message)]),
@@ -99,7 +104,7 @@ function changeRules(
   options: ConsentOptions,
   context: CommandContext,
 ): Promise<number> {
-  const { print } = context.terminal;
+  const { columns, print } = context.terminal;
   return runSteps(context, async (step) => {
     const replayed = await step<Replayed>('policy.replay', replay);
     if (replayed.hash !== replayed.in_force) {
@@ -110,8 +115,9 @@ function changeRules(
     const { hash, count, changed } = applied;
     const { decided, undecidable, changed: calls, ways } = replayed;
     if (context.json) print(visibleJson({ ...applied, replay: { decided, undecidable, changed: calls, ways } }));
-    else if (changed) print(`${count} rules are in force, version ${hash}.`);
-    else print('Nothing changed: these files are in force already.');
+    else if (changed) {
+      print(...wrapWords(`${spellCount(count, 'rule is', 'rules are')} in force, version ${hash}.`, columns));
+    } else print('Nothing changed: these files are in force already.');
     return exitCodes.success;
   });
 }

@@ -34,7 +34,7 @@ test('the rule that is suggested can be loaded and grants what was missing', () 
       'curl: (6) Could not resolve host: api.example.com',
       "HTTPSConnectionPool(host='db.example.com', port=8443)",
     ].join('\n'),
-    { failure: { code: 'MEMORY_LIMIT', message: 'The program used its 1073741824 bytes of memory.' } },
+    { failure: { code: 'MEMORY_LIMIT', message: 'The program used its 1 GiB of memory.' } },
   );
   assert.equal(refused.length, 6);
   const rules = rulesOf(rule.replaceAll(/^/gm, '  '));

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { COLLECTION_STYLE, CORE_SCHEMA, jsToAst, present, visit } from 'js-yaml';
+import { findBytes } from '@sallyport/contract';
 import { isCanonicalPath, parseHost } from '@sallyport/gateway';
 import { isWithin } from '@sallyport/sandbox';
 import type { ProtectedPaths } from '@sallyport/gateway';
@@ -126,7 +127,8 @@ function weighHost(host: string, wanted: Wanted): readonly Refused[] {
 
 function weighLimit({ failure }: Failing, wanted: Wanted): readonly Refused[] {
   const [key, unit] = limits[failure?.code ?? ''] ?? [];
-  const reached = Number(/\d+/.exec(failure?.message ?? '')?.[0]);
+  const message = failure?.message ?? '';
+  const reached = findBytes(message) ?? Number(/\d+/.exec(message)?.[0]);
   if (key === undefined || unit === undefined || !(reached > 0)) return [];
   wanted.limits.set(key, Math.ceil((2 * reached) / unit));
   return [{ what: key, why: `it reached its limit of ${Math.ceil(reached / unit)}` }];

@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import { exitCodes } from '@sallyport/contract/codes';
 import { compareNaturally } from '@sallyport/contract/natural-order';
 import type { CommandContext } from '../../command-context.ts';
@@ -173,7 +174,13 @@ function renderMetrics(metrics: ToolMetrics | undefined, { columns }: Terminal):
 /** What the numbers are about. */
 function renderStretch({ records, fromMs, isWhole }: LogStretch, { paint }: Terminal): string[] {
   const bounded = isWhole ? '' : `; only the last ${mostRecords} records were read`;
-  return ['', paint('dim', `Counted from ${records.length} records of the log since ${formatTime(fromMs)}${bounded}.`)];
+  return [
+    '',
+    paint(
+      'dim',
+      `Counted from ${spellCount(records.length, 'record')} of the log since ${formatTime(fromMs)}${bounded}.`,
+    ),
+  ];
 }
 
 function stretchToJson({ records, fromMs, isWhole }: LogStretch): object {

@@ -4,7 +4,7 @@ import { protectPaths } from '@sallyport/gateway';
 import { answerToJson, exitCodeOfStatus, statusOf, toNumber } from '../../client/answer-json.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { quoteForShell } from '../../terminal/command-name.ts';
-import { formatBytes } from '../../terminal/format-bytes.ts';
+import { spellBytes } from '@sallyport/contract';
 import { readComplaints } from '../policy/read-complaints.ts';
 import { StepFailed } from '../../client/run-steps.ts';
 import type { ConsentOptions, Step } from '../../client/run-steps.ts';
@@ -116,7 +116,7 @@ export class ToolTrial {
     const parts = [
       `${toNumber(durationMs)} ms`,
       cpuMs === undefined ? '' : `CPU ${Math.round(cpuMs)} ms`,
-      peakMemoryBytes === undefined ? '' : `memory ${formatBytes(Number(peakMemoryBytes))}`,
+      peakMemoryBytes === undefined ? '' : `memory ${spellBytes(Number(peakMemoryBytes))}`,
       networkConnections === undefined ? '' : `${networkConnections} connections`,
       measuredBy ? `measured by ${makeVisibleLine(measuredBy)}` : '',
     ];

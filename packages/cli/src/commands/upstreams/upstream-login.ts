@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from '../../command-context.ts';
 import { runSteps, seekConsent } from '../../client/run-steps.ts';
@@ -32,7 +33,7 @@ export function loginUpstream(name: string, context: CommandContext): Promise<nu
     if (json) terminal.print(visibleJson(shown));
     else {
       terminal.print(
-        `${terminal.paint('green', 'Logged in')} at the upstream ${visible}. It has ${shown.tools} tools.`,
+        `${terminal.paint('green', 'Logged in')} at the upstream ${visible}. It has ${spellCount(shown.tools, 'tool')}.`,
       );
       if (shown.pending > 0) terminal.print(`Look at them and accept them: ${commandName} upstream accept ${visible}`);
     }

@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { exitCodes } from '@sallyport/contract/codes';
@@ -6,7 +7,9 @@ import { usageFailure } from '../../client/failure.ts';
 import { runSteps, seekConsent } from '../../client/run-steps.ts';
 import type { ConsentOptions } from '../../client/run-steps.ts';
 import { runOperatorTool } from '../../client/run-tool.ts';
-import { renderTable } from '../../terminal/table.ts';
+import { renderFields, renderTable } from '../../terminal/table.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { wrapWords } from '../../terminal/text-width.ts';
 import { showForConsent } from '../tools/tool-accept.ts';
 import type { ToolStanding } from '../tools/tool-standing.ts';
 import { layOutLogin } from './upstream-login.ts';
@@ -73,14 +76,17 @@ export function addUpstream(
   for (const word of command.slice(1)) refuseRelative(word);
   return runSteps(context, async (step) => {
     const { terminal, json, commandName } = context;
-    if (!json) terminal.print(...describeInput(input));
+    if (!json) terminal.print(...renderFields(describeInput(input), terminal.columns, ''));
     await seekConsent('Add this upstream?', { ...(yes === undefined ? {} : { yes }) }, context);
     const added = await step<ListedUpstream>('upstreams.add', input, 'agreed');
     const shown = makeVisibleLine(name);
     if (json) terminal.print(visibleJson(added));
     else {
       terminal.print(
-        `The upstream ${shown} is added. Its tools can be called once they are accepted and a rule allows them:`,
+        ...wrapWords(
+          `The upstream ${shown} is added. Its tools can be called once they are accepted and a rule allows them:`,
+          terminal.columns,
+        ),
         `  ${commandName} upstream test ${shown}`,
         `  ${commandName} upstream accept ${shown}`,
       );
@@ -97,19 +103,21 @@ export function listUpstreams(context: CommandContext): Promise<number> {
   return runOperatorTool('upstreams.list', {}, context, ({ upstreams, mistakes }: Listed) => {
     const { columns, paint, print } = context.terminal;
     if (upstreams.length === 0)
-      print(`There is no upstream yet. Add one: ${context.commandName} upstream add NAME -- COMMAND`);
+      print('There is no upstream yet. Add one:', `  ${context.commandName} upstream add NAME -- COMMAND`);
     else {
       const rows = upstreams.map(({ name, kind, state, tools, pending, trouble = '' }) => [
         makeVisibleLine(name),
         kind,
         state,
-        pending === 0 ? `${tools} tools` : `${tools} tools, ${pending} to accept`,
+        pending === 0 ? spellCount(tools, 'tool') : `${spellCount(tools, 'tool')}, ${pending} to accept`,
         makeVisibleLine(trouble.split('\n', 1)[0] ?? ''),
       ]);
       const [header = '', ...body] = renderTable([['UPSTREAM', 'KIND', 'STATE', 'TOOLS', ''], ...rows], columns);
       print(paint('dim', header.trimEnd()), ...body);
     }
-    for (const { file, reason } of mistakes) print(`${makeVisibleLine(file)}: ${makeVisibleLine(reason)}`);
+    for (const { file, reason } of mistakes) {
+      print(...wrapWords(`${makeVisibleLine(file)}: ${makeVisibleLine(reason)}`, columns));
+    }
   });
 }
 
@@ -142,7 +150,7 @@ export function acceptUpstream(name: string, options: ConsentOptions, context: C
     const result = await step<{ readonly accepted: readonly string[] }>('upstreams.accept', input, 'agreed');
     if (context.json) terminal.print(visibleJson(result));
     else if (result.accepted.length === 0) terminal.print('Nothing waits to be accepted.');
-    else terminal.print(`${terminal.paint('green', 'Accepted')}  ${result.accepted.map(makeVisibleLine).join(', ')}`);
+    else terminal.print(...renderAccepted(result.accepted, terminal));
     return exitCodes.success;
   });
 }
@@ -156,13 +164,18 @@ export function removeUpstream(name: string, options: ConsentOptions, context: C
   });
 }
 
-/** One line a part, so that a person sees what the server gets. */
-function describeInput(input: Readonly<Record<string, unknown>>): string[] {
-  return Object.entries(input).map(([key, value]) =>
-    makeVisibleLine(
-      `${key}: ${Array.isArray(value) ? value.join(' ') : typeof value === 'string' ? value : JSON.stringify(value)}`,
-    ),
-  );
+/** One field a part, so that a person sees what the server gets. */
+function describeInput(input: Readonly<Record<string, unknown>>): [string, string][] {
+  return Object.entries(input).map(([key, value]) => [
+    `${key}:`,
+    makeVisibleLine(Array.isArray(value) ? value.join(' ') : typeof value === 'string' ? value : JSON.stringify(value)),
+  ]);
+}
+
+function renderAccepted(names: readonly string[], { columns, paint }: Terminal): string[] {
+  const label = 'Accepted';
+  const [first = '', ...more] = renderFields([[label, names.map(makeVisibleLine).join(', ')]], columns, '');
+  return [first.replace(label, paint('green', label)), ...more];
 }
 
 function printUpstream(shown: ShownUpstream, { terminal }: CommandContext): void {
@@ -170,10 +183,15 @@ function printUpstream(shown: ShownUpstream, { terminal }: CommandContext): void
   print(
     `${paint('bold', makeVisibleLine(shown.name))}  ${shown.kind}, ${shown.state}  ${makeVisibleLine(shown.server ?? '')}`,
   );
-  if (shown.trouble !== undefined) print(...shown.trouble.split('\n').map(makeVisibleLine));
+  if (shown.trouble !== undefined) {
+    const [why = '', ...wrote] = shown.trouble.split('\n').map(makeVisibleLine);
+    // What it wrote itself stays as it is.
+    print(...wrapWords(why, columns), ...wrote);
+  }
   if (shown.login !== undefined) {
     const { issuer, scopes = '', renewed_at: at } = shown.login;
-    print(makeVisibleLine(`login  by ${issuer}, renewed ${at}${scopes === '' ? '' : `, for ${scopes}`}`));
+    const login = `by ${issuer}, renewed ${at}${scopes === '' ? '' : `, for ${scopes}`}`;
+    print(...renderFields([['login', makeVisibleLine(login)]], columns, ''));
   }
   if (shown.login_url !== undefined)
     print('A login is in progress. Its page:', `  ${makeVisibleLine(shown.login_url)}`);
@@ -184,8 +202,9 @@ function printUpstream(shown: ShownUpstream, { terminal }: CommandContext): void
     makeVisibleLine(description.split('\n', 1)[0] ?? ''),
   ]);
   if (rows.length > 0) print('', ...renderTable([['TOOL', 'STATUS', 'RISK', ''], ...rows], columns));
-  for (const { tool, reason } of shown.skipped)
-    print(`${paint('dim', 'left out')}  ${makeVisibleLine(tool)}: ${makeVisibleLine(reason)}`);
+  for (const { tool, reason } of shown.skipped) {
+    print(...renderFields([['left out', `${makeVisibleLine(tool)}: ${makeVisibleLine(reason)}`]], columns, ''));
+  }
 }
 
 /** The server starts elsewhere: a file that the person sees in this folder would not be found. */

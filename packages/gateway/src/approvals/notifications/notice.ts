@@ -4,7 +4,7 @@ import { cutText } from '../../call/redacted.ts';
 import type { RedactText } from '../../call/redacted.ts';
 import { priorityOf } from '../priority.ts';
 import type { PlanNews } from '../approval-watch.ts';
-import { makeVisibleLine } from '@sallyport/contract';
+import { makeVisibleLine, spellCount } from '@sallyport/contract';
 import type { NoticeEvent } from './notification-settings.ts';
 import type { WebhookMessage } from './webhook.ts';
 
@@ -51,7 +51,7 @@ export function noticeOfPlan(event: PlanNews['kind'], plan: Plan, link: string, 
   return {
     id: `${plan.id}.${event}`,
     event,
-    title: clip(`${plan.agent} proposes a plan of ${plan.steps.length} steps`, redact),
+    title: clip(`${plan.agent} proposes a plan of ${spellCount(plan.steps.length, 'step')}`, redact),
     text: `It says: “${clip(plan.summary, redact)}”`,
     untilMs: untilOf(event, plan.expiresAtMs),
     body: {
@@ -86,7 +86,7 @@ export function noticeOfAbuse(
     title: isOver ? `${agent} was put into quarantine` : `${agent} goes on against its limits`,
     text: isOver
       ? `Its session broke the rules too often; the last call was to ${clip(tool, redact)}.`
-      : `${refusals} calls were refused within ten minutes, the last one to ${clip(tool, redact)}.`,
+      : `${spellCount(refusals, 'call was', 'calls were')} refused within ten minutes, the last one to ${clip(tool, redact)}.`,
     untilMs: nowMs + 3_600_000,
     body: {
       type: `abuse.${kind}`,

@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import { mustBeSeen } from '../explain-hold.ts';
 import { markOf } from '../mask-secrets.ts';
 import type { PlannedCall, Rehearsed } from '../rehearsal.ts';
@@ -83,7 +84,7 @@ export function issueToken(parts: ApprovalToolParts): Tool<IssueArguments> {
       return { token_id: claims.id, confirm_token: token, expires_at: new Date(expiresAtMs).toISOString() };
     },
     summarize: ({ session_id: id, calls }, output) =>
-      `issued token ${output['token_id'] as string} to session ${id} for ${calls.length} calls`,
+      `issued token ${output['token_id'] as string} to session ${id} for ${spellCount(calls.length, 'call')}`,
   });
 }
 

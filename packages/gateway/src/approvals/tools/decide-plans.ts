@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import type { Plan } from '../../call/approval.ts';
 import type { Session } from '../../call/session.ts';
 import { ToolFailure } from '../../call/tool.ts';
@@ -53,7 +54,7 @@ export function approvePlan(parts: ApprovalToolParts): Tool<ApproveArguments> {
       return decide(parts, plan, { approvedSteps, by: session.agent, ...(note === undefined ? {} : { note }) });
     },
     summarize: ({ plan_id: id }, output) =>
-      `approved ${(output['approved_steps'] as readonly number[]).length} steps of plan ${id}`,
+      `approved ${spellCount((output['approved_steps'] as readonly number[]).length, 'step')} of plan ${id}`,
   });
 }
 

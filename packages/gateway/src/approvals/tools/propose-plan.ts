@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import type { JsonObject } from '@sallyport/contract';
 import type { Rehearsed } from '../rehearsal.ts';
@@ -97,7 +98,9 @@ export function proposePlan(parts: ApprovalToolParts): Tool<ProposeArguments> {
       return describePlan(plan, { nowMs: plan.createdAtMs, forPerson: false, hideHeld: parts.hideHeld });
     },
     summarize: ({ calls }, { plan_id: id }) =>
-      typeof id === 'string' ? `proposed plan ${id} of ${calls.length} calls` : 'proposed a plan that gates would stop',
+      typeof id === 'string'
+        ? `proposed plan ${id} of ${spellCount(calls.length, 'call')}`
+        : 'proposed a plan that gates would stop',
   });
 }
 

@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import { ToolFailure } from '../../call/tool.ts';
 import type { AnyTool } from '../../call/tool.ts';
 import type { ContentIndex } from '../../storage/stores.ts';
@@ -27,6 +28,6 @@ export function artifactsGet({ index }: { readonly index: Pick<ContentIndex, 'fi
       const message = `There is no artifact ${JSON.stringify(id)} that this session may see.`;
       return Promise.reject(new ToolFailure('NOT_FOUND', message));
     },
-    summarize: (_, { size }) => `an artifact of ${Number(size)} bytes`,
+    summarize: (_, { size }) => `an artifact of ${spellCount(Number(size), 'byte')}`,
   });
 }

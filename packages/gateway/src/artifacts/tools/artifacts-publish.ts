@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import type { ContentStore } from '../../content/content-store.ts';
 import type { Violation } from '../../call/refusal.ts';
 import { ToolFailure } from '../../call/tool.ts';
@@ -67,7 +68,8 @@ export function artifactsPublish({ store, index }: PublishParts): AnyTool {
         return describeArtifact(artifact);
       });
     },
-    summarize: (args, { size }) => `published ${Number(size)} bytes with ${args.metadata.length} details`,
+    summarize: (args, { size }) =>
+      `published ${spellCount(Number(size), 'byte')} with ${spellCount(args.metadata.length, 'detail')}`,
   });
 }
 

@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import { refuse } from '../../call/refusal.ts';
 import { ToolRefused } from '../../call/tool.ts';
 import type { ToolContext } from '../../call/tool.ts';
@@ -6,7 +7,7 @@ import type { ToolContext } from '../../call/tool.ts';
 export function checkFileSize(given: string, bytes: number, { grants }: Pick<ToolContext, 'grants'>): void {
   const { fileBytes = Infinity } = grants.limits;
   if (bytes <= fileBytes) return;
-  const message = `${given} has ${bytes} bytes or would have them, and the rules allow files of ${fileBytes} bytes here.`;
+  const message = `${given} has ${spellCount(bytes, 'byte')} or would have them, and the rules allow files of ${spellCount(fileBytes, 'byte')} here.`;
   throw new ToolRefused(
     refuse('RULE_DENIES', 'max-file-size', message, {
       remedy: 'Use smaller files.',

@@ -1,4 +1,4 @@
-import { makeVisibleLine } from '@sallyport/contract';
+import { makeVisibleLine, spellCount } from '@sallyport/contract';
 import type { BigIntStats } from 'node:fs';
 import { join } from 'node:path';
 import { refuse } from '../../call/refusal.ts';
@@ -79,7 +79,7 @@ export const filesDelete = defineFileTool({
     const trashedAs = await moveToTrash(target, stats, inspect, context);
     return { path: args.path, trashed_as: trashedAs, files };
   },
-  summarize: (_, output) => `${output.files} files moved to the trash`,
+  summarize: (_, output) => `${spellCount(output.files, 'file')} moved to the trash`,
 });
 
 interface Stock {
@@ -119,7 +119,7 @@ async function takeStock(args: DeleteArguments, target: Target, context: ToolCon
     listed.push(join(args.path, relativePath));
   }
   if (walk.omitted > 0) {
-    const message = `${args.path} holds ${walk.omitted} entries that must not be deleted.`;
+    const message = `${args.path} holds ${spellCount(walk.omitted, 'entry', 'entries')} that must not be deleted.`;
     throw new ToolRefused(refuse('RULE_DENIES', 'folder-content', message));
   }
   if (walk.cut) throw new ToolFailure('TOO_LARGE', `${args.path} holds too much; delete it in parts.`);

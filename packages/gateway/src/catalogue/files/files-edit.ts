@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { makeVisibleLine } from '@sallyport/contract';
+import { makeVisibleLine, spellCount } from '@sallyport/contract';
 import { ToolFailure } from '../../call/tool.ts';
 import type { ToolContext } from '../../call/tool.ts';
 import { hasCode } from '@sallyport/sandbox';
@@ -69,7 +69,7 @@ export const filesEdit = defineFileTool({
     const change = cutAround(edit.before, { start, end: start + edit.oldContent.length }, edit.newContent);
     const bytes = edit.parts.reduce((sum, part) => sum + part.length, 0);
     return {
-      summary: `Change ${makeVisibleLine(args.path)} (${edit.before.length} bytes become ${bytes})`,
+      summary: `Change ${makeVisibleLine(args.path)} (${spellCount(edit.before.length, 'byte becomes', 'bytes become')} ${bytes})`,
       detail: describeChange(args.path, change),
       undoable: true,
       basis: await basisOf(former, missing, context.signal),
@@ -87,7 +87,7 @@ export const filesEdit = defineFileTool({
     });
     return { path: args.path, line, bytes, sha256 };
   },
-  summarize: (_, output) => `edited at line ${output.line}, ${output.bytes} bytes afterwards`,
+  summarize: (_, output) => `edited at line ${output.line}, ${spellCount(output.bytes, 'byte')} afterwards`,
 });
 
 async function openExisting(args: EditArguments, context: ToolContext): Promise<Target> {

@@ -1,4 +1,4 @@
-import { makeVisibleLine } from '@sallyport/contract';
+import { makeVisibleLine, spellCount } from '@sallyport/contract';
 import { dirname } from 'node:path';
 import type { ToolContext } from '../../call/tool.ts';
 import { checkOpened } from '../../paths/open-path.ts';
@@ -62,7 +62,7 @@ export const filesEnsureDir = defineFileTool({
     if (made > 0) await syncFolder(folder);
     return { path: args.path, created: spellLast(named, made, context) };
   },
-  summarize: (_, output) => `${output.created.length} folders made`,
+  summarize: (_, output) => `${spellCount(output.created.length, 'folder')} made`,
 });
 
 /** The last folders of a path, outermost first: what is missing is always the end of it. */

@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import { lstatSync } from 'node:fs';
 import { openFolder } from '../../paths/open-path.ts';
 import { parsePath } from '../../paths/parse-path.ts';
@@ -104,7 +105,8 @@ export const filesList = defineFileTool({
       truncated: truncated || walk.cut,
     };
   },
-  summarize: (_, output) => `${output.entries.length} entries listed, ${output.omitted} omitted`,
+  summarize: (_, output) =>
+    `${spellCount(output.entries.length, 'entry', 'entries')} listed, ${output.omitted} omitted`,
 });
 
 /** Absent: it was removed since the folder was read, or its name is not UTF-8 and so cannot be asked for. */

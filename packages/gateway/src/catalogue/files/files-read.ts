@@ -1,3 +1,4 @@
+import { spellBytes, spellCount } from '@sallyport/contract';
 import { isUtf8 } from 'node:buffer';
 import { ToolFailure } from '../../call/tool.ts';
 import type { ToolContext } from '../../call/tool.ts';
@@ -146,7 +147,7 @@ export const filesRead = defineFileTool({
     };
   },
   measureResult: (output) => output.bytes,
-  summarize: (_, output) => `${output.bytes} of ${output.size} bytes read`,
+  summarize: (_, output) => `${output.bytes} of ${spellCount(output.size, 'byte')} read`,
 });
 
 /** Which file, whatever is in it: a log that grows can be read with consent too. */
@@ -171,6 +172,6 @@ function checkSize(wanted: number, args: ReadArguments): void {
   if (wanted <= args.max_size_mb * bytesPerMb) return;
   throw new ToolFailure(
     'TOO_LARGE',
-    `${args.path}: ${wanted} bytes are more than max_size_mb (${args.max_size_mb}) allows; read a part of it with offset and limit.`,
+    `${args.path}: ${spellBytes(wanted)} are more than max_size_mb (${args.max_size_mb}) allows; read a part of it with offset and limit.`,
   );
 }

@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import { openFolder } from '../../paths/open-path.ts';
 import { parsePath } from '../../paths/parse-path.ts';
 import { compileExpression, compileGlob, compileLiteral } from './compile-pattern.ts';
@@ -110,7 +111,7 @@ export const filesSearch = defineFileTool({
       stopped_by: search.stoppedBy,
     };
   },
-  summarize: (_, output) => `${output.matches.length} matches, ${output.omitted} omitted`,
+  summarize: (_, output) => `${spellCount(output.matches.length, 'match', 'matches')}, ${output.omitted} omitted`,
 });
 
 function compileQuery(args: SearchArguments): Query {

@@ -209,7 +209,7 @@ test('the preview of bytes that are no text shows sizes and hashes', async () =>
     content: '/w==',
     encoding: 'base64',
   });
-  assert.match(detail, /before: no file\nafter: 1 bytes, SHA-256 [0-9a-f]{64}\n/);
+  assert.match(detail, /before: no file\nafter: 1 byte, SHA-256 [0-9a-f]{64}\n/);
 });
 
 test('stored content is written by its hash, whatever its size', async () => {

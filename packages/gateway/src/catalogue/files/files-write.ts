@@ -1,4 +1,4 @@
-import { makeVisibleLine } from '@sallyport/contract';
+import { makeVisibleLine, spellCount } from '@sallyport/contract';
 import { dirname } from 'node:path';
 import { refuse } from '../../call/refusal.ts';
 import { ToolFailure, ToolRefused } from '../../call/tool.ts';
@@ -126,7 +126,7 @@ export const filesWrite = defineFileTool({
     });
     return { path: args.path, bytes: content.bytes, created, sha256 };
   },
-  summarize: (_, output) => `${output.bytes} bytes written${output.created ? ' to a new file' : ''}`,
+  summarize: (_, output) => `${spellCount(output.bytes, 'byte')} written${output.created ? ' to a new file' : ''}`,
 });
 
 function placeOf(args: WriteArguments): NewContent['goes'] {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import { makeVisibleLine } from '@sallyport/contract';
+import { makeVisibleLine, spellCount } from '@sallyport/contract';
 import type { Effect } from '../../call/tool.ts';
 import { findChange } from './changed-part.ts';
 import type { Change } from './changed-part.ts';
@@ -12,8 +12,8 @@ export function previewChange(given: string, before: Buffer | undefined, after: 
   const path = makeVisibleLine(given);
   const summary =
     before === undefined
-      ? `Create ${path} (${after.length} bytes)`
-      : `Change ${path} (${before.length} bytes become ${after.length})`;
+      ? `Create ${path} (${spellCount(after.length, 'byte')})`
+      : `Change ${path} (${spellCount(before.length, 'byte becomes', 'bytes become')} ${after.length})`;
   const former = before ?? Buffer.alloc(0);
   const change = findChange(former, after);
   if (isText(change)) return { summary, detail: describeChange(given, change), undoable: true };
@@ -30,7 +30,7 @@ export function describeChange(given: string, change: Change): string {
 }
 
 export function describeBytes(bytes: Buffer | undefined): string {
-  return bytes === undefined ? 'no file' : `${bytes.length} bytes, SHA-256 ${hash('sha256', bytes)}`;
+  return bytes === undefined ? 'no file' : `${spellCount(bytes.length, 'byte')}, SHA-256 ${hash('sha256', bytes)}`;
 }
 
 function isText({ before, after }: Change): boolean {

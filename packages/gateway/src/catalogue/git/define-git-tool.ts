@@ -1,4 +1,4 @@
-import { makeVisibleLine } from '@sallyport/contract';
+import { makeVisibleLine, spellCount } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
 import { describeLimits } from '../../programs/run/describe-limits.ts';
 import { joinWords } from '../../policy/patterns/shell-words.ts';
@@ -105,7 +105,7 @@ export function defineGitTool(operation: GitOperation): AnyTool {
     },
     summarize: (_, output) => {
       const { exit_code: code, stdout, omitted } = output as PresentedOutput & { readonly omitted?: number };
-      return `exit code ${code}, ${stdout.length} characters of output, ${omitted ?? 0} files omitted`;
+      return `exit code ${code}, ${spellCount(stdout.length, 'character')} of output, ${spellCount(omitted ?? 0, 'file')} omitted`;
     },
   };
 }

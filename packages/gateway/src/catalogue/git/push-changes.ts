@@ -1,3 +1,4 @@
+import { spellBytes } from '@sallyport/contract';
 import { ToolFailure } from '../../call/tool.ts';
 import type { Effect } from '../../call/tool.ts';
 import { hasOption, refuseArguments } from './git-arguments.ts';
@@ -65,7 +66,7 @@ export async function showPush(
       `commits that ${remote} did not have when it was last looked at: ${count}`,
       ...commits.slice(0, maxListed).map((line) => `  ${line}`),
       ...(count > maxListed ? [`  and ${count - maxListed} more`] : []),
-      ...(patch === undefined ? [`Their patch is not shown: it is longer than ${maxListBytes} bytes.`] : []),
+      ...(patch === undefined ? [`Their patch is not shown: it is longer than ${spellBytes(maxListBytes)}.`] : []),
     ],
   };
 }

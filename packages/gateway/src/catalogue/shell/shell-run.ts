@@ -1,4 +1,4 @@
-import { makeVisibleLine } from '@sallyport/contract';
+import { makeVisibleLine, spellCount } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
 import { describeLimits } from '../../programs/run/describe-limits.ts';
 import { attendTo } from '../../programs/run/attend-to.ts';
@@ -157,7 +157,7 @@ export const shellRun: AnyTool = {
   },
   summarize: (_, output) => {
     const { exit_code: code, stdout, stderr } = output as PresentedOutput;
-    return `exit code ${code}, ${stdout.length} characters of output, ${stderr.length} of errors`;
+    return `exit code ${code}, ${spellCount(stdout.length, 'character')} of output, ${stderr.length} of errors`;
   },
 };
 

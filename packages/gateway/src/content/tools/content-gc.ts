@@ -1,3 +1,4 @@
+import { spellBytes, spellCount } from '@sallyport/contract';
 import type { AnyTool } from '../../call/tool.ts';
 import { objectSchema } from '../../catalogue/files/define-file-tool.ts';
 import { bytesSchema, defineContentTool, transferTimeoutMs } from './define-content-tool.ts';
@@ -38,6 +39,7 @@ export function contentGc({ store }: Pick<ContentToolParts, 'store'>): AnyTool {
       const report = await store.collectGarbage({ olderThanMs: hours * hourMs }, context.signal);
       return { removed: report.removed, freed_bytes: report.freedBytes, kept: report.kept };
     },
-    summarize: (_, output) => `${output.removed} contents removed, ${output.freed_bytes} bytes freed`,
+    summarize: (_, output) =>
+      `${spellCount(output.removed, 'content')} removed, ${spellBytes(output.freed_bytes)} freed`,
   });
 }

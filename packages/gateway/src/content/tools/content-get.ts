@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import type { ContentReader, Range } from '../content-reader.ts';
 import type { DownloadStream } from '../transfers.ts';
 import { ToolFailure } from '../../call/tool.ts';
@@ -74,7 +75,7 @@ export function contentGet({ store, index, downloads }: ContentToolParts): AnyTo
         ...(offset + length < sizeBytes ? { next_offset: offset + length } : {}),
       };
     },
-    summarize: (_, { length, size }) => `${length} of ${size} bytes read`,
+    summarize: (_, { length, size }) => `${length} of ${spellCount(size, 'byte')} read`,
   });
 }
 

@@ -1,3 +1,4 @@
+import { spellBytes } from '@sallyport/contract';
 import type { UploadStream } from '../transfers.ts';
 import type { Violation } from '../../call/refusal.ts';
 import { ToolFailure } from '../../call/tool.ts';
@@ -79,7 +80,7 @@ export function contentPut({ store, uploads }: ContentToolParts): AnyTool {
         context.countUsage({ bytesWritten: receivedBytes - offset });
       }
     },
-    summarize: (_, { size }) => `${size} bytes stored`,
+    summarize: (_, { size }) => `${spellBytes(size)} stored`,
   });
 }
 

@@ -1,6 +1,6 @@
 import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { Json, JsonObject } from '@sallyport/contract';
-import { isJsonObject } from '@sallyport/contract';
+import { isJsonObject, spellBytes } from '@sallyport/contract';
 import type { KeptResult } from '../../call/call.ts';
 import type { McpTool } from '../../registry/export-tools.ts';
 
@@ -67,7 +67,7 @@ export function describeKept({ hash, sizeBytes }: KeptResult): {
   readonly structuredContent: JsonObject;
 } {
   const uri = `${scheme}${hash}`;
-  const text = `The result is too large for an answer (${sizeBytes} bytes). It is kept as ${uri}: read that resource, or ask the tool for less.`;
+  const text = `The result is too large for an answer (${spellBytes(sizeBytes)}). It is kept as ${uri}: read that resource, or ask the tool for less.`;
   return {
     content: [
       { type: 'text', text },

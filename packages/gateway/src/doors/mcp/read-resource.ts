@@ -1,3 +1,4 @@
+import { spellBytes } from '@sallyport/contract';
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
 import type { ReadResourceRequest, ReadResourceResult, ServerContext } from '@modelcontextprotocol/server';
 import type { DownloadStream, Transfers } from '../../content/transfers.ts';
@@ -80,6 +81,6 @@ function isJson(text: string): boolean {
 }
 
 function tooLarge(): ToolFailure {
-  const message = `A resource of more than ${largestResourceBytes} bytes is not read whole. content.get reads it in pieces.`;
+  const message = `A resource of more than ${spellBytes(largestResourceBytes)} is not read whole. content.get reads it in pieces.`;
   return new ToolFailure('TOO_LARGE', message);
 }

@@ -1,3 +1,4 @@
+import { spellBytes } from '@sallyport/contract';
 import type { Readable } from 'node:stream';
 import type { BodyRoom, RoomTicket, SmallOwner } from './body-room.ts';
 import { RpcError } from './rpc-error.ts';
@@ -130,5 +131,5 @@ export function tooSlow(): RpcError {
 }
 
 export function tooLarge(maxBytes: number): RpcError {
-  return new RpcError('resource_exhausted', `The message exceeds the limit of ${maxBytes} bytes.`);
+  return new RpcError('resource_exhausted', `The message exceeds the limit of ${spellBytes(maxBytes)}.`);
 }

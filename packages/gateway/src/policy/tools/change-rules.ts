@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
 import type { CheckHash } from '../language/applied-rules.ts';
 import type { LoadedRules } from '../language/load-rules.ts';
@@ -74,5 +75,5 @@ function defineChange({ rules, onApplied }: PolicyToolParts, change: Change): To
 }
 
 function compare(current: LoadedRules, next: LoadedRules): string {
-  return `in force: ${current.count} rules, ${current.hash}\nthen: ${next.count} rules, ${next.hash}\n`;
+  return `in force: ${spellCount(current.count, 'rule')}, ${current.hash}\nthen: ${spellCount(next.count, 'rule')}, ${next.hash}\n`;
 }

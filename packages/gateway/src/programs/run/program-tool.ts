@@ -1,5 +1,12 @@
 import type { Json, JsonObject } from '@sallyport/contract';
-import { canonicalJson, isJsonObject, makeVisible, parseStrictJson, StrictJsonError } from '@sallyport/contract';
+import {
+  canonicalJson,
+  isJsonObject,
+  makeVisible,
+  parseStrictJson,
+  spellBytes,
+  StrictJsonError,
+} from '@sallyport/contract';
 import { redactEnd } from '../../call/redacted.ts';
 import type { RedactText } from '../../call/redacted.ts';
 import { refuse } from '../../call/refusal.ts';
@@ -123,7 +130,7 @@ export function readJson(stdout: CapturedText): Json {
 /** All of it, or ToolFailure. */
 export function readText({ bytes, truncated, totalBytes, contentHash }: CapturedText): string {
   if (truncated) {
-    const message = `The tool printed ${totalBytes} bytes, and a result has at most ${inlineBytes}.`;
+    const message = `The tool printed ${spellBytes(totalBytes)}, and a result has at most ${spellBytes(inlineBytes)}.`;
     throw new ToolFailure('TOO_LARGE', `${message} All of it is kept as content ${contentHash ?? ''}.`);
   }
   try {

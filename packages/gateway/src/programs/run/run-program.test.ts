@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { spellBytes } from '@sallyport/contract';
 import type { NetworkEvent, Program, ProgramEnd, ProgramRunner, RunOptions } from '@sallyport/sandbox';
 import { defaultProgramLimits, programLimitNames, ProgramLost, ProgramNotStarted } from '@sallyport/sandbox';
 import { ToolFailure, ToolRefused } from '../../call/tool.ts';
@@ -106,11 +107,14 @@ test('a store that takes nothing more ends the program and is the reason told', 
   assert.ok(stopped);
 });
 
+const says = (message: string, amount: number): boolean =>
+  message.includes(String(amount)) || message.includes(spellBytes(amount));
+
 test('every limit has a code and says how much it was', async () => {
   for (const limit of programLimitNames) {
     const { context } = contextWith(() => Promise.resolve({ ...exited, how: { kind: 'limit', limit } }));
     await assert.rejects(runProgram(program, context, { inlineBytes: 1 }), (error) => {
-      assert.ok(error instanceof ToolFailure && error.message.includes(String(defaultProgramLimits[limit])), limit);
+      assert.ok(error instanceof ToolFailure && says(error.message, defaultProgramLimits[limit]), limit);
       return true;
     });
   }

@@ -1,3 +1,4 @@
+import { spellBytes } from '@sallyport/contract';
 import { NetworkLog, ProgramLost, ProgramNotStarted } from '@sallyport/sandbox';
 import type { Program, ProgramEnd, ProgramLimits, RunOptions } from '@sallyport/sandbox';
 import { refuse } from '../../call/refusal.ts';
@@ -100,12 +101,12 @@ function explainNotStarted({ code, message, remedy, cause }: ProgramNotStarted):
 
 const limitFailures = {
   cpuMs: ['CPU_LIMIT', (most) => `The program used its ${most} ms of CPU time.`],
-  memoryBytes: ['MEMORY_LIMIT', (most) => `The program used its ${most} bytes of memory.`],
+  memoryBytes: ['MEMORY_LIMIT', (most) => `The program used its ${spellBytes(most)} of memory.`],
   processes: ['PROCESS_LIMIT', (most) => `The program wanted more than ${most} processes.`],
   openFiles: ['EXECUTION_ERROR', (most) => `The program wanted more than ${most} open files.`],
-  fileBytes: ['FILE_SIZE_LIMIT', (most) => `The program wrote a file of more than ${most} bytes.`],
-  diskBytes: ['DISK_LIMIT', (most) => `The program wrote more than ${most} bytes to disk.`],
-  outputBytes: ['OUTPUT_LIMIT', (most) => `The program wrote more than ${most} bytes of output.`],
+  fileBytes: ['FILE_SIZE_LIMIT', (most) => `The program wrote a file of more than ${spellBytes(most)}.`],
+  diskBytes: ['DISK_LIMIT', (most) => `The program wrote more than ${spellBytes(most)} to disk.`],
+  outputBytes: ['OUTPUT_LIMIT', (most) => `The program wrote more than ${spellBytes(most)} of output.`],
 } as const satisfies Record<keyof ProgramLimits, readonly [string, (most: number) => string]>;
 
 function failureOfLimit(limit: keyof ProgramLimits, limits: ProgramLimits): ToolFailure {

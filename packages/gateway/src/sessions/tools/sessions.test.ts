@@ -232,7 +232,7 @@ test('what the log gets to read holds no token, and a preview changes nothing', 
   const created = await call('create', args);
   const id = created.session_id;
   assert.equal(find('create').tool.summarize(args, created), `created session ${id} for ada`);
-  assert.equal(find('list').tool.summarize({}, await call('list')), '1 sessions');
+  assert.equal(find('list').tool.summarize({}, await call('list')), '1 session');
   assert.equal(find('end').tool.summarize({ session_id: id }, {}), `ended session ${id}`);
   for (const [name, given] of [
     ['create', { agent: 'bob', tools: [] }],

@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { explainWebhookUrl } from '../../approvals/notifications/webhook-url.ts';
@@ -157,7 +158,7 @@ function listTool(store: SessionStore): Tool<{ readonly include_ended: boolean }
       const shown = store.listSessions().map((session) => describeSession(session, nowMs));
       return Promise.resolve({ sessions: shown.filter(({ status }) => includeEnded || status === 'active') });
     },
-    summarize: (_args, output) => `${((output as JsonObject)['sessions'] as Json[]).length} sessions`,
+    summarize: (_args, output) => spellCount(((output as JsonObject)['sessions'] as Json[]).length, 'session'),
   };
 }
 

@@ -1,3 +1,4 @@
+import { spellCount } from '@sallyport/contract';
 import { ToolFailure } from '../../call/tool.ts';
 import type { AnyTool, Effect, Tool } from '../../call/tool.ts';
 import type { AcceptedDefinitions } from '../../programs/accepted-definitions.ts';
@@ -191,7 +192,7 @@ function acceptTool({ upstreams, installed, accepted }: UpstreamAdministration):
       const detail = pending
         .map((tool) => `${tool.status}: ${tool.id}\n${describeDifference(tool, accepted)}`)
         .join('');
-      return { summary: `Accept ${pending.length} tools of ${args.name}.`, detail, undoable: true };
+      return { summary: `Accept ${spellCount(pending.length, 'tool')} of ${args.name}.`, detail, undoable: true };
     },
     run: async (args, { session }) => {
       const pending = pendingOf(args);
