@@ -10,7 +10,18 @@ const layers: readonly (readonly string[])[] = [
   [
     // The contracts stand apart from the adapters: the log is written against the first and used by the second.
     ['policy', 'storage/stores.ts', 'storage/sqlite', 'paths', 'redaction', 'audit', 'telemetry'],
-    ['approvals', 'calls', 'sessions', 'organisation', 'modes', 'secrets', 'content', 'artifacts', 'console'],
+    [
+      'approvals',
+      'calls',
+      'sessions',
+      'organisation',
+      'modes',
+      'secrets',
+      'content',
+      'artifacts',
+      'console',
+      'workspaces',
+    ],
     ['registry', 'programs', 'upstreams', 'execution'],
   ].flat(),
   ['*/tools', 'pipelines', 'catalogue', 'stages', 'closers'],

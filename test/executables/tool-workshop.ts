@@ -20,6 +20,7 @@ import type { Store } from '../../packages/gateway/src/storage/stores.ts';
 import { openInstalledTools } from '../../packages/gateway/src/programs/tools/open-installed-tools.ts';
 import type { OpenedTools } from '../../packages/gateway/src/programs/tools/open-installed-tools.ts';
 import { ownText } from '../../packages/gateway/src/call/redacted.ts';
+import { loneWorkspace } from '../../packages/gateway/src/call/workspace.ts';
 
 /** What a call may use and what became of it, where the test cares. */
 export interface CallOptions {
@@ -167,6 +168,7 @@ export class ToolWorkshop {
       signal: options.signal ?? new AbortController().signal,
       paths: { judge: () => undefined },
       grants: { ...noGrants, ...options.grants },
+      workspace: loneWorkspace('/workspace'),
       policyKey: 'test',
       programs: this.#spawner,
       content: {

@@ -58,6 +58,7 @@ test('a session is created, and its token opens the gate for the agent', async (
     budget: { _max_calls: 'max_calls', max_calls: 5, _max_active_seconds: 'max_active_seconds', max_active_seconds: 7 },
     spent: { ...(shown['spent'] as Fields), calls: 1, tokens: 0, cost_micros: 0 },
     tools: ['files.list'],
+    workspace: daemon.place.workspace,
     working_directory: daemon.place.workspace,
     callback_url: '',
     _expires_at_ms: 'expires_at_ms',

@@ -25,6 +25,7 @@ import type { Grants } from '../../packages/gateway/src/call/verdict.ts';
 import { SchemaCheck } from '../../packages/gateway/src/registry/schemas/check-schema.ts';
 import { parentOf } from '../../packages/gateway/src/stages/facts.test-kit.ts';
 import { ownText } from '../../packages/gateway/src/call/redacted.ts';
+import { loneWorkspace } from '../../packages/gateway/src/call/workspace.ts';
 
 const nothingSpent = { calls: 0, activeMs: 0, tokens: 0, costMicros: 0 };
 /** Whoever owns the workspace when the tests run as root: programs of root run as the owner of what they see. */
@@ -71,6 +72,7 @@ export class SandboxedWorkspace implements Disposable {
         },
       },
       grants: { ...noGrants, ...grants },
+      workspace: loneWorkspace('/workspace'),
       policyKey: 'test',
       programs,
       content: {

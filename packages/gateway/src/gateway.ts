@@ -36,6 +36,7 @@ import { confirmStanding } from './stages/confirm-standing.ts';
 import { decodeCall } from './stages/decode-call.ts';
 import { executeTool } from './stages/execute-tool.ts';
 import { judgeCall } from './stages/judge-call.ts';
+import type { RulesFor } from './stages/judge-call.ts';
 import { openSession } from './stages/open-session.ts';
 import { previewCall } from './stages/preview-effect.ts';
 import { readArguments } from './stages/read-arguments.ts';
@@ -54,6 +55,7 @@ export interface GatewayParts {
   /** Whether an accepted tool of this name is not there yet, because the daemon has just started. */
   readonly isStarting: (toolName: string) => boolean;
   readonly currentRules: () => Rules;
+  readonly rulesFor: RulesFor;
   readonly redactor: Redactor;
   readonly history: SessionHistory;
   readonly loops: LoopMemory;
@@ -88,7 +90,7 @@ export function buildGateway(parts: GatewayParts) {
       .stage(checkLease)
       .stage(checkPermission(() => store.readOrganisation()))
       .stage(checkMode(store, modes))
-      .stage(judgeCall(currentRules, history, (error) => log.error('rule_failed', { error })))
+      .stage(judgeCall(parts.rulesFor, history, (error) => log.error('rule_failed', { error })))
       .stage(checkSandbox(parts.sandbox))
       .stage(breakLoop(loops))
       .stage(reuseResult(store, parts.keys))
@@ -97,7 +99,7 @@ export function buildGateway(parts: GatewayParts) {
       .stage(seekApproval(createContext, redactor, parts.approvals, () => registry.find('files.read')?.tool.definition))
       .stage(awaitTurn(parts.turnstiles))
       .stage(admitCall(store, redactor, history))
-      .stage(confirmStanding(store, currentRules))
+      .stage(confirmStanding(store, parts.rulesFor))
       .stage(executeTool(createContext, { running }))
       .stage(checkResult(registry))
       .stage(storeContent(parts.results))

@@ -88,7 +88,7 @@ export async function openTestDoor(t: TestContext, options: DoorOptions): Promis
     calls.push(call);
     return redactedEnding(await play(call, authenticate(store, call, Date.now()), registry));
   };
-  const visibility = new ToolVisibility({ store, currentRules: () => rules, modes: alwaysOpen });
+  const visibility = new ToolVisibility({ store, rulesFor: () => rules, modes: alwaysOpen });
   const redactor = new Redactor();
   const definitions = new ShownDefinitions(redactor);
   const tools = new OfferedTools({ registry, visibility, definitions });
@@ -188,7 +188,9 @@ async function play(call: Submission, session: Session | Refusal, registry: Regi
 }
 
 function rulesOf(version: string, mayOpen: (tool: string) => boolean) {
-  return { hash: version, mayOpen: ({ tool }: { readonly tool: { readonly name: string } }) => mayOpen(tool.name) };
+  const workspace = { folder: '/workspace', root: '/workspace', otherRoots: [], key: '' };
+  const opens = ({ tool }: { readonly tool: { readonly name: string } }) => mayOpen(tool.name);
+  return { hash: version, workspace, mayOpen: opens };
 }
 
 const ignore = (): void => undefined;

@@ -4,8 +4,8 @@ import { stepSubject } from './unmasked-secrets.ts';
 import type { UnmaskedSecrets } from './unmasked-secrets.ts';
 
 export interface HoldParts {
-  /** Under which rules and in which mode things are decided now. */
-  readonly circumstances: () => { readonly rulesHash: string; readonly mode: Mode };
+  /** Under which rules and in which mode the calls of a session are decided now. */
+  readonly circumstances: (sessionId: string) => { readonly rulesHash: string; readonly mode: Mode };
   readonly unmasked: Pick<UnmaskedSecrets, 'find'>;
   readonly findSession: (id: string) => Pick<Session, 'status' | 'expiresAtMs'> | undefined;
 }
@@ -28,7 +28,7 @@ export function explainHold({ circumstances, unmasked, findSession }: HoldParts)
     if (session?.status !== 'active' || hasExpired) {
       return 'The session that asked has ended, so nothing of it runs any more. It cannot be approved.';
     }
-    const now = circumstances();
+    const now = circumstances(waiting.sessionId);
     if (waiting.rulesHash !== now.rulesHash) {
       return 'The rules have changed since this was asked, so it cannot be approved any more. The agent has to ask again.';
     }

@@ -12,7 +12,7 @@ const everyone: Offices = {
   isSenior: () => true,
   isDirector: () => true,
   isSeniorAgent: () => true,
-  currentRulesHash: () => 'of-now',
+  rulesHashFor: () => 'of-now',
   findSession: (id) => [agent, reviewer, atConsole].find((session) => session.id === id),
 };
 const about = { sessionId: agent.id, agent: agent.agent, approverRole: 'senior' } as const;

@@ -15,7 +15,8 @@ export interface Offices {
   /** Whether one agent stands above another. */
   readonly isSeniorAgent: (senior: string, agent: string) => boolean;
   readonly findSession: (id: string) => Session | undefined;
-  readonly currentRulesHash: () => string;
+  /** Of the rules under which a session's calls are decided now. */
+  readonly rulesHashFor: (sessionId: string) => string;
 }
 
 /** People decide, never about a call of their own, and only those whose office it is; and agents that a rule names. */
@@ -43,6 +44,7 @@ function explainAgent(agent: Session, about: Decidable, offices: Offices): strin
   // An agent has several sessions as well.
   if ([about.agent, asking?.agent].includes(agent.agent) || about.sessionId === agent.id) return ownCall;
   if (offices.findSession(agent.id)?.status !== 'active') return 'The session has ended.';
-  if (about.rulesHash !== offices.currentRulesHash()) return 'The rules have changed since: this is for a person now.';
+  if (about.rulesHash !== offices.rulesHashFor(about.sessionId))
+    return 'The rules have changed since: this is for a person now.';
   return offices.isSeniorAgent(agent.agent, about.agent) ? undefined : 'This is for the senior of the agent to decide.';
 }

@@ -49,6 +49,8 @@ export function describeCall(call: KnownFacts, redactor: Redactor): Payload {
     ...optional('source', session === undefined ? keep(call.source) : undefined),
     ...optional('agent', own(session?.agent)),
     ...optional('principal', own(session?.principal)),
+    ...optional('workspace', keep(call.rules?.workspace.folder ?? session?.workspace)),
+    ...optional('project_rules', own(call.rules?.workspace.rulesSha256)),
     // Upstream servers choose the names of their tools.
     tool: keep(tool?.definition.name ?? call.toolName),
     ...(tool !== undefined && call.toolName !== tool.definition.name ? { tool_as_named: keep(call.toolName) } : {}),

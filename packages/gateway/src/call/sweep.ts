@@ -45,6 +45,8 @@ export type SweepCaller = Pick<Session, 'principal' | 'agent'> & {
   readonly mode: Mode;
   /** Whether a person agreed to the call. */
   readonly consented: boolean;
+  /** Where it worked. Absent: in the daemon's own workspace, as servers do. */
+  readonly workspace?: string;
 };
 
 export interface SweepEntry {

@@ -7,6 +7,7 @@ import type { Mode, Session } from './session.ts';
 import type { LeavingsJudge, SweepBook } from './sweep.ts';
 import type { Grants, Verdict } from './verdict.ts';
 import type { ForEveryone } from './words.ts';
+import type { Workspace } from './workspace.ts';
 
 export const risks = ['low', 'medium', 'high', 'critical'] as const;
 export type Risk = (typeof risks)[number];
@@ -110,6 +111,7 @@ export interface ToolContext {
   readonly asParent: ParentCall;
   /** Relative paths start here. Absolute. */
   readonly workingDirectory: string;
+  readonly workspace: Workspace;
   readonly signal: AbortSignal;
   readonly paths: PathJudge;
   /** The basis of the effect to which somebody agreed. Absent: nobody was shown an effect, or it has no basis. */

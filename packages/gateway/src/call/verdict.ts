@@ -5,6 +5,7 @@ import type { RuleReference } from './refusal.ts';
 import type { SecretGrant } from './secret-grant.ts';
 import type { Mode, Principal } from './session.ts';
 import type { PathJudge, Resources, ToolDefinition } from './tool.ts';
+import type { Workspace } from './workspace.ts';
 
 /** What the rules are asked. */
 export interface Question {
@@ -84,11 +85,16 @@ export const noGrants: Grants = {
 
 /** One loaded and compiled set of rules. Immutable: a change is a new set. */
 export interface Rules {
-  /** SHA-256 over the files, in hexadecimal: the policy version that every decision carries. */
+  /**
+   * SHA-256 over the files, and over the rules of the project where it has some, in hexadecimal: the policy version that
+   * every decision carries.
+   */
   readonly hash: string;
   readonly count: number;
   readonly folder: string;
   readonly limits: Limits;
+  /** Where they are applied. */
+  readonly workspace: Workspace;
   /** Whether any of them asks what the session did before. */
   readonly looksAtHistory: boolean;
   /** Whether a rule takes new and changed tools of this name in without asking an operator. `origin` as in definitions. */

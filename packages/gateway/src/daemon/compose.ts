@@ -88,6 +88,12 @@ import { auditVerifier } from './verify-audit.ts';
 import { watchSpace } from './space-gauge.ts';
 import { openStateKey } from './state-key.ts';
 import { version } from './version.ts';
+import type { Session } from '../call/session.ts';
+import { loneWorkspace } from '../call/workspace.ts';
+import type { LoadedRules } from '../policy/language/load-rules.ts';
+import { resolveLinks } from '../policy/patterns/canonical-path.ts';
+import { usableFolder, workspaceTools } from '../workspaces/tools.ts';
+import { WorkspaceBook } from '../workspaces/workspace-book.ts';
 
 const reserveBytes = 4 * 1024 * 1024;
 const graceMs = 10_000;
@@ -144,6 +150,11 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   });
   const currentRules = () => applied.current;
   const store = await opening;
+  const workspaces = new WorkspaceBook({ index: store, own: workspace, userHome: resolveLinks(userHome) });
+  const rulesFor = (session: Pick<Session, 'workspace'>): LoadedRules | undefined => {
+    const where = workspaces.of(session);
+    return where === undefined ? undefined : applied.current.within(where);
+  };
   const knownSequence = store.readRulesSequence();
   applied.checkNewest(knownSequence);
   if (applied.sequence !== knownSequence) await store.noteRulesSequence(applied.sequence);
@@ -184,7 +195,9 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   const registry = new Registry();
   const sweeps = new Sweeps({ folder: home.sweepsFolder, key: stateKey.key });
   const judgeLeft = ({ ...caller }: SweepCaller) => {
-    const write = currentRules().judgePaths({ ...caller, tool: filesWrite.definition, consented: false });
+    // Programs may have worked in a folder that has been removed since.
+    const rules = rulesFor(caller) ?? currentRules().within(loneWorkspace(caller.workspace ?? workspace));
+    const write = rules.judgePaths({ ...caller, tool: filesWrite.definition, consented: false });
     return judgeLeavings({ write, caller });
   };
   const executor = openExecutor(log);
@@ -221,6 +234,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   const approvals = openApprovals({
     ...{ home, store, redactor, log, findFolder, secrets },
     currentRules,
+    rulesFor,
     offices: organisation.offices,
     rehearsal: () => rehearsal,
     address: () => address,
@@ -236,7 +250,10 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   const codes = new LoginCodes();
   const tools = [
     ...approvals.tools,
-    ...policyTools({ rules: applied, registry, store, workspace, onApplied: () => void onRulesApplied() }),
+    ...policyTools({
+      ...{ rules: applied, registry, store, workspace, workspaceOf: workspaces.of },
+      onApplied: () => void onRulesApplied(),
+    }),
     ...fileTools(),
     ...shellTools(),
     ...gitTools(),
@@ -246,7 +263,22 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     ),
     ...contentTools({ store: content, index: store, uploads, downloads }),
     ...artifactTools({ store: content, index: store }),
-    ...sessionTools(store, { workspace, endSession, callbackSecret: (id) => callbackSecret(secrets, id) }),
+    ...sessionTools(store, {
+      places: {
+        own: workspace,
+        findRoot: (folder) => workspaces.findRoot(folder),
+        resolve: (folder) => usableFolder(folder, folders),
+      },
+      endSession,
+      callbackSecret: (id) => callbackSecret(secrets, id),
+    }),
+    ...workspaceTools({
+      ...{ book: workspaces, store, folders, endSession },
+      onChanged: () => {
+        approvals.onRulesApplied();
+        void executor.programs.dropWarm();
+      },
+    }),
     ...leaseTools(store),
     ...peopleTools(store, { workspace, endSession, address: () => address }),
     ...callTools(running),
@@ -277,6 +309,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     registry,
     isStarting: starting.isStarting,
     currentRules,
+    rulesFor,
     redactor,
     loops: new LoopMemory(),
     history: new SessionHistory(readPastCalls(store)),
@@ -325,7 +358,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     warnings: () => approvals.warnings(),
   });
   const definitions = new ShownDefinitions(redactor);
-  const visibility = new ToolVisibility({ store, currentRules, modes: modes.forGateway.modes });
+  const visibility = new ToolVisibility({ store, rulesFor, modes: modes.forGateway.modes });
   const mcp = openMcp({
     ...{ store, registry, visibility, definitions, submit, downloads, redactor, version },
     maxArgumentBytes: () => currentRules().limits.maxArgumentBytes,

@@ -15,6 +15,7 @@ import type { Rules } from '../call/verdict.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
 import type { Offices } from '../organisation/offices.ts';
 import type { ApprovalTask } from '../call/approval.ts';
+import type { RulesFor } from '../stages/judge-call.ts';
 import type { ApprovalParts } from '../stages/seek-approval.ts';
 import type { Store } from '../storage/stores.ts';
 import type { EventLog } from '../telemetry/event-log.ts';
@@ -29,6 +30,7 @@ export interface ApprovalsSource {
   readonly redactor: Redactor;
   readonly log: EventLog;
   readonly currentRules: () => Rules;
+  readonly rulesFor: RulesFor;
   readonly offices: Offices;
   /** Where the rule files lie now. */
   readonly findFolder: () => string;
@@ -66,7 +68,7 @@ const mostWaiting = 20_000;
 
 /** Puts together what concerns people's decisions. */
 export function openApprovals(source: ApprovalsSource): OpenedApprovals {
-  const { home, store, redactor, log, currentRules, offices } = source;
+  const { home, store, redactor, log, currentRules, rulesFor, offices } = source;
   const limits = () => currentRules().limits.approvals;
   const [watch, plans] = [new ApprovalWatch(), new PlanWatch()];
   const unmasked = new UnmaskedSecrets(watch, plans);
@@ -107,7 +109,9 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
     onFailure: (fields) => log.warn('callback_failed', fields),
   });
   const routeApproval: ApprovalParts['routeApproval'] = (session, risk) => offices.routeApproval(session, risk);
-  const circumstances = () => ({ rulesHash: currentRules().hash, mode: store.readMode() });
+  // No rules have this hash: nothing that waits in a workspace which is not accepted any more can be decided.
+  const rulesHashFor = (sessionId: string) => rulesFor(store.findSession(sessionId) ?? {})?.hash ?? '';
+  const circumstances = (sessionId: string) => ({ rulesHash: rulesHashFor(sessionId), mode: store.readMode() });
   const showing = {
     hideHeld: redactor.hideHeld,
     explainHold: explainHold({ circumstances, unmasked, findSession: (id) => store.findSession(id) }),
@@ -121,7 +125,7 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
       isSenior: (person, agent) => offices.isSenior(person, agent),
       isDirector: (person) => offices.isDirector(person),
       isSeniorAgent: (senior, agent) => offices.isSeniorAgent(senior, agent),
-      currentRulesHash: () => currentRules().hash,
+      rulesHashFor,
       findSession: (id) => store.findSession(id),
     }),
     routeApproval,
@@ -157,10 +161,9 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
     },
     showing,
     onRulesApplied: () => {
-      const { hash } = currentRules();
       const outdated = store
         .listApprovals({ status: 'pending', limit: mostWaiting })
-        .filter((task) => task.rulesHash !== hash);
+        .filter((task) => task.rulesHash !== rulesHashFor(task.sessionId));
       for (const task of outdated) watch.tell({ kind: 'outdated', task });
     },
     onSessionEnded: async (sessionId) => {

@@ -83,6 +83,7 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
       callId: call.callId,
       asParent: describeParent(call),
       workingDirectory: session.workingDirectory,
+      workspace: rules.workspace,
       signal,
       paths: narrowPaths(
         rules.judgePaths({
@@ -105,7 +106,7 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
       leavings: openLeavings(call, writeTool, consented),
       sweeps,
       programs,
-      policyKey: `${rules.hash} ${mode}`,
+      policyKey: `${rules.hash} ${mode} ${rules.workspace.key}`,
       content: content(session, signal),
       readSecrets: () => Object.fromEntries(secrets.secretsFor(grants.secrets, { tool: tool.definition.name })),
       redact,
@@ -140,7 +141,8 @@ function openLeavings(call: ContextFacts, writeTool: ToolDefinition, consented: 
   const open = (): PathJudge =>
     rules.judgePaths({ ...asker, tool: writeTool, consented: false, nowMs: call.startedAtMs });
   const write: PathJudge = { judge: (path, access) => (opened ??= open()).judge(path, access) };
-  return judgeLeavings({ write, caller: { principal, agent, mode, consented } });
+  const { folder: workspace } = rules.workspace;
+  return judgeLeavings({ write, caller: { principal, agent, mode, consented, workspace } });
 }
 
 /** The rules, the mode and what the session did before are those of the call. */

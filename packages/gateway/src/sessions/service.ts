@@ -30,12 +30,13 @@ import type { Submit } from '../doors/submit-tool.ts';
 export function sessionService({ submit }: { readonly submit: Submit }): ServiceBinding {
   return bindService(SessionService, ['operator-socket'], {
     createSession: async (request, peer) => {
-      const { agent, scope, expiresInMinutes, budget, workingDirectory, callbackUrl, call } = request;
+      const { agent, scope, expiresInMinutes, budget, workspace, workingDirectory, callbackUrl, call } = request;
       const args = {
         agent,
         ...scopeArguments(scope),
         ...expiryArguments(expiresInMinutes),
         ...budgetArguments(budget),
+        ...(workspace === '' ? {} : { workspace }),
         ...(workingDirectory === '' ? {} : { working_directory: workingDirectory }),
         ...(callbackUrl === '' ? {} : { callback_url: callbackUrl }),
       };
@@ -90,6 +91,7 @@ function readSession(described: JsonObject): Session {
     budget: readBudget(described),
     spent: readSpending(described),
     tools: textsOf(described['tools']),
+    workspace: textOf(described['workspace']),
     workingDirectory: textOf(described['working_directory']),
     callbackUrl: textOf(described['callback_url']),
   });

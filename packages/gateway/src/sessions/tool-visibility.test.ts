@@ -12,7 +12,7 @@ import { isVisible } from '../registry/registry.ts';
 import { checkLease } from '../stages/check-lease.ts';
 import { checkMode } from '../stages/check-mode.ts';
 import { checkPermission } from '../stages/check-permission.ts';
-import { argumentsOf, callOf, clock, leaseOf, nowMs, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
+import { argumentsOf, callOf, clock, leaseOf, nowMs, rulesOf, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
 import { ToolVisibility } from './tool-visibility.ts';
 
 const tools: readonly AnyTool[] = [
@@ -38,8 +38,13 @@ function open(
     isClosed: (asked) => closedModes.includes(asked),
     isOpenedByName: ({ name }) => opensByName.includes(name),
   };
-  const currentRules = () => ({ hash: '', mayOpen: ({ tool }: { tool: { name: string } }) => mayOpen(tool.name) });
-  return { store, gate, visibility: new ToolVisibility({ store, currentRules, modes: gate }) };
+  const { workspace } = rulesOf();
+  const rulesFor = () => ({
+    hash: '',
+    workspace,
+    mayOpen: ({ tool }: { tool: { name: string } }) => mayOpen(tool.name),
+  });
+  return { store, gate, visibility: new ToolVisibility({ store, rulesFor, modes: gate }) };
 }
 
 const names = fc.constantFrom('files.read', 'files.write', 'git.log', 'mode.set');
@@ -122,7 +127,7 @@ test('the rules are asked with the standing that the organisation gives', () => 
   const visibility = new ToolVisibility({
     store: { readMode: () => 'NORMAL', readOrganisation: () => organisation },
     modes: { isClosed: () => false, isOpenedByName: () => false },
-    currentRules: () => ({ hash: '', mayOpen: ({ roles, teams }) => asked.push([roles, teams]) > 0 }),
+    rulesFor: () => ({ ...rulesOf(), mayOpen: ({ roles, teams }) => asked.push([roles, teams]) > 0 }),
   });
   for (const tool of tools.slice(0, 1)) visibility.isShown(tool, sessionOf(), nowMs);
   assert.deepEqual(asked, [[['manager'], ['web']]]);

@@ -13,10 +13,13 @@ import type { Store } from '../storage/stores.ts';
 export interface ToolVisibilityParts {
   readonly store: Pick<Store, 'readMode' | 'readOrganisation'>;
   readonly modes: ModeGate;
-  readonly currentRules: () => Pick<Rules, 'hash'> & {
-    /** Whether some call of the tool could be let through. */
-    readonly mayOpen: (asked: Omit<Question, 'resources'>) => boolean;
-  };
+  /** Undefined: the workspace of the session is not accepted, and nothing is open to it. */
+  readonly rulesFor: (session: Pick<Session, 'workspace'>) =>
+    | (Pick<Rules, 'hash' | 'workspace'> & {
+        /** Whether some call of the tool could be let through. */
+        readonly mayOpen: (asked: Omit<Question, 'resources'>) => boolean;
+      })
+    | undefined;
 }
 
 /**
@@ -38,21 +41,24 @@ export class ToolVisibility {
   isShown(tool: AnyTool, session: Session, nowMs: number): boolean {
     const standing = this.#standingFor(tool, session, nowMs);
     if (standing === undefined) return false;
-    const { store, modes, currentRules } = this.#parts;
+    const { store, modes, rulesFor } = this.#parts;
     const { definition } = tool;
     const mode = store.readMode();
     if (modeRefusal(definition, mode, modes, session.principal) !== undefined) return false;
     const { principal, agent } = session;
     // People see what the rules close, or they would not learn that a tool still needs a rule.
     if (principal === 'operator') return true;
-    return currentRules().mayOpen({ ...standing, tool: definition, principal, agent, mode, nowMs });
+    const asked = { ...standing, tool: definition, principal, agent, mode, nowMs };
+    return rulesFor(session)?.mayOpen(asked) ?? false;
   }
 
   /** What it depends on, besides the tools and the time of day: some item differs when it may have changed. Cheap. */
-  causesOf({ lease }: Session, nowMs: number): readonly unknown[] {
-    const { store, currentRules } = this.#parts;
+  causesOf(session: Session, nowMs: number): readonly unknown[] {
+    const { store, rulesFor } = this.#parts;
+    const { lease } = session;
     const isOver = leaseRefusal(lease, nowMs) !== undefined;
-    return [lease.id, isOver, store.readOrganisation(), store.readMode(), currentRules().hash];
+    const rules = rulesFor(session);
+    return [lease.id, isOver, store.readOrganisation(), store.readMode(), rules?.hash, rules?.workspace.key];
   }
 
   #standingFor(tool: AnyTool, session: Session, nowMs: number): Standing | undefined {

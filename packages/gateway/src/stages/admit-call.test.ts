@@ -71,6 +71,7 @@ test('an admitted call has a durable intent that says who wanted what, and why i
     door: 'agent-socket',
     agent: 'ada',
     principal: 'agent',
+    workspace: '/workspace',
     tool: 'notes.read',
     tool_as_named: 'note_read',
     version: '1.0.0',

@@ -1,10 +1,10 @@
 import type { Confirmed, Intended, Judged, Leased, ModeRead, Opened, OrganisationRead } from '../call/call.ts';
 import { leaseRefusal } from '../policy/judge/lease.ts';
 import { refuse } from '../call/refusal.ts';
-import type { Rules } from '../call/verdict.ts';
 import type { Stage } from '../call/stage.ts';
 import type { Store } from '../storage/stores.ts';
 import { askForSession, sessionRefusal } from '../sessions/authenticate.ts';
+import type { RulesFor } from './judge-call.ts';
 
 /** What took longer to read may have changed again. */
 const mostMs = 1000;
@@ -12,7 +12,7 @@ const mostMs = 1000;
 /** Reads mode, session, organisation and rules once more, directly before the effect: what was decided must still hold. */
 export function confirmStanding(
   store: Pick<Store, 'findStanding' | 'readMode' | 'readOrganisation'>,
-  currentRules: () => Rules,
+  rulesFor: RulesFor,
   // Steady: not the time of day.
   steadyMs: () => number = () => performance.now(),
 ): Stage<Opened & Leased & OrganisationRead & ModeRead & Judged & Intended, Confirmed> {
@@ -31,7 +31,9 @@ export function confirmStanding(
       const presentMode = store.readMode();
       if (presentMode !== mode) return changed(`The mode changed from ${mode} to ${presentMode}`);
       if (store.readOrganisation() !== organisation) return changed('The organisation changed');
-      if (currentRules().hash !== rules.hash) return changed('The rules changed');
+      const presentRules = rulesFor(session);
+      if (presentRules?.hash !== rules.hash) return changed('The rules changed');
+      if (presentRules.workspace.key !== rules.workspace.key) return changed('The accepted workspaces changed');
       const confirmedAtMs = steadyMs();
       return confirmedAtMs - beganAtMs > mostMs ? unconfirmed() : { confirmedAtMs };
     },

@@ -14,6 +14,7 @@ import type { AnyTool, ToolDefinition } from '../call/tool.ts';
 import type { Limits, Rules, Verdict } from '../call/verdict.ts';
 import type { Context } from '../call/stage.ts';
 import { ownText } from '../call/redacted.ts';
+import { loneWorkspace } from '../call/workspace.ts';
 
 // Facts for tests: each builder gives the plainest one, and the test says what is special about its own.
 
@@ -152,6 +153,7 @@ export function rulesOf(more: Partial<Rules> = {}): Rules {
     count: 1,
     folder: '/rules',
     limits,
+    workspace: loneWorkspace('/workspace'),
     looksAtHistory: false,
     acceptsNew: () => false,
     rolesOf: () => [],

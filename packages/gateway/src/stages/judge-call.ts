@@ -1,12 +1,16 @@
 import type { SessionHistory } from '../policy/judge/session-history.ts';
 import type { ArgumentsChecked, Foreseen, Judged, ModeRead, Opened, Permitted, Resolved } from '../call/call.ts';
 import { refuse } from '../call/refusal.ts';
+import type { Session } from '../call/session.ts';
 import type { Rules, Verdict } from '../call/verdict.ts';
 import type { Stage } from '../call/stage.ts';
 
+/** The rules where a session works. Undefined: no operator accepts that its workspace is used, or not any more. */
+export type RulesFor = (session: Pick<Session, 'workspace'>) => Rules | undefined;
+
 /** Asks the rules. Whatever goes wrong in them is a denial; `reportFailure` hears why. */
 export function judgeCall(
-  currentRules: () => Rules,
+  rulesFor: RulesFor,
   history: Pick<SessionHistory, 'of'>,
   reportFailure: (error: unknown) => void,
 ): Stage<Foreseen & Opened & Resolved & ArgumentsChecked & Permitted & ModeRead, Judged> {
@@ -18,7 +22,9 @@ export function judgeCall(
       let past: Pick<Judged, 'history'>;
       try {
         const { principal, agent } = session;
-        rules = currentRules();
+        const found = rulesFor(session);
+        if (found === undefined) return outsideRoots(session.workspace ?? '');
+        rules = found;
         const nowMs = context.nowMs();
         const asked = { tool: tool.definition, principal, agent, mode, resources, arguments: value, nowMs };
         past = rules.looksAtHistory ? { history: [...history.of(session.id), ...foreseen] } : {};
@@ -39,4 +45,12 @@ export function judgeCall(
       });
     },
   };
+}
+
+function outsideRoots(workspace: string) {
+  const message = `The workspace of this session, ${workspace}, is not in a folder that an operator accepted.`;
+  return refuse('RULE_DENIES', 'workspace', message, {
+    remedy: 'Ask the operator for a new session.',
+    forOperators: `\`sallyport workspace add ${workspace}\` accepts the folder. \`sallyport workspace list\` shows what is accepted.`,
+  });
 }

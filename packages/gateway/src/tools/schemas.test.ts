@@ -19,6 +19,7 @@ import { peopleTools } from '../organisation/tools/people.ts';
 import { secretTools } from '../secrets/tools.ts';
 import { shellTools } from '../catalogue/shell/index.ts';
 import { sessionTools } from '../sessions/tools/sessions.ts';
+import { workspaceTools } from '../workspaces/tools.ts';
 
 // Definitions need none of what the tools work with.
 const nothing = {} as never;
@@ -34,8 +35,9 @@ const tools = [
   ...organisationTools(nothing),
   ...peopleTools({} as Store, { workspace: '/', endSession: () => Promise.resolve(true), address: () => '' }),
   ...secretTools(nothing),
+  ...workspaceTools(nothing),
   ...sessionTools({} as Store, {
-    workspace: '/',
+    places: { own: '/', findRoot: () => '/', resolve: () => '/' },
     callbackSecret: () => '',
     endSession: () => Promise.resolve(true),
   }),

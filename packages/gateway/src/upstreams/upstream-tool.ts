@@ -4,6 +4,8 @@ import type { NetworkEvent } from '@sallyport/sandbox';
 import { refuse } from '../call/refusal.ts';
 import { ToolRefused } from '../call/tool.ts';
 import type { AnyTool, Effect, Resources, ToolContext, ToolDefinition } from '../call/tool.ts';
+import { explainForeignPaths } from '../policy/judge/foreign-paths.ts';
+import { resolveLinks } from '../policy/patterns/canonical-path.ts';
 import { describeWithheld } from '../programs/run/attend-to.ts';
 import { readResult } from './read-result.ts';
 import type { Upstream } from './upstream.ts';
@@ -30,6 +32,7 @@ export function upstreamTool(parts: UpstreamToolParts): AnyTool {
     claim: () => claimHosts(upstream),
     preview: async (args) => previewCall(upstream, definition, args),
     run: async (args, context) => {
+      refuseForeign(upstream, context);
       const { signal, reportProgress, noteEffect, callId, asking } = context;
       const result = await upstream.call(theirName, args, {
         signal,
@@ -58,6 +61,23 @@ export function upstreamTool(parts: UpstreamToolParts): AnyTool {
         ? spellCount(output['content'].length, 'part')
         : 'structured content',
   };
+}
+
+/** One server serves all sessions, so it serves only those that may see what it sees. */
+function refuseForeign({ config: { name, endpoint } }: Upstream, { workspace }: ToolContext): void {
+  const explainForeign = explainForeignPaths(workspace);
+  if (endpoint.kind !== 'stdio' || explainForeign === undefined) return;
+  for (const path of [...endpoint.read, ...endpoint.write]) {
+    // A folder around a project shows the project too.
+    const why = explainForeign(path, 'write') ?? explainForeign(resolveLinks(path), 'write');
+    if (why === undefined) continue;
+    throw new ToolRefused(
+      refuse('PROTECTED_PATH', 'other-project', `The server ${name} sees a folder that ${why}.`, {
+        remedy: 'Ask the operator for a server of this project.',
+        forOperators: `It sees ${path}, because its file says so. Write a file for each project.`,
+      }),
+    );
+  }
 }
 
 function noteNetwork(events: readonly NetworkEvent[], { noteNetwork: note, countUsage }: ToolContext): void {

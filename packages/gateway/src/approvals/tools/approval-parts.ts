@@ -25,7 +25,7 @@ export interface ApprovalToolParts {
   readonly routeApproval: (session: Session, risk: Risk) => ApproverRole | undefined;
   readonly limits: () => { readonly expireAfterMs: number; readonly maxPending: number };
   /** Under which rules and in which mode things are decided now. */
-  readonly circumstances: () => { readonly rulesHash: string; readonly mode: Mode };
+  readonly circumstances: (sessionId: string) => { readonly rulesHash: string; readonly mode: Mode };
   readonly rehearse: Rehearse;
   /** What the marks in requests that wait stand for. */
   readonly unmasked: UnmaskedSecrets;

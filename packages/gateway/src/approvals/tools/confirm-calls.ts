@@ -75,7 +75,7 @@ export function issueToken(parts: ApprovalToolParts): Tool<IssueArguments> {
         ...(args.reusable ? {} : { effects: rehearsed.map(({ boundSha256 }) => boundSha256) }),
         askedBy: rehearsed.map(({ askedBy }) => askedBy),
         tools: [...new Set(rehearsed.map(({ tool }) => tool))],
-        ...circumstances(),
+        ...circumstances(args.session_id),
         issuedBy: context.session.agent,
         issuedAtMs: nowMs,
         expiresAtMs,

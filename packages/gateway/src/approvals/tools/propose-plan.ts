@@ -120,7 +120,7 @@ function pendingPlan(
       session,
       what.steps.map(({ risk }) => risk),
     ),
-    ...circumstances(),
+    ...circumstances(session.id),
     createdAtMs: nowMs,
     expiresAtMs: nowMs + limits().expireAfterMs,
     status: 'pending',

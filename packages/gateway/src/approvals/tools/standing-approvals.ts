@@ -12,10 +12,12 @@ export function listStanding({ store, circumstances }: ApprovalToolParts): Tool<
     properties: { session_id: idOf('Only of this session.') },
     output: { required: ['standing'], properties: { standing: { type: 'array', items: { type: 'object' } } } },
     run: ({ session_id: sessionId }) => {
-      const { rulesHash, mode } = circumstances();
       const filter = { nowMs: Date.now(), ...(sessionId === undefined ? {} : { sessionId }) };
       // A change of mode or rules ends them, without anybody having to end each.
-      const inForce = store.listStanding(filter).filter((each) => each.rulesHash === rulesHash && each.mode === mode);
+      const inForce = store.listStanding(filter).filter((each) => {
+        const { rulesHash, mode } = circumstances(each.sessionId);
+        return each.rulesHash === rulesHash && each.mode === mode;
+      });
       return Promise.resolve({ standing: inForce.map(describeStanding) });
     },
     summarize: (_args, { standing }) => `${(standing as readonly JsonObject[]).length} standing approvals`,

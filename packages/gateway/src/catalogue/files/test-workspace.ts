@@ -12,6 +12,7 @@ import type { AnyTool, BeforeImage, ContentAccess, Effect, ToolContext } from '.
 import { noGrants } from '../../call/verdict.ts';
 import { SchemaCheck } from '../../registry/schemas/check-schema.ts';
 import { ownText } from '../../call/redacted.ts';
+import { loneWorkspace } from '../../call/workspace.ts';
 
 const nothingSpent = { calls: 0, activeMs: 0, tokens: 0, costMicros: 0 };
 
@@ -61,6 +62,7 @@ export class TestWorkspace implements Disposable {
         ...{ door: 'tcp', source: '', taskId: '', correlationId: '', depth: 0 },
       },
       workingDirectory: this.path,
+      workspace: loneWorkspace(this.path),
       signal: new AbortController().signal,
       paths: {
         judge: (path) => {

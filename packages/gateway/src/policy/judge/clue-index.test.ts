@@ -93,7 +93,7 @@ const questionArbitrary: fc.Arbitrary<Question> = fc.record(
   { requiredKeys: ['tool', 'principal', 'agent', 'mode', 'resources'] },
 );
 
-const compileAll = (rules: readonly Rule[]): CompiledRule[] => rules.map((rule) => compileRule(rule, variables));
+const compileAll = (rules: readonly Rule[]): CompiledRule[] => rules.map((rule) => compileRule(rule));
 
 test('no rule that covers a call is missed, and those found stand in the order of the file', () => {
   fc.assert(

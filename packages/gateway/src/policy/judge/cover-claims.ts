@@ -76,10 +76,11 @@ export function listOpenings(open: RuleList, asked: Asked, claims: Claims): read
   /** Returns whether to go on. */
   function walk(rules: readonly CompiledRule[], depth: number, combination: readonly Claim[]): boolean {
     const kind = open.kinds[depth];
-    if (kind === undefined || rules.length === 0) {
+    const isOpen = rules.some(({ opens }) => opens);
+    if (kind === undefined || !isOpen) {
       if (openings.length === mostCombinations) throw new TooManyCombinations();
-      openings.push({ by: rules, combination });
-      return rules.length > 0;
+      openings.push({ by: isOpen ? rules : [], combination });
+      return isOpen;
     }
     const claimed = claims[kind];
     if (claimed.length === 0) {

@@ -10,8 +10,9 @@ export function mayOpen(rules: readonly CompiledRule[], asked: Asked): boolean {
   for (const rule of rules) {
     if (!rule.coversTool(asked.tool) || !rule.who.has(asked.principal) || !rule.modes.has(asked.mode)) continue;
     const held = rule.circumstances.map(({ holds }) => holds(asked));
-    if (rule.rule.effect !== 'deny') opens ||= held.every((holds) => holds !== false);
-    else if (rule.kinds.length === 0 && held.every((holds) => holds === true)) return false;
+    if (rule.opens) opens ||= held.every((holds) => holds !== false);
+    else if (rule.rule.effect === 'deny' && rule.kinds.length === 0 && held.every((holds) => holds === true))
+      return false;
   }
   return opens;
 }

@@ -28,6 +28,10 @@ interface Root {
 
 const gate = "Sallyport's own files";
 const client = 'the configuration of an agent client';
+const project = 'the rules of a project';
+
+/** In any project: rules of its own, of which an operator decides. */
+const projectFolder = '.sallyport';
 
 const componentEnd = '(?:/|$)';
 const unlessWorkspace = `(?!/workspace${componentEnd})`;
@@ -51,7 +55,11 @@ export function protectPaths(folders: GateFolders): ProtectedPaths {
     ...own.map(({ folded }) => ({ path: folded, unless: '' })),
     ...clients.map(({ folded }) => ({ path: folded, unless: unlessWorktree })),
   ]);
-  const insideProjectEntry = oneOf(projectEntries.map((entry) => RegExp.escape(entry) + unlessWorktree));
+  const insideProjectEntry = oneOf([
+    ...projectEntries.map((entry) => RegExp.escape(entry) + unlessWorktree),
+    // The home of the gate is often called so too, and its workspace is open.
+    RegExp.escape(projectFolder) + unlessWorkspace,
+  ]);
   const inside = new RegExp(`^${insideRoot}${componentEnd}|/${insideProjectEntry}${componentEnd}`);
 
   // Whoever may rename the folder around something protected can reach it under another name.
@@ -63,7 +71,8 @@ export function protectPaths(folders: GateFolders): ProtectedPaths {
     explain: (path, access) => {
       const folded = foldPath(path);
       if (inside.test(folded)) {
-        return `belongs to ${roots.find((root) => isWithin(root.folded, folded))?.owner ?? client}`;
+        const owner = roots.find((root) => isWithin(root.folded, folded))?.owner;
+        return `belongs to ${owner ?? (folded.includes(`/${projectFolder}`) ? project : client)}`;
       }
       if (access !== 'read' && (aroundRoot.has(folded) || aroundProjectEntry.test(folded))) {
         return `contains ${roots.find((root) => isWithin(folded, root.folded))?.owner ?? client}`;

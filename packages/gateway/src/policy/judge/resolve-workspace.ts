@@ -44,6 +44,17 @@ export function resolveWorkspace(choice: WorkspaceChoice): Workspace {
   };
 }
 
+/**
+ * A folder without links in its path, if sessions can work in it; otherwise why they cannot, as the end of a sentence.
+ */
+export function resolveRoot(
+  folder: string,
+  folders: GateFolders,
+): { readonly path: string } | { readonly problem: string } {
+  const problem = findProblem(folder, folders, protectPaths(folders));
+  return problem === undefined ? { path: resolveLinks(resolve(folder)) } : { problem };
+}
+
 /** Why a folder cannot be the workspace, as the end of a sentence. */
 function findProblem(folder: string, choice: GateFolders, protectedPaths: ProtectedPaths): string | undefined {
   const real = resolveLinks(resolve(folder));

@@ -129,10 +129,10 @@ function buildGate(toolsOf: ReadonlyMap<string, readonly string[]>, file: string
     file,
     line,
   };
-  const compiled = compileRule(rule, { HOME: [], WORKSPACE: [] });
+  const compiled = compileRule(rule);
   const covers = new Map(
     [...toolsOf].map(([role, tools]) => {
-      const { coversTool } = compileRule({ ...rule, tools, effect: 'allow' }, { HOME: [], WORKSPACE: [] });
+      const { coversTool } = compileRule({ ...rule, tools, effect: 'allow' });
       return [role, coversTool] as const;
     }),
   );

@@ -89,6 +89,9 @@ function sortOut(
     deny: list(applicable, (effect) => effect === 'deny'),
     ask: list(applicable, (effect) => effect === 'require_approval'),
     open: list(applicable, (effect) => effect !== 'deny'),
-    elsewhere: list(rules, (effect) => effect !== 'deny'),
+    elsewhere: list(
+      rules.filter(({ opens }) => opens),
+      () => true,
+    ),
   };
 }

@@ -23,6 +23,7 @@ import type { ApplicableRules, Asked } from './rule-index.ts';
 export const builtInRules = {
   nothingMatches: 'default-deny',
   protectedPath: 'protected-path',
+  otherProject: 'other-project',
   oddPath: 'canonical-path',
   oddClaim: 'canonical-claim',
   tooMuch: 'too-much-at-once',
@@ -37,6 +38,8 @@ export interface JudgeParts {
   readonly protectedPaths: ProtectedPaths;
   readonly variables: PathVariables;
   readonly place: RulesPlace;
+  /** Why a path belongs to another project, as the end of a sentence. Absent: there is no other. */
+  readonly explainForeign?: ProtectedPaths['explain'];
 }
 
 /**
@@ -44,10 +47,11 @@ export interface JudgeParts {
  * adding a denial or taking away an allowance can never let more through.
  */
 export function createRuleJudge(
-  { rules, protectedPaths, variables, place }: JudgeParts,
+  { rules, protectedPaths, variables, place, explainForeign }: JudgeParts,
   rulesFor: (asked: Asked) => ApplicableRules = indexRules(rules),
 ): Pick<Rules, 'judge' | 'judgePaths'> {
   const claimPath = createPathClaimer(variables);
+  const granted = findGrants(rules, variables);
   const namedAgents = [...new Set(rules.flatMap(({ rule }) => rule.approvers ?? []))];
 
   function judgeCall(question: Question): Verdict {
@@ -57,7 +61,7 @@ export function createRuleJudge(
     if (closed !== undefined) return closed;
     const openings = listOpenings(rulesFor(question).open, question, claims);
     const verdict = decideOpenings(openings, question, claims);
-    const grants = verdict.effect === 'deny' ? undefined : shareGrants(openings);
+    const grants = verdict.effect === 'deny' ? undefined : shareGrants(openings, granted);
     const checked = grants === undefined ? verdict : checkGrants({ ...verdict, grants }, grants, question, claims);
     return nameAsking(nameApprovers(checked, openings, question, claims), question, claims);
   }
@@ -75,7 +79,7 @@ export function createRuleJudge(
   }
 
   function findClosed(asked: Asked, claims: Claims): Verdict | undefined {
-    const closed = checkReach(claims.path, protectedPaths);
+    const closed = checkReach(claims.path, protectedPaths, explainForeign);
     if (closed !== undefined) return closed;
     const denying = findHit(rulesFor(asked).deny, asked, claims);
     return denying === undefined ? undefined : denyBy(denying, asked);
@@ -178,10 +182,10 @@ export function createRuleJudge(
 }
 
 /** Programs of one call share one sandbox, so they get what all combinations of its things get. Undefined: nothing. */
-function shareGrants(openings: readonly Opening[]): Grants | undefined {
+function shareGrants(openings: readonly Opening[], grantsOf: ReadonlyMap<CompiledRule, Grants>): Grants | undefined {
   let shared: Grants | undefined;
   for (const [at, { by }] of openings.entries()) {
-    const granted = by.flatMap((rule) => rule.grants ?? []);
+    const granted = by.flatMap((rule) => grantsOf.get(rule) ?? []);
     if (granted.length === 0) return undefined;
     const united = uniteGrants(granted);
     shared = at === 0 || shared === undefined ? united : intersectGrants(shared, united);
@@ -189,20 +193,42 @@ function shareGrants(openings: readonly Opening[]): Grants | undefined {
   return shared;
 }
 
+/** Links in what is granted are followed once, here: one that is made later leads nowhere. */
+function findGrants(rules: readonly CompiledRule[], variables: PathVariables): ReadonlyMap<CompiledRule, Grants> {
+  return new Map(rules.flatMap((rule) => (rule.grantsIn === undefined ? [] : [[rule, rule.grantsIn(variables)]])));
+}
+
 /** What is decided before any rule is looked at, and for everyone. */
-function checkReach(claims: readonly PathClaim[], protectedPaths: ProtectedPaths): Verdict | undefined {
+function checkReach(
+  claims: readonly PathClaim[],
+  protectedPaths: ProtectedPaths,
+  explainForeign: JudgeParts['explainForeign'],
+): Verdict | undefined {
   for (const { path, access } of claims) {
     const why = protectedPaths.explain(path, access);
-    if (why === undefined) continue;
-    return {
-      effect: 'deny',
-      code: 'PROTECTED_PATH',
-      rule: { id: builtInRules.protectedPath },
-      reason: `${printable(path)} ${why}. No rule opens it.`,
-      remedy: 'A person can change it outside the gate.',
-    };
+    if (why !== undefined) {
+      return {
+        effect: 'deny',
+        code: 'PROTECTED_PATH',
+        rule: { id: builtInRules.protectedPath },
+        reason: `${printable(path)} ${why}. No rule opens it.`,
+        remedy: 'A person can change it outside the gate.',
+      };
+    }
+    const foreign = explainForeign?.(path, access);
+    if (foreign !== undefined) return denyForeign(path, foreign);
   }
   return undefined;
+}
+
+function denyForeign(path: string, why: string): Verdict {
+  return {
+    effect: 'deny',
+    code: 'PROTECTED_PATH',
+    rule: { id: builtInRules.otherProject },
+    reason: `${printable(path)} ${why}. No rule opens it to this session.`,
+    remedy: 'Ask the operator for a session in that project.',
+  };
 }
 
 function namesApprover({ rule }: CompiledRule, agent: string): boolean {

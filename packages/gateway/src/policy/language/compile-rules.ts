@@ -23,6 +23,8 @@ export type Conditions = { readonly [K in Kind]?: (claim: Claims[K][number]) => 
 export interface CompiledRule {
   readonly rule: Rule;
   readonly reference: RuleReference;
+  /** Whether it lets calls through, asked about or not. A question of a project's rules is only asked about what others open. */
+  readonly opens: boolean;
   readonly coversTool: (tool: NamedTool) => boolean;
   readonly who: ReadonlySet<Principal>;
   readonly modes: ReadonlySet<Mode>;
@@ -30,24 +32,25 @@ export interface CompiledRule {
   readonly conditions: Conditions;
   /** The kinds of `conditions`. */
   readonly kinds: readonly Kind[];
-  /** Absent: nothing. */
-  readonly grants?: Grants;
+  /** What it grants, given the folders that variables stand for. Absent: nothing. */
+  readonly grantsIn?: (variables: PathVariables) => Grants;
 }
 
 /** The patterns of the rule have been checked; a bad one throws. */
-export function compileRule(rule: Rule, variables: PathVariables): CompiledRule {
+export function compileRule(rule: Rule): CompiledRule {
   const conditions = compileConditions(rule);
-  const grants = compileGrants(rule, variables);
+  const { grants } = rule;
   return {
     rule,
     reference: { id: rule.id, file: rule.file, line: rule.line },
+    opens: rule.effect !== 'deny',
     coversTool: compileTools(rule),
     who: new Set(rule.who ?? principals),
     modes: new Set(rule.modes ?? modes),
     circumstances: compileCircumstances(rule),
     conditions,
     kinds: kinds.filter((kind) => conditions[kind] !== undefined),
-    ...(grants === undefined ? {} : { grants }),
+    ...(grants === undefined ? {} : { grantsIn: (variables) => compileGrants(grants, rule.tools, variables) }),
   };
 }
 

@@ -7,11 +7,10 @@ import { resolveLinks } from '../patterns/canonical-path.ts';
 import { containsHost, parseHost } from '../patterns/host-pattern.ts';
 import { expandPath } from '../judge/place-path.ts';
 import type { PathVariables } from '../judge/place-path.ts';
-import type { Rule } from './rule.ts';
+import type { Rule, RuleGrants } from './rule.ts';
 
-/** What one rule grants, with its paths as the file system sees them. Absent: nothing. */
-export function compileGrants({ grants, tools }: Rule, variables: PathVariables): Grants | undefined {
-  if (grants === undefined) return undefined;
+/** What one rule grants for its tools, with its paths as the file system sees them now. */
+export function compileGrants(grants: RuleGrants, tools: Rule['tools'], variables: PathVariables): Grants {
   const locate = ({ text }: { readonly text: string }): string => resolveLinks(expandPath(text, variables));
   return {
     ...grants,

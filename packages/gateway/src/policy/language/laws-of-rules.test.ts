@@ -18,7 +18,7 @@ const unprotected = { explain: () => undefined };
 const variables = { HOME: ['/h'], WORKSPACE: ['/w'] };
 const place = { howToAdd: 'add', workspace: '/w' };
 
-const compileAll = (rules: readonly Rule[]): CompiledRule[] => rules.map((rule) => compileRule(rule, variables));
+const compileAll = (rules: readonly Rule[]): CompiledRule[] => rules.map((rule) => compileRule(rule));
 
 function judgeBy(rules: readonly Rule[]): (question: Question) => Verdict {
   return createRuleJudge({ rules: compileAll(rules), protectedPaths: unprotected, variables, place }).judge;
@@ -110,6 +110,27 @@ test('another denial never lets more through', () => {
     }),
     { numRuns: 400 },
   );
+});
+
+test('the rules of a project never let more through, and ask about what others open', () => {
+  requirement('PKG-3');
+  const narrowing = ruleArbitrary.map((rule): Rule => {
+    return { ...rule, effect: rule.effect === 'deny' ? 'deny' : 'require_approval' };
+  });
+  const somewhatOpen = fc.tuple(rulesArbitrary, fc.boolean()).map(([rules, isOpen]) => (isOpen ? [allowAll] : rules));
+  let asked = 0;
+  fc.assert(
+    fc.property(somewhatOpen, fc.array(narrowing, { maxLength: 4 }), questionArbitrary, (rules, project, question) => {
+      const compiled = [...compileAll(rules), ...compileAll(project).map((rule) => ({ ...rule, opens: false }))];
+      const parts = { rules: compiled, protectedPaths: unprotected, variables, place };
+      const { effect } = createRuleJudge(parts).judge(question);
+      const before = judgeBy(rules)(question).effect;
+      assert.ok(openness[effect] <= openness[before], `${before} became ${effect}`);
+      if (before === 'allow' && effect === 'require_approval') asked++;
+    }),
+    { numRuns: 1000 },
+  );
+  assert.ok(asked > 0);
 });
 
 test('one allowance less never lets more through', () => {
@@ -228,14 +249,14 @@ const allowAll: Rule = {
 test('a rule that breaks while it is applied denies the call', () => {
   requirement('PIPE-2');
   const broken: CompiledRule = {
-    ...compileRule({ ...allowAll, id: 'broken', paths: ['/w/**'], effect: 'deny' }, variables),
+    ...compileRule({ ...allowAll, id: 'broken', paths: ['/w/**'], effect: 'deny' }),
     conditions: {
       path: () => {
         throw new TypeError('the matcher is broken');
       },
     },
   };
-  const rules = [compileRule(allowAll, variables), broken];
+  const rules = [compileRule(allowAll), broken];
   const { judge, judgePaths } = createRuleJudge({ rules, protectedPaths: unprotected, variables, place });
   const verdict = judge(ask('files.read', ['/w/a']));
   assert.deepEqual([verdict.effect, verdict.code, verdict.rule.id], ['deny', 'RULE_DENIES', 'rule-failed']);

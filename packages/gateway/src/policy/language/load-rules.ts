@@ -1,8 +1,11 @@
+import { hash } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../../call/fault.ts';
 import type { Mode } from '../../call/session.ts';
 import type { ToolDefinition } from '../../call/tool.ts';
 import type { Question, Rules } from '../../call/verdict.ts';
+import { loneWorkspace } from '../../call/workspace.ts';
+import type { Workspace } from '../../call/workspace.ts';
 import { withAlias } from '../patterns/canonical-path.ts';
 import { isWithin } from '@sallyport/sandbox';
 import { checkExamples } from './check-examples.ts';
@@ -27,8 +30,11 @@ import { createRoleBook } from '../judge/role-book.ts';
 import type { RoleBook } from '../judge/role-book.ts';
 import { hashRuleFiles, readRuleFiles } from './rule-files.ts';
 import type { Asked } from '../judge/rule-index.ts';
+import { indexRules } from '../judge/rule-index.ts';
 import { createRuleJudge } from '../judge/rule-judge.ts';
+import { explainForeignPaths } from '../judge/foreign-paths.ts';
 import { ruleFileNames } from './rule.ts';
+import type { Rule } from './rule.ts';
 import type { Problem } from '../../text/source-file.ts';
 import { tryRules } from './try-rules.ts';
 
@@ -46,6 +52,11 @@ export interface RulesSource {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
+/** A workspace with the rules that its project adds. They only deny and ask. Absent: none. */
+export interface ProjectWorkspace extends Workspace {
+  readonly projectRules?: readonly Rule[];
+}
+
 /** Rules with what people and other parts of the gate ask about them, besides decisions. */
 export interface LoadedRules extends Rules {
   readonly modes: ModePolicy;
@@ -60,6 +71,8 @@ export interface LoadedRules extends Rules {
   readonly tried: readonly Pick<CompiledRule, 'rule' | 'reference'>[];
   /** What is probably not meant, given the tools that there are. */
   readonly check: (tools: readonly ToolDefinition[]) => readonly Finding[];
+  /** The same rules where a session works elsewhere, with the rules of the project there. Cheap when asked again. */
+  readonly within: (workspace: ProjectWorkspace) => LoadedRules;
   /** Throws ConfigError when nobody could put other rules in force once these are. */
   readonly refuseShutOut: () => void;
 }
@@ -75,13 +88,14 @@ export function loadRules(
   read: ReadRules = readRuleSet(files),
 ): LoadedRules {
   const folder = resolve(source.folder);
+  const own = loneWorkspace(resolve(source.workspace));
   const variables: PathVariables = {
     HOME: withAlias(resolve(source.userHome)),
-    WORKSPACE: withAlias(resolve(source.workspace)),
+    WORKSPACE: withAlias(own.folder),
   };
   const { rules, rates, categories, limits, modes, roles } = read.set;
   const { standingOf, gate } = createRoleBook(roles);
-  const compiled = rules.map((rule) => compileRule(rule, variables));
+  const compiled = rules.map((rule) => compileRule(rule));
   const protectedPaths = protectPaths({ ...source, rulesFolder: folder });
   // What depends on this machine is looked at each time, also when it is known what the files say.
   const found = [
@@ -96,16 +110,56 @@ export function loadRules(
     }),
   );
 
+  const filesHash = hashRuleFiles(files);
   const all = [...compiled, gate, ...operatorRights];
-  const judgeBy = (chosen: readonly CompiledRule[]): Pick<Rules, 'judge' | 'judgePaths'> =>
-    createRuleJudge({ rules: chosen, protectedPaths, variables, place: describePlace(folder, source) });
   const inForce = all.filter(({ rule }) => !rule.shadow);
-  const { judge, judgePaths } = judgeBy(inForce);
-  const decide = keepExitOpen(inForce.length === all.length ? judge : tryRules(judge, judgeBy(all).judge));
+  const isTrying = inForce.length < all.length;
+  const indexed = { inForce: indexRules(inForce), all: isTrying ? indexRules(all) : undefined };
   const withStanding = <T extends Asked>(asked: T): T => ({ ...standingOf(asked.agent, asked.profile), ...asked });
-  const explain = createExplainer({ rules: all, variables, judge: decide });
-  return {
-    hash: hashRuleFiles(files),
+
+  /** What depends on where a session works. Sorting out the rules does not, unless the project has some of its own. */
+  function apply(workspace: ProjectWorkspace): Applied {
+    const { folder: place, projectRules = [] } = workspace;
+    const local = place === own.folder ? variables : { ...variables, WORKSPACE: [place] };
+    const explainForeign = explainForeignPaths(workspace);
+    const added = projectRules.map((rule) => ({ ...compileRule(rule), opens: false }));
+    const judgeBy = (
+      chosen: readonly CompiledRule[],
+      index: ReturnType<typeof indexRules> | undefined,
+    ): Pick<Rules, 'judge' | 'judgePaths'> =>
+      createRuleJudge(
+        {
+          rules: [...chosen, ...added],
+          protectedPaths,
+          variables: local,
+          place: describePlace(folder, source, place),
+          ...(explainForeign && { explainForeign }),
+        },
+        added.length === 0 ? index : undefined,
+      );
+    const { judge, judgePaths } = judgeBy(inForce, indexed.inForce);
+    const decide = keepExitOpen(isTrying ? tryRules(judge, judgeBy(all, indexed.all).judge) : judge);
+    const explain = createExplainer({ rules: [...all, ...added], variables: local, judge: decide });
+    const opening = [...inForce, ...added];
+    return {
+      workspace,
+      hash: workspace.rulesSha256 === undefined ? filesHash : hash('sha256', `${filesHash} ${workspace.rulesSha256}`),
+      looksAtHistory: [...all, ...added].some(({ rule }) => rule.after !== undefined),
+      judge: (question) => decide(withStanding(question)),
+      judgePaths: (question) => judgePaths(withStanding(question)),
+      mayOpen: (asked) => isExit(asked) || mayOpen(opening, withStanding(asked)),
+      explain: (question) => explain(withStanding(question)),
+    };
+  }
+
+  // A workspace that nobody works in any more is forgotten with its object.
+  const elsewhere = new WeakMap<ProjectWorkspace, LoadedRules>();
+  const within = (workspace: ProjectWorkspace): LoadedRules => {
+    const known = elsewhere.get(workspace) ?? { ...loaded, ...apply(workspace) };
+    elsewhere.set(workspace, known);
+    return known;
+  };
+  const loaded: LoadedRules = {
     count: compiled.length,
     folder,
     limits: {
@@ -116,18 +170,22 @@ export function loadRules(
     modes,
     standingOf,
     rolesOf: (agent, profile) => standingOf(agent, profile).roles,
-    looksAtHistory: all.some(({ rule }) => rule.after !== undefined),
     acceptsNew: (name, origin) => acceptsNew(inForce, name, origin),
     opensByName: (tool, mode) => opensByName(inForce, tool, mode),
-    judge: (question) => decide(withStanding(question)),
-    judgePaths: (question) => judgePaths(withStanding(question)),
-    mayOpen: (asked) => isExit(asked) || mayOpen(inForce, withStanding(asked)),
-    explain: (question) => explain(withStanding(question)),
     tried: compiled.filter(({ rule }) => rule.shadow),
     check: (tools) => checkRules(compiled, operatorRights, tools, categories),
     refuseShutOut: () => refuseProblems(folder, findShutOut(inForce)),
+    within,
+    ...apply(own),
   };
+  return loaded;
 }
+
+/** What the rules say in one workspace. */
+type Applied = Pick<
+  LoadedRules,
+  'workspace' | 'hash' | 'looksAtHistory' | 'judge' | 'judgePaths' | 'mayOpen' | 'explain'
+>;
 
 function acceptsNew(rules: readonly CompiledRule[], name: string, origin: ToolDefinition['origin']): boolean {
   const tool = { name, aliases: [], category: '', ...(origin === undefined ? {} : { origin }) };
@@ -165,11 +223,11 @@ function sortProblems(problems: readonly Problem[]): readonly Problem[] {
 }
 
 /** The shipped rules lie in the program folder and are replaced by the next install: changes belong into a copy. */
-function describePlace(folder: string, source: RulesSource): RulesPlace {
+function describePlace(folder: string, source: RulesSource, workspace: string): RulesPlace {
   const shipped = isWithin(resolve(source.programFolder), folder);
   const own = join(resolve(source.home), 'governance');
   const howToAdd = shipped
     ? `copy ${folder} to ${own}, add this to its tools.yaml, and run \`sallyport policy apply\`:`
     : `add this to ${join(folder, 'tools.yaml')}, and run \`sallyport policy apply\`:`;
-  return { howToAdd, workspace: resolve(source.workspace) };
+  return { howToAdd, workspace };
 }

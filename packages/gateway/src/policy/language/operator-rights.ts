@@ -16,6 +16,13 @@ const rights: readonly Right[] = [
     tools: ['sessions.*', 'calls.*', 'leases.*', 'people.*', 'secrets.*', 'console.*', 'mode.*'],
     unasked: true,
   },
+  {
+    id: 'operator-workspaces',
+    tools: ['workspaces.add', 'workspaces.list', 'workspaces.show', 'workspaces.remove'],
+    unasked: true,
+  },
+  // Putting rules of a project in force shows them.
+  { id: 'operator-project-rules', tools: ['workspaces.accept'], unasked: false },
   { id: 'operator-content', tools: ['content.verify', 'content.gc'], unasked: true },
   // Deciding about calls that wait, and taking decisions back.
   {
@@ -47,5 +54,5 @@ export const operatorRights: readonly CompiledRule[] = rights.map(({ id, tools, 
     ...{ id, effect: 'allow', tools, origins: ['builtin'], who: ['operator'] },
     ...{ approvalWaived: unasked, acceptsNew: false, shadow: false, examples: [], file: '', line: 1 },
   };
-  return { ...compileRule(rule, { HOME: [], WORKSPACE: [] }), reference: { id } };
+  return { ...compileRule(rule), reference: { id } };
 });

@@ -91,7 +91,7 @@ export function readRules(root: YamlNode, reader: YamlReader): ToolEntries {
   return { ...entries, rules: [...rules, ...entries.rules] };
 }
 
-function readRule(node: YamlNode, reader: YamlReader): Rule | undefined {
+export function readRule(node: YamlNode, reader: YamlReader): Rule | undefined {
   const problemsBefore = reader.problems.length;
   const fields = reader.readFields(node, 'a rule', ruleKeys, ['id', 'effect', 'tools']);
   if (fields === undefined) return undefined;

@@ -33,7 +33,7 @@ const filesProperty: JsonObject = {
 };
 
 export function replayTool(parts: PolicyToolParts): Tool<JsonObject> {
-  const { rules, registry, store, workspace } = parts;
+  const { rules, registry, store, workspace, workspaceOf } = parts;
   return defineReading({
     name: 'policy.replay',
     description:
@@ -53,7 +53,7 @@ export function replayTool(parts: PolicyToolParts): Tool<JsonObject> {
       const chosen = chooseCandidate(rules, args);
       const span = chooseSpan(store, args, usualRecords);
       const replay = new Replay({
-        ...{ rules: chosen, registry, workspace },
+        ...{ rules: chosen, registry, workspace, workspaceOf },
         ...(args['against'] === 'in-force' ? { against: rules.current } : {}),
         organisation: store.readOrganisation(),
         findSession: (id) => store.findSession(id),

@@ -7,6 +7,8 @@ import type { Refusal } from '../../call/refusal.ts';
 import type { Mode, Principal, Session } from '../../call/session.ts';
 import type { AnyTool, Resources } from '../../call/tool.ts';
 import type { PastCall, Question, Rules } from '../../call/verdict.ts';
+import type { LoadedRules } from '../language/load-rules.ts';
+import type { PolicyToolParts } from '../tools/policy-parts.ts';
 import { findStanding } from '../../organisation/find-standing.ts';
 import type { Registry } from '../../registry/registry.ts';
 
@@ -26,14 +28,17 @@ export interface ChangedCall {
   readonly would: Decision & { readonly reason: string };
 }
 
+type ReplayedRules = Pick<LoadedRules, 'judge' | 'looksAtHistory' | 'within'>;
+
 export interface ReplayParts {
-  readonly rules: Pick<Rules, 'judge' | 'looksAtHistory'>;
+  readonly rules: ReplayedRules;
   /** Rules that decide again as well, to be compared with. Absent: what was decided then. */
-  readonly against?: Pick<Rules, 'judge' | 'looksAtHistory'>;
+  readonly against?: ReplayedRules;
   readonly registry: Pick<Registry, 'find'>;
   /** As it is now. */
   readonly organisation: Organisation;
-  readonly findSession: (id: string) => Pick<Session, 'workingDirectory' | 'createdAtMs'> | undefined;
+  readonly findSession: (id: string) => Pick<Session, 'workingDirectory' | 'createdAtMs' | 'workspace'> | undefined;
+  readonly workspaceOf: PolicyToolParts['workspaceOf'];
   /** For sessions that are gone. */
   readonly workspace: string;
   /** Since when all records are shown to it: what a session did before is not known. */
@@ -73,10 +78,11 @@ export class Replay {
     const { rules, against } = this.#parts;
     const question = this.#ask(call, leaf);
     this.#remember(leaf, call.tool);
-    if (question === undefined) return void this.undecidable++;
+    const workspace = this.#parts.workspaceOf(this.#sessionOf(leaf.sessionId ?? '') ?? {});
+    if (question === undefined || workspace === undefined) return void this.undecidable++;
     this.decided++;
-    const would = decide(question, rules);
-    const was = against === undefined ? call.was : decide(question, against);
+    const would = decide(question, rules.within(workspace));
+    const was = against === undefined ? call.was : decide(question, against.within(workspace));
     if (would.effect === was.effect) return;
     const { tool, agent } = call;
     this.changed.push({ index: record.index, callId: leaf.callId ?? '', atMs: leaf.timeMs, tool, agent, was, would });

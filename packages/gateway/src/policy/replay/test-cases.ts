@@ -10,7 +10,7 @@ import type { PolicyToolParts } from '../tools/policy-parts.ts';
 
 const mostCases = 10_000;
 
-interface Case extends Partial<Pick<ExplainArguments, 'agent' | 'mode' | 'arguments'>> {
+interface Case extends Partial<Pick<ExplainArguments, 'agent' | 'mode' | 'arguments' | 'workspace'>> {
   readonly name?: string;
   readonly tool: string;
   readonly as?: ExplainArguments['principal'];
@@ -30,6 +30,7 @@ const caseSchema: JsonObject = {
     agent: { type: 'string', maxLength: 256 },
     as: { enum: [...principals] },
     mode: { enum: [...modes] },
+    workspace: { type: 'string', maxLength: 4096 },
     expect: { enum: [...effects] },
     rule: { type: 'string', maxLength: 64 },
   },
@@ -58,12 +59,13 @@ export function testTool(parts: PolicyToolParts): Tool<JsonObject> {
 
 /** A call that cannot even be judged is a case that fails, not a test that does. */
 function decide(
-  { tool, arguments: args = {}, agent, as = 'agent', mode }: Case,
+  { tool, arguments: args = {}, agent, as = 'agent', mode, workspace }: Case,
   rules: ReturnType<typeof chooseRules>,
   parts: PolicyToolParts,
 ): { readonly effect: string; readonly rule: string } {
   try {
-    const asked = { tool, arguments: args, principal: as, ...(agent && { agent }), ...(mode && { mode }) };
+    const who = { principal: as, ...(agent && { agent }), ...(mode && { mode }), ...(workspace && { workspace }) };
+    const asked = { tool, arguments: args, ...who };
     const { effect, decidedBy } = explainCall(asked, rules, parts);
     return { effect, rule: decidedBy.rule?.id ?? decidedBy.stage };
   } catch (error) {

@@ -9,7 +9,7 @@ import { ToolFailure } from '../../call/tool.ts';
 import type { Tool } from '../../call/tool.ts';
 import { explainStages } from './explain-stages.ts';
 import type { CallInQuestion, ExplainedCall, ExplainedStage } from './explain-stages.ts';
-import { chooseRules, defineReading, describeRule, rulesProperty } from './policy-parts.ts';
+import { chooseRules, defineReading, describeRule, rulesProperty, rulesWhere } from './policy-parts.ts';
 import type { PolicyToolParts } from './policy-parts.ts';
 
 /** A call that somebody asks about. */
@@ -19,6 +19,8 @@ export interface ExplainArguments {
   readonly agent?: string;
   readonly principal: Principal;
   readonly session?: string;
+  /** Where a caller that is no session would work. Absent: in the daemon's own workspace. */
+  readonly workspace?: string;
   readonly mode?: Mode;
 }
 
@@ -34,12 +36,18 @@ export function explainTool(parts: PolicyToolParts): Tool<JsonObject> {
       agent: { type: 'string', maxLength: 256, description: 'Who would call. Absent: somebody called "agent".' },
       principal: { type: 'string', enum: [...principals], default: 'agent', description: 'What kind of caller it is.' },
       session: { type: 'string', maxLength: 64, description: 'A session that would call, instead of `agent`.' },
+      workspace: {
+        type: 'string',
+        maxLength: 4096,
+        description: 'Where the agent would work: a folder in an accepted root. Absent: the workspace of the daemon.',
+      },
       mode: { type: 'string', enum: [...modes], description: 'Absent: the present one.' },
       rules: rulesProperty,
     },
     run: (given) => {
-      const rules = chooseRules(parts.rules, given['rules']);
-      return describe(explainCall(given as unknown as ExplainArguments, rules, parts), rules);
+      return describe(
+        explainCall(given as unknown as ExplainArguments, chooseRules(parts.rules, given['rules']), parts),
+      );
     },
   });
 }
@@ -49,20 +57,28 @@ export function explainCall(
   args: ExplainArguments,
   rules: LoadedRules,
   parts: PolicyToolParts,
-): ExplainedCall & Pick<CallInQuestion, 'caller' | 'mode'> {
+): ExplainedCall & Pick<CallInQuestion, 'caller' | 'mode'> & { readonly rules: LoadedRules } {
   const session = args.session === undefined ? undefined : findSession(args.session, parts);
-  const { principal, agent = 'agent', mode = parts.store.readMode() } = args;
-  const caller = session ?? { principal, agent, workingDirectory: parts.workspace };
+  const { principal, agent = 'agent', mode = parts.store.readMode(), workspace } = args;
+  const somebody = {
+    principal,
+    agent,
+    workingDirectory: workspace ?? parts.workspace,
+    ...(workspace && { workspace }),
+  };
+  const caller = session ?? somebody;
+  const where = rulesWhere(rules, caller, parts);
   const call = { toolName: args.tool, arguments: structuredClone(args.arguments), caller, mode, nowMs: Date.now() };
-  return { ...explainStages(call, rules, parts), caller, mode };
+  return { ...explainStages(call, where, parts), caller, mode, rules: where };
 }
 
-function describe(call: ReturnType<typeof explainCall>, rules: LoadedRules): JsonObject {
-  const { tool, caller, mode, stages, effect, decidedBy, standing, explained } = call;
+function describe(call: ReturnType<typeof explainCall>): JsonObject {
+  const { rules, tool, caller, mode, stages, effect, decidedBy, standing, explained } = call;
   const { roles, teams } = { ...rules.standingOf(caller.agent), ...standing };
   const { shadow } = explained.verdict;
   return {
     hash: rules.hash,
+    workspace: rules.workspace.folder,
     ...{ tool, agent: caller.agent, principal: caller.principal, roles: [...roles], teams: [...teams], mode },
     effect,
     decided_by: decidedBy.stage,

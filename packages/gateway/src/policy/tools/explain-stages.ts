@@ -43,7 +43,8 @@ export interface CallInQuestion {
   readonly toolName: string;
   readonly arguments: JsonObject;
   /** With a lease, when it is a session. */
-  readonly caller: Pick<Session, 'principal' | 'agent' | 'workingDirectory'> & Partial<Pick<Session, 'lease'>>;
+  readonly caller: Pick<Session, 'principal' | 'agent' | 'workingDirectory'> &
+    Partial<Pick<Session, 'lease' | 'workspace'>>;
   readonly mode: Mode;
   readonly nowMs: number;
 }

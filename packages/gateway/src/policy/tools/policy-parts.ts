@@ -1,8 +1,9 @@
 import type { Json, JsonObject } from '@sallyport/contract';
 import type { AppliedRules } from '../language/applied-rules.ts';
-import type { LoadedRules } from '../language/load-rules.ts';
+import type { LoadedRules, ProjectWorkspace } from '../language/load-rules.ts';
 import { ConfigError } from '../../call/fault.ts';
 import type { RuleReference } from '../../call/refusal.ts';
+import type { Session } from '../../call/session.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import type { Tool, ToolContext } from '../../call/tool.ts';
 import type { Registry } from '../../registry/registry.ts';
@@ -16,7 +17,10 @@ export interface PolicyToolParts {
     Store,
     'logSize' | 'readRecords' | 'readMode' | 'readOrganisation' | 'findSession' | 'listSessions' | 'usedOf'
   >;
+  /** The daemon's own. */
   readonly workspace: string;
+  /** Where a session works. Undefined: no operator accepts that, or not any more. */
+  readonly workspaceOf: (session: Pick<Session, 'workspace'>) => ProjectWorkspace | undefined;
   /** Hears that other rules are in force. */
   readonly onApplied: () => void;
 }
@@ -64,6 +68,18 @@ export function defineReading({ name, description, properties, required = [], ru
 
 export function chooseRules(rules: AppliedRules, which: Json | undefined): LoadedRules {
   return which === 'files' ? rules.preview() : rules.current;
+}
+
+/** The rules as they are applied to a session. Throws ToolFailure where nothing of it would come to the rules. */
+export function rulesWhere(
+  rules: LoadedRules,
+  session: Pick<Session, 'workspace'>,
+  parts: PolicyToolParts,
+): LoadedRules {
+  const workspace = parts.workspaceOf(session);
+  if (workspace !== undefined) return rules.within(workspace);
+  const message = `The workspace ${session.workspace ?? ''} is not in a folder that an operator accepted.`;
+  throw new ToolFailure('EXECUTION_ERROR', message, { forOperators: '`sallyport workspace list` shows them.' });
 }
 
 /** What is wrong with the files is for the operator to read. */

@@ -16,6 +16,7 @@ import { fileTools } from '../../catalogue/files/index.ts';
 import { policyTools } from './policy-tools.ts';
 import { walkRecords } from '../replay/walk-records.ts';
 import { ownText } from '../../call/redacted.ts';
+import { WorkspaceBook } from '../../workspaces/workspace-book.ts';
 
 const allowReading = '  - { id: read, effect: allow, tools: [files.read, files.list] }\n';
 const head = 'version: 1\nrules:\n';
@@ -44,6 +45,7 @@ async function openPolicy(t: TestContext, tools: string, files: { readonly roles
     registry,
     store,
     workspace: world.workspace,
+    workspaceOf: new WorkspaceBook({ index: store, own: world.workspace, userHome: world.userHome }).of,
     onApplied: () => applied.push(rules.current.hash),
   };
   for (const tool of [...fileTools(), ...policyTools(parts)]) registry.register(tool);

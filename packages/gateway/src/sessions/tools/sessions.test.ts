@@ -11,16 +11,23 @@ import { confirmations, risks, ToolFailure } from '../../call/tool.ts';
 import type { ToolContext } from '../../call/tool.ts';
 import { Registry } from '../../registry/registry.ts';
 import { operator, sessionOf } from '../../stages/facts.test-kit.ts';
-import { authenticate } from '../../sessions/authenticate.ts';
+import { authenticate } from '../authenticate.ts';
 import { createTestSession, openTestStore } from '../../stages/store.test-kit.ts';
+import { readRoot } from './lease-arguments.ts';
 import { newToken, sessionTools } from './sessions.ts';
+import type { SessionPlaces } from './sessions.ts';
 
 /** All that the tools return. */
-type Output = Record<'session_id' | 'token' | 'expires_at' | 'callback_secret', string> & {
+type Output = Record<'session_id' | 'token' | 'expires_at' | 'callback_secret' | 'workspace', string> & {
   readonly sessions: Record<string, Json>[];
 };
 
-const options = { workspace: '/workspace', callbackSecret: (id: string) => `secret of ${id}` };
+const places: SessionPlaces = {
+  own: '/workspace',
+  findRoot: (folder) => ['/projects/a', '/workspace'].find((root) => folder === root || folder.startsWith(`${root}/`)),
+  resolve: readRoot,
+};
+const options = { places, callbackSecret: (id: string) => `secret of ${id}` };
 
 /** The tools over a real store, called as the gate calls them: arguments checked first, the result afterwards. */
 async function openTools(t: TestContext, session: Session = operator) {
@@ -72,6 +79,7 @@ test('a new session opens with the token that was shown, and only its hash is st
       id: created.session_id,
       agent: 'ada',
       createdAtMs: 0,
+      workspace: '/workspace',
       lease: { ...found.lease, tools: ['files.*'] },
       budget: { calls: 5 },
     }),
@@ -105,6 +113,30 @@ test('an expiry is counted from now, and shown', async (t) => {
   const { expiresAtMs = 0 } = store.findSession(created.session_id) ?? {};
   assert.ok(expiresAtMs >= beforeMs + 300_000 && expiresAtMs <= Date.now() + 300_000);
   assert.equal(created.expires_at, new Date(expiresAtMs).toISOString());
+});
+
+test('a session works in the daemon’s workspace, in the accepted root around the client, or where the operator says', async (t) => {
+  requirement('PKG-3');
+  const { call, store } = await openTools(t);
+  const open = async (args: JsonObject) => {
+    const { session_id: id, workspace } = await call('create', { agent: 'ada', ...args });
+    const session = store.findSession(id);
+    assert.equal(session?.workspace, workspace);
+    return [workspace, session?.workingDirectory];
+  };
+  assert.deepEqual(await open({}), ['/workspace', '/workspace']);
+  assert.deepEqual(await open({ client_folder: '/projects/a/src' }), ['/projects/a', '/projects/a']);
+  assert.deepEqual(await open({ working_directory: '/projects/a/src' }), ['/projects/a', '/projects/a/src']);
+  assert.deepEqual(await open({ workspace: '/projects/a/src' }), ['/projects/a/src', '/projects/a/src']);
+  // A client that names another folder opens nothing.
+  assert.deepEqual(await open({ client_folder: '/etc' }), ['/workspace', '/workspace']);
+  assert.deepEqual(await open({ client_folder: '/projects/ab' }), ['/workspace', '/workspace']);
+  assert.deepEqual(await open({ client_folder: '/projects/a/../b' }), ['/workspace', '/workspace']);
+  const before = store.listSessions().length;
+  for (const workspace of ['/etc', '/projects', '/projects/b', 'relative']) {
+    await assert.rejects(open({ workspace }), { code: 'INVALID_ARGUMENTS' });
+  }
+  assert.equal(store.listSessions().length, before);
 });
 
 test('a working directory is absolute and comes out normal; nothing is created for one that is not', async (t) => {
@@ -193,6 +225,7 @@ test('the list shows who may come in, without tokens, and the others on request'
     cost_micros_used: 0,
     max_calls: 3,
     tools: ['files.*'],
+    workspace: '/workspace',
     working_directory: '/workspace',
   });
   const all = (await call('list', { include_ended: true })).sessions;

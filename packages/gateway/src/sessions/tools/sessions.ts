@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '@sallyport/contract';
 import { explainWebhookUrl } from '../../approvals/notifications/webhook-url.ts';
 import type { Session } from '../../call/session.ts';
 import { ToolFailure } from '../../call/tool.ts';
+import { resolveLinks } from '../../policy/patterns/canonical-path.ts';
 import type { AnyTool, Tool } from '../../call/tool.ts';
 import type { Store } from '../../storage/stores.ts';
 import { defineAdministration } from '../../registry/administration.ts';
@@ -25,12 +26,24 @@ type SessionStore = Pick<Store, 'createSession' | 'findSession' | 'listSessions'
 interface CreateArguments extends LeaseArguments, BudgetArguments {
   readonly agent: string;
   readonly expires_in_minutes?: number;
+  readonly workspace?: string;
+  readonly client_folder?: string;
   readonly working_directory?: string;
   readonly callback_url?: string;
 }
 
+/** Where sessions may work. */
+export interface SessionPlaces {
+  /** Of the daemon. */
+  readonly own: string;
+  /** The accepted root around a folder. Expects a path without links. */
+  readonly findRoot: (folder: string) => string | undefined;
+  /** The folder without links. Throws ToolFailure when sessions cannot work in it. */
+  readonly resolve: (folder: string) => string;
+}
+
 export interface SessionToolOptions {
-  readonly workspace: string;
+  readonly places: SessionPlaces;
   /** With which messages to the callback of a session are signed. */
   readonly callbackSecret: (sessionId: string) => string;
   readonly endSession: EndSession;
@@ -43,15 +56,15 @@ export type EndSession = (id: string, by: string) => Promise<boolean>;
 export function sessionTools(store: SessionStore, options: SessionToolOptions): readonly AnyTool[] {
   return [
     createTool(store, options),
-    listTool(store),
-    showTool(store),
+    listTool(store, options.places.own),
+    showTool(store, options.places.own),
     endTool(store, options),
   ] as unknown as AnyTool[];
 }
 
 export const newToken = (): string => `sp_${randomBytes(32).toString('base64url')}`;
 
-function createTool(store: SessionStore, { workspace, callbackSecret }: SessionToolOptions): Tool<CreateArguments> {
+function createTool(store: SessionStore, { places, callbackSecret }: SessionToolOptions): Tool<CreateArguments> {
   return {
     definition: defineAdministration({
       name: 'sessions.create',
@@ -78,6 +91,17 @@ function createTool(store: SessionStore, { workspace, callbackSecret }: SessionT
             maxLength: 4096,
             description: 'Where relative paths start. Absent: the workspace.',
           },
+          workspace: {
+            type: 'string',
+            maxLength: 4096,
+            description:
+              'What $WORKSPACE stands for: a folder in an accepted root. Absent: the accepted root around working_directory or client_folder, or else the workspace of the daemon.',
+          },
+          client_folder: {
+            type: 'string',
+            maxLength: 4096,
+            description: 'Where the client runs. It picks among the accepted roots, and opens nothing.',
+          },
           callback_url: {
             type: 'string',
             maxLength: 2000,
@@ -89,6 +113,7 @@ function createTool(store: SessionStore, { workspace, callbackSecret }: SessionT
         type: 'object',
         required: ['session_id', 'agent', 'token'],
         properties: {
+          workspace: { type: 'string' },
           session_id: { type: 'string' },
           agent: { type: 'string' },
           token: { type: 'string' },
@@ -107,7 +132,8 @@ function createTool(store: SessionStore, { workspace, callbackSecret }: SessionT
       const id = randomUUIDv7();
       const nowMs = Date.now();
       const expiry = readExpiry(args.expires_in_minutes, nowMs);
-      const { agent, working_directory: folder, callback_url: callbackUrl } = args;
+      const { agent, callback_url: callbackUrl } = args;
+      const workspace = chooseWorkspace(args, places);
       const problem = callbackUrl === undefined ? undefined : explainWebhookUrl(callbackUrl);
       if (problem !== undefined) throw new ToolFailure('INVALID_ARGUMENTS', `callback_url ${problem}.`);
       await store.createSession({
@@ -117,7 +143,8 @@ function createTool(store: SessionStore, { workspace, callbackSecret }: SessionT
         tokenSha256: hash('sha256', token),
         createdAtMs: nowMs,
         ...expiry,
-        workingDirectory: folder === undefined ? workspace : readRoot(folder),
+        workspace,
+        workingDirectory: args.working_directory === undefined ? workspace : readRoot(args.working_directory),
         ...(callbackUrl === undefined ? {} : { callbackUrl }),
         lease: readLease(args),
         budget: readBudget(args),
@@ -125,13 +152,28 @@ function createTool(store: SessionStore, { workspace, callbackSecret }: SessionT
       const { expiresAtMs } = expiry;
       const end = expiresAtMs === undefined ? {} : { expires_at: new Date(expiresAtMs).toISOString() };
       const signing = callbackUrl === undefined ? {} : { callback_secret: callbackSecret(id) };
-      return { session_id: id, agent, token, ...end, ...signing };
+      return { session_id: id, agent, token, workspace, ...end, ...signing };
     },
     summarize: (args, output) => `created session ${(output as { session_id: string }).session_id} for ${args.agent}`,
   };
 }
 
-function listTool(store: SessionStore): Tool<{ readonly include_ended: boolean }> {
+/** A folder that the client names picks among what operators accepted. Only an operator says more, and never outside that. */
+function chooseWorkspace(args: CreateArguments, places: SessionPlaces): string {
+  const { workspace, working_directory: start, client_folder: client } = args;
+  if (workspace !== undefined) {
+    const folder = places.resolve(workspace);
+    if (places.findRoot(folder) !== undefined) return folder;
+    throw new ToolFailure('INVALID_ARGUMENTS', `${folder} is not in a folder that an operator accepted.`, {
+      forOperators: `Accept it with \`sallyport workspace add ${folder}\`.`,
+    });
+  }
+  const named = start ?? client;
+  const root = named === undefined ? undefined : places.findRoot(resolveLinks(readRoot(named)));
+  return root ?? places.own;
+}
+
+function listTool(store: SessionStore, own: string): Tool<{ readonly include_ended: boolean }> {
   return {
     definition: defineAdministration({
       name: 'sessions.list',
@@ -155,14 +197,14 @@ function listTool(store: SessionStore): Tool<{ readonly include_ended: boolean }
     preview: () => Promise.resolve({ summary: 'List the sessions.', detail: '', undoable: true }),
     run: ({ include_ended: includeEnded }) => {
       const nowMs = Date.now();
-      const shown = store.listSessions().map((session) => describeSession(session, nowMs));
+      const shown = store.listSessions().map((session) => describeSession(session, nowMs, own));
       return Promise.resolve({ sessions: shown.filter(({ status }) => includeEnded || status === 'active') });
     },
     summarize: (_args, output) => spellCount(((output as JsonObject)['sessions'] as Json[]).length, 'session'),
   };
 }
 
-function showTool(store: SessionStore): Tool<{ readonly session_id: string }> {
+function showTool(store: SessionStore, own: string): Tool<{ readonly session_id: string }> {
   return {
     definition: defineAdministration({
       name: 'sessions.show',
@@ -194,7 +236,7 @@ function showTool(store: SessionStore): Tool<{ readonly session_id: string }> {
       const session = store.findSession(id);
       if (session === undefined) throw unknownSession(id);
       const nowMs = Date.now();
-      return Promise.resolve({ ...describeSession(session, nowMs), lease: describeLease(session.lease, nowMs) });
+      return Promise.resolve({ ...describeSession(session, nowMs, own), lease: describeLease(session.lease, nowMs) });
     },
     summarize: ({ session_id: id }) => `showed session ${id}`,
   };
@@ -238,7 +280,7 @@ function endTool(store: SessionStore, { endSession }: SessionToolOptions): Tool<
   };
 }
 
-function describeSession(session: Session, nowMs: number): { [key: string]: Json } & { status: string } {
+function describeSession(session: Session, nowMs: number, own: string): { [key: string]: Json } & { status: string } {
   const expired = session.expiresAtMs !== undefined && session.expiresAtMs <= nowMs;
   return {
     session_id: session.id,
@@ -250,6 +292,7 @@ function describeSession(session: Session, nowMs: number): { [key: string]: Json
     ...(session.expiresAtMs === undefined ? {} : { expires_at: new Date(session.expiresAtMs).toISOString() }),
     ...describeBudget(session.budget, session.spent),
     tools: session.lease.tools,
+    workspace: session.workspace ?? own,
     working_directory: session.workingDirectory,
     ...(session.callbackUrl === undefined ? {} : { callback_url: session.callbackUrl }),
   };
