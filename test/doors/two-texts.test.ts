@@ -16,14 +16,13 @@ import { Redactor } from '../../packages/gateway/src/redaction/redact.ts';
 import type { CommandContext } from '../../packages/cli/src/command-context.ts';
 import { showAnswer } from '../../packages/cli/src/client/show-answer.ts';
 import { failed, faulted, refused } from '../../packages/gateway/src/closers/ending.test-kit.ts';
-import { presentExecutionResult } from '../../packages/gateway/src/doors/http/present-execution-result.ts';
-import { presentToolResult } from '../../packages/gateway/src/doors/http/present-tool-result.ts';
-import { presentResult } from '../../packages/gateway/src/doors/mcp/present-result.ts';
-import { presentEnding } from '../../packages/gateway/src/doors/present-ending.ts';
-import { redactEnding } from '../../packages/gateway/src/doors/redact-ending.ts';
-import type { RedactedEnding } from '../../packages/gateway/src/doors/redact-ending.ts';
-import { presentResults } from '../../packages/gateway/src/doors/messages/present-results.ts';
-import { presentResponse } from '../../packages/gateway/src/doors/typed/present-response.ts';
+import type { Answer } from '../../packages/gateway/src/call/answer.ts';
+import { answerCall } from '../../packages/gateway/src/daemon/answer-call.ts';
+import * as connect from '../../packages/gateway/src/doors/connect/present-answer.ts';
+import * as http from '../../packages/gateway/src/doors/http/present-answer.ts';
+import * as mcp from '../../packages/gateway/src/doors/mcp/present-answer.ts';
+import * as messages from '../../packages/gateway/src/doors/messages/present-answer.ts';
+import * as typed from '../../packages/gateway/src/doors/typed/present-answer.ts';
 import type { GatewayEnding } from '../../packages/gateway/src/gateway.ts';
 import { Fault } from '../../packages/gateway/src/call/fault.ts';
 import { refuse } from '../../packages/gateway/src/call/refusal.ts';
@@ -60,35 +59,38 @@ function faultsOf(code: Code, principal: Principal): readonly GatewayEnding[] {
   return [faulted(new Fault(code, forOperators), 'admit-call', call)] as readonly object[] as readonly GatewayEnding[];
 }
 
-type Show = (ending: RedactedEnding) => unknown;
+type Show = (given: Answer) => unknown;
 
-/** What each door makes of an ending, all of it. */
+/** What each door makes of an answer, all of it. */
 const doors: Readonly<Record<string, Show>> = {
   connect: wireOf,
-  'HTTP, as ToolResult': (ending) => presentToolResult(ending, nowMs).body,
-  'HTTP, as ToolExecutionResult': (ending) => presentExecutionResult(ending, nowMs).body,
-  'HTTP, as tool.results': (ending) => presentResults([{ ending, endedAtMs: nowMs }], [], redactor.redactText).body,
-  'typed gRPC': (ending) => {
+  'HTTP, as ToolResult': (given) => http.presentAnswer(given, 'tool-result').body,
+  'HTTP, as ToolExecutionResult': (given) => http.presentAnswer(given, 'execution-result').body,
+  'HTTP, as tool.results': (given) => messages.presentAnswers([given], [], redactor.redactText).body,
+  'typed gRPC': (given) => {
     const tool = { case: 'fileRead', value: { path: 'a' } } as const;
-    return toJson(ToolResponseSchema, presentResponse(create(ToolRequestSchema, { requestId: 'r-1', tool }), ending));
+    return toJson(
+      ToolResponseSchema,
+      typed.presentAnswer(create(ToolRequestSchema, { requestId: 'r-1', tool }), given),
+    );
   },
   // People do not come in here: it turns them away.
-  MCP: (ending) => presentResult(ending, nowMs, { linkToTask: (id) => `http://gate/${id}` }),
-  'command line': (ending) => typeOut(ending, false),
-  'command line, --json': (ending) => typeOut(ending, true),
+  MCP: (given) => mcp.presentAnswer(given, { linkToTask: (id) => `http://gate/${id}` }),
+  'command line': (given) => typeOut(given, false),
+  'command line, --json': (given) => typeOut(given, true),
   SDK: callThroughSdk,
 };
 
-function wireOf(ending: RedactedEnding): object {
-  return toJson(ExecuteToolResponseSchema, presentEnding(ending, nowMs)) as object;
+function wireOf(given: Answer): object {
+  return toJson(ExecuteToolResponseSchema, connect.presentAnswer(given)) as object;
 }
 
-function typeOut(ending: RedactedEnding, json: boolean): string {
+function typeOut(given: Answer, json: boolean): string {
   const lines: string[] = [];
   const write = (...more: readonly string[]): void => void lines.push(...more);
   const paint = (_style: string, text: string): string => text;
   const terminal = { print: write, note: write, paint, paintNote: paint, columns: 100_000 };
-  showAnswer(wireOf(ending), { terminal, json, commandName: 'gate' } as object as CommandContext);
+  showAnswer(wireOf(given), { terminal, json, commandName: 'gate' } as object as CommandContext);
   return lines.join('\n');
 }
 
@@ -110,8 +112,8 @@ after(() => {
   gate.close();
 });
 
-async function callThroughSdk(ending: RedactedEnding): Promise<object> {
-  answer = wireOf(ending);
+async function callThroughSdk(given: Answer): Promise<object> {
+  answer = wireOf(given);
   try {
     return (await client.callTool('notes.read')) as object;
   } catch (error) {
@@ -121,7 +123,7 @@ async function callThroughSdk(ending: RedactedEnding): Promise<object> {
 }
 
 async function textAt(show: Show, ending: GatewayEnding): Promise<string> {
-  const shown = await show(redactEnding(ending, redactor));
+  const shown = await show(answerCall(ending, redactor, nowMs));
   return typeof shown === 'string' ? shown : JSON.stringify(shown);
 }
 

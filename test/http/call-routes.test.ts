@@ -6,8 +6,8 @@ import { it } from 'node:test';
 import type { TestContext } from 'node:test';
 import * as endings from '../../packages/gateway/src/closers/ending.test-kit.ts';
 import type { CallFacts } from '../../packages/gateway/src/closers/facts.ts';
-import { callRoutes } from '../../packages/gateway/src/doors/http/call-routes.ts';
-import type { CallRouteParts } from '../../packages/gateway/src/doors/http/call-routes.ts';
+import { callRoutes } from '../../packages/gateway/src/doors/http/serve.ts';
+import type { CallRouteParts } from '../../packages/gateway/src/doors/http/json-requests.ts';
 import { assertDescribed, openApi } from '../../packages/gateway/src/doors/http/openapi.test-kit.ts';
 import { Fault } from '../../packages/gateway/src/call/fault.ts';
 import { refuse } from '../../packages/gateway/src/call/refusal.ts';
@@ -16,16 +16,16 @@ import { sessionOf } from '../../packages/gateway/src/stages/facts.test-kit.ts';
 import { openEchoDoors } from '../doors/echo-doors.ts';
 import { askHttp, askJson } from '../doors/http-exchange.ts';
 import { requirement } from '../requirement.ts';
-import { redactedEnding } from '../../packages/gateway/src/doors/redacted-ending.test-kit.ts';
+import { answerOf } from '../../packages/gateway/src/daemon/answer-call.test-kit.ts';
 
 type Submitted = Parameters<CallRouteParts['submit']>[0];
 
 // As the gate hands them to a door.
-const completed = (call: Submitted) => redactedEnding(endings.completed(call as Partial<CallFacts>));
+const completed = (call: Submitted) => answerOf(endings.completed(call as Partial<CallFacts>));
 const refused = (refusal: Refusal, stage: string, call: Submitted) =>
-  redactedEnding(endings.refused(refusal, stage, call as Partial<CallFacts>));
+  answerOf(endings.refused(refusal, stage, call as Partial<CallFacts>));
 const faulted = (fault: Fault, stage: string, call: Submitted) =>
-  redactedEnding(endings.faulted(fault, stage, call as Partial<CallFacts>));
+  answerOf(endings.faulted(fault, stage, call as Partial<CallFacts>));
 
 const credential = { authorization: 'Bearer token-of-ada' };
 const path = '/v1/calls';

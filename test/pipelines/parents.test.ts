@@ -81,7 +81,7 @@ test('only pipelines are given the way to call a step', () => {
   assert.deepEqual(users.sort(), [
     'daemon/compose.ts',
     'daemon/open-tools.ts',
-    'doors/submit-step.ts',
+    'daemon/submit.ts',
     'pipelines/pipeline-tool.ts',
     'pipelines/run-pipeline.ts',
     'pipelines/submit-step.ts',

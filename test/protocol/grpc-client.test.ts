@@ -5,19 +5,20 @@ import type { TestContext } from 'node:test';
 import { Client, credentials, status } from '@grpc/grpc-js';
 import type { ServiceError } from '@grpc/grpc-js';
 import { completed, refused } from '../../packages/gateway/src/closers/ending.test-kit.ts';
-import type { TypedCall } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
+import type { Received } from '../../packages/gateway/src/call/call.ts';
+import type { Submission } from '../../packages/gateway/src/call/submission.ts';
 import type { GatewayEnding } from '../../packages/gateway/src/gateway.ts';
 import { refuse } from '../../packages/gateway/src/call/refusal.ts';
 import { requirement } from '../requirement.ts';
 import { encodeElsewhere, openTypedClient } from './typed-client.ts';
 import type { Request, Response, TypedClient } from './typed-client.ts';
 import { openTypedDoors } from './typed-doors.ts';
-import { redactedEnding } from '../../packages/gateway/src/doors/redacted-ending.test-kit.ts';
+import { answerOf } from '../../packages/gateway/src/daemon/answer-call.test-kit.ts';
 
 const streamPath = '/sallyport.v1.ToolProtocolService/ExecuteStream';
 const asBytes = (bytes: Buffer): Buffer => bytes;
 
-type Play = (call: TypedCall) => GatewayEnding | Promise<GatewayEnding>;
+type Play = (call: Received) => GatewayEnding | Promise<GatewayEnding>;
 
 /** A gateway whose reads return the path that was asked for, and which knows one token. */
 const playReads: Play = (call) => {
@@ -35,7 +36,7 @@ const read = (path: string, more: Request = {}): Request => ({
 });
 
 async function open(test: TestContext, where: 'tcp' | 'socket', play: Play = playReads, mostOpenPerStream = 256) {
-  const submit = async (call: TypedCall) => redactedEnding(await play(call));
+  const submit = async (call: Submission) => answerOf(await play(call as Received));
   const doors = await openTypedDoors(test, { submit, mostOpenPerStream });
   const client = openTypedClient(where === 'tcp' ? doors.port : doors.agentSocket);
   test.after(() => client.close());

@@ -5,13 +5,13 @@ import { ToolRequestSchema, ToolResponseSchema } from '@sallyport/contract';
 import { completed } from '../../packages/gateway/src/closers/ending.test-kit.ts';
 import { frameMessage } from '../../packages/gateway/src/doors/transport/wire/message-frame.ts';
 import { askHttp, askJson } from '../doors/http-exchange.ts';
-import { redactedEnding } from '../../packages/gateway/src/doors/redacted-ending.test-kit.ts';
+import { answerOf } from '../../packages/gateway/src/daemon/answer-call.test-kit.ts';
 import { requirement } from '../requirement.ts';
 import { openTypedDoors } from './typed-doors.ts';
 
 const path = '/sallyport.v1.ToolProtocolService/Execute';
 const bytes = Buffer.from([0xff, 0, 10]);
-const submit = async () => redactedEnding(completed({}, { content: bytes.toString('base64'), encoding: 'base64' }));
+const submit = async () => answerOf(completed({}, { content: bytes.toString('base64'), encoding: 'base64' }));
 const request = toBinary(
   ToolRequestSchema,
   create(ToolRequestSchema, {

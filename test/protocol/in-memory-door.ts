@@ -7,16 +7,17 @@ import { tabulateMethods } from '../../packages/gateway/src/doors/transport/meth
 import type { UnaryMethod } from '../../packages/gateway/src/doors/transport/method-table.ts';
 import type { Peer } from '../../packages/gateway/src/doors/transport/peer.ts';
 import { RpcError } from '../../packages/gateway/src/doors/transport/rpc-error.ts';
-import { toolProtocolService } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
-import type { TypedCall } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
+import { toolProtocolService } from '../../packages/gateway/src/doors/typed/serve.ts';
+import { ownText } from '../../packages/gateway/src/call/redacted.ts';
+import type { Submission } from '../../packages/gateway/src/call/submission.ts';
 import { Transfers } from '../../packages/gateway/src/content/transfers.ts';
 import { refuse } from '../../packages/gateway/src/call/refusal.ts';
-import { redactedEnding } from '../../packages/gateway/src/doors/redacted-ending.test-kit.ts';
+import { answerOf } from '../../packages/gateway/src/daemon/answer-call.test-kit.ts';
 
 /** What became of bytes that came in: no request, a request with violations, or a call for the gateway to judge. */
 export type Fate =
   | { readonly kind: 'undecodable'; readonly error: RpcError }
-  | { readonly kind: 'malformed' | 'submitted'; readonly response: ToolResponse; readonly call: TypedCall };
+  | { readonly kind: 'malformed' | 'submitted'; readonly response: ToolResponse; readonly call: Submission };
 
 const peer: Peer = {
   door: 'tcp',
@@ -32,7 +33,7 @@ const peer: Peer = {
 /** The typed door as the transport uses it, from bytes to the encoded answer, with a gateway that refuses all calls. */
 export class InMemoryDoor {
   readonly #execute: UnaryMethod;
-  #call: TypedCall | undefined;
+  #call: Submission | undefined;
 
   constructor() {
     const service = toolProtocolService({
@@ -41,9 +42,9 @@ export class InMemoryDoor {
       submit: async (call) => {
         this.#call = call;
         const refusal = refuse('NO_RULE_ALLOWS', 'default-deny', 'No rule allows it.');
-        return redactedEnding({ kind: 'refused', call, refusal, stage: 'judge-call' });
+        return answerOf({ kind: 'refused', call, refusal, stage: 'judge-call' });
       },
-      redact: redactedEnding,
+      redact: ownText,
       onFault: (error) => {
         throw error;
       },
@@ -71,7 +72,7 @@ export class InMemoryDoor {
     }
     this.#call = undefined;
     const response = (await this.#execute.run(request, peer)) as ToolResponse;
-    const call = this.#call as TypedCall | undefined;
+    const call = this.#call as Submission | undefined;
     assert.ok(call !== undefined, 'every request is put on record');
     assert.equal(response.requestId, request.requestId);
     assert.ok(response.result.case === 'denied');

@@ -5,9 +5,8 @@ import type { TestContext } from 'node:test';
 import { everyoneKnown } from '../doors/echo-doors.ts';
 import { Transfers } from '../../packages/gateway/src/content/transfers.ts';
 import { openDoors } from '../../packages/gateway/src/doors/transport/open-doors.ts';
-import { toolProtocolService } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
-import type { ToolProtocolParts } from '../../packages/gateway/src/doors/typed/tool-protocol-service.ts';
-import { redactedEnding } from '../../packages/gateway/src/doors/redacted-ending.test-kit.ts';
+import { toolProtocolService } from '../../packages/gateway/src/doors/typed/serve.ts';
+import type { ToolProtocolParts } from '../../packages/gateway/src/doors/typed/serve.ts';
 import { ownText } from '../../packages/gateway/src/call/redacted.ts';
 
 export interface TypedDoors {
@@ -31,7 +30,7 @@ export async function openTypedDoors(
   const doors = await openDoors({
     services: [
       toolProtocolService({
-        ...{ ...parts, store, uploads: new Transfers(), redact: redactedEnding },
+        ...{ ...parts, store, uploads: new Transfers(), redact: ownText },
         onFault: (error) => complaints.push(error),
       }),
     ],

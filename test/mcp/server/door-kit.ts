@@ -5,13 +5,13 @@ import type { TestContext } from 'node:test';
 import type { JsonObject } from '../../../packages/contract/src/canonical-json.ts';
 import { describeHome } from '../../../packages/gateway/src/daemon/home.ts';
 import { Transfers } from '../../../packages/gateway/src/content/transfers.ts';
-import type { Submission } from '../../../packages/gateway/src/doors/await-decision.ts';
+import type { Submission } from '../../../packages/gateway/src/call/submission.ts';
 import { gateServers } from '../../../packages/gateway/src/doors/mcp/gate-server.ts';
 import type { LegacyLimits } from '../../../packages/gateway/src/doors/mcp/legacy-sessions.ts';
 import { McpService } from '../../../packages/gateway/src/doors/mcp/mcp-service.ts';
 import { ShownDefinitions } from '../../../packages/gateway/src/registry/shown-definitions.ts';
 import { OfferedTools } from '../../../packages/gateway/src/doors/mcp/offered-tools.ts';
-import { mcpRoutes } from '../../../packages/gateway/src/doors/mcp/open-mcp.ts';
+import { mcpRoutes } from '../../../packages/gateway/src/doors/mcp/serve.ts';
 import { openDoors } from '../../../packages/gateway/src/doors/transport/open-doors.ts';
 import type { Peer } from '../../../packages/gateway/src/doors/transport/peer.ts';
 import type { GatewayEnding } from '../../../packages/gateway/src/gateway.ts';
@@ -30,9 +30,9 @@ import { everyoneKnown } from '../../doors/echo-doors.ts';
 import { newPlace } from '../../harness/daemon.ts';
 import type { Place } from '../../harness/daemon.ts';
 import { Redactor } from '../../../packages/gateway/src/redaction/redact.ts';
-import { redactedEnding } from '../../../packages/gateway/src/doors/redacted-ending.test-kit.ts';
+import { answerOf } from '../../../packages/gateway/src/daemon/answer-call.test-kit.ts';
 import { ownText } from '../../../packages/gateway/src/call/redacted.ts';
-import type { RedactedEnding } from '../../../packages/gateway/src/doors/redact-ending.ts';
+import type { Answer } from '../../../packages/gateway/src/call/answer.ts';
 import type { Begun } from '../../../packages/gateway/src/call/call.ts';
 
 /** Of the SDK that the gateway uses, whichever other copies are installed. */
@@ -84,9 +84,9 @@ export async function openTestDoor(t: TestContext, options: DoorOptions): Promis
   const registry = new Registry();
   registry.replaceSource('test', options.tools);
   const calls: Submission[] = [];
-  const submit = async (call: Submission): Promise<RedactedEnding> => {
+  const submit = async (call: Submission): Promise<Answer> => {
     calls.push(call);
-    return redactedEnding(await play(call, authenticate(store, call, Date.now()), registry));
+    return answerOf(await play(call, authenticate(store, call, Date.now()), registry));
   };
   const visibility = new ToolVisibility({ store, rulesFor: () => rules, modes: alwaysOpen });
   const redactor = new Redactor();

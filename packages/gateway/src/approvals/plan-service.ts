@@ -16,7 +16,7 @@ import type { ApprovalIndex } from '../storage/stores.ts';
 import { describePlan } from './tools/describe-approval.ts';
 import type { Showing } from './tools/describe-approval.ts';
 import { readPlan } from './service-messages.ts';
-import { longestWaitMs } from '../doors/await-decision.ts';
+import { longestWaitMs } from '../call/submission.ts';
 import { followNews } from '../doors/follow-news.ts';
 import { objectsOf, textOf } from '../sessions/service-messages.ts';
 import type { Peer } from '../doors/transport/peer.ts';

@@ -5,7 +5,7 @@ import { objectsOf, textOf, timeOf } from '../sessions/service-messages.ts';
 import { bindService } from '../doors/transport/service-binding.ts';
 import type { ServiceBinding } from '../doors/transport/service-binding.ts';
 import { submitTool } from '../doors/submit-tool.ts';
-import type { Submit } from '../doors/submit-tool.ts';
+import type { Submit } from '../call/submission.ts';
 
 /** Running calls for programs of operators: each method is the governed call of a tool, in typed words. */
 export function callService({ submit }: { readonly submit: Submit }): ServiceBinding {

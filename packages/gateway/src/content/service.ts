@@ -2,36 +2,35 @@ import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import {
   ContentService,
-  describeCode,
   GetResponseSchema,
   PutResponseSchema,
   spellBytes,
   StatResponseSchema,
 } from '@sallyport/contract';
-import type { CallContext, ExecuteToolResponse, Json, JsonObject, PutHeader, PutRequest } from '@sallyport/contract';
+import type { CallContext, Json, JsonObject, PutHeader, PutRequest } from '@sallyport/contract';
 import { GarbageMeter } from './garbage-meter.ts';
 import { HandOver } from './hand-over.ts';
 import type { DownloadStream, Transfers, UploadStream } from './transfers.ts';
-import type { RedactedEnding } from '../doors/redact-ending.ts';
-import type { Begun } from '../call/call.ts';
+import type { Answer } from '../call/answer.ts';
 import { doors } from '../call/call.ts';
 import { isRefusal } from '../call/refusal.ts';
 import { ToolFailure } from '../call/tool.ts';
 import { authenticate } from '../sessions/authenticate.ts';
+import type { Submit } from '../call/submission.ts';
 import type { Store } from '../storage/stores.ts';
-import { presentEnding } from '../doors/present-ending.ts';
 import type { Peer } from '../doors/transport/peer.ts';
 import { RpcError } from '../doors/transport/rpc-error.ts';
 import { bindService } from '../doors/transport/service-binding.ts';
 import type { ServiceBinding } from '../doors/transport/service-binding.ts';
-import { credentialOf, rpcErrorOf } from '../doors/connect/tool-service.ts';
+import { checkKnown, presentAnswer } from '../doors/connect/present-answer.ts';
+import { credentialOf, readCall } from '../doors/connect/read-call.ts';
 
 export interface ContentServiceParts {
   readonly store: Pick<Store, 'findSessionByToken'>;
   readonly uploads: Transfers<UploadStream>;
   readonly downloads: Transfers<DownloadStream>;
   /** Runs a call through the gateway. */
-  readonly submit: (call: Omit<Begun, 'callId' | 'startedAtMs'>) => Promise<RedactedEnding>;
+  readonly submit: Submit;
 }
 
 type GetStep = NonNullable<MessageInitShape<typeof GetResponseSchema>['step']>;
@@ -50,13 +49,11 @@ export function contentService({ store, uploads, downloads, submit }: ContentSer
     return isRefusal(session) ? '' : session.id;
   };
 
-  const runTool = async (toolName: string, args: JsonObject, request: Identified, peer: Peer): Promise<Answer> => {
-    const ending = await submit(callOf(toolName, args, request, peer));
-    // Who cannot be told apart gets the transport's own answer, as from the other services.
-    if (ending.kind === 'refused' && describeCode(ending.refusal.code).connect === 'unauthenticated') {
-      throw rpcErrorOf(ending.refusal);
-    }
-    return { call: presentEnding(ending, Date.now()), output: outputOf(ending) };
+  const runTool = async (name: string, args: JsonObject, { requestId, context }: Identified, peer: Peer) => {
+    const request = { name, inputJson: JSON.stringify(args), requestId, context };
+    const answer = await submit(readCall({ ...request, timeoutMs: 0, dedupeKey: '', confirmBinding: '' }, peer));
+    checkKnown(answer);
+    return { call: presentAnswer(answer), output: outputOf(answer) };
   };
 
   return bindService(ContentService, doors, {
@@ -122,39 +119,9 @@ export function contentService({ store, uploads, downloads, submit }: ContentSer
   });
 }
 
-interface Answer {
-  readonly call: ExecuteToolResponse;
-  /** Absent unless the call succeeded. */
-  readonly output?: JsonObject | undefined;
-}
-
 interface Identified {
   readonly requestId: string;
   readonly context?: CallContext | undefined;
-}
-
-function callOf(
-  toolName: string,
-  args: JsonObject,
-  { requestId, context }: Identified,
-  peer: Peer,
-): Omit<Begun, 'callId' | 'startedAtMs'> {
-  const traceparent = peer.headers('traceparent');
-  return {
-    door: peer.door,
-    source: peer.source,
-    ...credentialOf(peer),
-    requestId,
-    toolName,
-    input: JSON.stringify(args),
-    timeoutMs: 0,
-    dedupeKey: '',
-    taskId: context?.taskId ?? '',
-    correlationId: context?.correlationId ?? '',
-    ...(traceparent === undefined ? {} : { traceparent }),
-    confirmBinding: '',
-    signal: peer.signal,
-  };
 }
 
 async function readHeader(steps: AsyncIterator<PutRequest>): Promise<PutHeader> {
@@ -198,10 +165,9 @@ function safeNumber(field: string, value: bigint): number {
   throw new RpcError('invalid_argument', `${field} is larger than any content.`);
 }
 
-function outputOf(ending: RedactedEnding): JsonObject | undefined {
-  if (ending.kind !== 'completed' || !ending.call.outcome.ok) return undefined;
-  const { result } = ending.call.execution;
-  return result.ok ? (result.output as JsonObject) : undefined;
+/** Undefined unless the call succeeded. */
+function outputOf({ output }: Answer): JsonObject | undefined {
+  return output && (JSON.parse(output.outputJson) as JsonObject);
 }
 
 function bytesOf(hash: Json | undefined): Uint8Array<ArrayBuffer> {

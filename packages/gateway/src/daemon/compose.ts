@@ -1,10 +1,9 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as setTimeoutAfter } from 'node:timers/promises';
 import { reconcileIntents } from '../audit/reconcile.ts';
 import { Redactor, secretsOfEnvironment } from '../redaction/redact.ts';
 import { AttemptCounter } from '../audit/attempt-counter.ts';
-import { callRoutes } from '../doors/http/call-routes.ts';
+import { callRoutes } from '../doors/http/serve.ts';
 import { openCallers } from '../doors/http/json-requests.ts';
 import { ContentStore } from '../content/content-store.ts';
 import { Transfers } from '../content/transfers.ts';
@@ -18,19 +17,13 @@ import { contentService } from '../content/service.ts';
 import { leaseService } from '../sessions/lease-service.ts';
 import { operatorService } from '../doors/connect/operator-service.ts';
 import type { Status } from '../doors/connect/operator-service.ts';
-import { awaitDecision } from '../doors/await-decision.ts';
-import type { Submission } from '../doors/await-decision.ts';
 import { planService } from '../approvals/plan-service.ts';
-import { redactEnding } from '../doors/redact-ending.ts';
-import { redactProgress } from '../doors/redact-progress.ts';
-import { redactQuestions } from '../doors/redact-question.ts';
-import { openMcp } from '../doors/mcp/open-mcp.ts';
+import { openMcp } from '../doors/mcp/serve.ts';
 import { openDoors } from '../doors/transport/open-doors.ts';
 import { sessionService } from '../sessions/service.ts';
-import { submitSteps } from '../doors/submit-step.ts';
-import { toolProtocolService } from '../doors/typed/tool-protocol-service.ts';
-import { messageRoutes } from '../doors/messages/message-routes.ts';
-import { toolService } from '../doors/connect/tool-service.ts';
+import { toolProtocolService } from '../doors/typed/serve.ts';
+import { messageRoutes } from '../doors/messages/serve.ts';
+import { toolService } from '../doors/connect/serve.ts';
 import { finishSweeps } from '../programs/leavings/finish-sweeps.ts';
 import { Sweeps } from '../programs/leavings/sweeps.ts';
 import { CallNetworks } from '../execution/call-networks.ts';
@@ -42,7 +35,6 @@ import { SessionHistory } from '../policy/judge/session-history.ts';
 import { judgeLeavings } from '../policy/judge/leavings.ts';
 import { LoopMemory } from '../policy/judge/loop-memory.ts';
 import { resolveWorkspace } from '../policy/judge/resolve-workspace.ts';
-import type { Chained } from '../call/call.ts';
 import type { SweepCaller } from '../call/sweep.ts';
 import { KeyedLock } from '../call/keyed-lock.ts';
 import { Turnstile } from '../call/turnstile.ts';
@@ -84,6 +76,7 @@ import { StartingTools } from './starting-tools.ts';
 import { openOperatorSession, openSigningKey } from './identity.ts';
 import { readOrCreateSecret } from './secret-files.ts';
 import { statusReader } from './read-status.ts';
+import { openSubmit } from './submit.ts';
 import { auditVerifier } from './verify-audit.ts';
 import { watchSpace } from './space-gauge.ts';
 import { openStateKey } from './state-key.ts';
@@ -236,7 +229,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     currentRules,
     rulesFor,
     offices: organisation.offices,
-    rehearsal: () => rehearsal,
+    rehearse: (...planned) => rehearse(...planned),
     address: () => address,
   });
   opened.defer(() => approvals.close());
@@ -327,22 +320,10 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     log,
   });
   const rehearsal = buildRehearsal(gateway, createContext);
-  const clock = { nowMs: Date.now };
-  const submitOnce = async (call: Submission, step?: Chained['step']) => {
-    const { onProgress, ...asIs } = call;
-    const progress = onProgress && redactProgress(onProgress, redactor);
-    const heard = progress === undefined ? {} : { onProgress: progress.tell };
-    const asked = call.askCaller && { askCaller: redactQuestions(call.askCaller, redactor) };
-    // The step comes last: whatever a door hands in, it cannot say that its call is a step of another.
-    const begun = { ...asIs, ...heard, ...asked, callId: randomUUIDv7(), startedAtMs: Date.now(), step };
-    const { signal, close } = running.open(begun, call.signal);
-    const ending = await gateway.run({ ...begun, signal }, clock).finally(close);
-    progress?.end();
-    return redactEnding(ending, redactor);
-  };
-  const decisions = { watch: approvals.watch, store, running };
-  const submit = awaitDecision((call) => submitOnce(call), decisions);
-  const submitStep = submitSteps((step) => awaitDecision((call) => submitOnce(call, step), decisions));
+  const { submit, submitStep, rehearse } = openSubmit({
+    ...{ gateway, rehearsal, redactor, store, running },
+    watch: approvals.watch,
+  });
 
   let address = '';
   const readStatus = statusReader({
@@ -375,7 +356,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
       }),
       toolProtocolService({
         ...{ store, uploads, submit },
-        redact: (ending) => redactEnding(ending, redactor),
+        redact: redactor.redactText,
         onFault: (error) => log.error('typed_door_failed', { error }),
       }),
       contentService({ store, uploads, downloads, submit }),

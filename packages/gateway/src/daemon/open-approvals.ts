@@ -8,8 +8,7 @@ import { FollowedSettings } from '../approvals/notifications/followed-settings.t
 import { PeopleNotifier } from '../approvals/notifications/notify-people.ts';
 import { SessionCallbacks } from '../approvals/notifications/session-callbacks.ts';
 import type { Redactor } from '../redaction/redact.ts';
-import { rehearseCalls } from '../doors/rehearse-call.ts';
-import type { Rehearsal } from '../gateway.ts';
+import type { Rehearse } from '../approvals/rehearsal.ts';
 import type { AnyTool } from '../call/tool.ts';
 import type { Rules } from '../call/verdict.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
@@ -35,8 +34,8 @@ export interface ApprovalsSource {
   /** Where the rule files lie now. */
   readonly findFolder: () => string;
   readonly secrets: SecretStore;
-  /** Asked for only once calls come in. */
-  readonly rehearsal: () => Rehearsal;
+  /** Used only once calls come in. */
+  readonly rehearse: Rehearse;
   /** Where the console is, once the doors are open. */
   readonly address: () => string;
 }
@@ -132,7 +131,7 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
     limits,
     circumstances,
     ...showing,
-    rehearse: rehearseCalls(source.rehearsal, redactor),
+    rehearse: source.rehearse,
     unmasked,
     redact: redactor.redactText,
     saveConfirmKey: (rotated) => {

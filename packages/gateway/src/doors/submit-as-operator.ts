@@ -2,12 +2,14 @@ import type { JsonObject } from '@sallyport/contract';
 import { isRefusal } from '../call/refusal.ts';
 import type { Session } from '../call/session.ts';
 import { authenticate } from '../sessions/authenticate.ts';
+import type { Submit } from '../call/submission.ts';
 import type { Store } from '../storage/stores.ts';
 import type { Peer } from './transport/peer.ts';
 import { RpcError } from './transport/rpc-error.ts';
 import { submitTool } from './submit-tool.ts';
-import type { Submit, ToolAnswer } from './submit-tool.ts';
-import { credentialOf, rpcErrorOf } from './connect/tool-service.ts';
+import type { ToolAnswer } from './submit-tool.ts';
+import { rpcErrorOf } from './connect/present-answer.ts';
+import { credentialOf } from './connect/read-call.ts';
 
 export interface OperatorParts {
   readonly store: Pick<Store, 'findSessionByToken'>;

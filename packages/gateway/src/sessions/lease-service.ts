@@ -10,7 +10,7 @@ import { budgetArguments, expiryArguments, objectsOf, readLease, scopeArguments,
 import { bindService } from '../doors/transport/service-binding.ts';
 import type { ServiceBinding } from '../doors/transport/service-binding.ts';
 import { submitTool } from '../doors/submit-tool.ts';
-import type { Submit } from '../doors/submit-tool.ts';
+import type { Submit } from '../call/submission.ts';
 
 /** Leases for programs of operators: each method is the governed call of a tool, in typed words. */
 export function leaseService({ submit }: { readonly submit: Submit }): ServiceBinding {

@@ -24,7 +24,7 @@ import {
 import { bindService } from '../doors/transport/service-binding.ts';
 import type { ServiceBinding } from '../doors/transport/service-binding.ts';
 import { submitTool } from '../doors/submit-tool.ts';
-import type { Submit } from '../doors/submit-tool.ts';
+import type { Submit } from '../call/submission.ts';
 
 /** Sessions for programs of operators: each method is the governed call of a tool, in typed words. */
 export function sessionService({ submit }: { readonly submit: Submit }): ServiceBinding {

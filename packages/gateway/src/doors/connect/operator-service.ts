@@ -21,7 +21,8 @@ import type { Peer } from '../transport/peer.ts';
 import { RpcError } from '../transport/rpc-error.ts';
 import { bindService } from '../transport/service-binding.ts';
 import type { ServiceBinding } from '../transport/service-binding.ts';
-import { credentialOf, rpcErrorOf } from './tool-service.ts';
+import { rpcErrorOf } from './present-answer.ts';
+import { credentialOf } from './read-call.ts';
 
 /** The facts of GetStatusResponse. */
 export type Status = Omit<GetStatusResponse, '$typeName' | '$unknown'>;

@@ -12,7 +12,8 @@ import { newToken } from '../../sessions/tools/sessions.ts';
 import type { HttpRoute } from '../transport/http-route.ts';
 import type { Peer } from '../transport/peer.ts';
 import { RpcError } from '../transport/rpc-error.ts';
-import { credentialOf, rpcErrorOf } from '../connect/tool-service.ts';
+import { rpcErrorOf } from '../connect/present-answer.ts';
+import { credentialOf } from '../connect/read-call.ts';
 
 export interface LoginParts {
   readonly codes: LoginCodes;

@@ -1,24 +1,27 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { describeCode } from '@sallyport/contract';
-import { Fault } from '../../call/fault.ts';
 import { isRefusal } from '../../call/refusal.ts';
 import type { Refusal } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
+import type { Submit } from '../../call/submission.ts';
 import { authenticate } from '../../sessions/authenticate.ts';
+import type { Store } from '../../storage/stores.ts';
 import type { Callers } from '../transport/callers.ts';
 import type { Peer } from '../transport/peer.ts';
 import { harmlessBytes } from '../transport/read-body.ts';
 import { RpcError } from '../transport/rpc-error.ts';
 import { defaultLimits } from '../transport/transport-limits.ts';
-import { credentialOf, readCall, rpcErrorOf } from '../connect/tool-service.ts';
-import type { CallRequest, ToolServiceParts } from '../connect/tool-service.ts';
-import type { Presented } from './presented.ts';
+import { rpcErrorOf } from '../connect/present-answer.ts';
+import { credentialOf, readCall } from '../connect/read-call.ts';
+import type { CallRequest } from '../connect/read-call.ts';
+import type { Presented } from './present-answer.ts';
 
-export type CallRouteParts = Pick<ToolServiceParts, 'submit'> & {
-  readonly store: Pick<ToolServiceParts['store'], 'findSessionByToken'>;
+export interface CallRouteParts {
+  readonly store: Pick<Store, 'findSessionByToken'>;
+  readonly submit: Submit;
   /** What the gate takes of arguments. */
   readonly maxArgumentBytes: () => number;
-};
+}
 
 export type Receive = <Parsed>(
   request: IncomingMessage,
@@ -59,7 +62,7 @@ const unknownAndLarge = new RpcError(
   `A request of more than ${harmlessBytes} bytes needs a credential in its headers, or at the start of its message.`,
 );
 
-export function sendJson(response: ServerResponse, { status, body, trouble }: Presented): void {
+export function sendJson(response: ServerResponse, { status, body, retryAfterMs }: Presented): void {
   const text = JSON.stringify(body);
   const headers: OutgoingHttpHeaders = {
     'content-type': 'application/json',
@@ -68,23 +71,21 @@ export function sendJson(response: ServerResponse, { status, body, trouble }: Pr
     'x-content-type-options': 'nosniff',
   };
   if (status === 401) headers['www-authenticate'] = 'Bearer';
-  if (trouble?.retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(trouble.retryAfterMs / 1000));
+  if (retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000));
   response.writeHead(status, headers);
   response.end(text);
 }
 
 /** What cannot be read goes the way of every call, so that it is on record before it is answered. */
-async function recordMalformed(error: RpcError, peer: Peer, submit: CallRouteParts['submit']): Promise<RpcError> {
-  const ending = await submit({
+async function recordMalformed(error: RpcError, peer: Peer, submit: Submit): Promise<RpcError> {
+  const { ended, problem } = await submit({
     ...readCall(unreadable, peer),
     violations: [{ field: 'body', rule: 'form', message: error.message }],
   });
-  if (ending.kind === 'faulted') {
-    const { connect, meaning } = describeCode(ending.fault instanceof Fault ? ending.fault.code : 'INTERNAL');
-    return new RpcError(connect, meaning);
-  }
-  // Whose credential is not taken hears of that instead.
-  return ending.kind === 'refused' && ending.refusal.code !== 'MALFORMED_CALL' ? rpcErrorOf(ending.refusal) : error;
+  if (problem === undefined || problem.code === 'MALFORMED_CALL') return error;
+  const { connect, meaning } = describeCode(problem.code);
+  // A caller whose credential is not accepted is told that instead.
+  return ended === 'faulted' ? new RpcError(connect, meaning) : rpcErrorOf(problem);
 }
 
 const unreadable: CallRequest = {

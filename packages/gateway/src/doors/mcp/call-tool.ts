@@ -6,19 +6,18 @@ import type {
   Server,
   ServerContext,
 } from '@modelcontextprotocol/server';
-import { canonicalJson } from '@sallyport/contract';
-import type { RedactedEnding } from '../redact-ending.ts';
-import type { Submission, Submit } from '../await-decision.ts';
-import { credentialOf } from '../connect/tool-service.ts';
+import type { Code } from '@sallyport/contract';
+import { pendingTaskOf } from '../../call/answer.ts';
+import type { Answer } from '../../call/answer.ts';
+import type { Submission, Submit } from '../../call/submission.ts';
 import { askClient } from './ask-client.ts';
-import { callerOf, rawParamsOf } from './caller.ts';
+import { callerOf } from './caller.ts';
 import type { OfferedTools } from './offered-tools.ts';
-import { nameCall, nameRequest } from './pending-tickets.ts';
 import type { PendingTickets } from './pending-tickets.ts';
-import { presentResult } from './present-result.ts';
-import type { PresentParts } from './present-result.ts';
+import { presentAnswer } from './present-answer.ts';
+import type { PresentParts } from './present-answer.ts';
 import { ProgressSender } from './progress-sender.ts';
-import { readMeta } from './read-meta.ts';
+import { readCall } from './read-call.ts';
 import { ownText } from '../../call/redacted.ts';
 
 export interface CallParts extends PresentParts {
@@ -43,7 +42,7 @@ export async function callTool(
   const { _meta: meta } = context.mcpReq;
   const token = meta?.progressToken;
   const progress = token === undefined ? undefined : new ProgressSender(context, token, isBehind);
-  const { call, callName } = readCall(parts, params, context);
+  const { call, callName } = readCall(parts.tools, params, context);
   let shown: AbortController | undefined;
   try {
     const isUrlShown = showsUrls(server);
@@ -65,13 +64,13 @@ export async function callTool(
         showUrl(context, { url, taskId, signal: shown.signal });
       },
     };
-    const ending = await submitOnTicket(parts, submission, { sessionId: session.id, callName });
-    const taskId = pendingTask(ending);
+    const answer = await submitOnTicket(parts, submission, { sessionId: session.id, callName });
+    const taskId = pendingTaskOf(answer);
     if (isAsked && taskId !== undefined) {
       const link = inputRequired.elicitUrl({ message: whyUrl, url: parts.linkToTask(taskId) });
       return inputRequired({ inputRequests: { [linkShown]: link }, requestState: taskId });
     }
-    return presentResult(ending, Date.now(), parts);
+    return presentAnswer(answer, parts);
   } finally {
     progress?.end();
     shown?.abort();
@@ -81,29 +80,6 @@ export async function callTool(
 const whyUrl =
   'A person must agree to this call. The link leads to the console, where it can be approved or denied; an answer here decides nothing.';
 
-/** What the client asks for, and a name for it that its repetitions share. */
-function readCall(
-  { tools }: CallParts,
-  params: CallToolRequest['params'],
-  context: ServerContext,
-): { readonly call: Submission; readonly callName: string } {
-  const { id, signal, _meta: meta } = context.mcpReq;
-  const { peer } = callerOf(context);
-  const traceparent = peer.headers('traceparent');
-  const who = credentialOf(peer);
-  const toolName = tools.canonicalName(params.name);
-  const input = canonicalJson(rawParamsOf(context)['arguments'] ?? {});
-  const callName = nameCall(who.credential ?? '', toolName, input);
-  const call: Submission = {
-    ...{ door: peer.door, source: peer.source, ...who, toolName, input },
-    confirmBinding: '',
-    ...(traceparent === undefined ? {} : { traceparent }),
-    ...readMeta(meta, nameRequest(context.sessionId, id, callName)),
-    signal: AbortSignal.any([signal, peer.signal]),
-  };
-  return { call, callName };
-}
-
 /**
  * Goes on waiting where the same call already waits. A ticket that no longer fits, such as because the file has changed
  * since or the approval was used, is set aside unless the caller named it: then the call begins anew.
@@ -112,31 +88,27 @@ async function submitOnTicket(
   { submit, tickets }: CallParts,
   call: Submission,
   { sessionId, callName }: { readonly sessionId: string; readonly callName: string },
-): Promise<RedactedEnding> {
+): Promise<Answer> {
   const named = call.approvalTaskId === undefined ? undefined : tickets.findTask(sessionId, call.approvalTaskId);
   const kept = call.approvalTaskId === undefined ? tickets.find(sessionId, callName) : named;
-  let ending = await submit({
+  let answer = await submit({
     ...call,
     ...(kept === undefined ? {} : { approvalTaskId: kept.taskId, requestId: kept.requestId }),
   });
-  if (kept !== undefined && named === undefined && isStale(ending)) {
+  if (kept !== undefined && named === undefined && isStale(answer)) {
     tickets.forget(sessionId, callName);
-    ending = await submit(call);
+    answer = await submit(call);
   }
-  const taskId = pendingTask(ending);
+  const taskId = pendingTaskOf(answer);
   if (taskId === undefined) tickets.forget(sessionId, callName);
-  else tickets.keep(sessionId, callName, { taskId, requestId: ending.call.requestId ?? call.requestId });
-  return ending;
+  else tickets.keep(sessionId, callName, { taskId, requestId: answer.requestId });
+  return answer;
 }
 
-function isStale(ending: RedactedEnding): boolean {
-  if (ending.kind !== 'refused') return false;
-  return ['APPROVAL_MISMATCH', 'APPROVAL_EXPIRED', 'APPROVAL_USED'].includes(ending.refusal.code);
-}
+const staleCodes: readonly Code[] = ['APPROVAL_MISMATCH', 'APPROVAL_EXPIRED', 'APPROVAL_USED'];
 
-function pendingTask(ending: RedactedEnding): string | undefined {
-  if (ending.kind !== 'refused' || ending.refusal.code !== 'APPROVAL_REQUIRED') return undefined;
-  return ending.refusal.approval?.taskId;
+function isStale({ ended, problem }: Answer): boolean {
+  return ended === 'refused' && problem !== undefined && staleCodes.includes(problem.code);
 }
 
 /** What a client brings back after it was asked to show the link. It names the task; the gate looks whether it fits. */

@@ -3,10 +3,8 @@ import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelc
 import type { ReadResourceRequest, ReadResourceResult, ServerContext } from '@modelcontextprotocol/server';
 import type { DownloadStream, Transfers } from '../../content/transfers.ts';
 import { ToolFailure } from '../../call/tool.ts';
-import type { Submit } from '../await-decision.ts';
-import { presentEnding } from '../present-ending.ts';
-import { readTrouble } from '../http/read-trouble.ts';
-import { credentialOf } from '../connect/tool-service.ts';
+import type { Submit } from '../../call/submission.ts';
+import { credentialOf } from '../connect/read-call.ts';
 import { callerOf } from './caller.ts';
 import { hashOfUri } from './kept-results.ts';
 import { nameRequest } from './pending-tickets.ts';
@@ -37,7 +35,7 @@ export async function readResource(
     write: (chunk) => Promise.resolve(void chunks.push(Uint8Array.from(chunk))),
   });
   try {
-    const ending = await submit({
+    const { problem } = await submit({
       door: peer.door,
       source: peer.source,
       ...credentialOf(peer),
@@ -47,10 +45,9 @@ export async function readResource(
       ...readMeta(meta, nameRequest(sessionId, id)),
       signal: AbortSignal.any([signal, peer.signal]),
     });
-    const trouble = readTrouble(presentEnding(ending, Date.now()));
-    if (trouble?.code === 'NOT_FOUND') throw new ResourceNotFoundError(uri);
-    if (trouble !== undefined) {
-      const { code, message, remedy = '', ruleId } = trouble;
+    if (problem?.code === 'NOT_FOUND') throw new ResourceNotFoundError(uri);
+    if (problem !== undefined) {
+      const { code, message, remedy = '', ruleId } = problem;
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${code}: ${message} ${remedy}`.trim(), {
         code,
         ruleId,

@@ -1,0 +1,13 @@
+import type { Answer } from '../call/answer.ts';
+import type { GatewayEnding } from '../gateway.ts';
+import { Redactor } from '../redaction/redact.ts';
+import { answerCall } from './answer-call.ts';
+
+const redactor = new Redactor();
+
+/** The answer to an ending that a test made up. Where it names no session, an operator called. */
+export function answerOf(ending: object, endedAtMs = Date.now()): Answer {
+  const { call } = ending as GatewayEnding;
+  const named = { ...ending, call: { session: { principal: 'operator' }, ...call } } as GatewayEnding;
+  return answerCall(named, redactor, endedAtMs);
+}

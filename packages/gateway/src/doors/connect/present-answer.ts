@@ -1,0 +1,92 @@
+import { create } from '@bufbuild/protobuf';
+import { describeCode, ExecuteToolResponseSchema } from '@sallyport/contract';
+import type { ExecuteToolResponse } from '@sallyport/contract';
+import { toolNameOf } from '../../call/answer.ts';
+import type { Answer, Output, Problem } from '../../call/answer.ts';
+import type { ApprovalTicket, Refusal } from '../../call/refusal.ts';
+import type { ToolUsage } from '../../call/tool.ts';
+import { RpcError } from '../transport/rpc-error.ts';
+
+/** How an answer looks on the wire. */
+export function presentAnswer(answer: Answer): ExecuteToolResponse {
+  const { requestId, callId, traceId, taskId, correlationId, usage } = answer;
+  return create(ExecuteToolResponseSchema, {
+    requestId,
+    callId,
+    traceId,
+    tool: toolNameOf(answer),
+    durationMs: BigInt(durationOf(answer)),
+    ...(usage === undefined ? {} : { usage: presentUsage(usage) }),
+    ...(taskId || correlationId ? { context: { taskId, correlationId } } : {}),
+    warnings: [...answer.warnings],
+    ...(answer.ended === 'completed' && !answer.isReused ? { charge: presentCharge(answer) } : {}),
+    result: presentResult(answer),
+  });
+}
+
+export function durationOf({ startedAtMs, endedAtMs }: Answer): number {
+  return Math.max(0, endedAtMs - startedAtMs);
+}
+
+/** Who cannot be told apart gets the transport's own answer, as clients of gRPC and HTTP expect. Throws RpcError. */
+export function checkKnown({ ended, problem }: Answer): void {
+  if (ended !== 'refused' || problem === undefined) return;
+  if (describeCode(problem.code).connect === 'unauthenticated') throw rpcErrorOf(problem);
+}
+
+export function rpcErrorOf({ code, message, remedy }: Pick<Refusal, 'code' | 'message'> & Advice): RpcError {
+  return new RpcError(describeCode(code).connect, remedy === undefined ? message : `${message} ${remedy}`);
+}
+
+interface Advice {
+  readonly remedy?: string | undefined;
+}
+
+type Result = NonNullable<NonNullable<Parameters<typeof create<typeof ExecuteToolResponseSchema>>[1]>['result']>;
+
+function presentResult({ output, problem }: Answer): Result {
+  if (problem === undefined) return presentSuccess(output);
+  const { code, message, category, retryable, retryAfterMs = 0, ruleId, remedy = '', approval } = problem;
+  if (ruleId === undefined) {
+    return { case: 'error', value: { code, message, retryable, retryAfterMs: BigInt(retryAfterMs), category } };
+  }
+  return {
+    case: 'denied',
+    value: {
+      ...{ ruleId, rationaleCode: code, message, remedy, violations: presentViolations(problem) },
+      ...(approval === undefined ? {} : { approval: presentTicket(approval) }),
+    },
+  };
+}
+
+function presentSuccess({ outputJson = '', kept }: Partial<Output> = {}): Result {
+  if (kept === undefined) return { case: 'success', value: { outputJson } };
+  const resultHash = Uint8Array.fromHex(kept.hash);
+  return { case: 'success', value: { resultHash, resultSize: BigInt(kept.sizeBytes) } };
+}
+
+export function presentViolations({ violations = [] }: Problem) {
+  return violations.map(({ field, rule, message }) => ({ field, rule, message }));
+}
+
+export function presentTicket({ binding, effect, taskId = '', status = 'pending', expiresAtMs = 0 }: ApprovalTicket) {
+  return { binding, effect, taskId, status: taskId === '' ? '' : status, expiresAtMs: BigInt(expiresAtMs) };
+}
+
+/** A call costs one call, and the time, tokens and money that it used. */
+function presentCharge({ activeMs, usage }: Answer) {
+  const { tokens = 0, costMicros = 0 } = usage ?? {};
+  return { calls: 1n, activeMs: BigInt(activeMs), tokens: BigInt(tokens), costMicros: BigInt(costMicros) };
+}
+
+function presentUsage(usage: ToolUsage) {
+  const { measuredBy, cpuMs, peakMemoryBytes, networkConnections, bytesRead, bytesWritten } = usage;
+  return {
+    ...(measuredBy === undefined ? {} : { measuredBy }),
+    ...(cpuMs === undefined ? {} : { cpuMs }),
+    ...(peakMemoryBytes === undefined ? {} : { peakMemoryBytes: BigInt(peakMemoryBytes) }),
+    ...(networkConnections === undefined ? {} : { networkConnections }),
+    ...(bytesRead === undefined ? {} : { bytesRead: BigInt(bytesRead) }),
+    ...(bytesWritten === undefined ? {} : { bytesWritten: BigInt(bytesWritten) }),
+  };
+}

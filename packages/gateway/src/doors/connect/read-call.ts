@@ -1,0 +1,40 @@
+import type { ExecuteToolRequest } from '@sallyport/contract';
+import type { Submission } from '../../call/submission.ts';
+import { bearerOf } from '../transport/callers.ts';
+import type { Peer } from '../transport/peer.ts';
+
+/** What a call is made of at every door, whatever its form. */
+export type CallRequest = Pick<
+  ExecuteToolRequest,
+  'name' | 'inputJson' | 'timeoutMs' | 'requestId' | 'dedupeKey' | 'confirmBinding'
+> &
+  Partial<Pick<ExecuteToolRequest, 'approvalTaskId' | 'confirmToken' | 'waitMs'>> & {
+    readonly context?: { readonly taskId: string; readonly correlationId: string } | undefined;
+  };
+
+export function readCall(request: CallRequest, peer: Peer): Submission {
+  const traceparent = peer.headers('traceparent');
+  return {
+    door: peer.door,
+    source: peer.source,
+    ...credentialOf(peer),
+    requestId: request.requestId,
+    toolName: request.name,
+    input: request.inputJson,
+    timeoutMs: request.timeoutMs,
+    dedupeKey: request.dedupeKey,
+    taskId: request.context?.taskId ?? '',
+    correlationId: request.context?.correlationId ?? '',
+    ...(traceparent === undefined ? {} : { traceparent }),
+    confirmBinding: request.confirmBinding,
+    ...(request.approvalTaskId ? { approvalTaskId: request.approvalTaskId } : {}),
+    ...(request.confirmToken ? { confirmToken: request.confirmToken } : {}),
+    ...(request.waitMs ? { waitMs: request.waitMs } : {}),
+    signal: peer.signal,
+  };
+}
+
+export function credentialOf(peer: Pick<Peer, 'headers'>): { readonly credential?: string } {
+  const credential = bearerOf(peer.headers('authorization'));
+  return credential === undefined ? {} : { credential };
+}

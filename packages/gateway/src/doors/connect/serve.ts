@@ -1,0 +1,105 @@
+import { create } from '@bufbuild/protobuf';
+import {
+  ExecuteToolStreamResponseSchema,
+  GetToolSchemaResponseSchema,
+  ListAvailableToolsResponseSchema,
+  ToolService,
+  wholeText,
+} from '@sallyport/contract';
+import type { ExecuteToolResponse } from '@sallyport/contract';
+import { doors } from '../../call/call.ts';
+import { isRefusal } from '../../call/refusal.ts';
+import type { Session } from '../../call/session.ts';
+import type { ShownDefinitions } from '../../registry/shown-definitions.ts';
+import type { RedactText } from '../../call/redacted.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { authenticate } from '../../sessions/authenticate.ts';
+import type { ToolVisibility } from '../../sessions/tool-visibility.ts';
+import type { Store } from '../../storage/stores.ts';
+import type { Submission, Submit } from '../../call/submission.ts';
+import { presentTool } from '../present-tool.ts';
+import { ProgressQueue } from '../progress-queue.ts';
+import type { Peer } from '../transport/peer.ts';
+import { RpcError } from '../transport/rpc-error.ts';
+import { bindService } from '../transport/service-binding.ts';
+import type { ServiceBinding } from '../transport/service-binding.ts';
+import { checkKnown, presentAnswer, rpcErrorOf } from './present-answer.ts';
+import { credentialOf, readCall } from './read-call.ts';
+
+const ignore = (): void => undefined;
+
+export interface ToolServiceParts {
+  readonly store: Pick<Store, 'findSessionByToken' | 'readMode'>;
+  readonly registry: Registry;
+  readonly visibility: Pick<ToolVisibility, 'isEntitled' | 'isShown'>;
+  readonly definitions: Pick<ShownDefinitions, 'of'>;
+  readonly redact: RedactText;
+  /** Runs a call through the gateway. */
+  readonly submit: Submit;
+  /** Where a person decides about a task. */
+  readonly linkToTask: (taskId: string) => string;
+}
+
+export function toolService(parts: ToolServiceParts): ServiceBinding {
+  const { store, registry, visibility, submit, linkToTask } = parts;
+  const identify = (peer: Peer): Session => {
+    const session = authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
+    if (isRefusal(session)) throw rpcErrorOf(session);
+    return session;
+  };
+
+  const run = async (call: Submission): Promise<ExecuteToolResponse> => {
+    const answer = await submit(call);
+    checkKnown(answer);
+    const response = presentAnswer(answer);
+    const ticket = response.result.case === 'denied' ? response.result.value.approval : undefined;
+    if (ticket !== undefined && ticket.taskId !== '') ticket.link = linkToTask(ticket.taskId);
+    return response;
+  };
+
+  return bindService(ToolService, doors, {
+    executeTool: (request, peer) => run(readCall(request, peer)),
+
+    executeToolStream: async function* ({ call }, peer) {
+      if (call === undefined) throw new RpcError('invalid_argument', 'The request holds no call.');
+      const news = new ProgressQueue();
+      const ran = run({
+        ...readCall(call, peer),
+        onProgress: (progress) => news.tell(progress),
+        onPending: (taskId) => news.tellPending(taskId, linkToTask(taskId)),
+      }).finally(() => news.end());
+      const ended = ran.catch(ignore);
+      try {
+        for await (const event of news) yield create(ExecuteToolStreamResponseSchema, { event });
+        yield create(ExecuteToolStreamResponseSchema, { event: { case: 'response', value: await ran } });
+      } finally {
+        // A caller who leaves is answered by nobody, but what ran for it has ended and is on record.
+        await ended;
+      }
+    },
+
+    listAvailableTools: ({ category, tag }, peer) => {
+      const session = identify(peer);
+      const mode = store.readMode();
+      const nowMs = Date.now();
+      const tools = registry.all
+        .filter((tool) => visibility.isShown(tool, session, nowMs))
+        .filter(({ definition }) => category === '' || definition.category === category)
+        .filter(({ definition }) => tag === '' || definition.tags.includes(tag));
+      return Promise.resolve(
+        create(ListAvailableToolsResponseSchema, { mode, tools: tools.map((tool) => presentTool(tool, parts)) }),
+      );
+    },
+
+    getToolSchema: ({ name }, peer) => {
+      const session = identify(peer);
+      const tool = registry.find(name)?.tool;
+      if (tool === undefined || !visibility.isEntitled(tool, session, Date.now())) {
+        const suggestions = registry.suggest(name, session.principal);
+        const advice = suggestions.length > 0 ? ` Did you mean ${suggestions.join(' or ')}?` : '';
+        throw new RpcError('not_found', `There is no tool named ${JSON.stringify(wholeText(name))}.${advice}`);
+      }
+      return Promise.resolve(create(GetToolSchemaResponseSchema, { tool: presentTool(tool, parts) }));
+    },
+  });
+}

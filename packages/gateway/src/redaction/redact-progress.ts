@@ -1,0 +1,21 @@
+import { RedactedStream } from './redacted-stream.ts';
+import type { Redactor } from './redact.ts';
+import type { Progress, RedactedProgress } from '../call/tool.ts';
+
+/** Passes progress on without secrets. `end` lets the last line of a program go. */
+export function redactProgress(
+  onProgress: (progress: RedactedProgress) => void,
+  redactor: Redactor,
+): { readonly tell: (progress: Progress) => void; readonly end: () => void } {
+  const written = new RedactedStream(redactor);
+  const pass = (text: ReturnType<RedactedStream['end']>): void => {
+    if (text !== '') onProgress({ kind: 'stderr', text });
+  };
+  return {
+    tell: (progress) => {
+      if (progress.kind === 'step') onProgress({ ...progress, message: redactor.redactText(progress.message) });
+      else pass(written.add(progress.text));
+    },
+    end: () => pass(written.end()),
+  };
+}
