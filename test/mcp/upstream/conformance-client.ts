@@ -9,11 +9,13 @@ import type { OAuthSettings } from '../../../packages/gateway/src/upstreams/upst
 import { Upstream } from '../../../packages/gateway/src/upstreams/upstream.ts';
 import { ownText } from '../../../packages/gateway/src/call/redacted.ts';
 
-/**
- * What the official suite starts as a client: the gate's own connection to an upstream server. It lists the tools and
- * calls each of them, as the suite asks or else with anything that fits. Whenever the gate says what an operator or a
- * person at a browser has to do, that is done.
- */
+/** What the suite asks of a client in one scenario. */
+export interface Assignment {
+  readonly url: string;
+  readonly scenario: string;
+  readonly context: Asked;
+}
+
 interface Asked {
   readonly toolCalls?: readonly { readonly name: string; readonly arguments: JsonObject }[];
   readonly client_id?: string;
@@ -23,120 +25,135 @@ interface Asked {
   readonly issuer?: string;
 }
 
-const url = process.argv.at(-1) ?? '';
-const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
-const asked = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as Asked;
 const mostLogins = 3;
-const logins = new Map<string, StoredLogin>();
-let upstream = openUpstream(await chooseSettings([]));
-let loginsLeft = mostLogins;
 
-await withPeople(() => upstream.connect());
-const tools = upstream.tools ?? [];
-const calls = asked.toolCalls ?? tools.map(({ name, inputSchema }) => ({ name, arguments: sample(inputSchema) }));
-for (const { name, arguments: args } of calls) {
+/**
+ * What the official suite drives as a client: the gate's own connection to an upstream server. It lists the tools and
+ * calls each of them, as the suite asks or else with anything that fits. Whenever the gate says what an operator or a
+ * person at a browser has to do, that is done. Rejects where a program would end with an error.
+ */
+export async function runConformanceClient(
+  { url, scenario, context: asked }: Assignment,
+  tell: (text: string) => void,
+): Promise<void> {
+  const logins = new Map<string, StoredLogin>();
+  let loginsLeft = mostLogins;
+  let upstream = openUpstream(await chooseSettings([]));
   try {
-    await withPeople(() =>
-      upstream.call(name, args, {
-        signal: AbortSignal.timeout(20_000),
-        timeoutMs: 20_000,
-        onProgress: () => undefined,
-        confirm: () => undefined,
+    await callEverything();
+  } finally {
+    await upstream.close();
+  }
+
+  async function callEverything(): Promise<void> {
+    await withPeople(() => upstream.connect());
+    const tools = upstream.tools ?? [];
+    const calls =
+      asked.toolCalls ?? tools.map(({ name, inputSchema }) => ({ name, arguments: sample(inputSchema, tools) }));
+    for (const { name, arguments: args } of calls) {
+      try {
+        await withPeople(() =>
+          upstream.call(name, args, {
+            signal: AbortSignal.timeout(20_000),
+            timeoutMs: 20_000,
+            onProgress: () => undefined,
+            confirm: () => undefined,
+            onNetwork: () => undefined,
+            onWithheld: () => undefined,
+            onUsage: () => undefined,
+            asking: { judge: allow, askCaller: async () => ({ action: 'accept', content: {} }) },
+          }),
+        );
+      } catch (error) {
+        tell(`${name}: ${String(error)}`);
+      }
+    }
+  }
+
+  function openUpstream(oauth: OAuthSettings): Upstream {
+    const notHere = (): never => {
+      throw new Error('only servers that run elsewhere are tested');
+    };
+    const secrets: Record<string, string | undefined> = { SECRET: asked.client_secret, KEY: asked.private_key_pem };
+    return new Upstream(
+      {
+        ...{ name: 'suite', file: 'suite.yaml', endpoint: { kind: 'http', url, oauth }, assigned: new Map() },
+        ...{ mayAsk: ['elicitation'], idleMs: 60_000 },
+      },
+      {
+        version: '1.0.0',
+        redact: ownText,
+        programs: { open: notHere },
+        readSecret: (name) => secrets[name] ?? notHere(),
+        learn: () => undefined,
+        logins: {
+          read: (name) => logins.get(name),
+          save: async (name, login) => void logins.set(name, login),
+          remove: async (name) => void logins.delete(name),
+        },
+        protectedPaths: { explain: () => undefined },
+        onTools: () => undefined,
+        onRequest: ({ method, decision, reason }) => tell(`${decision} ${method}: ${reason}`),
+        judgeRequest: allow,
+        onTrouble: (_name, reason) => tell(reason),
         onNetwork: () => undefined,
         onWithheld: () => undefined,
-        onUsage: () => undefined,
-        asking: { judge: allow, askCaller: async () => ({ action: 'accept', content: {} }) },
-      }),
+        sweeps: new Sweeps(),
+        leavings: notHere,
+        onLoginLost: (_name, reason) => tell(reason),
+      },
     );
-  } catch (error) {
-    tell(`${name}: ${String(error)}`);
+  }
+
+  /** What an operator would write into the file of the upstream. */
+  async function chooseSettings(hosts: readonly string[]): Promise<OAuthSettings> {
+    const { client_id: clientId, issuer = '' } = asked;
+    if (clientId === undefined) {
+      const clientMetadataUrl = 'https://conformance-test.local/client-metadata.json';
+      return { grant: 'authorization_code', scopes: [], hosts, clientMetadataUrl };
+    }
+    const isMachine = scenario.startsWith('auth/client-credentials');
+    return {
+      grant: isMachine ? 'client_credentials' : 'authorization_code',
+      issuer: isMachine ? (await discoverOAuthServerInfo(url)).authorizationServerUrl : issuer,
+      clientId,
+      ...(asked.client_secret === undefined ? {} : { clientSecret: 'SECRET' }),
+      ...(asked.private_key_pem === undefined ? {} : { privateKey: { secret: 'KEY', algorithm: 'ES256' } }),
+      scopes: [],
+      hosts,
+    };
+  }
+
+  async function withPeople<Result>(run: () => Promise<Result>): Promise<Result> {
+    for (const hosts: string[] = []; ;) {
+      try {
+        return await run();
+      } catch (error) {
+        if (error instanceof LoginNeeded && loginsLeft-- > 0) {
+          try {
+            await upstream.logIn({ signal: AbortSignal.timeout(20_000), onUrl: (page) => void agree(page) });
+          } catch (failure) {
+            if (!(failure instanceof LoginNeeded)) await nameHost(failure, hosts);
+          }
+        } else await nameHost(error, hosts);
+      }
+    }
+  }
+
+  /** The authorization server of the suite runs on this machine, which an operator has to say. Throws anything else. */
+  async function nameHost(failure: unknown, hosts: string[]): Promise<void> {
+    const { cause } = failure as Error;
+    if (!(cause instanceof LoginHostRefused) || hosts.includes(cause.authority)) throw failure;
+    hosts.push(cause.authority);
+    await upstream.close();
+    upstream = openUpstream(await chooseSettings(hosts));
+    loginsLeft++;
   }
 }
-await upstream.close();
 
 /** A rule that lets the server ask, and a client whose person agrees to everything. */
 function allow(): Verdict {
   return { effect: 'allow', rule: { id: 'suite' }, reason: '' };
-}
-
-function openUpstream(oauth: OAuthSettings): Upstream {
-  const notHere = (): never => {
-    throw new Error('only servers that run elsewhere are tested');
-  };
-  const secrets: Record<string, string | undefined> = { SECRET: asked.client_secret, KEY: asked.private_key_pem };
-  return new Upstream(
-    {
-      ...{ name: 'suite', file: 'suite.yaml', endpoint: { kind: 'http', url, oauth }, assigned: new Map() },
-      ...{ mayAsk: ['elicitation'], idleMs: 60_000 },
-    },
-    {
-      version: '1.0.0',
-      redact: ownText,
-      programs: { open: notHere },
-      readSecret: (name) => secrets[name] ?? notHere(),
-      learn: () => undefined,
-      logins: {
-        read: (name) => logins.get(name),
-        save: async (name, login) => void logins.set(name, login),
-        remove: async (name) => void logins.delete(name),
-      },
-      protectedPaths: { explain: () => undefined },
-      onTools: () => undefined,
-      onRequest: ({ method, decision, reason }) => tell(`${decision} ${method}: ${reason}`),
-      judgeRequest: allow,
-      onTrouble: (_name, reason) => tell(reason),
-      onNetwork: () => undefined,
-      onWithheld: () => undefined,
-      sweeps: new Sweeps(),
-      leavings: notHere,
-      onLoginLost: (_name, reason) => tell(reason),
-    },
-  );
-}
-
-/** What an operator would write into the file of the upstream. */
-async function chooseSettings(hosts: readonly string[]): Promise<OAuthSettings> {
-  const { client_id: clientId, issuer = '' } = asked;
-  if (clientId === undefined) {
-    const clientMetadataUrl = 'https://conformance-test.local/client-metadata.json';
-    return { grant: 'authorization_code', scopes: [], hosts, clientMetadataUrl };
-  }
-  const isMachine = scenario.startsWith('auth/client-credentials');
-  return {
-    grant: isMachine ? 'client_credentials' : 'authorization_code',
-    issuer: isMachine ? (await discoverOAuthServerInfo(url)).authorizationServerUrl : issuer,
-    clientId,
-    ...(asked.client_secret === undefined ? {} : { clientSecret: 'SECRET' }),
-    ...(asked.private_key_pem === undefined ? {} : { privateKey: { secret: 'KEY', algorithm: 'ES256' } }),
-    scopes: [],
-    hosts,
-  };
-}
-
-async function withPeople<Result>(run: () => Promise<Result>): Promise<Result> {
-  for (const hosts: string[] = []; ;) {
-    try {
-      return await run();
-    } catch (error) {
-      if (error instanceof LoginNeeded && loginsLeft-- > 0) {
-        try {
-          await upstream.logIn({ signal: AbortSignal.timeout(20_000), onUrl: (page) => void agree(page) });
-        } catch (failure) {
-          if (!(failure instanceof LoginNeeded)) await nameHost(failure, hosts);
-        }
-      } else await nameHost(error, hosts);
-    }
-  }
-}
-
-/** The authorization server of the suite runs on this machine, which an operator has to say. Throws anything else. */
-async function nameHost(failure: unknown, hosts: string[]): Promise<void> {
-  const { cause } = failure as Error;
-  if (!(cause instanceof LoginHostRefused) || hosts.includes(cause.authority)) throw failure;
-  hosts.push(cause.authority);
-  await upstream.close();
-  upstream = openUpstream(await chooseSettings(hosts));
-  loginsLeft++;
 }
 
 /** The person: opens the page, which sends the browser back at once. */
@@ -145,11 +162,10 @@ async function agree(page: URL): Promise<void> {
   await fetch(answer.headers.get('location') ?? '');
 }
 
-function tell(text: string): void {
-  process.stderr.write(`${text}\n`);
-}
-
-function sample({ properties = {} }: { readonly properties?: object | undefined }): JsonObject {
+function sample(
+  { properties = {} }: { readonly properties?: object | undefined },
+  tools: readonly { readonly inputSchema: object }[],
+): JsonObject {
   // One tool of the suite wants to see how the schema of another arrived.
   if (Object.keys(properties).join() === 'schema') return { schema: tools[0]?.inputSchema as JsonObject };
   const values: Record<string, Json> = { string: 'text', number: 3, integer: 3, boolean: true, array: [], object: {} };
