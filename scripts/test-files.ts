@@ -7,12 +7,9 @@ export function listUnitTests(): string[] {
   return list('packages/*/src/**/*.test.ts');
 }
 
-/** Each in a process of its own. */
-export function listProcessTests(): { readonly parallel: string[]; readonly alone: string[] } {
-  const files = list('test/**/*.test.ts');
-  // What kills daemons or measures time must not share the machine.
-  const needsQuiet = (file: string): boolean => /^test\/(?:fault|bench)\//.test(file.slice(root.length + 1));
-  return { parallel: files.filter((file) => !needsQuiet(file)), alone: files.filter(needsQuiet) };
+/** Each in a process of its own, beside others: none may depend on a quiet machine. */
+export function listProcessTests(): string[] {
+  return list('test/**/*.test.ts');
 }
 
 function list(pattern: string): string[] {

@@ -1,16 +1,21 @@
-// Everything. `npm test -- <part of a path>` runs the test files whose path holds that part; --verbose names each test.
+// Everything. `npm test -- <part of a path>` runs the test files whose path holds that part; --verbose names each test,
+// --long tries more where a test tries many cases.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { requirements } from '../test/requirements.ts';
-import { runStaticChecks } from './static-checks.ts';
+import { listStaticChecks } from './static-checks.ts';
+import { TestDurations } from './test-durations.ts';
 import { listProcessTests, listUnitTests } from './test-files.ts';
 import { runTestProcess, stopOnSignals } from './test-process.ts';
 import { TestReport } from './test-report.ts';
 
 const timeoutMs = 10 * 60_000;
-const { values, positionals } = parseArgs({ options: { verbose: { type: 'boolean' } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { verbose: { type: 'boolean' }, long: { type: 'boolean' } },
+  allowPositionals: true,
+});
 const wanted = (file: string): boolean => positionals.every((part) => file.includes(part));
 
 const folder = mkdtempSync(join(tmpdir(), 'sallyport-tests-'));
@@ -22,18 +27,26 @@ stopOnSignals();
 
 const report = new TestReport({ verbose: values.verbose === true });
 
+const durations = new TestDurations();
+
 async function runFiles(files: readonly string[]): Promise<void> {
-  const environment = { SALLYPORT_REQUIREMENTS_OUT: requirementsFile, NODE_COMPILE_CACHE: compiledFolder };
-  if (files.length > 0) report.addRun(await runTestProcess(files, { timeoutMs, environment }));
+  const environment = {
+    SALLYPORT_REQUIREMENTS_OUT: requirementsFile,
+    NODE_COMPILE_CACHE: compiledFolder,
+    ...(values.long === true && { SALLYPORT_LONG_TESTS: '1' }),
+  };
+  const run = await runTestProcess(files, { timeoutMs, environment });
+  durations.add(run.durations);
+  report.addRun(run);
 }
 
-/** Two lanes, because the machine of a contributor may have no more cores than that. */
-async function runInTwoLanes(files: readonly string[]): Promise<void> {
-  const queue = files.values();
+/** One lane more than the machine has cores, because many tests wait for something that takes its time. */
+async function runInLanes(jobs: readonly (() => Promise<void>)[]): Promise<void> {
+  const queue = jobs.values();
   const lane = async (): Promise<void> => {
-    for (const file of queue) await runFiles([file]);
+    for (const job of queue) await job();
   };
-  await Promise.all([lane(), lane()]);
+  await Promise.all(Array.from({ length: availableParallelism() + 1 }, lane));
 }
 
 /** A requirement counts as proved when a test that cites it ran and passed. */
@@ -58,12 +71,14 @@ function readCitations(): string[] {
   }
 }
 
-const { parallel, alone } = listProcessTests();
-// Who asks for some files is in the middle of something, and types may be broken on purpose.
-if (positionals.length === 0) await runStaticChecks(report);
-await runFiles(listUnitTests().filter(wanted));
-await runInTwoLanes(parallel.filter(wanted));
-for (const file of alone.filter(wanted)) await runFiles([file]);
+const units = listUnitTests().filter(wanted);
+await runInLanes([
+  // Who asks for some files is in the middle of something, and types may be broken on purpose.
+  ...(positionals.length === 0 ? listStaticChecks(report) : []),
+  ...(units.length > 0 ? [() => runFiles(units)] : []),
+  ...durations.longestFirst(listProcessTests().filter(wanted)).map((file) => () => runFiles([file])),
+]);
+durations.save();
 
 report.finish(summarizeRequirements());
 process.exitCode = report.hasFailed ? 1 : 0;
