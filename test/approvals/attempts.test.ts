@@ -89,7 +89,7 @@ test('a token for one tool is worth nothing for another, whatever its arguments'
   const input = { session_id: sessionId, trace_id: traceId, calls };
   const { denied } = await daemon.call('confirm.issue', input);
   const confirmBinding = denied?.approval?.binding;
-  const { confirm_token: confirmToken } = outputOf(await daemon.call('confirm.issue', input, { confirmBinding }));
+  const { confirmToken } = outputOf(await daemon.call('confirm.issue', input, { confirmBinding }));
   const { hostname: host, port } = new URL(daemon.address);
   const send = async (name: string, args: object): Promise<Answer> => {
     const body = { name, inputJson: JSON.stringify(args), confirmToken };

@@ -1,3 +1,4 @@
+import type { PlanJson } from '@sallyport/contract';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -53,7 +54,7 @@ test('what waits is listed and shown with its effect, for people and for scripts
     new RegExp(`${taskId.slice(0, 13)}  pending .*ada .*critical .*files\\.delete: Delete a\\.txt`),
   );
   const shown = runSallyport(daemon.place, ['approvals', 'show', taskId, '--json']);
-  const { effect, effect_sha256: sha256 } = JSON.parse(shown.stdout) as Record<string, string>;
+  const { effect, effectSha256: sha256 } = (JSON.parse(shown.stdout) as { approval: Record<string, string> }).approval;
   assert.match(effect ?? '', /^a\.txt/);
   const blind = runSallyport(daemon.place, ['approvals', 'approve', taskId]);
   assert.equal(blind.status, 1);
@@ -218,9 +219,10 @@ test('for a script each event is a line of JSON', async (t) => {
   t.after(() => child.kill('SIGKILL'));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const taskId = await ask('h.txt');
-  const next = async () => JSON.parse(String((await lines.next()).value)) as { event: string; task_id: string };
+  const next = async () =>
+    JSON.parse(String((await lines.next()).value)) as { event: string; approval: { id: string } };
   const first = await next();
-  assert.deepEqual([first.event, first.task_id], ['pending', taskId]);
+  assert.deepEqual([first.event, first.approval.id], ['pending', taskId]);
   await desk.decide(taskId, false);
   assert.equal((await next()).event, 'decided');
   const ended = once(child, 'exit');
@@ -300,7 +302,7 @@ test('a call with a confirm token is made in the trace that the token names', as
   };
   const { denied } = await daemon.call('confirm.issue', input);
   const confirmBinding = denied?.approval?.binding;
-  const { confirm_token: confirm } = outputOf(await daemon.call('confirm.issue', input, { confirmBinding }));
+  const { confirmToken: confirm } = outputOf(await daemon.call('confirm.issue', input, { confirmBinding }));
   const invoke = (name: string, ...more: string[]) =>
     runSallyport(
       daemon.place,
@@ -332,12 +334,12 @@ test('plans are followed: whole at a terminal, a line each for a script', async 
   await terminal.waitFor('1. files.delete (critical risk)');
   await terminal.waitFor('Delete p.txt');
   await terminal.waitFor(`plan approve ${id}`);
-  const next = async () => JSON.parse(String((await lines.next()).value)) as Record<string, unknown>;
+  const next = async () => JSON.parse(String((await lines.next()).value)) as { event: string; plan: PlanJson };
   const first = await next();
-  assert.deepEqual([first['event'], first['plan_id'], first['status']], ['pending', id, 'pending']);
+  assert.deepEqual([first.event, first.plan.id, first.plan.status], ['pending', id, 'pending']);
   await desk.send('PlanService/DecidePlan', { id, note: 'No.' });
   const second = await next();
-  assert.deepEqual([second['event'], second['status'], second['note']], ['decided', 'denied', 'No.']);
+  assert.deepEqual([second.event, second.plan.status, second.plan.note], ['decided', 'denied', 'No.']);
   await terminal.waitFor(`decided  ${id}  denied`);
   terminal.type('\u0003');
   assert.equal(await terminal.exitCode(), 0);

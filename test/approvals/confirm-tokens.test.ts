@@ -24,8 +24,8 @@ before(async () => {
 after(() => daemon.remove());
 
 interface Issued {
-  readonly token_id: string;
-  readonly confirm_token: string;
+  readonly tokenId: string;
+  readonly confirmToken: string;
 }
 
 /** A person looks at what the calls would do, and agrees. */
@@ -51,7 +51,7 @@ const codeOf = ({ denied }: Answer) => denied?.rationaleCode;
 test('a token lets its call through once, in its trace, and each failure has a code of its own', async () => {
   requirement('APPR-7');
   for (const name of ['a.txt', 'b.txt']) writeWorkspaceFile(daemon, name);
-  const { confirm_token: confirmToken } = await issue(['a.txt']);
+  const { confirmToken } = await issue(['a.txt']);
   assert.equal(codeOf(await remove('a.txt', '')), 'APPROVAL_REQUIRED');
   assert.equal(codeOf(await remove('a.txt', 'spct1.made.up.token')), 'CONFIRM_TOKEN_INVALID');
   assert.equal(codeOf(await remove('a.txt', withOtherEnd(confirmToken))), 'CONFIRM_TOKEN_INVALID');
@@ -66,7 +66,7 @@ test('a token lets its call through once, in its trace, and each failure has a c
 test('a token expires', async () => {
   requirement('APPR-7');
   writeWorkspaceFile(daemon, 'c.txt');
-  const { confirm_token: confirmToken } = await issue(['c.txt'], { ttl_seconds: 1 });
+  const { confirmToken } = await issue(['c.txt'], { ttl_seconds: 1 });
   await sleep(1100);
   assert.equal(codeOf(await remove('c.txt', confirmToken)), 'CONFIRM_TOKEN_EXPIRED');
 });
@@ -74,7 +74,7 @@ test('a token expires', async () => {
 test('a token for one session is worth nothing to another', async () => {
   requirement('APPR-7');
   writeWorkspaceFile(daemon, 'd.txt');
-  const { confirm_token: confirmToken } = await issue(['d.txt']);
+  const { confirmToken } = await issue(['d.txt']);
   const own = token;
   token = await daemon.newAgent('eve');
   assert.equal(codeOf(await remove('d.txt', confirmToken)), 'CONFIRM_TOKEN_TRACE');
@@ -97,10 +97,10 @@ test('a token that is marked so is good for any number of uses, until it is revo
   const issued = outputOf(
     await daemon.call('confirm.issue', input, { confirmBinding: denied?.approval?.binding }),
   ) as unknown as Issued;
-  const again = () => run('files.move_glob', move, issued.confirm_token);
+  const again = () => run('files.move_glob', move, issued.confirmToken);
   outputOf(await again());
   outputOf(await again());
-  outputOf(await daemon.call('confirm.revoke', { token_id: issued.token_id }));
+  outputOf(await daemon.call('confirm.revoke', { token_id: issued.tokenId }));
   assert.equal(codeOf(await again()), 'CONFIRM_TOKEN_USED');
 });
 
@@ -113,15 +113,15 @@ test('the key rotates: the one before is still accepted, also after a restart, u
   daemon = await TestDaemon.start(daemon.place);
   const { hostname: host, port } = new URL(daemon.address);
   tcp = { host, port };
-  outputOf(await remove('e.txt', one.confirm_token));
+  outputOf(await remove('e.txt', one.confirmToken));
   outputOf(await daemon.call('confirm.rotate_key', { revoke_all: true }));
-  assert.equal(codeOf(await remove('f.txt', two.confirm_token)), 'CONFIRM_TOKEN_INVALID');
+  assert.equal(codeOf(await remove('f.txt', two.confirmToken)), 'CONFIRM_TOKEN_INVALID');
 });
 
 test('a token is for the effect that was shown when it was given', async () => {
   requirement('APPR-6');
   writeWorkspaceFile(daemon, 'shown.txt', 'shown');
-  const { confirm_token: confirmToken } = await issue(['shown.txt']);
+  const { confirmToken } = await issue(['shown.txt']);
   writeWorkspaceFile(daemon, 'shown.txt', 'another');
   assert.equal(codeOf(await remove('shown.txt', confirmToken)), 'APPROVAL_MISMATCH');
   assert.ok(listWorkspace(daemon).includes('shown.txt'));

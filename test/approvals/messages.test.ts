@@ -51,7 +51,7 @@ test('a plan and its calls, as messages: proposed, approved, made, and answered 
   await desk.send('PlanService/DecidePlan', { id: planId, approvedSteps: [0, 1] });
   const shown = await execute({ tool: 'plans.show', args: { plan_id: planId } });
   const [{ output } = assert.fail()] = shown.results;
-  const { confirm_token: confirmToken } = output as { confirm_token: string };
+  const { confirmToken } = output as { confirmToken: string };
   const { status, results } = await execute({
     trace_id: traceId,
     confirm_token: confirmToken,

@@ -102,7 +102,7 @@ test('the last of many arguments of an upstream call stands on the card', async 
   const text = `SELECT 1; ${'-- padding '.repeat(5000)}; DROP TABLE users`;
   const card = await ask('demo.echo', { text }, await daemon.newAgent('bob'));
   assert.ok(card.effect.includes('DROP TABLE users'), card.effect.slice(-300));
-  assert.equal(card.masked, undefined);
+  assert.deepEqual(card.masked, []);
   await desk.decide(card.id, false);
 });
 
@@ -165,7 +165,14 @@ test('a command in the place of a password is no secret of the gate: it must be 
 test('a secret that the gate holds need not be revealed, and hides nothing beside it', async () => {
   const card = await ask('shell.run', { argv: ['printf', secret] });
   assert.deepEqual(card.masked, [
-    { number: 1, mark: '[secret 1: deploy-key, 18 characters]', characters: 18, name: 'deploy-key', held: true },
+    {
+      number: 1,
+      mark: '[secret 1: deploy-key, 18 characters]',
+      characters: 18,
+      name: 'deploy-key',
+      held: true,
+      rest: false,
+    },
   ]);
   assert.equal(await approve(card), undefined);
   const mixed = await ask('shell.run', { argv: ['printf', `https://user:$(x)${secret}@example.com/`] });
@@ -236,7 +243,7 @@ test('after a restart the card says that the agent has to ask again, and then it
   assert.match(shown.hold ?? '', /restarted since.*The agent has to ask again/);
   assert.equal(await approve(shown), 'APPROVAL_OUTDATED');
   const again = await ask('shell.run', { argv });
-  assert.deepEqual([again.id, again.hold], [id, undefined]);
+  assert.deepEqual([again.id, again.hold], [id, '']);
   assert.equal(await approve(again), 'APPROVAL_UNSEEN');
   await reveal({ task_id: id });
   assert.equal(await approve(again), undefined);

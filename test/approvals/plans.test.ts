@@ -90,14 +90,14 @@ test('a plan is shown whole, approved, and its token lets exactly those calls th
   const proposed = await propose(steps);
   assert.equal(proposed.plan.status, 'pending');
   assert.ok(
-    proposed.plan.steps.every(({ effect }) => effect === undefined),
+    proposed.plan.steps.every(({ effect }) => effect === ''),
     'the agent learns nothing of the effects',
   );
-  assert.equal(proposed.confirmToken, undefined);
+  assert.equal(proposed.confirmToken, '');
   const id = proposed.plan.id ?? '';
   const { json } = await desk.send('PlanService/GetPlan', { id });
   assert.match(JSON.stringify(json), /Delete a\.txt.*Delete b\.txt/s);
-  assert.equal((json as unknown as ProposedPlan).confirmToken, undefined, 'the token is for the agent');
+  assert.equal((json as unknown as ProposedPlan).confirmToken, '', 'the token is for the agent');
 
   const approved = await approve(id, [0, 1, 2]);
   assert.equal(approved.plan.status, 'approved');
@@ -139,7 +139,7 @@ test('a plan that a gate would stop says where and why, and nobody is asked', as
     { tool: 'approvals.approve', input: {} },
   ]);
   assert.equal(plan.status, 'refused');
-  assert.equal(plan.id, undefined);
+  assert.equal(plan.id, '');
   const refusals = plan.steps.map(({ refusal = '' }) => refusal.split(':')[0]);
   assert.deepEqual(refusals, ['', 'NO_RULE_ALLOWS', 'INVALID_ARGUMENTS', 'UNKNOWN_TOOL', 'UNKNOWN_TOOL']);
   assert.equal(JSON.stringify((await desk.send('PlanService/ListPlans', {})).json), formerPlans);
@@ -158,7 +158,7 @@ test('a proposal can wait for its decision, and a denial says what to change', a
   await desk.send('PlanService/DecidePlan', { id, note: 'Keep it until Friday.' });
   const { plan, confirmToken } = await waiting;
   assert.deepEqual([plan.status, plan.note, plan.traceId], ['denied', 'Keep it until Friday.', 'ab'.repeat(16)]);
-  assert.equal(confirmToken, undefined);
+  assert.equal(confirmToken, '');
 });
 
 test('a plan is its own agent’s, and its token may be revoked', async () => {

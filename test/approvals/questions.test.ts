@@ -155,9 +155,9 @@ test('a confirm token and the token of a plan answer the rules that asked when t
   };
   const propose = async (calls: readonly object[]): Promise<string> => {
     const plan = { summary: 'x', calls, trace_id: traceId };
-    const id = String(outputOf(await send('plans.propose', plan))['plan_id']);
+    const id = (outputOf(await send('plans.propose', plan))['plan'] as { id: string }).id;
     await desk.send('PlanService/DecidePlan', { id, approvedSteps: calls.map((_, at) => at) });
-    return String(outputOf(await send('plans.show', { plan_id: id }))['confirm_token']);
+    return String(outputOf(await send('plans.show', { plan_id: id }))['confirmToken']);
   };
   const print = { argv: ['printf', 'six'] };
   const read = { path: 'notes.txt' };
@@ -170,7 +170,7 @@ test('a confirm token and the token of a plan answer the rules that asked when t
   // What the plan itself does was shown with it.
   const whole = await propose([{ tool: 'files.read', arguments: read }, ...calls]);
   outputOf(await send('files.read', read, whole));
-  for (const given of [String(issued['confirm_token']), planned]) {
+  for (const given of [String(issued['confirmToken']), planned]) {
     assert.equal(codeOf(await send('shell.run', print, given)), 'APPROVAL_MISMATCH');
   }
   outputOf(await send('shell.run', print, whole));

@@ -56,7 +56,7 @@ test('a secret is masked with its length and name, and whoever decides can look 
   const shown = (await desk.show(taskId)) as unknown as { effect: string; masked: readonly Masked[] };
   const mark = '[secret 1: deploy-key, 18 characters]';
   assert.match(shown.effect, new RegExp(`use ${RegExp.escape(mark)}\n\\+use ${RegExp.escape(mark)} again`));
-  assert.deepEqual(shown.masked, [{ number: 1, mark, characters: 18, name: 'deploy-key', held: true }]);
+  assert.deepEqual(shown.masked, [{ number: 1, mark, characters: 18, name: 'deploy-key', held: true, rest: false }]);
   assert.ok(!JSON.stringify(shown).includes(secret.slice(0, 6)));
 
   const input = { task_id: taskId, number: 1, reason: 'Is it ours?' };
@@ -137,7 +137,7 @@ test('in a plan each step has its own', async () => {
   const [none, one] = [0, 1].map((step) => reveal({ plan_id: plan.id, step, reason: 'To see.' }, 'plans.reveal'));
   assert.match(JSON.stringify(await none), /Nothing is masked in it/);
   assert.deepEqual((outputOf((await one) ?? assert.fail()) as { revealed: unknown }).revealed, [
-    { number: 1, name: 'deploy-key', characters: 18, value: secret },
+    { number: 1, name: 'deploy-key', characters: 18, rest: false, value: secret },
   ]);
   await desk.send('PlanService/DecidePlan', { id: plan.id });
   const late = await reveal({ plan_id: plan.id, step: 1, reason: 'To see.' }, 'plans.reveal');

@@ -79,15 +79,15 @@ test('a senior agent that the rule names sees the call, decides, and the record 
   requirement('APPR-3');
   const task = await askFor('one');
   assert.equal(task.risk, 'high');
-  const listed = outputOf(await as('rev', 'reviews.list', {}))['approvals'] as { task_id: string; effect?: string }[];
+  const listed = outputOf(await as('rev', 'reviews.list', {}))['approvals'] as { id: string; effect: string }[];
   assert.deepEqual(
-    listed.map((each) => [each.task_id, each.effect]),
-    [[task.id, undefined]],
+    listed.map((each) => [each.id, each.effect]),
+    [[task.id, '']],
   );
-  const shown = outputOf(await as('rev', 'reviews.show', { task_id: task.id }));
-  assert.equal(shown['effect_sha256'], task.effectSha256);
-  assert.match(String(shown['effect']), /runs: printf one/);
-  assert.equal(outputOf(await decide('rev', task))['status'], 'approved');
+  const shown = outputOf(await as('rev', 'reviews.show', { task_id: task.id }))['approval'] as ApprovalJson;
+  assert.equal(shown.effectSha256, task.effectSha256);
+  assert.match(shown.effect ?? '', /runs: printf one/);
+  assert.equal((outputOf(await decide('rev', task))['approval'] as ApprovalJson).status, 'approved');
   const decided = (await desk.show(task.id)) as ApprovalJson & { decidedByAgent?: boolean };
   assert.deepEqual([decided.decidedBy, decided.decidedByAgent], ['rev', true]);
   const ran = await print('one', { approvalTaskId: task.id });
@@ -191,8 +191,8 @@ test("the operator's tools and service stay closed to an agent, and it approves 
     assert.equal(codeOf(await decide('rev', task, 'approve', more)), 'INVALID_ARGUMENTS');
   }
   const calls = [{ tool: 'shell.run', arguments: { argv: ['printf', 'planned'] } }];
-  const plan = outputOf(await as('ada', 'plans.propose', { summary: 'Print.', calls }));
-  assert.equal(codeOf(await decide('rev', { ...task, id: String(plan['plan_id']) })), 'NOT_FOUND');
+  const { plan } = outputOf(await as('ada', 'plans.propose', { summary: 'Print.', calls }));
+  assert.equal(codeOf(await decide('rev', { ...task, id: (plan as { id: string }).id })), 'NOT_FOUND');
   assert.equal((await desk.show(task.id)).status, 'pending');
 });
 

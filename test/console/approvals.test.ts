@@ -37,8 +37,8 @@ afterEach(async () => {
 /** A test that failed half-way must not leave its requests to the next one. */
 async function denyAll(): Promise<void> {
   const { success } = await daemon.call('approvals.list', {});
-  const { approvals } = JSON.parse(success?.outputJson ?? '{}') as { approvals: readonly { task_id: string }[] };
-  for (const { task_id } of approvals) await daemon.call('approvals.deny', { task_id });
+  const { approvals } = JSON.parse(success?.outputJson ?? '{}') as { approvals: readonly { id: string }[] };
+  for (const { id } of approvals) await daemon.call('approvals.deny', { task_id: id });
 }
 
 /** A call that the shipped rules ask about, and that waits for the answer. */

@@ -38,8 +38,8 @@ after(async () => {
 /** A test that failed half-way must not leave its requests to the next one. */
 afterEach(async () => {
   const { success } = await daemon.call('approvals.list', {});
-  const { approvals } = JSON.parse(success?.outputJson ?? '{}') as { approvals: readonly { task_id: string }[] };
-  for (const { task_id } of approvals) await daemon.call('approvals.deny', { task_id });
+  const { approvals } = JSON.parse(success?.outputJson ?? '{}') as { approvals: readonly { id: string }[] };
+  for (const { id } of approvals) await daemon.call('approvals.deny', { task_id: id });
 });
 
 const ask = (tool: string, input: object): Promise<Answer> =>
@@ -190,11 +190,8 @@ test('what was decided before the page was opened is there, and its call too, ho
   const { denied } = await daemon.call('shell.run', { argv: ['printf', 'expiring'] }, { token: agent });
   const { taskId } = (denied?.approval ?? {}) as unknown as { readonly taskId: string };
   await daemon.call('approvals.deny', { task_id: taskId, note: 'Not today.' });
-  const callId = (
-    JSON.parse((await daemon.call('approvals.show', { task_id: taskId })).success?.outputJson ?? '{}') as {
-      call_id: string;
-    }
-  ).call_id;
+  const { success } = await daemon.call('approvals.show', { task_id: taskId });
+  const { callId } = (JSON.parse(success?.outputJson ?? '{}') as { approval: { callId: string } }).approval;
   // More records than a page asks for when it opens.
   for (let at = 0; at < 300; at += 20) {
     await Promise.all(Array.from({ length: 20 }, () => daemon.call('approvals.standing_list', {})));

@@ -137,7 +137,9 @@ describe('usage', () => {
   it('says so when nothing was called, and when it cannot be read', async (test) => {
     const other = await browser.logIn(daemon);
     test.after(() => other.close());
-    await other.page.route('**/sallyport.v1.OperatorService/GetUsage', (route) => route.fulfill({ json: {} }));
+    await other.page.route('**/sallyport.v1.OperatorService/GetUsage', (route) =>
+      route.fulfill({ json: { tools: [], reports: [] } }),
+    );
     await other.open('usage');
     await other.page.getByRole('heading', { name: 'No calls in the last hour' }).waitFor();
     await other.page.unroute('**/sallyport.v1.OperatorService/GetUsage');

@@ -106,10 +106,10 @@ test('another user of the machine runs the gate with a credential of their own',
   const token = await daemon.newAgent('coder');
   const asked = await daemon.call('files.delete', { path: 'a.txt' }, { token });
   assert.equal(asked.denied?.rationaleCode, 'APPROVAL_REQUIRED', JSON.stringify(asked));
-  const { approvals } = JSON.parse(run('approvals', 'list', '--json')) as { approvals: { task_id: string }[] };
-  const task = approvals[0]?.task_id ?? '';
-  const { effect_sha256: seen } = JSON.parse(run('approvals', 'show', task, '--json')) as { effect_sha256: string };
-  assert.match(run('approvals', 'approve', task, '--effect-sha256', seen), /Approved/);
+  const { approvals } = JSON.parse(run('approvals', 'list', '--json')) as { approvals: { id: string }[] };
+  const task = approvals[0]?.id ?? '';
+  const { approval } = JSON.parse(run('approvals', 'show', task, '--json')) as { approval: { effectSha256: string } };
+  assert.match(run('approvals', 'approve', task, '--effect-sha256', approval.effectSha256), /Approved/);
   const records = await daemon.records();
   const calls = records.filter(({ kind, payload }) => kind === 'intent' && payload['agent'] === 'ada');
   assert.ok(calls.every(({ payload }) => payload['door'] === 'tcp'));

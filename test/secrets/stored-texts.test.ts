@@ -49,7 +49,7 @@ test('the answer to a plan that the gates would stop repeats no secret', async (
 });
 
 interface Approvals {
-  readonly approvals: readonly { readonly task_id: string }[];
+  readonly approvals: readonly { readonly id: string }[];
 }
 
 const outputOf = ({ success }: { readonly success?: { readonly outputJson: string } }): unknown =>
@@ -58,7 +58,7 @@ const outputOf = ({ success }: { readonly success?: { readonly outputJson: strin
 async function readStored(planId: string): Promise<Record<string, string>> {
   const { approvals } = outputOf(await daemon.call('approvals.list', { status: 'pending' })) as Approvals;
   const service = 'sallyport.v1.ApprovalService';
-  const [{ task_id: id } = { task_id: '' }] = approvals;
+  const [{ id } = { id: '' }] = approvals;
   return {
     'approvals list': JSON.stringify(approvals),
     'approvals show': JSON.stringify(await daemon.call('approvals.show', { task_id: id })),
@@ -79,14 +79,14 @@ test('what was stored before a secret was set is shown without it afterwards, an
   const asked = await daemon.call(call.tool, call.arguments, { token: agent });
   assert.equal(asked.denied?.rationaleCode, 'APPROVAL_REQUIRED', JSON.stringify(asked));
   const proposed = await daemon.call('plans.propose', { summary: `about ${late}`, calls: [call] }, { token: agent });
-  const { plan_id: planId = '' } = outputOf(proposed) as { plan_id?: string };
-  assert.notEqual(planId, '', JSON.stringify(proposed));
+  const { plan } = outputOf(proposed) as { plan: { id: string } };
+  assert.notEqual(plan.id, '', JSON.stringify(proposed));
   // It is only a name until somebody says that it is a secret.
-  for (const [where, text] of Object.entries(await readStored(planId))) {
+  for (const [where, text] of Object.entries(await readStored(plan.id))) {
     assert.equal(piecesIn(late, text).length, 1, where);
   }
   assert.ok((await daemon.call('secrets.set', { name: 'late', value: late })).success);
-  for (const [where, text] of Object.entries(await readStored(planId))) {
+  for (const [where, text] of Object.entries(await readStored(plan.id))) {
     assert.deepEqual(piecesIn(late, text), [], where);
     assert.match(text, /\[redacted\]/, where);
   }

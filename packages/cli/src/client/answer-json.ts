@@ -1,5 +1,5 @@
 import { exitCodes } from '@sallyport/contract/codes';
-import type { ExecuteToolResponseJson } from './wire-json.ts';
+import type { ExecuteToolResponseJson } from '@sallyport/contract';
 
 export type CallStatus = 'success' | 'denied' | 'error' | 'pending_approval';
 
@@ -33,7 +33,7 @@ export function isKept(answer: ExecuteToolResponseJson): boolean {
 /** Where a kept output lies. */
 export function keptOf({ success }: ExecuteToolResponseJson): { readonly hash: string; readonly sizeBytes: number } {
   // Bytes are base64 on this wire.
-  const hash = Buffer.from(String(success?.resultHash ?? ''), 'base64').toString('hex');
+  const hash = Buffer.from(success?.resultHash ?? '', 'base64').toString('hex');
   return { hash, sizeBytes: toNumber(success?.resultSize) };
 }
 

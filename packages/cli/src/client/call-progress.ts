@@ -1,6 +1,6 @@
 import type { CommandContext } from '../command-context.ts';
 import { makeVisible, makeVisibleLine } from '../terminal/visible-text.ts';
-import type { ApprovalNeedJson, ProgressJson } from './wire-json.ts';
+import type { ApprovalNeedJson, ProgressJson } from '@sallyport/contract';
 
 const quietMs = 1000;
 

@@ -5,7 +5,7 @@ import { CommandFailure, hasErrorCode, usageFailure } from './failure.ts';
 import { postJson } from './post-json.ts';
 import { streamJson } from './stream-json.ts';
 import type { Target } from './target.ts';
-import type * as wire from './wire-json.ts';
+import type * as wire from '@sallyport/contract';
 
 export interface DaemonClient {
   readonly role: Role;

@@ -1,6 +1,6 @@
 import { toNumber } from './answer-json.ts';
 import type { DaemonClient } from './daemon-client.ts';
-import type { AuditRecordJson } from './wire-json.ts';
+import type { AuditRecordJson } from '@sallyport/contract';
 
 /** What the log holds about a stretch of time. */
 export interface LogStretch {

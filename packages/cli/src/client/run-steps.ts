@@ -6,7 +6,7 @@ import type { CommandFailure } from './failure.ts';
 import { Questions } from '../terminal/questions.ts';
 import { showAnswer } from './show-answer.ts';
 import { runCall } from '../commands/tools/tool-invoke.ts';
-import type { ExecuteToolResponseJson } from './wire-json.ts';
+import type { ExecuteToolResponseJson } from '@sallyport/contract';
 
 /** One call of a command that makes several: its output. */
 export type Step = <Output>(

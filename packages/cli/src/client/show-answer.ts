@@ -4,7 +4,7 @@ import { spellBytes } from '@sallyport/contract';
 import { renderOutput } from '../terminal/render-output.ts';
 import { renderFields } from '../terminal/table.ts';
 import { makeVisibleLine, visibleJson } from '../terminal/visible-text.ts';
-import type { DeniedJson, ExecuteToolResponseJson } from './wire-json.ts';
+import type { DeniedJson, ExecuteToolResponseJson } from '@sallyport/contract';
 
 /** Prints the answer to a call and returns its exit code. `showSuccess` replaces the general form of an output. */
 export function showAnswer(

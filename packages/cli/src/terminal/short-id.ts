@@ -35,8 +35,8 @@ export async function completeId(name: IdName, given: string, context: CommandCo
   const { tool, input, member, kind } = lists[name];
   const answer = await context.openClient().executeTool({ name: tool, inputJson: JSON.stringify(input) });
   if (statusOf(answer) !== 'success') return given;
-  const rows = (outputOf(answer) as Record<string, readonly Record<IdName, string>[] | undefined>)[member] ?? [];
-  const found = rows.map((row) => row[name]).filter((id) => id.startsWith(start));
+  const rows = (outputOf(answer) as Record<string, readonly Record<string, string>[] | undefined>)[member] ?? [];
+  const found = rows.map((row) => row['id'] ?? row[name] ?? '').filter((id) => id.startsWith(start));
   if (found.length > 1) {
     const some = found.slice(0, 5).map((id) => makeVisibleLine(id));
     throw usageFailure(

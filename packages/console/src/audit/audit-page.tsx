@@ -1,6 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
 import { post } from '../daemon/connect.ts';
-import { readRecord } from '../daemon/messages.ts';
 import type { AuditRecord } from '../daemon/messages.ts';
 import { readPayload, summaryOf } from '../live/call.ts';
 import { useGate, useNowMs, useValue } from '../live/use-live.ts';
@@ -22,7 +21,7 @@ export function AuditPage({ index }: { readonly index: string }) {
   const [kind, setKind] = useState('');
   const [trouble, setTrouble] = useState<Trouble>();
   const records = useMemo(() => [...older, ...newest.filter((each) => !older.includes(each))], [older, newest]);
-  const first = records[0]?.index ?? 0;
+  const first = Number(records[0]?.index ?? 0);
   const wanted = text.trim().toLowerCase();
   const matching = useMemo(
     () => records.filter((record) => matches(record, kind, wanted)).toReversed(),
@@ -33,8 +32,8 @@ export function AuditPage({ index }: { readonly index: string }) {
     setTrouble(undefined);
     try {
       const request = { from: String(from), limit: Math.min(1000, first - from) };
-      const { records: read = [] } = await post<{ records?: readonly unknown[] }>('OperatorService/ReadAudit', request);
-      setOlder((known) => [...read.map(readRecord), ...known]);
+      const read = await post<{ records: readonly AuditRecord[] }>('OperatorService/ReadAudit', request);
+      setOlder((known) => [...read.records, ...known]);
     } catch (error) {
       setTrouble(troubleOf(error));
     }
@@ -73,7 +72,7 @@ export function AuditPage({ index }: { readonly index: string }) {
       ) : (
         <ul className="rows" aria-label="Records">
           {matching.slice(0, mostShown).map((record) => (
-            <RecordLine key={record.index} record={record} isOpen={String(record.index) === index} />
+            <RecordLine key={record.index} record={record} isOpen={record.index === index} />
           ))}
         </ul>
       )}
@@ -96,11 +95,11 @@ function RecordLine({ record, isOpen }: { readonly record: AuditRecord; readonly
     <li>
       <a
         className="line line-record"
-        href={isOpen ? linkTo('audit') : linkTo('audit', String(record.index))}
+        href={isOpen ? linkTo('audit') : linkTo('audit', record.index)}
         aria-expanded={isOpen}
       >
         <span className="muted">{record.index}</span>
-        <time className="muted">{formatTime(record.timeMs, nowMs)}</time>
+        <time className="muted">{formatTime(Number(record.timeMs), nowMs)}</time>
         <span className={`badge badge-${badgeOf(record)}`}>
           {record.kind === 'outcome' ? record.result : record.kind}
         </span>

@@ -1,6 +1,5 @@
 import { useState } from 'react';
 import { post } from '../daemon/connect.ts';
-import { readVerification } from '../daemon/messages.ts';
 import type { Verification } from '../daemon/messages.ts';
 import { Problem, troubleOf } from '../shell/parts.tsx';
 import type { Trouble } from '../shell/parts.tsx';
@@ -20,7 +19,7 @@ export function VerifyLog() {
     setState({ kind: 'running' });
     const startedAt = performance.now();
     try {
-      const verification = readVerification(await post('OperatorService/VerifyAudit'));
+      const verification = await post<Verification>('OperatorService/VerifyAudit');
       setState({ kind: 'done', verification, tookMs: performance.now() - startedAt });
     } catch (error) {
       setState({ kind: 'failed', trouble: troubleOf(error) });
@@ -49,8 +48,8 @@ function Result({ verification, tookMs }: { readonly verification: Verification;
   if (intact) {
     return (
       <span>
-        <strong className="good">Intact.</strong> {formatCount(records, 'record')}, the first{' '}
-        {checkpointSize.toLocaleString('en')} of them signed, checked in {(tookMs / 1000).toFixed(1)} s.
+        <strong className="good">Intact.</strong> {formatCount(Number(records), 'record')}, the first{' '}
+        {Number(checkpointSize).toLocaleString('en')} of them signed, checked in {(tookMs / 1000).toFixed(1)} s.
       </span>
     );
   }

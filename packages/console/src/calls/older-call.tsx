@@ -1,6 +1,6 @@
 import { useCallback } from 'react';
 import { post } from '../daemon/connect.ts';
-import { readRecord } from '../daemon/messages.ts';
+import type { AuditRecord } from '../daemon/messages.ts';
 import { addRecord } from '../live/call.ts';
 import type { Call } from '../live/call.ts';
 import { Empty, Loading, Problem } from '../shell/parts.tsx';
@@ -29,7 +29,7 @@ export function OlderCall({ callId }: { readonly callId: string }) {
 }
 
 async function readCall(callId: string): Promise<{ readonly call: Call | undefined }> {
-  const { records = [] } = await post<{ records?: readonly unknown[] }>('OperatorService/ReadAudit', { callId });
-  const call = records.map(readRecord).reduce<Call | undefined>((known, record) => addRecord(known, record), undefined);
+  const { records } = await post<{ records: readonly AuditRecord[] }>('OperatorService/ReadAudit', { callId });
+  const call = records.reduce<Call | undefined>((known, record) => addRecord(known, record), undefined);
   return { call };
 }

@@ -24,7 +24,7 @@ export function ApprovalCard({ approval, places, revealed }: ApprovalCardProps) 
             <Visible text={agent} />
           </strong>{' '}
           wants to call <code>{tool}</code>
-          <Countdown expiresAtMs={expiresAtMs} />
+          <Countdown expiresAtMs={Number(expiresAtMs)} />
         </p>
         <h2 tabIndex={-1}>
           <MarkedText id="title" text={title} places={places} revealed={revealed} />

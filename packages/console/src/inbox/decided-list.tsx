@@ -1,5 +1,4 @@
 import { post } from '../daemon/connect.ts';
-import { readApproval } from '../daemon/messages.ts';
 import type { Approval } from '../daemon/messages.ts';
 import { useNowMs } from '../live/use-live.ts';
 import { Empty, Loading, Problem } from '../shell/parts.tsx';
@@ -48,7 +47,7 @@ export function DecidedList({ decided: fresh }: { readonly decided: readonly App
           <span className="muted line-end">
             <Visible text={agent} /> ·{' '}
             {status === 'expired' ? 'nobody answered' : `by ${decidedByAgent ? 'agent ' : ''}${decidedBy}`}
-            {decidedAtMs > 0 && ` · ${formatTime(decidedAtMs, nowMs)}`}
+            {decidedAtMs !== '0' && ` · ${formatTime(Number(decidedAtMs), nowMs)}`}
           </span>
         </li>
       ))}
@@ -58,9 +57,8 @@ export function DecidedList({ decided: fresh }: { readonly decided: readonly App
 
 /** Newest decision first. Lists have them by when they were asked. */
 async function readDecided(): Promise<readonly Approval[]> {
-  const { approvals = [] } = await post<{ approvals?: readonly unknown[] }>('ApprovalService/ListApprovals', {
-    limit: 200,
-  });
-  const ended = approvals.map(readApproval).filter(({ status }) => status !== 'pending');
-  return ended.toSorted((a, b) => b.decidedAtMs - a.decidedAtMs);
+  const request = { limit: 200 };
+  const { approvals } = await post<{ approvals: readonly Approval[] }>('ApprovalService/ListApprovals', request);
+  const ended = approvals.filter(({ status }) => status !== 'pending');
+  return ended.toSorted((a, b) => Number(b.decidedAtMs) - Number(a.decidedAtMs));
 }

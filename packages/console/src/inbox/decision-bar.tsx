@@ -1,13 +1,12 @@
 import { useState } from 'react';
 import type { FormEvent, ReactNode } from 'react';
-import type { Risk } from '../daemon/messages.ts';
 import type { MaskedPlace } from './use-revealed.ts';
 import { formatCount } from '../text/format.ts';
 import { criticalWord, decisionKeys, explainUnavailable, isApproving } from './decision.ts';
 import type { Decision, DecisionKind } from './decision.ts';
 
 export interface DecisionBarProps {
-  readonly risk: Risk;
+  readonly risk: string;
   /** What can be answered here. */
   readonly kinds: readonly DecisionKind[];
   readonly labels?: Partial<Readonly<Record<DecisionKind, string>>>;

@@ -1,5 +1,5 @@
 import { post } from '../daemon/connect.ts';
-import type { Approval, Plan, Risk } from '../daemon/messages.ts';
+import type { Approval, Plan } from '../daemon/messages.ts';
 
 /** What a person can answer. */
 export type Decision =
@@ -23,7 +23,7 @@ export const decisionKeys: Readonly<Record<string, DecisionKind>> = {
 export const criticalWord = 'approve';
 
 /** Why an answer cannot be given for a call of this risk. Undefined: it can. */
-export function explainUnavailable(kind: DecisionKind, risk: Risk): string | undefined {
+export function explainUnavailable(kind: DecisionKind, risk: string): string | undefined {
   if (kind !== 'session' && kind !== 'minutes') return undefined;
   if (risk === 'critical') return 'Calls of critical risk are approved one at a time.';
   return risk === 'high' && kind === 'session' ? 'Calls of high risk are not approved for a whole session.' : undefined;

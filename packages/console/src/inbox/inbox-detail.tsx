@@ -197,7 +197,7 @@ function nameRuns({ approval: { wanted } }: InboxItem & { kind: 'approval' }): s
 
 function isOver(item: InboxItem): boolean {
   const { expiresAtMs } = item.kind === 'plan' ? item.plan : item.approval;
-  return expiresAtMs <= daemonNowMs();
+  return Number(expiresAtMs) <= daemonNowMs();
 }
 
 async function sendPlan({ plan }: InboxItem & { kind: 'plan' }, decision: Decision, chosen: number[]): Promise<void> {

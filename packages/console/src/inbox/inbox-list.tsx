@@ -49,7 +49,7 @@ function ItemLine({ item }: { readonly item: InboxItem }) {
       <>
         <span className="item-top">
           <code>plan of {item.plan.steps.length}</code>
-          <Countdown expiresAtMs={item.plan.expiresAtMs} />
+          <Countdown expiresAtMs={Number(item.plan.expiresAtMs)} />
         </span>
         <span className="item-title">
           “<Visible text={item.plan.summary} />”
@@ -65,7 +65,7 @@ function ItemLine({ item }: { readonly item: InboxItem }) {
     <>
       <span className="item-top">
         <code>{tool}</code>
-        <Countdown expiresAtMs={expiresAtMs} />
+        <Countdown expiresAtMs={Number(expiresAtMs)} />
       </span>
       <span className="item-title">
         <Visible text={title} />

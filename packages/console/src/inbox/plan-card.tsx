@@ -31,7 +31,7 @@ export function PlanCard({ plan, places, revealed, chosen, onChoose }: PlanCardP
             <Visible text={agent} />
           </strong>{' '}
           proposes a plan of {formatCount(steps.length, 'call')}
-          <Countdown expiresAtMs={expiresAtMs} />
+          <Countdown expiresAtMs={Number(expiresAtMs)} />
         </p>
         <h2 tabIndex={-1}>Plan: {[...new Set(steps.map(({ tool }) => tool))].join(', ')}</h2>
         <AgentSays text={summary} />

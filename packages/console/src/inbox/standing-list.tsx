@@ -1,6 +1,5 @@
 import { useState } from 'react';
 import { post } from '../daemon/connect.ts';
-import { readStanding } from '../daemon/messages.ts';
 import type { StandingApproval } from '../daemon/messages.ts';
 import { useGate, useNowMs, useValue } from '../live/use-live.ts';
 import { Empty, Loading, Problem, troubleOf } from '../shell/parts.tsx';
@@ -10,8 +9,8 @@ import { formatCount, formatLeft } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
 
 async function loadStanding(): Promise<readonly StandingApproval[]> {
-  const { standing = [] } = await post<{ standing?: readonly unknown[] }>('ApprovalService/ListStandingApprovals');
-  return standing.map(readStanding);
+  const method = 'ApprovalService/ListStandingApprovals';
+  return (await post<{ standing: readonly StandingApproval[] }>(method)).standing;
 }
 
 /** Approvals for more than one call, which go on until somebody takes them back or their time is over. */
@@ -31,7 +30,7 @@ export function StandingList() {
   };
   if (trouble !== undefined && value === undefined) return <Problem trouble={trouble} onRetry={reload} />;
   if (value === undefined) return <Loading what="standing approvals" />;
-  const inForce = value.filter(({ expiresAtMs }) => expiresAtMs > nowMs);
+  const inForce = value.filter(({ expiresAtMs }) => Number(expiresAtMs) > nowMs);
   return (
     <>
       {failed && <Problem trouble={failed} />}
@@ -50,10 +49,11 @@ export function StandingList() {
               <code>{tool}</code> by <Visible text={agent} />
               <span className="muted block">
                 {exactScope ? 'exactly the same things' : 'whatever it touches'} ·{' '}
-                {usesLeft < 0 ? 'any number of calls' : `${formatCount(usesLeft, 'call')} left`} · by {grantedBy}
+                {usesLeft === undefined ? 'any number of calls' : `${formatCount(usesLeft, 'call')} left`} · by{' '}
+                {grantedBy}
               </span>
             </span>
-            <span className="line-end">{formatLeft(expiresAtMs - nowMs)} left</span>
+            <span className="line-end">{formatLeft(Number(expiresAtMs) - nowMs)} left</span>
             <button type="button" onClick={() => void revoke(id)}>
               Revoke
             </button>

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { reportStages } from '../calls/stages.ts';
-import { readRecord } from '../daemon/messages.ts';
+import type { AuditRecord } from '../daemon/messages.ts';
 import { CallLog, mostKept } from './call-log.ts';
 
 const record = (index: number, fields: object, payload: object = {}) =>
-  readRecord({ index: String(index), timeMs: String(1000 + index), payloadJson: JSON.stringify(payload), ...fields });
+  recordOf({ index: String(index), timeMs: String(1000 + index), payloadJson: JSON.stringify(payload), ...fields });
+
+const recordOf = (fields: Partial<AuditRecord>) => ({ callId: '', kind: '', result: '', ...fields }) as AuditRecord;
 
 const intent = (index: number, callId: string) =>
   record(index, { kind: 'intent', result: 'none', callId }, { tool: 'files.read', agent: 'coder', principal: 'agent' });
@@ -53,7 +55,7 @@ describe('the log of calls', () => {
     log.add([outcome(6, 'a'), intent(7, 'b')]);
     assert.deepEqual(
       log.view.get().records.map(({ index }) => index),
-      [5, 6, 7],
+      ['5', '6', '7'],
     );
   });
 
@@ -80,8 +82,8 @@ describe('the log of calls', () => {
   it('survives a record whose payload is erased or no object', () => {
     const log = new CallLog();
     log.add([
-      readRecord({ index: '1', kind: 'outcome', result: 'ok', callId: 'a', payloadJson: '' }),
-      readRecord({ index: '2', kind: 'event', payloadJson: 'null' }),
+      recordOf({ index: '1', kind: 'outcome', result: 'ok', callId: 'a', payloadJson: '' }),
+      recordOf({ index: '2', kind: 'event', payloadJson: 'null' }),
     ]);
     assert.equal(log.view.get().calls[0]?.summary, '(erased)');
   });

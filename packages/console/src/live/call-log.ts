@@ -22,13 +22,13 @@ export class CallLog {
   /** Where the stream has to start; negative counts from the end. */
   get next(): number {
     const last = this.view.get().records.at(-1);
-    return last === undefined ? -firstAsked : last.index + 1;
+    return last === undefined ? -firstAsked : Number(last.index) + 1;
   }
 
   add(fresh: readonly AuditRecord[]): void {
     const { records: known } = this.view.get();
-    const next = known.at(-1)?.index ?? -1;
-    const added = fresh.filter(({ index }) => index > next);
+    const last = Number(known.at(-1)?.index ?? -1);
+    const added = fresh.filter(({ index }) => Number(index) > last);
     if (added.length === 0) return;
     for (const record of added) {
       if (record.callId === '') continue;
@@ -37,13 +37,13 @@ export class CallLog {
       this.#calls.set(record.callId, call);
     }
     const records = [...known, ...added].slice(-mostKept);
-    this.#forgetBefore(records[0]?.index ?? 0);
+    this.#forgetBefore(Number(records[0]?.index ?? 0));
     this.view.set({ records, calls: [...this.#calls.values()].sort((a, b) => b.startedAtMs - a.startedAtMs) });
   }
 
   #forgetBefore(index: number): void {
     for (const [id, { records }] of this.#calls) {
-      if ((records.at(-1)?.index ?? 0) >= index) return;
+      if (Number(records.at(-1)?.index ?? 0) >= index) return;
       this.#calls.delete(id);
     }
   }

@@ -60,7 +60,7 @@ export function addRecord(call: Call | undefined, record: AuditRecord): Call {
   const { tool = '', agent = '', principal = '', duration_ms: durationMs = call?.durationMs } = payload;
   return {
     id: record.callId,
-    startedAtMs: call?.startedAtMs ?? record.timeMs,
+    startedAtMs: call?.startedAtMs ?? Number(record.timeMs),
     tool: tool || (call?.tool ?? ''),
     agent: agent || (call?.agent ?? ''),
     principal: principal || (call?.principal ?? ''),

@@ -1,8 +1,7 @@
 import { post } from '../daemon/connect.ts';
 import { follow } from '../daemon/follow.ts';
 import type { ConnectionState } from '../daemon/follow.ts';
-import { readApproval, readPlan, readRecord, readStatus } from '../daemon/messages.ts';
-import type { AuditRecord, Status } from '../daemon/messages.ts';
+import type { Approval, AuditRecord, Plan, Status } from '../daemon/messages.ts';
 import { readPayload } from './call.ts';
 import { CallLog } from './call-log.ts';
 import { Inbox } from './inbox.ts';
@@ -54,12 +53,12 @@ export class Gate {
   readonly retry = (): void => this.#retry();
 
   readonly readStatus = async (): Promise<void> => {
-    this.status.set(readStatus(await post('OperatorService/GetStatus').catch(() => undefined)));
+    this.status.set(await post<Status>('OperatorService/GetStatus').catch(() => undefined));
   };
 
   #followApprovals() {
     let settling: ReturnType<typeof setTimeout> | undefined;
-    return follow<{ event?: string; approval?: unknown; plan?: unknown }>({
+    return follow<{ event: string; approval: Approval; plan?: Plan }>({
       method: 'ApprovalService/WatchApprovals',
       request: () => ({ withPlans: true }),
       onOpen: () => {
@@ -68,20 +67,18 @@ export class Gate {
         settling = setTimeout(() => this.inbox.settle(), settleMs);
         void this.readStatus();
       },
-      onMessage: ({ event = '', approval, plan }) =>
-        this.inbox.hear(
-          plan === undefined ? { event, approval: readApproval(approval) } : { event, plan: readPlan(plan) },
-        ),
+      onMessage: ({ event, approval, plan }) =>
+        this.inbox.hear(plan === undefined ? { event, approval } : { event, plan }),
       onState: this.connection.set,
     });
   }
 
   #followLog() {
-    return follow<{ records?: readonly unknown[] }>({
+    return follow<{ records: readonly AuditRecord[] }>({
       method: 'OperatorService/WatchAudit',
       request: () => ({ from: String(this.log.next) }),
       onOpen: () => undefined,
-      onMessage: ({ records = [] }) => this.#hear(records.map(readRecord)),
+      onMessage: ({ records }) => this.#hear(records),
       // That the daemon is gone is seen on the other stream as well.
       onState: () => undefined,
     });

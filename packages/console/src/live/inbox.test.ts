@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readApproval, readPlan } from '../daemon/messages.ts';
+import type { Approval, Plan } from '../daemon/messages.ts';
 import { Inbox } from './inbox.ts';
 
 const approval = (id: string, createdAtMs: number, more: object = {}) =>
-  readApproval({ id, createdAtMs: String(createdAtMs), ...more });
+  ({ id, createdAtMs: String(createdAtMs), ...more }) as Approval;
 const idsOf = (inbox: Inbox): string[] => inbox.view.get().items.map(({ id }) => id);
 
 function openInbox(...ids: string[]): Inbox {
@@ -28,9 +28,9 @@ describe('the inbox', () => {
     const inbox = openInbox('a', 'b');
     inbox.hear({ event: 'pending', approval: approval('d', 9) });
     inbox.hear({ event: 'pending', approval: approval('c', 5) });
-    inbox.hear({ event: 'pending', plan: readPlan({ id: 'p', status: 'pending', createdAtMs: '7' }) });
+    inbox.hear({ event: 'pending', plan: { id: 'p', status: 'pending', createdAtMs: '7' } as Plan });
     assert.deepEqual(idsOf(inbox), ['a', 'b', 'c', 'p', 'd']);
-    inbox.hear({ event: 'expired', plan: readPlan({ id: 'p', status: 'expired' }) });
+    inbox.hear({ event: 'expired', plan: { id: 'p', status: 'expired' } as Plan });
     assert.deepEqual(idsOf(inbox), ['a', 'b', 'c', 'd']);
   });
 
@@ -47,7 +47,7 @@ describe('the inbox', () => {
 
   it('drops what was decided while nobody listened, and keeps the rest on the screen meanwhile', () => {
     const inbox = openInbox('a', 'b');
-    inbox.hear({ event: 'pending', plan: readPlan({ id: 'p', status: 'pending', createdAtMs: '7' }) });
+    inbox.hear({ event: 'pending', plan: { id: 'p', status: 'pending', createdAtMs: '7' } as Plan });
     inbox.begin();
     inbox.hear({ event: 'pending', approval: approval('b', 1) });
     assert.deepEqual(idsOf(inbox), ['a', 'b', 'p']);

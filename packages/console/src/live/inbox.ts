@@ -83,5 +83,5 @@ export class Inbox {
 }
 
 function keyOf({ id, createdAtMs }: Approval | Plan): { readonly id: string; readonly createdAtMs: number } {
-  return { id, createdAtMs };
+  return { id, createdAtMs: Number(createdAtMs) };
 }

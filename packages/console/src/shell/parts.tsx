@@ -1,5 +1,4 @@
 import type { ReactNode } from 'react';
-import type { Risk } from '../daemon/messages.ts';
 import type { Outcome } from '../live/call.ts';
 
 /** The small parts that every page is made of. */
@@ -70,7 +69,7 @@ export function OutcomeBadge({ outcome }: { readonly outcome: Outcome }) {
   return <span className={`badge badge-${outcome}`}>{outcomeWords[outcome]}</span>;
 }
 
-export function RiskBadge({ risk }: { readonly risk: Risk }) {
+export function RiskBadge({ risk }: { readonly risk: string }) {
   return <span className={`badge risk-${risk}`}>{risk} risk</span>;
 }
 

@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import { compareNaturally } from '@sallyport/contract/natural-order';
 import { post } from '../daemon/connect.ts';
-import { readTool } from '../daemon/messages.ts';
 import type { Tool } from '../daemon/messages.ts';
 import { useGate, useValue } from '../live/use-live.ts';
 import { Empty, Loading, PageHead, Problem, RiskBadge } from '../shell/parts.tsx';
@@ -10,8 +9,8 @@ import { prettyJson } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
 
 async function loadTools(): Promise<readonly Tool[]> {
-  const { tools = [] } = await post<{ tools?: readonly unknown[] }>('ToolService/ListAvailableTools');
-  return tools.map(readTool).sort((a, b) => compareNaturally(a.name, b.name));
+  const { tools = [] } = await post<{ tools?: readonly Tool[] }>('ToolService/ListAvailableTools');
+  return tools.toSorted((a, b) => compareNaturally(a.name ?? '', b.name ?? ''));
 }
 
 /** What can be called in the present mode, and what keeps the rest from it. */
@@ -21,7 +20,7 @@ export function ToolsPage() {
   const { value, trouble, reload } = useLoaded(loadTools, `${changes.tools} ${mode}`);
   const [text, setText] = useState('');
   const wanted = text.trim().toLowerCase();
-  const matching = value?.filter(({ name, description, category }) =>
+  const matching = value?.filter(({ name = '', description = '', category = '' }) =>
     `${name}\n${description}\n${category}`.toLowerCase().includes(wanted),
   );
   return (
@@ -50,7 +49,8 @@ export function ToolsPage() {
 }
 
 function ToolLine({ tool }: { readonly tool: Tool }) {
-  const { name, version, description, risk, mutates, status, statusReason, origin, aliases, inputSchemaJson } = tool;
+  const { name = '', version, description = '', risk = '', mutates, status } = tool;
+  const { statusReason = '', origin, aliases = [], inputSchemaJson = '' } = tool;
   return (
     <li>
       <details>

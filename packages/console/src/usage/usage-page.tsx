@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'react';
 import { post } from '../daemon/connect.ts';
-import { readUsage } from '../daemon/messages.ts';
 import type { AbuseReport, Usage } from '../daemon/messages.ts';
 import { useGate, useNowMs } from '../live/use-live.ts';
 import { Empty, Loading, PageHead, Problem } from '../shell/parts.tsx';
@@ -21,9 +20,7 @@ const followEveryMs = 3000;
 const loadHour = (): Promise<Usage> => loadUsage(1);
 const loadDay = (): Promise<Usage> => loadUsage(24);
 
-async function loadUsage(hours: number): Promise<Usage> {
-  return readUsage(await post('OperatorService/GetUsage', { hours }));
-}
+const loadUsage = (hours: number): Promise<Usage> => post<Usage>('OperatorService/GetUsage', { hours });
 
 /** How much each tool was used, and how that went. */
 export function UsagePage({ part }: { readonly part: string }) {
@@ -52,9 +49,9 @@ function UsageOf({ load, title }: { readonly load: () => Promise<Usage>; readonl
   return (
     <>
       {trouble && <Problem trouble={trouble} onRetry={reload} />}
-      {value.countedFromMs > value.fromMs && (
+      {Number(value.countedFromMs) > Number(value.fromMs) && (
         <p className="muted">
-          There are more calls than can be counted: these are from {formatClock(value.countedFromMs)} on.
+          There are more calls than can be counted: these are from {formatClock(Number(value.countedFromMs))} on.
         </p>
       )}
       {value.tools.length === 0 ? (
@@ -80,7 +77,7 @@ function ToolBars({ usage, title }: { readonly usage: Usage; readonly title: str
         </p>
         <UseBars use={all} usage={usage} label="All calls" />
         <p className="usage-axis muted" aria-hidden="true">
-          <span>{formatClock(usage.fromMs)}</span>
+          <span>{formatClock(Number(usage.fromMs))}</span>
           <span>now</span>
         </p>
         <ul className="legend" aria-hidden="true">
@@ -125,8 +122,8 @@ function Reports({ reports }: { readonly reports: readonly AbuseReport[] }) {
       <ul className="rows">
         {reports.map(({ index, timeMs, event, agent, tool }) => (
           <li key={index}>
-            <a className="line" href={linkTo('audit', String(index))}>
-              <time className="muted">{formatTime(timeMs, nowMs)}</time>
+            <a className="line" href={linkTo('audit', index)}>
+              <time className="muted">{formatTime(Number(timeMs), nowMs)}</time>
               <span className="line-main">
                 <strong>
                   <Visible text={agent} />
@@ -151,7 +148,7 @@ function useLogTurn(): number {
   const { view } = useGate().log;
   const [turn, setTurn] = useState(0);
   useEffect(() => {
-    const readLast = (): number => view.get().records.at(-1)?.index ?? -1;
+    const readLast = (): string | undefined => view.get().records.at(-1)?.index;
     let seen = readLast();
     const timer = setInterval(() => {
       const last = readLast();

@@ -18,7 +18,7 @@ export function UseBars({ use, usage: { fromMs, slotMs, slots }, label }: UseBar
       viewBox={`0 0 ${slots * widthOf} 100`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={`${label}: ${describeTotals(totalsOf(use))}, from ${formatClock(fromMs)} to ${formatClock(fromMs + slots * slotMs)}`}
+      aria-label={`${label}: ${describeTotals(totalsOf(use))}, from ${formatClock(Number(fromMs))} to ${formatClock(Number(fromMs) + slots * Number(slotMs))}`}
     >
       {stackBars(use, slots).map(({ ending, slot, top, height }) => (
         <rect

@@ -372,14 +372,8 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
       callService({ submit }),
       sessionService({ submit }),
       leaseService({ submit }),
-      approvalService({
-        store,
-        submit,
-        watch: approvals.watch,
-        plans: approvals.plans,
-        showing: approvals.showing,
-      }),
-      planService({ store, submit, plans: approvals.plans, showing: approvals.showing }),
+      approvalService({ ...approvals, store, submit, tools }),
+      planService({ ...approvals, store, submit, tools }),
     ],
     routes: [
       ...callRoutes({ store, submit, maxArgumentBytes }),

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@sallyport/contract';
+import type { CallOptions } from '@sallyport/contract';
 import { isRefusal } from '../call/refusal.ts';
 import type { Session } from '../call/session.ts';
 import { authenticate } from '../sessions/authenticate.ts';
@@ -20,7 +20,7 @@ export interface OperatorParts {
 export function identifyOperator({ store }: Pick<OperatorParts, 'store'>, peer: Peer): Session {
   const session = authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
   if (isRefusal(session)) throw rpcErrorOf(session);
-  if (session.principal !== 'operator') throw new RpcError('permission_denied', 'Only people decide about calls.');
+  if (session.principal !== 'operator') throw new RpcError('permission_denied', 'This method is for operators.');
   return session;
 }
 
@@ -31,11 +31,12 @@ export function identifyOperator({ store }: Pick<OperatorParts, 'store'>, peer: 
 export async function submitAsOperator(
   parts: OperatorParts,
   name: string,
-  args: JsonObject,
+  args: object,
+  options: CallOptions | undefined,
   peer: Peer,
 ): Promise<ToolAnswer> {
   try {
-    return await submitTool(parts.submit, name, args, undefined, peer);
+    return await submitTool(parts.submit, name, args, options, peer);
   } catch (error) {
     if (error instanceof RpcError && error.code === 'not_found') identifyOperator(parts, peer);
     throw error;

@@ -17,7 +17,7 @@ export interface ToolAnswer {
 export async function submitTool(
   submit: Submit,
   name: string,
-  args: JsonObject,
+  args: object,
   options: CallOptions | undefined,
   peer: Peer,
 ): Promise<ToolAnswer> {

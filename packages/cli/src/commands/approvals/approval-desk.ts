@@ -1,5 +1,5 @@
 import { renderEffect, renderHead } from './approval-card.ts';
-import type { WholeApproval } from './approval-card.ts';
+import type { ShownApproval } from './approval-card.ts';
 import { statusOf } from '../../client/answer-json.ts';
 import type { CommandContext } from '../../command-context.ts';
 import type { DaemonClient } from '../../client/daemon-client.ts';
@@ -11,7 +11,7 @@ import { showAnswer } from '../../client/show-answer.ts';
 
 export interface ApprovalEvent {
   readonly event: string;
-  readonly approval: WholeApproval;
+  readonly approval: ShownApproval;
 }
 
 export interface DeskParts {
@@ -28,8 +28,8 @@ const bell = '\u0007';
 export class ApprovalDesk {
   readonly #parts: DeskParts;
   /** By id, in the order in which they came. */
-  readonly #waiting = new Map<string, WholeApproval>();
-  #table: WholeApproval | undefined;
+  readonly #waiting = new Map<string, ShownApproval>();
+  #table: ShownApproval | undefined;
   /** Left for later: not put on the table before the others. */
   readonly #later = new Set<string>();
   /** Ends the present wait for a key. */
@@ -54,12 +54,12 @@ export class ApprovalDesk {
 
   hear({ event, approval }: ApprovalEvent): void {
     const { print, paint } = this.#parts.context.terminal;
-    const id = approval.task_id;
+    const id = approval.id;
     if (event === 'reminder') return ring();
     if (event === 'outdated') {
       if (this.#waiting.has(id)) this.#waiting.set(id, approval);
       // It is shown again, with what has changed.
-      if (this.#table?.task_id === id) this.#turn.abort();
+      if (this.#table?.id === id) this.#turn.abort();
       return;
     }
     if (event === 'pending') {
@@ -72,8 +72,8 @@ export class ApprovalDesk {
     }
     const wasWaiting = this.#waiting.delete(id);
     this.#later.delete(id);
-    if (!wasWaiting || this.#table?.task_id !== id) return;
-    print(paint('dim', event === 'expired' ? 'Nobody decided in time.' : `${approval.decided_by ?? ''} decided.`));
+    if (!wasWaiting || this.#table?.id !== id) return;
+    print(paint('dim', event === 'expired' ? 'Nobody decided in time.' : `${approval.decidedBy} decided.`));
     this.#turn.abort();
   }
 
@@ -81,7 +81,7 @@ export class ApprovalDesk {
   async #serveNext(): Promise<boolean> {
     this.#turn = new AbortController();
     const { signal } = this.#turn;
-    const task = this.#waiting.values().find(({ task_id: id }) => !this.#later.has(id));
+    const task = this.#waiting.values().find(({ id }) => !this.#later.has(id));
     this.#table = task;
     if (task === undefined) return this.#waitForMore(signal);
     const stays = await this.#serveCard(task, signal);
@@ -98,7 +98,7 @@ export class ApprovalDesk {
     return key !== 'q';
   }
 
-  async #serveCard(task: WholeApproval, signal: AbortSignal): Promise<boolean> {
+  async #serveCard(task: ShownApproval, signal: AbortSignal): Promise<boolean> {
     const { terminal } = this.#parts.context;
     let isRevealed = mustBeRevealed(task.masked).length === 0;
     const card = ['', ...renderHead(task, terminal), '', ...renderEffect(task.effect, terminal)];
@@ -112,15 +112,15 @@ export class ApprovalDesk {
         unseen = this.#showRows(unseen, task, isRevealed);
         shownAtMs = performance.now();
       } else if (key === 'n') {
-        this.#later.add(task.task_id);
+        this.#later.add(task.id);
         return true;
-      } else if (key === 'r' && unseen.length === 0 && task.masked !== undefined) {
+      } else if (key === 'r' && unseen.length === 0 && task.masked.length > 0) {
         const rows = await this.#reveal(task);
         if (rows === undefined) continue;
         isRevealed = true;
         unseen = this.#showRows(rows, task, isRevealed);
         shownAtMs = performance.now();
-      } else if ((unseen.length === 0 && (isRevealed || task.hold !== undefined)) || key === 'd' || key === 'c') {
+      } else if ((unseen.length === 0 && (isRevealed || task.hold !== '')) || key === 'd' || key === 'c') {
         // Nobody agrees to what they have not seen. Of what is on hold the gate says why.
         const decision = await readDecision(key, task, this.#parts.keys);
         if (decision !== undefined && (await this.#send(decision, task))) return true;
@@ -129,7 +129,7 @@ export class ApprovalDesk {
   }
 
   /** The rows to show. Undefined: nothing was revealed. */
-  async #reveal({ task_id: taskId }: WholeApproval): Promise<readonly string[] | undefined> {
+  async #reveal({ id: taskId }: ShownApproval): Promise<readonly string[] | undefined> {
     const { client, context, keys } = this.#parts;
     const reason = (await keys.ask(reasonQuestion))?.trim() ?? '';
     if (reason === '') return undefined;
@@ -137,7 +137,7 @@ export class ApprovalDesk {
   }
 
   /** Prints a page. Returns the rows that are still to be seen. */
-  #showRows(rows: readonly string[], task: WholeApproval, isRevealed: boolean): readonly string[] {
+  #showRows(rows: readonly string[], task: ShownApproval, isRevealed: boolean): readonly string[] {
     const { print, paint, rows: screenRows } = this.#parts.context.terminal;
     const pageRows = Math.max(10, screenRows - 5);
     const unseen = rows.slice(pageRows);
@@ -149,10 +149,10 @@ export class ApprovalDesk {
     return unseen;
   }
 
-  async #send({ tool, input }: Decision, task: WholeApproval): Promise<boolean> {
+  async #send({ tool, input }: Decision, task: ShownApproval): Promise<boolean> {
     const { client, context } = this.#parts;
     // Before the answer: the news of one's own decision is none.
-    this.#waiting.delete(task.task_id);
+    this.#waiting.delete(task.id);
     const answer = await client.executeTool({ name: tool, inputJson: JSON.stringify(input) });
     if (statusOf(answer) !== 'success') {
       showAnswer(answer, context);

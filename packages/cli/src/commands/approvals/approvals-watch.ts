@@ -1,7 +1,5 @@
 import { ApprovalDesk } from './approval-desk.ts';
 import type { ApprovalEvent } from './approval-desk.ts';
-import { approvalToJson } from './approval-json.ts';
-import type { WatchApprovalsJson } from './approval-json.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { followWatch, openExit } from '../../client/follow-watch.ts';
 import { KeyReader } from '../../terminal/key-reader.ts';
@@ -12,10 +10,9 @@ export async function watchApprovals(context: CommandContext): Promise<number> {
   const client = context.openOperatorClient();
   const { signal, abort } = openExit();
   const follow = (onEvent: (event: ApprovalEvent) => void): Promise<void> =>
-    followWatch({ client, method: 'ApprovalService/WatchApprovals', signal }, (message) => {
-      const { event = '', approval = {} } = message as WatchApprovalsJson;
-      onEvent({ event, approval: approvalToJson(approval) });
-    });
+    followWatch({ client, method: 'ApprovalService/WatchApprovals', signal }, (message) =>
+      onEvent(message as ApprovalEvent),
+    );
   if (context.json || !context.terminal.interactive) {
     await follow((event) => printEvent(event, context));
     return 0;
@@ -29,7 +26,7 @@ export async function watchApprovals(context: CommandContext): Promise<number> {
 }
 
 function printEvent({ event, approval }: ApprovalEvent, { json, terminal }: CommandContext): void {
-  const { task_id: id, agent, tool, title, risk, decided_by: by = '' } = approval;
-  const words = [event, id, agent, risk, `${tool}: ${title}`, by].filter((word) => word !== '');
-  terminal.print(json ? visibleJson({ event, ...approval }) : words.map(makeVisibleLine).join('  '));
+  const { id, agent, tool, title, risk, decidedBy } = approval;
+  const words = [event, id, agent, risk, `${tool}: ${title}`, decidedBy].filter((word) => word !== '');
+  terminal.print(json ? visibleJson({ event, approval }) : words.map(makeVisibleLine).join('  '));
 }

@@ -1,12 +1,20 @@
+import type {
+  DecideApprovalResponse,
+  GetApprovalResponse,
+  InJson,
+  ListApprovalsResponse,
+  ListStandingApprovalsResponse,
+  RevealedSecrets,
+  RevokeStandingApprovalResponse,
+} from '@sallyport/contract';
 import { renderEffect, renderHead } from './approval-card.ts';
-import type { ShownApproval, WholeApproval } from './approval-card.ts';
+import type { ShownApproval } from './approval-card.ts';
 import { outputOf, statusOf } from '../../client/answer-json.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { confirmEffect } from '../../terminal/confirm-effect.ts';
 import { declined, usageFailure } from '../../client/failure.ts';
 import { formatDuration, formatTime } from '../../terminal/format-time.ts';
 import { askReason, mustBeRevealed, renderRevealed, showMasked } from './reveal-masked.ts';
-import type { RevealedSecret } from './reveal-masked.ts';
 import { runOperatorTool } from '../../client/run-tool.ts';
 import { completeId, shortenIds } from '../../terminal/short-id.ts';
 import { showAnswer } from '../../client/show-answer.ts';
@@ -30,36 +38,21 @@ export interface ShowOptions {
   readonly reason?: string;
 }
 
-interface ListedStanding {
-  readonly standing_id: string;
-  readonly agent: string;
-  readonly tool: string;
-  readonly exact_scope: boolean;
-  readonly granted_by: string;
-  readonly expires_at: string;
-  readonly uses_left?: number;
-}
-
 export function listApprovals(options: { readonly status?: string }, context: CommandContext): Promise<number> {
   const { status = 'pending' } = options;
   return runOperatorTool(
     'approvals.list',
     { status, limit: 200 },
     context,
-    ({ approvals, more }: { readonly approvals: readonly ShownApproval[]; readonly more: boolean }) => {
+    ({ approvals, more }: InJson<ListApprovalsResponse>) => {
       const { print, paint, columns } = context.terminal;
       if (approvals.length === 0)
         return print(status === 'pending' ? 'Nothing waits for a decision.' : 'No call has this status.');
-      const ids = shortenIds(approvals.map((task) => task.task_id));
+      const ids = shortenIds(approvals.map(({ id }) => id));
       const rows = approvals.map((task) =>
-        [
-          ids.get(task.task_id) ?? '',
-          task.status,
-          untilOf(task),
-          task.agent,
-          task.risk,
-          `${task.tool}: ${task.title}`,
-        ].map(makeVisibleLine),
+        [ids.get(task.id) ?? '', task.status, untilOf(task), task.agent, task.risk, `${task.tool}: ${task.title}`].map(
+          makeVisibleLine,
+        ),
       );
       const [header = '', ...body] = renderTable(
         [['TASK', 'STATUS', 'LEFT', 'AGENT', 'RISK', 'CALL'], ...rows],
@@ -76,22 +69,28 @@ export function listApprovals(options: { readonly status?: string }, context: Co
 
 export function showApproval(id: string, options: ShowOptions, context: CommandContext): Promise<number> {
   if (options.reveal === true) return revealSecrets(id, options, context);
-  return runOperatorTool('approvals.show', { task_id: id }, context, (task: WholeApproval) => {
-    const { print } = context.terminal;
-    print(...renderHead(task, context.terminal), '', ...renderEffect(task.effect, context.terminal));
-    if (task.status !== 'pending') return;
-    const deny = `${context.commandName} approvals deny ${task.task_id} --note 'what to change'`;
-    // The card says why it cannot be approved.
-    if (task.hold !== undefined) return print('', deny);
-    const unseen = mustBeRevealed(task.masked).length;
-    print(
-      '',
-      ...(unseen === 0 ? [] : [`${unseen} of what is masked must be revealed before you can approve it.`]),
-      ...(task.masked === undefined ? [] : [`${context.commandName} approvals show ${task.task_id} --reveal`]),
-      `${context.commandName} approvals approve ${task.task_id} --effect-sha256 ${task.effect_sha256}${task.wanted > 1 ? ` --runs ${task.wanted}` : ''}`,
-      deny,
-    );
-  });
+  return runOperatorTool(
+    'approvals.show',
+    { task_id: id },
+    context,
+    ({ approval: task }: InJson<GetApprovalResponse>) => {
+      const { print } = context.terminal;
+      if (task === undefined) return;
+      print(...renderHead(task, context.terminal), '', ...renderEffect(task.effect, context.terminal));
+      if (task.status !== 'pending') return;
+      const deny = `${context.commandName} approvals deny ${task.id} --note 'what to change'`;
+      // The card says why it cannot be approved.
+      if (task.hold !== '') return print('', deny);
+      const unseen = mustBeRevealed(task.masked).length;
+      print(
+        '',
+        ...(unseen === 0 ? [] : [`${unseen} of what is masked must be revealed before you can approve it.`]),
+        ...(task.masked.length === 0 ? [] : [`${context.commandName} approvals show ${task.id} --reveal`]),
+        `${context.commandName} approvals approve ${task.id} --effect-sha256 ${task.effectSha256}${task.wanted > 1 ? ` --runs ${task.wanted}` : ''}`,
+        deny,
+      );
+    },
+  );
 }
 
 /** What is masked in the effect. The gate asks before it shows it, and who looked and why is on record. */
@@ -101,7 +100,7 @@ async function revealSecrets(id: string, { reason, secret }: ShowOptions, contex
     'approvals.reveal',
     { task_id: id, number: secret, reason: why },
     context,
-    ({ revealed }: { readonly revealed: readonly RevealedSecret[] }) => {
+    ({ revealed }: InJson<RevealedSecrets>) => {
       context.terminal.print(...renderRevealed(revealed, context.terminal));
     },
   );
@@ -124,10 +123,10 @@ export async function approveApproval(id: string, options: ApproveOptions, conte
     'approvals.approve',
     input,
     context,
-    ({ tool, agent, standing_id: standingId }: ShownApproval & { readonly standing_id?: string }) => {
+    ({ approval, standingId }: InJson<DecideApprovalResponse>) => {
       const { print, paint } = context.terminal;
-      print(`${paint('green', 'Approved')}  ${makeVisibleLine(`${tool} of ${agent}`)}`);
-      if (standingId !== undefined) {
+      print(`${paint('green', 'Approved')}  ${nameCall(approval)}`);
+      if (standingId !== '') {
         print('Calls like it run without a question. To end that:');
         print(`  ${context.commandName} approvals revoke ${makeVisibleLine(standingId)}`);
       }
@@ -140,11 +139,16 @@ export function denyApproval(
   options: { readonly note?: string },
   context: CommandContext,
 ): Promise<number> {
-  return runOperatorTool('approvals.deny', { task_id: id, note: options.note }, context, (task: ShownApproval) => {
-    const { print, paint } = context.terminal;
-    print(`${paint('red', 'Denied')}  ${makeVisibleLine(`${task.tool} of ${task.agent}`)}`);
-    if (options.note !== undefined) print('The agent is told what you wrote.');
-  });
+  return runOperatorTool(
+    'approvals.deny',
+    { task_id: id, note: options.note },
+    context,
+    ({ approval }: InJson<DecideApprovalResponse>) => {
+      const { print, paint } = context.terminal;
+      print(`${paint('red', 'Denied')}  ${nameCall(approval)}`);
+      if (options.note !== undefined) print('The agent is told what you wrote.');
+    },
+  );
 }
 
 export function listStanding(context: CommandContext): Promise<number> {
@@ -152,18 +156,18 @@ export function listStanding(context: CommandContext): Promise<number> {
     'approvals.standing_list',
     {},
     context,
-    ({ standing }: { readonly standing: readonly ListedStanding[] }) => {
+    ({ standing }: InJson<ListStandingApprovalsResponse>) => {
       const { print, paint, columns } = context.terminal;
       if (standing.length === 0) return print('No standing approval is in force.');
-      const ids = shortenIds(standing.map((each) => each.standing_id));
+      const ids = shortenIds(standing.map(({ id }) => id));
       const rows = standing.map((each) =>
         [
-          ids.get(each.standing_id) ?? '',
+          ids.get(each.id) ?? '',
           each.agent,
-          `${each.tool}${each.exact_scope ? ', one scope' : ''}`,
-          each.uses_left === undefined ? 'any' : String(each.uses_left),
-          formatTime(Date.parse(each.expires_at)),
-          each.granted_by,
+          `${each.tool}${each.exactScope ? ', one scope' : ''}`,
+          String(each.usesLeft ?? 'any'),
+          formatTime(Number(each.expiresAtMs)),
+          each.grantedBy,
         ].map(makeVisibleLine),
       );
       const header = ['STANDING', 'AGENT', 'TOOL', 'USES', 'EXPIRES', 'BY'];
@@ -178,7 +182,7 @@ export function revokeStanding(id: string, context: CommandContext): Promise<num
     'approvals.standing_revoke',
     { standing_id: id },
     context,
-    ({ revoked }: { readonly revoked: boolean }) => {
+    ({ revoked }: InJson<RevokeStandingApprovalResponse>) => {
       if (!revoked) throw usageFailure('It is not in force any more.', 'See `approvals standing`.');
       context.terminal.print('Revoked. The next call asks again.');
     },
@@ -203,9 +207,10 @@ async function lookFirst(id: string, context: CommandContext): Promise<Seen | nu
   const client = context.openOperatorClient();
   const answer = await client.executeTool({ name: 'approvals.show', inputJson: JSON.stringify({ task_id: id }) });
   if (statusOf(answer) !== 'success') return showAnswer(answer, context);
-  const task = outputOf(answer) as WholeApproval;
+  const { approval: task } = outputOf(answer) as InJson<GetApprovalResponse>;
+  if (task === undefined) return showAnswer(answer, context);
   terminal.print(...renderHead(task, terminal), '');
-  if (task.hold === undefined && mustBeRevealed(task.masked).length > 0) {
+  if (task.hold === '' && mustBeRevealed(task.masked).length > 0) {
     terminal.print(
       'Part of the effect is masked, and could be anything. It has to be revealed before you can approve.',
     );
@@ -214,9 +219,13 @@ async function lookFirst(id: string, context: CommandContext): Promise<Seen | nu
     terminal.print('');
   }
   if (!(await confirmEffect(makeVisible(task.effect), task.tool, terminal))) throw declined();
-  return { effect_sha256: task.effect_sha256, runs: task.wanted };
+  return { effect_sha256: task.effectSha256, runs: task.wanted };
 }
 
-function untilOf({ status, expires_at: at }: ShownApproval): string {
-  return status === 'pending' ? formatDuration(Math.max(0, Date.parse(at) - Date.now())) : '-';
+function nameCall({ tool, agent }: Partial<ShownApproval> = {}): string {
+  return makeVisibleLine(`${tool} of ${agent}`);
+}
+
+function untilOf({ status, expiresAtMs }: ShownApproval): string {
+  return status === 'pending' ? formatDuration(Math.max(0, Number(expiresAtMs) - Date.now())) : '-';
 }

@@ -1,3 +1,4 @@
+import type { ConfirmToken, InJson } from '@sallyport/contract';
 import type { CommandContext } from '../../command-context.ts';
 import { usageFailure } from '../../client/failure.ts';
 import { formatTime } from '../../terminal/format-time.ts';
@@ -12,12 +13,6 @@ export interface ConfirmIssueOptions {
   readonly inputFile?: string;
   readonly ttlSeconds?: number;
   readonly reusable?: boolean;
-}
-
-interface IssuedToken {
-  readonly token_id: string;
-  readonly confirm_token: string;
-  readonly expires_at: string;
 }
 
 /** A token for one call, which is written as for `tool invoke`. The effect is shown and asked about first. */
@@ -37,14 +32,14 @@ export async function issueToken(
     ttl_seconds: ttlSeconds,
     reusable,
   };
-  return runOperatorTool('confirm.issue', args, context, (issued: IssuedToken) => {
+  return runOperatorTool('confirm.issue', args, context, (issued: InJson<ConfirmToken>) => {
     context.terminal.print(
-      `The token is good until ${formatTime(Date.parse(issued.expires_at))}${reusable === true ? '' : ', once'}:`,
+      `The token is good until ${formatTime(Number(issued.expiresAtMs))}${reusable === true ? '' : ', once'}:`,
       '',
-      `  ${makeVisibleLine(issued.confirm_token)}`,
+      `  ${makeVisibleLine(issued.confirmToken)}`,
       '',
       'The agent sends it as confirm_token, in this trace. To take it back:',
-      `  ${context.commandName} confirm revoke ${makeVisibleLine(issued.token_id)}`,
+      `  ${context.commandName} confirm revoke ${makeVisibleLine(issued.tokenId)}`,
     );
   });
 }

@@ -1,4 +1,4 @@
-import type { WholeApproval } from './approval-card.ts';
+import type { ShownApproval } from './approval-card.ts';
 import type { KeyReader } from '../../terminal/key-reader.ts';
 
 /** The governed call that makes a decision. */
@@ -11,7 +11,7 @@ const minutesOffered = 15;
 const usesOffered = 20;
 
 /** What each key would do about this call. */
-export function offerKeys({ risk }: Pick<WholeApproval, 'risk'>): string {
+export function offerKeys({ risk }: Pick<ShownApproval, 'risk'>): string {
   return [
     'a: approve once',
     ...(isModest(risk) ? ['s: for the session'] : []),
@@ -26,7 +26,7 @@ export function offerKeys({ risk }: Pick<WholeApproval, 'risk'>): string {
 /** Undefined: the key decides nothing. */
 export async function readDecision(
   key: string,
-  { task_id: taskId, effect_sha256: seen, risk, wanted: runs }: WholeApproval,
+  { id: taskId, effectSha256: seen, risk, wanted: runs }: ShownApproval,
   keys: Pick<KeyReader, 'ask'>,
 ): Promise<Decision | undefined> {
   const approve = (standing?: object): Decision => {

@@ -1,5 +1,12 @@
+import type {
+  DecidePlanResponse,
+  GetPlanResponse,
+  InJson,
+  ListPlansResponse,
+  Plan,
+  PlanStep,
+} from '@sallyport/contract';
 import { renderEffect, renderText } from './approval-card.ts';
-import type { ShownMask } from './approval-card.ts';
 import { outputOf, statusOf } from '../../client/answer-json.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { confirmRows, foldEffect } from '../../terminal/confirm-effect.ts';
@@ -12,31 +19,7 @@ import { showAnswer } from '../../client/show-answer.ts';
 import { renderTable } from '../../terminal/table.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
 
-export interface ShownPlan {
-  readonly plan_id: string;
-  readonly status: string;
-  readonly agent: string;
-  readonly summary: string;
-  readonly steps: readonly ShownStep[];
-  readonly approved_steps: readonly number[];
-  readonly started: number;
-  readonly expires_at: string;
-  /** Why nobody can approve it. Absent: it can be approved. */
-  readonly hold?: string;
-  readonly decided_by?: string;
-  readonly note?: string;
-}
-
-export interface ShownStep {
-  readonly tool: string;
-  readonly arguments_json: string;
-  readonly risk: string;
-  readonly reason: string;
-  readonly title?: string;
-  readonly effect?: string;
-  readonly masked?: readonly ShownMask[];
-  readonly undoable?: boolean;
-}
+export type ShownPlan = InJson<Plan>;
 
 export interface PlanDecisionOptions {
   readonly steps?: readonly string[];
@@ -45,28 +28,21 @@ export interface PlanDecisionOptions {
 }
 
 export function listPlans(context: CommandContext): Promise<number> {
-  return runOperatorTool(
-    'plans.list',
-    { limit: 200 },
-    context,
-    ({ plans }: { readonly plans: readonly ShownPlan[] }) => {
-      const { print, paint, columns } = context.terminal;
-      if (plans.length === 0) return print('No plan was proposed.');
-      const ids = shortenIds(plans.map((plan) => plan.plan_id));
-      const rows = plans.map((plan) =>
-        [ids.get(plan.plan_id) ?? '', plan.status, plan.agent, `${plan.steps.length}`, plan.summary].map(
-          makeVisibleLine,
-        ),
-      );
-      const [header = '', ...body] = renderTable([['PLAN', 'STATUS', 'AGENT', 'STEPS', 'SUMMARY'], ...rows], columns);
-      print(paint('dim', header), ...body);
-    },
-  );
+  return runOperatorTool('plans.list', { limit: 200 }, context, ({ plans }: InJson<ListPlansResponse>) => {
+    const { print, paint, columns } = context.terminal;
+    if (plans.length === 0) return print('No plan was proposed.');
+    const ids = shortenIds(plans.map(({ id }) => id));
+    const rows = plans.map((plan) =>
+      [ids.get(plan.id) ?? '', plan.status, plan.agent, `${plan.steps.length}`, plan.summary].map(makeVisibleLine),
+    );
+    const [header = '', ...body] = renderTable([['PLAN', 'STATUS', 'AGENT', 'STEPS', 'SUMMARY'], ...rows], columns);
+    print(paint('dim', header), ...body);
+  });
 }
 
 export function showPlan(id: string, context: CommandContext): Promise<number> {
-  return runOperatorTool('plans.show', { plan_id: id }, context, (plan: ShownPlan) => {
-    context.terminal.print(...renderPlan(plan, context));
+  return runOperatorTool('plans.show', { plan_id: id }, context, ({ plan }: InJson<GetPlanResponse>) => {
+    if (plan !== undefined) context.terminal.print(...renderPlan(plan, context));
   });
 }
 
@@ -77,18 +53,30 @@ export async function approvePlan(id: string, options: PlanDecisionOptions, cont
     const exitCode = await lookFirst(id, steps, context);
     if (exitCode !== 0) return exitCode;
   }
-  return runOperatorTool('plans.approve', { plan_id: id, steps, note: options.note }, context, (plan: ShownPlan) => {
-    const { print, paint } = context.terminal;
-    const which = plan.approved_steps.length === plan.steps.length ? 'all steps' : `steps ${numbersOf(plan)}`;
-    print(`${paint('green', 'Approved')}  ${which} of the plan of ${makeVisibleLine(plan.agent)}`);
-  });
+  return runOperatorTool(
+    'plans.approve',
+    { plan_id: id, steps, note: options.note },
+    context,
+    ({ plan }: InJson<DecidePlanResponse>) => {
+      const { print, paint } = context.terminal;
+      if (plan === undefined) return;
+      const which = plan.approvedSteps.length === plan.steps.length ? 'all steps' : `steps ${numbersOf(plan)}`;
+      print(`${paint('green', 'Approved')}  ${which} of the plan of ${makeVisibleLine(plan.agent)}`);
+    },
+  );
 }
 
 export function denyPlan(id: string, options: PlanDecisionOptions, context: CommandContext): Promise<number> {
-  return runOperatorTool('plans.deny', { plan_id: id, note: options.note }, context, (plan: ShownPlan) => {
-    const { print, paint } = context.terminal;
-    print(`${paint('red', 'Denied')}  the plan of ${makeVisibleLine(plan.agent)}`);
-  });
+  return runOperatorTool(
+    'plans.deny',
+    { plan_id: id, note: options.note },
+    context,
+    ({ plan }: InJson<DecidePlanResponse>) => {
+      const { print, paint } = context.terminal;
+      if (plan === undefined) return;
+      print(`${paint('red', 'Denied')}  the plan of ${makeVisibleLine(plan.agent)}`);
+    },
+  );
 }
 
 async function lookFirst(id: string, steps: readonly number[] | undefined, context: CommandContext): Promise<number> {
@@ -99,11 +87,12 @@ async function lookFirst(id: string, steps: readonly number[] | undefined, conte
   const client = context.openOperatorClient();
   const answer = await client.executeTool({ name: 'plans.show', inputJson: JSON.stringify({ plan_id: id }) });
   if (statusOf(answer) !== 'success') return showAnswer(answer, context);
-  const plan = outputOf(answer) as ShownPlan;
+  const { plan } = outputOf(answer) as InJson<GetPlanResponse>;
+  if (plan === undefined) return showAnswer(answer, context);
   const masked = [...plan.steps.entries()].filter(
     ([at, step]) => (steps?.includes(at) ?? true) && mustBeRevealed(step.masked).length > 0,
   );
-  if (plan.hold === undefined && masked.length > 0) {
+  if (plan.hold === '' && masked.length > 0) {
     terminal.print('Part of the plan is masked, and could be anything. It has to be revealed before you can approve.');
     const reason = await askReason(context);
     for (const [step] of masked) {
@@ -120,32 +109,32 @@ export function renderPlan(plan: ShownPlan, { terminal }: Pick<CommandContext, '
   const { columns } = terminal;
   const isPending = plan.status === 'pending';
   const fields: [string, string][] = [
-    ['plan', plan.plan_id],
+    ['plan', plan.id],
     ['status', plan.status],
     ['agent', plan.agent],
     ['it says', plan.summary],
-    ['expires', isPending ? `in ${formatDuration(Math.max(0, Date.parse(plan.expires_at) - Date.now()))}` : ''],
-    ['on hold', plan.hold ?? ''],
-    ['decided', plan.decided_by ?? ''],
-    ['approved', plan.approved_steps.length > 0 ? `steps ${numbersOf(plan)}; ${plan.started} begun` : ''],
-    ['note', plan.note ?? ''],
+    ['expires', isPending ? `in ${formatDuration(Math.max(0, Number(plan.expiresAtMs) - Date.now()))}` : ''],
+    ['on hold', plan.hold],
+    ['decided', plan.decidedBy],
+    ['approved', plan.approvedSteps.length > 0 ? `steps ${numbersOf(plan)}; ${plan.started} begun` : ''],
+    ['note', plan.note],
   ];
   const head = renderText(fields, columns);
   return [...head, ...plan.steps.flatMap((step, at) => ['', ...renderStep(step, at + 1, terminal)])];
 }
 
-function renderStep(step: ShownStep, number: number, terminal: CommandContext['terminal']): string[] {
-  const { tool, title = '', reason, risk, effect = '', arguments_json: args } = step;
+function renderStep(step: InJson<PlanStep>, number: number, terminal: CommandContext['terminal']): string[] {
+  const { tool, title, reason, risk, effect, argumentsJson } = step;
   return [
     `${number}. ${makeVisibleLine(tool)} (${makeVisibleLine(risk)} risk)`,
     ...(title === '' ? [] : foldEffect(makeVisibleLine(title), terminal)),
     ...(reason === '' ? [] : renderText([['it says', reason]], terminal.columns)),
-    ...renderEffect(effect === '' ? args : effect, terminal),
+    ...renderEffect(effect === '' ? argumentsJson : effect, terminal),
   ];
 }
 
-function numbersOf({ approved_steps: steps }: ShownPlan): string {
-  return steps.map((index) => index + 1).join(', ');
+function numbersOf({ approvedSteps }: ShownPlan): string {
+  return approvedSteps.map((index) => index + 1).join(', ');
 }
 
 function readStep(text: string): number {

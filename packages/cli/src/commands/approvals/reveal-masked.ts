@@ -1,4 +1,4 @@
-import type { ShownMask } from './approval-card.ts';
+import type { InJson, MaskedSecret, RevealedSecrets } from '@sallyport/contract';
 import { outputOf, statusOf } from '../../client/answer-json.ts';
 import type { CommandContext } from '../../command-context.ts';
 import type { DaemonClient } from '../../client/daemon-client.ts';
@@ -9,14 +9,6 @@ import { showAnswer } from '../../client/show-answer.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
 
-export interface RevealedSecret {
-  readonly number: number;
-  readonly name?: string;
-  /** It is the rest of a long effect. Absent: a secret. */
-  readonly rest?: boolean;
-  readonly value: string;
-}
-
 /** A call that shows what is masked, without its reason. */
 export interface RevealCall {
   readonly tool: 'approvals.reveal' | 'plans.reveal';
@@ -24,8 +16,8 @@ export interface RevealCall {
 }
 
 /** Behind these marks could be anything, so the gate accepts no approval before they were revealed. */
-export function mustBeRevealed(masked: readonly ShownMask[] = []): readonly ShownMask[] {
-  return masked.filter(({ held = false }) => !held);
+export function mustBeRevealed(masked: readonly InJson<MaskedSecret>[]): readonly InJson<MaskedSecret>[] {
+  return masked.filter(({ held }) => !held);
 }
 
 /**
@@ -46,17 +38,17 @@ export async function revealMasked(
     showAnswer(answer, context);
     return undefined;
   }
-  const { revealed } = outputOf(answer) as { readonly revealed: readonly RevealedSecret[] };
+  const { revealed } = outputOf(answer) as InJson<RevealedSecrets>;
   return renderRevealed(revealed, context.terminal);
 }
 
 export function renderRevealed(
-  revealed: readonly RevealedSecret[],
+  revealed: InJson<RevealedSecrets>['revealed'],
   terminal: Pick<Terminal, 'columns' | 'paint'>,
 ): string[] {
   const { paint } = terminal;
   return [
-    ...revealed.flatMap(({ number, name = '', rest = false, value }) => {
+    ...revealed.flatMap(({ number, name, rest, value }) => {
       const title = rest ? `the rest of the effect (${number})` : `secret ${number}${name === '' ? '' : `: ${name}`}`;
       return [paint('bold', makeVisibleLine(title)), ...foldEffect(value, terminal)];
     }),

@@ -7,7 +7,7 @@ import { readPayload, recordToJson } from './record-json.ts';
 import type { RecordPayload } from './record-json.ts';
 import { renderFields } from '../../terminal/table.ts';
 import { makeVisible, makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
-import type { AuditRecordJson } from '../../client/wire-json.ts';
+import type { AuditRecordJson } from '@sallyport/contract';
 
 /** All that is on record about one call, or one record by its index. */
 export async function showAudit(which: string, context: CommandContext): Promise<number> {

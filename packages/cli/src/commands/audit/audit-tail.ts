@@ -7,7 +7,7 @@ import type { RecordPayload } from './record-json.ts';
 import type { Terminal, Tone } from '../../terminal/terminal.ts';
 import { padText, textWidth, truncateText } from '../../terminal/text-width.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
-import type { AuditRecordJson } from '../../client/wire-json.ts';
+import type { AuditRecordJson } from '@sallyport/contract';
 
 export interface AuditTailOptions {
   readonly lines: number;

@@ -1,5 +1,5 @@
 import { toNumber } from '../../client/answer-json.ts';
-import type { AuditRecordJson } from '../../client/wire-json.ts';
+import type { AuditRecordJson } from '@sallyport/contract';
 
 /** What a record of the log says about its call. Every string in it was chosen by a caller or a tool. */
 export interface RecordPayload {

@@ -1,12 +1,11 @@
 import type { Readable } from 'node:stream';
 import { toJson } from '@bufbuild/protobuf';
 import { ContentService, ExecuteToolResponseSchema } from '@sallyport/contract';
-import type { ExecuteToolResponse, PutOutcome } from '@sallyport/contract';
+import type { ExecuteToolResponse, ExecuteToolResponseJson, PutOutcome } from '@sallyport/contract';
 import { exitCodes } from '@sallyport/contract/codes';
 import { CommandFailure } from '../../client/failure.ts';
 import { RpcStream } from '../../client/rpc-stream.ts';
 import type { StreamTarget } from '../../client/rpc-stream.ts';
-import type { ExecuteToolResponseJson } from '../../client/wire-json.ts';
 
 /** Hears how far a transfer is. `total` is absent while nobody knows it. */
 export type OnProgress = (bytes: number, total?: number) => void;
@@ -99,5 +98,5 @@ function noOutcome(): CommandFailure {
 }
 
 function answerOf(call: ExecuteToolResponse): ExecuteToolResponseJson {
-  return toJson(ExecuteToolResponseSchema, call) as ExecuteToolResponseJson;
+  return toJson(ExecuteToolResponseSchema, call);
 }

@@ -4,7 +4,7 @@ import type { CommandContext } from '../../command-context.ts';
 import { formatDuration } from '../../terminal/format-time.ts';
 import { renderFields } from '../../terminal/table.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
-import type { GetStatusResponseJson } from '../../client/wire-json.ts';
+import type { GetStatusResponseJson } from '@sallyport/contract';
 
 export async function showStatus(context: CommandContext): Promise<number> {
   const status = await context.openOperatorClient().getStatus();

@@ -7,7 +7,7 @@ import { CommandFailure, exitCodeInterrupted } from '../../client/failure.ts';
 import { describeProfile, statusToJson, withReason } from './status.ts';
 import { renderFields } from '../../terminal/table.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
-import type { GetStatusResponseJson } from '../../client/wire-json.ts';
+import type { GetStatusResponseJson } from '@sallyport/contract';
 
 // npm passes a Ctrl-C on to a program that has already had it from the terminal.
 const samePressMs = 400;

@@ -6,7 +6,7 @@ import { installCommand } from '@sallyport/sandbox';
 import { quoteForShell } from '../../terminal/command-name.ts';
 import { describeError } from '../../client/failure.ts';
 import { spellBytes, spellCount } from '@sallyport/contract';
-import type { GetStatusResponseJson } from '../../client/wire-json.ts';
+import type { GetStatusResponseJson } from '@sallyport/contract';
 
 /** One thing that was looked at. `fail`: something that the gate is for does not work. */
 export interface Check {

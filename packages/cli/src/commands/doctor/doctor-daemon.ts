@@ -3,7 +3,7 @@ import type { CommandContext } from '../../command-context.ts';
 import { findStartCommand } from '../../terminal/command-name.ts';
 import type { Check } from './doctor-checks.ts';
 import { CommandFailure } from '../../client/failure.ts';
-import type { GetStatusResponseJson } from '../../client/wire-json.ts';
+import type { GetStatusResponseJson } from '@sallyport/contract';
 
 export interface DaemonAnswer {
   readonly status?: GetStatusResponseJson;

@@ -7,7 +7,7 @@ import { declined, exitCodeInterrupted, usageFailure } from '../../client/failur
 import { readInputFor } from '../../terminal/read-input.ts';
 import { showAnswer } from '../../client/show-answer.ts';
 import { makeVisible } from '../../terminal/visible-text.ts';
-import type { ExecuteToolRequestJson, ExecuteToolResponseJson, ProgressJson } from '../../client/wire-json.ts';
+import type { ExecuteToolRequestJson, ExecuteToolResponseJson, ProgressJson } from '@sallyport/contract';
 
 export interface InvokeOptions {
   readonly input?: string;

@@ -1,4 +1,4 @@
-import type { ToolDescriptorJson } from '../../client/wire-json.ts';
+import type { ToolDescriptorJson } from '@sallyport/contract';
 
 /** A tool as scripts read it. */
 export function toolToJson(tool: ToolDescriptorJson): object {

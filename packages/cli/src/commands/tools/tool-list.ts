@@ -3,7 +3,7 @@ import { renderTable } from '../../terminal/table.ts';
 import type { Terminal, Tone } from '../../terminal/terminal.ts';
 import { toolToJson } from './tool-json.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
-import type { ToolDescriptorJson } from '../../client/wire-json.ts';
+import type { ToolDescriptorJson } from '@sallyport/contract';
 
 export interface ToolListOptions {
   readonly category?: string;

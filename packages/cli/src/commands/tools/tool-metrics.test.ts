@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countCalls } from './tool-metrics.ts';
-import type { AuditRecordJson } from '../../client/wire-json.ts';
+import type { AuditRecordJson } from '@sallyport/contract';
 
 let lastCall = 0;
 

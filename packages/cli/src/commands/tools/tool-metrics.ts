@@ -1,6 +1,6 @@
 import { toNumber } from '../../client/answer-json.ts';
 import { readPayload } from '../audit/record-json.ts';
-import type { AuditRecordJson } from '../../client/wire-json.ts';
+import type { AuditRecordJson } from '@sallyport/contract';
 
 /** What the log tells about the calls of one tool. */
 export interface ToolMetrics {

@@ -7,7 +7,7 @@ import { wrapWords } from '../../terminal/text-width.ts';
 import { parseSchema, toolToJson } from './tool-json.ts';
 import { readStanding } from './tool-standing.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
-import type { ToolDescriptorJson } from '../../client/wire-json.ts';
+import type { ToolDescriptorJson } from '@sallyport/contract';
 
 export async function showTool(name: string, context: CommandContext): Promise<number> {
   const client = context.openClient();

@@ -15,7 +15,7 @@ import type { ToolMetrics } from './tool-metrics.ts';
 import { parseToolReference, readStanding, renderDeclaration } from './tool-standing.ts';
 import type { ToolStanding, ToolStandings } from './tool-standing.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
-import type { ToolDescriptorJson } from '../../client/wire-json.ts';
+import type { ToolDescriptorJson } from '@sallyport/contract';
 
 export interface ToolStatusOptions {
   readonly hours: number;

@@ -16,7 +16,7 @@ import { runCall } from './tool-invoke.ts';
 import { spellId } from './tool-standing.ts';
 import type { ToolStanding } from './tool-standing.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
-import type { ExecuteToolResponseJson } from '../../client/wire-json.ts';
+import type { ExecuteToolResponseJson } from '@sallyport/contract';
 
 /** How the rules decide about a call of an agent. */
 interface AgentVerdict {
@@ -115,7 +115,7 @@ export class ToolTrial {
     const { cpuMs, peakMemoryBytes, networkConnections, measuredBy } = usage;
     const parts = [
       `${toNumber(durationMs)} ms`,
-      cpuMs === undefined ? '' : `CPU ${Math.round(cpuMs)} ms`,
+      cpuMs === undefined ? '' : `CPU ${Math.round(Number(cpuMs))} ms`,
       peakMemoryBytes === undefined ? '' : `memory ${spellBytes(Number(peakMemoryBytes))}`,
       networkConnections === undefined ? '' : `${networkConnections} connections`,
       measuredBy ? `measured by ${makeVisibleLine(measuredBy)}` : '',

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@sallyport/contract';
 import type { RedactText } from '../../call/redacted.ts';
 import type { ApprovalWatch, PlanWatch } from '../approval-watch.ts';
 import type { ConfirmTokens } from '../confirm-tokens.ts';
@@ -12,6 +13,7 @@ import { refuse } from '../../call/refusal.ts';
 import type { Mode, Session } from '../../call/session.ts';
 import { risks, ToolFailure, ToolRefused } from '../../call/tool.ts';
 import type { Risk } from '../../call/tool.ts';
+import { idOf } from '../../registry/define-operator-tool.ts';
 import type { ApprovalIndex, Store } from '../../storage/stores.ts';
 
 /** What the tools of approvals, plans and confirm tokens work with. */
@@ -37,6 +39,33 @@ export interface ApprovalToolParts {
   /** Durable when it returns. */
   readonly saveConfirmKey: (keyFile: string) => void;
 }
+
+/** An argument that names a task. */
+export interface OfTask {
+  readonly task_id: string;
+}
+
+export interface OfPlan {
+  readonly plan_id: string;
+}
+
+export const taskProperty = idOf('As approvals.list shows it.');
+export const planProperty = idOf('As plans.list shows it, and plans.propose returned it.');
+
+export const noteProperty: JsonObject = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 4000,
+  description: 'What to tell the agent, such as what it should change. Absent: nothing.',
+};
+
+export const limitProperty: JsonObject = {
+  type: 'integer',
+  minimum: 1,
+  maximum: 200,
+  default: 50,
+  description: 'How many, newest first.',
+};
 
 export function requireOffice(mayDecide: MayDecide, person: Session, about: Decidable): void {
   const reason = mayDecide(person, about);

@@ -1,4 +1,4 @@
-import { spellCount } from '@sallyport/contract';
+import { ConfirmTokenSchema, spellCount } from '@sallyport/contract';
 import { mustBeSeen } from '../explain-hold.ts';
 import { markOf } from '../mask-secrets.ts';
 import type { PlannedCall, Rehearsed } from '../rehearsal.ts';
@@ -6,11 +6,11 @@ import { showEffect, showTitle } from '../show-effect.ts';
 import { isRefusal } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
 import { ToolFailure, ToolRefused } from '../../call/tool.ts';
-import type { Tool, ToolContext } from '../../call/tool.ts';
+import type { ToolContext } from '../../call/tool.ts';
+import { defineOperatorTool, idOf } from '../../registry/define-operator-tool.ts';
 import { checkShown } from '../../call/check-shown.ts';
 import { requireApprover, requireOffice } from './approval-parts.ts';
 import type { ApprovalToolParts } from './approval-parts.ts';
-import { defineApprovalTool, idOf } from './define-approval-tool.ts';
 import { callProperties } from './propose-plan.ts';
 
 interface IssueArguments {
@@ -26,9 +26,9 @@ const mostSeconds = 900;
 const longestTokenMs = 8 * 3_600_000;
 
 /** Consent beforehand: a person hands out a token for calls that an agent will make. */
-export function issueToken(parts: ApprovalToolParts): Tool<IssueArguments> {
+export function issueToken(parts: ApprovalToolParts) {
   const { tokens, circumstances } = parts;
-  return defineApprovalTool<IssueArguments>({
+  return defineOperatorTool({
     name: 'confirm.issue',
     description: 'Makes a confirm token: whoever calls as this session, in this trace, may make exactly these calls.',
     mutates: true,
@@ -45,11 +45,8 @@ export function issueToken(parts: ApprovalToolParts): Tool<IssueArguments> {
       reusable: { type: 'boolean', default: false, description: 'For any number of uses. Otherwise for one.' },
     },
     required: ['session_id', 'trace_id', 'calls'],
-    output: {
-      required: ['token_id', 'confirm_token', 'expires_at'],
-      properties: { token_id: { type: 'string' }, confirm_token: { type: 'string' }, expires_at: { type: 'string' } },
-    },
-    preview: async (args, context) => {
+    answers: ConfirmTokenSchema,
+    preview: async (args: IssueArguments, context) => {
       const rehearsed = await rehearseCalls(parts, args, context);
       const detail = rehearsed.map((step) => {
         const [summary, whole] = [step.effect.summary, step.effect.detail].map((text) => unmask(text, step)) as [
@@ -81,10 +78,10 @@ export function issueToken(parts: ApprovalToolParts): Tool<IssueArguments> {
         expiresAtMs,
         reusable: args.reusable,
       });
-      return { token_id: claims.id, confirm_token: token, expires_at: new Date(expiresAtMs).toISOString() };
+      return { tokenId: claims.id, confirmToken: token, expiresAtMs: String(expiresAtMs) };
     },
-    summarize: ({ session_id: id, calls }, output) =>
-      `issued token ${output['token_id'] as string} to session ${id} for ${spellCount(calls.length, 'call')}`,
+    summarize: ({ session_id: id, calls }, { tokenId }) =>
+      `issued token ${tokenId} to session ${id} for ${spellCount(calls.length, 'call')}`,
   });
 }
 
@@ -92,34 +89,34 @@ function basisOf(rehearsed: readonly Rehearsed[]): string {
   return rehearsed.map(({ boundSha256 }) => boundSha256).join(' ');
 }
 
-export function revokeToken({ store }: ApprovalToolParts): Tool<{ readonly token_id: string }> {
-  return defineApprovalTool({
+export function revokeToken({ store }: ApprovalToolParts) {
+  return defineOperatorTool({
     name: 'confirm.revoke',
     description: 'Makes a confirm token worth nothing. For the token of a plan, give the id of the plan.',
     mutates: true,
     properties: { token_id: idOf('As confirm.issue returned it.') },
     required: ['token_id'],
-    output: { required: ['token_id'], properties: { token_id: { type: 'string' } } },
-    run: async ({ token_id: id }) => {
+    answers: { type: 'object', additionalProperties: false },
+    run: async ({ token_id: id }: { readonly token_id: string }) => {
       await store.revokeToken(id, Date.now() + longestTokenMs);
-      return { token_id: id };
+      return {};
     },
     summarize: ({ token_id: id }) => `revoked token ${id}`,
   });
 }
 
-export function rotateKey({ tokens, saveConfirmKey }: ApprovalToolParts): Tool<{ readonly revoke_all: boolean }> {
-  return defineApprovalTool({
+export function rotateKey({ tokens, saveConfirmKey }: ApprovalToolParts) {
+  return defineOperatorTool({
     name: 'confirm.rotate_key',
     description: 'Signs confirm tokens with a new key. Those signed with the key before are still accepted.',
     mutates: true,
     properties: {
       revoke_all: { type: 'boolean', default: false, description: 'Make all confirm tokens there are worth nothing.' },
     },
-    output: { required: ['rotated'], properties: { rotated: { type: 'boolean' } } },
-    run: ({ revoke_all: forget }) => {
+    answers: { type: 'object', additionalProperties: false },
+    run: ({ revoke_all: forget }: { readonly revoke_all: boolean }) => {
       tokens.rotate(saveConfirmKey, { forget });
-      return Promise.resolve({ rotated: true });
+      return {};
     },
     summarize: ({ revoke_all: all }) => `rotated the key of confirm tokens${all ? ' and revoked all of them' : ''}`,
   });

@@ -1,3 +1,4 @@
+import { ApprovalService } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
 import { explainTerms, mostMinutes, standingOf } from '../standing-terms.ts';
 import type { StandingTerms } from '../standing-terms.ts';
@@ -5,14 +6,19 @@ import type { ApprovalTask } from '../../call/approval.ts';
 import { refuse } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
 import { ToolFailure, ToolRefused } from '../../call/tool.ts';
-import type { Tool } from '../../call/tool.ts';
-import { decidedBefore, requireOffice, requireSeen, unknownTask } from './approval-parts.ts';
-import type { ApprovalToolParts } from './approval-parts.ts';
-import { defineApprovalTool, idOf, noteProperty } from './define-approval-tool.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
+import {
+  decidedBefore,
+  noteProperty,
+  requireOffice,
+  requireSeen,
+  taskProperty,
+  unknownTask,
+} from './approval-parts.ts';
+import type { ApprovalToolParts, OfTask } from './approval-parts.ts';
 import { describeTask } from './describe-approval.ts';
 
-interface DenyArguments {
-  readonly task_id: string;
+interface DenyArguments extends OfTask {
   readonly effect_sha256?: string;
   readonly note?: string;
 }
@@ -28,19 +34,14 @@ export const effectProperty: JsonObject = {
   pattern: '^[0-9a-f]{64}$',
   description: 'Of the effect that you saw, as the tool that shows it gives it.',
 };
-export const decidedOutput = {
-  required: ['task_id', 'status'],
-  properties: { task_id: { type: 'string' }, status: { type: 'string' }, standing_id: { type: 'string' } },
-};
-
-export function approveApproval(parts: ApprovalToolParts): Tool<ApproveArguments> {
+export function approveApproval(parts: ApprovalToolParts) {
   const { store, hideHeld } = parts;
-  return defineApprovalTool({
+  return defineOperatorTool({
     name: 'approvals.approve',
     description: 'Lets a call run that waits for a person, with exactly the effect that was shown.',
     mutates: true,
     properties: {
-      task_id: idOf('As approvals.list shows it.'),
+      task_id: taskProperty,
       effect_sha256: effectProperty,
       runs: {
         type: 'integer',
@@ -62,35 +63,44 @@ export function approveApproval(parts: ApprovalToolParts): Tool<ApproveArguments
       },
     },
     required: ['task_id', 'effect_sha256'],
-    output: decidedOutput,
-    run: async (args, { session }) => {
+    answers: ApprovalService.method.decideApproval,
+    serves: ({ approved }) => approved === true,
+    argumentsOf: ({ id, effect_sha256, note, standing, runs }) => {
+      return { task_id: id, effect_sha256, note, standing, runs };
+    },
+    run: async (args: ApproveArguments, { session }) => {
       const waiting = findDecidable(parts, args.task_id, session);
       const terms = args.standing && readTerms(args.standing);
       const problem = terms && explainTerms(terms, waiting);
       if (problem !== undefined) throw new ToolFailure('INVALID_ARGUMENTS', problem);
       requireSeen(parts, session, waiting);
       const task = await decideTask(parts, args, session, args.runs);
-      if (terms === undefined) return describeTask(task, { hideHeld });
+      const approval = describeTask(task, { hideHeld });
+      if (terms === undefined) return { approval, standingId: '' };
       const standing = standingOf(terms, task, { by: session.agent, atMs: Date.now() });
       await store.grantStanding(standing);
-      return { ...describeTask(task, { hideHeld }), standing_id: standing.id };
+      return { approval, standingId: standing.id };
     },
-    summarize: ({ task_id: id }, { standing_id: standing }) =>
-      `approved ${id}${typeof standing === 'string' ? ` with standing approval ${standing}` : ''}`,
+    summarize: ({ task_id: id }, { standingId }) =>
+      `approved ${id}${standingId === '' ? '' : ` with standing approval ${standingId}`}`,
   });
 }
 
-export function denyApproval(parts: ApprovalToolParts): Tool<DenyArguments> {
-  return defineApprovalTool({
+export function denyApproval(parts: ApprovalToolParts) {
+  return defineOperatorTool({
     name: 'approvals.deny',
     description: 'Stops a call that waits for a person. A note tells the agent what to change.',
     mutates: true,
-    properties: { task_id: idOf('As approvals.list shows it.'), effect_sha256: effectProperty, note: noteProperty },
+    properties: { task_id: taskProperty, effect_sha256: effectProperty, note: noteProperty },
     required: ['task_id'],
-    output: decidedOutput,
-    run: async (args, { session }) => {
+    answers: ApprovalService.method.decideApproval,
+    serves: ({ approved }) => approved !== true,
+    // A denial has no terms, whatever the request says of them.
+    argumentsOf: ({ id, effect_sha256, note }) => ({ task_id: id, effect_sha256, note }),
+    run: async (args: DenyArguments, { session }) => {
       findDecidable(parts, args.task_id, session);
-      return describeTask(await decideTask(parts, args, session, 0), { hideHeld: parts.hideHeld });
+      const task = await decideTask(parts, args, session, 0);
+      return { approval: describeTask(task, { hideHeld: parts.hideHeld }), standingId: '' };
     },
     summarize: ({ task_id: id }) => `denied ${id}`,
   });

@@ -1,16 +1,21 @@
-import { spellCount } from '@sallyport/contract';
+import { PlanService, spellCount } from '@sallyport/contract';
 import type { Plan } from '../../call/approval.ts';
 import type { Session } from '../../call/session.ts';
 import { ToolFailure } from '../../call/tool.ts';
-import type { Tool } from '../../call/tool.ts';
-import { decidedBefore, requireOffice, requireSeen, unknownPlan } from './approval-parts.ts';
-import type { ApprovalToolParts } from './approval-parts.ts';
-import { defineApprovalTool, idOf, noteProperty } from './define-approval-tool.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
+import {
+  decidedBefore,
+  noteProperty,
+  planProperty,
+  requireOffice,
+  requireSeen,
+  unknownPlan,
+} from './approval-parts.ts';
+import type { ApprovalToolParts, OfPlan } from './approval-parts.ts';
 import { describePlan } from './describe-approval.ts';
 import { mostSteps } from './propose-plan.ts';
 
-interface DenyArguments {
-  readonly plan_id: string;
+interface DenyArguments extends OfPlan {
   readonly note?: string;
 }
 
@@ -18,18 +23,13 @@ interface ApproveArguments extends DenyArguments {
   readonly steps?: readonly number[];
 }
 
-const decided = {
-  required: ['plan_id', 'status', 'approved_steps'],
-  properties: { plan_id: { type: 'string' }, status: { type: 'string' }, approved_steps: { type: 'array' } },
-};
-
-export function approvePlan(parts: ApprovalToolParts): Tool<ApproveArguments> {
-  return defineApprovalTool({
+export function approvePlan(parts: ApprovalToolParts) {
+  return defineOperatorTool({
     name: 'plans.approve',
     description: 'Approves a plan, or some of its steps. The agent makes those calls, in the order of the plan.',
     mutates: true,
     properties: {
-      plan_id: idOf('As plans.list shows it.'),
+      plan_id: planProperty,
       steps: {
         type: 'array',
         minItems: 1,
@@ -41,8 +41,10 @@ export function approvePlan(parts: ApprovalToolParts): Tool<ApproveArguments> {
       note: noteProperty,
     },
     required: ['plan_id'],
-    output: decided,
-    run: async ({ plan_id: id, steps, note }, { session }) => {
+    answers: PlanService.method.decidePlan,
+    serves: ({ approved_steps: steps }) => steps !== undefined,
+    argumentsOf: ({ id, approved_steps: steps, note }) => ({ plan_id: id, steps, note }),
+    run: async ({ plan_id: id, steps, note }: ApproveArguments, { session }) => {
       const plan = findDecidable(parts, id, session);
       const all = plan.steps.map((_, index) => index);
       const unknown = steps?.find((index) => !all.includes(index));
@@ -53,20 +55,22 @@ export function approvePlan(parts: ApprovalToolParts): Tool<ApproveArguments> {
       requireSeen(parts, session, plan, (step) => approvedSteps.includes(step));
       return decide(parts, plan, { approvedSteps, by: session.agent, ...(note === undefined ? {} : { note }) });
     },
-    summarize: ({ plan_id: id }, output) =>
-      `approved ${spellCount((output['approved_steps'] as readonly number[]).length, 'step')} of plan ${id}`,
+    summarize: ({ plan_id: id }, { plan }) =>
+      `approved ${spellCount(plan?.approvedSteps.length ?? 0, 'step')} of plan ${id}`,
   });
 }
 
-export function denyPlan(parts: ApprovalToolParts): Tool<DenyArguments> {
-  return defineApprovalTool({
+export function denyPlan(parts: ApprovalToolParts) {
+  return defineOperatorTool({
     name: 'plans.deny',
     description: 'Stops a plan. A note tells the agent what to change.',
     mutates: true,
-    properties: { plan_id: idOf('As plans.list shows it.'), note: noteProperty },
+    properties: { plan_id: planProperty, note: noteProperty },
     required: ['plan_id'],
-    output: decided,
-    run: async ({ plan_id: id, note }, { session }) => {
+    answers: PlanService.method.decidePlan,
+    serves: ({ approved_steps: steps }) => steps === undefined,
+    argumentsOf: ({ id, note }) => ({ plan_id: id, note }),
+    run: async ({ plan_id: id, note }: DenyArguments, { session }) => {
       const plan = findDecidable(parts, id, session);
       return decide(parts, plan, { approvedSteps: [], by: session.agent, ...(note === undefined ? {} : { note }) });
     },
@@ -91,5 +95,5 @@ async function decide(
   const plan = await store.decidePlan({ planId, ...decision, atMs });
   if (plan === undefined) throw decidedBefore(store.findPlan(planId) ?? { status: 'expired' });
   plans.tell({ kind: 'decided', plan });
-  return describePlan(plan, { nowMs: atMs, forPerson: false, hideHeld });
+  return { plan: describePlan(plan, { nowMs: atMs, forPerson: false, hideHeld }) };
 }

@@ -1,4 +1,11 @@
-import type { JsonObject } from '@sallyport/contract';
+import type {
+  Approval,
+  InJson,
+  MaskedSecret as MaskedMessage,
+  Plan as PlanMessage,
+  PlanStep as StepMessage,
+  StandingApproval as StandingMessage,
+} from '@sallyport/contract';
 import { priorityOf } from '../priority.ts';
 import type { ExplainHold } from '../explain-hold.ts';
 import { markOf } from '../mask-secrets.ts';
@@ -14,76 +21,82 @@ export interface Showing {
   readonly explainHold?: ExplainHold | undefined;
 }
 
-const isoTime = (ms: number): string => new Date(ms).toISOString();
-
-/** A task as people see it. Text that came from outside is safe to show. */
-export function describeTask(task: ApprovalTask, { hideHeld, explainHold }: Showing): JsonObject {
+/** A task as people see it, without its effect. Text that came from outside is safe to show. */
+export function describeTask(task: ApprovalTask, { hideHeld, explainHold }: Showing): InJson<Approval> {
   return {
-    task_id: task.id,
+    id: task.id,
     status: task.status,
     agent: makeVisibleLine(task.agent),
-    session_id: task.sessionId,
+    sessionId: task.sessionId,
     tool: task.tool,
-    tool_version: task.toolVersion,
+    toolVersion: task.toolVersion,
     risk: task.risk,
     priority: priorityOf(task.risk),
     title: showTitle(hideHeld(task.title)),
     undoable: task.undoable,
-    rule_id: task.ruleId,
+    ruleId: task.ruleId,
     reason: makeVisible(hideHeld(task.reason)),
-    approver_role: task.approverRole,
-    ...(task.assignedTo === undefined ? {} : { assigned_to: makeVisibleLine(task.assignedTo) }),
-    created_by: makeVisibleLine(task.agent),
-    ...(task.approvers === undefined ? {} : { approver_agents: [...task.approvers] }),
+    approverRole: task.approverRole,
+    assignedTo: makeVisibleLine(task.assignedTo ?? ''),
+    createdBy: makeVisibleLine(task.agent),
+    approverAgents: task.approvers ?? [],
     wanted: task.wanted,
-    created_at: isoTime(task.createdAtMs),
-    expires_at: isoTime(task.expiresAtMs),
-    ...describeHold(explainHold?.(task)),
-    ...describeDecision(task, hideHeld),
-    call_id: task.callId,
-    trace_id: task.traceId,
+    createdAtMs: String(task.createdAtMs),
+    expiresAtMs: String(task.expiresAtMs),
+    hold: explainHold?.(task) ?? '',
+    decidedBy: task.decidedBy ?? '',
+    decidedByAgent: task.decidedByAgent ?? false,
+    decidedAtMs: String(task.decidedAtMs ?? 0),
+    note: makeVisible(hideHeld(task.note ?? '')),
+    callId: task.callId,
+    traceId: task.traceId,
+    argumentsJson: '',
+    effect: '',
+    effectSha256: '',
+    masked: [],
   };
 }
 
 /** The same with the effect, and the hash that a decision about it must name. */
-export function describeWholeTask(task: ApprovalTask, showing: Showing): JsonObject {
+export function describeWholeTask(task: ApprovalTask, showing: Showing): InJson<Approval> {
   const { hideHeld } = showing;
   return {
     ...describeTask(task, showing),
-    ...(task.shownArguments === undefined ? {} : { arguments_json: makeVisible(hideHeld(task.shownArguments)) }),
+    argumentsJson: makeVisible(hideHeld(task.shownArguments ?? '')),
     effect: showEffect(hideHeld(task.effect)),
-    effect_sha256: task.effectSha256,
-    ...describeMasked(task.masked),
+    effectSha256: task.effectSha256,
+    masked: describeMasked(task.masked),
   };
 }
 
 /** Which secrets have a mark in the text, for whoever wants to find or reveal them. */
-function describeMasked(masked: readonly MaskedSecret[] = []): JsonObject {
-  if (masked.length === 0) return {};
-  const described = masked.map((secret) => ({
+function describeMasked(masked: readonly MaskedSecret[] = []): InJson<MaskedMessage>[] {
+  return masked.map((secret) => ({
     number: secret.number,
     mark: makeVisibleLine(markOf(secret)),
     characters: secret.characters,
-    ...(secret.name === undefined ? {} : { name: makeVisibleLine(secret.name) }),
-    ...(secret.isHeld ? { held: true } : {}),
-    ...(secret.restSha256 === undefined ? {} : { rest: true }),
+    name: makeVisibleLine(secret.name ?? ''),
+    held: secret.isHeld ?? false,
+    rest: secret.restSha256 !== undefined,
   }));
-  return { masked: described };
 }
 
-export function describeStanding(standing: StandingApproval): JsonObject {
+export function describeStanding(standing: StandingApproval): InJson<StandingMessage> {
+  const { id, agent, sessionId, tool, scopeSha256, risk, mode, grantedBy, usesLeft } = standing;
   return {
-    standing_id: standing.id,
-    agent: makeVisibleLine(standing.agent),
-    session_id: standing.sessionId,
-    tool: standing.tool,
-    exact_scope: standing.scopeSha256 !== undefined,
-    risk: standing.risk,
-    mode: standing.mode,
-    granted_by: standing.grantedBy,
-    granted_at: isoTime(standing.grantedAtMs),
-    expires_at: isoTime(standing.expiresAtMs),
-    ...(standing.usesLeft === undefined ? {} : { uses_left: standing.usesLeft }),
+    ...{
+      id,
+      agent: makeVisibleLine(agent),
+      sessionId,
+      tool,
+      exactScope: scopeSha256 !== undefined,
+      risk,
+      mode,
+      grantedBy,
+    },
+    grantedAtMs: String(standing.grantedAtMs),
+    expiresAtMs: String(standing.expiresAtMs),
+    ...(usesLeft === undefined ? {} : { usesLeft }),
   };
 }
 
@@ -91,56 +104,47 @@ export function describeStanding(standing: StandingApproval): JsonObject {
 export function describePlan(
   plan: Plan,
   { nowMs, forPerson, hideHeld, explainHold }: Showing & { readonly nowMs: number; readonly forPerson: boolean },
-): JsonObject {
+): InJson<PlanMessage> {
   const isOver = plan.status === 'pending' && plan.expiresAtMs <= nowMs;
   return {
-    plan_id: plan.id,
+    id: plan.id,
     status: isOver ? 'expired' : plan.status,
     agent: makeVisibleLine(plan.agent),
-    session_id: plan.sessionId,
-    trace_id: plan.traceId,
+    sessionId: plan.sessionId,
+    traceId: plan.traceId,
     summary: makeVisible(hideHeld(plan.summary)),
     steps: plan.steps.map((step) => describeStep(step, forPerson, hideHeld)),
-    approved_steps: [...plan.approvedSteps],
+    approvedSteps: plan.approvedSteps,
     started: plan.started,
-    approver_role: plan.approverRole,
-    created_at: isoTime(plan.createdAtMs),
-    expires_at: isoTime(plan.expiresAtMs),
-    ...describeHold(explainHold?.(plan)),
-    ...describeDecision(plan, hideHeld),
+    approverRole: plan.approverRole,
+    createdAtMs: String(plan.createdAtMs),
+    expiresAtMs: String(plan.expiresAtMs),
+    hold: explainHold?.(plan) ?? '',
+    decidedBy: plan.decidedBy ?? '',
+    decidedAtMs: String(plan.decidedAtMs ?? 0),
+    note: makeVisible(hideHeld(plan.note ?? '')),
   };
 }
 
-function describeStep(step: PlanStep, forPerson: boolean, hideHeld: Showing['hideHeld']): JsonObject {
+export const noStep: InJson<StepMessage> = {
+  ...{ tool: '', argumentsJson: '', title: '', effect: '', risk: '', reason: '' },
+  ...{ refusal: '', code: '', ruleId: '', masked: [], undoable: false },
+};
+
+function describeStep(step: PlanStep, forPerson: boolean, hideHeld: Showing['hideHeld']): InJson<StepMessage> {
   return {
+    ...noStep,
     tool: step.tool,
-    arguments_json: makeVisible(hideHeld(step.shownArguments)),
+    argumentsJson: makeVisible(hideHeld(step.shownArguments)),
     risk: step.risk,
     reason: makeVisible(hideHeld(step.reason)),
     ...(forPerson
       ? {
           title: showTitle(hideHeld(step.title)),
           effect: showEffect(hideHeld(step.effect)),
-          ...describeMasked(step.masked),
+          masked: describeMasked(step.masked),
           undoable: step.undoable ?? false,
         }
       : {}),
-  };
-}
-
-/** Why nobody can approve it. */
-function describeHold(hold: string | undefined): JsonObject {
-  return hold === undefined ? {} : { hold };
-}
-
-function describeDecision(
-  { decidedBy, decidedByAgent, decidedAtMs, note }: Partial<ApprovalTask>,
-  hideHeld: Showing['hideHeld'],
-): JsonObject {
-  return {
-    ...(decidedBy === undefined ? {} : { decided_by: decidedBy }),
-    ...(decidedByAgent === undefined ? {} : { decided_by_agent: true }),
-    ...(decidedAtMs === undefined ? {} : { decided_at: isoTime(decidedAtMs) }),
-    ...(note === undefined ? {} : { note: makeVisible(hideHeld(note)) }),
   };
 }

@@ -33,5 +33,5 @@ export function approvalTools(parts: ApprovalToolParts): readonly AnyTool[] {
     issueToken(parts),
     revokeToken(parts),
     rotateKey(parts),
-  ] as unknown as AnyTool[];
+  ];
 }

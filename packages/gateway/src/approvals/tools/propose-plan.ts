@@ -1,6 +1,6 @@
-import { spellCount } from '@sallyport/contract';
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
-import type { JsonObject } from '@sallyport/contract';
+import { PlanService, spellCount } from '@sallyport/contract';
+import type { InJson, JsonObject, Plan as PlanMessage } from '@sallyport/contract';
 import type { Rehearsed } from '../rehearsal.ts';
 import { countCharacters, stepSubject } from '../unmasked-secrets.ts';
 import { isWithin } from '@sallyport/sandbox';
@@ -10,11 +10,10 @@ import { isRefusal, refuse } from '../../call/refusal.ts';
 import type { RedactedRefusal } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
 import { ToolRefused } from '../../call/tool.ts';
-import type { Tool } from '../../call/tool.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { requireApprover } from './approval-parts.ts';
 import type { ApprovalToolParts } from './approval-parts.ts';
-import { defineApprovalTool } from './define-approval-tool.ts';
-import { describePlan } from './describe-approval.ts';
+import { describePlan, noStep } from './describe-approval.ts';
 
 interface ProposedCall {
   readonly tool: string;
@@ -36,9 +35,9 @@ export const callProperties: JsonObject = {
 };
 
 /** An agent shows what it means to do. Each call meets the gates first: nobody is asked about one that cannot run. */
-export function proposePlan(parts: ApprovalToolParts): Tool<ProposeArguments> {
+export function proposePlan(parts: ApprovalToolParts) {
   const { store, plans, rehearse, redact } = parts;
-  return defineApprovalTool({
+  return defineOperatorTool({
     name: 'plans.propose',
     description:
       'Proposes several calls as one plan, which a person approves in whole or part. Nothing runs. Once it is approved, plans.show has a confirm token: send it, with the trace of the plan, with each approved call, in order, each within a minute of the one before.',
@@ -67,15 +66,8 @@ export function proposePlan(parts: ApprovalToolParts): Tool<ProposeArguments> {
       },
     },
     required: ['summary', 'calls'],
-    output: {
-      required: ['status', 'steps'],
-      properties: {
-        plan_id: { type: 'string' },
-        status: { enum: ['pending', 'refused'] },
-        steps: { type: 'array', items: { type: 'object' } },
-      },
-    },
-    run: async ({ summary, calls, trace_id: traceId = newTraceId() }, { session, signal }) => {
+    answers: PlanService.method.proposePlan,
+    run: async ({ summary, calls, trace_id: traceId = newTraceId() }: ProposeArguments, { session, signal }) => {
       refuseTooMany(parts, session);
       const told = calls.map(({ tool, reason }) => ({ tool: redact(tool), reason: redact(reason) }));
       const shown = { summary: redact(summary), traceId };
@@ -84,7 +76,9 @@ export function proposePlan(parts: ApprovalToolParts): Tool<ProposeArguments> {
         const before = rehearsed.flatMap((step) => (isRefusal(step) ? [] : [step.tool]));
         rehearsed.push(await rehearse(session, call, signal, before));
       }
-      if (rehearsed.some(isRefusal)) return describeRefused(told, rehearsed, shown);
+      if (rehearsed.some(isRefusal)) {
+        return { plan: describeRefused(told, rehearsed, { ...shown, session }), confirmToken: '' };
+      }
       refuseTooLong(parts, rehearsed as readonly Rehearsed[]);
       const steps = (rehearsed as Rehearsed[]).map((step, at, all) =>
         stepOf(step, findChanging(all, at), told[at]?.reason ?? ''),
@@ -95,12 +89,13 @@ export function proposePlan(parts: ApprovalToolParts): Tool<ProposeArguments> {
         parts.unmasked.keep(stepSubject(plan.id, at), secrets, plan.expiresAtMs),
       );
       plans.tell({ kind: 'pending', plan });
-      return describePlan(plan, { nowMs: plan.createdAtMs, forPerson: false, hideHeld: parts.hideHeld });
+      const showing = { nowMs: plan.createdAtMs, forPerson: false, hideHeld: parts.hideHeld };
+      return { plan: describePlan(plan, showing), confirmToken: '' };
     },
-    summarize: ({ calls }, { plan_id: id }) =>
-      typeof id === 'string'
-        ? `proposed plan ${id} of ${spellCount(calls.length, 'call')}`
-        : 'proposed a plan that gates would stop',
+    summarize: ({ calls }, { plan: { id = '' } = {} }) =>
+      id === ''
+        ? 'proposed a plan that gates would stop'
+        : `proposed plan ${id} of ${spellCount(calls.length, 'call')}`,
   });
 }
 
@@ -184,18 +179,21 @@ function describeChanging(changedBy: readonly number[]): string {
 function describeRefused(
   told: readonly { readonly tool: Redacted; readonly reason: Redacted }[],
   rehearsed: readonly (Rehearsed | RedactedRefusal)[],
-  { summary, traceId }: { readonly summary: Redacted; readonly traceId: string },
-): JsonObject {
+  about: { readonly summary: Redacted; readonly traceId: string; readonly session: Session },
+): InJson<PlanMessage> {
+  const { summary, traceId, session } = about;
   return {
-    status: 'refused',
-    summary,
-    trace_id: traceId,
+    ...{ id: '', status: 'refused', agent: session.agent, sessionId: session.id, traceId, summary },
+    ...{ approvedSteps: [], started: 0, approverRole: '', createdAtMs: '0', expiresAtMs: '0' },
+    ...{ decidedBy: '', decidedAtMs: '0', note: '', hold: '' },
     steps: rehearsed.map((step, at) => {
       const { tool = '', reason = '' } = told[at] ?? {};
-      if (!isRefusal(step)) return { tool: step.tool, arguments_json: step.shownArguments, risk: step.risk, reason };
+      if (!isRefusal(step)) {
+        return { ...noStep, tool: step.tool, argumentsJson: step.shownArguments, risk: step.risk, reason };
+      }
       const { code, message, remedy, rule } = step;
       const why = remedy === undefined ? message : `${message} ${remedy}`;
-      return { tool, reason, refusal: `${code}: ${why}`, code, rule_id: rule.id };
+      return { ...noStep, tool, reason, refusal: `${code}: ${why}`, code, ruleId: rule.id };
     }),
   };
 }

@@ -1,10 +1,9 @@
-import type { JsonObject } from '@sallyport/contract';
+import { ApprovalService } from '@sallyport/contract';
 import { approvalStatuses } from '../../call/approval.ts';
 import type { ApprovalStatus } from '../../call/approval.ts';
-import type { Tool } from '../../call/tool.ts';
-import { unknownTask } from './approval-parts.ts';
-import type { ApprovalToolParts } from './approval-parts.ts';
-import { defineApprovalTool, idOf, limitProperty } from './define-approval-tool.ts';
+import { defineOperatorTool, idOf } from '../../registry/define-operator-tool.ts';
+import { limitProperty, taskProperty, unknownTask } from './approval-parts.ts';
+import type { ApprovalToolParts, OfTask } from './approval-parts.ts';
 import { describeTask, describeWholeTask } from './describe-approval.ts';
 
 interface ListArguments {
@@ -13,8 +12,8 @@ interface ListArguments {
   readonly limit: number;
 }
 
-export function listApprovals({ store, ...showing }: ApprovalToolParts): Tool<ListArguments> {
-  return defineApprovalTool({
+export function listApprovals({ store, ...showing }: ApprovalToolParts) {
+  return defineOperatorTool({
     name: 'approvals.list',
     description: 'Lists calls that wait, or waited, for a person, without their effects.',
     mutates: false,
@@ -23,14 +22,9 @@ export function listApprovals({ store, ...showing }: ApprovalToolParts): Tool<Li
       session_id: idOf('Only of this session.'),
       limit: limitProperty,
     },
-    output: {
-      required: ['approvals', 'more'],
-      properties: {
-        approvals: { type: 'array', items: { type: 'object' } },
-        more: { type: 'boolean', description: 'Whether there are more than these.' },
-      },
-    },
-    run: ({ status, session_id: sessionId, limit }) => {
+    answers: ApprovalService.method.listApprovals,
+    argumentsOf: ({ status = 'all', limit = 50 }) => ({ status, limit: Math.min(Number(limit), 200) }),
+    run: ({ status, session_id: sessionId, limit }: ListArguments) => {
       const filter = {
         ...(status === 'all' ? {} : { status }),
         ...(sessionId === undefined ? {} : { sessionId }),
@@ -38,35 +32,25 @@ export function listApprovals({ store, ...showing }: ApprovalToolParts): Tool<Li
       };
       const found = store.listApprovals(filter);
       const approvals = found.slice(0, limit).map((task) => describeTask(task, showing));
-      return Promise.resolve({ approvals, more: found.length > limit });
+      return { approvals, more: found.length > limit };
     },
-    summarize: (_args, { approvals, more }) =>
-      `${(approvals as readonly JsonObject[]).length} approvals${more === true ? ', and there are more' : ''}`,
+    summarize: (_args, { approvals, more }) => `${approvals.length} approvals${more ? ', and there are more' : ''}`,
   });
 }
 
-export const wholeTaskOutput = {
-  required: ['task_id', 'status', 'effect', 'effect_sha256'],
-  properties: {
-    task_id: { type: 'string' },
-    status: { enum: approvalStatuses },
-    effect: { type: 'string' },
-    effect_sha256: { type: 'string' },
-  },
-};
-
-export function showApproval({ store, ...showing }: ApprovalToolParts): Tool<{ readonly task_id: string }> {
-  return defineApprovalTool({
+export function showApproval({ store, ...showing }: ApprovalToolParts) {
+  return defineOperatorTool({
     name: 'approvals.show',
     description: 'Shows one call that waits, or waited, for a person, with its exact effect.',
     mutates: false,
-    properties: { task_id: idOf('As approvals.list shows it.') },
+    properties: { task_id: taskProperty },
     required: ['task_id'],
-    output: wholeTaskOutput,
-    run: ({ task_id: id }) => {
+    answers: ApprovalService.method.getApproval,
+    argumentsOf: ({ id }) => ({ task_id: id }),
+    run: ({ task_id: id }: OfTask) => {
       const task = store.findApproval(id);
       if (task === undefined) throw unknownTask(id);
-      return Promise.resolve(describeWholeTask(task, showing));
+      return { approval: describeWholeTask(task, showing) };
     },
     summarize: ({ task_id: id }) => `showed approval ${id}`,
   });

@@ -1,64 +1,48 @@
-import type { JsonObject } from '@sallyport/contract';
+import { PlanService } from '@sallyport/contract';
 import { issuePlanToken } from '../plan-token.ts';
 import type { Plan } from '../../call/approval.ts';
 import type { Session } from '../../call/session.ts';
-import type { Tool } from '../../call/tool.ts';
-import { unknownPlan } from './approval-parts.ts';
-import type { ApprovalToolParts } from './approval-parts.ts';
-import { defineApprovalTool, idOf, limitProperty } from './define-approval-tool.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
+import { limitProperty, planProperty, unknownPlan } from './approval-parts.ts';
+import type { ApprovalToolParts, OfPlan } from './approval-parts.ts';
 import { describePlan } from './describe-approval.ts';
 
-export function listPlans({ store, hideHeld }: ApprovalToolParts): Tool<{ readonly limit: number }> {
-  return defineApprovalTool({
+export function listPlans({ store, hideHeld }: ApprovalToolParts) {
+  return defineOperatorTool({
     name: 'plans.list',
     description: 'Lists plans: of all agents for an operator, its own for an agent.',
     mutates: false,
     audience: 'everyone',
     properties: { limit: limitProperty },
-    output: { required: ['plans'], properties: { plans: { type: 'array', items: { type: 'object' } } } },
-    run: ({ limit }, { session }) => {
+    answers: PlanService.method.listPlans,
+    argumentsOf: ({ limit = 50 }) => ({ limit: Math.min(Number(limit), 200) }),
+    run: ({ limit }: { readonly limit: number }, { session }) => {
       const own = session.principal === 'operator' ? {} : { sessionId: session.id };
       const plans = store.listPlans({ ...own, limit });
       // Effects are long, and one looks at them one plan at a time.
-      return Promise.resolve({
-        plans: plans.map((plan) => describePlan(plan, { nowMs: Date.now(), forPerson: false, hideHeld })),
-      });
+      return { plans: plans.map((plan) => describePlan(plan, { nowMs: Date.now(), forPerson: false, hideHeld })) };
     },
-    summarize: (_args, { plans }) => `${(plans as readonly JsonObject[]).length} plans`,
+    summarize: (_args, { plans }) => `${plans.length} plans`,
   });
 }
 
-export function showPlan({
-  store,
-  tokens,
-  explainHold,
-  hideHeld,
-}: ApprovalToolParts): Tool<{ readonly plan_id: string }> {
-  return defineApprovalTool({
+export function showPlan({ store, tokens, explainHold, hideHeld }: ApprovalToolParts) {
+  return defineOperatorTool({
     name: 'plans.show',
     description: 'Shows a plan. The agent whose plan it is gets its confirm token once it is approved.',
     mutates: false,
     audience: 'everyone',
-    properties: { plan_id: idOf('As plans.propose returned it.') },
+    properties: { plan_id: planProperty },
     required: ['plan_id'],
-    output: {
-      required: ['plan_id', 'status', 'steps'],
-      properties: {
-        plan_id: { type: 'string' },
-        status: { type: 'string' },
-        steps: { type: 'array', items: { type: 'object' } },
-        confirm_token: { type: 'string' },
-      },
-    },
-    run: ({ plan_id: id }, { session }) => {
+    answers: PlanService.method.getPlan,
+    argumentsOf: ({ id }) => ({ plan_id: id }),
+    run: ({ plan_id: id }: OfPlan, { session }) => {
       const plan = findVisible(store.findPlan(id), session);
       if (plan === undefined) throw unknownPlan(id);
       const forPerson = session.principal === 'operator';
-      const token = forPerson ? undefined : issuePlanToken(plan, tokens);
-      return Promise.resolve({
-        ...describePlan(plan, { nowMs: Date.now(), forPerson, hideHeld, ...(forPerson ? { explainHold } : {}) }),
-        ...(token === undefined ? {} : { confirm_token: token }),
-      });
+      const confirmToken = (forPerson ? undefined : issuePlanToken(plan, tokens)) ?? '';
+      const showing = { nowMs: Date.now(), forPerson, hideHeld, ...(forPerson ? { explainHold } : {}) };
+      return { plan: describePlan(plan, showing), confirmToken };
     },
     summarize: ({ plan_id: id }) => `showed plan ${id}`,
   });

@@ -1,13 +1,14 @@
-import type { JsonObject } from '@sallyport/contract';
+import { RevealedSecretsSchema } from '@sallyport/contract';
+import type { InJson, JsonObject, RevealedSecret } from '@sallyport/contract';
 import { showEffect } from '../show-effect.ts';
 import { stepSubject } from '../unmasked-secrets.ts';
 import type { MaskedSecret } from '../../call/approval.ts';
 import type { Session } from '../../call/session.ts';
 import { ToolFailure } from '../../call/tool.ts';
-import type { Effect, Tool } from '../../call/tool.ts';
-import { requireOffice, unknownPlan, unknownTask } from './approval-parts.ts';
-import type { ApprovalToolParts } from './approval-parts.ts';
-import { defineApprovalTool, idOf } from './define-approval-tool.ts';
+import type { Effect } from '../../call/tool.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
+import { planProperty, requireOffice, taskProperty, unknownPlan, unknownTask } from './approval-parts.ts';
+import type { ApprovalToolParts, OfPlan, OfTask } from './approval-parts.ts';
 
 export interface RevealArguments {
   readonly number?: number;
@@ -27,6 +28,10 @@ interface Revealed extends MaskedSecret {
   readonly value: string;
 }
 
+interface OfStep extends OfPlan {
+  readonly step: number;
+}
+
 export const revealProperties: JsonObject = {
   number: { type: 'integer', minimum: 1, maximum: 9_999_999, description: 'As in its mark. Absent: all of them.' },
   reason: {
@@ -37,60 +42,51 @@ export const revealProperties: JsonObject = {
   },
 };
 
-export const revealOutput = {
-  required: ['revealed'],
-  properties: { revealed: { type: 'array', items: { type: 'object' } } },
-};
-
 /** Shows whoever decides about a call what is masked in its effect. Who looked, at what and why is on record. */
-export function revealOfApproval(parts: ApprovalToolParts): Tool<RevealArguments & { readonly task_id: string }> {
+export function revealOfApproval(parts: ApprovalToolParts) {
   const look = (id: string, person: Session): View => {
     const task = parts.store.findApproval(id);
     if (task === undefined) throw unknownTask(id);
     requireOffice(parts.mayDecide, person, task);
     return { subject: id, status: task.status, masked: task.masked ?? [] };
   };
-  return defineApprovalTool({
+  return defineOperatorTool({
     name: 'approvals.reveal',
     description:
       'Shows a secret that is masked in the effect of a call that waits, to the person who decides about it.',
     ...revealing,
-    properties: { task_id: idOf('As approvals.list shows it.'), ...revealProperties },
+    properties: { task_id: taskProperty, ...revealProperties },
     required: ['task_id', 'reason'],
-    output: revealOutput,
-    preview: ({ task_id: id, ...args }, { session }) => Promise.resolve(previewOf(look(id, session), args)),
-    run: ({ task_id: id, ...args }, { session }) => {
-      return Promise.resolve({ task_id: id, revealed: reveal(parts, look(id, session), args, session) });
-    },
+    answers: RevealedSecretsSchema,
+    preview: ({ task_id: id, ...args }: RevealArguments & OfTask, { session }) => previewOf(look(id, session), args),
+    run: ({ task_id: id, ...args }, { session }) => ({ revealed: reveal(parts, look(id, session), args, session) }),
     summarize: ({ task_id: id }, { revealed }) => `revealed ${nameAll(revealed)} of approval ${id}`,
   });
 }
 
 /** The same for a step of a plan. */
-export function revealOfPlan(
-  parts: ApprovalToolParts,
-): Tool<RevealArguments & { readonly plan_id: string; readonly step: number }> {
+export function revealOfPlan(parts: ApprovalToolParts) {
   const look = (id: string, step: number, person: Session): View => {
     const plan = parts.store.findPlan(id);
     if (plan === undefined) throw unknownPlan(id);
     requireOffice(parts.mayDecide, person, plan);
     return { subject: stepSubject(id, step), status: plan.status, masked: plan.steps[step]?.masked ?? [] };
   };
-  return defineApprovalTool({
+  return defineOperatorTool({
     name: 'plans.reveal',
     description: 'Shows a secret that is masked in a step of a plan, to the person who decides about it.',
     ...revealing,
     properties: {
-      plan_id: idOf('As plans.list shows it.'),
+      plan_id: planProperty,
       step: { type: 'integer', minimum: 0, maximum: 999, description: 'Counted from 0.' },
       ...revealProperties,
     },
     required: ['plan_id', 'step', 'reason'],
-    output: revealOutput,
-    preview: ({ plan_id: id, step, ...args }, { session }) => Promise.resolve(previewOf(look(id, step, session), args)),
+    answers: RevealedSecretsSchema,
+    preview: ({ plan_id: id, step, ...args }: RevealArguments & OfStep, { session }) =>
+      previewOf(look(id, step, session), args),
     run: ({ plan_id: id, step, ...args }, { session }) => {
-      const revealed = reveal(parts, look(id, step, session), args, session);
-      return Promise.resolve({ plan_id: id, step, revealed });
+      return { revealed: reveal(parts, look(id, step, session), args, session) };
     },
     summarize: ({ plan_id: id, step }, { revealed }) => `revealed ${nameAll(revealed)} of step ${step} of plan ${id}`,
   });
@@ -99,13 +95,18 @@ export function revealOfPlan(
 /** What was seen cannot be unseen, so no rule lifts the question. */
 const revealing = { mutates: false, risk: 'critical', confirmation: 'always' } as const;
 
-function previewOf(view: View, args: RevealArguments): Effect {
-  const wanted = choose(view, args).map((secret) => describeMask(secret));
+function previewOf(view: View, args: RevealArguments): Partial<Effect> {
+  const wanted = choose(view, args).map((secret) => describeMask(describeRevealed({ ...secret, value: '' })));
   return { summary: `Show you ${wanted.join(', ')}.`, detail: `${wanted.join('\n')}\n`, undoable: false };
 }
 
 /** The values, and from now on it is known that they were shown. */
-export function reveal({ unmasked }: ApprovalToolParts, view: View, args: RevealArguments, to: Session): JsonObject[] {
+export function reveal(
+  { unmasked }: ApprovalToolParts,
+  view: View,
+  args: RevealArguments,
+  to: Session,
+): InJson<RevealedSecret>[] {
   const chosen = choose(view, args);
   if (view.status !== 'pending') {
     throw new ToolFailure('NOT_FOUND', 'It is decided: what was masked in it is not kept any longer.');
@@ -131,19 +132,18 @@ function choose({ masked, mayShow = () => true }: View, { number }: RevealArgume
   throw new ToolFailure('NOT_FOUND', `${which} is masked in it${masked.length > 0 ? ' that you may see' : ''}.`);
 }
 
-function describeRevealed({ number, name, characters, restSha256, value }: Revealed): JsonObject {
+function describeRevealed({ number, name = '', characters, restSha256, value }: Revealed): InJson<RevealedSecret> {
   // A rest was masked itself, and is text from outside like the card before it.
-  const shown = restSha256 === undefined ? { value } : { rest: true, value: showEffect(value) };
-  return { number, ...(name === undefined ? {} : { name }), characters, ...shown };
+  const rest = restSha256 !== undefined;
+  return { number, name, characters, rest, value: rest ? showEffect(value) : value };
 }
 
-function describeMask({ number, name, characters, restSha256 }: MaskedSecret): string {
-  if (restSha256 !== undefined) return `the rest of the effect (${number}, ${characters} characters)`;
-  return `secret ${number} (${name === undefined ? '' : `${name}, `}${characters} characters)`;
+function describeMask({ number, name, characters, rest }: Omit<InJson<RevealedSecret>, 'value'>): string {
+  if (rest) return `the rest of the effect (${number}, ${characters} characters)`;
+  return `secret ${number} (${name === '' ? '' : `${name}, `}${characters} characters)`;
 }
 
 /** For the log: which ones, and nothing of them. */
-export function nameAll(revealed: unknown): string {
-  const all = revealed as readonly (MaskedSecret & { readonly rest?: true })[];
-  return all.map(({ rest, ...each }) => describeMask(rest ? { ...each, restSha256: '' } : each)).join(', ');
+export function nameAll(revealed: readonly InJson<RevealedSecret>[]): string {
+  return revealed.map(describeMask).join(', ');
 }

@@ -1,23 +1,32 @@
-import type { JsonObject } from '@sallyport/contract';
+import {
+  DecideApprovalResponseSchema,
+  GetApprovalResponseSchema,
+  ListApprovalsResponseSchema,
+  RevealedSecretsSchema,
+} from '@sallyport/contract';
 import { mustBeSeen } from '../explain-hold.ts';
 import type { ApprovalTask } from '../../call/approval.ts';
 import { modes } from '../../call/session.ts';
 import type { Session } from '../../call/session.ts';
 import { ToolFailure } from '../../call/tool.ts';
-import type { Tool } from '../../call/tool.ts';
-import { requireOffice, requireSeen, unknownTask } from './approval-parts.ts';
-import type { ApprovalToolParts } from './approval-parts.ts';
-import { decideTask, decidedOutput, effectProperty } from './decide-approvals.ts';
-import { defineApprovalTool, idOf, limitProperty, noteProperty } from './define-approval-tool.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
+import {
+  limitProperty,
+  noteProperty,
+  requireOffice,
+  requireSeen,
+  taskProperty,
+  unknownTask,
+} from './approval-parts.ts';
+import type { ApprovalToolParts, OfTask } from './approval-parts.ts';
+import { decideTask, effectProperty } from './decide-approvals.ts';
 import { describeTask, describeWholeTask } from './describe-approval.ts';
-import { nameAll, reveal, revealOutput, revealProperties } from './reveal-secrets.ts';
+import { nameAll, reveal, revealProperties } from './reveal-secrets.ts';
 import type { RevealArguments } from './reveal-secrets.ts';
-import { wholeTaskOutput } from './read-approvals.ts';
 
 const decisions = ['approve', 'deny', 'request_changes'] as const;
 
-interface DecideArguments {
-  readonly task_id: string;
+interface DecideArguments extends OfTask {
   readonly effect_sha256: string;
   readonly decision: (typeof decisions)[number];
   readonly note?: string;
@@ -28,57 +37,57 @@ const forAgents = { audience: 'everyone', allowedModes: modes.filter((mode) => m
 /** Of those that name the agent; it may decide about nearly all of them. */
 const mostLookedAt = 1000;
 
-export function listReviews(parts: ApprovalToolParts): Tool<{ readonly limit: number }> {
-  return defineApprovalTool({
+export function listReviews(parts: ApprovalToolParts) {
+  return defineOperatorTool({
     name: 'reviews.list',
     description: 'Lists calls of other agents that wait for your decision, without their effects.',
     ...forAgents,
     mutates: false,
     properties: { limit: limitProperty },
-    output: { required: ['approvals'], properties: { approvals: { type: 'array', items: { type: 'object' } } } },
-    run: ({ limit }, { session }) => {
+    answers: ListApprovalsResponseSchema,
+    run: ({ limit }: { readonly limit: number }, { session }) => {
       const { store, mayDecide } = parts;
       const pending = store.listForAgent({ approver: session.agent, limit: mostLookedAt });
-      const own = pending.filter((task) => mayDecide(session, task) === undefined).slice(0, limit);
-      return Promise.resolve({ approvals: own.map((task) => describeTask(task, parts)) });
+      const own = pending.filter((task) => mayDecide(session, task) === undefined);
+      return { approvals: own.slice(0, limit).map((task) => describeTask(task, parts)), more: own.length > limit };
     },
-    summarize: (_args, { approvals }) => `${(approvals as readonly JsonObject[]).length} approvals`,
+    summarize: (_args, { approvals }) => `${approvals.length} approvals`,
   });
 }
 
-export function showReview(parts: ApprovalToolParts): Tool<{ readonly task_id: string }> {
-  return defineApprovalTool({
+export function showReview(parts: ApprovalToolParts) {
+  return defineOperatorTool({
     name: 'reviews.show',
     description: 'Shows one call that waits for your decision, with its exact effect. Secrets are masked.',
     ...forAgents,
     mutates: false,
-    properties: { task_id: idOf('As reviews.list shows it.') },
+    properties: { task_id: taskProperty },
     required: ['task_id'],
-    output: wholeTaskOutput,
-    run: ({ task_id: id }, { session }) => {
+    answers: GetApprovalResponseSchema,
+    run: ({ task_id: id }: OfTask, { session }) => {
       const task = findReviewable(parts, id, session);
-      return Promise.resolve(describeWholeTask(task, parts));
+      return { approval: describeWholeTask(task, parts) };
     },
     summarize: ({ task_id: id }) => `showed approval ${id}`,
   });
 }
 
 /** One decision is one run: an agent gives no consent beforehand, and none for more than the call it saw. */
-export function decideReview(parts: ApprovalToolParts): Tool<DecideArguments> {
-  return defineApprovalTool({
+export function decideReview(parts: ApprovalToolParts) {
+  return defineOperatorTool({
     name: 'reviews.decide',
     description: 'Decides about a call of another agent, with exactly the effect that was shown.',
     ...forAgents,
     mutates: true,
     properties: {
-      task_id: idOf('As reviews.list shows it.'),
+      task_id: taskProperty,
       effect_sha256: effectProperty,
       decision: { enum: decisions, description: 'request_changes denies the call and needs a note.' },
       note: noteProperty,
     },
     required: ['task_id', 'effect_sha256', 'decision'],
-    output: decidedOutput,
-    run: async (args, { session }) => {
+    answers: DecideApprovalResponseSchema,
+    run: async (args: DecideArguments, { session }) => {
       const task = findReviewable(parts, args.task_id, session);
       if (args.decision === 'request_changes' && args.note === undefined) {
         throw new ToolFailure('INVALID_ARGUMENTS', 'A note has to say what to change.');
@@ -86,31 +95,30 @@ export function decideReview(parts: ApprovalToolParts): Tool<DecideArguments> {
       if (args.decision === 'approve') requireSeen(parts, session, task);
       const { note } = args;
       const redacted = note === undefined ? {} : { note: parts.redact(note) };
-      return describeTask(
-        await decideTask(parts, { ...args, ...redacted }, session, args.decision === 'approve' ? 1 : 0),
-        { hideHeld: parts.hideHeld },
-      );
+      const runs = args.decision === 'approve' ? 1 : 0;
+      const decided = await decideTask(parts, { ...args, ...redacted }, session, runs);
+      return { approval: describeTask(decided, { hideHeld: parts.hideHeld }), standingId: '' };
     },
     summarize: ({ task_id: id, decision }) => `decided ${id}: ${decision}`,
   });
 }
 
 /** Without it an agent that may decide could not approve what is masked. A secret that the gate holds stays masked. */
-export function revealReview(parts: ApprovalToolParts): Tool<RevealArguments & { readonly task_id: string }> {
-  return defineApprovalTool({
+export function revealReview(parts: ApprovalToolParts) {
+  return defineOperatorTool({
     name: 'reviews.reveal',
     description:
       'Shows what is masked, or too long for the card, in a call that waits for your decision. Secrets of the gate stay masked.',
     ...forAgents,
     mutates: false,
-    properties: { task_id: idOf('As reviews.list shows it.'), ...revealProperties },
+    properties: { task_id: taskProperty, ...revealProperties },
     required: ['task_id', 'reason'],
-    output: revealOutput,
-    run: ({ task_id: id, ...args }, { session }) => {
+    answers: RevealedSecretsSchema,
+    run: ({ task_id: id, ...args }: RevealArguments & OfTask, { session }) => {
       const task = findReviewable(parts, id, session);
       const masked = task.masked ?? [];
       const view = { subject: id, status: task.status, masked, mayShow: mustBeSeen };
-      return Promise.resolve({ task_id: id, revealed: reveal(parts, view, args, session) });
+      return { revealed: reveal(parts, view, args, session) };
     },
     summarize: ({ task_id: id }, { revealed }) => `revealed ${nameAll(revealed)} of approval ${id}`,
   });

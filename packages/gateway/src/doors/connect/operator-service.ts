@@ -20,7 +20,7 @@ import type { UsageTally } from '../../telemetry/usage-tally.ts';
 import type { Peer } from '../transport/peer.ts';
 import { RpcError } from '../transport/rpc-error.ts';
 import { bindService } from '../transport/service-binding.ts';
-import type { ServiceBinding } from '../transport/service-binding.ts';
+import type { HandlersOf, ServiceBinding } from '../transport/service-binding.ts';
 import { rpcErrorOf } from './present-answer.ts';
 import { credentialOf } from './read-call.ts';
 
@@ -58,7 +58,7 @@ export function operatorService(parts: OperatorServiceParts): ServiceBinding {
     return session.agent;
   };
 
-  return bindService(OperatorService, ['operator-socket', 'tcp'], {
+  const methods: HandlersOf<typeof OperatorService> = {
     getStatus: (_request, peer) => {
       identify(peer);
       return Promise.resolve(create(GetStatusResponseSchema, readStatus()));
@@ -116,7 +116,8 @@ export function operatorService(parts: OperatorServiceParts): ServiceBinding {
       const records = store.readRecords(first, most).map(describe);
       return create(ReadAuditResponseSchema, { records, logSize: BigInt(store.logSize()) });
     },
-  });
+  };
+  return { ...bindService(OperatorService, ['operator-socket', 'tcp'], methods), isWhole: true };
 }
 
 function describeRecord(record: StoredRecord, hideHeldInJson: (json: string) => string): AuditRecord {

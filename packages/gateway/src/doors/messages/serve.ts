@@ -1,4 +1,3 @@
-import type { JsonObject } from '@sallyport/contract';
 import type { Answer } from '../../call/answer.ts';
 import { doors } from '../../call/call.ts';
 import type { RedactText } from '../../call/redacted.ts';
@@ -6,9 +5,8 @@ import { openReceiver, sendJson } from '../http/json-requests.ts';
 import type { CallRouteParts } from '../http/json-requests.ts';
 import { traceparentOf } from '../http/json-fields.ts';
 import type { Presented } from '../http/present-answer.ts';
-import { objectsOf } from '../../sessions/service-messages.ts';
 import { awaitPlan } from '../../approvals/plan-service.ts';
-import type { PlanServiceParts } from '../../approvals/plan-service.ts';
+import type { PlanServiceParts, ProposedPlan } from '../../approvals/plan-service.ts';
 import type { HttpRoute } from '../transport/http-route.ts';
 import type { Peer } from '../transport/peer.ts';
 import { submitTool } from '../submit-tool.ts';
@@ -17,7 +15,8 @@ import { presentAnswers } from './present-answer.ts';
 import { parseMessage } from './read-call.ts';
 import type { ExecuteMessage, PlanMessage } from './read-call.ts';
 
-export type MessageRouteParts = CallRouteParts & Omit<PlanServiceParts, 'showing'> & { readonly redact: RedactText };
+export type MessageRouteParts = CallRouteParts &
+  Pick<PlanServiceParts, 'plans' | 'store' | 'submit'> & { readonly redact: RedactText };
 
 /** Plans and calls as messages, for agents that speak in those. The same calls, through the same gates. */
 export function messageRoutes(parts: MessageRouteParts): readonly HttpRoute[] {
@@ -58,24 +57,27 @@ async function propose(parts: MessageRouteParts, message: PlanMessage, peer: Pee
   const { summary, calls, traceId, waitMs } = message;
   const args = { summary, calls, ...(traceId === '' ? {} : { trace_id: traceId }) };
   const { output } = await submitTool(parts.submit, 'plans.propose', args, undefined, peer);
-  const latest = await awaitPlan(parts, output, waitMs, peer);
-  return { status: latest['status'] === 'pending' ? 202 : 200, body: presentPlan(latest) };
+  const latest = await awaitPlan(parts, output as unknown as ProposedPlan, waitMs, peer);
+  return { status: latest.plan?.status === 'pending' ? 202 : 200, body: presentPlan(latest) };
 }
 
-/** Where a proposed plan stands. */
-function presentPlan(plan: JsonObject): Readonly<Record<string, unknown>> {
-  const { trace_id: traceId, plan_id: planId, status, summary, note, confirm_token: token } = plan;
+/** Where a proposed plan stands. What does not apply is absent. */
+function presentPlan({ plan, confirmToken }: ProposedPlan): Readonly<Record<string, unknown>> {
+  const { id, traceId, status, summary, steps = [], approvedSteps, expiresAtMs, decidedBy, note } = plan ?? {};
+  const isKept = id !== '';
   return {
     type: 'chat.plan_status',
     trace_id: traceId,
-    plan_id: planId,
+    plan_id: id || undefined,
     status,
     summary,
-    steps: objectsOf(plan['steps']).map(({ tool, risk, reason, refusal }) => ({ tool, risk, reason, refusal })),
-    approved_steps: plan['approved_steps'],
-    expires_at: plan['expires_at'],
-    decided_by: plan['decided_by'],
-    note,
-    confirm_token: token,
+    steps: steps.map(({ tool, risk, reason, refusal }) => {
+      return { tool, risk: risk || undefined, reason, refusal: refusal || undefined };
+    }),
+    approved_steps: isKept ? approvedSteps : undefined,
+    expires_at: isKept ? new Date(Number(expiresAtMs)).toISOString() : undefined,
+    decided_by: decidedBy || undefined,
+    note: note || undefined,
+    confirm_token: confirmToken || undefined,
   };
 }

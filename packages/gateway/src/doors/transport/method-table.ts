@@ -24,6 +24,7 @@ interface MethodCodec {
   readonly path: string;
   readonly input: DescMessage;
   readonly output: DescMessage;
+  readonly isWhole: boolean;
 }
 
 /** The methods that exist at one door, by path. */
@@ -31,11 +32,11 @@ export type MethodTable = ReadonlyMap<string, Method>;
 
 export function tabulateMethods(services: readonly ServiceBinding[], door: Door): MethodTable {
   const table = new Map<string, Method>();
-  for (const { service, methods, doors } of services) {
+  for (const { service, methods, doors, isWhole = false } of services) {
     if (!doors.includes(door)) continue;
     for (const { name, localName, methodKind, input, output } of service.methods) {
       const path = `/${service.typeName}/${name}`;
-      table.set(path, { path, kind: methodKind, run: methods[localName], input, output } as Method);
+      table.set(path, { path, kind: methodKind, run: methods[localName], input, output, isWhole } as Method);
     }
   }
   return table;

@@ -32,6 +32,8 @@ export interface ServiceBinding {
   readonly methods: Readonly<Record<string, AnyHandler>>;
   /** At any other door the service does not exist. */
   readonly doors: readonly Door[];
+  /** Answers in JSON have every field, with its default if need be: see `InJson`. Absent: as proto3 has it. */
+  readonly isWhole?: boolean;
 }
 
 export function bindService<Service extends DescService>(

@@ -34,8 +34,8 @@ export function encodeBinary({ output }: Method, message: Message): Uint8Array {
   return toBinary(output, message);
 }
 
-export function encodeJson({ output }: Method, message: Message): string {
-  return JSON.stringify(toJson(output, message));
+export function encodeJson({ output, isWhole }: Method, message: Message): string {
+  return JSON.stringify(toJson(output, message, { alwaysEmitImplicit: isWhole }));
 }
 
 function parseJson(bytes: Buffer): JsonValue {

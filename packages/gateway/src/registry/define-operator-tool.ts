@@ -1,0 +1,109 @@
+import type { DescMessage, DescMethod, MessageShape } from '@bufbuild/protobuf';
+import type { InJson, Json, JsonObject } from '@sallyport/contract';
+import { modes } from '../call/session.ts';
+import type { AnyTool, Effect, Resources, ToolContext, ToolDefinition } from '../call/tool.ts';
+import type { Session } from '../call/session.ts';
+import { describeMessage } from './schemas/describe-message.ts';
+
+/** A method of the contract, or a message, which is the output of the tool; its receipt is not for the tool to give. */
+type Answers = Pick<DescMethod, 'kind' | 'output' | 'input'> | DescMessage | JsonObject;
+
+type OutputOf<Given extends Answers> = Given extends { readonly output: infer Output extends DescMessage }
+  ? Omit<InJson<MessageShape<Output>>, 'call'>
+  : Given extends DescMessage
+    ? InJson<MessageShape<Given>>
+    : JsonObject;
+
+interface OperatorToolOptions<Arguments, Given extends Answers>
+  extends
+    Pick<ToolDefinition, 'name' | 'description' | 'mutates' | 'secretArguments'>,
+    Partial<
+      Pick<
+        ToolDefinition,
+        'aliases' | 'tags' | 'risk' | 'confirmation' | 'requiresApproval' | 'audience' | 'allowedModes' | 'idempotent'
+      >
+    > {
+  /** Absent: none. */
+  readonly properties?: JsonObject;
+  readonly required?: readonly string[];
+  /** The method that is the governed call of this tool; else the message, or the schema, of the output. */
+  readonly answers: Given;
+  /** The arguments for a request, whose fields have their names in the contract. Absent: they are the same. */
+  readonly argumentsOf?: ServedMethod['argumentsOf'];
+  /** Which of the requests are for this tool. Absent: all of them. */
+  readonly serves?: (request: JsonObject) => boolean;
+  readonly claim?: (args: Arguments, session: Session) => Resources;
+  /** What differs from the description alone, and from being undoable when it changes nothing. */
+  readonly preview?: (args: Arguments, context: ToolContext) => Partial<Effect> | Promise<Partial<Effect>>;
+  readonly run: (args: Arguments, context: ToolContext) => OutputOf<Given> | Promise<OutputOf<Given>>;
+  readonly summarize: (args: Arguments, output: OutputOf<Given>) => string;
+}
+
+/** How requests of a method become calls of a tool. */
+export interface ServedMethod {
+  readonly method: Pick<DescMethod, 'kind' | 'output' | 'input'>;
+  readonly serves: (request: JsonObject) => boolean;
+  /** What is undefined is not given. */
+  readonly argumentsOf: (request: JsonObject) => Readonly<Record<string, Json | undefined>>;
+}
+
+export interface OperatorTool extends AnyTool {
+  /** Absent: no method calls it. */
+  readonly served?: ServedMethod;
+}
+
+/** A tool with which people run the gate. It touches nothing outside; unless said otherwise, agents do not see it. */
+export function defineOperatorTool<Arguments = object, const Given extends Answers = Answers>(
+  options: OperatorToolOptions<Arguments, Given>,
+): OperatorTool {
+  const { name, description, mutates, properties = {}, required = [], answers, secretArguments } = options;
+  const { argumentsOf = (request) => request, serves = () => true, claim, preview, run, summarize } = options;
+  // The gate passes only arguments that fit the input schema and outputs that came from `run`.
+  const read = (args: JsonObject): Arguments => args as unknown as Arguments;
+  const method = isMethod(answers) ? answers : undefined;
+  return {
+    definition: {
+      name,
+      aliases: options.aliases ?? [],
+      version: '1.0.0',
+      description,
+      tags: options.tags ?? ['administration'],
+      category: 'administration',
+      inputSchema: { type: 'object', additionalProperties: false, required, properties },
+      outputSchema: schemaOf(answers),
+      risk: options.risk ?? (mutates ? 'medium' : 'low'),
+      confirmation: options.confirmation ?? 'never',
+      mutates,
+      scopes: [],
+      allowedModes: options.allowedModes ?? modes,
+      requiresApproval: options.requiresApproval ?? false,
+      requiresSandbox: false,
+      timeoutMs: 30_000,
+      idempotent: options.idempotent ?? !mutates,
+      audience: options.audience ?? 'operator',
+      ...(secretArguments === undefined ? {} : { secretArguments }),
+    },
+    ...(method === undefined ? {} : { served: { method, serves, argumentsOf } }),
+    claim: (args, session) => claim?.(read(args), session) ?? { paths: [] },
+    preview: async (args, context) => {
+      return { summary: description, detail: '', undoable: !mutates, ...(await preview?.(read(args), context)) };
+    },
+    run: async (args, context) => run(read(args), context),
+    // A person reads the answer whole, at once; it is never kept as content in its place.
+    measureResult: () => 0,
+    summarize: (args, output) => summarize(read(args), output as OutputOf<Given>),
+  };
+}
+
+export const idOf = (description: string): JsonObject => ({ type: 'string', minLength: 1, maxLength: 64, description });
+
+function isMethod(answers: Answers): answers is Pick<DescMethod, 'kind' | 'output' | 'input'> {
+  return answers['kind'] === 'rpc';
+}
+
+function schemaOf(answers: Answers): JsonObject {
+  if (isMethod(answers)) {
+    return describeMessage({ fields: answers.output.fields.filter(({ name }) => name !== 'call') });
+  }
+  return answers['kind'] === 'message' ? describeMessage(answers as DescMessage) : (answers as JsonObject);
+}
