@@ -4,6 +4,7 @@ import { connect } from 'node:http2';
 import { text } from 'node:stream/consumers';
 import { it } from 'node:test';
 import type { TestContext } from 'node:test';
+import { canonicalJson } from '../../packages/contract/src/canonical-json.ts';
 import * as endings from '../../packages/gateway/src/closers/ending.test-kit.ts';
 import type { CallFacts } from '../../packages/gateway/src/closers/facts.ts';
 import { callRoutes } from '../../packages/gateway/src/doors/http/serve.ts';
@@ -52,8 +53,14 @@ async function openRoutes(
 ) {
   const submitted: Submitted[] = [];
   const ada = hash('sha256', 'token-of-ada');
+  let found = 0;
   const routes = callRoutes({
-    store: { findSessionByToken: (sha256) => (sha256 === ada ? sessionOf({ agent: 'ada' }) : undefined) },
+    store: {
+      findSessionByToken: (sha256) => {
+        found++;
+        return sha256 === ada ? sessionOf({ agent: 'ada' }) : undefined;
+      },
+    },
     submit: (call) => {
       submitted.push(call);
       return answer(call);
@@ -63,14 +70,14 @@ async function openRoutes(
   const opened = await openEchoDoors(test, undefined, { routes });
   const ask = (body: unknown, headers: Record<string, string> = credential) =>
     askJson(opened.port, body, { path, headers });
-  return { ...opened, ask, submitted };
+  return { ...opened, ask, submitted, lookups: () => found };
 }
 
 it('a call reaches the gate as every other door hands it in', async (test) => {
   const { ask, submitted } = await openRoutes(test);
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
   await ask({ tool_name: 'a', arguments: { z: 1, b: 'ü' }, request_id: 'mine' }, { ...credential, traceparent });
-  const [{ signal, ...call } = assert.fail('nothing was submitted')] = submitted;
+  const [{ signal, parsedInput, ...call } = assert.fail('nothing was submitted')] = submitted;
   assert.equal(signal.aborted, false);
   assert.deepEqual(call, {
     door: 'tcp',
@@ -86,6 +93,16 @@ it('a call reaches the gate as every other door hands it in', async (test) => {
     traceparent,
     confirmBinding: '',
   });
+  // It was parsed already, and the gate need not do it again.
+  assert.equal(canonicalJson(parsedInput), call.input);
+});
+
+it('who sends a body that anyone may send is asked by the gate alone', async (test) => {
+  const { ask, submitted, lookups } = await openRoutes(test);
+  await ask({ tool_name: 'a' });
+  assert.deepEqual([submitted.length, lookups()], [1, 0]);
+  await ask({ tool_name: 'a', arguments: { text: 'x'.repeat(64 * 1024) } });
+  assert.deepEqual([submitted.length, lookups()], [2, 1]);
 });
 
 it('the trace of the body goes before that of the header', async (test) => {

@@ -24,6 +24,8 @@ export interface Received {
   readonly toolName: string;
   /** JSON text. Empty means `{}`. */
   readonly input: string;
+  /** The value of `input`, where a door has read it as strictly as the gate does. It serves one run, which may add defaults. */
+  readonly parsedInput?: Json;
   /** 0: the tool's own limit. */
   readonly timeoutMs: number;
   /** Empty: no reuse. */

@@ -95,14 +95,15 @@ export function awaitDecision(submit: Submit, { watch, store, running }: Decisio
           const reason: unknown = waiting.signal.reason;
           // The ticket outlives the daemon. Whoever ended the wait otherwise is named by another record.
           if (!(reason instanceof CallEnded) || reason.how === 'stop') return answer;
-          return await submit({ ...call, signal: waiting.signal });
+          const { parsedInput: _used, ...again } = call;
+          return await submit({ ...again, signal: waiting.signal });
         }
       } finally {
         waiting.close();
       }
-      // A call that was asked about under other rules is judged anew.
-      const { approvalTaskId: _, ...anew } = call;
-      answer = await submit(isOver() ? { ...call, approvalTaskId: taskId } : anew);
+      // A call that was asked about under other rules is judged anew, from the text of its arguments.
+      const { approvalTaskId: _task, parsedInput: _used, ...anew } = call;
+      answer = await submit(isOver() ? { ...anew, approvalTaskId: taskId } : anew);
     }
   };
 }

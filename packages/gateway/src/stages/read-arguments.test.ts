@@ -19,6 +19,14 @@ test('arguments are read as they were sent, and none are an empty object', () =>
   assert.equal(canonicalJson(assertPassed(read('')).rawArguments), '{}');
 });
 
+test('arguments that a door has parsed are taken as they are, and measured all the same', () => {
+  const parsedInput = { path: 'notes.md' };
+  const take = (input: string) =>
+    stage.run({ ...callOf({ input, parsedInput }), session: sessionOf() }, clock) as ArgumentsRead | Refusal;
+  assert.equal(assertPassed(take('{"path":"notes.md"}')).rawArguments, parsedInput);
+  assert.ok(isRefusal(take(`"${'x'.repeat(limit)}"`)));
+});
+
 test('arguments are measured in bytes', () => {
   const tooLarge = {
     code: 'ARGUMENTS_TOO_LARGE',

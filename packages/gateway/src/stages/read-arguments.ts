@@ -13,7 +13,7 @@ export function readArguments({
 }): Stage<Begun & Opened, ArgumentsRead> {
   return {
     name: 'read-arguments',
-    run: ({ input, violations, claimedAgent, session: { agent, principal } }) => {
+    run: ({ input, parsedInput, violations, claimedAgent, session: { agent, principal } }) => {
       if (claimedAgent !== undefined && claimedAgent !== agent) {
         // The credential says who calls: nobody speaks for someone else.
         const message = `The credential belongs to the agent ${JSON.stringify(agent)}; the call names another.`;
@@ -33,7 +33,7 @@ export function readArguments({
         });
       }
       try {
-        const value = parseStrictJson(input === '' ? '{}' : input);
+        const value = parsedInput ?? parseStrictJson(input === '' ? '{}' : input);
         if (isJsonObject(value)) return { rawArguments: value };
       } catch (error) {
         if (!(error instanceof StrictJsonError)) throw error;

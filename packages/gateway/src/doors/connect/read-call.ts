@@ -1,4 +1,4 @@
-import type { ExecuteToolRequest } from '@sallyport/contract';
+import type { ExecuteToolRequest, Json } from '@sallyport/contract';
 import type { Submission } from '../../call/submission.ts';
 import { bearerOf } from '../transport/callers.ts';
 import type { Peer } from '../transport/peer.ts';
@@ -9,6 +9,8 @@ export type CallRequest = Pick<
   'name' | 'inputJson' | 'timeoutMs' | 'requestId' | 'dedupeKey' | 'confirmBinding'
 > &
   Partial<Pick<ExecuteToolRequest, 'approvalTaskId' | 'confirmToken' | 'waitMs'>> & {
+    /** The value of `inputJson`, for a door that has read it strictly. Absent: the gate reads it. */
+    readonly parsedInput?: Json;
     readonly context?: { readonly taskId: string; readonly correlationId: string } | undefined;
   };
 
@@ -21,6 +23,7 @@ export function readCall(request: CallRequest, peer: Peer): Submission {
     requestId: request.requestId,
     toolName: request.name,
     input: request.inputJson,
+    ...(request.parsedInput === undefined ? {} : { parsedInput: request.parsedInput }),
     timeoutMs: request.timeoutMs,
     dedupeKey: request.dedupeKey,
     taskId: request.context?.taskId ?? '',

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { canonicalJson, isJsonObject, parseStrictJson, StrictJsonError } from '@sallyport/contract';
 import type { Json, JsonObject } from '@sallyport/contract';
+import type { CallRequest } from '../connect/read-call.ts';
 import { checkJsonShape } from '../transport/wire/check-shape.ts';
 import { RpcError } from '../transport/rpc-error.ts';
 
@@ -19,9 +20,10 @@ export function parseBody(bytes: Buffer): JsonObject {
   throw malformed('The body is not a JSON object.');
 }
 
-/** As text again: the gate reads and binds one spelling of the arguments, whatever the door. */
-export function readArguments(body: JsonObject, field: string): string {
-  return body[field] === undefined ? '' : canonicalJson(body[field]);
+/** As text too: the gate measures one spelling of the arguments, whatever the door. */
+export function readArguments(body: JsonObject, field: string): Pick<CallRequest, 'inputJson' | 'parsedInput'> {
+  const value = body[field];
+  return value === undefined ? { inputJson: '' } : { inputJson: canonicalJson(value), parsedInput: value };
 }
 
 export function readText(body: JsonObject, field: string): string {

@@ -37,7 +37,7 @@ export function openReceiver({ store, submit, maxArgumentBytes }: CallRouteParts
   const identify = (peer: Peer) => authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
   return async (request, peer, parse) => {
     try {
-      return parse(await receiveBody(request, peer, identify(peer), largestBody(maxArgumentBytes())));
+      return parse(await receiveBody(request, peer, () => identify(peer), largestBody(maxArgumentBytes())));
     } catch (error) {
       // Who goes away or is too slow has asked for nothing yet.
       if (!(error instanceof RpcError) || error.code === 'canceled' || error.code === 'deadline_exceeded') throw error;
@@ -108,20 +108,24 @@ function largestBody(maxArgumentBytes: number): number {
 async function receiveBody(
   request: IncomingMessage,
   peer: Peer,
-  caller: Session | Refusal,
+  identify: () => Session | Refusal,
   maxKnownBytes: number,
 ): Promise<Buffer> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers;
+  const { 'content-length': contentLength } = request.headers;
   if (!/^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(type)) {
     throw new RpcError('invalid_argument', 'The content type must be application/json.');
   }
   if (encoding !== 'identity') throw new RpcError('unimplemented', 'Compressed messages are not accepted.');
-  // The form cannot be told before the body is parsed, so from callers who are not known only a small one is taken.
-  const maxBytes = isRefusal(caller) ? harmlessBytes : maxKnownBytes;
+  // The form cannot be told before the body is parsed, so from callers who are not known only a small one is taken. Who
+  // sends one that is small anyway, only the gate asks.
+  const isSmall = Number(contentLength) <= harmlessBytes;
+  const maxBytes = !isSmall && isRefusal(identify()) ? harmlessBytes : maxKnownBytes;
   try {
-    return await peer.readBody(request, { maxBytes, contentLength: request.headers['content-length'] });
+    return await peer.readBody(request, { maxBytes, contentLength });
   } catch (error) {
     // That the credential is missing helps more than how little would have been read without one.
+    const caller = identify();
     throw isRefusal(caller) ? rpcErrorOf(caller) : error;
   }
 }

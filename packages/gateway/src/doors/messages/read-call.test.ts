@@ -27,11 +27,12 @@ test('a plan is its summary and its calls, each with arguments and a reason', ()
 
 test('one call stands in the message itself, several in a list, and a token holds for all', () => {
   const plain = { requestId: '', timeoutMs: 0, dedupeKey: '', confirmBinding: '' };
+  const parsedInput = Object.assign(Object.create(null) as object, { z: 1, b: 2 });
   assert.deepEqual(parse({ type: 'tool.execute', tool: 'a', args: { z: 1, b: 2 }, call_id: '1', wait_ms: 7 }), {
     type: 'tool.execute',
     traceId: '',
     callerTraceId: '',
-    calls: [{ ...plain, name: 'a', inputJson: '{"b":2,"z":1}', requestId: '1', waitMs: 7 }],
+    calls: [{ ...plain, name: 'a', inputJson: '{"b":2,"z":1}', parsedInput, requestId: '1', waitMs: 7 }],
   });
   const { calls } = parse({
     type: 'tool.execute',

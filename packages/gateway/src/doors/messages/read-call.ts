@@ -68,7 +68,7 @@ function readCalls(body: JsonObject): readonly CallRequest[] {
   const wait = readWait(body, 'wait_ms');
   return (listed.length > 0 ? listed : [body]).map((call) => ({
     name: readText(call, 'tool'),
-    inputJson: readArguments(call, 'args'),
+    ...readArguments(call, 'args'),
     requestId: readText(call, 'call_id'),
     timeoutMs: readNumber(call, 'timeout_ms'),
     dedupeKey: readText(call, 'dedupe_key'),
