@@ -38,6 +38,9 @@ const parts: readonly (readonly [part: string, place: RegExp])[] = [
   ['*/service', /^[a-z]+\/(?:[a-z]+-)?service(?:-messages)?\.ts$/],
 ];
 
+/** Doors map from the Answer: which stages a call has passed, and with which facts, they cannot know. */
+const wayOfCalls = /^(?:stages|closers|pipelines|catalogue|daemon)\/|^gateway\.ts$|^call\/stage(?:-line)?\.ts$/;
+
 const root = join(import.meta.dirname, '..');
 const gatewayFolder = 'packages/gateway/src/';
 
@@ -107,6 +110,14 @@ function findMisplaced(imports: readonly Import[]): string[] {
   return [...problems];
 }
 
+function findCurious(imports: readonly Import[]): string[] {
+  const insideOf = (path = ''): string => (path.startsWith(gatewayFolder) ? path.slice(gatewayFolder.length) : '');
+  return imports
+    .filter(({ from }) => /^doors\/|^[a-z]+\/(?:[a-z]+-)?service\.ts$/.test(insideOf(from)))
+    .filter((each) => wayOfCalls.test(insideOf(targetOf(each))))
+    .map(({ from, specifier }) => `${from} imports ${specifier}, which is not for doors`);
+}
+
 /** Chains of folders of one layer that lead back to where they started. */
 function findCircles(imports: readonly Import[]): string[] {
   const edges = new Map<string, Set<string>>();
@@ -152,6 +163,15 @@ test('imports of the gateway point one way', () => {
   const imports = readImports(`${gatewayFolder}**/*.ts`);
   assert.ok(imports.length > 50, 'hardly any import was found, so the search must be broken');
   assert.deepEqual(findMisplaced(imports), []);
+});
+
+test('doors do not know what a call goes through', () => {
+  assert.deepEqual(findCurious(readImports(`${gatewayFolder}**/*.ts`)), []);
+  const from = `${gatewayFolder}doors/http/a.ts`;
+  for (const inside of ['stages/b.ts', 'closers/facts.ts', 'gateway.ts', 'call/stage.ts']) {
+    assert.match(findCurious([{ from, specifier: `../../${inside}` }]).join(), /not for doors/, inside);
+  }
+  assert.deepEqual(findCurious([{ from, specifier: '../../call/answer.ts' }]), []);
 });
 
 test('folders of one layer do not import each other in circles', () => {
