@@ -66,6 +66,28 @@ test('rules that cannot be used fail, with the line', (t) => {
   assert.match(runSallyport(place, ['doctor']).stdout, /\nfail {2}rules [^]*\n1 of \d+ checks failed\.\n$/);
 });
 
+test('notifications that cannot be used fail, although the daemon starts without them', async (t) => {
+  const place = openPlace(t);
+  writeFileSync(join(place.home, 'governance', 'notifications.yaml'), 'version: 1\nwebhoook: {}\n');
+  const { status, find } = diagnose(place);
+  assert.deepEqual([status, find('notifications').state], [4, 'fail']);
+  assert.match(find('notifications').message, /notifications\.yaml:2:\d+/);
+  const daemon = await TestDaemon.start(place);
+  t.after(() => daemon.remove());
+  assert.equal(diagnose(place).find('notifications').state, 'fail');
+});
+
+test('an empty checkpoint is told as the start tells it', async (t) => {
+  const daemon = await TestDaemon.start(newToolPlace());
+  t.after(() => daemon.remove());
+  await daemon.kill('SIGTERM');
+  writeFileSync(join(daemon.place.home, 'audit', 'checkpoint'), '');
+  const said = runSallyport(daemon.place, ['up']).stderr.replaceAll(/\s+/g, ' ');
+  const { message, remedy = '' } = diagnose(daemon.place).find('log');
+  assert.match(message, /checkpoint is empty/);
+  assert.equal(said.trim(), `Error ${message} ${remedy}`);
+});
+
 test('a home that others can get at fails, with the command that closes it', (t) => {
   const place = openPlace(t);
   const key = join(place.home, 'keys', 'audit.key');

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, rmdirSync } from 'node:fs';
+import { mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { TestDaemon } from '../harness/daemon.ts';
+import { TerminalSession } from '../cli/terminal-session.ts';
+import { newPlace, TestDaemon } from '../harness/daemon.ts';
 import { runSallyport } from '../harness/run-sallyport.ts';
 
 test('a gate that cannot write its checkpoint seals itself, and opens by itself when it can', async () => {
@@ -30,4 +31,21 @@ test('a gate that cannot write its checkpoint seals itself, and opens by itself 
   await daemon.kill('SIGTERM');
   const verified = runSallyport(daemon.place, ['audit', 'verify', '--json']);
   assert.equal(verified.status, 0, verified.stdout);
+});
+
+test('the terminal where the gate was started says that it sealed itself, and that it serves again', async (t) => {
+  const place = newPlace();
+  t.after(() => rmSync(place.folder, { recursive: true, force: true }));
+  const terminal = new TerminalSession(place, ['up'], { NO_COLOR: '1' });
+  t.after(() => terminal.kill());
+  await terminal.waitFor('audit tail --follow');
+  const obstacle = join(place.home, 'audit', 'checkpoint.new');
+  mkdirSync(obstacle);
+  runSallyport(place, ['tool', 'invoke', 'files.list', 'path=.']);
+  await terminal.waitFor('Sealed: every call is refused.');
+  await terminal.waitFor('EISDIR');
+  rmdirSync(obstacle);
+  await terminal.waitFor('Serving again.');
+  terminal.type('\u0003');
+  await terminal.exitCode();
 });

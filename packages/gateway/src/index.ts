@@ -1,4 +1,5 @@
 // What the command line needs of the daemon's package: to start it, and to look at its files while it is down.
+export { readNotificationSettings } from './approvals/notifications/notification-settings.ts';
 export { ConfigError } from './call/fault.ts';
 export { ContentHasher, isContentHash } from './content/content-hash.ts';
 export { hashBlocks } from './content/read-blocks.ts';
@@ -28,6 +29,7 @@ export type { ToolFileKind } from './programs/install-tool-file.ts';
 export { packBundle } from './programs/tool-bundle.ts';
 export type { BundlePart } from './programs/tool-bundle.ts';
 export { isToolName, nameRule, parseToolFileName } from './registry/tool-name.ts';
+export { openRememberedCheckpoint } from './storage/sqlite/open-remembered-checkpoint.ts';
 export type { KeptLog } from './storage/stores.ts';
 export { readYaml } from './text/read-yaml.ts';
 export { readSourceFile } from './text/source-file.ts';

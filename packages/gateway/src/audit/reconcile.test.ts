@@ -11,8 +11,9 @@ test('every intent without outcome is closed as unknown, once, and its dedupe ke
   const store = await openTestStore(t);
   const session = await createTestSession(store);
   const callIds = [randomUUIDv7(), randomUUIDv7(), randomUUIDv7()];
+  const payload = ownText('{"tool":"files.read","agent":"ada","other":1}');
   for (const [at, callId] of callIds.entries()) {
-    const intent = { kind: 'intent', result: 'none', timeMs: 1, callId, payload: ownText('{}') } as const;
+    const intent = { kind: 'intent', result: 'none', timeMs: 1, callId, payload } as const;
     const dedupe = { key: `k${at}`, argumentsSha256: 'a', expiresAtMs: Date.now() + 60_000 };
     await store.admit({
       sessionId: session.id,
@@ -35,8 +36,9 @@ test('every intent without outcome is closed as unknown, once, and its dedupe ke
     cutOff.map((callId) => ['outcome', 'unknown', callId, session.id, 5000]),
   );
   assert.deepEqual(
-    closed.map(({ payload }) => payload['intent']),
-    [1, 2],
+    closed.map(({ payload: { tool, agent, intent, other } }) => ({ tool, agent, intent, other })),
+    [1, 2].map((intent) => ({ tool: 'files.read', agent: 'ada', intent, other: undefined })),
+    'it says whose call of what was cut off',
   );
   assert.equal(store.findDedupe(session.id, 'k1', Date.now())?.state, 'unknown');
   assert.deepEqual(store.listOpenIntents(), []);
@@ -45,6 +47,10 @@ test('every intent without outcome is closed as unknown, once, and its dedupe ke
 
 test('a log that cannot be written keeps the daemon from starting as if all were well', async () => {
   const open = [{ callId: randomUUIDv7(), index: 0, sessionId: randomUUIDv7(), timeMs: 1 }];
-  const store = { listOpenIntents: () => open, settle: () => Promise.reject(new Error('sealed')) };
+  const store = {
+    listOpenIntents: () => open,
+    readRecordsOfCall: () => [],
+    settle: () => Promise.reject(new Error('sealed')),
+  };
   await assert.rejects(reconcileIntents(store, 1), /sealed/);
 });

@@ -1,3 +1,5 @@
+import { isJsonObject } from '@sallyport/contract';
+import type { Json } from '@sallyport/contract';
 import { ownJson } from '../call/redacted.ts';
 import type { Store } from '../storage/stores.ts';
 
@@ -6,7 +8,7 @@ import type { Store } from '../storage/stores.ts';
  * Returns how many there were.
  */
 export async function reconcileIntents(
-  store: Pick<Store, 'listOpenIntents' | 'settle'>,
+  store: Pick<Store, 'listOpenIntents' | 'readRecordsOfCall' | 'settle'>,
   nowMs: number,
 ): Promise<number> {
   const open = store.listOpenIntents();
@@ -20,12 +22,26 @@ export async function reconcileIntents(
           callId,
           sessionId,
           payload: ownJson({
+            ...describeIntent(store, callId),
             intent: index,
-            summary: 'the daemon ended before the outcome was recorded; the effect may or may not have happened',
+            summary: 'cut off: the daemon ended before the outcome was recorded; the effect may have happened',
           }),
         },
       }),
     ),
   );
   return open.length;
+}
+
+/** Whose call of what it was, as the intent says. Empty: its payload was erased. */
+function describeIntent(store: Pick<Store, 'readRecordsOfCall'>, callId: string): Record<string, string> {
+  const payload = store.readRecordsOfCall(callId).find(({ payload: text }) => text !== undefined)?.payload;
+  const intent = payload === undefined ? undefined : (JSON.parse(payload) as Json);
+  if (!isJsonObject(intent)) return {};
+  return Object.fromEntries(
+    ['tool', 'agent'].flatMap((key) => {
+      const value = intent[key];
+      return typeof value === 'string' ? [[key, value]] : [];
+    }),
+  );
 }

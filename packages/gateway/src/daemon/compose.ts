@@ -96,10 +96,14 @@ const warmUpAfterMs = 3000;
 const ignore = (): void => undefined;
 const neverAborts = new AbortController().signal;
 
+/** `reason`: why it is sealed, or was. */
+export type WatchHealth = (listener: (health: 'sealed' | 'serving', reason: string) => void) => void;
+
 /** A daemon that is serving. */
 export interface Composed {
   readonly address: string;
   readonly readStatus: () => Status;
+  readonly watchHealth: WatchHealth;
   /** Ends the calls that run, answers them, and closes everything. `by`: who wants it, for the record. */
   readonly close: (by: string) => Promise<void>;
 }
@@ -435,5 +439,9 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     stoppedBy = by;
     return closing.disposeAsync();
   };
-  return { address, readStatus, close };
+  const watchHealth: WatchHealth = (listener) => {
+    store.onSealed((reason) => listener('sealed', reason));
+    store.onHealed((reason) => listener('serving', reason));
+  };
+  return { address, readStatus, watchHealth, close };
 }

@@ -3,6 +3,7 @@ import { ConfigError, Fault } from '../call/fault.ts';
 import { fullDisk, isDiskFull } from '../storage/sqlite/database.ts';
 import { describeFullDisk } from '../storage/sqlite/describe-open-failure.ts';
 import { compose } from './compose.ts';
+import type { WatchHealth } from './compose.ts';
 import type { Config } from './config.ts';
 import { prepareHome } from './home.ts';
 import { takeLock } from './lock.ts';
@@ -11,6 +12,8 @@ export interface Daemon {
   /** Where agents reach it over TCP. */
   readonly address: string;
   readonly readStatus: () => Status;
+  /** Hears that the gate sealed itself, with the reason, and that it serves again. */
+  readonly watchHealth: WatchHealth;
   /**
    * Ends the calls in flight after a moment, answers them, signs the log and releases the home. `by`: who wants it, for
    * the record. Safe to call twice.
@@ -53,7 +56,8 @@ async function start(config: Config): Promise<Daemon> {
       stopping.then(resolve, reject);
       return stopping;
     };
-    return { address: composed.address, readStatus: composed.readStatus, stop, ended };
+    const { address, readStatus, watchHealth } = composed;
+    return { address, readStatus, watchHealth, stop, ended };
   } catch (error) {
     release();
     throw error;

@@ -5,7 +5,9 @@ import type { CommandContext } from '../../command-context.ts';
 import { requestConsoleLink } from './console.ts';
 import { CommandFailure, exitCodeInterrupted } from '../../client/failure.ts';
 import { describeProfile, statusToJson, withReason } from './status.ts';
+import { formatTime } from '../../terminal/format-time.ts';
 import { renderFields } from '../../terminal/table.ts';
+import { wrapWords } from '../../terminal/text-width.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 import type { GetStatusResponseJson } from '@sallyport/contract';
 
@@ -23,10 +25,29 @@ export async function runDaemon(context: CommandContext): Promise<number> {
   const link = context.json || !context.terminal.interactive ? undefined : await requestConsoleLink(context);
   const welcome = context.json ? [visibleJson(statusToJson(status))] : renderWelcome(status, link, context);
   context.terminal.print(...welcome);
+  tellHealth(daemon, context);
   // The process ends by itself when nothing is open; what could not be closed must not keep it.
   await daemon.ended.finally(() => setTimeout(() => process.exit(), lingerMs).unref());
   if (!context.json) context.terminal.print('Stopped.');
   return exitCodes.success;
+}
+
+/** A gate that seals itself says so where it was started: the person there may not be the one who calls. */
+function tellHealth(daemon: Daemon, { terminal, json, commandName }: CommandContext): void {
+  const say = (health: string, reason: string): void => {
+    if (json) return terminal.print(visibleJson({ health, reason }));
+    const time = formatTime(Date.now());
+    const [tone, text] =
+      health === 'sealed'
+        ? (['red', `${time}  Sealed: every call is refused. ${reason}`] as const)
+        : (['green', `${time}  Serving again. It was sealed: ${reason}`] as const);
+    const lines = wrapWords(makeVisibleLine(text), terminal.columns).map((line) => terminal.paintNote(tone, line));
+    terminal.note('', ...lines);
+    if (health === 'sealed') terminal.note(`  ${commandName} doctor`);
+  };
+  daemon.watchHealth(say);
+  const { health, healthReason } = daemon.readStatus();
+  if (health === 'sealed') say(health, healthReason);
 }
 
 async function start({ config, commandName }: CommandContext): Promise<Daemon> {

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Config, Home } from '@sallyport/gateway';
-import { readInstallKind, loadRules, ConfigError } from '@sallyport/gateway';
+import { readInstallKind, readNotificationSettings, loadRules, ConfigError } from '@sallyport/gateway';
 import { installCommand } from '@sallyport/sandbox';
 import { quoteForShell } from '../../terminal/command-name.ts';
 import { describeError } from '../../client/failure.ts';
@@ -130,6 +130,18 @@ export function checkRules(config: Config, workspace?: string): Check {
     if (!(error instanceof ConfigError)) throw error;
     const { message, remedy } = error;
     return { name: 'rules', state: 'fail', message, ...(remedy === undefined ? {} : { remedy }) };
+  }
+}
+
+/** A file that cannot be used stops no start, and nobody is told that something waits for them. */
+export function checkNotifications({ rulesFolder }: Pick<Config, 'rulesFolder'>): readonly Check[] {
+  try {
+    readNotificationSettings(rulesFolder);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const remedy = 'Correct the file; it counts at once.';
+    return [{ name: 'notifications', state: 'fail', message: error.message, remedy }];
   }
 }
 

@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { openSigner } from '@sallyport/log';
+import type { Signer } from '@sallyport/log';
 import type { Config, Home } from '@sallyport/gateway';
-import { readSecret, auditVerifier, resolveWorkspace, ConfigError } from '@sallyport/gateway';
+import { readSecret, auditVerifier, openRememberedCheckpoint, resolveWorkspace, ConfigError } from '@sallyport/gateway';
 import type { Check } from './doctor-checks.ts';
 import { describeError } from '../../client/failure.ts';
 
@@ -56,9 +57,27 @@ async function checkPort(port: number): Promise<void> {
   });
 }
 
+/** As the start looks at it, which says what to do. */
+function checkCheckpoint({ signingKeyFile, checkpointFile }: Home): void {
+  const signer = openSignerAt(signingKeyFile);
+  if (signer === undefined || !existsSync(checkpointFile)) return;
+  openRememberedCheckpoint(readFileSync(checkpointFile, 'utf8'), checkpointFile, { signer, checkpointFile });
+}
+
+/** Undefined: there is no key, or it cannot be used, which the check of the keys tells. */
+function openSignerAt(file: string): Signer | undefined {
+  try {
+    const key = readSecret(file);
+    return key === undefined ? undefined : openSigner(key);
+  } catch {
+    return undefined;
+  }
+}
+
 /** From its files alone, as `audit verify` does it. */
 async function checkLog(config: Config, signal: AbortSignal): Promise<void> {
   if (!existsSync(config.home.databaseFile)) return;
+  checkCheckpoint(config.home);
   const { intact, problems } = await auditVerifier(config)(signal);
   if (!intact)
     throw new ConfigError(problems.join('\n'), 'Restore the home from a backup, or see docs/audit-format.md.');

@@ -1,6 +1,14 @@
 import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from '../../command-context.ts';
-import { checkHome, checkInstall, checkNode, checkPrograms, checkRules, checkSpace } from './doctor-checks.ts';
+import {
+  checkHome,
+  checkInstall,
+  checkNode,
+  checkNotifications,
+  checkPrograms,
+  checkRules,
+  checkSpace,
+} from './doctor-checks.ts';
 import type { Check } from './doctor-checks.ts';
 import { checkDaemon, readDaemon } from './doctor-daemon.ts';
 import { checkExecutor } from './doctor-executor.ts';
@@ -23,6 +31,7 @@ export async function runDoctor(context: CommandContext): Promise<number> {
     checkHome(config.home),
     checkSpace(config.home.folder),
     checkRules(config, daemon.status?.workspace),
+    ...checkNotifications(config),
     checkInstall(daemon.status),
     checkDaemon(daemon, context),
     ...(daemon.failure?.code === 'UNREACHABLE'
@@ -36,18 +45,19 @@ export async function runDoctor(context: CommandContext): Promise<number> {
   return failed === 0 ? exitCodes.success : exitCodes.toolError;
 }
 
+const nameWidth = 15;
 const tones: Readonly<Record<Check['state'], Tone>> = { ok: 'green', warn: 'yellow', fail: 'red' };
 
 /** The state, what was looked at, what was found; below it what to do, on a line that can be copied. */
 function renderCheck({ name, state, message, remedy }: Check, { columns, paint }: Terminal): string[] {
-  const label = `${padText(state, 6)}${padText(name, 12)}`;
+  const label = `${padText(state, 6)}${padText(name, nameWidth)}`;
   const indent = padText('', textWidth(label));
   const lines = message
     .split('\n')
     .flatMap((line) => wrapWords(makeVisibleLine(line), Math.max(columns - indent.length, 30)));
   return [
     ...lines.map((line, at) =>
-      at === 0 ? `${paint(tones[state], padText(state, 6))}${padText(name, 12)}${line}` : `${indent}${line}`,
+      at === 0 ? `${paint(tones[state], padText(state, 6))}${padText(name, nameWidth)}${line}` : `${indent}${line}`,
     ),
     ...(remedy === undefined ? [] : [`${indent}${paint('bold', makeVisibleLine(remedy))}`]),
   ];

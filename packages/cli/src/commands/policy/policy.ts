@@ -14,7 +14,10 @@ import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 export function showPolicy(context: CommandContext): Promise<number> {
   interface Status {
     readonly hash: string;
+    /** Of the files. */
     readonly folder: string;
+    /** Where the rules in force were applied from. Absent: from the same folder. */
+    readonly applied_folder?: string;
     readonly count: number;
     readonly tried: number;
     readonly files: 'applied' | 'changed' | 'broken';
@@ -24,7 +27,7 @@ export function showPolicy(context: CommandContext): Promise<number> {
     'policy.status',
     {},
     context,
-    ({ hash, folder, count, tried, files, problem = '' }: Status) => {
+    ({ hash, folder, applied_folder: from = '', count, tried, files, problem = '' }: Status) => {
       const { columns, print } = context.terminal;
       const say = {
         applied: 'as they are in force',
@@ -36,6 +39,7 @@ export function showPolicy(context: CommandContext): Promise<number> {
           [
             ['rules', tried === 0 ? `${count} in force` : `${count - tried} in force, ${tried} only tried out`],
             ['version', hash],
+            ['from', makeVisibleLine(from)],
             ['folder', makeVisibleLine(folder)],
             ['files', say],
             ['problem', makeLines(problem)],

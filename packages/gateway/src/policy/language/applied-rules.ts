@@ -26,6 +26,8 @@ export type CheckHash = (hash: string) => void;
 export interface RulesState {
   /** Of the rules in force. */
   readonly hash: string;
+  /** Where the files lie now; the rules in force may come from elsewhere. */
+  readonly folder: string;
   /** `changed`: the files differ from those in force. `broken`: and they cannot be used. */
   readonly files: 'applied' | 'changed' | 'broken';
   /** What is wrong with them. Absent unless `broken`. */
@@ -105,15 +107,15 @@ export class AppliedRules {
 
   /** Looks at the files as they are now. */
   inspect(): RulesState {
-    const { hash } = this.#current;
+    const found = { hash: this.#current.hash, folder: this.#source.folder };
     const files = this.#readFiles();
-    if (hashRuleFiles(files) === hash) return { hash, files: 'applied' };
+    if (hashRuleFiles(files) === found.hash) return { ...found, files: 'applied' };
     try {
       loadRules(this.#source, files).refuseShutOut();
-      return { hash, files: 'changed' };
+      return { ...found, files: 'changed' };
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      return { hash, files: 'broken', problem: error.message };
+      return { ...found, files: 'broken', problem: error.message };
     }
   }
 

@@ -10,9 +10,13 @@ export function statusTool({ rules }: PolicyToolParts): Tool<JsonObject> {
     description: 'Shows which rules are in force, and whether the files say something else.',
     properties: {},
     run: () => {
-      const { hash, files, problem } = rules.inspect();
-      const { folder, count, tried } = rules.current;
-      return { hash, folder, count, tried: tried.length, files, ...(problem === undefined ? {} : { problem }) };
+      const { hash, folder, files, problem } = rules.inspect();
+      const { folder: appliedFolder, count, tried } = rules.current;
+      return {
+        ...{ hash, folder, count, tried: tried.length, files },
+        ...(appliedFolder === folder ? {} : { applied_folder: appliedFolder }),
+        ...(problem === undefined ? {} : { problem }),
+      };
     },
   });
 }

@@ -1,7 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import {
-  CheckpointError,
   MerkleFrontier,
   commitPayload,
   deriveTagKey,
@@ -9,7 +8,6 @@ import {
   hashLeaf,
   isTagOf,
   matchesPayload,
-  openCheckpoint,
   saltBytes,
   signCheckpoint,
   tagRecord,
@@ -19,6 +17,7 @@ import { ConfigError } from '../../call/fault.ts';
 import type { LogEntry } from '../stores.ts';
 import type { Database, Statement } from './database.ts';
 import { readRecord } from './log-reader.ts';
+import { openRememberedCheckpoint } from './open-remembered-checkpoint.ts';
 
 const maxPayloadCharacters = 65_000;
 /** So many of the newest records are looked at whole before anything is written after them. */
@@ -111,17 +110,7 @@ export class LogAppender {
   }
 
   #open(note: string, where: string): Checkpoint {
-    try {
-      return openCheckpoint(note, this.#signer);
-    } catch (error) {
-      if (!(error instanceof CheckpointError)) throw error;
-      const what = note.trim() === '' ? 'is empty' : `cannot be used: ${error.message}`;
-      throw new ConfigError(
-        `${where} ${what}.`,
-        `Restore it from a backup, or remove ${this.#checkpointFile}: the next start writes it anew from the database. ` +
-          'Then run `sallyport audit verify`.',
-      );
-    }
+    return openRememberedCheckpoint(note, where, { signer: this.#signer, checkpointFile: this.#checkpointFile });
   }
 
   #publish(note: string): void {
