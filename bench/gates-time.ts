@@ -84,10 +84,11 @@ function prepareDecision({
   const store = {
     findSessionByToken: () => session,
     findSession: () => session,
-    findStanding: () => session,
+    version: () => 0,
+    readSession: () => Promise.resolve(session),
     readMode: () => 'NORMAL' as const,
-    findDedupe: () => undefined,
-    usedOf: () => ({ used: 0, resetsInMs: 0 }),
+    findDedupe: () => Promise.resolve(undefined),
+    usedOf: () => Promise.resolve({ used: 0, resetsInMs: 0 }),
   };
   const organisation: Organisation = { settings: defaultSettings, teams: [], members: [], permissions: [] };
   const gates = StageLine.from<Begun>(() => undefined)
@@ -102,7 +103,7 @@ function prepareDecision({
     .stage(
       judgeCall(
         () => rules,
-        { of: () => [] },
+        { of: () => Promise.resolve([]) },
         (error) => {
           throw error;
         },

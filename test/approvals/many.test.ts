@@ -73,13 +73,17 @@ test('ten thousand that wait are each reminded of once and expire once, through 
   const first = await openSqliteStore(options);
   const tasks = Array.from({ length: count }, (_, at) => newTask(at));
   await Promise.all(tasks.map((task) => first.openApproval(task)));
-  assert.equal(first.listApprovals({ status: 'pending', limit: 20_000 }).length, count);
+  assert.equal((await first.listApprovals({ status: 'pending', limit: 20_000 })).length, count);
 
   const told: string[] = [];
-  const age = async (store: Store, nowMs: number, until: (told: readonly string[]) => boolean): Promise<void> => {
+  const age = async (
+    store: Store,
+    nowMs: number,
+    until: (told: readonly string[]) => boolean | Promise<boolean>,
+  ): Promise<void> => {
     const { clock, told: heard } = openClock(store, nowMs);
     await clock.start();
-    while (!until(heard)) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (!(await until(heard))) await new Promise((resolve) => setTimeout(resolve, 5));
     await clock.close();
     told.push(...heard);
   };
@@ -88,13 +92,18 @@ test('ten thousand that wait are each reminded of once and expire once, through 
   await first.close();
   const second = await openSqliteStore(options);
   t.after(() => second.close());
-  await age(second, expiresAtMs + 1, () => second.listApprovals({ status: 'pending', limit: 1 }).length === 0);
+  await age(
+    second,
+    expiresAtMs + 1,
+    async () => (await second.listApprovals({ status: 'pending', limit: 1 })).length === 0,
+  );
 
   const expected = tasks.flatMap(({ id }) => [`expired ${id}`, `reminder ${id}`]);
   assert.deepEqual(told.toSorted(), expected.toSorted());
   const recorded = new Map<string, number>();
-  for (let from = 0; from < second.logSize(); from += 1000) {
-    for (const { payload = '{}' } of second.readRecords(from, 1000)) {
+  const size = await second.logSize();
+  for (let from = 0; from < size; from += 1000) {
+    for (const { payload = '{}' } of await second.readRecords(from, 1000)) {
       const { event, task = '' } = JSON.parse(payload) as { event?: string; task?: string };
       if (event === 'approval_expired') recorded.set(task, (recorded.get(task) ?? 0) + 1);
     }

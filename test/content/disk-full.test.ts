@@ -36,7 +36,7 @@ test('on a full disk an upload fails with what to do, leaves nothing, and what i
     assert.deepEqual(leftovers(folder), []);
     assert.equal(freeBytes(), before);
     assert.deepEqual(
-      index.listContent().map((content) => content.hash),
+      (await index.listContent()).map((content) => content.hash),
       [small.hash],
     );
     assert.ok((await readAll(store, small.hash)).equals(noise(mebibyte, 1)));

@@ -86,7 +86,7 @@ export function testApprovals({ store, reopen, newSession }: Given): void {
     await reopen();
     const runs = await Promise.all(Array.from({ length: 20 }, () => admit(session, consent)));
     assert.equal(runs.filter(Boolean).length, 1);
-    assert.equal(store().findApproval(id)?.status, 'used');
+    assert.equal((await store().findApproval(id))?.status, 'used');
   });
 
   test('a task is decided once, by whoever saw the effect that it shows, and in time', async () => {
@@ -111,21 +111,21 @@ export function testApprovals({ store, reopen, newSession }: Given): void {
     for (const requestId of ['r-1', 'r-2', 'r-2', 'r-3']) {
       assert.equal((await store().openApproval({ ...first, id: randomUUIDv7(), requestId })).id, id);
     }
-    assert.equal(store().findApproval(id)?.wanted, 3);
+    assert.equal((await store().findApproval(id))?.wanted, 3);
     await decide(id, true, { runs: 3 });
     const consent = { kind: 'task', taskId: id, binding } as const;
     const runs = await Promise.all(Array.from({ length: 5 }, () => admit(session, consent)));
     assert.equal(runs.filter(Boolean).length, 3);
     const next = await store().openApproval({ ...first, id: randomUUIDv7() });
     assert.notEqual(next.id, id);
-    assert.equal(store().findApprovalByBinding(session.id, binding)?.id, next.id);
+    assert.equal((await store().findApprovalByBinding(session.id, binding))?.id, next.id);
   });
 
   test('what nobody decides expires, after one reminder, however often the clock looks and the store restarts', async () => {
     requirement('APPR-5');
     const session = await newSession();
     const task = await store().openApproval(taskOf(session));
-    assert.ok((store().nextApprovalDeadlineMs() ?? 0) <= task.remindAtMs);
+    assert.ok(((await store().nextApprovalDeadlineMs()) ?? 0) <= task.remindAtMs);
     const mine = async (nowMs: number) => {
       const { expired, reminders } = await store().ageApprovals(nowMs);
       return [expired, reminders].map((tasks) => tasks.filter(({ id }) => id === task.id).length);
@@ -136,9 +136,9 @@ export function testApprovals({ store, reopen, newSession }: Given): void {
     assert.deepEqual(await mine(task.remindAtMs + 1), [0, 0]);
     assert.deepEqual(await mine(task.expiresAtMs), [1, 0]);
     assert.deepEqual(await mine(task.expiresAtMs + 1), [0, 0]);
-    const { status, decidedBy } = store().findApproval(task.id) ?? {};
+    const { status, decidedBy } = (await store().findApproval(task.id)) ?? {};
     assert.deepEqual([status, decidedBy], ['expired', 'timeout']);
-    const records = store().readRecords(Math.max(0, store().logSize() - 1000), 1000);
+    const records = await store().readRecords(Math.max(0, (await store().logSize()) - 1000), 1000);
     assert.equal(records.filter(({ payload }) => payload?.includes(`"task":"${task.id}"`)).length, 1);
     assert.equal(await decide(task.id, true, { atMs: task.createdAtMs }), undefined);
   });
@@ -147,43 +147,40 @@ export function testApprovals({ store, reopen, newSession }: Given): void {
     const session = await newSession();
     const [byAgent, byPerson] = [taskOf(session, { approvers: ['rev'] }), taskOf(session)];
     for (const task of [byAgent, byPerson]) await store().openApproval(task);
-    const waiting = (approver: string) =>
-      store()
-        .listForAgent({ approver, limit: 10 })
-        .map(({ id }) => id);
-    assert.deepEqual([waiting('rev'), waiting('re'), waiting('')], [[byAgent.id], [], []]);
+    const waiting = async (approver: string) =>
+      (await store().listForAgent({ approver, limit: 10 })).map(({ id }) => id);
+    assert.deepEqual([await waiting('rev'), await waiting('re'), await waiting('')], [[byAgent.id], [], []]);
     const decision = { approved: true, by: 'rev', atMs: Date.now(), effectSha256 };
     await store().decideApproval({ ...decision, taskId: byAgent.id, byAgent: true });
     await store().decideApproval({ ...decision, taskId: byPerson.id });
-    assert.deepEqual(waiting('rev'), []);
+    assert.deepEqual(await waiting('rev'), []);
     await reopen();
-    const found = store().findApproval(byAgent.id);
+    const found = await store().findApproval(byAgent.id);
     assert.deepEqual([found?.decidedBy, found?.decidedByAgent, found?.approvers], ['rev', true, ['rev']]);
-    assert.equal(store().findApproval(byPerson.id)?.decidedByAgent, undefined);
+    assert.equal((await store().findApproval(byPerson.id))?.decidedByAgent, undefined);
   });
 
   test('a caller that is to be called back stays untold until it is noted, also over a restart', async () => {
     const [called, other] = [await newSession({ callbackUrl: 'https://a.example' }), await newSession()];
     const [first, second, third] = [taskOf(called), taskOf(called), taskOf(other)];
     for (const task of [first, second, third]) await store().openApproval(task);
-    const untold = (endedAfterMs = 0) =>
-      store()
-        .listUntold({ endedAfterMs, limit: 10 })
+    const untold = async (endedAfterMs = 0) =>
+      (await store().listUntold({ endedAfterMs, limit: 10 }))
         .filter(({ sessionId }) => [called.id, other.id].includes(sessionId))
         .map(({ id }) => id);
-    assert.deepEqual(untold(), [], 'they wait');
+    assert.deepEqual(await untold(), [], 'they wait');
     const atMs = Date.now();
     const deny = { approved: false, by: 'sue', effectSha256 };
     for (const task of [third, first]) await store().decideApproval({ ...deny, taskId: task.id, atMs });
     await store().decideApproval({ ...deny, taskId: second.id, atMs: atMs + 1 });
-    assert.deepEqual(untold(), [first.id, second.id]);
-    assert.deepEqual(untold(atMs), [second.id], 'what ended long ago is not told any more');
+    assert.deepEqual(await untold(), [first.id, second.id]);
+    assert.deepEqual(await untold(atMs), [second.id], 'what ended long ago is not told any more');
     await store().noteTold(first.id, Date.now());
     await reopen();
-    assert.deepEqual(untold(), [second.id]);
+    assert.deepEqual(await untold(), [second.id]);
     assert.equal(store().findSession(called.id)?.callbackUrl, 'https://a.example');
     await store().endSession(called.id);
-    assert.deepEqual(untold(), [], 'an ended session is called no more');
+    assert.deepEqual(await untold(), [], 'an ended session is called no more');
   });
 
   test('a standing approval is used as often as it allows, until it ends or is revoked', async () => {
@@ -230,9 +227,9 @@ export function testApprovals({ store, reopen, newSession }: Given): void {
     await reopen();
     assert.equal(await tries(once), 0);
     assert.equal(await tries(often), 2);
-    assert.equal(store().isTokenUsed('never seen'), false);
+    assert.equal(await store().isTokenUsed('never seen'), false);
     await store().revokeToken(often.tokenId, often.expiresAtMs);
-    assert.equal(store().isTokenUsed(often.tokenId), true);
+    assert.equal(await store().isTokenUsed(often.tokenId), true);
     assert.equal(await tries(often), 0);
     assert.equal(await tries(token({ expiresAtMs: Date.now() - 1 })), 0);
   });
@@ -257,20 +254,16 @@ export function testApprovals({ store, reopen, newSession }: Given): void {
       });
     assert.deepEqual([await start(1), await start(2), await start(0)], [false, false, true]);
     assert.deepEqual([await start(0), await start(2), await start(2)], [false, true, false]);
-    assert.equal(store().findPlan(plan.id)?.started, 2);
-    assert.equal(store().listPlans({ sessionId: session.id, limit: 5 })[0]?.id, plan.id);
+    assert.equal((await store().findPlan(plan.id))?.started, 2);
+    assert.equal((await store().listPlans({ sessionId: session.id, limit: 5 }))[0]?.id, plan.id);
   });
 
   test('a plan that nobody decides expires once, with one record, however often the clock looks and the store restarts', async () => {
     requirement('APPR-5', 'APPR-8');
     const plan = planOf(await newSession(), Date.now());
     await store().proposePlan(plan);
-    assert.ok((store().nextApprovalDeadlineMs() ?? Infinity) <= plan.expiresAtMs);
-    assert.ok(
-      store()
-        .listPlans({ status: 'pending', limit: 100 })
-        .some(({ id }) => id === plan.id),
-    );
+    assert.ok(((await store().nextApprovalDeadlineMs()) ?? Infinity) <= plan.expiresAtMs);
+    assert.ok((await store().listPlans({ status: 'pending', limit: 100 })).some(({ id }) => id === plan.id));
     const mine = async (nowMs: number) =>
       (await store().ageApprovals(nowMs)).expiredPlans.filter(({ id }) => id === plan.id).map(({ status }) => status);
     assert.deepEqual(await mine(plan.expiresAtMs - 1), []);
@@ -280,7 +273,7 @@ export function testApprovals({ store, reopen, newSession }: Given): void {
     assert.deepEqual(await mine(plan.expiresAtMs + 1), []);
     const decision = { planId: plan.id, approvedSteps: [0], by: 'olga', atMs: plan.createdAtMs };
     assert.equal(await store().decidePlan(decision), undefined);
-    const records = store().readRecords(Math.max(0, store().logSize() - 1000), 1000);
+    const records = await store().readRecords(Math.max(0, (await store().logSize()) - 1000), 1000);
     assert.equal(records.filter(({ payload }) => payload?.includes(`"plan":"${plan.id}"`)).length, 1);
   });
 }

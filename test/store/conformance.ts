@@ -8,6 +8,7 @@ import { admissionFor, eventNamed, outcomeFor, sessionNamed } from './entries.ts
 import { testApprovals } from './approval-conformance.ts';
 import { testLeases } from './lease-conformance.ts';
 import { testModes } from './mode-conformance.ts';
+import { testSnapshot } from './snapshot-conformance.ts';
 import { testOrganisation } from './organisation-conformance.ts';
 import { ownText } from '../../packages/gateway/src/call/redacted.ts';
 
@@ -49,15 +50,15 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       assert.equal(found?.lease.id, session.lease.id);
       assert.deepEqual(found?.lease.tools, session.lease.tools);
       assert.equal(store.findSessionByToken(hash('sha256', 'another')), undefined);
-      assert.equal(store.findSession(session.id)?.agent, session.agent);
+      assert.equal((await store.readSession(session.id))?.agent, session.agent);
     });
 
     test('ending a session is final and seen by the next read', async () => {
       const session = await newSession();
-      assert.equal(store.findSession(session.id)?.status, 'active');
+      assert.equal((await store.readSession(session.id))?.status, 'active');
       assert.equal(await store.endSession(session.id), true);
       assert.equal(store.findSessionByToken(session.tokenSha256)?.status, 'ended');
-      assert.equal(store.findSession(session.id)?.status, 'ended');
+      assert.equal((await store.readSession(session.id))?.status, 'ended');
       assert.equal(await store.endSession(session.id), false);
     });
 
@@ -80,9 +81,9 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       const admission = admissionFor(session);
       const admitted = await store.admit(admission);
       assert.ok(admitted.admitted);
-      assert.ok(store.listOpenIntents().some(({ callId }) => callId === admission.intent.callId));
+      assert.ok((await store.listOpenIntents()).some(({ callId }) => callId === admission.intent.callId));
       await store.settle({ outcome: outcomeFor(admission) });
-      assert.ok(!store.listOpenIntents().some(({ callId }) => callId === admission.intent.callId));
+      assert.ok(!(await store.listOpenIntents()).some(({ callId }) => callId === admission.intent.callId));
       await assert.rejects(store.settle({ outcome: outcomeFor(admission) }), /no open intent/);
     });
 
@@ -90,12 +91,12 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       const ended = await newSession();
       await store.endSession(ended.id);
       const expired = await newSession({ expiresAtMs: Date.now() - 1 });
-      const sizeBefore = store.logSize();
+      const sizeBefore = await store.logSize();
       for (const session of [ended, expired]) {
         assert.deepEqual(await store.admit(admissionFor(session)), { admitted: false, because: 'session' });
       }
       assert.deepEqual(await store.admit(admissionFor(sessionNamed())), { admitted: false, because: 'session' });
-      assert.equal(store.logSize(), sizeBefore);
+      assert.equal(await store.logSize(), sizeBefore);
     });
 
     test('200 concurrent calls against a budget of 50: exactly 50 are admitted', async () => {
@@ -108,7 +109,7 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
         ...{ admitted: false, because: 'budget' },
         spent: { of: 'session', kind: 'calls', used: 50, limit: 50 },
       });
-      assert.equal(store.findSession(session.id)?.spent.calls, 50);
+      assert.equal((await store.readSession(session.id))?.spent.calls, 50);
     });
 
     test('200 concurrent calls against a rate of 50: exactly 50 are admitted, also across a restart', async () => {
@@ -126,8 +127,8 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       assert.ok(
         refused && 'retryAfterMs' in refused && refused.retryAfterMs > 0 && refused.retryAfterMs <= day.windowMs,
       );
-      assert.equal(store.usedOf(day, Date.now()).used, 50);
-      assert.equal(store.findSession(session.id)?.spent.calls, 50, 'a refused call is not charged');
+      assert.equal((await store.usedOf(day, Date.now())).used, 50);
+      assert.equal((await store.readSession(session.id))?.spent.calls, 50, 'a refused call is not charged');
     });
 
     test('when one window is full no other window is charged', async () => {
@@ -138,13 +139,14 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       assert.ok((await admit()).admitted);
       const refused = await admit();
       assert.ok(!refused.admitted && refused.because === 'rate' && refused.rule === 'narrow');
-      assert.equal(store.usedOf(wide, Date.now()).used, 1);
+      assert.equal((await store.usedOf(wide, Date.now())).used, 1);
     });
 
     testLeases({ store: () => store, reopen, newSession });
     testApprovals({ store: () => store, reopen, newSession });
     testModes({ store: () => store, reopen });
     testOrganisation({ store: () => store, reopen });
+    testSnapshot({ store: () => store, reopen, newSession });
 
     test('a dedupe key is claimed once, keeps a success, and is freed by a failure', async () => {
       const session = await newSession();
@@ -153,7 +155,7 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       assert.ok((await store.admit(first)).admitted);
       assert.deepEqual(await store.admit({ ...admissionFor(session), dedupe }), { admitted: false, because: 'dedupe' });
       await store.settle({ outcome: outcomeFor(first, 'error'), dedupe: { sessionId: session.id, key: 'k' } });
-      assert.equal(store.findDedupe(session.id, 'k', Date.now()), undefined);
+      assert.equal(await store.findDedupe(session.id, 'k', Date.now()), undefined);
 
       const second = { ...admissionFor(session), dedupe };
       assert.ok((await store.admit(second)).admitted);
@@ -162,9 +164,13 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
         dedupe: { sessionId: session.id, key: 'k', output: { n: 1 } },
       });
       await reopen();
-      assert.deepEqual(store.findDedupe(session.id, 'k', Date.now())?.output, { n: 1 });
-      assert.equal(store.findDedupe(session.id, 'k', Date.now() + 120_000), undefined, 'gone after its time');
-      assert.equal(store.findDedupe(randomUUIDv7(), 'k', Date.now()), undefined, 'another session does not see it');
+      assert.deepEqual((await store.findDedupe(session.id, 'k', Date.now()))?.output, { n: 1 });
+      assert.equal(await store.findDedupe(session.id, 'k', Date.now() + 120_000), undefined, 'gone after its time');
+      assert.equal(
+        await store.findDedupe(randomUUIDv7(), 'k', Date.now()),
+        undefined,
+        'another session does not see it',
+      );
     });
 
     test('a success that is kept elsewhere is remembered by its place', async () => {
@@ -177,7 +183,7 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
         outcome: outcomeFor(admission, 'ok'),
         dedupe: { sessionId: session.id, key: 'large', kept },
       });
-      const found = store.findDedupe(session.id, 'large', Date.now());
+      const found = await store.findDedupe(session.id, 'large', Date.now());
       assert.deepEqual([found?.state, found?.kept, found?.output], ['succeeded', kept, undefined]);
     });
 
@@ -220,7 +226,7 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       const inProject = await newSession({ workspace: '/projects/a' });
       const elsewhere = await newSession();
       assert.equal(store.findSession(inProject.id)?.workspace, '/projects/a');
-      assert.equal(store.findStanding(elsewhere.id)?.workspace, undefined);
+      assert.equal(store.findSession(elsewhere.id)?.workspace, undefined);
     });
 
     test('an unknown effect keeps its dedupe key, which only a repeatable call with the same arguments takes over', async () => {
@@ -233,7 +239,7 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
         outcome: outcomeFor(first, 'error'),
         dedupe: { sessionId: session.id, key: 'begun', isUnknown: true },
       });
-      assert.equal(store.findDedupe(session.id, 'begun', Date.now())?.state, 'unknown');
+      assert.equal((await store.findDedupe(session.id, 'begun', Date.now()))?.state, 'unknown');
       const again = (more: object) => store.admit({ ...admissionFor(session), dedupe: { ...dedupe, ...more } });
       assert.equal((await again({})).admitted, false);
       assert.equal((await again({ isRepeatable: true, argumentsSha256: 'b' })).admitted, false);
@@ -247,23 +253,23 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       const admission = { ...admissionFor(session), dedupe };
       await store.admit(admission);
       await store.settle({ outcome: outcomeFor(admission, 'unknown') });
-      assert.equal(store.findDedupe(session.id, 'cut', Date.now())?.state, 'unknown');
+      assert.equal((await store.findDedupe(session.id, 'cut', Date.now()))?.state, 'unknown');
     });
 
     test('records keep the order in which they were accepted, without holes', async () => {
-      const sizeBefore = store.logSize();
+      const sizeBefore = await store.logSize();
       const written = await Promise.all(Array.from({ length: 300 }, (_, n) => store.append(eventNamed(`event ${n}`))));
       assert.deepEqual(
         written.map(({ index }) => index),
         Array.from({ length: 300 }, (_, n) => sizeBefore + n),
       );
-      const read = store.readRecords(sizeBefore, 300);
+      const read = await store.readRecords(sizeBefore, 300);
       assert.deepEqual(
         read.map(({ payload }) => payload),
         Array.from({ length: 300 }, (_, n) => eventNamed(`event ${n}`).payload),
       );
       assert.equal(decodeLeaf(read[0]?.leaf ?? new Uint8Array()).kind, 'event');
-      assert.equal(store.logSize(), sizeBefore + 300);
+      assert.equal(await store.logSize(), sizeBefore + 300);
     });
 
     test('content belongs to the sessions that put or received it, until it is forgotten', async () => {
@@ -271,14 +277,14 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       const content = { hash: 'a'.repeat(64), sizeBytes: 5, nowMs: 1000 };
       await store.recordContent({ ...content, sessionId: owner.id });
       await store.recordContent({ ...content, sessionId: owner.id, nowMs: 2000 });
-      assert.equal(store.mayUseContent(owner.id, content.hash), true);
-      assert.equal(store.mayUseContent(stranger.id, content.hash), false);
+      assert.equal(await store.mayUseContent(owner.id, content.hash), true);
+      assert.equal(await store.mayUseContent(stranger.id, content.hash), false);
       const known = { hash: content.hash, sizeBytes: 5, lastUsedMs: 2000, referenced: false };
-      assert.deepEqual(store.listContent(), [known]);
+      assert.deepEqual(await store.listContent(), [known]);
       await reopen();
-      assert.equal(store.mayUseContent(owner.id, content.hash), true);
+      assert.equal(await store.mayUseContent(owner.id, content.hash), true);
       assert.equal(await store.forgetContent(content.hash), true);
-      assert.equal(store.mayUseContent(owner.id, content.hash), false);
+      assert.equal(await store.mayUseContent(owner.id, content.hash), false);
       assert.equal(await store.forgetContent(content.hash), true, 'what is not known is forgotten already');
     });
 
@@ -301,10 +307,10 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       assert.equal(await store.publishArtifact({ ...artifact, category: 'other' }), 'exists');
       assert.equal(await store.forgetContent(contentHash), false);
       await reopen();
-      assert.deepEqual(store.findArtifact('report-1'), artifact);
-      assert.deepEqual(store.listArtifacts({ category: 'report' }), [artifact]);
-      assert.deepEqual(store.listArtifacts({ category: 'other' }), []);
-      assert.deepEqual(store.listArtifacts({ sessionId: session.id }), [artifact]);
+      assert.deepEqual(await store.findArtifact('report-1'), artifact);
+      assert.deepEqual(await store.listArtifacts({ category: 'report' }), [artifact]);
+      assert.deepEqual(await store.listArtifacts({ category: 'other' }), []);
+      assert.deepEqual(await store.listArtifacts({ sessionId: session.id }), [artifact]);
       const unknown = { ...artifact, id: 'report-2', contentHash: 'c'.repeat(64) };
       await assert.rejects(store.publishArtifact(unknown), 'content must be known first');
     });
@@ -316,13 +322,13 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       await store.setSecret({ ...secret, ciphertext: Uint8Array.of(4), updatedAtMs: 2 });
       await reopen();
       assert.deepEqual(
-        store.listSecrets().map((listed) => [listed.name, listed.updatedAtMs]),
+        (await store.listSecrets()).map((listed) => [listed.name, listed.updatedAtMs]),
         [
           ['another', 1],
           ['token', 2],
         ],
       );
-      assert.deepEqual([...(store.listSecrets()[1]?.ciphertext ?? [])], [4]);
+      assert.deepEqual([...((await store.listSecrets())[1]?.ciphertext ?? [])], [4]);
       assert.equal(await store.removeSecret('token'), true);
       assert.equal(await store.removeSecret('token'), false);
     });
@@ -331,8 +337,8 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       requirement('AUD-3');
       const { index } = await store.append(eventNamed('before the restart'));
       await reopen();
-      assert.ok((store.lastCheckpoint()?.size ?? 0) > index);
-      assert.match(store.readRecords(index, 1)[0]?.payload ?? '', /before the restart/);
+      assert.ok(((await store.lastCheckpoint())?.size ?? 0) > index);
+      assert.match((await store.readRecords(index, 1))[0]?.payload ?? '', /before the restart/);
     });
 
     test('a payload beyond the size of a record is refused without harm', async () => {

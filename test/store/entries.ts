@@ -25,6 +25,7 @@ export function eventNamed(event: string): LogEntry {
 export function admissionFor(session: NewSession): Admission {
   return {
     sessionId: session.id,
+    basedOn: Number.MAX_SAFE_INTEGER,
     leaseId: session.lease.id,
     tool: 'files.read',
     intent: {

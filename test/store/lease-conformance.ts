@@ -45,7 +45,11 @@ export function testLeases({ store, reopen, newSession }: OpenStore): void {
     const session = await newSession({ lease });
     await reopen();
     const spent = { calls: 0, activeMs: 0, tokens: 0, costMicros: 0 };
-    assert.deepEqual(store().findSession(session.id)?.lease, { ...lease, grantedAtMs: session.createdAtMs, spent });
+    assert.deepEqual((await store().readSession(session.id))?.lease, {
+      ...lease,
+      grantedAtMs: session.createdAtMs,
+      spent,
+    });
   });
 
   test('a new lease takes the place of the former, which nothing brings back', async () => {
@@ -55,17 +59,15 @@ export function testLeases({ store, reopen, newSession }: OpenStore): void {
     const nowMs = session.createdAtMs + 5;
     assert.equal(await store().grantLease(session.id, second, nowMs), true);
     for (const found of [
+      await store().readSession(session.id),
       store().findSession(session.id),
-      store().findStanding(session.id),
       store().findSessionByToken(session.tokenSha256),
     ]) {
       assert.equal(found?.lease.id, second.id);
     }
     await reopen();
     assert.deepEqual(
-      store()
-        .listLeases(session.id)
-        .map(({ id, grantedAtMs, endedAtMs }) => ({ id, grantedAtMs, endedAtMs })),
+      (await store().listLeases(session.id)).map(({ id, grantedAtMs, endedAtMs }) => ({ id, grantedAtMs, endedAtMs })),
       [
         { id: first.id, grantedAtMs: session.createdAtMs, endedAtMs: nowMs },
         { id: second.id, grantedAtMs: nowMs, endedAtMs: undefined },
@@ -84,19 +86,19 @@ export function testLeases({ store, reopen, newSession }: OpenStore): void {
       await newSession({ lease: { ...leaseNamed(), expiresAtMs: Date.now() - 1 } }),
       await newSession(),
     ];
-    assert.equal(store().findStanding(revoked.id)?.lease.endedAtMs, undefined);
+    assert.equal(store().findSession(revoked.id)?.lease.endedAtMs, undefined);
     assert.equal(await store().revokeLease(revoked.id, 77), true);
     assert.equal(await store().revokeLease(revoked.id, 78), false);
-    assert.equal(store().findStanding(revoked.id)?.lease.endedAtMs, 77);
+    assert.equal(store().findSession(revoked.id)?.lease.endedAtMs, 77);
     assert.equal(store().findSessionByToken(revoked.tokenSha256)?.lease.endedAtMs, 77);
     await reopen();
-    const sizeBefore = store().logSize();
+    const sizeBefore = await store().logSize();
     const refused = { admitted: false, because: 'lease' };
     assert.deepEqual(await admit(revoked), refused);
     assert.deepEqual(await admit(expired), refused);
     assert.deepEqual(await admit(revoked, other.lease), refused, 'the lease of another session is none');
     assert.deepEqual(await admit(revoked, leaseNamed()), refused);
-    assert.equal(store().logSize(), sizeBefore);
+    assert.equal(await store().logSize(), sizeBefore);
     assert.equal(await store().grantLease(revoked.id, leaseNamed(), 79), true, 'but a new one can be granted');
   });
 
@@ -105,7 +107,7 @@ export function testLeases({ store, reopen, newSession }: OpenStore): void {
     await store().endSession(session.id);
     assert.equal(await store().grantLease(session.id, leaseNamed(), Date.now()), false);
     assert.equal(await store().grantLease(randomUUIDv7(), leaseNamed(), Date.now()), false);
-    assert.equal(store().listLeases(session.id).length, 1);
+    assert.equal((await store().listLeases(session.id)).length, 1);
   });
 
   test('200 concurrent calls against a lease of 50: exactly 50 are admitted', async () => {
@@ -118,7 +120,7 @@ export function testLeases({ store, reopen, newSession }: OpenStore): void {
       ...{ admitted: false, because: 'budget' },
       spent: { of: 'lease', kind: 'calls', used: 50, limit: 50 },
     });
-    assert.equal(store().findSession(session.id)?.lease.spent.calls, 50);
+    assert.equal((await store().readSession(session.id))?.lease.spent.calls, 50);
 
     const next = leaseNamed();
     await store().grantLease(session.id, next, Date.now());
@@ -135,8 +137,8 @@ export function testLeases({ store, reopen, newSession }: OpenStore): void {
     ]);
     await reopen();
     const spent = { calls: 2, activeMs: 33, tokens: 55, costMicros: 77 };
-    assert.deepEqual(store().findSession(session.id)?.spent, spent);
-    assert.deepEqual(store().findSession(session.id)?.lease.spent, spent);
+    assert.deepEqual((await store().readSession(session.id))?.spent, spent);
+    assert.deepEqual((await store().readSession(session.id))?.lease.spent, spent);
   });
 
   for (const kind of ['activeMs', 'tokens', 'costMicros'] as const) {
@@ -149,7 +151,7 @@ export function testLeases({ store, reopen, newSession }: OpenStore): void {
         const of = session.budget === undefined ? 'lease' : 'session';
         const spent = { of, kind, used: 18, limit: 10 };
         assert.deepEqual(await admit(session), { admitted: false, because: 'budget', spent });
-        assert.equal(store().findSession(session.id)?.spent.calls, 2, 'a refused call is not charged');
+        assert.equal((await store().readSession(session.id))?.spent.calls, 2, 'a refused call is not charged');
       }
     });
   }
@@ -159,16 +161,16 @@ export function testLeases({ store, reopen, newSession }: OpenStore): void {
     const session = await newSession();
     await misbehave(session, 10_000);
     await misbehave(session, 10_500);
-    assert.equal(store().findStanding(session.id)?.status, 'active');
+    assert.equal(store().findSession(session.id)?.status, 'active');
     assert.equal(store().findSessionByToken(session.tokenSha256)?.status, 'active');
     const { index } = await misbehave(session, 10_999);
-    assert.equal(store().findStanding(session.id)?.status, 'quarantined');
+    assert.equal(store().findSession(session.id)?.status, 'quarantined');
     assert.equal(store().findSessionByToken(session.tokenSha256)?.status, 'quarantined');
     await misbehave(session, 10_999);
     await reopen();
 
     assert.equal(statusOf(session), 'quarantined');
-    const [record, ...after] = store().readRecords(index + 1, 10);
+    const [record, ...after] = await store().readRecords(index + 1, 10);
     assert.deepEqual(JSON.parse(record?.payload ?? ''), { event: 'session_quarantined', because_of: index });
     assert.equal(decodeLeaf(record?.leaf ?? new Uint8Array()).sessionId, session.id);
     assert.equal(after.length, 1, 'what came after is on record, but does not quarantine again');
@@ -206,7 +208,7 @@ export function testLeases({ store, reopen, newSession }: OpenStore): void {
     await store().admit(admission);
     const misconduct = { sessionId: session.id, weight: 3, limit: 3, windowMs: 1000 };
     await store().settle({ outcome: outcomeFor(admission, 'error'), misconduct });
-    assert.equal(store().findStanding(session.id)?.status, 'quarantined');
+    assert.equal(store().findSession(session.id)?.status, 'quarantined');
   });
 
   test('no misconduct quarantines an operator', async () => {

@@ -21,16 +21,16 @@ export function testModes({ store, reopen }: ReopenedStore): void {
 
   test('a mode is kept with its history, and stands in the log with its cause', async () => {
     assert.equal(store().readMode(), 'NORMAL');
-    const size = store().logSize();
+    const size = await store().logSize();
     const [first, second] = [change(), change({ from: 'ALERT', to: 'LOCKDOWN', by: 'olga', cause: ownText('a leak') })];
     assert.equal(await store().changeMode(first), true);
     assert.equal(store().readMode(), 'ALERT');
     assert.equal(await store().changeMode(second), true);
     await reopen();
     assert.equal(store().readMode(), 'LOCKDOWN');
-    assert.deepEqual(store().listModeChanges(10), [second, first]);
-    assert.deepEqual(store().listModeChanges(1), [second]);
-    const records = store().readRecords(size, 2);
+    assert.deepEqual(await store().listModeChanges(10), [second, first]);
+    assert.deepEqual(await store().listModeChanges(1), [second]);
+    const records = await store().readRecords(size, 2);
     assert.deepEqual(
       records.map(({ leaf, payload = '' }) => [decodeLeaf(leaf).kind, JSON.parse(payload) as unknown]),
       [
@@ -41,12 +41,12 @@ export function testModes({ store, reopen }: ReopenedStore): void {
   });
 
   test('of two who change the same mode, one comes too late and changes nothing', async () => {
-    const [from, before] = [store().readMode(), store().listModeChanges(100).length];
+    const [from, before] = [store().readMode(), (await store().listModeChanges(100)).length];
     const wishes = [change({ from, to: 'RECOVERY' }), change({ from, to: 'NORMAL' })];
     const made = await Promise.all(wishes.map((wish) => store().changeMode(wish)));
     assert.deepEqual(made, [true, false]);
     assert.equal(store().readMode(), 'RECOVERY');
-    assert.equal(store().listModeChanges(100).length, before + 1);
+    assert.equal((await store().listModeChanges(100)).length, before + 1);
     assert.equal(await store().changeMode(change({ from: 'RECOVERY', to: 'NORMAL' })), true);
   });
 }

@@ -97,7 +97,7 @@ export async function openTestDoor(t: TestContext, options: DoorOptions): Promis
   const createServer = gateServers({
     ...{ submit, downloads: new Transfers(), tools, linkToTask, version: '0.0.0', redactor },
     onFault: (error) => void complaints.push(error),
-    store: { findApproval: () => undefined, listApprovals: () => [] },
+    store: { findApproval: () => Promise.resolve(undefined), listApprovals: () => Promise.resolve([]) },
   });
   const service = new McpService({
     ...{ store, submit, tools, redactor },

@@ -25,7 +25,7 @@ function openClock() {
         const { expired, reminders } = due;
         return { expired: expired.splice(0), reminders: reminders.splice(0), expiredPlans: due.plans.splice(0) };
       },
-      nextApprovalDeadlineMs: () => deadline,
+      nextApprovalDeadlineMs: () => Promise.resolve(deadline),
     },
     watch,
     plans,

@@ -1,8 +1,8 @@
-import type { ApprovalIndex } from '../storage/stores.ts';
+import type { ApprovalRepository } from '../storage/stores.ts';
 import type { ApprovalWatch, PlanWatch } from './approval-watch.ts';
 
 export interface ApprovalClockParts {
-  readonly store: Pick<ApprovalIndex, 'ageApprovals' | 'nextApprovalDeadlineMs'>;
+  readonly store: Pick<ApprovalRepository, 'ageApprovals' | 'nextApprovalDeadlineMs'>;
   readonly watch: ApprovalWatch;
   readonly plans: PlanWatch;
   readonly onFault: (error: unknown) => void;
@@ -28,7 +28,7 @@ export class ApprovalClock {
     this.#nowMs = parts.nowMs ?? Date.now;
     for (const watch of [parts.watch, parts.plans]) {
       watch.listen(({ kind }: { readonly kind: string }) => {
-        if (kind === 'pending') this.#sleep();
+        if (kind === 'pending') this.#sleep().catch(parts.onFault);
       });
     }
   }
@@ -59,14 +59,16 @@ export class ApprovalClock {
     } catch (error) {
       onFault(error);
     }
-    this.#sleep();
+    await this.#sleep();
   }
 
-  #sleep(): void {
+  async #sleep(): Promise<void> {
     clearTimeout(this.#timer);
     if (this.#closed) return;
-    const next = this.#parts.store.nextApprovalDeadlineMs();
-    if (next === undefined) return;
+    const next = await this.#parts.store.nextApprovalDeadlineMs();
+    // It may have been closed, or set, while the store was asked.
+    clearTimeout(this.#timer);
+    if (next === undefined || this.#closed) return;
     const delayMs = Math.min(Math.max(0, next - this.#nowMs()) + 1, longestSleepMs);
     this.#timer = setTimeout(() => void this.start(), delayMs).unref();
   }

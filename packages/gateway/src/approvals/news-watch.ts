@@ -2,7 +2,7 @@ export interface WaitOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** Looked at once the wait has begun: what came about before that is told to nobody any more. */
-  readonly isOver: () => boolean;
+  readonly isOver: () => Promise<boolean>;
 }
 
 /** Tells whoever listens in this daemon what happens. What must survive a restart is in the store. */
@@ -35,7 +35,12 @@ export class NewsWatch<News> {
       });
       signal.addEventListener('abort', leave, { once: true });
       if (signal.aborted) leave();
-      else if (isOver()) finish(true);
+      // Who cannot look waits for the news.
+      else
+        void isOver().then(
+          (over) => over && finish(true),
+          () => undefined,
+        );
     });
   }
 }

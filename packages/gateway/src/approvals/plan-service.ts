@@ -2,7 +2,7 @@ import { parseStrictJson, PlanService, ProposePlanResponseSchema, WatchPlansResp
 import type { InJson, Json, PlannedCall, ProposePlanResponse } from '@sallyport/contract';
 import type { PlanNews, PlanWatch } from './approval-watch.ts';
 import { doors } from '../call/call.ts';
-import type { ApprovalIndex } from '../storage/stores.ts';
+import type { ApprovalRepository } from '../storage/stores.ts';
 import { describePlan } from './tools/describe-approval.ts';
 import type { Showing } from './tools/describe-approval.ts';
 import { longestWaitMs } from '../call/submission.ts';
@@ -16,7 +16,7 @@ import type { ToolBindingParts } from '../doors/bind-tools.ts';
 import { submitTool } from '../doors/submit-tool.ts';
 
 export interface PlanServiceParts extends ToolBindingParts {
-  readonly store: ToolBindingParts['store'] & Pick<ApprovalIndex, 'findPlan' | 'listPlans'>;
+  readonly store: ToolBindingParts['store'] & Pick<ApprovalRepository, 'findPlan' | 'listPlans'>;
   readonly plans: PlanWatch;
   /** How people are shown what waits. */
   readonly showing: Showing;
@@ -54,9 +54,9 @@ export function planService(parts: PlanServiceParts): ServiceBinding {
 }
 
 /** Oldest first. */
-export function* pendingPlans(store: Pick<ApprovalIndex, 'listPlans'>): Generator<PlanNews> {
+export async function* pendingPlans(store: Pick<ApprovalRepository, 'listPlans'>): AsyncGenerator<PlanNews> {
   const nowMs = Date.now();
-  for (const plan of store.listPlans({ status: 'pending', limit: mostListed }).toReversed()) {
+  for (const plan of (await store.listPlans({ status: 'pending', limit: mostListed })).toReversed()) {
     if (plan.expiresAtMs > nowMs) yield { kind: 'pending', plan };
   }
 }
@@ -73,9 +73,9 @@ export async function awaitPlan(
 ): Promise<ProposedPlan> {
   const { id: planId = '' } = proposed.plan ?? {};
   if (planId === '' || waitMs === 0) return proposed;
-  const { expiresAtMs = 0 } = store.findPlan(planId) ?? {};
+  const { expiresAtMs = 0 } = (await store.findPlan(planId)) ?? {};
   const timeoutMs = Math.max(0, Math.min(waitMs, longestWaitMs, expiresAtMs - Date.now()));
-  const isOver = (): boolean => store.findPlan(planId)?.status !== 'pending';
+  const isOver = async (): Promise<boolean> => (await store.findPlan(planId))?.status !== 'pending';
   await plans.awaitEnd(planId, { timeoutMs, signal: peer.signal, isOver });
   const { output } = await submitTool(submit, 'plans.show', { plan_id: planId }, undefined, peer);
   return output as unknown as ProposedPlan;

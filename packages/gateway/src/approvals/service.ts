@@ -1,7 +1,7 @@
 import { ApprovalService, WatchApprovalsResponseSchema } from '@sallyport/contract';
 import type { WatchApprovalsResponse } from '@sallyport/contract';
 import type { ApprovalNews, ApprovalWatch, PlanNews, PlanWatch } from './approval-watch.ts';
-import type { ApprovalIndex } from '../storage/stores.ts';
+import type { ApprovalRepository } from '../storage/stores.ts';
 import { describePlan, describeWholeTask } from './tools/describe-approval.ts';
 import type { Showing } from './tools/describe-approval.ts';
 import { bindTools, messageOf } from '../doors/bind-tools.ts';
@@ -12,7 +12,7 @@ import type { ServiceBinding } from '../doors/transport/service-binding.ts';
 import { pendingPlans } from './plan-service.ts';
 
 export interface ApprovalServiceParts extends ToolBindingParts {
-  readonly store: ToolBindingParts['store'] & Pick<ApprovalIndex, 'listApprovals' | 'listPlans'>;
+  readonly store: ToolBindingParts['store'] & Pick<ApprovalRepository, 'listApprovals' | 'listPlans'>;
   readonly watch: ApprovalWatch;
   readonly plans: PlanWatch;
   /** How people are shown what waits. */
@@ -33,7 +33,10 @@ export function approvalService(parts: ApprovalServiceParts): ServiceBinding {
           return () => stops.forEach((stop) => stop());
         },
         idOf: (each) => ('task' in each ? each.task.id : each.plan.id),
-        readPending: () => [...pendingApprovals(store), ...(withPlans ? pendingPlans(store) : [])],
+        readPending: async function* () {
+          yield* pendingApprovals(store);
+          if (withPlans) yield* pendingPlans(store);
+        },
         check: () => identifyOperator(parts, peer),
         signal: peer.signal,
       });
@@ -42,8 +45,8 @@ export function approvalService(parts: ApprovalServiceParts): ServiceBinding {
   });
 }
 
-function* pendingApprovals(store: ApprovalServiceParts['store']): Generator<ApprovalNews> {
-  const tasks = store.listApprovals({ status: 'pending', limit: mostPending });
+async function* pendingApprovals(store: ApprovalServiceParts['store']): AsyncGenerator<ApprovalNews> {
+  const tasks = await store.listApprovals({ status: 'pending', limit: mostPending });
   for (const task of tasks.toReversed()) yield { kind: 'pending', task };
 }
 

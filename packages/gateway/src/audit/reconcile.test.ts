@@ -17,6 +17,7 @@ test('every intent without outcome is closed as unknown, once, and its dedupe ke
     const dedupe = { key: `k${at}`, argumentsSha256: 'a', expiresAtMs: Date.now() + 60_000 };
     await store.admit({
       sessionId: session.id,
+      basedOn: Number.MAX_SAFE_INTEGER,
       leaseId: session.lease.id,
       tool: 'files.read',
       intent,
@@ -30,7 +31,7 @@ test('every intent without outcome is closed as unknown, once, and its dedupe ke
   });
 
   assert.equal(await reconcileIntents(store, 5000), 2);
-  const closed = readLog(store).slice(4);
+  const closed = (await readLog(store)).slice(4);
   assert.deepEqual(
     closed.map(({ leaf }) => [leaf.kind, leaf.result, leaf.callId, leaf.sessionId, leaf.timeMs]),
     cutOff.map((callId) => ['outcome', 'unknown', callId, session.id, 5000]),
@@ -40,16 +41,16 @@ test('every intent without outcome is closed as unknown, once, and its dedupe ke
     [1, 2].map((intent) => ({ tool: 'files.read', agent: 'ada', intent, other: undefined })),
     'it says whose call of what was cut off',
   );
-  assert.equal(store.findDedupe(session.id, 'k1', Date.now())?.state, 'unknown');
-  assert.deepEqual(store.listOpenIntents(), []);
+  assert.equal((await store.findDedupe(session.id, 'k1', Date.now()))?.state, 'unknown');
+  assert.deepEqual(await store.listOpenIntents(), []);
   assert.equal(await reconcileIntents(store, 6000), 0);
 });
 
 test('a log that cannot be written keeps the daemon from starting as if all were well', async () => {
   const open = [{ callId: randomUUIDv7(), index: 0, sessionId: randomUUIDv7(), timeMs: 1 }];
   const store = {
-    listOpenIntents: () => open,
-    readRecordsOfCall: () => [],
+    listOpenIntents: () => Promise.resolve(open),
+    readRecordsOfCall: () => Promise.resolve([]),
     settle: () => Promise.reject(new Error('sealed')),
   };
   await assert.rejects(reconcileIntents(store, 1), /sealed/);

@@ -11,9 +11,9 @@ export async function reconcileIntents(
   store: Pick<Store, 'listOpenIntents' | 'readRecordsOfCall' | 'settle'>,
   nowMs: number,
 ): Promise<number> {
-  const open = store.listOpenIntents();
+  const open = await store.listOpenIntents();
   await Promise.all(
-    open.map(({ callId, sessionId, index }) =>
+    open.map(async ({ callId, sessionId, index }) =>
       store.settle({
         outcome: {
           kind: 'outcome',
@@ -22,7 +22,7 @@ export async function reconcileIntents(
           callId,
           sessionId,
           payload: ownJson({
-            ...describeIntent(store, callId),
+            ...(await describeIntent(store, callId)),
             intent: index,
             summary: 'cut off: the daemon ended before the outcome was recorded; the effect may have happened',
           }),
@@ -34,8 +34,12 @@ export async function reconcileIntents(
 }
 
 /** Whose call of what it was, as the intent says. Empty: its payload was erased. */
-function describeIntent(store: Pick<Store, 'readRecordsOfCall'>, callId: string): Record<string, string> {
-  const payload = store.readRecordsOfCall(callId).find(({ payload: text }) => text !== undefined)?.payload;
+async function describeIntent(
+  store: Pick<Store, 'readRecordsOfCall'>,
+  callId: string,
+): Promise<Record<string, string>> {
+  const records = await store.readRecordsOfCall(callId);
+  const payload = records.find(({ payload: text }) => text !== undefined)?.payload;
   const intent = payload === undefined ? undefined : (JSON.parse(payload) as Json);
   if (!isJsonObject(intent)) return {};
   return Object.fromEntries(

@@ -97,6 +97,12 @@ export interface Opened {
   readonly session: Session;
 }
 
+/** Added together with the session. */
+export interface Based {
+  /** Version of the snapshot when the session was read; what the gates read after it is not older. */
+  readonly basedOn: number;
+}
+
 export interface Resolved {
   readonly tool: AnyTool;
 }

@@ -17,6 +17,7 @@ export function factsOf(more: Partial<CallFacts> = {}, output: Json = { done: tr
     traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
     rawArguments: { path: 'a' },
     session: sessionOf(),
+    basedOn: 0,
     tool: toolOf(),
     lease: leaseOf(),
     standing: {},

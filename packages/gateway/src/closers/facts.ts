@@ -6,6 +6,7 @@ export type CallFacts = facts.Begun &
   facts.Decoded &
   facts.ArgumentsRead &
   facts.Opened &
+  facts.Based &
   facts.Resolved &
   facts.ArgumentsChecked &
   facts.Leased &

@@ -49,6 +49,7 @@ async function openRecorder(t: TestContext, { quarantine = limits.quarantine, ..
       const { id: sessionId, lease } = session;
       const admitted = await store.admit({
         sessionId,
+        basedOn: Number.MAX_SAFE_INTEGER,
         leaseId: lease.id,
         tool: 'files.read',
         intent,
@@ -59,7 +60,7 @@ async function openRecorder(t: TestContext, { quarantine = limits.quarantine, ..
       return { callId, session, lease, intentIndex: admitted.intentIndex, startedAtMs: nowMs - 12, ...more };
     },
     record: (ending: Ending<CallFacts>, atMs = nowMs) => closer.run(ending, { nowMs: () => atMs }),
-    last: (): TestRecord => readLog(store).at(-1) ?? assert.fail('the log is empty'),
+    last: async (): Promise<TestRecord> => (await readLog(store)).at(-1) ?? assert.fail('the log is empty'),
   };
 }
 
@@ -74,7 +75,7 @@ test('a success is on record with its summary, what it used and what it replaced
     hasBegun: true,
   } as const;
   await record(completed({ ...facts, execution }));
-  const { leaf, payload, text } = last();
+  const { leaf, payload, text } = await last();
   assert.equal(leaf.kind, 'outcome');
   assert.equal(leaf.result, 'ok');
   assert.equal(leaf.callId, facts.callId);
@@ -91,7 +92,7 @@ test('a success is on record with its summary, what it used and what it replaced
     before_images: [{ path: '/workspace/[redacted]', kind: 'file', kept: '/trash/1', afterSha256: 'ff' }],
   });
   assert.ok(!text.includes('content'));
-  assert.deepEqual(store.listOpenIntents(), []);
+  assert.deepEqual(await store.listOpenIntents(), []);
 });
 
 test('a failure of the tool, a refusal after the intent and a fault each close their intent', async (t) => {
@@ -99,14 +100,14 @@ test('a failure of the tool, a refusal after the intent and a fault each close t
   const { admit, record, last, store } = await openRecorder(t);
 
   await record(failed(new ToolFailure('TIMEOUT', `Too slow for ${secret}.`), await admit()));
-  assert.equal(last().leaf.result, 'error');
-  assert.deepEqual(last().payload['error'], { code: 'TIMEOUT', message: 'Too slow for [redacted].' });
+  assert.equal((await last()).leaf.result, 'error');
+  assert.deepEqual((await last()).payload['error'], { code: 'TIMEOUT', message: 'Too slow for [redacted].' });
 
   const changed = refuse('STANDING_CHANGED', 'standing', 'The rules changed.');
   await record(refused(changed, 'confirm-standing', await admit()));
-  assert.equal(last().leaf.kind, 'outcome');
-  assert.equal(last().leaf.result, 'denied');
-  assert.deepEqual(last().payload['refusal'], {
+  assert.equal((await last()).leaf.kind, 'outcome');
+  assert.equal((await last()).leaf.result, 'denied');
+  assert.deepEqual((await last()).payload['refusal'], {
     stage: 'confirm-standing',
     code: 'STANDING_CHANGED',
     rule_id: 'standing',
@@ -114,10 +115,10 @@ test('a failure of the tool, a refusal after the intent and a fault each close t
   });
 
   await record(faulted(new TypeError(`bug at ${secret}`), 'execute-tool', await admit()));
-  assert.equal(last().leaf.result, 'fault');
-  assert.deepEqual(last().payload['fault'], { stage: 'execute-tool', message: 'bug at [redacted]' });
+  assert.equal((await last()).leaf.result, 'fault');
+  assert.deepEqual((await last()).payload['fault'], { stage: 'execute-tool', message: 'bug at [redacted]' });
 
-  assert.deepEqual(store.listOpenIntents(), []);
+  assert.deepEqual(await store.listOpenIntents(), []);
 });
 
 test('a refusal before the intent is a record of its own, with all that was known by then', async (t) => {
@@ -126,7 +127,7 @@ test('a refusal before the intent is a record of its own, with all that was know
   const unknown = refuse('UNKNOWN_TOOL', 'registry', 'There is no tool named "notes.raed".');
   const known = { ...callOf({ toolName: 'notes.raed', taskId: 'task-9' }), traceId: 'ab', session };
   await record(refused(unknown, 'resolve-tool', { ...known, rawArguments: { path: 'a', api_key: 'k1' } }));
-  const { leaf, payload } = last();
+  const { leaf, payload } = await last();
   assert.equal(leaf.kind, 'refusal');
   assert.equal(leaf.result, 'denied');
   assert.equal(leaf.sessionId, session.id);
@@ -152,8 +153,8 @@ test('a fault before the intent is on record too', async (t) => {
   requirement('AUD-1');
   const { record, last, session } = await openRecorder(t);
   await record(faulted(new Error('inside'), 'check-mode', { ...callOf(), session }));
-  assert.equal(last().leaf.kind, 'refusal');
-  assert.equal(last().leaf.result, 'fault');
+  assert.equal((await last()).leaf.kind, 'refusal');
+  assert.equal((await last()).leaf.result, 'fault');
 });
 
 test('callers without a session leave one record a source and second, and one that counts the rest', async (t) => {
@@ -166,18 +167,20 @@ test('callers without a session leave one record a source and second, and one th
   for (let times = 0; times < 50; times++) await knock('10.0.0.1', nowMs + times);
   await knock('10.0.0.2', nowMs);
   assert.deepEqual(
-    readLog(store).map(({ payload }) => payload['source']),
+    (await readLog(store)).map(({ payload }) => payload['source']),
     ['10.0.0.1', '10.0.0.2'],
   );
 
   await knock('10.0.0.1', nowMs + 1000);
   attempts.flush(nowMs + 2000);
   await store.append({ kind: 'event', result: 'none', timeMs: 1, payload: ownText('{"event":"last"}') });
-  const [counted, ...rest] = readLog(store).filter(({ payload }) => payload['event'] === 'attempts_without_session');
+  const [counted, ...rest] = (await readLog(store)).filter(
+    ({ payload }) => payload['event'] === 'attempts_without_session',
+  );
   assert.deepEqual(counted?.payload, { event: 'attempts_without_session', source: '10.0.0.1', count: 49 });
   assert.equal(counted.leaf.result, 'denied');
   assert.deepEqual(rest, []);
-  assert.ok(readLog(store).every(({ text }) => !text.includes('sp_guess')));
+  assert.ok((await readLog(store)).every(({ text }) => !text.includes('sp_guess')));
 });
 
 test('a stranger cannot choose what stands in the log beyond names', async (t) => {
@@ -185,8 +188,8 @@ test('a stranger cannot choose what stands in the log beyond names', async (t) =
   const stranger = refuse('UNAUTHENTICATED', 'credential', 'No valid credential was presented.');
   const call = { ...callOf({ requestId: 'x'.repeat(256) }), rawArguments: { text: 'y'.repeat(1000) } };
   await record(refused(stranger, 'open-session', call));
-  assert.ok(!last().text.includes('yyy'));
-  assert.ok(last().text.length < 1000);
+  assert.ok(!(await last()).text.includes('yyy'));
+  assert.ok((await last()).text.length < 1000);
 });
 
 test('a success is kept for its dedupe key; a failure and a refusal free the key', async (t) => {
@@ -195,18 +198,18 @@ test('a success is kept for its dedupe key; a failure and a refusal free the key
   const find = () => store.findDedupe(session.id, 'k', nowMs);
 
   await record(failed(new ToolFailure('NOT_FOUND', 'Gone.'), await admit({ dedupeKey: 'k' })));
-  assert.equal(find(), undefined);
+  assert.equal(await find(), undefined);
   await record(refused(refuse('UNSAFE_PATH', 'links', 'No.'), 'execute-tool', await admit({ dedupeKey: 'k' })));
-  assert.equal(find(), undefined);
+  assert.equal(await find(), undefined);
   await record(faulted(new Error('bug'), 'store-content', await admit({ dedupeKey: 'k' })));
-  assert.equal(find(), undefined);
+  assert.equal(await find(), undefined);
   await record(completed(await admit({ dedupeKey: 'k' }), { lines: 3 }));
-  assert.deepEqual({ ...find() }.output, { lines: 3 });
+  assert.deepEqual({ ...(await find()) }.output, { lines: 3 });
 
   // Handing the first success out again must not replace it.
   const again = await admit();
   await record(completed({ ...again, dedupeKey: 'k', reused: { output: null, callId: 'first' } }, { lines: 4 }));
-  assert.deepEqual({ ...find() }.output, { lines: 3 });
+  assert.deepEqual({ ...(await find()) }.output, { lines: 3 });
 });
 
 const hostile: Record<string, JsonObject> = {
@@ -235,7 +238,7 @@ for (const [what, value] of Object.entries(hostile)) {
     const denied = refuse('RULE_DENIES', 'no', 'No.');
     const call = { ...callOf(), ...argumentsOf(value), session, tool: toolOf(), rules: rulesOf() };
     await record(refused(denied, 'judge-call', call));
-    const { text, payload } = last();
+    const { text, payload } = await last();
     assert.ok(Buffer.byteLength(text) < 64_000, `${text.length}`);
     assert.equal(payload['arguments_sha256'], call.arguments.sha256);
     assert.equal((payload['refusal'] as JsonObject)['code'], 'RULE_DENIES');
@@ -249,14 +252,14 @@ test('names and messages of any length and shape are recorded, cut and well form
   const shape = refuse('MALFORMED_CALL', 'call-shape', `${'m'.repeat(1999)}😀`);
   const call = callOf({ requestId: `\ud800${'r'.repeat(1e6)}`, toolName: `${'t'.repeat(255)}😀`, taskId: '\udc00' });
   await record(refused(shape, 'decode-call', call));
-  assert.ok(last().text.length < 4000 && last().text.isWellFormed());
+  assert.ok((await last()).text.length < 4000 && (await last()).text.isWellFormed());
 
   const failure = new ToolFailure('EXECUTION_ERROR', `${'e'.repeat(1999)}😀${'e'.repeat(1e6)}`);
   await record(failed(failure, await admit()));
-  assert.ok(last().text.length < 4000 && last().text.isWellFormed());
+  assert.ok((await last()).text.length < 4000 && (await last()).text.isWellFormed());
 
   await record(faulted(new Error('\ud800'.repeat(3000)), 'judge-call', { ...callOf(), session }));
-  assert.ok(last().text.isWellFormed());
+  assert.ok((await last()).text.isWellFormed());
 });
 
 test('a tool that replaced thousands of files with long names still gets its outcome recorded', async (t) => {
@@ -265,8 +268,8 @@ test('a tool that replaced thousands of files with long names still gets its out
   const beforeImages = Array.from({ length: 5000 }, () => image);
   const execution = { result: { ok: true, output: null }, usage: {}, beforeImages, hasBegun: true } as const;
   await record(completed({ ...(await admit()), execution }));
-  assert.equal(last().leaf.result, 'ok');
-  assert.ok((last().payload['omitted_bytes'] as JsonObject)['before_images']);
+  assert.equal((await last()).leaf.result, 'ok');
+  assert.ok(((await last()).payload['omitted_bytes'] as JsonObject)['before_images']);
 
   const few = {
     ...execution,
@@ -274,7 +277,7 @@ test('a tool that replaced thousands of files with long names still gets its out
     hasBegun: true,
   };
   await record(completed({ ...(await admit()), execution: few }));
-  const images = last().payload['before_images'] as Json[];
+  const images = (await last()).payload['before_images'] as Json[];
   assert.equal(images.length, 101);
   assert.equal(images.at(-1), '[2 more]');
 });
@@ -293,7 +296,7 @@ test('a secret that stands where a text is cut is not left behind in part', asyn
   ];
   for (const ending of endings) {
     await record(ending);
-    assert.ok(!last().text.includes('hunter'), last().text.slice(-200));
+    assert.ok(!(await last()).text.includes('hunter'), (await last()).text.slice(-200));
   }
 });
 
@@ -302,13 +305,14 @@ test('credentials and confirmations do not reach the record', async (t) => {
   const { record, last, session } = await openRecorder(t);
   const call = callOf({ credential: 'sp_credential', confirmBinding: 'binding-of-someone', dedupeKey: 'key-of-mine' });
   await record(refused(refuse('RULE_DENIES', 'no', 'No.'), 'judge-call', { ...call, session }));
-  for (const hidden of ['sp_credential', 'binding-of-someone']) assert.ok(!last().text.includes(hidden), hidden);
+  for (const hidden of ['sp_credential', 'binding-of-someone'])
+    assert.ok(!(await last()).text.includes(hidden), hidden);
 });
 
 test('a clock that was set back gives no negative duration', async (t) => {
   const { admit, record, last } = await openRecorder(t);
   await record(completed({ ...(await admit()), startedAtMs: nowMs + 5000 }));
-  assert.equal(last().payload['duration_ms'], 0);
+  assert.equal((await last()).payload['duration_ms'], 0);
 });
 
 test('an outcome that cannot be recorded is a fault of its own: the effect may have happened', async () => {
@@ -335,7 +339,7 @@ test('a verdict that asked for a person is on record with the refusal that follo
   const call = { ...factsOf(), ...judgedAs(verdict), session };
   const { intentIndex: _, ...before } = call;
   await record(refused(refuse('APPROVAL_REQUIRED', 'ask', 'Ask.'), 'seek-approval', before));
-  assert.deepEqual(last().payload['decision'], {
+  assert.deepEqual((await last()).payload['decision'], {
     effect: 'require_approval',
     rule_id: 'ask',
     reason: 'Because of [redacted].',
@@ -350,15 +354,15 @@ test('what ran is charged to its session and its lease, once it has ended', asyn
   await record(completed({ ...(await admit()), execution: ran, activeMs: 12 }));
   await record(failed(new ToolFailure('TIMEOUT', 'Too slow.'), { ...(await admit()), activeMs: 30 }));
   const spent = { calls: 2, activeMs: 42, tokens: 40, costMicros: 900 };
-  assert.deepEqual(store.findSession(session.id)?.spent, spent);
-  assert.deepEqual(store.findSession(session.id)?.lease.spent, spent);
+  assert.deepEqual((await store.readSession(session.id))?.spent, spent);
+  assert.deepEqual((await store.readSession(session.id))?.lease.spent, spent);
 });
 
 test('what did not run costs a call and nothing else', async (t) => {
   const { admit, record, store, session } = await openRecorder(t);
   await record(completed({ ...(await admit()), reused: { output: null, callId: 'first' } }));
   await record(refused(refuse('STANDING_CHANGED', 'standing', 'No.'), 'confirm-standing', await admit()));
-  assert.deepEqual(store.findSession(session.id)?.spent, { calls: 2, activeMs: 0, tokens: 0, costMicros: 0 });
+  assert.deepEqual((await store.readSession(session.id))?.spent, { calls: 2, activeMs: 0, tokens: 0, costMicros: 0 });
 });
 
 const strict: Limits['quarantine'] = { at: 5, windowMs: 600_000, weights: { denied: 1, error: 0, timeout: 2 } };
@@ -379,19 +383,19 @@ test('a session that breaks the rules too often is in quarantine from its next c
 
   const answer = enter();
   assert.ok('code' in answer && answer.code === 'SESSION_QUARANTINED');
-  assert.equal(store.findStanding(session.id)?.status, 'quarantined');
-  const [because, event, ...rest] = readLog(store).slice(-2);
+  assert.equal(store.findSession(session.id)?.status, 'quarantined');
+  const [because, event, ...rest] = (await readLog(store)).slice(-2);
   assert.deepEqual(rest, []);
   assert.equal(because?.leaf.kind, 'refusal');
   assert.equal(event?.leaf.kind, 'event');
   assert.equal(event.leaf.result, 'denied');
   assert.equal(event.leaf.sessionId, session.id);
-  assert.deepEqual(event.payload, { event: 'session_quarantined', because_of: readLog(store).length - 2 });
+  assert.deepEqual(event.payload, { event: 'session_quarantined', because_of: (await readLog(store)).length - 2 });
 
   // A call that is still on its way ends on record, and nothing quarantines twice.
   await record(refused(refuse('SESSION_QUARANTINED', 'session', 'No.'), 'confirm-standing', running));
-  assert.deepEqual(store.listOpenIntents(), []);
-  assert.equal(readLog(store).filter(({ payload }) => payload['event'] === 'session_quarantined').length, 1);
+  assert.deepEqual(await store.listOpenIntents(), []);
+  assert.equal((await readLog(store)).filter(({ payload }) => payload['event'] === 'session_quarantined').length, 1);
 });
 
 test('an outcome after the intent can be the one too many', async (t) => {
@@ -399,7 +403,7 @@ test('an outcome after the intent can be the one too many', async (t) => {
   const { admit, record, store, session, last } = await openRecorder(t, { quarantine: { ...strict, at: 2 } });
   await record(failed(new ToolFailure('TIMEOUT', 'Too slow.'), await admit()));
   assert.equal(store.findSession(session.id)?.status, 'quarantined');
-  assert.equal(last().payload['event'], 'session_quarantined');
+  assert.equal((await last()).payload['event'], 'session_quarantined');
 });
 
 test('an operator is never put into quarantine', async (t) => {
@@ -407,7 +411,7 @@ test('an operator is never put into quarantine', async (t) => {
   const { record, store, session } = await openRecorder(t, { quarantine: strict, principal: 'operator' });
   for (let times = 0; times < 10; times++) await record(refused(denial, 'judge-call', { ...callOf(), session }));
   assert.equal(store.findSession(session.id)?.status, 'active');
-  assert.equal(readLog(store).length, 10);
+  assert.equal((await readLog(store)).length, 10);
 });
 
 test('denials further apart than the window are forgiven', async (t) => {
@@ -431,34 +435,34 @@ test('a failure after the effect may have begun keeps its dedupe key, unless the
     const facts = await admit({ dedupeKey: key });
     const tool = toolOf({ idempotent, mutates: true });
     await record(failed(failure, { ...facts, tool, execution }));
-    assert.equal(last().leaf.result, 'error');
-    assert.equal(last().payload['effect'], idempotent ? undefined : 'unknown');
-    assert.equal(store.findDedupe(session.id, key, nowMs)?.state, idempotent ? undefined : 'unknown');
+    assert.equal((await last()).leaf.result, 'error');
+    assert.equal((await last()).payload['effect'], idempotent ? undefined : 'unknown');
+    assert.equal((await store.findDedupe(session.id, key, nowMs))?.state, idempotent ? undefined : 'unknown');
   }
   // A fault of ours in the middle, and a tool that refused there.
   const tool = toolOf({ idempotent: false });
   const confirmed = { ...(await admit({ dedupeKey: 'faulted' })), tool, confirmedAtMs: 1 };
   await record(faulted(new Error('bug'), 'execute-tool', confirmed));
-  assert.equal(store.findDedupe(session.id, 'faulted', nowMs)?.state, 'unknown');
+  assert.equal((await store.findDedupe(session.id, 'faulted', nowMs))?.state, 'unknown');
   const refusing = { ...(await admit({ dedupeKey: 'refused' })), tool };
   await record(refused({ ...denial, hasBegun: true }, 'execute-tool', refusing));
-  assert.equal(store.findDedupe(session.id, 'refused', nowMs)?.state, 'unknown');
+  assert.equal((await store.findDedupe(session.id, 'refused', nowMs))?.state, 'unknown');
   const early = { ...(await admit({ dedupeKey: 'early' })), tool };
   await record(refused(denial, 'execute-tool', early));
-  assert.equal(store.findDedupe(session.id, 'early', nowMs), undefined);
+  assert.equal(await store.findDedupe(session.id, 'early', nowMs), undefined);
 });
 
 test('an effect that nobody knows is recorded as unknown, and its dedupe key is not free for another try', async (t) => {
   const { admit, record, last, store, session } = await openRecorder(t);
   const facts = await admit({ dedupeKey: 'once' });
   await record(failed(new ToolFailure('EFFECT_UNKNOWN', 'It was stopped.'), facts));
-  assert.equal(last().leaf.result, 'unknown');
-  assert.notEqual(store.findDedupe(session.id, 'once', nowMs)?.state, 'succeeded');
-  assert.notEqual(store.findDedupe(session.id, 'once', nowMs), undefined);
+  assert.equal((await last()).leaf.result, 'unknown');
+  assert.notEqual((await store.findDedupe(session.id, 'once', nowMs))?.state, 'succeeded');
+  assert.notEqual(await store.findDedupe(session.id, 'once', nowMs), undefined);
   const other = await admit({ dedupeKey: 'again' });
   await record(failed(new ToolFailure('EXECUTION_ERROR', 'It failed.'), other));
-  assert.equal(last().leaf.result, 'error');
-  assert.equal(store.findDedupe(session.id, 'again', nowMs), undefined);
+  assert.equal((await last()).leaf.result, 'error');
+  assert.equal(await store.findDedupe(session.id, 'again', nowMs), undefined);
 });
 
 test('what a call asked of the network is on record however it ended, redacted, and then forgotten', async (t) => {
@@ -467,7 +471,7 @@ test('what a call asked of the network is on record however it ended, redacted, 
   const call = await admit();
   networks.open(call.callId ?? '').note(events);
   await record(refused(refuse('UNSAFE_PATH', 'no', 'No.'), 'execute-tool', call));
-  const [entry] = last().payload['network'] as [{ target: string; times: number }];
+  const [entry] = (await last()).payload['network'] as [{ target: string; times: number }];
   assert.equal(entry.times, 3);
   assert.ok(!entry.target.includes(secret), entry.target);
   assert.equal(networks.take(call.callId ?? ''), undefined);

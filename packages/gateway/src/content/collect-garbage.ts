@@ -1,7 +1,7 @@
 import { lstat, rm } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import { hasCode } from '@sallyport/sandbox';
-import type { ContentIndex } from '../storage/stores.ts';
+import type { ContentRepository } from '../storage/stores.ts';
 import type { ContentFiles } from './content-files.ts';
 
 export interface GarbageReport {
@@ -12,7 +12,7 @@ export interface GarbageReport {
 
 export interface GarbageParts {
   readonly files: ContentFiles;
-  readonly index: Pick<ContentIndex, 'listContent' | 'forgetContent'>;
+  readonly index: Pick<ContentRepository, 'listContent' | 'forgetContent'>;
   /** Runs the work while nobody puts or publishes content of this hash. */
   readonly whileHeld: <T>(hash: string, work: () => Promise<T>) => Promise<T>;
   readonly signal: AbortSignal;
@@ -25,7 +25,7 @@ export interface GarbageParts {
 export async function collectGarbage(parts: GarbageParts, usedBeforeMs: number): Promise<GarbageReport> {
   const { files, index, whileHeld, signal } = parts;
   let [removed, freedBytes, kept] = [0, 0, 0];
-  const candidates = new Map(index.listContent().map((content) => [content.hash, content]));
+  const candidates = new Map((await index.listContent()).map((content) => [content.hash, content]));
 
   const collect = (hash: string) =>
     whileHeld(hash, async () => {

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { KeyedLock } from '../call/keyed-lock.ts';
 import { hasCode } from '@sallyport/sandbox';
-import type { ContentIndex } from '../storage/stores.ts';
+import type { ContentRepository } from '../storage/stores.ts';
 import { BlockHashes } from './block-hashes.ts';
 import { collectGarbage } from './collect-garbage.ts';
 import type { GarbageReport } from './collect-garbage.ts';
@@ -16,7 +16,7 @@ import type { ContentReport } from './verify-content.ts';
 
 export interface ContentStoreOptions extends Partial<UploadLimits> {
   readonly folder: string;
-  readonly index: Pick<ContentIndex, 'recordContent' | 'listContent' | 'forgetContent'>;
+  readonly index: Pick<ContentRepository, 'recordContent' | 'listContent' | 'forgetContent'>;
   readonly nowMs?: () => number;
 }
 

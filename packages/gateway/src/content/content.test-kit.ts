@@ -2,12 +2,12 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { Artifact, ContentIndex, KnownContent } from '../storage/stores.ts';
+import type { Artifact, ContentRepository, KnownContent } from '../storage/stores.ts';
 import { ContentStore } from './content-store.ts';
 import type { ContentStoreOptions } from './content-store.ts';
 
 /** What the store of the gate knows about content, in memory. */
-export function memoryIndex(): ContentIndex {
+export function memoryIndex(): ContentRepository {
   const known = new Map<string, Omit<KnownContent, 'referenced'>>();
   const grants = new Set<string>();
   const artifacts = new Map<string, Artifact>();
@@ -17,8 +17,9 @@ export function memoryIndex(): ContentIndex {
       known.set(hash, { hash, sizeBytes, lastUsedMs: nowMs });
       grants.add(`${sessionId} ${hash}`);
     },
-    mayUseContent: (sessionId, hash) => grants.has(`${sessionId} ${hash}`),
-    listContent: () => [...known.values()].map((content) => ({ ...content, referenced: isReferenced(content.hash) })),
+    mayUseContent: async (sessionId, hash) => grants.has(`${sessionId} ${hash}`),
+    listContent: async () =>
+      [...known.values()].map((content) => ({ ...content, referenced: isReferenced(content.hash) })),
     forgetContent: async (hash) => {
       if (isReferenced(hash)) return false;
       known.delete(hash);
@@ -30,8 +31,8 @@ export function memoryIndex(): ContentIndex {
       artifacts.set(artifact.id, artifact);
       return 'published';
     },
-    findArtifact: (id) => artifacts.get(id),
-    listArtifacts: ({ category, sessionId }) =>
+    findArtifact: async (id) => artifacts.get(id),
+    listArtifacts: async ({ category, sessionId }) =>
       [...artifacts.values()]
         .filter((artifact) => category === undefined || artifact.category === category)
         .filter((artifact) => sessionId === undefined || artifact.sessionId === sessionId)
@@ -50,7 +51,7 @@ export function newFolder(context: Pick<TestContext, 'after'>): string {
 /** A content store on the real disk, removed when the test ends. Keeps no space free: test machines may have little. */
 export async function openStore(
   context: Pick<TestContext, 'after'>,
-  options: Partial<ContentStoreOptions> & { readonly index?: ContentIndex } = {},
+  options: Partial<ContentStoreOptions> & { readonly index?: ContentRepository } = {},
 ) {
   const folder = options.folder ?? newFolder(context);
   const index = options.index ?? memoryIndex();

@@ -1,5 +1,5 @@
 import { hasCode } from '@sallyport/sandbox';
-import type { ContentIndex } from '../storage/stores.ts';
+import type { ContentRepository } from '../storage/stores.ts';
 import type { ContentFile, ContentFiles } from './content-files.ts';
 import { hashBlocks, openToRead } from './read-blocks.ts';
 
@@ -14,7 +14,7 @@ export interface ContentReport {
 
 export interface VerifyParts {
   readonly files: ContentFiles;
-  readonly index: Pick<ContentIndex, 'listContent'>;
+  readonly index: Pick<ContentRepository, 'listContent'>;
   readonly signal: AbortSignal;
 }
 
@@ -23,7 +23,7 @@ export async function verifyContent({ files, index, signal }: VerifyParts): Prom
   let [checked, checkedBytes] = [0, 0];
   const corrupted: string[] = [];
   const seen = new Set<string>();
-  const knownBefore = index.listContent();
+  const knownBefore = await index.listContent();
   for await (const file of files.list()) {
     const found = await checkFile(file, signal);
     if (found === undefined) continue;
@@ -32,7 +32,7 @@ export async function verifyContent({ files, index, signal }: VerifyParts): Prom
     checkedBytes += found.sizeBytes;
     if (!found.isWhole) corrupted.push(file.hash);
   }
-  const stillKnown = new Set(index.listContent().map(({ hash }) => hash));
+  const stillKnown = new Set((await index.listContent()).map(({ hash }) => hash));
   const missing = knownBefore.map(({ hash }) => hash).filter((hash) => !seen.has(hash) && stillKnown.has(hash));
   return { checked, checkedBytes, corrupted, missing };
 }

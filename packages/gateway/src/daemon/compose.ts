@@ -102,8 +102,9 @@ export type WatchHealth = (listener: (health: 'sealed' | 'serving', reason: stri
 /** A daemon that is serving. */
 export interface Composed {
   readonly address: string;
-  readonly readStatus: () => Status;
+  readonly readStatus: () => Promise<Status>;
   readonly watchHealth: WatchHealth;
+  readonly callsInFlight: () => number;
   /** Ends the calls that run, answers them, and closes everything. `by`: who wants it, for the record. */
   readonly close: (by: string) => Promise<void>;
 }
@@ -152,7 +153,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     const where = workspaces.of(session);
     return where === undefined ? undefined : applied.current.within(where);
   };
-  const knownSequence = store.readRulesSequence();
+  const knownSequence = await store.readRulesSequence();
   applied.checkNewest(knownSequence);
   if (applied.sequence !== knownSequence) await store.noteRulesSequence(applied.sequence);
   stateKey.keep();
@@ -177,7 +178,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   opened.defer(() => recordEvent('daemon_stopped', { by: stoppedBy }).then(ignore, ignore));
 
   const learnForeign = (secret: string): void => redactor.learn(secret, undefined, { isForeign: true });
-  const secrets = SecretStore.open({
+  const secrets = await SecretStore.open({
     index: store,
     key: readOrCreateSecret(home.secretsKeyFile, createSecretsKey),
     learn: (value, name) => {
@@ -238,7 +239,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   });
   opened.defer(() => approvals.close());
   const onRulesApplied = async (): Promise<void> => {
-    approvals.onRulesApplied();
+    await approvals.onRulesApplied();
     // A copy that is one ahead of this is what a crash leaves, and good.
     await store.noteRulesSequence(applied.sequence).catch(ignore);
     await executor.programs.dropWarm();
@@ -443,5 +444,5 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     store.onSealed((reason) => listener('sealed', reason));
     store.onHealed((reason) => listener('serving', reason));
   };
-  return { address, readStatus, watchHealth, close };
+  return { address, readStatus, callsInFlight: () => turnstile.running, watchHealth, close };
 }

@@ -48,7 +48,7 @@ export interface OpenedApprovals {
   /** How people are shown what waits. */
   readonly showing: Showing;
   /** Has calls that wait under other rules judged anew. */
-  readonly onRulesApplied: () => void;
+  readonly onRulesApplied: () => Promise<void>;
   /** Nobody has to decide about what a session asked for that has ended. */
   readonly onSessionEnded: (sessionId: string) => Promise<void>;
   readonly tellAbuse: PeopleNotifier['tellAbuse'];
@@ -76,11 +76,12 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
   const keyFile = readOrCreateSecret(home.confirmKeyFile, createConfirmKey);
   learn(keyFile);
   const tokens = new ConfirmTokens(keyFile);
+  const reportFault = (error: unknown): void => log.error('approval_clock_failed', { error });
   const clock = new ApprovalClock({
     store,
     watch,
     plans,
-    onFault: (error) => log.error('approval_clock_failed', { error }),
+    onFault: reportFault,
   });
   const readPending = () => store.listApprovals({ status: 'pending', limit: mostRepeated });
   const settings = new FollowedSettings({
@@ -88,7 +89,7 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
     ownFolder: home.rulesFolder,
     onChange: (changed) => {
       log.info('notifications_changed', { folder: source.findFolder() });
-      notifier.change(changed, readPending());
+      readPending().then((pending) => notifier.change(changed, pending), reportFault);
     },
     onProblem: (problem) => log.warn('notifications_unusable', { problem }),
   });
@@ -159,21 +160,21 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
       hasRoom: (characters, taskId) => unmasked.hasRoom(characters, taskId),
     },
     showing,
-    onRulesApplied: () => {
-      const outdated = store
-        .listApprovals({ status: 'pending', limit: mostWaiting })
-        .filter((task) => task.rulesHash !== rulesHashFor(task.sessionId));
+    onRulesApplied: async () => {
+      const outdated = (await store.listApprovals({ status: 'pending', limit: mostWaiting })).filter(
+        (task) => task.rulesHash !== rulesHashFor(task.sessionId),
+      );
       for (const task of outdated) watch.tell({ kind: 'outdated', task });
     },
     onSessionEnded: async (sessionId) => {
-      const waiting = store.listApprovals({ status: 'pending', sessionId, limit: mostWaiting });
+      const waiting = await store.listApprovals({ status: 'pending', sessionId, limit: mostWaiting });
       for (const task of waiting) await denyByGate(task, 'The session that asked has ended.');
     },
     tellAbuse: (abuse, senior) => notifier.tellAbuse(abuse, senior),
     start: async () => {
-      callbacks.repeat();
+      await callbacks.repeat();
       await clock.start();
-      notifier.repeat(readPending());
+      notifier.repeat(await readPending());
     },
     linkToTask: (taskId) => `${settings.current.consoleUrl ?? source.address()}/#/approvals/${taskId}`,
     warnings: () => {

@@ -33,7 +33,7 @@ export function openOrganisation(source: OrganisationSource): OpenedOrganisation
     readOrganisation: () => store.readOrganisation(),
     activePeople: () =>
       store
-        .listSessions()
+        .liveSessions()
         .filter(({ principal, status }) => principal === 'operator' && status === 'active')
         .map(({ agent }) => agent),
     owner: firstOperator,

@@ -20,7 +20,13 @@ test('what a session did is known, and each of its calls is found, however much 
     callId,
     payload: ownJson({ tool: 'files.read' }),
   } as const;
-  const admission = { sessionId: session.id, leaseId: session.lease.id, tool: 'files.read', reservations: [] };
+  const admission = {
+    sessionId: session.id,
+    leaseId: session.lease.id,
+    basedOn: Number.MAX_SAFE_INTEGER,
+    tool: 'files.read',
+    reservations: [],
+  };
   await store.admit({ ...admission, intent: { ...intent, sessionId: session.id } });
   await store.settle({ outcome: { ...intent, kind: 'outcome', result: 'ok', timeMs: 6000 } });
   for (let written = 0; written < flood; written += atOnce) {
@@ -33,11 +39,11 @@ test('what a session did is known, and each of its calls is found, however much 
     } as const;
     await Promise.all(Array.from({ length: atOnce }, () => store.append(noise)));
   }
-  assert.deepEqual(readPastCalls(store)(session.id), [{ tool: 'files.read', startedAtMs: 5000 }]);
-  assert.deepEqual(readPastCalls(store)(randomUUIDv7()), []);
+  assert.deepEqual(await readPastCalls(store)(session.id), [{ tool: 'files.read', startedAtMs: 5000 }]);
+  assert.deepEqual(await readPastCalls(store)(randomUUIDv7()), []);
   assert.deepEqual(
-    store.readRecordsOfCall(callId).map(({ index }) => index),
+    (await store.readRecordsOfCall(callId)).map(({ index }) => index),
     [0, 1],
   );
-  assert.deepEqual(store.readRecordsOfCall('no id at all'), []);
+  assert.deepEqual(await store.readRecordsOfCall('no id at all'), []);
 });

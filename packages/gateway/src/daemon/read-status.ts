@@ -22,10 +22,10 @@ export interface StatusParts {
 }
 
 /** How the daemon is, as an operator asks it. */
-export function statusReader(parts: StatusParts): () => Status {
+export function statusReader(parts: StatusParts): () => Promise<Status> {
   const { home, store, rules, registry, turnstile } = parts;
   const install = readInstallKind();
-  return () => ({
+  return async () => ({
     version,
     pid: process.pid,
     uptimeMs: BigInt(Date.now() - parts.startedAtMs),
@@ -42,13 +42,13 @@ export function statusReader(parts: StatusParts): () => Status {
     rulesHash: rules().hash,
     rulesFolder: rules().folder,
     ruleCount: rules().count,
-    logSize: BigInt(store.logSize()),
-    checkpointSize: BigInt(store.lastCheckpoint()?.size ?? 0),
+    logSize: BigInt(await store.logSize()),
+    checkpointSize: BigInt((await store.lastCheckpoint())?.size ?? 0),
     callsInFlight: turnstile.running,
     health: store.sealed() === undefined ? 'serving' : 'sealed',
     healthReason: store.sealed() ?? '',
     toolCount: registry.all.length,
     warnings: [...parts.warnings()],
-    activeSessions: store.listSessions().filter(({ status }) => status === 'active').length,
+    activeSessions: store.liveSessions().filter(({ status }) => status === 'active').length,
   });
 }

@@ -11,9 +11,10 @@ import { takeLock } from './lock.ts';
 export interface Daemon {
   /** Where agents reach it over TCP. */
   readonly address: string;
-  readonly readStatus: () => Status;
+  readonly readStatus: () => Promise<Status>;
   /** Hears that the gate sealed itself, with the reason, and that it serves again. */
   readonly watchHealth: WatchHealth;
+  readonly callsInFlight: () => number;
   /**
    * Ends the calls in flight after a moment, answers them, signs the log and releases the home. `by`: who wants it, for
    * the record. Safe to call twice.
@@ -56,8 +57,8 @@ async function start(config: Config): Promise<Daemon> {
       stopping.then(resolve, reject);
       return stopping;
     };
-    const { address, readStatus, watchHealth } = composed;
-    return { address, readStatus, watchHealth, stop, ended };
+    const { address, readStatus, callsInFlight, watchHealth } = composed;
+    return { address, readStatus, callsInFlight, watchHealth, stop, ended };
   } catch (error) {
     release();
     throw error;

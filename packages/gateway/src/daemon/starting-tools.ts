@@ -1,8 +1,8 @@
 import type { Upstream } from '../upstreams/upstream.ts';
-import type { ToolPins } from '../storage/stores.ts';
+import type { Snapshot } from '../storage/stores.ts';
 
 export interface StartingToolsParts {
-  readonly pins: Pick<ToolPins, 'listToolPins'>;
+  readonly pins: Pick<Snapshot, 'listToolPins'>;
   readonly findUpstream: (name: string) => Pick<Upstream, 'state' | 'tools'> | undefined;
 }
 

@@ -25,7 +25,7 @@ function openGate(more: { readonly whilePending?: () => void } = {}) {
     more.whilePending?.();
     return answerOf(refused(pending, 'seek-approval', call as Partial<CallFacts>));
   };
-  const store = { findApproval: () => ({ id: 't', status }) as ApprovalTask };
+  const store = { findApproval: () => Promise.resolve({ id: 't', status } as ApprovalTask) };
   const decide = (): void => {
     status = 'approved';
     watch.tell({ kind: 'decided', task: { id: 't', status } as ApprovalTask });

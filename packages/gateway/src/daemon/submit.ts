@@ -20,7 +20,7 @@ import { redactProgress } from '../redaction/redact-progress.ts';
 import { redactQuestions } from '../redaction/redact-question.ts';
 import { redactRefusal } from '../redaction/redact-refusal.ts';
 import type { Redactor } from '../redaction/redact.ts';
-import type { ApprovalIndex } from '../storage/stores.ts';
+import type { ApprovalRepository } from '../storage/stores.ts';
 import { answerCall } from './answer-call.ts';
 
 export interface SubmitParts extends DecisionParts {
@@ -31,7 +31,7 @@ export interface SubmitParts extends DecisionParts {
 
 export interface DecisionParts {
   readonly watch: ApprovalWatch;
-  readonly store: Pick<ApprovalIndex, 'findApproval'>;
+  readonly store: Pick<ApprovalRepository, 'findApproval'>;
   readonly running: Pick<RunningCalls, 'open' | 'identify'>;
 }
 
@@ -86,7 +86,7 @@ export function awaitDecision(submit: Submit, { watch, store, running }: Decisio
       const timeoutMs = untilMs - Date.now();
       if (taskId === undefined || timeoutMs <= 0 || signal.aborted) return answer;
       call.onPending?.(taskId);
-      const isOver = (): boolean => store.findApproval(taskId)?.status !== 'pending';
+      const isOver = async (): Promise<boolean> => (await store.findApproval(taskId))?.status !== 'pending';
       const { callId, session, startedAtMs } = answer;
       const waiting = running.open({ callId, toolName: call.toolName, startedAtMs }, signal);
       if (session !== undefined) running.identify(callId, session);
@@ -103,7 +103,7 @@ export function awaitDecision(submit: Submit, { watch, store, running }: Decisio
       }
       // A call that was asked about under other rules is judged anew, from the text of its arguments.
       const { approvalTaskId: _task, parsedInput: _used, ...anew } = call;
-      answer = await submit(isOver() ? { ...anew, approvalTaskId: taskId } : anew);
+      answer = await submit((await isOver()) ? { ...anew, approvalTaskId: taskId } : anew);
     }
   };
 }
@@ -176,6 +176,8 @@ function rehearseCalls({ rehearsal, redactor }: SubmitParts): Rehearse {
       confirmBinding: '',
       signal,
       session,
+      // Nothing is admitted.
+      basedOn: 0,
       callId: randomUUIDv7(),
       startedAtMs: Date.now(),
       foreseen: before.map((name) => ({ tool: name, startedAtMs: Date.now() })),

@@ -19,11 +19,11 @@ function follow(pending: readonly News[]) {
       return () => (stopped = true);
     },
     idOf: ({ id }) => id,
-    readPending: () => {
+    readPending: async function* () {
       // It was stored just before somebody looked, and is told just after.
       const listed = [...pending];
       for (const each of pending) tell(each);
-      return listed;
+      yield* listed;
     },
     check: () => {
       if (refusal) throw refusal;

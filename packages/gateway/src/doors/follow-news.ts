@@ -6,7 +6,7 @@ export interface NewsSource<News> {
   /** What the news is about. */
   readonly idOf: (news: News) => string;
   /** What is there already. */
-  readonly readPending: () => Iterable<News>;
+  readonly readPending: () => AsyncIterable<News>;
   /** Throws when the reader may not hear it any more. */
   readonly check: () => void;
   readonly signal: AbortSignal;
@@ -35,7 +35,7 @@ export async function* followNews<News extends { readonly kind: string }>({
   const onAbort = (): void => wake();
   signal.addEventListener('abort', onAbort);
   try {
-    const pending = [...readPending()];
+    const pending = await Array.fromAsync(readPending());
     for (const news of pending) listed.add(idOf(news));
     for (const news of pending) yield news;
     while (!signal.aborted) {

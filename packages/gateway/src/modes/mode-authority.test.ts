@@ -24,7 +24,7 @@ function authorityIn(mode: Mode): { authority: ModeAuthority; changes: ModeChang
   const authority = new ModeAuthority({
     readMode: () => changes[0]?.to ?? mode,
     changeMode: async (change) => changes.unshift(change) > 0,
-    listModeChanges: (limit) => changes.slice(0, limit),
+    listModeChanges: async (limit) => changes.slice(0, limit),
   });
   return { authority, changes };
 }
@@ -50,14 +50,17 @@ test('a change is in the log and the history before anyone hears of it', async (
   requirement('MODE-1');
   const store = await openTestStore(t);
   const authority = new ModeAuthority(store, () => 1234);
-  const heard: string[] = [];
-  authority.onChange(({ to }) => heard.push(`${to} ${store.readMode()} ${readLog(store).at(-1)?.text}`));
+  const hearing: Promise<string>[] = [];
+  authority.onChange(({ to }) => {
+    const mode = store.readMode();
+    hearing.push(readLog(store).then((log) => `${to} ${mode} ${log.at(-1)?.text}`));
+  });
   await authority.change({ to: 'ALERT', cause: ownText('too many denials') });
   assert.equal(authority.current(), 'ALERT');
-  assert.deepEqual(authority.history(5), [
+  assert.deepEqual(await authority.history(5), [
     { from: 'NORMAL', to: 'ALERT', cause: ownText('too many denials'), atMs: 1234 },
   ]);
-  assert.deepEqual(heard, [
+  assert.deepEqual(await Promise.all(hearing), [
     'ALERT ALERT {"cause":"too many denials","event":"mode_changed","from":"NORMAL","to":"ALERT"}',
   ]);
 });

@@ -3,7 +3,7 @@ import type { Redacted } from '../call/redacted.ts';
 import { refuse } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
 import type { Mode } from '../call/session.ts';
-import type { ModeChange, ModeLog } from '../storage/stores.ts';
+import type { ModeChange, ModeRepository, Snapshot } from '../storage/stores.ts';
 
 export interface ModeWish {
   readonly to: Mode;
@@ -15,13 +15,15 @@ export interface ModeWish {
 /** Hears of a change after it is durable and before anything else happens in it. */
 export type ModeListener = (change: ModeChange) => void;
 
+export type ModeStore = ModeRepository & Pick<Snapshot, 'readMode'>;
+
 /** The one place where the mode changes. A change is durable, with its cause in the log, before it holds. */
 export class ModeAuthority {
-  readonly #log: ModeLog;
+  readonly #log: ModeStore;
   readonly #nowMs: () => number;
   readonly #listeners: ModeListener[] = [];
 
-  constructor(log: ModeLog, nowMs: () => number = Date.now) {
+  constructor(log: ModeStore, nowMs: () => number = Date.now) {
     this.#log = log;
     this.#nowMs = nowMs;
   }
@@ -31,7 +33,7 @@ export class ModeAuthority {
   }
 
   /** Newest first. */
-  history(limit: number): readonly ModeChange[] {
+  history(limit: number): Promise<readonly ModeChange[]> {
     return this.#log.listModeChanges(limit);
   }
 

@@ -26,7 +26,7 @@ function watching(transitions: readonly Transition[], mode: Mode = 'NORMAL') {
   const authority = new ModeAuthority({
     readMode: () => changes[0]?.to ?? mode,
     changeMode: async (change) => changes.unshift(change) > 0,
-    listModeChanges: (limit) => changes.slice(0, limit),
+    listModeChanges: async (limit) => changes.slice(0, limit),
   });
   const calls = new CallGauge();
   const watch = new ModeWatch({

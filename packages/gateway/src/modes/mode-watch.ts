@@ -77,7 +77,7 @@ export class ModeWatch {
     const { authority } = this.#parts;
     const to = afterCalm[mode];
     if (to === undefined) return;
-    const [last] = authority.history(1);
+    const [last] = await authority.history(1);
     if (last?.to !== mode || last.by !== undefined) return;
     const entered = transitions.filter((transition) => transition.to === mode);
     const isCalm = entered.every((transition) => explain(transition, readings, calmShare) === undefined);

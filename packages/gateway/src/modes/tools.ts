@@ -54,17 +54,17 @@ function showTool({ authority, policy }: ModeToolParts): Tool {
     }),
     claim: () => ({ paths: [] }),
     preview: () => Promise.resolve({ summary: 'Show the mode.', detail: '', undoable: true }),
-    run: () => {
+    run: async () => {
       const mode = authority.current();
       const { maxRunning, callsPerMinute } = policy().limits[mode];
-      const [last] = authority.history(1);
-      return Promise.resolve({
+      const [last] = await authority.history(1);
+      return {
         mode,
         max_running: maxRunning,
         ...(callsPerMinute === undefined ? {} : { calls_per_minute: callsPerMinute }),
         leads_to: [...edges[mode]],
         ...(last === undefined ? {} : { last_change: describeChange(last) }),
-      });
+      };
     },
     summarize: (_args, output) => `the mode is ${(output as { mode: string }).mode}`,
   };
@@ -127,7 +127,7 @@ function historyTool({ authority }: ModeToolParts): Tool<{ readonly limit: numbe
     }),
     claim: () => ({ paths: [] }),
     preview: () => Promise.resolve({ summary: 'List the changes of the mode.', detail: '', undoable: true }),
-    run: ({ limit }) => Promise.resolve({ changes: authority.history(limit).map(describeChange) }),
+    run: async ({ limit }) => ({ changes: (await authority.history(limit)).map(describeChange) }),
     summarize: (_args, output) => `${(output as { changes: readonly unknown[] }).changes.length} changes`,
   };
 }

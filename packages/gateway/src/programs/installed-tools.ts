@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { ToolFailure } from '../call/tool.ts';
 import type { AnyTool } from '../call/tool.ts';
-import type { ToolPin, ToolPins } from '../storage/stores.ts';
+import type { Snapshot, ToolPin, ToolPinRepository } from '../storage/stores.ts';
 import type { AcceptedDefinitions } from './accepted-definitions.ts';
 import type { SkippedFile } from './find-tool-files.ts';
 import { isBroken, StandingTool } from './installed-tool.ts';
@@ -15,7 +15,7 @@ import type { OfferedTools, ToolOffer, ToolSource } from './tool-offer.ts';
 
 export interface InstalledToolsOptions {
   readonly registry: Pick<Registry, 'replaceSource'>;
-  readonly pins: ToolPins;
+  readonly pins: ToolPinRepository & Pick<Snapshot, 'listToolPins'>;
   readonly accepted: AcceptedDefinitions;
   readonly sources: readonly ToolSource[];
   /** Whether a rule takes new and changed tools of this name in without asking. */

@@ -19,7 +19,7 @@ const use = { tool: 'http.get', host: 'api.example.com' };
 
 test('a value comes back for a use that is granted, and for no other', async (t) => {
   const { reopen } = await openSecrets(t);
-  const secrets = reopen();
+  const secrets = await reopen();
   await secrets.set('TOKEN', 'first value');
   await secrets.set('OTHER', 'other value');
   assert.deepEqual([...secrets.secretsFor(grants, use)], [['TOKEN', 'first value']]);
@@ -29,36 +29,37 @@ test('a value comes back for a use that is granted, and for no other', async (t)
 
 test('a value survives a restart and is replaced by a later one', async (t) => {
   const { reopen } = await openSecrets(t);
-  await reopen().set('TOKEN', 'first value');
-  await Promise.all([reopen().set('TOKEN', 'second value'), reopen().set('TOKEN', 'third value')]);
-  assert.deepEqual([...reopen().secretsFor(grants, use)], [['TOKEN', 'third value']]);
-  assert.equal(reopen().list().length, 1);
+  await (await reopen()).set('TOKEN', 'first value');
+  await Promise.all([(await reopen()).set('TOKEN', 'second value'), (await reopen()).set('TOKEN', 'third value')]);
+  assert.deepEqual([...(await reopen()).secretsFor(grants, use)], [['TOKEN', 'third value']]);
+  assert.equal((await reopen()).list().length, 1);
 });
 
 test('the store holds no value, and nothing shows one from the moment it is set, nor after a restart', async (t) => {
   requirement('AUD-4');
   const { index, redactor, key, reopen } = await openSecrets(t);
-  const setting = reopen().set('TOKEN', 'plain words');
+  const secrets = await reopen();
+  const setting = secrets.set('TOKEN', 'plain words');
   assert.equal(redactor.redactText('it says plain words'), 'it says [redacted]');
   await setting;
-  const [stored] = index.listSecrets();
+  const [stored] = await index.listSecrets();
   assert.ok(!Buffer.from(stored?.ciphertext ?? []).includes('plain words'));
 
   const fresh = new Redactor();
-  SecretStore.open({ index, key, learn: (value) => fresh.learn(value) });
+  await SecretStore.open({ index, key, learn: (value) => fresh.learn(value) });
   assert.equal(fresh.redactText(`it says plain words, ${key}`), 'it says [redacted], [redacted]');
 });
 
 test('the list has names and times, and says which secrets the present key does not open', async (t) => {
   const { reopen } = await openSecrets(t);
   const beforeMs = Date.now();
-  await reopen().set('TOKEN', 'the value');
-  const [listed, ...others] = reopen().list();
+  await (await reopen()).set('TOKEN', 'the value');
+  const [listed, ...others] = (await reopen()).list();
   assert.deepEqual(others, []);
   assert.ok(listed !== undefined && listed.updatedAtMs >= beforeMs && listed.updatedAtMs <= Date.now());
   assert.deepEqual({ ...listed, updatedAtMs: 0 }, { name: 'TOKEN', updatedAtMs: 0, isReadable: true });
 
-  const withOtherKey = reopen(createSecretsKey());
+  const withOtherKey = await reopen(createSecretsKey());
   assert.equal(withOtherKey.list()[0]?.isReadable, false);
   assert.throws(() => withOtherKey.secretsFor(grants, use), {
     code: 'EXECUTION_ERROR',
@@ -70,7 +71,7 @@ test('the list has names and times, and says which secrets the present key does 
 
 test('a removed secret is gone, and a use that needs it fails with what to do', async (t) => {
   const { reopen } = await openSecrets(t);
-  const secrets = reopen();
+  const secrets = await reopen();
   await secrets.set('TOKEN', 'the value');
   assert.equal(await secrets.remove('TOKEN'), true);
   assert.equal(await secrets.remove('TOKEN'), false);

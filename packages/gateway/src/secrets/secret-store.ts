@@ -1,12 +1,12 @@
 import { hkdfSync } from 'node:crypto';
 import type { SecretGrant, SecretUse } from '../call/secret-grant.ts';
 import { ToolFailure } from '../call/tool.ts';
-import type { SecretIndex } from '../storage/stores.ts';
+import type { SealedSecret, SecretRepository } from '../storage/stores.ts';
 import { grantedSecrets } from './granted-secrets.ts';
 import { openSecret, parseSecretsKey, sealSecret } from './seal-secret.ts';
 
 export interface SecretStoreParts {
-  readonly index: SecretIndex;
+  readonly index: SecretRepository;
   /** The text of the key file. */
   readonly key: string;
   /** Told the key and every value with its name, so that none of them appears in a log or a text. */
@@ -25,7 +25,9 @@ export interface ListedSecret {
  * grants. All methods may be called concurrently; of two values set for one name the later call wins.
  */
 export class SecretStore {
-  readonly #index: SecretIndex;
+  readonly #index: SecretRepository;
+  /** As they are stored, by name. */
+  readonly #sealed = new Map<string, SealedSecret>();
   readonly #key: Buffer;
   readonly #learn: SecretStoreParts['learn'];
 
@@ -36,12 +38,13 @@ export class SecretStore {
   }
 
   /** Makes the key and every stored value known before anything could show one. Throws ConfigError when the key is damaged. */
-  static open(parts: SecretStoreParts): SecretStore {
+  static async open(parts: SecretStoreParts): Promise<SecretStore> {
     const store = new SecretStore(parts);
     parts.learn(parts.key, 'key of the secret store');
-    for (const { name, ciphertext } of parts.index.listSecrets()) {
-      const value = openSecret(store.#key, name, ciphertext);
-      if (value !== undefined) parts.learn(value, name);
+    for (const sealed of await parts.index.listSecrets()) {
+      store.#sealed.set(sealed.name, sealed);
+      const value = openSecret(store.#key, sealed.name, sealed.ciphertext);
+      if (value !== undefined) parts.learn(value, sealed.name);
     }
     return store;
   }
@@ -49,18 +52,23 @@ export class SecretStore {
   /** Resolves when the value is on disk, encrypted. A former value of the name is gone, but stays known until a restart. */
   async set(name: string, value: string): Promise<void> {
     this.#learn(value, name);
-    await this.#index.setSecret({ name, ciphertext: sealSecret(this.#key, name, value), updatedAtMs: Date.now() });
+    const sealed = { name, ciphertext: sealSecret(this.#key, name, value), updatedAtMs: Date.now() };
+    await this.#index.setSecret(sealed);
+    this.#sealed.set(name, sealed);
   }
 
   /** False when there is none of this name. */
-  remove(name: string): Promise<boolean> {
-    return this.#index.removeSecret(name);
+  async remove(name: string): Promise<boolean> {
+    const removed = await this.#index.removeSecret(name);
+    this.#sealed.delete(name);
+    return removed;
   }
 
   list(): readonly ListedSecret[] {
-    return this.#index.listSecrets().map(({ name, ciphertext, updatedAtMs }) => {
+    const listed = [...this.#sealed.values()].map(({ name, ciphertext, updatedAtMs }) => {
       return { name, updatedAtMs, isReadable: openSecret(this.#key, name, ciphertext) !== undefined };
     });
+    return listed.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /**
@@ -70,8 +78,7 @@ export class SecretStore {
   secretsFor(grants: readonly SecretGrant[], use: SecretUse): ReadonlyMap<string, string> {
     const granted = grantedSecrets(grants, use);
     if (granted.length === 0) return new Map();
-    const stored = new Map(this.#index.listSecrets().map((secret) => [secret.name, secret.ciphertext]));
-    return new Map(granted.map((name) => [name, this.#read(name, stored.get(name))]));
+    return new Map(granted.map((name) => [name, this.#read(name, this.#sealed.get(name)?.ciphertext)]));
   }
 
   /**

@@ -12,7 +12,11 @@ import { openTestStore } from '../stages/store.test-kit.ts';
 import { secretTools } from './tools.ts';
 
 async function openTools(t: TestContext) {
-  const secrets = SecretStore.open({ index: await openTestStore(t), key: createSecretsKey(), learn: () => undefined });
+  const secrets = await SecretStore.open({
+    index: await openTestStore(t),
+    key: createSecretsKey(),
+    learn: () => undefined,
+  });
   const registry = new Registry();
   for (const tool of secretTools(secrets)) registry.register(tool);
   const context = { session: operator } as ToolContext;

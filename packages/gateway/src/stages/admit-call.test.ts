@@ -41,6 +41,7 @@ function factsOf(session: Session, more: More = {}) {
     tool: toolOf(),
     releaseTurn: () => undefined,
     session,
+    basedOn: Number.MAX_SAFE_INTEGER,
     lease: session.lease,
     reservations,
     ...begun,
@@ -60,7 +61,7 @@ test('an admitted call has a durable intent that says who wanted what, and why i
   const callId = randomUUIDv7();
   const consent = { by: 'olga', how: 'own-call-confirmed', atMs: 1, binding: 'b'.repeat(64) } as const;
   const { intentIndex } = assertPassed(await admit(store, session, { callId, toolName: 'note_read', consent }));
-  const record = readLog(store)[intentIndex];
+  const record = (await readLog(store))[intentIndex];
   assert.equal(record?.leaf.kind, 'intent');
   assert.equal(record.leaf.callId, callId);
   assert.equal(record.leaf.sessionId, session.id);
@@ -82,7 +83,7 @@ test('an admitted call has a durable intent that says who wanted what, and why i
     consent: { by: 'olga', how: 'own-call-confirmed', at_ms: 1, binding: 'b'.repeat(64) },
   });
   assert.deepEqual(
-    store.listOpenIntents().map((intent) => intent.callId),
+    (await store.listOpenIntents()).map((intent) => intent.callId),
     [callId],
   );
 });
@@ -98,7 +99,7 @@ test('an admitted call is charged once, and a refused one is not', async (t) => 
     remedy: 'Ask the operator for a new session with a larger budget. A new lease does not help.',
   });
   assert.equal(refusal.message, 'The budget of the session is spent: 1 of 1 call.');
-  assert.equal(readLog(store).length, 1);
+  assert.equal((await readLog(store)).length, 1);
 });
 
 test('a full window refuses and says when to come back', async (t) => {
@@ -129,7 +130,7 @@ test('a session that ended or expired on the way is refused', async (t) => {
       remedy: 'Ask the operator for a new session.',
     });
   }
-  assert.equal(readLog(store).length, 0);
+  assert.equal((await readLog(store)).length, 0);
 });
 
 test('a lease that was revoked, replaced or has expired on the way is refused, and nothing is charged', async (t) => {
@@ -150,7 +151,7 @@ test('a lease that was revoked, replaced or has expired on the way is refused, a
     });
     assert.equal(store.findSession(session.id)?.spent.calls, 0);
   }
-  assert.equal(readLog(store).length, 0);
+  assert.equal((await readLog(store)).length, 0);
 });
 
 test('the budget of the lease counts besides that of the session', async (t) => {
@@ -168,7 +169,7 @@ test('a dedupe key is claimed for this tool and these arguments, for one hour', 
   const session = await createTestSession(store);
   const beforeMs = Date.now();
   assertPassed(await admit(store, session, { dedupeKey: 'k' }));
-  const entry = store.findDedupe(session.id, 'k', Date.now());
+  const entry = await store.findDedupe(session.id, 'k', Date.now());
   assert.equal(entry?.argumentsSha256, fingerprintOf(factsOf(session)));
   const keptMs = entry.expiresAtMs - beforeMs;
   assert.ok(keptMs >= 3_600_000 && keptMs < 3_700_000);
@@ -184,8 +185,8 @@ test('a result that is handed out again is on record with the call it came from,
   const session = await createTestSession(store);
   const reused: { output: Json; callId: string } = { output: null, callId: randomUUIDv7() };
   const { intentIndex } = assertPassed(await admit(store, session, { dedupeKey: 'k', reused }));
-  assert.equal(readLog(store)[intentIndex]?.payload['reused_from'], reused.callId);
-  assert.equal(store.findDedupe(session.id, 'k', Date.now()), undefined);
+  assert.equal((await readLog(store))[intentIndex]?.payload['reused_from'], reused.callId);
+  assert.equal(await store.findDedupe(session.id, 'k', Date.now()), undefined);
 });
 
 test('when the log cannot be written the call does not go on', async () => {

@@ -10,12 +10,14 @@ import type { Refusal } from '../call/refusal.ts';
 import type { Stage } from '../call/stage.ts';
 import type { Admission, Store } from '../storage/stores.ts';
 import { askForSession } from '../sessions/authenticate.ts';
+import { standingChanged } from './confirm-standing.ts';
 import { budgetSpent, rateLimited } from './check-limits.ts';
 import { fingerprintOf } from './reuse-result.ts';
 
 type Needs = facts.Begun &
   facts.Decoded &
   facts.Opened &
+  facts.Based &
   facts.Leased &
   facts.Resolved &
   facts.ArgumentsChecked &
@@ -61,6 +63,8 @@ export function admitCall(
           return refuse('SESSION_ENDED', 'session', 'The session ended before the call could run.', askForSession);
         case 'lease':
           return refuse('OUTSIDE_LEASE', 'lease', 'The lease ended before the call could run.', askForLease);
+        case 'stale':
+          return standingChanged(`The ${admitted.what} changed`);
         case 'dedupe':
           return refuse('DEDUPE_CONFLICT', 'dedupe', 'Another call has claimed this dedupe key.', {
             remedy: 'Use a new key.',
@@ -82,6 +86,7 @@ function describeAdmission(call: Needs, redactor: Redactor, nowMs: number): Admi
   return {
     sessionId: session.id,
     leaseId: call.lease.id,
+    basedOn: call.basedOn,
     tool: call.tool.definition.name,
     intent: {
       kind: 'intent',

@@ -28,8 +28,8 @@ import { ownText } from '../call/redacted.ts';
 const minuteMs = 60_000;
 const plenty: SpaceGauge = { isLow: () => false };
 const low: SpaceGauge = { isLow: () => true };
-const empty = { findSession: () => undefined, usedOf: () => ({ used: 0, resetsInMs: 0 }) };
-const untouched = { findSession: () => assert.fail('looked'), usedOf: () => assert.fail('looked') };
+const empty = { readSession: () => undefined, usedOf: () => Promise.resolve({ used: 0, resetsInMs: 0 }) };
+const untouched = { readSession: () => assert.fail('looked'), usedOf: () => assert.fail('looked') };
 const clock = { nowMs: Date.now };
 
 const rates: Limits['rates'] = [
@@ -50,59 +50,62 @@ interface Asked {
   readonly reused?: { readonly output: null; readonly callId: string };
 }
 
-function check(store: Parameters<typeof checkLimits>[0], space: SpaceGauge, asked: Asked): WithinLimits | Refusal {
+function check(
+  store: Parameters<typeof checkLimits>[0],
+  space: SpaceGauge,
+  asked: Asked,
+): Promise<WithinLimits | Refusal> {
   const { tool = toolOf(), verdict = allow, session = sessionOf(), ...more } = asked;
   const judged = judgedAs(verdict, rulesOf({ limits: { ...limits, rates } }));
-  return checkLimits(store, space).run({ session, tool, standing: {}, mode: 'NORMAL', ...judged, ...more }, clock) as
-    | WithinLimits
-    | Refusal;
+  const facts = { session, tool, standing: {}, mode: 'NORMAL' as const, ...judged, ...more };
+  return Promise.resolve(checkLimits(store, space).run(facts, clock) as Promise<WithinLimits | Refusal>);
 }
 
-function reservationsOf(asked: Asked): readonly Reservation[] {
-  return assertPassed(check(untouched, plenty, asked)).reservations;
+async function reservationsOf(asked: Asked): Promise<readonly Reservation[]> {
+  return assertPassed(await check(untouched, plenty, asked)).reservations;
 }
 
-test('each window of the first rate that names the tool becomes one count, by tool and agent', () => {
-  assert.deepEqual(reservationsOf({ tool: toolOf({ name: 'files.read' }) }), [
+test('each window of the first rate that names the tool becomes one count, by tool and agent', async () => {
+  assert.deepEqual(await reservationsOf({ tool: toolOf({ name: 'files.read' }) }), [
     { key: 'files.read ada', windowMs: minuteMs, limit: 30, rule: 'rate-limit-60s' },
     { key: 'files.read ada', windowMs: 60 * minuteMs, limit: 500, rule: 'rate-limit-3600s' },
   ]);
   assert.deepEqual(
-    reservationsOf({ tool: toolOf({ name: 'files.list' }), session: sessionOf({ agent: 'bob' }) }).map(
+    (await reservationsOf({ tool: toolOf({ name: 'files.list' }), session: sessionOf({ agent: 'bob' }) })).map(
       ({ key }) => key,
     ),
     ['files.list bob'],
   );
-  assert.deepEqual(reservationsOf({ tool: toolOf({ name: 'git.diff' }) }), []);
+  assert.deepEqual(await reservationsOf({ tool: toolOf({ name: 'git.diff' }) }), []);
 });
 
-test('the limit of a definition counts besides those of the rules', () => {
-  assert.deepEqual(reservationsOf({ tool: toolOf({ name: 'files.list', rateLimitPerHour: 3 }) }), [
+test('the limit of a definition counts besides those of the rules', async () => {
+  assert.deepEqual(await reservationsOf({ tool: toolOf({ name: 'files.list', rateLimitPerHour: 3 }) }), [
     { key: 'files.list ada', windowMs: minuteMs, limit: 7, rule: 'rate-limit-60s' },
     { key: 'definition files.list ada', windowMs: 60 * minuteMs, limit: 3, rule: 'rate-limit-of-the-tool' },
   ]);
 });
 
-test('a result that is only handed out again costs no rate, not even on a full disk', () => {
+test('a result that is only handed out again costs no rate, not even on a full disk', async () => {
   const reused = { output: null, callId: randomUUIDv7() };
   const tool = toolOf({ name: 'files.read', mutates: true });
-  assert.deepEqual(assertPassed(check(untouched, low, { tool, reused, verdict: askFirst })).reservations, []);
+  assert.deepEqual(assertPassed(await check(untouched, low, { tool, reused, verdict: askFirst })).reservations, []);
 });
 
-test('when the disk is nearly full, calls that change something stop and reading goes on', () => {
-  assertRefused(check(untouched, low, { tool: toolOf({ mutates: true }) }), {
+test('when the disk is nearly full, calls that change something stop and reading goes on', async () => {
+  assertRefused(await check(untouched, low, { tool: toolOf({ mutates: true }) }), {
     code: 'DISK_NEARLY_FULL',
     rule: 'disk-space',
     remedy: 'Reading goes on meanwhile.',
   });
-  assertPassed(check(untouched, low, { tool: toolOf({ mutates: false }) }));
-  assertPassed(check(untouched, plenty, { tool: toolOf({ mutates: true }) }));
+  assertPassed(await check(untouched, low, { tool: toolOf({ mutates: false }) }));
+  assertPassed(await check(untouched, plenty, { tool: toolOf({ mutates: true }) }));
 });
 
-test('nobody is asked about a call whose session has spent its budget', () => {
+test('nobody is asked about a call whose session has spent its budget', async () => {
   requirement('PERM-4');
   const spent = sessionOf({ budget: { calls: 5 }, spent: { ...nothingSpent, calls: 5 } });
-  const answer = check({ ...empty, findSession: () => spent }, plenty, { verdict: askFirst });
+  const answer = await check({ ...empty, readSession: () => Promise.resolve(spent) }, plenty, { verdict: askFirst });
   const refusal = assertRefused(answer, {
     code: 'BUDGET_EXCEEDED',
     rule: 'budget',
@@ -110,10 +113,10 @@ test('nobody is asked about a call whose session has spent its budget', () => {
   });
   assert.equal(refusal.message, 'The budget of the session is spent: 5 of 5 calls.');
   const nearly = sessionOf({ budget: { calls: 5 }, spent: { ...nothingSpent, calls: 4 } });
-  assertPassed(check({ ...empty, findSession: () => nearly }, plenty, { verdict: askFirst }));
+  assertPassed(await check({ ...empty, readSession: () => Promise.resolve(nearly) }, plenty, { verdict: askFirst }));
 });
 
-test('time, tokens and cost are budgets like calls, of the session and of the lease', () => {
+test('time, tokens and cost are budgets like calls, of the session and of the lease', async () => {
   requirement('PERM-2', 'PERM-4');
   for (const kind of ['calls', 'activeMs', 'tokens', 'costMicros'] as const) {
     for (const [used, refuses] of [
@@ -123,7 +126,9 @@ test('time, tokens and cost are budgets like calls, of the session and of the le
     ] as const) {
       const account = { budget: { [kind]: 5 }, spent: { ...nothingSpent, [kind]: used } };
       for (const session of [sessionOf(account), sessionOf({ lease: leaseOf(account) })]) {
-        const answer = check({ ...empty, findSession: () => session }, plenty, { verdict: askFirst });
+        const answer = await check({ ...empty, readSession: () => Promise.resolve(session) }, plenty, {
+          verdict: askFirst,
+        });
         assert.equal('code' in answer && answer.code === 'BUDGET_EXCEEDED', refuses, `${kind} ${used}`);
       }
     }
@@ -135,13 +140,21 @@ test('nobody is asked about a call whose window is full', async (t) => {
   const session = await createTestSession(store);
   const tool = toolOf({ name: 'notes.send', rateLimitPerHour: 1 });
   const asked = { tool, session, verdict: askFirst };
-  const { reservations } = assertPassed(check(store, plenty, asked));
+  const { reservations } = assertPassed(await check(store, plenty, asked));
   const intent = { kind: 'intent', result: 'none', timeMs: 1, callId: randomUUIDv7(), payload: ownText('{}') } as const;
   assert.ok(
-    (await store.admit({ sessionId: session.id, leaseId: session.lease.id, tool: 'files.read', intent, reservations }))
-      .admitted,
+    (
+      await store.admit({
+        sessionId: session.id,
+        leaseId: session.lease.id,
+        basedOn: Number.MAX_SAFE_INTEGER,
+        tool: 'files.read',
+        intent,
+        reservations,
+      })
+    ).admitted,
   );
-  const refusal = check(store, plenty, asked) as Refusal;
+  const refusal = (await check(store, plenty, asked)) as Refusal;
   assert.equal(refusal.code, 'RATE_LIMITED');
   assert.equal(refusal.rule.id, 'rate-limit-of-the-tool');
   const { retryAfterMs = 0 } = refusal;
@@ -149,7 +162,7 @@ test('nobody is asked about a call whose window is full', async (t) => {
   assert.equal(refusal.remedy, `Try again in ${Math.ceil(retryAfterMs / 1000)} s.`);
 });
 
-test('the refusals say what is spent and when to come back', () => {
+test('the refusals say what is spent and when to come back', async () => {
   const rate = assertRefused(rateLimited({ rule: 'rate-limit-60s', limit: 20, windowMs: 60_000 }, 1), {
     code: 'RATE_LIMITED',
     rule: 'rate-limit-60s',

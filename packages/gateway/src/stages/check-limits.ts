@@ -29,13 +29,13 @@ const ordinary: LimitCircumstances = { limitsOf: () => ({ maxRunning: Infinity }
  * nobody decides about a call that would be refused anyway. For all other calls admission decides at once.
  */
 export function checkLimits(
-  store: Pick<Store, 'findSession' | 'usedOf'>,
+  store: Pick<Store, 'readSession' | 'usedOf'>,
   space: SpaceGauge,
   { limitsOf, profile }: LimitCircumstances = ordinary,
 ): Stage<Needs, facts.WithinLimits> {
   return {
     name: 'check-limits',
-    run: ({ session, tool, standing, mode, rules, verdict, reused }, context) => {
+    run: async ({ session, tool, standing, mode, rules, verdict, reused }, context) => {
       if (reused !== undefined) return { reservations: [] };
       const { audience, mutates } = tool.definition;
       // Whoever runs the gate must be able to act when it runs out of space.
@@ -51,11 +51,11 @@ export function checkLimits(
       const limited = { tool: tool.definition, agent, roles, mode, profile: profile() };
       const reservations = planReservations(limited, rules.limits, limitsOf(mode));
       if (verdict.effect !== 'require_approval') return { reservations };
-      const { budget, spent, lease } = store.findSession(session.id) ?? session;
+      const { budget, spent, lease } = (await store.readSession(session.id)) ?? session;
       const gone = findSpent('session', budget, spent) ?? findSpent('lease', lease.budget, lease.spent);
       if (gone !== undefined) return budgetSpent(gone);
       for (const reservation of reservations) {
-        const { used, resetsInMs } = store.usedOf(reservation, context.nowMs());
+        const { used, resetsInMs } = await store.usedOf(reservation, context.nowMs());
         if (used >= reservation.limit) return rateLimited(reservation, resetsInMs);
       }
       return { reservations };

@@ -3,19 +3,17 @@ import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
 import type { Refusal } from '../call/refusal.ts';
-import { defaultSettings } from '../call/organisation.ts';
-import type { Organisation } from '../call/organisation.ts';
 import type { Mode, Session } from '../call/session.ts';
+import type { Aspect } from '../storage/stores.ts';
 import { confirmStanding } from './confirm-standing.ts';
 import { allow, assertRefused, clock, judgedAs, leaseOf, nowMs, rulesOf, sessionOf } from './facts.test-kit.ts';
 import { changeTestMode, createTestSession, openTestStore } from './store.test-kit.ts';
 
-const organisation: Organisation = { settings: defaultSettings, teams: [], members: [], permissions: [] };
 const facts = {
   ...judgedAs(allow),
   session: sessionOf(),
   lease: leaseOf(),
-  organisation,
+  basedOn: 0,
   mode: 'NORMAL' as const,
   intentIndex: 0,
 };
@@ -23,16 +21,16 @@ const facts = {
 interface Now {
   readonly session?: Session | undefined;
   readonly mode?: Mode;
-  readonly organisation?: Organisation;
+  readonly changed?: Aspect;
   readonly hash?: string;
 }
 
 function confirm(now: Now) {
   const session = 'session' in now ? now.session : facts.session;
   const store = {
-    findStanding: () => session,
+    findSession: () => session,
     readMode: () => now.mode ?? 'NORMAL',
-    readOrganisation: () => now.organisation ?? organisation,
+    changedSince: () => now.changed ?? (now.mode === undefined ? undefined : 'mode'),
   } as const;
   return confirmStanding(store, () => rulesOf({ hash: now.hash ?? facts.rules.hash })).run(facts, clock);
 }
@@ -50,7 +48,7 @@ test('a change of mode stops the call, also to a mode that would have allowed it
 });
 
 test('a change of the organisation stops the call', () => {
-  const refusal = assertRefused(confirm({ organisation: { ...organisation } }), again);
+  const refusal = assertRefused(confirm({ changed: 'organisation' }), again);
   assert.equal(refusal.message, 'The organisation changed while the call was on its way.');
 });
 
@@ -85,18 +83,18 @@ test('a lease that was revoked, expired or replaced since the decision stops the
 test('what cannot be confirmed does not run', () => {
   requirement('PIPE-2');
   const store = {
-    findStanding: () => facts.session,
+    findSession: () => facts.session,
     readMode: () => 'NORMAL' as const,
-    readOrganisation: () => organisation,
+    changedSince: () => undefined,
   };
   assert.throws(() => confirmStanding(store, () => assert.fail('no rules')).run(facts, clock), /no rules/);
 });
 
 test('what took longer than a second to confirm does not run', () => {
   const store = {
-    findStanding: () => facts.session,
+    findSession: () => facts.session,
     readMode: () => 'NORMAL' as const,
-    readOrganisation: () => organisation,
+    changedSince: () => undefined,
   };
   const confirmIn = (ms: number) => {
     const readings = [0, ms].values();
@@ -115,12 +113,16 @@ test('what an operator does to the store is seen at once', async (t) => {
   const store = await openTestStore(t);
   const session = await createTestSession(store);
   const stage = confirmStanding(store, () => facts.rules);
-  const run = () =>
-    stage.run({ ...facts, session, lease: session.lease, organisation: store.readOrganisation() }, { nowMs: Date.now });
+  let basedOn = store.version();
+  const run = () => stage.run({ ...facts, session, basedOn, lease: session.lease }, { nowMs: Date.now });
   assert.deepEqual(Object.keys(run()), ['confirmedAtMs']);
   await changeTestMode(store, 'LOCKDOWN');
   assertRefused(run(), again);
+  // Also when it is as before: the call was judged in between.
   await changeTestMode(store, 'NORMAL');
+  assertRefused(run(), again);
+  basedOn = store.version();
+  assert.deepEqual(Object.keys(run()), ['confirmedAtMs']);
   await store.grantLease(session.id, { id: randomUUIDv7(), tools: ['*'] }, Date.now());
   assertRefused(run(), again);
   await store.revokeLease(session.id, Date.now());

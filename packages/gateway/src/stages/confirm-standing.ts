@@ -1,6 +1,7 @@
-import type { Confirmed, Intended, Judged, Leased, ModeRead, Opened, OrganisationRead } from '../call/call.ts';
+import type { Based, Confirmed, Intended, Judged, Leased, ModeRead, Opened } from '../call/call.ts';
 import { leaseRefusal } from '../policy/judge/lease.ts';
 import { refuse } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
 import type { Stage } from '../call/stage.ts';
 import type { Store } from '../storage/stores.ts';
 import { askForSession, sessionRefusal } from '../sessions/authenticate.ts';
@@ -11,29 +12,29 @@ const mostMs = 1000;
 
 /** Reads mode, session, organisation and rules once more, directly before the effect: what was decided must still hold. */
 export function confirmStanding(
-  store: Pick<Store, 'findStanding' | 'readMode' | 'readOrganisation'>,
+  store: Pick<Store, 'changedSince' | 'findSession' | 'readMode'>,
   rulesFor: RulesFor,
   // Steady: not the time of day.
   steadyMs: () => number = () => performance.now(),
-): Stage<Opened & Leased & OrganisationRead & ModeRead & Judged & Intended, Confirmed> {
+): Stage<Opened & Based & Leased & ModeRead & Judged & Intended, Confirmed> {
   return {
     name: 'confirm-standing',
-    run: ({ session, lease, organisation, mode, rules }, context) => {
+    run: ({ session, lease, basedOn, mode, rules }, context) => {
       const nowMs = context.nowMs();
       const beganAtMs = steadyMs();
-      const present = store.findStanding(session.id);
+      const present = store.findSession(session.id);
       const ended =
         present === undefined
           ? refuse('SESSION_ENDED', 'session', 'The session is gone.', askForSession)
           : (sessionRefusal(present, nowMs) ?? leaseRefusal(present.lease, nowMs));
       if (ended !== undefined) return ended;
-      if (present?.lease.id !== lease.id) return changed('The lease changed');
-      const presentMode = store.readMode();
-      if (presentMode !== mode) return changed(`The mode changed from ${mode} to ${presentMode}`);
-      if (store.readOrganisation() !== organisation) return changed('The organisation changed');
+      if (present?.lease.id !== lease.id) return standingChanged('The lease changed');
+      const what = store.changedSince(basedOn, session.id);
+      if (what === 'mode') return standingChanged(`The mode changed from ${mode} to ${store.readMode()}`);
+      if (what !== undefined) return standingChanged(`The ${what} changed`);
       const presentRules = rulesFor(session);
-      if (presentRules?.hash !== rules.hash) return changed('The rules changed');
-      if (presentRules.workspace.key !== rules.workspace.key) return changed('The accepted workspaces changed');
+      if (presentRules?.hash !== rules.hash) return standingChanged('The rules changed');
+      if (presentRules.workspace.key !== rules.workspace.key) return standingChanged('The accepted workspaces changed');
       const confirmedAtMs = steadyMs();
       return confirmedAtMs - beganAtMs > mostMs ? unconfirmed() : { confirmedAtMs };
     },
@@ -45,7 +46,7 @@ function unconfirmed() {
   return refuse('STANDING_CHANGED', 'standing', message, { remedy: 'Send the call again.' });
 }
 
-function changed(what: string) {
+export function standingChanged(what: string): Refusal {
   return refuse('STANDING_CHANGED', 'standing', `${what} while the call was on its way.`, {
     remedy: 'Send the call again.',
   });

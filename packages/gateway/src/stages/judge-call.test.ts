@@ -76,12 +76,12 @@ test('rules that fail, or that are not there, deny, and the operator can find ou
   }
 });
 
-test('rules that ask what the session did before are told', () => {
+test('rules that ask what the session did before are told', async () => {
   const past = [{ tool: 'web.fetch', startedAtMs: 7 }];
   const questions: Question[] = [];
   const rules = rulesOf({ looksAtHistory: true, judge: (question) => (questions.push(question), allow) });
   const asked: string[] = [];
-  const history = { of: (id: string) => (asked.push(id), past) };
-  void judgeCall(() => rules, history, ignore).run(facts, clock);
+  const history = { of: async (id: string) => (asked.push(id), past) };
+  await judgeCall(() => rules, history, ignore).run(facts, clock);
   assert.deepEqual([asked, questions[0]?.history], [[facts.session.id], past]);
 });

@@ -16,19 +16,20 @@ function open(session: Session, more: Partial<Begun> = {}): Opened | Refusal {
   const sessions = new Map([[hash('sha256', token), session]]);
   const stage = openSession({
     findSessionByToken: (tokenSha256) => sessions.get(tokenSha256),
-    findStanding: () => undefined,
+    findSession: () => undefined,
+    version: () => 7,
   });
   return stage.run(callOf({ credential: token, ...more }), clock) as Opened | Refusal;
 }
 
 test('a token opens its session', () => {
   const session = sessionOf();
-  assert.deepEqual(assertPassed(open(session)), { session });
+  assert.deepEqual(assertPassed(open(session)), { session, basedOn: 7 });
 });
 
 test('no token, an empty one, an unknown one and the hash of a token all get the same answer', () => {
   const { credential: _, ...without } = callOf({ credential: token });
-  const stage = openSession({ findSessionByToken: () => undefined, findStanding: () => sessionOf() });
+  const stage = openSession({ findSessionByToken: () => undefined, findSession: () => sessionOf(), version: () => 0 });
   const answers = [
     stage.run(without, clock) as Refusal,
     open(sessionOf(), { credential: '' }),

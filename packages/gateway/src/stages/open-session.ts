@@ -1,4 +1,4 @@
-import type { Begun, Chained, Opened } from '../call/call.ts';
+import type { Based, Begun, Chained, Opened } from '../call/call.ts';
 import { refuse } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
 import type { Session } from '../call/session.ts';
@@ -9,25 +9,26 @@ import type { Store } from '../storage/stores.ts';
 
 /** Finds the session behind the credential, or that of the call this one is a step of. Reaching a door grants nothing. */
 export function openSession(
-  store: Pick<Store, 'findSessionByToken' | 'findStanding'>,
+  store: Pick<Store, 'findSessionByToken' | 'findSession' | 'version'>,
   running?: Pick<RunningCalls, 'identify'>,
-): Stage<Begun & Chained, Opened> {
+): Stage<Begun & Chained, Opened & Based> {
   return {
     name: 'open-session',
     run: (call, context) => {
       const { step } = call;
       const nowMs = context.nowMs();
+      const basedOn = store.version();
       const found = step === undefined ? authenticate(store, call, nowMs) : reopen(store, step.parent.sessionId, nowMs);
       if ('kind' in found) return found;
       running?.identify(call.callId, found);
-      return { session: found };
+      return { session: found, basedOn };
     },
   };
 }
 
 /** Read anew for every step: its token is kept nowhere, and the session may have ended since the step before. */
-function reopen(store: Pick<Store, 'findStanding'>, sessionId: string, nowMs: number): Session | Refusal {
-  const session = store.findStanding(sessionId);
+function reopen(store: Pick<Store, 'findSession'>, sessionId: string, nowMs: number): Session | Refusal {
+  const session = store.findSession(sessionId);
   if (session === undefined) {
     return refuse('SESSION_ENDED', 'session', 'The session is gone.', askForSession);
   }

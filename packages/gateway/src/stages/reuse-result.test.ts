@@ -45,7 +45,17 @@ async function runOnce(store: Store, session: string, callId: string, end?: { ou
   const dedupe = { key: 'k', argumentsSha256: fingerprintOf(factsOf({})), expiresAtMs: clock.nowMs() + 3_600_000 };
   const leaseId = store.findSession(session)?.lease.id ?? '';
   assert.ok(
-    (await store.admit({ sessionId: session, leaseId, tool: 'files.read', intent, reservations: [], dedupe })).admitted,
+    (
+      await store.admit({
+        sessionId: session,
+        leaseId,
+        basedOn: Number.MAX_SAFE_INTEGER,
+        tool: 'files.read',
+        intent,
+        reservations: [],
+        dedupe,
+      })
+    ).admitted,
   );
   const settled = end === undefined ? {} : { dedupe: { sessionId: session, key: 'k', ...end } };
   const result = end === undefined ? 'unknown' : end.output === undefined ? 'error' : 'ok';
@@ -133,7 +143,7 @@ test('an idempotent tool may run again when the first call was cut off, with the
 
 test('a key whose outcome could not be recorded counts as unknown, not as free', async () => {
   const entry = { key: 'k', argumentsSha256: fingerprintOf(factsOf({})), callId: firstId, expiresAtMs: Infinity };
-  const answer = await ask({ findDedupe: () => ({ ...entry, state: 'running' }) });
+  const answer = await ask({ findDedupe: async () => ({ ...entry, state: 'running' }) });
   assert.equal((answer as Refusal).code, 'DEDUPE_UNKNOWN');
 });
 
@@ -160,20 +170,20 @@ test('duplicates that come at the same time run once: the others wait and get it
 test('every refusal lets the next call with the key go on', async () => {
   const keys = new KeyedLock();
   const conflict = { key: 'k', argumentsSha256: 'other', callId: firstId, state: 'succeeded', expiresAtMs: 0 } as const;
-  assert.equal(((await ask({ findDedupe: () => conflict }, {}, keys)) as Refusal).code, 'DEDUPE_CONFLICT');
-  assertPassed(await ask({ findDedupe: () => undefined }, {}, keys));
+  assert.equal(((await ask({ findDedupe: async () => conflict }, {}, keys)) as Refusal).code, 'DEDUPE_CONFLICT');
+  assertPassed(await ask({ findDedupe: async () => undefined }, {}, keys));
 });
 
 test('a store that fails does not lock the key for ever', async () => {
   requirement('PIPE-2');
   const keys = new KeyedLock();
   await assert.rejects(ask({ findDedupe: () => assert.fail('disk') }, {}, keys), /disk/);
-  assertPassed(await ask({ findDedupe: () => undefined }, {}, keys));
+  assertPassed(await ask({ findDedupe: async () => undefined }, {}, keys));
 });
 
 test('a caller who goes away while waiting leaves, and those behind still wait their turn', async () => {
   const keys = new KeyedLock();
-  const store = { findDedupe: () => undefined };
+  const store = { findDedupe: async () => undefined };
   const first = assertPassed(await ask(store, {}, keys));
   const leaving = new AbortController();
   const second = ask(store, { call: { signal: leaving.signal } }, keys);

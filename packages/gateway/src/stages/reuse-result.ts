@@ -28,7 +28,7 @@ export function reuseResult(
       }
       let first: DedupeEntry | undefined;
       try {
-        first = store.findDedupe(session.id, dedupeKey, context.nowMs());
+        first = await store.findDedupe(session.id, dedupeKey, context.nowMs());
       } catch (error) {
         // No fact of this stage survives the fault, so nobody else could let go of the key.
         releaseKey();

@@ -47,13 +47,13 @@ class TestApprovals implements ApprovalStore {
     this.tasks.push({ ...task, status: 'pending', wanted: 1, runsLeft: 0 });
     return this.tasks.at(-1) ?? assert.fail();
   };
-  readonly findApproval = (id: string) => this.tasks.find((task) => task.id === id);
-  readonly findApprovalByBinding = (sessionId: string, binding: string) =>
+  readonly findApproval = async (id: string) => this.tasks.find((task) => task.id === id);
+  readonly findApprovalByBinding = async (sessionId: string, binding: string) =>
     this.tasks.findLast((task) => task.sessionId === sessionId && task.binding === binding);
-  readonly listApprovals = () => this.tasks.filter((task) => task.status === 'pending');
+  readonly listApprovals = async () => this.tasks.filter((task) => task.status === 'pending');
   readonly listStanding = () => this.standing;
-  readonly findPlan = () => this.plan;
-  readonly isTokenUsed = () => false;
+  readonly findPlan = async () => this.plan;
+  readonly isTokenUsed = async () => false;
 
   /** Ends the last task. */
   decide(status: ApprovalTask['status'], note?: string): ApprovalTask {

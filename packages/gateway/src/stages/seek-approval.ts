@@ -17,7 +17,7 @@ import type { Session } from '../call/session.ts';
 import { ToolFailure } from '../call/tool.ts';
 import type { Effect, Risk, ToolDefinition } from '../call/tool.ts';
 import type { Context, Stage } from '../call/stage.ts';
-import type { ApprovalIndex } from '../storage/stores.ts';
+import type { ApprovalRepository, Snapshot } from '../storage/stores.ts';
 import { mayTellFailure } from './may-tell-failure.ts';
 import { previewEffect, refuseUnshown, shownEffect } from './preview-effect.ts';
 
@@ -34,15 +34,10 @@ type Needs = facts.Begun &
 
 export interface ApprovalParts {
   readonly store: Pick<
-    ApprovalIndex,
-    | 'openApproval'
-    | 'findApproval'
-    | 'findApprovalByBinding'
-    | 'listApprovals'
-    | 'listStanding'
-    | 'findPlan'
-    | 'isTokenUsed'
-  >;
+    ApprovalRepository,
+    'openApproval' | 'findApproval' | 'findApprovalByBinding' | 'listApprovals' | 'findPlan' | 'isTokenUsed'
+  > &
+    Pick<Snapshot, 'listStanding'>;
   readonly tokens: Pick<ConfirmTokens, 'read'>;
   /** Who decides about a call of this session. Undefined: nobody could. */
   readonly routeApproval: (session: Session, risk: Risk) => ApproverRole | undefined;
@@ -99,8 +94,8 @@ export function seekApproval(
       if (unshown !== undefined) return unshown;
       const bound = bindCall(call, shown);
       return (
-        useToken(call, bound, shown, parts, context) ??
-        joinConsents(useApproved(call, bound, shown, parts, context), useStanding(call, bound, parts, context)) ??
+        (await useToken(call, bound, shown, parts, context)) ??
+        joinConsents(await useApproved(call, bound, shown, parts, context), useStanding(call, bound, parts, context)) ??
         (await useTask(call, bound, shown, redactor, parts, context))
       );
     },
@@ -150,13 +145,13 @@ function refuseAs({ code, message, forOperators }: ToolFailure, remedy: string):
 }
 
 /** Undefined when the call brings no token. */
-function useToken(
+async function useToken(
   call: Needs,
   { binding }: Binding,
   effect: Effect,
   { tokens, store }: ApprovalParts,
   context: Context,
-): facts.Consented | Refusal | undefined {
+): Promise<facts.Consented | Refusal | undefined> {
   if (!call.confirmToken) return undefined;
   const nowMs = context.nowMs();
   const { rule } = call.verdict;
@@ -172,7 +167,7 @@ function useToken(
     return no('CONFIRM_TOKEN_EXPIRED', 'The mode or the rules have changed since the confirm token was given.');
   }
   const wanted = callSha256(call.tool.definition, call.arguments.sha256);
-  const step = claims.planId === undefined ? undefined : nextStep(claims, wanted, store, nowMs);
+  const step = claims.planId === undefined ? undefined : await nextStep(claims, wanted, store, nowMs);
   if (step === 'late') return no('CONFIRM_TOKEN_EXPIRED', 'The step before this one ended more than a minute ago.');
   if (step === 'other' || !claims.calls.includes(wanted)) {
     return no('CONFIRM_TOKEN_SCOPE', 'The confirm token does not cover this call, or not as the next one.');
@@ -184,7 +179,7 @@ function useToken(
   const shown = step === undefined ? claims.effects?.[claims.calls.indexOf(wanted)] : step.boundSha256;
   if (shown !== undefined && shown !== bindEffect(effect)) {
     // What it was used for changed the effect.
-    if (step === undefined && store.isTokenUsed(claims.id)) {
+    if (step === undefined && (await store.isTokenUsed(claims.id))) {
       return no('CONFIRM_TOKEN_USED', 'The confirm token was used or revoked.');
     }
     return no('APPROVAL_MISMATCH', 'What the call would do has changed since it was shown and agreed to.');
@@ -210,13 +205,13 @@ interface NextStep {
 }
 
 /** The step of the plan that may run now, if it is this call. */
-function nextStep(
+async function nextStep(
   { planId = '', issuedAtMs }: TokenClaims,
   wanted: string,
-  store: Pick<ApprovalIndex, 'findPlan'>,
+  store: Pick<ApprovalRepository, 'findPlan'>,
   nowMs: number,
-): NextStep | 'other' | 'late' {
-  const plan = store.findPlan(planId);
+): Promise<NextStep | 'other' | 'late'> {
+  const plan = await store.findPlan(planId);
   const index = plan?.approvedSteps[plan.started];
   if (plan?.status !== 'approved' || index === undefined) return 'other';
   const { callSha256: planned, boundSha256, askedBy = [], changedBy = [] } = plan.steps[index] ?? {};
@@ -269,14 +264,16 @@ function useStanding(
 }
 
 /** Undefined when nobody has approved exactly this call, or what they approved has run. */
-function useApproved(
+async function useApproved(
   { session, approvalTaskId }: Needs,
   { binding }: Binding,
   effect: Effect,
   { store, limits }: ApprovalParts,
   context: Context,
-): facts.Consented | undefined {
-  const task = approvalTaskId ? store.findApproval(approvalTaskId) : store.findApprovalByBinding(session.id, binding);
+): Promise<facts.Consented | undefined> {
+  const task = await (approvalTaskId
+    ? store.findApproval(approvalTaskId)
+    : store.findApprovalByBinding(session.id, binding));
   if (task?.sessionId !== session.id || task.binding !== binding || task.status !== 'approved') return undefined;
   // Who agreed an hour ago may think otherwise now. A decision of the future means that the clock was moved back.
   const ageMs = context.nowMs() - (task.decidedAtMs ?? 0);
@@ -293,7 +290,7 @@ async function useTask(
 ): Promise<facts.Consented | Refusal> {
   const { session, verdict, approvalTaskId } = call;
   const { store } = parts;
-  const named = approvalTaskId ? store.findApproval(approvalTaskId) : undefined;
+  const named = approvalTaskId ? await store.findApproval(approvalTaskId) : undefined;
   // A task of another session looks like none.
   const task = named?.sessionId === session.id ? named : undefined;
   if (approvalTaskId && task?.binding !== bound.binding) {
@@ -361,7 +358,7 @@ async function openTask(
       forOperators: 'Name a senior for the agent, or a director.',
     });
   }
-  const pending = store.listApprovals({ status: 'pending', sessionId: session.id, limit: maxPending });
+  const pending = await store.listApprovals({ status: 'pending', sessionId: session.id, limit: maxPending });
   const same = pending.find((each) => each.binding === bound.binding);
   if (pending.length >= maxPending && same === undefined) {
     const message = `${maxPending} calls of this session wait for a decision already.`;

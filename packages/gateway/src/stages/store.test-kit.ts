@@ -61,8 +61,8 @@ export interface TestRecord {
 }
 
 /** The log as it stands, read back from the disk. */
-export function readLog(store: Store): TestRecord[] {
-  return store.readRecords(0, 10_000).map(({ leaf, payload: text = '' }) => {
+export async function readLog(store: Pick<Store, 'readRecords'>): Promise<TestRecord[]> {
+  return (await store.readRecords(0, 10_000)).map(({ leaf, payload: text = '' }) => {
     return { leaf: decodeLeaf(leaf), payload: JSON.parse(text) as JsonObject, text };
   });
 }

@@ -98,9 +98,9 @@ export class UsageTally {
   async #catchUp(nowMs: number): Promise<void> {
     const horizonMs = nowMs - (mostHours + 1) * hourMs;
     for (const stretchMs of this.#stretches.keys()) if (stretchMs < horizonMs) this.#stretches.delete(stretchMs);
-    this.#next ??= this.#findStart(horizonMs);
+    this.#next ??= await this.#findStart(horizonMs);
     for (;;) {
-      const records = this.#store.readRecords(this.#next, perRead);
+      const records = await this.#store.readRecords(this.#next, perRead);
       for (const record of records) this.#count(record);
       this.#next += records.length;
       if (records.length < perRead) return;
@@ -109,21 +109,21 @@ export class UsageTally {
   }
 
   /** The index of about the first record since then. Clocks can be set back, which moves it a little. */
-  #findStart(sinceMs: number): number {
-    const end = this.#store.logSize();
+  async #findStart(sinceMs: number): Promise<number> {
+    const end = await this.#store.logSize();
     const lowest = Math.max(0, end - mostRecords);
     let [low, high] = [lowest, end];
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
-      if (this.#timeAt(middle) < sinceMs) low = middle + 1;
+      if ((await this.#timeAt(middle)) < sinceMs) low = middle + 1;
       else high = middle;
     }
-    this.#countedFromMs = low === lowest && lowest > 0 ? this.#timeAt(lowest) : 0;
+    this.#countedFromMs = low === lowest && lowest > 0 ? await this.#timeAt(lowest) : 0;
     return low;
   }
 
-  #timeAt(index: number): number {
-    const [record] = this.#store.readRecords(index, 1);
+  async #timeAt(index: number): Promise<number> {
+    const [record] = await this.#store.readRecords(index, 1);
     return record === undefined ? Number.POSITIVE_INFINITY : decodeLeaf(record.leaf).timeMs;
   }
 

@@ -17,7 +17,7 @@ import type { InspectedRoot, WorkspaceBook } from './workspace-book.ts';
 
 export interface WorkspaceToolParts {
   readonly book: WorkspaceBook;
-  readonly store: Pick<Store, 'putWorkspaceRoot' | 'removeWorkspaceRoot' | 'listSessions'>;
+  readonly store: Pick<Store, 'putWorkspaceRoot' | 'removeWorkspaceRoot' | 'liveSessions'>;
   readonly folders: GateFolders;
   readonly endSession: EndSession;
   /** Hears that calls are judged otherwise from now on. */
@@ -96,7 +96,7 @@ function listTool({ book, store }: WorkspaceToolParts): AnyTool {
     required: ['workspaces'],
     effect: () => ({ summary: 'List the accepted folders.' }),
     run: () => {
-      const sessions = store.listSessions().filter(({ status }) => status === 'active');
+      const sessions = store.liveSessions().filter(({ status }) => status === 'active');
       return { workspaces: book.inspect().map((root) => describeRoot(root, sessionsIn(root.path, sessions, book))) };
     },
   });
@@ -183,7 +183,7 @@ function removeTool({ book, store, endSession, onChanged }: WorkspaceToolParts):
           forOperators: 'Start the daemon in another folder, or set SALLYPORT_WORKSPACE.',
         });
       }
-      const active = store.listSessions().filter(({ status }) => status === 'active' || status === 'quarantined');
+      const active = store.liveSessions();
       const working = sessionsIn(root, active, book);
       const removed = await store.removeWorkspaceRoot(root);
       if (!removed) throw unknownRoot(root);

@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import { isWithin } from '@sallyport/sandbox';
 import type { Session } from '../call/session.ts';
 import type { ProjectWorkspace } from '../policy/language/load-rules.ts';
-import type { WorkspaceIndex, WorkspaceRoot } from '../storage/stores.ts';
+import type { Snapshot, WorkspaceRoot } from '../storage/stores.ts';
 import { hashProjectRules, inspectProjectRules, rulesInForce } from './project-rules.ts';
 import type { ProjectRulesState } from './project-rules.ts';
 
 const mostRemembered = 1000;
 
 export interface WorkspaceBookParts {
-  readonly index: Pick<WorkspaceIndex, 'listWorkspaceRoots'>;
+  readonly index: Pick<Snapshot, 'listWorkspaceRoots'>;
   /** The daemon's own workspace: the first root, accepted by whoever started the daemon. Without links. */
   readonly own: string;
   readonly userHome: string;

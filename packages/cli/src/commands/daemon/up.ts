@@ -20,12 +20,12 @@ export async function runDaemon(context: CommandContext): Promise<number> {
   const daemon = await start(context);
   context.terminal.outliveReaders();
   stopOnSignals(daemon, context);
-  const status = readStatus(daemon);
+  const status = await readStatus(daemon);
   // Links are for the eyes of a person, not for the log of a service.
   const link = context.json || !context.terminal.interactive ? undefined : await requestConsoleLink(context);
   const welcome = context.json ? [visibleJson(statusToJson(status))] : renderWelcome(status, link, context);
   context.terminal.print(...welcome);
-  tellHealth(daemon, context);
+  await tellHealth(daemon, context);
   // The process ends by itself when nothing is open; what could not be closed must not keep it.
   await daemon.ended.finally(() => setTimeout(() => process.exit(), lingerMs).unref());
   if (!context.json) context.terminal.print('Stopped.');
@@ -33,7 +33,7 @@ export async function runDaemon(context: CommandContext): Promise<number> {
 }
 
 /** A gate that seals itself says so where it was started: the person there may not be the one who calls. */
-function tellHealth(daemon: Daemon, { terminal, json, commandName }: CommandContext): void {
+async function tellHealth(daemon: Daemon, { terminal, json, commandName }: CommandContext): Promise<void> {
   const say = (health: string, reason: string): void => {
     if (json) return terminal.print(visibleJson({ health, reason }));
     const time = formatTime(Date.now());
@@ -46,7 +46,7 @@ function tellHealth(daemon: Daemon, { terminal, json, commandName }: CommandCont
     if (health === 'sealed') terminal.note(`  ${commandName} doctor`);
   };
   daemon.watchHealth(say);
-  const { health, healthReason } = daemon.readStatus();
+  const { health, healthReason } = await daemon.readStatus();
   if (health === 'sealed') say(health, healthReason);
 }
 
@@ -63,14 +63,14 @@ async function start({ config, commandName }: CommandContext): Promise<Daemon> {
 
 /** The first Ctrl-C ends running calls and answers them, the second does not wait for that. */
 export function stopOnSignals(
-  daemon: Pick<Daemon, 'stop' | 'readStatus'>,
+  daemon: Pick<Daemon, 'stop' | 'callsInFlight'>,
   { terminal, json }: Pick<CommandContext, 'terminal' | 'json'>,
 ): void {
   let stoppingSinceMs: number | undefined;
   const stop = (signal: NodeJS.Signals): void => {
     if (stoppingSinceMs === undefined) {
       stoppingSinceMs = Date.now();
-      const running = daemon.readStatus().callsInFlight ?? 0;
+      const running = daemon.callsInFlight();
       if (!json && running > 0)
         terminal.note(`\nEnding what is still running (${running}). Ctrl-C again does not wait for it.`);
       else if (!json) terminal.note('');
@@ -83,8 +83,8 @@ export function stopOnSignals(
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
 }
 
-function readStatus(daemon: Daemon): GetStatusResponseJson {
-  const { uptimeMs, logSize, checkpointSize, ...status } = daemon.readStatus();
+async function readStatus(daemon: Daemon): Promise<GetStatusResponseJson> {
+  const { uptimeMs, logSize, checkpointSize, ...status } = await daemon.readStatus();
   return { ...status, uptimeMs: String(uptimeMs), logSize: String(logSize), checkpointSize: String(checkpointSize) };
 }
 

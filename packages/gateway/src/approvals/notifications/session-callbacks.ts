@@ -43,9 +43,9 @@ export class SessionCallbacks {
   }
 
   /** After a start, before anything new is decided. */
-  repeat(): void {
+  async repeat(): Promise<void> {
     const { store } = this.#parts;
-    for (const task of store.listUntold({ endedAfterMs: Date.now() - tellForMs, limit: mostRepeated })) {
+    for (const task of await store.listUntold({ endedAfterMs: Date.now() - tellForMs, limit: mostRepeated })) {
       void this.#callBack(task);
     }
   }

@@ -14,11 +14,11 @@ import type { Mode, Session } from '../../call/session.ts';
 import { risks, ToolFailure, ToolRefused } from '../../call/tool.ts';
 import type { Risk } from '../../call/tool.ts';
 import { idOf } from '../../registry/define-operator-tool.ts';
-import type { ApprovalIndex, Store } from '../../storage/stores.ts';
+import type { ApprovalRepository, Store } from '../../storage/stores.ts';
 
 /** What the tools of approvals, plans and confirm tokens work with. */
 export interface ApprovalToolParts {
-  readonly store: ApprovalIndex & Pick<Store, 'findSession'>;
+  readonly store: ApprovalRepository & Pick<Store, 'findSession' | 'listStanding'>;
   readonly watch: ApprovalWatch;
   readonly plans: PlanWatch;
   readonly tokens: ConfirmTokens;

@@ -69,7 +69,7 @@ export function approveApproval(parts: ApprovalToolParts) {
       return { task_id: id, effect_sha256, note, standing, runs };
     },
     run: async (args: ApproveArguments, { session }) => {
-      const waiting = findDecidable(parts, args.task_id, session);
+      const waiting = await findDecidable(parts, args.task_id, session);
       const terms = args.standing && readTerms(args.standing);
       const problem = terms && explainTerms(terms, waiting);
       if (problem !== undefined) throw new ToolFailure('INVALID_ARGUMENTS', problem);
@@ -98,7 +98,7 @@ export function denyApproval(parts: ApprovalToolParts) {
     // A denial has no terms, whatever the request says of them.
     argumentsOf: ({ id, effect_sha256, note }) => ({ task_id: id, effect_sha256, note }),
     run: async (args: DenyArguments, { session }) => {
-      findDecidable(parts, args.task_id, session);
+      await findDecidable(parts, args.task_id, session);
       const task = await decideTask(parts, args, session, 0);
       return { approval: describeTask(task, { hideHeld: parts.hideHeld }), standingId: '' };
     },
@@ -106,8 +106,12 @@ export function denyApproval(parts: ApprovalToolParts) {
   });
 }
 
-function findDecidable({ store, mayDecide }: ApprovalToolParts, id: string, person: Session): ApprovalTask {
-  const task = store.findApproval(id);
+async function findDecidable(
+  { store, mayDecide }: ApprovalToolParts,
+  id: string,
+  person: Session,
+): Promise<ApprovalTask> {
+  const task = await store.findApproval(id);
   if (task === undefined) throw unknownTask(id);
   requireOffice(mayDecide, person, task);
   return task;
@@ -120,7 +124,7 @@ export async function decideTask(
   decider: Session,
   runs: number,
 ): Promise<ApprovalTask> {
-  const task = store.findApproval(taskId);
+  const task = await store.findApproval(taskId);
   if (task === undefined) throw unknownTask(taskId);
   // A denial needs nothing to have been seen.
   const effectSha256 = seen ?? task.effectSha256;
@@ -134,7 +138,7 @@ export async function decideTask(
     watch.tell({ kind: 'decided', task: ended });
     return ended;
   }
-  const present = store.findApproval(taskId) ?? task;
+  const present = (await store.findApproval(taskId)) ?? task;
   if (present.status !== 'pending' || present.effectSha256 === effectSha256) throw decidedBefore(present);
   const message = 'The effect is not the one that you saw.';
   throw new ToolRefused(refuse('APPROVAL_MISMATCH', 'effect', message, { remedy: 'Look at it again.' }));

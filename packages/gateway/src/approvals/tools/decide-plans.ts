@@ -45,7 +45,7 @@ export function approvePlan(parts: ApprovalToolParts) {
     serves: ({ approved_steps: steps }) => steps !== undefined,
     argumentsOf: ({ id, approved_steps: steps, note }) => ({ plan_id: id, steps, note }),
     run: async ({ plan_id: id, steps, note }: ApproveArguments, { session }) => {
-      const plan = findDecidable(parts, id, session);
+      const plan = await findDecidable(parts, id, session);
       const all = plan.steps.map((_, index) => index);
       const unknown = steps?.find((index) => !all.includes(index));
       if (unknown !== undefined) {
@@ -71,15 +71,15 @@ export function denyPlan(parts: ApprovalToolParts) {
     serves: ({ approved_steps: steps }) => steps === undefined,
     argumentsOf: ({ id, note }) => ({ plan_id: id, note }),
     run: async ({ plan_id: id, note }: DenyArguments, { session }) => {
-      const plan = findDecidable(parts, id, session);
+      const plan = await findDecidable(parts, id, session);
       return decide(parts, plan, { approvedSteps: [], by: session.agent, ...(note === undefined ? {} : { note }) });
     },
     summarize: ({ plan_id: id }) => `denied plan ${id}`,
   });
 }
 
-function findDecidable({ store, mayDecide }: ApprovalToolParts, id: string, person: Session): Plan {
-  const plan = store.findPlan(id);
+async function findDecidable({ store, mayDecide }: ApprovalToolParts, id: string, person: Session): Promise<Plan> {
+  const plan = await store.findPlan(id);
   if (plan === undefined) throw unknownPlan(id);
   requireOffice(mayDecide, person, plan);
   return plan;
@@ -93,7 +93,7 @@ async function decide(
 ) {
   const atMs = Date.now();
   const plan = await store.decidePlan({ planId, ...decision, atMs });
-  if (plan === undefined) throw decidedBefore(store.findPlan(planId) ?? { status: 'expired' });
+  if (plan === undefined) throw decidedBefore((await store.findPlan(planId)) ?? { status: 'expired' });
   plans.tell({ kind: 'decided', plan });
   return { plan: describePlan(plan, { nowMs: atMs, forPerson: false, hideHeld }) };
 }

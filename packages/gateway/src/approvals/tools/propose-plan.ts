@@ -124,12 +124,12 @@ function pendingPlan(
   };
 }
 
-function refuseTooMany({ store, limits }: ApprovalToolParts, session: Session): void {
+async function refuseTooMany({ store, limits }: ApprovalToolParts, session: Session): Promise<void> {
   const { maxPending } = limits();
   const nowMs = Date.now();
-  const waiting = store
-    .listPlans({ sessionId: session.id, limit: 200 })
-    .filter(({ status, expiresAtMs }) => status === 'pending' && expiresAtMs > nowMs);
+  const waiting = (await store.listPlans({ sessionId: session.id, limit: 200 })).filter(
+    ({ status, expiresAtMs }) => status === 'pending' && expiresAtMs > nowMs,
+  );
   if (waiting.length < maxPending) return;
   const message = `${waiting.length} plans of this session wait for a decision already.`;
   throw new ToolRefused(

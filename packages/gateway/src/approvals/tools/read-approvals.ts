@@ -24,13 +24,13 @@ export function listApprovals({ store, ...showing }: ApprovalToolParts) {
     },
     answers: ApprovalService.method.listApprovals,
     argumentsOf: ({ status = 'all', limit = 50 }) => ({ status, limit: Math.min(Number(limit), 200) }),
-    run: ({ status, session_id: sessionId, limit }: ListArguments) => {
+    run: async ({ status, session_id: sessionId, limit }: ListArguments) => {
       const filter = {
         ...(status === 'all' ? {} : { status }),
         ...(sessionId === undefined ? {} : { sessionId }),
         limit: limit + 1,
       };
-      const found = store.listApprovals(filter);
+      const found = await store.listApprovals(filter);
       const approvals = found.slice(0, limit).map((task) => describeTask(task, showing));
       return { approvals, more: found.length > limit };
     },
@@ -47,8 +47,8 @@ export function showApproval({ store, ...showing }: ApprovalToolParts) {
     required: ['task_id'],
     answers: ApprovalService.method.getApproval,
     argumentsOf: ({ id }) => ({ task_id: id }),
-    run: ({ task_id: id }: OfTask) => {
-      const task = store.findApproval(id);
+    run: async ({ task_id: id }: OfTask) => {
+      const task = await store.findApproval(id);
       if (task === undefined) throw unknownTask(id);
       return { approval: describeWholeTask(task, showing) };
     },

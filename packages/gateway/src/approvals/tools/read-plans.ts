@@ -16,9 +16,9 @@ export function listPlans({ store, hideHeld }: ApprovalToolParts) {
     properties: { limit: limitProperty },
     answers: PlanService.method.listPlans,
     argumentsOf: ({ limit = 50 }) => ({ limit: Math.min(Number(limit), 200) }),
-    run: ({ limit }: { readonly limit: number }, { session }) => {
+    run: async ({ limit }: { readonly limit: number }, { session }) => {
       const own = session.principal === 'operator' ? {} : { sessionId: session.id };
-      const plans = store.listPlans({ ...own, limit });
+      const plans = await store.listPlans({ ...own, limit });
       // Effects are long, and one looks at them one plan at a time.
       return { plans: plans.map((plan) => describePlan(plan, { nowMs: Date.now(), forPerson: false, hideHeld })) };
     },
@@ -36,8 +36,8 @@ export function showPlan({ store, tokens, explainHold, hideHeld }: ApprovalToolP
     required: ['plan_id'],
     answers: PlanService.method.getPlan,
     argumentsOf: ({ id }) => ({ plan_id: id }),
-    run: ({ plan_id: id }: OfPlan, { session }) => {
-      const plan = findVisible(store.findPlan(id), session);
+    run: async ({ plan_id: id }: OfPlan, { session }) => {
+      const plan = findVisible(await store.findPlan(id), session);
       if (plan === undefined) throw unknownPlan(id);
       const forPerson = session.principal === 'operator';
       const confirmToken = (forPerson ? undefined : issuePlanToken(plan, tokens)) ?? '';

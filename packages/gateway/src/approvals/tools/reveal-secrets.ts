@@ -44,8 +44,8 @@ export const revealProperties: JsonObject = {
 
 /** Shows whoever decides about a call what is masked in its effect. Who looked, at what and why is on record. */
 export function revealOfApproval(parts: ApprovalToolParts) {
-  const look = (id: string, person: Session): View => {
-    const task = parts.store.findApproval(id);
+  const look = async (id: string, person: Session): Promise<View> => {
+    const task = await parts.store.findApproval(id);
     if (task === undefined) throw unknownTask(id);
     requireOffice(parts.mayDecide, person, task);
     return { subject: id, status: task.status, masked: task.masked ?? [] };
@@ -58,16 +58,19 @@ export function revealOfApproval(parts: ApprovalToolParts) {
     properties: { task_id: taskProperty, ...revealProperties },
     required: ['task_id', 'reason'],
     answers: RevealedSecretsSchema,
-    preview: ({ task_id: id, ...args }: RevealArguments & OfTask, { session }) => previewOf(look(id, session), args),
-    run: ({ task_id: id, ...args }, { session }) => ({ revealed: reveal(parts, look(id, session), args, session) }),
+    preview: async ({ task_id: id, ...args }: RevealArguments & OfTask, { session }) =>
+      previewOf(await look(id, session), args),
+    run: async ({ task_id: id, ...args }, { session }) => {
+      return { revealed: reveal(parts, await look(id, session), args, session) };
+    },
     summarize: ({ task_id: id }, { revealed }) => `revealed ${nameAll(revealed)} of approval ${id}`,
   });
 }
 
 /** The same for a step of a plan. */
 export function revealOfPlan(parts: ApprovalToolParts) {
-  const look = (id: string, step: number, person: Session): View => {
-    const plan = parts.store.findPlan(id);
+  const look = async (id: string, step: number, person: Session): Promise<View> => {
+    const plan = await parts.store.findPlan(id);
     if (plan === undefined) throw unknownPlan(id);
     requireOffice(parts.mayDecide, person, plan);
     return { subject: stepSubject(id, step), status: plan.status, masked: plan.steps[step]?.masked ?? [] };
@@ -83,10 +86,10 @@ export function revealOfPlan(parts: ApprovalToolParts) {
     },
     required: ['plan_id', 'step', 'reason'],
     answers: RevealedSecretsSchema,
-    preview: ({ plan_id: id, step, ...args }: RevealArguments & OfStep, { session }) =>
-      previewOf(look(id, step, session), args),
-    run: ({ plan_id: id, step, ...args }, { session }) => {
-      return { revealed: reveal(parts, look(id, step, session), args, session) };
+    preview: async ({ plan_id: id, step, ...args }: RevealArguments & OfStep, { session }) =>
+      previewOf(await look(id, step, session), args),
+    run: async ({ plan_id: id, step, ...args }, { session }) => {
+      return { revealed: reveal(parts, await look(id, step, session), args, session) };
     },
     summarize: ({ plan_id: id, step }, { revealed }) => `revealed ${nameAll(revealed)} of step ${step} of plan ${id}`,
   });

@@ -45,9 +45,9 @@ export function listReviews(parts: ApprovalToolParts) {
     mutates: false,
     properties: { limit: limitProperty },
     answers: ListApprovalsResponseSchema,
-    run: ({ limit }: { readonly limit: number }, { session }) => {
+    run: async ({ limit }: { readonly limit: number }, { session }) => {
       const { store, mayDecide } = parts;
-      const pending = store.listForAgent({ approver: session.agent, limit: mostLookedAt });
+      const pending = await store.listForAgent({ approver: session.agent, limit: mostLookedAt });
       const own = pending.filter((task) => mayDecide(session, task) === undefined);
       return { approvals: own.slice(0, limit).map((task) => describeTask(task, parts)), more: own.length > limit };
     },
@@ -64,8 +64,8 @@ export function showReview(parts: ApprovalToolParts) {
     properties: { task_id: taskProperty },
     required: ['task_id'],
     answers: GetApprovalResponseSchema,
-    run: ({ task_id: id }: OfTask, { session }) => {
-      const task = findReviewable(parts, id, session);
+    run: async ({ task_id: id }: OfTask, { session }) => {
+      const task = await findReviewable(parts, id, session);
       return { approval: describeWholeTask(task, parts) };
     },
     summarize: ({ task_id: id }) => `showed approval ${id}`,
@@ -88,7 +88,7 @@ export function decideReview(parts: ApprovalToolParts) {
     required: ['task_id', 'effect_sha256', 'decision'],
     answers: DecideApprovalResponseSchema,
     run: async (args: DecideArguments, { session }) => {
-      const task = findReviewable(parts, args.task_id, session);
+      const task = await findReviewable(parts, args.task_id, session);
       if (args.decision === 'request_changes' && args.note === undefined) {
         throw new ToolFailure('INVALID_ARGUMENTS', 'A note has to say what to change.');
       }
@@ -114,8 +114,8 @@ export function revealReview(parts: ApprovalToolParts) {
     properties: { task_id: taskProperty, ...revealProperties },
     required: ['task_id', 'reason'],
     answers: RevealedSecretsSchema,
-    run: ({ task_id: id, ...args }: RevealArguments & OfTask, { session }) => {
-      const task = findReviewable(parts, id, session);
+    run: async ({ task_id: id, ...args }: RevealArguments & OfTask, { session }) => {
+      const task = await findReviewable(parts, id, session);
       const masked = task.masked ?? [];
       const view = { subject: id, status: task.status, masked, mayShow: mustBeSeen };
       return { revealed: reveal(parts, view, args, session) };
@@ -125,8 +125,12 @@ export function revealReview(parts: ApprovalToolParts) {
 }
 
 /** A call whose rules do not name the agent looks like none. People have tools of their own for it. */
-function findReviewable({ store, mayDecide }: ApprovalToolParts, id: string, session: Session): ApprovalTask {
-  const task = store.findApproval(id);
+async function findReviewable(
+  { store, mayDecide }: ApprovalToolParts,
+  id: string,
+  session: Session,
+): Promise<ApprovalTask> {
+  const task = await store.findApproval(id);
   if (task === undefined || (session.principal === 'agent' && !task.approvers?.includes(session.agent))) {
     throw unknownTask(id);
   }

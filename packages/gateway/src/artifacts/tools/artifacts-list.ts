@@ -1,5 +1,5 @@
 import type { AnyTool } from '../../call/tool.ts';
-import type { ContentIndex } from '../../storage/stores.ts';
+import type { ContentRepository } from '../../storage/stores.ts';
 import { bytesSchema, defineContentTool } from '../../content/tools/define-content-tool.ts';
 import { objectSchema } from '../../catalogue/files/define-file-tool.ts';
 import { artifactSchema, describeArtifact } from './describe-artifact.ts';
@@ -9,7 +9,7 @@ interface ListArguments {
   readonly limit: number;
 }
 
-export function artifactsList({ index }: { readonly index: Pick<ContentIndex, 'listArtifacts'> }): AnyTool {
+export function artifactsList({ index }: { readonly index: Pick<ContentRepository, 'listArtifacts'> }): AnyTool {
   return defineContentTool({
     name: 'artifacts.list',
     description: 'List the artifacts that this session published, newest first. Operators see those of everyone.',
@@ -28,12 +28,12 @@ export function artifactsList({ index }: { readonly index: Pick<ContentIndex, 'l
       total: bytesSchema('How many there are, also beyond the limit.'),
     }),
     describe: () => 'List artifacts.',
-    run: ({ category, limit }: ListArguments, { session }) => {
-      const found = index.listArtifacts({
+    run: async ({ category, limit }: ListArguments, { session }) => {
+      const found = await index.listArtifacts({
         ...(category === undefined ? {} : { category }),
         ...(session.principal === 'operator' ? {} : { sessionId: session.id }),
       });
-      return Promise.resolve({ artifacts: found.slice(0, limit).map(describeArtifact), total: found.length });
+      return { artifacts: found.slice(0, limit).map(describeArtifact), total: found.length };
     },
     summarize: (_, { total }) => `${total} artifacts`,
   });

@@ -3,7 +3,7 @@ import type { ContentStore } from '../../content/content-store.ts';
 import type { Violation } from '../../call/refusal.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import type { AnyTool } from '../../call/tool.ts';
-import type { Artifact, ContentIndex } from '../../storage/stores.ts';
+import type { Artifact, ContentRepository } from '../../storage/stores.ts';
 import { checkUse } from '../../content/tools/check-use.ts';
 import { defineContentTool, hashSchema } from '../../content/tools/define-content-tool.ts';
 import { objectSchema } from '../../catalogue/files/define-file-tool.ts';
@@ -11,7 +11,7 @@ import { artifactSchema, describeArtifact } from './describe-artifact.ts';
 
 export interface PublishParts {
   readonly store: Pick<ContentStore, 'hold'>;
-  readonly index: Pick<ContentIndex, 'mayUseContent' | 'publishArtifact'>;
+  readonly index: Pick<ContentRepository, 'mayUseContent' | 'publishArtifact'>;
 }
 
 interface PublishArguments {
@@ -51,7 +51,7 @@ export function artifactsPublish({ store, index }: PublishParts): AnyTool {
     describe: (args: PublishArguments) =>
       `Publish ${args.content_hash} as ${JSON.stringify(args.artifact_id)}, for good.`,
     run: async (args, { session }) => {
-      checkUse(index, session, args.content_hash);
+      await checkUse(index, session, args.content_hash);
       // Held, so that the content is not collected between the look at it and the reference to it.
       return store.hold(args.content_hash, async ({ sizeBytes }) => {
         const artifact: Artifact = {

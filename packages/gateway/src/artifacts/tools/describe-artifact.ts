@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@sallyport/contract';
 import type { Session } from '../../call/session.ts';
-import type { Artifact, ContentIndex } from '../../storage/stores.ts';
+import type { Artifact, ContentRepository } from '../../storage/stores.ts';
 import { bytesSchema, hashSchema } from '../../content/tools/define-content-tool.ts';
 import { objectSchema } from '../../catalogue/files/define-file-tool.ts';
 
@@ -29,11 +29,11 @@ export function describeArtifact(artifact: Artifact): { readonly [key: string]: 
 }
 
 /** A session sees what it published; operators see everything. */
-export function findVisible(
-  index: Pick<ContentIndex, 'findArtifact'>,
+export async function findVisible(
+  index: Pick<ContentRepository, 'findArtifact'>,
   session: Session,
   id: string,
-): Artifact | undefined {
-  const found = index.findArtifact(id);
+): Promise<Artifact | undefined> {
+  const found = await index.findArtifact(id);
   return session.principal === 'operator' || found?.sessionId === session.id ? found : undefined;
 }

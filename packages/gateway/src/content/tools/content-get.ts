@@ -56,7 +56,7 @@ export function contentGet({ store, index, downloads }: ContentToolParts): AnyTo
     describe: ({ hash }: GetArguments) => `Read content ${hash}.`,
     run: async ({ hash, offset, limit, download_id: downloadId }, context) => {
       const download = downloadId === undefined ? undefined : openDownload(downloadId, context);
-      checkUse(index, context.session, hash);
+      await checkUse(index, context.session, hash);
       await using reader = await store.open(hash, context.signal);
       const { sizeBytes } = reader;
       if (offset > sizeBytes) {

@@ -28,7 +28,7 @@ export function contentStat({ store, index }: ContentToolParts): AnyTool {
     ),
     describe: ({ hash }: StatArguments) => `Look for content ${hash}.`,
     run: async ({ hash }, { session }) => {
-      const size = mayUse(index, session, hash) ? await store.sizeOf(hash) : undefined;
+      const size = (await mayUse(index, session, hash)) ? await store.sizeOf(hash) : undefined;
       if (size !== undefined) return { hash, stored: true, size };
       const received = await store.receivedBytes(session.id, hash);
       if (received === 0) throw noSuchContent(hash);

@@ -7,11 +7,11 @@ import { refuse } from '../../call/refusal.ts';
 import type { Violation } from '../../call/refusal.ts';
 import { ToolRefused } from '../../call/tool.ts';
 import type { AnyTool, ToolContext, ToolDefinition } from '../../call/tool.ts';
-import type { ContentIndex } from '../../storage/stores.ts';
+import type { ContentRepository } from '../../storage/stores.ts';
 
 export interface ContentToolParts {
   readonly store: ContentStore;
-  readonly index: Pick<ContentIndex, 'mayUseContent'>;
+  readonly index: Pick<ContentRepository, 'mayUseContent'>;
   /** Where the doors leave their streams. */
   readonly uploads: Transfers<UploadStream>;
   readonly downloads: Transfers<DownloadStream>;

@@ -34,7 +34,7 @@ export interface OperatorServiceParts {
   readonly store: Pick<Store, 'findSessionByToken' | 'logSize' | 'readRecords' | 'readRecordsOfCall'>;
   /** Takes the secrets that the gate holds by now out of a record: it may not have held them when it was written. */
   readonly hideHeldInJson: (json: string) => string;
-  readonly readStatus: () => Status;
+  readonly readStatus: () => Promise<Status>;
   /** Reads the whole log and says what is wrong with it. */
   readonly verify: (signal: AbortSignal) => Promise<AuditVerdict>;
   readonly usage: Pick<UsageTally, 'read'>;
@@ -59,9 +59,9 @@ export function operatorService(parts: OperatorServiceParts): ServiceBinding {
   };
 
   const methods: HandlersOf<typeof OperatorService> = {
-    getStatus: (_request, peer) => {
+    getStatus: async (_request, peer) => {
       identify(peer);
-      return Promise.resolve(create(GetStatusResponseSchema, readStatus()));
+      return create(GetStatusResponseSchema, await readStatus());
     },
 
     stop: (_request, peer) => {
@@ -71,10 +71,10 @@ export function operatorService(parts: OperatorServiceParts): ServiceBinding {
 
     watchAudit: async function* ({ from }, peer) {
       identify(peer);
-      let next = from < 0n ? Math.max(0, store.logSize() + Number(from)) : Number(from);
+      let next = from < 0n ? Math.max(0, (await store.logSize()) + Number(from)) : Number(from);
       while (!peer.signal.aborted) {
         identify(peer);
-        const records = store.readRecords(next, mostWatched).map(describe);
+        const records = (await store.readRecords(next, mostWatched)).map(describe);
         if (records.length > 0) yield create(WatchAuditResponseSchema, { records });
         else await sleep(pollMs);
         next += records.length;
@@ -105,16 +105,16 @@ export function operatorService(parts: OperatorServiceParts): ServiceBinding {
     readAudit: async ({ from, limit, waitMs, callId }, peer) => {
       identify(peer);
       if (callId !== '') {
-        const records = store.readRecordsOfCall(callId).map(describe);
-        return create(ReadAuditResponseSchema, { records, logSize: BigInt(store.logSize()) });
+        const records = (await store.readRecordsOfCall(callId)).map(describe);
+        return create(ReadAuditResponseSchema, { records, logSize: BigInt(await store.logSize()) });
       }
       const most = Math.min(limit === 0 ? 50 : limit, 1000);
-      const first = from < 0n ? Math.max(0, store.logSize() + Number(from)) : Number(from);
+      const first = from < 0n ? Math.max(0, (await store.logSize()) + Number(from)) : Number(from);
       const untilMs = Date.now() + Math.min(waitMs, 30_000);
       const goesOn = () => Date.now() < untilMs && !peer.signal.aborted && !isStopping();
-      while (store.logSize() <= first && goesOn()) await sleep(pollMs);
-      const records = store.readRecords(first, most).map(describe);
-      return create(ReadAuditResponseSchema, { records, logSize: BigInt(store.logSize()) });
+      while ((await store.logSize()) <= first && goesOn()) await sleep(pollMs);
+      const records = (await store.readRecords(first, most)).map(describe);
+      return create(ReadAuditResponseSchema, { records, logSize: BigInt(await store.logSize()) });
     },
   };
   return { ...bindService(OperatorService, ['operator-socket', 'tcp'], methods), isWhole: true };

@@ -89,8 +89,8 @@ async function submitOnTicket(
   call: Submission,
   { sessionId, callName }: { readonly sessionId: string; readonly callName: string },
 ): Promise<Answer> {
-  const named = call.approvalTaskId === undefined ? undefined : tickets.findTask(sessionId, call.approvalTaskId);
-  const kept = call.approvalTaskId === undefined ? tickets.find(sessionId, callName) : named;
+  const named = call.approvalTaskId === undefined ? undefined : await tickets.findTask(sessionId, call.approvalTaskId);
+  const kept = call.approvalTaskId === undefined ? await tickets.find(sessionId, callName) : named;
   let answer = await submit({
     ...call,
     ...(kept === undefined ? {} : { approvalTaskId: kept.taskId, requestId: kept.requestId }),

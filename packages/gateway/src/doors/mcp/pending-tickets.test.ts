@@ -10,8 +10,8 @@ type Kept = Pick<ApprovalTask, 'id' | 'sessionId' | 'requestId' | 'status' | 'de
 function storeOf(...tasks: readonly Kept[]): TicketStore & { readonly lists: () => number } {
   let lists = 0;
   return {
-    findApproval: (id) => tasks.find((task) => task.id === id) as ApprovalTask | undefined,
-    listApprovals: ({ sessionId }) => {
+    findApproval: async (id) => tasks.find((task) => task.id === id) as ApprovalTask | undefined,
+    listApprovals: async ({ sessionId }) => {
       lists++;
       return tasks.filter((task) => task.sessionId === sessionId) as unknown as readonly ApprovalTask[];
     },
@@ -26,25 +26,25 @@ const kept = (status: ApprovalStatus, more: Partial<Kept> = {}): Kept => ({
   ...more,
 });
 
-test('a ticket is found by its call until it is forgotten', () => {
+test('a ticket is found by its call until it is forgotten', async () => {
   const tickets = new PendingTickets(storeOf());
   tickets.keep('s', callName, { taskId: 't', requestId: 'r' });
-  assert.equal(tickets.find('s', callName)?.requestId, 'r');
-  assert.equal(tickets.find('other', callName), undefined);
+  assert.equal((await tickets.find('s', callName))?.requestId, 'r');
+  assert.equal(await tickets.find('other', callName), undefined);
   tickets.forget('s', callName);
-  assert.equal(tickets.find('s', callName), undefined);
+  assert.equal(await tickets.find('s', callName), undefined);
 });
 
-test('what waited before the start is recalled, whether or not somebody has decided since', () => {
+test('what waited before the start is recalled, whether or not somebody has decided since', async () => {
   for (const status of ['pending', 'approved', 'denied'] as const) {
     const tickets = new PendingTickets(storeOf(kept(status)));
-    assert.deepEqual(tickets.find('s', callName), { taskId: 't', requestId: `12345678:${callName}:7` });
+    assert.deepEqual(await tickets.find('s', callName), { taskId: 't', requestId: `12345678:${callName}:7` });
     tickets.forget('s', callName);
-    assert.equal(tickets.find('s', callName), undefined, 'once: who was told and asks again begins anew');
+    assert.equal(await tickets.find('s', callName), undefined, 'once: who was told and asks again begins anew');
   }
 });
 
-test('what is over, what was decided long ago and the requests of others are not recalled', () => {
+test('what is over, what was decided long ago and the requests of others are not recalled', async () => {
   const past = Date.now() - 3_700_000;
   for (const task of [
     kept('used'),
@@ -55,26 +55,26 @@ test('what is over, what was decided long ago and the requests of others are not
     kept('pending', { requestId: 'mine' }),
     kept('pending', { requestId: nameRequest('1', 7) }),
   ]) {
-    assert.equal(new PendingTickets(storeOf(task)).find('s', callName), undefined, JSON.stringify(task));
+    assert.equal(await new PendingTickets(storeOf(task)).find('s', callName), undefined, JSON.stringify(task));
   }
 });
 
-test('of several tasks for the same call the newest counts, and the store is asked once', () => {
+test('of several tasks for the same call the newest counts, and the store is asked once', async () => {
   const store = storeOf(kept('pending', { id: 'new' }), kept('denied', { id: 'old' }));
   const tickets = new PendingTickets(store);
-  assert.equal(tickets.find('s', callName)?.taskId, 'new');
-  tickets.find('s', 'another');
+  assert.equal((await tickets.find('s', callName))?.taskId, 'new');
+  await tickets.find('s', 'another');
   assert.equal(store.lists(), 1);
 });
 
-test('a task that the caller names is found in its own session only', () => {
+test('a task that the caller names is found in its own session only', async () => {
   const tickets = new PendingTickets(storeOf(kept('pending', { requestId: 'mine' })));
-  assert.deepEqual(tickets.findTask('s', 't'), { taskId: 't', requestId: 'mine' });
-  assert.equal(tickets.findTask('other', 't'), undefined);
-  assert.equal(tickets.findTask('s', 'none'), undefined);
+  assert.deepEqual(await tickets.findTask('s', 't'), { taskId: 't', requestId: 'mine' });
+  assert.equal(await tickets.findTask('other', 't'), undefined);
+  assert.equal(await tickets.findTask('s', 'none'), undefined);
 });
 
-test('the same call with another token, of another tool or with other arguments is another call', () => {
+test('the same call with another token, of another tool or with other arguments is another call', async () => {
   const names = [
     nameCall('a', 'tool', '{}'),
     nameCall('b', 'tool', '{}'),
@@ -84,14 +84,14 @@ test('the same call with another token, of another tool or with other arguments 
   assert.equal(new Set(names).size, names.length);
 });
 
-test('the same id in two requests without a connection is told apart', () => {
+test('the same id in two requests without a connection is told apart', async () => {
   assert.notEqual(nameRequest(undefined, 1), nameRequest(undefined, 1));
   assert.equal(nameRequest('12345678-9abc', 1), '12345678:1');
 });
 
-test('the oldest tickets make room for new ones', () => {
+test('the oldest tickets make room for new ones', async () => {
   const tickets = new PendingTickets(storeOf());
   for (let at = 0; at < 5000; at++) tickets.keep('s', `call-${at}`, { taskId: `task-${at}`, requestId: '' });
-  assert.equal(tickets.find('s', 'call-0'), undefined);
-  assert.equal(tickets.find('s', 'call-4999')?.taskId, 'task-4999');
+  assert.equal(await tickets.find('s', 'call-0'), undefined);
+  assert.equal((await tickets.find('s', 'call-4999'))?.taskId, 'task-4999');
 });

@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import type { ApprovalIndex } from '../../storage/stores.ts';
+import type { ApprovalRepository } from '../../storage/stores.ts';
 
 /** A call that its caller was told to ask about again. */
 export interface Ticket {
@@ -8,7 +8,7 @@ export interface Ticket {
   readonly requestId: string;
 }
 
-export type TicketStore = Pick<ApprovalIndex, 'findApproval' | 'listApprovals'>;
+export type TicketStore = Pick<ApprovalRepository, 'findApproval' | 'listApprovals'>;
 
 const mostTickets = 4096;
 const mostSessions = 4096;
@@ -32,14 +32,14 @@ export class PendingTickets {
     this.#store = store;
   }
 
-  find(sessionId: string, callName: string): Ticket | undefined {
-    if (!this.#recalled.has(sessionId)) this.#recall(sessionId);
+  async find(sessionId: string, callName: string): Promise<Ticket | undefined> {
+    if (!this.#recalled.has(sessionId)) await this.#recall(sessionId);
     return this.#tickets.get(`${sessionId} ${callName}`);
   }
 
   /** The ticket that a caller names by its task. Undefined: the session has no such task, which is for the gate to say. */
-  findTask(sessionId: string, taskId: string): Ticket | undefined {
-    const task = this.#store.findApproval(taskId);
+  async findTask(sessionId: string, taskId: string): Promise<Ticket | undefined> {
+    const task = await this.#store.findApproval(taskId);
     return task?.sessionId === sessionId ? { taskId, requestId: task.requestId } : undefined;
   }
 
@@ -53,11 +53,13 @@ export class PendingTickets {
     this.#tickets.delete(`${sessionId} ${callName}`);
   }
 
-  #recall(sessionId: string): void {
+  async #recall(sessionId: string): Promise<void> {
+    const nowMs = Date.now();
+    const newestFirst = await this.#store.listApprovals({ sessionId, limit: mostRecalled });
+    // Another call may have looked meanwhile, and what it kept since is newer.
+    if (this.#recalled.has(sessionId)) return;
     dropOldest(this.#recalled, mostSessions);
     this.#recalled.add(sessionId);
-    const nowMs = Date.now();
-    const newestFirst = this.#store.listApprovals({ sessionId, limit: mostRecalled });
     for (const { id: taskId, requestId, status, decidedAtMs = nowMs } of newestFirst.toReversed()) {
       const callName = callNameIn(requestId);
       const isNews = status === 'pending' || nowMs - decidedAtMs <= recallDecidedMs;

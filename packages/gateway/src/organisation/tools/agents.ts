@@ -83,7 +83,7 @@ function deleteTool({ store, offices, endSession }: OrganisationToolParts) {
     change: async ({ name }, context) => {
       if (!(await store.changeOrganisation({ kind: 'remove-member', of: 'agent', name }))) throw missing('agent', name);
       const open = store
-        .listSessions()
+        .liveSessions()
         .filter(({ principal, agent, status }) => principal === 'agent' && agent === name && status !== 'ended');
       for (const { id } of open) await endSession(id, context.session.agent);
       return { name, removed: true, ended_sessions: open.length };

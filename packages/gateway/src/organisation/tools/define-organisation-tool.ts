@@ -9,7 +9,7 @@ import { defineAdministration } from '../../registry/administration.ts';
 import type { EndSession } from '../../sessions/tools/sessions.ts';
 
 export interface OrganisationToolParts {
-  readonly store: Pick<Store, 'readOrganisation' | 'changeOrganisation' | 'listSessions'>;
+  readonly store: Pick<Store, 'readOrganisation' | 'changeOrganisation' | 'liveSessions'>;
   readonly endSession: EndSession;
   readonly offices: Offices;
   /** The roles that roles.yaml gives an agent. */

@@ -49,7 +49,7 @@ test('each person has a credential of their own, of which only the hash is store
     assert.deepEqual(enter(credential, 'tcp'), session);
     const elsewhere = enter(credential, 'agent-socket');
     assert.ok(isRefusal(elsewhere) && elsewhere.code === 'WRONG_DOOR');
-    assert.ok(!JSON.stringify(store.listSessions()).includes(credential));
+    assert.ok(!JSON.stringify(await store.listSessions()).includes(credential));
   }
 });
 

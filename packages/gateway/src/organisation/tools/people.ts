@@ -9,7 +9,7 @@ import { defineAdministration } from '../../registry/administration.ts';
 import { newToken } from '../../sessions/tools/sessions.ts';
 import type { EndSession } from '../../sessions/tools/sessions.ts';
 
-type PeopleStore = Pick<Store, 'createSession' | 'findSession' | 'listSessions' | 'readOrganisation'>;
+type PeopleStore = Pick<Store, 'createSession' | 'readSession' | 'liveSessions' | 'listSessions' | 'readOrganisation'>;
 
 export interface PeopleToolOptions {
   readonly workspace: string;
@@ -122,9 +122,9 @@ function listTool(store: PeopleStore): Tool<{ readonly include_revoked: boolean 
     }),
     claim: () => ({ paths: [] }),
     preview: () => Promise.resolve({ summary: 'List the people.', detail: '', undoable: true }),
-    run: ({ include_revoked: includeRevoked }) => {
-      const people = includeRevoked ? allPeople(store) : activePeople(store);
-      return Promise.resolve({ people: people.map(describePerson) });
+    run: async ({ include_revoked: includeRevoked }) => {
+      const people = includeRevoked ? await allPeople(store) : activePeople(store);
+      return { people: people.map(describePerson) };
     },
     summarize: (_args, output) => `${(output as { people: readonly unknown[] }).people.length} people`,
   };
@@ -152,13 +152,13 @@ function revokeTool(store: PeopleStore, endSession: EndSession): Tool<{ readonly
       },
     }),
     claim: () => ({ paths: [] }),
-    preview: ({ person_id: id }) => {
-      const person = findPerson(store, id);
+    preview: async ({ person_id: id }) => {
+      const person = await findPerson(store, id);
       const detail = 'Their credential stops working and cannot be restored.';
-      return Promise.resolve({ summary: `Revoke the credential of ${person.agent} (${id}).`, detail, undoable: false });
+      return { summary: `Revoke the credential of ${person.agent} (${id}).`, detail, undoable: false };
     },
     run: async ({ person_id: id }, context) => {
-      const person = findPerson(store, id);
+      const person = await findPerson(store, id);
       if (person.agent === firstOperator) {
         throw new ToolFailure(
           'EXECUTION_ERROR',
@@ -190,17 +190,17 @@ function consolesOf(store: PeopleStore, name: string): readonly string[] {
   const isOpen = ({ principal, door, agent, status }: Session): boolean =>
     principal === 'operator' && door !== undefined && agent === name && status === 'active';
   return store
-    .listSessions()
+    .liveSessions()
     .filter(isOpen)
     .map(({ id }) => id);
 }
 
-function allPeople(store: PeopleStore): readonly Session[] {
-  return store.listSessions().filter(isPerson);
+async function allPeople(store: PeopleStore): Promise<readonly Session[]> {
+  return (await store.listSessions()).filter(isPerson);
 }
 
 function activePeople(store: PeopleStore): readonly Session[] {
-  return allPeople(store).filter(({ status }) => status === 'active');
+  return store.liveSessions().filter((session) => isPerson(session) && session.status === 'active');
 }
 
 /** A console in a browser is bound to its door. It belongs to a person, and is none. */
@@ -209,8 +209,8 @@ function isPerson({ principal, door }: Session): boolean {
 }
 
 /** Sessions of agents are not people, whatever id is given. */
-function findPerson(store: PeopleStore, id: string): Session {
-  const found = store.findSession(id);
+async function findPerson(store: PeopleStore, id: string): Promise<Session> {
+  const found = await store.readSession(id);
   if (found !== undefined && isPerson(found)) return found;
   throw new ToolFailure('NOT_FOUND', `There is no person ${id}.`, {
     forOperators: '`sallyport person list` shows them.',

@@ -6,9 +6,9 @@ import type { Store } from '../../storage/stores.ts';
 import { missing, nameOf } from './define-organisation-tool.ts';
 
 /** An office is given only to somebody who can act in it. */
-export function requirePerson(store: Pick<Store, 'listSessions'>, name: string): void {
+export function requirePerson(store: Pick<Store, 'liveSessions'>, name: string): void {
   const isActive = store
-    .listSessions()
+    .liveSessions()
     .some(({ principal, status, agent }) => principal === 'operator' && status === 'active' && agent === name);
   if (isActive) return;
   throw new ToolFailure('NOT_FOUND', `There is no person ${name} with a credential.`, {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SessionHistory } from './session-history.ts';
 
-test('a session has called what the log says and what came since, each tool at its last time', () => {
+test('a session has called what the log says and what came since, each tool at its last time', async () => {
   const read: string[] = [];
-  const history = new SessionHistory((session) => {
+  const history = new SessionHistory(async (session) => {
     read.push(session);
     return session === 'a'
       ? [
@@ -16,28 +16,28 @@ test('a session has called what the log says and what came since, each tool at i
   history.note('a', { tool: 'y', startedAtMs: 7 });
   history.note('a', { tool: 'y', startedAtMs: 6 });
   history.note('b', { tool: 'z', startedAtMs: 1 });
-  assert.deepEqual(history.of('a'), [
-    { tool: 'x', startedAtMs: 5 },
+  assert.deepEqual(await history.of('a'), [
     { tool: 'y', startedAtMs: 7 },
+    { tool: 'x', startedAtMs: 5 },
   ]);
-  assert.deepEqual(history.of('b'), [{ tool: 'z', startedAtMs: 1 }]);
-  assert.deepEqual(history.of('c'), []);
+  assert.deepEqual(await history.of('b'), [{ tool: 'z', startedAtMs: 1 }]);
+  assert.deepEqual(await history.of('c'), []);
   assert.deepEqual(read, ['a', 'b', 'c']);
 });
 
-test('of very many sessions the one that was not used for longest is read again', () => {
+test('of very many sessions the one that was not used for longest is read again', async () => {
   const read: string[] = [];
-  const history = new SessionHistory((session) => (read.push(session), []));
-  for (let i = 0; i <= 10_000; i++) history.of(`s${i}`);
-  history.of('s10000');
-  history.of('s1');
+  const history = new SessionHistory(async (session) => (read.push(session), []));
+  for (let i = 0; i <= 10_000; i++) await history.of(`s${i}`);
+  await history.of('s10000');
+  await history.of('s1');
   assert.equal(read.length, 10_001);
-  history.of('s0');
+  await history.of('s0');
   assert.equal(read.length, 10_002);
 });
 
-test('a log that cannot be read is no empty history', () => {
-  const history = new SessionHistory(() => assert.fail('unreadable'));
-  assert.throws(() => history.of('a'));
-  assert.throws(() => history.of('a'));
+test('a log that cannot be read is no empty history', async () => {
+  const history = new SessionHistory(async () => assert.fail('unreadable'));
+  await assert.rejects(history.of('a'));
+  await assert.rejects(history.of('a'));
 });

@@ -26,7 +26,7 @@ export function shadowTool({ rules, store }: PolicyToolParts): Tool<JsonObject> 
     description: 'Counts what rules that are only tried out would have done to recorded calls.',
     properties: spanProperties(usualRecords),
     run: async (args, context) => {
-      const span = chooseSpan(store, args, usualRecords);
+      const span = await chooseSpan(store, args, usualRecords);
       const tallies = new Map<string, Tally>();
       for await (const page of walkRecords(store, span, context)) {
         for (const record of page) count(record, tallies);

@@ -51,16 +51,16 @@ export function replayTool(parts: PolicyToolParts): Tool<JsonObject> {
     },
     run: async (args, context) => {
       const chosen = chooseCandidate(rules, args);
-      const span = chooseSpan(store, args, usualRecords);
+      const span = await chooseSpan(store, args, usualRecords);
       const replay = new Replay({
         ...{ rules: chosen, registry, workspace, workspaceOf },
         ...(args['against'] === 'in-force' ? { against: rules.current } : {}),
         organisation: store.readOrganisation(),
-        findSession: (id) => store.findSession(id),
+        findSession: (id) => store.readSession(id),
         fromMs: span.from === 0 ? 0 : (span.fromMs ?? 0),
       });
       for await (const page of walkRecords(store, span, context)) {
-        for (const record of page) replay.take(record);
+        for (const record of page) await replay.take(record);
       }
       return { in_force: rules.current.hash, hash: chosen.hash, ...describeSpan(span), ...describeReplay(replay) };
     },

@@ -37,7 +37,9 @@ export interface ReplayParts {
   readonly registry: Pick<Registry, 'find'>;
   /** As it is now. */
   readonly organisation: Organisation;
-  readonly findSession: (id: string) => Pick<Session, 'workingDirectory' | 'createdAtMs' | 'workspace'> | undefined;
+  readonly findSession: (
+    id: string,
+  ) => Promise<Pick<Session, 'workingDirectory' | 'createdAtMs' | 'workspace'> | undefined>;
   readonly workspaceOf: PolicyToolParts['workspaceOf'];
   /** For sessions that are gone. */
   readonly workspace: string;
@@ -61,7 +63,7 @@ interface RecordedCall {
  */
 export class Replay {
   readonly #parts: ReplayParts;
-  readonly #sessions = new Map<string, ReturnType<ReplayParts['findSession']>>();
+  readonly #sessions = new Map<string, Awaited<ReturnType<ReplayParts['findSession']>>>();
   readonly #past = new Map<string, PastCall[]>();
   decided = 0;
   undecidable = 0;
@@ -71,14 +73,14 @@ export class Replay {
     this.#parts = parts;
   }
 
-  take(record: StoredRecord): void {
+  async take(record: StoredRecord): Promise<void> {
     const call = readCall(record.payload);
     if (call === undefined) return;
     const leaf = decodeLeaf(record.leaf);
     const { rules, against } = this.#parts;
-    const question = this.#ask(call, leaf);
+    const question = await this.#ask(call, leaf);
     this.#remember(leaf, call.tool);
-    const workspace = this.#parts.workspaceOf(this.#sessionOf(leaf.sessionId ?? '') ?? {});
+    const workspace = this.#parts.workspaceOf((await this.#sessionOf(leaf.sessionId ?? '')) ?? {});
     if (question === undefined || workspace === undefined) return void this.undecidable++;
     this.decided++;
     const would = decide(question, rules.within(workspace));
@@ -89,10 +91,10 @@ export class Replay {
   }
 
   /** What the rules are asked, or the organisation's own no. Undefined: the record does not tell enough. */
-  #ask(call: RecordedCall, { sessionId = '', timeMs }: Leaf): Question | Refusal | undefined {
+  async #ask(call: RecordedCall, { sessionId = '', timeMs }: Leaf): Promise<Question | Refusal | undefined> {
     const { registry, organisation, workspace } = this.#parts;
     const tool = registry.find(call.tool)?.tool;
-    const session = this.#sessionOf(sessionId);
+    const session = await this.#sessionOf(sessionId);
     const { principal, agent, mode, arguments: args } = call;
     const resources = tool && args && claim(tool, args, session?.workingDirectory ?? workspace);
     if (tool === undefined || args === undefined || resources === undefined) return undefined;
@@ -102,8 +104,8 @@ export class Replay {
     return { ...asked, ...standing, ...this.#historyOf(sessionId, session?.createdAtMs) };
   }
 
-  #sessionOf(id: string): ReturnType<ReplayParts['findSession']> {
-    if (!this.#sessions.has(id)) this.#sessions.set(id, id === '' ? undefined : this.#parts.findSession(id));
+  async #sessionOf(id: string): Promise<Awaited<ReturnType<ReplayParts['findSession']>>> {
+    if (!this.#sessions.has(id)) this.#sessions.set(id, id === '' ? undefined : await this.#parts.findSession(id));
     return this.#sessions.get(id);
   }
 

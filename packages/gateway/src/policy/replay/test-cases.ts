@@ -42,11 +42,11 @@ export function testTool(parts: PolicyToolParts): Tool<JsonObject> {
     description: 'Holds expectations against the rules: what is expected of which call, and by which rule.',
     required: ['cases'],
     properties: { cases: { type: 'array', maxItems: mostCases, items: caseSchema }, rules: rulesProperty },
-    run: (args) => {
+    run: async (args) => {
       const rules = chooseRules(parts.rules, args['rules']);
       const cases = args['cases'] as unknown as readonly Case[];
-      const failures = cases.flatMap((each, at) => {
-        const found = decide(each, rules, parts);
+      const decided = await Promise.all(cases.map(async (each) => ({ each, found: await decide(each, rules, parts) })));
+      const failures = decided.flatMap(({ each, found }, at) => {
         const isRight = found.effect === each.expect && (each.rule === undefined || found.rule === each.rule);
         if (isRight) return [];
         const wanted = each.rule === undefined ? each.expect : `${each.expect} by ${each.rule}`;
@@ -58,15 +58,15 @@ export function testTool(parts: PolicyToolParts): Tool<JsonObject> {
 }
 
 /** A call that cannot even be judged is a case that fails, not a test that does. */
-function decide(
+async function decide(
   { tool, arguments: args = {}, agent, as = 'agent', mode, workspace }: Case,
   rules: ReturnType<typeof chooseRules>,
   parts: PolicyToolParts,
-): { readonly effect: string; readonly rule: string } {
+): Promise<{ readonly effect: string; readonly rule: string }> {
   try {
     const who = { principal: as, ...(agent && { agent }), ...(mode && { mode }), ...(workspace && { workspace }) };
     const asked = { tool, arguments: args, ...who };
-    const { effect, decidedBy } = explainCall(asked, rules, parts);
+    const { effect, decidedBy } = await explainCall(asked, rules, parts);
     return { effect, rule: decidedBy.rule?.id ?? decidedBy.stage };
   } catch (error) {
     if (!(error instanceof ToolFailure)) throw error;

@@ -36,12 +36,12 @@ export function spanProperties(usual: number): Properties {
   };
 }
 
-export function chooseSpan(log: Log, { last, since }: JsonObject, usual: number): Span {
-  const to = log.logSize();
-  const wanted = typeof since === 'string' ? findFirst(log, readTime(since), to) : 0;
+export async function chooseSpan(log: Log, { last, since }: JsonObject, usual: number): Promise<Span> {
+  const to = await log.logSize();
+  const wanted = typeof since === 'string' ? await findFirst(log, readTime(since), to) : 0;
   const most = Number(last ?? (since === undefined ? usual : mostRecords));
   const from = Math.max(wanted, to - most, 0);
-  const [first] = from < to ? log.readRecords(from, 1) : [];
+  const [first] = from < to ? await log.readRecords(from, 1) : [];
   const fromMs = first === undefined ? {} : { fromMs: decodeLeaf(first.leaf).timeMs };
   return { from, to, ...fromMs, isCut: from > wanted };
 }
@@ -53,11 +53,11 @@ function readTime(text: string): number {
 }
 
 /** Records stand in the order in which they were written, so their times rise, but for a clock that was set back. */
-function findFirst(log: Log, sinceMs: number, size: number): number {
+async function findFirst(log: Log, sinceMs: number, size: number): Promise<number> {
   let [low, high] = [0, size];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const [record] = log.readRecords(middle, 1);
+    const [record] = await log.readRecords(middle, 1);
     if (record !== undefined && decodeLeaf(record.leaf).timeMs < sinceMs) low = middle + 1;
     else high = middle;
   }
@@ -72,7 +72,7 @@ export async function* walkRecords(
 ): AsyncGenerator<readonly StoredRecord[]> {
   for (let at = from; at < to; at += pageRecords) {
     signal.throwIfAborted();
-    yield log.readRecords(at, Math.min(pageRecords, to - at));
+    yield await log.readRecords(at, Math.min(pageRecords, to - at));
     reportProgress({ kind: 'step', done: Math.min(at + pageRecords, to) - from, total: to - from, message: 'records' });
     await setImmediate();
   }

@@ -44,21 +44,21 @@ export function explainTool(parts: PolicyToolParts): Tool<JsonObject> {
       mode: { type: 'string', enum: [...modes], description: 'Absent: the present one.' },
       rules: rulesProperty,
     },
-    run: (given) => {
+    run: async (given) => {
       return describe(
-        explainCall(given as unknown as ExplainArguments, chooseRules(parts.rules, given['rules']), parts),
+        await explainCall(given as unknown as ExplainArguments, chooseRules(parts.rules, given['rules']), parts),
       );
     },
   });
 }
 
 /** Throws ToolFailure for a call that cannot be judged. */
-export function explainCall(
+export async function explainCall(
   args: ExplainArguments,
   rules: LoadedRules,
   parts: PolicyToolParts,
-): ExplainedCall & Pick<CallInQuestion, 'caller' | 'mode'> & { readonly rules: LoadedRules } {
-  const session = args.session === undefined ? undefined : findSession(args.session, parts);
+): Promise<ExplainedCall & Pick<CallInQuestion, 'caller' | 'mode'> & { readonly rules: LoadedRules }> {
+  const session = args.session === undefined ? undefined : await findSession(args.session, parts);
   const { principal, agent = 'agent', mode = parts.store.readMode(), workspace } = args;
   const somebody = {
     principal,
@@ -69,10 +69,10 @@ export function explainCall(
   const caller = session ?? somebody;
   const where = rulesWhere(rules, caller, parts);
   const call = { toolName: args.tool, arguments: structuredClone(args.arguments), caller, mode, nowMs: Date.now() };
-  return { ...explainStages(call, where, parts), caller, mode, rules: where };
+  return { ...(await explainStages(call, where, parts)), caller, mode, rules: where };
 }
 
-function describe(call: ReturnType<typeof explainCall>): JsonObject {
+function describe(call: Awaited<ReturnType<typeof explainCall>>): JsonObject {
   const { rules, tool, caller, mode, stages, effect, decidedBy, standing, explained } = call;
   const { roles, teams } = { ...rules.standingOf(caller.agent), ...standing };
   const { shadow } = explained.verdict;
@@ -92,8 +92,9 @@ function describe(call: ReturnType<typeof explainCall>): JsonObject {
   };
 }
 
-function findSession(id: string, { store }: PolicyToolParts): Session {
-  const session = store.findSession(id) ?? only(store.listSessions().filter((each) => each.id.startsWith(id)));
+async function findSession(id: string, { store }: PolicyToolParts): Promise<Session> {
+  const session =
+    (await store.readSession(id)) ?? only((await store.listSessions()).filter((each) => each.id.startsWith(id)));
   if (session === undefined) throw new ToolFailure('NOT_FOUND', `There is no one session ${id}.`);
   return session;
 }

@@ -50,7 +50,11 @@ export interface CallInQuestion {
 }
 
 /** Asks each gate by what the gate itself asks. Throws ToolFailure for a call that never comes to the rules. */
-export function explainStages(call: CallInQuestion, rules: LoadedRules, parts: PolicyToolParts): ExplainedCall {
+export async function explainStages(
+  call: CallInQuestion,
+  rules: LoadedRules,
+  parts: PolicyToolParts,
+): Promise<ExplainedCall> {
   const { caller, mode, nowMs, arguments: args } = call;
   const found = parts.registry.find(call.toolName);
   if (found === undefined) throw new ToolFailure('NOT_FOUND', `There is no tool named ${call.toolName}.`);
@@ -82,7 +86,7 @@ export function explainStages(call: CallInQuestion, rules: LoadedRules, parts: P
     ...before,
     judged,
     ...describeLater(tool),
-    countLimits(tool, call, rules, parts, known),
+    await countLimits(tool, call, rules, parts, known),
     seekApproval(explained),
   ];
   const decidedBy = before.find(({ says }) => says === 'denies') ?? judged;
@@ -165,20 +169,21 @@ function describeLater({ definition }: AnyTool): readonly ExplainedStage[] {
 }
 
 /** How much of each limit is used now. */
-function countLimits(
+async function countLimits(
   { definition }: AnyTool,
   { caller, mode, nowMs }: CallInQuestion,
   { limits, modes, rolesOf }: LoadedRules,
   { store }: PolicyToolParts,
   standing: Standing,
-): ExplainedStage {
+): Promise<ExplainedStage> {
   const { agent } = caller;
   const { profile } = store.readOrganisation().settings;
   const limited = { tool: definition, agent, roles: standing.roles ?? rolesOf(agent, standing.profile), mode, profile };
-  const counts = planReservations(limited, limits, modes.limits[mode]).map((reservation) => {
+  const looking = planReservations(limited, limits, modes.limits[mode]).map(async (reservation) => {
     const { limit, windowMs, rule } = reservation;
-    return { limit, windowMs, rule, used: store.usedOf(reservation, nowMs).used };
+    return { limit, windowMs, rule, used: (await store.usedOf(reservation, nowMs)).used };
   });
+  const counts = await Promise.all(looking);
   const why = counts.map(({ used, limit, windowMs }) => `${used} of ${limit} in ${windowMs / 1000} s`).join(', ');
   const spent = counts.find(({ used, limit }) => used >= limit);
   if (spent === undefined) return passes('check-limits', why === '' ? 'nothing limits it' : `used: ${why}`);

@@ -15,7 +15,7 @@ export interface PolicyToolParts {
   readonly registry: Registry;
   readonly store: Pick<
     Store,
-    'logSize' | 'readRecords' | 'readMode' | 'readOrganisation' | 'findSession' | 'listSessions' | 'usedOf'
+    'logSize' | 'readRecords' | 'readMode' | 'readOrganisation' | 'readSession' | 'listSessions' | 'usedOf'
   >;
   /** The daemon's own. */
   readonly workspace: string;

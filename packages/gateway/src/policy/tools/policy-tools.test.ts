@@ -174,6 +174,7 @@ test('what a session called before counts when a call is decided again, as far a
   const intent = (tool: string) =>
     store.admit({
       sessionId: session.id,
+      basedOn: Number.MAX_SAFE_INTEGER,
       leaseId: session.lease.id,
       tool: 'files.read',
       reservations: [],

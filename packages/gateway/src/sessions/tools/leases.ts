@@ -15,7 +15,7 @@ import {
 } from './lease-arguments.ts';
 import type { BudgetArguments, LeaseArguments } from './lease-arguments.ts';
 
-type LeaseStore = Pick<Store, 'findSession' | 'grantLease' | 'listLeases' | 'revokeLease'>;
+type LeaseStore = Pick<Store, 'readSession' | 'grantLease' | 'listLeases' | 'revokeLease'>;
 
 interface OfSession {
   readonly session_id: string;
@@ -56,7 +56,7 @@ function grantTool(store: LeaseStore): Tool<GrantArguments> {
     preview: (args) =>
       Promise.resolve({ summary: `Replace the lease of session ${args.session_id}.`, detail: '', undoable: false }),
     run: async (args, context) => {
-      findAgentSession(store, args.session_id, context.session);
+      await findAgentSession(store, args.session_id, context.session);
       const nowMs = Date.now();
       const expiry = readExpiry(args.expires_in_minutes, nowMs);
       const granted = await store.grantLease(
@@ -87,11 +87,11 @@ function showTool(store: LeaseStore): Tool<OfSession> {
     }),
     claim: () => ({ paths: [] }),
     preview: () => Promise.resolve({ summary: 'Show the leases of a session.', detail: '', undoable: true }),
-    run: ({ session_id: id }) => {
-      findSession(store, id);
+    run: async ({ session_id: id }) => {
+      await findSession(store, id);
       const nowMs = Date.now();
-      const leases = store.listLeases(id).map((lease) => describeLease(lease, nowMs));
-      return Promise.resolve({ session_id: id, leases: leases.toReversed() });
+      const leases = (await store.listLeases(id)).map((lease) => describeLease(lease, nowMs));
+      return { session_id: id, leases: leases.toReversed() };
     },
     summarize: (_args, output) => `${((output as JsonObject)['leases'] as Json[]).length} leases`,
   };
@@ -116,26 +116,26 @@ function revokeTool(store: LeaseStore): Tool<OfSession> {
     preview: ({ session_id: id }) =>
       Promise.resolve({ summary: `Revoke the lease of session ${id}.`, detail: '', undoable: false }),
     run: async ({ session_id: id }, context) => {
-      findAgentSession(store, id, context.session);
+      await findAgentSession(store, id, context.session);
       return { session_id: id, revoked: await store.revokeLease(id, Date.now()) };
     },
     summarize: ({ session_id: id }) => `revoked the lease of session ${id}`,
   };
 }
 
-function showCurrent(store: LeaseStore, id: string): Json {
-  return { session_id: id, lease: describeLease(findSession(store, id).lease, Date.now()) };
+async function showCurrent(store: LeaseStore, id: string): Promise<Json> {
+  return { session_id: id, lease: describeLease((await findSession(store, id)).lease, Date.now()) };
 }
 
 /** Operators lock neither themselves nor each other out by a lease. */
-function findAgentSession(store: LeaseStore, id: string, caller: Session): Session {
-  const session = findSession(store, id);
+async function findAgentSession(store: LeaseStore, id: string, caller: Session): Promise<Session> {
+  const session = await findSession(store, id);
   if (session.id !== caller.id && session.principal === 'agent') return session;
   throw new ToolFailure('EXECUTION_ERROR', 'Leases are for the sessions of agents.');
 }
 
-function findSession(store: LeaseStore, id: string): Session {
-  const session = store.findSession(id);
+async function findSession(store: LeaseStore, id: string): Promise<Session> {
+  const session = await store.readSession(id);
   if (session !== undefined) return session;
   throw new ToolFailure('NOT_FOUND', `There is no session ${id}.`, {
     forOperators: '`sallyport session list` shows them.',

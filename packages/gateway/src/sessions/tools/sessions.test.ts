@@ -84,7 +84,7 @@ test('a new session opens with the token that was shown, and only its hash is st
       budget: { calls: 5 },
     }),
   );
-  assert.ok(!JSON.stringify(store.listSessions()).includes(token));
+  assert.ok(!JSON.stringify(await store.listSessions()).includes(token));
   assert.equal(store.findSessionByToken(token), undefined);
   assert.ok(store.findSessionByToken(hash('sha256', token)));
 });
@@ -132,11 +132,11 @@ test('a session works in the daemon’s workspace, in the accepted root around t
   assert.deepEqual(await open({ client_folder: '/etc' }), ['/workspace', '/workspace']);
   assert.deepEqual(await open({ client_folder: '/projects/ab' }), ['/workspace', '/workspace']);
   assert.deepEqual(await open({ client_folder: '/projects/a/../b' }), ['/workspace', '/workspace']);
-  const before = store.listSessions().length;
+  const before = (await store.listSessions()).length;
   for (const workspace of ['/etc', '/projects', '/projects/b', 'relative']) {
     await assert.rejects(open({ workspace }), { code: 'INVALID_ARGUMENTS' });
   }
-  assert.equal(store.listSessions().length, before);
+  assert.equal((await store.listSessions()).length, before);
 });
 
 test('a working directory is absolute and comes out normal; nothing is created for one that is not', async (t) => {
@@ -150,7 +150,7 @@ test('a working directory is absolute and comes out normal; nothing is created f
       JSON.stringify(folder),
     );
   }
-  assert.equal(store.listSessions().length, 1);
+  assert.equal((await store.listSessions()).length, 1);
 });
 
 test('a callback is kept with the session; its secret is shown once, and never again', async (t) => {
@@ -174,7 +174,7 @@ test('a callback that would leave the machine unencrypted, or holds a password, 
   for (const url of ['http://10.0.0.1/x', 'ftp://a.com', 'a.com', '', 'https://u:p@a.com/', 'file:///etc/passwd']) {
     await assert.rejects(call('create', { agent: 'ada', callback_url: url }), { code: 'INVALID_ARGUMENTS' }, url);
   }
-  assert.equal(store.listSessions().length, 0);
+  assert.equal((await store.listSessions()).length, 0);
 });
 
 test('arguments out of bounds do not pass the schema', async (t) => {
@@ -276,6 +276,6 @@ test('what the log gets to read holds no token, and a preview changes nothing', 
     assert.notEqual(effect.summary, '');
     assert.deepEqual(find(name).tool.claim(given, operator), { paths: [] });
   }
-  assert.equal(store.listSessions().length, 1);
+  assert.equal((await store.listSessions()).length, 1);
   assert.equal(store.findSession(id)?.status, 'active');
 });

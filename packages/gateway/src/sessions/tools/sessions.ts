@@ -21,7 +21,7 @@ import {
 } from './lease-arguments.ts';
 import type { BudgetArguments, LeaseArguments } from './lease-arguments.ts';
 
-type SessionStore = Pick<Store, 'createSession' | 'findSession' | 'listSessions'>;
+type SessionStore = Pick<Store, 'createSession' | 'readSession' | 'listSessions'>;
 
 interface CreateArguments extends LeaseArguments, BudgetArguments {
   readonly agent: string;
@@ -195,10 +195,10 @@ function listTool(store: SessionStore, own: string): Tool<{ readonly include_end
     }),
     claim: () => ({ paths: [] }),
     preview: () => Promise.resolve({ summary: 'List the sessions.', detail: '', undoable: true }),
-    run: ({ include_ended: includeEnded }) => {
+    run: async ({ include_ended: includeEnded }) => {
       const nowMs = Date.now();
-      const shown = store.listSessions().map((session) => describeSession(session, nowMs, own));
-      return Promise.resolve({ sessions: shown.filter(({ status }) => includeEnded || status === 'active') });
+      const shown = (await store.listSessions()).map((session) => describeSession(session, nowMs, own));
+      return { sessions: shown.filter(({ status }) => includeEnded || status === 'active') };
     },
     summarize: (_args, output) => spellCount(((output as JsonObject)['sessions'] as Json[]).length, 'session'),
   };
@@ -232,8 +232,8 @@ function showTool(store: SessionStore, own: string): Tool<{ readonly session_id:
     }),
     claim: () => ({ paths: [] }),
     preview: () => Promise.resolve({ summary: 'Show a session.', detail: '', undoable: true }),
-    run: ({ session_id: id }) => {
-      const session = store.findSession(id);
+    run: async ({ session_id: id }) => {
+      const session = await store.readSession(id);
       if (session === undefined) throw unknownSession(id);
       const nowMs = Date.now();
       return Promise.resolve({ ...describeSession(session, nowMs, own), lease: describeLease(session.lease, nowMs) });
@@ -266,7 +266,7 @@ function endTool(store: SessionStore, { endSession }: SessionToolOptions): Tool<
     claim: () => ({ paths: [] }),
     preview: ({ session_id: id }) => Promise.resolve({ summary: `End session ${id}.`, detail: '', undoable: false }),
     run: async ({ session_id: id }, context) => {
-      const session = store.findSession(id);
+      const session = await store.readSession(id);
       if (session === undefined) throw unknownSession(id);
       // A console is one of a person's browsers, and ending it takes nothing else from them.
       if (session.principal === 'operator' && session.door === undefined) {

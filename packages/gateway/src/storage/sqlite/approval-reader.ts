@@ -58,8 +58,7 @@ export class ApprovalReader {
        WHERE status = 'pending' AND reminded_at_ms IS NULL ORDER BY remind_at_ms LIMIT 1`,
     );
     this.#standing = database.prepare(
-      `SELECT * FROM standing_approvals WHERE (?1 IS NULL OR session_id = ?1) AND expires_at_ms > ?2
-         AND revoked_at_ms IS NULL AND (uses_left IS NULL OR uses_left > 0) ORDER BY granted_at_ms DESC, id DESC`,
+      `SELECT * FROM standing_approvals WHERE expires_at_ms > ? AND revoked_at_ms IS NULL AND (uses_left IS NULL OR uses_left > 0) ORDER BY granted_at_ms DESC, id DESC`,
     );
     this.#findPlan = database.prepare('SELECT * FROM plans WHERE id = ?');
     this.#findToken = database.prepare('SELECT 1 FROM used_tokens WHERE id = ?');
@@ -115,8 +114,9 @@ export class ApprovalReader {
     return Number.isFinite(next) ? next : undefined;
   }
 
-  listStanding({ sessionId, nowMs }: { readonly sessionId?: string; readonly nowMs: number }): StandingApproval[] {
-    return this.#standing.all(sessionId ?? null, nowMs).map((row) => {
+  /** Those that can still be used, newest first. */
+  listStanding(): StandingApproval[] {
+    return this.#standing.all(Date.now()).map((row) => {
       const { usesLeft, ...standing } = JSON.parse(String(row['standing'])) as StandingApproval;
       return usesLeft === undefined ? standing : { ...standing, usesLeft: Number(row['uses_left']) };
     });

@@ -2,7 +2,7 @@ import type { StoredCheckpoint, StoredRecord } from '@sallyport/log';
 import type { KeptLog } from '../stores.ts';
 import { Database } from './database.ts';
 import type { Row, Statement } from './database.ts';
-import { judgeState } from './judge-state.ts';
+import { judgeState } from './state/judge-state.ts';
 
 const rowsPerRead = 500;
 const beforeFirstRow = '-1e300';

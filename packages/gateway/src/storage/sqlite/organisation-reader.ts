@@ -2,10 +2,9 @@ import { defaultSettings } from '../../call/organisation.ts';
 import type { Member, Organisation, OrganisationSettings, Permission, Team } from '../../call/organisation.ts';
 import type { Database, Row, Statement } from './database.ts';
 
-/** Reads the organisation whole and keeps it until it changes: every call asks for it. */
+/** Reads the organisation whole. */
 export class OrganisationReader {
   readonly #select: Record<'teams' | 'members' | 'permissions' | 'settings', Statement>;
-  #known: Organisation | undefined;
 
   constructor(database: Database) {
     this.#select = {
@@ -17,17 +16,12 @@ export class OrganisationReader {
   }
 
   read(): Organisation {
-    this.#known ??= {
+    return {
       settings: this.#readSettings(),
       teams: this.#select.teams.all().map(readTeam),
       members: this.#select.members.all().map(readMember),
       permissions: this.#select.permissions.all().map(readPermission),
     };
-    return this.#known;
-  }
-
-  forget(): void {
-    this.#known = undefined;
   }
 
   #readSettings(): OrganisationSettings {

@@ -2,6 +2,11 @@ import type { Door } from '../../call/call.ts';
 import type { Budget, Lease, LeaseScope, Principal, Session, Spending } from '../../call/session.ts';
 import type { Database, Row, Statement } from './database.ts';
 
+export interface KnownSession {
+  readonly session: Session;
+  readonly tokenSha256: string;
+}
+
 /**
  * Reads sessions together with their newest lease. An index only says where to look: what counts are the rows, which are
  * authenticated.
@@ -10,6 +15,8 @@ export class SessionReader {
   readonly #byToken: Statement;
   readonly #byId: Statement;
   readonly #all: Statement;
+  readonly #live: Statement;
+  readonly #ended: Statement;
   readonly #newestLease: Statement;
   readonly #lease: Statement;
   readonly #leases: Statement;
@@ -18,6 +25,10 @@ export class SessionReader {
     this.#byToken = database.prepare('SELECT id FROM sessions WHERE token_sha256 = ?');
     this.#byId = database.prepare('SELECT * FROM sessions WHERE id = ?');
     this.#all = database.prepare('SELECT * FROM sessions ORDER BY created_at_ms, id');
+    this.#live = database.prepare(`SELECT * FROM sessions WHERE status <> 'ended' ORDER BY created_at_ms, id`);
+    this.#ended = database.prepare(
+      `SELECT * FROM sessions WHERE status = 'ended' ORDER BY created_at_ms DESC, id DESC LIMIT ?`,
+    );
     this.#leases = database.prepare('SELECT * FROM leases WHERE session_id = ? ORDER BY granted_at_ms, id');
     this.#lease = database.prepare('SELECT * FROM leases WHERE id = ?');
     this.#newestLease = database.prepare(
@@ -39,8 +50,23 @@ export class SessionReader {
     return this.#all.all().flatMap((row) => this.#read(row) ?? []);
   }
 
+  /** For the snapshot: those that have not ended, and the newest of those that have. */
+  listKnown(mostEnded: number): readonly KnownSession[] {
+    const rows = [...this.#ended.all(mostEnded).toReversed(), ...this.#live.all()];
+    return rows.flatMap((row) => this.#readKnown(row) ?? []);
+  }
+
+  findKnown(id: string): KnownSession | undefined {
+    return this.#readKnown(this.#byId.get(id));
+  }
+
   listLeases(sessionId: string): readonly Lease[] {
     return this.#leases.all(sessionId).map(readLease);
+  }
+
+  #readKnown(row: Row | undefined): KnownSession | undefined {
+    const session = this.#read(row);
+    return session && { session, tokenSha256: String(row?.['token_sha256']) };
   }
 
   #read(row: Row | undefined): Session | undefined {

@@ -24,11 +24,11 @@ import { readRecord } from './log-reader.ts';
 import { ModeReader } from './mode-reader.ts';
 import { OrganisationReader } from './organisation-reader.ts';
 import { SessionReader } from './session-reader.ts';
+import { mostEnded, Projection } from '../projection.ts';
+import type { Touched } from './state/state-versions.ts';
 import type { FromWriter, ToWriter } from './writer-thread.ts';
 import { BackgroundVerification } from './background-verification.ts';
 import type { Operation, Recorded, Sealed, WriterOptions, Written } from './writer.ts';
-
-const mostRemembered = 1000;
 
 interface Waiting {
   readonly resolve: (value: unknown) => void;
@@ -63,8 +63,7 @@ class SqliteStore implements stores.Store {
   readonly #organisation: OrganisationReader;
   readonly #waiting = new Map<number, Waiting>();
   readonly #sessions: SessionReader;
-  readonly #byToken = new Map<string, Session>();
-  readonly #byId = new Map<string, Session>();
+  readonly #snapshot: Projection;
   readonly #select: Record<
     'dedupe' | 'counter' | 'intents' | 'records' | 'recordsOfCall' | 'toolUses' | 'secrets' | 'pins' | 'roots',
     Statement
@@ -77,8 +76,6 @@ class SqliteStore implements stores.Store {
   #nextId = 1;
   #outgoing: ToWriter[] = [];
   #sealed: Sealed | undefined;
-  #mode: Mode;
-  #roots: readonly stores.WorkspaceRoot[] | undefined;
   #closed: (() => void) | undefined;
 
   constructor(worker: Worker, options: WriterOptions) {
@@ -103,8 +100,10 @@ class SqliteStore implements stores.Store {
       records: reader.prepare('SELECT * FROM records WHERE position >= ? ORDER BY position LIMIT ?'),
     };
     this.#modes = new ModeReader(reader);
-    this.#mode = this.#modes.current();
     this.#organisation = new OrganisationReader(reader);
+    // Nobody else writes, so that what this daemon knows is true at any time.
+    this.#snapshot = new Projection(this.#organisation.read(), () => Date.now());
+    this.#load(0);
     worker.on('message', (message: FromWriter) => this.#receive(message));
     worker.on('error', (error: Error) => this.#fail(`the writer thread failed: ${error.message}`));
     worker.on('exit', () => this.#fail('the writer thread has ended'));
@@ -115,72 +114,76 @@ class SqliteStore implements stores.Store {
 
   readonly settle = async (settlement: stores.Settlement): Promise<{ readonly index: number }> => {
     try {
-      return this.#noteQuarantine(await this.#write<Recorded>({ name: 'settle', settlement }));
+      return await this.#write<Recorded>({ name: 'settle', settlement });
     } catch (error) {
       if (error instanceof Fault && error.code === 'SEALED') this.#unrecorded.push(settlement);
       throw error;
     }
   };
 
-  readonly append = async (
-    entry: stores.LogEntry,
-    misconduct?: stores.Misconduct,
-  ): Promise<{ readonly index: number }> =>
-    this.#noteQuarantine(await this.#write<Recorded>({ name: 'append', entry, misconduct }));
+  readonly append = (entry: stores.LogEntry, misconduct?: stores.Misconduct): Promise<{ readonly index: number }> =>
+    this.#write<Recorded>({ name: 'append', entry, misconduct });
 
   readonly createSession = async (session: stores.NewSession): Promise<void> => {
     await this.#write<void>({ name: 'createSession', session });
   };
 
-  readonly endSession = async (id: string): Promise<boolean> => {
-    const ended = await this.#write<boolean>({ name: 'endSession', id });
-    this.#forgetSession(id);
-    return ended;
-  };
+  readonly endSession = (id: string): Promise<boolean> => this.#write<boolean>({ name: 'endSession', id });
 
-  readonly grantLease = async (sessionId: string, lease: stores.NewLease, nowMs: number): Promise<boolean> => {
-    const granted = await this.#write<boolean>({ name: 'grantLease', sessionId, lease, nowMs });
-    this.#forgetSession(sessionId);
-    return granted;
-  };
+  readonly grantLease = (sessionId: string, lease: stores.NewLease, nowMs: number): Promise<boolean> =>
+    this.#write<boolean>({ name: 'grantLease', sessionId, lease, nowMs });
 
-  readonly revokeLease = async (sessionId: string, nowMs: number): Promise<boolean> => {
-    const revoked = await this.#write<boolean>({ name: 'revokeLease', sessionId, nowMs });
-    this.#forgetSession(sessionId);
-    return revoked;
-  };
+  readonly revokeLease = (sessionId: string, nowMs: number): Promise<boolean> =>
+    this.#write<boolean>({ name: 'revokeLease', sessionId, nowMs });
 
-  readonly changeMode = async (change: stores.ModeChange): Promise<boolean> => {
-    const changed = await this.#write<boolean>({ name: 'changeMode', change });
-    if (changed) this.#mode = change.to;
-    return changed;
-  };
+  readonly changeMode = (change: stores.ModeChange): Promise<boolean> =>
+    this.#write<boolean>({ name: 'changeMode', change });
 
-  readonly changeOrganisation = async (change: OrganisationChange): Promise<boolean> => {
-    const changed = await this.#write<boolean>({ name: 'changeOrganisation', change });
-    this.#organisation.forget();
-    return changed;
-  };
+  readonly changeOrganisation = (change: OrganisationChange): Promise<boolean> =>
+    this.#write<boolean>({ name: 'changeOrganisation', change });
+
+  readonly version = (): number => this.#snapshot.version();
+
+  readonly trueAtMs = (): number => this.#snapshot.trueAtMs();
+
+  readonly changedSince: stores.Snapshot['changedSince'] = (version, sessionId) =>
+    this.#snapshot.changedSince(version, sessionId);
+
+  readonly onChange: stores.Snapshot['onChange'] = (listener) => this.#snapshot.onChange(listener);
 
   readonly findSessionByToken = (tokenSha256: string): Session | undefined =>
-    this.#remember(this.#byToken, tokenSha256, () => this.#sessions.findByToken(tokenSha256));
+    this.#snapshot.findSessionByToken(tokenSha256);
 
-  readonly findSession = (id: string): Session | undefined => this.#sessions.findById(id);
+  readonly findSession = (id: string): Session | undefined => this.#snapshot.findSession(id);
 
-  readonly findStanding = (id: string): Session | undefined =>
-    this.#remember(this.#byId, id, () => this.#sessions.findById(id));
+  readonly liveSessions = (): readonly Session[] => this.#snapshot.liveSessions();
 
-  readonly listSessions = (): readonly Session[] => this.#sessions.list();
+  readonly readMode = (): Mode => this.#snapshot.readMode();
 
-  readonly listLeases = (sessionId: string): readonly Lease[] => this.#sessions.listLeases(sessionId);
+  readonly readOrganisation = (): Organisation => this.#snapshot.readOrganisation();
 
-  readonly readMode = (): Mode => this.#mode;
+  readonly listToolPins = (): readonly stores.ToolPin[] => this.#snapshot.listToolPins();
 
-  readonly listModeChanges = (limit: number): readonly stores.ModeChange[] => this.#modes.list(limit);
+  readonly listWorkspaceRoots = (): readonly stores.WorkspaceRoot[] => this.#snapshot.listWorkspaceRoots();
 
-  readonly readOrganisation = (): Organisation => this.#organisation.read();
+  readonly listStanding: stores.Snapshot['listStanding'] = (filter) => this.#snapshot.listStanding(filter);
 
-  readonly findDedupe = (sessionId: string, key: string, nowMs: number): stores.DedupeEntry | undefined => {
+  readonly readSession = async (id: string): Promise<Session | undefined> => this.#sessions.findById(id);
+
+  readonly readSessionByToken = async (tokenSha256: string): Promise<Session | undefined> =>
+    this.#sessions.findByToken(tokenSha256);
+
+  readonly listSessions = async (): Promise<readonly Session[]> => this.#sessions.list();
+
+  readonly listLeases = async (sessionId: string): Promise<readonly Lease[]> => this.#sessions.listLeases(sessionId);
+
+  readonly listModeChanges = async (limit: number): Promise<readonly stores.ModeChange[]> => this.#modes.list(limit);
+
+  readonly findDedupe = async (
+    sessionId: string,
+    key: string,
+    nowMs: number,
+  ): Promise<stores.DedupeEntry | undefined> => {
     const row = this.#select.dedupe.get(sessionId, key, nowMs);
     if (row === undefined) return undefined;
     const { output, kept_hash: keptHash, kept_bytes: keptBytes } = row;
@@ -195,7 +198,7 @@ class SqliteStore implements stores.Store {
     };
   };
 
-  readonly usedOf = (reservation: Reservation, nowMs: number): { used: number; resetsInMs: number } => {
+  readonly usedOf = async (reservation: Reservation, nowMs: number): Promise<{ used: number; resetsInMs: number }> => {
     const windowStartMs = nowMs - (nowMs % reservation.windowMs);
     const row = this.#select.counter.get(reservation.key, reservation.windowMs);
     const current = row !== undefined && Number(row['window_start_ms']) >= windowStartMs;
@@ -209,7 +212,7 @@ class SqliteStore implements stores.Store {
   readonly removeSecret = (secretName: string): Promise<boolean> =>
     this.#write<boolean>({ name: 'removeSecret', secretName });
 
-  readonly listSecrets = (): readonly stores.SealedSecret[] =>
+  readonly listSecrets = async (): Promise<readonly stores.SealedSecret[]> =>
     this.#select.secrets.all().map((row) => ({
       name: String(row['name']),
       ciphertext: row['ciphertext'] as Uint8Array,
@@ -222,24 +225,26 @@ class SqliteStore implements stores.Store {
   readonly decideApproval = (decision: Decision): Promise<ApprovalTask | undefined> =>
     this.#write<ApprovalTask | undefined>({ name: 'decideApproval', decision });
 
-  readonly ageApprovals: stores.ApprovalIndex['ageApprovals'] = (nowMs) => this.#write({ name: 'ageApprovals', nowMs });
+  readonly ageApprovals: stores.ApprovalRepository['ageApprovals'] = (nowMs) =>
+    this.#write({ name: 'ageApprovals', nowMs });
 
-  readonly findApproval = (id: string): ApprovalTask | undefined => this.#approvals.find(id);
+  readonly findApproval = async (id: string): Promise<ApprovalTask | undefined> => this.#approvals.find(id);
 
-  readonly findApprovalByBinding: stores.ApprovalIndex['findApprovalByBinding'] = (sessionId, binding) =>
+  readonly findApprovalByBinding: stores.ApprovalRepository['findApprovalByBinding'] = async (sessionId, binding) =>
     this.#approvals.findByBinding(sessionId, binding);
 
-  readonly listApprovals: stores.ApprovalIndex['listApprovals'] = (filter) => this.#approvals.list(filter);
+  readonly listApprovals: stores.ApprovalRepository['listApprovals'] = async (filter) => this.#approvals.list(filter);
 
-  readonly listForAgent: stores.ApprovalIndex['listForAgent'] = (filter) => this.#approvals.listForAgent(filter);
+  readonly listForAgent: stores.ApprovalRepository['listForAgent'] = async (filter) =>
+    this.#approvals.listForAgent(filter);
 
-  readonly listUntold: stores.ApprovalIndex['listUntold'] = (filter) => this.#approvals.listUntold(filter);
+  readonly listUntold: stores.ApprovalRepository['listUntold'] = async (filter) => this.#approvals.listUntold(filter);
 
   readonly noteTold = async (taskId: string, nowMs: number): Promise<void> => {
     await this.#write<void>({ name: 'noteTold', taskId, nowMs });
   };
 
-  readonly nextApprovalDeadlineMs = (): number | undefined => this.#approvals.nextDeadlineMs();
+  readonly nextApprovalDeadlineMs = async (): Promise<number | undefined> => this.#approvals.nextDeadlineMs();
 
   readonly proposePlan = async (plan: NewPlan): Promise<void> => {
     await this.#write<void>({ name: 'proposePlan', plan });
@@ -248,11 +253,11 @@ class SqliteStore implements stores.Store {
   readonly decidePlan = (decision: PlanDecision): Promise<Plan | undefined> =>
     this.#write<Plan | undefined>({ name: 'decidePlan', decision });
 
-  readonly findPlan = (id: string): Plan | undefined => this.#approvals.findPlan(id);
+  readonly findPlan = async (id: string): Promise<Plan | undefined> => this.#approvals.findPlan(id);
 
-  readonly isTokenUsed = (tokenId: string): boolean => this.#approvals.isTokenUsed(tokenId);
+  readonly isTokenUsed = async (tokenId: string): Promise<boolean> => this.#approvals.isTokenUsed(tokenId);
 
-  readonly listPlans: stores.ApprovalIndex['listPlans'] = (filter) => this.#approvals.listPlans(filter);
+  readonly listPlans: stores.ApprovalRepository['listPlans'] = async (filter) => this.#approvals.listPlans(filter);
 
   readonly revokeToken = async (tokenId: string, expiresAtMs: number): Promise<void> => {
     await this.#write<void>({ name: 'revokeToken', tokenId, expiresAtMs });
@@ -265,8 +270,6 @@ class SqliteStore implements stores.Store {
   readonly revokeStanding = (id: string, nowMs: number): Promise<boolean> =>
     this.#write<boolean>({ name: 'revokeStanding', id, nowMs });
 
-  readonly listStanding: stores.ApprovalIndex['listStanding'] = (filter) => this.#approvals.listStanding(filter);
-
   readonly pinTool = async (pin: stores.ToolPin): Promise<void> => {
     await this.#write<void>({ name: 'pinTool', pin });
   };
@@ -274,29 +277,12 @@ class SqliteStore implements stores.Store {
   readonly unpinTool = (toolName: string, version: string): Promise<boolean> =>
     this.#write<boolean>({ name: 'unpinTool', toolName, version });
 
-  readonly listToolPins = (): readonly stores.ToolPin[] =>
-    this.#select.pins.all().map((row) => ({
-      name: String(row['name']),
-      version: String(row['version']),
-      fileSha256: String(row['file_sha256']),
-      definitionSha256: String(row['definition_sha256']),
-      acceptedAtMs: Number(row['accepted_at_ms']),
-      acceptedBy: String(row['accepted_by']),
-    }));
-
   readonly putWorkspaceRoot = async (root: stores.WorkspaceRoot): Promise<void> => {
     await this.#write<void>({ name: 'putWorkspaceRoot', root });
-    this.#roots = undefined;
   };
 
-  readonly removeWorkspaceRoot = async (path: string): Promise<boolean> => {
-    const removed = await this.#write<boolean>({ name: 'removeWorkspaceRoot', path });
-    this.#roots = undefined;
-    return removed;
-  };
-
-  readonly listWorkspaceRoots = (): readonly stores.WorkspaceRoot[] =>
-    (this.#roots ??= this.#select.roots.all().map(readWorkspaceRoot));
+  readonly removeWorkspaceRoot = (path: string): Promise<boolean> =>
+    this.#write<boolean>({ name: 'removeWorkspaceRoot', path });
 
   readonly recordContent = async (grant: stores.ContentGrant): Promise<void> => {
     await this.#write<void>({ name: 'recordContent', grant });
@@ -307,16 +293,17 @@ class SqliteStore implements stores.Store {
   readonly publishArtifact = (artifact: stores.Artifact): Promise<'published' | 'exists'> =>
     this.#write<'published' | 'exists'>({ name: 'publishArtifact', artifact });
 
-  readonly mayUseContent: stores.ContentIndex['mayUseContent'] = (sessionId, hash) =>
+  readonly mayUseContent: stores.ContentRepository['mayUseContent'] = async (sessionId, hash) =>
     this.#content.mayUse(sessionId, hash);
 
-  readonly listContent: stores.ContentIndex['listContent'] = () => this.#content.list();
+  readonly listContent: stores.ContentRepository['listContent'] = async () => this.#content.list();
 
-  readonly findArtifact: stores.ContentIndex['findArtifact'] = (id) => this.#content.findArtifact(id);
+  readonly findArtifact: stores.ContentRepository['findArtifact'] = async (id) => this.#content.findArtifact(id);
 
-  readonly listArtifacts: stores.ContentIndex['listArtifacts'] = (filter) => this.#content.listArtifacts(filter);
+  readonly listArtifacts: stores.ContentRepository['listArtifacts'] = async (filter) =>
+    this.#content.listArtifacts(filter);
 
-  readonly listOpenIntents = (): readonly stores.OpenIntent[] =>
+  readonly listOpenIntents = async (): Promise<readonly stores.OpenIntent[]> =>
     this.#select.intents.all().map((row) => ({
       callId: String(row['call_id']),
       index: Number(row['position']),
@@ -324,27 +311,28 @@ class SqliteStore implements stores.Store {
       timeMs: Number(row['time_ms']),
     }));
 
-  readonly logSize = (): number => this.#reader.readNumber('SELECT coalesce(max(position) + 1, 0) FROM records');
+  readonly logSize = async (): Promise<number> =>
+    this.#reader.readNumber('SELECT coalesce(max(position) + 1, 0) FROM records');
 
-  readonly readRecords = (fromIndex: number, limit: number): readonly StoredRecord[] =>
+  readonly readRecords = async (fromIndex: number, limit: number): Promise<readonly StoredRecord[]> =>
     this.#select.records.all(fromIndex, limit).map(readRecord);
 
-  readonly lastCheckpoint = (): StoredCheckpoint | undefined => {
+  readonly lastCheckpoint = async (): Promise<StoredCheckpoint | undefined> => {
     const row = this.#reader.prepare('SELECT size, note FROM checkpoints ORDER BY size DESC LIMIT 1').get();
     return row === undefined ? undefined : { size: Number(row['size']), note: String(row['note']) };
   };
 
-  readonly readRecordsOfCall = (callId: string): readonly StoredRecord[] =>
+  readonly readRecordsOfCall = async (callId: string): Promise<readonly StoredRecord[]> =>
     this.#select.recordsOfCall.all(Buffer.from(callId.replaceAll('-', ''), 'hex')).map(readRecord);
 
-  readonly readRulesSequence = (): number =>
+  readonly readRulesSequence = async (): Promise<number> =>
     this.#reader.readNumber(`SELECT value FROM settings WHERE name = 'rules_sequence'`);
 
   readonly noteRulesSequence = async (sequence: number): Promise<void> => {
     await this.#write<void>({ name: 'noteRulesSequence', sequence });
   };
 
-  readonly listToolUses = (sessionId: string): readonly stores.ToolUse[] =>
+  readonly listToolUses = async (sessionId: string): Promise<readonly stores.ToolUse[]> =>
     this.#select.toolUses.all(sessionId).map((row) => ({ tool: String(row['tool']), lastMs: Number(row['last_ms']) }));
 
   readonly verifyInBackground = (): void => this.#verification.start();
@@ -368,25 +356,45 @@ class SqliteStore implements stores.Store {
     this.#reader.close();
   };
 
-  /** Sessions change only through this store, so what was read stays true, but for spending, until it is forgotten. */
-  #remember(cache: Map<string, Session>, key: string, read: () => Session | undefined): Session | undefined {
-    const known = cache.get(key);
-    if (known !== undefined) return known;
-    const session = read();
-    if (session === undefined) return undefined;
-    if (cache.size >= mostRemembered) cache.clear();
-    cache.set(key, session);
-    return session;
+  /** All of the snapshot, as it is on disk. */
+  #load(version: number): void {
+    for (const known of this.#sessions.listKnown(mostEnded))
+      this.#snapshot.apply({ kind: 'session', ...known }, version);
+    for (const kind of ['mode', 'organisation', 'tool-pins', 'workspace-roots', 'standing'] as const)
+      this.#refresh({ kind }, version);
   }
 
-  #forgetSession(id: string): void {
-    this.#byId.delete(id);
-    for (const [token, session] of this.#byToken) if (session.id === id) this.#byToken.delete(token);
+  #refresh(touched: Touched, version: number): void {
+    switch (touched.kind) {
+      case 'session': {
+        const known = this.#sessions.findKnown(touched.id);
+        return known && this.#snapshot.apply({ kind: 'session', ...known }, version);
+      }
+      case 'mode':
+        return this.#snapshot.apply({ kind: 'mode', mode: this.#modes.current() }, version);
+      case 'organisation':
+        return this.#snapshot.apply({ kind: 'organisation', organisation: this.#organisation.read() }, version);
+      case 'tool-pins':
+        return this.#snapshot.apply({ kind: 'tool-pins', pins: this.#readPins() }, version);
+      case 'workspace-roots':
+        return this.#snapshot.apply(
+          { kind: 'workspace-roots', roots: this.#select.roots.all().map(readWorkspaceRoot) },
+          version,
+        );
+      case 'standing':
+        return this.#snapshot.apply({ kind: 'standing', standing: this.#approvals.listStanding() }, version);
+    }
   }
 
-  #noteQuarantine(recorded: Recorded): Recorded {
-    if (recorded.quarantined !== undefined) this.#forgetSession(recorded.quarantined);
-    return recorded;
+  #readPins(): readonly stores.ToolPin[] {
+    return this.#select.pins.all().map((row) => ({
+      name: String(row['name']),
+      version: String(row['version']),
+      fileSha256: String(row['file_sha256']),
+      definitionSha256: String(row['definition_sha256']),
+      acceptedAtMs: Number(row['accepted_at_ms']),
+      acceptedBy: String(row['accepted_by']),
+    }));
   }
 
   #write<Value>(operation: Operation): Promise<Value> {
@@ -422,12 +430,19 @@ class SqliteStore implements stores.Store {
       case 'written':
         // Said before the answers, so that nobody reads a failed write while the store still looks healthy.
         if (message.sealed !== undefined) this.#seal(message.sealed);
+        // All that changed is known before anybody hears of it.
+        for (const result of message.results)
+          if (result.ok && result.touched !== undefined) this.#follow(result.touched);
         for (const [at, id] of message.ids.entries()) this.#answer(id, message.results[at]);
         return;
       // Only at the opening, before there is a store.
       case 'ready':
       case 'failed':
     }
+  }
+
+  #follow({ version, what }: { readonly version: number; readonly what: readonly Touched[] }): void {
+    for (const touched of what) this.#refresh(touched, version);
   }
 
   #answer(id: number, result: Written | undefined): void {
@@ -454,11 +469,8 @@ class SqliteStore implements stores.Store {
     this.#unrecorded = [];
     // What fails again is kept again, unless it was recorded after all.
     for (const settlement of late) this.settle(settlement).catch(() => undefined);
-    // Sessions and the rest are read anew: what was read while sealed may have been somebody else's.
-    this.#byId.clear();
-    this.#byToken.clear();
-    this.#organisation.forget();
-    this.#mode = this.#modes.current();
+    // What was read while sealed may have been somebody else's.
+    this.#load(this.#snapshot.version());
     for (const listener of this.#healListeners) listener(reason);
   }
 

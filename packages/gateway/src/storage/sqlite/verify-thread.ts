@@ -3,7 +3,7 @@ import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { deriveTagKey, openSigner, verifyLog } from '@sallyport/log';
 import { Database, isDamaged } from './database.ts';
-import { checkIntegrity } from './judge-state.ts';
+import { checkIntegrity } from './state/judge-state.ts';
 import { ForeignTables, openLog } from './log-reader.ts';
 import type { WriterOptions } from './writer.ts';
 

@@ -3,6 +3,7 @@ import { ConfigError } from '../../call/fault.ts';
 import { describeOpenFailure } from './describe-open-failure.ts';
 import type { Operation, Sealed, WriterOptions, Written } from './writer.ts';
 import { Writer } from './writer.ts';
+import { StateVersions } from './state/state-versions.ts';
 
 /**
  * What the store posts, one or more in a message: an operation, the wish to end, that log or state were found to be
@@ -38,12 +39,14 @@ const port = parentPort;
 const post = (message: FromWriter): void => port.postMessage(message);
 
 const options = workerData as WriterOptions;
+/** They go on when the writer is opened anew. */
+const versions = new StateVersions();
 const first = openWriter();
 if (first !== undefined) serve(first);
 
 function openWriter(): Writer | undefined {
   try {
-    const opened = new Writer(options);
+    const opened = new Writer(options, versions);
     post({ kind: 'ready' });
     return opened;
   } catch (error) {
@@ -90,7 +93,7 @@ function serve(opened: Writer): void {
   /** Opens log and state anew, which verifies their ends. While that fails the seal stays as it is. */
   const heal = (): void => {
     try {
-      const healed = new Writer({ ...options, adoptState: false, isReopened: true });
+      const healed = new Writer({ ...options, adoptState: false, isReopened: true }, versions);
       open.close();
       open = healed;
     } catch {

@@ -23,12 +23,14 @@ import { Counters } from './counters.ts';
 import { Database, fullDisk, isConstraintViolation, isDamaged, isDiskFull } from './database.ts';
 import type { LogAppender } from './log-appender.ts';
 import { ModeWriter } from './mode-writer.ts';
-import { openState } from './open-state.ts';
+import { openState } from './state/open-state.ts';
 import { OrganisationWriter } from './organisation-writer.ts';
 import { prepareWriterStatements } from './writer-statements.ts';
 import { SessionWriter } from './session-writer.ts';
+import { touchedBy } from './state/state-versions.ts';
+import type { StateVersions, Touched } from './state/state-versions.ts';
 import { SpendingLedger } from './spending-ledger.ts';
-import type { StateGuard } from './state-guard.ts';
+import type { StateGuard } from './state/state-guard.ts';
 import { ToolUses } from './tool-uses.ts';
 import type { WriterStatements } from './writer-statements.ts';
 
@@ -85,7 +87,12 @@ export interface Recorded {
 }
 
 export type Written =
-  | { readonly ok: true; readonly value: unknown }
+  /** `touched`: what of the snapshot it changed, and to which version that leads. Absent: nothing. */
+  | {
+      readonly ok: true;
+      readonly value: unknown;
+      readonly touched?: { readonly version: number; readonly what: readonly Touched[] };
+    }
   | { readonly ok: false; readonly error: string; readonly sealed: boolean };
 
 export interface Sealed {
@@ -110,10 +117,12 @@ export class Writer {
   readonly #sessions: SessionWriter;
   readonly #ledger: SpendingLedger;
   readonly #statements: WriterStatements;
+  readonly #versions: StateVersions;
   #sealed: Sealed | undefined;
 
-  constructor(options: WriterOptions) {
+  constructor(options: WriterOptions, versions: StateVersions) {
     this.#options = options;
+    this.#versions = versions;
     this.#database = Database.openForWriting(options.databaseFile);
     try {
       const { log, guard } = openState(this.#database, options);
@@ -194,7 +203,14 @@ export class Writer {
   }
 
   #commit(operations: readonly Operation[]): Written[] {
-    return this.#transact(() => operations.map((operation): Written => ({ ok: true, value: this.#apply(operation) })));
+    return this.#transact(() => operations.map((operation) => this.#answer(operation)));
+  }
+
+  #answer(operation: Operation): Written {
+    const value = this.#apply(operation);
+    const what = touchedBy(operation, value);
+    if (what.length === 0) return { ok: true, value };
+    return { ok: true, value, touched: { version: this.#versions.note(what), what } };
   }
 
   #transact<Value>(change: () => Value): Value {
@@ -305,6 +321,8 @@ export class Writer {
     const obstacle = this.#ledger.obstacle(sessionId, leaseId, nowMs);
     if (typeof obstacle === 'string') return { admitted: false, because: obstacle };
     if (obstacle !== undefined) return { admitted: false, because: 'budget', spent: obstacle };
+    const what = this.#versions.changedSince(admission.basedOn, sessionId);
+    if (what !== undefined) return { admitted: false, because: 'stale', what };
     if (consent !== undefined && !this.#approvals.isUsable(consent, nowMs))
       return { admitted: false, because: 'consent' };
     if (dedupe !== undefined && !this.#claimKey(admission, dedupe, nowMs))

@@ -1,4 +1,4 @@
-import type { Database, Statement } from './database.ts';
+import type { Database, Statement } from '../database.ts';
 import type { StateSums } from './state-sums.ts';
 import { rowText, stateGroups } from './state-tables.ts';
 

@@ -1,6 +1,6 @@
-import { ConfigError } from '../../call/fault.ts';
-import { isFaultOfStatement } from './database.ts';
-import type { Database } from './database.ts';
+import { ConfigError } from '../../../call/fault.ts';
+import { isFaultOfStatement } from '../database.ts';
+import type { Database } from '../database.ts';
 import { labelOf, rowText, stateGroups } from './state-tables.ts';
 import type { StateKeys } from './state-sums.ts';
 import { StateSums } from './state-sums.ts';

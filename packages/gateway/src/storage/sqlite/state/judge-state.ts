@@ -1,7 +1,7 @@
-import { ConfigError } from '../../call/fault.ts';
-import type { Database } from './database.ts';
+import { ConfigError } from '../../../call/fault.ts';
+import type { Database } from '../database.ts';
 import { findChangedTables, readKeptState } from './kept-state.ts';
-import { checkSchema, readSchemaVersion, schemaVersion } from './migrations.ts';
+import { checkSchema, readSchemaVersion, schemaVersion } from '../migrations.ts';
 import { deriveStateKeys } from './state-sums.ts';
 import { stateGroups } from './state-tables.ts';
 

@@ -1,14 +1,14 @@
 import { openSigner } from '@sallyport/log';
-import { ownJson } from '../../call/redacted.ts';
-import type { Database } from './database.ts';
+import { ownJson } from '../../../call/redacted.ts';
+import type { Database } from '../database.ts';
 import { findChangedTables, readKeptState, stateChanged, sumUpState } from './kept-state.ts';
 import type { KeptState } from './kept-state.ts';
-import { LogAppender } from './log-appender.ts';
-import { checkSchema, migrate, readSchemaVersion, schemaVersion } from './migrations.ts';
+import { LogAppender } from '../log-appender.ts';
+import { checkSchema, migrate, readSchemaVersion, schemaVersion } from '../migrations.ts';
 import { StateGuard } from './state-guard.ts';
 import { deriveStateKeys } from './state-sums.ts';
 import type { StateKeys } from './state-sums.ts';
-import type { WriterOptions } from './writer.ts';
+import type { WriterOptions } from '../writer.ts';
 
 /**
  * Opens log and state for writing, in one transaction: brings the schema up to date, and refuses what something else

@@ -1,0 +1,328 @@
+import type { Json } from '@sallyport/contract';
+import type { LogSource, StoredCheckpoint, StoredRecord } from '@sallyport/log';
+import type {
+  ApprovalStatus,
+  ApprovalTask,
+  Decision,
+  NewApproval,
+  NewPlan,
+  Plan,
+  PlanDecision,
+  StandingApproval,
+} from '../call/approval.ts';
+import type { Door, KeptResult, Reservation } from '../call/call.ts';
+import type { OrganisationChange } from '../call/organisation.ts';
+import type { Redacted } from '../call/redacted.ts';
+import type { Budget, Lease, LeaseScope, Mode, Principal, Session } from '../call/session.ts';
+
+// What is not asked on every call. Changes are as durable as those of the ledger; reads see every change whose promise
+// has resolved, and may wait.
+
+export interface NewSession {
+  readonly id: string;
+  readonly principal: Principal;
+  readonly agent: string;
+  /** SHA-256 of the token, hexadecimal. The token itself is never stored. */
+  readonly tokenSha256: string;
+  readonly createdAtMs: number;
+  /** Absent: the usual doors of its kind. */
+  readonly door?: Door;
+  readonly expiresAtMs?: number;
+  readonly workingDirectory: string;
+  /** Absent: the daemon's own. */
+  readonly workspace?: string;
+  /** Absent: nobody is called back. */
+  readonly callbackUrl?: string;
+  readonly lease: NewLease;
+  /** Absent: no limit. */
+  readonly budget?: Budget;
+}
+
+export interface NewLease extends LeaseScope {
+  readonly id: string;
+  /** Absent: as long as the session. */
+  readonly expiresAtMs?: number;
+  /** Absent: only the budget of the session counts. */
+  readonly budget?: Budget;
+}
+
+export interface SessionRepository {
+  readonly createSession: (session: NewSession) => Promise<void>;
+  /** False when the session does not exist or has ended before. Ending is final. */
+  readonly endSession: (id: string) => Promise<boolean>;
+  /** Ends the present lease for good and puts another in its place. False when the session is not active. */
+  readonly grantLease: (sessionId: string, lease: NewLease, nowMs: number) => Promise<boolean>;
+  /** False when no lease is in force. */
+  readonly revokeLease: (sessionId: string, nowMs: number) => Promise<boolean>;
+  /** With its spending as it is now. */
+  readonly readSession: (id: string) => Promise<Session | undefined>;
+  /** One that ended long ago too, which the snapshot no longer knows. */
+  readonly readSessionByToken: (tokenSha256: string) => Promise<Session | undefined>;
+  /** All there ever were, oldest first. */
+  readonly listSessions: () => Promise<readonly Session[]>;
+  /** All leases of a session, oldest first. */
+  readonly listLeases: (sessionId: string) => Promise<readonly Lease[]>;
+}
+
+/** The first success of a dedupe key, or the call that is still running with it. */
+export interface DedupeEntry {
+  readonly key: string;
+  readonly argumentsSha256: string;
+  readonly callId: string;
+  /** `running` after a restart means that the outcome is unknown. */
+  readonly state: 'running' | 'succeeded' | 'unknown';
+  readonly output?: Json;
+  /** Instead of an output that is too large to be kept here. */
+  readonly kept?: KeptResult;
+  readonly expiresAtMs: number;
+}
+
+export interface ToolUse {
+  readonly tool: string;
+  readonly lastMs: number;
+}
+
+/** What a call left behind for later ones. */
+export interface CallMemory {
+  readonly findDedupe: (sessionId: string, key: string, nowMs: number) => Promise<DedupeEntry | undefined>;
+  /** How much of a window is used, and when it ends. Advice: only `admit` decides. */
+  readonly usedOf: (
+    reservation: Reservation,
+    nowMs: number,
+  ) => Promise<{ readonly used: number; readonly resetsInMs: number }>;
+  /** Tools that a session has used, and when last, before and after a restart. */
+  readonly listToolUses: (sessionId: string) => Promise<readonly ToolUse[]>;
+}
+
+/** Intents without outcome. After a start these are the calls that a crash cut off. */
+export interface OpenIntent {
+  readonly callId: string;
+  readonly index: number;
+  readonly sessionId: string;
+  readonly timeMs: number;
+}
+
+/** The log, to be read. */
+export interface RecordRepository {
+  /** Oldest first. */
+  readonly listOpenIntents: () => Promise<readonly OpenIntent[]>;
+  readonly logSize: () => Promise<number>;
+  readonly readRecords: (fromIndex: number, limit: number) => Promise<readonly StoredRecord[]>;
+  /** The records of one call, in the order of the log, at most 1000. */
+  readonly readRecordsOfCall: (callId: string) => Promise<readonly StoredRecord[]>;
+  readonly lastCheckpoint: () => Promise<StoredCheckpoint | undefined>;
+}
+
+/** A session put or received this content, and may use it from now on. */
+export interface ContentGrant {
+  readonly sessionId: string;
+  /** BLAKE3, 64 hexadecimal digits. */
+  readonly hash: string;
+  readonly sizeBytes: number;
+  readonly nowMs: number;
+}
+
+export interface KnownContent {
+  readonly hash: string;
+  readonly sizeBytes: number;
+  readonly lastUsedMs: number;
+  /** Something that lasts points to it, such as an artifact. */
+  readonly referenced: boolean;
+}
+
+export interface Artifact {
+  readonly id: string;
+  readonly contentHash: string;
+  readonly sizeBytes: number;
+  readonly category: string;
+  /** `key=value` each. */
+  readonly metadata: readonly string[];
+  readonly sessionId: string;
+  readonly agent: string;
+  readonly publishedAtMs: number;
+}
+
+/** What is known about content; the bytes lie in the content store. */
+export interface ContentRepository {
+  readonly recordContent: (grant: ContentGrant) => Promise<void>;
+  readonly mayUseContent: (sessionId: string, hash: string) => Promise<boolean>;
+  readonly listContent: () => Promise<readonly KnownContent[]>;
+  /** Drops what is known about unreferenced content, if anything. False when something references it. */
+  readonly forgetContent: (hash: string) => Promise<boolean>;
+  /** Publishing is final: an id that is taken stays what it was. */
+  readonly publishArtifact: (artifact: Artifact) => Promise<'published' | 'exists'>;
+  readonly findArtifact: (id: string) => Promise<Artifact | undefined>;
+  /** Newest first. Absent filters match all. */
+  readonly listArtifacts: (filter: {
+    readonly category?: string;
+    readonly sessionId?: string;
+  }) => Promise<readonly Artifact[]>;
+}
+
+/** A secret as it is kept: encrypted with a key that is not in this store. */
+export interface SealedSecret {
+  readonly name: string;
+  readonly ciphertext: Uint8Array;
+  readonly updatedAtMs: number;
+}
+
+/** Secrets that people gave the gate. The store never sees a value. */
+export interface SecretRepository {
+  /** Replaces a secret of the same name. */
+  readonly setSecret: (secret: SealedSecret) => Promise<void>;
+  /** False when there is none of this name. */
+  readonly removeSecret: (name: string) => Promise<boolean>;
+  /** By name. */
+  readonly listSecrets: () => Promise<readonly SealedSecret[]>;
+}
+
+/** A tool as an operator accepted it: only exactly this may run under its name and version. */
+export interface ToolPin {
+  readonly name: string;
+  readonly version: string;
+  /** SHA-256 of the program's bytes, hexadecimal. For a tool without a program of its own, of its description. */
+  readonly fileSha256: string;
+  /** SHA-256 over name, description and schemas, hexadecimal. */
+  readonly definitionSha256: string;
+  readonly acceptedAtMs: number;
+  /** Who accepted it, or the id of the rule that takes new tools in. */
+  readonly acceptedBy: string;
+}
+
+/** Which tools from outside were accepted. */
+export interface ToolPinRepository {
+  /** Replaces the pin of the same name and version. */
+  readonly pinTool: (pin: ToolPin) => Promise<void>;
+  /** False when there was none. */
+  readonly unpinTool: (name: string, version: string) => Promise<boolean>;
+}
+
+/** What became due. */
+export interface Aged {
+  readonly expired: readonly ApprovalTask[];
+  readonly reminders: readonly ApprovalTask[];
+  readonly expiredPlans: readonly Plan[];
+}
+
+/** Of one session, or in one state; absent: all. */
+export type PlanFilter = { readonly limit: number } & (
+  | { readonly sessionId?: string; readonly status?: never }
+  | { readonly status: Plan['status']; readonly sessionId?: never }
+);
+
+/** Decisions of people. All of them survive a restart, and each is used as often as it was given. */
+export interface ApprovalRepository {
+  /** Opens a task, or joins the pending one with the same binding: another request id wants one more run. */
+  readonly openApproval: (task: NewApproval) => Promise<ApprovalTask>;
+  /** Undefined when the task is not pending any more, is too old, or shows another effect. */
+  readonly decideApproval: (decision: Decision) => Promise<ApprovalTask | undefined>;
+  /**
+   * Ends tasks and plans that nobody decided in time, with a record of each in the log, in one commit; and marks whom to
+   * remind. Each is returned once in each list. Of many, some at a time: what is left is still due.
+   */
+  readonly ageApprovals: (nowMs: number) => Promise<Aged>;
+  readonly findApproval: (id: string) => Promise<ApprovalTask | undefined>;
+  /** The newest task of a session with this binding. */
+  readonly findApprovalByBinding: (sessionId: string, binding: string) => Promise<ApprovalTask | undefined>;
+  /** Newest first. */
+  readonly listApprovals: (filter: {
+    readonly status?: ApprovalStatus;
+    readonly sessionId?: string;
+    readonly limit: number;
+  }) => Promise<readonly ApprovalTask[]>;
+  /** Pending tasks for which the rules name this agent, newest first. Whether it may decide is another question. */
+  readonly listForAgent: (filter: {
+    readonly approver: string;
+    readonly limit: number;
+  }) => Promise<readonly ApprovalTask[]>;
+  /** Tasks that ended, of sessions that are to be called back, have not ended, and were not told. The first ended first. */
+  readonly listUntold: (filter: {
+    readonly endedAfterMs: number;
+    readonly limit: number;
+  }) => Promise<readonly ApprovalTask[]>;
+  /** The caller has heard how the task ended. */
+  readonly noteTold: (taskId: string, nowMs: number) => Promise<void>;
+  /** When the next task is to be reminded of, or a task or plan expires. Undefined: none is pending. */
+  readonly nextApprovalDeadlineMs: () => Promise<number | undefined>;
+  readonly proposePlan: (plan: NewPlan) => Promise<void>;
+  /** Undefined when the plan is not pending any more, or too old. */
+  readonly decidePlan: (decision: PlanDecision) => Promise<Plan | undefined>;
+  readonly findPlan: (id: string) => Promise<Plan | undefined>;
+  /** Newest first. */
+  readonly listPlans: (filter: PlanFilter) => Promise<readonly Plan[]>;
+  /** Whether a token was used or revoked. One that may be used again is told by its claims. */
+  readonly isTokenUsed: (tokenId: string) => Promise<boolean>;
+  /** No token of this id is taken any more. */
+  readonly revokeToken: (tokenId: string, expiresAtMs: number) => Promise<void>;
+  readonly grantStanding: (standing: StandingApproval) => Promise<void>;
+  /** False when it was not in force. */
+  readonly revokeStanding: (id: string, nowMs: number) => Promise<boolean>;
+}
+
+/** One change of the mode: who or what made it, and why. */
+export interface ModeChange {
+  readonly from: Mode;
+  readonly to: Mode;
+  /** The person. Absent: the gate did it by itself. */
+  readonly by?: string;
+  readonly cause: Redacted;
+  readonly atMs: number;
+}
+
+/** The mode, and how it came about. */
+export interface ModeRepository {
+  /**
+   * One transaction: the mode, its history and a record in the log. False, and nothing changes, when the mode is not
+   * `from` any more. Reads show the new mode from the moment the promise resolves.
+   */
+  readonly changeMode: (change: ModeChange) => Promise<boolean>;
+  /** Newest first. */
+  readonly listModeChanges: (limit: number) => Promise<readonly ModeChange[]>;
+}
+
+/** Who works here. */
+export interface OrganisationRepository {
+  /** False when there was nothing to remove. */
+  readonly changeOrganisation: (change: OrganisationChange) => Promise<boolean>;
+}
+
+/** A folder in which sessions may have their workspace, because an operator said so. */
+export interface WorkspaceRoot {
+  /** Absolute, without links. */
+  readonly path: string;
+  readonly addedAtMs: number;
+  readonly addedBy: string;
+  /** The rules of the project as an operator accepted them. Absent: none are in force. */
+  readonly rules?: AcceptedProjectRules;
+}
+
+export interface AcceptedProjectRules {
+  readonly bytes: Uint8Array;
+  readonly acceptedAtMs: number;
+  readonly acceptedBy: string;
+}
+
+/** Which folders sessions may work in, besides the daemon's own. */
+export interface WorkspaceRepository {
+  /** Replaces the one of the same path. */
+  readonly putWorkspaceRoot: (root: WorkspaceRoot) => Promise<void>;
+  /** False when there was none. */
+  readonly removeWorkspaceRoot: (path: string) => Promise<boolean>;
+}
+
+export interface RulesRepository {
+  /** How often rules were applied, as last noted: tells an older copy of them from the newest. 0: never noted. */
+  readonly readRulesSequence: () => Promise<number>;
+  readonly noteRulesSequence: (sequence: number) => Promise<void>;
+}
+
+/**
+ * The log and the state beside it as they stood when it was opened, to be judged without the daemon. Nothing in it is
+ * believed, and what the daemon writes meanwhile is not seen.
+ */
+export interface KeptLog extends LogSource {
+  readonly size: number;
+  /** What in the state something other than the gate has changed, in words; empty: nothing. The key is base64 of 32 bytes. */
+  readonly judgeState: (stateKey: string) => readonly string[];
+  readonly close: () => void;
+}
