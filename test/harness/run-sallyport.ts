@@ -1,5 +1,7 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { environmentOf } from './daemon.ts';
 import type { Place } from './daemon.ts';
 
@@ -19,6 +21,23 @@ export function runSallyport(
     input,
     timeout: 60_000,
   });
+  if (status === null) throw new Error(`sallyport ${args.join(' ')} did not end: ${stdout}${stderr}`);
+  return { status, stdout, stderr };
+}
+
+/** The same, while this process goes on: what the command waits for may be up to a client in here. */
+export async function runSallyportBeside(place: Place, args: readonly string[]) {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: environmentOf(place),
+    cwd: place.folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 60_000,
+  });
+  const [stdout, stderr, [status]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit') as Promise<[number | null]>,
+  ]);
   if (status === null) throw new Error(`sallyport ${args.join(' ')} did not end: ${stdout}${stderr}`);
   return { status, stdout, stderr };
 }

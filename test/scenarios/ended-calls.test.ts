@@ -8,7 +8,7 @@ import { Metadata } from '@grpc/grpc-js';
 import { callUnary, openGrpcClient, openServerStream } from '../doors/grpc-client.ts';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
 import { ownRules } from '../harness/own-rules.ts';
-import { runSallyport } from '../harness/run-sallyport.ts';
+import { runSallyport, runSallyportBeside } from '../harness/run-sallyport.ts';
 import { modernRequest, openLegacySession } from '../mcp/server/raw-client.ts';
 import { callTool } from '../mcp/server/bridge.ts';
 import { isAsleep, until } from '../pipelines/pipeline-place.ts';
@@ -231,7 +231,7 @@ test('a stop ends running calls, answers their callers at every door, and says w
   requirement('PIPE-10');
   const { token } = await sessionOf('eve');
   const running = await beginEverywhere(t, token);
-  const { status, stderr } = runSallyport(daemon.place, ['stop']);
+  const { status, stderr } = await runSallyportBeside(daemon.place, ['stop']);
   assert.equal(status, 0, stderr);
   const heard = await Promise.all(Object.values(running).map(({ heard: answer }) => answer));
   for (const text of heard) assert.match(text, /Sallyport was stopped \(operator\)/);

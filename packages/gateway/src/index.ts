@@ -8,7 +8,7 @@ export type { Config } from './daemon/config.ts';
 export { describeHome } from './daemon/home.ts';
 export type { Home } from './daemon/home.ts';
 export { readInstallKind } from './daemon/install-kind.ts';
-export { AlreadyRunningError, readHolder } from './daemon/lock.ts';
+export { AlreadyRunningError, isAlive, readHolder } from './daemon/lock.ts';
 export { openKeptLog } from './daemon/open-kept-log.ts';
 export { readSecret } from './daemon/secret-files.ts';
 export { startDaemon } from './daemon/start.ts';

@@ -63,7 +63,8 @@ function release(file: string): void {
   if (readHolder(file)?.pid === process.pid) rmSync(file, { force: true });
 }
 
-function isAlive(holder: Holder): boolean {
+/** False for a process that has ended and that nobody has collected, and for another one that got its id. */
+export function isAlive(holder: Holder): boolean {
   try {
     process.kill(holder.pid, 0);
   } catch (error) {
@@ -71,7 +72,6 @@ function isAlive(holder: Holder): boolean {
   }
   const found = readProcess(holder.pid);
   if (found === undefined) return true;
-  // Where nobody collects ended processes, a zombie keeps the id.
   return found.state !== 'Z' && (holder.began === '' || found.began === holder.began);
 }
 

@@ -1,9 +1,9 @@
 import { exitCodes } from '@sallyport/contract/codes';
 import type { Home } from '@sallyport/gateway';
-import { readHolder } from '@sallyport/gateway';
+import { isAlive, readHolder } from '@sallyport/gateway';
 import type { CommandContext } from '../../command-context.ts';
 import type { DaemonClient } from '../../client/daemon-client.ts';
-import { CommandFailure, hasErrorCode } from '../../client/failure.ts';
+import { CommandFailure } from '../../client/failure.ts';
 import { visibleJson } from '../../terminal/visible-text.ts';
 
 const pollMs = 25;
@@ -22,8 +22,8 @@ export async function stopDaemon(context: CommandContext): Promise<number> {
       remedy: `It ends after its last call. \`kill -9 ${pid}\` ends it now; the log survives that.`,
     });
   }
-  // Its work is done; where nobody collects ended processes, its id stays.
-  await waitUntil(() => !isAlive(pid), lastBreathMs);
+  // Its work is done. Without /proc, an ended process that nobody collected looks alive.
+  await waitUntil(() => !isRunning(pid), lastBreathMs);
   terminal.print(context.json ? visibleJson({ stopped: true, pid }) : 'Stopped.');
   return exitCodes.success;
 }
@@ -44,16 +44,11 @@ async function isSilent(client: DaemonClient): Promise<boolean> {
 
 /** The home is free for another daemon. */
 function hasLetGo(home: Home, pid: number): boolean {
-  return readHolder(home.lockFile)?.pid !== pid || !isAlive(pid);
+  return readHolder(home.lockFile)?.pid !== pid || !isRunning(pid);
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return hasErrorCode(error, 'EPERM');
-  }
+function isRunning(pid: number): boolean {
+  return isAlive({ pid, began: '' });
 }
 
 async function waitUntil(condition: () => boolean | Promise<boolean>, limitMs: number): Promise<boolean> {
