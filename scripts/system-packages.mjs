@@ -1,5 +1,6 @@
 // Runs on Node 20 with nothing installed: built-in modules only.
 import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
 import { runChild } from './run-child.mjs';
 
 /** What the sandbox needs to work at all. */
@@ -21,25 +22,60 @@ const comparison = [
 ];
 const wantedFor = { start: sandbox, test: tests, bench: [...tests, ...comparison] };
 
+const aptGet = '/usr/bin/apt-get';
+
 /**
- * Installs the Debian packages that a command uses and this machine lacks, if that is possible here: as root, with apt.
- * Elsewhere nothing happens: the daemon itself says what is missing, and refuses what needs it.
+ * Installs the Debian packages that a command uses and this machine lacks: as root, with apt. A person at the terminal
+ * is asked first, and told what to run where only another user can install. Without a person, as in CI, packages are
+ * installed where that is possible. Nothing here keeps a command from going on: the daemon itself says what is missing,
+ * and refuses what needs it.
  */
 export async function ensureSystemPackages(command) {
   const missing = (wantedFor[command] ?? []).filter(({ file }) => !existsSync(file)).map((each) => each.package);
-  if (missing.length === 0 || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return;
-  process.stderr.write(`Installing ${missing.join(', ')} with apt-get (once)…\n`);
+  if (missing.length === 0 || !existsSync(aptGet)) return;
+  const mayInstall = process.getuid?.() === 0;
+  if (isPersonHere()) {
+    const names = missing.join(' ');
+    if (!mayInstall) return say(`Missing here: ${names}. Install with \`sudo apt-get install ${names}\`.`);
+    if (!(await agrees(`This needs ${missing.join(', ')}. Install with apt-get? [y/N] `)))
+      return say('Going on without.');
+  } else if (!mayInstall) return;
+  await install(missing);
+}
+
+function isPersonHere() {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+async function agrees(question) {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // Ctrl-D is a no. Ctrl-C ends the command, as anywhere.
+  const closed = new Promise((resolve) => terminal.once('close', () => resolve('')));
+  terminal.once('SIGINT', () => process.exit(130));
+  try {
+    return /^y(?:es)?$/i.test((await Promise.race([terminal.question(question), closed])).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+async function install(missing) {
+  say(`Installing ${missing.join(', ')} with apt-get (once)…`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const install = ['-y', '-q', '--no-install-recommends', 'install', ...missing];
-  if ((await apt(install, env)).exitCode === 0) return;
+  const args = ['-y', '-q', '--no-install-recommends', 'install', ...missing];
+  if ((await apt(args, env)).exitCode === 0) return;
   // The lists of packages may be missing or old.
   await apt(['-q', 'update'], env);
-  const { exitCode, output } = await apt(install, env);
+  const { exitCode, output } = await apt(args, env);
   if (exitCode === 0) return;
   const lastLines = output.trimEnd().split('\n').slice(-5).join('\n  ');
-  process.stderr.write(`apt-get could not install ${missing.join(', ')}:\n  ${lastLines}\nGoing on without.\n`);
+  say(`apt-get could not install ${missing.join(', ')}:\n  ${lastLines}\nGoing on without.`);
+}
+
+function say(text) {
+  process.stderr.write(`${text}\n`);
 }
 
 function apt(args, env) {
-  return runChild('apt-get', args, { cwd: '/', env, output: 'capture' });
+  return runChild(aptGet, args, { cwd: '/', env, output: 'capture' });
 }

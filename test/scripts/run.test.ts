@@ -215,6 +215,61 @@ test('a console that cannot be built does not keep the daemon from starting', as
   assert.equal(code, 0);
 });
 
+/** A machine without bubblewrap, and an apt-get that puts it there. */
+function lackBubblewrap(): { readonly file: string; readonly calls: () => string } {
+  const [file, calls] = [join(checkout, 'bwrap'), join(checkout, 'apt-calls')];
+  const script = join(checkout, 'scripts/system-packages.mjs');
+  const source = readFileSync(script, 'utf8');
+  const aptGet = join(checkout, 'bin/apt-get');
+  writeFileSync(script, source.replace('/usr/bin/bwrap', file).replace('/usr/bin/apt-get', aptGet));
+  write('bin/apt-get', `#!/bin/sh\necho "$@" >> ${calls}\ntouch ${file}\n`);
+  chmodSync(aptGet, 0o755);
+  return { file, calls: () => (existsSync(calls) ? readFileSync(calls, 'utf8') : '') };
+}
+
+const asRoot = { skip: process.getuid?.() !== 0 && 'only root installs packages' };
+
+test('without a person, what the machine lacks is installed and the program starts', asRoot, async () => {
+  installByHand();
+  const { calls } = lackBubblewrap();
+  const installing = 'Installing bubblewrap with apt-get (once)…\n';
+  assert.deepEqual(await start('start').ended, { code: 0, output: `${installing}ran up\n` });
+  assert.equal(calls(), '-y -q --no-install-recommends install bubblewrap\n');
+  assert.deepEqual(await start('start').ended, { code: 0, output: 'ran up\n' });
+});
+
+/** Runs at a real terminal, where somebody types an answer. */
+async function answerAtTerminal(keys: string): Promise<string> {
+  const command = `${process.execPath} ${join(checkout, 'scripts/run.mjs')} start`;
+  const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+    cwd: checkout,
+    env: { ...process.env, SHELL: '/bin/sh' },
+  });
+  let screen = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (screen += text));
+  const ended = once(child, 'close');
+  await Promise.race([until(() => screen.includes('[y/N] ')), ended]);
+  child.stdin.write(keys);
+  await ended;
+  return screen.replaceAll('\r\n', '\n');
+}
+
+test(
+  'a person at the terminal is asked before a package is installed, and no answer but yes installs',
+  asRoot,
+  async () => {
+    installByHand();
+    const { calls, file } = lackBubblewrap();
+    for (const keys of ['n\r', '\r', '\x04']) {
+      const screen = await answerAtTerminal(keys);
+      assert.match(screen, /This needs bubblewrap\. Install with apt-get\? \[y\/N\] [^]*Going on without\.\nran up\n/);
+    }
+    assert.equal(calls(), '');
+    assert.match(await answerAtTerminal('y\r'), /Installing bubblewrap with apt-get \(once\)…\nran up\n/);
+    assert.ok(existsSync(file));
+  },
+);
+
 test('an unknown command is a usage error', async () => {
   const { code, output } = await start('fly').ended;
   assert.equal(code, 1);
