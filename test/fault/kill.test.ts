@@ -3,11 +3,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
+import { howMuch } from '../harness/how-much.ts';
 import { liftLimits } from '../harness/lift-limits.ts';
 import { runSallyport } from '../harness/run-sallyport.ts';
 import { requirement } from '../requirement.ts';
 
-const rounds = Number(process.env['SALLYPORT_KILL_ROUNDS'] ?? 20);
+const rounds = howMuch({ usually: 8, long: 100 });
 const inFlight = 8;
 
 interface Acknowledged {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { howMuch } from '../harness/how-much.ts';
 import { requirement } from '../requirement.ts';
 import { ForbiddenPieces } from './forbidden-pieces.ts';
 import { GateInProcess } from './gate-in-process.ts';
@@ -8,7 +9,7 @@ import { huntKnownSecret, huntShapedSecret } from './hunt-secrets.ts';
 import { repeatIt, testSeed } from './test-seed.ts';
 
 // A few rounds with new secrets in every run; `node test/secrets/hunt.ts --rounds 200` goes on for longer.
-const rounds = 4;
+const rounds = howMuch({ usually: 2, long: 10 });
 
 let gate: GateInProcess;
 let tools: readonly ShownTool[];
