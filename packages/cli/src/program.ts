@@ -16,6 +16,7 @@ import type { McpOptions } from './commands/mcp/mcp.ts';
 import type { SessionCreateOptions } from './commands/sessions/session.ts';
 import { addToolCommands } from './commands/tools/tool-commands.ts';
 import { addUpstreamCommands } from './commands/upstreams/upstream-commands.ts';
+import { addWorkspaceCommands } from './commands/workspaces/workspace-commands.ts';
 
 export interface GlobalOptions {
   readonly json?: boolean;
@@ -77,6 +78,7 @@ export function buildProgram(run: Run, { json }: { readonly json: boolean }): Co
     .action(() => start(async (context) => (await import('./commands/doctor/doctor.ts')).runDoctor(context)));
   addToolCommands(program, start);
   addUpstreamCommands(program, start);
+  addWorkspaceCommands(program, start);
   addSessionCommands(program, start);
   addCallCommands(program, start);
   addLeaseCommands(program, start);
@@ -101,6 +103,7 @@ function addSessionCommands(program: Command, start: Start): void {
     .option('--tools <patterns...>', 'tools the session may use, such as files.*')
     .option('--expires-in-minutes <number>', 'when the session expires', parseCount)
     .option('--max-calls <number>', 'how many calls it may make', parseCount)
+    .option('--workspace <folder>', 'where it works: an accepted folder (default: the one around this folder)')
     .option('--working-directory <folder>', 'where its relative paths start')
     .option('--callback <url>', 'an address that is told the decision about each waiting call')
     .action((agent: string, options: SessionCreateOptions) =>

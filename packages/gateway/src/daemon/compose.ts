@@ -86,7 +86,7 @@ import { loneWorkspace } from '../call/workspace.ts';
 import type { LoadedRules } from '../policy/language/load-rules.ts';
 import { resolveLinks } from '../policy/patterns/canonical-path.ts';
 import { usableFolder, workspaceTools } from '../workspaces/tools.ts';
-import { WorkspaceBook } from '../workspaces/workspace-book.ts';
+import { describeRootTrouble, WorkspaceBook } from '../workspaces/workspace-book.ts';
 
 const reserveBytes = 4 * 1024 * 1024;
 const graceMs = 10_000;
@@ -341,7 +341,8 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     workspace,
     workspaceReason,
     address: () => address,
-    warnings: () => approvals.warnings(),
+    warnings: () => [...approvals.warnings(), ...describeRootTrouble(workspaces.inspect())],
+    roots: () => workspaces.roots,
   });
   const definitions = new ShownDefinitions(redactor);
   const visibility = new ToolVisibility({ store, rulesFor, modes: modes.forGateway.modes });

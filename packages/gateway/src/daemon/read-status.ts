@@ -16,6 +16,8 @@ export interface StatusParts {
   readonly startedAtMs: number;
   readonly workspace: string;
   readonly workspaceReason: string;
+  /** All accepted roots, the workspace of the daemon first. */
+  readonly roots: () => readonly string[];
   readonly address: () => string;
   /** What an operator should look at. */
   readonly warnings: () => readonly string[];
@@ -36,6 +38,7 @@ export function statusReader(parts: StatusParts): () => Promise<Status> {
     home: home.folder,
     workspace: parts.workspace,
     workspaceReason: parts.workspaceReason,
+    workspaceRoots: [...parts.roots()],
     address: parts.address(),
     operatorSocket: home.operatorSocket,
     agentSocket: home.agentSocket,

@@ -177,7 +177,9 @@ function removeTool({ book, store, endSession, onChanged }: WorkspaceToolParts):
     required: ['path', 'removed', 'ended_sessions'],
     effect: ({ path }) => ({ summary: `Take ${shown(path)} back, and end the sessions that work in it.` }),
     run: async ({ path }, { session }) => {
-      const root = readRoot(path);
+      const named = readRoot(path);
+      // The folder may be gone, and a link on the way to it another one.
+      const root = book.roots.includes(named) ? named : resolveLinks(named);
       if (root === book.own) {
         throw new ToolFailure('INVALID_ARGUMENTS', `${shown(root)} is the workspace of the daemon itself.`, {
           forOperators: 'Start the daemon in another folder, or set SALLYPORT_WORKSPACE.',

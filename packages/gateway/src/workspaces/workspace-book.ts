@@ -85,3 +85,20 @@ export class WorkspaceBook {
     return { folder, root, otherRoots, key, ...rules };
   }
 }
+
+const troubles: { readonly [State in ProjectRulesState]?: string } = {
+  waiting: 'are not accepted, so they are not in force',
+  changed: 'have changed; the accepted ones stay in force',
+  gone: 'are gone; the accepted ones stay in force',
+  unreadable: 'cannot be read, or are a link',
+};
+
+/** What an operator should look at, a sentence each. */
+export function describeRootTrouble(roots: readonly InspectedRoot[]): readonly string[] {
+  return roots.flatMap(({ path, state }) => {
+    const trouble = troubles[state];
+    return trouble === undefined
+      ? []
+      : [`The rules of the project ${path} ${trouble}: sallyport workspace accept ${path}`];
+  });
+}

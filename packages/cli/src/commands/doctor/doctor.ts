@@ -10,7 +10,7 @@ import {
   checkSpace,
 } from './doctor-checks.ts';
 import type { Check } from './doctor-checks.ts';
-import { checkDaemon, readDaemon } from './doctor-daemon.ts';
+import { checkDaemon, checkWarnings, readDaemon } from './doctor-daemon.ts';
 import { checkExecutor } from './doctor-executor.ts';
 import { checkStart } from './doctor-start.ts';
 import { padText, textWidth, wrapWords } from '../../terminal/text-width.ts';
@@ -34,6 +34,7 @@ export async function runDoctor(context: CommandContext): Promise<number> {
     ...checkNotifications(config),
     checkInstall(daemon.status),
     checkDaemon(daemon, context),
+    ...checkWarnings(daemon),
     ...(daemon.failure?.code === 'UNREACHABLE'
       ? await checkStart(config, AbortSignal.timeout(longestVerificationMs))
       : []),

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { CommandContext } from '../../command-context.ts';
 import { usageFailure } from '../../client/failure.ts';
 import { formatTime } from '../../terminal/format-time.ts';
@@ -11,6 +12,7 @@ export interface SessionCreateOptions {
   readonly expiresInMinutes?: number;
   readonly maxCalls?: number;
   readonly tools?: readonly string[];
+  readonly workspace?: string;
   readonly workingDirectory?: string;
   readonly callback?: string;
 }
@@ -19,6 +21,7 @@ interface CreatedSession {
   readonly session_id: string;
   readonly agent: string;
   readonly token: string;
+  readonly workspace: string;
   readonly expires_at?: string;
   readonly callback_secret?: string;
 }
@@ -33,6 +36,7 @@ interface ListedSession {
   readonly calls_used: number;
   readonly max_calls?: number;
   readonly tools: readonly string[];
+  readonly workspace: string;
   readonly callback_url?: string;
 }
 
@@ -42,17 +46,20 @@ export async function createSession(
   context: CommandContext,
 ): Promise<number> {
   const client = context.openOperatorClient();
-  const { expiresInMinutes, maxCalls, tools, workingDirectory, callback } = options;
+  const { expiresInMinutes, maxCalls, tools, workspace, workingDirectory, callback } = options;
+  const { startFolder } = context.config;
   const input = {
     agent,
     expires_in_minutes: expiresInMinutes,
     max_calls: maxCalls,
     tools,
+    workspace: workspace && resolve(startFolder, workspace),
+    client_folder: startFolder,
     working_directory: workingDirectory,
     callback_url: callback,
   };
   return runOperatorTool('sessions.create', input, context, async (output: CreatedSession) => {
-    const { session_id, token, expires_at, callback_secret } = output;
+    const { session_id, token, workspace: worksIn, expires_at, callback_secret } = output;
     const { address = '', agentSocket = '' } = await client.getStatus();
     context.terminal.print(
       `Session for ${context.terminal.paint('bold', makeVisibleLine(agent))}. The token is shown this once:`,
@@ -64,6 +71,7 @@ export async function createSession(
           ['address', address],
           ['socket', agentSocket],
           ['session', session_id],
+          ['workspace', worksIn],
           [
             'expires',
             expires_at === undefined ? 'never; end it with `session end`' : formatTime(Date.parse(expires_at)),
@@ -99,6 +107,7 @@ export function listSessions(options: { readonly all?: boolean }, context: Comma
       }
       // Few sessions have one, and the table has to fit into a terminal.
       const showsCallbacks = sessions.some((session) => session.callback_url !== undefined);
+      const showsWorkspaces = new Set(sessions.map(({ workspace }) => workspace)).size > 1;
       const ids = shortenIds(sessions.map((session) => session.session_id));
       const rows = sessions.map((session) =>
         [
@@ -109,6 +118,7 @@ export function listSessions(options: { readonly all?: boolean }, context: Comma
           session.expires_at === undefined ? 'never' : formatTime(Date.parse(session.expires_at)),
           ...(showsCallbacks ? [session.callback_url === undefined ? '' : 'yes'] : []),
           session.tools.join(' '),
+          ...(showsWorkspaces ? [session.workspace] : []),
         ].map(makeVisibleLine),
       );
       const { columns, paint, print } = context.terminal;
@@ -120,6 +130,7 @@ export function listSessions(options: { readonly all?: boolean }, context: Comma
         'EXPIRES',
         ...(showsCallbacks ? ['CALLBACK'] : []),
         'TOOLS',
+        ...(showsWorkspaces ? ['WORKSPACE'] : []),
       ];
       const [header = '', ...body] = renderTable([names, ...rows], columns);
       print(paint('dim', header), ...body);
