@@ -1,7 +1,8 @@
 export { checkHost } from './egress/check-host.ts';
 export { parseHostPattern } from './egress/host-pattern.ts';
 export { HostRefused } from './egress/host-refused.ts';
-export { parseHostName } from './egress/parse-host.ts';
+export { parseHostName, parseNamedHost } from './egress/parse-host.ts';
+export type { NamedHost } from './egress/parse-host.ts';
 export { resolveChecked } from './egress/resolve-checked.ts';
 export type { Resolve } from './egress/resolve-checked.ts';
 export { hasCode } from './has-code.ts';

@@ -51,6 +51,33 @@ export function splitPort(text: string, defaultPort?: number): { readonly host: 
   return { host, port };
 }
 
+/** One host, or everything below a name, as rules, leases, calls and the egress gate all read it. */
+export interface NamedHost {
+  /** In the one spelling: lower case, `*.` before the name, the port behind it. */
+  readonly text: string;
+  /** Without the `*.`. An IPv6 address is in brackets. */
+  readonly name: string;
+  readonly below: boolean;
+  readonly isAddress: boolean;
+  /** Absent: none is named. */
+  readonly port?: number;
+}
+
+/**
+ * Reads `api.example.com`, `*.example.com` (names below it at any depth, not itself), `localhost`, `10.0.0.5` or
+ * `[fd00::5]`, each with or without `:port`. Throws HostSyntaxError.
+ */
+export function parseNamedHost(text: string): NamedHost {
+  // Port 0 is never asked for: it says that the text names none.
+  const { host, port } = splitPort(text, 0);
+  const isAddress = host === 'localhost' || parseAddress(host) !== undefined;
+  const below = host.startsWith('*.');
+  const name = isAddress ? host : parseHostName(below ? host.slice(2) : host);
+  const spelled = `${below ? '*.' : ''}${name}`;
+  if (port === 0) return { text: spelled, name, below, isAddress };
+  return { text: `${spelled}:${port}`, name, below, isAddress, port };
+}
+
 /** As every program writes it: no sign, no leading zero. */
 function parsePort(text: string): number {
   const port = /^[1-9][0-9]{0,4}$/.test(text) ? Number(text) : 0;

@@ -51,7 +51,7 @@ const thingsTable: readonly Row[] = [
   [asking('shell.run', { commands: ['git status$IFS--short'], paths: inWork }), 'deny', 'canonical-claim'],
   [asking('shell.run', { commands: [''], paths: inWork }), 'deny', 'canonical-claim'],
   [asking('http.get', { hosts: ['*.example.com'] }), 'deny', 'canonical-claim'],
-  [asking('http.get', { hosts: ['[::1]'] }), 'deny', 'canonical-claim'],
+  [asking('http.get', { hosts: ['::1'] }), 'deny', 'canonical-claim'],
   [asking('http.get', { hosts: ['\u212aexample.com'] }), 'deny', 'canonical-claim'],
   [asking('llm.complete', { provider: '', model: 'small-1' }), 'deny', 'canonical-claim'],
   [asking('app.open', { apps: ['Ma\nil'] }), 'deny', 'canonical-claim'],

@@ -22,14 +22,14 @@ const allows = (rules: AppliedRules, tool: string): boolean =>
   rules.current.judge(ask(tool, ['/a'])).effect === 'allow';
 
 test('an edit changes nothing until it is applied, not even over a restart', () => {
-  const { open, edit } = prepare(allow('one'));
+  const { folder, open, edit } = prepare(allow('one'));
   const rules = open();
   const { hash } = rules.current;
-  assert.deepEqual(rules.inspect(), { hash, files: 'applied' });
+  assert.deepEqual(rules.inspect(), { hash, folder, files: 'applied' });
   edit(allow('two'));
   for (const each of [rules, open()]) {
     assert.deepEqual([allows(each, 'one'), allows(each, 'two')], [true, false]);
-    assert.deepEqual(each.inspect(), { hash, files: 'changed' });
+    assert.deepEqual(each.inspect(), { hash, folder, files: 'changed' });
   }
   assert.equal(rules.preview().judge(ask('two', ['/a'])).effect, 'allow');
   assert.equal(allows(rules, 'two'), false);
@@ -38,7 +38,7 @@ test('an edit changes nothing until it is applied, not even over a restart', () 
   assert.equal(applied, rules.current);
   for (const each of [rules, open()]) {
     assert.deepEqual([allows(each, 'one'), allows(each, 'two')], [false, true]);
-    assert.deepEqual(each.inspect(), { hash: applied.hash, files: 'applied' });
+    assert.deepEqual(each.inspect(), { hash: applied.hash, folder, files: 'applied' });
   }
   assert.notEqual(applied.hash, hash);
 });

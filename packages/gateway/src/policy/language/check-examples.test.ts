@@ -57,7 +57,7 @@ const examples: readonly (readonly [rule: string, problem: RegExp | undefined])[
   ['effect: allow, commands: ["git *"], match: [{ tool: x.y }]', /looks at commands and the call names none$/],
   ['effect: allow, commands: [git], match: [{ tool: x.y, command: git log }]', /does not cover "git log"$/],
   ['effect: allow, commands: [git], match: [{ tool: x.y, command: git; ls }]', /"git; ls" is no command in its plain/],
-  ['effect: allow, hosts: [a.c], not_match: [{ tool: x.y, host: A.C. }]', /it must not match, but it does$/],
+  ['effect: allow, hosts: [a.c], not_match: [{ tool: x.y, host: A.C }]', /it must not match, but it does$/],
   ['effect: allow, hosts: [a.c], match: [{ tool: x.y, host: "a.c:81" }]', /does not cover a\.c:81$/],
   ['effect: allow, git_operations: [LOG], match: [{ tool: x.y, git_operation: PUSH }]', /does not cover PUSH$/],
   ['effect: allow, origins: [upstream], match: [{ tool: x.y, origin: builtin }]', /does not name the tool x\.y$/],

@@ -10,22 +10,47 @@ function host(text: string): HostPattern {
   return parsed;
 }
 
-test('a host has one spelling: small letters, no dot at the end', () => {
+test('a host has one spelling: small letters', () => {
   assert.equal(host('API.Example.COM').text, 'api.example.com');
-  assert.equal(host('example.com.').text, 'example.com');
-  assert.equal(host('example.com.:8443').text, 'example.com:8443');
   assert.deepEqual(host('*.example.com:8443'), {
     text: '*.example.com:8443',
     name: 'example.com',
     below: true,
+    isAddress: false,
     port: 8443,
   });
+  for (const text of [
+    'localhost',
+    'localhost:5432',
+    '10.0.0.5:8080',
+    '[fd00::5]',
+    '[fd00::5]:8080',
+    'xn--bcher-kva.de',
+  ])
+    assert.equal(host(text).text, text);
 });
 
 test('what is no host name is none', () => {
   const odd = [
     ...['', '*', '.', '..', 'a..b', '.a', 'a.b..', '*.', 'a.*', '*a.com', '*.*.com', '**.com', 'a b', 'a/b', 'a@b'],
-    ...['[::1]', '::1', 'a:', 'a:0', 'a:65536', 'a:080', 'a:b', 'a:1:2', 'http://a', 'a?b', 'a#b', '-a.com', 'a-.com'],
+    ...['::1', '[::1', '[FD00::5]', '[fd00:0::5]', '127.1', '0x7f.1', '1.2.3.4.5', '*.10.0.0.5', 'a_b.com', '_a.com'],
+    ...[
+      'example.com.',
+      'example.com.:8443',
+      'xn--a',
+      'xn--',
+      'a:',
+      'a:0',
+      'a:65536',
+      'a:080',
+      'a:b',
+      'a:1:2',
+      'http://a',
+      'a?b',
+      'a#b',
+      '-a.com',
+      'a-.com',
+    ],
     ...['ex\u00e4mple.com', 'exam\u212aple.com', 'a\0b', 'a\n', 'a%2eb', `${'a'.repeat(64)}.com`, 'a.'.repeat(130)],
   ];
   for (const text of odd) assert.equal(parseHost(text), undefined, JSON.stringify(text));
@@ -33,7 +58,9 @@ test('what is no host name is none', () => {
 
 const relations: readonly (readonly [pattern: string, host: string, contains: boolean, overlaps: boolean])[] = [
   ['example.com', 'example.com', true, true],
-  ['example.com', 'EXAMPLE.com.', true, true],
+  ['example.com', 'EXAMPLE.com', true, true],
+  ['[fd00::5]:8080', '[fd00::5]:8080', true, true],
+  ['10.0.0.5', '10.0.0.6', false, false],
   ['example.com', 'api.example.com', false, false],
   ['example.com', 'evil-example.com', false, false],
   ['example.com', 'example.com.evil.org', false, false],

@@ -1,30 +1,20 @@
-/** A host of a call, or several: `*.example.com` stands for everything below a name. Lower case, without a last dot. */
-export interface HostPattern {
-  readonly text: string;
-  /** Without the `*.`; empty for every host there is. */
-  readonly name: string;
-  readonly below: boolean;
-  /** Absent: 443 and 80 where something is opened, any where it is closed. */
-  readonly port?: number;
-}
+import { parseNamedHost } from '@sallyport/sandbox';
+import type { NamedHost } from '@sallyport/sandbox';
 
-const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
-const hostShape = new RegExp(`^(\\*\\.)?(${label}(?:\\.${label})*)(?::(\\d{1,5}))?$`);
+/** A host of a call, or several. Without a port: 443 and 80 where something is opened, any where it is closed. */
+export type HostPattern = Pick<NamedHost, 'text' | 'name' | 'below' | 'port'>;
+
 const defaultPorts: readonly number[] = [443, 80];
 
 export const everyHost: HostPattern = { text: '*', name: '', below: true };
 
-/** Undefined: neither a host name nor a pattern of them. Addresses in brackets and letters beyond ASCII are none. */
+/** Undefined: neither a host nor a pattern of them, as the egress gate reads both. */
 export function parseHost(text: string): HostPattern | undefined {
-  // Some letters beyond ASCII turn into ASCII ones when lowered, and would pass for them.
-  if (!/^[!-~]+$/.test(text)) return undefined;
-  // Two names that differ in case or in a last dot are one to every resolver.
-  const plain = text.toLowerCase().replace(/\.(?=$|:\d+$)/, '');
-  const [, star, name, port] = hostShape.exec(plain) ?? [];
-  if (name === undefined || name.length > 253) return undefined;
-  const number = port === undefined ? undefined : Number(port);
-  if (number !== undefined && (number < 1 || number > 65_535 || String(number) !== port)) return undefined;
-  return { text: plain, name, below: star !== undefined, ...(number === undefined ? {} : { port: number }) };
+  try {
+    return parseNamedHost(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether everything that `host` stands for is in `pattern`. */
