@@ -19,7 +19,7 @@ before(async () => {
   daemon = await TestDaemon.start(ownRules(newPlace(), {}));
   desk = new ApprovalDesk(daemon);
   const created = outputOf(await daemon.call('sessions.create', { agent: 'ada' }));
-  [token, sessionId] = [String(created['token']), String(created['session_id'])];
+  [token, sessionId] = [String(created['token']), String(created['sessionId'])];
 });
 after(() => daemon.remove());
 

@@ -251,7 +251,7 @@ test('a plan is shown and approved in part; a confirm token is issued and revoke
 
 test('whoever issues a confirm token sees what it is for', async (t) => {
   writeWorkspaceFile(daemon, 'k.txt');
-  const { session_id: session } = outputOf(await daemon.call('sessions.create', { agent: 'bob' }));
+  const { sessionId: session } = outputOf(await daemon.call('sessions.create', { agent: 'bob' }));
   const terminal = openTerminal(t, [
     ...['confirm', 'issue', 'files.delete', 'path=k.txt'],
     ...['--session', String(session), '--trace', 'ab'.repeat(16)],
@@ -294,7 +294,7 @@ test('a wait that nobody ends is over after its time, with the code of what wait
 
 test('a call with a confirm token is made in the trace that the token names', async () => {
   for (const name of ['n.txt', 'o.txt']) writeWorkspaceFile(daemon, name);
-  const { token: own, session_id: session } = outputOf(await daemon.call('sessions.create', { agent: 'carl' }));
+  const { token: own, sessionId: session } = outputOf(await daemon.call('sessions.create', { agent: 'carl' }));
   const input = {
     session_id: session,
     trace_id: 'cd'.repeat(16),

@@ -17,7 +17,7 @@ const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 before(async () => {
   daemon = await TestDaemon.start();
   const created = outputOf(await daemon.call('sessions.create', { agent: 'ada' }));
-  [token, sessionId] = [String(created['token']), String(created['session_id'])];
+  [token, sessionId] = [String(created['token']), String(created['sessionId'])];
   const { hostname: host, port } = new URL(daemon.address);
   tcp = { host, port };
 });

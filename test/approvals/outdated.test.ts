@@ -95,7 +95,7 @@ test('nobody is asked about a call of a session that has ended', async () => {
   const session = outputOf(await daemon.call('sessions.create', { agent: 'grace' }));
   const { taskId } = ApprovalDesk.ticketOf(await print('late', { token: String(session['token']) }));
   assert.equal((await desk.pending()).length, 1);
-  outputOf(await daemon.call('sessions.end', { session_id: session['session_id'] }));
+  outputOf(await daemon.call('sessions.end', { session_id: session['sessionId'] }));
   assert.deepEqual(await desk.pending(), []);
   const { status, decidedBy, note } = await desk.show(taskId);
   assert.deepEqual([status, decidedBy, note], ['denied', 'gate', 'The session that asked has ended.']);

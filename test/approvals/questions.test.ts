@@ -146,7 +146,7 @@ const traceId = 'abcd'.repeat(8);
 
 test('a confirm token and the token of a plan answer the rules that asked when they were given', async () => {
   const created = outputOf(await daemon.call('sessions.create', { agent: 'ada' }));
-  const [token, sessionId] = [String(created['token']), String(created['session_id'])];
+  const [token, sessionId] = [String(created['token']), String(created['sessionId'])];
   const { hostname: host, port } = new URL(daemon.address);
   const send = async (name: string, input: object, confirmToken = ''): Promise<Answer> => {
     const body = { name, inputJson: JSON.stringify(input), confirmToken };

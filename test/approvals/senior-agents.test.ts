@@ -215,7 +215,7 @@ test('a person still decides about the same call, and the first decision wins', 
 test('a session that has ended decides nothing', async () => {
   const task = await askFor('nine');
   const created = outputOf(await daemon.call('sessions.create', { agent: 'rev' }));
-  outputOf(await daemon.call('sessions.end', { session_id: created['session_id'] }));
+  outputOf(await daemon.call('sessions.end', { session_id: created['sessionId'] }));
   await assert.rejects(decide(String(created['token']), task), /401 .*The session was ended/);
   const narrow = await daemon.newAgent('rev', { tools: ['files.*'] });
   assert.equal(codeOf(await decide(narrow, task)), 'OUTSIDE_LEASE', 'the lease counts as for any tool');

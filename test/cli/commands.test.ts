@@ -110,7 +110,7 @@ test('a dedupe key makes the second call return the first result', () => {
 test('the life of a session: created with its token, used by its agent, listed, ended', () => {
   const created = ask(['session', 'create', 'scout', '--tools', 'files.read', '--max-calls', '5']).json;
   const token = String(created['token']);
-  const id = String(created['session_id']);
+  const id = String(created['sessionId']);
   const asAgent = { SALLYPORT_TOKEN: token };
   assert.equal(ask(['tool', 'invoke', 'files.read', 'path=notes.md'], asAgent).status, 0);
   assert.deepEqual(
@@ -129,8 +129,8 @@ test('the life of a session: created with its token, used by its agent, listed, 
   assert.match(say('session', 'end', id), /have ended/);
   assert.equal(ask(['tool', 'invoke', 'files.read', 'path=notes.md'], asAgent).status, 3);
   assert.ok(!say('session', 'list').includes(id));
-  const all = ask(['session', 'list', '--all']).json['sessions'] as { session_id: string; status: string }[];
-  assert.equal(all.find(({ session_id }) => session_id === id)?.status, 'ended');
+  const all = ask(['session', 'list', '--all']).json['sessions'] as { sessionId: string; status: string }[];
+  assert.equal(all.find(({ sessionId }) => sessionId === id)?.status, 'ended');
 });
 
 test('a person sees the token once, with the address and how to use it', () => {

@@ -1,3 +1,4 @@
+import type { GetSessionResponseJson } from '@sallyport/contract';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -71,8 +72,8 @@ describe('the link to the console', () => {
     assert.ok(fresh.some(({ event, agent }) => event === 'console_login' && agent === 'operator'));
     assert.equal((await readStatus(token)).status, 200);
     const shown = await daemon.call('sessions.show', { session_id: sessionId });
-    const session = JSON.parse(shown.success?.outputJson ?? '{}') as { expires_at: string; created_at: string };
-    assert.equal(Date.parse(session.expires_at) - Date.parse(session.created_at), 12 * 3_600_000);
+    const { session } = JSON.parse(shown.success?.outputJson ?? '{}') as GetSessionResponseJson;
+    assert.equal(Number(session?.expiresAtMs) - Number(session?.createdAtMs), 12 * 3_600_000);
     // The operator's own credential is not accepted here, nor the console's at the socket.
     assert.notEqual((await readStatus(daemon.operatorToken)).status, 200);
   });

@@ -46,9 +46,9 @@ async function open(t: TestContext, place: Place): Promise<TestDaemon> {
   return daemon;
 }
 
-async function newSession(daemon: TestDaemon, agent: string): Promise<{ token: string; session_id: string }> {
+async function newSession(daemon: TestDaemon, agent: string): Promise<{ token: string; sessionId: string }> {
   const { success } = await daemon.call('sessions.create', { agent });
-  return JSON.parse(success?.outputJson ?? '{}') as { token: string; session_id: string };
+  return JSON.parse(success?.outputJson ?? '{}') as { token: string; sessionId: string };
 }
 
 /** How the call and its step ended, once they have. */
@@ -95,7 +95,7 @@ test('a pipeline that ends early ends what runs for it', async (t) => {
   });
 
   await t.test('when its session ends', async () => {
-    const { token: leaving, session_id: session } = await newSession(daemon, 'leaving');
+    const { token: leaving, sessionId: session } = await newSession(daemon, 'leaving');
     const running = daemon.call('sleep.long', { seconds: '1.5' }, { token: leaving });
     await until('the step runs', () => isAsleep('1.5'));
     await daemon.call('sessions.end', { session_id: session });

@@ -15,7 +15,7 @@ after(() => daemon.remove());
 test('no door takes it from a caller that a call is a step of another', async () => {
   requirement('DEF-9');
   const { success } = await daemon.call('sessions.create', { agent: 'victim' });
-  const victim = (JSON.parse(success?.outputJson ?? '{}') as { session_id: string }).session_id;
+  const victim = (JSON.parse(success?.outputJson ?? '{}') as { sessionId: string }).sessionId;
   const token = await daemon.newAgent('mallory');
   const parent = {
     ...{ callId: '01900000-0000-7000-8000-0000000000ca', sessionId: victim, traceId: 'ab'.repeat(16), depth: 0 },

@@ -61,6 +61,7 @@ test('a session is created, and its token opens the gate for the agent', async (
     workspace: daemon.place.workspace,
     working_directory: daemon.place.workspace,
     callback_url: '',
+    door: '',
     _expires_at_ms: 'expires_at_ms',
   });
   const { status: standing, scope } = lease as Fields;

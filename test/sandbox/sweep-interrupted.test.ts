@@ -60,11 +60,11 @@ test('a call that is cancelled while things are being set aside leaves nothing',
   const running = start();
   await sweeping();
   const list = JSON.parse((await daemon.call('calls.list', {})).success?.outputJson ?? '{}') as {
-    readonly calls: readonly { readonly call_id: string; readonly tool: string }[];
+    readonly calls: readonly { readonly callId: string; readonly tool: string }[];
   };
   const [call] = list.calls.filter(({ tool }) => tool === 'shell.run');
   assert.ok(call, JSON.stringify(list));
-  const cancelled = await daemon.call('calls.cancel', { call_id: call.call_id });
+  const cancelled = await daemon.call('calls.cancel', { call_id: call.callId });
   assert.ok(cancelled.success, JSON.stringify(cancelled));
   await running;
   await settled();

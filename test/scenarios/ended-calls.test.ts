@@ -164,7 +164,7 @@ async function assertEnded(running: Readonly<Record<string, Running>>, how: stri
 
 const sessionOf = async (agent: string): Promise<{ token: string; id: string }> => {
   const { success } = await daemon.call('sessions.create', { agent });
-  const { token, session_id: id } = JSON.parse(success?.outputJson ?? '{}') as { token: string; session_id: string };
+  const { token, sessionId: id } = JSON.parse(success?.outputJson ?? '{}') as { token: string; sessionId: string };
   return { token, id };
 };
 
@@ -191,7 +191,7 @@ test('running calls are listed and cancelled by a person, on the command line an
   const answers = [first, second].map((seconds) => doors['Connect']?.(t, `sleep ${seconds}`, token));
   for (const seconds of [first, second]) await until('it runs', () => isAsleep(seconds));
   const listed = JSON.parse(runSallyport(daemon.place, ['call', 'list', '--json']).stdout) as {
-    calls: { call_id: string; tool: string; agent: string; state: string }[];
+    calls: { callId: string; tool: string; agent: string; state: string }[];
   };
   assert.deepEqual(
     listed.calls.map(({ tool, agent, state }) => [tool, agent, state]),
@@ -202,16 +202,16 @@ test('running calls are listed and cancelled by a person, on the command line an
   );
   const table = runSallyport(daemon.place, ['call', 'list', '--session', id]).stdout;
   assert.match(table, /CALL +TOOL +AGENT +STATE +SINCE\n.*shell\.run +cy +running/);
-  const cancelled = runSallyport(daemon.place, ['call', 'cancel', (listed.calls[0]?.call_id ?? '').slice(0, 20)]);
+  const cancelled = runSallyport(daemon.place, ['call', 'cancel', (listed.calls[0]?.callId ?? '').slice(0, 20)]);
   assert.equal(cancelled.status, 0, cancelled.stdout + cancelled.stderr);
-  const rpc = await daemon.post('sallyport.v1.CallService/CancelCall', { callId: listed.calls[1]?.call_id });
+  const rpc = await daemon.post('sallyport.v1.CallService/CancelCall', { callId: listed.calls[1]?.callId });
   assert.equal((rpc.json as { tool: string }).tool, 'shell.run');
   for (const answer of answers) assert.match((await answer) ?? '', /CANCELLED.*operator cancelled the call/);
   for (const seconds of [first, second]) {
     assert.deepEqual((await outcomeOf(seconds))?.payload['ended_by'], { how: 'cancel', by: 'operator' });
   }
   assert.match(runSallyport(daemon.place, ['call', 'list']).stdout, /No call is running/);
-  const gone = runSallyport(daemon.place, ['call', 'cancel', listed.calls[0]?.call_id ?? '', '--json']);
+  const gone = runSallyport(daemon.place, ['call', 'cancel', listed.calls[0]?.callId ?? '', '--json']);
   assert.equal(gone.status, 4);
   assert.match(gone.stdout, /NOT_FOUND/);
   const byAgent = await daemon.call('calls.list', {}, { token });

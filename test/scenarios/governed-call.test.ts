@@ -105,9 +105,9 @@ test('an agent cannot reach what belongs to operators', async () => {
 test('no credential, a wrong one, an ended one: nothing is told apart, nothing runs', async () => {
   const doomed = await daemon.newAgent('doomed');
   const { sessions } = outputOf(await daemon.call('sessions.list', {})) as {
-    sessions: { session_id: string; agent: string }[];
+    sessions: { sessionId: string; agent: string }[];
   };
-  const id = sessions.find((session) => session.agent === 'doomed')?.session_id;
+  const id = sessions.find((session) => session.agent === 'doomed')?.sessionId;
   assert.equal((await daemon.call('files.list', {}, { token: doomed })).success === undefined, false);
   await daemon.call('sessions.end', { session_id: id });
   for (const token of ['', 'sp_wrong', doomed]) {
@@ -191,9 +191,9 @@ test('a session over its budget is refused', async () => {
   // As it says: a new lease does not help, and where the lease is what was spent, it does.
   const listed = await daemon.call('sessions.list', {});
   const { sessions } = JSON.parse(listed.success?.outputJson ?? '{}') as {
-    sessions: { session_id: string; agent: string }[];
+    sessions: { sessionId: string; agent: string }[];
   };
-  const id = sessions.find((session) => session.agent === 'frugal')?.session_id;
+  const id = sessions.find((session) => session.agent === 'frugal')?.sessionId;
   await daemon.call('leases.grant', { session_id: id, tools: ['*'] });
   assert.equal((await daemon.call('files.list', {}, { token })).denied?.rationaleCode, 'BUDGET_EXCEEDED');
 });
@@ -201,7 +201,7 @@ test('a session over its budget is refused', async () => {
 test('a spent lease is named, and a new one helps', async () => {
   requirement('PERM-4');
   const created = await daemon.call('sessions.create', { agent: 'leased' });
-  const { token, session_id: id } = JSON.parse(created.success?.outputJson ?? '{}') as Record<string, string>;
+  const { token, sessionId: id } = JSON.parse(created.success?.outputJson ?? '{}') as Record<string, string>;
   const grant = () => daemon.call('leases.grant', { session_id: id, tools: ['*'], max_calls: 1 });
   await grant();
   const list = () => daemon.call('files.list', {}, { token: token ?? '' });

@@ -112,7 +112,7 @@ const newAgent = (more: Record<string, unknown>) => () => daemon.newAgent('eve',
 
 async function endedAgent(): Promise<string> {
   const { success } = await daemon.call('sessions.create', { agent: 'eve' });
-  const { token, session_id: id } = JSON.parse(success?.outputJson ?? '{}') as { token: string; session_id: string };
+  const { token, sessionId: id } = JSON.parse(success?.outputJson ?? '{}') as { token: string; sessionId: string };
   await daemon.call('sessions.end', { session_id: id });
   return token;
 }

@@ -31,7 +31,7 @@ describe('state beside the log', () => {
     const daemon = await TestDaemon.start();
     ({ place } = daemon);
     const created = await daemon.call('sessions.create', { agent: 'ada' });
-    const { session_id: id } = JSON.parse(created.success?.outputJson ?? '{}') as { session_id: string };
+    const { sessionId: id } = JSON.parse(created.success?.outputJson ?? '{}') as { sessionId: string };
     await daemon.call('sessions.create', { agent: 'ben' });
     const reading = new DatabaseSync(join(place.home, 'sallyport.db'), { readOnly: true });
     early = {

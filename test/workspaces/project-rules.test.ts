@@ -76,8 +76,9 @@ describe('rules that a project brings along', () => {
     const asked = await read('docs/a.txt');
     const taskId = (asked as unknown as { denied: { approval?: { taskId?: string } } }).denied.approval?.taskId ?? '';
     const shown = await daemon.call('approvals.show', { task_id: taskId });
-    const { effect_sha256 } = JSON.parse(shown.success?.outputJson ?? '{}') as { effect_sha256: string };
-    const decided = await daemon.call('approvals.approve', { task_id: taskId, effect_sha256 });
+    const { approval } = JSON.parse(shown.success?.outputJson ?? '{}') as { approval: { effectSha256: string } };
+    const seen = { task_id: taskId, effect_sha256: approval.effectSha256 };
+    const decided = await daemon.call('approvals.approve', seen);
     assert.ok(decided.success, JSON.stringify(decided));
     const again = await daemon.call('files.read', { path: 'docs/a.txt' }, { token, approvalTaskId: taskId });
     assert.ok(again.success, JSON.stringify(again));
@@ -85,9 +86,9 @@ describe('rules that a project brings along', () => {
 
   test('policy explain says what they say where the session works', async () => {
     const [session] = (
-      JSON.parse(run('session', 'list', '--json').stdout) as { sessions: { session_id: string; workspace: string }[] }
+      JSON.parse(run('session', 'list', '--json').stdout) as { sessions: { sessionId: string; workspace: string }[] }
     ).sessions.filter(({ workspace }) => workspace === project);
-    const input = { tool: 'files.read', arguments: { path: 'notes/a.txt' }, session: session?.session_id };
+    const input = { tool: 'files.read', arguments: { path: 'notes/a.txt' }, session: session?.sessionId };
     const explained = await daemon.call('policy.explain', input);
     assert.match(explained.success?.outputJson ?? JSON.stringify(explained), /"rule_id":"no-notes"/);
     const elsewhere = await daemon.call('policy.explain', { ...input, session: undefined });

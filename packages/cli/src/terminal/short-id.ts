@@ -5,11 +5,29 @@ import { makeVisibleLine } from './visible-text.ts';
 
 /** Where the ids of a kind are listed, by the name that arguments have for them. */
 const lists = {
-  call_id: { tool: 'calls.list', input: {}, member: 'calls', kind: 'call' },
-  session_id: { tool: 'sessions.list', input: { include_ended: true }, member: 'sessions', kind: 'session' },
-  task_id: { tool: 'approvals.list', input: { status: 'all', limit: 200 }, member: 'approvals', kind: 'approval' },
-  plan_id: { tool: 'plans.list', input: { limit: 200 }, member: 'plans', kind: 'plan' },
-  standing_id: { tool: 'approvals.standing_list', input: {}, member: 'standing', kind: 'standing approval' },
+  call_id: { tool: 'calls.list', input: {}, member: 'calls', field: 'callId', kind: 'call' },
+  session_id: {
+    tool: 'sessions.list',
+    input: { include_ended: true },
+    member: 'sessions',
+    field: 'sessionId',
+    kind: 'session',
+  },
+  task_id: {
+    tool: 'approvals.list',
+    input: { status: 'all', limit: 200 },
+    member: 'approvals',
+    field: 'id',
+    kind: 'approval',
+  },
+  plan_id: { tool: 'plans.list', input: { limit: 200 }, member: 'plans', field: 'id', kind: 'plan' },
+  standing_id: {
+    tool: 'approvals.standing_list',
+    input: {},
+    member: 'standing',
+    field: 'id',
+    kind: 'standing approval',
+  },
 } as const;
 type IdName = keyof typeof lists;
 
@@ -32,11 +50,11 @@ export async function completeIds<Input extends object>(input: Input, context: C
 export async function completeId(name: IdName, given: string, context: CommandContext): Promise<string> {
   const start = given.toLowerCase();
   if (wholeId.test(start) || !idStart.test(start)) return given;
-  const { tool, input, member, kind } = lists[name];
+  const { tool, input, member, field, kind } = lists[name];
   const answer = await context.openClient().executeTool({ name: tool, inputJson: JSON.stringify(input) });
   if (statusOf(answer) !== 'success') return given;
   const rows = (outputOf(answer) as Record<string, readonly Record<string, string>[] | undefined>)[member] ?? [];
-  const found = rows.map((row) => row['id'] ?? row[name] ?? '').filter((id) => id.startsWith(start));
+  const found = rows.map((row) => row[field] ?? '').filter((id) => id.startsWith(start));
   if (found.length > 1) {
     const some = found.slice(0, 5).map((id) => makeVisibleLine(id));
     throw usageFailure(

@@ -1,16 +1,16 @@
 import { useCallback } from 'react';
+import { factsOf } from '@sallyport/contract/facts-of';
 import { callTool } from '../daemon/call-tool.ts';
+import type { Lease, Session } from '../daemon/messages.ts';
 import { useGate, useValue } from '../live/use-live.ts';
 import { Fact, Loading, Problem } from '../shell/parts.tsx';
 import { useGovernedCall } from '../shell/use-governed-call.tsx';
 import { useLoaded } from '../shell/use-loaded.ts';
+import { formatMoment } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
-import type { Session } from './sessions-page.tsx';
-
-type Lease = Readonly<Record<string, unknown>>;
 
 /** What a session may use and what it has used, with the way to take it away. */
-export function LeaseView({ session: { session_id: id, status } }: { readonly session: Session }) {
+export function LeaseView({ session: { sessionId: id, status } }: { readonly session: Session }) {
   const changes = useValue(useGate().changes);
   const load = useCallback(
     async () => (await callTool<{ leases: readonly Lease[] }>('leases.show', { session_id: id })).leases,
@@ -26,13 +26,13 @@ export function LeaseView({ session: { session_id: id, status } }: { readonly se
       {trouble && <Problem trouble={trouble} onRetry={reload} />}
       {value === undefined && trouble === undefined && <Loading what="the lease" />}
       <dl className="facts">
-        {Object.entries(lease ?? {}).map(([name, fact]) => (
-          <Fact key={name} name={name.replaceAll('_', ' ')}>
-            <Visible text={Array.isArray(fact) ? fact.join('  ') : String(fact)} />
+        {factsOf(lease ?? {}, formatMoment).map(([name, fact]) => (
+          <Fact key={name} name={name}>
+            <Visible text={fact} />
           </Fact>
         ))}
       </dl>
-      {status === 'active' && lease?.['status'] === 'in force' && (
+      {status === 'active' && lease?.status === 'in force' && (
         <button
           type="button"
           className="danger"

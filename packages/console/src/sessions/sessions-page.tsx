@@ -5,24 +5,11 @@ import { useGate, useNowMs, useValue } from '../live/use-live.ts';
 import { Empty, Loading, PageHead, Problem } from '../shell/parts.tsx';
 import { useGovernedCall } from '../shell/use-governed-call.tsx';
 import { useLoaded } from '../shell/use-loaded.ts';
+import type { Session } from '../daemon/messages.ts';
 import { formatCount, formatLeft, formatMoment } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
 import { LeaseView } from './lease-view.tsx';
 import { NewSession } from './new-session.tsx';
-
-export interface Session {
-  readonly session_id: string;
-  readonly agent: string;
-  readonly principal: string;
-  readonly door?: string;
-  readonly status: string;
-  readonly created_at: string;
-  readonly expires_at?: string;
-  readonly calls_used: number;
-  readonly max_calls?: number;
-  readonly tools: readonly string[];
-  readonly working_directory: string;
-}
 
 /** Who is in, with what lease, and the way out. */
 export function SessionsPage() {
@@ -35,7 +22,7 @@ export function SessionsPage() {
   const { value, trouble, reload } = useLoaded(load, changes.sessions);
   const { run, dialog, trouble: failed } = useGovernedCall();
   const agents = value?.filter(({ principal }) => principal === 'agent').toReversed();
-  const consoles = value?.filter(({ principal, door }) => principal === 'operator' && door !== undefined).toReversed();
+  const consoles = value?.filter(({ principal, door }) => principal === 'operator' && door !== '').toReversed();
   const end = (id: string): void => void run('sessions.end', { session_id: id }).then(reload);
   return (
     <>
@@ -56,13 +43,13 @@ export function SessionsPage() {
       {agents?.length === 0 && <Empty title="No agent is in" />}
       <ul className="rows">
         {agents?.map((session) => (
-          <SessionLine key={session.session_id} session={session} onEnd={end} />
+          <SessionLine key={session.sessionId} session={session} onEnd={end} />
         ))}
       </ul>
       <h2>Consoles</h2>
       <ul className="rows">
         {consoles?.map((session) => (
-          <SessionLine key={session.session_id} session={session} onEnd={end} />
+          <SessionLine key={session.sessionId} session={session} onEnd={end} />
         ))}
       </ul>
     </>
@@ -75,7 +62,7 @@ interface SessionLineProps {
 }
 
 function SessionLine({ session, onEnd }: SessionLineProps) {
-  const { session_id: id, agent, status, created_at: createdAt, calls_used: calls, max_calls: most } = session;
+  const { sessionId: id, agent, status, createdAtMs, spent, budget } = session;
   const [isOpen, setIsOpen] = useState(false);
   const isOwn = id === currentCredential()?.sessionId;
   const isAgent = session.principal === 'agent';
@@ -89,9 +76,9 @@ function SessionLine({ session, onEnd }: SessionLineProps) {
           </strong>{' '}
           {isOwn && <span className="badge badge-calm">this console</span>}
           <span className="block muted">
-            since {formatMoment(Date.parse(createdAt))} · {formatCount(calls, 'call')}
-            {most !== undefined && ` of ${most}`}
-            <Expiry expiresAt={session.expires_at} />
+            since {formatMoment(Number(createdAtMs))} · {formatCount(Number(spent?.calls ?? 0), 'call')}
+            {budget?.maxCalls !== undefined && ` of ${budget.maxCalls}`}
+            <Expiry expiresAtMs={session.expiresAtMs} />
           </span>
         </span>
         <span className="line-end line-buttons">
@@ -112,9 +99,9 @@ function SessionLine({ session, onEnd }: SessionLineProps) {
   );
 }
 
-function Expiry({ expiresAt }: { readonly expiresAt: string | undefined }) {
+function Expiry({ expiresAtMs }: { readonly expiresAtMs: string | undefined }) {
   const nowMs = useNowMs();
-  if (expiresAt === undefined) return <> · does not expire</>;
-  const leftMs = Date.parse(expiresAt) - nowMs;
+  if (expiresAtMs === undefined) return <> · does not expire</>;
+  const leftMs = Number(expiresAtMs) - nowMs;
   return <> · {leftMs > 0 ? `${formatLeft(leftMs)} left` : 'expired'}</>;
 }

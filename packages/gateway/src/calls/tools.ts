@@ -1,96 +1,53 @@
+import { CallService, spellCount } from '@sallyport/contract';
+import type { InJson, RunningCall } from '@sallyport/contract';
 import { ToolFailure } from '../call/tool.ts';
-import type { AnyTool, Tool } from '../call/tool.ts';
+import type { AnyTool } from '../call/tool.ts';
 import type { ListedCall, RunningCalls } from './running-calls.ts';
-import { defineAdministration } from '../registry/administration.ts';
+import { defineOperatorTool, idOf } from '../registry/define-operator-tool.ts';
 
 type Calls = Pick<RunningCalls, 'list' | 'cancel'>;
 
 /** Seeing and ending what runs. Governed calls like any other, for operators only. */
 export function callTools(running: Calls): readonly AnyTool[] {
-  return [listTool(running), cancelTool(running)] as unknown as AnyTool[];
+  return [listTool(running), cancelTool(running)];
 }
 
-function listTool(running: Calls): Tool<{ readonly session_id?: string }> {
-  return {
-    definition: defineAdministration({
-      name: 'calls.list',
-      description: 'Lists the calls that run or wait, the oldest first.',
-      mutates: false,
-      idempotent: true,
-      inputSchema: {
-        type: 'object',
-        additionalProperties: false,
-        properties: {
-          session_id: { type: 'string', minLength: 1, maxLength: 64, description: 'Only those of this session.' },
-        },
-      },
-      outputSchema: {
-        type: 'object',
-        required: ['calls'],
-        properties: {
-          calls: {
-            type: 'array',
-            items: {
-              type: 'object',
-              required: ['call_id', 'tool', 'agent', 'session_id', 'state', 'started_at'],
-              properties: {
-                call_id: { type: 'string' },
-                tool: { type: 'string' },
-                agent: { type: 'string' },
-                session_id: { type: 'string' },
-                state: { enum: ['waiting', 'running'] },
-                started_at: { type: 'string' },
-              },
-            },
-          },
-        },
-      },
-    }),
-    claim: () => ({ paths: [] }),
-    preview: () => Promise.resolve({ summary: 'List the calls that run.', detail: '', undoable: true }),
-    run: ({ session_id: sessionId }, { callId }) => {
+function listTool(running: Calls) {
+  return defineOperatorTool({
+    name: 'calls.list',
+    description: 'Lists the calls that run or wait, the oldest first.',
+    mutates: false,
+    properties: { session_id: idOf('Only those of this session.') },
+    answers: CallService.method.listCalls,
+    run: ({ session_id: sessionId }: { readonly session_id?: string }, { callId }) => {
       const others = running.list().filter((call) => call.callId !== callId);
       const shown = others.filter(({ session }) => sessionId === undefined || session.id === sessionId);
-      return Promise.resolve({ calls: shown.map(describeCall) });
+      return { calls: shown.map(describeCall) };
     },
-    summarize: (_args, output) => `${(output as { calls: readonly unknown[] }).calls.length} calls`,
-  };
+    summarize: (_args, { calls }) => spellCount(calls.length, 'call'),
+  });
 }
 
-function cancelTool(running: Calls): Tool<{ readonly call_id: string }> {
-  return {
-    definition: defineAdministration({
-      name: 'calls.cancel',
-      description: 'Ends a call that runs or waits. Its caller is told who ended it.',
-      mutates: true,
-      idempotent: true,
-      inputSchema: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['call_id'],
-        properties: {
-          call_id: { type: 'string', minLength: 1, maxLength: 64, description: 'As calls.list shows it.' },
-        },
-      },
-      outputSchema: {
-        type: 'object',
-        required: ['call_id', 'tool', 'agent'],
-        properties: { call_id: { type: 'string' }, tool: { type: 'string' }, agent: { type: 'string' } },
-      },
-    }),
-    claim: () => ({ paths: [] }),
-    preview: ({ call_id: id }) => {
+function cancelTool(running: Calls) {
+  return defineOperatorTool({
+    name: 'calls.cancel',
+    description: 'Ends a call that runs or waits. Its caller is told who ended it.',
+    mutates: true,
+    idempotent: true,
+    properties: { call_id: idOf('As calls.list shows it.') },
+    required: ['call_id'],
+    answers: CallService.method.cancelCall,
+    preview: ({ call_id: id }: { readonly call_id: string }) => {
       const { tool, session } = find(running, id);
-      const summary = `Cancel call ${id} of ${session.agent}.`;
-      return Promise.resolve({ summary, detail: `tool: ${tool}\n`, undoable: false });
+      return { summary: `Cancel call ${id} of ${session.agent}.`, detail: `tool: ${tool}\n` };
     },
     run: ({ call_id: id }, context) => {
       const { tool, session } = find(running, id);
       running.cancel(id, context.session.agent);
-      return Promise.resolve({ call_id: id, tool, agent: session.agent });
+      return { callId: id, tool, agent: session.agent };
     },
     summarize: ({ call_id: id }) => `cancelled call ${id}`,
-  };
+  });
 }
 
 function find(running: Calls, id: string): ListedCall {
@@ -101,9 +58,6 @@ function find(running: Calls, id: string): ListedCall {
   });
 }
 
-function describeCall({ callId, tool, session, state, startedAtMs }: ListedCall) {
-  return {
-    ...{ call_id: callId, tool, agent: session.agent, session_id: session.id, state },
-    started_at: new Date(startedAtMs).toISOString(),
-  };
+function describeCall({ callId, tool, session, state, startedAtMs }: ListedCall): InJson<RunningCall> {
+  return { callId, tool, agent: session.agent, sessionId: session.id, state, startedAtMs: String(startedAtMs) };
 }

@@ -1,3 +1,4 @@
+import { CallService, LeaseService, SessionService } from '@sallyport/contract';
 import { join } from 'node:path';
 import { setTimeout as setTimeoutAfter } from 'node:timers/promises';
 import { reconcileIntents } from '../audit/reconcile.ts';
@@ -12,15 +13,13 @@ import { approvalService } from '../approvals/service.ts';
 import { readConsole } from '../doors/console/console-files.ts';
 import { loginRoutes } from '../doors/console/login-routes.ts';
 import { pageRoutes } from '../doors/console/page-routes.ts';
-import { callService } from '../calls/service.ts';
+import { bindTools } from '../doors/bind-tools.ts';
 import { contentService } from '../content/service.ts';
-import { leaseService } from '../sessions/lease-service.ts';
 import { operatorService } from '../doors/connect/operator-service.ts';
 import type { Status } from '../doors/connect/operator-service.ts';
 import { planService } from '../approvals/plan-service.ts';
 import { openMcp } from '../doors/mcp/serve.ts';
 import { openDoors } from '../doors/transport/open-doors.ts';
-import { sessionService } from '../sessions/service.ts';
 import { toolProtocolService } from '../doors/typed/serve.ts';
 import { messageRoutes } from '../doors/messages/serve.ts';
 import { toolService } from '../doors/connect/serve.ts';
@@ -375,9 +374,9 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
         stop,
         isStopping: () => running.isStopping,
       }),
-      callService({ submit }),
-      sessionService({ submit }),
-      leaseService({ submit }),
+      ...[CallService, SessionService, LeaseService].map((service) => {
+        return bindTools(service, ['operator-socket'], { store, submit, tools });
+      }),
       approvalService({ ...approvals, store, submit, tools }),
       planService({ ...approvals, store, submit, tools }),
     ],

@@ -1,5 +1,8 @@
+import { factsOf } from '@sallyport/contract/facts-of';
+import type { GrantLeaseResponseJson, InJson, ListLeasesResponse, RevokeLeaseResponse } from '@sallyport/contract';
 import type { CommandContext } from '../../command-context.ts';
 import { usageFailure } from '../../client/failure.ts';
+import { formatTime } from '../../terminal/format-time.ts';
 import { runOperatorTool } from '../../client/run-tool.ts';
 import { renderFields } from '../../terminal/table.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
@@ -31,7 +34,7 @@ export function grantLease(sessionId: string, options: LeaseGrantOptions, contex
     max_tokens: maxTokens,
     max_cost_micros: maxCostMicros,
   };
-  return runOperatorTool('leases.grant', input, context, ({ lease }: { readonly lease: object }) => {
+  return runOperatorTool('leases.grant', input, context, ({ lease = {} }: GrantLeaseResponseJson) => {
     context.terminal.print('The session has a new lease. The one it had has ended for good.', '');
     showFields(lease, context);
   });
@@ -42,7 +45,7 @@ export function showLeases(sessionId: string, context: CommandContext): Promise<
     'leases.show',
     { session_id: sessionId },
     context,
-    ({ leases }: { readonly leases: readonly object[] }) => {
+    ({ leases }: InJson<ListLeasesResponse>) => {
       for (const [at, lease] of leases.entries()) {
         if (at > 0) context.terminal.print('');
         showFields(lease, context);
@@ -56,22 +59,15 @@ export function revokeLease(sessionId: string, context: CommandContext): Promise
     'leases.revoke',
     { session_id: sessionId },
     context,
-    ({ revoked }: { readonly revoked: boolean }) => {
+    ({ revoked }: InJson<RevokeLeaseResponse>) => {
       if (!revoked) throw usageFailure('The session has no lease in force.', 'See `lease show`.');
       context.terminal.print('The lease has ended for good. The session can call nothing until it gets another.');
     },
   );
 }
 
-/** One line a member that says something; lists in one line. */
-export function showFields(value: object, context: CommandContext): void {
-  const rows = Object.entries(value)
-    .filter(([, member]) => member !== 0)
-    .map(([name, member]): [string, string] => [
-      name.replaceAll('_', ' '),
-      makeVisibleLine(
-        Array.isArray(member) ? member.join(' ') : typeof member === 'object' ? JSON.stringify(member) : String(member),
-      ),
-    ]);
-  context.terminal.print(...renderFields(rows, context.terminal.columns));
+/** One line a field that says something. */
+export function showFields(message: object, { terminal }: CommandContext): void {
+  const rows = factsOf(message, formatTime).map(([label, value]): [string, string] => [label, makeVisibleLine(value)]);
+  terminal.print(...renderFields(rows, terminal.columns));
 }

@@ -1,4 +1,11 @@
 import { resolve } from 'node:path';
+import type {
+  CreateSessionResponse,
+  GetSessionResponseJson,
+  InJson,
+  ListSessionsResponse,
+  TerminateSessionResponse,
+} from '@sallyport/contract';
 import type { CommandContext } from '../../command-context.ts';
 import { usageFailure } from '../../client/failure.ts';
 import { formatTime } from '../../terminal/format-time.ts';
@@ -15,29 +22,6 @@ export interface SessionCreateOptions {
   readonly workspace?: string;
   readonly workingDirectory?: string;
   readonly callback?: string;
-}
-
-interface CreatedSession {
-  readonly session_id: string;
-  readonly agent: string;
-  readonly token: string;
-  readonly workspace: string;
-  readonly expires_at?: string;
-  readonly callback_secret?: string;
-}
-
-interface ListedSession {
-  readonly session_id: string;
-  readonly agent: string;
-  readonly principal: string;
-  readonly status: string;
-  readonly created_at: string;
-  readonly expires_at?: string;
-  readonly calls_used: number;
-  readonly max_calls?: number;
-  readonly tools: readonly string[];
-  readonly workspace: string;
-  readonly callback_url?: string;
 }
 
 export async function createSession(
@@ -58,8 +42,8 @@ export async function createSession(
     working_directory: workingDirectory,
     callback_url: callback,
   };
-  return runOperatorTool('sessions.create', input, context, async (output: CreatedSession) => {
-    const { session_id, token, workspace: worksIn, expires_at, callback_secret } = output;
+  return runOperatorTool('sessions.create', input, context, async (output: InJson<CreateSessionResponse>) => {
+    const { sessionId, token, workspace: worksIn, expiresAtMs, callbackSecret } = output;
     const { address = '', agentSocket = '' } = await client.getStatus();
     context.terminal.print(
       `Session for ${context.terminal.paint('bold', makeVisibleLine(agent))}. The token is shown this once:`,
@@ -70,22 +54,19 @@ export async function createSession(
         [
           ['address', address],
           ['socket', agentSocket],
-          ['session', session_id],
+          ['session', sessionId],
           ['workspace', worksIn],
-          [
-            'expires',
-            expires_at === undefined ? 'never; end it with `session end`' : formatTime(Date.parse(expires_at)),
-          ],
+          ['expires', expiresAtMs === undefined ? 'never; end it with `session end`' : formatTime(Number(expiresAtMs))],
         ].map(([label = '', value = '']) => [label, makeVisibleLine(value)]),
         context.terminal.columns,
       ),
-      ...(callback_secret === undefined
+      ...(callbackSecret === ''
         ? []
         : [
             '',
             `${makeVisibleLine(callback ?? '')} is told of decisions, signed with a secret that is shown this once:`,
             '',
-            `  ${makeVisibleLine(callback_secret)}`,
+            `  ${makeVisibleLine(callbackSecret)}`,
           ]),
       '',
       'The agent sends the token as `authorization: Bearer TOKEN`. To try what it may do:',
@@ -99,24 +80,26 @@ export function listSessions(options: { readonly all?: boolean }, context: Comma
     'sessions.list',
     { include_ended: options.all ?? false },
     context,
-    (output: { readonly sessions: readonly ListedSession[] }) => {
-      const { sessions } = output;
+    ({ sessions }: InJson<ListSessionsResponse>) => {
       if (sessions.length === 0) {
         context.terminal.print(`No session is open. Create one: ${context.commandName} session create NAME`);
         return;
       }
       // Few sessions have one, and the table has to fit into a terminal.
-      const showsCallbacks = sessions.some((session) => session.callback_url !== undefined);
+      const showsCallbacks = sessions.some((session) => session.callbackUrl !== '');
       const showsWorkspaces = new Set(sessions.map(({ workspace }) => workspace)).size > 1;
-      const ids = shortenIds(sessions.map((session) => session.session_id));
+      const ids = shortenIds(sessions.map((session) => session.sessionId));
       const rows = sessions.map((session) =>
         [
-          ids.get(session.session_id) ?? '',
+          ids.get(session.sessionId) ?? '',
           session.agent,
           session.status,
-          `${session.calls_used}${session.max_calls === undefined ? '' : ` of ${session.max_calls}`}`,
-          session.expires_at === undefined ? 'never' : formatTime(Date.parse(session.expires_at)),
-          ...(showsCallbacks ? [session.callback_url === undefined ? '' : 'yes'] : []),
+          [
+            session.spent?.calls ?? '0',
+            ...(session.budget?.maxCalls === undefined ? [] : [session.budget.maxCalls]),
+          ].join(' of '),
+          session.expiresAtMs === undefined ? 'never' : formatTime(Number(session.expiresAtMs)),
+          ...(showsCallbacks ? [session.callbackUrl === '' ? '' : 'yes'] : []),
           session.tools.join(' '),
           ...(showsWorkspaces ? [session.workspace] : []),
         ].map(makeVisibleLine),
@@ -139,12 +122,16 @@ export function listSessions(options: { readonly all?: boolean }, context: Comma
 }
 
 export function showSession(sessionId: string, context: CommandContext): Promise<number> {
-  return runOperatorTool('sessions.show', { session_id: sessionId }, context, (output: { readonly lease: object }) => {
-    const { lease, ...session } = output;
-    showFields(session, context);
-    context.terminal.print('', 'Lease');
-    showFields(lease, context);
-  });
+  return runOperatorTool(
+    'sessions.show',
+    { session_id: sessionId },
+    context,
+    ({ session = {}, lease = {} }: GetSessionResponseJson) => {
+      showFields(session, context);
+      context.terminal.print('', 'Lease');
+      showFields(lease, context);
+    },
+  );
 }
 
 export function endSession(sessionId: string, context: CommandContext): Promise<number> {
@@ -152,7 +139,7 @@ export function endSession(sessionId: string, context: CommandContext): Promise<
     'sessions.end',
     { session_id: sessionId },
     context,
-    ({ ended }: { readonly ended: boolean }) => {
+    ({ ended }: InJson<TerminateSessionResponse>) => {
       if (!ended) throw usageFailure(`No open session has the id ${sessionId}.`, '`session list` shows the open ones.');
       context.terminal.print('The session and its running calls have ended. Its token no longer works.');
     },

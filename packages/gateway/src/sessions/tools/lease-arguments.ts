@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { isAbsolute, normalize } from 'node:path';
 import { wholeText } from '@sallyport/contract';
-import type { Json, JsonObject } from '@sallyport/contract';
+import type { InJson, Json, JsonObject, Lease as LeaseMessage } from '@sallyport/contract';
 import type { Budget, Lease, Spending } from '../../call/session.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import type { NewLease } from '../../storage/stores.ts';
@@ -92,32 +92,54 @@ export function readExpiry(minutes: number | undefined, nowMs: number): { readon
   return minutes === undefined ? {} : { expiresAtMs: nowMs + minutes * 60_000 };
 }
 
-export function describeLease(lease: Lease, nowMs: number): JsonObject {
-  const { id, grantedAtMs, expiresAtMs, endedAtMs, budget, spent, gitOperations, ...scope } = lease;
+/** The arguments for a request, which has lists and limits in messages of their own, and 64-bit numbers as text. */
+export function flattenRequest({ scope = {}, budget = {}, ...more }: JsonObject): JsonObject {
+  const lists = Object.entries(scope as JsonObject).map(([name, list]) => [name, namesOf(list)]);
+  // What loses precision here is far beyond what the tools take, and is refused by them, on record.
+  const limits = Object.entries(budget as JsonObject).map(([name, limit]) => [name, Number(limit)]);
+  return { ...Object.fromEntries([...lists, ...limits]), ...more } as JsonObject;
+}
+
+/** A list that is there and empty permits nothing, so it has a message around it. */
+function namesOf(list: Json): Json {
+  return Array.isArray(list) ? list : ((list as JsonObject)['names'] ?? []);
+}
+
+export function describeLease(lease: Lease, nowMs: number): InJson<LeaseMessage> {
+  const { id, grantedAtMs, expiresAtMs, endedAtMs, budget, spent, tools } = lease;
   const expired = expiresAtMs !== undefined && expiresAtMs <= nowMs;
+  const lists = (['paths', 'hosts', 'commands', 'gitOperations', 'providers', 'models'] as const).flatMap((kind) =>
+    lease[kind] === undefined ? [] : [[kind, { names: lease[kind] }]],
+  );
   return {
-    lease_id: id,
+    leaseId: id,
     status: endedAtMs !== undefined ? 'ended' : expired ? 'expired' : 'in force',
-    ...scope,
-    ...(gitOperations === undefined ? {} : { git_operations: gitOperations }),
-    granted_at: new Date(grantedAtMs).toISOString(),
-    ...(expiresAtMs === undefined ? {} : { expires_at: new Date(expiresAtMs).toISOString() }),
-    ...(endedAtMs === undefined ? {} : { ended_at: new Date(endedAtMs).toISOString() }),
+    scope: { tools, ...(Object.fromEntries(lists) as object) },
+    grantedAtMs: String(grantedAtMs),
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs: String(expiresAtMs) }),
+    ...(endedAtMs === undefined ? {} : { endedAtMs: String(endedAtMs) }),
     ...describeBudget(budget, spent),
   };
 }
 
 /** What was spent, and the limits there are. */
-export function describeBudget(budget: Budget, spent: Spending): { [key: string]: Json } {
+export function describeBudget(
+  budget: Budget,
+  spent: Spending,
+): Required<Pick<InJson<LeaseMessage>, 'budget' | 'spent'>> {
   return {
-    calls_used: spent.calls,
-    active_ms_used: spent.activeMs,
-    tokens_used: spent.tokens,
-    cost_micros_used: spent.costMicros,
-    ...(budget.calls === undefined ? {} : { max_calls: budget.calls }),
-    ...(budget.activeMs === undefined ? {} : { max_active_seconds: budget.activeMs / 1000 }),
-    ...(budget.tokens === undefined ? {} : { max_tokens: budget.tokens }),
-    ...(budget.costMicros === undefined ? {} : { max_cost_micros: budget.costMicros }),
+    budget: {
+      ...(budget.calls === undefined ? {} : { maxCalls: String(budget.calls) }),
+      ...(budget.activeMs === undefined ? {} : { maxActiveSeconds: String(budget.activeMs / 1000) }),
+      ...(budget.tokens === undefined ? {} : { maxTokens: String(budget.tokens) }),
+      ...(budget.costMicros === undefined ? {} : { maxCostMicros: String(budget.costMicros) }),
+    },
+    spent: {
+      calls: String(spent.calls),
+      activeMs: String(Math.ceil(spent.activeMs)),
+      tokens: String(spent.tokens),
+      costMicros: String(Math.ceil(spent.costMicros)),
+    },
   };
 }
 

@@ -30,9 +30,8 @@ test('a granted lease replaces the former one for good', async (t) => {
   const scope = { tools: ['files.read'], paths: ['/work/./a/'], git_operations: ['DIFF'] };
   const granted = await call('grant', { session_id: session.id, ...scope, expires_in_minutes: 5, max_calls: 3 });
   const { lease } = granted as { lease: JsonObject };
-  assert.deepEqual(lease['paths'], ['/work/a']);
-  assert.deepEqual(lease['git_operations'], ['DIFF']);
-  assert.equal(lease['max_calls'], 3);
+  const shown = { tools: ['files.read'], paths: { names: ['/work/a'] }, gitOperations: { names: ['DIFF'] } };
+  assert.deepEqual([lease['scope'], lease['budget']], [shown, { maxCalls: '3' }]);
   assert.equal(lease['status'], 'in force');
   const { leases } = (await call('show', { session_id: session.id })) as unknown as { leases: JsonObject[] };
   assert.deepEqual(
@@ -44,8 +43,8 @@ test('a granted lease replaces the former one for good', async (t) => {
 
 test('a revoked lease leaves a session that can call nothing', async (t) => {
   const { store, session, call } = await openTools(t);
-  assert.deepEqual(await call('revoke', { session_id: session.id }), { session_id: session.id, revoked: true });
-  assert.deepEqual(await call('revoke', { session_id: session.id }), { session_id: session.id, revoked: false });
+  assert.deepEqual(await call('revoke', { session_id: session.id }), { sessionId: session.id, revoked: true });
+  assert.deepEqual(await call('revoke', { session_id: session.id }), { sessionId: session.id, revoked: false });
   assert.ok(store.findSession(session.id)?.lease.endedAtMs);
 });
 

@@ -18,7 +18,7 @@ import { newToken, sessionTools } from './sessions.ts';
 import type { SessionPlaces } from './sessions.ts';
 
 /** All that the tools return. */
-type Output = Record<'session_id' | 'token' | 'expires_at' | 'callback_secret' | 'workspace', string> & {
+type Output = Record<'sessionId' | 'token' | 'expiresAtMs' | 'callbackSecret' | 'workspace', string> & {
   readonly sessions: Record<string, Json>[];
 };
 
@@ -76,7 +76,7 @@ test('a new session opens with the token that was shown, and only its hash is st
   assert.deepEqual(
     { ...found, createdAtMs: 0 },
     sessionOf({
-      id: created.session_id,
+      id: created.sessionId,
       agent: 'ada',
       createdAtMs: 0,
       workspace: '/workspace',
@@ -97,7 +97,7 @@ test('tokens are random and recognisable', () => {
 
 test('a session may use every tool unless its tools are named, starts in the workspace and does not expire', async (t) => {
   const { call, store } = await openTools(t);
-  const { session_id: id, expires_at: expiry } = await call('create', { agent: 'ada' });
+  const { sessionId: id, expiresAtMs: expiry } = await call('create', { agent: 'ada' });
   const session = store.findSession(id);
   assert.deepEqual(session?.lease.tools, ['*']);
   assert.equal(session.lease.paths, undefined);
@@ -110,16 +110,16 @@ test('an expiry is counted from now, and shown', async (t) => {
   const { call, store } = await openTools(t);
   const beforeMs = Date.now();
   const created = await call('create', { agent: 'ada', expires_in_minutes: 5 });
-  const { expiresAtMs = 0 } = store.findSession(created.session_id) ?? {};
+  const { expiresAtMs = 0 } = store.findSession(created.sessionId) ?? {};
   assert.ok(expiresAtMs >= beforeMs + 300_000 && expiresAtMs <= Date.now() + 300_000);
-  assert.equal(created.expires_at, new Date(expiresAtMs).toISOString());
+  assert.equal(created.expiresAtMs, String(expiresAtMs));
 });
 
 test('a session works in the daemon’s workspace, in the accepted root around the client, or where the operator says', async (t) => {
   requirement('PKG-3');
   const { call, store } = await openTools(t);
   const open = async (args: JsonObject) => {
-    const { session_id: id, workspace } = await call('create', { agent: 'ada', ...args });
+    const { sessionId: id, workspace } = await call('create', { agent: 'ada', ...args });
     const session = store.findSession(id);
     assert.equal(session?.workspace, workspace);
     return [workspace, session?.workingDirectory];
@@ -141,7 +141,7 @@ test('a session works in the daemon’s workspace, in the accepted root around t
 
 test('a working directory is absolute and comes out normal; nothing is created for one that is not', async (t) => {
   const { call, store } = await openTools(t);
-  const { session_id: id } = await call('create', { agent: 'ada', working_directory: '/a/./b/../c' });
+  const { sessionId: id } = await call('create', { agent: 'ada', working_directory: '/a/./b/../c' });
   assert.equal(store.findSession(id)?.workingDirectory, '/a/c');
   for (const folder of ['relative', '', './x', '~/x', '/a\0b']) {
     await assert.rejects(
@@ -156,17 +156,17 @@ test('a working directory is absolute and comes out normal; nothing is created f
 test('a callback is kept with the session; its secret is shown once, and never again', async (t) => {
   const { call, find, store } = await openTools(t);
   const url = 'https://agents.example.com/hook';
-  const { session_id: id, callback_secret: secret } = await call('create', { agent: 'ada', callback_url: url });
+  const { sessionId: id, callbackSecret: secret } = await call('create', { agent: 'ada', callback_url: url });
   assert.equal(secret, `secret of ${id}`);
   assert.equal(store.findSession(id)?.callbackUrl, url);
-  assert.equal((await call('list')).sessions[0]?.['callback_url'], url);
+  assert.equal((await call('list')).sessions[0]?.['callbackUrl'], url);
   const shown = JSON.stringify([await call('list'), await call('show', { session_id: id }), store.findSession(id)]);
   assert.ok(!shown.includes(secret));
   const preview = await find('create').tool.preview({ agent: 'a', callback_url: url }, {
     session: operator,
   } as ToolContext);
   assert.match(preview.detail, /told to https:\/\/agents\.example\.com\/hook/);
-  assert.equal((await call('create', { agent: 'bob' })).callback_secret, undefined);
+  assert.equal((await call('create', { agent: 'bob' })).callbackSecret, '');
 });
 
 test('a callback that would leave the machine unencrypted, or holds a password, is refused', async (t) => {
@@ -199,7 +199,7 @@ test('arguments out of bounds do not pass the schema', async (t) => {
 
 test('the largest budget that passes can be stored', async (t) => {
   const { call, store } = await openTools(t);
-  const { session_id: id } = await call('create', { agent: 'ada', max_calls: 1_000_000_000 });
+  const { sessionId: id } = await call('create', { agent: 'ada', max_calls: 1_000_000_000 });
   assert.deepEqual(store.findSession(id)?.budget, { calls: 1_000_000_000 });
 });
 
@@ -207,26 +207,25 @@ test('the list shows who may come in, without tokens, and the others on request'
   const { call, store } = await openTools(t);
   const active = await call('create', { agent: 'active', tools: ['files.*'], max_calls: 3 });
   const ended = await call('create', { agent: 'ended' });
-  await store.endSession(ended.session_id);
+  await store.endSession(ended.sessionId);
   await createTestSession(store, { agent: 'expired', expiresAtMs: Date.now() - 1 });
 
   const [only, ...others] = (await call('list')).sessions;
   assert.deepEqual(others, []);
-  const { created_at: createdAt, ...rest } = only ?? {};
-  assert.ok(typeof createdAt === 'string' && createdAt.endsWith('Z'));
+  const { createdAtMs, ...rest } = only ?? {};
+  assert.ok(Number(createdAtMs) > 0);
   assert.deepEqual(rest, {
-    session_id: active.session_id,
+    sessionId: active.sessionId,
     agent: 'active',
     principal: 'agent',
     status: 'active',
-    calls_used: 0,
-    active_ms_used: 0,
-    tokens_used: 0,
-    cost_micros_used: 0,
-    max_calls: 3,
+    door: '',
+    spent: { calls: '0', activeMs: '0', tokens: '0', costMicros: '0' },
+    budget: { maxCalls: '3' },
     tools: ['files.*'],
     workspace: '/workspace',
-    working_directory: '/workspace',
+    workingDirectory: '/workspace',
+    callbackUrl: '',
   });
   const all = (await call('list', { include_ended: true })).sessions;
   assert.deepEqual(Object.fromEntries(all.map(({ agent, status }) => [agent, status])), {
@@ -239,11 +238,11 @@ test('the list shows who may come in, without tokens, and the others on request'
 
 test('ending is final, seen at the next call, and says whether anything changed', async (t) => {
   const { call, store } = await openTools(t);
-  const { session_id: id, token } = await call('create', { agent: 'ada' });
-  assert.deepEqual(await call('end', { session_id: id }), { session_id: id, ended: true });
+  const { sessionId: id, token } = await call('create', { agent: 'ada' });
+  assert.deepEqual(await call('end', { session_id: id }), { sessionId: id, ended: true });
   const refused = authenticate(store, { credential: token, door: 'tcp' }, Date.now());
   assert.ok(isRefusal(refused) && refused.code === 'SESSION_ENDED');
-  assert.deepEqual(await call('end', { session_id: id }), { session_id: id, ended: false });
+  assert.deepEqual(await call('end', { session_id: id }), { sessionId: id, ended: false });
 });
 
 test('an unknown session cannot be ended, and neither can that of a person', async (t) => {
@@ -263,7 +262,7 @@ test('what the log gets to read holds no token, and a preview changes nothing', 
   const { call, find, store } = await openTools(t);
   const args = { agent: 'ada', tools: ['*'] };
   const created = await call('create', args);
-  const id = created.session_id;
+  const id = created.sessionId;
   assert.equal(find('create').tool.summarize(args, created), `created session ${id} for ada`);
   assert.equal(find('list').tool.summarize({}, await call('list')), '1 session');
   assert.equal(find('end').tool.summarize({ session_id: id }, {}), `ended session ${id}`);

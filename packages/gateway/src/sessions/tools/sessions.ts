@@ -1,18 +1,19 @@
-import { spellCount } from '@sallyport/contract';
 import { hash, randomBytes, randomUUIDv7 } from 'node:crypto';
-import type { Json, JsonObject } from '@sallyport/contract';
+import { SessionService, spellCount } from '@sallyport/contract';
+import type { InJson, Session as SessionMessage } from '@sallyport/contract';
 import { explainWebhookUrl } from '../../approvals/notifications/webhook-url.ts';
 import type { Session } from '../../call/session.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import { resolveLinks } from '../../policy/patterns/canonical-path.ts';
-import type { AnyTool, Tool } from '../../call/tool.ts';
+import type { AnyTool } from '../../call/tool.ts';
 import type { Store } from '../../storage/stores.ts';
-import { defineAdministration } from '../../registry/administration.ts';
+import { defineOperatorTool, idOf } from '../../registry/define-operator-tool.ts';
 import {
   budgetProperties,
   describeBudget,
   describeLease,
   expiryProperty,
+  flattenRequest,
   leaseProperties,
   readBudget,
   readExpiry,
@@ -59,73 +60,55 @@ export function sessionTools(store: SessionStore, options: SessionToolOptions): 
     listTool(store, options.places.own),
     showTool(store, options.places.own),
     endTool(store, options),
-  ] as unknown as AnyTool[];
+  ];
 }
 
 export const newToken = (): string => `sp_${randomBytes(32).toString('base64url')}`;
 
-function createTool(store: SessionStore, { places, callbackSecret }: SessionToolOptions): Tool<CreateArguments> {
-  return {
-    definition: defineAdministration({
-      name: 'sessions.create',
-      description: 'Lets an agent in: creates a session and returns its token, which is shown only this once.',
-      mutates: true,
-      idempotent: false,
-      inputSchema: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['agent'],
-        properties: {
-          agent: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 128,
-            pattern: '^[A-Za-z0-9._@-]+$',
-            description: 'Name of the agent.',
-          },
-          ...leaseProperties,
-          ...expiryProperty,
-          ...budgetProperties,
-          working_directory: {
-            type: 'string',
-            maxLength: 4096,
-            description: 'Where relative paths start. Absent: the workspace.',
-          },
-          workspace: {
-            type: 'string',
-            maxLength: 4096,
-            description:
-              'What $WORKSPACE stands for: a folder in an accepted root. Absent: the accepted root around working_directory or client_folder, or else the workspace of the daemon.',
-          },
-          client_folder: {
-            type: 'string',
-            maxLength: 4096,
-            description: 'Where the client runs. It picks among the accepted roots, and opens nothing.',
-          },
-          callback_url: {
-            type: 'string',
-            maxLength: 2000,
-            description: 'Told, signed, how calls of the session were decided that waited. Absent: nobody is.',
-          },
-        },
+function createTool(store: SessionStore, { places, callbackSecret }: SessionToolOptions) {
+  return defineOperatorTool({
+    name: 'sessions.create',
+    description: 'Lets an agent in: creates a session and returns its token, which is shown only this once.',
+    mutates: true,
+    properties: {
+      agent: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 128,
+        pattern: '^[A-Za-z0-9._@-]+$',
+        description: 'Name of the agent.',
       },
-      outputSchema: {
-        type: 'object',
-        required: ['session_id', 'agent', 'token'],
-        properties: {
-          workspace: { type: 'string' },
-          session_id: { type: 'string' },
-          agent: { type: 'string' },
-          token: { type: 'string' },
-          expires_at: { type: 'string' },
-          callback_secret: { type: 'string' },
-        },
+      ...leaseProperties,
+      ...expiryProperty,
+      ...budgetProperties,
+      working_directory: {
+        type: 'string',
+        maxLength: 4096,
+        description: 'Where relative paths start. Absent: the workspace.',
       },
-    }),
-    claim: () => ({ paths: [] }),
-    preview: ({ agent, callback_url: callbackUrl }) => {
+      workspace: {
+        type: 'string',
+        maxLength: 4096,
+        description:
+          'What $WORKSPACE stands for: a folder in an accepted root. Absent: the accepted root around working_directory or client_folder, or else the workspace of the daemon.',
+      },
+      client_folder: {
+        type: 'string',
+        maxLength: 4096,
+        description: 'Where the client runs. It picks among the accepted roots, and opens nothing.',
+      },
+      callback_url: {
+        type: 'string',
+        maxLength: 2000,
+        description: 'Told, signed, how calls of the session were decided that waited. Absent: nobody is.',
+      },
+    },
+    required: ['agent'],
+    answers: SessionService.method.createSession,
+    argumentsOf: flattenRequest,
+    preview: ({ agent, callback_url: callbackUrl }: CreateArguments) => {
       const detail = callbackUrl === undefined ? '' : `Decisions about its calls are told to ${callbackUrl}\n`;
-      return Promise.resolve({ summary: `Create a session for ${agent}.`, detail, undoable: true });
+      return { summary: `Create a session for ${agent}.`, detail, undoable: true };
     },
     run: async (args) => {
       const token = newToken();
@@ -150,12 +133,12 @@ function createTool(store: SessionStore, { places, callbackSecret }: SessionTool
         budget: readBudget(args),
       });
       const { expiresAtMs } = expiry;
-      const end = expiresAtMs === undefined ? {} : { expires_at: new Date(expiresAtMs).toISOString() };
-      const signing = callbackUrl === undefined ? {} : { callback_secret: callbackSecret(id) };
-      return { session_id: id, agent, token, workspace, ...end, ...signing };
+      const end = expiresAtMs === undefined ? {} : { expiresAtMs: String(expiresAtMs) };
+      const signing = callbackUrl === undefined ? '' : callbackSecret(id);
+      return { sessionId: id, agent, token, workspace, ...end, callbackSecret: signing };
     },
-    summarize: (args, output) => `created session ${(output as { session_id: string }).session_id} for ${args.agent}`,
-  };
+    summarize: ({ agent }, { sessionId }) => `created session ${sessionId} for ${agent}`,
+  });
 }
 
 /** A folder that the client names picks among what operators accepted. Only an operator says more, and never outside that. */
@@ -173,133 +156,95 @@ function chooseWorkspace(args: CreateArguments, places: SessionPlaces): string {
   return root ?? places.own;
 }
 
-function listTool(store: SessionStore, own: string): Tool<{ readonly include_ended: boolean }> {
-  return {
-    definition: defineAdministration({
-      name: 'sessions.list',
-      description: 'Lists the sessions, without their tokens.',
-      mutates: false,
-      idempotent: true,
-      inputSchema: {
-        type: 'object',
-        additionalProperties: false,
-        properties: {
-          include_ended: { type: 'boolean', default: false, description: 'Also those that have ended or expired.' },
-        },
-      },
-      outputSchema: {
-        type: 'object',
-        required: ['sessions'],
-        properties: { sessions: { type: 'array', items: { type: 'object' } } },
-      },
-    }),
-    claim: () => ({ paths: [] }),
-    preview: () => Promise.resolve({ summary: 'List the sessions.', detail: '', undoable: true }),
-    run: async ({ include_ended: includeEnded }) => {
+function listTool(store: SessionStore, own: string) {
+  return defineOperatorTool({
+    name: 'sessions.list',
+    description: 'Lists the sessions, without their tokens.',
+    mutates: false,
+    properties: {
+      include_ended: { type: 'boolean', default: false, description: 'Also those that have ended or expired.' },
+    },
+    answers: SessionService.method.listSessions,
+    run: async ({ include_ended: includeEnded }: { readonly include_ended: boolean }) => {
       const nowMs = Date.now();
       const shown = (await store.listSessions()).map((session) => describeSession(session, nowMs, own));
       return { sessions: shown.filter(({ status }) => includeEnded || status === 'active') };
     },
-    summarize: (_args, output) => spellCount(((output as JsonObject)['sessions'] as Json[]).length, 'session'),
-  };
+    summarize: (_args, { sessions }) => spellCount(sessions.length, 'session'),
+  });
 }
 
-function showTool(store: SessionStore, own: string): Tool<{ readonly session_id: string }> {
-  return {
-    definition: defineAdministration({
-      name: 'sessions.show',
-      description: 'Shows one session: its state, its spending and its lease.',
-      mutates: false,
-      idempotent: true,
-      inputSchema: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['session_id'],
-        properties: {
-          session_id: { type: 'string', minLength: 1, maxLength: 64, description: 'As sessions.list shows it.' },
-        },
-      },
-      outputSchema: {
-        type: 'object',
-        required: ['session_id', 'agent', 'status', 'lease'],
-        properties: {
-          session_id: { type: 'string' },
-          agent: { type: 'string' },
-          status: { type: 'string' },
-          lease: { type: 'object' },
-        },
-      },
-    }),
-    claim: () => ({ paths: [] }),
-    preview: () => Promise.resolve({ summary: 'Show a session.', detail: '', undoable: true }),
-    run: async ({ session_id: id }) => {
-      const session = await store.readSession(id);
-      if (session === undefined) throw unknownSession(id);
+function showTool(store: SessionStore, own: string) {
+  return defineOperatorTool({
+    name: 'sessions.show',
+    description: 'Shows one session: its state, its spending and its lease.',
+    mutates: false,
+    properties: { session_id: sessionProperty },
+    required: ['session_id'],
+    answers: SessionService.method.getSession,
+    run: async ({ session_id: id }: OfSession) => {
+      const session = await findSession(store, id);
       const nowMs = Date.now();
-      return Promise.resolve({ ...describeSession(session, nowMs, own), lease: describeLease(session.lease, nowMs) });
+      return { session: describeSession(session, nowMs, own), lease: describeLease(session.lease, nowMs) };
     },
     summarize: ({ session_id: id }) => `showed session ${id}`,
-  };
+  });
 }
 
-function endTool(store: SessionStore, { endSession }: SessionToolOptions): Tool<{ readonly session_id: string }> {
-  return {
-    definition: defineAdministration({
-      name: 'sessions.end',
-      description: 'Ends a session for good, and the calls that it runs. Its token is worth nothing any more.',
-      mutates: true,
-      idempotent: true,
-      inputSchema: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['session_id'],
-        properties: {
-          session_id: { type: 'string', minLength: 1, maxLength: 64, description: 'As sessions.list shows it.' },
-        },
-      },
-      outputSchema: {
-        type: 'object',
-        required: ['session_id', 'ended'],
-        properties: { session_id: { type: 'string' }, ended: { type: 'boolean' } },
-      },
-    }),
-    claim: () => ({ paths: [] }),
-    preview: ({ session_id: id }) => Promise.resolve({ summary: `End session ${id}.`, detail: '', undoable: false }),
+function endTool(store: SessionStore, { endSession }: SessionToolOptions) {
+  return defineOperatorTool({
+    name: 'sessions.end',
+    description: 'Ends a session for good, and the calls that it runs. Its token is worth nothing any more.',
+    mutates: true,
+    idempotent: true,
+    properties: { session_id: sessionProperty },
+    required: ['session_id'],
+    answers: SessionService.method.terminateSession,
+    preview: ({ session_id: id }: OfSession) => ({ summary: `End session ${id}.` }),
     run: async ({ session_id: id }, context) => {
-      const session = await store.readSession(id);
-      if (session === undefined) throw unknownSession(id);
+      const session = await findSession(store, id);
       // A console is one of a person's browsers, and ending it takes nothing else from them.
       if (session.principal === 'operator' && session.door === undefined) {
         throw new ToolFailure('EXECUTION_ERROR', 'That is the session of a person.', {
           forOperators: '`sallyport person revoke` takes their credential.',
         });
       }
-      return { session_id: id, ended: await endSession(id, context.session.agent) };
+      return { sessionId: id, ended: await endSession(id, context.session.agent) };
     },
     summarize: ({ session_id: id }) => `ended session ${id}`,
-  };
+  });
 }
 
-function describeSession(session: Session, nowMs: number, own: string): { [key: string]: Json } & { status: string } {
-  const expired = session.expiresAtMs !== undefined && session.expiresAtMs <= nowMs;
+function describeSession(session: Session, nowMs: number, own: string): InJson<SessionMessage> {
+  const { expiresAtMs } = session;
+  const expired = expiresAtMs !== undefined && expiresAtMs <= nowMs;
   return {
-    session_id: session.id,
+    sessionId: session.id,
     agent: session.agent,
     principal: session.principal,
-    ...(session.door === undefined ? {} : { door: session.door }),
+    door: session.door ?? '',
     status: session.status === 'active' && expired ? 'expired' : session.status,
-    created_at: new Date(session.createdAtMs).toISOString(),
-    ...(session.expiresAtMs === undefined ? {} : { expires_at: new Date(session.expiresAtMs).toISOString() }),
+    createdAtMs: String(session.createdAtMs),
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs: String(expiresAtMs) }),
     ...describeBudget(session.budget, session.spent),
     tools: session.lease.tools,
     workspace: session.workspace ?? own,
-    working_directory: session.workingDirectory,
-    ...(session.callbackUrl === undefined ? {} : { callback_url: session.callbackUrl }),
+    workingDirectory: session.workingDirectory,
+    callbackUrl: session.callbackUrl ?? '',
   };
 }
 
-function unknownSession(id: string): ToolFailure {
-  return new ToolFailure('NOT_FOUND', `There is no session ${id}.`, {
+/** An argument that names a session. */
+export interface OfSession {
+  readonly session_id: string;
+}
+
+export const sessionProperty = idOf('As sessions.list shows it.');
+
+export async function findSession(store: Pick<Store, 'readSession'>, id: string): Promise<Session> {
+  const session = await store.readSession(id);
+  if (session !== undefined) return session;
+  throw new ToolFailure('NOT_FOUND', `There is no session ${id}.`, {
     forOperators: '`sallyport session list` shows them.',
   });
 }
