@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { ensureConsoleBuilt } from '../../scripts/console-build.mjs';
@@ -23,7 +24,8 @@ export class ConsoleBrowser {
 
   static async open(): Promise<ConsoleBrowser> {
     await ensureConsoleBuilt('test');
-    const executablePath = process.env['SALLYPORT_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
+    const installed = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((file) => existsSync(file));
+    const executablePath = process.env['SALLYPORT_TEST_CHROMIUM'] ?? installed ?? '/usr/bin/chromium';
     return new ConsoleBrowser(await chromium.launch({ executablePath, args }));
   }
 

@@ -21,7 +21,9 @@ export async function findBarriers(page: Page, rules?: readonly string[]): Promi
   const isLoaded = await page.evaluate<boolean>('globalThis.axe !== undefined');
   if (!isLoaded) await page.evaluate(axeSource);
   const runOnly = rules === undefined ? { type: 'tag', values: levels } : { type: 'rule', values: rules };
-  const result = await page.evaluate<AxeResult>(`axe.run(document, ${JSON.stringify({ runOnly })})`);
+  const result = await page.evaluate<AxeResult>(
+    `axe.run(document, ${JSON.stringify({ runOnly, resultTypes: ['violations'] })})`,
+  );
   return result.violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
   );

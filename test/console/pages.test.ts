@@ -69,8 +69,8 @@ describe('calls', () => {
     await daemon.call('files.list', { path: '.' }, { token: agent });
     const newest = list.getByRole('listitem').first();
     // It is shown while it runs, and again when it has ended.
-    await newest.getByText('entries listed').waitFor();
-    assert.match(await newest.innerText(), /ok[^]*files\.list[^]*coder[^]*entries listed[^]*\d+ ms/);
+    await newest.getByText('1 entry listed').waitFor();
+    assert.match(await newest.innerText(), /ok[^]*files\.list[^]*coder[^]*1 entry listed[^]*\d+ ms/);
   });
 
   it('are filtered by outcome, caller and text', async () => {
