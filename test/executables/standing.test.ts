@@ -48,6 +48,25 @@ test('a new tool is listed and cannot be called until somebody accepts it', asyn
   assert.equal(pin?.fileSha256, workshop.tools.installed.find('say').offer?.fileSha256);
 });
 
+test('a program that hangs when it is asked for its schema holds up no other', async (t) => {
+  const workshop = await ToolWorkshop.open(t);
+  workshop.write('hang', '#!/bin/sh\nsleep 60\n');
+  workshop.write('say', say('hello'));
+  await setTimeout(300);
+  const starting = workshop.start();
+  await workshop.until(() => workshop.registry.find('say') !== undefined, 'the other tool is there');
+  assert.deepEqual(
+    workshop.schemaRuns.map(({ file }) => file),
+    ['say'],
+    'the one that hangs has not been given up yet',
+  );
+  assert.match(workshop.tools.installed.find('hang').reason, /has not answered --schema yet/);
+  await starting;
+  await workshop.until(() => /within 5000 ms/.test(workshop.tools.installed.find('hang').reason), 'it is given up');
+  await workshop.look();
+  assert.equal(workshop.schemaRuns.length, 2, 'each was asked once');
+});
+
 test('a changed tool cannot be called until the change was looked at, and the difference is shown', async (t) => {
   requirement('DEF-6');
   const workshop = await ToolWorkshop.open(t);

@@ -8,7 +8,9 @@ import type { PlacedProgram } from './place-program.ts';
 /** For a reason that is not its own, a program was not asked, or nobody heard its answer. It can be asked again. */
 export type NoAnswer =
   | { readonly kind: 'not-started'; readonly reason: string }
-  | { readonly kind: 'lost'; readonly reason: string };
+  | { readonly kind: 'lost'; readonly reason: string }
+  /** It is being asked. */
+  | { readonly kind: 'asking' };
 
 const mebibyte = 1024 * 1024;
 const defaultPatienceMs = 5000;
@@ -33,7 +35,7 @@ export async function askForDescription(
   program: PlacedProgram,
   programs: ProgramRunner,
   { signal, patienceMs = defaultPatienceMs }: { readonly signal: AbortSignal; readonly patienceMs?: number },
-): Promise<Answer | NoAnswer> {
+): Promise<Answer | Exclude<NoAnswer, { readonly kind: 'asking' }>> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   const complaint: Uint8Array[] = [];

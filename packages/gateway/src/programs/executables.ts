@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
 import type { ProgramRunner } from '@sallyport/sandbox';
 import { askForDescription } from './ask-for-description.ts';
 import type { NoAnswer } from './ask-for-description.ts';
@@ -57,6 +58,8 @@ export interface ExecutablesOptions {
   /** The package for programs in Node. Absent: none. */
   readonly sdk?: string;
   readonly recordSchemaRun: (run: SchemaRun) => void;
+  /** How long a look waits for programs to describe themselves; one that takes longer is looked at again. */
+  readonly patienceMs?: number;
   /** How long nothing may have written to a file before it is taken in. */
   readonly quietMs?: number;
   readonly nowMs?: () => number;
@@ -64,11 +67,18 @@ export interface ExecutablesOptions {
 
 const askedAtOnce = 6;
 const defaultQuietMs = 250;
+const defaultPatienceMs = 1000;
+
+const unanswered = 'it has not answered --schema yet';
+const notYet: NoAnswer = { kind: 'asking' };
 
 /** The tools folder, looked at again and again: what has not changed costs one look at its rights. */
 export class Executables {
   readonly #options: ExecutablesOptions;
   readonly #known = new Map<string, { readonly identity: string; readonly executable: Executable }>();
+  /** By the hash of the program, until a look has taken the answer. */
+  readonly #asking = new Map<string, Promise<Answer | NoAnswer>>();
+  #inFlight = 0;
 
   constructor(options: ExecutablesOptions) {
     this.#options = options;
@@ -76,18 +86,21 @@ export class Executables {
 
   /** One at a time. Makes the folder if it is gone. */
   async scan(signal: AbortSignal): Promise<Scan> {
-    const { folder, quietMs = defaultQuietMs, nowMs = Date.now } = this.#options;
+    const { folder, quietMs = defaultQuietMs, patienceMs = defaultPatienceMs, nowMs = Date.now } = this.#options;
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const found = await findToolFiles(folder);
     const skipped: SkippedFile[] = [...found.skipped];
     let isUnsettled = false;
+    const late = setTimeout(patienceMs, notYet, { ref: false });
     const looks = await mapInParallel(found.files, askedAtOnce, async (file) => {
       const known = this.#known.get(file.file);
       if (known?.identity === file.identity) return known.executable;
       const age = nowMs() - file.changedAtMs;
       try {
         if (age >= 0 && age < quietMs) throw new ChangingFile();
-        return await this.#takeIn(file, signal);
+        const executable = await this.#takeIn(file, late, signal);
+        isUnsettled ||= executable.trouble?.reason === unanswered;
+        return executable;
       } catch (error) {
         if (!(error instanceof UnfitFile)) throw error;
         if (!(error instanceof ChangingFile)) skipped.push({ file: file.file, reason: error.message });
@@ -101,13 +114,39 @@ export class Executables {
     return { executables: looks.filter((each) => each !== undefined), skipped, isUnsettled };
   }
 
-  async #takeIn(file: ToolFile, signal: AbortSignal): Promise<Executable> {
+  async #takeIn(file: ToolFile, late: Promise<NoAnswer>, signal: AbortSignal): Promise<Executable> {
     const { store, cache } = this.#options;
     const stored = await store.take(file);
-    const answer = (await cache.read(stored.sha256)) ?? (await this.#ask(file, stored, signal));
+    const answer = (await cache.read(stored.sha256)) ?? (await this.#answerOf(file, stored, late, signal));
     const executable = describe(file, stored, answer);
     if (executable.trouble?.isPassing !== true) this.#known.set(file.file, { identity: file.identity, executable });
     return executable;
+  }
+
+  /** The others do not wait for a program that hangs: it is asked on, and a later look finds its answer. */
+  async #answerOf(
+    file: ToolFile,
+    stored: StoredProgram,
+    late: Promise<NoAnswer>,
+    signal: AbortSignal,
+  ): Promise<Answer | NoAnswer> {
+    const { sha256 } = stored;
+    let asking = this.#asking.get(sha256);
+    if (asking === undefined) {
+      if (this.#inFlight >= askedAtOnce) return late;
+      this.#inFlight += 1;
+      asking = this.#ask(file, stored, signal).finally(() => (this.#inFlight -= 1));
+      asking.catch(() => undefined);
+      this.#asking.set(sha256, asking);
+    }
+    try {
+      const answer = await Promise.race([asking, late]);
+      if (answer !== notYet) this.#asking.delete(sha256);
+      return answer;
+    } catch (error) {
+      this.#asking.delete(sha256);
+      throw error;
+    }
   }
 
   async #ask(file: ToolFile, stored: StoredProgram, signal: AbortSignal): Promise<Answer | NoAnswer> {
@@ -128,6 +167,7 @@ function describe({ file, named }: ToolFile, stored: StoredProgram, answer: Answ
     const trouble = { status, reason, stderr: '', isPassing: false, ...more };
     return { file, stored, description: { ...description, name, version }, trouble };
   };
+  if (answer.kind === 'asking') return inTrouble('schema-unknown', unanswered, { isPassing: true });
   if (answer.kind === 'not-started' || answer.kind === 'lost') {
     return inTrouble('schema-unknown', `it could not be asked for its schema: ${answer.reason}`, { isPassing: true });
   }

@@ -26,7 +26,8 @@ export class FolderWatch {
   constructor(options: WatchOptions) {
     this.#options = { settleMs: 100, backstopMs: 30_000, ...options };
     this.#backstop = setInterval(() => this.#lookSoon(), this.#options.backstopMs).unref();
-    this.#watchAll();
+    // The look before may have missed what happened since, or seen something half done.
+    if (this.#watchAll()) this.#lookSoon();
   }
 
   close(): void {

@@ -7,6 +7,9 @@ import type { OfferedTools } from '../tool-offer.ts';
 import { executableSource } from './executable-source.ts';
 import type { ExecutableSourceOptions } from './executable-source.ts';
 
+/** Longer than any program is given. */
+const longPatienceMs = 60_000;
+
 /** What a program would be if it lay in the tools folder. */
 export type InspectProgram = (program: ToolFileBytes, signal: AbortSignal) => Promise<OfferedTools>;
 
@@ -18,7 +21,7 @@ export function inspectProgramIn(drafts: string, options: Omit<ExecutableSourceO
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await installToolFile(folder, program);
       // Nobody else writes there, so there is nothing to wait for.
-      return await executableSource({ ...options, folder, quietMs: 0 }).list(signal);
+      return await executableSource({ ...options, folder, quietMs: 0, patienceMs: longPatienceMs }).list(signal);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
