@@ -57,6 +57,28 @@ test('a commit of nothing, and what git cannot do, fails before anybody is asked
   using workspace = new GitWorkspace(programs);
   await assert.rejects(show(workspace, 'commit -m x'), endsWith('EXECUTION_ERROR', /nothing to commit/));
   await assert.rejects(show(workspace, 'checkout no-such-branch --'), endsWith('EXECUTION_ERROR', /no-such-branch/));
+  for (const command of [
+    ...['checkout nosuch', 'checkout -- nosuch', 'checkout HEAD -- nosuch'],
+    ...['branch -d nosuch', 'branch -D nosuch', 'branch -m nosuch other', 'tag -d nosuch', 'stash drop'],
+  ]) {
+    await assert.rejects(
+      show(workspace, command),
+      endsWith('EXECUTION_ERROR', /^git says: .*(nosuch|[Ss]tash)/),
+      command,
+    );
+  }
+  workspace.plain('tag', 'one');
+  workspace.put('a.txt', 'changed\n');
+  for (const command of [
+    ...['checkout topic', 'checkout -b new', 'checkout -- a.txt', 'checkout HEAD -- sub', 'checkout a.txt'],
+    ...['branch -D topic', 'branch -m topic other', 'branch -m other', 'branch new', 'tag -d one', 'tag two'],
+  ]) {
+    assert.ok(await show(workspace, command), command);
+  }
+  workspace.plain('stash');
+  assert.ok(await show(workspace, 'stash drop'));
+  assert.ok(await show(workspace, 'stash drop 0'));
+  await assert.rejects(show(workspace, 'stash drop 1'), endsWith('EXECUTION_ERROR'));
   await assert.rejects(show(workspace, 'push origin main'), endsWith('EXECUTION_ERROR', /origin/));
   await assert.rejects(show(workspace, 'clone sub sub'), endsWith('ALREADY_EXISTS'));
 });

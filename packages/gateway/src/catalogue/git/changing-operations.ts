@@ -89,6 +89,7 @@ export const changingOperations: readonly GitOperation[] = [
     before: 'names',
     takesPaths: false,
     check: checkReferences,
+    foresee: foreseeBranch,
   },
   {
     ...changing,
@@ -105,6 +106,8 @@ export const changingOperations: readonly GitOperation[] = [
     before: 'names',
     takesPaths: false,
     check: checkReferences,
+    foresee: ({ options, revisions }) =>
+      hasOption(options, '-d', '--delete') ? findReferences('refs/tags/', revisions) : [],
   },
   {
     ...changing,
@@ -121,6 +124,19 @@ export const changingOperations: readonly GitOperation[] = [
     // Guessing a branch of a remote writes the configuration, which stays closed.
     fixed: ['--no-guess'],
     listEntries: listCheckout,
+    // What is no revision is a file that git must know.
+    foresee: ({ revisions: [revision], paths }) =>
+      paths.length === 0
+        ? []
+        : [
+            [
+              'ls-files',
+              ...(revision === undefined ? [] : [`--with-tree=${revision}`]),
+              '--error-unmatch',
+              '--',
+              ...paths,
+            ],
+          ],
   },
   {
     ...changing,
@@ -202,6 +218,8 @@ export const changingOperations: readonly GitOperation[] = [
     },
     write: writeStash,
     listEntries: listStash,
+    foresee: ({ revisions: [command, ...stash] }) =>
+      command === 'drop' ? [['stash', 'show', '--name-only', ...plainDiff, ...stash]] : [],
   },
 ];
 
@@ -210,6 +228,20 @@ function checkReferences({ options }: GitArguments): void {
   if (options.some(({ name, value = '' }) => name === '--format' && value.includes('raw'))) {
     throw refuseArguments('The format would print objects whole.', 'Use other fields than raw.');
   }
+}
+
+/** The branch that is deleted, renamed or copied must be there. Renaming with one name is about the present one. */
+function foreseeBranch({ options, revisions }: GitTargets): readonly (readonly string[])[] {
+  const kind = hasOption(options, '-r', '--remotes') ? 'refs/remotes/' : 'refs/heads/';
+  if (hasOption(options, '-d', '--delete', '-D')) return findReferences(kind, revisions);
+  const isMoved = hasOption(options, '-m', '--move', '-M', '-c', '--copy');
+  return isMoved && revisions.length > 1 ? findReferences(kind, revisions.slice(0, 1)) : [];
+}
+
+/** Names such as `@{-1}` stand for others. */
+function findReferences(kind: string, wanted: readonly string[]): readonly (readonly string[])[] {
+  const plain = wanted.filter((name) => !name.includes('@{') && name !== '-');
+  return plain.length === 0 ? [] : [['show-ref', '--verify', ...plain.map((name) => `${kind}${name}`)]];
 }
 
 function listCheckout({ options, revisions, paths }: GitTargets) {

@@ -42,6 +42,11 @@ export interface GitOperation {
   readonly write?: (targets: GitTargets) => readonly string[];
   /** Undefined: no file is shown or changed by it. */
   readonly listEntries?: (targets: GitTargets) => EntryListing | undefined;
+  /**
+   * Commands of git that only look, and that fail where the operation would: nobody is asked about it then. Absent: what
+   * else is looked at before it fails as well.
+   */
+  readonly foresee?: (targets: GitTargets) => readonly (readonly string[])[];
   /** Further conditions on the arguments; throws ToolRefused. */
   readonly check?: (args: GitArguments) => void;
   /** Which way it uses a remote. Absent: it uses none. */

@@ -99,11 +99,14 @@ async function prepare(
       run: () => runCommit(targets, stdin, run, git, context),
     };
   }
-  const show = () => (operation.mutates ? showState(targets, git) : Promise.resolve(undefined));
+  const look = () => (operation.mutates ? showState(targets, git) : Promise.resolve(undefined));
   return {
-    show,
+    show: async () => {
+      for (const command of operation.foresee?.(targets) ?? []) await git.text(command);
+      return look();
+    },
     run: async () => {
-      await checkUnchanged(show, context);
+      await checkUnchanged(look, context);
       const output = presentOutput(await run());
       return omitted === 0 ? output : { ...output, omitted };
     },
