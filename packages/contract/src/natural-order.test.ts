@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { compareNaturally } from './natural-order.ts';
+import { compareNaturally, sortNaturally } from './natural-order.ts';
 
 test('numbers in names are ordered as numbers', () => {
   const names = ['step10', 'step9', 'a', 'step', 'step9b', 'step09', 'b2.x', 'b10.x', 'b2.y'];
@@ -20,4 +20,12 @@ test('the order is total: antisymmetric, transitive, and equal only for the same
       if (ab <= 0 && compareNaturally(b, c) <= 0) assert.ok(compareNaturally(a, c) <= 0);
     }),
   );
+});
+
+test('a list is sorted as its names are compared, and stays as it was', () => {
+  const items = ['f10', 'f2', 'F1', 'f1', 'f01'].map((name) => ({ name }));
+  const sorted = sortNaturally(items, ({ name }) => name).map(({ name }) => name);
+  assert.deepEqual(sorted, items.map(({ name }) => name).sort(compareNaturally));
+  assert.deepEqual(sorted, ['F1', 'f1', 'f01', 'f2', 'f10']);
+  assert.equal(items[0]?.name, 'f10');
 });

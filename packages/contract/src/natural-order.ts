@@ -2,7 +2,18 @@ const parts = /\d+|\D+/g;
 
 /** The order in which people read names: `step2` before `step10`. Also runs in browsers. */
 export function compareNaturally(a: string, b: string): number {
-  const [left, right] = [a.match(parts) ?? [], b.match(parts) ?? []];
+  return compareAllParts(a.match(parts) ?? [], b.match(parts) ?? []);
+}
+
+/** A sorted copy. Each name is taken apart once, so that long lists are sorted quickly. */
+export function sortNaturally<Item>(items: readonly Item[], nameOf: (item: Item) => string): Item[] {
+  return items
+    .map((item) => ({ item, parts: nameOf(item).match(parts) ?? [] }))
+    .sort((a, b) => compareAllParts(a.parts, b.parts))
+    .map(({ item }) => item);
+}
+
+function compareAllParts(left: readonly string[], right: readonly string[]): number {
   for (const [at, part] of left.entries()) {
     const other = right[at];
     if (other === undefined) return 1;

@@ -1,6 +1,6 @@
 import type { SkippedFile } from '../programs/find-tool-files.ts';
 import type { OfferedTools, ToolSource } from '../programs/tool-offer.ts';
-import { canonicalJson } from '@sallyport/contract';
+import { compareNaturally, canonicalJson } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
 import { offerTools } from './offer-tools.ts';
 import type { UpstreamConfig } from './upstream-config.ts';
@@ -33,7 +33,7 @@ export class Upstreams implements ToolSource {
   get all(): readonly Upstream[] {
     return [...this.#upstreams.values()]
       .map(({ upstream }) => upstream)
-      .sort((a, b) => a.config.name.localeCompare(b.config.name));
+      .sort((a, b) => compareNaturally(a.config.name, b.config.name));
   }
 
   find(name: string): Upstream | undefined {

@@ -33,7 +33,8 @@ export function describeTask(task: ApprovalTask, { hideHeld, explainHold }: Show
     risk: task.risk,
     priority: priorityOf(task.risk),
     title: showTitle(hideHeld(task.title)),
-    undoable: task.undoable,
+    // Nothing can be undone yet, whatever is kept for it.
+    undoable: false,
     ruleId: task.ruleId,
     reason: makeVisible(hideHeld(task.reason)),
     approverRole: task.approverRole,
@@ -143,7 +144,7 @@ function describeStep(step: PlanStep, forPerson: boolean, hideHeld: Showing['hid
           title: showTitle(hideHeld(step.title)),
           effect: showEffect(hideHeld(step.effect)),
           masked: describeMasked(step.masked),
-          undoable: step.undoable ?? false,
+          undoable: false,
         }
       : {}),
   };

@@ -24,6 +24,12 @@ test('entries are sorted and carry kind, size and time', async () => {
   assert.equal(link?.['kind'], 'link');
 });
 
+test('names with numbers are in the order in which people count', async () => {
+  using workspace = new TestWorkspace();
+  for (const name of ['f10', 'f1', 'f2']) workspace.put(name);
+  assert.deepEqual(pathsOf(await workspace.call(filesList, {})), ['f1', 'f2', 'f10']);
+});
+
 test('a recursive list puts a folder before what is in it and does not enter links', async () => {
   using workspace = new TestWorkspace();
   workspace.put('a/b/c.txt');

@@ -1,4 +1,5 @@
 import { opendirSync } from 'node:fs';
+import { sortNaturally } from '@sallyport/contract';
 import type { Dirent } from 'node:fs';
 import type { OpenFolder } from '../../../paths/open-path.ts';
 import { takeBreaks } from '../check-signal.ts';
@@ -32,7 +33,7 @@ export function kindOf(entry: Pick<Dirent, 'isFile' | 'isDirectory' | 'isSymboli
   return entry.isSymbolicLink() ? 'link' : 'other';
 }
 
-function sorted(entries: Entry[]): readonly Entry[] {
-  // By code unit: the same order everywhere, whatever the language of the machine.
-  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+/** As people count, and otherwise by code unit: the same order everywhere, whatever the language of the machine. */
+function sorted(entries: readonly Entry[]): readonly Entry[] {
+  return sortNaturally(entries, ({ name }) => name);
 }
