@@ -89,6 +89,10 @@ export function pendingTaskOf({ status, problem }: Answer): string | undefined {
   return status === 'pending' ? problem?.approval?.taskId : undefined;
 }
 
+export function durationOf({ startedAtMs, endedAtMs }: Answer): number {
+  return Math.max(0, endedAtMs - startedAtMs);
+}
+
 export function isForOperator({ session }: Partial<Pick<Answer, 'session'>>): boolean {
   return session?.principal === 'operator';
 }

@@ -15,7 +15,7 @@ import type { Answer } from '../call/answer.ts';
 import { doors } from '../call/call.ts';
 import { isRefusal } from '../call/refusal.ts';
 import { ToolFailure } from '../call/tool.ts';
-import { authenticate } from '../sessions/authenticate.ts';
+import { findCaller } from '../doors/check-caller.ts';
 import type { Submit } from '../call/submission.ts';
 import type { Store } from '../storage/stores.ts';
 import type { Peer } from '../doors/transport/peer.ts';
@@ -23,7 +23,7 @@ import { RpcError } from '../doors/transport/rpc-error.ts';
 import { bindService } from '../doors/transport/service-binding.ts';
 import type { ServiceBinding } from '../doors/transport/service-binding.ts';
 import { checkKnown, presentAnswer } from '../doors/connect/present-answer.ts';
-import { credentialOf, readCall } from '../doors/connect/read-call.ts';
+import { readCall } from '../doors/connect/read-call.ts';
 
 export interface ContentServiceParts {
   readonly store: Pick<Store, 'findSessionByToken'>;
@@ -45,7 +45,7 @@ const ignore = (): void => undefined;
 export function contentService({ store, uploads, downloads, submit }: ContentServiceParts): ServiceBinding {
   /** Whose stream it is. Empty for a caller without a session, whom the gateway refuses, and records. */
   const ownerOf = (peer: Peer): string => {
-    const session = authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
+    const session = findCaller(store, peer);
     return isRefusal(session) ? '' : session.id;
   };
 

@@ -1,15 +1,12 @@
 import type { CallOptions } from '@sallyport/contract';
-import { isRefusal } from '../call/refusal.ts';
 import type { Session } from '../call/session.ts';
-import { authenticate } from '../sessions/authenticate.ts';
 import type { Submit } from '../call/submission.ts';
 import type { Store } from '../storage/stores.ts';
 import type { Peer } from './transport/peer.ts';
 import { RpcError } from './transport/rpc-error.ts';
 import { submitTool } from './submit-tool.ts';
 import type { ToolAnswer } from './submit-tool.ts';
-import { rpcErrorOf } from './connect/present-answer.ts';
-import { credentialOf } from './connect/read-call.ts';
+import { checkCaller } from './check-caller.ts';
 
 export interface OperatorParts {
   readonly store: Pick<Store, 'findSessionByToken'>;
@@ -18,8 +15,7 @@ export interface OperatorParts {
 
 /** Throws unless a person is at the other end. */
 export function identifyOperator({ store }: Pick<OperatorParts, 'store'>, peer: Peer): Session {
-  const session = authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
-  if (isRefusal(session)) throw rpcErrorOf(session);
+  const session = checkCaller(store, peer);
   if (session.principal !== 'operator') throw new RpcError('permission_denied', 'This method is for operators.');
   return session;
 }

@@ -1,12 +1,12 @@
 import { toBinary } from '@bufbuild/protobuf';
-import { describeCode, ExecuteToolResponseSchema } from '@sallyport/contract';
+import { ExecuteToolResponseSchema } from '@sallyport/contract';
 import type { CallOptions, CallReceipt, JsonObject } from '@sallyport/contract';
-import type { Answer, Problem } from '../call/answer.ts';
+import type { Answer } from '../call/answer.ts';
 import type { Submit } from '../call/submission.ts';
-import { presentAnswer } from './connect/present-answer.ts';
+import { presentAnswer, rpcErrorOf } from './connect/present-answer.ts';
 import { readCall } from './connect/read-call.ts';
 import type { Peer } from './transport/peer.ts';
-import { RpcError } from './transport/rpc-error.ts';
+import type { ErrorDetail } from './transport/rpc-error.ts';
 
 export interface ToolAnswer {
   readonly output: JsonObject;
@@ -25,15 +25,14 @@ export async function submitTool(
   const inputJson = JSON.stringify(args);
   const request = { name, inputJson, requestId, confirmBinding, context, timeoutMs: 0, dedupeKey: '' };
   const answer = await submit(readCall(request, peer));
-  if (answer.problem !== undefined) throw errorOf(answer, answer.problem);
+  if (answer.problem !== undefined) throw rpcErrorOf(answer.problem, { details: detailsOf(answer) });
   return {
     output: JSON.parse(answer.output?.outputJson ?? '') as JsonObject,
     receipt: { requestId: answer.requestId, callId: answer.callId },
   };
 }
 
-function errorOf(answer: Answer, { code, message, remedy }: Problem): RpcError {
+function detailsOf(answer: Answer): readonly ErrorDetail[] {
   const bytes = toBinary(ExecuteToolResponseSchema, presentAnswer(answer));
-  const details = [{ type: ExecuteToolResponseSchema.typeName, bytes }];
-  return new RpcError(describeCode(code).connect, remedy === undefined ? message : `${message} ${remedy}`, { details });
+  return [{ type: ExecuteToolResponseSchema.typeName, bytes }];
 }

@@ -12,17 +12,14 @@ import {
 import type { AuditRecord, GetStatusResponse, VerifyAuditResponse } from '@sallyport/contract';
 import { decodeLeaf, hashLeaf } from '@sallyport/log';
 import type { StoredRecord } from '@sallyport/log';
-import { isRefusal } from '../../call/refusal.ts';
-import { authenticate } from '../../sessions/authenticate.ts';
 import type { Store } from '../../storage/stores.ts';
 import { mostHours } from '../../telemetry/usage-tally.ts';
 import type { UsageTally } from '../../telemetry/usage-tally.ts';
+import { checkCaller } from '../check-caller.ts';
 import type { Peer } from '../transport/peer.ts';
 import { RpcError } from '../transport/rpc-error.ts';
 import { bindService } from '../transport/service-binding.ts';
 import type { HandlersOf, ServiceBinding } from '../transport/service-binding.ts';
-import { rpcErrorOf } from './present-answer.ts';
-import { credentialOf } from './read-call.ts';
 
 /** The facts of GetStatusResponse. */
 export type Status = Omit<GetStatusResponse, '$typeName' | '$unknown'>;
@@ -52,8 +49,7 @@ export function operatorService(parts: OperatorServiceParts): ServiceBinding {
   const { store, hideHeldInJson, readStatus, verify, usage, stop, isStopping } = parts;
   const describe = (record: StoredRecord): AuditRecord => describeRecord(record, hideHeldInJson);
   const identify = (peer: Peer): string => {
-    const session = authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
-    if (isRefusal(session)) throw rpcErrorOf(session);
+    const session = checkCaller(store, peer);
     if (session.principal !== 'operator') throw new RpcError('permission_denied', 'This is for operators.');
     return session.agent;
   };

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { describeCode, ExecuteToolResponseSchema } from '@sallyport/contract';
 import type { ExecuteToolResponse } from '@sallyport/contract';
-import { toolNameOf } from '../../call/answer.ts';
+import { durationOf, toolNameOf } from '../../call/answer.ts';
 import type { Answer, Output, Problem } from '../../call/answer.ts';
 import type { ApprovalTicket, Refusal } from '../../call/refusal.ts';
 import type { ToolUsage } from '../../call/tool.ts';
@@ -24,22 +24,17 @@ export function presentAnswer(answer: Answer): ExecuteToolResponse {
   });
 }
 
-export function durationOf({ startedAtMs, endedAtMs }: Answer): number {
-  return Math.max(0, endedAtMs - startedAtMs);
-}
-
 /** Who cannot be told apart gets the transport's own answer, as clients of gRPC and HTTP expect. Throws RpcError. */
 export function checkKnown({ ended, problem }: Answer): void {
   if (ended !== 'refused' || problem === undefined) return;
   if (describeCode(problem.code).connect === 'unauthenticated') throw rpcErrorOf(problem);
 }
 
-export function rpcErrorOf({ code, message, remedy }: Pick<Refusal, 'code' | 'message'> & Advice): RpcError {
-  return new RpcError(describeCode(code).connect, remedy === undefined ? message : `${message} ${remedy}`);
-}
-
-interface Advice {
-  readonly remedy?: string | undefined;
+export function rpcErrorOf(
+  { code, message, remedy }: Refusal | Problem,
+  more?: ConstructorParameters<typeof RpcError>[2],
+): RpcError {
+  return new RpcError(describeCode(code).connect, remedy === undefined ? message : `${message} ${remedy}`, more);
 }
 
 type Result = NonNullable<NonNullable<Parameters<typeof create<typeof ExecuteToolResponseSchema>>[1]>['result']>;

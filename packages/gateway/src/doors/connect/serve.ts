@@ -8,23 +8,20 @@ import {
 } from '@sallyport/contract';
 import type { ExecuteToolResponse } from '@sallyport/contract';
 import { doors } from '../../call/call.ts';
-import { isRefusal } from '../../call/refusal.ts';
-import type { Session } from '../../call/session.ts';
 import type { ShownDefinitions } from '../../registry/shown-definitions.ts';
 import type { RedactText } from '../../call/redacted.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { authenticate } from '../../sessions/authenticate.ts';
 import type { ToolVisibility } from '../../sessions/tool-visibility.ts';
 import type { Store } from '../../storage/stores.ts';
 import type { Submission, Submit } from '../../call/submission.ts';
+import { checkCaller } from '../check-caller.ts';
 import { presentTool } from '../present-tool.ts';
 import { ProgressQueue } from '../progress-queue.ts';
-import type { Peer } from '../transport/peer.ts';
 import { RpcError } from '../transport/rpc-error.ts';
 import { bindService } from '../transport/service-binding.ts';
 import type { ServiceBinding } from '../transport/service-binding.ts';
-import { checkKnown, presentAnswer, rpcErrorOf } from './present-answer.ts';
-import { credentialOf, readCall } from './read-call.ts';
+import { checkKnown, presentAnswer } from './present-answer.ts';
+import { readCall } from './read-call.ts';
 
 const ignore = (): void => undefined;
 
@@ -42,12 +39,6 @@ export interface ToolServiceParts {
 
 export function toolService(parts: ToolServiceParts): ServiceBinding {
   const { store, registry, visibility, submit, linkToTask } = parts;
-  const identify = (peer: Peer): Session => {
-    const session = authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
-    if (isRefusal(session)) throw rpcErrorOf(session);
-    return session;
-  };
-
   const run = async (call: Submission): Promise<ExecuteToolResponse> => {
     const answer = await submit(call);
     checkKnown(answer);
@@ -79,7 +70,7 @@ export function toolService(parts: ToolServiceParts): ServiceBinding {
     },
 
     listAvailableTools: ({ category, tag }, peer) => {
-      const session = identify(peer);
+      const session = checkCaller(store, peer);
       const mode = store.readMode();
       const nowMs = Date.now();
       const tools = registry.all
@@ -92,7 +83,7 @@ export function toolService(parts: ToolServiceParts): ServiceBinding {
     },
 
     getToolSchema: ({ name }, peer) => {
-      const session = identify(peer);
+      const session = checkCaller(store, peer);
       const tool = registry.find(name)?.tool;
       if (tool === undefined || !visibility.isEntitled(tool, session, Date.now())) {
         const suggestions = registry.suggest(name, session.principal);

@@ -3,17 +3,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject } from '@sallyport/contract';
 import type { AttemptCounter } from '../../audit/attempt-counter.ts';
 import { ownJson } from '../../call/redacted.ts';
-import { isRefusal } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
-import { authenticate } from '../../sessions/authenticate.ts';
 import type { Store } from '../../storage/stores.ts';
 import type { LoginCodes } from '../../console/login-codes.ts';
 import { newToken } from '../../sessions/tools/sessions.ts';
 import type { HttpRoute } from '../transport/http-route.ts';
 import type { Peer } from '../transport/peer.ts';
 import { RpcError } from '../transport/rpc-error.ts';
-import { rpcErrorOf } from '../connect/present-answer.ts';
-import { credentialOf } from '../connect/read-call.ts';
+import { checkCaller } from '../check-caller.ts';
 
 export interface LoginParts {
   readonly codes: LoginCodes;
@@ -44,8 +41,7 @@ export function loginRoutes(parts: LoginParts): readonly HttpRoute[] {
       path: '/console/logout',
       doors: ['tcp'],
       handle: async (_request, response, peer) => {
-        const session = authenticate(parts.store, { door: peer.door, ...credentialOf(peer) }, Date.now());
-        if (isRefusal(session)) throw rpcErrorOf(session);
+        const session = checkCaller(parts.store, peer);
         // The other sessions of people are their credentials, which they would lose for good.
         const isConsole = session.principal === 'operator' && session.door !== undefined;
         if (!isConsole) throw new RpcError('permission_denied', 'This is for consoles.');

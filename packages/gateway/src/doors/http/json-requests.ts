@@ -11,8 +11,9 @@ import type { Peer } from '../transport/peer.ts';
 import { harmlessBytes } from '../transport/read-body.ts';
 import { RpcError } from '../transport/rpc-error.ts';
 import { defaultLimits } from '../transport/transport-limits.ts';
+import { findCaller } from '../check-caller.ts';
 import { rpcErrorOf } from '../connect/present-answer.ts';
-import { credentialOf, readCall } from '../connect/read-call.ts';
+import { readCall } from '../connect/read-call.ts';
 import type { CallRequest } from '../connect/read-call.ts';
 import type { Presented } from './present-answer.ts';
 
@@ -34,10 +35,9 @@ const maxEnvelopeBytes = 2 * 1024 * 1024;
 
 /** Reads bodies with calls in them. What cannot be read is on record before the RpcError about it is thrown. */
 export function openReceiver({ store, submit, maxArgumentBytes }: CallRouteParts): Receive {
-  const identify = (peer: Peer) => authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now());
   return async (request, peer, parse) => {
     try {
-      return parse(await receiveBody(request, peer, () => identify(peer), largestBody(maxArgumentBytes())));
+      return parse(await receiveBody(request, peer, () => findCaller(store, peer), largestBody(maxArgumentBytes())));
     } catch (error) {
       // Who goes away or is too slow has asked for nothing yet.
       if (!(error instanceof RpcError) || error.code === 'canceled' || error.code === 'deadline_exceeded') throw error;

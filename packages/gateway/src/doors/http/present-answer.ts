@@ -1,10 +1,9 @@
 import { describeCode } from '@sallyport/contract';
 import type { Json, JsonObject } from '@sallyport/contract';
-import { toolNameOf } from '../../call/answer.ts';
+import { durationOf, toolNameOf } from '../../call/answer.ts';
 import type { Answer, Output, Problem } from '../../call/answer.ts';
 import type { KeptResult } from '../../call/call.ts';
 import type { ApprovalTicket } from '../../call/refusal.ts';
-import { durationOf } from '../connect/present-answer.ts';
 import type { Form } from './read-call.ts';
 
 /** An answer in one of the forms, ready to be sent. */

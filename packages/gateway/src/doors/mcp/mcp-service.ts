@@ -6,9 +6,9 @@ import type { Json, JsonObject } from '@sallyport/contract';
 import { isRefusal, refuse as refuseCaller } from '../../call/refusal.ts';
 import type { Refusal, Violation } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
-import { authenticate } from '../../sessions/authenticate.ts';
 import type { Store } from '../../storage/stores.ts';
 import type { Submit } from '../../call/submission.ts';
+import { findCaller } from '../check-caller.ts';
 import { lingerMs } from '../transport/limit-arrival.ts';
 import type { Peer } from '../transport/peer.ts';
 import { defaultLimits } from '../transport/transport-limits.ts';
@@ -113,7 +113,7 @@ export class McpService {
   /** The session behind the token, or the answer to whom has none. Attempts go the way of every call, onto the record. */
   async #identify(peer: Peer): Promise<Session | Response> {
     const { store } = this.#parts;
-    const session = refusePeople(authenticate(store, { door: peer.door, ...credentialOf(peer) }, Date.now()));
+    const session = refusePeople(findCaller(store, peer));
     if (!isRefusal(session)) return session;
     await this.#recordMalformed(peer, []);
     const { message, remedy = '' } = session;

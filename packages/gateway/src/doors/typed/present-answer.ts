@@ -1,11 +1,11 @@
 import { create } from '@bufbuild/protobuf';
 import { canonicalJson, describeCode, ToolResponseSchema } from '@sallyport/contract';
 import type { Code, Json, ToolRequest, ToolResponse } from '@sallyport/contract';
-import { askPerson, isForOperator, problemOf, toolNameOf } from '../../call/answer.ts';
+import { askPerson, durationOf, isForOperator, problemOf, toolNameOf } from '../../call/answer.ts';
 import type { Answer, Output, Problem } from '../../call/answer.ts';
 import { ownText, say } from '../../call/redacted.ts';
 import type { RedactedRefusal } from '../../call/refusal.ts';
-import { durationOf, presentTicket, presentViolations } from '../connect/present-answer.ts';
+import { presentTicket, presentViolations } from '../connect/present-answer.ts';
 
 /** How an answer looks on the typed wire. */
 export function presentAnswer({ requestId, tool: { case: kind } }: ToolRequest, answer: Answer): ToolResponse {
