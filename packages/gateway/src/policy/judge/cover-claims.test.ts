@@ -58,7 +58,8 @@ const thingsTable: readonly Row[] = [
 
   // Hosts
   [asking('http.get', { hosts: ['api.example.com'] }), 'allow', 'fetch'],
-  [asking('http.get', { hosts: ['API.Example.Com.'] }), 'allow', 'fetch'],
+  [asking('http.get', { hosts: ['API.Example.Com'] }), 'allow', 'fetch'],
+  [asking('http.get', { hosts: ['api.example.com.'] }), 'deny', 'canonical-claim'],
   [asking('http.get', { hosts: ['api.example.com:8080'] }), 'deny', 'default-deny'],
   [asking('http.get', { hosts: ['example.com'] }), 'deny', 'default-deny'],
   [asking('http.get', { hosts: ['api.example.com', 'evil.org'] }), 'deny', 'default-deny'],
