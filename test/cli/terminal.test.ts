@@ -52,14 +52,14 @@ test('what people read is broken between words, and rows that have no room are s
   mkdirSync(join(place.home, 'governance'), { recursive: true });
   cpSync(join(import.meta.dirname, '../../config/governance'), join(place.home, 'governance'), { recursive: true });
   const rules = join(place.home, 'governance', 'tools.yaml');
-  const before = readFileSync(rules, 'utf8');
+  const shipped = readFileSync(rules, 'utf8');
   const script = join(place.folder, 'server.mjs');
   cpSync(join(import.meta.dirname, '../mcp/upstream/stdio-server.mjs'), script);
   // Calls whose answer changes, for the replay.
   for (const path of ['a', 'b']) await daemon.call('files.list', { path });
   writeFileSync(
     rules,
-    before.replace(
+    shipped.replace(
       /^rules:\n/m,
       'rules:\n  - id: a-rule-with-quite-a-long-name-indeed\n    effect: deny\n    tools: [files.list]\n',
     ),

@@ -82,7 +82,7 @@ const doors: Readonly<Record<string, Show>> = {
 };
 
 function wireOf(given: Answer): object {
-  return toJson(ExecuteToolResponseSchema, connect.presentAnswer(given)) as object;
+  return toJson(ExecuteToolResponseSchema, connect.presentAnswer(given));
 }
 
 function typeOut(given: Answer, json: boolean): string {

@@ -63,7 +63,7 @@ export function CallDetail({ call }: { readonly call: Call }) {
         <Fact name="call">{call.id}</Fact>
         <Fact name="records">
           {call.records.map(({ index, kind }) => (
-            <a key={index} className="block" href={linkTo('audit', String(index))}>
+            <a key={index} className="block" href={linkTo('audit', index)}>
               {index} {kind}
             </a>
           ))}

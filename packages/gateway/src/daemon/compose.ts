@@ -272,7 +272,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     ...workspaceTools({
       ...{ book: workspaces, store, folders, endSession },
       onChanged: () => {
-        approvals.onRulesApplied();
+        approvals.onRulesApplied().catch((error: unknown) => log.error('approvals_not_told', { error }));
         void executor.programs.dropWarm();
       },
     }),

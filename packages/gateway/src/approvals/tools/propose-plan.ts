@@ -68,7 +68,7 @@ export function proposePlan(parts: ApprovalToolParts) {
     required: ['summary', 'calls'],
     answers: PlanService.method.proposePlan,
     run: async ({ summary, calls, trace_id: traceId = newTraceId() }: ProposeArguments, { session, signal }) => {
-      refuseTooMany(parts, session);
+      await refuseTooMany(parts, session);
       const told = calls.map(({ tool, reason }) => ({ tool: redact(tool), reason: redact(reason) }));
       const shown = { summary: redact(summary), traceId };
       const rehearsed: (Rehearsed | RedactedRefusal)[] = [];
