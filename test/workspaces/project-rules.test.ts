@@ -76,9 +76,10 @@ describe('rules that a project brings along', () => {
     const asked = await read('docs/a.txt');
     const taskId = (asked as unknown as { denied: { approval?: { taskId?: string } } }).denied.approval?.taskId ?? '';
     const shown = await daemon.call('approvals.show', { task_id: taskId });
-    const { approval } = JSON.parse(shown.success?.outputJson ?? '{}') as { approval: { effectSha256: string } };
-    const seen = { task_id: taskId, effect_sha256: approval.effectSha256 };
-    const decided = await daemon.call('approvals.approve', seen);
+    const { approval } = JSON.parse(shown.success?.outputJson ?? '{}') as { approval: Record<string, string> };
+    assert.equal(approval['workspace'], project);
+    const input = { task_id: taskId, effect_sha256: approval['effectSha256'] };
+    const decided = await daemon.call('approvals.approve', input);
     assert.ok(decided.success, JSON.stringify(decided));
     const again = await daemon.call('files.read', { path: 'docs/a.txt' }, { token, approvalTaskId: taskId });
     assert.ok(again.success, JSON.stringify(again));

@@ -47,6 +47,14 @@ export function ApprovalCard({ approval, places, revealed }: ApprovalCardProps) 
             <Visible text={reason || 'The rule gives no reason.'} /> <span className="muted">rule {ruleId}</span>
           </dd>
         </div>
+        {approval.workspace !== '' && (
+          <div className="fact">
+            <dt>Workspace</dt>
+            <dd>
+              <Visible text={approval.workspace} />
+            </dd>
+          </div>
+        )}
         <div className="fact">
           <dt>Call</dt>
           <dd>

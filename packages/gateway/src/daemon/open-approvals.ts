@@ -114,6 +114,7 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
   const circumstances = (sessionId: string) => ({ rulesHash: rulesHashFor(sessionId), mode: store.readMode() });
   const showing = {
     hideHeld: redactor.hideHeld,
+    workspaceOf: (sessionId: string) => rulesFor(store.findSession(sessionId) ?? {})?.workspace.folder ?? '',
     explainHold: explainHold({ circumstances, unmasked, findSession: (id) => store.findSession(id) }),
   };
   const tools = approvalTools({

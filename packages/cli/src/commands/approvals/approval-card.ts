@@ -29,6 +29,7 @@ export function renderHead(task: ShownApproval, { columns, paint }: Screen, nowM
     ['note', task.note],
     ['task', task.id],
     ['session', task.sessionId],
+    ['workspace', task.workspace],
   ];
   return [
     `${paint(isPending ? 'yellow' : 'dim', task.status)}  ${paint('bold', makeVisibleLine(task.tool))}`,

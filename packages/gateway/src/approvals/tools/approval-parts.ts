@@ -32,6 +32,7 @@ export interface ApprovalToolParts {
   /** What the marks in requests that wait stand for. */
   readonly unmasked: UnmaskedSecrets;
   readonly explainHold: ExplainHold;
+  readonly workspaceOf: (sessionId: string) => string;
   /** Takes secrets out of what an agent wrote. */
   readonly redact: RedactText;
   /** Takes those out of stored texts that the gate holds by now. */

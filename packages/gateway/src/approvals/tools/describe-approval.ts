@@ -19,10 +19,12 @@ export interface Showing {
   readonly hideHeld: (text: string) => string;
   /** Absent: it is not asked whether it can still be approved. */
   readonly explainHold?: ExplainHold | undefined;
+  /** Where a session works. Absent: it is not said. */
+  readonly workspaceOf?: (sessionId: string) => string;
 }
 
 /** A task as people see it, without its effect. Text that came from outside is safe to show. */
-export function describeTask(task: ApprovalTask, { hideHeld, explainHold }: Showing): InJson<Approval> {
+export function describeTask(task: ApprovalTask, { hideHeld, explainHold, workspaceOf }: Showing): InJson<Approval> {
   return {
     id: task.id,
     status: task.status,
@@ -40,6 +42,7 @@ export function describeTask(task: ApprovalTask, { hideHeld, explainHold }: Show
     approverRole: task.approverRole,
     assignedTo: makeVisibleLine(task.assignedTo ?? ''),
     createdBy: makeVisibleLine(task.agent),
+    workspace: makeVisibleLine(workspaceOf?.(task.sessionId) ?? ''),
     approverAgents: task.approvers ?? [],
     wanted: task.wanted,
     createdAtMs: String(task.createdAtMs),
