@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { fromBinary } from '@bufbuild/protobuf';
+import { ExecuteToolResponseSchema } from '@sallyport/contract';
 import { TestDaemon } from '../harness/daemon.ts';
 import { runSallyport } from '../harness/run-sallyport.ts';
 import { requirement } from '../requirement.ts';
@@ -112,6 +114,12 @@ test('no credential, a wrong one, an ended one: nothing is told apart, nothing r
   await daemon.call('sessions.end', { session_id: id });
   for (const token of ['', 'sp_wrong', doomed]) {
     await assert.rejects(daemon.call('files.list', {}, { token }), /401/);
+    const { json } = await daemon.post('sallyport.v1.ToolService/ExecuteTool', { name: 'files.list' }, token);
+    const [detail] = (json as { details: { type: string; value: string }[] }).details;
+    assert.equal(detail?.type, 'sallyport.v1.ExecuteToolResponse');
+    const { result } = fromBinary(ExecuteToolResponseSchema, Buffer.from(detail.value, 'base64'));
+    const expected = token === doomed ? 'SESSION_ENDED' : 'UNAUTHENTICATED';
+    assert.equal(result.case === 'denied' && result.value.rationaleCode, expected, 'programs need not read the text');
   }
 });
 

@@ -1,4 +1,4 @@
-import { create } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { describeCode, ExecuteToolResponseSchema } from '@sallyport/contract';
 import type { ExecuteToolResponse } from '@sallyport/contract';
 import { durationOf, toolNameOf } from '../../call/answer.ts';
@@ -24,10 +24,16 @@ export function presentAnswer(answer: Answer): ExecuteToolResponse {
   });
 }
 
-/** Who cannot be told apart gets the transport's own answer, as clients of gRPC and HTTP expect. Throws RpcError. */
-export function checkKnown({ ended, problem }: Answer): void {
+/**
+ * Who cannot be told apart gets the transport's own answer, as clients of gRPC and HTTP expect. Throws RpcError; programs
+ * find our own code in its details.
+ */
+export function checkKnown(answer: Answer): void {
+  const { ended, problem } = answer;
   if (ended !== 'refused' || problem === undefined) return;
-  if (describeCode(problem.code).connect === 'unauthenticated') throw rpcErrorOf(problem);
+  if (describeCode(problem.code).connect !== 'unauthenticated') return;
+  const bytes = toBinary(ExecuteToolResponseSchema, presentAnswer(answer));
+  throw rpcErrorOf(problem, { details: [{ type: ExecuteToolResponseSchema.typeName, bytes }] });
 }
 
 export function rpcErrorOf(
