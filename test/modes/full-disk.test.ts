@@ -34,10 +34,10 @@ test('a disk that really fills up degrades the gate: reading goes on, changes ar
     while ((await daemon.status())['mode'] === 'NORMAL') await pause(100);
     const shown = JSON.parse((await daemon.call('mode.show', {})).success?.outputJson ?? '{}') as {
       mode: string;
-      last_change: { by: string; cause: string };
+      lastChange: { by: string; cause: string };
     };
-    assert.deepEqual([shown.mode, shown.last_change.by], ['DEGRADED', 'sallyport']);
-    assert.match(shown.last_change.cause, /^disk_free_mb is (?:1\d|20), below 80$/);
+    assert.deepEqual([shown.mode, shown.lastChange.by], ['DEGRADED', 'sallyport']);
+    assert.match(shown.lastChange.cause, /^disk_free_mb is (?:1\d|20), below 80$/);
 
     const late = await write('after.txt');
     assert.equal(late?.success, undefined, 'nothing is changed while space runs out');

@@ -101,8 +101,8 @@ transitions:
   assert.equal(await modeNow(), 'ALERT');
   await violate(two, 40);
   await until('the gate is closed', async () => (await modeNow()) === 'LOCKDOWN');
-  const { last_change: last } = JSON.parse((await daemon.call('mode.show', {})).success?.outputJson ?? '{}') as {
-    last_change: { by: string; cause: string };
+  const { lastChange: last } = JSON.parse((await daemon.call('mode.show', {})).success?.outputJson ?? '{}') as {
+    lastChange: { by: string; cause: string };
   };
   assert.equal(last.by, 'sallyport');
   assert.match(last.cause, /^violations_per_minute is \d+, at or above 30$/);

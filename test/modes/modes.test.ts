@@ -188,10 +188,10 @@ transitions:
   try {
     await until('the gate is degraded', async () => (await daemon.status())['mode'] === 'DEGRADED');
     const shown = outputOf(await daemon.call('mode.show', {})) as {
-      last_change: { by: string; cause: string };
+      lastChange: { by: string; cause: string };
     };
-    assert.equal(shown.last_change.by, 'sallyport');
-    assert.match(shown.last_change.cause, /^disk_free_mb is \d+, below 10000000$/);
+    assert.equal(shown.lastChange.by, 'sallyport');
+    assert.match(shown.lastChange.cause, /^disk_free_mb is \d+, below 10000000$/);
     const agent = await daemon.newAgent('ada');
     // At most two windows of three calls each begin while these run.
     const answers = await Promise.all(

@@ -137,9 +137,9 @@ describe('an organisation of the profile team', () => {
 
   test('where no director can act, the call is denied', async () => {
     const { people } = outputOf(await daemon.call('people.list', {})) as {
-      people: { person_id: string; name: string }[];
+      people: { personId: string; name: string }[];
     };
-    const id = people.find(({ name }) => name === 'dora')?.person_id;
+    const id = people.find(({ name }) => name === 'dora')?.personId;
     outputOf(await daemon.call('people.revoke', { person_id: id }));
     const asked = await daemon.call('files.delete', { path: 'old.txt' }, { token: ada });
     assert.equal(codeOf(asked), 'NO_APPROVER');

@@ -77,9 +77,9 @@ function letIn(name: string, uid: number): { user: OtherUser; credential: string
   assert.equal(done.status, 0, done.stderr);
   assert.ok(stdout.includes(`export SALLYPORT_ADDRESS=${daemon.address}\n`), stdout);
   const { people } = JSON.parse(asOwner('person', 'list', '--json').stdout) as {
-    people: { person_id: string; name: string }[];
+    people: { personId: string; name: string }[];
   };
-  return { user, credential, id: people.find((person) => person.name === name)?.person_id ?? '' };
+  return { user, credential, id: people.find((person) => person.name === name)?.personId ?? '' };
 }
 
 test('another user of the machine runs the gate with a credential of their own', { skip }, async () => {

@@ -7,7 +7,7 @@ import { runSallyport } from '../harness/run-sallyport.ts';
 import { requirement } from '../requirement.ts';
 
 interface Added {
-  readonly person_id: string;
+  readonly personId: string;
   readonly name: string;
   readonly credential: string;
 }
@@ -72,7 +72,7 @@ test('a credential is accepted at the socket of operators and at TCP, and is no 
 });
 
 test('a revoked credential opens nothing from the next call on', () => {
-  const { person_id: id, environment } = addPerson('eve');
+  const { personId: id, environment } = addPerson('eve');
   assert.equal(run(['status'], environment).status, 0);
   const revoked = run(['person', 'revoke', id]);
   assert.equal(revoked.status, 0, revoked.stderr);
@@ -86,7 +86,7 @@ test('a revoked credential opens nothing from the next call on', () => {
 test('nobody locks everyone out: the first operator stays', () => {
   const { environment } = addPerson('mallory');
   const { people } = JSON.parse(run(['person', 'list', '--json']).stdout) as { people: Added[] };
-  const first = people.find(({ name }) => name === 'operator')?.person_id ?? '';
+  const first = people.find(({ name }) => name === 'operator')?.personId ?? '';
   for (const who of [{}, environment]) {
     const { status, stderr } = run(['person', 'revoke', first], who);
     assert.equal(status, 4);

@@ -10,6 +10,7 @@ export type Session = InJson<contract.Session>;
 export type Lease = InJson<contract.Lease>;
 export type AuditRecord = InJson<contract.AuditRecord>;
 export type Status = InJson<contract.GetStatusResponse>;
+export type ModeReport = InJson<contract.ModeReport>;
 export type Verification = InJson<contract.VerifyAuditResponse>;
 /** The calls of one tool, a number a slot. */
 export type ToolUse = InJson<contract.ToolUse>;

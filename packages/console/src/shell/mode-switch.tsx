@@ -1,15 +1,11 @@
 import { useEffect, useRef, useState } from 'react';
 import type { FormEvent } from 'react';
 import { callTool } from '../daemon/call-tool.ts';
+import type { ModeReport } from '../daemon/messages.ts';
 import { useGate, useValue } from '../live/use-live.ts';
 import { Loading, Problem } from './parts.tsx';
 import { useGovernedCall } from './use-governed-call.tsx';
 import { useLoaded } from './use-loaded.ts';
-
-interface ModeReport {
-  readonly mode: string;
-  readonly leads_to: readonly string[];
-}
 
 const meanings: Readonly<Record<string, string>> = {
   NORMAL: 'Work as usual.',
@@ -64,7 +60,7 @@ function ModeDialog({ onClose }: { readonly onClose: () => void }) {
             </p>
             <fieldset>
               <legend>Change it to</legend>
-              {value.leads_to.map((each) => (
+              {value.leadsTo.map((each) => (
                 <label key={each} className="choice">
                   <input type="radio" name="mode" value={each} required onChange={() => setMode(each)} />
                   <span>

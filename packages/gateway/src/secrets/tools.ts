@@ -1,8 +1,9 @@
+import { SecretListSchema, spellCount } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
 import { ToolFailure } from '../call/tool.ts';
-import type { AnyTool, Tool } from '../call/tool.ts';
+import type { AnyTool } from '../call/tool.ts';
 import type { SecretStore } from './secret-store.ts';
-import { defineAdministration } from '../registry/administration.ts';
+import { defineOperatorTool } from '../registry/define-operator-tool.ts';
 
 interface NameArgument {
   readonly name: string;
@@ -14,109 +15,70 @@ const nameProperty: JsonObject = {
   description: 'Name of the secret, such as GITHUB_TOKEN.',
 };
 
+const nameOnly: JsonObject = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } };
+
 /** Keeping secrets for tools. No tool shows a value. */
 export function secretTools(secrets: SecretStore): readonly AnyTool[] {
-  return [setTool(secrets), listTool(secrets), removeTool(secrets)] as unknown as AnyTool[];
+  return [setTool(secrets), listTool(secrets), removeTool(secrets)];
 }
 
-function setTool(secrets: SecretStore): Tool<NameArgument & { readonly value: string }> {
-  return {
-    definition: {
-      ...defineAdministration({
-        name: 'secrets.set',
-        description: 'Stores a secret, encrypted. The rules say which tools may use it; nothing shows it again.',
-        mutates: true,
-        idempotent: true,
-        inputSchema: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['name', 'value'],
-          properties: {
-            name: nameProperty,
-            value: {
-              type: 'string',
-              // A shorter one could not be kept out of texts without blanking ordinary words.
-              minLength: 8,
-              maxLength: 65_536,
-              description: 'The secret. A value of the same name is replaced.',
-            },
-          },
-        },
-        outputSchema: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } },
-      }),
-      secretArguments: ['value'],
+function setTool(secrets: SecretStore) {
+  return defineOperatorTool({
+    name: 'secrets.set',
+    description: 'Stores a secret, encrypted. The rules say which tools may use it; nothing shows it again.',
+    mutates: true,
+    idempotent: true,
+    properties: {
+      name: nameProperty,
+      value: {
+        type: 'string',
+        // A shorter one could not be kept out of texts without blanking ordinary words.
+        minLength: 8,
+        maxLength: 65_536,
+        description: 'The secret. A value of the same name is replaced.',
+      },
     },
-    claim: () => ({ paths: [] }),
-    preview: ({ name }) => Promise.resolve({ summary: `Set the secret ${name}.`, detail: '', undoable: false }),
+    required: ['name', 'value'],
+    secretArguments: ['value'],
+    answers: nameOnly,
+    preview: ({ name }: NameArgument & { readonly value: string }) => ({ summary: `Set the secret ${name}.` }),
     run: async ({ name, value }) => {
       await secrets.set(name, value);
       return { name };
     },
     summarize: ({ name }) => `set secret ${name}`,
-  };
+  });
 }
 
-function listTool(secrets: SecretStore): Tool<object> {
-  return {
-    definition: defineAdministration({
-      name: 'secrets.list',
-      description: 'Lists the stored secrets by name, without their values.',
-      mutates: false,
-      idempotent: true,
-      inputSchema: { type: 'object', additionalProperties: false, properties: {} },
-      outputSchema: {
-        type: 'object',
-        required: ['secrets'],
-        properties: {
-          secrets: {
-            type: 'array',
-            items: {
-              type: 'object',
-              required: ['name', 'updated_at', 'readable'],
-              properties: {
-                name: { type: 'string' },
-                updated_at: { type: 'string' },
-                readable: { type: 'boolean', description: 'False: it has to be set again.' },
-              },
-            },
-          },
-        },
-      },
-    }),
-    claim: () => ({ paths: [] }),
-    preview: () => Promise.resolve({ summary: 'List the secrets.', detail: '', undoable: true }),
+function listTool(secrets: SecretStore) {
+  return defineOperatorTool({
+    name: 'secrets.list',
+    description: 'Lists the stored secrets by name, without their values.',
+    mutates: false,
+    answers: SecretListSchema,
     run: () => {
       const listed = secrets.list().map(({ name, updatedAtMs, isReadable }) => {
-        return { name, updated_at: new Date(updatedAtMs).toISOString(), readable: isReadable };
+        return { name, updatedAtMs: String(updatedAtMs), readable: isReadable };
       });
-      return Promise.resolve({ secrets: listed });
+      return { secrets: listed };
     },
-    summarize: (_args, output) => `${(output as { secrets: readonly unknown[] }).secrets.length} secrets`,
-  };
+    summarize: (_args, output) => spellCount(output.secrets.length, 'secret'),
+  });
 }
 
-function removeTool(secrets: SecretStore): Tool<NameArgument> {
-  return {
-    definition: defineAdministration({
-      name: 'secrets.remove',
-      description: 'Removes a stored secret for good.',
-      mutates: true,
-      idempotent: true,
-      inputSchema: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['name'],
-        properties: { name: nameProperty },
-      },
-      outputSchema: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } },
+function removeTool(secrets: SecretStore) {
+  return defineOperatorTool({
+    name: 'secrets.remove',
+    description: 'Removes a stored secret for good.',
+    mutates: true,
+    idempotent: true,
+    properties: { name: nameProperty },
+    required: ['name'],
+    answers: nameOnly,
+    preview: ({ name }: NameArgument) => ({
+      summary: `Remove the secret ${name}.`,
+      detail: 'Its value cannot be brought back. Tools that use it fail until it is set again.',
     }),
-    claim: () => ({ paths: [] }),
-    preview: ({ name }) =>
-      Promise.resolve({
-        summary: `Remove the secret ${name}.`,
-        detail: 'Its value cannot be brought back. Tools that use it fail until it is set again.',
-        undoable: false,
-      }),
     run: async ({ name }) => {
       if (await secrets.remove(name)) return { name };
       throw new ToolFailure('NOT_FOUND', `There is no secret ${name}.`, {
@@ -124,5 +86,5 @@ function removeTool(secrets: SecretStore): Tool<NameArgument> {
       });
     },
     summarize: ({ name }) => `removed secret ${name}`,
-  };
+  });
 }

@@ -1,39 +1,24 @@
 import { spellCount } from '@sallyport/contract';
+import type { InJson, ModeChange, ModeHistory, ModeReport } from '@sallyport/contract';
 import type { CommandContext } from '../../command-context.ts';
 import { formatTime } from '../../terminal/format-time.ts';
 import { runOperatorTool } from '../../client/run-tool.ts';
 import { renderFields, renderWrappedTable } from '../../terminal/table.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
 
-interface Change {
-  readonly from: string;
-  readonly to: string;
-  readonly by: string;
-  readonly cause: string;
-  readonly at: string;
-}
-
-interface ShownMode {
-  readonly mode: string;
-  readonly max_running: number;
-  readonly calls_per_minute?: number;
-  readonly leads_to: readonly string[];
-  readonly last_change?: Change;
-}
-
 export function showMode(context: CommandContext): Promise<number> {
-  return runOperatorTool('mode.show', {}, context, (shown: ShownMode) => {
+  return runOperatorTool('mode.show', {}, context, (shown: InJson<ModeReport>) => {
     const { columns, paint, print } = context.terminal;
-    const { last_change: last } = shown;
+    const { lastChange: last } = shown;
     print(paint('bold', makeVisibleLine(shown.mode)));
     const fields: [string, string][] = [
       [
         'at once',
-        shown.max_running === 0 ? 'only what a rule names for this mode' : spellCount(shown.max_running, 'call'),
+        shown.maxRunning === 0 ? 'only what a rule names for this mode' : spellCount(shown.maxRunning, 'call'),
       ],
-      ['a minute', shown.calls_per_minute === undefined ? 'any number' : spellCount(shown.calls_per_minute, 'call')],
-      ['leads to', shown.leads_to.join(', ')],
-      ['since', last === undefined ? '' : formatTime(Date.parse(last.at))],
+      ['a minute', shown.callsPerMinute === undefined ? 'any number' : spellCount(shown.callsPerMinute, 'call')],
+      ['leads to', shown.leadsTo.join(', ')],
+      ['since', last === undefined ? '' : formatTime(Number(last.changedAtMs))],
       ['by', last?.by ?? ''],
       ['cause', last?.cause ?? ''],
     ];
@@ -48,7 +33,7 @@ export function showMode(context: CommandContext): Promise<number> {
 
 export function setMode(mode: string, cause: string, context: CommandContext): Promise<number> {
   const input = { mode: mode.toUpperCase(), cause };
-  return runOperatorTool('mode.set', input, context, ({ from, to }: Change) => {
+  return runOperatorTool('mode.set', input, context, ({ from, to }: InJson<ModeChange>) => {
     context.terminal.print(
       `The mode is ${makeVisibleLine(to)} from the next call on. It was ${makeVisibleLine(from)}.`,
     );
@@ -56,11 +41,11 @@ export function setMode(mode: string, cause: string, context: CommandContext): P
 }
 
 export function listModeChanges(limit: number, context: CommandContext): Promise<number> {
-  return runOperatorTool('mode.history', { limit }, context, ({ changes }: { readonly changes: readonly Change[] }) => {
+  return runOperatorTool('mode.history', { limit }, context, ({ changes }: InJson<ModeHistory>) => {
     const { columns, paint, print } = context.terminal;
     if (changes.length === 0) return print('The mode has not changed yet.');
-    const rows = changes.map(({ from, to, by, cause, at }) =>
-      [formatTime(Date.parse(at)), from, to, by, cause].map(makeVisibleLine),
+    const rows = changes.map(({ from, to, by, cause, changedAtMs }) =>
+      [formatTime(Number(changedAtMs)), from, to, by, cause].map(makeVisibleLine),
     );
     const [header = '', ...body] = renderWrappedTable([['WHEN', 'FROM', 'TO', 'BY', 'CAUSE'], ...rows], columns);
     print(paint('dim', header), ...body);

@@ -1,3 +1,4 @@
+import type { AddedPerson, InJson, People, RevokedPerson } from '@sallyport/contract';
 import { defaultPort } from '@sallyport/gateway';
 import type { CommandContext } from '../../command-context.ts';
 import { usageFailure } from '../../client/failure.ts';
@@ -6,22 +7,8 @@ import { runOperatorTool } from '../../client/run-tool.ts';
 import { renderTable } from '../../terminal/table.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
 
-interface AddedPerson {
-  readonly person_id: string;
-  readonly name: string;
-  readonly credential: string;
-  readonly address: string;
-}
-
-interface ListedPerson {
-  readonly person_id: string;
-  readonly name: string;
-  readonly status: string;
-  readonly added_at: string;
-}
-
 export function addPerson(name: string, context: CommandContext): Promise<number> {
-  return runOperatorTool('people.add', { name }, context, ({ credential, address }: AddedPerson) => {
+  return runOperatorTool('people.add', { name }, context, ({ credential, address }: InJson<AddedPerson>) => {
     const { paint, print } = context.terminal;
     print(
       `${paint('bold', makeVisibleLine(name))} may run the gate. The credential is shown this once:`,
@@ -58,9 +45,9 @@ export function listPeople(options: { readonly all?: boolean }, context: Command
     'people.list',
     { include_revoked: options.all ?? false },
     context,
-    ({ people }: { readonly people: readonly ListedPerson[] }) => {
-      const rows = people.map(({ person_id: id, name, status, added_at: addedAt }) =>
-        [id, name, status, formatTime(Date.parse(addedAt))].map(makeVisibleLine),
+    ({ people }: InJson<People>) => {
+      const rows = people.map(({ personId, name, status, addedAtMs }) =>
+        [personId, name, status, formatTime(Number(addedAtMs))].map(makeVisibleLine),
       );
       const { columns, paint, print } = context.terminal;
       const [header = '', ...body] = renderTable([['PERSON', 'NAME', 'STATUS', 'ADDED'], ...rows], columns);
@@ -70,13 +57,8 @@ export function listPeople(options: { readonly all?: boolean }, context: Command
 }
 
 export function revokePerson(personId: string, context: CommandContext): Promise<number> {
-  return runOperatorTool(
-    'people.revoke',
-    { person_id: personId },
-    context,
-    ({ revoked }: { readonly revoked: boolean }) => {
-      if (!revoked) throw usageFailure('The credential was revoked before.', 'See `person list --all`.');
-      context.terminal.print('The credential is revoked and no longer works.');
-    },
-  );
+  return runOperatorTool('people.revoke', { person_id: personId }, context, ({ revoked }: InJson<RevokedPerson>) => {
+    if (!revoked) throw usageFailure('The credential was revoked before.', 'See `person list --all`.');
+    context.terminal.print('The credential is revoked and no longer works.');
+  });
 }

@@ -1,15 +1,10 @@
+import type { InJson, SecretList } from '@sallyport/contract';
 import type { CommandContext } from '../../command-context.ts';
 import { formatTime } from '../../terminal/format-time.ts';
 import { readSecretValue } from './read-secret-value.ts';
 import { runOperatorTool } from '../../client/run-tool.ts';
 import { renderTable } from '../../terminal/table.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
-
-interface ListedSecret {
-  readonly name: string;
-  readonly updated_at: string;
-  readonly readable: boolean;
-}
 
 export async function setSecret(name: string, context: CommandContext): Promise<number> {
   // Before a value is asked for that could not be sent.
@@ -21,15 +16,15 @@ export async function setSecret(name: string, context: CommandContext): Promise<
 }
 
 export function listSecrets(context: CommandContext): Promise<number> {
-  return runOperatorTool('secrets.list', {}, context, ({ secrets }: { readonly secrets: readonly ListedSecret[] }) => {
+  return runOperatorTool('secrets.list', {}, context, ({ secrets }: InJson<SecretList>) => {
     const { columns, paint, print } = context.terminal;
     if (secrets.length === 0) {
       print(`No secret is stored. Store one: ${context.commandName} secret set NAME`);
       return;
     }
-    const rows = secrets.map(({ name, updated_at: updatedAt, readable }) => [
+    const rows = secrets.map(({ name, updatedAtMs, readable }) => [
       makeVisibleLine(name),
-      formatTime(Date.parse(updatedAt)),
+      formatTime(Number(updatedAtMs)),
       readable ? '' : 'cannot be decrypted; set it again',
     ]);
     const [header = '', ...body] = renderTable([['SECRET', 'SET', ''], ...rows], columns);

@@ -13,7 +13,7 @@ import { authenticate } from '../../sessions/authenticate.ts';
 import { createTestSession, openTestStore } from '../../stages/store.test-kit.ts';
 import { peopleTools } from './people.ts';
 
-type Added = Record<'person_id' | 'name' | 'credential', string>;
+type Added = Record<'personId' | 'name' | 'credential', string>;
 
 async function openTools(t: TestContext) {
   const store = await openTestStore(t);
@@ -42,7 +42,7 @@ test('each person has a credential of their own, of which only the hash is store
   const ada = await call<Added>('add', { name: 'ada' });
   const bob = await call<Added>('add', { name: 'bob@example.com' });
   assert.notEqual(ada.credential, bob.credential);
-  for (const { name, credential, person_id: id } of [ada, bob]) {
+  for (const { name, credential, personId: id } of [ada, bob]) {
     const session = enter(credential);
     if (isRefusal(session)) assert.fail(session.message);
     assert.deepEqual([session.agent, session.principal, session.id], [name, 'operator', id]);
@@ -57,22 +57,22 @@ test('a revoked credential opens nothing, and the others stay', async (t) => {
   const { call, enter } = await openTools(t);
   const ada = await call<Added>('add', { name: 'ada' });
   const bob = await call<Added>('add', { name: 'bob' });
-  assert.deepEqual(await call('revoke', { person_id: ada.person_id }), { person_id: ada.person_id, revoked: true });
+  assert.deepEqual(await call('revoke', { person_id: ada.personId }), { personId: ada.personId, revoked: true });
   const refused = enter(ada.credential);
   assert.ok(isRefusal(refused) && refused.code === 'SESSION_ENDED');
   assert.ok(!isRefusal(enter(bob.credential)));
-  assert.deepEqual(await call('revoke', { person_id: ada.person_id }), { person_id: ada.person_id, revoked: false });
+  assert.deepEqual(await call('revoke', { person_id: ada.personId }), { personId: ada.personId, revoked: false });
 });
 
 test('nobody revokes the first operator or themselves, and agents are not people', async (t) => {
   const { call, store, first } = await openTools(t);
   const ada = await call<Added>('add', { name: 'ada' });
-  const asAda = store.findSession(ada.person_id);
+  const asAda = store.findSession(ada.personId);
   const agent = await createTestSession(store, { agent: 'coder' });
   for (const [id, by, code] of [
     [first.id, first, 'EXECUTION_ERROR'],
     [first.id, asAda, 'EXECUTION_ERROR'],
-    [ada.person_id, asAda, 'EXECUTION_ERROR'],
+    [ada.personId, asAda, 'EXECUTION_ERROR'],
     [agent.id, first, 'NOT_FOUND'],
     ['nobody', first, 'NOT_FOUND'],
   ] as const) {
@@ -87,8 +87,8 @@ test('a name belongs to one person at a time', async (t) => {
   for (const name of ['ada', 'ADA', 'operator', 'Operator']) {
     await assert.rejects(call('add', { name }), { code: 'ALREADY_EXISTS' }, name);
   }
-  await call('revoke', { person_id: ada.person_id });
-  assert.notEqual((await call<Added>('add', { name: 'ada' })).person_id, ada.person_id);
+  await call('revoke', { person_id: ada.personId });
+  assert.notEqual((await call<Added>('add', { name: 'ada' })).personId, ada.personId);
 });
 
 test('the list shows people without credentials, and the revoked on request', async (t) => {
@@ -96,7 +96,7 @@ test('the list shows people without credentials, and the revoked on request', as
   const ada = await call<Added>('add', { name: 'ada' });
   const bob = await call<Added>('add', { name: 'bob' });
   await createTestSession(store, { agent: 'coder' });
-  await call('revoke', { person_id: ada.person_id });
+  await call('revoke', { person_id: ada.personId });
   const list = async (args: JsonObject) =>
     (await call<{ people: { name: string; status: string }[] }>('list', args)).people.map(({ name, status }) => [
       name,
@@ -118,9 +118,9 @@ test('what is recorded or shown holds no credential', async (t) => {
   requirement('AUD-4');
   const { call, find } = await openTools(t);
   const ada = await call<Added>('add', { name: 'ada' });
-  assert.equal(find('add').tool.summarize({ name: 'ada' }, ada), `added ada as ${ada.person_id}`);
+  assert.equal(find('add').tool.summarize({ name: 'ada' }, ada), `added ada as ${ada.personId}`);
   const context = { session: operator } as ToolContext;
-  const effect = await find('revoke').tool.preview({ person_id: ada.person_id }, context);
+  const effect = await find('revoke').tool.preview({ person_id: ada.personId }, context);
   assert.match(effect.summary, /ada/);
   assert.equal(effect.undoable, false);
 });
@@ -129,7 +129,7 @@ test('who takes the name of somebody who left does not take their office', async
   const { call, store } = await openTools(t);
   const sue = await call<Added>('add', { name: 'sue' });
   await store.changeOrganisation({ kind: 'put-team', team: { name: 'web', senior: 'sue' } });
-  await call('revoke', { person_id: sue.person_id });
+  await call('revoke', { person_id: sue.personId });
   await assert.rejects(call('add', { name: 'sue' }), { code: 'ALREADY_EXISTS', message: /still has an office/ });
   await store.changeOrganisation({ kind: 'put-team', team: { name: 'web' } });
   await call('add', { name: 'sue' });

@@ -1,11 +1,13 @@
 import { hash, randomUUIDv7 } from 'node:crypto';
+import { AddedPersonSchema, PeopleSchema, RevokedPersonSchema, spellCount } from '@sallyport/contract';
+import type { InJson, Person } from '@sallyport/contract';
 import type { Organisation } from '../../call/organisation.ts';
 import { ToolFailure } from '../../call/tool.ts';
-import type { AnyTool, Tool } from '../../call/tool.ts';
+import type { AnyTool } from '../../call/tool.ts';
 import { firstOperator } from '../../call/session.ts';
 import type { Session } from '../../call/session.ts';
 import type { Store } from '../../storage/stores.ts';
-import { defineAdministration } from '../../registry/administration.ts';
+import { defineOperatorTool, idOf } from '../../registry/define-operator-tool.ts';
 import { newToken } from '../../sessions/tools/sessions.ts';
 import type { EndSession } from '../../sessions/tools/sessions.ts';
 
@@ -20,44 +22,28 @@ export interface PeopleToolOptions {
 
 /** Who may run the gate. Each person has a credential of their own, so that records carry their own name. */
 export function peopleTools(store: PeopleStore, options: PeopleToolOptions): readonly AnyTool[] {
-  return [addTool(store, options), listTool(store), revokeTool(store, options.endSession)] as unknown as AnyTool[];
+  return [addTool(store, options), listTool(store), revokeTool(store, options.endSession)];
 }
 
-function addTool(store: PeopleStore, { workspace, address }: PeopleToolOptions): Tool<{ readonly name: string }> {
-  return {
-    definition: defineAdministration({
-      name: 'people.add',
-      description: 'Lets another person run the gate and returns their credential, which is shown only this once.',
-      mutates: true,
-      idempotent: false,
-      inputSchema: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['name'],
-        properties: {
-          name: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 128,
-            pattern: '^[A-Za-z0-9._@-]+$',
-            description: 'Name of the person, as records will show it.',
-          },
-        },
+function addTool(store: PeopleStore, { workspace, address }: PeopleToolOptions) {
+  return defineOperatorTool({
+    name: 'people.add',
+    description: 'Lets another person run the gate and returns their credential, which is shown only this once.',
+    mutates: true,
+    properties: {
+      name: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 128,
+        pattern: '^[A-Za-z0-9._@-]+$',
+        description: 'Name of the person, as records will show it.',
       },
-      outputSchema: {
-        type: 'object',
-        required: ['person_id', 'name', 'credential', 'address'],
-        properties: {
-          person_id: { type: 'string' },
-          name: { type: 'string' },
-          credential: { type: 'string' },
-          address: { type: 'string', description: 'Where the credential is accepted, beside the operator socket.' },
-        },
-      },
-    }),
-    claim: () => ({ paths: [] }),
-    preview: ({ name }) =>
-      Promise.resolve({ summary: `Let ${name} run the gate.`, detail: 'They may do what you may do.', undoable: true }),
+    },
+    required: ['name'],
+    answers: AddedPersonSchema,
+    preview: ({ name }: { readonly name: string }) => {
+      return { summary: `Let ${name} run the gate.`, detail: 'They may do what you may do.', undoable: true };
+    },
     run: async ({ name }) => {
       const taken = activePeople(store).find((person) => person.agent.toLowerCase() === name.toLowerCase());
       if (taken !== undefined || name.toLowerCase() === firstOperator) {
@@ -80,82 +66,42 @@ function addTool(store: PeopleStore, { workspace, address }: PeopleToolOptions):
         workingDirectory: workspace,
         lease: { id: randomUUIDv7(), tools: ['*'] },
       });
-      return { person_id: id, name, credential, address: address() };
+      return { personId: id, name, credential, address: address() };
     },
-    summarize: ({ name }, output) => `added ${name} as ${(output as { person_id: string }).person_id}`,
-  };
+    summarize: ({ name }, { personId }) => `added ${name} as ${personId}`,
+  });
 }
 
-function listTool(store: PeopleStore): Tool<{ readonly include_revoked: boolean }> {
-  return {
-    definition: defineAdministration({
-      name: 'people.list',
-      description: 'Lists the people who may run the gate, without their credentials.',
-      mutates: false,
-      idempotent: true,
-      inputSchema: {
-        type: 'object',
-        additionalProperties: false,
-        properties: {
-          include_revoked: { type: 'boolean', default: false, description: 'Also those who may no longer.' },
-        },
-      },
-      outputSchema: {
-        type: 'object',
-        required: ['people'],
-        properties: {
-          people: {
-            type: 'array',
-            items: {
-              type: 'object',
-              required: ['person_id', 'name', 'status', 'added_at'],
-              properties: {
-                person_id: { type: 'string' },
-                name: { type: 'string' },
-                status: { enum: ['active', 'revoked'] },
-                added_at: { type: 'string' },
-              },
-            },
-          },
-        },
-      },
-    }),
-    claim: () => ({ paths: [] }),
-    preview: () => Promise.resolve({ summary: 'List the people.', detail: '', undoable: true }),
-    run: async ({ include_revoked: includeRevoked }) => {
+function listTool(store: PeopleStore) {
+  return defineOperatorTool({
+    name: 'people.list',
+    description: 'Lists the people who may run the gate, without their credentials.',
+    mutates: false,
+    properties: {
+      include_revoked: { type: 'boolean', default: false, description: 'Also those who may no longer.' },
+    },
+    answers: PeopleSchema,
+    run: async ({ include_revoked: includeRevoked }: { readonly include_revoked: boolean }) => {
       const people = includeRevoked ? await allPeople(store) : activePeople(store);
       return { people: people.map(describePerson) };
     },
-    summarize: (_args, output) => `${(output as { people: readonly unknown[] }).people.length} people`,
-  };
+    summarize: (_args, { people }) => spellCount(people.length, 'person', 'people'),
+  });
 }
 
-function revokeTool(store: PeopleStore, endSession: EndSession): Tool<{ readonly person_id: string }> {
-  return {
-    definition: defineAdministration({
-      name: 'people.revoke',
-      description: "Takes a person's credential away for good. It is worth nothing from the next call on.",
-      mutates: true,
-      idempotent: true,
-      inputSchema: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['person_id'],
-        properties: {
-          person_id: { type: 'string', minLength: 1, maxLength: 64, description: 'As people.list shows it.' },
-        },
-      },
-      outputSchema: {
-        type: 'object',
-        required: ['person_id', 'revoked'],
-        properties: { person_id: { type: 'string' }, revoked: { type: 'boolean' } },
-      },
-    }),
-    claim: () => ({ paths: [] }),
-    preview: async ({ person_id: id }) => {
+function revokeTool(store: PeopleStore, endSession: EndSession) {
+  return defineOperatorTool({
+    name: 'people.revoke',
+    description: "Takes a person's credential away for good. It is worth nothing from the next call on.",
+    mutates: true,
+    idempotent: true,
+    properties: { person_id: idOf('As people.list shows it.') },
+    required: ['person_id'],
+    answers: RevokedPersonSchema,
+    preview: async ({ person_id: id }: { readonly person_id: string }) => {
       const person = await findPerson(store, id);
       const detail = 'Their credential stops working and cannot be restored.';
-      return { summary: `Revoke the credential of ${person.agent} (${id}).`, detail, undoable: false };
+      return { summary: `Revoke the credential of ${person.agent} (${id}).`, detail };
     },
     run: async ({ person_id: id }, context) => {
       const person = await findPerson(store, id);
@@ -171,10 +117,10 @@ function revokeTool(store: PeopleStore, endSession: EndSession): Tool<{ readonly
       const by = context.session.agent;
       const revoked = await endSession(id, by);
       for (const console of consolesOf(store, person.agent)) await endSession(console, by);
-      return { person_id: id, revoked };
+      return { personId: id, revoked };
     },
     summarize: ({ person_id: id }) => `revoked ${id}`,
-  };
+  });
 }
 
 /** Whoever takes the name of somebody who left must not take their office with it. */
@@ -217,11 +163,7 @@ async function findPerson(store: PeopleStore, id: string): Promise<Session> {
   });
 }
 
-function describePerson({ id, agent, status, createdAtMs }: Session) {
-  return {
-    person_id: id,
-    name: agent,
-    status: status === 'active' ? 'active' : 'revoked',
-    added_at: new Date(createdAtMs).toISOString(),
-  };
+function describePerson({ id, agent, status, createdAtMs }: Session): InJson<Person> {
+  const standing = status === 'active' ? 'active' : 'revoked';
+  return { personId: id, name: agent, status: standing, addedAtMs: String(createdAtMs) };
 }
