@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
@@ -38,6 +38,21 @@ test('an exit code other than 0 is a result, and so is a deadly signal', async (
   const killed = await workspace.run({ argv: ['sh', '-c', 'kill -TERM $$'] });
   assert.equal(killed['exit_code'], 143);
 });
+
+test(
+  'a program that may not open a file of root is told as whom it ran',
+  { skip: process.getuid?.() !== 0 && 'only a daemon of root runs programs as somebody else' },
+  async () => {
+    using workspace = openWorkspace();
+    writeFileSync(workspace.at('of-root.txt'), 'x', { mode: 0o600 });
+    const warnings: string[] = [];
+    const grants = { ...workspace.context.grants, write: [workspace.path] };
+    const warn = (warning: string): void => void warnings.push(warning);
+    const denied = await workspace.call(shellRun, { command: 'cat of-root.txt' }, { grants, warn });
+    assert.match(String(denied['stderr']), /Permission denied/);
+    assert.match(warnings.join(), /ran as user \d+, because the daemon runs as root/);
+  },
+);
 
 test('pipelines, lists and redirections do what they say', async () => {
   using workspace = openWorkspace();

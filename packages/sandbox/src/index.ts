@@ -8,7 +8,7 @@ export type { Resolve } from './egress/resolve-checked.ts';
 export { hasCode } from './has-code.ts';
 export { isWithin } from './is-within.ts';
 export { runtimeFolder } from './launch/check-mount.ts';
-export { canEnter, unprivilegedUser } from './launch/choose-user.ts';
+export { canEnter, chooseUser, unprivilegedUser } from './launch/choose-user.ts';
 export { installCommand } from './launch/explain-sandbox.ts';
 export { NetworkLog } from './network-log.ts';
 export type { NetworkEvent } from './network-log.ts';

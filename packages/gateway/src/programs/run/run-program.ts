@@ -6,6 +6,7 @@ import { ToolFailure, ToolRefused } from '../../call/tool.ts';
 import type { ToolContext } from '../../call/tool.ts';
 import { CapturedOutput } from './captured-output.ts';
 import type { CapturedText } from './captured-output.ts';
+import { hintAtUser } from './hint-at-user.ts';
 
 export type { CapturedText } from './captured-output.ts';
 
@@ -73,7 +74,10 @@ export async function runProgram(
     if (how.kind === 'limit') throw failureOfLimit(how.limit, program.limits);
     if (how.kind === 'disk-nearly-full') throw failureOfSpace();
     if (how.kind === 'aborted') throw reasonOf(context.signal);
-    return { how, stdout: await stdout.finish(), stderr: await stderr.finish(), network };
+    const output = { how, stdout: await stdout.finish(), stderr: await stderr.finish(), network };
+    const hint = options.isLooking === true ? undefined : hintAtUser(program, output);
+    if (hint !== undefined) context.warn(hint);
+    return output;
   } catch (error) {
     await Promise.all([stdout.discard(), stderr.discard()]);
     if (error instanceof ProgramNotStarted) throw explainNotStarted(error);
