@@ -9,7 +9,7 @@ const layers: readonly (readonly string[])[] = [
   ['call', 'text'],
   [
     // The contracts stand apart from the adapters: the log is written against the first and used by the second.
-    ['policy', 'storage/stores.ts', 'storage/sqlite', 'paths', 'redaction', 'audit', 'telemetry'],
+    ['policy', 'storage', 'storage/sqlite', 'paths', 'redaction', 'audit', 'telemetry'],
     [
       'approvals',
       'calls',

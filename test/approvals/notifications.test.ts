@@ -116,12 +116,12 @@ test('a changed file counts at once and what waits is told again; a mistake in i
   writeFileSync(file, `version: 1\nwebhook: { url: '${receiver.url}', secret: hook }\n`);
   assert.equal((await receiver.next()).headers['webhook-id'], `${first}.pending`);
   writeFileSync(file, `version: 1\nwebhook: { url: '${receiver.url}', secret: hook, events: [never] }\n`);
-  const warnings = async (): Promise<string> => JSON.stringify((await daemon.status())['warnings'] ?? '');
+  const warnings = async (): Promise<string> => JSON.stringify((await daemon.status())['warnings'] ?? []);
   assert.match(await warnings(), /notifications\.yaml:2.*notifications go on as they were before the mistake/);
   const { stdout } = runSallyport(place, ['status']);
   assert.match(stdout, /look at +The notifications cannot be used/);
   const second = await ask('b.txt');
   assert.equal((await receiver.next()).headers['webhook-id'], `${second}.pending`, 'the former settings stay in force');
   writeFileSync(file, 'version: 1\n');
-  assert.equal(await warnings(), '""');
+  assert.equal(await warnings(), '[]');
 });

@@ -80,7 +80,7 @@ test('a second Ctrl-C does not wait for what is still running', async (t) => {
   const daemonThatWaits = `
     import { stopOnSignals } from '${root}/packages/cli/src/commands/daemon/up.ts';
     import { openTerminal } from '${root}/packages/cli/src/terminal/terminal.ts';
-    const daemon = { stop: () => new Promise(() => undefined), readStatus: () => ({ callsInFlight: 1 }) };
+    const daemon = { stop: () => new Promise(() => undefined), callsInFlight: () => 1 };
     stopOnSignals(daemon, { terminal: openTerminal(), json: false });
     setInterval(() => undefined, 1000);
     console.log('ready');`;

@@ -163,7 +163,7 @@ const hosts: readonly (readonly [host: string, expected: string])[] = [
   ['example.com', 'allow'],
   ['metadata.internal', 'no-metadata'],
   ['METADATA.Internal', 'no-metadata'],
-  ['metadata.internal.', 'no-metadata'],
+  ['metadata.internal.', 'canonical-claim'],
   ['metadata.internal:8080', 'no-metadata'],
   ['169.254.169.254', 'no-metadata'],
   ['metadata.internal..', 'canonical-claim'],
@@ -174,12 +174,16 @@ const hosts: readonly (readonly [host: string, expected: string])[] = [
   ['metadata.internal/x', 'canonical-claim'],
   ['metadata.internal%00', 'canonical-claim'],
   ['[::ffff:169.254.169.254]', 'canonical-claim'],
+  ['[::ffff:a9fe:a9fe]', 'canonical-claim'],
+  ['[::a9fe:a9fe]', 'canonical-claim'],
+  ['[64:ff9b::a9fe:a9fe]', 'canonical-claim'],
+  ['[2002:a9fe:a9fe::]', 'canonical-claim'],
   [' metadata.internal', 'canonical-claim'],
   ['', 'canonical-claim'],
   ['a.'.repeat(100_000), 'canonical-claim'],
 ];
 
-test('a forbidden host stays forbidden in every spelling, and what is no host is none', () => {
+test('a forbidden host stays forbidden in every spelling, and what is not a host is refused', () => {
   for (const [host, expected] of hosts) {
     assert.equal(judge(http, { paths: [], hosts: [host] }), expected, host.slice(0, 60));
   }

@@ -1,3 +1,4 @@
+import { loneWorkspace } from '../../../packages/gateway/src/call/workspace.ts';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -140,6 +141,7 @@ export async function openWorld(
         warn: (warning: string) => warnings.push(warning),
         noteEffect: () => undefined,
         session: { agent: 'test' },
+        workspace: loneWorkspace(folder),
         callId: 'the-call',
         ...(asking === undefined ? {} : { asking }),
       } as unknown as ToolContext);

@@ -51,6 +51,9 @@ export function splitPort(text: string, defaultPort?: number): { readonly host: 
   return { host, port };
 }
 
+/** Mapped, compatible and translated addresses; in the spelling that parseAddress accepts. */
+const ipv4InIpv6 = /^\[(?:::(?:ffff:)?[0-9a-f]+:[0-9a-f]+|::ffff:.*|64:ff9b:.*|2002:.*)\]$/;
+
 /** One host, or everything below a name, as rules, leases, calls and the egress gate all read it. */
 export interface NamedHost {
   /** In the one spelling: lower case, `*.` before the name, the port behind it. */
@@ -70,6 +73,8 @@ export interface NamedHost {
 export function parseNamedHost(text: string): NamedHost {
   // Port 0 is never asked for: it says that the text names none.
   const { host, port } = splitPort(text, 0);
+  // A rule about the one spelling would not see the other.
+  if (ipv4InIpv6.test(host)) throw new HostSyntaxError('it writes an IPv4 address as an IPv6 address');
   const isAddress = host === 'localhost' || parseAddress(host) !== undefined;
   const below = host.startsWith('*.');
   const name = isAddress ? host : parseHostName(below ? host.slice(2) : host);
