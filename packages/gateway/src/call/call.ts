@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@sallyport/contract';
 import type { ConsentUse } from './approval.ts';
 import type { CallEnded } from './call-ended.ts';
 import type { NetworkLog } from '@sallyport/sandbox';
-import type { Organisation, Standing } from './organisation.ts';
+import type { Organisation, Membership } from './organisation.ts';
 import type { Redacted } from './redacted.ts';
 import type { Violation } from './refusal.ts';
 import type { Lease, Mode, Session } from './session.ts';
@@ -127,7 +127,7 @@ export interface Leased {
 }
 
 export interface Permitted {
-  readonly standing: Standing;
+  readonly membership: Membership;
 }
 
 export interface OrganisationRead {

@@ -64,7 +64,7 @@ export interface Permission {
 }
 
 /** What the organisation tells the rules about a caller. What is absent, roles.yaml says. */
-export type Standing = Pick<Question, 'roles' | 'teams' | 'toolGranted' | 'profile'>;
+export type Membership = Pick<Question, 'roles' | 'teams' | 'toolGranted' | 'profile'>;
 
 /** One change, made whole or not at all. */
 export type OrganisationChange =

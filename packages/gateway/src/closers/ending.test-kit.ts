@@ -20,7 +20,7 @@ export function factsOf(more: Partial<CallFacts> = {}, output: Json = { done: tr
     basedOn: 0,
     tool: toolOf(),
     lease: leaseOf(),
-    standing: {},
+    membership: {},
     organisation: { settings: defaultSettings, teams: [], members: [], permissions: [] },
     mode: 'NORMAL',
     warnings: [],

@@ -23,7 +23,7 @@ import { createToolContexts } from './tool-context.ts';
 function open(rules = rulesOf(), verdict = allow, lease = leaseOf()) {
   const facts = { ...callOf(), ...argumentsOf(), ...judgedAs(verdict, rules), session: sessionOf(), tool: toolOf() };
   const traceId = parentOf().traceId;
-  return createToolContexts(contextParts)({ ...facts, traceId, lease, standing: {}, mode: 'ALERT' }, still);
+  return createToolContexts(contextParts)({ ...facts, traceId, lease, membership: {}, mode: 'ALERT' }, still);
 }
 
 test('a tool knows its session, its folder and its signal', () => {
@@ -109,7 +109,7 @@ test('each call has its own before-images', () => {
 
 test('a tool knows what a step of its call would name, and how deep it is', () => {
   const facts = { ...callOf(), ...argumentsOf(), ...judgedAs(allow), session: sessionOf(), tool: toolOf() };
-  const call = { ...facts, traceId: 'ab'.repeat(16), lease: leaseOf(), standing: {}, mode: 'NORMAL' as const };
+  const call = { ...facts, traceId: 'ab'.repeat(16), lease: leaseOf(), membership: {}, mode: 'NORMAL' as const };
   const parentIn = (step?: Chained['step']) =>
     createToolContexts(contextParts)({ ...call, step }, still).context.asParent;
   const { callId, door, source, taskId, correlationId } = call;

@@ -94,7 +94,7 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
           resources,
           arguments: call.arguments.value,
           nowMs: call.startedAtMs,
-          ...call.standing,
+          ...call.membership,
           ...(history !== undefined && { history }),
           consented,
           ...(agreedAgent !== undefined && { agreedAgent }),
@@ -133,9 +133,9 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
 
 /** What programs may leave is what the same caller could write now, without being asked. */
 function openLeavings(call: ContextFacts, writeTool: ToolDefinition, consented: boolean): LeavingsJudge {
-  const { rules, session, mode, standing, history } = call;
+  const { rules, session, mode, membership, history } = call;
   const { principal, agent } = session;
-  const asker = { principal, agent, mode, ...standing, ...(history !== undefined && { history }) };
+  const asker = { principal, agent, mode, ...membership, ...(history !== undefined && { history }) };
   // Few calls run programs.
   let opened: PathJudge | undefined;
   const open = (): PathJudge =>
@@ -146,9 +146,9 @@ function openLeavings(call: ContextFacts, writeTool: ToolDefinition, consented: 
 }
 
 /** The rules, the mode and what the session did before are those of the call. */
-function openAsking({ rules, session, mode, standing, history, askCaller }: ContextFacts): Asking {
+function openAsking({ rules, session, mode, membership, history, askCaller }: ContextFacts): Asking {
   const { principal, agent } = session;
-  const asker = { principal, agent, mode, ...standing, ...(history !== undefined && { history }) };
+  const asker = { principal, agent, mode, ...membership, ...(history !== undefined && { history }) };
   return {
     judge: (tool, args, resources) => rules.judge({ ...asker, tool, resources, arguments: args, nowMs: Date.now() }),
     ...(askCaller === undefined ? {} : { askCaller }),

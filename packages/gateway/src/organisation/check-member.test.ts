@@ -24,7 +24,7 @@ function say(level: PermissionLevel, effect: Permission['effect'], tools = 'file
 function answer(permissions: readonly Permission[], agent = 'ada', tool = 'files.write'): string {
   const check = checkMember(organisationOf({ permissions }), agent, tool);
   if (!check.allowed) return check.because;
-  return check.standing.toolGranted === true ? 'granted' : 'by role';
+  return check.membership.toolGranted === true ? 'granted' : 'by role';
 }
 
 test('where nothing was said the role decides; a grant adds to it, at every level', () => {
@@ -53,8 +53,8 @@ test('what is said holds for whom and what it names, and for nobody and nothing 
 
 test('the rules hear of role and team', () => {
   const check = checkMember(organisationOf(), 'ada', 'files.read');
-  assert.deepEqual(check, { allowed: true, standing: { roles: ['worker'], teams: ['web'] } });
-  assert.deepEqual(checkMember(organisationOf(), 'bob', 'files.read'), { allowed: true, standing: {} });
+  assert.deepEqual(check, { allowed: true, membership: { roles: ['worker'], teams: ['web'] } });
+  assert.deepEqual(checkMember(organisationOf(), 'bob', 'files.read'), { allowed: true, membership: {} });
 });
 
 test('in a team only members call', () => {

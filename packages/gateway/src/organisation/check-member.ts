@@ -1,8 +1,8 @@
-import type { Member, Organisation, Permission, Standing } from '../call/organisation.ts';
+import type { Member, Organisation, Permission, Membership } from '../call/organisation.ts';
 import { matchesName } from '../policy/patterns/name-pattern.ts';
 
 export type MemberCheck =
-  | { readonly allowed: true; readonly standing: Standing }
+  | { readonly allowed: true; readonly membership: Membership }
   | { readonly allowed: false; readonly because: 'not-a-member' }
   | { readonly allowed: false; readonly because: 'revoked'; readonly permission: Permission };
 
@@ -20,7 +20,7 @@ export function checkMember(organisation: Organisation, agent: string, tool: str
   if (revoked !== undefined) return { allowed: false, because: 'revoked', permission: revoked };
   return {
     allowed: true,
-    standing: {
+    membership: {
       ...(member?.role === undefined ? {} : { roles: [member.role] }),
       ...(member?.team === undefined ? {} : { teams: [member.team] }),
       ...(said.length === 0 ? {} : { toolGranted: true }),

@@ -86,14 +86,14 @@ function readStep(
   const tool = readReferredTool(fields.tool, reader);
   const continues = fields.continue === undefined ? false : reader.readBoolean(fields.continue, 'continue');
   const { arguments: args } = fields;
-  const template = args === undefined ? noArguments : readArguments(args, scope, reader);
+  const template = args === undefined ? noArguments : readStepArguments(args, scope, reader);
   if (id !== undefined) scope.steps.set(id, tool === undefined ? undefined : find(tool)?.outputSchema);
   if (id === undefined || tool === undefined || continues === undefined || template === undefined) return undefined;
   const shownArguments = (args ? toJson(args) : {}) as JsonObject;
   return { id, tool, arguments: template, shownArguments, continues };
 }
 
-function readArguments(node: YamlNode, scope: Scope, reader: YamlReader): Template | undefined {
+function readStepArguments(node: YamlNode, scope: Scope, reader: YamlReader): Template | undefined {
   if (node.kind === 'map') return readTemplate(node, scope, reader);
   return reader.note(node, 'arguments must be a mapping, such as { path: a.txt }');
 }

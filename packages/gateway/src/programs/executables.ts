@@ -22,10 +22,10 @@ export interface Executable {
   readonly stored: StoredProgram;
   readonly description: ToolDescription & { readonly name: string; readonly version: string };
   /** Absent: all is well. */
-  readonly trouble?: Trouble;
+  readonly trouble?: StartTrouble;
 }
 
-export interface Trouble {
+export interface StartTrouble {
   readonly status: 'schema-unknown' | 'missing-binary';
   readonly reason: string;
   /** What it wrote to standard error, for operators alone: nobody has accepted its words. Empty: nothing. */
@@ -162,7 +162,7 @@ export class Executables {
 }
 
 function describe({ file, named }: ToolFile, stored: StoredProgram, answer: Answer | NoAnswer): Executable {
-  const inTrouble = (status: Trouble['status'], reason: string, more: Partial<Trouble> = {}): Executable => {
+  const inTrouble = (status: StartTrouble['status'], reason: string, more: Partial<StartTrouble> = {}): Executable => {
     const { name = named.name, version = unknownVersion, ...description } = describeNothing(named);
     const trouble = { status, reason, stderr: '', isPassing: false, ...more };
     return { file, stored, description: { ...description, name, version }, trouble };

@@ -121,7 +121,7 @@ export function isBroken({ offer, pin, isAccepted }: InstalledTool): boolean {
 }
 
 /** The tool that callers meet: as it was offered, with its standing at the time they ask. */
-export class StandingTool implements AnyTool {
+export class GatedTool implements AnyTool {
   readonly definition: ToolDefinition;
   #installed: InstalledTool;
 

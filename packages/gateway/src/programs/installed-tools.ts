@@ -4,7 +4,7 @@ import type { AnyTool } from '../call/tool.ts';
 import type { Snapshot, ToolPin, ToolPinRepository } from '../storage/stores.ts';
 import type { AcceptedDefinitions } from './accepted-definitions.ts';
 import type { SkippedFile } from './find-tool-files.ts';
-import { isBroken, StandingTool } from './installed-tool.ts';
+import { isBroken, GatedTool } from './installed-tool.ts';
 import type { InstalledTool } from './installed-tool.ts';
 import { judgeOffers } from './judge-offers.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -40,7 +40,7 @@ export class InstalledTools {
   readonly #options: InstalledToolsOptions;
   readonly #closing = new AbortController();
   /** By key: a tool stays the same object while its bytes and description do. */
-  #standing: ReadonlyMap<string, StandingTool> = new Map();
+  #standing: ReadonlyMap<string, GatedTool> = new Map();
   #offered: OfferedTools = { offers: [], skipped: [], isUnsettled: false };
   #installed: readonly InstalledTool[] = [];
   #rejected: readonly SkippedFile[] = [];
@@ -186,10 +186,10 @@ export class InstalledTools {
     for (const event of listEvents(before, this.#installed)) recordEvent(event);
   }
 
-  #stand(tool: InstalledTool): StandingTool {
+  #stand(tool: InstalledTool): GatedTool {
     const standing = this.#standing.get(tool.key);
     standing?.stand(tool);
-    return standing ?? new StandingTool(tool);
+    return standing ?? new GatedTool(tool);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sallyport/contract';
 import type { AnyTool } from '../call/tool.ts';
-import type { Trouble } from './executables.ts';
+import type { StartTrouble } from './executables.ts';
 import type { SkippedFile } from './find-tool-files.ts';
 
 /** A tool that somebody put there. Whether it may be called is decided elsewhere. */
@@ -15,7 +15,7 @@ export interface ToolOffer {
   /** Everything that a person should see before accepting it. */
   readonly detail: JsonObject;
   /** Absent: all is well. */
-  readonly trouble?: Trouble;
+  readonly trouble?: StartTrouble;
 }
 
 export interface OfferedTools {

@@ -1,12 +1,12 @@
 import { leaseRefusal, outsideLease } from '../policy/judge/lease.ts';
-import type { Standing } from '../call/organisation.ts';
+import type { Membership } from '../call/organisation.ts';
 import { isRefusal } from '../call/refusal.ts';
 import type { Session } from '../call/session.ts';
 import type { AnyTool } from '../call/tool.ts';
 import type { Question, Rules } from '../call/verdict.ts';
 import { modeRefusal } from '../modes/mode-refusal.ts';
 import type { ModeGate } from '../modes/mode-refusal.ts';
-import { findStanding } from '../organisation/find-standing.ts';
+import { findMembership } from '../organisation/find-membership.ts';
 import { isVisible } from '../registry/registry.ts';
 import type { Store } from '../storage/stores.ts';
 
@@ -39,8 +39,8 @@ export class ToolVisibility {
   }
 
   isShown(tool: AnyTool, session: Session, nowMs: number): boolean {
-    const standing = this.#standingFor(tool, session, nowMs);
-    if (standing === undefined) return false;
+    const membership = this.#standingFor(tool, session, nowMs);
+    if (membership === undefined) return false;
     const { store, modes, rulesFor } = this.#parts;
     const { definition } = tool;
     const mode = store.readMode();
@@ -48,7 +48,7 @@ export class ToolVisibility {
     const { principal, agent } = session;
     // People see what the rules close, or they would not learn that a tool still needs a rule.
     if (principal === 'operator') return true;
-    const asked = { ...standing, tool: definition, principal, agent, mode, nowMs };
+    const asked = { ...membership, tool: definition, principal, agent, mode, nowMs };
     return rulesFor(session)?.mayOpen(asked) ?? false;
   }
 
@@ -61,11 +61,11 @@ export class ToolVisibility {
     return [lease.id, isOver, store.readOrganisation(), store.readMode(), rules?.hash, rules?.workspace.key];
   }
 
-  #standingFor(tool: AnyTool, session: Session, nowMs: number): Standing | undefined {
+  #standingFor(tool: AnyTool, session: Session, nowMs: number): Membership | undefined {
     const { name } = tool.definition;
     if (!isVisible(tool, session.principal)) return undefined;
     if (outsideLease(session.lease, name, { paths: [] }, nowMs) !== undefined) return undefined;
-    const standing = findStanding(this.#parts.store.readOrganisation(), session, name);
-    return isRefusal(standing) ? undefined : standing;
+    const membership = findMembership(this.#parts.store.readOrganisation(), session, name);
+    return isRefusal(membership) ? undefined : membership;
   }
 }

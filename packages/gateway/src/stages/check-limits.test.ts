@@ -57,7 +57,7 @@ function check(
 ): Promise<WithinLimits | Refusal> {
   const { tool = toolOf(), verdict = allow, session = sessionOf(), ...more } = asked;
   const judged = judgedAs(verdict, rulesOf({ limits: { ...limits, rates } }));
-  const facts = { session, tool, standing: {}, mode: 'NORMAL' as const, ...judged, ...more };
+  const facts = { session, tool, membership: {}, mode: 'NORMAL' as const, ...judged, ...more };
   return Promise.resolve(checkLimits(store, space).run(facts, clock) as Promise<WithinLimits | Refusal>);
 }
 

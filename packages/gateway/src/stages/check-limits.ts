@@ -35,7 +35,7 @@ export function checkLimits(
 ): Stage<Needs, facts.WithinLimits> {
   return {
     name: 'check-limits',
-    run: async ({ session, tool, standing, mode, rules, verdict, reused }, context) => {
+    run: async ({ session, tool, membership, mode, rules, verdict, reused }, context) => {
       if (reused !== undefined) return { reservations: [] };
       const { audience, mutates } = tool.definition;
       // Whoever runs the gate must be able to act when it runs out of space.
@@ -47,7 +47,7 @@ export function checkLimits(
         });
       }
       const { agent } = session;
-      const roles = standing.roles ?? rules.rolesOf(agent, standing.profile);
+      const roles = membership.roles ?? rules.rolesOf(agent, membership.profile);
       const limited = { tool: tool.definition, agent, roles, mode, profile: profile() };
       const reservations = planReservations(limited, rules.limits, limitsOf(mode));
       if (verdict.effect !== 'require_approval') return { reservations };

@@ -20,11 +20,11 @@ const check = (tool: string, session = sessionOf({ agent: 'ada' })) =>
 
 test('a member goes on with what the organisation says about it', () => {
   assert.deepEqual(check('files.read'), {
-    standing: { roles: ['worker'], teams: ['web'], profile: 'team' },
+    membership: { roles: ['worker'], teams: ['web'], profile: 'team' },
     organisation,
   });
   assert.deepEqual(check('git.commit'), {
-    standing: { roles: ['worker'], teams: ['web'], toolGranted: true, profile: 'team' },
+    membership: { roles: ['worker'], teams: ['web'], toolGranted: true, profile: 'team' },
     organisation,
   });
 });
@@ -46,5 +46,5 @@ test('what was taken away, and who is no member, is refused with what to do', ()
 });
 
 test('people run the gate whatever was said about agents', () => {
-  assert.deepEqual(check('shell.run', operator), { standing: {}, organisation });
+  assert.deepEqual(check('shell.run', operator), { membership: {}, organisation });
 });

@@ -1,7 +1,7 @@
 import type { Opened, OrganisationRead, Permitted, Resolved } from '../call/call.ts';
 import type { Organisation } from '../call/organisation.ts';
 import { isRefusal } from '../call/refusal.ts';
-import { findStanding } from '../organisation/find-standing.ts';
+import { findMembership } from '../organisation/find-membership.ts';
 import type { Stage } from '../call/stage.ts';
 
 /** What the organisation granted and took away. */
@@ -12,8 +12,8 @@ export function checkPermission(
     name: 'check-permission',
     run: ({ session, tool }) => {
       const organisation = readOrganisation();
-      const standing = findStanding(organisation, session, tool.definition.name);
-      return isRefusal(standing) ? standing : { standing, organisation };
+      const membership = findMembership(organisation, session, tool.definition.name);
+      return isRefusal(membership) ? membership : { membership, organisation };
     },
   };
 }

@@ -42,7 +42,7 @@ function factsOf(tool: AnyTool, { signal = still, timeoutMs = 10_000, ...reuse }
     effectiveTimeoutMs: timeoutMs,
     session: sessionOf(),
     lease: leaseOf(),
-    standing: {},
+    membership: {},
     mode: 'NORMAL' as const,
     intentIndex: 7,
     confirmedAtMs: 0,

@@ -5,7 +5,7 @@ import type { Question, Rules, Verdict } from '../call/verdict.ts';
 import { allow, argumentsOf, askFirst, assertRefused, clock, rulesOf, sessionOf, toolOf } from './facts.test-kit.ts';
 import { judgeCall } from './judge-call.ts';
 
-const facts = { ...argumentsOf(), session: sessionOf(), tool: toolOf(), standing: {}, mode: 'ALERT' as const };
+const facts = { ...argumentsOf(), session: sessionOf(), tool: toolOf(), membership: {}, mode: 'ALERT' as const };
 const ignore = (): void => undefined;
 const noHistory = { of: () => assert.fail('no rule looks at it') };
 

@@ -42,11 +42,11 @@ export function judgeCall(
 }
 
 function judge(rules: Rules, facts: Needs, past: Pick<Judged, 'history'>, context: Context): Judged | Refusal {
-  const { session, tool, resources, standing, mode } = facts;
+  const { session, tool, resources, membership, mode } = facts;
   const { principal, agent } = session;
   const { value } = facts.arguments;
   const asked = { tool: tool.definition, principal, agent, mode, resources, arguments: value, nowMs: context.nowMs() };
-  const verdict = rules.judge({ ...asked, ...standing, ...past });
+  const verdict = rules.judge({ ...asked, ...membership, ...past });
   if (verdict.effect !== 'deny') return { rules, verdict, ...past };
   const { code = 'RULE_DENIES', rule, reason, remedy, forOperators, shadow } = verdict;
   return refuse(code, rule, reason, {

@@ -22,11 +22,11 @@ export function mayTellFailure(call: Needs, { code }: ToolFailure, reading: Tool
 }
 
 function mayRead(call: Needs, tool: ToolDefinition, path: string): boolean {
-  const { session, rules, mode, lease, standing, history, startedAtMs: nowMs } = call;
+  const { session, rules, mode, lease, membership, history, startedAtMs: nowMs } = call;
   const { principal, agent } = session;
   const resources = { paths: [{ path, access: 'read' }] } as const;
   if (findOutside(lease, tool.name, resources) !== undefined) return false;
   const asked = { tool, principal, agent, mode, resources, arguments: { path }, nowMs };
   const past = history === undefined ? {} : { history };
-  return rules.judge({ ...asked, ...standing, ...past }).effect === 'allow';
+  return rules.judge({ ...asked, ...membership, ...past }).effect === 'allow';
 }

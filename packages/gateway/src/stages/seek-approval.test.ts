@@ -125,7 +125,7 @@ function ask(asked: Asked = {}, more: { readonly reused?: { readonly output: nul
   };
   return Promise.resolve(
     stage().run(
-      { ...facts, traceId, session, lease: session.lease, standing: {}, tool, mode },
+      { ...facts, traceId, session, lease: session.lease, membership: {}, tool, mode },
       clock,
     ) as Promise<Answer>,
   );

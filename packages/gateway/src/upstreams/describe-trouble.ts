@@ -18,7 +18,7 @@ import { LoginNeeded } from './login/login-needed.ts';
 import type { PersonLogin } from './login/person-login.ts';
 import { RequestRefused } from './requests/request-kinds.ts';
 
-export interface Trouble {
+export interface UpstreamTrouble {
   readonly failure: ToolFailure | ToolRefused;
   /** Whether the connection is of no use any more. */
   readonly isLost: boolean;
@@ -34,12 +34,12 @@ export interface TroubledUpstream {
 const longestText = 2000;
 
 /** What went wrong with a server, in words for the caller. `cause`: why the connection closed, as far as it is known. */
-export function describeTrouble(upstream: TroubledUpstream, error: unknown, cause?: Error): Trouble {
+export function describeTrouble(upstream: TroubledUpstream, error: unknown, cause?: Error): UpstreamTrouble {
   return describeLogin(upstream, error) ?? describeOther(upstream, error, cause);
 }
 
 /** What has to do with who the gate is to the server. Undefined: nothing has. */
-function describeLogin({ name, login }: TroubledUpstream, error: unknown): Trouble | undefined {
+function describeLogin({ name, login }: TroubledUpstream, error: unknown): UpstreamTrouble | undefined {
   if (error instanceof LoginNeeded) return { failure: error, isLost: true };
   // The token is good for other calls.
   if (error instanceof InsufficientScopeError && login !== undefined) {
@@ -62,7 +62,7 @@ function describeLogin({ name, login }: TroubledUpstream, error: unknown): Troub
   return undefined;
 }
 
-function describeOther({ name, redact }: TroubledUpstream, error: unknown, cause?: Error): Trouble {
+function describeOther({ name, redact }: TroubledUpstream, error: unknown, cause?: Error): UpstreamTrouble {
   const fail = (code: ConstructorParameters<typeof ToolFailure>[0], text: string, forOperators?: string): ToolFailure =>
     new ToolFailure(code, `The upstream server ${name} ${makeVisible(cutText(redact(text), longestText))}`, {
       cause: error,

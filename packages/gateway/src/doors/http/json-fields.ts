@@ -21,7 +21,7 @@ export function parseBody(bytes: Buffer): JsonObject {
 }
 
 /** As text too: the gate measures one spelling of the arguments, whatever the door. */
-export function readArguments(body: JsonObject, field: string): Pick<CallRequest, 'inputJson' | 'parsedInput'> {
+export function readInput(body: JsonObject, field: string): Pick<CallRequest, 'inputJson' | 'parsedInput'> {
   const value = body[field];
   return value === undefined ? { inputJson: '' } : { inputJson: canonicalJson(value), parsedInput: value };
 }

@@ -6,7 +6,7 @@ import type { Peer } from '../transport/peer.ts';
 import {
   malformed,
   parseBody,
-  readArguments,
+  readInput,
   readNumber,
   readObject,
   readText,
@@ -50,7 +50,7 @@ function readToolCall(body: JsonObject): HttpCall {
     form: 'tool-result',
     request: {
       name: readText(body, 'tool_name'),
-      ...readArguments(body, 'arguments'),
+      ...readInput(body, 'arguments'),
       requestId: readText(body, 'request_id'),
       timeoutMs: readNumber(body, 'timeout_ms'),
       dedupeKey: readText(body, 'dedupe_key'),
@@ -71,7 +71,7 @@ function readExecutionRequest(body: JsonObject): HttpCall {
     form: 'execution-result',
     request: {
       name: readText(body, 'toolName'),
-      ...readArguments(body, 'arguments'),
+      ...readInput(body, 'arguments'),
       requestId: readText(body, 'id'),
       timeoutMs: readNumber(body, 'timeoutMs'),
       dedupeKey: readText(body, 'dedupeKey'),

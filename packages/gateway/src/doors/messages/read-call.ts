@@ -3,7 +3,7 @@ import {
   malformed,
   parseBody,
   plainTraceId,
-  readArguments,
+  readInput,
   readNumber,
   readObject,
   readObjects,
@@ -68,7 +68,7 @@ function readCalls(body: JsonObject): readonly CallRequest[] {
   const wait = readWait(body, 'wait_ms');
   return (listed.length > 0 ? listed : [body]).map((call) => ({
     name: readText(call, 'tool'),
-    ...readArguments(call, 'args'),
+    ...readInput(call, 'args'),
     requestId: readText(call, 'call_id'),
     timeoutMs: readNumber(call, 'timeout_ms'),
     dedupeKey: readText(call, 'dedupe_key'),

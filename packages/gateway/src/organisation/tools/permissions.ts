@@ -76,7 +76,7 @@ function checkTool({ store, rolesOf }: OrganisationToolParts): Tool<{ readonly a
         const at = check.because === 'revoked' ? { at: describeTarget(check.permission) } : {};
         return { agent, tool, answer: check.because, ...at };
       }
-      const { profile, roles = rolesOf(agent, profile), toolGranted } = check.standing;
+      const { profile, roles = rolesOf(agent, profile), toolGranted } = check.membership;
       return { agent, tool, answer: toolGranted === true ? 'granted' : 'by-role', roles: [...roles] };
     },
   });

@@ -120,7 +120,7 @@ default: [worker]
   assert.deepEqual(usable('nobody'), ['files.read']);
   assert.deepEqual(usable('guest'), ['files.read', 'files.write', 'other']);
   assert.deepEqual(usable('w-1', 'operator'), ['files.read', 'files.write', 'other']);
-  assert.deepEqual(rules.standingOf('w-2'), { roles: ['worker', 'manager'], teams: ['web'] });
+  assert.deepEqual(rules.membershipOf('w-2'), { roles: ['worker', 'manager'], teams: ['web'] });
 
   const denial = rules.judge(ask(write, [], { agent: 'w-1' }));
   assert.deepEqual(

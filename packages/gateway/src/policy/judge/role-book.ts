@@ -15,7 +15,7 @@ export const memberKeys = ['agents', 'roles', 'teams'] as const;
 
 /** Who has which roles, and what they may use. */
 export interface RoleBook {
-  readonly standingOf: (agent: string, profile?: Profile) => Required<Pick<Question, 'roles' | 'teams'>>;
+  readonly membershipOf: (agent: string, profile?: Profile) => Required<Pick<Question, 'roles' | 'teams'>>;
   /** Denies agents with roles every tool that none of their roles has. */
   readonly gate: CompiledRule;
 }
@@ -63,13 +63,13 @@ export function readRoleEntries(root: YamlNode, reader: YamlReader): RoleEntries
 }
 
 export function createRoleBook({ toolsOf, members, byDefault, file, line }: RoleEntries): RoleBook {
-  const standingOf: RoleBook['standingOf'] = (agent, profile) => {
+  const membershipOf: RoleBook['membershipOf'] = (agent, profile) => {
     const fitting = members.filter(({ agents }) => agents.some((pattern) => matchesName(pattern, agent)));
     const given = fitting.length === 0 ? byDefault : [...new Set(fitting.flatMap((member) => member.roles))];
     const roles = given.length === 0 && profile === 'team' ? [leastRole] : given;
     return { roles, teams: [...new Set(fitting.flatMap((member) => member.teams))] };
   };
-  return { standingOf, gate: buildGate(toolsOf, file, line) };
+  return { membershipOf, gate: buildGate(toolsOf, file, line) };
 }
 
 /** Each role with all its tools, those of the roles that it extends included. */

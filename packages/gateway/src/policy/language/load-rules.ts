@@ -60,7 +60,7 @@ export interface ProjectWorkspace extends Workspace {
 /** Rules with what people and other parts of the gate ask about them, besides decisions. */
 export interface LoadedRules extends Rules {
   readonly modes: ModePolicy;
-  readonly standingOf: RoleBook['standingOf'];
+  readonly membershipOf: RoleBook['membershipOf'];
   /** Whether a rule opens the tool in this mode by naming the mode. */
   readonly opensByName: (tool: ToolDefinition, mode: Mode) => boolean;
   /** Whether some call of the tool could be let through. */
@@ -94,7 +94,7 @@ export function loadRules(
     WORKSPACE: withAlias(own.folder),
   };
   const { rules, rates, categories, limits, modes, roles } = read.set;
-  const { standingOf, gate } = createRoleBook(roles);
+  const { membershipOf, gate } = createRoleBook(roles);
   const compiled = rules.map((rule) => compileRule(rule));
   const protectedPaths = protectPaths({ ...source, rulesFolder: folder });
   // What depends on this machine is looked at each time, also when it is known what the files say.
@@ -115,7 +115,7 @@ export function loadRules(
   const inForce = all.filter(({ rule }) => !rule.shadow);
   const isTrying = inForce.length < all.length;
   const indexed = { inForce: indexRules(inForce), all: isTrying ? indexRules(all) : undefined };
-  const withStanding = <T extends Asked>(asked: T): T => ({ ...standingOf(asked.agent, asked.profile), ...asked });
+  const withStanding = <T extends Asked>(asked: T): T => ({ ...membershipOf(asked.agent, asked.profile), ...asked });
 
   /** What depends on where a session works. Sorting out the rules does not, unless the project has some of its own. */
   function apply(workspace: ProjectWorkspace): Applied {
@@ -168,8 +168,8 @@ export function loadRules(
       teamRates: [...rates, ...limits.teamRates],
     },
     modes,
-    standingOf,
-    rolesOf: (agent, profile) => standingOf(agent, profile).roles,
+    membershipOf,
+    rolesOf: (agent, profile) => membershipOf(agent, profile).roles,
     acceptsNew: (name, origin) => acceptsNew(inForce, name, origin),
     opensByName: (tool, mode) => opensByName(inForce, tool, mode),
     tried: compiled.filter(({ rule }) => rule.shadow),

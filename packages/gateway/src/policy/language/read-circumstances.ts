@@ -44,7 +44,7 @@ function readPlain(node: YamlNode, what: string, reader: YamlReader): Json | und
 }
 
 /** The arguments of an example. */
-export function readArguments(node: YamlNode, reader: YamlReader): JsonObject | undefined {
+export function readExampleArguments(node: YamlNode, reader: YamlReader): JsonObject | undefined {
   const value = toJson(node);
   return isJsonObject(value) ? value : reader.note(node, 'arguments must be a mapping');
 }

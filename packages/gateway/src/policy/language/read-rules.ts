@@ -1,5 +1,5 @@
 import { modes } from '../../call/session.ts';
-import { readAfter, readArguments, readConditions, readHours, readWeekTime } from './read-circumstances.ts';
+import { readAfter, readExampleArguments, readConditions, readHours, readWeekTime } from './read-circumstances.ts';
 import { readGrants } from './read-grants.ts';
 import {
   readCommandPattern,
@@ -264,7 +264,7 @@ function readExample(node: YamlNode, expected: Example['expected'], reader: Yaml
     role: text('role'),
     team: text('team'),
     mode: fields.mode && reader.readOneOf(fields.mode, 'mode', modes),
-    arguments: fields.arguments && readArguments(fields.arguments, reader),
+    arguments: fields.arguments && readExampleArguments(fields.arguments, reader),
     at: fields.at && readWeekTime(fields.at, reader),
     after: fields.after && reader.readItems(fields.after, 'after', (item) => reader.readString(item, 'after', 200)),
   });

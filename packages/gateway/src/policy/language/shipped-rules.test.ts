@@ -169,7 +169,7 @@ test('the shipped modes get narrower, and nobody has a role that nobody gave the
     [64, 32, 8, 0, 8],
   );
   assert.equal(transitions.length, 4);
-  assert.deepEqual(rules.standingOf('anyone'), { roles: [], teams: [] });
+  assert.deepEqual(rules.membershipOf('anyone'), { roles: [], teams: [] });
 });
 
 test('the shipped limits leave a coding agent room', () => {

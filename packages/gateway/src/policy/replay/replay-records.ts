@@ -9,7 +9,7 @@ import type { AnyTool, Resources } from '../../call/tool.ts';
 import type { PastCall, Question, Rules } from '../../call/verdict.ts';
 import type { LoadedRules } from '../language/load-rules.ts';
 import type { PolicyToolParts } from '../tools/policy-parts.ts';
-import { findStanding } from '../../organisation/find-standing.ts';
+import { findMembership } from '../../organisation/find-membership.ts';
 import type { Registry } from '../../registry/registry.ts';
 
 interface Decision {
@@ -98,10 +98,10 @@ export class Replay {
     const { principal, agent, mode, arguments: args } = call;
     const resources = tool && args && claim(tool, args, session?.workingDirectory ?? workspace);
     if (tool === undefined || args === undefined || resources === undefined) return undefined;
-    const standing = findStanding(organisation, { principal, agent }, tool.definition.name);
-    if (isRefusal(standing)) return standing;
+    const membership = findMembership(organisation, { principal, agent }, tool.definition.name);
+    if (isRefusal(membership)) return membership;
     const asked = { tool: tool.definition, principal, agent, mode, resources, arguments: args, nowMs: timeMs };
-    return { ...asked, ...standing, ...this.#historyOf(sessionId, session?.createdAtMs) };
+    return { ...asked, ...membership, ...this.#historyOf(sessionId, session?.createdAtMs) };
   }
 
   async #sessionOf(id: string): Promise<Awaited<ReturnType<ReplayParts['findSession']>>> {

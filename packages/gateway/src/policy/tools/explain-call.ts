@@ -73,8 +73,8 @@ export async function explainCall(
 }
 
 function describe(call: Awaited<ReturnType<typeof explainCall>>): JsonObject {
-  const { rules, tool, caller, mode, stages, effect, decidedBy, standing, explained } = call;
-  const { roles, teams } = { ...rules.standingOf(caller.agent), ...standing };
+  const { rules, tool, caller, mode, stages, effect, decidedBy, membership, explained } = call;
+  const { roles, teams } = { ...rules.membershipOf(caller.agent), ...membership };
   const { shadow } = explained.verdict;
   return {
     hash: rules.hash,

@@ -1,14 +1,14 @@
 import type { Code, JsonObject } from '@sallyport/contract';
 import type { Explained } from '../judge/explain-question.ts';
 import type { LoadedRules } from '../language/load-rules.ts';
-import type { Standing } from '../../call/organisation.ts';
+import type { Membership } from '../../call/organisation.ts';
 import { isRefusal } from '../../call/refusal.ts';
 import type { Refusal, RuleReference } from '../../call/refusal.ts';
 import type { Mode, Session } from '../../call/session.ts';
 import { ToolFailure, ToolRefused } from '../../call/tool.ts';
 import type { AnyTool, Resources } from '../../call/tool.ts';
 import { modeRefusal } from '../../modes/mode-refusal.ts';
-import { findStanding } from '../../organisation/find-standing.ts';
+import { findMembership } from '../../organisation/find-membership.ts';
 import { isVisible } from '../../registry/registry.ts';
 import type { RegisteredTool } from '../../registry/registry.ts';
 import { outsideLease } from '../judge/lease.ts';
@@ -34,7 +34,7 @@ export interface ExplainedCall {
   readonly effect: 'allow' | 'require_approval' | 'deny';
   readonly decidedBy: ExplainedStage;
   /** Absent: the organisation does not let the caller use the tool. */
-  readonly standing?: Standing;
+  readonly membership?: Membership;
   /** What the rules say, whatever the gates before them do. */
   readonly explained: Explained;
 }
@@ -61,12 +61,12 @@ export async function explainStages(
   const { tool } = found;
   const { definition } = tool;
   const resources = claim(found, call);
-  const standing = findStanding(parts.store.readOrganisation(), caller, definition.name);
+  const membership = findMembership(parts.store.readOrganisation(), caller, definition.name);
   const gate = {
     isClosed: (asked: Mode) => rules.modes.limits[asked].maxRunning === 0,
     isOpenedByName: rules.opensByName,
   };
-  const known = isRefusal(standing) ? {} : standing;
+  const known = isRefusal(membership) ? {} : membership;
   const { principal, agent } = caller;
   const question = { tool: definition, principal, agent, mode, resources, arguments: args, nowMs, ...known };
   const explained = rules.explain(question);
@@ -75,7 +75,9 @@ export async function explainStages(
     resolve(tool, call),
     passes('check-arguments', 'they fit the schema of the tool'),
     checkLease(caller, definition.name, resources, nowMs),
-    isRefusal(standing) ? denies('check-permission', standing) : passes('check-permission', describeStanding(standing)),
+    isRefusal(membership)
+      ? denies('check-permission', membership)
+      : passes('check-permission', describeMembership(membership)),
     orPasses(
       'check-mode',
       modeRefusal(definition, mode, gate, call.caller.principal),
@@ -91,7 +93,14 @@ export async function explainStages(
   ];
   const decidedBy = before.find(({ says }) => says === 'denies') ?? judged;
   const effect = decidedBy === judged ? explained.verdict.effect : 'deny';
-  return { tool: definition.name, stages, effect, decidedBy, explained, ...(isRefusal(standing) ? {} : { standing }) };
+  return {
+    tool: definition.name,
+    stages,
+    effect,
+    decidedBy,
+    explained,
+    ...(isRefusal(membership) ? {} : { membership }),
+  };
 }
 
 function claim({ tool, input }: RegisteredTool, { arguments: args, caller, toolName }: CallInQuestion): Resources {
@@ -128,7 +137,7 @@ function checkLease(
   return orPasses('check-lease', outsideLease(lease, tool, resources, nowMs), 'the lease includes all of it');
 }
 
-function describeStanding({ roles, teams, toolGranted }: Standing): string {
+function describeMembership({ roles, teams, toolGranted }: Membership): string {
   const said = [
     ...(roles ?? []).map((role) => `role ${role}`),
     ...(teams ?? []).map((team) => `team ${team}`),
@@ -174,11 +183,17 @@ async function countLimits(
   { caller, mode, nowMs }: CallInQuestion,
   { limits, modes, rolesOf }: LoadedRules,
   { store }: PolicyToolParts,
-  standing: Standing,
+  membership: Membership,
 ): Promise<ExplainedStage> {
   const { agent } = caller;
   const { profile } = store.readOrganisation().settings;
-  const limited = { tool: definition, agent, roles: standing.roles ?? rolesOf(agent, standing.profile), mode, profile };
+  const limited = {
+    tool: definition,
+    agent,
+    roles: membership.roles ?? rolesOf(agent, membership.profile),
+    mode,
+    profile,
+  };
   const looking = planReservations(limited, limits, modes.limits[mode]).map(async (reservation) => {
     const { limit, windowMs, rule } = reservation;
     return { limit, windowMs, rule, used: (await store.usedOf(reservation, nowMs)).used };

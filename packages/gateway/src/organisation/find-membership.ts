@@ -1,19 +1,19 @@
-import type { Organisation, Permission, Standing } from '../call/organisation.ts';
+import type { Organisation, Permission, Membership } from '../call/organisation.ts';
 import { refuse } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
 import type { Session } from '../call/session.ts';
 import { checkMember } from './check-member.ts';
 
 /** What the organisation tells the rules about a caller who may use the tool, or why it may not. */
-export function findStanding(
+export function findMembership(
   organisation: Organisation,
   { principal, agent }: Pick<Session, 'principal' | 'agent'>,
   tool: string,
-): Standing | Refusal {
+): Membership | Refusal {
   // It says nothing about people: they run the gate.
   if (principal === 'operator') return {};
   const check = checkMember(organisation, agent, tool);
-  if (check.allowed) return check.standing;
+  if (check.allowed) return check.membership;
   return check.because === 'revoked' ? refuseRevoked(tool, check.permission) : refuseStranger();
 }
 
