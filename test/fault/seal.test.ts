@@ -42,7 +42,7 @@ test('the terminal where the gate was started says that it sealed itself, and th
   const obstacle = join(place.home, 'audit', 'checkpoint.new');
   mkdirSync(obstacle);
   runSallyport(place, ['tool', 'invoke', 'files.list', 'path=.']);
-  await terminal.waitFor('Sealed: every call is refused.');
+  await terminal.waitFor('Sealed: every call is refused, because');
   await terminal.waitFor('EISDIR');
   rmdirSync(obstacle);
   await terminal.waitFor('Serving again.');

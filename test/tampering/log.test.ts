@@ -118,3 +118,25 @@ describe('a log that something else has changed', () => {
     await again.kill('SIGTERM');
   });
 });
+
+test('a gate that nobody calls notices a change within seconds, and opens again when all is as it was', async (t) => {
+  requirement('AUD-3');
+  const daemon = await TestDaemon.start();
+  t.after(() => daemon.remove());
+  await daemon.call('files.list', { path: '.' });
+  const health = async (wanted: string): Promise<void> => {
+    const giveUpAtMs = Date.now() + 30_000;
+    await until(async () => (await daemon.status())['health'] === wanted || Date.now() > giveUpAtMs);
+    assert.equal((await daemon.status())['health'], wanted);
+  };
+  let salt: unknown;
+  vandalise(daemon.place, (database) => {
+    ({ salt } = database.prepare('SELECT salt FROM records WHERE position = 1').get() ?? {});
+    database.exec("UPDATE records SET salt = CAST(x'00' || substr(salt, 2) AS BLOB) WHERE position = 1");
+  });
+  await health('sealed');
+  vandalise(daemon.place, (database) => {
+    database.prepare('UPDATE records SET salt = ? WHERE position = 1').run(salt as Uint8Array);
+  });
+  await health('serving');
+});

@@ -39,8 +39,8 @@ async function tellHealth(daemon: Daemon, { terminal, json, commandName }: Comma
     const time = formatTime(Date.now());
     const [tone, text] =
       health === 'sealed'
-        ? (['red', `${time}  Sealed: every call is refused. ${reason}`] as const)
-        : (['green', `${time}  Serving again. It was sealed: ${reason}`] as const);
+        ? (['red', `${time} Sealed: every call is refused, because ${reason}`] as const)
+        : (['green', `${time} Serving again. It was sealed because ${reason}`] as const);
     const lines = wrapWords(makeVisibleLine(text), terminal.columns).map((line) => terminal.paintNote(tone, line));
     terminal.note('', ...lines);
     if (health === 'sealed') terminal.note(`  ${commandName} doctor`);

@@ -31,6 +31,8 @@ export type FromWriter =
 
 const largestGroup = 64;
 const signEveryMs = 100;
+/** A gate that nobody calls commits nothing, and should know all the same. */
+const lookEveryMs = 5000;
 const healFirstMs = 1000;
 const healEveryMs = 15_000;
 
@@ -103,7 +105,15 @@ function serve(opened: Writer): void {
     post({ kind: 'healed' });
   };
 
+  const looking = setInterval(() => {
+    if (open.sealed !== undefined) return;
+    open.lookForChanges();
+    if (open.sealed !== undefined) post({ kind: 'sealed', sealed: open.sealed });
+    healWhenDue();
+  }, lookEveryMs);
+
   const end = (): void => {
+    clearInterval(looking);
     clearTimeout(timer);
     clearTimeout(healing);
     open.close();

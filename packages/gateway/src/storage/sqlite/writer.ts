@@ -171,6 +171,16 @@ export class Writer {
     }
   }
 
+  /** Seals the gate if something else wrote to the database, which a commit would find as well. */
+  lookForChanges(): void {
+    if (this.#sealed !== undefined) return;
+    try {
+      if (this.#readDataVersion() !== this.#dataVersion) throw new ChangedByOthers();
+    } catch (error) {
+      this.#sealBecauseOf(error);
+    }
+  }
+
   sign(): void {
     try {
       this.#log.sign();
