@@ -55,6 +55,7 @@ const cutters: Readonly<Record<string, string>> = {
   'doors/typed/read-call.ts': 'shortens a credential that is then not found',
   'catalogue/files/tree/search-tree.ts': 'shortens a result, which is handed on as it is',
   'daemon/open-modes.ts': 'shortens a list',
+  'policy/language/read-project-rules.ts': 'shortens a list',
 };
 
 test('no text is cut before it is redacted: of half a secret nobody recognises what is left', () => {

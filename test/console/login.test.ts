@@ -100,7 +100,7 @@ describe('the link to the console', () => {
 
   it('is worth nothing once the person may no longer run the gate, and neither are their consoles', async () => {
     const added = await daemon.call('people.add', { name: 'grace' });
-    const person = JSON.parse(added.success?.outputJson ?? '{}') as { person_id: string; credential: string };
+    const person = JSON.parse(added.success?.outputJson ?? '{}') as { personId: string; credential: string };
     const file = join(daemon.place.folder, 'grace');
     writeFileSync(file, `${person.credential}\n`, { mode: 0o600 });
     const makeCode = (): string => {
@@ -110,7 +110,7 @@ describe('the link to the console', () => {
     const { token } = await logIn(makeCode());
     assert.equal((await readStatus(token)).status, 200);
     const unused = makeCode();
-    await daemon.call('people.revoke', { person_id: person.person_id });
+    await daemon.call('people.revoke', { person_id: person.personId });
     assert.equal((await readStatus(token)).status, 401);
     assert.equal((await logIn(unused)).status, 401);
     const people = await daemon.call('people.list', {});
