@@ -100,5 +100,8 @@ function describeOther({ name, redact }: TroubledUpstream, error: unknown, cause
   }
   const why = cause ?? error;
   const reason = why instanceof Error ? why.message : String(why);
-  return { failure: fail('UPSTREAM_UNAVAILABLE', `went away: ${reason}`), isLost: true };
+  return {
+    failure: fail('UPSTREAM_UNAVAILABLE', `went away: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}`),
+    isLost: true,
+  };
 }

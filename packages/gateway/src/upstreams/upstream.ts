@@ -377,7 +377,7 @@ export class Upstream {
     this.#retryAtMs = Date.now() + pauseMs;
     const text = why instanceof ToolFailure ? why.textForOperators : why.message;
     this.#trouble = this.#failed === undefined ? text : this.#startTrouble || text;
-    this.#reason = why.message;
+    this.#reason = why.message.replace(/\.$/, '');
     this.#parts.onTrouble(this.config.name, this.#trouble);
     this.#retry = setTimeout(() => void this.connect().catch(() => undefined), pauseMs + 10).unref();
   }
