@@ -131,6 +131,15 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       assert.equal((await store.readSession(session.id))?.spent.calls, 50, 'a refused call is not charged');
     });
 
+    test('a window that lies ahead, because the clock was there, is left to the admission to judge', async () => {
+      const session = await newSession();
+      const hour = { key: `ahead ${session.id}`, windowMs: 3_600_000, limit: 1, rule: 'hour' };
+      assert.ok((await store.admit({ ...admissionFor(session), reservations: [hour] })).admitted);
+      const setBackMs = Date.now() - 3 * 86_400_000;
+      assert.equal((await store.usedOf(hour, setBackMs)).used, 0);
+      assert.equal((await store.usedOf(hour, Date.now())).used, 1);
+    });
+
     test('when one window is full no other window is charged', async () => {
       const session = await newSession();
       const wide = { key: `wide ${session.id}`, windowMs: 86_400_000, limit: 100, rule: 'wide' };

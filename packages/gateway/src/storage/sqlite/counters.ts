@@ -12,7 +12,7 @@ export type Reserved =
 
 const mostKept = 10_000;
 /** A clock that is corrected by a little must not reopen a window that is already counted. */
-const clockToleranceMs = 60_000;
+export const clockToleranceMs = 60_000;
 
 /**
  * Fixed windows, counted in the writer's memory and flushed with the commit that needs them, so that a count never
@@ -79,6 +79,8 @@ export class Counters {
     } else if (count.windowStartMs > nowMs + clockToleranceMs) {
       // The clock was ahead and was set back: what was counted there counts now, and ends with the present window.
       count.windowStartMs = windowStartMs;
+      // Also when the call is refused: otherwise it would never end.
+      this.#dirty.set(key, reservation);
     }
     return count;
   }

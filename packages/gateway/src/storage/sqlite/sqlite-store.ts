@@ -18,6 +18,7 @@ import type { Lease, Mode, Session } from '../../call/session.ts';
 import type * as stores from '../stores.ts';
 import { ContentReader } from './content-reader.ts';
 import type { Row, Statement } from './database.ts';
+import { clockToleranceMs } from './counters.ts';
 import { ApprovalReader } from './approval-reader.ts';
 import { Database } from './database.ts';
 import { readRecord } from './log-reader.ts';
@@ -201,7 +202,9 @@ class SqliteStore implements stores.Store {
   readonly usedOf = async (reservation: Reservation, nowMs: number): Promise<{ used: number; resetsInMs: number }> => {
     const windowStartMs = nowMs - (nowMs % reservation.windowMs);
     const row = this.#select.counter.get(reservation.key, reservation.windowMs);
-    const current = row !== undefined && Number(row['window_start_ms']) >= windowStartMs;
+    const startMs = Number(row?.['window_start_ms'] ?? 0);
+    // Of a window that lies ahead, because the clock was there, only the writer can tell what counts now.
+    const current = row !== undefined && startMs >= windowStartMs && startMs <= nowMs + clockToleranceMs;
     return { used: current ? Number(row['used']) : 0, resetsInMs: windowStartMs + reservation.windowMs - nowMs };
   };
 
