@@ -59,7 +59,6 @@ function openClock(store: Store, nowMs: number) {
 test('ten thousand that wait are each reminded of once and expire once, through a restart in the middle', async (t) => {
   requirement('APPR-5');
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-many-'));
-  t.after(() => rmSync(folder, { recursive: true }));
   const options = {
     databaseFile: join(folder, 'sallyport.db'),
     signingKey: createSigningKey('sallyport/test').privateKey,
@@ -91,7 +90,10 @@ test('ten thousand that wait are each reminded of once and expire once, through 
   await age(first, expiresAtMs, (heard) => heard.length >= count / 4);
   await first.close();
   const second = await openSqliteStore(options);
-  t.after(() => second.close());
+  t.after(async () => {
+    await second.close();
+    rmSync(folder, { recursive: true });
+  });
   await age(
     second,
     expiresAtMs + 1,

