@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { ExecuteToolRequestSchema } from '@sallyport/contract';
@@ -19,6 +19,7 @@ interface Bench {
   readonly echoSocket: string;
   readonly token: string;
   readonly folder: string;
+  readonly stopChanging: () => void;
 }
 
 /** A governed, durably audited read of 1 KB against a gRPC echo, both over a unix socket, both by the same generator. */
@@ -44,7 +45,7 @@ export function governedRead(how: 'http' | 'grpc'): Budget {
 async function openBench(): Promise<Bench> {
   const place = liftLimits(newPlace());
   const { folder } = place;
-  writeFileSync(join(place.workspace, 'kilobyte.txt'), 'x'.repeat(1024));
+  const stopChanging = keepChanging(join(place.workspace, 'kilobyte.txt'));
   const daemon = await TestDaemon.start(place);
   const token = await daemon.newAgent('bench');
   const echoSocket = join(folder, 'echo.sock');
@@ -61,10 +62,23 @@ async function openBench(): Promise<Bench> {
   writeFileSync(join(folder, 'echo.grpc'), frame(Buffer.alloc(1024, 'x')));
   const check = await daemon.call('files.read', { path: 'kilobyte.txt' }, { token });
   if (check.success === undefined) throw new Error(`the call to measure does not succeed: ${JSON.stringify(check)}`);
-  return { daemon, echo, echoSocket, token, folder };
+  return { daemon, echo, echoSocket, token, folder, stopChanging };
 }
 
-async function closeBench({ daemon, echo, folder }: Bench): Promise<void> {
+/** Another kilobyte every few milliseconds: the same result again and again would be stopped as a loop. */
+function keepChanging(file: string): () => void {
+  let times = 0;
+  const change = (): void => {
+    writeFileSync(`${file}.new`, String(times++).padEnd(1024, 'x'));
+    renameSync(`${file}.new`, file);
+  };
+  change();
+  const timer = setInterval(change, 5);
+  return () => clearInterval(timer);
+}
+
+async function closeBench({ daemon, echo, folder, stopChanging }: Bench): Promise<void> {
+  stopChanging();
   const ended = once(echo, 'exit');
   echo.kill();
   await ended;
