@@ -16,7 +16,7 @@ export function spellBytes(bytes: number | bigint): string {
   return `${(count / 1000 ** power).toFixed(1)} ${units[power]}`;
 }
 
-/** The first size in a text, as `spellBytes` wrote it. Undefined: there is none. */
+/** The first size in a text, as `spellBytes` wrote it. Undefined: the text names no size. */
 export function findBytes(text: string): number | undefined {
   const [, amount = '', unit = ''] = /(\d+(?:\.\d)?) (bytes?|[KMGT]i?B)/.exec(text) ?? [];
   if (amount === '') return undefined;

@@ -64,7 +64,7 @@ export async function* pendingPlans(store: Pick<ApprovalRepository, 'listPlans'>
 /** What plans.propose answers. */
 export type ProposedPlan = InJson<ProposePlanResponse>;
 
-/** The plan after the decision, or as it was proposed when there is none in time. */
+/** The plan after the decision, or as it was proposed if nobody decides in time. */
 export async function awaitPlan(
   { plans, store, submit }: Pick<PlanServiceParts, 'plans' | 'store' | 'submit'>,
   proposed: ProposedPlan,

@@ -78,7 +78,7 @@ export interface Chained {
 }
 
 export interface Foreseen {
-  /** Steps of the same plan that would come before it. Absent: there are none, or the call is not only planned. */
+  /** Steps of the same plan that would come before it. Absent: no step comes before it, or the call is not only planned. */
   readonly foreseen?: readonly PastCall[];
 }
 

@@ -7,7 +7,7 @@ const prefix = 'upstream-login:';
 const nameOf = (upstream: string): string => `${prefix}${upstream}`;
 
 /**
- * The parts of a stored secret that nobody may see, if it is a login. Undefined: it is none, and all of it is secret. Of a
+ * The parts of a stored secret that nobody may see, if it is a login. Undefined: it is not a login, and all of it is secret. Of a
  * login the rest is public, and somebody outside chose it: to hide it would hide what they wrote from people.
  */
 export function secretsOfLogin(name: string | undefined, value: string): readonly string[] | undefined {

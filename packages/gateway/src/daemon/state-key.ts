@@ -13,7 +13,7 @@ export interface StateKey {
 const newPrefix = 'new ';
 
 /**
- * The key that authenticates the state beside the log. Where there is none it is made, and says of itself that it is new
+ * The key that authenticates the state beside the log. If it does not exist it is made, and says of itself that it is new
  * until the first commit with it is on disk: a crash in between must not look like state that somebody changed.
  */
 export function openStateKey(home: Home): StateKey {
@@ -22,7 +22,7 @@ export function openStateKey(home: Home): StateKey {
   return { key, isNew, keep: () => isNew && replaceSecret(home.stateKeyFile, key) };
 }
 
-/** Undefined: there is none, or nothing was authenticated with it yet. */
+/** Undefined: the key does not exist, or nothing was authenticated with it yet. */
 export function readStateKey(home: Home): string | undefined {
   const text = readSecret(home.stateKeyFile);
   const { key, isNew } = text === undefined ? {} : parseStateKey(home, text);

@@ -121,7 +121,7 @@ function readLog(
   }
 }
 
-/** Whoever may not read the key of the state verifies the log, and nothing beside it. */
+/** A user who may not read the key of the state verifies the log alone. */
 function judgeState(home: Home, log: KeptLog): StateVerdict {
   let key: string | undefined;
   try {

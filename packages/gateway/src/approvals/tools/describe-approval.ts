@@ -73,7 +73,7 @@ export function describeWholeTask(task: ApprovalTask, showing: Showing): InJson<
   };
 }
 
-/** Which secrets have a mark in the text, for whoever wants to find or reveal them. */
+/** Which secrets have a mark in the text, so that a reader can find or reveal them. */
 function describeMasked(masked: readonly MaskedSecret[] = []): InJson<MaskedMessage>[] {
   return masked.map((secret) => ({
     number: secret.number,
