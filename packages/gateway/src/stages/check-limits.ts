@@ -4,7 +4,7 @@ import { refuse } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
 import type { ModeLimits } from '../policy/judge/mode-policy.ts';
 import type { Profile } from '../call/organisation.ts';
-import type { Budget, Mode, Spending, SpentBudget } from '../call/session.ts';
+import type { Budget, Mode, Session, Spending, SpentBudget } from '../call/session.ts';
 import type { Stage } from '../call/stage.ts';
 import type { Store } from '../storage/stores.ts';
 import { planReservations } from './plan-reservations.ts';
@@ -35,7 +35,7 @@ export function checkLimits(
 ): Stage<Needs, facts.WithinLimits> {
   return {
     name: 'check-limits',
-    run: async ({ session, tool, membership, mode, rules, verdict, reused }, context) => {
+    run: ({ session, tool, membership, mode, rules, verdict, reused }, context) => {
       if (reused !== undefined) return { reservations: [] };
       const { audience, mutates } = tool.definition;
       // Whoever runs the gate must be able to act when it runs out of space.
@@ -51,16 +51,26 @@ export function checkLimits(
       const limited = { tool: tool.definition, agent, roles, mode, profile: profile() };
       const reservations = planReservations(limited, rules.limits, limitsOf(mode));
       if (verdict.effect !== 'require_approval') return { reservations };
-      const { budget, spent, lease } = (await store.readSession(session.id)) ?? session;
-      const gone = findSpent('session', budget, spent) ?? findSpent('lease', lease.budget, lease.spent);
-      if (gone !== undefined) return budgetSpent(gone);
-      for (const reservation of reservations) {
-        const { used, resetsInMs } = await store.usedOf(reservation, context.nowMs());
-        if (used >= reservation.limit) return rateLimited(reservation, resetsInMs);
-      }
-      return { reservations };
+      return lookAhead(store, session, reservations, context.nowMs());
     },
   };
+}
+
+/** Only before a person is asked: all other calls find out at admission, without waiting here. */
+async function lookAhead(
+  store: Pick<Store, 'readSession' | 'usedOf'>,
+  session: Session,
+  reservations: readonly facts.Reservation[],
+  nowMs: number,
+): Promise<facts.WithinLimits | Refusal> {
+  const { budget, spent, lease } = (await store.readSession(session.id)) ?? session;
+  const gone = findSpent('session', budget, spent) ?? findSpent('lease', lease.budget, lease.spent);
+  if (gone !== undefined) return budgetSpent(gone);
+  for (const reservation of reservations) {
+    const { used, resetsInMs } = await store.usedOf(reservation, nowMs);
+    if (used >= reservation.limit) return rateLimited(reservation, resetsInMs);
+  }
+  return { reservations };
 }
 
 function findSpent(of: SpentBudget['of'], budget: Budget, spent: Spending): SpentBudget | undefined {
