@@ -114,6 +114,7 @@ function prepareDecision({
     .stage(checkLimits(store, { isLow: () => false }));
   const { signal } = new AbortController();
   const call: Omit<Begun, 'callId' | 'startedAtMs'> = {
+    isEnded: false,
     door: 'tcp',
     source: 'bench',
     credential: 'token',

@@ -23,7 +23,7 @@ import * as http from '../../packages/gateway/src/doors/http/present-answer.ts';
 import * as mcp from '../../packages/gateway/src/doors/mcp/present-answer.ts';
 import * as messages from '../../packages/gateway/src/doors/messages/present-answer.ts';
 import * as typed from '../../packages/gateway/src/doors/typed/present-answer.ts';
-import type { GatewayEnding } from '../../packages/gateway/src/gateway.ts';
+import type { CallEnding } from '../../packages/gateway/src/call/stage.ts';
 import { Fault } from '../../packages/gateway/src/call/fault.ts';
 import { refuse } from '../../packages/gateway/src/call/refusal.ts';
 import type { Principal } from '../../packages/gateway/src/call/session.ts';
@@ -43,7 +43,7 @@ const redactor = new Redactor();
 const { callId } = callOf();
 
 /** The ways in which a call with this code can end, each as a stage or a tool hands it to the doors. */
-function endingsOf(code: Code, principal: Principal): readonly GatewayEnding[] {
+function endingsOf(code: Code, principal: Principal): readonly CallEnding[] {
   const session = sessionOf({ principal });
   const call = { ...callOf(), session, traceId: 'a'.repeat(32), warnings: [] };
   const refusal = refuse(code, rule, why, { remedy: instead, forOperators });
@@ -51,12 +51,12 @@ function endingsOf(code: Code, principal: Principal): readonly GatewayEnding[] {
     refused(refusal, 'judge-call', call),
     failed(new ToolFailure(code, `${why} ${instead}`, { forOperators }), { session }),
   ];
-  return endings as readonly object[] as readonly GatewayEnding[];
+  return endings as readonly object[] as readonly CallEnding[];
 }
 
-function faultsOf(code: Code, principal: Principal): readonly GatewayEnding[] {
+function faultsOf(code: Code, principal: Principal): readonly CallEnding[] {
   const call = { ...callOf(), session: sessionOf({ principal }), warnings: [] };
-  return [faulted(new Fault(code, forOperators), 'admit-call', call)] as readonly object[] as readonly GatewayEnding[];
+  return [faulted(new Fault(code, forOperators), 'admit-call', call)] as readonly object[] as readonly CallEnding[];
 }
 
 type Show = (given: Answer) => unknown;
@@ -122,7 +122,7 @@ async function callThroughSdk(given: Answer): Promise<object> {
   }
 }
 
-async function textAt(show: Show, ending: GatewayEnding): Promise<string> {
+async function textAt(show: Show, ending: CallEnding): Promise<string> {
   const shown = await show(answerCall(ending, redactor, nowMs));
   return typeof shown === 'string' ? shown : JSON.stringify(shown);
 }

@@ -6,7 +6,7 @@ import { it } from 'node:test';
 import type { TestContext } from 'node:test';
 import { canonicalJson } from '../../packages/contract/src/canonical-json.ts';
 import * as endings from '../../packages/gateway/src/closers/ending.test-kit.ts';
-import type { CallFacts } from '../../packages/gateway/src/closers/facts.ts';
+import type { CallFacts } from '../../packages/gateway/src/call/call.ts';
 import { callRoutes } from '../../packages/gateway/src/doors/http/serve.ts';
 import type { CallRouteParts } from '../../packages/gateway/src/doors/http/json-requests.ts';
 import { assertDescribed, openApi } from '../../packages/gateway/src/doors/http/openapi.test-kit.ts';

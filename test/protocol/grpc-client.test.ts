@@ -7,7 +7,7 @@ import type { ServiceError } from '@grpc/grpc-js';
 import { completed, refused } from '../../packages/gateway/src/closers/ending.test-kit.ts';
 import type { Received } from '../../packages/gateway/src/call/call.ts';
 import type { Submission } from '../../packages/gateway/src/call/submission.ts';
-import type { GatewayEnding } from '../../packages/gateway/src/gateway.ts';
+import type { CallEnding } from '../../packages/gateway/src/call/stage.ts';
 import { refuse } from '../../packages/gateway/src/call/refusal.ts';
 import { requirement } from '../requirement.ts';
 import { encodeElsewhere, openTypedClient } from './typed-client.ts';
@@ -18,7 +18,7 @@ import { answerOf } from '../../packages/gateway/src/daemon/answer-call.test-kit
 const streamPath = '/sallyport.v1.ToolProtocolService/ExecuteStream';
 const asBytes = (bytes: Buffer): Buffer => bytes;
 
-type Play = (call: Received) => GatewayEnding | Promise<GatewayEnding>;
+type Play = (call: Received) => CallEnding | Promise<CallEnding>;
 
 /** A gateway whose reads return the path that was asked for, and which knows one token. */
 const playReads: Play = (call) => {

@@ -19,11 +19,13 @@ export type Fate =
   | { readonly kind: 'undecodable'; readonly error: RpcError }
   | { readonly kind: 'malformed' | 'submitted'; readonly response: ToolResponse; readonly call: Submission };
 
+const { signal: still } = new AbortController();
 const peer: Peer = {
   door: 'tcp',
   source: '127.0.0.1',
   headers: () => undefined,
-  signal: new AbortController().signal,
+  cancellation: still,
+  signal: still,
   deadlineMs: undefined,
   readBody: () => assert.fail('the body has been read'),
   recognise: () => undefined,

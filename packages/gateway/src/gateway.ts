@@ -118,5 +118,4 @@ export function buildRehearsal(gateway: Gateway, createContext: ToolContextFacto
 }
 
 export type Gateway = ReturnType<typeof buildGateway>;
-export type GatewayEnding = Awaited<ReturnType<Gateway['run']>>;
 export type Rehearsal = ReturnType<typeof buildRehearsal>;

@@ -11,10 +11,10 @@ export interface RecordFacts {
   readonly result: RecordResult;
   readonly timeMs: number;
   /** UUID. Absent for events of the daemon itself. */
-  readonly callId?: string;
-  readonly sessionId?: string;
+  readonly callId?: string | undefined;
+  readonly sessionId?: string | undefined;
   /** SHA-256 of the rules, hexadecimal. Absent when no rules were read yet. */
-  readonly rulesHash?: string;
+  readonly rulesHash?: string | undefined;
 }
 
 export interface StoredRecord {

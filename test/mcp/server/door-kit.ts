@@ -14,7 +14,7 @@ import { OfferedTools } from '../../../packages/gateway/src/doors/mcp/offered-to
 import { mcpRoutes } from '../../../packages/gateway/src/doors/mcp/serve.ts';
 import { openDoors } from '../../../packages/gateway/src/doors/transport/open-doors.ts';
 import type { Peer } from '../../../packages/gateway/src/doors/transport/peer.ts';
-import type { GatewayEnding } from '../../../packages/gateway/src/gateway.ts';
+import type { CallEnding } from '../../../packages/gateway/src/call/stage.ts';
 import { isRefusal, refuse } from '../../../packages/gateway/src/call/refusal.ts';
 import type { Refusal } from '../../../packages/gateway/src/call/refusal.ts';
 import { defaultSettings } from '../../../packages/gateway/src/call/organisation.ts';
@@ -153,24 +153,24 @@ export async function openTestDoor(t: TestContext, options: DoorOptions): Promis
 }
 
 /** Finds and runs the tool, and nothing else. */
-async function play(call: Submission, session: Session | Refusal, registry: Registry): Promise<GatewayEnding> {
+async function play(call: Submission, session: Session | Refusal, registry: Registry): Promise<CallEnding> {
   const begun = {
     ...(call as Omit<Begun, 'callId' | 'startedAtMs'>),
     callId: randomUUIDv7(),
     startedAtMs: Date.now(),
     traceId: randomUUID().replaceAll('-', ''),
   };
-  const refused = (refusal: Refusal): GatewayEnding => ({ kind: 'refused', call: begun, refusal, stage: 'test' });
+  const refused = (refusal: Refusal): CallEnding => ({ kind: 'refused', call: begun, refusal, stage: 'test' });
   if (isRefusal(session)) return refused(session);
   if (call.violations !== undefined) return refused(refuse('MALFORMED_CALL', 'call-shape', 'malformed'));
   const tool = registry.find(call.toolName)?.tool;
   if (tool === undefined)
     return refused(refuse('UNKNOWN_TOOL', 'registry', `There is no tool named ${call.toolName}.`));
-  const end = (outcome: object): GatewayEnding =>
+  const end = (outcome: object): CallEnding =>
     ({
       kind: 'completed',
       call: { ...begun, session, tool, outcome, warnings: [], execution: { usage: {}, beforeImages: [] } },
-    }) as unknown as GatewayEnding;
+    }) as unknown as CallEnding;
   const context = {
     session,
     callId: begun.callId,
@@ -205,6 +205,7 @@ function withCredential(peer: Peer, credential: string): Peer {
     readBody: (source, limits) => peer.readBody(source, limits),
     recognise: (given) => peer.recognise(given),
     letGo: (message) => peer.letGo(message),
+    cancellation: peer.cancellation,
     signal: peer.signal,
     headers: (name) => (name === 'authorization' ? `Bearer ${credential}` : peer.headers(name)),
   };

@@ -13,13 +13,18 @@ import { ownText } from '../call/redacted.ts';
 const secret = 'hunter2-secret';
 const redactor = new Redactor([secret]);
 
+/** As it is written: what is undefined is not told. */
+function describe(call: KnownFacts): JsonObject {
+  return JSON.parse(encodePayload(describeCall(call, redactor))) as JsonObject;
+}
+
 function recordedArguments(call: KnownFacts): JsonObject {
   return { ...(describeCall(call, redactor)['arguments'] as JsonObject) };
 }
 
 test('a call is described as far as it came', () => {
-  assert.deepEqual(describeCall({}, redactor), { request_id: '', tool: '' });
-  assert.deepEqual(describeCall(callOf({ source: '10.0.0.1' }), redactor), {
+  assert.deepEqual(describe({}), { request_id: '', tool: '' });
+  assert.deepEqual(describe(callOf({ source: '10.0.0.1' })), {
     request_id: 'r-1',
     door: 'agent-socket',
     source: '10.0.0.1',
@@ -33,7 +38,7 @@ test('the record keeps the canonical name and the name as called', () => {
   const byAlias = describeCall({ ...callOf({ toolName: 'read_file' }), tool }, redactor);
   assert.equal(byAlias['tool'], 'files.read');
   assert.equal(byAlias['tool_as_named'], 'read_file');
-  assert.ok(!('tool_as_named' in describeCall({ ...callOf({ toolName: 'files.read' }), tool }, redactor)));
+  assert.ok(!('tool_as_named' in describe({ ...callOf({ toolName: 'files.read' }), tool })));
 });
 
 test('arguments stand in the record as they were judged, redacted; before that as they came', () => {
@@ -50,7 +55,7 @@ test('arguments that a tool declares secret are in no record, nor is a hash of t
   const tool = toolOf({ name: 'secrets.set', secretArguments: ['value'] });
   const call = { ...argumentsOf({ name: 'A', value: 'plain words' }), tool, session: sessionOf() };
   assert.deepEqual(recordedArguments(call), { name: 'A', value: '[redacted]' });
-  assert.ok(!('arguments_sha256' in describeCall(call, redactor)));
+  assert.ok(!('arguments_sha256' in describe(call)));
   assert.ok('arguments_sha256' in describeCall({ ...call, tool: toolOf() }, redactor));
 });
 
@@ -65,7 +70,7 @@ test('of arguments that nobody can tell the secret ones of, only the names are r
 });
 
 test('arguments of callers without a session are not recorded', () => {
-  assert.ok(!('arguments' in describeCall({ ...callOf(), rawArguments: { a: 1 } }, redactor)));
+  assert.ok(!('arguments' in describe({ ...callOf(), rawArguments: { a: 1 } })));
 });
 
 test('arguments with more values than anyone reads are a note', () => {

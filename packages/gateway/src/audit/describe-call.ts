@@ -4,6 +4,7 @@ import type { Consent } from '../call/call.ts';
 import { cutText, encodeRedacted, ownText } from '../call/redacted.ts';
 import type { Redacted, RedactedJson } from '../call/redacted.ts';
 import type { Refusal } from '../call/refusal.ts';
+import type { Gathered } from '../call/stage.ts';
 import { countValues } from '../registry/schemas/count-values.ts';
 import { redactQuotes } from '../redaction/quoted-secrets.ts';
 import { redactRemedy } from '../redaction/redact-remedy.ts';
@@ -11,7 +12,7 @@ import type { Redactor } from '../redaction/redact.ts';
 import { redacted } from '../redaction/span.ts';
 
 /** All facts that a record may tell, as far as the call came. */
-export type KnownFacts = Partial<
+export type KnownFacts = Gathered<
   facts.Begun &
     facts.Chained &
     facts.Decoded &
@@ -24,8 +25,8 @@ export type KnownFacts = Partial<
     facts.Consented
 >;
 
-/** What a record says, before it is put into words. */
-export type Payload = { readonly [key: string]: RedactedJson };
+/** What a record says, before it is put into words. Members that are undefined are not told. */
+export type Payload = { readonly [key: string]: RedactedJson | undefined };
 
 const mostBytes = 48 * 1024;
 const mostValues = 10_000;
@@ -33,51 +34,63 @@ const longestIdentifier = 256;
 const longestReason = 2000;
 
 /** Who called what, and what was decided: the part that intents and refusals share. */
-export function describeCall(call: KnownFacts, redactor: Redactor): Payload {
-  const { session, tool, verdict, consent } = call;
-  const keep = (text = ''): Redacted => keepText(text, redactor, longestIdentifier);
-  const own = (text: string | undefined): Redacted | undefined => (text === undefined ? undefined : ownText(text));
+export function describeCall(call: KnownFacts, redactor: Redactor, more: MoreOfCall = {}): Payload {
+  const { session, tool, rules, verdict, toolName = '' } = call;
+  const { consent = call.consent, reusedFrom } = more;
+  const definition = tool?.definition;
+  const keep = (text: string | undefined): Redacted | undefined => (text ? keepName(text, redactor) : undefined);
   return {
-    request_id: keep(call.requestId),
-    ...optional('trace_id', own(call.traceId)),
+    request_id: keep(call.requestId) ?? ownText(''),
+    trace_id: own(call.traceId),
     // Theirs beside ours, so that the call is found by the one that they know.
-    ...optional('caller_trace_id', call.callerTraceId === call.traceId ? undefined : keep(call.callerTraceId)),
-    ...describeStep(call),
-    ...optional('task_id', keep(call.taskId)),
-    ...optional('correlation_id', keep(call.correlationId)),
-    ...optional('door', own(call.door)),
-    ...optional('source', session === undefined ? keep(call.source) : undefined),
-    ...optional('agent', own(session?.agent)),
-    ...optional('principal', own(session?.principal)),
-    ...optional('workspace', keep(call.rules?.workspace.folder ?? session?.workspace)),
-    ...optional('project_rules', own(call.rules?.workspace.rulesSha256)),
+    caller_trace_id: call.callerTraceId === call.traceId ? undefined : keep(call.callerTraceId),
+    parent_call_id: own(call.step?.parent.callId),
+    step: own(call.step?.id),
+    task_id: keep(call.taskId),
+    correlation_id: keep(call.correlationId),
+    door: own(call.door),
+    source: session === undefined ? keep(call.source) : undefined,
+    agent: own(session?.agent),
+    principal: own(session?.principal),
+    workspace: keep(rules?.workspace.folder ?? session?.workspace),
+    project_rules: own(rules?.workspace.rulesSha256),
     // Upstream servers choose the names of their tools.
-    tool: keep(tool?.definition.name ?? call.toolName),
-    ...(tool !== undefined && call.toolName !== tool.definition.name ? { tool_as_named: keep(call.toolName) } : {}),
-    ...optional('version', keep(tool?.definition.version)),
+    tool: keepName(definition?.name ?? toolName, redactor),
+    tool_as_named: definition !== undefined && toolName !== definition.name ? keepName(toolName, redactor) : undefined,
+    version: keep(definition?.version),
     // A hash of little more than a short secret can be guessed.
-    ...optional('arguments_sha256', tool?.definition.secretArguments ? undefined : own(call.arguments?.sha256)),
-    ...describeArguments(call, redactor),
-    ...optional('mode', own(call.mode)),
-    ...(verdict === undefined
-      ? {}
-      : {
-          decision: {
-            effect: ownText(verdict.effect),
-            rule_id: ownText(verdict.rule.id),
-            reason: keepText(verdict.reason, redactor),
-            ...(verdict.shadow === undefined
-              ? {}
-              : { shadow: { effect: ownText(verdict.shadow.effect), rule_id: ownText(verdict.shadow.rule.id) } }),
-          },
-        }),
-    ...(consent === undefined ? {} : { consent: describeConsent(consent) }),
+    arguments_sha256: definition?.secretArguments ? undefined : own(call.arguments?.sha256),
+    arguments: describeArguments(call, redactor),
+    mode: own(call.mode),
+    decision: verdict && {
+      effect: ownText(verdict.effect),
+      rule_id: ownText(verdict.rule.id),
+      reason: keepText(verdict.reason, redactor),
+      ...(verdict.shadow && { shadow: describeShadow(verdict.shadow.effect, verdict.shadow.rule.id) }),
+    },
+    consent: consent && describeConsent(consent),
+    reused_from: own(reusedFrom),
   };
 }
 
-/** Which step of which call this one is. Nothing for a call of its own. */
-export function describeStep({ step }: Partial<facts.Chained>): Payload {
-  return step === undefined ? {} : { parent_call_id: ownText(step.parent.callId), step: ownText(step.id) };
+export interface MoreOfCall {
+  /** Which consent is used. Absent: that of the call. */
+  readonly consent?: Consent | undefined;
+  /** The call whose result is given again. Absent: it runs. */
+  readonly reusedFrom?: string | undefined;
+}
+
+/** What is ours, if there is something. */
+function own(text: string | undefined): Redacted | undefined {
+  return text ? ownText(text) : undefined;
+}
+
+function keepName(text: string, redactor: Pick<Redactor, 'redactText'>): Redacted {
+  return keepText(text, redactor, longestIdentifier);
+}
+
+function describeShadow(effect: string, ruleId: string): RedactedJson {
+  return { effect: ownText(effect), rule_id: ownText(ruleId) };
 }
 
 /** As an operator reads it: also what they could change. */
@@ -95,9 +108,7 @@ export function describeRefusal(
     message: keepText(refusal.message, { redactText: redactQuotes(call.input, redactor) }),
     ...(remedy === undefined ? {} : { remedy: cutText(remedy, longestReason) }),
     ...(refusal.violations === undefined ? {} : { violations: refusal.violations.length }),
-    ...(refusal.shadow === undefined
-      ? {}
-      : { shadow: { effect: ownText(refusal.shadow.effect), rule_id: ownText(refusal.shadow.ruleId) } }),
+    ...(refusal.shadow && { shadow: describeShadow(refusal.shadow.effect, refusal.shadow.ruleId) }),
   };
 }
 
@@ -109,11 +120,12 @@ export function keepText(text: string, redactor: Pick<Redactor, 'redactText'>, m
 /** The text of a payload. What would not fit into a record gives way to a note of its size. */
 export function encodePayload(payload: Payload): Redacted {
   const text = encodeRedacted(payload);
-  return Buffer.byteLength(text) <= mostBytes ? text : encodeLargePayload(payload);
+  // A character takes three bytes at most.
+  return text.length * 3 <= mostBytes || Buffer.byteLength(text) <= mostBytes ? text : encodeLargePayload(payload);
 }
 
 function encodeLargePayload(payload: Payload): Redacted {
-  const kept: { [key: string]: RedactedJson } = { ...payload };
+  const kept: { [key: string]: RedactedJson | undefined } = { ...payload };
   const omitted: { [key: string]: number } = {};
   for (;;) {
     const [largest, size] = largestMember(kept);
@@ -126,17 +138,17 @@ function encodeLargePayload(payload: Payload): Redacted {
 
 function largestMember(payload: Payload): [name: string, bytes: number] {
   const sizes = Object.entries(payload).map(([name, value]): [string, number] => {
-    return [name, Buffer.byteLength(JSON.stringify(value))];
+    return [name, value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value))];
   });
   return sizes.reduce((largest, next) => (next[1] > largest[1] ? next : largest), ['', 0]);
 }
 
 /** Only of callers who are known: nobody else gets to choose what stands in the log, and how much of it. */
-function describeArguments(call: KnownFacts, redactor: Redactor): Payload {
+function describeArguments(call: KnownFacts, redactor: Redactor): RedactedJson | undefined {
   const value = call.arguments?.value ?? call.rawArguments;
-  if (value === undefined || call.session === undefined) return {};
-  if (countValues(value, mostValues) === mostValues) return { arguments: ownText(`[${mostValues} values or more]`) };
-  return { arguments: redactor.redactJson(hideMembers(value, secretMembers(call, value))) };
+  if (value === undefined || call.session === undefined) return undefined;
+  if (countValues(value, mostValues) === mostValues) return ownText(`[${mostValues} values or more]`);
+  return redactor.redactJson(hideMembers(value, secretMembers(call, value)));
 }
 
 function hideMembers(value: JsonObject, names: readonly string[]): JsonObject {
@@ -153,11 +165,7 @@ function secretMembers(call: KnownFacts, value: JsonObject): readonly string[] {
   return isUnderstood ? declared : Object.keys(value);
 }
 
-function optional(name: string, value: Redacted | undefined): Payload {
-  return value === undefined || value === '' ? {} : { [name]: value };
-}
-
-function describeConsent({ by, how, atMs, binding, use }: Consent): Payload {
+function describeConsent({ by, how, atMs, binding, use }: Consent): RedactedJson {
   const task = use?.kind === 'task' ? { task: ownText(use.taskId) } : {};
   return { by: ownText(by), how: ownText(how), at_ms: atMs, binding: ownText(binding), ...task };
 }

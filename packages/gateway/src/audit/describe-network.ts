@@ -7,8 +7,8 @@ import type { Redactor } from '../redaction/redact.ts';
 const longestTarget = 300;
 
 /** The destinations that were asked for, as a record keeps them. Programs choose these texts, so they are redacted. */
-export function describeNetwork(log: NetworkLog | undefined, redactor: Redactor): Payload {
-  if (log === undefined || log.isEmpty) return {};
+export function describeNetwork(log: NetworkLog | undefined, redactor: Redactor): Payload | undefined {
+  if (log === undefined || log.isEmpty) return undefined;
   const network = log.entries.map(({ outcome, target, times }) => ({
     outcome: ownText(outcome),
     target: keepText(target, redactor, longestTarget),

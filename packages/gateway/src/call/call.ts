@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '@sallyport/contract';
 import type { ConsentUse } from './approval.ts';
 import type { CallEnded } from './call-ended.ts';
+import type { Cancellation } from './cancellation.ts';
 import type { NetworkLog } from '@sallyport/sandbox';
 import type { Organisation, Membership } from './organisation.ts';
 import type { Redacted } from './redacted.ts';
@@ -18,14 +19,14 @@ export interface Received {
   /** Who is at the other end, as far as the transport knows; counts attempts without a credential. */
   readonly source: string;
   /** The bearer token. Absent: none was presented. */
-  readonly credential?: string;
+  readonly credential?: string | undefined;
   /** Empty: the gate chooses one. */
   readonly requestId: string;
   readonly toolName: string;
   /** JSON text. Empty means `{}`. */
   readonly input: string;
   /** The value of `input`, where a door has read it as strictly as the gate does. It serves one run, which may add defaults. */
-  readonly parsedInput?: Json;
+  readonly parsedInput?: Json | undefined;
   /** 0: the tool's own limit. */
   readonly timeoutMs: number;
   /** Empty: no reuse. */
@@ -33,27 +34,27 @@ export interface Received {
   readonly taskId: string;
   readonly correlationId: string;
   /** W3C trace context. Absent: a new trace. */
-  readonly traceparent?: string;
+  readonly traceparent?: string | undefined;
   /** The trace as the caller names it in its own form. Absent: it names none, or only in the header. */
-  readonly callerTraceId?: string;
+  readonly callerTraceId?: string | undefined;
   /** The binding that an operator saw and confirms. Empty: none. */
   readonly confirmBinding: string;
   /** The task under which a person approved this call. Empty or absent: none is named. */
-  readonly approvalTaskId?: string;
+  readonly approvalTaskId?: string | undefined;
   /** Empty or absent: none. */
-  readonly confirmToken?: string;
+  readonly confirmToken?: string | undefined;
   /** How long the caller waits for a person's decision. Absent: not at all. */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
   /** The agent that the request claims to speak for. Absent: the credential alone says it. */
-  readonly claimedAgent?: string;
+  readonly claimedAgent?: string | undefined;
   /** What the door found wrong with the form of the request. Absent: nothing. */
-  readonly violations?: readonly Violation[];
+  readonly violations?: readonly Violation[] | undefined;
   /** Aborts when the caller cancels or goes away. */
   readonly signal: AbortSignal;
   /** Hears how the work goes on, already without secrets. Absent: the caller did not ask. */
-  readonly onProgress?: (progress: Progress) => void;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Asks the caller on behalf of the tool, without secrets. Absent: the caller answers no questions. */
-  readonly askCaller?: AskCaller;
+  readonly askCaller?: AskCaller | undefined;
 }
 
 /** Facts, in the order in which the stages add them. */
@@ -61,6 +62,8 @@ export interface Begun extends Received {
   /** UUID version 7, ours. */
   readonly callId: string;
   readonly startedAtMs: number;
+  /** Whether it was ended on its way. Cheaper than to ask the signal, which is made when somebody first asks for it. */
+  readonly isEnded: boolean;
 }
 
 /** A call as a step of it names it. Made by the gate for each call that runs; no door takes one from a caller. */
@@ -79,7 +82,7 @@ export interface Chained {
 
 export interface Foreseen {
   /** Steps of the same plan that would come before it. Absent: no step comes before it, or the call is not only planned. */
-  readonly foreseen?: readonly PastCall[];
+  readonly foreseen?: readonly PastCall[] | undefined;
 }
 
 export interface Decoded {
@@ -143,7 +146,7 @@ export interface Judged {
   readonly rules: Rules;
   readonly verdict: Verdict;
   /** What the session had called before, for whoever asks the rules about a part of the call. Absent: no rule looks. */
-  readonly history?: readonly PastCall[];
+  readonly history?: readonly PastCall[] | undefined;
 }
 
 export interface LoopChecked {
@@ -153,12 +156,14 @@ export interface LoopChecked {
 
 export interface ReuseChecked {
   /** The first success with this dedupe key. Absent: the call runs. */
-  readonly reused?: { readonly output: Json; readonly kept?: KeptResult; readonly callId: string };
+  readonly reused?:
+    | { readonly output: Json; readonly kept?: KeptResult | undefined; readonly callId: string }
+    | undefined;
 }
 
 export interface KeyHeld {
   /** Lets the next call with the same dedupe key go on. Absent: no key was given. */
-  readonly releaseKey?: () => void;
+  readonly releaseKey?: (() => void) | undefined;
 }
 
 export interface WithinLimits {
@@ -180,7 +185,12 @@ export interface Reservation {
 
 export interface Consented {
   /** Who agreed. Absent: no consent was needed. */
-  readonly consent?: Consent;
+  readonly consent?: Consent | undefined;
+}
+
+export interface ConsentUsed {
+  /** Which consent was consumed, where several were given. Undefined: none was needed. */
+  readonly consent: Consent | undefined;
 }
 
 export interface Consent {
@@ -189,11 +199,11 @@ export interface Consent {
   readonly atMs: number;
   readonly binding: string;
   /** The basis of the effect that was agreed to, for the tool to compare with. Absent: no effect was shown, or none has one. */
-  readonly basis?: string;
+  readonly basis?: string | undefined;
   /** What admission consumes. Absent for a call that its own operator confirmed. */
-  readonly use?: ConsentUse;
+  readonly use?: ConsentUse | undefined;
   /** What else lets the call run, if somebody uses this one first. Absent: nothing. */
-  readonly otherwise?: Consent;
+  readonly otherwise?: Consent | undefined;
 }
 
 export interface Intended {
@@ -209,7 +219,7 @@ export interface Confirmed {
 export interface Executed {
   readonly execution: Execution;
   /** How long the tool ran. Absent: it did not, because a kept result was used. */
-  readonly activeMs?: number;
+  readonly activeMs?: number | undefined;
 }
 
 export interface Execution {
@@ -218,11 +228,11 @@ export interface Execution {
   readonly usage: ToolUsage;
   readonly beforeImages: readonly BeforeImage[];
   /** What the caller should know besides the result. Absent: nothing. */
-  readonly warnings?: readonly Redacted[];
+  readonly warnings?: readonly Redacted[] | undefined;
   /** What it asked of the network. Absent: nothing. */
-  readonly network?: NetworkLog;
+  readonly network?: NetworkLog | undefined;
   /** Who ended it before its end. Absent: it came to an end of its own, or its caller left. */
-  readonly endedBy?: Pick<CallEnded, 'how' | 'by'>;
+  readonly endedBy?: Pick<CallEnded, 'how' | 'by'> | undefined;
   /** Whether its effect may have begun. After a failure, false proves that nothing happened. */
   readonly hasBegun: boolean;
 }
@@ -238,7 +248,7 @@ export type Outcome =
       /** Empty when the output is kept elsewhere. */
       readonly outputJson: string;
       /** Where an output lies that is too large for an answer. Absent: it is in the answer. */
-      readonly kept?: KeptResult;
+      readonly kept?: KeptResult | undefined;
       readonly summary: string;
     }
   | { readonly ok: false; readonly failure: ToolFailure };
@@ -249,3 +259,132 @@ export interface KeptResult {
   readonly hash: string;
   readonly sizeBytes: number;
 }
+
+/** Everything that the stages find out about a call. */
+export type CallFacts = Begun &
+  Chained &
+  Foreseen &
+  Decoded &
+  ArgumentsRead &
+  Opened &
+  Based &
+  Resolved &
+  ArgumentsChecked &
+  Leased &
+  Permitted &
+  OrganisationRead &
+  ModeRead &
+  Judged &
+  LoopChecked &
+  KeyHeld &
+  ReuseChecked &
+  WithinLimits &
+  Consented &
+  TurnTaken &
+  Intended &
+  Confirmed &
+  Executed &
+  Delivered;
+
+/** Facts as the stage that finds them out sees them: not there yet, and its to assign. */
+export type Draft<Facts> = { -readonly [Name in keyof Facts]: Facts[Name] | undefined };
+
+/**
+ * A call on its way through the stages. One object for all of it, with every member there from the start: an object that
+ * grows while it passes costs more than the gates themselves.
+ */
+export class Call implements Draft<CallFacts> {
+  readonly cancellation: Cancellation;
+  door: Begun['door'];
+  source: string;
+  credential: string | undefined;
+  requestId: string;
+  toolName: string;
+  input: string;
+  parsedInput: Json | undefined;
+  timeoutMs: number;
+  dedupeKey: string;
+  taskId: string;
+  correlationId: string;
+  traceparent: string | undefined;
+  callerTraceId: string | undefined;
+  confirmBinding: string;
+  approvalTaskId: string | undefined;
+  confirmToken: string | undefined;
+  waitMs: number | undefined;
+  claimedAgent: string | undefined;
+  violations: readonly Violation[] | undefined;
+  onProgress: Received['onProgress'];
+  askCaller: AskCaller | undefined;
+  callId: string;
+  startedAtMs: number;
+  step: Chained['step'];
+  foreseen: readonly PastCall[] | undefined;
+
+  traceId: string | undefined;
+  rawArguments: JsonObject | undefined;
+  session: Session | undefined;
+  basedOn: number | undefined;
+  tool: AnyTool | undefined;
+  arguments: CheckedArguments | undefined;
+  resources: Resources | undefined;
+  effectiveTimeoutMs: number | undefined;
+  lease: Lease | undefined;
+  membership: Membership | undefined;
+  organisation: Organisation | undefined;
+  mode: Mode | undefined;
+  rules: Rules | undefined;
+  verdict: Verdict | undefined;
+  history: readonly PastCall[] | undefined;
+  warnings: readonly string[] | undefined;
+  reused: ReuseChecked['reused'];
+  releaseKey: (() => void) | undefined;
+  reservations: readonly Reservation[] | undefined;
+  consent: Consent | undefined;
+  releaseTurn: (() => void) | undefined;
+  intentIndex: number | undefined;
+  confirmedAtMs: number | undefined;
+  execution: Execution | undefined;
+  activeMs: number | undefined;
+  outcome: Outcome | undefined;
+
+  constructor(received: Submitted, { callId, startedAtMs, cancellation, step }: Beginning) {
+    this.cancellation = cancellation;
+    this.door = received.door;
+    this.source = received.source;
+    this.credential = received.credential;
+    this.requestId = received.requestId;
+    this.toolName = received.toolName;
+    this.input = received.input;
+    this.parsedInput = received.parsedInput;
+    this.timeoutMs = received.timeoutMs;
+    this.dedupeKey = received.dedupeKey;
+    this.taskId = received.taskId;
+    this.correlationId = received.correlationId;
+    this.traceparent = received.traceparent;
+    this.callerTraceId = received.callerTraceId;
+    this.confirmBinding = received.confirmBinding;
+    this.approvalTaskId = received.approvalTaskId;
+    this.confirmToken = received.confirmToken;
+    this.waitMs = received.waitMs;
+    this.claimedAgent = received.claimedAgent;
+    this.violations = received.violations;
+    this.callId = callId;
+    this.startedAtMs = startedAtMs;
+    this.step = step;
+  }
+
+  get signal(): AbortSignal {
+    return this.cancellation.signal;
+  }
+
+  get isEnded(): boolean {
+    return this.cancellation.aborted;
+  }
+}
+
+/** What a door says about a call. How it is ended, the gate says. */
+export type Submitted = Omit<Received, 'signal' | 'onProgress' | 'askCaller'>;
+
+/** What the gate gives a call when it begins, whatever its door says. */
+export type Beginning = Pick<Begun, 'callId' | 'startedAtMs'> & Chained & { readonly cancellation: Cancellation };

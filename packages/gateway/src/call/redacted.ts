@@ -57,6 +57,6 @@ export function ownJson(value: Json): Redacted {
   return canonicalJson(value) as Redacted;
 }
 
-export function encodeRedacted(value: RedactedJson): Redacted {
+export function encodeRedacted(value: RedactedJson | { readonly [key: string]: RedactedJson | undefined }): Redacted {
   return JSON.stringify(value) as Redacted;
 }

@@ -13,10 +13,10 @@ interface Doubled {
 }
 
 const context: Context = { nowMs: () => 0 };
-const double: Stage<Start, Doubled> = { name: 'double', run: ({ a }) => ({ b: a * 2 }) };
+const double: Stage<Start, Doubled> = { name: 'double', run: (call) => void (call.b = call.a * 2) };
 const refuseLarge: Stage<Doubled> = {
   name: 'refuse-large',
-  run: async ({ b }) => (b > 10 ? refuse('RULE_DENIES', 'large', 'too large') : {}),
+  run: async ({ b }) => (b > 10 ? refuse('RULE_DENIES', 'large', 'too large') : undefined),
 };
 const ignore = (): void => undefined;
 
@@ -69,14 +69,8 @@ test('a best-effort closer that fails is reported and changes nothing', async ()
   assert.deepEqual(reports, ['watch']);
 });
 
-test('the facts handed in are not changed', async () => {
-  const start = Object.freeze({ a: 2 });
-  await StageLine.from<Start>(ignore).stage(double).run(start, context);
-  assert.deepEqual(start, { a: 2 });
-});
-
 test('a part of the line has the same stages, and begins with the facts of its first mark', async () => {
-  const add: Stage<Doubled, { readonly c: number }> = { name: 'add', run: ({ b }) => ({ c: b + 1 }) };
+  const add: Stage<Doubled, { readonly c: number }> = { name: 'add', run: (call) => void (call.c = call.b + 1) };
   const line = StageLine.from<Start>(ignore)
     .stage(double)
     .mark('doubled')

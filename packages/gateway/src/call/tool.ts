@@ -115,7 +115,7 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   readonly paths: PathJudge;
   /** The basis of the effect to which somebody agreed. Absent: nobody was shown an effect, or it has no basis. */
-  readonly shownBasis?: string;
+  readonly shownBasis?: string | undefined;
   /** What the rules let the programs of this call see and use. */
   readonly grants: Grants;
   readonly programs: ProgramRunner;
@@ -201,8 +201,8 @@ export interface Tool<Arguments = never> {
   readonly explainUnusable?: () => Refusal | undefined;
   /** Absent: `ready`. */
   readonly status?: () => ToolStatus;
-  /** Runs. Throws ToolFailure or ToolRefused for what the caller should read; anything else is our fault. */
-  readonly run: (args: Arguments, context: ToolContext) => Promise<Json>;
+  /** Runs; returns at once where nothing is waited for. Throws ToolFailure or ToolRefused for what the caller should read; anything else is our fault. */
+  readonly run: (args: Arguments, context: ToolContext) => Json | Promise<Json>;
   /** How large the result is without what its encoding adds, such as that of bytes in base64. Absent: as its JSON. */
   readonly measureResult?: (output: Json) => number;
   /** A line for the log about a success: counts and sizes, never content. */

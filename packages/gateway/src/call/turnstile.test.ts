@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
 import { Turnstile } from './turnstile.ts';
 
-const still = new AbortController().signal;
+const still = new AbortController();
 const limits = { maxRunning: 3, maxRunningPerSession: 2 };
 
 test('calls beyond the limits wait, and go on in order when a place is free', async () => {
@@ -35,7 +35,7 @@ test('who goes away while waiting gets no place and takes none', async () => {
   const turnstile = new Turnstile(() => ({ maxRunning: 1, maxRunningPerSession: 1 }));
   const release = await turnstile.take('a', still);
   const leaving = new AbortController();
-  const waiting = turnstile.take('a', leaving.signal);
+  const waiting = turnstile.take('a', leaving);
   leaving.abort();
   assert.equal(await waiting, undefined);
   release?.();

@@ -38,9 +38,10 @@ export class Turnstile {
   }
 
   /** Undefined when too many wait, when no place becomes free in time, or when the caller goes away while waiting. */
-  take(session: string, signal: AbortSignal): Promise<Release | undefined> | Release {
+  take(session: string, caller: { readonly signal: AbortSignal }): Promise<Release | undefined> | Release {
     const ahead = this.#waiting.get(session)?.length ?? 0;
     if (ahead === 0 && this.#hasRoom(session)) return this.#enter(session);
+    const { signal } = caller;
     if (ahead >= shareOf(mostWaiting, this.#waitingCount - ahead) || signal.aborted) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       const leave = (): void => this.#leaveQueue(waiting);

@@ -15,18 +15,18 @@ export interface Question {
   readonly mode: Mode;
   readonly resources: Resources;
   /** Of the caller. Absent: as roles.yaml has it. */
-  readonly roles?: readonly string[];
-  readonly teams?: readonly string[];
+  readonly roles?: readonly string[] | undefined;
+  readonly teams?: readonly string[] | undefined;
   /** The organisation granted the tool to the caller: no role stands in the way. Absent: it did not. */
-  readonly toolGranted?: boolean;
+  readonly toolGranted?: boolean | undefined;
   /** The profile of the organisation that the caller works in. Absent: `personal`. */
-  readonly profile?: Profile;
+  readonly profile?: Profile | undefined;
   /** What is absent below is not known: rules that look at it allow nothing, and deny and ask as if it fitted. */
-  readonly arguments?: JsonObject;
+  readonly arguments?: JsonObject | undefined;
   /** Earlier calls of the session, those that still run included. */
-  readonly history?: readonly PastCall[];
+  readonly history?: readonly PastCall[] | undefined;
   /** When the call is judged. */
-  readonly nowMs?: number;
+  readonly nowMs?: number | undefined;
 }
 
 export interface PastCall {
@@ -110,9 +110,9 @@ export interface Rules {
    */
   readonly judgePaths: (
     question: Omit<Question, 'resources'> & {
-      readonly resources?: Resources;
+      readonly resources?: Resources | undefined;
       readonly consented: boolean;
-      readonly agreedAgent?: string;
+      readonly agreedAgent?: string | undefined;
     },
   ) => PathJudge;
 }

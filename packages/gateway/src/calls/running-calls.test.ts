@@ -7,7 +7,7 @@ import { noGrants } from '../call/verdict.ts';
 import type { Verdict } from '../call/verdict.ts';
 import { allow, argumentsOf, judgedAs, sessionOf, still, toolOf } from '../stages/facts.test-kit.ts';
 import { mayReachOut, RunningCalls } from './running-calls.ts';
-import type { BegunCall } from './running-calls.ts';
+import type { BegunCall, OpenCall } from './running-calls.ts';
 
 const changing = { name: 'notes.write', mutates: true, audience: 'everyone' } as const;
 
@@ -23,8 +23,8 @@ function openCalls(currentMode: () => Mode = () => 'NORMAL') {
   return { running, open, begin };
 }
 
-function reasonOf({ signal }: { readonly signal: AbortSignal }): CallEnded {
-  return signal.reason instanceof CallEnded ? signal.reason : assert.fail('it was not ended');
+function reasonOf({ cancellation: { reason } }: OpenCall): CallEnded {
+  return reason instanceof CallEnded ? reason : assert.fail('it was not ended');
 }
 
 test('LOCKDOWN ends what changes something and has begun, and neither reading nor administration', () => {
@@ -45,15 +45,15 @@ test('a call that has ended is not ended again', () => {
   call.close();
   assert.deepEqual(running.endChanging('olga'), []);
   assert.equal(running.cancel('write', 'olga'), false);
-  assert.equal(call.signal.aborted, false);
+  assert.equal(call.cancellation.aborted, false);
 });
 
 test('a call that was let through before LOCKDOWN and begins after it is ended at once', () => {
   let mode: Mode = 'NORMAL';
   const { begin } = openCalls(() => mode);
   mode = 'LOCKDOWN';
-  assert.equal(begin('late').signal.aborted, true);
-  assert.equal(begin('named', { mode: 'LOCKDOWN' }).signal.aborted, false);
+  assert.equal(begin('late').cancellation.aborted, true);
+  assert.equal(begin('named', { mode: 'LOCKDOWN' }).cancellation.aborted, false);
 });
 
 test('what is ended beyond this machine has an unknown effect, if it changes something', () => {
@@ -73,7 +73,7 @@ test('the end of a session ends its calls and no others', () => {
   assert.deepEqual(running.endSession('s-1', 'olga'), ['mine', 'waiting']);
   assert.match(reasonOf(mine).message, /olga ended the session/);
   assert.equal(reasonOf(waiting).how, 'session-end');
-  assert.equal(other.signal.aborted, false);
+  assert.equal(other.cancellation.aborted, false);
 });
 
 test('calls are listed as soon as it is known whose they are', () => {
@@ -98,16 +98,16 @@ test('a caller who leaves aborts the call, with the own reason of the caller', (
   const call = open('a', leaving.signal);
   const gone = new Error('gone');
   leaving.abort(gone);
-  assert.equal(call.signal.reason, gone);
+  assert.equal(call.cancellation.reason, gone);
 });
 
 test('a stop lets calls finish for a moment, ends the others, and takes no further one', async () => {
   const { running, open, begin } = openCalls();
   const [quick, slow] = [begin('quick'), begin('slow')];
-  slow.signal.addEventListener('abort', () => slow.close());
+  slow.cancellation.addEventListener('abort', () => slow.close());
   setImmediate(() => quick.close());
   await running.stop('SIGTERM', { finishMs: 20, endMs: 60_000 });
-  assert.equal(quick.signal.aborted, false);
+  assert.equal(quick.cancellation.aborted, false);
   assert.match(reasonOf(slow).message, /stopped \(SIGTERM\)/);
   assert.equal(reasonOf(open('late')).unbegunCode, 'STOPPING');
   await new RunningCalls(() => 'NORMAL').stop('SIGTERM', { finishMs: 60_000, endMs: 60_000 });

@@ -1,5 +1,7 @@
 import { CallEnded } from '../call/call-ended.ts';
 import type { CallEnder } from '../call/call-ended.ts';
+import { Cancellation } from '../call/cancellation.ts';
+import type { AbortLike } from '../call/cancellation.ts';
 import type { ArgumentsChecked, Begun, Judged, Resolved } from '../call/call.ts';
 import type { Mode, Session } from '../call/session.ts';
 import type { ToolDefinition } from '../call/tool.ts';
@@ -21,6 +23,12 @@ export interface ListedCall {
   readonly session: Pick<Session, 'id' | 'agent'>;
   readonly state: 'waiting' | 'running';
   readonly startedAtMs: number;
+}
+
+/** A call as long as it is under way. */
+export interface OpenCall {
+  readonly cancellation: Cancellation;
+  readonly close: () => void;
 }
 
 interface Entry {
@@ -50,16 +58,16 @@ export class RunningCalls {
     return this.#stoppedBy !== undefined;
   }
 
-  /** Until `close`, the signal aborts when the caller leaves or the call is ended. After a stop it is aborted already. */
-  open(call: Entry['call'], caller: AbortSignal): { readonly signal: AbortSignal; readonly close: () => void } {
-    const ending = new AbortController();
-    const leave = (): void => ending.abort(caller.reason);
+  /** Until `close`, its cancellation aborts when the caller leaves or the call is ended. After a stop it is aborted already. */
+  open(call: Entry['call'], caller: AbortLike): OpenCall {
+    const cancellation = new Cancellation();
+    const leave = (): void => cancellation.abort(caller.reason);
     const entry: Entry = {
       call,
       end: (how, by) => {
         const { begun } = entry;
         const reachesOut = begun !== undefined && begun.tool.mutates && begun.reachesOut;
-        ending.abort(new CallEnded(how, by, { reachesOut }));
+        cancellation.abort(new CallEnded(how, by, { reachesOut }));
       },
     };
     if (caller.aborted) leave();
@@ -67,7 +75,7 @@ export class RunningCalls {
     if (this.#stoppedBy !== undefined) entry.end('stop', this.#stoppedBy);
     this.#entries.set(call.callId, entry);
     return {
-      signal: ending.signal,
+      cancellation,
       close: () => {
         caller.removeEventListener('abort', leave);
         this.#entries.delete(call.callId);

@@ -1,6 +1,6 @@
 import type { CallGauge, CallSign } from '../modes/call-gauge.ts';
 import type { Closer, Ending } from '../call/stage.ts';
-import type { CallFacts } from './facts.ts';
+import type { CallFacts } from '../call/call.ts';
 import { isMisdeed } from './weigh-misconduct.ts';
 
 /** Tells the mode how calls end. What an operator does never changes it. */
@@ -8,7 +8,7 @@ export function countEnding(gauge: CallGauge): Closer<CallFacts> {
   return {
     name: 'count-ending',
     required: false,
-    run: async (ending, context) => {
+    run: (ending, context) => {
       const { session } = ending.call;
       if (session?.principal !== 'agent') return;
       gauge.note({ sessionId: session.id, ...signOf(ending) }, context.nowMs());

@@ -1,11 +1,10 @@
 import type { Json } from '@sallyport/contract';
 import { defaultSettings } from '../call/organisation.ts';
-import type { Execution } from '../call/call.ts';
+import type { CallFacts, Execution } from '../call/call.ts';
 import type { Refusal } from '../call/refusal.ts';
 import type { ToolFailure } from '../call/tool.ts';
-import type { Ending } from '../call/stage.ts';
+import type { Ending, Gathered } from '../call/stage.ts';
 import { allow, argumentsOf, callOf, judgedAs, leaseOf, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
-import type { CallFacts } from './facts.ts';
 
 /** A call that came all the way, with a tool that returned this. */
 export function factsOf(more: Partial<CallFacts> = {}, output: Json = { done: true }): CallFacts {
@@ -44,10 +43,10 @@ export function failed(failure: ToolFailure, more: Partial<CallFacts> = {}): End
   return completed({ execution, outcome: { ok: false, failure }, ...more });
 }
 
-export function refused(refusal: Refusal, stage: string, call: Partial<CallFacts>): Ending<CallFacts> {
+export function refused(refusal: Refusal, stage: string, call: Gathered<CallFacts>): Ending<CallFacts> {
   return { kind: 'refused', call, refusal, stage };
 }
 
-export function faulted(fault: Error, stage: string, call: Partial<CallFacts>): Ending<CallFacts> {
+export function faulted(fault: Error, stage: string, call: Gathered<CallFacts>): Ending<CallFacts> {
   return { kind: 'faulted', call, fault, stage };
 }

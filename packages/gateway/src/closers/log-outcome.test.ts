@@ -7,7 +7,7 @@ import type { Ending } from '../call/stage.ts';
 import { callOf, nowMs } from '../stages/facts.test-kit.ts';
 import { EventLog } from '../telemetry/event-log.ts';
 import { completed, failed, faulted, refused } from './ending.test-kit.ts';
-import type { CallFacts } from './facts.ts';
+import type { CallFacts } from '../call/call.ts';
 import { describeOutcomes } from './log-outcome.ts';
 import { ownText } from '../call/redacted.ts';
 

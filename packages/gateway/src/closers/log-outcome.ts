@@ -1,14 +1,14 @@
 import { wholeText } from '@sallyport/contract';
 import type { Closer, Ending } from '../call/stage.ts';
 import type { EventLog } from '../telemetry/event-log.ts';
-import type { CallFacts } from './facts.ts';
+import type { CallFacts } from '../call/call.ts';
 
 /** One structured event a call, for people who watch the daemon. Never delays an answer. */
 export function describeOutcomes(log: EventLog): Closer<CallFacts> {
   return {
     name: 'log-outcome',
     required: false,
-    run: async (ending, context) => {
+    run: (ending, context) => {
       const { call } = ending;
       const fields = {
         call_id: call.callId,

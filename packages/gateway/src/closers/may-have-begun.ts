@@ -1,5 +1,5 @@
 import type { Ending } from '../call/stage.ts';
-import type { CallFacts } from './facts.ts';
+import type { CallFacts } from '../call/call.ts';
 
 /** Whether the effect of a call may have begun, however it ended. False proves that nothing happened. */
 export function mayHaveBegun(ending: Ending<CallFacts>): boolean {

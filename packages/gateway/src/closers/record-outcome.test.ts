@@ -18,7 +18,7 @@ import type { TestRecord } from '../stages/store.test-kit.ts';
 import type { NewSession } from '../storage/stores.ts';
 import { AttemptCounter } from '../audit/attempt-counter.ts';
 import { completed, factsOf, failed, faulted, refused } from './ending.test-kit.ts';
-import type { CallFacts } from './facts.ts';
+import type { CallFacts } from '../call/call.ts';
 import { recordOutcome } from './record-outcome.ts';
 import { ownText } from '../call/redacted.ts';
 
@@ -327,9 +327,9 @@ test('an outcome that cannot be recorded is a fault of its own: the effect may h
     new CallNetworks(),
   );
   const clock = { nowMs: () => nowMs };
-  await assert.rejects(closer.run(completed(), clock), { code: 'OUTCOME_UNRECORDED', cause: sealed });
+  await assert.rejects(async () => closer.run(completed(), clock), { code: 'OUTCOME_UNRECORDED', cause: sealed });
   const early = refused(refuse('RULE_DENIES', 'no', 'No.'), 'judge-call', { ...callOf(), session: sessionOf() });
-  await assert.rejects(closer.run(early, clock), { code: 'SEALED' });
+  await assert.rejects(async () => closer.run(early, clock), { code: 'SEALED' });
   assert.equal(closer.required, true);
 });
 

@@ -1,7 +1,7 @@
 import type { Json } from '@sallyport/contract';
 import type { RecordResult } from '@sallyport/log';
 import { redactQuotes } from '../redaction/quoted-secrets.ts';
-import { describeCall, describeRefusal, describeStep, encodePayload, keepText } from '../audit/describe-call.ts';
+import { describeCall, describeRefusal, encodePayload, keepText } from '../audit/describe-call.ts';
 import type { Payload } from '../audit/describe-call.ts';
 import { describeNetwork } from '../audit/describe-network.ts';
 import { keepPaths } from '../audit/keep-paths.ts';
@@ -9,7 +9,7 @@ import type { Redactor } from '../redaction/redact.ts';
 import type { CallNetworks } from '../execution/call-networks.ts';
 import { Fault } from '../call/fault.ts';
 import type { CallEnded } from '../call/call-ended.ts';
-import type { KeptResult } from '../call/call.ts';
+import type { CallFacts, KeptResult } from '../call/call.ts';
 import { ownText } from '../call/redacted.ts';
 import type { RedactedJson } from '../call/redacted.ts';
 import type { Refusal } from '../call/refusal.ts';
@@ -18,7 +18,6 @@ import type { Limits } from '../call/verdict.ts';
 import type { Closer, Ending } from '../call/stage.ts';
 import type { LogEntry, Misconduct, Settlement, Store } from '../storage/stores.ts';
 import type { AttemptCounter } from '../audit/attempt-counter.ts';
-import type { CallFacts } from './facts.ts';
 import { mayHaveBegun } from './may-have-begun.ts';
 import { weighMisconduct } from './weigh-misconduct.ts';
 
@@ -38,67 +37,33 @@ export function recordOutcome(
   return {
     name: 'record-outcome',
     required: true,
-    run: async (ending, context) => {
+    run: (ending, context) => {
       const { call } = ending;
       const nowMs = context.nowMs();
-      const misconduct = weighMisconduct(ending, quarantine());
-      const network = describeNetwork(networks.take(call.callId ?? ''), redactor);
-      if (call.intentIndex !== undefined) {
-        await settle(store, ending, { redactor, nowMs, misconduct, network });
-      } else if (call.session !== undefined || attempts.isFirst(call.source ?? 'unknown', nowMs)) {
-        await store.append(refusalEntry(ending, redactor, nowMs, network), misconduct);
-      }
+      const told = {
+        nowMs,
+        redactor,
+        misconduct: weighMisconduct(ending, quarantine()),
+        network: describeNetwork(networks.take(call.callId ?? ''), redactor),
+      };
+      if (call.intentIndex !== undefined) return settle(store, settlementOf(ending, told));
+      if (call.session === undefined && !attempts.isFirst(call.source ?? 'unknown', nowMs)) return undefined;
+      return store.append(refusalEntry(ending, told), told.misconduct).then(ignore);
     },
   };
 }
 
-async function settle(
-  store: Pick<Store, 'settle'>,
-  ending: CallEnding,
-  given: {
-    readonly redactor: Redactor;
-    readonly nowMs: number;
-    readonly misconduct: Misconduct | undefined;
-    readonly network: Payload;
-  },
-): Promise<void> {
-  const { call } = ending;
-  const { redactor, nowMs, misconduct, network } = given;
-  const { callId = '', dedupeKey, session, execution } = call;
-  const { result, what } = describeEnding(ending, redactor);
-  // Only of a tool that may as well run twice the key is free again.
-  const isUnknown = call.outcome?.ok !== true && mayHaveBegun(ending) && call.tool?.definition.idempotent !== true;
-  const settlement: Settlement = {
-    outcome: {
-      ...entryOf(ending, nowMs),
-      kind: 'outcome',
-      result,
-      callId,
-      payload: encodePayload({
-        intent: call.intentIndex ?? 0,
-        ...describeStep(call),
-        tool: keepText(call.tool?.definition.name ?? '', redactor),
-        agent: ownText(session?.agent ?? ''),
-        ...what,
-        ...(execution?.endedBy === undefined ? {} : { ended_by: describeEnder(execution.endedBy) }),
-        ...(isUnknown ? { effect: ownText('unknown') } : {}),
-        started_at_ms: call.startedAtMs ?? nowMs,
-        duration_ms: Math.max(0, nowMs - (call.startedAtMs ?? nowMs)),
-        ...(execution === undefined ? {} : { usage: describeUsage(execution.usage) }),
-        ...network,
-        ...(execution?.warnings === undefined
-          ? {}
-          : { warnings: execution.warnings.map((warning) => keepText(warning, redactor)) }),
-        ...(execution?.beforeImages.length ? { before_images: describeImages(execution.beforeImages, redactor) } : {}),
-      }),
-    },
-    ...chargeOf(ending),
-    ...planOf(ending),
-    ...(misconduct === undefined ? {} : { misconduct }),
-    ...(dedupeKey && session && call.reused === undefined
-      ? { dedupe: { sessionId: session.id, key: dedupeKey, ...successOf(ending), isUnknown } }
-      : {}),
-  };
+const ignore = (): void => undefined;
+
+/** What the record needs besides the ending. */
+interface Told {
+  readonly nowMs: number;
+  readonly redactor: Redactor;
+  readonly misconduct: Misconduct | undefined;
+  readonly network: Payload | undefined;
+}
+
+async function settle(store: Pick<Store, 'settle'>, settlement: Settlement): Promise<void> {
   try {
     await store.settle(settlement);
   } catch (error) {
@@ -106,22 +71,60 @@ async function settle(
   }
 }
 
-function describeEnder({ how, by }: Pick<CallEnded, 'how' | 'by'>): Payload {
+function settlementOf(ending: CallEnding, { nowMs, redactor, misconduct, network }: Told): Settlement {
+  const { call } = ending;
+  const { callId = '', dedupeKey, session, execution, startedAtMs = nowMs } = call;
+  const { result, refusal, fault, summary, error } = describeEnding(ending, redactor);
+  // Only of a tool that may as well run twice the key is free again.
+  const isUnknown = call.outcome?.ok !== true && mayHaveBegun(ending) && call.tool?.definition.idempotent !== true;
+  const payload: Payload = {
+    intent: call.intentIndex ?? 0,
+    parent_call_id: call.step && ownText(call.step.parent.callId),
+    step: call.step && ownText(call.step.id),
+    tool: keepText(call.tool?.definition.name ?? '', redactor),
+    agent: ownText(session?.agent ?? ''),
+    refusal,
+    fault,
+    summary,
+    error,
+    ended_by: execution?.endedBy && describeEnder(execution.endedBy),
+    effect: isUnknown ? ownText('unknown') : undefined,
+    started_at_ms: startedAtMs,
+    duration_ms: Math.max(0, nowMs - startedAtMs),
+    usage: execution && describeUsage(execution.usage),
+    ...network,
+    warnings: execution?.warnings?.map((warning) => keepText(warning, redactor)),
+    before_images: execution?.beforeImages.length ? describeImages(execution.beforeImages, redactor) : undefined,
+  };
+  return {
+    outcome: { ...entryOf(ending, nowMs), kind: 'outcome', result, callId, payload: encodePayload(payload) },
+    charge: chargeOf(ending),
+    planId: planOf(ending),
+    misconduct,
+    dedupe:
+      dedupeKey && session && call.reused === undefined
+        ? { sessionId: session.id, key: dedupeKey, ...successOf(ending), isUnknown }
+        : undefined,
+  };
+}
+
+function describeEnder({ how, by }: Pick<CallEnded, 'how' | 'by'>): RedactedJson {
   return { how: ownText(how), by: ownText(by) };
 }
 
 /** A call that its tool refused or that failed has used its time as well. */
-function chargeOf({ call }: CallEnding): Pick<Settlement, 'charge'> {
+function chargeOf({ call }: CallEnding): Settlement['charge'] {
   const { session, lease, execution, confirmedAtMs, reused } = call;
-  if (session === undefined || lease === undefined || confirmedAtMs === undefined || reused !== undefined) return {};
+  if (session === undefined || lease === undefined || confirmedAtMs === undefined || reused !== undefined)
+    return undefined;
   const activeMs = call.activeMs ?? Math.ceil(performance.now() - confirmedAtMs);
   const { tokens = 0, costMicros = 0 } = execution?.usage ?? {};
-  return { charge: { sessionId: session.id, leaseId: lease.id, activeMs, tokens, costMicros } };
+  return { sessionId: session.id, leaseId: lease.id, activeMs, tokens, costMicros };
 }
 
-function planOf({ call: { consent } }: CallEnding): Pick<Settlement, 'planId'> {
+function planOf({ call: { consent } }: CallEnding): string | undefined {
   const use = consent?.use;
-  return use?.kind === 'token' && use.step !== undefined ? { planId: use.step.planId } : {};
+  return use?.kind === 'token' ? use.step?.planId : undefined;
 }
 
 function describeImages(images: readonly BeforeImage[], redactor: Redactor): RedactedJson {
@@ -149,8 +152,8 @@ function successOf({ call }: CallEnding): { output?: Json; kept?: KeptResult } {
   return call.outcome?.ok === true && result?.ok === true ? { output: result.output } : {};
 }
 
-function refusalEntry(ending: CallEnding, redactor: Redactor, nowMs: number, network: Payload): LogEntry {
-  const { result, what } = describeEnding(ending, redactor);
+function refusalEntry(ending: CallEnding, { nowMs, redactor, network }: Told): LogEntry {
+  const { result, ...what } = describeEnding(ending, redactor);
   const payload = encodePayload({ ...describeCall(ending.call, redactor), ...what, ...network });
   return { ...entryOf(ending, nowMs), kind: 'refusal', result, payload };
 }
@@ -158,39 +161,34 @@ function refusalEntry(ending: CallEnding, redactor: Redactor, nowMs: number, net
 function entryOf(ending: CallEnding, nowMs: number): Pick<LogEntry, 'timeMs' | 'callId' | 'sessionId' | 'rulesHash'> {
   const { call } = ending;
   const rulesHash = call.rules?.hash ?? (ending.kind === 'refused' ? ending.refusal.rulesHash : undefined);
-  return {
-    timeMs: nowMs,
-    ...(call.callId === undefined ? {} : { callId: call.callId }),
-    ...(call.session === undefined ? {} : { sessionId: call.session.id }),
-    ...(rulesHash === undefined ? {} : { rulesHash }),
-  };
+  return { timeMs: nowMs, callId: call.callId, sessionId: call.session?.id, rulesHash };
 }
 
-function describeEnding(ending: CallEnding, redactor: Redactor): { result: RecordResult; what: Payload } {
+interface Described extends Partial<Record<'refusal' | 'fault' | 'summary' | 'error', RedactedJson>> {
+  readonly result: RecordResult;
+}
+
+function describeEnding(ending: CallEnding, redactor: Redactor): Described {
   switch (ending.kind) {
-    case 'refused':
-      return {
-        result: isPending(ending.refusal) ? 'pending' : 'denied',
-        what: { refusal: describeRefusal(ending.refusal, ending.stage, redactor, ending.call) },
-      };
+    case 'refused': {
+      const refusal = describeRefusal(ending.refusal, ending.stage, redactor, ending.call);
+      return { result: isPending(ending.refusal) ? 'pending' : 'denied', refusal };
+    }
     case 'faulted':
       return {
         result: 'fault',
-        what: { fault: { stage: ownText(ending.stage), message: keepText(ending.fault.message, redactor) } },
+        fault: { stage: ownText(ending.stage), message: keepText(ending.fault.message, redactor) },
       };
     case 'completed': {
       const { outcome } = ending.call;
-      if (outcome.ok) return { result: 'ok', what: { summary: keepText(outcome.summary, redactor) } };
+      if (outcome.ok) return { result: 'ok', summary: keepText(outcome.summary, redactor) };
       const { code, textForOperators: message } = outcome.failure;
-      // As after a crash: the store then keeps the dedupe key taken, so that nobody repeats the call unknowingly.
-      const result = code === 'EFFECT_UNKNOWN' ? 'unknown' : 'error';
       return {
-        result,
-        what: {
-          error: {
-            code: ownText(code),
-            message: keepText(message, { redactText: redactQuotes(ending.call.input, redactor) }),
-          },
+        // As after a crash: the store then keeps the dedupe key taken, so that nobody repeats the call unknowingly.
+        result: code === 'EFFECT_UNKNOWN' ? 'unknown' : 'error',
+        error: {
+          code: ownText(code),
+          message: keepText(message, { redactText: redactQuotes(ending.call.input, redactor) }),
         },
       };
     }

@@ -1,5 +1,5 @@
 import type { Closer } from '../call/stage.ts';
-import type { CallFacts } from './facts.ts';
+import type { CallFacts } from '../call/call.ts';
 
 /** Lets those go on who waited for this call: after its record, so that they find its result. */
 export const releaseHolds: Closer<CallFacts> = {
@@ -8,6 +8,5 @@ export const releaseHolds: Closer<CallFacts> = {
   run: ({ call }) => {
     call.releaseKey?.();
     call.releaseTurn?.();
-    return Promise.resolve();
   },
 };

@@ -6,7 +6,7 @@ import type { Ending } from '../call/stage.ts';
 import type { Session } from '../call/session.ts';
 import { operator, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
 import { factsOf } from './ending.test-kit.ts';
-import type { CallFacts } from './facts.ts';
+import type { CallFacts } from '../call/call.ts';
 import { reportAbuse } from './report-abuse.ts';
 
 function limited(session = sessionOf(), code: 'RATE_LIMITED' | 'RULE_DENIES' = 'RATE_LIMITED'): Ending<CallFacts> {

@@ -1,7 +1,7 @@
 import type { Abuse } from '../call/abuse.ts';
 import type { Session } from '../call/session.ts';
 import type { Closer, Ending } from '../call/stage.ts';
-import type { CallFacts } from './facts.ts';
+import type { CallFacts } from '../call/call.ts';
 
 export interface AbuseReports {
   /** Records it and tells the senior of the agent. */

@@ -3,7 +3,7 @@ import type { Code } from '@sallyport/contract';
 import type { Limits } from '../call/verdict.ts';
 import type { Ending } from '../call/stage.ts';
 import type { Misconduct } from '../storage/stores.ts';
-import type { CallFacts } from './facts.ts';
+import type { CallFacts } from '../call/call.ts';
 
 /** Endings that say nothing about the caller's manners. */
 const blameless: ReadonlySet<string> = new Set([

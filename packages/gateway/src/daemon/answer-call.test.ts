@@ -4,7 +4,7 @@ import { requirement } from '../../../../test/requirement.ts';
 import { fillIn } from '../redaction/credentials/credential-example.test-kit.ts';
 import { credentialPatterns } from '../redaction/credentials/index.ts';
 import { Redactor } from '../redaction/redact.ts';
-import type { GatewayEnding } from '../gateway.ts';
+import type { CallEnding } from '../call/stage.ts';
 import { refuse } from '../call/refusal.ts';
 import { NetworkLog } from '@sallyport/sandbox';
 import { ToolFailure } from '../call/tool.ts';
@@ -14,8 +14,8 @@ import { answerCall } from './answer-call.ts';
 const secret = 'hunter2-secret';
 const redactor = new Redactor([secret]);
 
-function show(ending: Partial<GatewayEnding>): string {
-  return JSON.stringify(answerCall(ending as GatewayEnding, redactor, 0));
+function show(ending: Partial<CallEnding>): string {
+  return JSON.stringify(answerCall(ending as CallEnding, redactor, 0));
 }
 
 test('no part of a refusal shows a secret, the name of a tool that nobody has included', () => {

@@ -9,7 +9,7 @@ import type { Redacted } from '../call/redacted.ts';
 import type { Refusal } from '../call/refusal.ts';
 import type { ToolFailure } from '../call/tool.ts';
 import { mayHaveBegun } from '../closers/may-have-begun.ts';
-import type { GatewayEnding } from '../gateway.ts';
+import type { CallEnding } from '../call/stage.ts';
 import { redactQuotes } from '../redaction/quoted-secrets.ts';
 import { redactViolations } from '../redaction/redact-refusal.ts';
 import { redactRemedy } from '../redaction/redact-remedy.ts';
@@ -23,7 +23,7 @@ const longestName = 256;
  * they can do instead, and the call that a person can look up; never how the gate would be opened. The stages quote what
  * callers wrote whole or not at all, so that a secret is still recognised here.
  */
-export function answerCall(ending: GatewayEnding, redactor: Redactor, endedAtMs: number): Answer {
+export function answerCall(ending: CallEnding, redactor: Redactor, endedAtMs: number): Answer {
   const { call } = ending;
   const { callerTraceId = '', traceId = '', startedAtMs = endedAtMs, execution } = call;
   const tool = call.tool?.definition;
@@ -56,13 +56,13 @@ export function answerCall(ending: GatewayEnding, redactor: Redactor, endedAtMs:
   };
 }
 
-function statusOf({ kind }: GatewayEnding, problem: Problem | undefined): Answer['status'] {
+function statusOf({ kind }: CallEnding, problem: Problem | undefined): Answer['status'] {
   if (problem === undefined) return 'success';
   if (kind === 'refused' && problem.code === 'APPROVAL_REQUIRED') return 'pending';
   return problem.ruleId === undefined ? 'error' : 'denied';
 }
 
-function findProblem(ending: GatewayEnding, redactor: Redactor): Problem | undefined {
+function findProblem(ending: CallEnding, redactor: Redactor): Problem | undefined {
   switch (ending.kind) {
     case 'refused':
       return tellRefusal(ending.refusal, ending.call, redactor);
@@ -75,7 +75,7 @@ function findProblem(ending: GatewayEnding, redactor: Redactor): Problem | undef
   }
 }
 
-type Call = GatewayEnding['call'];
+type Call = CallEnding['call'];
 
 function tellRefusal(refusal: Refusal, call: Call, redactor: Redactor): Problem {
   const { code, rule, violations, approval } = refusal;
@@ -128,7 +128,7 @@ function tellFailure(failure: ToolFailure, call: Call, redactor: Redactor): Prob
   return problemOf(code, redactQuotes(call.input, redactor)(told), { category });
 }
 
-function warningsOf(ending: GatewayEnding, redactor: Redactor): readonly string[] {
+function warningsOf(ending: CallEnding, redactor: Redactor): readonly string[] {
   const { warnings = [], execution } = ending.call;
   if (ending.kind !== 'completed') return warnings;
   return [...warnings, ...(execution?.warnings ?? []), ...warnOfRefusals(execution?.network, redactor)];

@@ -9,7 +9,7 @@ import { callOf, sessionOf } from '../stages/facts.test-kit.ts';
 import { awaitDecision } from './submit.ts';
 import type { Submission, Submit } from '../call/submission.ts';
 import { answerOf } from './answer-call.test-kit.ts';
-import type { CallFacts } from '../closers/facts.ts';
+import type { CallFacts } from '../call/call.ts';
 
 const approval = { binding: '', effect: '', taskId: 't', status: 'pending' } as const;
 const pending = refuse('APPROVAL_REQUIRED', 'ask', 'Ask.', { approval });

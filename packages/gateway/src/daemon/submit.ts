@@ -9,7 +9,9 @@ import { showArguments } from '../approvals/show-arguments.ts';
 import { pendingTaskOf } from '../call/answer.ts';
 import type { Answer } from '../call/answer.ts';
 import { CallEnded } from '../call/call-ended.ts';
+import { Call } from '../call/call.ts';
 import type { ArgumentsChecked, Chained, Resolved } from '../call/call.ts';
+import { follow } from '../call/cancellation.ts';
 import { Fault } from '../call/fault.ts';
 import { longestWaitMs, untilDecided } from '../call/submission.ts';
 import type { Submission, Submit } from '../call/submission.ts';
@@ -60,16 +62,19 @@ async function submitOnce(
   call: Submission,
   step: Chained['step'],
 ): Promise<Answer> {
-  const { onProgress, ...asIs } = call;
-  const progress = onProgress && redactProgress(onProgress, redactor);
-  const heard = progress === undefined ? {} : { onProgress: progress.tell };
-  const asked = call.askCaller && { askCaller: redactQuestions(call.askCaller, redactor) };
-  // The step comes last: whatever a door hands in, it cannot say that its call is a step of another.
-  const begun = { ...asIs, ...heard, ...asked, callId: randomUUIDv7(), startedAtMs: Date.now(), step };
-  const { signal, close } = running.open(begun, call.signal);
-  const ending = await gateway.run({ ...begun, signal }, context).finally(close);
-  progress?.end();
-  return answerCall(ending, redactor, Date.now());
+  const progress = call.onProgress && redactProgress(call.onProgress, redactor);
+  const beginning = { callId: randomUUIDv7(), startedAtMs: Date.now(), toolName: call.toolName };
+  const { cancellation, close } = running.open(beginning, call.signal);
+  // Whatever a door hands in, it cannot say that its call is a step of another.
+  const governed = new Call(call, { ...beginning, cancellation, step });
+  governed.onProgress = progress?.tell;
+  if (call.askCaller !== undefined) governed.askCaller = redactQuestions(call.askCaller, redactor);
+  try {
+    return answerCall(await gateway.run(governed, context), redactor, Date.now());
+  } finally {
+    close();
+    progress?.end();
+  }
 }
 
 /**
@@ -91,19 +96,18 @@ export function awaitDecision(submit: Submit, { watch, store, running }: Decisio
       const waiting = running.open({ callId, toolName: call.toolName, startedAtMs }, signal);
       if (session !== undefined) running.identify(callId, session);
       try {
-        if (!(await watch.awaitEnd(taskId, { timeoutMs, signal: waiting.signal, isOver }))) {
-          const reason: unknown = waiting.signal.reason;
+        if (!(await watch.awaitEnd(taskId, { timeoutMs, signal: waiting.cancellation.signal, isOver }))) {
+          const { reason } = waiting.cancellation;
           // The ticket outlives the daemon. Whoever ended the wait otherwise is named by another record.
           if (!(reason instanceof CallEnded) || reason.how === 'stop') return answer;
-          const { parsedInput: _used, ...again } = call;
-          return await submit({ ...again, signal: waiting.signal });
+          return await submit({ ...call, parsedInput: undefined, signal: waiting.cancellation });
         }
       } finally {
         waiting.close();
       }
       // A call that was asked about under other rules is judged anew, from the text of its arguments.
-      const { approvalTaskId: _task, parsedInput: _used, ...anew } = call;
-      answer = await submit((await isOver()) ? { ...anew, approvalTaskId: taskId } : anew);
+      const approvalTaskId = (await isOver()) ? taskId : undefined;
+      answer = await submit({ ...call, parsedInput: undefined, approvalTaskId });
     }
   };
 }
@@ -162,26 +166,28 @@ function readOutput({ outputJson, kept }: NonNullable<Answer['output']>): Json {
 /** Sends planned calls through the gates as if they had just come in from a caller who is known. */
 function rehearseCalls({ rehearsal, redactor }: SubmitParts): Rehearse {
   return async (session, { tool, arguments: args }, signal, before = []) => {
-    const begun = {
-      door: session.door ?? 'agent-socket',
-      source: 'plan',
-      toolName: tool,
-      input: canonicalJson(args),
-      requestId: '',
-      timeoutMs: 0,
-      dedupeKey: '',
-      taskId: '',
-      correlationId: '',
-      traceId: '',
-      confirmBinding: '',
-      signal,
+    const planned = new Call(
+      {
+        door: session.door ?? 'agent-socket',
+        source: 'plan',
+        toolName: tool,
+        input: canonicalJson(args),
+        requestId: '',
+        timeoutMs: 0,
+        dedupeKey: '',
+        taskId: '',
+        correlationId: '',
+        confirmBinding: '',
+      },
+      { callId: randomUUIDv7(), startedAtMs: Date.now(), cancellation: follow(signal) },
+    );
+    const begun = Object.assign(planned, {
       session,
+      traceId: '',
       // Nothing is admitted.
       basedOn: 0,
-      callId: randomUUIDv7(),
-      startedAtMs: Date.now(),
       foreseen: before.map((name) => ({ tool: name, startedAtMs: Date.now() })),
-    } as const;
+    });
     const ending = await rehearsal.run(begun, context);
     if (ending.kind === 'faulted') throw new Fault('INTERNAL', `${ending.stage} failed`, { cause: ending.fault });
     if (ending.kind === 'refused') return redactRefusal(ending.refusal, ending.call, redactor);

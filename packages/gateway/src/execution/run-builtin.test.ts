@@ -3,9 +3,10 @@ import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import type { Json } from '@sallyport/contract';
 import { NetworkLog } from '@sallyport/sandbox';
+import type { Execution } from '../call/call.ts';
 import { refuse } from '../call/refusal.ts';
 import { ToolFailure, ToolRefused } from '../call/tool.ts';
-import { openDeadline, runBuiltin } from './run-builtin.ts';
+import { Deadline, runBuiltin } from './run-builtin.ts';
 import type { ObservedContext } from './tool-context.ts';
 
 const still = new AbortController().signal;
@@ -19,19 +20,53 @@ const observed = {
 } as unknown as ObservedContext;
 const quick = { graceMs: 1 };
 
+function openDeadline(signal: AbortSignal, timeoutMs: number): Deadline {
+  const call = {
+    signal,
+    get isEnded() {
+      return signal.aborted;
+    },
+  };
+  return new Deadline(call, timeoutMs);
+}
+
+async function attempt(run: () => Json | Promise<Json>, signal: AbortSignal, grace = {}): Promise<Execution> {
+  const deadline = openDeadline(signal, 60_000);
+  try {
+    return await runBuiltin({ run, deadline, observed }, grace);
+  } finally {
+    deadline.close();
+  }
+}
+
 async function failureOf(run: () => Promise<Json>, signal: AbortSignal, grace = {}): Promise<ToolFailure> {
-  const { result } = await runBuiltin(run, signal, observed, grace);
+  const { result } = await attempt(run, signal, grace);
   return result.ok ? assert.fail('the tool succeeded') : result.failure;
 }
 
 test('what a tool returns is its result, with what it used', async () => {
-  const execution = await runBuiltin(async () => 'done', still, observed);
+  const execution = await attempt(async () => 'done', still);
   assert.deepEqual(execution, {
     result: { ok: true, output: 'done' },
     usage: { bytesRead: 1 },
     beforeImages: [],
+    warnings: undefined,
+    network: undefined,
     hasBegun: false,
   });
+});
+
+test('a tool that is done at once needs no signal, no timer and no promise', () => {
+  const call = {
+    isEnded: false,
+    get signal(): AbortSignal {
+      return assert.fail('nobody asked for it');
+    },
+  };
+  const deadline = new Deadline(call, 1);
+  const execution = runBuiltin({ run: () => 'done', deadline, observed });
+  assert.ok(!(execution instanceof Promise) && execution.result.ok);
+  deadline.close();
 });
 
 test('a failure is a result; a refusal and a bug are thrown on', async () => {
@@ -39,12 +74,12 @@ test('a failure is a result; a refusal and a bug are thrown on', async () => {
   assert.equal(await failureOf(() => Promise.reject(failure), still), failure);
   const refused = new ToolRefused(refuse('UNSAFE_PATH', 'links', 'No.'));
   await assert.rejects(
-    runBuiltin(() => Promise.reject(refused), still, observed),
+    attempt(() => Promise.reject(refused), still),
     refused,
   );
   const bug = new TypeError('bug');
   await assert.rejects(
-    runBuiltin(() => Promise.reject(bug), still, observed),
+    attempt(() => Promise.reject(bug), still),
     bug,
   );
 });
@@ -62,7 +97,7 @@ test('a tool that was told to stop is waited for: its effect belongs to this cal
     await new Promise((resolve) => setImmediate(resolve));
     return 'written after all';
   };
-  const { result } = await runBuiltin(finishing, stop.signal, observed);
+  const { result } = await attempt(finishing, stop.signal);
   assert.ok(result.ok && result.output === 'written after all');
 });
 
@@ -78,7 +113,7 @@ test('what a tool throws on being stopped is why it was stopped', async () => {
   }
   const early = new DOMException('aborted', 'AbortError');
   await assert.rejects(
-    runBuiltin(() => Promise.reject(early), still, observed),
+    attempt(() => Promise.reject(early), still),
     early,
   );
 });
@@ -104,7 +139,7 @@ test('a tool that throws at once while it is being stopped leaves no rejection b
     stop.abort();
     throw new TypeError('bug');
   };
-  await assert.rejects(runBuiltin(throwing, stop.signal, observed, quick), /bug/);
+  await assert.rejects(attempt(throwing, stop.signal, quick), /bug/);
   await new Promise((resolve) => setTimeout(resolve, 5));
   process.off('unhandledRejection', listen);
   assert.deepEqual(unhandled, []);
@@ -113,7 +148,7 @@ test('a tool that throws at once while it is being stopped leaves no rejection b
 test('nothing stays behind on the signal of a call that has ended', async () => {
   const { signal } = new AbortController();
   const deadline = openDeadline(signal, 60_000);
-  await runBuiltin(async () => null, deadline.signal, observed);
+  await runBuiltin({ run: async () => null, deadline, observed });
   deadline.close();
   assert.equal(getEventListeners(signal, 'abort').length, 0);
   assert.equal(getEventListeners(deadline.signal, 'abort').length, 0);

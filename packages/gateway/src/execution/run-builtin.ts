@@ -5,50 +5,90 @@ import type { ObservedContext } from './tool-context.ts';
 
 const defaultGraceMs = 5000;
 
-/** A signal that aborts when the caller goes away, the gate stops the call or the time is up, and says which. */
-export function openDeadline(caller: AbortSignal, timeoutMs: number): { signal: AbortSignal; close: () => void } {
-  const controller = new AbortController();
-  const cancel = (): void => {
-    const said: unknown = caller.reason;
-    controller.abort(
+/** What a deadline needs to know about the call. */
+interface Timed {
+  readonly signal: AbortSignal;
+  readonly isEnded: boolean;
+}
+
+/**
+ * Ends a tool when the caller goes away, the gate stops the call or the time is up, and says which. It watches from the
+ * moment that somebody asks for its signal: for a tool that is done at once, nobody does.
+ */
+export class Deadline {
+  readonly #call: Timed;
+  readonly #timeoutMs: number;
+  #controller: AbortController | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(call: Timed, timeoutMs: number) {
+    this.#call = call;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  get isOver(): boolean {
+    return this.#controller?.signal.aborted ?? this.#call.isEnded;
+  }
+
+  get signal(): AbortSignal {
+    return (this.#controller ?? this.#watch()).signal;
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    if (this.#controller !== undefined) this.#call.signal.removeEventListener('abort', this.#cancel);
+  }
+
+  #watch(): AbortController {
+    this.#controller = new AbortController();
+    const { signal } = this.#call;
+    if (signal.aborted) this.#cancel();
+    else signal.addEventListener('abort', this.#cancel, { once: true });
+    this.#timer = setTimeout(() => {
+      this.#controller?.abort(new ToolFailure('TIMEOUT', `The call took longer than ${this.#timeoutMs} ms.`));
+    }, this.#timeoutMs);
+    return this.#controller;
+  }
+
+  readonly #cancel = (): void => {
+    const said: unknown = this.#call.signal.reason;
+    this.#controller?.abort(
       said instanceof ToolFailure ? said : new ToolFailure('CANCELLED', 'The caller cancelled the call.'),
     );
   };
-  const timer = setTimeout(() => {
-    controller.abort(new ToolFailure('TIMEOUT', `The call took longer than ${timeoutMs} ms.`));
-  }, timeoutMs);
-  if (caller.aborted) cancel();
-  else caller.addEventListener('abort', cancel, { once: true });
-  return {
-    signal: controller.signal,
-    close: () => {
-      clearTimeout(timer);
-      caller.removeEventListener('abort', cancel);
-    },
-  };
+}
+
+/** A tool that is about to run. */
+export interface Attempt {
+  readonly run: () => Json | Promise<Json>;
+  readonly deadline: Deadline;
+  readonly observed: ObservedContext;
 }
 
 /**
  * Runs a tool inside the daemon. A tool that was told to stop is waited for, because its effect belongs to this call;
  * only one that ignores the signal for seconds is left behind, and the outcome says so. Rethrows ToolRefused.
  */
-export async function runBuiltin(
-  run: () => Promise<Json>,
+export function runBuiltin(
+  { run, deadline, observed }: Attempt,
+  { graceMs = defaultGraceMs }: { readonly graceMs?: number } = {},
+): Execution | Promise<Execution> {
+  if (deadline.isOver) return finish({ ok: false, failure: reasonOf(deadline.signal) }, observed, false);
+  try {
+    const output = run();
+    if (output instanceof Promise) return awaitOutput(output, deadline.signal, observed, graceMs);
+    return finish({ ok: true, output }, observed, deadline.isOver);
+  } catch (error) {
+    return fail(error, deadline, observed);
+  }
+}
+
+async function awaitOutput(
+  output: Promise<Json>,
   signal: AbortSignal,
   observed: ObservedContext,
-  { graceMs = defaultGraceMs }: { readonly graceMs?: number } = {},
+  graceMs: number,
 ): Promise<Execution> {
-  const finish = (result: Execution['result']): Execution => ({
-    result,
-    usage: observed.usage(),
-    beforeImages: observed.beforeImages,
-    ...(observed.warnings.length === 0 ? {} : { warnings: observed.warnings }),
-    ...(observed.network.isEmpty ? {} : { network: observed.network }),
-    // A tool that was told to stop may have been anywhere in its work.
-    hasBegun: observed.hasBegun() || (hasRun && signal.aborted),
-  });
-  let hasRun = false;
-  if (signal.aborted) return finish({ ok: false, failure: reasonOf(signal) });
   const { promise: overrun, reject } = Promise.withResolvers<never>();
   let patience: NodeJS.Timeout | undefined;
   const giveUp = (): void => {
@@ -58,20 +98,38 @@ export async function runBuiltin(
       graceMs,
     );
   };
-  signal.addEventListener('abort', giveUp, { once: true });
-  hasRun = true;
+  if (signal.aborted) giveUp();
+  else signal.addEventListener('abort', giveUp, { once: true });
   try {
-    return finish({ ok: true, output: await Promise.race([run(), overrun]) });
+    const returned = await Promise.race([output, overrun]);
+    return finish({ ok: true, output: returned }, observed, signal.aborted);
   } catch (error) {
-    if (error instanceof ToolFailure) return finish({ ok: false, failure: error });
-    // What a tool throws once it was told to stop is its way of stopping.
-    if (signal.aborted && error instanceof Error && error.name === 'AbortError')
-      return finish({ ok: false, failure: reasonOf(signal) });
-    throw error;
+    return fail(error, { signal, isOver: signal.aborted }, observed);
   } finally {
     signal.removeEventListener('abort', giveUp);
     clearTimeout(patience);
   }
+}
+
+function fail(error: unknown, deadline: Pick<Deadline, 'signal' | 'isOver'>, observed: ObservedContext): Execution {
+  if (error instanceof ToolFailure) return finish({ ok: false, failure: error }, observed, deadline.isOver);
+  // What a tool throws once it was told to stop is its way of stopping.
+  if (deadline.isOver && error instanceof Error && error.name === 'AbortError')
+    return finish({ ok: false, failure: reasonOf(deadline.signal) }, observed, true);
+  throw error;
+}
+
+/** `wasStopped`: a tool that was told to stop may have been anywhere in its work. */
+function finish(result: Execution['result'], observed: ObservedContext, wasStopped: boolean): Execution {
+  const { beforeImages, warnings, network } = observed;
+  return {
+    result,
+    usage: observed.usage(),
+    beforeImages,
+    warnings: warnings.length === 0 ? undefined : warnings,
+    network: network.isEmpty ? undefined : network,
+    hasBegun: observed.hasBegun() || wasStopped,
+  };
 }
 
 function reasonOf(signal: AbortSignal): ToolFailure {

@@ -23,7 +23,10 @@ import { createToolContexts } from './tool-context.ts';
 function open(rules = rulesOf(), verdict = allow, lease = leaseOf()) {
   const facts = { ...callOf(), ...argumentsOf(), ...judgedAs(verdict, rules), session: sessionOf(), tool: toolOf() };
   const traceId = parentOf().traceId;
-  return createToolContexts(contextParts)({ ...facts, traceId, lease, membership: {}, mode: 'ALERT' }, still);
+  return createToolContexts(contextParts)(
+    { ...facts, traceId, lease, membership: {}, mode: 'ALERT' },
+    { signal: still },
+  );
 }
 
 test('a tool knows its session, its folder and its signal', () => {
@@ -43,14 +46,15 @@ test('what a tool opens is judged by the rules that judged the call, for the sam
   const question = { tool: toolOf().definition, principal: 'agent', agent: 'ada', mode: 'ALERT', consented: false };
   const { value } = argumentsOf().arguments;
   const { startedAtMs } = callOf();
-  assert.deepEqual(asked, [{ ...question, resources: { paths: [] }, arguments: value, nowMs: startedAtMs }]);
+  const unknown = { roles: undefined, teams: undefined, toolGranted: undefined, profile: undefined };
+  const more = { ...unknown, history: undefined, agreedAgent: undefined };
+  assert.deepEqual(asked, [{ ...question, resources: { paths: [] }, arguments: value, nowMs: startedAtMs, ...more }]);
 });
 
 test('only a call that a person was asked about may meet what needs asking', () => {
   const asked: boolean[] = [];
   const rules = rulesOf({ judgePaths: ({ consented }) => (asked.push(consented), { judge: () => undefined }) });
-  open(rules, allow);
-  open(rules, askFirst);
+  for (const verdict of [allow, askFirst]) open(rules, verdict).context.paths.judge('/work', 'read');
   assert.deepEqual(asked, [false, true]);
 });
 
@@ -111,7 +115,7 @@ test('a tool knows what a step of its call would name, and how deep it is', () =
   const facts = { ...callOf(), ...argumentsOf(), ...judgedAs(allow), session: sessionOf(), tool: toolOf() };
   const call = { ...facts, traceId: 'ab'.repeat(16), lease: leaseOf(), membership: {}, mode: 'NORMAL' as const };
   const parentIn = (step?: Chained['step']) =>
-    createToolContexts(contextParts)({ ...call, step }, still).context.asParent;
+    createToolContexts(contextParts)({ ...call, step }, { signal: still }).context.asParent;
   const { callId, door, source, taskId, correlationId } = call;
   const own = { callId, sessionId: sessionOf().id, traceId: call.traceId, door, source, taskId, correlationId };
   assert.deepEqual(parentIn(), { ...own, depth: 0 });

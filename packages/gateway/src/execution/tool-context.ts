@@ -48,7 +48,8 @@ export type ContextFacts = facts.Begun &
   // Not while an effect is only worked out.
   facts.Consented;
 
-export type ToolContextFactory = (call: ContextFacts, signal: AbortSignal) => ObservedContext;
+/** `timed`: where the signal comes from that ends the tool. */
+export type ToolContextFactory = (call: ContextFacts, timed: { readonly signal: AbortSignal }) => ObservedContext;
 
 export interface ToolContextParts {
   readonly trashFolder: string;
@@ -66,51 +67,50 @@ export interface ToolContextParts {
 
 export function createToolContexts(parts: ToolContextParts): ToolContextFactory {
   const { trashFolder, programs, writeTool, sweeps, networks, redact, content, secrets } = parts;
-  return (call, signal) => {
-    const { session, tool, resources, mode, rules, verdict, lease, onProgress, history } = call;
-    const { principal, agent } = session;
+  return (call, timed) => {
+    const { session, tool, rules, verdict, lease } = call;
     // Only a consent lets a call with this verdict run; for a preview, the person who will be asked may see it all.
     const consented = verdict.effect === 'require_approval';
-    const agreedAgent = call.consent?.how === 'approved-by-agent' ? call.consent.by : undefined;
     const grants = verdict.grants === undefined ? noGrants : narrowGrants(verdict.grants, lease);
     const beforeImages: BeforeImage[] = [];
     const network = networks.open(call.callId);
     const warnings: Redacted[] = [];
-    let usage: ToolUsage = {};
+    let usage: ToolUsage = noUsage;
     let isNoted = false;
+    // Most tools use little of it: what costs something is made when it is asked for.
+    let paths: PathJudge | undefined;
+    let access: ContentAccess | undefined;
+    let leavings: LeavingsJudge | undefined;
     const context: ToolContext = {
       session,
       callId: call.callId,
-      asParent: describeParent(call),
+      get asParent() {
+        return describeParent(call);
+      },
       workingDirectory: session.workingDirectory,
       workspace: rules.workspace,
-      signal,
-      paths: narrowPaths(
-        rules.judgePaths({
-          tool: tool.definition,
-          principal,
-          agent,
-          mode,
-          resources,
-          arguments: call.arguments.value,
-          nowMs: call.startedAtMs,
-          ...call.membership,
-          ...(history !== undefined && { history }),
-          consented,
-          ...(agreedAgent !== undefined && { agreedAgent }),
-        }),
-        lease,
-      ),
-      ...(call.consent?.basis === undefined ? {} : { shownBasis: call.consent.basis }),
+      get signal() {
+        return timed.signal;
+      },
+      get paths() {
+        return (paths ??= narrowPaths(rules.judgePaths(askAbout(call, consented)), lease));
+      },
+      shownBasis: call.consent?.basis,
       grants,
-      leavings: openLeavings(call, writeTool, consented),
+      get leavings() {
+        return (leavings ??= openLeavings(call, writeTool, consented));
+      },
       sweeps,
       programs,
-      policyKey: `${rules.hash} ${mode} ${rules.workspace.key}`,
-      content: content(session, signal),
+      get policyKey() {
+        return `${rules.hash} ${call.mode} ${rules.workspace.key}`;
+      },
+      get content() {
+        return (access ??= content(session, timed.signal));
+      },
       readSecrets: () => Object.fromEntries(secrets.secretsFor(grants.secrets, { tool: tool.definition.name })),
       redact,
-      reportProgress: (progress) => onProgress?.(progress),
+      reportProgress: (progress) => call.onProgress?.(progress),
       trashFolder,
       keepBeforeImage: (image) => void beforeImages.push(image),
       noteEffect: () => {
@@ -124,10 +124,35 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
         if (!warnings.includes(message)) warnings.push(message);
       },
       noteNetwork: network.note,
-      asking: openAsking(call),
+      get asking() {
+        return openAsking(call);
+      },
     };
     const hasBegun = (): boolean => isNoted || beforeImages.length > 0;
     return { context, beforeImages, usage: () => usage, warnings, network: network.log, hasBegun };
+  };
+}
+
+const noUsage: ToolUsage = {};
+
+/** What the rules are asked about each path that the tool opens. */
+function askAbout(call: ContextFacts, consented: boolean): Parameters<ContextFacts['rules']['judgePaths']>[0] {
+  const { session, membership, consent } = call;
+  return {
+    tool: call.tool.definition,
+    principal: session.principal,
+    agent: session.agent,
+    mode: call.mode,
+    resources: call.resources,
+    arguments: call.arguments.value,
+    nowMs: call.startedAtMs,
+    roles: membership.roles,
+    teams: membership.teams,
+    toolGranted: membership.toolGranted,
+    profile: membership.profile,
+    history: call.history,
+    consented,
+    agreedAgent: consent?.how === 'approved-by-agent' ? consent.by : undefined,
   };
 }
 
@@ -136,11 +161,7 @@ function openLeavings(call: ContextFacts, writeTool: ToolDefinition, consented: 
   const { rules, session, mode, membership, history } = call;
   const { principal, agent } = session;
   const asker = { principal, agent, mode, ...membership, ...(history !== undefined && { history }) };
-  // Few calls run programs.
-  let opened: PathJudge | undefined;
-  const open = (): PathJudge =>
-    rules.judgePaths({ ...asker, tool: writeTool, consented: false, nowMs: call.startedAtMs });
-  const write: PathJudge = { judge: (path, access) => (opened ??= open()).judge(path, access) };
+  const write = rules.judgePaths({ ...asker, tool: writeTool, consented: false, nowMs: call.startedAtMs });
   const { folder: workspace } = rules.workspace;
   return judgeLeavings({ write, caller: { principal, agent, mode, consented, workspace } });
 }

@@ -1,13 +1,14 @@
 import type { Begun } from '../call/call.ts';
 import type { RedactText } from '../call/redacted.ts';
 import type { RedactedRefusal, Refusal, Violation } from '../call/refusal.ts';
+import type { Gathered } from '../call/stage.ts';
 import type { Resources } from '../call/tool.ts';
 import { redactQuotes } from './quoted-secrets.ts';
 import { redactRemedy } from './redact-remedy.ts';
 import type { Redactor } from './redact.ts';
 
 /** What a text about a call may quote. */
-type Quoted = Partial<Pick<Begun, 'input'>> & { readonly resources?: Resources };
+type Quoted = Gathered<Pick<Begun, 'input'> & { readonly resources: Resources }>;
 
 /** Everything in it that may quote a caller, a tool or a file. */
 export function redactRefusal(refusal: Refusal, call: Quoted, redactor: Redactor): RedactedRefusal {

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '@sallyport/contract';
 import { encodeRedacted, ownText } from '../call/redacted.ts';
 import type { Redacted, RedactedJson } from '../call/redacted.ts';
+import { CleanTexts } from './clean-texts.ts';
 import { CredentialFinder } from './find-credentials.ts';
 import { KnownSecrets } from './known-secrets.ts';
 import { shortestSecret } from './secret-forms.ts';
@@ -37,6 +38,7 @@ interface Budget {
 export class Redactor {
   readonly #known = new KnownSecrets();
   readonly #credentials = new CredentialFinder();
+  readonly #clean = new CleanTexts();
 
   constructor(knownSecrets: Iterable<string | NamedSecret> = []) {
     for (const secret of knownSecrets) {
@@ -52,6 +54,7 @@ export class Redactor {
    * settings is a secret of its own: programs complain about it alone.
    */
   learn(secret: string, name?: string, origin: { readonly isForeign?: boolean } = {}): void {
+    this.#clean.forget();
     this.#known.learn(secret, name, origin);
     const shaped = this.#credentials.find(secret).map(({ start, end }) => secret.slice(start, end));
     for (const inner of [...shaped, ...findSecretsWithin(secret)]) {
@@ -186,9 +189,16 @@ export class Redactor {
   /** The only place where text becomes redacted. What is cut here is cut after a look at what follows. */
   #redact(text: string, most: number): Redacted {
     if (text.length < shortestSecret) return text as Redacted;
-    if (text.length <= most) return this.#blank(text, text.length) as Redacted;
+    if (text.length <= most) return this.#redactWhole(text);
     const seen = text.slice(0, most + lookahead);
     return `${this.#blank(seen, most).toWellFormed()}… [${text.length} characters]` as Redacted;
+  }
+
+  #redactWhole(text: string): Redacted {
+    if (this.#clean.has(text)) return text as Redacted;
+    const shown = this.#blank(text, text.length);
+    if (shown === text) this.#clean.add(text);
+    return shown as Redacted;
   }
 
   #blank(text: string, length: number): string {

@@ -9,7 +9,7 @@ import type { Store } from '../storage/stores.ts';
 /** The session of a credential, at a door, now; or why not. Unknown and absent credentials answer alike. */
 export function authenticate(
   store: Pick<Store, 'findSessionByToken'>,
-  caller: { readonly credential?: string; readonly door: Door },
+  caller: { readonly credential?: string | undefined; readonly door: Door },
   nowMs: number,
 ): Session | Refusal {
   const { credential, door } = caller;

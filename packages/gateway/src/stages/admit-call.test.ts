@@ -19,6 +19,7 @@ import {
   judgedAs,
   sessionOf,
   toolOf,
+  runStage,
 } from './facts.test-kit.ts';
 import { fingerprintOf } from './reuse-result.ts';
 import { createTestSession, openTestStore, readLog } from './store.test-kit.ts';
@@ -50,7 +51,7 @@ function factsOf(session: Session, more: More = {}) {
 
 function admit(store: Pick<Store, 'admit'>, session: Session, more: More = {}): Promise<Answer> {
   return Promise.resolve(
-    admitCall(store, redactor, { note: () => undefined }).run(factsOf(session, more), clock) as Promise<Answer>,
+    runStage(admitCall(store, redactor, { note: () => undefined }), factsOf(session, more), clock) as Promise<Answer>,
   );
 }
 

@@ -4,7 +4,6 @@ import type { ConsentUse } from '../call/approval.ts';
 import { askForLease } from '../policy/judge/lease.ts';
 import type { SessionHistory } from '../policy/judge/session-history.ts';
 import type * as facts from '../call/call.ts';
-import { ownText } from '../call/redacted.ts';
 import { refuse } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
 import type { Stage } from '../call/stage.ts';
@@ -35,7 +34,7 @@ export function admitCall(
   store: Pick<Store, 'admit'>,
   redactor: Redactor,
   history: Pick<SessionHistory, 'note'>,
-): Stage<Needs, facts.Intended & facts.Consented> {
+): Stage<Needs, facts.Intended & facts.ConsentUsed> {
   return {
     name: 'admit-call',
     run: async (call, context) => {
@@ -44,14 +43,17 @@ export function admitCall(
       // Before anything is awaited: a call that is judged meanwhile must know of this one.
       if (rules.looksAtHistory) history.note(session.id, { tool: call.tool.definition.name, startedAtMs: nowMs });
       let { consent } = call;
-      let admitted = await store.admit(describeAdmission(call, redactor, nowMs));
+      let admitted = await store.admit(describeAdmission(call, consent, redactor, nowMs));
       // Another call used it first.
       while (!admitted.admitted && admitted.because === 'consent' && consent?.otherwise !== undefined) {
         consent = consent.otherwise;
-        admitted = await store.admit(describeAdmission({ ...call, consent }, redactor, nowMs));
+        admitted = await store.admit(describeAdmission(call, consent, redactor, nowMs));
       }
-      if (admitted.admitted)
-        return { intentIndex: admitted.intentIndex, ...(consent === undefined ? {} : { consent }) };
+      if (admitted.admitted) {
+        call.intentIndex = admitted.intentIndex;
+        call.consent = consent;
+        return undefined;
+      }
       switch (admitted.because) {
         case 'rate':
           return rateLimited(findLimit(call, admitted.rule), admitted.retryAfterMs);
@@ -80,9 +82,13 @@ function claimKey(call: Needs, nowMs: number): NonNullable<Admission['dedupe']> 
   return { key, argumentsSha256: fingerprintOf(call), expiresAtMs: nowMs + keepKeyMs, isRepeatable };
 }
 
-function describeAdmission(call: Needs, redactor: Redactor, nowMs: number): Admission {
+function describeAdmission(
+  call: Needs,
+  consent: facts.Consent | undefined,
+  redactor: Redactor,
+  nowMs: number,
+): Admission {
   const { session, rules, callId, dedupeKey, reused } = call;
-  const payload = describeCall(call, redactor);
   return {
     sessionId: session.id,
     leaseId: call.lease.id,
@@ -95,11 +101,11 @@ function describeAdmission(call: Needs, redactor: Redactor, nowMs: number): Admi
       callId,
       sessionId: session.id,
       rulesHash: rules.hash,
-      payload: encodePayload(reused === undefined ? payload : { ...payload, reused_from: ownText(reused.callId) }),
+      payload: encodePayload(describeCall(call, redactor, { consent, reusedFrom: reused?.callId })),
     },
     reservations: call.reservations,
-    ...(call.consent?.use === undefined ? {} : { consent: call.consent.use }),
-    ...(dedupeKey === '' || reused !== undefined ? {} : { dedupe: claimKey(call, nowMs) }),
+    consent: consent?.use,
+    dedupe: dedupeKey === '' || reused !== undefined ? undefined : claimKey(call, nowMs),
   };
 }
 

@@ -5,7 +5,7 @@ import type { Refusal } from '../call/refusal.ts';
 import { Turnstile } from '../call/turnstile.ts';
 import { awaitTurn } from './await-turn.ts';
 import type { Turnstiles } from './await-turn.ts';
-import { assertPassed, assertRefused, callOf, clock, sessionOf, toolOf } from './facts.test-kit.ts';
+import { assertPassed, assertRefused, callOf, clock, sessionOf, toolOf, runStage } from './facts.test-kit.ts';
 
 /** For calls that move no content. */
 const only = (calls: Turnstile): Turnstiles => ({ calls, transfers: closed });
@@ -15,7 +15,7 @@ function turns(turnstile: Turnstile) {
   const stage = awaitTurn(only(turnstile));
   return (signal?: AbortSignal): Promise<TurnTaken | Refusal> => {
     const call = { ...callOf(signal === undefined ? {} : { signal }), session: sessionOf(), tool: toolOf() };
-    return Promise.resolve(stage.run(call, clock) as Promise<TurnTaken | Refusal>);
+    return Promise.resolve(runStage(stage, call, clock) as Promise<TurnTaken | Refusal>);
   };
 }
 
@@ -57,7 +57,7 @@ test('when the queue is full the call is refused and may come back', async () =>
 test('whoever runs the gate does not queue behind the calls of agents', async () => {
   const turnstile = new Turnstile(() => ({ maxRunning: 0, maxRunningPerSession: 0 }));
   const tool = toolOf({ audience: 'operator' });
-  const taken = await awaitTurn(only(turnstile)).run({ ...callOf(), session: sessionOf(), tool }, clock);
+  const taken = await runStage(awaitTurn(only(turnstile)), { ...callOf(), session: sessionOf(), tool }, clock);
   assertPassed(taken).releaseTurn();
   assert.equal(turnstile.running, 0);
 });
@@ -66,7 +66,7 @@ test('a pipeline takes no place: its steps do, one at a time', async () => {
   const turnstile = new Turnstile(() => ({ maxRunning: 1, maxRunningPerSession: 1 }));
   const stage = awaitTurn(only(turnstile));
   const pipeline = { ...callOf(), session: sessionOf(), tool: toolOf({ origin: 'pipeline' }) };
-  for (let at = 0; at < 3; at++) assertPassed(await stage.run(pipeline, clock));
+  for (let at = 0; at < 3; at++) assertPassed(await runStage(stage, pipeline, clock));
   assert.equal(turnstile.running, 0);
   assertPassed(await turns(turnstile)()).releaseTurn();
 });
@@ -75,12 +75,13 @@ test('a transfer takes no place of the calls, and who waits too long is answered
   const calls = new Turnstile(() => ({ maxRunning: 1, maxRunningPerSession: 1 }));
   const transfers = new Turnstile(() => ({ maxRunning: 1, maxRunningPerSession: 1 }), { longestWaitMs: 1 });
   const stage = awaitTurn({ calls, transfers });
-  const transfer = () => stage.run({ ...callOf(), session: sessionOf(), tool: toolOf({ isTransfer: true }) }, clock);
+  const transfer = () =>
+    runStage(stage, { ...callOf(), session: sessionOf(), tool: toolOf({ isTransfer: true }) }, clock);
   assertPassed(await transfer());
   assertRefused(await transfer(), {
     code: 'TOO_MANY_CALLS',
     rule: 'running-calls',
     remedy: 'Wait until calls of this session have ended, and send fewer at once.',
   });
-  assertPassed(await stage.run({ ...callOf(), session: sessionOf(), tool: toolOf() }, clock));
+  assertPassed(await runStage(stage, { ...callOf(), session: sessionOf(), tool: toolOf() }, clock));
 });

@@ -1,6 +1,6 @@
-import type { Begun, Opened, Resolved, TurnTaken } from '../call/call.ts';
+import type { Begun, Draft, Opened, Resolved, TurnTaken } from '../call/call.ts';
 import { refuse } from '../call/refusal.ts';
-import type { Stage } from '../call/stage.ts';
+import type { Passed, Stage } from '../call/stage.ts';
 import type { Turnstile } from '../call/turnstile.ts';
 import { refuseEnded } from './refuse-ended.ts';
 
@@ -14,26 +14,34 @@ export interface Turnstiles {
 export function awaitTurn(turnstiles: Turnstiles): Stage<Begun & Opened & Resolved, TurnTaken> {
   return {
     name: 'await-turn',
-    run: async ({ session, tool, signal }) => {
+    run: (call) => {
+      const { session, tool } = call;
       const { audience, origin, isTransfer } = tool.definition;
       // Whoever runs the gate does not queue behind what may be the trouble.
-      if (audience !== 'everyone') return { releaseTurn: () => undefined };
+      if (audience !== 'everyone') return enter(call, noPlace);
       // Each step of a pipeline takes a place. One that held a place itself would keep its own steps waiting for ever.
-      if (origin === 'pipeline') return { releaseTurn: () => undefined };
+      if (origin === 'pipeline') return enter(call, noPlace);
       const turnstile = isTransfer === true ? turnstiles.transfers : turnstiles.calls;
-      const taken = turnstile.take(session.id, signal);
-      const releaseTurn = taken instanceof Promise ? await taken : taken;
-      if (releaseTurn !== undefined) return { releaseTurn };
-      if (signal.aborted) return refuseEnded(signal);
-      const message =
-        isTransfer === true
-          ? 'Too many transfers are running: no place became free.'
-          : 'Too many calls are running: no place became free.';
-      return refuse('TOO_MANY_CALLS', 'running-calls', message, {
-        remedy: 'Wait until calls of this session have ended, and send fewer at once.',
-        forOperators: '`sallyport call list` shows what runs, and `sallyport call cancel` ends one.',
-        retryAfterMs: 1000,
-      });
+      const taken = turnstile.take(session.id, call);
+      if (taken instanceof Promise) return taken.then((releaseTurn) => enter(call, releaseTurn));
+      return enter(call, taken);
     },
   };
+}
+
+const noPlace = (): void => undefined;
+
+function enter(call: Begun & Resolved & Draft<TurnTaken>, releaseTurn: (() => void) | undefined): Passed {
+  call.releaseTurn = releaseTurn;
+  if (releaseTurn !== undefined) return undefined;
+  if (call.isEnded) return refuseEnded(call.signal);
+  const message =
+    call.tool.definition.isTransfer === true
+      ? 'Too many transfers are running: no place became free.'
+      : 'Too many calls are running: no place became free.';
+  return refuse('TOO_MANY_CALLS', 'running-calls', message, {
+    remedy: 'Wait until calls of this session have ended, and send fewer at once.',
+    forOperators: '`sallyport call list` shows what runs, and `sallyport call cancel` ends one.',
+    retryAfterMs: 1000,
+  });
 }

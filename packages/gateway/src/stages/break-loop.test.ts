@@ -9,7 +9,7 @@ import { ToolFailure } from '../call/tool.ts';
 import type { Resources, ToolDefinition } from '../call/tool.ts';
 import { breakLoop } from './break-loop.ts';
 import { compareResult } from './compare-result.ts';
-import { allow, argumentsOf, callOf, judgedAs, nowMs, sessionOf, toolOf } from './facts.test-kit.ts';
+import { allow, argumentsOf, callOf, judgedAs, nowMs, sessionOf, toolOf, runStage } from './facts.test-kit.ts';
 
 interface Asked extends Partial<ToolDefinition> {
   readonly result?: string;
@@ -41,11 +41,11 @@ function openLoop() {
         tool: toolOf({ mutates: false, ...definition }),
         ...(reused ? { reused: { output: result, callId: 'c' } } : {}),
       };
-      const begun = await breakLoop(memory).run(facts, context);
+      const begun = await runStage(breakLoop(memory), facts, context);
       if (isRefusal(begun)) return { refused: begun, ran: false };
       const outcome: Outcome =
         failure === undefined ? { ok: true, outputJson: result, summary: '' } : { ok: false, failure };
-      const ended = await compareResult(memory).run({ ...facts, outcome }, context);
+      const ended = await runStage(compareResult(memory), { ...facts, warnings: begun.warnings, outcome }, context);
       return isRefusal(ended) ? { refused: ended, ran: true } : { warnings: ended.warnings };
     },
   };

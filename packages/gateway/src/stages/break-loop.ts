@@ -3,8 +3,10 @@ import type * as facts from '../call/call.ts';
 import type { LoopMemory, RepeatedCall } from '../policy/judge/loop-memory.ts';
 import { refuse } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
-import type { Stage } from '../call/stage.ts';
+import type { Passed, Stage } from '../call/stage.ts';
 import { refuseEnded } from './refuse-ended.ts';
+
+const noWarnings: readonly string[] = [];
 
 type Needs = facts.Begun & facts.Opened & facts.Resolved & facts.ArgumentsChecked & facts.Judged;
 
@@ -17,13 +19,14 @@ export function breakLoop(memory: Pick<LoopMemory, 'countSame'>): Stage<Needs, f
     name: 'break-loop',
     run: (call, context) => {
       // Whoever ended it on its way here need not wait until it would have run.
-      if (call.signal.aborted) return refuseEnded(call.signal);
+      if (call.isEnded) return refuseEnded(call.signal);
       // A person who asks again has a reason; the gate is against agents that run in circles.
-      if (call.session.principal === 'operator') return { warnings: [] };
+      call.warnings = noWarnings;
+      if (call.session.principal === 'operator') return undefined;
       const { delayAt, delayMs, refuseChangesAt, windowMs } = call.rules.limits.repeats;
       const seen = memory.countSame(nameRepeated(call), context.nowMs() - windowMs);
-      if (isChange(call)) return seen + 1 >= refuseChangesAt ? refuseChange(call, seen) : { warnings: [] };
-      return seen + 1 >= delayAt ? delay(call, delayMs) : { warnings: [] };
+      if (isChange(call)) return seen + 1 >= refuseChangesAt ? refuseChange(call, seen) : undefined;
+      return seen + 1 >= delayAt ? delay(call, delayMs) : undefined;
     },
   };
 }
@@ -43,13 +46,13 @@ export function isChange({ tool, resources }: facts.Resolved & facts.ArgumentsCh
 }
 
 /** Here, where the call holds no place yet, and what it reads afterwards is fresh. */
-async function delay({ signal }: Needs, delayMs: number): Promise<facts.LoopChecked | Refusal> {
+async function delay({ signal }: Needs, delayMs: number): Promise<Passed> {
   try {
     await setTimeout(delayMs, undefined, { signal });
   } catch {
     return refuseEnded(signal);
   }
-  return { warnings: [] };
+  return undefined;
 }
 
 function refuseChange({ tool, rules }: Needs, seen: number): Refusal {

@@ -13,7 +13,7 @@ import type { AnyTool } from '../call/tool.ts';
 import { schemaFromParameters } from '../registry/schemas/parameter-list.ts';
 import { Registry } from '../registry/registry.ts';
 import { checkArguments } from './check-arguments.ts';
-import { assertPassed, assertRefused, callOf, clock, sessionOf, toolOf } from './facts.test-kit.ts';
+import { assertPassed, assertRefused, callOf, clock, sessionOf, toolOf, runStage } from './facts.test-kit.ts';
 
 const inputSchema = schemaFromParameters([
   { name: 'path', type: 'string', description: 'Which note.' },
@@ -30,7 +30,7 @@ function checkerFor(subject: AnyTool) {
   return (input: string, timeoutMs = 0): ArgumentsChecked | Refusal => {
     const decoded = { requestId: 'r', traceId: '', rawArguments: parseStrictJson(input) as JsonObject };
     const call = { ...callOf({ timeoutMs }), ...decoded, session: sessionOf(), tool: subject };
-    return stage.run(call, clock) as ArgumentsChecked | Refusal;
+    return runStage(stage, call, clock) as ArgumentsChecked | Refusal;
   };
 }
 
@@ -124,7 +124,7 @@ test('a tool that is not in the registry is not run unchecked', () => {
   requirement('PIPE-2');
   const stage = checkArguments(new Registry());
   const call = { ...callOf(), requestId: 'r', traceId: '', rawArguments: {}, session: sessionOf(), tool };
-  assert.throws(() => stage.run(call, clock), /not registered/);
+  assert.throws(() => runStage(stage, call, clock), /not registered/);
 });
 
 test('a call can shorten the time limit of its tool, never lengthen it', () => {

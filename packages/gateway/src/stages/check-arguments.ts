@@ -10,7 +10,8 @@ import type { Registry } from '../registry/registry.ts';
 export function checkArguments(registry: Registry): Stage<Begun & Opened & ArgumentsRead & Resolved, ArgumentsChecked> {
   return {
     name: 'check-arguments',
-    run: ({ rawArguments, session, timeoutMs, tool }) => {
+    run: (call) => {
+      const { rawArguments, session, timeoutMs, tool } = call;
       const { name, timeoutMs: toolTimeoutMs } = tool.definition;
       const violations = registry.schemasOf(tool).input.check(rawArguments);
       if (violations.length > 0) {
@@ -22,15 +23,14 @@ export function checkArguments(registry: Registry): Stage<Begun & Opened & Argum
       const canonical = canonicalJson(rawArguments);
       const longestMs = tool.timeoutMsFor?.(rawArguments) ?? toolTimeoutMs;
       try {
-        return {
-          arguments: { value: rawArguments, canonical, sha256: hash('sha256', canonical) },
-          resources: tool.claim(rawArguments, session),
-          effectiveTimeoutMs: timeoutMs === 0 ? longestMs : Math.min(timeoutMs, longestMs),
-        };
+        call.resources = tool.claim(rawArguments, session);
       } catch (error) {
         if (error instanceof ToolRefused) return error.refusal;
         throw error;
       }
+      call.arguments = { value: rawArguments, canonical, sha256: hash('sha256', canonical) };
+      call.effectiveTimeoutMs = timeoutMs === 0 ? longestMs : Math.min(timeoutMs, longestMs);
+      return undefined;
     },
   };
 }

@@ -21,6 +21,7 @@ import {
   rulesOf,
   sessionOf,
   toolOf,
+  runStage,
 } from './facts.test-kit.ts';
 import { createTestSession, openTestStore } from './store.test-kit.ts';
 import { ownText } from '../call/redacted.ts';
@@ -58,7 +59,7 @@ function check(
   const { tool = toolOf(), verdict = allow, session = sessionOf(), ...more } = asked;
   const judged = judgedAs(verdict, rulesOf({ limits: { ...limits, rates } }));
   const facts = { session, tool, membership: {}, mode: 'NORMAL' as const, ...judged, ...more };
-  return Promise.resolve(checkLimits(store, space).run(facts, clock) as Promise<WithinLimits | Refusal>);
+  return Promise.resolve(runStage(checkLimits(store, space), facts, clock) as Promise<WithinLimits | Refusal>);
 }
 
 async function reservationsOf(asked: Asked): Promise<readonly Reservation[]> {

@@ -5,7 +5,7 @@ import type { Refusal } from '../call/refusal.ts';
 import type { ModeLimits } from '../policy/judge/mode-policy.ts';
 import type { Profile } from '../call/organisation.ts';
 import type { Budget, Mode, Session, Spending, SpentBudget } from '../call/session.ts';
-import type { Stage } from '../call/stage.ts';
+import type { Passed, Stage } from '../call/stage.ts';
 import type { Store } from '../storage/stores.ts';
 import { planReservations } from './plan-reservations.ts';
 
@@ -35,8 +35,12 @@ export function checkLimits(
 ): Stage<Needs, facts.WithinLimits> {
   return {
     name: 'check-limits',
-    run: ({ session, tool, membership, mode, rules, verdict, reused }, context) => {
-      if (reused !== undefined) return { reservations: [] };
+    run: (call, context) => {
+      const { session, tool, membership, mode, rules } = call;
+      if (call.reused !== undefined) {
+        call.reservations = [];
+        return undefined;
+      }
       const { audience, mutates } = tool.definition;
       // Whoever runs the gate must be able to act when it runs out of space.
       if (mutates && audience === 'everyone' && space.isLow()) {
@@ -50,7 +54,8 @@ export function checkLimits(
       const roles = membership.roles ?? rules.rolesOf(agent, membership.profile);
       const limited = { tool: tool.definition, agent, roles, mode, profile: profile() };
       const reservations = planReservations(limited, rules.limits, limitsOf(mode));
-      if (verdict.effect !== 'require_approval') return { reservations };
+      call.reservations = reservations;
+      if (call.verdict.effect !== 'require_approval') return undefined;
       return lookAhead(store, session, reservations, context.nowMs());
     },
   };
@@ -62,7 +67,7 @@ async function lookAhead(
   session: Session,
   reservations: readonly facts.Reservation[],
   nowMs: number,
-): Promise<facts.WithinLimits | Refusal> {
+): Promise<Passed> {
   const { budget, spent, lease } = (await store.readSession(session.id)) ?? session;
   const gone = findSpent('session', budget, spent) ?? findSpent('lease', lease.budget, lease.spent);
   if (gone !== undefined) return budgetSpent(gone);
@@ -70,7 +75,7 @@ async function lookAhead(
     const { used, resetsInMs } = await store.usedOf(reservation, nowMs);
     if (used >= reservation.limit) return rateLimited(reservation, resetsInMs);
   }
-  return { reservations };
+  return undefined;
 }
 
 function findSpent(of: SpentBudget['of'], budget: Budget, spent: Spending): SpentBudget | undefined {

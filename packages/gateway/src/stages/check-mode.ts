@@ -13,9 +13,10 @@ export function checkMode(
 ): Stage<Opened & Resolved, ModeRead> {
   return {
     name: 'check-mode',
-    run: ({ tool, session }) => {
+    run: (call) => {
       const mode = store.readMode();
-      return modeRefusal(tool.definition, mode, gate, session.principal) ?? { mode };
+      call.mode = mode;
+      return modeRefusal(call.tool.definition, mode, gate, call.session.principal);
     },
   };
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { defaultSettings } from '../call/organisation.ts';
 import type { Organisation } from '../call/organisation.ts';
 import { checkPermission } from './check-permission.ts';
-import { assertRefused, clock, operator, sessionOf, toolOf } from './facts.test-kit.ts';
+import { assertRefused, clock, operator, sessionOf, toolOf, runStage } from './facts.test-kit.ts';
 
 const organisation: Organisation = {
   settings: { ...defaultSettings, profile: 'team' },
@@ -16,14 +16,18 @@ const organisation: Organisation = {
 };
 
 const check = (tool: string, session = sessionOf({ agent: 'ada' })) =>
-  checkPermission(() => organisation).run({ session, tool: toolOf({ name: tool }) }, clock);
+  runStage(
+    checkPermission(() => organisation),
+    { session, tool: toolOf({ name: tool }) },
+    clock,
+  );
 
 test('a member goes on with what the organisation says about it', () => {
-  assert.deepEqual(check('files.read'), {
+  assert.partialDeepStrictEqual(check('files.read'), {
     membership: { roles: ['worker'], teams: ['web'], profile: 'team' },
     organisation,
   });
-  assert.deepEqual(check('git.commit'), {
+  assert.partialDeepStrictEqual(check('git.commit'), {
     membership: { roles: ['worker'], teams: ['web'], toolGranted: true, profile: 'team' },
     organisation,
   });
@@ -46,5 +50,5 @@ test('what was taken away, and who is no member, is refused with what to do', ()
 });
 
 test('people run the gate whatever was said about agents', () => {
-  assert.deepEqual(check('shell.run', operator), { membership: {}, organisation });
+  assert.partialDeepStrictEqual(check('shell.run', operator), { membership: {}, organisation });
 });

@@ -10,10 +10,13 @@ export function checkPermission(
 ): Stage<Opened & Resolved, Permitted & OrganisationRead> {
   return {
     name: 'check-permission',
-    run: ({ session, tool }) => {
+    run: (call) => {
       const organisation = readOrganisation();
-      const membership = findMembership(organisation, session, tool.definition.name);
-      return isRefusal(membership) ? membership : { membership, organisation };
+      const membership = findMembership(organisation, call.session, call.tool.definition.name);
+      if (isRefusal(membership)) return membership;
+      call.membership = membership;
+      call.organisation = organisation;
+      return undefined;
     },
   };
 }

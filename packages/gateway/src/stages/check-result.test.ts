@@ -6,7 +6,7 @@ import type { Executed, Execution } from '../call/call.ts';
 import { ToolFailure } from '../call/tool.ts';
 import { Registry } from '../registry/registry.ts';
 import { checkResult } from './check-result.ts';
-import { clock, toolOf } from './facts.test-kit.ts';
+import { clock, toolOf, runStage } from './facts.test-kit.ts';
 
 const tool = toolOf({
   outputSchema: {
@@ -27,7 +27,7 @@ const executionOf = (output: Json): Execution => ({
 });
 
 function check(execution: Execution): Execution {
-  return (checkResult(registry).run({ tool, execution }, clock) as Executed).execution;
+  return (runStage(checkResult(registry), { tool, execution }, clock) as Executed).execution;
 }
 
 test('a result that fits its schema goes on as it is', () => {
@@ -64,5 +64,5 @@ test('a failure of the tool is not held against the schema', () => {
 test('a tool that is not in the registry does not get its result out unchecked', () => {
   requirement('PIPE-2');
   const stage = checkResult(new Registry());
-  assert.throws(() => stage.run({ tool, execution: executionOf({ lines: 1 }) }, clock), /not registered/);
+  assert.throws(() => runStage(stage, { tool, execution: executionOf({ lines: 1 }) }, clock), /not registered/);
 });

@@ -1,4 +1,4 @@
-import type { Executed, Execution, Resolved, ReuseChecked } from '../call/call.ts';
+import type { Executed, Resolved, ReuseChecked } from '../call/call.ts';
 import { ToolFailure } from '../call/tool.ts';
 import type { Stage } from '../call/stage.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -7,18 +7,19 @@ import type { Registry } from '../registry/registry.ts';
 export function checkResult(registry: Registry): Stage<Resolved & ReuseChecked & Executed, Executed> {
   return {
     name: 'check-result',
-    run: ({ tool, execution, reused }) => {
+    run: (call) => {
+      const { tool, execution, reused } = call;
       // A kept result has passed before, and may be too large to lie here.
-      if (!execution.result.ok || reused !== undefined) return { execution };
+      if (!execution.result.ok || reused !== undefined) return undefined;
       const violations = registry.schemasOf(tool).output.check(execution.result.output);
-      if (violations.length === 0) return { execution };
+      if (violations.length === 0) return undefined;
       const details = violations.map((violation) => violation.message).join('; ');
       const failure = new ToolFailure(
         'INVALID_RESULT',
         `${tool.definition.name} returned something it does not promise: ${details}.`,
       );
-      const failed: Execution = { ...execution, result: { ok: false, failure } };
-      return { execution: failed };
+      call.execution = { ...execution, result: { ok: false, failure } };
+      return undefined;
     },
   };
 }

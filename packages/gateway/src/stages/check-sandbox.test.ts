@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { noGrants } from '../call/verdict.ts';
 import { checkSandbox } from './check-sandbox.ts';
-import { allow, assertRefused, clock, judgedAs, toolOf } from './facts.test-kit.ts';
+import { assertPassed, allow, assertRefused, clock, judgedAs, toolOf, runStage } from './facts.test-kit.ts';
 
 const missing = { reason: 'bubblewrap is not installed.', remedy: 'Run `apt-get install bubblewrap`.' };
 const without = checkSandbox({ explainUnusable: () => missing });
@@ -15,20 +15,20 @@ test('without a sandbox a tool that needs one is refused, with what is missing a
     remedy: undefined,
     forOperators: missing.remedy,
   } as const;
-  const refusal = assertRefused(without.run(confined, clock), expected);
+  const refusal = assertRefused(runStage(without, confined, clock), expected);
   assert.match(refusal.message, /shell\.run .* bubblewrap is not installed/);
 });
 
-test('a tool that needs no sandbox runs without one, and one that does where there is one', () => {
-  assert.deepEqual(without.run({ ...confined, tool: toolOf() }, clock), {});
-  assert.deepEqual(checkSandbox({ explainUnusable: () => undefined }).run(confined, clock), {});
+test('a tool that needs no sandbox runs without one, and one that does where there is one', async () => {
+  assertPassed(await runStage(without, { ...confined, tool: toolOf() }, clock));
+  assertPassed(await runStage(checkSandbox({ explainUnusable: () => undefined }), confined, clock));
 });
 
-test('only a rule that says so lets a program run unconfined', () => {
+test('only a rule that says so lets a program run unconfined', async () => {
   const open = { ...allow, grants: { ...noGrants, isolation: 'none' } } as const;
-  assert.deepEqual(without.run({ ...confined, ...judgedAs(open) }, clock), {});
+  assertPassed(await runStage(without, { ...confined, ...judgedAs(open) }, clock));
   const granted = { ...allow, grants: { ...noGrants, read: ['/'] } } as const;
-  assertRefused(without.run({ ...confined, ...judgedAs(granted) }, clock), {
+  assertRefused(runStage(without, { ...confined, ...judgedAs(granted) }, clock), {
     code: 'SANDBOX_UNAVAILABLE',
     rule: 'sandbox',
     remedy: undefined,

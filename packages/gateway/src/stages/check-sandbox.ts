@@ -13,9 +13,9 @@ export function checkSandbox(sandbox: SandboxState): Stage<Resolved & Judged> {
   return {
     name: 'check-sandbox',
     run: ({ tool, verdict }) => {
-      if (!tool.definition.requiresSandbox || verdict.grants?.isolation === 'none') return {};
+      if (!tool.definition.requiresSandbox || verdict.grants?.isolation === 'none') return undefined;
       const unusable = sandbox.explainUnusable();
-      if (unusable === undefined) return {};
+      if (unusable === undefined) return undefined;
       const { reason, remedy } = unusable;
       const message = `${tool.definition.name} runs in a sandbox only, and there is none: ${reason}`;
       return refuse('SANDBOX_UNAVAILABLE', 'sandbox', message, { forOperators: remedy });

@@ -3,15 +3,14 @@ import type { LoopMemory } from '../policy/judge/loop-memory.ts';
 import type * as facts from '../call/call.ts';
 import type { Outcome } from '../call/call.ts';
 import { refuse } from '../call/refusal.ts';
-import type { Refusal } from '../call/refusal.ts';
-import type { Limits } from '../call/verdict.ts';
-import type { Stage } from '../call/stage.ts';
+import type { Passed, Stage, Working } from '../call/stage.ts';
 import { isChange, nameRepeated, repeatsAreSet } from './break-loop.ts';
 
 type Needs = facts.Opened &
   facts.Resolved &
   facts.ArgumentsChecked &
   facts.Judged &
+  facts.LoopChecked &
   facts.ReuseChecked &
   facts.Delivered;
 
@@ -21,12 +20,12 @@ export function compareResult(memory: LoopMemory): Stage<Needs, facts.LoopChecke
     name: 'compare-result',
     run: (call, context) => {
       const { session, tool, outcome, reused, rules } = call;
-      if (session.principal === 'operator') return { warnings: [] };
+      if (session.principal === 'operator') return undefined;
       const hasRun = reused === undefined;
       const resetsOthers = hasRun && tool.definition.mutates;
       if (!outcome.ok && outcome.failure.code === 'CANCELLED') {
         if (resetsOthers) memory.forget(session.id);
-        return { warnings: [] };
+        return undefined;
       }
       const nowMs = context.nowMs();
       const repeated = nameRepeated(call);
@@ -34,7 +33,7 @@ export function compareResult(memory: LoopMemory): Stage<Needs, facts.LoopChecke
       const named = hasRun ? repeated : { ...repeated, tool: `${repeated.tool} kept` };
       memory.note(named, { resultSha256: hash('sha256', describe(outcome)), nowMs, resetsOthers });
       const times = memory.countSame(named, nowMs - rules.limits.repeats.windowMs);
-      return judge(tool.definition.name, times, { isChange: hasRun && isChange(call), limits: rules.limits.repeats });
+      return judge(call, times, hasRun && isChange(call));
     },
   };
 }
@@ -44,27 +43,26 @@ function describe(outcome: Outcome): string {
   return `${outcome.failure.code} ${outcome.failure.message}`;
 }
 
-function judge(
-  name: string,
-  times: number,
-  { isChange: changes, limits }: { readonly isChange: boolean; readonly limits: Limits['repeats'] },
-): facts.LoopChecked | Refusal {
-  const { warnAt, delayAt, delayMs, refuseAt, refuseChangesAt, windowMs } = limits;
+function judge(call: Working<Needs, facts.LoopChecked>, times: number, changes: boolean): Passed {
+  const { warnAt, delayAt, delayMs, refuseAt, refuseChangesAt, windowMs } = call.rules.limits.repeats;
+  const isOften = changes ? times + 1 >= refuseChangesAt : times >= warnAt || times >= refuseAt;
+  if (!isOften) return undefined;
   const minutes = Math.ceil(windowMs / 60_000);
   const repeated = `This is call ${times} within ${minutes} minutes with the same arguments and the same result.`;
-  // What it did is done, and its answer is delivered: only the next one is refused.
   if (changes) {
-    const isLast = times + 1 >= refuseChangesAt;
-    return { warnings: isLast ? [`${repeated} The next one is refused, unless something else was changed.`] : [] };
+    // What it did is done, and its answer is delivered: only the next one is refused.
+    call.warnings = [`${repeated} The next one is refused, unless something else was changed.`];
+    return undefined;
   }
   if (times >= refuseAt) {
+    const { name } = call.tool.definition;
     const message = `${name} gave the same result for the same arguments ${times} times within ${minutes} minutes, and this session changed nothing in between.`;
     return refuse('CALL_REPEATED', 'loop-gate', message, {
       remedy: 'Wait until something has changed, or do something else. Another result is answered at once.',
       forOperators: repeatsAreSet,
     });
   }
-  if (times < warnAt) return { warnings: [] };
   const slower = times + 1 >= delayAt ? ` The next one waits ${delayMs / 1000} s.` : '';
-  return { warnings: [`${repeated}${slower} Call ${refuseAt} is refused.`] };
+  call.warnings = [`${repeated}${slower} Call ${refuseAt} is refused.`];
+  return undefined;
 }

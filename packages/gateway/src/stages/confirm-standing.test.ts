@@ -1,12 +1,23 @@
 import assert from 'node:assert/strict';
 import { randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
+import type { Confirmed } from '../call/call.ts';
 import { requirement } from '../../../../test/requirement.ts';
 import type { Refusal } from '../call/refusal.ts';
 import type { Mode, Session } from '../call/session.ts';
 import type { Aspect } from '../storage/stores.ts';
 import { confirmStanding } from './confirm-standing.ts';
-import { allow, assertRefused, clock, judgedAs, leaseOf, nowMs, rulesOf, sessionOf } from './facts.test-kit.ts';
+import {
+  allow,
+  assertRefused,
+  clock,
+  judgedAs,
+  leaseOf,
+  nowMs,
+  rulesOf,
+  sessionOf,
+  runStage,
+} from './facts.test-kit.ts';
 import { changeTestMode, createTestSession, openTestStore } from './store.test-kit.ts';
 
 const facts = {
@@ -32,14 +43,18 @@ function confirm(now: Now) {
     readMode: () => now.mode ?? 'NORMAL',
     changedSince: () => now.changed ?? (now.mode === undefined ? undefined : 'mode'),
   } as const;
-  return confirmStanding(store, () => rulesOf({ hash: now.hash ?? facts.rules.hash })).run(facts, clock);
+  return runStage(
+    confirmStanding(store, () => rulesOf({ hash: now.hash ?? facts.rules.hash })),
+    facts,
+    clock,
+  );
 }
 
 const again = { code: 'STANDING_CHANGED', rule: 'standing', remedy: 'Send the call again.' } as const;
 const newSession = 'Ask the operator for a new session.';
 
 test('what still holds goes on', () => {
-  assert.deepEqual(Object.keys(confirm({})), ['confirmedAtMs']);
+  assert.equal(typeof (confirm({}) as Confirmed).confirmedAtMs, 'number');
 });
 
 test('a change of mode stops the call, also to a mode that would have allowed it', () => {
@@ -87,7 +102,15 @@ test('what cannot be confirmed does not run', () => {
     readMode: () => 'NORMAL' as const,
     changedSince: () => undefined,
   };
-  assert.throws(() => confirmStanding(store, () => assert.fail('no rules')).run(facts, clock), /no rules/);
+  assert.throws(
+    () =>
+      runStage(
+        confirmStanding(store, () => assert.fail('no rules')),
+        facts,
+        clock,
+      ),
+    /no rules/,
+  );
 });
 
 test('what took longer than a second to confirm does not run', () => {
@@ -98,13 +121,17 @@ test('what took longer than a second to confirm does not run', () => {
   };
   const confirmIn = (ms: number) => {
     const readings = [0, ms].values();
-    return confirmStanding(
-      store,
-      () => facts.rules,
-      () => readings.next().value ?? assert.fail(),
-    ).run(facts, clock);
+    return runStage(
+      confirmStanding(
+        store,
+        () => facts.rules,
+        () => readings.next().value ?? assert.fail(),
+      ),
+      facts,
+      clock,
+    );
   };
-  assert.deepEqual(confirmIn(1000), { confirmedAtMs: 1000 });
+  assert.partialDeepStrictEqual(confirmIn(1000), { confirmedAtMs: 1000 });
   const refusal = assertRefused(confirmIn(1001), again);
   assert.match(refusal.message, /within a second/);
 });
@@ -114,15 +141,15 @@ test('what an operator does to the store is seen at once', async (t) => {
   const session = await createTestSession(store);
   const stage = confirmStanding(store, () => facts.rules);
   let basedOn = store.version();
-  const run = () => stage.run({ ...facts, session, basedOn, lease: session.lease }, { nowMs: Date.now });
-  assert.deepEqual(Object.keys(run()), ['confirmedAtMs']);
+  const run = () => runStage(stage, { ...facts, session, basedOn, lease: session.lease }, { nowMs: Date.now });
+  assert.equal(typeof (run() as Confirmed).confirmedAtMs, 'number');
   await changeTestMode(store, 'LOCKDOWN');
   assertRefused(run(), again);
   // Also when it is as before: the call was judged in between.
   await changeTestMode(store, 'NORMAL');
   assertRefused(run(), again);
   basedOn = store.version();
-  assert.deepEqual(Object.keys(run()), ['confirmedAtMs']);
+  assert.equal(typeof (run() as Confirmed).confirmedAtMs, 'number');
   await store.grantLease(session.id, { id: randomUUIDv7(), tools: ['*'] }, Date.now());
   assertRefused(run(), again);
   await store.revokeLease(session.id, Date.now());

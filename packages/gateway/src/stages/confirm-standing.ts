@@ -19,7 +19,8 @@ export function confirmStanding(
 ): Stage<Opened & Based & Leased & ModeRead & Judged & Intended, Confirmed> {
   return {
     name: 'confirm-standing',
-    run: ({ session, lease, basedOn, mode, rules }, context) => {
+    run: (call, context) => {
+      const { session, lease, basedOn, mode, rules } = call;
       const nowMs = context.nowMs();
       const beganAtMs = steadyMs();
       const present = store.findSession(session.id);
@@ -36,7 +37,9 @@ export function confirmStanding(
       if (presentRules?.hash !== rules.hash) return standingChanged('The rules changed');
       if (presentRules.workspace.key !== rules.workspace.key) return standingChanged('The accepted workspaces changed');
       const confirmedAtMs = steadyMs();
-      return confirmedAtMs - beganAtMs > mostMs ? unconfirmed() : { confirmedAtMs };
+      if (confirmedAtMs - beganAtMs > mostMs) return unconfirmed();
+      call.confirmedAtMs = confirmedAtMs;
+      return undefined;
     },
   };
 }

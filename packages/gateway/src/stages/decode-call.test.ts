@@ -6,9 +6,9 @@ import type { Begun, Decoded } from '../call/call.ts';
 import { isRefusal } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
 import { decodeCall } from './decode-call.ts';
-import { assertPassed, assertRefused, callOf, clock, parentOf } from './facts.test-kit.ts';
+import { assertPassed, assertRefused, callOf, clock, parentOf, runStage } from './facts.test-kit.ts';
 
-const decode = (more: Partial<Begun>) => decodeCall.run(callOf(more), clock) as Decoded | Refusal;
+const decode = (more: Partial<Begun>) => runStage(decodeCall, callOf(more), clock) as Decoded | Refusal;
 
 const wrongShape = {
   code: 'MALFORMED_CALL',
@@ -108,7 +108,7 @@ test('a valid traceparent continues its trace', () => {
 test('a step is in the trace of its parent', () => {
   const step = { id: 'read', parent: parentOf() };
   const call = { ...callOf({ traceparent: `00-${'ab'.repeat(16)}-${parentId}-01` }), step };
-  assert.equal(assertPassed(decodeCall.run(call, clock) as Decoded).traceId, parentOf().traceId);
+  assert.equal(assertPassed(runStage(decodeCall, call, clock) as Decoded).traceId, parentOf().traceId);
 });
 
 test('a traceparent that is not valid begins a new trace', () => {

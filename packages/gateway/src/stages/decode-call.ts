@@ -19,10 +19,9 @@ export const decodeCall: Stage<Begun & Chained, Decoded> = {
         remedy: 'Send the call in the documented form.',
       });
     }
-    return {
-      requestId: call.requestId === '' ? randomUUIDv7() : call.requestId,
-      traceId: call.step?.parent.traceId ?? readTraceId(call.traceparent) ?? randomUUID().replaceAll('-', ''),
-    };
+    if (call.requestId === '') call.requestId = randomUUIDv7();
+    call.traceId = call.step?.parent.traceId ?? readTraceId(call.traceparent) ?? randomUUID().replaceAll('-', '');
+    return undefined;
   },
 };
 

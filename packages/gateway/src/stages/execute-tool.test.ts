@@ -19,11 +19,11 @@ import {
   judgedAs,
   leaseOf,
   parentOf,
-  rulesOf,
   sessionOf,
   still,
   toolOf,
   contextParts,
+  runStage,
 } from './facts.test-kit.ts';
 
 const stage = executeTool(createToolContexts(contextParts), { graceMs: 5 });
@@ -51,8 +51,8 @@ function factsOf(tool: AnyTool, { signal = still, timeoutMs = 10_000, ...reuse }
   };
 }
 
-function execute(tool: AnyTool, asked: Asked = {}): Promise<Executed | Refusal> {
-  return Promise.resolve(stage.run(factsOf(tool, asked), clock) as Promise<Executed | Refusal>);
+async function execute(tool: AnyTool, asked: Asked = {}): Promise<Executed | Refusal> {
+  return runStage(stage, factsOf(tool, asked), clock);
 }
 
 const running = (run: (context: ToolContext) => Promise<Json>): AnyTool =>
@@ -79,12 +79,14 @@ test('a tool runs with exactly the arguments that were judged, and what it did i
     },
   );
   const facts = factsOf(tool);
-  const { execution, activeMs } = assertPassed(await stage.run(facts, clock));
+  const { execution, activeMs } = assertPassed(await runStage(stage, facts, clock));
   assert.ok(Number.isInteger(activeMs));
   assert.deepEqual(execution, {
     result: { ok: true, output: { lines: 1 } },
     usage: { bytesRead: 3 },
     beforeImages: [{ path: '/workspace/a', kind: 'absent' }],
+    warnings: undefined,
+    network: undefined,
     hasBegun: true,
   } satisfies Execution);
   assert.equal(seen[0], facts.arguments.value);
@@ -154,10 +156,10 @@ test('a caller who goes away cancels the tool; one who has gone already starts n
 
 test('a context that cannot be made is a fault that leaves no timer behind', async () => {
   const facts = factsOf(toolOf(), { timeoutMs: 3_600_000 });
-  const broken = { ...facts, rules: rulesOf({ judgePaths: () => assert.fail('no judge') }) };
+  const broken = () => assert.fail('no context');
   const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
   const before = timers();
-  await assert.rejects(Promise.resolve(stage.run(broken, clock)), /no judge/);
+  await assert.rejects(async () => runStage(executeTool(broken), facts, clock), /no context/);
   assert.equal(timers(), before);
 });
 
@@ -206,8 +208,9 @@ test('LOCKDOWN stops a tool that changes something, and the outcome says why', a
         }),
     },
   );
-  const { signal, close } = underWay.open(callOf(), still);
-  const executing = stoppable.run(factsOf(tool, { signal }), clock) as Promise<Executed | Refusal>;
+  const { cancellation, close } = underWay.open(callOf(), still);
+  const { signal } = cancellation;
+  const executing = runStage(stoppable, factsOf(tool, { signal }), clock) as Promise<Executed | Refusal>;
   assert.deepEqual(underWay.endChanging('olga'), [callOf().callId]);
   const failure = await failureOf(executing);
   assert.equal(failure.code, 'CANCELLED');
@@ -228,8 +231,9 @@ test('a call that LOCKDOWN stops has failed for that reason, whatever its tool s
   const stop = async (run: (context: ToolContext) => Promise<Json>, origin?: 'upstream') => {
     const definition = { mutates: true, ...(origin === undefined ? {} : { origin }) };
     const tool = toolOf(definition, { run: (_args, context) => run(context) });
-    const { signal, close } = calls.open(callOf(), still);
-    const answer = stoppable.run(factsOf(tool, { signal }), clock) as Promise<Executed>;
+    const { cancellation, close } = calls.open(callOf(), still);
+    const { signal } = cancellation;
+    const answer = runStage(stoppable, factsOf(tool, { signal }), clock) as Promise<Executed>;
     calls.endChanging('olga');
     return (await answer.finally(close)).execution.result;
   };

@@ -12,7 +12,7 @@ import { modes } from '../call/session.ts';
 import type { Lease, Session } from '../call/session.ts';
 import type { AnyTool, ToolDefinition } from '../call/tool.ts';
 import type { Limits, Rules, Verdict } from '../call/verdict.ts';
-import type { Context } from '../call/stage.ts';
+import type { Context, Stage, Working } from '../call/stage.ts';
 import { ownText } from '../call/redacted.ts';
 import { loneWorkspace } from '../call/workspace.ts';
 
@@ -35,6 +35,7 @@ export function callOf(more: Partial<Begun> = {}): Begun {
     correlationId: '',
     confirmBinding: '',
     signal: still,
+    isEnded: false,
     callId: '01900000-0000-7000-8000-000000000001',
     startedAtMs: nowMs,
     ...more,
@@ -165,6 +166,20 @@ export function rulesOf(more: Partial<Rules> = {}): Rules {
 
 export function judgedAs(verdict: Verdict, rules: Rules = rulesOf()): Judged {
   return { rules, verdict };
+}
+
+/** Runs a stage on a copy of the facts: the call with what it added, or its refusal. */
+export function runStage<Needs extends object, Adds extends object>(
+  stage: Stage<Needs, Adds>,
+  facts: Needs,
+  context: Context = clock,
+): Adds | Refusal | Promise<Adds | Refusal> {
+  const { signal = still } = facts as { signal?: AbortSignal };
+  const ending = { get: () => signal.aborted };
+  const call = Object.defineProperty({ ...facts }, 'isEnded', ending) as Working<Needs, Adds>;
+  const added = (refusal: Refusal | undefined): Adds | Refusal => refusal ?? (call as unknown as Adds);
+  const passing = stage.run(call, context);
+  return passing instanceof Promise ? passing.then(added) : added(passing);
 }
 
 /** What a refusal says, to the letter. `remedy` undefined: there is none. */

@@ -1,8 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
+import type { Judged } from '../call/call.ts';
 import type { Question, Rules, Verdict } from '../call/verdict.ts';
-import { allow, argumentsOf, askFirst, assertRefused, clock, rulesOf, sessionOf, toolOf } from './facts.test-kit.ts';
+import {
+  allow,
+  argumentsOf,
+  askFirst,
+  assertPassed,
+  assertRefused,
+  clock,
+  rulesOf,
+  sessionOf,
+  toolOf,
+  runStage,
+} from './facts.test-kit.ts';
 import { judgeCall } from './judge-call.ts';
 
 const facts = { ...argumentsOf(), session: sessionOf(), tool: toolOf(), membership: {}, mode: 'ALERT' as const };
@@ -10,7 +22,11 @@ const ignore = (): void => undefined;
 const noHistory = { of: () => assert.fail('no rule looks at it') };
 
 function judge(rules: Rules) {
-  return judgeCall(() => rules, noHistory, ignore).run(facts, clock);
+  return runStage(
+    judgeCall(() => rules, noHistory, ignore),
+    facts,
+    clock,
+  );
 }
 
 test('the rules are asked about tool, caller, mode, time, arguments and what the call touches', () => {
@@ -24,6 +40,11 @@ test('the rules are asked about tool, caller, mode, time, arguments and what the
       mode: 'ALERT',
       resources: { paths: [] },
       arguments: facts.arguments.value,
+      roles: undefined,
+      teams: undefined,
+      toolGranted: undefined,
+      profile: undefined,
+      history: undefined,
       nowMs: clock.nowMs(),
     },
   ]);
@@ -32,7 +53,8 @@ test('the rules are asked about tool, caller, mode, time, arguments and what the
 test('what the rules allow, or want a person for, goes on with the verdict and the rules that gave it', () => {
   for (const verdict of [allow, askFirst]) {
     const rules = rulesOf({ judge: () => verdict });
-    assert.deepEqual(judge(rules), { rules, verdict });
+    const { rules: asked, verdict: given } = assertPassed(judge(rules) as Judged);
+    assert.deepEqual([asked, given], [rules, verdict]);
   }
 });
 
@@ -65,7 +87,7 @@ test('rules that fail, or that are not there, deny, and the operator can find ou
   for (const currentRules of [() => failing, () => assert.fail('no rules')]) {
     const reported: unknown[] = [];
     const stage = judgeCall(currentRules, noHistory, (error) => reported.push(error));
-    const refusal = assertRefused(stage.run(facts, clock), {
+    const refusal = assertRefused(runStage(stage, facts, clock), {
       code: 'RULE_DENIES',
       rule: 'rule-failed',
       remedy: undefined,
@@ -82,6 +104,10 @@ test('rules that ask what the session did before are told', async () => {
   const rules = rulesOf({ looksAtHistory: true, judge: (question) => (questions.push(question), allow) });
   const asked: string[] = [];
   const history = { of: async (id: string) => (asked.push(id), past) };
-  await judgeCall(() => rules, history, ignore).run(facts, clock);
+  await runStage(
+    judgeCall(() => rules, history, ignore),
+    facts,
+    clock,
+  );
   assert.deepEqual([asked, questions[0]?.history], [[facts.session.id], past]);
 });

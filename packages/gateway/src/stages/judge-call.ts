@@ -1,10 +1,10 @@
 import type { SessionHistory } from '../policy/judge/session-history.ts';
-import type { ArgumentsChecked, Foreseen, Judged, ModeRead, Opened, Permitted, Resolved } from '../call/call.ts';
+import type { ArgumentsChecked, Draft, Foreseen, Judged, ModeRead, Opened, Permitted, Resolved } from '../call/call.ts';
 import { refuse } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
 import type { Session } from '../call/session.ts';
 import type { PastCall, Rules } from '../call/verdict.ts';
-import type { Context, Stage } from '../call/stage.ts';
+import type { Context, Passed, Stage } from '../call/stage.ts';
 
 /** The rules where a session works. Undefined: no operator accepts that its workspace is used, or not any more. */
 export type RulesFor = (session: Pick<Session, 'workspace'>) => Rules | undefined;
@@ -25,14 +25,13 @@ export function judgeCall(
   };
   return {
     name: 'judge-call',
-    run: (facts, context) => {
-      const { session, foreseen = [] } = facts;
+    run: (call, context) => {
+      const { session, foreseen = [] } = call;
       try {
         const rules = rulesFor(session);
         if (rules === undefined) return outsideRoots(session.workspace ?? '');
-        if (!rules.looksAtHistory) return judge(rules, facts, {}, context);
-        const judgeKnowing = (past: readonly PastCall[]) =>
-          judge(rules, facts, { history: [...past, ...foreseen] }, context);
+        if (!rules.looksAtHistory) return judge(rules, call, undefined, context);
+        const judgeKnowing = (past: readonly PastCall[]) => judge(rules, call, [...past, ...foreseen], context);
         return history.of(session.id).then(judgeKnowing).catch(fail);
       } catch (error) {
         return fail(error);
@@ -41,13 +40,33 @@ export function judgeCall(
   };
 }
 
-function judge(rules: Rules, facts: Needs, past: Pick<Judged, 'history'>, context: Context): Judged | Refusal {
-  const { session, tool, resources, membership, mode } = facts;
-  const { principal, agent } = session;
-  const { value } = facts.arguments;
-  const asked = { tool: tool.definition, principal, agent, mode, resources, arguments: value, nowMs: context.nowMs() };
-  const verdict = rules.judge({ ...asked, ...membership, ...past });
-  if (verdict.effect !== 'deny') return { rules, verdict, ...past };
+function judge(
+  rules: Rules,
+  call: Needs & Draft<Judged>,
+  history: readonly PastCall[] | undefined,
+  context: Context,
+): Passed {
+  const { session, membership } = call;
+  const verdict = rules.judge({
+    tool: call.tool.definition,
+    principal: session.principal,
+    agent: session.agent,
+    mode: call.mode,
+    resources: call.resources,
+    arguments: call.arguments.value,
+    nowMs: context.nowMs(),
+    roles: membership.roles,
+    teams: membership.teams,
+    toolGranted: membership.toolGranted,
+    profile: membership.profile,
+    history,
+  });
+  if (verdict.effect !== 'deny') {
+    call.rules = rules;
+    call.verdict = verdict;
+    call.history = history;
+    return undefined;
+  }
   const { code = 'RULE_DENIES', rule, reason, remedy, forOperators, shadow } = verdict;
   return refuse(code, rule, reason, {
     rulesHash: rules.hash,

@@ -21,7 +21,9 @@ export function openSession(
       const found = step === undefined ? authenticate(store, call, nowMs) : reopen(store, step.parent.sessionId, nowMs);
       if ('kind' in found) return found;
       running?.identify(call.callId, found);
-      return { session: found, basedOn };
+      call.session = found;
+      call.basedOn = basedOn;
+      return undefined;
     },
   };
 }

@@ -1,6 +1,6 @@
 import { canonicalJson } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
-import { openDeadline, runBuiltin } from '../execution/run-builtin.ts';
+import { Deadline, runBuiltin } from '../execution/run-builtin.ts';
 import type { ContextFacts, ToolContextFactory } from '../execution/tool-context.ts';
 import { isRefusal, refuse } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
@@ -22,7 +22,8 @@ export function previewCall(createContext: ToolContextFactory): Stage<Previewabl
       const effect = await previewEffect(call, createContext);
       if (isRefusal(effect)) return effect;
       const shown = shownEffect(effect, call);
-      return refuseUnshown(shown) ?? { effect: shown };
+      call.effect = shown;
+      return refuseUnshown(shown);
     },
   };
 }
@@ -59,11 +60,11 @@ export async function previewEffect(
   createContext: ToolContextFactory,
 ): Promise<Effect | ToolFailure | Refusal> {
   const { tool } = call;
-  const deadline = openDeadline(call.signal, call.effectiveTimeoutMs);
+  const deadline = new Deadline(call, call.effectiveTimeoutMs);
   try {
-    const observed = createContext(call, deadline.signal);
-    const preview = async () => ({ ...(await tool.preview(call.arguments.value, observed.context)) });
-    const { result } = await runBuiltin(preview, deadline.signal, observed);
+    const observed = createContext(call, deadline);
+    const run = async () => ({ ...(await tool.preview(call.arguments.value, observed.context)) });
+    const { result } = await runBuiltin({ run, deadline, observed });
     return result.ok ? (result.output as unknown as Effect) : result.failure;
   } catch (error) {
     if (error instanceof ToolRefused) return error.refusal;

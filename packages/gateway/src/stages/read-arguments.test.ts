@@ -6,13 +6,13 @@ import { requirement } from '../../../../test/requirement.ts';
 import type { ArgumentsRead } from '../call/call.ts';
 import { isRefusal } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
-import { assertPassed, assertRefused, callOf, clock, sessionOf } from './facts.test-kit.ts';
+import { assertPassed, assertRefused, callOf, clock, sessionOf, runStage } from './facts.test-kit.ts';
 import { readArguments } from './read-arguments.ts';
 
 const limit = 64;
 const stage = readArguments({ maxArgumentBytes: () => limit });
 const read = (input: string) =>
-  stage.run({ ...callOf({ input }), session: sessionOf() }, clock) as ArgumentsRead | Refusal;
+  runStage(stage, { ...callOf({ input }), session: sessionOf() }, clock) as ArgumentsRead | Refusal;
 
 test('arguments are read as they were sent, and none are an empty object', () => {
   assert.equal(canonicalJson(assertPassed(read('{"path":"notes.md"}')).rawArguments), '{"path":"notes.md"}');
@@ -22,7 +22,7 @@ test('arguments are read as they were sent, and none are an empty object', () =>
 test('arguments that a door has parsed are taken as they are, and measured all the same', () => {
   const parsedInput = { path: 'notes.md' };
   const take = (input: string) =>
-    stage.run({ ...callOf({ input, parsedInput }), session: sessionOf() }, clock) as ArgumentsRead | Refusal;
+    runStage(stage, { ...callOf({ input, parsedInput }), session: sessionOf() }, clock) as ArgumentsRead | Refusal;
   assert.equal(assertPassed(take('{"path":"notes.md"}')).rawArguments, parsedInput);
   assert.ok(isRefusal(take(`"${'x'.repeat(limit)}"`)));
 });
@@ -87,7 +87,9 @@ test('whatever a caller sends, the stage answers and does not throw', () => {
 
 test('nobody speaks for another agent', () => {
   const claim = (claimedAgent: string) =>
-    stage.run({ ...callOf({ claimedAgent }), session: sessionOf({ agent: 'ada' }) }, clock) as ArgumentsRead | Refusal;
+    runStage(stage, { ...callOf({ claimedAgent }), session: sessionOf({ agent: 'ada' }) }, clock) as
+      | ArgumentsRead
+      | Refusal;
   assertPassed(claim('ada'));
   assertRefused(claim('grace'), {
     code: 'MALFORMED_CALL',

@@ -13,7 +13,9 @@ export function readArguments({
 }): Stage<Begun & Opened, ArgumentsRead> {
   return {
     name: 'read-arguments',
-    run: ({ input, parsedInput, violations, claimedAgent, session: { agent, principal } }) => {
+    run: (call) => {
+      const { input, parsedInput, violations, claimedAgent } = call;
+      const { agent, principal } = call.session;
       if (claimedAgent !== undefined && claimedAgent !== agent) {
         // The credential says who calls: nobody speaks for someone else.
         const message = `The credential belongs to the agent ${JSON.stringify(agent)}; the call names another.`;
@@ -34,7 +36,10 @@ export function readArguments({
       }
       try {
         const value = parsedInput ?? parseStrictJson(input === '' ? '{}' : input);
-        if (isJsonObject(value)) return { rawArguments: value };
+        if (isJsonObject(value)) {
+          call.rawArguments = value;
+          return undefined;
+        }
       } catch (error) {
         if (!(error instanceof StrictJsonError)) throw error;
         const message = `The arguments are not acceptable JSON: ${error.message}.`;

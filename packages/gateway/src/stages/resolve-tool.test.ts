@@ -7,7 +7,7 @@ import type { Refusal } from '../call/refusal.ts';
 import type { Session } from '../call/session.ts';
 import type { AnyTool } from '../call/tool.ts';
 import { Registry } from '../registry/registry.ts';
-import { assertPassed, assertRefused, callOf, clock, operator, sessionOf, toolOf } from './facts.test-kit.ts';
+import { assertPassed, assertRefused, callOf, clock, operator, sessionOf, toolOf, runStage } from './facts.test-kit.ts';
 import { resolveTool } from './resolve-tool.ts';
 
 const read = toolOf({ name: 'files.read', aliases: ['read_file'] });
@@ -16,7 +16,7 @@ const create = toolOf({ name: 'sessions.create', aliases: ['let_in'], audience: 
 function resolve(tools: readonly AnyTool[], toolName: string, session: Session): Resolved | Refusal {
   const registry = new Registry();
   for (const tool of tools) registry.register(tool);
-  return resolveTool(registry).run({ ...callOf({ toolName }), session }, clock) as Resolved | Refusal;
+  return runStage(resolveTool(registry), { ...callOf({ toolName }), session }, clock) as Resolved | Refusal;
 }
 
 test('a tool answers to its canonical name and to its aliases', () => {

@@ -16,11 +16,15 @@ export function resolveTool(
 ): Stage<Begun & Opened, Resolved> {
   return {
     name: 'resolve-tool',
-    run: ({ toolName, session }) => {
+    run: (call) => {
+      const { toolName, session } = call;
       const found = registry.find(toolName);
       if (found !== undefined && isVisible(found.tool, session.principal)) {
         const unusable = found.tool.explainUnusable?.();
-        if (unusable === undefined) return { tool: found.tool };
+        if (unusable === undefined) {
+          call.tool = found.tool;
+          return undefined;
+        }
         return unusable.code === 'TOOL_MISSING' && isStarting(toolName) ? stillStarting(toolName) : unusable;
       }
       if (found === undefined && isStarting(toolName)) return stillStarting(toolName);

@@ -6,7 +6,16 @@ import type { Begun, KeyHeld, ReuseChecked } from '../call/call.ts';
 import type { Refusal } from '../call/refusal.ts';
 import { KeyedLock } from '../call/keyed-lock.ts';
 import type { Store } from '../storage/stores.ts';
-import { argumentsOf, assertPassed, assertRefused, callOf, clock, sessionOf, toolOf } from './facts.test-kit.ts';
+import {
+  argumentsOf,
+  assertPassed,
+  assertRefused,
+  callOf,
+  clock,
+  sessionOf,
+  toolOf,
+  runStage,
+} from './facts.test-kit.ts';
 import { fingerprintOf, reuseResult } from './reuse-result.ts';
 import { createTestSession, openTestStore } from './store.test-kit.ts';
 import { ownText } from '../call/redacted.ts';
@@ -29,7 +38,7 @@ function factsOf({ args = { path: 'a' }, key = 'k', session = sessionOf().id, ca
 }
 
 function ask(store: Pick<Store, 'findDedupe'>, asked: Asked = {}, keys = new KeyedLock()): Promise<Answer> {
-  return Promise.resolve(reuseResult(store, keys).run(factsOf(asked), clock) as Promise<Answer>);
+  return Promise.resolve(runStage(reuseResult(store, keys), factsOf(asked), clock) as Promise<Answer>);
 }
 
 /** Admits a call with its key, as the later stages do, and ends it with this output, or without an outcome. */
@@ -66,7 +75,7 @@ const firstId = '01900000-0000-7000-8000-0000000000f1';
 
 test('without a key nothing is looked up or held', async () => {
   const answer = assertPassed(await ask({ findDedupe: () => assert.fail('looked up') }, { key: '' }));
-  assert.deepEqual(answer, {});
+  assert.deepEqual([answer.releaseKey, answer.reused], [undefined, undefined]);
 });
 
 test('the same key with the same call returns the first success', async (t) => {
@@ -77,7 +86,7 @@ test('the same key with the same call returns the first success', async (t) => {
   assert.equal(first.reused, undefined);
   await runOnce(store, session, firstId, { output: { lines: 3 } });
   const { reused } = assertPassed(await ask(store, { session }));
-  assert.deepEqual({ ...reused }, { output: { lines: 3 }, callId: firstId });
+  assert.deepEqual({ ...reused }, { output: { lines: 3 }, callId: firstId, kept: undefined });
 });
 
 test('a success whose output is null is a success', async (t) => {

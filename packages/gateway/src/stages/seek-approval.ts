@@ -76,30 +76,38 @@ export function seekApproval(
 ): Stage<Needs, facts.Consented> {
   return {
     name: 'seek-approval',
-    run: async (call, context) => {
+    run: (call, context) => {
       const { verdict, session, reused, confirmToken } = call;
       // A step of a plan is counted also where no consent is needed: the steps after it wait for it.
       const isAsked = verdict.effect === 'require_approval' || (confirmToken && session.principal === 'agent');
-      if (!isAsked || reused !== undefined) return {};
-      const effect = await previewEffect(call, createContext);
-      // Nobody is asked about what another gate refuses.
-      if (isRefusal(effect)) return effect;
-      if (session.principal === 'operator') return confirmOwn(call, effect, redactor, context);
-      // Nor about what will fail. Where a decision is named, the answer is about that; a step of a plan may fail as made.
-      const isNew = !confirmToken && !call.approvalTaskId;
-      if (effect instanceof ToolFailure && isNew && mayTellFailure(call, effect, findReading()))
-        return willFail(effect);
-      const shown = shownEffect(effect, call);
-      const unshown = refuseUnshown(shown);
-      if (unshown !== undefined) return unshown;
-      const bound = bindCall(call, shown);
-      return (
-        (await useToken(call, bound, shown, parts, context)) ??
-        joinConsents(await useApproved(call, bound, shown, parts, context), useStanding(call, bound, parts, context)) ??
-        (await useTask(call, bound, shown, redactor, parts, context))
-      );
+      if (!isAsked || reused !== undefined) return undefined;
+      return findConsent(call, context).then((found) => {
+        if (isRefusal(found)) return found;
+        call.consent = found.consent;
+        return undefined;
+      });
     },
   };
+
+  async function findConsent(call: Needs, context: Context): Promise<facts.Consented | Refusal> {
+    const { session, confirmToken } = call;
+    const effect = await previewEffect(call, createContext);
+    // Nobody is asked about what another gate refuses.
+    if (isRefusal(effect)) return effect;
+    if (session.principal === 'operator') return confirmOwn(call, effect, redactor, context);
+    // Nor about what will fail. Where a decision is named, the answer is about that; a step of a plan may fail as made.
+    const isNew = !confirmToken && !call.approvalTaskId;
+    if (effect instanceof ToolFailure && isNew && mayTellFailure(call, effect, findReading())) return willFail(effect);
+    const shown = shownEffect(effect, call);
+    const unshown = refuseUnshown(shown);
+    if (unshown !== undefined) return unshown;
+    const bound = bindCall(call, shown);
+    return (
+      (await useToken(call, bound, shown, parts, context)) ??
+      joinConsents(await useApproved(call, bound, shown, parts, context), useStanding(call, bound, parts, context)) ??
+      (await useTask(call, bound, shown, redactor, parts, context))
+    );
+  }
 }
 
 function confirmOwn(

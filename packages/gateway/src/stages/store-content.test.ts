@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Json } from '@sallyport/contract';
 import type { Delivered, Outcome, ReuseChecked } from '../call/call.ts';
 import { ToolFailure } from '../call/tool.ts';
-import { argumentsOf, callOf, clock, sessionOf, toolOf } from './facts.test-kit.ts';
+import { argumentsOf, callOf, clock, sessionOf, toolOf, runStage } from './facts.test-kit.ts';
 import { largestInlineBytes, storeContent } from './store-content.ts';
 import type { ResultStore } from './store-content.ts';
 
@@ -14,13 +14,14 @@ async function deliver(output: Json, results = keepsNothing, reused: ReuseChecke
   const execution = { result: { ok: true, output } as const, usage: {}, beforeImages: [], hasBegun: false };
   const tool = toolOf({}, { summarize: (args, result) => `${JSON.stringify(args)} gave a ${typeof result}` });
   const facts = { ...callOf(), ...argumentsOf({ path: 'a' }), ...reused, session: sessionOf(), tool, execution };
-  return ((await storeContent(results).run(facts, clock)) as Delivered).outcome;
+  return ((await runStage(storeContent(results), facts, clock)) as Delivered).outcome;
 }
 
 test('a result is delivered as JSON, with a line about it for the log', async () => {
   assert.deepEqual(await deliver({ lines: 1 }), {
     ok: true,
     outputJson: '{"lines":1}',
+    kept: undefined,
     summary: '{"path":"a"} gave a object',
   });
 });
@@ -29,7 +30,7 @@ test('a failure is delivered as it is', async () => {
   const failure = new ToolFailure('NOT_FOUND', 'Gone.');
   const execution = { result: { ok: false, failure } as const, usage: {}, beforeImages: [], hasBegun: false };
   const facts = { ...callOf(), ...argumentsOf(), session: sessionOf(), tool: toolOf(), execution };
-  const { outcome } = (await storeContent(keepsNothing).run(facts, clock)) as Delivered;
+  const { outcome } = (await runStage(storeContent(keepsNothing), facts, clock)) as Delivered;
   assert.ok(!outcome.ok && outcome.failure === failure);
 });
 

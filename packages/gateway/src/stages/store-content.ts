@@ -1,7 +1,7 @@
 import { spellBytes } from '@sallyport/contract';
 import type { Json } from '@sallyport/contract';
 import type * as facts from '../call/call.ts';
-import type { Delivered, KeptResult } from '../call/call.ts';
+import type { Delivered, Draft, KeptResult, Outcome } from '../call/call.ts';
 import { ToolFailure } from '../call/tool.ts';
 import type { AnyTool } from '../call/tool.ts';
 import type { Stage } from '../call/stage.ts';
@@ -23,25 +23,22 @@ export function storeContent(results: ResultStore): Stage<Needs, Delivered> {
   return {
     name: 'store-content',
     run: (call) => {
-      const {
-        tool,
-        arguments: { value },
-        reused,
-        execution: { result, hasBegun },
-      } = call;
-      if (!result.ok) {
-        return { outcome: hasBegun ? { ok: false, failure: failBegun(result.failure, call) } : result };
-      }
+      const { tool, reused } = call;
+      const { result, hasBegun } = call.execution;
+      if (!result.ok) return deliver(call, hasBegun ? { ok: false, failure: failBegun(result.failure, call) } : result);
       if (reused?.kept !== undefined) {
-        return { outcome: { ok: true, outputJson: '', kept: reused.kept, summary: describeKept(reused.kept) } };
+        return deliver(call, { ok: true, outputJson: '', kept: reused.kept, summary: describeKept(reused.kept) });
       }
       const outputJson = JSON.stringify(result.output);
-      const summary = tool.summarize(value, result.output);
-      if (sizeOf(tool, result.output, outputJson) <= largestInlineBytes)
-        return { outcome: { ok: true, outputJson, summary } };
-      return keep(results, call, outputJson, summary);
+      const summary = tool.summarize(call.arguments.value, result.output);
+      if (sizeOf(tool, result.output, outputJson) > largestInlineBytes) return keep(results, call, outputJson, summary);
+      return deliver(call, { ok: true, outputJson, kept: undefined, summary });
     },
   };
+}
+
+function deliver(call: Draft<Delivered>, outcome: Outcome): undefined {
+  call.outcome = outcome;
 }
 
 function sizeOf(tool: AnyTool, output: Json, outputJson: string): number {
@@ -50,15 +47,20 @@ function sizeOf(tool: AnyTool, output: Json, outputJson: string): number {
   return tool.measureResult?.(output) ?? Buffer.byteLength(outputJson);
 }
 
-async function keep(results: ResultStore, call: Needs, outputJson: string, summary: string): Promise<Delivered> {
+async function keep(
+  results: ResultStore,
+  call: Needs & Draft<Delivered>,
+  outputJson: string,
+  summary: string,
+): Promise<undefined> {
   try {
     const kept = await results.keep(call.session.id, Buffer.from(outputJson));
-    return { outcome: { ok: true, outputJson: '', kept, summary: `${summary}; ${describeKept(kept)}` } };
+    deliver(call, { ok: true, outputJson: '', kept, summary: `${summary}; ${describeKept(kept)}` });
   } catch (error) {
     if (!(error instanceof ToolFailure)) throw error;
     const message = `The tool has run, but its result is too large for an answer and could not be kept: ${error.message}`;
     const failure = new ToolFailure(error.code, message, { cause: error });
-    return { outcome: { ok: false, failure: call.execution.hasBegun ? failBegun(failure, call) : failure } };
+    deliver(call, { ok: false, failure: call.execution.hasBegun ? failBegun(failure, call) : failure });
   }
 }
 

@@ -39,15 +39,17 @@ export interface Admission {
   readonly intent: LogEntry & { readonly callId: string };
   readonly reservations: readonly Reservation[];
   /** What a person agreed to, used up together with the intent. Absent: no consent was needed. */
-  readonly consent?: ConsentUse;
+  readonly consent?: ConsentUse | undefined;
   /** Claims a dedupe key for this call. */
-  readonly dedupe?: {
-    readonly key: string;
-    readonly argumentsSha256: string;
-    readonly expiresAtMs: number;
-    /** Takes over a key whose first call, with the same arguments, ended as unknown. */
-    readonly isRepeatable?: boolean;
-  };
+  readonly dedupe?:
+    | {
+        readonly key: string;
+        readonly argumentsSha256: string;
+        readonly expiresAtMs: number;
+        /** Takes over a key whose first call, with the same arguments, ended as unknown. */
+        readonly isRepeatable?: boolean;
+      }
+    | undefined;
 }
 
 export type Admitted =
@@ -61,19 +63,21 @@ export type Admitted =
 export interface Settlement {
   readonly outcome: LogEntry & { readonly callId: string };
   /** Absent: nothing ran that could be charged. */
-  readonly charge?: Charge;
+  readonly charge?: Charge | undefined;
   /** The plan whose step this was. Absent: none. */
-  readonly planId?: string;
+  readonly planId?: string | undefined;
   /** Absent: the session did nothing wrong. */
-  readonly misconduct?: Misconduct;
+  readonly misconduct?: Misconduct | undefined;
   /** What becomes of the dedupe key: a success is kept for it, an unknown effect keeps it taken, all else frees it. */
-  readonly dedupe?: {
-    readonly sessionId: string;
-    readonly key: string;
-    readonly isUnknown?: boolean;
-    readonly output?: Json;
-    readonly kept?: KeptResult;
-  };
+  readonly dedupe?:
+    | {
+        readonly sessionId: string;
+        readonly key: string;
+        readonly isUnknown?: boolean;
+        readonly output?: Json;
+        readonly kept?: KeptResult;
+      }
+    | undefined;
 }
 
 /**

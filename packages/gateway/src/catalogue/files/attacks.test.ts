@@ -152,10 +152,8 @@ test('the file systems of the kernel stay closed even where the rules allow ever
   symlinkSync('/proc/self', workspace.at('self'));
   const paths = { judge: () => undefined };
   for (const path of ['/proc/self/environ', '/proc/1/environ', 'self/environ', '/proc/self/mem', '/sys/kernel/notes']) {
-    const call = filesRead.run(
-      { path, offset: 0, limit: 1, max_size_mb: 1, encoding: 'base64' },
-      { ...workspace.context, paths },
-    );
+    const call = async () =>
+      filesRead.run({ path, offset: 0, limit: 1, max_size_mb: 1, encoding: 'base64' }, { ...workspace.context, paths });
     await assert.rejects(call, endsWith('UNSAFE_PATH'), path);
   }
   await assert.rejects(workspace.call(filesRead, { path: 'etc/passwd' }), endsWith('UNSAFE_PATH'));
@@ -166,7 +164,11 @@ test('the file systems of the kernel stay closed even where the rules allow ever
   ]) {
     await assert.rejects(workspace.call(filesRead, { path }), endsWith('NO_RULE_ALLOWS'));
     const args = { path, content: 'x', encoding: 'utf-8', create_only: false, append: false, create_parents: false };
-    await assert.rejects(filesWrite.run(args, { ...workspace.context, paths }), endsWith('UNSAFE_PATH'), path);
+    await assert.rejects(
+      async () => filesWrite.run(args, { ...workspace.context, paths }),
+      endsWith('UNSAFE_PATH'),
+      path,
+    );
   }
 });
 

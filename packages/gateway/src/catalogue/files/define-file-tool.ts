@@ -22,7 +22,8 @@ export interface FileTool<Arguments, Output extends Json> {
   readonly subject: (args: Arguments) => string;
   readonly claim: (args: Arguments, session: Session) => Resources;
   readonly preview: (args: Arguments, context: ToolContext) => Effect | Promise<Effect>;
-  readonly run: (args: Arguments, context: ToolContext) => Promise<Output>;
+  /** Returns at once where nothing is waited for. */
+  readonly run: (args: Arguments, context: ToolContext) => Output | Promise<Output>;
   /** Absent: `timeoutMs`. */
   readonly timeoutMsFor?: (args: Arguments) => number;
   readonly measureResult?: (output: Output) => number;
@@ -57,10 +58,10 @@ export function defineFileTool<Arguments, Output extends Json>(tool: FileTool<Ar
     },
     claim: (args, session) => claim(read(args), session),
     ...(timeoutMsFor === undefined ? {} : { timeoutMsFor: (args: JsonObject) => timeoutMsFor(read(args)) }),
-    preview: (args, context) => reportFailures(subject(read(args)), async () => preview(read(args), context)),
+    preview: async (args, context) => reportFailures(subject(read(args)), () => preview(read(args), context)),
     run: (args, context) =>
       reportFailures(subject(read(args)), () => {
-        checkSignal(context.signal);
+        if (about.mutates) checkSignal(context.signal);
         return run(read(args), context);
       }),
     ...(measureResult === undefined ? {} : { measureResult: (output: Json) => measureResult(output as Output) }),
@@ -87,10 +88,14 @@ export function pathSchema(description: string, more: JsonObject = {}): JsonObje
   return { type: 'string', minLength: 1, maxLength: 4096, description: `${description} ${rules}`, ...more };
 }
 
-async function reportFailures<T>(given: string, action: () => Promise<T>): Promise<T> {
-  try {
-    return await action();
-  } catch (error) {
+function reportFailures<T>(given: string, action: () => T | Promise<T>): T | Promise<T> {
+  const report = (error: unknown): never => {
     throw failureFrom(error, given);
+  };
+  try {
+    const done = action();
+    return done instanceof Promise ? done.catch(report) : done;
+  } catch (error) {
+    return report(error);
   }
 }

@@ -10,23 +10,33 @@ const writeAsync = promisify(write);
 const closeAsync = promisify(close);
 
 /** Up to this size a call into the kernel takes less of the main thread than a trip through the thread pool. */
-const maxSyncBytes = 64 * 1024;
+export const maxSyncBytes = 64 * 1024;
 const chunkBytes = 1024 * 1024;
 const pieceBytes = 256 * 1024;
 
+/** The same up to `maxSyncBytes`, at once. */
+export function readSmall(fd: number, position: number, length: number): Buffer {
+  const buffer = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const count = readSync(fd, buffer, filled, length - filled, position + filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return buffer.subarray(0, filled);
+}
+
 /** Reads up to `length` bytes at `position`; fewer where the file ends. */
 export async function readBytes(fd: number, position: number, length: number, signal: AbortSignal): Promise<Buffer> {
+  if (length <= maxSyncBytes) return readSmall(fd, position, length);
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;
   while (filled < length) {
     const wanted = Math.min(length - filled, chunkBytes);
-    const count =
-      length <= maxSyncBytes
-        ? readSync(fd, buffer, filled, wanted, position + filled)
-        : (await readAsync(fd, buffer, filled, wanted, position + filled)).bytesRead;
-    if (count === 0) break;
-    filled += count;
-    if (length > maxSyncBytes) checkSignal(signal);
+    const { bytesRead } = await readAsync(fd, buffer, filled, wanted, position + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+    checkSignal(signal);
   }
   return buffer.subarray(0, filled);
 }

@@ -1,4 +1,5 @@
 import { spellBytes, spellCount } from '@sallyport/contract';
+import type { JsonObject } from '@sallyport/contract';
 import { isUtf8 } from 'node:buffer';
 import { ToolFailure } from '../../call/tool.ts';
 import type { ToolContext } from '../../call/tool.ts';
@@ -10,7 +11,7 @@ import { checkFileSize } from './check-file-size.ts';
 import { cutToCharacters, maxCutBytes } from './cut-to-characters.ts';
 import { checkShown } from '../../call/check-shown.ts';
 import { defineFileTool, largeTransferMs, objectSchema, pathSchema } from './define-file-tool.ts';
-import { readBytes, readInPieces } from './file-bytes.ts';
+import { maxSyncBytes, readBytes, readInPieces, readSmall } from './file-bytes.ts';
 import { judgeFirst } from './tree/judge-first.ts';
 import { missingFile } from './missing-file.ts';
 
@@ -21,6 +22,12 @@ interface ReadArguments {
   readonly max_size_mb: number;
   readonly encoding: 'utf-8' | 'base64';
   readonly store_above_bytes?: number;
+}
+
+interface Output extends JsonObject {
+  readonly path: string;
+  readonly size: number;
+  readonly bytes: number;
 }
 
 const timeoutMs = 5000;
@@ -106,49 +113,89 @@ export const filesRead = defineFileTool({
     });
     return { summary: `Read ${args.path}`, detail: '', undoable: false, basis };
   },
-  run: async (args, context) => {
-    let opened;
+  run: (args, context) => {
+    const file = findAllowed(args, context);
+    if (file instanceof Promise) return file;
+    let range: Range;
     try {
-      opened = openAllowed(args, context);
+      checkShown(identifyRead(file), args.path, context);
+      range = rangeOf(args, file.stats.size);
     } catch (error) {
-      if (!hasCode(error, 'ENOENT')) throw error;
-      throw await missingFile(parsePath(args.path, context.workingDirectory), context);
+      file[Symbol.dispose]();
+      throw error;
     }
-    using file = opened;
-    checkShown(identifyRead(file), args.path, context);
-    const { size } = file.stats;
-    const start = Math.min(args.offset, size);
-    const wanted = args.limit === 0 ? size - start : Math.min(args.limit, size - start);
-    checkSize(wanted, args);
-    if (wanted > (args.store_above_bytes ?? Infinity)) {
-      const { hash, sizeBytes } = await context.content.keep(readInPieces(file.fd, start, wanted, context));
-      const truncated = start + sizeBytes < size;
-      return { path: args.path, content_hash: hash, size, offset: start, bytes: sizeBytes, truncated };
-    }
-    const isText = args.encoding === 'utf-8';
-    const spare = isText ? Math.min(maxCutBytes, size - start - wanted) : 0;
-    const read = await readBytes(file.fd, start, wanted + spare, context.signal);
-    const cut = isText
-      ? cutToCharacters(read, { wanted, startsFile: start === 0, endsFile: spare === 0 })
-      : { from: 0, to: read.length };
-    const bytes = read.subarray(cut.from, cut.to);
-    if (isText && !isUtf8(bytes)) {
-      throw new ToolFailure('NOT_TEXT', `${args.path} is not UTF-8 text; read it with encoding base64.`);
-    }
-    context.countUsage({ bytesRead: read.length });
-    return {
-      path: args.path,
-      content: isText ? bytes.toString() : bytes.toString('base64'),
-      encoding: args.encoding,
-      size,
-      offset: start + cut.from,
-      bytes: bytes.length,
-      truncated: start + cut.to < size,
-    };
+    if (range.isStored || range.wanted + range.spare > maxSyncBytes) return readLarge(file, args, range, context);
+    using small = file;
+    return present(readSmall(small.fd, range.start, range.wanted + range.spare), args, range, context);
   },
   measureResult: (output) => output.bytes,
   summarize: (_, output) => `${output.bytes} of ${spellCount(output.size, 'byte')} read`,
 });
+
+/** Which bytes of a file are asked for. */
+interface Range {
+  readonly size: number;
+  readonly start: number;
+  readonly wanted: number;
+  /** How much of what follows is needed to cut between characters. */
+  readonly spare: number;
+  /** Whether they go to the content store. */
+  readonly isStored: boolean;
+}
+
+/** Throws ToolFailure for what is more than the call takes. */
+function rangeOf(args: ReadArguments, size: number): Range {
+  const start = Math.min(args.offset, size);
+  const wanted = args.limit === 0 ? size - start : Math.min(args.limit, size - start);
+  checkSize(wanted, args);
+  const spare = args.encoding === 'utf-8' ? Math.min(maxCutBytes, size - start - wanted) : 0;
+  return { size, start, wanted, spare, isStored: wanted > (args.store_above_bytes ?? Infinity) };
+}
+
+async function readLarge(opened: OpenFile, args: ReadArguments, range: Range, context: ToolContext): Promise<Output> {
+  using file = opened;
+  const { size, start, wanted, spare } = range;
+  if (!range.isStored) {
+    return present(await readBytes(file.fd, start, wanted + spare, context.signal), args, range, context);
+  }
+  const { hash, sizeBytes } = await context.content.keep(readInPieces(file.fd, start, wanted, context));
+  const truncated = start + sizeBytes < size;
+  return { path: args.path, content_hash: hash, size, offset: start, bytes: sizeBytes, truncated };
+}
+
+function present(read: Buffer, args: ReadArguments, range: Range, context: ToolContext): Output {
+  const { size, start, wanted, spare } = range;
+  const isText = args.encoding === 'utf-8';
+  const cut = isText
+    ? cutToCharacters(read, { wanted, startsFile: start === 0, endsFile: spare === 0 })
+    : { from: 0, to: read.length };
+  const bytes = read.subarray(cut.from, cut.to);
+  if (isText && !isUtf8(bytes)) {
+    throw new ToolFailure('NOT_TEXT', `${args.path} is not UTF-8 text; read it with encoding base64.`);
+  }
+  context.countUsage({ bytesRead: read.length });
+  return {
+    path: args.path,
+    content: isText ? bytes.toString() : bytes.toString('base64'),
+    encoding: args.encoding,
+    size,
+    offset: start + cut.from,
+    bytes: bytes.length,
+    truncated: start + cut.to < size,
+  };
+}
+
+/** The open file; or, later, why there is none. */
+function findAllowed(args: ReadArguments, context: ToolContext): OpenFile | Promise<never> {
+  try {
+    return openAllowed(args, context);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+    return missingFile(parsePath(args.path, context.workingDirectory), context).then((failure) => {
+      throw failure;
+    });
+  }
+}
 
 /** Which file, whatever is in it: a log that grows can be read with consent too. */
 function identifyRead({ stats: { dev, ino } }: OpenFile): string {

@@ -5,7 +5,7 @@ import { ExecuteToolResponseSchema } from '@sallyport/contract';
 import type { ExecuteToolResponse } from '@sallyport/contract';
 import { requirement } from '../../../../../test/requirement.ts';
 import { completed, failed, faulted, refused } from '../../closers/ending.test-kit.ts';
-import type { GatewayEnding } from '../../gateway.ts';
+import type { CallEnding } from '../../call/stage.ts';
 import { Fault } from '../../call/fault.ts';
 import { refuse } from '../../call/refusal.ts';
 import { ToolFailure } from '../../call/tool.ts';
@@ -14,7 +14,7 @@ import { presentAnswer } from './present-answer.ts';
 import { answerOf } from '../../daemon/answer-call.test-kit.ts';
 
 /** As a client reads it: every answer must survive both encodings. */
-function present(ending: GatewayEnding, endedAtMs = nowMs + 7): ExecuteToolResponse {
+function present(ending: CallEnding, endedAtMs = nowMs + 7): ExecuteToolResponse {
   const response = presentAnswer(answerOf(ending, endedAtMs));
   assert.ok(toBinary(ExecuteToolResponseSchema, response).length > 0);
   assert.equal(typeof toJson(ExecuteToolResponseSchema, response), 'object');

@@ -15,25 +15,24 @@ export type CallRequest = Pick<
   };
 
 export function readCall(request: CallRequest, peer: Peer): Submission {
-  const traceparent = peer.headers('traceparent');
   return {
     door: peer.door,
     source: peer.source,
-    ...credentialOf(peer),
+    credential: bearerOf(peer.headers('authorization')),
     requestId: request.requestId,
     toolName: request.name,
     input: request.inputJson,
-    ...(request.parsedInput === undefined ? {} : { parsedInput: request.parsedInput }),
+    parsedInput: request.parsedInput,
     timeoutMs: request.timeoutMs,
     dedupeKey: request.dedupeKey,
     taskId: request.context?.taskId ?? '',
     correlationId: request.context?.correlationId ?? '',
-    ...(traceparent === undefined ? {} : { traceparent }),
+    traceparent: peer.headers('traceparent'),
     confirmBinding: request.confirmBinding,
-    ...(request.approvalTaskId ? { approvalTaskId: request.approvalTaskId } : {}),
-    ...(request.confirmToken ? { confirmToken: request.confirmToken } : {}),
-    ...(request.waitMs ? { waitMs: request.waitMs } : {}),
-    signal: peer.signal,
+    approvalTaskId: request.approvalTaskId || undefined,
+    confirmToken: request.confirmToken || undefined,
+    waitMs: request.waitMs || undefined,
+    signal: peer.cancellation,
   };
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { completed, failed, faulted, refused } from '../../closers/ending.test-kit.ts';
-import type { GatewayEnding } from '../../gateway.ts';
+import type { CallEnding } from '../../call/stage.ts';
 import { refuse } from '../../call/refusal.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import { answerOf } from '../../daemon/answer-call.test-kit.ts';
@@ -10,7 +10,7 @@ import { assertDescribed } from './openapi.test-kit.ts';
 import { presentAnswer } from './present-answer.ts';
 import { requirement } from '../../../../../test/requirement.ts';
 
-function asToolResult(ending: GatewayEnding) {
+function asToolResult(ending: CallEnding) {
   const { status, body } = presentAnswer(answerOf(ending, nowMs + 7), 'tool-result');
   return { status, ...assertDescribed('ToolResult', body) } as Record<string, unknown>;
 }
@@ -115,7 +115,7 @@ test('ToolResult: failures, limits and faults keep their codes, and each its sta
   ]);
 });
 
-function asExecutionResult(ending: GatewayEnding) {
+function asExecutionResult(ending: CallEnding) {
   const { status, body } = presentAnswer(answerOf(ending, nowMs + 7), 'execution-result');
   const read = assertDescribed('ToolExecutionResult', body);
   return { httpStatus: status, ...read, metadata: read['metadata'] as Record<string, unknown> } as {

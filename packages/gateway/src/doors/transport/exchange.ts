@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ConnectCode } from '@sallyport/contract';
 import type { Door } from '../../call/call.ts';
+import { Cancellation } from '../../call/cancellation.ts';
 import type { Connection } from './connection.ts';
 import type { RoomTicket, SmallOwner } from './body-room.ts';
 import { bearerOf } from './callers.ts';
@@ -20,9 +21,7 @@ export class Exchange implements Peer {
   readonly #connection: Connection;
   readonly #headers: IncomingHttpHeaders;
   readonly #timeoutMs: number | undefined;
-  // Few handlers of cheap methods look at the signal, and a controller costs more than the rest of an exchange.
-  #controller: AbortController | undefined;
-  #abortReason: RpcError | undefined;
+  readonly cancellation = new Cancellation();
   #timer: NodeJS.Timeout | undefined;
   #ended = false;
   /** Gives back what messages hold. Undefined: none of them is large. */
@@ -95,18 +94,13 @@ export class Exchange implements Peer {
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
-    }
-    return this.#controller.signal;
+    return this.cancellation.signal;
   }
 
   /** Does nothing once the exchange has ended: what a finished handler left behind is not to be cancelled. */
   abort(code: ConnectCode, message: string): void {
-    if (this.#ended || this.#abortReason !== undefined) return;
-    this.#abortReason = new RpcError(code, message);
-    this.#controller?.abort(this.#abortReason);
+    if (this.#ended || this.cancellation.aborted) return;
+    this.cancellation.abort(new RpcError(code, message));
   }
 
   /**
@@ -118,7 +112,7 @@ export class Exchange implements Peer {
     const late = Promise.withResolvers<never>();
     this.#timer = setTimeout(() => {
       this.abort('deadline_exceeded', 'The deadline of the caller has passed.');
-      this.#timer = setTimeout(late.reject, this.#connection.context.limits.lateAnswerMs, this.#abortReason);
+      this.#timer = setTimeout(late.reject, this.#connection.context.limits.lateAnswerMs, this.cancellation.reason);
     }, this.#timeoutMs);
     return Promise.race([answer, late.promise]);
   }

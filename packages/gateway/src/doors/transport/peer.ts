@@ -1,4 +1,5 @@
 import type { Door } from '../../call/call.ts';
+import type { AbortLike } from '../../call/cancellation.ts';
 import type { BodyLimits, BodySource } from './read-body.ts';
 
 /** The other end of one request, as far as the transport can tell. Nothing in it is proof of who that is. */
@@ -12,6 +13,8 @@ export interface Peer {
    * Aborts when the caller cancels, goes away or runs out of time, and when the daemon stops before the answer is
    * ready. The reason is an RpcError.
    */
+  readonly cancellation: AbortLike;
+  /** The same, for those who take nothing else than a signal. */
   readonly signal: AbortSignal;
   /** When the caller stops waiting, in Unix milliseconds. Undefined: never. */
   readonly deadlineMs: number | undefined;

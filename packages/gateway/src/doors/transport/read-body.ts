@@ -111,7 +111,7 @@ export function readBody(source: BodySource, limits: BodyLimits): Promise<Buffer
       if (taken !== undefined) hold(() => taken.release());
       resolve(joined(chunks, size));
     });
-    source.on('close', () => fail(new RpcError('canceled', 'The caller went away before the request was complete.')));
+    source.on('close', () => settled || fail(leftEarly()));
   });
 }
 
@@ -124,6 +124,10 @@ function joined(chunks: readonly Buffer[], size: number): Buffer {
 /** How long a body, or a message of a stream, may take that room is kept for. */
 export function arrivalMs(bytes: number): number {
   return headStartMs + bytes / leastBytesPerMs;
+}
+
+function leftEarly(): RpcError {
+  return new RpcError('canceled', 'The caller went away before the request was complete.');
 }
 
 export function tooSlow(): RpcError {

@@ -8,7 +8,7 @@ import { requirement } from '../../../../../test/requirement.ts';
 import { completed, failed, faulted, refused } from '../../closers/ending.test-kit.ts';
 import { Transfers } from '../../content/transfers.ts';
 import type { UploadStream } from '../../content/transfers.ts';
-import type { GatewayEnding } from '../../gateway.ts';
+import type { CallEnding } from '../../call/stage.ts';
 import { Fault } from '../../call/fault.ts';
 import { refuse } from '../../call/refusal.ts';
 import { ToolFailure } from '../../call/tool.ts';
@@ -21,11 +21,13 @@ import type { Received } from '../../call/call.ts';
 import { ownText } from '../../call/redacted.ts';
 import { answerOf } from '../../daemon/answer-call.test-kit.ts';
 
+const { signal: still } = new AbortController();
 const peer: Peer = {
   door: 'agent-socket',
   source: 'unix:agent',
   headers: (name) => (name === 'traceparent' ? '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' : undefined),
-  signal: new AbortController().signal,
+  cancellation: still,
+  signal: still,
   deadlineMs: undefined,
   readBody: () => assert.fail('the body has been read'),
   recognise: () => undefined,
@@ -41,7 +43,7 @@ interface Asked {
 /** Asks the door while the gateway ends every call like this. */
 async function ask(
   request: MessageInitShape<typeof ToolRequestSchema>,
-  end: (call: Received) => GatewayEnding | Promise<GatewayEnding>,
+  end: (call: Received) => CallEnding | Promise<CallEnding>,
   more: Partial<ToolProtocolParts> = {},
 ): Promise<Asked> {
   const calls: Received[] = [];

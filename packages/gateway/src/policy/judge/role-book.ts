@@ -1,5 +1,4 @@
 import type { Profile } from '../../call/organisation.ts';
-import type { Question } from '../../call/verdict.ts';
 import { compileRule } from '../language/compile-rules.ts';
 import type { CompiledRule } from '../language/compile-rules.ts';
 import { matchesName } from '../patterns/name-pattern.ts';
@@ -15,7 +14,10 @@ export const memberKeys = ['agents', 'roles', 'teams'] as const;
 
 /** Who has which roles, and what they may use. */
 export interface RoleBook {
-  readonly membershipOf: (agent: string, profile?: Profile) => Required<Pick<Question, 'roles' | 'teams'>>;
+  readonly membershipOf: (
+    agent: string,
+    profile?: Profile,
+  ) => { readonly roles: readonly string[]; readonly teams: readonly string[] };
   /** Denies agents with roles every tool that none of their roles has. */
   readonly gate: CompiledRule;
 }

@@ -1,6 +1,6 @@
 import { refuse } from '../../call/refusal.ts';
 import type { Refusal } from '../../call/refusal.ts';
-import type { PathClaim } from '../../call/tool.ts';
+import type { PathClaim, Resources } from '../../call/tool.ts';
 import type { Grants, Question, Rules, Verdict } from '../../call/verdict.ts';
 import { printable } from '../../text/printable.ts';
 import { createPathClaimer, readClaims } from './claims.ts';
@@ -17,6 +17,7 @@ import { parseHost } from '../patterns/host-pattern.ts';
 import type { PathVariables } from './place-path.ts';
 import type { ProtectedPaths } from './protected-paths.ts';
 import { indexRules } from './rule-index.ts';
+import type { VerdictMemory } from './verdict-memory.ts';
 import type { ApplicableRules, Asked } from './rule-index.ts';
 
 /** Ids of what denies without standing in a file. No rule may take them. */
@@ -42,6 +43,14 @@ export interface JudgeParts {
   readonly explainForeign?: ProtectedPaths['explain'];
 }
 
+export interface RuleJudge extends Pick<Rules, 'judge'> {
+  /** As of rules; what it allowed before, it may find in the memory. Absent: it works everything out. */
+  readonly judgePaths: (
+    question: Parameters<Rules['judgePaths']>[0],
+    memory?: VerdictMemory,
+  ) => ReturnType<Rules['judgePaths']>;
+}
+
 /**
  * Answers questions from compiled rules. The order of the rules never changes the effect, only which rule is named:
  * adding a denial or taking away an allowance can never let more through.
@@ -49,7 +58,7 @@ export interface JudgeParts {
 export function createRuleJudge(
   { rules, protectedPaths, variables, place, explainForeign }: JudgeParts,
   rulesFor: (asked: Asked) => ApplicableRules = indexRules(rules),
-): Pick<Rules, 'judge' | 'judgePaths'> {
+): RuleJudge {
   const claimPath = createPathClaimer(variables);
   const granted = findGrants(rules, variables);
   const namedAgents = [...new Set(rules.flatMap(({ rule }) => rule.approvers ?? []))];
@@ -166,20 +175,26 @@ export function createRuleJudge(
 
   return {
     judge: (question) => failClosed(() => judgeCall(question)),
-    judgePaths: ({ resources = {}, consented, agreedAgent, ...asked }) => {
-      const named = readClaims({ ...resources, paths: [] }, claimPath);
+    judgePaths: ({ resources = nothingNamed, consented, agreedAgent, ...asked }, memory) => {
+      const others = { ...resources, paths: [] };
+      let named: Claims | OddClaim | undefined;
+      const judgeMet = (met: PathClaim): Verdict => judgePath(asked, (named ??= readClaims(others, claimPath)), met);
+      const recall = (met: PathClaim): Verdict =>
+        memory?.recall(asked, { ...resources, paths: [met] }, () => judgeMet(met)) ?? judgeMet(met);
       return {
         // A consent to the call covers what the rules would only have asked about. What they deny stays denied, whatever
         // was agreed to; and a call that nobody was asked about cannot slip into what needs asking, by a link for example.
         judge: (path, access) =>
           refusalOf(
-            failClosed(() => judgePath(asked, named, { path, access })),
+            failClosed(() => recall({ path, access })),
             ({ approvers }) => consented && (agreedAgent === undefined || approvers?.includes(agreedAgent) === true),
           ),
       };
     },
   };
 }
+
+const nothingNamed: Resources = { paths: [] };
 
 /** Programs of one call share one sandbox, so they get what all combinations of its things get. Undefined: nothing. */
 function shareGrants(openings: readonly Opening[], grantsOf: ReadonlyMap<CompiledRule, Grants>): Grants | undefined {

@@ -32,6 +32,8 @@ import { hashRuleFiles, readRuleFiles } from './rule-files.ts';
 import type { Asked } from '../judge/rule-index.ts';
 import { indexRules } from '../judge/rule-index.ts';
 import { createRuleJudge } from '../judge/rule-judge.ts';
+import type { RuleJudge } from '../judge/rule-judge.ts';
+import { VerdictMemory } from '../judge/verdict-memory.ts';
 import { explainForeignPaths } from '../judge/foreign-paths.ts';
 import { ruleFileNames } from './rule.ts';
 import type { Rule } from './rule.ts';
@@ -115,7 +117,12 @@ export function loadRules(
   const inForce = all.filter(({ rule }) => !rule.shadow);
   const isTrying = inForce.length < all.length;
   const indexed = { inForce: indexRules(inForce), all: isTrying ? indexRules(all) : undefined };
-  const withStanding = <T extends Asked>(asked: T): T => ({ ...membershipOf(asked.agent, asked.profile), ...asked });
+  /** What the organisation does not say about a caller, roles.yaml says. */
+  const withStanding = <T extends Asked>(asked: T): T => {
+    if (asked.roles !== undefined && asked.teams !== undefined) return asked;
+    const known = membershipOf(asked.agent, asked.profile);
+    return { ...asked, roles: asked.roles ?? known.roles, teams: asked.teams ?? known.teams };
+  };
 
   /** What depends on where a session works. Sorting out the rules does not, unless the project has some of its own. */
   function apply(workspace: ProjectWorkspace): Applied {
@@ -123,10 +130,7 @@ export function loadRules(
     const local = place === own.folder ? variables : { ...variables, WORKSPACE: [place] };
     const explainForeign = explainForeignPaths(workspace);
     const added = projectRules.map((rule) => ({ ...compileRule(rule), opens: false }));
-    const judgeBy = (
-      chosen: readonly CompiledRule[],
-      index: ReturnType<typeof indexRules> | undefined,
-    ): Pick<Rules, 'judge' | 'judgePaths'> =>
+    const judgeBy = (chosen: readonly CompiledRule[], index: ReturnType<typeof indexRules> | undefined): RuleJudge =>
       createRuleJudge(
         {
           rules: [...chosen, ...added],
@@ -141,12 +145,14 @@ export function loadRules(
     const decide = keepExitOpen(isTrying ? tryRules(judge, judgeBy(all, indexed.all).judge) : judge);
     const explain = createExplainer({ rules: [...all, ...added], variables: local, judge: decide });
     const opening = [...inForce, ...added];
+    const verdicts = new VerdictMemory([...all, ...added]);
+    const opened = new VerdictMemory(opening);
     return {
       workspace,
       hash: workspace.rulesSha256 === undefined ? filesHash : hash('sha256', `${filesHash} ${workspace.rulesSha256}`),
       looksAtHistory: [...all, ...added].some(({ rule }) => rule.after !== undefined),
-      judge: (question) => decide(withStanding(question)),
-      judgePaths: (question) => judgePaths(withStanding(question)),
+      judge: (question) => verdicts.recall(question, question.resources, () => decide(withStanding(question))),
+      judgePaths: (question) => judgePaths(withStanding(question), opened),
       mayOpen: (asked) => isExit(asked) || mayOpen(opening, withStanding(asked)),
       explain: (question) => explain(withStanding(question)),
     };

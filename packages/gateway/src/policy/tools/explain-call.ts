@@ -74,7 +74,8 @@ export async function explainCall(
 
 function describe(call: Awaited<ReturnType<typeof explainCall>>): JsonObject {
   const { rules, tool, caller, mode, stages, effect, decidedBy, membership, explained } = call;
-  const { roles, teams } = { ...rules.membershipOf(caller.agent), ...membership };
+  const found = rules.membershipOf(caller.agent);
+  const { roles = found.roles, teams = found.teams } = membership ?? {};
   const { shadow } = explained.verdict;
   return {
     hash: rules.hash,

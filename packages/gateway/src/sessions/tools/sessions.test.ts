@@ -251,7 +251,7 @@ test('an unknown session cannot be ended, and neither can that of a person', asy
   const store = await openTestStore(t);
   const own = await createTestSession(store, { principal: 'operator' });
   const end = sessionTools(store, { ...options, endSession: store.endSession }).at(-1);
-  await assert.rejects(end?.run({ session_id: own.id }, { session: own } as ToolContext) ?? Promise.resolve(), {
+  await assert.rejects(async () => end?.run({ session_id: own.id }, { session: own } as ToolContext), {
     code: 'EXECUTION_ERROR',
   });
   assert.equal(store.findSession(own.id)?.status, 'active');

@@ -1,0 +1,63 @@
+/** The part of an AbortSignal that is enough to hear of an end. */
+export interface AbortLike {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: () => void, options?: { readonly once: true }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+/**
+ * Says that something is not wanted any more, and why. It makes an AbortSignal only for those who ask for one: most calls
+ * are over before anybody does, and a signal costs more than a gate.
+ */
+export class Cancellation implements AbortLike {
+  #isAborted = false;
+  #reason: unknown;
+  #controller: AbortController | undefined;
+  #listeners: Set<() => void> | undefined;
+
+  get aborted(): boolean {
+    return this.#isAborted;
+  }
+
+  get reason(): unknown {
+    return this.#reason;
+  }
+
+  /** The same as a signal, for those who take nothing else. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#isAborted) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Only the first one counts. */
+  abort(reason: unknown): void {
+    if (this.#isAborted) return;
+    this.#isAborted = true;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+    const listeners = this.#listeners;
+    this.#listeners = undefined;
+    for (const listener of listeners ?? []) listener();
+  }
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    if (!this.#isAborted) (this.#listeners ??= new Set()).add(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners?.delete(listener);
+  }
+}
+
+/** One that ends with the signal. */
+export function follow(signal: AbortLike): Cancellation {
+  const cancellation = new Cancellation();
+  const end = (): void => cancellation.abort(signal.reason);
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+  return cancellation;
+}

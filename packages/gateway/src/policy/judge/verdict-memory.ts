@@ -1,0 +1,71 @@
+import type { PathClaim, Resources, ToolDefinition } from '../../call/tool.ts';
+import type { Verdict } from '../../call/verdict.ts';
+import type { CompiledRule } from '../language/compile-rules.ts';
+import type { Asked } from './rule-index.ts';
+
+/** What changes from one call to the next although the call looks the same. */
+const passing: ReadonlySet<string> = new Set(['arguments', 'hours', 'days', 'after']);
+
+const mostCallers = 256;
+const mostPaths = 4096;
+
+/**
+ * Remembers what one set of rules allowed, for calls about a single path. The answer to such a question depends on
+ * nothing but the question, so that the same question need not be worked out again. The key is everything that was
+ * asked: the definition of the tool itself (two tools may share a name), the caller in every respect that rules know,
+ * the access and the exact path (rules match file names). Only an allowance is kept, and nothing at all about tools of
+ * which a rule looks at time, history or arguments. It is bounded, and goes with the rules that it belongs to.
+ */
+export class VerdictMemory {
+  readonly #rules: readonly CompiledRule[];
+  readonly #isSteady = new WeakMap<ToolDefinition, boolean>();
+  readonly #kept = new WeakMap<ToolDefinition, Map<string, Map<string, Verdict>>>();
+
+  constructor(rules: readonly CompiledRule[]) {
+    this.#rules = rules;
+  }
+
+  /** The verdict on this question: the one from before, or what `judge` says now. */
+  recall(asked: Asked, resources: Resources, judge: () => Verdict): Verdict {
+    const claim = onlyPath(resources);
+    if (claim === undefined || !this.#isRememberable(asked.tool)) return judge();
+    const paths = this.#pathsOf(asked, claim.access);
+    const known = paths.get(claim.path);
+    if (known !== undefined) return known;
+    const verdict = judge();
+    if (verdict.effect !== 'allow') return verdict;
+    if (paths.size >= mostPaths) paths.clear();
+    paths.set(claim.path, verdict);
+    return verdict;
+  }
+
+  #isRememberable(tool: ToolDefinition): boolean {
+    const known = this.#isSteady.get(tool);
+    if (known !== undefined) return known;
+    const isSteady = this.#rules
+      .filter((rule) => rule.coversTool(tool))
+      .every(({ circumstances }) => circumstances.every(({ key }) => !passing.has(key)));
+    this.#isSteady.set(tool, isSteady);
+    return isSteady;
+  }
+
+  #pathsOf({ tool, ...asked }: Asked, access: PathClaim['access']): Map<string, Verdict> {
+    const byCaller = this.#kept.getOrInsertComputed(tool, () => new Map<string, Map<string, Verdict>>());
+    const { principal, agent, mode, roles, teams, toolGranted, profile } = asked;
+    // What is not known is null, which nothing that is known can be.
+    const caller = JSON.stringify([access, principal, agent, mode, roles, teams, toolGranted, profile]);
+    const known = byCaller.get(caller);
+    if (known !== undefined) return known;
+    if (byCaller.size >= mostCallers) byCaller.clear();
+    const paths = new Map<string, Verdict>();
+    byCaller.set(caller, paths);
+    return paths;
+  }
+}
+
+/** The one path of a call that names nothing else. */
+function onlyPath(resources: Resources): PathClaim | undefined {
+  const { paths, hosts, commands, gitOperation, provider, model, apps } = resources;
+  const others = hosts ?? commands ?? gitOperation ?? provider ?? model ?? apps;
+  return paths.length === 1 && others === undefined ? paths[0] : undefined;
+}
