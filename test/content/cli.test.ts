@@ -169,7 +169,7 @@ test('an artifact is published once, shown and listed', () => {
   assert.equal(again.status, 4);
   assert.match(again.stderr, /ALREADY_EXISTS/);
   const shown = ask(['artifact', 'show', 'run-7']);
-  assert.deepEqual([shown['content_hash'], shown['metadata'], shown['size']], [hash, ['a=b', 'c=d'], 6]);
+  assert.deepEqual([shown['contentHash'], shown['metadata'], shown['size']], [hash, ['a=b', 'c=d'], '6']);
   assert.match(run(['artifact', 'list']).stdout, /^ARTIFACT +CATEGORY .*\nrun-7 +test_results +6 bytes /);
   assert.equal(ask(['artifact', 'list', '--category', 'none'])['total'], 0);
   assert.match(run(['artifact', 'list', '--category', 'none']).stdout, /No artifact/);

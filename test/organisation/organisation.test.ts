@@ -46,7 +46,7 @@ describe('an organisation of the profile team', () => {
   test('under the profile personal an agent needs no place, and the rules alone decide', async () => {
     assert.equal(await write('personal'), undefined);
     const { settings } = outputOf(await daemon.call('organisation.show', {}));
-    assert.deepEqual(settings, { profile: 'personal', organisation_name: '' });
+    assert.deepEqual(settings, { profile: 'personal', organisationName: '' });
   });
 
   test('in a team a stranger calls nothing, and a worker what workers may', async () => {
@@ -191,7 +191,7 @@ describe('an organisation of the profile team', () => {
 
   test('a system prompt is kept, and all of it is on record', async () => {
     await manage('modify_system_prompt', { name: 'ada', system_prompt: 'Be brief.' });
-    assert.equal(outputOf(await daemon.call('agents.show', { name: 'ada' }))['system_prompt'], 'Be brief.');
+    assert.equal(outputOf(await daemon.call('agents.show', { name: 'ada' }))['systemPrompt'], 'Be brief.');
     const payloads = (await daemon.records())
       .filter(({ kind }) => kind === 'intent')
       .map(({ payload }) => payload['tool']);
@@ -230,7 +230,7 @@ describe('an organisation of the profile team', () => {
 
   test('with an agent go its sessions', async () => {
     const gone = await manage('delete_agent', { name: 'ada' });
-    assert.equal(gone['ended_sessions'], 1);
+    assert.equal(gone['endedSessions'], 1);
     await assert.rejects(daemon.call('files.read', { path: 'old.txt' }, { token: ada }), /The session was ended/);
   });
 });

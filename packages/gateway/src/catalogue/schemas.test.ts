@@ -6,7 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { requirement } from '../../../../test/requirement.ts';
 import type { Store } from '../storage/stores.ts';
 import { approvalTools } from '../approvals/tools/index.ts';
-import { artifactTools } from '../artifacts/tools/index.ts';
+import { artifactTools } from '../artifacts/tools.ts';
 import { RunningCalls } from '../calls/running-calls.ts';
 import { callTools } from '../calls/tools.ts';
 import { contentTools } from '../content/tools/index.ts';

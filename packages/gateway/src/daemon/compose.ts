@@ -47,7 +47,7 @@ import { EventLog } from '../telemetry/event-log.ts';
 import { UsageTally } from '../telemetry/usage-tally.ts';
 import { hideInResults } from '../redaction/hide-in-results.ts';
 import { callTools } from '../calls/tools.ts';
-import { artifactTools } from '../artifacts/tools/index.ts';
+import { artifactTools } from '../artifacts/tools.ts';
 import { consoleLink } from '../console/console-link.ts';
 import { LoginCodes } from '../console/login-codes.ts';
 import { contentTools } from '../content/tools/index.ts';

@@ -6,7 +6,7 @@ import type { Session } from '../call/session.ts';
 import { describeMessage } from './schemas/describe-message.ts';
 
 /** A method of the contract, or a message, which is the output of the tool; its receipt is not for the tool to give. */
-type Answers = Pick<DescMethod, 'kind' | 'output' | 'input'> | DescMessage | JsonObject;
+export type Answers = Pick<DescMethod, 'kind' | 'output' | 'input'> | DescMessage | JsonObject;
 
 type OutputOf<Given extends Answers> = Given extends { readonly output: infer Output extends DescMessage }
   ? Omit<InJson<MessageShape<Output>>, 'call'>
@@ -14,13 +14,23 @@ type OutputOf<Given extends Answers> = Given extends { readonly output: infer Ou
     ? InJson<MessageShape<Given>>
     : JsonObject;
 
-interface OperatorToolOptions<Arguments, Given extends Answers>
+export interface OperatorToolOptions<Arguments, Given extends Answers>
   extends
     Pick<ToolDefinition, 'name' | 'description' | 'mutates' | 'secretArguments'>,
     Partial<
       Pick<
         ToolDefinition,
-        'aliases' | 'tags' | 'risk' | 'confirmation' | 'requiresApproval' | 'audience' | 'allowedModes' | 'idempotent'
+        | 'aliases'
+        | 'tags'
+        | 'category'
+        | 'risk'
+        | 'confirmation'
+        | 'requiresApproval'
+        | 'audience'
+        | 'allowedModes'
+        | 'timeoutMs'
+        | 'idempotent'
+        | 'isTransfer'
       >
     > {
   /** Absent: none. */
@@ -68,7 +78,7 @@ export function defineOperatorTool<Arguments = object, const Given extends Answe
       version: '1.0.0',
       description,
       tags: options.tags ?? ['administration'],
-      category: 'administration',
+      category: options.category ?? 'administration',
       inputSchema: { type: 'object', additionalProperties: false, required, properties },
       outputSchema: schemaOf(answers),
       risk: options.risk ?? (mutates ? 'medium' : 'low'),
@@ -78,9 +88,10 @@ export function defineOperatorTool<Arguments = object, const Given extends Answe
       allowedModes: options.allowedModes ?? modes,
       requiresApproval: options.requiresApproval ?? false,
       requiresSandbox: false,
-      timeoutMs: 30_000,
+      timeoutMs: options.timeoutMs ?? 30_000,
       idempotent: options.idempotent ?? !mutates,
       audience: options.audience ?? 'operator',
+      ...(options.isTransfer === undefined ? {} : { isTransfer: options.isTransfer }),
       ...(secretArguments === undefined ? {} : { secretArguments }),
     },
     ...(method === undefined ? {} : { served: { method, serves, argumentsOf } }),

@@ -1,17 +1,25 @@
 import { resolve } from 'node:path';
-import { wholeText } from '@sallyport/contract';
-import type { Json, JsonObject } from '@sallyport/contract';
+import {
+  AcceptedRulesSchema,
+  AddedWorkspaceSchema,
+  ProjectRulesReportSchema,
+  RemovedWorkspaceSchema,
+  spellCount,
+  wholeText,
+  WorkspaceListSchema,
+} from '@sallyport/contract';
+import type { AcceptedWorkspace, InJson, JsonObject, ProjectRulesReport } from '@sallyport/contract';
 import { ConfigError } from '../call/fault.ts';
 import type { Session } from '../call/session.ts';
 import { ToolFailure } from '../call/tool.ts';
-import type { AnyTool, Tool, ToolContext } from '../call/tool.ts';
+import type { AnyTool } from '../call/tool.ts';
 import type { GateFolders } from '../policy/judge/protected-paths.ts';
 import { resolveRoot } from '../policy/judge/resolve-workspace.ts';
 import { resolveLinks } from '../policy/patterns/canonical-path.ts';
-import { defineAdministration } from '../registry/administration.ts';
+import { defineOperatorTool } from '../registry/define-operator-tool.ts';
 import { readRoot } from '../sessions/tools/lease-arguments.ts';
 import type { EndSession } from '../sessions/tools/sessions.ts';
-import type { Store, WorkspaceRoot } from '../storage/stores.ts';
+import type { Store } from '../storage/stores.ts';
 import { hashProjectRules, parseProjectRules, projectRulesFile, readProjectFile } from './project-rules.ts';
 import type { InspectedRoot, WorkspaceBook } from './workspace-book.ts';
 
@@ -40,43 +48,17 @@ export function workspaceTools(parts: WorkspaceToolParts): readonly AnyTool[] {
   return [addTool(parts), listTool(parts), showTool(parts), acceptTool(parts), removeTool(parts)];
 }
 
-interface WorkspaceTool<Args> {
-  readonly name: string;
-  readonly description: string;
-  readonly mutates: boolean;
-  /** All but `optional` are required. */
-  readonly properties: JsonObject;
-  readonly optional?: readonly string[];
-  readonly required: readonly string[];
-  readonly effect: (args: Args) => { readonly summary: string; readonly detail?: string };
-  readonly run: (args: Args, context: ToolContext) => Json | Promise<Json>;
-}
-
-function defineTool<Args>(tool: WorkspaceTool<Args>): AnyTool {
-  const { name, description, mutates, properties, optional = [], required, effect, run } = tool;
-  const wanted = Object.keys(properties).filter((key) => !optional.includes(key));
-  const built: Tool<Args> = {
-    definition: defineAdministration({
-      ...{ name, description, mutates, idempotent: true },
-      inputSchema: { type: 'object', additionalProperties: false, required: wanted, properties },
-      outputSchema: { type: 'object', required: [...required] },
-    }),
-    claim: () => ({ paths: [] }),
-    preview: async (args) => ({ detail: '', ...effect(args), undoable: true }),
-    run: async (args, context) => run(args, context),
-    summarize: (args) => effect(args).summary,
-  };
-  return built as unknown as AnyTool;
-}
-
-function addTool({ book, store, folders, onChanged }: WorkspaceToolParts): AnyTool {
-  return defineTool<PathArgument>({
+function addTool({ book, store, folders, onChanged }: WorkspaceToolParts) {
+  const tell = ({ path }: PathArgument) => `Accept ${shown(path)} as a folder that sessions may work in.`;
+  return defineOperatorTool({
     name: 'workspaces.add',
     description: 'Accepts a folder: sessions may work in it from now on. What other sessions reach does not grow.',
     mutates: true,
+    idempotent: true,
     properties: { path: pathProperty },
     required: ['path'],
-    effect: ({ path }) => ({ summary: `Accept ${shown(path)} as a folder that sessions may work in.` }),
+    answers: AddedWorkspaceSchema,
+    preview: (args: PathArgument) => ({ summary: tell(args), undoable: true }),
     run: async ({ path }, { session }) => {
       const root = usableFolder(path, folders);
       if (book.roots.includes(root)) return { path: root, added: false };
@@ -84,33 +66,33 @@ function addTool({ book, store, folders, onChanged }: WorkspaceToolParts): AnyTo
       onChanged();
       return { path: root, added: true };
     },
+    summarize: tell,
   });
 }
 
-function listTool({ book, store }: WorkspaceToolParts): AnyTool {
-  return defineTool<object>({
+function listTool({ book, store }: WorkspaceToolParts) {
+  return defineOperatorTool({
     name: 'workspaces.list',
     description: 'Lists the folders that sessions may work in, and whether the rules of their projects are in force.',
     mutates: false,
-    properties: {},
-    required: ['workspaces'],
-    effect: () => ({ summary: 'List the accepted folders.' }),
+    answers: WorkspaceListSchema,
     run: () => {
       const sessions = store.liveSessions().filter(({ status }) => status === 'active');
       return { workspaces: book.inspect().map((root) => describeRoot(root, sessionsIn(root.path, sessions, book))) };
     },
+    summarize: (_args, { workspaces }) => spellCount(workspaces.length, 'accepted folder'),
   });
 }
 
-function showTool({ book, folders }: WorkspaceToolParts): AnyTool {
-  return defineTool<PathArgument>({
+function showTool({ book, folders }: WorkspaceToolParts) {
+  return defineOperatorTool({
     name: 'workspaces.show',
     description: 'Shows the rules of a project: as the file is now, and as an operator accepted them.',
     mutates: false,
     properties: { path: pathProperty },
-    required: ['path', 'file', 'rules'],
-    effect: ({ path }) => ({ summary: `Show the rules of the project ${shown(path)}.` }),
-    run: ({ path }) => {
+    required: ['path'],
+    answers: ProjectRulesReportSchema,
+    run: ({ path }: PathArgument) => {
       const root = acceptedRoot(path, book);
       const inspected = book.inspect().find((each) => each.path === root) as InspectedRoot;
       const { bytes } = readProjectFile(root);
@@ -122,15 +104,18 @@ function showTool({ book, folders }: WorkspaceToolParts): AnyTool {
         ...describeAccepted(inspected),
       };
     },
+    summarize: (_args, { path }) => `the rules of the project ${shown(path)}`,
   });
 }
 
-function acceptTool({ book, store, folders, onChanged }: WorkspaceToolParts): AnyTool {
-  return defineTool<PathArgument & { readonly sha256?: string }>({
+function acceptTool({ book, store, folders, onChanged }: WorkspaceToolParts) {
+  const tell = ({ path }: PathArgument) => `Put the rules of the project ${shown(path)} in force.`;
+  return defineOperatorTool({
     name: 'workspaces.accept',
     description:
       'Puts the rules of a project in force as the file is now. They only deny and ask. Without a file, none are in force.',
     mutates: true,
+    idempotent: true,
     properties: {
       path: pathProperty,
       sha256: {
@@ -139,12 +124,11 @@ function acceptTool({ book, store, folders, onChanged }: WorkspaceToolParts): An
         description: 'Of the file that was looked at; empty: there was none. Absent: whatever the file is now.',
       },
     },
-    optional: ['sha256'],
-    required: ['path', 'changed'],
-    effect: ({ path }) => ({
-      summary: `Put the rules of the project ${shown(path)} in force.`,
-      detail: describeFile(path),
-    }),
+    required: ['path'],
+    answers: AcceptedRulesSchema,
+    preview: (args: PathArgument & { readonly sha256?: string }) => {
+      return { summary: tell(args), detail: describeFile(args.path), undoable: true };
+    },
     run: async ({ path, sha256 }, { session }) => {
       const root = acceptedRoot(path, book);
       const { bytes, problem } = readProjectFile(root);
@@ -158,24 +142,28 @@ function acceptTool({ book, store, folders, onChanged }: WorkspaceToolParts): An
       const count = bytes === undefined ? 0 : readCount(root, bytes, folders.userHome);
       const kept = book.find(root) ?? { path: root, addedAtMs: Date.now(), addedBy: session.agent };
       const before = kept.rules === undefined ? '' : hashProjectRules(kept.rules.bytes);
-      if (before === present) return { path: root, rules_sha256: present, count, changed: false };
+      if (before === present) return { path: root, rulesSha256: present, count, changed: false };
       const { addedAtMs, addedBy } = kept;
       const rules = bytes && { bytes, acceptedAtMs: Date.now(), acceptedBy: session.agent };
       await store.putWorkspaceRoot({ path: root, addedAtMs, addedBy, ...(rules && { rules }) });
       onChanged();
-      return { path: root, rules_sha256: present, count, changed: true };
+      return { path: root, rulesSha256: present, count, changed: true };
     },
+    summarize: tell,
   });
 }
 
-function removeTool({ book, store, endSession, onChanged }: WorkspaceToolParts): AnyTool {
-  return defineTool<PathArgument>({
+function removeTool({ book, store, endSession, onChanged }: WorkspaceToolParts) {
+  const tell = ({ path }: PathArgument) => `Take ${shown(path)} back, and end the sessions that work in it.`;
+  return defineOperatorTool({
     name: 'workspaces.remove',
     description: 'Takes an accepted folder back, and ends the sessions that work in it.',
     mutates: true,
+    idempotent: true,
     properties: { path: pathProperty },
-    required: ['path', 'removed', 'ended_sessions'],
-    effect: ({ path }) => ({ summary: `Take ${shown(path)} back, and end the sessions that work in it.` }),
+    required: ['path'],
+    answers: RemovedWorkspaceSchema,
+    preview: (args: PathArgument) => ({ summary: tell(args), undoable: true }),
     run: async ({ path }, { session }) => {
       const named = readRoot(path);
       // The folder may be gone, and a link on the way to it another one.
@@ -185,14 +173,14 @@ function removeTool({ book, store, endSession, onChanged }: WorkspaceToolParts):
           forOperators: 'Start the daemon in another folder, or set SALLYPORT_WORKSPACE.',
         });
       }
-      const active = store.liveSessions();
-      const working = sessionsIn(root, active, book);
+      const working = sessionsIn(root, store.liveSessions(), book);
       const removed = await store.removeWorkspaceRoot(root);
       if (!removed) throw unknownRoot(root);
       for (const { id } of working) await endSession(id, session.agent);
       onChanged();
-      return { path: root, removed, ended_sessions: working.length };
+      return { path: root, removed, endedSessions: working.length };
     },
+    summarize: tell,
   });
 }
 
@@ -222,31 +210,30 @@ function unknownRoot(root: string): ToolFailure {
   });
 }
 
-function describeRoot(root: InspectedRoot, sessions: readonly Session[]): JsonObject {
-  const { path, isOwn, state, addedAtMs, addedBy } = root;
+function describeRoot(root: InspectedRoot, sessions: readonly Session[]): InJson<AcceptedWorkspace> {
+  const { path, isOwn, state, addedAtMs, addedBy = '', rules } = root;
   return {
     path,
     own: isOwn,
-    ...(addedAtMs === undefined || isOwn
-      ? {}
-      : { added_at: new Date(addedAtMs).toISOString(), added_by: addedBy ?? '' }),
+    ...(addedAtMs === undefined || isOwn ? {} : { addedAtMs: String(addedAtMs), addedBy }),
     rules: state,
-    ...(root.rules === undefined ? {} : { accepted_sha256: hashProjectRules(root.rules.bytes) }),
+    ...(rules && { acceptedSha256: hashProjectRules(rules.bytes) }),
     sessions: sessions.length,
   };
 }
 
-function describeAccepted({ rules }: Pick<Partial<WorkspaceRoot>, 'rules'>): JsonObject {
-  if (rules === undefined) return {};
+function describeAccepted({ rules }: InspectedRoot): Partial<InJson<ProjectRulesReport>> {
   return {
-    accepted_sha256: hashProjectRules(rules.bytes),
-    accepted_text: Buffer.from(rules.bytes).toString(),
-    accepted_at: new Date(rules.acceptedAtMs).toISOString(),
-    accepted_by: rules.acceptedBy,
+    ...(rules && {
+      acceptedSha256: hashProjectRules(rules.bytes),
+      acceptedText: Buffer.from(rules.bytes).toString(),
+      acceptedAtMs: String(rules.acceptedAtMs),
+      acceptedBy: rules.acceptedBy,
+    }),
   };
 }
 
-function describeBytes(root: string, bytes: Uint8Array, userHome: string): JsonObject {
+function describeBytes(root: string, bytes: Uint8Array, userHome: string): Partial<InJson<ProjectRulesReport>> {
   const text = { sha256: hashProjectRules(bytes), text: Buffer.from(bytes).toString() };
   try {
     return { ...text, count: parseProjectRules(root, bytes, userHome).length };

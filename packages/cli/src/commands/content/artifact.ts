@@ -1,20 +1,10 @@
-import type { CommandContext } from '../../command-context.ts';
 import { spellBytes } from '@sallyport/contract';
+import type { Artifact, ArtifactList, InJson } from '@sallyport/contract';
+import type { CommandContext } from '../../command-context.ts';
 import { formatTime } from '../../terminal/format-time.ts';
 import { runTool } from '../../client/run-tool.ts';
 import { renderFields, renderTable } from '../../terminal/table.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
-
-interface Artifact {
-  readonly artifact_id: string;
-  readonly content_hash: string;
-  readonly size: number;
-  readonly category: string;
-  readonly metadata: readonly string[];
-  readonly agent: string;
-  readonly session_id: string;
-  readonly published_at: string;
-}
 
 export interface PublishOptions {
   readonly category: string;
@@ -22,11 +12,7 @@ export interface PublishOptions {
 }
 
 export function listArtifacts({ category }: { readonly category?: string }, context: CommandContext): Promise<number> {
-  interface Listed {
-    readonly artifacts: readonly Artifact[];
-    readonly total: number;
-  }
-  return runTool<Listed>('artifacts.list', { category }, context, ({ artifacts, total }) => {
+  return runTool<InJson<ArtifactList>>('artifacts.list', { category }, context, ({ artifacts, total }) => {
     const { columns, paint, print, note } = context.terminal;
     if (artifacts.length === 0) {
       print('No artifact has been published.');
@@ -34,12 +20,12 @@ export function listArtifacts({ category }: { readonly category?: string }, cont
     }
     const rows = artifacts.map((artifact) =>
       [
-        artifact.artifact_id,
+        artifact.artifactId,
         artifact.category,
-        spellBytes(artifact.size),
+        spellBytes(Number(artifact.size)),
         artifact.agent,
-        formatTime(Date.parse(artifact.published_at)),
-        artifact.content_hash,
+        formatTime(Number(artifact.publishedAtMs)),
+        artifact.contentHash,
       ].map(makeVisibleLine),
     );
     const [header = '', ...body] = renderTable(
@@ -52,7 +38,7 @@ export function listArtifacts({ category }: { readonly category?: string }, cont
 }
 
 export function showArtifact(id: string, context: CommandContext): Promise<number> {
-  return runTool<Artifact>('artifacts.get', { artifact_id: id }, context, (artifact) =>
+  return runTool<InJson<Artifact>>('artifacts.get', { artifact_id: id }, context, (artifact) =>
     printArtifact(artifact, context),
   );
 }
@@ -64,21 +50,21 @@ export function publishArtifact(
   context: CommandContext,
 ): Promise<number> {
   const input = { artifact_id: id, content_hash: hash, category, metadata };
-  return runTool<Artifact>('artifacts.publish', input, context, (artifact) => {
+  return runTool<InJson<Artifact>>('artifacts.publish', input, context, (artifact) => {
     context.terminal.print('Published for good.', '');
     printArtifact(artifact, context);
   });
 }
 
-function printArtifact(artifact: Artifact, { terminal }: CommandContext): void {
+function printArtifact(artifact: InJson<Artifact>, { terminal }: CommandContext): void {
   const fields: readonly (readonly [string, string])[] = [
-    ['artifact', artifact.artifact_id],
+    ['artifact', artifact.artifactId],
     ['category', artifact.category],
-    ['content', artifact.content_hash],
-    ['size', spellBytes(artifact.size)],
+    ['content', artifact.contentHash],
+    ['size', spellBytes(Number(artifact.size))],
     ['agent', artifact.agent],
-    ['session', artifact.session_id],
-    ['published', formatTime(Date.parse(artifact.published_at))],
+    ['session', artifact.sessionId],
+    ['published', formatTime(Number(artifact.publishedAtMs))],
     ...artifact.metadata.map((entry, at): [string, string] => [at === 0 ? 'metadata' : '', entry]),
   ];
   terminal.print(

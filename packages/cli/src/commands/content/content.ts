@@ -7,6 +7,7 @@ import type { CommandContext } from '../../command-context.ts';
 import type { DaemonClient } from '../../client/daemon-client.ts';
 import { usageFailure } from '../../client/failure.ts';
 import { spellBytes } from '@sallyport/contract';
+import type { CollectedContent, ContentReport, InJson } from '@sallyport/contract';
 import { notWhatWasAsked, ReceivingFile } from './receiving-file.ts';
 import { runTool } from '../../client/run-tool.ts';
 import { SendingFile } from './sending-file.ts';
@@ -104,29 +105,20 @@ async function printContent(hash: string, context: CommandContext): Promise<numb
   return exitCodes.success;
 }
 
-interface Verified {
-  readonly checked: number;
-  readonly checked_bytes: number;
-  readonly corrupted_count: number;
-  readonly corrupted: readonly string[];
-  readonly missing_count: number;
-  readonly missing: readonly string[];
-}
-
 /** Exits with an error when something is damaged or gone. */
 export function verifyContent(context: CommandContext): Promise<number> {
   context.openOperatorClient();
   const { print, columns, paint } = context.terminal;
-  const isWhole = ({ corrupted_count: corrupted, missing_count: missing }: Verified) => corrupted + missing === 0;
-  const show = (report: Verified): void => {
-    const { checked, checked_bytes: bytes, corrupted, missing } = report;
+  const isWhole = ({ corruptedCount, missingCount }: InJson<ContentReport>) => corruptedCount + missingCount === 0;
+  const show = (report: InJson<ContentReport>): void => {
+    const { checked, checkedBytes, corrupted, missing } = report;
     print(
       isWhole(report) ? paint('green', 'All content is intact.') : paint('red', 'Some content is damaged or missing.'),
     );
     print(
       ...renderFields(
         [
-          ['read', `${checked} contents, ${spellBytes(bytes)}`],
+          ['read', `${checked} contents, ${spellBytes(Number(checkedBytes))}`],
           ['damaged', corrupted.join('\n')],
           ['gone', missing.join('\n')],
         ],
@@ -135,7 +127,7 @@ export function verifyContent(context: CommandContext): Promise<number> {
     );
     if (!isWhole(report)) print('Store the same content again to repair it.');
   };
-  return runTool<Verified>('content.verify', {}, context, show, (report) =>
+  return runTool<InJson<ContentReport>>('content.verify', {}, context, show, (report) =>
     isWhole(report) ? exitCodes.success : exitCodes.toolError,
   );
 }
@@ -145,8 +137,8 @@ export function collectContent(
   context: CommandContext,
 ): Promise<number> {
   context.openOperatorClient();
-  const show = ({ removed, freed_bytes: bytes, kept }: { removed: number; freed_bytes: number; kept: number }): void =>
-    context.terminal.print(`${removed} contents removed, ${spellBytes(bytes)} freed; ${kept} stay.`);
+  const show = ({ removed, freedBytes, kept }: InJson<CollectedContent>): void =>
+    context.terminal.print(`${removed} contents removed, ${spellBytes(Number(freedBytes))} freed; ${kept} stay.`);
   return runTool('content.gc', { older_than_hours: olderThanHours }, context, show);
 }
 

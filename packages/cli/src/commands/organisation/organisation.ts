@@ -1,3 +1,4 @@
+import type { AgentReport, InJson, OrganisationReport } from '@sallyport/contract';
 import { exitCodes } from '@sallyport/contract/codes';
 import { outputOf, statusOf } from '../../client/answer-json.ts';
 import type { CommandContext } from '../../command-context.ts';
@@ -32,27 +33,10 @@ export interface RoleOptions extends ConsentOptions {
   readonly person?: boolean;
 }
 
-interface Member {
-  readonly kind: 'agent' | 'person';
-  readonly name: string;
-  readonly team?: string;
-  readonly role?: string;
-  readonly senior?: string;
-}
+type Organisation = InJson<OrganisationReport>;
+type Member = Organisation['members'][number];
 
-interface Organisation {
-  readonly teams: readonly { readonly name: string; readonly senior?: string }[];
-  readonly members: readonly Member[];
-  readonly permissions: readonly {
-    readonly level: string;
-    readonly subject: string;
-    readonly tools: string;
-    readonly effect: string;
-    readonly by: string;
-  }[];
-}
-
-export function listMembers(of: Member['kind'] | 'all', context: CommandContext): Promise<number> {
+export function listMembers(of: 'agent' | 'person' | 'all', context: CommandContext): Promise<number> {
   return readOrganisation(context, ({ members }) => {
     const chosen = members.filter(({ kind }) => of === 'all' || kind === of);
     return { value: { members: chosen }, show: () => showMembers(chosen, context) };
@@ -123,7 +107,7 @@ export function addAgent(name: string, options: AgentAddOptions, context: Comman
 }
 
 export function showAgent(name: string, context: CommandContext): Promise<number> {
-  return runOperatorTool('agents.show', { name }, context, (agent: object) => showFields(agent, context));
+  return runOperatorTool('agents.show', { name }, context, (agent: InJson<AgentReport>) => showFields(agent, context));
 }
 
 export function removeAgent(name: string, options: ConsentOptions, context: CommandContext): Promise<number> {

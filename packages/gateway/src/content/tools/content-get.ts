@@ -4,8 +4,7 @@ import type { DownloadStream } from '../transfers.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
 import { objectSchema } from '../../catalogue/files/define-file-tool.ts';
-import { checkUse } from './check-use.ts';
-import { bytesSchema, defineContentTool, hashSchema, transferTimeoutMs } from './define-content-tool.ts';
+import { bytesSchema, checkUse, defineContentTool, hashSchema, transferTimeoutMs } from './define-content-tool.ts';
 import type { ContentToolParts } from './define-content-tool.ts';
 
 interface GetArguments {
@@ -30,19 +29,16 @@ export function contentGet({ store, index, downloads }: ContentToolParts): AnyTo
     description:
       'Read stored bytes, or a range of them, by their hash. The answer holds up to 720 KB in base64 and says where the next piece begins; the Get stream of ContentService hands over any amount.',
     mutates: false,
-    idempotent: true,
     timeoutMs: transferTimeoutMs,
     isTransfer: true,
-    inputSchema: objectSchema(
-      {
-        hash: hashSchema('BLAKE3 hash of the content.'),
-        offset: bytesSchema('The first byte wanted.', { default: 0 }),
-        limit: bytesSchema('How many bytes; 0 means to the end.', { default: 0 }),
-        download_id: { type: 'string', maxLength: 64, description: 'The stream that takes the bytes. Set by Get.' },
-      },
-      { optional: ['download_id'] },
-    ),
-    outputSchema: objectSchema(
+    properties: {
+      hash: hashSchema('BLAKE3 hash of the content.'),
+      offset: bytesSchema('The first byte wanted.', { default: 0 }),
+      limit: bytesSchema('How many bytes; 0 means to the end.', { default: 0 }),
+      download_id: { type: 'string', maxLength: 64, description: 'The stream that takes the bytes. Set by Get.' },
+    },
+    required: ['hash'],
+    answers: objectSchema(
       {
         hash: hashSchema('As asked.'),
         size: bytesSchema('Bytes of the whole content.'),
@@ -75,7 +71,7 @@ export function contentGet({ store, index, downloads }: ContentToolParts): AnyTo
         ...(offset + length < sizeBytes ? { next_offset: offset + length } : {}),
       };
     },
-    summarize: (_, { length, size }) => `${length} of ${spellCount(size, 'byte')} read`,
+    summarize: (_, { length, size }) => `${Number(length)} of ${spellCount(Number(size), 'byte')} read`,
   });
 }
 

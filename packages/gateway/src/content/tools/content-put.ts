@@ -34,27 +34,22 @@ export function contentPut({ store, uploads }: ContentToolParts): AnyTool {
     description:
       'Store bytes and get their hash, by which they can be read and published. Up to 1 MB fits into `content`; anything larger goes through the Put stream of ContentService, which makes this call itself.',
     mutates: true,
-    // A stream can be taken only once.
-    idempotent: false,
     timeoutMs: transferTimeoutMs,
     isTransfer: true,
-    inputSchema: objectSchema(
-      {
-        content: { type: 'string', maxLength: Math.ceil(maxInlineBytes / 3) * 4, description: 'The bytes to store.' },
-        encoding: {
-          type: 'string',
-          enum: ['utf-8', 'base64'],
-          default: 'utf-8',
-          description: 'How content is given: utf-8 for text, base64 for any bytes.',
-        },
-        hash: hashSchema('BLAKE3 hash that the bytes must have.'),
-        size: bytesSchema('How many bytes there must be.'),
-        upload_id: { type: 'string', maxLength: 64, description: 'The stream that brings the bytes. Set by Put.' },
-        offset: bytesSchema('Where the bytes of the stream begin. Set by Put.', { default: 0 }),
+    properties: {
+      content: { type: 'string', maxLength: Math.ceil(maxInlineBytes / 3) * 4, description: 'The bytes to store.' },
+      encoding: {
+        type: 'string',
+        enum: ['utf-8', 'base64'],
+        default: 'utf-8',
+        description: 'How content is given: utf-8 for text, base64 for any bytes.',
       },
-      { optional: ['upload_id', 'content', 'hash', 'size'] },
-    ),
-    outputSchema: objectSchema({ hash: hashSchema('BLAKE3 hash of the bytes.'), size: bytesSchema('How many.') }),
+      hash: hashSchema('BLAKE3 hash that the bytes must have.'),
+      size: bytesSchema('How many bytes there must be.'),
+      upload_id: { type: 'string', maxLength: 64, description: 'The stream that brings the bytes. Set by Put.' },
+      offset: bytesSchema('Where the bytes of the stream begin. Set by Put.', { default: 0 }),
+    },
+    answers: objectSchema({ hash: hashSchema('BLAKE3 hash of the bytes.'), size: bytesSchema('How many.') }),
     check: checkSource,
     describe: ({ content, encoding, size }: PutArguments) =>
       `Store ${content === undefined ? (size ?? 'any number of') : Buffer.byteLength(content, encoding)} bytes.`,
@@ -80,7 +75,7 @@ export function contentPut({ store, uploads }: ContentToolParts): AnyTool {
         context.countUsage({ bytesWritten: receivedBytes - offset });
       }
     },
-    summarize: (_, { size }) => `${spellBytes(size)} stored`,
+    summarize: (_, { size }) => `${spellBytes(Number(size))} stored`,
   });
 }
 

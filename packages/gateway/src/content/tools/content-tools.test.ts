@@ -177,8 +177,8 @@ test('reading is of low risk, storing of medium; only operators verify and colle
   ]);
   await store.put({ sessionId: 'ada', source: [noise(10)], signal: never });
   assert.deepEqual(await call('content.verify', {}, { session: operator }), {
-    ...{ checked: 1, checked_bytes: 10, corrupted_count: 0, corrupted: [], missing_count: 0, missing: [] },
+    ...{ checked: 1, checkedBytes: '10', corruptedCount: 0, corrupted: [], missingCount: 0, missing: [] },
   });
   const collected = await call('content.gc', { older_than_hours: 1 }, { session: operator });
-  assert.deepEqual(collected, { removed: 0, freed_bytes: 0, kept: 1 });
+  assert.deepEqual(collected, { removed: 0, freedBytes: '0', kept: 1 });
 });

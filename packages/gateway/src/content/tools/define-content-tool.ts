@@ -1,12 +1,17 @@
-import type { Json, JsonObject } from '@sallyport/contract';
+import type { JsonObject } from '@sallyport/contract';
 import { contentHashPattern } from '../content-hash.ts';
+import { noSuchContent } from '../content-failures.ts';
 import type { ContentStore } from '../content-store.ts';
 import type { DownloadStream, Transfers, UploadStream } from '../transfers.ts';
 import { modes } from '../../call/session.ts';
+import type { Session } from '../../call/session.ts';
 import { refuse } from '../../call/refusal.ts';
 import type { Violation } from '../../call/refusal.ts';
 import { ToolRefused } from '../../call/tool.ts';
-import type { AnyTool, ToolContext, ToolDefinition } from '../../call/tool.ts';
+import type { AnyTool } from '../../call/tool.ts';
+import { mayUse } from '../../execution/open-content.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
+import type { Answers, OperatorToolOptions } from '../../registry/define-operator-tool.ts';
 import type { ContentRepository } from '../../storage/stores.ts';
 
 export interface ContentToolParts {
@@ -18,50 +23,41 @@ export interface ContentToolParts {
 }
 
 /** What one tool for content or artifacts says about itself; the rest is the same for all of them. */
-export interface ContentTool<Arguments, Output extends Json> extends Pick<
-  ToolDefinition,
-  'name' | 'description' | 'mutates' | 'idempotent' | 'timeoutMs' | 'inputSchema' | 'outputSchema' | 'isTransfer'
-> {
-  readonly aliases?: readonly string[];
-  /** Absent: everyone. */
-  readonly audience?: ToolDefinition['audience'];
+type ContentTool<Arguments, Given extends Answers> = Omit<
+  OperatorToolOptions<Arguments, Given>,
+  'claim' | 'preview'
+> & {
   /** What the schema cannot say about the arguments. Absent: nothing. */
   readonly check?: (args: Arguments) => readonly Violation[];
   /** What the call would do, in one line. */
   readonly describe: (args: Arguments) => string;
-  readonly run: (args: Arguments, context: ToolContext) => Promise<Output>;
-  readonly summarize: (args: Arguments, output: Output) => string;
-}
+};
 
-export function defineContentTool<Arguments, Output extends Json>(tool: ContentTool<Arguments, Output>): AnyTool {
-  const { aliases = [], audience = 'everyone', check, describe, run, summarize, ...about } = tool;
-  // The gate passes only arguments that fit the input schema and outputs that came from `run`.
-  const read = (args: JsonObject): Arguments => args as unknown as Arguments;
-  return {
-    definition: {
-      ...about,
-      aliases,
-      audience,
-      version: '1.0.0',
-      tags: [about.name.split('.')[0] ?? '', about.mutates ? 'write' : 'read'],
-      category: about.mutates ? 'system_write' : 'read_only',
-      risk: about.mutates ? 'medium' : 'low',
-      confirmation: 'never',
-      scopes: [],
-      allowedModes: about.mutates ? modes.filter((mode) => mode !== 'LOCKDOWN') : modes,
-      requiresApproval: false,
-      requiresSandbox: false,
-    },
+/** Tools for agents: unless said otherwise, everyone sees them, and a large result is kept as content. */
+export function defineContentTool<Arguments, const Given extends Answers>(
+  tool: ContentTool<Arguments, Given>,
+): AnyTool {
+  const { name, mutates, check, describe } = tool;
+  const { measureResult: _, ...defined } = defineOperatorTool<Arguments, Given>({
+    audience: 'everyone',
+    tags: [name.split('.')[0] ?? '', mutates ? 'write' : 'read'],
+    category: mutates ? 'system_write' : 'read_only',
+    allowedModes: mutates ? modes.filter((mode) => mode !== 'LOCKDOWN') : modes,
+    ...tool,
     claim: (args) => {
-      const violations = check?.(read(args)) ?? [];
+      const violations = check?.(args) ?? [];
       if (violations.length === 0) return { paths: [] };
-      const message = `The arguments do not fit ${about.name}: ${violations.map((each) => each.message).join('; ')}.`;
+      const message = `The arguments do not fit ${name}: ${violations.map((each) => each.message).join('; ')}.`;
       throw new ToolRefused(refuse('INVALID_ARGUMENTS', 'input-schema', message, { violations }));
     },
-    preview: (args) => Promise.resolve({ summary: describe(read(args)), detail: '', undoable: false }),
-    run: (args, context) => run(read(args), context),
-    summarize: (args, output) => summarize(read(args), output as Output),
-  };
+    preview: (args) => ({ summary: describe(args), undoable: false }),
+  });
+  return defined;
+}
+
+/** Throws NOT_FOUND, as for content that does not exist. */
+export async function checkUse(index: ContentToolParts['index'], session: Session, hash: string): Promise<void> {
+  if (!(await mayUse(index, session, hash))) throw noSuchContent(hash);
 }
 
 export function hashSchema(description: string): JsonObject {

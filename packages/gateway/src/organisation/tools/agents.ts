@@ -1,18 +1,20 @@
-import type { JsonObject } from '@sallyport/contract';
+import { AgentReportSchema, ChangedPromptSchema, MemberSchema, RemovedMemberSchema } from '@sallyport/contract';
+import type { InJson, JsonObject, Member as MemberMessage } from '@sallyport/contract';
 import type { Member } from '../../call/organisation.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import type { AnyTool } from '../../call/tool.ts';
 import { findMember } from '../check-member.ts';
-import { defineChanging, defineReading, missing, nameOf } from './define-organisation-tool.ts';
-import type { OrganisationToolParts } from './define-organisation-tool.ts';
-import { requireAgent, requirePerson, seniorAgentProperty } from './require-senior.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
+import { defineChanging, missing, nameOf, readSeniors, seniorAgentProperty } from './define-organisation-tool.ts';
+import type { OrganisationToolParts, Seniors } from './define-organisation-tool.ts';
 
-interface NewAgent {
+interface NamedAgent {
   readonly name: string;
+}
+
+interface NewAgent extends NamedAgent, Seniors {
   readonly team?: string;
   readonly role: string;
-  readonly senior?: string;
-  readonly senior_agent?: string;
   readonly system_prompt?: string;
 }
 
@@ -30,11 +32,11 @@ export const roleProperty: JsonObject = {
 
 /** Agents as members: their team, role, senior and system prompt. */
 export function agentTools(parts: OrganisationToolParts): readonly AnyTool[] {
-  return [createTool(parts), deleteTool(parts), promptTool(parts), showTool(parts)] as unknown as AnyTool[];
+  return [createTool(parts), deleteTool(parts), promptTool(parts), showTool(parts)];
 }
 
 function createTool({ store, offices }: OrganisationToolParts) {
-  return defineChanging<NewAgent>(offices, {
+  return defineChanging(offices, {
     name: 'agents.create',
     alias: 'create_agent',
     description: 'Makes an agent a member. A session for it is made with sessions.create.',
@@ -47,22 +49,21 @@ function createTool({ store, offices }: OrganisationToolParts) {
       system_prompt: promptProperty,
     },
     required: ['name'],
-    tell: ({ name, role, team }) => `Add agent ${name} as ${role}${team === undefined ? '' : ` to team ${team}`}.`,
-    change: async ({ name, team, role, senior, senior_agent: seniorAgent, system_prompt: systemPrompt }) => {
+    answers: MemberSchema,
+    tell: ({ name, role, team }: NewAgent) =>
+      `Add agent ${name} as ${role}${team === undefined ? '' : ` to team ${team}`}.`,
+    change: async ({ name, team, role, system_prompt: systemPrompt, ...seniors }) => {
       const organisation = store.readOrganisation();
       if (findMember(organisation, 'agent', name) !== undefined) {
         throw new ToolFailure('ALREADY_EXISTS', `Agent ${name} is a member already.`);
       }
       if (team !== undefined && !organisation.teams.some((each) => each.name === team)) throw missing('team', team);
-      if (senior !== undefined) requirePerson(store, senior);
-      if (seniorAgent !== undefined) requireAgent(organisation, seniorAgent);
       const member: Member = {
         kind: 'agent',
         name,
         role,
         ...(team === undefined ? {} : { team }),
-        ...(senior === undefined ? {} : { senior }),
-        ...(seniorAgent === undefined ? {} : { seniorAgent }),
+        ...readSeniors(store, seniors),
         ...(systemPrompt === undefined ? {} : { systemPrompt }),
         addedAtMs: Date.now(),
       };
@@ -73,32 +74,34 @@ function createTool({ store, offices }: OrganisationToolParts) {
 }
 
 function deleteTool({ store, offices, endSession }: OrganisationToolParts) {
-  return defineChanging<{ readonly name: string }>(offices, {
+  return defineChanging(offices, {
     name: 'agents.delete',
     alias: 'delete_agent',
     description: 'Removes an agent, with what was granted to it, and ends its sessions.',
     properties: { name: agentName },
     required: ['name'],
-    tell: ({ name }) => `Remove agent ${name} and end its sessions.`,
+    answers: RemovedMemberSchema,
+    tell: ({ name }: NamedAgent) => `Remove agent ${name} and end its sessions.`,
     change: async ({ name }, context) => {
       if (!(await store.changeOrganisation({ kind: 'remove-member', of: 'agent', name }))) throw missing('agent', name);
       const open = store
         .liveSessions()
         .filter(({ principal, agent, status }) => principal === 'agent' && agent === name && status !== 'ended');
       for (const { id } of open) await endSession(id, context.session.agent);
-      return { name, removed: true, ended_sessions: open.length };
+      return { name, removed: true, endedSessions: open.length };
     },
   });
 }
 
 function promptTool({ store, offices }: OrganisationToolParts) {
-  return defineChanging<{ readonly name: string; readonly system_prompt: string }>(offices, {
+  return defineChanging(offices, {
     name: 'agents.set_prompt',
     alias: 'modify_system_prompt',
     description: 'Changes the system prompt that is kept for an agent.',
     properties: { name: agentName, system_prompt: promptProperty },
     required: ['name', 'system_prompt'],
-    tell: ({ name }) => `Change the system prompt of ${name}.`,
+    answers: ChangedPromptSchema,
+    tell: ({ name }: NamedAgent & { readonly system_prompt: string }) => `Change the system prompt of ${name}.`,
     change: async ({ name, system_prompt: systemPrompt }) => {
       const found = findMember(store.readOrganisation(), 'agent', name);
       if (found === undefined) throw missing('agent', name);
@@ -113,36 +116,30 @@ function promptTool({ store, offices }: OrganisationToolParts) {
 }
 
 function showTool({ store, offices, rolesOf }: OrganisationToolParts) {
-  return defineReading<{ readonly name: string }>({
+  return defineOperatorTool({
     name: 'agents.show',
     description: 'Shows an agent: team, role, senior and system prompt.',
+    mutates: false,
     properties: { name: agentName },
     required: ['name'],
-    read: ({ name }) => {
-      const member = findMember(store.readOrganisation(), 'agent', name);
-      if (member === undefined) throw missing('agent', name);
+    answers: AgentReportSchema,
+    run: ({ name }: NamedAgent) => {
+      const organisation = store.readOrganisation();
+      const found = findMember(organisation, 'agent', name);
+      if (found === undefined) throw missing('agent', name);
+      const { role, systemPrompt = '' } = found;
       const [senior, seniorAgent] = [offices.seniorOf(name), offices.seniorAgentOf(name)];
       return {
-        ...describeMember(member),
-        roles:
-          member.role === undefined ? [...rolesOf(name, store.readOrganisation().settings.profile)] : [member.role],
-        ...(senior === undefined ? {} : { senior }),
-        ...(seniorAgent === undefined ? {} : { senior_agent: seniorAgent }),
-        system_prompt: member.systemPrompt ?? '',
+        agent: { ...describeMember(found), ...(senior && { senior }), ...(seniorAgent && { seniorAgent }) },
+        roles: role === undefined ? rolesOf(name, organisation.settings.profile) : [role],
+        systemPrompt,
       };
     },
+    summarize: ({ name }) => `agent ${name}`,
   });
 }
 
 /** Without the system prompt, which may be long. */
-export function describeMember({ kind, name, team, role, senior, seniorAgent, addedAtMs }: Member): JsonObject {
-  return {
-    kind,
-    name,
-    ...(team === undefined ? {} : { team }),
-    ...(role === undefined ? {} : { role }),
-    ...(senior === undefined ? {} : { senior }),
-    ...(seniorAgent === undefined ? {} : { senior_agent: seniorAgent }),
-    added_at: new Date(addedAtMs).toISOString(),
-  };
+export function describeMember({ systemPrompt: _systemPrompt, addedAtMs, ...member }: Member): InJson<MemberMessage> {
+  return { ...member, addedAtMs: String(addedAtMs) };
 }

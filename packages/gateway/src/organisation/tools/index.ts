@@ -1,14 +1,15 @@
-import type { JsonObject } from '@sallyport/contract';
+import { OrganisationReportSchema, OrganisationSettingsSchema } from '@sallyport/contract';
 import { profiles } from '../../call/organisation.ts';
 import type { OrganisationSettings, Profile } from '../../call/organisation.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import type { AnyTool } from '../../call/tool.ts';
 import { agentTools, describeMember } from './agents.ts';
-import { defineChanging, defineReading } from './define-organisation-tool.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
+import { defineChanging } from './define-organisation-tool.ts';
 import type { OrganisationToolParts } from './define-organisation-tool.ts';
-import { permissionTools } from './permissions.ts';
+import { describePermission, permissionTools } from './permissions.ts';
 import { roleTools } from './roles.ts';
-import { describeTeam, teamTools } from './teams.ts';
+import { teamTools } from './teams.ts';
 
 /** Running the organisation, through the gate like everything else. */
 export function organisationTools(parts: OrganisationToolParts): readonly AnyTool[] {
@@ -22,20 +23,22 @@ export function organisationTools(parts: OrganisationToolParts): readonly AnyToo
   ];
 }
 
-function showTool({ store }: OrganisationToolParts): AnyTool {
-  return defineReading({
+function showTool({ store }: OrganisationToolParts) {
+  return defineOperatorTool({
     name: 'organisation.show',
     description: 'Shows the settings, teams, members and permissions.',
-    properties: {},
-    read: () => {
+    mutates: false,
+    answers: OrganisationReportSchema,
+    run: () => {
       const { settings, teams, members, permissions } = store.readOrganisation();
       return {
-        settings: describeSettings(settings),
-        teams: teams.map(describeTeam),
+        settings,
+        teams,
         members: members.map(describeMember),
-        permissions: permissions.map(({ atMs, ...rest }) => ({ ...rest, at: new Date(atMs).toISOString() })),
+        permissions: permissions.map(describePermission),
       };
     },
+    summarize: () => 'read organisation',
   });
 }
 
@@ -46,8 +49,8 @@ interface Configuration {
   readonly value: string;
 }
 
-function configureTool({ store, offices }: OrganisationToolParts): AnyTool {
-  return defineChanging<Configuration>(offices, {
+function configureTool({ store, offices }: OrganisationToolParts) {
+  return defineChanging(offices, {
     name: 'system.configure',
     alias: 'system_config_change',
     description: 'Changes one of the settings that docs/organisation.md lists.',
@@ -56,13 +59,14 @@ function configureTool({ store, offices }: OrganisationToolParts): AnyTool {
       value: { type: 'string', maxLength: 200 },
     },
     required: ['setting', 'value'],
-    tell: ({ setting, value }) => `Set ${setting} to ${value}.`,
+    answers: OrganisationSettingsSchema,
+    tell: ({ setting, value }: Configuration) => `Set ${setting} to ${value}.`,
     change: async (wish) => {
       const settings = { ...store.readOrganisation().settings, ...readSetting(wish) };
       await store.changeOrganisation({ kind: 'put-settings', settings });
-      return describeSettings(settings);
+      return settings;
     },
-  }) as unknown as AnyTool;
+  });
 }
 
 function readSetting({ setting, value }: Configuration): Partial<OrganisationSettings> {
@@ -73,8 +77,4 @@ function readSetting({ setting, value }: Configuration): Partial<OrganisationSet
     case 'organisation_name':
       return { organisationName: value };
   }
-}
-
-function describeSettings({ profile, organisationName }: OrganisationSettings): JsonObject {
-  return { profile, organisation_name: organisationName };
 }

@@ -1,9 +1,12 @@
+import { PermissionCheckSchema, PermissionSchema } from '@sallyport/contract';
+import type { InJson, Permission as PermissionMessage } from '@sallyport/contract';
 import { permissionLevels } from '../../call/organisation.ts';
 import type { Organisation, Permission, PermissionLevel } from '../../call/organisation.ts';
 import { ToolFailure } from '../../call/tool.ts';
-import type { AnyTool, Tool } from '../../call/tool.ts';
+import type { AnyTool } from '../../call/tool.ts';
 import { checkMember } from '../check-member.ts';
-import { defineChanging, defineReading, missing, nameOf, toolsProperty } from './define-organisation-tool.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
+import { defineChanging, missing, nameOf } from './define-organisation-tool.ts';
 import type { OrganisationToolParts } from './define-organisation-tool.ts';
 
 interface Target {
@@ -15,22 +18,22 @@ interface Target {
 const targetProperties = {
   level: { enum: permissionLevels, description: 'For whom.' },
   subject: { type: 'string', maxLength: 128, default: '', description: 'The team or agent. Empty: the organisation.' },
-  tools: toolsProperty,
+  tools: {
+    type: 'string',
+    maxLength: 200,
+    pattern: '^[A-Za-z0-9_*][A-Za-z0-9_.*-]*$',
+    description: 'A canonical name such as files.write; * stands for any text.',
+  },
 };
 
 /** Granting tools and taking them away, for the organisation, a team or an agent. */
 export function permissionTools(parts: OrganisationToolParts): readonly AnyTool[] {
-  return [
-    effectTool(parts, 'granted'),
-    effectTool(parts, 'revoked'),
-    clearTool(parts),
-    checkTool(parts),
-  ] as unknown as AnyTool[];
+  return [effectTool(parts, 'granted'), effectTool(parts, 'revoked'), clearTool(parts), checkTool(parts)];
 }
 
-function effectTool({ store, offices }: OrganisationToolParts, effect: Permission['effect']): Tool<Target> {
+function effectTool({ store, offices }: OrganisationToolParts, effect: Permission['effect']) {
   const isGrant = effect === 'granted';
-  return defineChanging<Target>(offices, {
+  return defineChanging(offices, {
     name: isGrant ? 'permissions.grant' : 'permissions.revoke',
     alias: isGrant ? 'grant_permission' : 'revoke_permission',
     description: isGrant
@@ -38,47 +41,52 @@ function effectTool({ store, offices }: OrganisationToolParts, effect: Permissio
       : 'Takes tools away, whatever roles and grants below say.',
     properties: targetProperties,
     required: ['level', 'tools'],
-    tell: (target) => `${isGrant ? 'Grant' : 'Revoke'} ${target.tools} for ${describeTarget(target)}.`,
+    answers: PermissionSchema,
+    tell: (target: Target) => `${isGrant ? 'Grant' : 'Revoke'} ${target.tools} for ${describeTarget(target)}.`,
     change: async (target, { session }) => {
       requireSubject(store.readOrganisation(), target);
       const permission = { ...target, effect, by: session.agent, atMs: Date.now() };
       await store.changeOrganisation({ kind: 'put-permission', permission });
-      return { ...target, effect };
+      return describePermission(permission);
     },
   });
 }
 
-function clearTool({ store, offices }: OrganisationToolParts): Tool<Target> {
-  return defineChanging<Target>(offices, {
+function clearTool({ store, offices }: OrganisationToolParts) {
+  return defineChanging(offices, {
     name: 'permissions.clear',
     description: 'Forgets what was said about tools here. What is above then counts.',
     properties: targetProperties,
     required: ['level', 'tools'],
-    tell: (target) => `Forget what was said about ${target.tools} for ${describeTarget(target)}.`,
-    change: async (target) => {
+    answers: PermissionSchema,
+    tell: (target: Target) => `Forget what was said about ${target.tools} for ${describeTarget(target)}.`,
+    change: async (target, { session }) => {
       if (!(await store.changeOrganisation({ kind: 'remove-permission', permission: target }))) {
         throw new ToolFailure('NOT_FOUND', `Nothing was said about ${target.tools} for ${describeTarget(target)}.`);
       }
-      return { ...target, effect: 'inherited' };
+      return describePermission({ ...target, effect: 'inherited', by: session.agent, atMs: Date.now() });
     },
   });
 }
 
-function checkTool({ store, rolesOf }: OrganisationToolParts): Tool<{ readonly agent: string; readonly tool: string }> {
-  return defineReading({
+function checkTool({ store, rolesOf }: OrganisationToolParts) {
+  return defineOperatorTool({
     name: 'permissions.check',
     description: 'Says whether an agent has a tool: granted, revoked, or as its roles and the rules decide.',
+    mutates: false,
     properties: { agent: nameOf('Name of the agent.'), tool: nameOf('Canonical name of the tool.') },
     required: ['agent', 'tool'],
-    read: ({ agent, tool }) => {
+    answers: PermissionCheckSchema,
+    run: ({ agent, tool }: { readonly agent: string; readonly tool: string }) => {
       const check = checkMember(store.readOrganisation(), agent, tool);
       if (!check.allowed) {
         const at = check.because === 'revoked' ? { at: describeTarget(check.permission) } : {};
-        return { agent, tool, answer: check.because, ...at };
+        return { agent, tool, answer: check.because, ...at, roles: [] };
       }
       const { profile, roles = rolesOf(agent, profile), toolGranted } = check.membership;
-      return { agent, tool, answer: toolGranted === true ? 'granted' : 'by-role', roles: [...roles] };
+      return { agent, tool, answer: toolGranted === true ? 'granted' : 'by-role', roles };
     },
+    summarize: (_args, { agent, tool, answer }) => `${tool} for ${agent}: ${answer}`,
   });
 }
 
@@ -92,6 +100,13 @@ function requireSubject({ teams, members, settings }: Organisation, { level, sub
   if (level === 'team' && !teams.some(({ name }) => name === subject)) throw missing('team', subject);
   const isMember = members.some(({ kind, name }) => kind === 'agent' && name === subject);
   if (level === 'agent' && settings.profile === 'team' && !isMember) throw missing('agent', subject);
+}
+
+export function describePermission(
+  permission: Omit<Permission, 'effect'> & { readonly effect: Permission['effect'] | 'inherited' },
+): InJson<PermissionMessage> {
+  const { atMs, ...said } = permission;
+  return { ...said, changedAtMs: String(atMs) };
 }
 
 function describeTarget({ level, subject }: Pick<Target, 'level' | 'subject'>): string {

@@ -1,10 +1,10 @@
+import { MemberSchema } from '@sallyport/contract';
 import type { Member } from '../../call/organisation.ts';
 import type { AnyTool } from '../../call/tool.ts';
 import { findMember } from '../check-member.ts';
 import { describeMember, roleProperty } from './agents.ts';
-import { defineChanging, missing, nameOf } from './define-organisation-tool.ts';
+import { defineChanging, missing, nameOf, requirePerson } from './define-organisation-tool.ts';
 import type { OrganisationToolParts } from './define-organisation-tool.ts';
-import { requirePerson } from './require-senior.ts';
 
 interface Assignment {
   readonly kind: Member['kind'];
@@ -16,12 +16,13 @@ const kindProperty = { enum: ['agent', 'person'], description: 'Whose role it is
 
 /** Who has which role. A person with the role director is a director of the organisation. */
 export function roleTools({ store, offices }: OrganisationToolParts): readonly AnyTool[] {
-  const assign = defineChanging<Assignment>(offices, {
+  const assign = defineChanging(offices, {
     name: 'roles.assign',
     description: 'Gives an agent or a person a role, in place of the one they had.',
     properties: { kind: kindProperty, name: nameOf('Of the agent or person.'), role: roleProperty },
     required: ['kind', 'name', 'role'],
-    tell: ({ kind, name, role }) => `Make ${kind} ${name} a ${role}.`,
+    answers: MemberSchema,
+    tell: ({ kind, name, role }: Assignment) => `Make ${kind} ${name} a ${role}.`,
     change: async ({ kind, name, role }) => {
       const found = findMember(store.readOrganisation(), kind, name);
       if (found === undefined && kind === 'agent') throw missing('agent', name);
@@ -31,12 +32,13 @@ export function roleTools({ store, offices }: OrganisationToolParts): readonly A
       return describeMember(member);
     },
   });
-  const unassign = defineChanging<Omit<Assignment, 'role'>>(offices, {
+  const unassign = defineChanging(offices, {
     name: 'roles.unassign',
     description: 'Takes the role of an agent or a person away. What roles.yaml says about them then counts.',
     properties: { kind: kindProperty, name: nameOf('Of the agent or person.') },
     required: ['kind', 'name'],
-    tell: ({ kind, name }) => `Take the role of ${kind} ${name} away.`,
+    answers: MemberSchema,
+    tell: ({ kind, name }: Omit<Assignment, 'role'>) => `Take the role of ${kind} ${name} away.`,
     change: async ({ kind, name }) => {
       const found = findMember(store.readOrganisation(), kind, name);
       if (found === undefined) throw missing(kind, name);
@@ -48,5 +50,5 @@ export function roleTools({ store, offices }: OrganisationToolParts): readonly A
       return describeMember(member);
     },
   });
-  return [assign, unassign] as unknown as AnyTool[];
+  return [assign, unassign];
 }

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/content_service.proto.
  */
 export const file_sallyport_v1_content_service: GenFile = /*@__PURE__*/
-  fileDesc("CiJzYWxseXBvcnQvdjEvY29udGVudF9zZXJ2aWNlLnByb3RvEgxzYWxseXBvcnQudjEidQoKUHV0UmVxdWVzdBIpCgZoZWFkZXIYASABKAsyFy5zYWxseXBvcnQudjEuUHV0SGVhZGVySAASDwoFY2h1bmsYAiABKAxIABIjCgNlbmQYAyABKAsyFC5zYWxseXBvcnQudjEuUHV0RW5kSABCBgoEc3RlcCKFAQoJUHV0SGVhZGVyEgwKBGhhc2gYASABKAwSEQoEc2l6ZRgCIAEoBEgAiAEBEg4KBm9mZnNldBgDIAEoBBISCgpyZXF1ZXN0X2lkGAQgASgJEioKB2NvbnRleHQYBSABKAsyGS5zYWxseXBvcnQudjEuQ2FsbENvbnRleHRCBwoFX3NpemUiCAoGUHV0RW5kInEKC1B1dFJlc3BvbnNlEi0KCHByb2dyZXNzGAEgASgLMhkuc2FsbHlwb3J0LnYxLlB1dFByb2dyZXNzSAASKwoHb3V0Y29tZRgCIAEoCzIYLnNhbGx5cG9ydC52MS5QdXRPdXRjb21lSABCBgoEc3RlcCIfCgtQdXRQcm9ncmVzcxIQCghyZWNlaXZlZBgBIAEoBCJZCgpQdXRPdXRjb21lEi8KBGNhbGwYASABKAsyIS5zYWxseXBvcnQudjEuRXhlY3V0ZVRvb2xSZXNwb25zZRIMCgRoYXNoGAIgASgMEgwKBHNpemUYAyABKAQieQoKR2V0UmVxdWVzdBIMCgRoYXNoGAEgASgMEg4KBm9mZnNldBgCIAEoBBINCgVsaW1pdBgDIAEoBBISCgpyZXF1ZXN0X2lkGAQgASgJEioKB2NvbnRleHQYBSABKAsyGS5zYWxseXBvcnQudjEuQ2FsbENvbnRleHQihwEKC0dldFJlc3BvbnNlEikKBmhlYWRlchgBIAEoCzIXLnNhbGx5cG9ydC52MS5HZXRIZWFkZXJIABIPCgVjaHVuaxgCIAEoDEgAEjQKB291dGNvbWUYAyABKAsyIS5zYWxseXBvcnQudjEuRXhlY3V0ZVRvb2xSZXNwb25zZUgAQgYKBHN0ZXAiOQoJR2V0SGVhZGVyEgwKBHNpemUYASABKAQSDgoGb2Zmc2V0GAIgASgEEg4KBmxlbmd0aBgDIAEoBCJbCgtTdGF0UmVxdWVzdBIMCgRoYXNoGAEgASgMEhIKCnJlcXVlc3RfaWQYAiABKAkSKgoHY29udGV4dBgDIAEoCzIZLnNhbGx5cG9ydC52MS5DYWxsQ29udGV4dCJvCgxTdGF0UmVzcG9uc2USLwoEY2FsbBgBIAEoCzIhLnNhbGx5cG9ydC52MS5FeGVjdXRlVG9vbFJlc3BvbnNlEg4KBnN0b3JlZBgCIAEoCBIMCgRzaXplGAMgASgEEhAKCHJlY2VpdmVkGAQgASgEMs0BCg5Db250ZW50U2VydmljZRI+CgNQdXQSGC5zYWxseXBvcnQudjEuUHV0UmVxdWVzdBoZLnNhbGx5cG9ydC52MS5QdXRSZXNwb25zZSgBMAESPAoDR2V0Ehguc2FsbHlwb3J0LnYxLkdldFJlcXVlc3QaGS5zYWxseXBvcnQudjEuR2V0UmVzcG9uc2UwARI9CgRTdGF0Ehkuc2FsbHlwb3J0LnYxLlN0YXRSZXF1ZXN0Ghouc2FsbHlwb3J0LnYxLlN0YXRSZXNwb25zZWIGcHJvdG8z", [file_sallyport_v1_tool_service]);
+  fileDesc("CiJzYWxseXBvcnQvdjEvY29udGVudF9zZXJ2aWNlLnByb3RvEgxzYWxseXBvcnQudjEidQoKUHV0UmVxdWVzdBIpCgZoZWFkZXIYASABKAsyFy5zYWxseXBvcnQudjEuUHV0SGVhZGVySAASDwoFY2h1bmsYAiABKAxIABIjCgNlbmQYAyABKAsyFC5zYWxseXBvcnQudjEuUHV0RW5kSABCBgoEc3RlcCKFAQoJUHV0SGVhZGVyEgwKBGhhc2gYASABKAwSEQoEc2l6ZRgCIAEoBEgAiAEBEg4KBm9mZnNldBgDIAEoBBISCgpyZXF1ZXN0X2lkGAQgASgJEioKB2NvbnRleHQYBSABKAsyGS5zYWxseXBvcnQudjEuQ2FsbENvbnRleHRCBwoFX3NpemUiCAoGUHV0RW5kInEKC1B1dFJlc3BvbnNlEi0KCHByb2dyZXNzGAEgASgLMhkuc2FsbHlwb3J0LnYxLlB1dFByb2dyZXNzSAASKwoHb3V0Y29tZRgCIAEoCzIYLnNhbGx5cG9ydC52MS5QdXRPdXRjb21lSABCBgoEc3RlcCIfCgtQdXRQcm9ncmVzcxIQCghyZWNlaXZlZBgBIAEoBCJZCgpQdXRPdXRjb21lEi8KBGNhbGwYASABKAsyIS5zYWxseXBvcnQudjEuRXhlY3V0ZVRvb2xSZXNwb25zZRIMCgRoYXNoGAIgASgMEgwKBHNpemUYAyABKAQieQoKR2V0UmVxdWVzdBIMCgRoYXNoGAEgASgMEg4KBm9mZnNldBgCIAEoBBINCgVsaW1pdBgDIAEoBBISCgpyZXF1ZXN0X2lkGAQgASgJEioKB2NvbnRleHQYBSABKAsyGS5zYWxseXBvcnQudjEuQ2FsbENvbnRleHQihwEKC0dldFJlc3BvbnNlEikKBmhlYWRlchgBIAEoCzIXLnNhbGx5cG9ydC52MS5HZXRIZWFkZXJIABIPCgVjaHVuaxgCIAEoDEgAEjQKB291dGNvbWUYAyABKAsyIS5zYWxseXBvcnQudjEuRXhlY3V0ZVRvb2xSZXNwb25zZUgAQgYKBHN0ZXAiOQoJR2V0SGVhZGVyEgwKBHNpemUYASABKAQSDgoGb2Zmc2V0GAIgASgEEg4KBmxlbmd0aBgDIAEoBCJbCgtTdGF0UmVxdWVzdBIMCgRoYXNoGAEgASgMEhIKCnJlcXVlc3RfaWQYAiABKAkSKgoHY29udGV4dBgDIAEoCzIZLnNhbGx5cG9ydC52MS5DYWxsQ29udGV4dCJvCgxTdGF0UmVzcG9uc2USLwoEY2FsbBgBIAEoCzIhLnNhbGx5cG9ydC52MS5FeGVjdXRlVG9vbFJlc3BvbnNlEg4KBnN0b3JlZBgCIAEoCBIMCgRzaXplGAMgASgEEhAKCHJlY2VpdmVkGAQgASgEIqMBCghBcnRpZmFjdBITCgthcnRpZmFjdF9pZBgBIAEoCRIUCgxjb250ZW50X2hhc2gYAiABKAkSDAoEc2l6ZRgDIAEoBBIQCghjYXRlZ29yeRgEIAEoCRIQCghtZXRhZGF0YRgFIAMoCRINCgVhZ2VudBgGIAEoCRISCgpzZXNzaW9uX2lkGAcgASgJEhcKD3B1Ymxpc2hlZF9hdF9tcxgIIAEoAyJICgxBcnRpZmFjdExpc3QSKQoJYXJ0aWZhY3RzGAEgAygLMhYuc2FsbHlwb3J0LnYxLkFydGlmYWN0Eg0KBXRvdGFsGAIgASgNIosBCg1Db250ZW50UmVwb3J0Eg8KB2NoZWNrZWQYASABKA0SFQoNY2hlY2tlZF9ieXRlcxgCIAEoBBIXCg9jb3JydXB0ZWRfY291bnQYAyABKA0SEQoJY29ycnVwdGVkGAQgAygJEhUKDW1pc3NpbmdfY291bnQYBSABKA0SDwoHbWlzc2luZxgGIAMoCSJGChBDb2xsZWN0ZWRDb250ZW50Eg8KB3JlbW92ZWQYASABKA0SEwoLZnJlZWRfYnl0ZXMYAiABKAQSDAoEa2VwdBgDIAEoDTLNAQoOQ29udGVudFNlcnZpY2USPgoDUHV0Ehguc2FsbHlwb3J0LnYxLlB1dFJlcXVlc3QaGS5zYWxseXBvcnQudjEuUHV0UmVzcG9uc2UoATABEjwKA0dldBIYLnNhbGx5cG9ydC52MS5HZXRSZXF1ZXN0Ghkuc2FsbHlwb3J0LnYxLkdldFJlc3BvbnNlMAESPQoEU3RhdBIZLnNhbGx5cG9ydC52MS5TdGF0UmVxdWVzdBoaLnNhbGx5cG9ydC52MS5TdGF0UmVzcG9uc2ViBnByb3RvMw", [file_sallyport_v1_tool_service]);
 
 /**
  * @generated from message sallyport.v1.PutRequest
@@ -625,6 +625,316 @@ export type StatResponseJson = {
  */
 export const StatResponseSchema: GenMessage<StatResponse, {jsonType: StatResponseJson}> = /*@__PURE__*/
   messageDesc(file_sallyport_v1_content_service, 10);
+
+/**
+ * artifacts.publish, artifacts.get
+ *
+ * @generated from message sallyport.v1.Artifact
+ */
+export type Artifact = Message<"sallyport.v1.Artifact"> & {
+  /**
+   * Chosen by the publisher; never given twice.
+   *
+   * @generated from field: string artifact_id = 1;
+   */
+  artifactId: string;
+
+  /**
+   * 64 hexadecimal digits.
+   *
+   * @generated from field: string content_hash = 2;
+   */
+  contentHash: string;
+
+  /**
+   * Bytes of the content.
+   *
+   * @generated from field: uint64 size = 3;
+   */
+  size: bigint;
+
+  /**
+   * @generated from field: string category = 4;
+   */
+  category: string;
+
+  /**
+   * key=value each.
+   *
+   * @generated from field: repeated string metadata = 5;
+   */
+  metadata: string[];
+
+  /**
+   * @generated from field: string agent = 6;
+   */
+  agent: string;
+
+  /**
+   * @generated from field: string session_id = 7;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: int64 published_at_ms = 8;
+   */
+  publishedAtMs: bigint;
+};
+
+/**
+ * artifacts.publish, artifacts.get
+ *
+ * @generated from message sallyport.v1.Artifact
+ */
+export type ArtifactJson = {
+  /**
+   * Chosen by the publisher; never given twice.
+   *
+   * @generated from field: string artifact_id = 1;
+   */
+  artifactId?: string;
+
+  /**
+   * 64 hexadecimal digits.
+   *
+   * @generated from field: string content_hash = 2;
+   */
+  contentHash?: string;
+
+  /**
+   * Bytes of the content.
+   *
+   * @generated from field: uint64 size = 3;
+   */
+  size?: string;
+
+  /**
+   * @generated from field: string category = 4;
+   */
+  category?: string;
+
+  /**
+   * key=value each.
+   *
+   * @generated from field: repeated string metadata = 5;
+   */
+  metadata?: string[];
+
+  /**
+   * @generated from field: string agent = 6;
+   */
+  agent?: string;
+
+  /**
+   * @generated from field: string session_id = 7;
+   */
+  sessionId?: string;
+
+  /**
+   * @generated from field: int64 published_at_ms = 8;
+   */
+  publishedAtMs?: string;
+};
+
+/**
+ * Describes the message sallyport.v1.Artifact.
+ * Use `create(ArtifactSchema)` to create a new message.
+ */
+export const ArtifactSchema: GenMessage<Artifact, {jsonType: ArtifactJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_content_service, 11);
+
+/**
+ * artifacts.list
+ *
+ * @generated from message sallyport.v1.ArtifactList
+ */
+export type ArtifactList = Message<"sallyport.v1.ArtifactList"> & {
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated sallyport.v1.Artifact artifacts = 1;
+   */
+  artifacts: Artifact[];
+
+  /**
+   * How many there are, also beyond the limit.
+   *
+   * @generated from field: uint32 total = 2;
+   */
+  total: number;
+};
+
+/**
+ * artifacts.list
+ *
+ * @generated from message sallyport.v1.ArtifactList
+ */
+export type ArtifactListJson = {
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated sallyport.v1.Artifact artifacts = 1;
+   */
+  artifacts?: ArtifactJson[];
+
+  /**
+   * How many there are, also beyond the limit.
+   *
+   * @generated from field: uint32 total = 2;
+   */
+  total?: number;
+};
+
+/**
+ * Describes the message sallyport.v1.ArtifactList.
+ * Use `create(ArtifactListSchema)` to create a new message.
+ */
+export const ArtifactListSchema: GenMessage<ArtifactList, {jsonType: ArtifactListJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_content_service, 12);
+
+/**
+ * content.verify
+ *
+ * @generated from message sallyport.v1.ContentReport
+ */
+export type ContentReport = Message<"sallyport.v1.ContentReport"> & {
+  /**
+   * @generated from field: uint32 checked = 1;
+   */
+  checked: number;
+
+  /**
+   * @generated from field: uint64 checked_bytes = 2;
+   */
+  checkedBytes: bigint;
+
+  /**
+   * @generated from field: uint32 corrupted_count = 3;
+   */
+  corruptedCount: number;
+
+  /**
+   * The first thousand hashes.
+   *
+   * @generated from field: repeated string corrupted = 4;
+   */
+  corrupted: string[];
+
+  /**
+   * Known, but gone.
+   *
+   * @generated from field: uint32 missing_count = 5;
+   */
+  missingCount: number;
+
+  /**
+   * @generated from field: repeated string missing = 6;
+   */
+  missing: string[];
+};
+
+/**
+ * content.verify
+ *
+ * @generated from message sallyport.v1.ContentReport
+ */
+export type ContentReportJson = {
+  /**
+   * @generated from field: uint32 checked = 1;
+   */
+  checked?: number;
+
+  /**
+   * @generated from field: uint64 checked_bytes = 2;
+   */
+  checkedBytes?: string;
+
+  /**
+   * @generated from field: uint32 corrupted_count = 3;
+   */
+  corruptedCount?: number;
+
+  /**
+   * The first thousand hashes.
+   *
+   * @generated from field: repeated string corrupted = 4;
+   */
+  corrupted?: string[];
+
+  /**
+   * Known, but gone.
+   *
+   * @generated from field: uint32 missing_count = 5;
+   */
+  missingCount?: number;
+
+  /**
+   * @generated from field: repeated string missing = 6;
+   */
+  missing?: string[];
+};
+
+/**
+ * Describes the message sallyport.v1.ContentReport.
+ * Use `create(ContentReportSchema)` to create a new message.
+ */
+export const ContentReportSchema: GenMessage<ContentReport, {jsonType: ContentReportJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_content_service, 13);
+
+/**
+ * content.gc
+ *
+ * @generated from message sallyport.v1.CollectedContent
+ */
+export type CollectedContent = Message<"sallyport.v1.CollectedContent"> & {
+  /**
+   * @generated from field: uint32 removed = 1;
+   */
+  removed: number;
+
+  /**
+   * @generated from field: uint64 freed_bytes = 2;
+   */
+  freedBytes: bigint;
+
+  /**
+   * How many contents stay.
+   *
+   * @generated from field: uint32 kept = 3;
+   */
+  kept: number;
+};
+
+/**
+ * content.gc
+ *
+ * @generated from message sallyport.v1.CollectedContent
+ */
+export type CollectedContentJson = {
+  /**
+   * @generated from field: uint32 removed = 1;
+   */
+  removed?: number;
+
+  /**
+   * @generated from field: uint64 freed_bytes = 2;
+   */
+  freedBytes?: string;
+
+  /**
+   * How many contents stay.
+   *
+   * @generated from field: uint32 kept = 3;
+   */
+  kept?: number;
+};
+
+/**
+ * Describes the message sallyport.v1.CollectedContent.
+ * Use `create(CollectedContentSchema)` to create a new message.
+ */
+export const CollectedContentSchema: GenMessage<CollectedContent, {jsonType: CollectedContentJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_content_service, 14);
 
 /**
  * Bytes of any size, kept by their BLAKE3 hash. Each method is a governed call of the tool that it is named after

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
-import { hashBytes } from '../../content/content-hash.ts';
-import { never, noise, openStore } from '../../content/content.test-kit.ts';
-import type { Session } from '../../call/session.ts';
-import { SchemaCheck } from '../../registry/schemas/check-schema.ts';
-import { endsWith, TestWorkspace } from '../../catalogue/files/test-workspace.ts';
-import { artifactTools } from './index.ts';
+import { hashBytes } from '../content/content-hash.ts';
+import { never, noise, openStore } from '../content/content.test-kit.ts';
+import type { Session } from '../call/session.ts';
+import { SchemaCheck } from '../registry/schemas/check-schema.ts';
+import { endsWith, TestWorkspace } from '../catalogue/files/test-workspace.ts';
+import { artifactTools } from './tools.ts';
 
 async function openTools(context: TestContext) {
   const workspace = new TestWorkspace();
@@ -29,11 +29,11 @@ test('content becomes an artifact that its session and operators see', async (co
   const { call, put, ada, bob, operator } = await openTools(context);
   const { hash } = await put(noise(100));
   const published = await call('artifacts.publish', { artifact_id: 'run-1', content_hash: hash, ...details });
-  const { published_at: at, ...rest } = published;
-  assert.ok(Math.abs(Date.parse(at as string) - Date.now()) < 60_000);
+  const { publishedAtMs: at, ...rest } = published;
+  assert.ok(Math.abs(Number(at) - Date.now()) < 60_000);
   assert.deepEqual(rest, {
-    ...{ artifact_id: 'run-1', content_hash: hash, size: 100, ...details },
-    ...{ agent: ada.agent, session_id: ada.id },
+    ...{ artifactId: 'run-1', contentHash: hash, size: '100', ...details },
+    ...{ agent: ada.agent, sessionId: ada.id },
   });
   assert.deepEqual(await call('artifacts.get', { artifact_id: 'run-1' }), published);
   assert.deepEqual(await call('artifacts.get', { artifact_id: 'run-1' }, operator), published);
