@@ -8,7 +8,7 @@ import { runBuild } from './run-build.mjs';
 const consoleFolder = join(root, 'packages/console');
 const builtFolder = join(consoleFolder, 'dist');
 /** What the built files depend on; of the dependencies, the lock file tells enough. */
-const sources = ['packages/console', 'packages/contract/src/codes.ts', 'package-lock.json'];
+const sources = ['packages/console', 'packages/contract/src', 'package-lock.json'];
 const commands = ['start', 'test', 'coverage'];
 
 /**
@@ -59,8 +59,9 @@ function hashSources() {
 }
 
 function listFiles(path) {
-  if (!path.startsWith('packages/console')) return [path];
-  const isSource = ({ name }) => name !== 'node_modules' && !name.startsWith('dist') && !name.endsWith('.test.ts');
+  if (!path.startsWith('packages/')) return [path];
+  // Of what is generated, the console uses the types alone.
+  const isSource = ({ name }) => !/^(?:node_modules|gen|dist.*|.*\.test\.ts)$/.test(name);
   const entries = readdirSync(join(root, path), { withFileTypes: true }).filter(isSource);
   return entries
     .sort((a, b) => (a.name < b.name ? -1 : 1))

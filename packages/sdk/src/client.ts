@@ -1,23 +1,36 @@
-import { ToolDenied, ToolFailed } from './call-result.ts';
-import type { ApprovalNeed, CallProgress, CallResult, Stored, Success } from './call-result.ts';
-import { exchangeOverFetch, exchangeOverHttp } from './exchange.ts';
-import type { Exchange } from './exchange.ts';
-import { GateConnection } from './gate-connection.ts';
+import { executeTool, GateClient, joinChunks, overFetch, readResult } from '@sallyport/contract/client';
+import type { ApprovalNeed, CallResult as Result, Stored, Success, Transport } from '@sallyport/contract/client';
+import type { ProgressJson } from '@sallyport/contract';
+import { overHttp } from '@sallyport/contract/http-transport';
+import { ToolDenied, ToolFailed } from './call-errors.ts';
 import type { Json } from './json.ts';
-import { readProgress, readResult, readTool } from './wire.ts';
-import type {
-  ExecuteToolResponseJson,
-  ExecuteToolStreamResponseJson,
-  GetContentResponseJson,
-  GetToolJson,
-  ListToolsJson,
-  ToolInfo,
-} from './wire.ts';
+import { readTool } from './tool-info.ts';
+import type { ToolInfo } from './tool-info.ts';
 
-export * from './call-result.ts';
-export { GateError } from './gate-error.ts';
+export * from './call-errors.ts';
+export { GateError } from '@sallyport/contract/client';
+export type {
+  ApprovalNeed,
+  CallFacts,
+  Denied,
+  Failed,
+  PendingApproval,
+  Stored,
+  Success,
+  Usage,
+  Violation,
+} from '@sallyport/contract/client';
 export type { Json, JsonObject } from './json.ts';
-export type { ToolInfo } from './wire.ts';
+export type { ToolInfo } from './tool-info.ts';
+
+/** How a call ended. `status` tells which. */
+export type CallResult<Output = Json> = Result<Output>;
+
+/** What happens while a call runs. Never part of the result. */
+export type CallProgress =
+  | { readonly kind: 'stderr'; readonly text: string }
+  /** `total` is absent when nobody knows it. */
+  | { readonly kind: 'step'; readonly done: number; readonly total?: number; readonly message: string };
 
 export interface ClientOptions {
   /** Such as `http://127.0.0.1:4780`, which is also what absent means. Not together with `socketPath`. */
@@ -73,23 +86,27 @@ export interface Client {
   readonly close: () => void;
 }
 
-const toolService = 'sallyport.v1.ToolService';
 const defaultAddress = 'http://127.0.0.1:4780';
 
 /** Throws TypeError for options that cannot work. Connects with the first request. */
 export function createClient(options: ClientOptions = {}): Client {
   const token = (options.token ?? globalThis.process?.env['SALLYPORT_TOKEN'])?.trim();
   if (!token) throw new TypeError('There is no token: pass one, or set SALLYPORT_TOKEN. `session create` prints it.');
-  const gate = new GateConnection(openExchange(options), token);
+  const gate = new GateClient(openTransport(options), () => token);
 
   const tryCallTool: Client['tryCallTool'] = async <Output>(name: string, input = {}, more: CallOptions = {}) => {
     const { taskId, correlationId, signal, onProgress, onPending, ...fields } = more;
-    const call = { ...fields, name, inputJson: JSON.stringify(input), context: { taskId, correlationId } };
-    const isFollowed = onProgress !== undefined || onPending !== undefined;
-    const answer = isFollowed
-      ? await follow(gate, call, more)
-      : await gate.ask(`${toolService}/ExecuteTool`, call, signal);
-    return readResult(answer as ExecuteToolResponseJson) as CallResult<Output>;
+    const context = {
+      ...(taskId === undefined ? {} : { taskId }),
+      ...(correlationId === undefined ? {} : { correlationId }),
+    };
+    const call = { ...fields, name, inputJson: JSON.stringify(input), context };
+    const answer = await executeTool(gate, call, {
+      signal,
+      onProgress: onProgress && ((progress) => onProgress(readProgress(progress))),
+      onPending: onPending && (({ taskId: id = '', link = '' }) => onPending({ taskId: id, link })),
+    });
+    return readResult(answer) as CallResult<Output>;
   };
   const readOutput: Client['readOutput'] = async <Output>({ hash }: Pick<Stored, 'hash'>, signal?: AbortSignal) =>
     JSON.parse(await readContent(gate, hash, signal)) as Output;
@@ -102,60 +119,50 @@ export function createClient(options: ClientOptions = {}): Client {
       return result.status === 'stored' ? readOutput<Output>(result, more.signal) : result.output;
     },
     listTools: async (filter = {}) => {
-      const { tools = [] } = (await gate.ask(`${toolService}/ListAvailableTools`, filter)) as ListToolsJson;
+      const { tools = [] } = await gate.call('ToolService/ListAvailableTools', filter);
       return tools.map(readTool);
     },
-    getToolSchema: async (name) => {
-      const { tool = {} } = (await gate.ask(`${toolService}/GetToolSchema`, { name })) as GetToolJson;
-      return readTool(tool);
-    },
+    getToolSchema: async (name) => readTool((await gate.call('ToolService/GetToolSchema', { name })).tool ?? {}),
     close: () => gate.close(),
   };
 }
 
-/** Makes the call and tells what happens until its answer comes. */
-async function follow(
-  gate: GateConnection,
-  call: object,
-  { onProgress, onPending, signal }: CallOptions,
-): Promise<ExecuteToolResponseJson> {
-  let answer: ExecuteToolResponseJson = {};
-  for await (const message of gate.stream(`${toolService}/ExecuteToolStream`, { call }, signal)) {
-    const { progress, pending, response } = message as ExecuteToolStreamResponseJson;
-    if (progress !== undefined) onProgress?.(readProgress(progress));
-    if (pending !== undefined) onPending?.({ taskId: pending.taskId ?? '', link: pending.link ?? '' });
-    if (response !== undefined) answer = response;
-  }
-  return answer;
-}
-
 /** All of some content, as text. */
-async function readContent(gate: GateConnection, hash: string, signal?: AbortSignal): Promise<string> {
-  const chunks: Buffer[] = [];
-  let result: CallResult | undefined;
+async function readContent(gate: GateClient, hash: string, signal?: AbortSignal): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let result: Result | undefined;
   const request = { hash: Buffer.from(hash, 'hex').toString('base64') };
-  for await (const message of gate.stream('sallyport.v1.ContentService/Get', request, signal)) {
-    const { chunk, outcome } = message as GetContentResponseJson;
+  for await (const { chunk, outcome } of gate.watch('ContentService/Get', request, { signal })) {
     if (chunk !== undefined) chunks.push(Buffer.from(chunk, 'base64'));
     if (outcome !== undefined) result = readResult(outcome);
   }
   // Only an outcome that is a success means that it was all.
   throwUnlessSuccess(result ?? readResult({}));
-  return Buffer.concat(chunks).toString();
+  return new TextDecoder().decode(joinChunks(chunks));
 }
 
-function throwUnlessSuccess<Output>(result: CallResult<Output>): asserts result is Success<Output> | Stored {
+function throwUnlessSuccess<Output>(result: Result<Output>): asserts result is Success<Output> | Stored {
   if (result.status === 'error') throw new ToolFailed(result);
   if (result.status === 'denied' || result.status === 'pending_approval') throw new ToolDenied(result);
 }
 
-function openExchange({ address, socketPath, fetch }: ClientOptions): Exchange {
+function readProgress({ stderr, message = '', done = '0', total }: ProgressJson): CallProgress {
+  if (stderr !== undefined) return { kind: 'stderr', text: stderr };
+  return { kind: 'step', message, done: Number(done), ...(total === undefined ? {} : { total: Number(total) }) };
+}
+
+/** The one place that knows how requests travel. */
+function openTransport({ address, socketPath, fetch }: ClientOptions): Transport {
   if (socketPath !== undefined) {
-    if (address === undefined && fetch === undefined) return exchangeOverHttp({ socketPath });
+    if (address === undefined && fetch === undefined) return overHttp({ path: socketPath }, { keepAlive: true });
     throw new TypeError('Give either socketPath or address: fetch and an address do not go with a socket.');
   }
   const url = new URL(address ?? defaultAddress);
   if (!/^https?:$/.test(url.protocol))
     throw new TypeError(`The address must begin with http: or https:, not ${url.protocol}`);
-  return fetch === undefined ? exchangeOverHttp({ address: url }) : exchangeOverFetch(url, fetch);
+  if (fetch !== undefined) return overFetch(url, { fetch });
+  const isSecure = url.protocol === 'https:';
+  // URLs write IPv6 addresses in brackets, sockets do not.
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  return overHttp({ host, port: Number(url.port || (isSecure ? 443 : 80)), isSecure }, { keepAlive: true });
 }

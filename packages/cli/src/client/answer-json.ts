@@ -1,5 +1,8 @@
+import { numberOf as toNumber, readResult } from '@sallyport/contract/client';
 import { exitCodes } from '@sallyport/contract/codes';
 import type { ExecuteToolResponseJson } from '@sallyport/contract';
+
+export { toNumber };
 
 export type CallStatus = 'success' | 'denied' | 'error' | 'pending_approval';
 
@@ -12,48 +15,36 @@ export const exitCodeOfStatus: Readonly<Record<CallStatus, number>> = {
 
 export function statusOf(answer: ExecuteToolResponseJson): CallStatus {
   if (answer.success !== undefined) return 'success';
-  if (isPending(answer)) return 'pending_approval';
-  return answer.denied === undefined ? 'error' : 'denied';
-}
-
-/** Somebody else has to agree, and was asked. */
-function isPending({ denied }: ExecuteToolResponseJson): boolean {
-  return denied?.rationaleCode === 'APPROVAL_REQUIRED' && (denied.approval?.taskId ?? '') !== '';
+  const { status } = readResult(answer);
+  return status === 'stored' ? 'success' : status;
 }
 
 export function outputOf(answer: ExecuteToolResponseJson): unknown {
   return JSON.parse(answer.success?.outputJson || 'null');
 }
 
-/** The output was too large for the answer and lies in the content store. */
-export function isKept(answer: ExecuteToolResponseJson): boolean {
-  return (answer.success?.resultHash ?? '') !== '';
-}
-
-/** Where a kept output lies. */
-export function keptOf({ success }: ExecuteToolResponseJson): { readonly hash: string; readonly sizeBytes: number } {
-  // Bytes are base64 on this wire.
-  const hash = Buffer.from(success?.resultHash ?? '', 'base64').toString('hex');
-  return { hash, sizeBytes: toNumber(success?.resultSize) };
-}
-
-function keptToJson(answer: ExecuteToolResponseJson): object {
-  if (!isKept(answer)) return {};
-  const { hash, sizeBytes } = keptOf(answer);
-  return { result_hash: hash, result_size: sizeBytes };
+/** Where an output lies that was too large for the answer. Undefined: it is in the answer. */
+export function keptOf(
+  answer: ExecuteToolResponseJson,
+): { readonly hash: string; readonly sizeBytes: number } | undefined {
+  if (!answer.success?.resultHash) return undefined;
+  const result = readResult(answer);
+  return result.status === 'stored' ? result : undefined;
 }
 
 /** The answer to a call as scripts read it. Fields that do not apply are absent. */
 export function answerToJson(answer: ExecuteToolResponseJson): object | undefined {
   const { denied, error } = answer;
+  const kept = keptOf(answer);
   return dropEmpty({
     request_id: answer.requestId,
     call_id: answer.callId,
     trace_id: answer.traceId,
     tool: answer.tool,
     status: statusOf(answer),
-    output: answer.success && !isKept(answer) ? outputOf(answer) : undefined,
-    ...keptToJson(answer),
+    output: answer.success && kept === undefined ? outputOf(answer) : undefined,
+    result_hash: kept?.hash,
+    result_size: kept?.sizeBytes,
     denied: denied && deniedToJson(denied),
     error: error && {
       code: error.code ?? '',
@@ -88,11 +79,6 @@ function usageToJson(usage: NonNullable<ExecuteToolResponseJson['usage']>): obje
     bytes_read: bytesRead === undefined ? undefined : Number(bytesRead),
     bytes_written: bytesWritten === undefined ? undefined : Number(bytesWritten),
   });
-}
-
-/** An absent 64-bit number is zero. */
-export function toNumber(value: string | undefined): number {
-  return Number(value ?? 0);
 }
 
 function dropEmpty(fields: Record<string, unknown>): object | undefined {

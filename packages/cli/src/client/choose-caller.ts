@@ -3,8 +3,7 @@ import { exitCodes } from '@sallyport/contract/codes';
 import type { Home } from '@sallyport/gateway';
 import { readSecret, ConfigError } from '@sallyport/gateway';
 import { CommandFailure, describeError, hasErrorCode, usageFailure } from './failure.ts';
-import { describeTarget, readAddress } from './target.ts';
-import type { Target } from './target.ts';
+import type { Target } from '@sallyport/contract/http-transport';
 
 export type Role = 'operator' | 'agent';
 
@@ -132,4 +131,26 @@ export function unreachable({ home, startCommand }: ClientOptions, target: Targe
     `No daemon answers in ${home.folder}.`,
     `Start one with \`${startCommand}\`, or set SALLYPORT_HOME to the folder of a running one.`,
   );
+}
+
+const loopback = ['127.0.0.1', 'localhost', '[::1]'];
+
+/** Undefined when no address is set. Only this machine: what is sent there is not encrypted, and holds a credential. */
+export function readAddress(text: string | undefined): Target | undefined {
+  if (!text) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const { protocol = '', hostname = '', port = '', href = '' } = url ?? {};
+  // Whatever else an address can hold would be set aside silently.
+  if (protocol === 'http:' && loopback.includes(hostname) && href === `http://${hostname}${port && ':'}${port}/`) {
+    return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 80) };
+  }
+  throw usageFailure(
+    `SALLYPORT_ADDRESS is not the address of a daemon on this machine: ${text}`,
+    'Set it to the address that `sallyport status` shows, such as http://127.0.0.1:4780, or unset it.',
+  );
+}
+
+export function describeTarget(target: Target): string {
+  if ('path' in target) return target.path;
+  return `http://${target.host.includes(':') ? `[${target.host}]` : target.host}:${target.port}`;
 }

@@ -54,7 +54,7 @@ test('without a token the caller is the operator, at the operator socket', async
   answerWith(200, '{"mode":"NORMAL"}');
   const client = open();
   assert.equal(client.role, 'operator');
-  assert.deepEqual(await client.getStatus(), { mode: 'NORMAL' });
+  assert.deepEqual(await client.call('OperatorService/GetStatus', {}), { mode: 'NORMAL' });
   const { socket, authorization, url } = seen.at(-1) ?? {};
   assert.deepEqual(
     [socket, authorization, url],
@@ -125,7 +125,7 @@ test('where no daemon answers, the error says how to start one', async () => {
   const expected = { exitCode: 2, code: 'UNREACHABLE', remedy: /npm start/ };
   assert.throws(() => open({ home: nowhere }), expected);
   const noSocket = { ...home, operatorSocket: join(folder, 'no.sock') };
-  await assert.rejects(open({ home: noSocket }).getStatus(), expected);
+  await assert.rejects(open({ home: noSocket }).call('OperatorService/GetStatus', {}), expected);
 });
 
 test('an error of the daemon keeps its message, and its kind chooses the exit code', async () => {
@@ -138,15 +138,19 @@ test('an error of the daemon keeps its message, and its kind chooses the exit co
   ];
   for (const [code, exitCode] of cases) {
     answerWith(400, JSON.stringify({ code, message: 'because' }));
-    await assert.rejects(open().getStatus(), { exitCode, message: 'because', connectCode: code });
+    await assert.rejects(open().call('OperatorService/GetStatus', {}), {
+      exitCode,
+      message: 'because',
+      connectCode: code,
+    });
   }
 });
 
 test('an answer that is no JSON, or an error without words, is still a clear error', async () => {
   answerWith(200, '<html>');
-  await assert.rejects(open().getStatus(), { code: 'BAD_ANSWER' });
+  await assert.rejects(open().call('OperatorService/GetStatus', {}), { code: 'BAD_ANSWER' });
   answerWith(502, 'null');
-  await assert.rejects(open().getStatus(), { message: 'The daemon answered HTTP 502.' });
+  await assert.rejects(open().call('OperatorService/GetStatus', {}), { message: 'The daemon answered HTTP 502.' });
 });
 
 test('a daemon that ends in the middle of a call is told apart from one that never ran', async () => {
@@ -166,6 +170,6 @@ test('cancelling closes the connection, and the command ends as interrupted', as
       cancel.abort();
     };
   });
-  await assert.rejects(open().executeTool({ name: 'x' }, cancel.signal), { exitCode: 130 });
+  await assert.rejects(open().executeTool({ name: 'x' }, { signal: cancel.signal }), { exitCode: 130 });
   await closed;
 });

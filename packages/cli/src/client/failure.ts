@@ -19,6 +19,23 @@ export function usageFailure(message: string, remedy?: string): CommandFailure {
   return new CommandFailure('USAGE', exitCodes.usage, message, remedy === undefined ? {} : { remedy });
 }
 
+/** The daemon did not take the request; `connectCode` is the reason in the words of Connect. */
+export class RpcFailure extends CommandFailure {
+  readonly connectCode: string;
+
+  constructor(connectCode: string, message: string) {
+    super(connectCode.toUpperCase(), exitCodeOf(connectCode), message);
+    this.connectCode = connectCode;
+  }
+}
+
+function exitCodeOf(connectCode: string): number {
+  if (connectCode === 'invalid_argument') return exitCodes.usage;
+  if (connectCode === 'unavailable') return exitCodes.unreachable;
+  const refusals = ['unauthenticated', 'permission_denied', 'not_found', 'failed_precondition', 'resource_exhausted'];
+  return refusals.includes(connectCode) ? exitCodes.denied : exitCodes.toolError;
+}
+
 /** What a shell reports for a program that Ctrl-C ended. */
 export const exitCodeInterrupted = 130;
 

@@ -17,18 +17,18 @@ export const mostRecords = 100_000;
 /** Reads the log from its end backwards to a time. */
 export async function readCallsSince(
   sinceMs: number,
-  client: Pick<DaemonClient, 'readAudit'>,
+  client: Pick<DaemonClient, 'call'>,
   most = mostRecords,
 ): Promise<LogStretch> {
   const portions: (readonly AuditRecordJson[])[] = [];
-  const { logSize } = await client.readAudit({ from: 0, limit: 1 });
+  const { logSize } = await client.call('OperatorService/ReadAudit', { from: '0', limit: 1 });
   const end = toNumber(logSize);
   const lowest = Math.max(0, end - most);
   let next = end;
   let isReached = false;
   while (next > lowest && !isReached) {
     const from = Math.max(lowest, next - perRead);
-    const { records = [] } = await client.readAudit({ from, limit: next - from });
+    const { records } = await client.call('OperatorService/ReadAudit', { from: String(from), limit: next - from });
     portions.unshift(records);
     // Clocks can be set back, so that single records may be older than those before them.
     isReached = records.length > 0 && records.every(({ timeMs }) => toNumber(timeMs) < sinceMs);

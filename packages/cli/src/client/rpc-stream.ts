@@ -4,9 +4,8 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { DescMessage, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { exitCodes } from '@sallyport/contract/codes';
 import { frameMessage, FrameReader } from '@sallyport/gateway';
-import { CommandFailure, interrupted } from './failure.ts';
-import { RpcFailure } from './post-json.ts';
-import type { Target } from './target.ts';
+import type { Target } from '@sallyport/contract/http-transport';
+import { CommandFailure, interrupted, RpcFailure } from './failure.ts';
 
 // Importing a module of the platform reads every export of it; few commands need these.
 const http2 = process.getBuiltinModule('node:http2');

@@ -1,4 +1,4 @@
-import { answerToJson, exitCodeOfStatus, isKept, keptOf, outputOf, statusOf, toNumber } from './answer-json.ts';
+import { answerToJson, exitCodeOfStatus, keptOf, outputOf, statusOf, toNumber } from './answer-json.ts';
 import type { CommandContext } from '../command-context.ts';
 import { spellBytes } from '@sallyport/contract';
 import { renderOutput } from '../terminal/render-output.ts';
@@ -20,22 +20,25 @@ export function showAnswer(
   }
   const { note, paintNote } = context.terminal;
   for (const warning of answer.warnings ?? []) note(`${paintNote('yellow', 'Warning')}  ${makeVisibleLine(warning)}`);
-  if (isKept(answer)) showKept(answer, context);
+  const kept = keptOf(answer);
+  if (kept !== undefined) showKept(kept, context);
   else if (status === 'success') showSuccess(outputOf(answer));
   else if (answer.denied !== undefined) showDenial(answer.tool ?? '', answer.denied, context);
   else showError(answer, context);
   return exitCodeOfStatus[status];
 }
 
-function showKept(answer: ExecuteToolResponseJson, { terminal, commandName }: CommandContext): void {
-  const { hash, sizeBytes } = keptOf(answer);
+function showKept(
+  { hash, sizeBytes }: { readonly hash: string; readonly sizeBytes: number },
+  { terminal, commandName }: CommandContext,
+): void {
   terminal.print(`The output is too large for an answer (${spellBytes(sizeBytes)}). It is stored; get it with`);
   terminal.print(`  ${commandName} content get ${hash} --output FILE`);
 }
 
 function showDenial(tool: string, denied: DeniedJson, { terminal }: CommandContext): void {
   const { note, paintNote, columns } = terminal;
-  const isPending = (denied.approval?.taskId ?? '') !== '' && denied.rationaleCode === 'APPROVAL_REQUIRED';
+  const isPending = statusOf({ denied }) === 'pending_approval';
   const fields: [string, string][] = [
     ['rule', denied.ruleId ?? ''],
     ['code', denied.rationaleCode ?? ''],

@@ -33,7 +33,7 @@ export async function readInputFor(
   const leave = (): never => process.exit(exitCodeInterrupted);
   process.on('SIGINT', leave);
   try {
-    const known = await context.openClient().getTool(tool).catch(explainLater);
+    const known = await context.openClient().call('ToolService/GetToolSchema', { name: tool }).catch(explainLater);
     return readInput({ ...sources, texts: findTexts(known?.tool?.inputSchemaJson) });
   } finally {
     process.off('SIGINT', leave);

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
-import { post } from '../daemon/connect.ts';
+import { daemon } from '../daemon/connect.ts';
 import type { AuditRecord } from '../daemon/messages.ts';
 import { readPayload, summaryOf } from '../live/call.ts';
 import { useGate, useNowMs, useValue } from '../live/use-live.ts';
@@ -32,7 +32,7 @@ export function AuditPage({ index }: { readonly index: string }) {
     setTrouble(undefined);
     try {
       const request = { from: String(from), limit: Math.min(1000, first - from) };
-      const read = await post<{ records: readonly AuditRecord[] }>('OperatorService/ReadAudit', request);
+      const read = await daemon.call('OperatorService/ReadAudit', request);
       setOlder((known) => [...read.records, ...known]);
     } catch (error) {
       setTrouble(troubleOf(error));

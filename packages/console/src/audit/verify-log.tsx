@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { post } from '../daemon/connect.ts';
+import { daemon } from '../daemon/connect.ts';
 import type { Verification } from '../daemon/messages.ts';
 import { Problem, troubleOf } from '../shell/parts.tsx';
 import type { Trouble } from '../shell/parts.tsx';
@@ -19,7 +19,7 @@ export function VerifyLog() {
     setState({ kind: 'running' });
     const startedAt = performance.now();
     try {
-      const verification = await post<Verification>('OperatorService/VerifyAudit');
+      const verification = await daemon.call('OperatorService/VerifyAudit', {});
       setState({ kind: 'done', verification, tookMs: performance.now() - startedAt });
     } catch (error) {
       setState({ kind: 'failed', trouble: troubleOf(error) });

@@ -1,6 +1,5 @@
 import { useCallback } from 'react';
-import { post } from '../daemon/connect.ts';
-import type { AuditRecord } from '../daemon/messages.ts';
+import { daemon } from '../daemon/connect.ts';
 import { addRecord } from '../live/call.ts';
 import type { Call } from '../live/call.ts';
 import { Empty, Loading, Problem } from '../shell/parts.tsx';
@@ -29,7 +28,7 @@ export function OlderCall({ callId }: { readonly callId: string }) {
 }
 
 async function readCall(callId: string): Promise<{ readonly call: Call | undefined }> {
-  const { records } = await post<{ records: readonly AuditRecord[] }>('OperatorService/ReadAudit', { callId });
+  const { records } = await daemon.call('OperatorService/ReadAudit', { callId });
   const call = records.reduce<Call | undefined>((known, record) => addRecord(known, record), undefined);
   return { call };
 }

@@ -1,4 +1,6 @@
-import { post } from './connect.ts';
+import { readResult } from '@sallyport/contract/client';
+import type { ApprovalNeed } from '@sallyport/contract/client';
+import { daemon } from './connect.ts';
 
 /** A gate or the tool said no. */
 export class CallProblem extends Error {
@@ -18,22 +20,11 @@ export class ConfirmationNeeded extends CallProblem {
   readonly binding: string;
   readonly effect: string;
 
-  constructor(message: string, { binding = '', effect = '' }: { binding?: string; effect?: string }) {
+  constructor(message: string, { binding, effect }: ApprovalNeed) {
     super('APPROVAL_REQUIRED', message);
     this.binding = binding;
     this.effect = effect;
   }
-}
-
-interface Answer {
-  readonly success?: { readonly outputJson?: string };
-  readonly denied?: {
-    readonly rationaleCode?: string;
-    readonly message?: string;
-    readonly remedy?: string;
-    readonly approval?: { readonly binding?: string; readonly effect?: string };
-  };
-  readonly error?: { readonly code?: string; readonly message?: string };
 }
 
 /** The same for a call that the person was asked about, and agreed to, in other words than the gate's. */
@@ -48,10 +39,11 @@ export async function callConfirmed<Output>(name: string, input: object): Promis
 
 /** A governed call by the person of this console: through the same gates as any other, and on record. */
 export async function callTool<Output>(name: string, input: object, confirmBinding = ''): Promise<Output> {
-  const request = { name, inputJson: JSON.stringify(input), confirmBinding };
-  const { success, denied, error } = await post<Answer>('ToolService/ExecuteTool', request);
-  if (success !== undefined) return JSON.parse(success.outputJson || 'null') as Output;
-  if (denied?.approval?.binding) throw new ConfirmationNeeded(denied.message ?? '', denied.approval);
-  if (denied !== undefined) throw new CallProblem(denied.rationaleCode ?? '', denied.message ?? '', denied.remedy);
-  throw new CallProblem(error?.code ?? 'INTERNAL', error?.message ?? 'The call failed.');
+  const call = { name, inputJson: JSON.stringify(input), confirmBinding };
+  const result = readResult(await daemon.call('ToolService/ExecuteTool', call));
+  if (result.status === 'success') return result.output as Output;
+  if (result.status === 'stored') throw new CallProblem('INTERNAL', 'The answer is too large to be shown.');
+  if (result.status === 'error') throw new CallProblem(result.code, result.message);
+  const { code, message, remedy, approval } = result;
+  throw approval?.binding ? new ConfirmationNeeded(message, approval) : new CallProblem(code, message, remedy);
 }

@@ -1,17 +1,20 @@
-import { DaemonError, stream } from './connect.ts';
+import { GateError } from '@sallyport/contract/client';
+import type { AnswerOf, RequestOf, WatchMethod } from '@sallyport/contract/client';
+import { daemon } from './connect.ts';
+import { keepCredential } from './credential.ts';
 
 export type ConnectionState =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'live' }
-  | { readonly kind: 'lost'; readonly retryAtMs: number; readonly reason: string };
+  | { readonly kind: 'lost'; readonly retryAtMs: number };
 
-export interface Follower<Message> {
-  readonly method: string;
+export interface Follower<Method extends WatchMethod> {
+  readonly method: Method;
   /** What to ask for, each time the stream is opened. */
-  readonly request: () => object;
+  readonly request: () => RequestOf<Method>;
   /** A new stream begins: what is known may be old. */
   readonly onOpen: () => void;
-  readonly onMessage: (message: Message) => void;
+  readonly onMessage: (message: AnswerOf<Method>) => void;
   readonly onState: (state: ConnectionState) => void;
 }
 
@@ -19,7 +22,9 @@ const firstPauseMs = 500;
 const longestPauseMs = 5000;
 
 /** Keeps a stream open: after a break it is opened again, a little later each time. Returns how to stop and how to hurry. */
-export function follow<Message>(follower: Follower<Message>): {
+export function follow<Method extends WatchMethod>(
+  follower: Follower<Method>,
+): {
   readonly stop: () => void;
   readonly retry: () => void;
 } {
@@ -30,23 +35,21 @@ export function follow<Message>(follower: Follower<Message>): {
   const run = async (): Promise<void> => {
     follower.onState({ kind: 'connecting' });
     while (!end.signal.aborted) {
-      let reason = 'The daemon ended the connection.';
       try {
         const onOpen = (): void => {
           pauseMs = firstPauseMs;
           follower.onOpen();
           follower.onState({ kind: 'live' });
         };
-        const messages = stream<Message>(follower.method, follower.request(), { signal: end.signal, onOpen });
+        const messages = daemon.watch(follower.method, follower.request(), { signal: end.signal, onOpen });
         for await (const message of messages) follower.onMessage(message);
       } catch (error) {
         if (end.signal.aborted) return;
         // Whoever is not let in need not ask again.
-        if (error instanceof DaemonError && error.code === 'unauthenticated') return;
-        if (error instanceof Error) reason = error.message;
+        if (error instanceof GateError && error.code === 'unauthenticated') return keepCredential(undefined);
       }
       if (end.signal.aborted) return;
-      follower.onState({ kind: 'lost', retryAtMs: Date.now() + pauseMs, reason });
+      follower.onState({ kind: 'lost', retryAtMs: Date.now() + pauseMs });
       await pause(pauseMs);
       pauseMs = Math.min(pauseMs * 2, longestPauseMs);
     }

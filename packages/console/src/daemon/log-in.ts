@@ -1,4 +1,5 @@
-import { DaemonError, postConsole } from './connect.ts';
+import { GateError } from '@sallyport/contract/client';
+import { daemon } from './connect.ts';
 import { currentCredential, keepCredential } from './credential.ts';
 import type { Credential } from './credential.ts';
 
@@ -16,14 +17,14 @@ export function takeCode(): string | undefined {
 export async function logIn(code: string): Promise<string | undefined> {
   const before = currentCredential();
   try {
-    const credential = await postConsole<Credential>('/console/login', { code });
+    const credential = await daemon.post<Credential>('/console/login', { code });
     if (before !== undefined) await endSession();
     keepCredential(credential);
     return undefined;
   } catch (error) {
     // Who is logged in already stays so.
     keepCredential(before);
-    return error instanceof DaemonError ? error.message : 'The login failed.';
+    return error instanceof GateError ? error.message : 'The login failed.';
   }
 }
 
@@ -34,5 +35,5 @@ export async function logOut(): Promise<void> {
 
 /** A daemon that cannot be reached ends the session by its expiry. */
 async function endSession(): Promise<void> {
-  await postConsole('/console/logout', {}).catch(() => undefined);
+  await daemon.post('/console/logout', {}).catch(() => undefined);
 }

@@ -1,4 +1,4 @@
-import { post } from '../daemon/connect.ts';
+import { daemon } from '../daemon/connect.ts';
 import type { Approval } from '../daemon/messages.ts';
 import { useNowMs } from '../live/use-live.ts';
 import { Empty, Loading, Problem } from '../shell/parts.tsx';
@@ -58,7 +58,7 @@ export function DecidedList({ decided: fresh }: { readonly decided: readonly App
 /** Newest decision first. Lists have them by when they were asked. */
 async function readDecided(): Promise<readonly Approval[]> {
   const request = { limit: 200 };
-  const { approvals } = await post<{ approvals: readonly Approval[] }>('ApprovalService/ListApprovals', request);
+  const { approvals } = await daemon.call('ApprovalService/ListApprovals', request);
   const ended = approvals.filter(({ status }) => status !== 'pending');
   return ended.toSorted((a, b) => Number(b.decidedAtMs) - Number(a.decidedAtMs));
 }

@@ -1,4 +1,4 @@
-import { post } from '../daemon/connect.ts';
+import { daemon } from '../daemon/connect.ts';
 import type { Approval, Plan } from '../daemon/messages.ts';
 
 /** What a person can answer. */
@@ -35,7 +35,7 @@ export function isApproving(kind: DecisionKind): boolean {
 
 /** Sends the answer together with the hash of the effect, and the number of runs, that were on the screen. */
 export async function decideApproval({ id, effectSha256, wanted }: Approval, decision: Decision): Promise<void> {
-  await post('ApprovalService/DecideApproval', {
+  await daemon.call('ApprovalService/DecideApproval', {
     id,
     effectSha256,
     approved: isApproving(decision.kind),
@@ -46,7 +46,7 @@ export async function decideApproval({ id, effectSha256, wanted }: Approval, dec
 }
 
 export async function decidePlan({ id }: Plan, approvedSteps: readonly number[], note = ''): Promise<void> {
-  await post('PlanService/DecidePlan', { id, approvedSteps, note });
+  await daemon.call('PlanService/DecidePlan', { id, approvedSteps: [...approvedSteps], note });
 }
 
 function standingOf(decision: Decision): object {

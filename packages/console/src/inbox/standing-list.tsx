@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { post } from '../daemon/connect.ts';
+import { daemon } from '../daemon/connect.ts';
 import type { StandingApproval } from '../daemon/messages.ts';
 import { useGate, useNowMs, useValue } from '../live/use-live.ts';
 import { Empty, Loading, Problem, troubleOf } from '../shell/parts.tsx';
@@ -9,8 +9,7 @@ import { formatCount, formatLeft } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
 
 async function loadStanding(): Promise<readonly StandingApproval[]> {
-  const method = 'ApprovalService/ListStandingApprovals';
-  return (await post<{ standing: readonly StandingApproval[] }>(method)).standing;
+  return (await daemon.call('ApprovalService/ListStandingApprovals', {})).standing;
 }
 
 /** Approvals for more than one call, which go on until somebody takes them back or their time is over. */
@@ -22,7 +21,7 @@ export function StandingList() {
   const revoke = async (id: string): Promise<void> => {
     setFailed(undefined);
     try {
-      await post('ApprovalService/RevokeStandingApproval', { id });
+      await daemon.call('ApprovalService/RevokeStandingApproval', { id });
     } catch (error) {
       setFailed(troubleOf(error));
     }

@@ -1,7 +1,7 @@
-import { post } from '../daemon/connect.ts';
+import { daemon } from '../daemon/connect.ts';
 import { follow } from '../daemon/follow.ts';
 import type { ConnectionState } from '../daemon/follow.ts';
-import type { Approval, AuditRecord, Plan, Status } from '../daemon/messages.ts';
+import type { AuditRecord, Status } from '../daemon/messages.ts';
 import { readPayload } from './call.ts';
 import { CallLog } from './call-log.ts';
 import { Inbox } from './inbox.ts';
@@ -53,12 +53,12 @@ export class Gate {
   readonly retry = (): void => this.#retry();
 
   readonly readStatus = async (): Promise<void> => {
-    this.status.set(await post<Status>('OperatorService/GetStatus').catch(() => undefined));
+    this.status.set(await daemon.call('OperatorService/GetStatus', {}).catch(() => undefined));
   };
 
   #followApprovals() {
     let settling: ReturnType<typeof setTimeout> | undefined;
-    return follow<{ event: string; approval: Approval; plan?: Plan }>({
+    return follow({
       method: 'ApprovalService/WatchApprovals',
       request: () => ({ withPlans: true }),
       onOpen: () => {
@@ -67,14 +67,16 @@ export class Gate {
         settling = setTimeout(() => this.inbox.settle(), settleMs);
         void this.readStatus();
       },
-      onMessage: ({ event, approval, plan }) =>
-        this.inbox.hear(plan === undefined ? { event, approval } : { event, plan }),
+      onMessage: ({ event, approval, plan }) => {
+        if (plan !== undefined) this.inbox.hear({ event, plan });
+        else if (approval !== undefined) this.inbox.hear({ event, approval });
+      },
       onState: this.connection.set,
     });
   }
 
   #followLog() {
-    return follow<{ records: readonly AuditRecord[] }>({
+    return follow({
       method: 'OperatorService/WatchAudit',
       request: () => ({ from: String(this.log.next) }),
       onOpen: () => undefined,

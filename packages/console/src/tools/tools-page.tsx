@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { compareNaturally } from '@sallyport/contract/natural-order';
-import { post } from '../daemon/connect.ts';
+import { daemon } from '../daemon/connect.ts';
 import type { Tool } from '../daemon/messages.ts';
 import { useGate, useValue } from '../live/use-live.ts';
 import { Empty, Loading, PageHead, Problem, RiskBadge } from '../shell/parts.tsx';
@@ -9,7 +9,7 @@ import { prettyJson } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
 
 async function loadTools(): Promise<readonly Tool[]> {
-  const { tools = [] } = await post<{ tools?: readonly Tool[] }>('ToolService/ListAvailableTools');
+  const { tools = [] } = await daemon.call('ToolService/ListAvailableTools', {});
   return tools.toSorted((a, b) => compareNaturally(a.name ?? '', b.name ?? ''));
 }
 

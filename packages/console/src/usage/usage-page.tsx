@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { post } from '../daemon/connect.ts';
+import { daemon } from '../daemon/connect.ts';
 import type { AbuseReport, Usage } from '../daemon/messages.ts';
 import { useGate, useNowMs } from '../live/use-live.ts';
 import { Empty, Loading, PageHead, Problem } from '../shell/parts.tsx';
@@ -20,7 +20,7 @@ const followEveryMs = 3000;
 const loadHour = (): Promise<Usage> => loadUsage(1);
 const loadDay = (): Promise<Usage> => loadUsage(24);
 
-const loadUsage = (hours: number): Promise<Usage> => post<Usage>('OperatorService/GetUsage', { hours });
+const loadUsage = (hours: number): Promise<Usage> => daemon.call('OperatorService/GetUsage', { hours });
 
 /** How much each tool was used, and how that went. */
 export function UsagePage({ part }: { readonly part: string }) {

@@ -1,7 +1,6 @@
 import { ApprovalDesk } from './approval-desk.ts';
 import type { ApprovalEvent } from './approval-desk.ts';
 import type { CommandContext } from '../../command-context.ts';
-import { followWatch, openExit } from '../../client/follow-watch.ts';
 import { KeyReader } from '../../terminal/key-reader.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 
@@ -9,10 +8,10 @@ import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 export async function watchApprovals(context: CommandContext): Promise<number> {
   const client = context.openOperatorClient();
   const { signal, abort } = openExit();
-  const follow = (onEvent: (event: ApprovalEvent) => void): Promise<void> =>
-    followWatch({ client, method: 'ApprovalService/WatchApprovals', signal }, (message) =>
-      onEvent(message as ApprovalEvent),
-    );
+  const follow = async (onEvent: (event: ApprovalEvent) => void): Promise<void> => {
+    const events = client.watch('ApprovalService/WatchApprovals', {}, { signal });
+    for await (const { event, approval } of events) if (approval !== undefined) onEvent({ event, approval });
+  };
   if (context.json || !context.terminal.interactive) {
     await follow((event) => printEvent(event, context));
     return 0;
@@ -29,4 +28,12 @@ function printEvent({ event, approval }: ApprovalEvent, { json, terminal }: Comm
   const { id, agent, tool, title, risk, decidedBy } = approval;
   const words = [event, id, agent, risk, `${tool}: ${title}`, decidedBy].filter((word) => word !== '');
   terminal.print(json ? visibleJson({ event, approval }) : words.map(makeVisibleLine).join('  '));
+}
+
+/** Ctrl-C ends the watch, which is no failure. */
+export function openExit(): { readonly signal: AbortSignal; readonly abort: () => void } {
+  const exit = new AbortController();
+  const abort = (): void => exit.abort();
+  process.once('SIGINT', abort);
+  return { signal: exit.signal, abort };
 }

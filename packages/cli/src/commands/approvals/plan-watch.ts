@@ -1,6 +1,5 @@
-import type { InJson, WatchPlansResponse } from '@sallyport/contract';
 import type { CommandContext } from '../../command-context.ts';
-import { followWatch, openExit } from '../../client/follow-watch.ts';
+import { openExit } from './approvals-watch.ts';
 import { renderPlan } from './plan.ts';
 import type { ShownPlan } from './plan.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
@@ -11,10 +10,9 @@ export async function watchPlans(context: CommandContext): Promise<number> {
   const { signal } = openExit();
   const { interactive, print, paint } = context.terminal;
   if (interactive && !context.json) print(paint('dim', 'Plans appear here. Ctrl-C leaves.'));
-  await followWatch({ client, method: 'PlanService/WatchPlans', signal }, (message) => {
-    const { event, plan } = message as InJson<WatchPlansResponse>;
+  for await (const { event, plan } of client.watch('PlanService/WatchPlans', {}, { signal })) {
     if (plan !== undefined) printEvent(event, plan, context);
-  });
+  }
   return 0;
 }
 

@@ -21,14 +21,14 @@ export async function showAudit(which: string, context: CommandContext): Promise
 }
 
 async function readOne(index: number, client: DaemonClient): Promise<readonly AuditRecordJson[]> {
-  return (await client.readAudit({ from: index, limit: 1 })).records ?? [];
+  return (await client.call('OperatorService/ReadAudit', { from: String(index), limit: 1 })).records;
 }
 
 async function readCall(callId: string, client: DaemonClient): Promise<readonly AuditRecordJson[]> {
   if (!/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(callId)) {
     throw usageFailure('Name a record by its index, or a call by its id.');
   }
-  return (await client.readAuditOfCall(callId)).records ?? [];
+  return (await client.call('OperatorService/ReadAudit', { callId })).records;
 }
 
 const shownApart = ['refusal', 'error', 'fault', 'summary', 'tool', 'agent', 'event'];

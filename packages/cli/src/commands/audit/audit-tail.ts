@@ -30,7 +30,8 @@ export async function tailAudit({ lines, follow = false }: AuditTailOptions, con
   records.forEach(show);
   if (!follow) return 0;
   for (let next = logSize; ;) {
-    const { records: fresh = [] } = await client.readAudit({ from: next, limit: mostPerRead, waitMs });
+    const request = { from: String(next), limit: mostPerRead, waitMs };
+    const { records: fresh } = await client.call('OperatorService/ReadAudit', request);
     fresh.forEach(show);
     next += fresh.length;
   }
@@ -38,11 +39,11 @@ export async function tailAudit({ lines, follow = false }: AuditTailOptions, con
 
 /** The last `count` records that the log had when it was asked, read in as many portions as that takes. */
 async function readLast(client: DaemonClient, count: number): Promise<{ records: AuditRecordJson[]; logSize: number }> {
-  const logSize = toNumber((await client.getStatus()).logSize);
+  const logSize = toNumber((await client.call('OperatorService/GetStatus', {})).logSize);
   const records: AuditRecordJson[] = [];
   for (let next = Math.max(0, logSize - count); next < logSize;) {
     const limit = Math.min(mostPerRead, logSize - next);
-    const { records: portion = [] } = await client.readAudit({ from: next, limit });
+    const { records: portion } = await client.call('OperatorService/ReadAudit', { from: String(next), limit });
     if (portion.length === 0) break;
     records.push(...portion);
     next += portion.length;

@@ -62,8 +62,8 @@ async function askDaemon({ checkpoint, key }: AuditVerifyOptions, context: Comma
       'Run the command as the user who runs the daemon.',
     );
   }
-  const verdict = await context.openOperatorClient().verifyAudit();
-  const { intact = false, problems = [] } = verdict;
+  const verdict = await context.openOperatorClient().call('OperatorService/VerifyAudit', {});
+  const { intact, problems } = verdict;
   const [records, signed] = [toNumber(verdict.records), toNumber(verdict.checkpointSize)];
   const { print, paint } = context.terminal;
   if (context.json) print(visibleJson({ intact, records, signed_records: signed, judged_by: 'daemon', problems }));

@@ -120,13 +120,13 @@ async function askDaemon(
 ): Promise<readonly Candidate[]> {
   const client = context.openClient();
   if (kind === 'tool-argument') {
-    const { tool = {} } = await client.getTool(before[0] ?? '');
+    const { tool = {} } = await client.call('ToolService/GetToolSchema', { name: before[0] ?? '' });
     const given = before.slice(1).map((pair) => pair.split('=', 1)[0]);
     return describeArguments(parseSchema(tool.inputSchemaJson))
       .filter(({ name }) => !name.includes('.') && !given.includes(name))
       .map(({ name, description }) => ({ word: `${name}=`, meaning: description }));
   }
-  const { tools = [] } = await client.listTools({});
+  const { tools = [] } = await client.call('ToolService/ListAvailableTools', {});
   return tools
     .filter(({ origin = '' }) => kind === 'tool' || ['executable', 'configured', 'pipeline'].includes(origin))
     .map(({ name = '', description = '' }) => ({ word: name, meaning: description.split('\n', 1)[0] ?? '' }));

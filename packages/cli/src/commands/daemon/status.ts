@@ -4,16 +4,16 @@ import type { CommandContext } from '../../command-context.ts';
 import { formatDuration } from '../../terminal/format-time.ts';
 import { renderFields } from '../../terminal/table.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
-import type { GetStatusResponseJson } from '@sallyport/contract';
+import type { GetStatusResponse, InJson } from '@sallyport/contract';
 
 export async function showStatus(context: CommandContext): Promise<number> {
-  const status = await context.openOperatorClient().getStatus();
+  const status = await context.openOperatorClient().call('OperatorService/GetStatus', {});
   if (context.json) context.terminal.print(visibleJson(statusToJson(status)));
   else context.terminal.print(...renderStatus(status, context));
   return 0;
 }
 
-export function statusToJson(status: GetStatusResponseJson): object {
+export function statusToJson(status: InJson<GetStatusResponse>): object {
   return {
     version: status.version ?? '',
     pid: status.pid ?? 0,
@@ -43,8 +43,8 @@ export function statusToJson(status: GetStatusResponseJson): object {
   };
 }
 
-function renderStatus(status: GetStatusResponseJson, { terminal }: CommandContext): string[] {
-  const { version = '', pid = 0, health = '', healthReason = '', mode = '' } = status;
+function renderStatus(status: InJson<GetStatusResponse>, { terminal }: CommandContext): string[] {
+  const { version, pid, health, healthReason, mode } = status;
   const healthy = health === 'serving';
   const state = terminal.paint(
     healthy ? 'green' : 'red',

@@ -14,8 +14,8 @@ const lastBreathMs = 2000;
 export async function stopDaemon(context: CommandContext): Promise<number> {
   const client = context.openOperatorClient();
   const { terminal } = context;
-  const { pid = 0, callsInFlight = 0 } = await client.getStatus();
-  await client.stop();
+  const { pid, callsInFlight } = await client.call('OperatorService/GetStatus', {});
+  await client.call('OperatorService/Stop', {});
   if (!context.json && callsInFlight > 0) terminal.note(`Ending running calls (${callsInFlight}).`);
   if (!(await waitUntil(endOf(client, context.config.home, pid), patienceMs))) {
     throw new CommandFailure('STILL_RUNNING', exitCodes.toolError, `The daemon (process ${pid}) has not ended yet.`, {
@@ -35,7 +35,7 @@ function endOf(client: DaemonClient, home: Home, pid: number): () => boolean | P
 
 async function isSilent(client: DaemonClient): Promise<boolean> {
   try {
-    await client.getStatus();
+    await client.call('OperatorService/GetStatus', {});
     return false;
   } catch (error) {
     return error instanceof CommandFailure && error.code === 'UNREACHABLE';

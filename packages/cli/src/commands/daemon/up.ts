@@ -9,7 +9,7 @@ import { formatTime } from '../../terminal/format-time.ts';
 import { renderFields } from '../../terminal/table.ts';
 import { wrapWords } from '../../terminal/text-width.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
-import type { GetStatusResponseJson } from '@sallyport/contract';
+import type { GetStatusResponse, InJson } from '@sallyport/contract';
 
 // npm passes a Ctrl-C on to a program that has already had it from the terminal.
 const samePressMs = 400;
@@ -83,15 +83,15 @@ export function stopOnSignals(
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
 }
 
-async function readStatus(daemon: Daemon): Promise<GetStatusResponseJson> {
+async function readStatus(daemon: Daemon): Promise<InJson<GetStatusResponse>> {
   const { uptimeMs, logSize, checkpointSize, ...status } = await daemon.readStatus();
   return { ...status, uptimeMs: String(uptimeMs), logSize: String(logSize), checkpointSize: String(checkpointSize) };
 }
 
-function renderWelcome(status: GetStatusResponseJson, link: string | undefined, context: CommandContext): string[] {
+function renderWelcome(status: InJson<GetStatusResponse>, link: string | undefined, context: CommandContext): string[] {
   const { terminal, commandName, config } = context;
   const { paint, columns } = terminal;
-  const { address = '', version = '', ruleCount = 0, rulesFolder = '' } = status;
+  const { address, version, ruleCount, rulesFolder } = status;
   const fields: [string, string][] = [
     ['address', address],
     ['workspace', withReason(status.workspace, status.workspaceReason)],

@@ -6,7 +6,7 @@ import { installCommand } from '@sallyport/sandbox';
 import { quoteForShell } from '../../terminal/command-name.ts';
 import { describeError } from '../../client/failure.ts';
 import { spellBytes, spellCount } from '@sallyport/contract';
-import type { GetStatusResponseJson } from '@sallyport/contract';
+import type { GetStatusResponse, InJson } from '@sallyport/contract';
 
 /** One thing that was looked at. `fail`: something that the gate is for does not work. */
 export interface Check {
@@ -146,7 +146,7 @@ export function checkNotifications({ rulesFolder }: Pick<Config, 'rulesFolder'>)
 }
 
 /** `status`: of the running daemon. Absent: as if it were started by whoever asks. */
-export function checkInstall(status: GetStatusResponseJson | undefined): Check {
+export function checkInstall(status: InJson<GetStatusResponse> | undefined): Check {
   const own = readInstallKind();
   const [kind, meaning] = [status?.install ?? own.kind, status?.installMeaning ?? own.meaning];
   return { name: 'install', state: kind === 'separated' ? 'ok' : 'warn', message: `${kind}: ${meaning}` };

@@ -3,17 +3,17 @@ import type { CommandContext } from '../../command-context.ts';
 import { findStartCommand } from '../../terminal/command-name.ts';
 import type { Check } from './doctor-checks.ts';
 import { CommandFailure } from '../../client/failure.ts';
-import type { GetStatusResponseJson } from '@sallyport/contract';
+import type { GetStatusResponse, InJson } from '@sallyport/contract';
 
 export interface DaemonAnswer {
-  readonly status?: GetStatusResponseJson;
+  readonly status?: InJson<GetStatusResponse>;
   /** Why there is none. */
   readonly failure?: CommandFailure;
 }
 
 export async function readDaemon(context: CommandContext): Promise<DaemonAnswer> {
   try {
-    return { status: await context.openOperatorClient().getStatus() };
+    return { status: await context.openOperatorClient().call('OperatorService/GetStatus', {}) };
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error;
     return { failure: error };
@@ -32,7 +32,7 @@ export function checkDaemon({ status, failure }: DaemonAnswer, { commandName }: 
     const message = failure?.message ?? 'It gave no answer.';
     return check(isDown ? 'warn' : 'fail', message, isDown ? findStartCommand(commandName) : failure?.remedy);
   }
-  const { health = '', healthReason = '', pid = 0, mode = '', address = '' } = status;
+  const { health, healthReason, pid, mode, address } = status;
   if (health !== 'serving') return check('fail', `It is ${health}: ${healthReason}`, `${commandName} stop`);
   if (status.version !== version) {
     const message = `It runs version ${status.version ?? ''}, and this is version ${version}.`;

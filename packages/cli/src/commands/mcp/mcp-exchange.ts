@@ -1,5 +1,5 @@
 import type { Agent, IncomingMessage } from 'node:http';
-import type { Target } from '../../client/target.ts';
+import type { Target } from '@sallyport/contract/http-transport';
 
 // Importing node:http as a module reads every export, which loads the whole fetch stack behind some of them: 35 ms.
 const http = process.getBuiltinModule('node:http');

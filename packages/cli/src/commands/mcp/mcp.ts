@@ -9,8 +9,8 @@ import { CommandFailure, usageFailure } from '../../client/failure.ts';
 import { McpBridge } from './mcp-bridge.ts';
 import { McpExchange } from './mcp-exchange.ts';
 import { readLines } from '../../terminal/read-lines.ts';
-import { describeTarget } from '../../client/target.ts';
-import type { Target } from '../../client/target.ts';
+import { describeTarget } from '../../client/choose-caller.ts';
+import type { Target } from '@sallyport/contract/http-transport';
 
 export interface McpOptions {
   /** Start a daemon when none answers. */

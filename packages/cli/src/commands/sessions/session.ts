@@ -44,7 +44,7 @@ export async function createSession(
   };
   return runOperatorTool('sessions.create', input, context, async (output: InJson<CreateSessionResponse>) => {
     const { sessionId, token, workspace: worksIn, expiresAtMs, callbackSecret } = output;
-    const { address = '', agentSocket = '' } = await client.getStatus();
+    const { address, agentSocket } = await client.call('OperatorService/GetStatus', {});
     context.terminal.print(
       `Session for ${context.terminal.paint('bold', makeVisibleLine(agent))}. The token is shown this once:`,
       '',

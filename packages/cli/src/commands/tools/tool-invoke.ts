@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { CallProgress } from '../../client/call-progress.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { confirmEffect } from '../../terminal/confirm-effect.ts';
-import type { DaemonClient, FollowOptions } from '../../client/daemon-client.ts';
+import type { DaemonClient } from '../../client/daemon-client.ts';
 import { declined, exitCodeInterrupted, usageFailure } from '../../client/failure.ts';
 import { readInputFor } from '../../terminal/read-input.ts';
 import { showAnswer } from '../../client/show-answer.ts';
@@ -110,7 +110,7 @@ async function executeCancellably(
   request: ExecuteToolRequestJson,
   client: DaemonClient,
   context: CommandContext,
-  { onProgress, ...post }: Pick<FollowOptions, 'onProgress' | 'traceparent'>,
+  { onProgress, traceparent }: { readonly onProgress: (news: ProgressJson) => void; readonly traceparent?: string },
 ): Promise<ExecuteToolResponseJson> {
   const cancel = new AbortController();
   const onInterrupt = (): void => {
@@ -120,8 +120,8 @@ async function executeCancellably(
   process.on('SIGINT', onInterrupt);
   try {
     using progress = new CallProgress(request.name ?? '', context);
-    const answer = await client.followTool(request, {
-      ...post,
+    const answer = await client.executeTool(request, {
+      ...(traceparent === undefined ? {} : { headers: { traceparent } }),
       signal: cancel.signal,
       onProgress: (news) => {
         progress.hear(news);

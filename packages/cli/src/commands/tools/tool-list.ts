@@ -14,7 +14,7 @@ export interface ToolListOptions {
 export async function listTools({ category, tag, origin }: ToolListOptions, context: CommandContext): Promise<number> {
   const { terminal } = context;
   const wanted = { ...(category && { category }), ...(tag && { tag }) };
-  const { tools: listed = [], mode = '' } = await context.openClient().listTools(wanted);
+  const { tools: listed = [], mode = '' } = await context.openClient().call('ToolService/ListAvailableTools', wanted);
   const tools = listed.filter((tool) => origin === undefined || tool.origin === origin);
   if (context.json) {
     terminal.print(visibleJson({ tools: tools.map(toolToJson), mode }));

@@ -11,7 +11,7 @@ import type { ToolDescriptorJson } from '@sallyport/contract';
 
 export async function showTool(name: string, context: CommandContext): Promise<number> {
   const client = context.openClient();
-  const { tool = {} } = await client.getTool(name);
+  const { tool = {} } = await client.call('ToolService/GetToolSchema', { name });
   if (context.json) {
     context.terminal.print(visibleJson(toolToJson(tool)));
     return 0;

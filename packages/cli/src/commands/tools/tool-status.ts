@@ -38,7 +38,7 @@ export function showToolStatus(
 ): Promise<number> {
   return runSteps(context, async (step) => {
     const client = context.openClient();
-    const { tools: known = [] } = await client.listTools({});
+    const { tools: known = [] } = await client.call('ToolService/ListAvailableTools', {});
     const canonical = new Map(known.flatMap(({ name = '', aliases = [] }) => aliases.map((alias) => [alias, name])));
     const stretch = await readCallsSince(Date.now() - hours * 3_600_000, client);
     const metrics = countCalls(stretch.records, (name) => canonical.get(name) ?? name);
