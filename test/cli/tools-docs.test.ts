@@ -48,9 +48,9 @@ test('the files that the page shows are read, and say what the page says', () =>
   assert.deepEqual(skipped, [], 'no line of them is wrong');
 });
 
-test('every command in the documents exists, with the options that are used', () => {
+test('every command in the documents exists, with the options that are used', async () => {
   requirement('UI-1');
-  const program = buildProgram(() => Promise.resolve(), { json: false });
+  const program = await buildProgram(() => Promise.resolve(), { json: false });
   const documents = ['README.md', ...globSync('docs/*.md', { cwd: root })];
   const lines = documents.flatMap((file) =>
     [...readFileSync(join(root, file), 'utf8').matchAll(/^ {4}(?:npx )?sallyport ([^#>|\n]+)/gm)].map(

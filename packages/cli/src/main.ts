@@ -31,7 +31,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     });
   };
   try {
-    await buildProgram(run, { json }).parseAsync(argv);
+    const program = await buildProgram(run, { json, words: argv.slice(2) });
+    await program.parseAsync(argv);
   } catch (error) {
     process.exitCode = error instanceof CommanderError && error.exitCode === 0 ? 0 : report(error);
   }

@@ -1,4 +1,6 @@
 import { exitCodes } from '@sallyport/contract/codes';
+import { command, spellField } from '../command-table.ts';
+import type { CommandSpec, Declaration, Given, Specs } from '../command-table.ts';
 import { outputOf, statusOf } from './answer-json.ts';
 import type { CommandContext } from '../command-context.ts';
 import { completeIds } from '../terminal/short-id.ts';
@@ -28,3 +30,30 @@ export const runOperatorTool: typeof runTool = async (name, input, context, ...m
   context.openOperatorClient();
   return runTool(name, await completeIds(input, context), context, ...more);
 };
+
+interface ToolDeclaration<Arguments extends Specs, Options extends Specs, Output> extends Declaration<
+  Arguments,
+  Options
+> {
+  readonly tool: string;
+  /** The arguments of the tool. Absent: everything that was given, under the names that tools have for it. */
+  readonly input?: (given: Given<Arguments, Options>, context: CommandContext) => object;
+  /** Shows the output to a person. */
+  readonly print: (output: Output, context: CommandContext, given: Given<Arguments, Options>) => void | Promise<void>;
+}
+
+/** Declares a command that is the call of one tool of operators. */
+export function operatorCommand<const Arguments extends Specs, const Options extends Specs, Output>(
+  name: string,
+  { tool, input = fieldsOf, print, ...declaration }: ToolDeclaration<Arguments, Options, Output>,
+): CommandSpec {
+  return command<Arguments, Options>(name, {
+    ...declaration,
+    run: (given, context) =>
+      runOperatorTool<Output>(tool, input(given, context), context, (output) => print(output, context, given)),
+  });
+}
+
+function fieldsOf(given: object): object {
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [spellField(name), value]));
+}

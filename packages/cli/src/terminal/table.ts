@@ -1,4 +1,6 @@
+import type { Terminal } from './terminal.ts';
 import { padText, textWidth, truncateText, wrapWords } from './text-width.ts';
+import { makeVisibleLine } from './visible-text.ts';
 
 const gap = 2;
 const leastRoom = 24;
@@ -70,4 +72,26 @@ export function renderFields(
       .flatMap((line) => wrapWords(line, room))
       .map((line, at) => `${indent}${padText(at === 0 ? label : '', labelWidth)}${line}`.trimEnd()),
   );
+}
+
+type Printer = Pick<Terminal, 'columns' | 'paint' | 'print'>;
+
+/** Prints rows from anywhere under a heading. */
+export function printTable(
+  { columns, paint, print }: Printer,
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  render = renderTable,
+): void {
+  const [first = '', ...body] = render([header, ...rows.map((row) => row.map(makeVisibleLine))], columns);
+  print(paint('dim', first), ...body);
+}
+
+/** Prints labels and values from anywhere. */
+export function printFields(
+  { columns, print }: Pick<Printer, 'columns' | 'print'>,
+  fields: readonly (readonly [label: string, value: string])[],
+): void {
+  const visible = fields.map(([label, value]) => [label, makeVisibleLine(value)] as const);
+  print(...renderFields(visible, columns));
 }

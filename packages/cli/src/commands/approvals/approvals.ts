@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander';
 import type {
   DecideApprovalResponse,
   GetApprovalResponse,
@@ -11,104 +12,169 @@ import { renderEffect, renderHead } from './approval-card.ts';
 import type { ShownApproval } from './approval-card.ts';
 import { outputOf, statusOf } from '../../client/answer-json.ts';
 import type { CommandContext } from '../../command-context.ts';
+import { choice, command, flag, parsed, text, word } from '../../command-table.ts';
+import type { Given } from '../../command-table.ts';
 import { confirmEffect } from '../../terminal/confirm-effect.ts';
 import { declined, usageFailure } from '../../client/failure.ts';
 import { formatDuration, formatTime } from '../../terminal/format-time.ts';
 import { askReason, mustBeRevealed, renderRevealed, showMasked } from './reveal-masked.ts';
-import { runOperatorTool } from '../../client/run-tool.ts';
+import { operatorCommand, runOperatorTool } from '../../client/run-tool.ts';
 import { completeId, shortenIds } from '../../terminal/short-id.ts';
 import { showAnswer } from '../../client/show-answer.ts';
-import { renderTable } from '../../terminal/table.ts';
+import { printTable } from '../../terminal/table.ts';
 import { makeVisible, makeVisibleLine } from '../../terminal/visible-text.ts';
 
-export interface ApproveOptions {
-  readonly effectSha256?: string;
-  readonly runs?: number;
-  readonly note?: string;
-  readonly forSession?: boolean;
-  readonly minutes?: number;
-  readonly uses?: number;
-}
+export const countFromOne = (help: string) =>
+  parsed('number', help, (given) => {
+    if (!/^[1-9]\d{0,6}$/.test(given)) throw new InvalidArgumentError('It must be a whole number from 1.');
+    return Number(given);
+  });
 
-export interface ShowOptions {
-  /** Shows what is masked, instead. */
-  readonly reveal?: boolean;
-  /** Which secret. Absent: all of them. */
-  readonly secret?: number;
-  readonly reason?: string;
-}
+const task = { taskId: word('task-id') };
+const showOptions = {
+  reveal: flag('show the secrets that are masked in it; the log records that you looked, and why'),
+  secret: countFromOne('show only this secret'),
+  reason: text('text', 'why you look; without it you are asked'),
+};
+const approveOptions = {
+  effectSha256: text(
+    'hash',
+    'approve the effect with this hash, which you have seen; without it the effect is shown first',
+  ),
+  runs: countFromOne('how many runs to approve; without it, as many as were shown, or one'),
+  note: text('text', 'kept with the decision'),
+  forSession: flag('also approve further calls of this tool by this session; not for high risk'),
+  minutes: countFromOne('also approve further calls that touch the same things, for this long'),
+  uses: countFromOne('how many further calls'),
+};
 
-export function listApprovals(options: { readonly status?: string }, context: CommandContext): Promise<number> {
-  const { status = 'pending' } = options;
-  return runOperatorTool(
-    'approvals.list',
-    { status, limit: 200 },
-    context,
-    ({ approvals, more }: InJson<ListApprovalsResponse>) => {
-      const { print, paint, columns } = context.terminal;
-      if (approvals.length === 0)
-        return print(status === 'pending' ? 'Nothing waits for a decision.' : 'No call has this status.');
-      const ids = shortenIds(approvals.map(({ id }) => id));
-      const rows = approvals.map((task) =>
-        [ids.get(task.id) ?? '', task.status, untilOf(task), task.agent, task.risk, `${task.tool}: ${task.title}`].map(
-          makeVisibleLine,
-        ),
-      );
-      const [header = '', ...body] = renderTable(
-        [['TASK', 'STATUS', 'LEFT', 'AGENT', 'RISK', 'CALL'], ...rows],
-        columns,
-      );
-      print(paint('dim', header), ...body);
-      if (more) {
-        const rest = status === 'pending' ? '; decide about some to see the rest' : '';
-        print('', `There are more. These are the ${approvals.length} newest${rest}.`);
-      }
+export const approvalCommands = [
+  operatorCommand('list', {
+    help: 'list the calls that wait',
+    options: {
+      status: choice(
+        'status',
+        ['pending', 'approved', 'denied', 'expired', 'used', 'all'],
+        'filter by status (default: pending)',
+      ),
     },
-  );
+    tool: 'approvals.list',
+    input: ({ status = 'pending' }) => ({ status, limit: 200 }),
+    print: (listed: InJson<ListApprovalsResponse>, context, { status = 'pending' }) =>
+      showList(listed, status, context),
+  }),
+  command('show', {
+    help: 'show one call and exactly what it would do',
+    arguments: task,
+    options: showOptions,
+    run: (given, context) => (given.reveal === true ? revealSecrets(given, context) : showApproval(given, context)),
+  }),
+  command('approve', {
+    help: 'let a call run; its effect is shown first',
+    arguments: task,
+    options: approveOptions,
+    run: approveApproval,
+  }),
+  operatorCommand('deny', {
+    help: 'stop a call',
+    arguments: task,
+    options: { note: text('text', 'tell the agent what to change') },
+    tool: 'approvals.deny',
+    print: ({ approval }: InJson<DecideApprovalResponse>, { terminal }, { note }) => {
+      terminal.print(`${terminal.paint('red', 'Denied')}  ${nameCall(approval)}`);
+      if (note !== undefined) terminal.print('The agent is told what you wrote.');
+    },
+  }),
+  command('watch', {
+    help: 'show calls as they come, and decide with one key',
+    run: async (_, context) => (await import('./approvals-watch.ts')).watchApprovals(context),
+  }),
+  operatorCommand('standing', {
+    help: 'list approvals that are valid for more than one call',
+    tool: 'approvals.standing_list',
+    print: ({ standing }: InJson<ListStandingApprovalsResponse>, { terminal }) => {
+      if (standing.length === 0) return terminal.print('No standing approval is in force.');
+      const ids = shortenIds(standing.map(({ id }) => id));
+      const rows = standing.map(({ id, agent, tool, exactScope, usesLeft = 'any', expiresAtMs, grantedBy }) => [
+        ids.get(id) ?? '',
+        agent,
+        `${tool}${exactScope ? ', one scope' : ''}`,
+        String(usesLeft),
+        formatTime(Number(expiresAtMs)),
+        grantedBy,
+      ]);
+      printTable(terminal, ['STANDING', 'AGENT', 'TOOL', 'USES', 'EXPIRES', 'BY'], rows);
+    },
+  }),
+  operatorCommand('revoke', {
+    help: 'end one of these approvals',
+    arguments: { standingId: word('standing-id') },
+    tool: 'approvals.standing_revoke',
+    print: ({ revoked }: InJson<RevokeStandingApprovalResponse>, { terminal }) => {
+      if (!revoked) throw usageFailure('It is not in force any more.', 'See `approvals standing`.');
+      terminal.print('Revoked. The next call asks again.');
+    },
+  }),
+];
+
+function showList(
+  { approvals, more }: InJson<ListApprovalsResponse>,
+  status: string,
+  { terminal }: CommandContext,
+): void {
+  const isPending = status === 'pending';
+  if (approvals.length === 0)
+    return terminal.print(isPending ? 'Nothing waits for a decision.' : 'No call has this status.');
+  const ids = shortenIds(approvals.map(({ id }) => id));
+  const rows = approvals.map((each) => [
+    ...[ids.get(each.id) ?? '', each.status, untilOf(each)],
+    ...[each.agent, each.risk, `${each.tool}: ${each.title}`],
+  ]);
+  printTable(terminal, ['TASK', 'STATUS', 'LEFT', 'AGENT', 'RISK', 'CALL'], rows);
+  if (!more) return;
+  const rest = isPending ? '; decide about some to see the rest' : '';
+  terminal.print('', `There are more. These are the ${approvals.length} newest${rest}.`);
 }
 
-export function showApproval(id: string, options: ShowOptions, context: CommandContext): Promise<number> {
-  if (options.reveal === true) return revealSecrets(id, options, context);
-  return runOperatorTool(
-    'approvals.show',
-    { task_id: id },
-    context,
-    ({ approval: task }: InJson<GetApprovalResponse>) => {
-      const { print } = context.terminal;
-      if (task === undefined) return;
-      print(...renderHead(task, context.terminal), '', ...renderEffect(task.effect, context.terminal));
-      if (task.status !== 'pending') return;
-      const deny = `${context.commandName} approvals deny ${task.id} --note 'what to change'`;
-      // The card says why it cannot be approved.
-      if (task.hold !== '') return print('', deny);
-      const unseen = mustBeRevealed(task.masked).length;
-      print(
-        '',
-        ...(unseen === 0 ? [] : [`${unseen} of what is masked must be revealed before you can approve it.`]),
-        ...(task.masked.length === 0 ? [] : [`${context.commandName} approvals show ${task.id} --reveal`]),
-        `${context.commandName} approvals approve ${task.id} --effect-sha256 ${task.effectSha256}${task.wanted > 1 ? ` --runs ${task.wanted}` : ''}`,
-        deny,
-      );
-    },
-  );
+function showApproval({ taskId }: { readonly taskId: string }, context: CommandContext): Promise<number> {
+  const { terminal, commandName } = context;
+  const input = { task_id: taskId };
+  return runOperatorTool('approvals.show', input, context, ({ approval }: InJson<GetApprovalResponse>) => {
+    const { print } = terminal;
+    if (approval === undefined) return;
+    print(...renderHead(approval, terminal), '', ...renderEffect(approval.effect, terminal));
+    const { id, status, hold, masked, effectSha256, wanted } = approval;
+    if (status !== 'pending') return;
+    const deny = `${commandName} approvals deny ${id} --note 'what to change'`;
+    // The card says why it cannot be approved.
+    if (hold !== '') return print('', deny);
+    const unseen = mustBeRevealed(masked).length;
+    print(
+      '',
+      ...(unseen === 0 ? [] : [`${unseen} of what is masked must be revealed before you can approve it.`]),
+      ...(masked.length === 0 ? [] : [`${commandName} approvals show ${id} --reveal`]),
+      `${commandName} approvals approve ${id} --effect-sha256 ${effectSha256}${wanted > 1 ? ` --runs ${wanted}` : ''}`,
+      deny,
+    );
+  });
 }
 
 /** What is masked in the effect. The gate asks before it shows it, and who looked and why is on record. */
-async function revealSecrets(id: string, { reason, secret }: ShowOptions, context: CommandContext): Promise<number> {
-  const why = reason ?? (await askReason(context));
-  return runOperatorTool(
-    'approvals.reveal',
-    { task_id: id, number: secret, reason: why },
-    context,
-    ({ revealed }: InJson<RevealedSecrets>) => {
-      context.terminal.print(...renderRevealed(revealed, context.terminal));
-    },
+async function revealSecrets(
+  { taskId, reason, secret }: Given<typeof task, typeof showOptions>,
+  context: CommandContext,
+): Promise<number> {
+  const input = { task_id: taskId, number: secret, reason: reason ?? (await askReason(context)) };
+  return runOperatorTool('approvals.reveal', input, context, ({ revealed }: InJson<RevealedSecrets>) =>
+    context.terminal.print(...renderRevealed(revealed, context.terminal)),
   );
 }
 
 /** A decision names the effect that was seen: here, or with `approvals show` before. */
-export async function approveApproval(id: string, options: ApproveOptions, context: CommandContext): Promise<number> {
-  const { effectSha256, runs, note, forSession, minutes, uses } = options;
+async function approveApproval(
+  { taskId: id, effectSha256, runs, note, forSession, minutes, uses }: Given<typeof task, typeof approveOptions>,
+  context: CommandContext,
+): Promise<number> {
   const taskId = await completeId('task_id', id, context);
   const standing = { for_session: forSession, minutes, uses };
   const hasStanding = Object.values(standing).some((value) => value !== undefined);
@@ -134,61 +200,6 @@ export async function approveApproval(id: string, options: ApproveOptions, conte
   );
 }
 
-export function denyApproval(
-  id: string,
-  options: { readonly note?: string },
-  context: CommandContext,
-): Promise<number> {
-  return runOperatorTool(
-    'approvals.deny',
-    { task_id: id, note: options.note },
-    context,
-    ({ approval }: InJson<DecideApprovalResponse>) => {
-      const { print, paint } = context.terminal;
-      print(`${paint('red', 'Denied')}  ${nameCall(approval)}`);
-      if (options.note !== undefined) print('The agent is told what you wrote.');
-    },
-  );
-}
-
-export function listStanding(context: CommandContext): Promise<number> {
-  return runOperatorTool(
-    'approvals.standing_list',
-    {},
-    context,
-    ({ standing }: InJson<ListStandingApprovalsResponse>) => {
-      const { print, paint, columns } = context.terminal;
-      if (standing.length === 0) return print('No standing approval is in force.');
-      const ids = shortenIds(standing.map(({ id }) => id));
-      const rows = standing.map((each) =>
-        [
-          ids.get(each.id) ?? '',
-          each.agent,
-          `${each.tool}${each.exactScope ? ', one scope' : ''}`,
-          String(each.usesLeft ?? 'any'),
-          formatTime(Number(each.expiresAtMs)),
-          each.grantedBy,
-        ].map(makeVisibleLine),
-      );
-      const header = ['STANDING', 'AGENT', 'TOOL', 'USES', 'EXPIRES', 'BY'];
-      const [head = '', ...body] = renderTable([header, ...rows], columns);
-      print(paint('dim', head), ...body);
-    },
-  );
-}
-
-export function revokeStanding(id: string, context: CommandContext): Promise<number> {
-  return runOperatorTool(
-    'approvals.standing_revoke',
-    { standing_id: id },
-    context,
-    ({ revoked }: InJson<RevokeStandingApprovalResponse>) => {
-      if (!revoked) throw usageFailure('It is not in force any more.', 'See `approvals standing`.');
-      context.terminal.print('Revoked. The next call asks again.');
-    },
-  );
-}
-
 /** What a decision names of the card. */
 interface Seen {
   readonly effect_sha256: string;
@@ -207,10 +218,10 @@ async function lookFirst(id: string, context: CommandContext): Promise<Seen | nu
   const client = context.openOperatorClient();
   const answer = await client.executeTool({ name: 'approvals.show', inputJson: JSON.stringify({ task_id: id }) });
   if (statusOf(answer) !== 'success') return showAnswer(answer, context);
-  const { approval: task } = outputOf(answer) as InJson<GetApprovalResponse>;
-  if (task === undefined) return showAnswer(answer, context);
-  terminal.print(...renderHead(task, terminal), '');
-  if (task.hold === '' && mustBeRevealed(task.masked).length > 0) {
+  const { approval } = outputOf(answer) as InJson<GetApprovalResponse>;
+  if (approval === undefined) return showAnswer(answer, context);
+  terminal.print(...renderHead(approval, terminal), '');
+  if (approval.hold === '' && mustBeRevealed(approval.masked).length > 0) {
     terminal.print(
       'Part of the effect is masked, and could be anything. It has to be revealed before you can approve.',
     );
@@ -218,8 +229,8 @@ async function lookFirst(id: string, context: CommandContext): Promise<Seen | nu
     await showMasked(call, await askReason(context), client, context);
     terminal.print('');
   }
-  if (!(await confirmEffect(makeVisible(task.effect), task.tool, terminal))) throw declined();
-  return { effect_sha256: task.effectSha256, runs: task.wanted };
+  if (!(await confirmEffect(makeVisible(approval.effect), approval.tool, terminal))) throw declined();
+  return { effect_sha256: approval.effectSha256, runs: approval.wanted };
 }
 
 function nameCall({ tool, agent }: Partial<ShownApproval> = {}): string {

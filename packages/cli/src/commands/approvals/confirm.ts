@@ -1,34 +1,60 @@
 import type { ConfirmToken, InJson } from '@sallyport/contract';
 import type { CommandContext } from '../../command-context.ts';
+import { command, file, flag, required, text, word, words } from '../../command-table.ts';
+import type { Given } from '../../command-table.ts';
 import { usageFailure } from '../../client/failure.ts';
+import { operatorCommand, runOperatorTool } from '../../client/run-tool.ts';
+import { countFromOne } from './approvals.ts';
 import { formatTime } from '../../terminal/format-time.ts';
 import { readInputFor } from '../../terminal/read-input.ts';
-import { runOperatorTool } from '../../client/run-tool.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
 
-export interface ConfirmIssueOptions {
-  readonly session: string;
-  readonly trace: string;
-  readonly input?: string;
-  readonly inputFile?: string;
-  readonly ttlSeconds?: number;
-  readonly reusable?: boolean;
-}
+const issueArguments = { tool: word('tool'), pairs: words('key=value', { completes: 'tool-argument' }) };
+const issueOptions = {
+  session: required(text('session-id', 'who may make the call')),
+  trace: required(text('trace-id', 'the trace in which it will come: 32 hexadecimal digits')),
+  input: text('json', 'the arguments as one JSON object'),
+  inputFile: file('file', 'the same from a file, or - for standard input'),
+  ttlSeconds: countFromOne('how long the token is valid; 60 by default'),
+  reusable: flag('allow any number of uses'),
+};
+
+export const confirmCommands = [
+  command('issue', {
+    help: 'make a token for a call; its effect is shown first',
+    arguments: issueArguments,
+    options: issueOptions,
+    run: issueToken,
+  }),
+  operatorCommand('revoke', {
+    help: 'revoke a token; for the token of a plan, give the id of the plan',
+    arguments: { tokenId: word('token-id') },
+    tool: 'confirm.revoke',
+    print: (_, { terminal }) => terminal.print('Revoked. No call can use it any more.'),
+  }),
+  operatorCommand('rotate', {
+    help: 'sign with a new key',
+    options: { revokeAll: flag('stop accepting all existing tokens') },
+    tool: 'confirm.rotate_key',
+    input: ({ revokeAll = false }) => ({ revoke_all: revokeAll }),
+    print: (_, { terminal }, { revokeAll = false }) =>
+      terminal.print(
+        revokeAll
+          ? 'A new key signs. No token from before is accepted.'
+          : 'A new key signs. Tokens from before stay good.',
+      ),
+  }),
+];
 
 /** A token for one call, which is written as for `tool invoke`. The effect is shown and asked about first. */
-export async function issueToken(
-  tool: string,
-  pairs: readonly string[],
-  options: ConfirmIssueOptions,
+async function issueToken(
+  { tool, session, trace, ttlSeconds, reusable, ...given }: Given<typeof issueArguments, typeof issueOptions>,
   context: CommandContext,
 ): Promise<number> {
-  const { session, trace, ttlSeconds, reusable, input, inputFile } = options;
-  const given = { ...(input === undefined ? {} : { input }), ...(inputFile === undefined ? {} : { inputFile }) };
-  const text = await readInputFor(tool, { pairs, ...given }, context);
   const args = {
     session_id: session,
     trace_id: trace,
-    calls: [{ tool, arguments: parseArguments(text) }],
+    calls: [{ tool, arguments: parseArguments(await readInputFor(tool, given, context)) }],
     ttl_seconds: ttlSeconds,
     reusable,
   };
@@ -44,24 +70,9 @@ export async function issueToken(
   });
 }
 
-export function revokeToken(id: string, context: CommandContext): Promise<number> {
-  return runOperatorTool('confirm.revoke', { token_id: id }, context, () => {
-    context.terminal.print('Revoked. No call can use it any more.');
-  });
-}
-
-export function rotateKey(options: { readonly revokeAll?: boolean }, context: CommandContext): Promise<number> {
-  const all = options.revokeAll ?? false;
-  return runOperatorTool('confirm.rotate_key', { revoke_all: all }, context, () => {
-    context.terminal.print(
-      all ? 'A new key signs. No token from before is accepted.' : 'A new key signs. Tokens from before stay good.',
-    );
-  });
-}
-
-function parseArguments(text: string): unknown {
+function parseArguments(json: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(json);
   } catch {
     throw usageFailure('The input is not JSON.');
   }

@@ -9,74 +9,89 @@ import type {
 import { renderEffect, renderText } from './approval-card.ts';
 import { outputOf, statusOf } from '../../client/answer-json.ts';
 import type { CommandContext } from '../../command-context.ts';
+import { command, flag, list, text, word } from '../../command-table.ts';
+import type { Given } from '../../command-table.ts';
 import { confirmRows, foldEffect } from '../../terminal/confirm-effect.ts';
 import { declined, usageFailure } from '../../client/failure.ts';
 import { formatDuration } from '../../terminal/format-time.ts';
 import { askReason, mustBeRevealed, showMasked } from './reveal-masked.ts';
-import { runOperatorTool } from '../../client/run-tool.ts';
+import { operatorCommand, runOperatorTool } from '../../client/run-tool.ts';
 import { shortenIds } from '../../terminal/short-id.ts';
 import { showAnswer } from '../../client/show-answer.ts';
-import { renderTable } from '../../terminal/table.ts';
+import { printTable } from '../../terminal/table.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
 
 export type ShownPlan = InJson<Plan>;
 
-export interface PlanDecisionOptions {
-  readonly steps?: readonly string[];
-  readonly note?: string;
-  readonly yes?: boolean;
-}
+const planArgument = { planId: word('plan-id') };
+const approveOptions = {
+  steps: list('numbers', 'approve only these steps, counted from 1'),
+  note: text('text', 'kept with the decision'),
+  yes: flag('approve without being shown the plan'),
+};
 
-export function listPlans(context: CommandContext): Promise<number> {
-  return runOperatorTool('plans.list', { limit: 200 }, context, ({ plans }: InJson<ListPlansResponse>) => {
-    const { print, paint, columns } = context.terminal;
-    if (plans.length === 0) return print('No plan was proposed.');
-    const ids = shortenIds(plans.map(({ id }) => id));
-    const rows = plans.map((plan) =>
-      [ids.get(plan.id) ?? '', plan.status, plan.agent, `${plan.steps.length}`, plan.summary].map(makeVisibleLine),
-    );
-    const [header = '', ...body] = renderTable([['PLAN', 'STATUS', 'AGENT', 'STEPS', 'SUMMARY'], ...rows], columns);
-    print(paint('dim', header), ...body);
-  });
-}
-
-export function showPlan(id: string, context: CommandContext): Promise<number> {
-  return runOperatorTool('plans.show', { plan_id: id }, context, ({ plan }: InJson<GetPlanResponse>) => {
-    if (plan !== undefined) context.terminal.print(...renderPlan(plan, context));
-  });
-}
+export const planCommands = [
+  operatorCommand('list', {
+    help: 'list the plans',
+    tool: 'plans.list',
+    input: () => ({ limit: 200 }),
+    print: ({ plans }: InJson<ListPlansResponse>, { terminal }) => {
+      if (plans.length === 0) return terminal.print('No plan was proposed.');
+      const ids = shortenIds(plans.map(({ id }) => id));
+      const rows = plans.map(({ id, status, agent, steps, summary }) => [
+        ...[ids.get(id) ?? '', status, agent],
+        ...[`${steps.length}`, summary],
+      ]);
+      printTable(terminal, ['PLAN', 'STATUS', 'AGENT', 'STEPS', 'SUMMARY'], rows);
+    },
+  }),
+  operatorCommand('show', {
+    help: 'show a plan and what each step would do',
+    arguments: planArgument,
+    tool: 'plans.show',
+    print: ({ plan }: InJson<GetPlanResponse>, context) => {
+      if (plan !== undefined) context.terminal.print(...renderPlan(plan, context));
+    },
+  }),
+  command('watch', {
+    help: 'show plans as they are proposed and decided',
+    run: async (_, context) => (await import('./plan-watch.ts')).watchPlans(context),
+  }),
+  command('approve', {
+    help: 'let the calls of a plan run, in their order; it is shown first',
+    arguments: planArgument,
+    options: approveOptions,
+    run: approvePlan,
+  }),
+  operatorCommand('deny', {
+    help: 'stop a plan',
+    arguments: planArgument,
+    options: { note: text('text', 'tell the agent what to change') },
+    tool: 'plans.deny',
+    print: ({ plan }: InJson<DecidePlanResponse>, { terminal }) => {
+      if (plan === undefined) return;
+      terminal.print(`${terminal.paint('red', 'Denied')}  the plan of ${makeVisibleLine(plan.agent)}`);
+    },
+  }),
+];
 
 /** Steps are counted from 1 here, as people do. */
-export async function approvePlan(id: string, options: PlanDecisionOptions, context: CommandContext): Promise<number> {
-  const steps = options.steps?.map(readStep);
-  if (options.yes !== true) {
-    const exitCode = await lookFirst(id, steps, context);
+async function approvePlan(
+  { planId, note, yes = false, ...given }: Given<typeof planArgument, typeof approveOptions>,
+  context: CommandContext,
+): Promise<number> {
+  const steps = given.steps?.map(readStep);
+  if (!yes) {
+    const exitCode = await lookFirst(planId, steps, context);
     if (exitCode !== 0) return exitCode;
   }
-  return runOperatorTool(
-    'plans.approve',
-    { plan_id: id, steps, note: options.note },
-    context,
-    ({ plan }: InJson<DecidePlanResponse>) => {
-      const { print, paint } = context.terminal;
-      if (plan === undefined) return;
-      const which = plan.approvedSteps.length === plan.steps.length ? 'all steps' : `steps ${numbersOf(plan)}`;
-      print(`${paint('green', 'Approved')}  ${which} of the plan of ${makeVisibleLine(plan.agent)}`);
-    },
-  );
-}
-
-export function denyPlan(id: string, options: PlanDecisionOptions, context: CommandContext): Promise<number> {
-  return runOperatorTool(
-    'plans.deny',
-    { plan_id: id, note: options.note },
-    context,
-    ({ plan }: InJson<DecidePlanResponse>) => {
-      const { print, paint } = context.terminal;
-      if (plan === undefined) return;
-      print(`${paint('red', 'Denied')}  the plan of ${makeVisibleLine(plan.agent)}`);
-    },
-  );
+  const input = { plan_id: planId, steps, note };
+  return runOperatorTool('plans.approve', input, context, ({ plan }: InJson<DecidePlanResponse>) => {
+    const { print, paint } = context.terminal;
+    if (plan === undefined) return;
+    const which = plan.approvedSteps.length === plan.steps.length ? 'all steps' : `steps ${numbersOf(plan)}`;
+    print(`${paint('green', 'Approved')}  ${which} of the plan of ${makeVisibleLine(plan.agent)}`);
+  });
 }
 
 async function lookFirst(id: string, steps: readonly number[] | undefined, context: CommandContext): Promise<number> {
@@ -137,7 +152,7 @@ function numbersOf({ approvedSteps }: ShownPlan): string {
   return approvedSteps.map((index) => index + 1).join(', ');
 }
 
-function readStep(text: string): number {
-  if (!/^[1-9]\d{0,2}$/.test(text)) throw usageFailure(`${text} is not a step.`, 'Steps are counted from 1.');
-  return Number(text) - 1;
+function readStep(given: string): number {
+  if (!/^[1-9]\d{0,2}$/.test(given)) throw usageFailure(`${given} is not a step.`, 'Steps are counted from 1.');
+  return Number(given) - 1;
 }

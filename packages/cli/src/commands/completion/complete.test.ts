@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findCandidates } from './complete.ts';
-import { buildProgram } from '../../program.ts';
-
-const program = buildProgram(() => Promise.resolve(), { json: false });
 
 /** What could stand in the place of the last word. */
 async function candidates(...words: string[]): Promise<readonly string[] | string> {
-  const found = await findCandidates(program, words, (kind, before) =>
+  const found = await findCandidates(words, (kind, before) =>
     Promise.resolve([{ word: [`<${kind}>`, ...before].join(' '), meaning: '' }]),
   );
   return typeof found === 'string' ? found : found.map(({ word }) => word);

@@ -1,6 +1,10 @@
-import type { Argument, Command, Option } from 'commander';
+import { readFileSync } from 'node:fs';
 import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from '../../command-context.ts';
+import { spellOption } from '../../command-table.ts';
+import type { CommandGroup, CommandSpec, Completion, ValueSpec } from '../../command-table.ts';
+import { commandTable, globalOptions } from '../index.ts';
+import { packageFile } from '../package-files.ts';
 import { describeArguments } from '../tools/describe-schema.ts';
 import { parseSchema } from '../tools/tool-json.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
@@ -14,12 +18,19 @@ export interface Candidate {
 /** The shell knows the files. */
 const files = ':files';
 
+/**
+ * Prints a script for the shell. All of them hand the words typed so far to `complete`, which answers with one candidate
+ * a line, a tab and what it means; an answer of `:files` alone leaves it to the shell to complete a file.
+ */
+export function printScript(shell: string, { terminal }: CommandContext): number {
+  terminal.print(readFileSync(packageFile(`templates/completion.${shell}.template`), 'utf8').trimEnd());
+  return exitCodes.success;
+}
+
 /** Prints what could follow. Whatever goes wrong, nobody who is typing wants to read of it. */
-export async function complete(program: Command, words: readonly string[], context: CommandContext): Promise<number> {
+export async function complete(words: readonly string[], context: CommandContext): Promise<number> {
   const typed = words.at(-1) ?? '';
-  const candidates = await findCandidates(program, words, (kind, before) => askDaemon(kind, before, context)).catch(
-    () => [],
-  );
+  const candidates = await findCandidates(words, (kind, before) => askDaemon(kind, before, context)).catch(() => []);
   if (candidates === files) {
     context.terminal.print(files);
     return exitCodes.success;
@@ -34,83 +45,76 @@ export async function complete(program: Command, words: readonly string[], conte
 }
 
 /** What only the daemon knows. None of it is a governed call: typing leaves nothing in the log. */
-type Kind = 'tool' | 'installed-tool' | 'tool-argument';
+type Kind = Exclude<Completion, 'files'>;
 type ListNames = (kind: Kind, before: readonly string[]) => Promise<readonly Candidate[]>;
 
 /** The last word is the one being typed. Exported for tests, which need no daemon. */
 export async function findCandidates(
-  program: Command,
   words: readonly string[],
   listNames: ListNames,
 ): Promise<readonly Candidate[] | typeof files> {
   const typed = words.at(-1) ?? '';
-  const { command, positional, waiting } = walkWords(program, words.slice(0, -1));
-  if (waiting !== undefined)
-    return waiting.argChoices?.map((word) => ({ word, meaning: '' })) ?? completeValue(waiting);
-  if (typed.startsWith('-')) return listOptions(command, program);
-  const subcommands = command.createHelp().visibleCommands(command);
-  if (subcommands.length > 0) {
-    return subcommands.map((each) => ({ word: each.name(), meaning: each.description() }));
+  const { commands, command, positional, waiting } = await walkWords(words.slice(0, -1));
+  if (waiting !== undefined) return completeValue(waiting, positional, listNames);
+  if (typed.startsWith('-')) return listOptions(command);
+  if (command === undefined) {
+    const visible = commands.filter((each) => !('isHidden' in each));
+    return [...visible, { name: 'help', help: 'show help for a command' }].map(({ name, help }) => ({
+      word: name,
+      meaning: help,
+    }));
   }
-  const argument = command.registeredArguments[Math.min(positional.length, command.registeredArguments.length - 1)];
-  if (argument === undefined || (positional.length >= command.registeredArguments.length && !argument.variadic))
-    return [];
-  if (argument.argChoices !== undefined) return argument.argChoices.map((word) => ({ word, meaning: '' }));
-  return completeArgument(command, argument, positional, listNames);
+  const specs = Object.values(command.arguments);
+  const argument = specs[Math.min(positional.length, specs.length - 1)];
+  if (argument === undefined || (positional.length >= specs.length && argument.isList !== true)) return [];
+  return completeValue(argument, positional, listNames);
 }
 
-/** Which command the words lead to, what was given to it, and the option that still waits for its value. */
-function walkWords(
-  program: Command,
-  words: readonly string[],
-): { command: Command; positional: readonly string[]; waiting: Option | undefined } {
-  let command = program;
-  const positional: string[] = [];
-  let waiting: Option | undefined;
+interface Place {
+  /** What could be named next. */
+  commands: readonly (CommandSpec | CommandGroup)[];
+  /** Undefined: none was named yet. */
+  command: CommandSpec | undefined;
+  /** What was given to it. */
+  readonly positional: string[];
+  /** The option that still waits for its value. */
+  waiting: ValueSpec | undefined;
+}
+
+async function walkWords(words: readonly string[]): Promise<Place> {
+  const place: Place = { commands: commandTable, command: undefined, positional: [], waiting: undefined };
   for (const word of words) {
-    if (waiting !== undefined && !word.startsWith('-')) {
-      if (!waiting.variadic) waiting = undefined;
+    if (place.waiting !== undefined && !word.startsWith('-')) {
+      if (place.waiting.isList !== true) place.waiting = undefined;
     } else if (word.startsWith('-')) {
-      const option = [...command.options, ...program.options].find(
-        ({ long, short }) => word === long || word === short,
-      );
-      waiting = option?.required === true ? option : undefined;
+      const options = Object.entries({ ...globalOptions, ...place.command?.options });
+      const [, option] =
+        options.find(([name, { short }]) => word === `--${spellOption(name)}` || word === `-${short}`) ?? [];
+      const waits = option?.placeholder !== undefined && option.isValueOptional !== true;
+      place.waiting = waits ? option : undefined;
     } else {
-      const next = command.commands.find((each) => each.name() === word);
-      if (next === undefined) positional.push(word);
-      else command = next;
+      const next = place.command === undefined ? place.commands.find(({ name }) => name === word) : undefined;
+      if (next === undefined) place.positional.push(word);
+      else if ('load' in next) place.commands = await next.load();
+      else place.command = next;
     }
   }
-  return { command, positional, waiting };
+  return place;
 }
 
-function listOptions(command: Command, program: Command): readonly Candidate[] {
-  const options = command === program ? program.options : [...command.options, ...program.options];
-  return [
-    ...options
-      .filter(({ hidden }) => !hidden)
-      .map(({ long, description }) => ({ word: long ?? '', meaning: description })),
-    { word: '--help', meaning: 'show help' },
-  ];
+function listOptions(command: CommandSpec | undefined): readonly Candidate[] {
+  const options = { ...command?.options, ...globalOptions, help: { help: 'show help' } };
+  return Object.entries(options).map(([name, { help }]) => ({ word: `--${spellOption(name)}`, meaning: help }));
 }
 
-function completeValue({ long }: Option): readonly Candidate[] | typeof files {
-  return /file|folder|output|directory|paths|checkpoint|key/.test(long ?? '') ? files : [];
-}
-
-async function completeArgument(
-  command: Command,
-  argument: Argument,
+async function completeValue(
+  { choices, completes }: ValueSpec,
   positional: readonly string[],
   listNames: ListNames,
 ): Promise<readonly Candidate[] | typeof files> {
-  const family = command.parent?.name();
-  const name = argument.name();
-  if (name.startsWith('key=value')) return listNames('tool-argument', positional);
-  if (name.startsWith('name[@version]')) return listNames('installed-tool', positional);
-  if (family === 'tool' && ['show', 'invoke', 'dev', 'status'].includes(command.name()))
-    return listNames('tool', positional);
-  return /file|folder/.test(name) ? files : [];
+  if (choices !== undefined) return choices.map((word) => ({ word, meaning: '' }));
+  if (completes === undefined || completes === 'files') return completes === 'files' ? files : [];
+  return listNames(completes, positional);
 }
 
 async function askDaemon(

@@ -1,54 +1,49 @@
-import type { Command } from 'commander';
-import type { PublishOptions } from './artifact.ts';
-import { parseHours } from '../../terminal/option-values.ts';
-import type { Run } from '../../program.ts';
+import { command, file, list, parseHours, parsed, required, text, word } from '../../command-table.ts';
 
-type Start = (command: Parameters<Run>[1]) => Promise<void>;
+export const contentCommands = [
+  command('put', {
+    help: 'store a file, or standard input for -, and print its hash',
+    arguments: { file: word('file', { completes: 'files' }) },
+    run: async (given, context) => (await import('./content.ts')).putContent(given.file, context),
+  }),
+  command('get', {
+    help: 'write content to a file or to a pipe',
+    arguments: { hash: word('hash') },
+    options: { output: file('file', 'the file to write; an interrupted download continues', { short: 'o' }) },
+    run: async ({ hash, ...options }, context) => (await import('./content.ts')).getContent(hash, options, context),
+  }),
+  command('verify', {
+    help: 'read all stored content and report what is damaged',
+    run: async (_, context) => (await import('./content.ts')).verifyContent(context),
+  }),
+  command('gc', {
+    help: 'remove content that nothing references and nobody has used for some time',
+    options: {
+      olderThanHours: parsed('number', 'remove only content that was not used for this long', parseHours),
+    },
+    run: async (given, context) => (await import('./content.ts')).collectContent(given, context),
+  }),
+];
 
-/** `content` and `artifact`. */
-export function addContentCommands(program: Command, start: Start): void {
-  const content = program.command('content').description('store and read bytes by their hash');
-  content
-    .command('put <file>')
-    .description('store a file, or standard input for -, and print its hash')
-    .action((file: string) => start(async (context) => (await import('./content.ts')).putContent(file, context)));
-  content
-    .command('get <hash>')
-    .description('write content to a file or to a pipe')
-    .option('-o, --output <file>', 'the file to write; an interrupted download continues')
-    .action((hash: string, options: { output?: string }) =>
-      start(async (context) => (await import('./content.ts')).getContent(hash, options, context)),
-    );
-  content
-    .command('verify')
-    .description('read all stored content and report what is damaged')
-    .action(() => start(async (context) => (await import('./content.ts')).verifyContent(context)));
-  content
-    .command('gc')
-    .description('remove content that nothing references and nobody has used for some time')
-    .option('--older-than-hours <number>', 'remove only content that was not used for this long', parseHours)
-    .action((options: { olderThanHours?: number }) =>
-      start(async (context) => (await import('./content.ts')).collectContent(options, context)),
-    );
-
-  const artifact = program.command('artifact').description('publish content for good, and see what was published');
-  artifact
-    .command('list')
-    .description('list the artifacts, newest first')
-    .option('--category <name>', 'only this category')
-    .action((options: { category?: string }) =>
-      start(async (context) => (await import('./artifact.ts')).listArtifacts(options, context)),
-    );
-  artifact
-    .command('show <artifact-id>')
-    .description('show one artifact')
-    .action((id: string) => start(async (context) => (await import('./artifact.ts')).showArtifact(id, context)));
-  artifact
-    .command('publish <artifact-id> <hash>')
-    .description('publish stored content under an id of its own, for good')
-    .requiredOption('--category <name>', 'what it is, such as test_results')
-    .option('--metadata <pairs...>', 'details, key=value each')
-    .action((id: string, hash: string, options: PublishOptions) =>
-      start(async (context) => (await import('./artifact.ts')).publishArtifact(id, hash, options, context)),
-    );
-}
+export const artifactCommands = [
+  command('list', {
+    help: 'list the artifacts, newest first',
+    options: { category: text('name', 'only this category') },
+    run: async (given, context) => (await import('./artifact.ts')).listArtifacts(given, context),
+  }),
+  command('show', {
+    help: 'show one artifact',
+    arguments: { id: word('artifact-id') },
+    run: async ({ id }, context) => (await import('./artifact.ts')).showArtifact(id, context),
+  }),
+  command('publish', {
+    help: 'publish stored content under an id of its own, for good',
+    arguments: { id: word('artifact-id'), hash: word('hash') },
+    options: {
+      category: required(text('name', 'what it is, such as test_results')),
+      metadata: list('pairs', 'details, key=value each'),
+    },
+    run: async ({ id, hash, ...options }, context) =>
+      (await import('./artifact.ts')).publishArtifact(id, hash, options, context),
+  }),
+];

@@ -1,133 +1,109 @@
-import type { Command } from 'commander';
-import type { AgentAddOptions, GrantTarget, RoleOptions, SeniorOptions } from './organisation.ts';
-import type { ConsentOptions } from '../../client/run-steps.ts';
-import type { Run } from '../../program.ts';
+import { command, flag, text, withDefault, word } from '../../command-table.ts';
+import * as organisation from './organisation.ts';
 
-type Start = (command: Parameters<Run>[1]) => Promise<void>;
+const name = { name: word('name') };
+const yes = flag('agree without being asked, for scripts');
+const person = flag('the name is that of a person');
+const target = { agent: text('name', 'for this agent'), team: text('name', 'for the agents of this team') };
 
-const load = () => import('./organisation.ts');
+export const agentCommands = [
+  command('list', { help: 'list the agents', run: (_, context) => organisation.listMembers('agent', context) }),
+  command('add', {
+    help: 'make an agent a member',
+    arguments: name,
+    options: {
+      team: text('name', 'the team it joins'),
+      role: withDefault(text('role', 'what it may use, as in roles.yaml'), 'worker'),
+      senior: text('person', 'the person who decides about its calls, instead of the senior of the team'),
+      seniorAgent: text('agent', 'the agent that decides about its calls where a rule names it'),
+      yes,
+    },
+    run: ({ name: agent, ...options }, context) => organisation.addAgent(agent, options, context),
+  }),
+  command('show', {
+    help: 'show an agent and its system prompt',
+    arguments: name,
+    run: (given, context) => organisation.showAgent(given.name, context),
+  }),
+  command('remove', {
+    help: 'remove an agent and end its sessions',
+    arguments: name,
+    options: { yes },
+    run: (given, context) => organisation.removeAgent(given.name, given, context),
+  }),
+];
 
-/** `agent`, `team`, `role` and `grant`: who works here, and what they may use. */
-export function addOrganisationCommands(program: Command, start: Start): void {
-  addAgentCommands(program, start);
-  addTeamCommands(program, start);
-  addRoleCommands(program, start);
-  addGrantCommands(program, start);
-}
+export const teamCommands = [
+  command('list', { help: 'list the teams', run: (_, context) => organisation.listTeams(context) }),
+  command('add', {
+    help: 'create a team, or change its senior',
+    arguments: name,
+    options: {
+      senior: text('person', 'the person who decides about calls of its agents'),
+      seniorAgent: text('agent', 'the agent that decides about calls of its agents where a rule names it'),
+      yes,
+    },
+    run: (given, context) => organisation.addTeam(given.name, given, context),
+  }),
+  command('show', {
+    help: 'show a team with its members',
+    arguments: name,
+    run: (given, context) => organisation.showTeam(given.name, context),
+  }),
+  command('remove', {
+    help: 'remove a team; its members stay, without a team',
+    arguments: name,
+    options: { yes },
+    run: (given, context) => organisation.removeTeam(given.name, given, context),
+  }),
+];
 
-function addAgentCommands(program: Command, start: Start): void {
-  const agent = program.command('agent').description('manage the agents of the organisation');
-  agent
-    .command('list')
-    .description('list the agents')
-    .action(() => start(async (context) => (await load()).listMembers('agent', context)));
-  agent
-    .command('add <name>')
-    .description('make an agent a member')
-    .option('--team <name>', 'the team it joins')
-    .option('--role <role>', 'what it may use, as in roles.yaml', 'worker')
-    .option('--senior <person>', 'the person who decides about its calls, instead of the senior of the team')
-    .option('--senior-agent <agent>', 'the agent that decides about its calls where a rule names it')
-    .option('--yes', 'agree without being asked, for scripts')
-    .action((name: string, options: AgentAddOptions) =>
-      start(async (context) => (await load()).addAgent(name, options, context)),
-    );
-  agent
-    .command('show <name>')
-    .description('show an agent and its system prompt')
-    .action((name: string) => start(async (context) => (await load()).showAgent(name, context)));
-  agent
-    .command('remove <name>')
-    .description('remove an agent and end its sessions')
-    .option('--yes', 'agree without being asked, for scripts')
-    .action((name: string, options: ConsentOptions) =>
-      start(async (context) => (await load()).removeAgent(name, options, context)),
-    );
-}
+export const roleCommands = [
+  command('list', { help: 'list who has which role', run: (_, context) => organisation.listMembers('all', context) }),
+  command('add', {
+    help: 'give an agent a role, or a person with --person',
+    arguments: { role: word('role'), ...name },
+    options: { person, yes },
+    run: (given, context) => organisation.assignRole(given.role, given.name, given, context),
+  }),
+  command('show', {
+    help: 'show who has a role',
+    arguments: { role: word('role') },
+    run: ({ role }, context) => organisation.showRole(role, context),
+  }),
+  command('remove', {
+    help: 'remove a role from an agent, or from a person with --person',
+    arguments: name,
+    options: { person, yes },
+    run: (given, context) => organisation.unassignRole(given.name, given, context),
+  }),
+];
 
-function addTeamCommands(program: Command, start: Start): void {
-  const team = program.command('team').description('manage the teams');
-  team
-    .command('list')
-    .description('list the teams')
-    .action(() => start(async (context) => (await load()).listTeams(context)));
-  team
-    .command('add <name>')
-    .description('create a team, or change its senior')
-    .option('--senior <person>', 'the person who decides about calls of its agents')
-    .option('--senior-agent <agent>', 'the agent that decides about calls of its agents where a rule names it')
-    .option('--yes', 'agree without being asked, for scripts')
-    .action((name: string, options: SeniorOptions) =>
-      start(async (context) => (await load()).addTeam(name, options, context)),
-    );
-  team
-    .command('show <name>')
-    .description('show a team with its members')
-    .action((name: string) => start(async (context) => (await load()).showTeam(name, context)));
-  team
-    .command('remove <name>')
-    .description('remove a team; its members stay, without a team')
-    .option('--yes', 'agree without being asked, for scripts')
-    .action((name: string, options: ConsentOptions) =>
-      start(async (context) => (await load()).removeTeam(name, options, context)),
-    );
-}
-
-function addRoleCommands(program: Command, start: Start): void {
-  const role = program.command('role').description('manage who has which role');
-  role
-    .command('list')
-    .description('list who has which role')
-    .action(() => start(async (context) => (await load()).listMembers('all', context)));
-  role
-    .command('add <role> <name>')
-    .description('give an agent a role, or a person with --person')
-    .option('--person', 'the name is that of a person')
-    .option('--yes', 'agree without being asked, for scripts')
-    .action((name: string, member: string, options: RoleOptions) =>
-      start(async (context) => (await load()).assignRole(name, member, options, context)),
-    );
-  role
-    .command('show <role>')
-    .description('show who has a role')
-    .action((name: string) => start(async (context) => (await load()).showRole(name, context)));
-  role
-    .command('remove <name>')
-    .description('remove a role from an agent, or from a person with --person')
-    .option('--person', 'the name is that of a person')
-    .option('--yes', 'agree without being asked, for scripts')
-    .action((member: string, options: RoleOptions) =>
-      start(async (context) => (await load()).unassignRole(member, options, context)),
-    );
-}
-
-function addGrantCommands(program: Command, start: Start): void {
-  const grant = program.command('grant').description('grant and revoke tools');
-  const withTarget = (command: Command): Command =>
-    command.option('--agent <name>', 'for this agent').option('--team <name>', 'for the agents of this team');
-  grant
-    .command('list')
-    .description('list what was granted and revoked')
-    .action(() => start(async (context) => (await load()).listPermissions(context)));
-  withTarget(grant.command('add <tools>'))
-    .description('grant tools beyond the roles; without an option, to the whole organisation')
-    .option('--yes', 'agree without being asked, for scripts')
-    .action((tools: string, target: GrantTarget) =>
-      start(async (context) => (await load()).changePermission('grant', tools, target, context)),
-    );
-  withTarget(grant.command('remove <tools>'))
-    .description('revoke tools, even if a role or another grant gives them')
-    .option('--inherit', 'only remove the entry at this level, so that the level above applies')
-    .option('--yes', 'agree without being asked, for scripts')
-    .action((tools: string, { inherit, ...target }: GrantTarget & { inherit?: boolean }) =>
-      start(async (context) =>
-        (await load()).changePermission(inherit === true ? 'clear' : 'revoke', tools, target, context),
-      ),
-    );
-  grant
-    .command('show <agent> <tool>')
-    .description('say whether an agent has a tool')
-    .action((agent: string, tool: string) =>
-      start(async (context) => (await load()).checkPermission(agent, tool, context)),
-    );
-}
+export const grantCommands = [
+  command('list', {
+    help: 'list what was granted and revoked',
+    run: (_, context) => organisation.listPermissions(context),
+  }),
+  command('add', {
+    help: 'grant tools beyond the roles; without an option, to the whole organisation',
+    arguments: { tools: word('tools') },
+    options: { ...target, yes },
+    run: ({ tools, ...to }, context) => organisation.changePermission('grant', tools, to, context),
+  }),
+  command('remove', {
+    help: 'revoke tools, even if a role or another grant gives them',
+    arguments: { tools: word('tools') },
+    options: {
+      ...target,
+      inherit: flag('only remove the entry at this level, so that the level above applies'),
+      yes,
+    },
+    run: ({ tools, inherit = false, ...from }, context) =>
+      organisation.changePermission(inherit ? 'clear' : 'revoke', tools, from, context),
+  }),
+  command('show', {
+    help: 'say whether an agent has a tool',
+    arguments: { agent: word('agent'), tool: word('tool') },
+    run: ({ agent, tool }, context) => organisation.checkPermission(agent, tool, context),
+  }),
+];

@@ -7,141 +7,125 @@ import type {
   TerminateSessionResponse,
 } from '@sallyport/contract';
 import type { CommandContext } from '../../command-context.ts';
+import { count, file, flag, list, text, word } from '../../command-table.ts';
 import { usageFailure } from '../../client/failure.ts';
+import { operatorCommand } from '../../client/run-tool.ts';
 import { formatTime } from '../../terminal/format-time.ts';
 import { showFields } from './lease.ts';
-import { runOperatorTool } from '../../client/run-tool.ts';
 import { shortenIds } from '../../terminal/short-id.ts';
-import { renderFields, renderTable } from '../../terminal/table.ts';
+import { printFields, printTable } from '../../terminal/table.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
 
-export interface SessionCreateOptions {
-  readonly expiresInMinutes?: number;
-  readonly maxCalls?: number;
-  readonly tools?: readonly string[];
-  readonly workspace?: string;
-  readonly workingDirectory?: string;
-  readonly callback?: string;
-}
-
-export async function createSession(
-  agent: string,
-  options: SessionCreateOptions,
-  context: CommandContext,
-): Promise<number> {
-  const client = context.openOperatorClient();
-  const { expiresInMinutes, maxCalls, tools, workspace, workingDirectory, callback } = options;
-  const { startFolder } = context.config;
-  const input = {
-    agent,
-    expires_in_minutes: expiresInMinutes,
-    max_calls: maxCalls,
-    tools,
-    workspace: workspace && resolve(startFolder, workspace),
-    client_folder: startFolder,
-    working_directory: workingDirectory,
-    callback_url: callback,
-  };
-  return runOperatorTool('sessions.create', input, context, async (output: InJson<CreateSessionResponse>) => {
-    const { sessionId, token, workspace: worksIn, expiresAtMs, callbackSecret } = output;
-    const { address, agentSocket } = await client.call('OperatorService/GetStatus', {});
-    context.terminal.print(
-      `Session for ${context.terminal.paint('bold', makeVisibleLine(agent))}. The token is shown this once:`,
-      '',
-      `  ${makeVisibleLine(token)}`,
-      '',
-      ...renderFields(
-        [
-          ['address', address],
-          ['socket', agentSocket],
-          ['session', sessionId],
-          ['workspace', worksIn],
-          ['expires', expiresAtMs === undefined ? 'never; end it with `session end`' : formatTime(Number(expiresAtMs))],
-        ].map(([label = '', value = '']) => [label, makeVisibleLine(value)]),
-        context.terminal.columns,
-      ),
-      ...(callbackSecret === ''
-        ? []
-        : [
-            '',
-            `${makeVisibleLine(callback ?? '')} is told of decisions, signed with a secret that is shown this once:`,
-            '',
-            `  ${makeVisibleLine(callbackSecret)}`,
-          ]),
-      '',
-      'The agent sends the token as `authorization: Bearer TOKEN`. To try what it may do:',
-      `  SALLYPORT_TOKEN=${makeVisibleLine(token)} ${context.commandName} tool list`,
-    );
-  });
-}
-
-export function listSessions(options: { readonly all?: boolean }, context: CommandContext): Promise<number> {
-  return runOperatorTool(
-    'sessions.list',
-    { include_ended: options.all ?? false },
-    context,
-    ({ sessions }: InJson<ListSessionsResponse>) => {
-      if (sessions.length === 0) {
-        context.terminal.print(`No session is open. Create one: ${context.commandName} session create NAME`);
-        return;
-      }
-      // Few sessions have one, and the table has to fit into a terminal.
-      const showsCallbacks = sessions.some((session) => session.callbackUrl !== '');
-      const showsWorkspaces = new Set(sessions.map(({ workspace }) => workspace)).size > 1;
-      const ids = shortenIds(sessions.map((session) => session.sessionId));
-      const rows = sessions.map((session) =>
-        [
-          ids.get(session.sessionId) ?? '',
-          session.agent,
-          session.status,
-          [
-            session.spent?.calls ?? '0',
-            ...(session.budget?.maxCalls === undefined ? [] : [session.budget.maxCalls]),
-          ].join(' of '),
-          session.expiresAtMs === undefined ? 'never' : formatTime(Number(session.expiresAtMs)),
-          ...(showsCallbacks ? [session.callbackUrl === '' ? '' : 'yes'] : []),
-          session.tools.join(' '),
-          ...(showsWorkspaces ? [session.workspace] : []),
-        ].map(makeVisibleLine),
-      );
-      const { columns, paint, print } = context.terminal;
-      const names = [
-        'SESSION',
-        'AGENT',
-        'STATUS',
-        'CALLS',
-        'EXPIRES',
-        ...(showsCallbacks ? ['CALLBACK'] : []),
-        'TOOLS',
-        ...(showsWorkspaces ? ['WORKSPACE'] : []),
-      ];
-      const [header = '', ...body] = renderTable([names, ...rows], columns);
-      print(paint('dim', header), ...body);
+export const sessionCommands = [
+  operatorCommand('create', {
+    help: 'open a session for an agent and print its token',
+    arguments: { agent: word('agent') },
+    options: {
+      tools: list('patterns', 'tools the session may use, such as files.*'),
+      expiresInMinutes: count('when the session expires'),
+      maxCalls: count('how many calls it may make'),
+      workspace: text('folder', 'where it works: an accepted folder (default: the one around this folder)'),
+      workingDirectory: file('folder', 'where its relative paths start'),
+      callback: text('url', 'an address that is told the decision about each waiting call'),
     },
-  );
-}
-
-export function showSession(sessionId: string, context: CommandContext): Promise<number> {
-  return runOperatorTool(
-    'sessions.show',
-    { session_id: sessionId },
-    context,
-    ({ session = {}, lease = {} }: GetSessionResponseJson) => {
+    tool: 'sessions.create',
+    input: (given, { config: { startFolder } }) => ({
+      agent: given.agent,
+      expires_in_minutes: given.expiresInMinutes,
+      max_calls: given.maxCalls,
+      tools: given.tools,
+      workspace: given.workspace && resolve(startFolder, given.workspace),
+      client_folder: startFolder,
+      working_directory: given.workingDirectory,
+      callback_url: given.callback,
+    }),
+    print: (created: InJson<CreateSessionResponse>, context, { agent, callback = '' }) =>
+      showCreated(created, agent, callback, context),
+  }),
+  operatorCommand('list', {
+    help: 'list the open sessions',
+    options: { all: flag('also list sessions that have ended') },
+    tool: 'sessions.list',
+    input: ({ all = false }) => ({ include_ended: all }),
+    print: showList,
+  }),
+  operatorCommand('show', {
+    help: 'show one session, what it spent and its lease',
+    arguments: { sessionId: word('session-id') },
+    tool: 'sessions.show',
+    print: ({ session = {}, lease = {} }: GetSessionResponseJson, context) => {
       showFields(session, context);
       context.terminal.print('', 'Lease');
       showFields(lease, context);
     },
+  }),
+  operatorCommand('end', {
+    help: 'end a session for good, with its running calls',
+    arguments: { sessionId: word('session-id') },
+    tool: 'sessions.end',
+    print: ({ ended }: InJson<TerminateSessionResponse>, { terminal }, { sessionId }) => {
+      if (!ended) throw usageFailure(`No open session has the id ${sessionId}.`, '`session list` shows the open ones.');
+      terminal.print('The session and its running calls have ended. Its token no longer works.');
+    },
+  }),
+];
+
+async function showCreated(
+  { sessionId, token, workspace, expiresAtMs, callbackSecret }: InJson<CreateSessionResponse>,
+  agent: string,
+  callback: string,
+  { openOperatorClient, terminal, commandName }: CommandContext,
+): Promise<void> {
+  const { address, agentSocket } = await openOperatorClient().call('OperatorService/GetStatus', {});
+  const { print, paint } = terminal;
+  print(
+    `Session for ${paint('bold', makeVisibleLine(agent))}. The token is shown this once:`,
+    '',
+    `  ${makeVisibleLine(token)}`,
+    '',
+  );
+  printFields(terminal, [
+    ['address', address],
+    ['socket', agentSocket],
+    ['session', sessionId],
+    ['workspace', workspace],
+    ['expires', expiresAtMs === undefined ? 'never; end it with `session end`' : formatTime(Number(expiresAtMs))],
+  ]);
+  if (callbackSecret !== '') {
+    const told = `${makeVisibleLine(callback)} is told of decisions, signed with a secret that is shown this once:`;
+    print('', told, '', `  ${makeVisibleLine(callbackSecret)}`);
+  }
+  print(
+    '',
+    'The agent sends the token as `authorization: Bearer TOKEN`. To try what it may do:',
+    `  SALLYPORT_TOKEN=${makeVisibleLine(token)} ${commandName} tool list`,
   );
 }
 
-export function endSession(sessionId: string, context: CommandContext): Promise<number> {
-  return runOperatorTool(
-    'sessions.end',
-    { session_id: sessionId },
-    context,
-    ({ ended }: InJson<TerminateSessionResponse>) => {
-      if (!ended) throw usageFailure(`No open session has the id ${sessionId}.`, '`session list` shows the open ones.');
-      context.terminal.print('The session and its running calls have ended. Its token no longer works.');
-    },
+function showList({ sessions }: InJson<ListSessionsResponse>, { terminal, commandName }: CommandContext): void {
+  if (sessions.length === 0) {
+    return terminal.print(`No session is open. Create one: ${commandName} session create NAME`);
+  }
+  const ids = shortenIds(sessions.map(({ sessionId }) => sessionId));
+  const columns: [string, (session: (typeof sessions)[number]) => string][] = [
+    ['SESSION', ({ sessionId }) => ids.get(sessionId) ?? ''],
+    ['AGENT', ({ agent }) => agent],
+    ['STATUS', ({ status }) => status],
+    ['CALLS', ({ spent, budget }) => [spent?.calls ?? '0', budget?.maxCalls ?? []].flat().join(' of ')],
+    ['EXPIRES', ({ expiresAtMs }) => (expiresAtMs === undefined ? 'never' : formatTime(Number(expiresAtMs)))],
+    ['CALLBACK', ({ callbackUrl }) => (callbackUrl === '' ? '' : 'yes')],
+    ['TOOLS', ({ tools }) => tools.join(' ')],
+    ['WORKSPACE', ({ workspace }) => workspace],
+  ];
+  // Few sessions have one, and the table has to fit into a terminal.
+  const hasCallbacks = sessions.some(({ callbackUrl }) => callbackUrl !== '');
+  const hasWorkspaces = new Set(sessions.map(({ workspace }) => workspace)).size > 1;
+  const shown = columns.filter(([name]) =>
+    name === 'CALLBACK' ? hasCallbacks : name !== 'WORKSPACE' || hasWorkspaces,
+  );
+  printTable(
+    terminal,
+    shown.map(([name]) => name),
+    sessions.map((session) => shown.map(([, read]) => read(session))),
   );
 }

@@ -1,77 +1,73 @@
-import type { Command } from 'commander';
-import { parseCount } from '../../terminal/option-values.ts';
-import type { Run } from '../../program.ts';
-import type { ConsentOptions } from '../../client/run-steps.ts';
-import type { UpstreamAddOptions } from './upstream.ts';
+import { command, count, file, flag, list, text, word, words } from '../../command-table.ts';
 
-type Start = (command: Parameters<Run>[1]) => Promise<void>;
+const name = { name: word('name') };
+const yes = flag('do not ask');
 
-/** `upstream`: MCP servers behind the gate. */
-export function addUpstreamCommands(program: Command, start: Start): void {
-  const upstream = program.command('upstream').description('put MCP servers behind the gate');
-  upstream
-    .command('add <name> [command...]')
-    .description('add a server: a command to start in the sandbox (after --), or --url')
-    .option('--url <url>', 'the address of a server that runs elsewhere')
-    .option('--bearer-secret <name>', 'stored secret that is sent to it as bearer token')
-    .option('--client-id <id>', 'client that was registered for the gate where people log in')
-    .option('--client-secret <name>', 'stored secret of that client')
-    .option('--private-key <name>', 'stored key (PEM) of that client, instead of a secret')
-    .option('--algorithm <name>', 'the algorithm that the key signs with; RS256 by default')
-    .option('--issuer <url>', 'the authorization server that may receive the secret or what the key signs')
-    .option('--client-credentials', 'the gate logs in as that client; no person does')
-    .option('--client-metadata-url <url>', 'document that describes the gate as a client')
-    .option('--scopes <scopes...>', 'the scopes that a login asks for; by default those that the server names')
-    .option('--login-hosts <hosts...>', 'hosts of its authorization server that are not public, as 127.0.0.1:9000')
-    .option('--redirect-port <port>', 'port of this machine that the browser returns to', parseCount)
-    .option('--may-ask <kinds...>', 'what it may ask for, if a rule allows it: elicitation, sampling, roots')
-    .option('--read <paths...>', 'absolute files and folders that it may read')
-    .option('--write <paths...>', 'absolute files and folders that it may change')
-    .option('--hosts <patterns...>', 'hosts that it may reach')
-    .option('--unix-sockets', 'let it use unix sockets, also those of other programs in the folders it sees')
-    .option('--environment <pairs...>', 'its variables, as NAME=value')
-    .option('--secrets <names...>', 'stored secrets that it gets as variables')
-    .option('--yes', 'do not ask')
-    .action((name: string, command: string[], options: UpstreamAddOptions & ConsentOptions) =>
-      start(async (context) => (await import('./upstream.ts')).addUpstream(name, command, options, context)),
-    );
-  upstream
-    .command('list')
-    .description('list the servers and their status')
-    .action(() => start(async (context) => (await import('./upstream.ts')).listUpstreams(context)));
-  upstream
-    .command('show <name>')
-    .description('show one server, its tools and what has changed in them')
-    .action((name: string) => start(async (context) => (await import('./upstream.ts')).showUpstream(name, context)));
-  upstream
-    .command('test <name>')
-    .description('connect to a server now and list its tools')
-    .action((name: string) => start(async (context) => (await import('./upstream.ts')).testUpstream(name, context)));
-  upstream
-    .command('login <name>')
-    .description('log in at a server: prints a page to open, and waits until you have agreed there')
-    .action((name: string) =>
-      start(async (context) => (await import('./upstream-login.ts')).loginUpstream(name, context)),
-    );
-  upstream
-    .command('logout <name>')
-    .description('forget the login at a server')
-    .option('--yes', 'do not ask')
-    .action((name: string, options: ConsentOptions) =>
-      start(async (context) => (await import('./upstream-login.ts')).logoutUpstream(name, options, context)),
-    );
-  upstream
-    .command('accept <name>')
-    .description('accept the tools of a server as they are now: all of them, or one by its name')
-    .option('--yes', 'do not ask')
-    .action((name: string, options: ConsentOptions) =>
-      start(async (context) => (await import('./upstream.ts')).acceptUpstream(name, options, context)),
-    );
-  upstream
-    .command('remove <name>')
-    .description('stop a server and remove it')
-    .option('--yes', 'do not ask')
-    .action((name: string, options: ConsentOptions) =>
-      start(async (context) => (await import('./upstream.ts')).removeUpstream(name, options, context)),
-    );
-}
+/** MCP servers behind the gate. */
+export const upstreamCommands = [
+  command('add', {
+    help: 'add a server: a command to start in the sandbox (after --), or --url',
+    arguments: { ...name, command: words('command') },
+    options: {
+      url: text('url', 'the address of a server that runs elsewhere'),
+      bearerSecret: text('name', 'stored secret that is sent to it as bearer token'),
+      clientId: text('id', 'client that was registered for the gate where people log in'),
+      clientSecret: text('name', 'stored secret of that client'),
+      privateKey: file('name', 'stored key (PEM) of that client, instead of a secret'),
+      algorithm: text('name', 'the algorithm that the key signs with; RS256 by default'),
+      issuer: text('url', 'the authorization server that may receive the secret or what the key signs'),
+      clientCredentials: flag('the gate logs in as that client; no person does'),
+      clientMetadataUrl: text('url', 'document that describes the gate as a client'),
+      scopes: list('scopes', 'the scopes that a login asks for; by default those that the server names'),
+      loginHosts: list('hosts', 'hosts of its authorization server that are not public, as 127.0.0.1:9000'),
+      redirectPort: { ...count('port of this machine that the browser returns to'), placeholder: 'port' },
+      mayAsk: list('kinds', 'what it may ask for, if a rule allows it: elicitation, sampling, roots'),
+      read: list('paths', 'absolute files and folders that it may read', { completes: 'files' }),
+      write: list('paths', 'absolute files and folders that it may change', { completes: 'files' }),
+      hosts: list('patterns', 'hosts that it may reach'),
+      unixSockets: flag('let it use unix sockets, also those of other programs in the folders it sees'),
+      environment: list('pairs', 'its variables, as NAME=value'),
+      secrets: list('names', 'stored secrets that it gets as variables'),
+      yes,
+    },
+    run: async ({ name: upstream, command: started, ...options }, context) =>
+      (await import('./upstream.ts')).addUpstream(upstream, started, options, context),
+  }),
+  command('list', {
+    help: 'list the servers and their status',
+    run: async (_, context) => (await import('./upstream.ts')).listUpstreams(context),
+  }),
+  command('show', {
+    help: 'show one server, its tools and what has changed in them',
+    arguments: name,
+    run: async (given, context) => (await import('./upstream.ts')).showUpstream(given.name, context),
+  }),
+  command('test', {
+    help: 'connect to a server now and list its tools',
+    arguments: name,
+    run: async (given, context) => (await import('./upstream.ts')).testUpstream(given.name, context),
+  }),
+  command('login', {
+    help: 'log in at a server: prints a page to open, and waits until you have agreed there',
+    arguments: name,
+    run: async (given, context) => (await import('./upstream-login.ts')).loginUpstream(given.name, context),
+  }),
+  command('logout', {
+    help: 'forget the login at a server',
+    arguments: name,
+    options: { yes },
+    run: async (given, context) => (await import('./upstream-login.ts')).logoutUpstream(given.name, given, context),
+  }),
+  command('accept', {
+    help: 'accept the tools of a server as they are now: all of them, or one by its name',
+    arguments: name,
+    options: { yes },
+    run: async (given, context) => (await import('./upstream.ts')).acceptUpstream(given.name, given, context),
+  }),
+  command('remove', {
+    help: 'stop a server and remove it',
+    arguments: name,
+    options: { yes },
+    run: async (given, context) => (await import('./upstream.ts')).removeUpstream(given.name, given, context),
+  }),
+];

@@ -1,33 +1,27 @@
-import type { Command } from 'commander';
-import type { ConsentOptions } from '../../client/run-steps.ts';
-import type { Run } from '../../program.ts';
+import { command, flag, word } from '../../command-table.ts';
+import { acceptProjectRules, addWorkspace, listWorkspaces, removeWorkspace } from './workspace.ts';
 
-type Start = (command: Parameters<Run>[1]) => Promise<void>;
+const folder = { folder: word('folder', { completes: 'files' }) };
 
-/** `workspace`: the folders that sessions may work in. */
-export function addWorkspaceCommands(program: Command, start: Start): void {
-  const workspace = program.command('workspace').description('manage the folders that sessions may work in');
-  workspace
-    .command('add <folder>')
-    .description('accept a project folder: sessions opened for it work there')
-    .action((folder: string) =>
-      start(async (context) => (await import('./workspace.ts')).addWorkspace(folder, context)),
-    );
-  workspace
-    .command('list')
-    .description('list the accepted folders, and whether the rules of their projects are in force')
-    .action(() => start(async (context) => (await import('./workspace.ts')).listWorkspaces(context)));
-  workspace
-    .command('accept <folder>')
-    .description('show the rules of a project (.sallyport/rules.yaml), ask, and put them in force as they are now')
-    .option('--yes', 'ask nothing')
-    .action((folder: string, options: ConsentOptions) =>
-      start(async (context) => (await import('./workspace.ts')).acceptProjectRules(folder, options, context)),
-    );
-  workspace
-    .command('remove <folder>')
-    .description('take an accepted folder back, and end the sessions that work in it')
-    .action((folder: string) =>
-      start(async (context) => (await import('./workspace.ts')).removeWorkspace(folder, context)),
-    );
-}
+export const workspaceCommands = [
+  command('add', {
+    help: 'accept a project folder: sessions opened for it work there',
+    arguments: folder,
+    run: (given, context) => addWorkspace(given.folder, context),
+  }),
+  command('list', {
+    help: 'list the accepted folders, and whether the rules of their projects are in force',
+    run: (_, context) => listWorkspaces(context),
+  }),
+  command('accept', {
+    help: 'show the rules of a project (.sallyport/rules.yaml), ask, and put them in force as they are now',
+    arguments: folder,
+    options: { yes: flag('ask nothing') },
+    run: (given, context) => acceptProjectRules(given.folder, given, context),
+  }),
+  command('remove', {
+    help: 'take an accepted folder back, and end the sessions that work in it',
+    arguments: folder,
+    run: (given, context) => removeWorkspace(given.folder, context),
+  }),
+];

@@ -1,0 +1,142 @@
+import { command, file, flag, group, word, words } from '../command-table.ts';
+import type { CommandGroup, CommandSpec } from '../command-table.ts';
+
+/** What every command takes. */
+export const globalOptions = {
+  version: flag('print the version', { short: 'V' }),
+  json: flag('print exactly one JSON object'),
+  tokenFile: file('file', 'act as the agent whose token the file holds (or set SALLYPORT_TOKEN)'),
+};
+
+const shells = ['bash', 'zsh', 'fish'];
+
+/** Every command, in the order of the help. A group has its commands in a file of its own. */
+export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
+  command('up', {
+    help: 'run the daemon in the foreground until Ctrl-C',
+    run: async (_, context) => (await import('./daemon/up.ts')).runDaemon(context),
+  }),
+  command('status', {
+    help: 'show how the daemon is doing',
+    run: async (_, context) => (await import('./daemon/status.ts')).showStatus(context),
+  }),
+  command('stop', {
+    help: 'stop the daemon and all running calls, and wait until it has stopped',
+    run: async (_, context) => (await import('./daemon/stop.ts')).stopDaemon(context),
+  }),
+  command('mcp', {
+    help: 'serve MCP on standard input and output, for clients that start their servers; needs a session token',
+    options: { start: flag('start a daemon if none is running') },
+    run: async (given, context) => (await import('./mcp/mcp.ts')).serveMcp(given, context),
+  }),
+  command('console', {
+    help: 'print a link that opens the web console, once',
+    run: async (_, context) => (await import('./daemon/console.ts')).showConsoleLink(context),
+  }),
+  command('doctor', {
+    help: 'check what Sallyport needs on this machine, and say how to install what is missing',
+    run: async (_, context) => (await import('./doctor/doctor.ts')).runDoctor(context),
+  }),
+  group(
+    'tool',
+    'see, call, write and install tools',
+    async () => (await import('./tools/tool-commands.ts')).toolCommands,
+  ),
+  group(
+    'upstream',
+    'put MCP servers behind the gate',
+    async () => (await import('./upstreams/upstream-commands.ts')).upstreamCommands,
+  ),
+  group(
+    'workspace',
+    'manage the folders that sessions may work in',
+    async () => (await import('./workspaces/workspace-commands.ts')).workspaceCommands,
+  ),
+  group(
+    'session',
+    'manage the sessions of agents',
+    async () => (await import('./sessions/session.ts')).sessionCommands,
+  ),
+  group('call', 'list and end running calls', async () => (await import('./sessions/call.ts')).callCommands),
+  group('lease', 'manage what sessions may use', async () => (await import('./sessions/lease.ts')).leaseCommands),
+  group(
+    'approvals',
+    'decide about calls that wait for a person',
+    async () => (await import('./approvals/approvals.ts')).approvalCommands,
+  ),
+  group(
+    'plan',
+    'decide about plans of agents: several calls at once',
+    async () => (await import('./approvals/plan.ts')).planCommands,
+  ),
+  group(
+    'confirm',
+    'agree to a call beforehand, with a token',
+    async () => (await import('./approvals/confirm.ts')).confirmCommands,
+  ),
+  group(
+    'audit',
+    'read and verify the log of all calls',
+    async () => (await import('./audit/audit-commands.ts')).auditCommands,
+  ),
+  group(
+    'content',
+    'store and read bytes by their hash',
+    async () => (await import('./content/content-commands.ts')).contentCommands,
+  ),
+  group(
+    'artifact',
+    'publish content for good, and see what was published',
+    async () => (await import('./content/content-commands.ts')).artifactCommands,
+  ),
+  group(
+    'secret',
+    'keep secrets for tools; nothing shows them again',
+    async () => (await import('./secrets/secret.ts')).secretCommands,
+  ),
+  group(
+    'person',
+    'manage the people who may run the gate, each with their own credential',
+    async () => (await import('./organisation/person.ts')).personCommands,
+  ),
+  group('mode', 'see and change the mode of the gate', async () => (await import('./modes/mode.ts')).modeCommands),
+  group(
+    'agent',
+    'manage the agents of the organisation',
+    async () => (await import('./organisation/organisation-commands.ts')).agentCommands,
+  ),
+  group('team', 'manage the teams', async () => (await import('./organisation/organisation-commands.ts')).teamCommands),
+  group(
+    'role',
+    'manage who has which role',
+    async () => (await import('./organisation/organisation-commands.ts')).roleCommands,
+  ),
+  group(
+    'grant',
+    'grant and revoke tools',
+    async () => (await import('./organisation/organisation-commands.ts')).grantCommands,
+  ),
+  group(
+    'policy',
+    'understand, try and apply the rules',
+    async () => (await import('./policy/policy-commands.ts')).policyCommands,
+  ),
+  command('completion', {
+    help: 'print a script that completes commands, options and tool names in your shell',
+    arguments: { shell: word('shell', { choices: shells }) },
+    more: [
+      '',
+      'Put it to use:',
+      '  bash  sallyport completion bash > ~/.local/share/bash-completion/completions/sallyport',
+      '  zsh   source <(sallyport completion zsh)',
+      '  fish  sallyport completion fish > ~/.config/fish/completions/sallyport.fish',
+    ].join('\n'),
+    run: async ({ shell }, context) => (await import('./completion/complete.ts')).printScript(shell, context),
+  }),
+  command('complete', {
+    help: 'print what could follow the words, one a line',
+    arguments: { typed: words('words') },
+    isHidden: true,
+    run: async ({ typed }, context) => (await import('./completion/complete.ts')).complete(typed, context),
+  }),
+];
