@@ -3,7 +3,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { renderErrorsPage } from './generate-docs.ts';
+import { renderCommandsPage, renderErrorsPage } from './generate-docs.ts';
 import { binFolder, root, toolEnvironment } from './workspace.ts';
 
 const contractFolder = 'packages/contract';
@@ -11,7 +11,10 @@ const codeFolder = `${contractFolder}/src/gen`;
 
 /** All committed files that a program writes, fresh from their sources: content by path from the root. */
 export async function generateFiles(): Promise<Map<string, string>> {
-  const files = new Map([['docs/errors.md', renderErrorsPage()]]);
+  const files = new Map([
+    ['docs/errors.md', renderErrorsPage()],
+    ['docs/commands.md', await renderCommandsPage()],
+  ]);
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-generate-'));
   try {
     const cwd = join(root, contractFolder);
