@@ -16,6 +16,11 @@ export function factsOf(message: object, formatTime: (ms: number) => string, suf
   });
 }
 
+/** What else an approval says on its card, the same at every place where people decide. */
+export function approvalFacts({ workspace }: { readonly workspace: string }): [string, string][] {
+  return factsOf({ workspace }, String);
+}
+
 /** `expiresAtMs` is `expires at`, and `maxCalls` is `max calls`. */
 function spellField(field: string): string {
   return field.replace(/AtMs$/, 'At').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

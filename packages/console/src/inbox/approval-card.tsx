@@ -1,6 +1,7 @@
+import { approvalFacts } from '@sallyport/contract/facts-of';
 import type { Approval } from '../daemon/messages.ts';
 import { useNowMs } from '../live/use-live.ts';
-import { RiskBadge } from '../shell/parts.tsx';
+import { Fact, RiskBadge } from '../shell/parts.tsx';
 import { linkTo } from '../shell/use-route.ts';
 import { formatLeft, prettyJson } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
@@ -47,14 +48,11 @@ export function ApprovalCard({ approval, places, revealed }: ApprovalCardProps) 
             <Visible text={reason || 'The rule gives no reason.'} /> <span className="muted">rule {ruleId}</span>
           </dd>
         </div>
-        {approval.workspace !== '' && (
-          <div className="fact">
-            <dt>Workspace</dt>
-            <dd>
-              <Visible text={approval.workspace} />
-            </dd>
-          </div>
-        )}
+        {approvalFacts(approval).map(([name, fact]) => (
+          <Fact key={name} name={name.charAt(0).toUpperCase() + name.slice(1)}>
+            <Visible text={fact} />
+          </Fact>
+        ))}
         <div className="fact">
           <dt>Call</dt>
           <dd>

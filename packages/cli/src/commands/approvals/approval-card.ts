@@ -1,4 +1,5 @@
 import type { Approval, InJson } from '@sallyport/contract';
+import { approvalFacts } from '@sallyport/contract/facts-of';
 import { foldEffect } from '../../terminal/confirm-effect.ts';
 import { formatDuration, formatTime } from '../../terminal/format-time.ts';
 import { renderFields } from '../../terminal/table.ts';
@@ -29,7 +30,7 @@ export function renderHead(task: ShownApproval, { columns, paint }: Screen, nowM
     ['note', task.note],
     ['task', task.id],
     ['session', task.sessionId],
-    ['workspace', task.workspace],
+    ...approvalFacts(task),
   ];
   return [
     `${paint(isPending ? 'yellow' : 'dim', task.status)}  ${paint('bold', makeVisibleLine(task.tool))}`,
