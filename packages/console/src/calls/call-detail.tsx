@@ -1,4 +1,4 @@
-import { describeCode } from '@sallyport/contract/codes';
+import { codes } from '@sallyport/contract/codes';
 import type { Code } from '@sallyport/contract/codes';
 import { readPayload } from '../live/call.ts';
 import type { Call, Payload } from '../live/call.ts';
@@ -129,11 +129,7 @@ function Ending({ call, facts: { refusal, error, summary } }: { readonly call: C
   ) : null;
 }
 
+/** Empty for a code of a newer daemon. */
 function meaningOf(code = ''): string {
-  try {
-    return describeCode(code as Code).meaning;
-  } catch {
-    // A code of a newer daemon.
-    return '';
-  }
+  return Object.hasOwn(codes, code) ? codes[code as Code].meaning : '';
 }

@@ -1,5 +1,4 @@
-import { readResult } from '@sallyport/contract/client';
-import type { ApprovalNeed } from '@sallyport/contract/client';
+import type { ApprovalNeedJson } from '@sallyport/contract';
 import { daemon } from './connect.ts';
 
 /** A gate or the tool said no. */
@@ -20,7 +19,7 @@ export class ConfirmationNeeded extends CallProblem {
   readonly binding: string;
   readonly effect: string;
 
-  constructor(message: string, { binding, effect }: ApprovalNeed) {
+  constructor(message: string, { binding = '', effect = '' }: ApprovalNeedJson) {
     super('APPROVAL_REQUIRED', message);
     this.binding = binding;
     this.effect = effect;
@@ -40,10 +39,9 @@ export async function callConfirmed<Output>(name: string, input: object): Promis
 /** A governed call by the person of this console: through the same gates as any other, and on record. */
 export async function callTool<Output>(name: string, input: object, confirmBinding = ''): Promise<Output> {
   const call = { name, inputJson: JSON.stringify(input), confirmBinding };
-  const result = readResult(await daemon.call('ToolService/ExecuteTool', call));
-  if (result.status === 'success') return result.output as Output;
-  if (result.status === 'stored') throw new CallProblem('INTERNAL', 'The answer is too large to be shown.');
-  if (result.status === 'error') throw new CallProblem(result.code, result.message);
-  const { code, message, remedy, approval } = result;
-  throw approval?.binding ? new ConfirmationNeeded(message, approval) : new CallProblem(code, message, remedy);
+  const { success, denied, error } = await daemon.call('ToolService/ExecuteTool', call);
+  if (success !== undefined) return JSON.parse(success.outputJson || 'null') as Output;
+  if (denied?.approval?.binding) throw new ConfirmationNeeded(denied.message ?? '', denied.approval);
+  if (denied !== undefined) throw new CallProblem(denied.rationaleCode ?? '', denied.message ?? '', denied.remedy);
+  throw new CallProblem(error?.code ?? 'INTERNAL', error?.message ?? 'The call failed.');
 }

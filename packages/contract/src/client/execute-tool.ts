@@ -1,6 +1,6 @@
 import type { ApprovalNeedJson, ExecuteToolRequestJson, ExecuteToolResponseJson, ProgressJson } from '../index.ts';
-import { GateError } from './gate-client.ts';
 import type { GateClient, SendOptions } from './gate-client.ts';
+import { GateError } from './transport.ts';
 
 export interface ExecuteOptions extends SendOptions {
   /** Told what happens while the call runs. Must not throw. */

@@ -1,8 +1,10 @@
+import { GateError } from './transport.ts';
+
 const prefixBytes = 5;
 const lastFlag = 0x02;
 
 /** No message, and no answer, is longer than this. */
-export const mostAnswerBytes = 64 * 1024 * 1024;
+const mostAnswerBytes = 64 * 1024 * 1024;
 
 export interface Frame {
   /** The last frame holds no message, but how the stream ended. */
@@ -19,7 +21,7 @@ export function frameText(text: string): Uint8Array<ArrayBuffer> {
   return framed;
 }
 
-/** Cuts what arrives, in pieces of any size, into frames. Throws RangeError for one that is too long. */
+/** Cuts what arrives, in pieces of any size, into frames. Throws GateError for one that is too long. */
 export async function* readFrames(body: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
   let waiting: Uint8Array[] = [];
   let size = 0;
@@ -44,7 +46,7 @@ export async function* readFrames(body: AsyncIterable<Uint8Array>): AsyncGenerat
   }
 }
 
-/** A whole body as text. Throws RangeError for one that is too long. */
+/** A whole body as text. Throws GateError for one that is too long. */
 export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -71,6 +73,6 @@ function decode(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 }
 
-function tooLong(): RangeError {
-  return new RangeError(`The answer is longer than ${mostAnswerBytes} bytes.`);
+function tooLong(): GateError {
+  return new GateError('bad_answer', `The answer is longer than ${mostAnswerBytes} bytes.`);
 }

@@ -1,18 +1,7 @@
 import { frameText, readFrames, readText } from './frames.ts';
 import type { AnswerOf, RequestOf, UnaryMethod, WatchMethod } from './methods.ts';
+import { GateError } from './transport.ts';
 import type { Reply, Transport } from './transport.ts';
-
-/** The gate did not take the request, or its answer was lost: then the log knows whether the call had an effect. */
-export class GateError extends Error {
-  /** `unreachable`, `bad_answer`, or a code of Connect such as `unauthenticated`. */
-  readonly code: string;
-
-  constructor(code: string, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'GateError';
-    this.code = code;
-  }
-}
 
 export interface SendOptions {
   /** Aborting closes the connection, by which the daemon cancels the call. */
@@ -52,9 +41,7 @@ export class GateClient {
   async post<Answer>(path: string, message: object, options: SendOptions = {}): Promise<Answer> {
     try {
       const body = new TextEncoder().encode(JSON.stringify(message));
-      const { answer, status } = await readAnswer(await this.#send(path, 'application/json', body, options));
-      if (status !== 200) throw readError(answer, status);
-      return answer as Answer;
+      return (await readAnswer(await this.#send(path, 'application/json', body, options))) as Answer;
     } catch (error) {
       throw explainError(error, options);
     }
@@ -69,7 +56,7 @@ export class GateClient {
     try {
       const body = frameText(JSON.stringify(request));
       const reply = await this.#send(pathOf(method), 'application/connect+json', body, options);
-      if (reply.status !== 200) throw readError((await readAnswer(reply)).answer, reply.status);
+      if (reply.status !== 200) await readAnswer(reply);
       options.onOpen?.();
       let isComplete = false;
       // Read to its end, so that the connection can serve the next call.
@@ -113,14 +100,16 @@ function pathOf(method: string): string {
 function explainError(error: unknown, { signal }: SendOptions): unknown {
   if (signal?.aborted === true) return signal.reason;
   if (error instanceof GateError) return error;
-  if (error instanceof RangeError) return new GateError('bad_answer', error.message);
   const reason = error instanceof Error ? error.message : String(error);
   const message = `The gate cannot be reached, or the connection was lost: ${reason}`;
   return new GateError('unreachable', message, { cause: error });
 }
 
-async function readAnswer({ status, body }: Reply): Promise<{ readonly answer: unknown; readonly status: number }> {
-  return { answer: parse(await readText(body), status), status };
+/** Throws the error that the answer is, if it is one. */
+async function readAnswer({ status, body }: Reply): Promise<unknown> {
+  const answer = parse(await readText(body), status);
+  if (status !== 200) throw readError(answer, status);
+  return answer;
 }
 
 function parse(text: string, status: number): unknown {

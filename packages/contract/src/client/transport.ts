@@ -1,3 +1,15 @@
+/** The gate did not take the request, or its answer was lost: then the log knows whether the call had an effect. */
+export class GateError extends Error {
+  /** `unreachable`, `bad_answer`, or a code of Connect such as `unauthenticated`. */
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'GateError';
+    this.code = code;
+  }
+}
+
 export interface Question {
   /** Of the URL. */
   readonly path: string;
@@ -50,14 +62,11 @@ export function overFetch(address: URL | undefined, { fetch, init, onResponse }:
 
 /** Not every browser lets a stream be iterated. */
 async function* readBody(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
-  const reader = body?.getReader();
+  if (body === null) return;
+  const reader = body.getReader();
   try {
-    for (;;) {
-      const { done = true, value } = (await reader?.read()) ?? {};
-      if (done || value === undefined) return;
-      yield value;
-    }
+    for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
   } finally {
-    await reader?.cancel().catch(() => undefined);
+    await reader.cancel().catch(() => undefined);
   }
 }
