@@ -12,6 +12,8 @@ export interface TestResult {
   readonly file: string;
   readonly line: number;
   readonly name: string;
+  /** Absent for what is no test, such as a crash. */
+  readonly durationMs?: number;
   /** Absent when the test passed. */
   readonly problem?: string;
 }
@@ -20,6 +22,8 @@ export interface TestRun {
   readonly results: readonly TestResult[];
   /** By file, in milliseconds. */
   readonly durations: ReadonlyMap<string, number>;
+  /** Of the process and what it started. Absent after a crash. */
+  readonly cpuMs?: number;
   /** The last of what the tests printed. */
   readonly output: string;
 }
@@ -91,7 +95,12 @@ export async function runTestProcess(
   rmSync(folder, { recursive: true, force: true });
   const end = isTooLate ? `was killed after ${options.timeoutMs / 1000} s` : `ended with ${signal ?? `code ${code}`}`;
   const isFailure = code !== 0 || isTooLate;
-  return { results: judge(lines, files, { end, isFailure }), durations: sumDurations(lines, files), output };
+  return {
+    results: judge(lines, files, { end, isFailure }),
+    durations: sumDurations(lines, files),
+    ...cpuOf(lines),
+    output,
+  };
 }
 
 function judge(
@@ -122,6 +131,11 @@ function sumDurations(lines: readonly ReportLine[], files: readonly string[]): M
     durations.set(file, (durations.get(file) ?? 0) + line.durationMs);
   }
   return durations;
+}
+
+function cpuOf(lines: readonly ReportLine[]): { readonly cpuMs?: number } {
+  const end = lines.find((line) => line.kind === 'end');
+  return end ? { cpuMs: end.cpuMs } : {};
 }
 
 function nameOf(file = ''): string {

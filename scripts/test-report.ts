@@ -34,10 +34,13 @@ export class TestReport {
       const durationMs = run.durations.get(file) ?? 0;
       const isGood = results.every((result) => result.problem === undefined);
       const count = `${results.length} ${results.length === 1 ? 'test' : 'tests'}`;
-      print(mark(isGood), file.padEnd(60), count.padStart(10), seconds(durationMs));
+      // Files that share a process share its processor time too.
+      const cpu = onlyFile !== undefined && run.cpuMs !== undefined ? `${seconds(run.cpuMs)} CPU` : '';
+      print(mark(isGood), file.padEnd(60), count.padStart(10), seconds(durationMs), cpu);
       for (const result of results) {
         this.#count(result);
-        if (this.#verbose) print('   ', mark(result.problem === undefined), result.name);
+        if (this.#verbose)
+          print('   ', mark(result.problem === undefined), seconds(result.durationMs ?? 0), result.name);
       }
       if (this.#verbose || !isGood) this.#keepOutput(file, run.output);
     }

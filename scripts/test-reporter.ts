@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { readCpuMs } from './cpu-time.ts';
 import type { TestEvent } from 'node:test/reporters';
 
 /** One line of JSON on the way from a test process to the runner. */
@@ -8,6 +9,7 @@ export type ReportLine =
       readonly file: string;
       readonly line: number;
       readonly name: string;
+      readonly durationMs: number;
       /** Absent when the test passed. */
       readonly problem?: string;
     }
@@ -15,8 +17,8 @@ export type ReportLine =
   | { readonly kind: 'time'; readonly file: string; readonly durationMs: number }
   /** Something that went wrong outside any test. */
   | { readonly kind: 'stray'; readonly problem: string }
-  /** The process came to its regular end. Missing after a crash. */
-  | { readonly kind: 'end' };
+  /** The process came to its regular end, and used this much of the processors. Missing after a crash. */
+  | { readonly kind: 'end'; readonly cpuMs: number };
 
 const patienceMs = Number(process.env['SALLYPORT_TEST_PATIENCE_MS'] ?? 30_000);
 
@@ -42,7 +44,7 @@ function leaveLoudly(): never {
 }
 
 function* translate(event: TestEvent): Generator<ReportLine> {
-  if (event.type === 'test:summary' && event.data.file === undefined) yield { kind: 'end' };
+  if (event.type === 'test:summary' && event.data.file === undefined) yield { kind: 'end', cpuMs: readCpuMs() };
   if (event.type === 'test:diagnostic' && event.data.message.startsWith('Error:')) {
     yield { kind: 'stray', problem: event.data.message };
   }
@@ -50,10 +52,11 @@ function* translate(event: TestEvent): Generator<ReportLine> {
 
   const { file = '', line = 0, name, nesting, details } = event.data;
   const problem = describeProblem(event);
-  if (nesting === 0) yield { kind: 'time', file, durationMs: details.duration_ms };
+  const durationMs = details.duration_ms;
+  if (nesting === 0) yield { kind: 'time', file, durationMs };
   // A suite is no test; it matters only when something besides its tests failed.
-  if (problem !== undefined) yield { kind: 'test', file, line, name, problem };
-  else if (details.type !== 'suite') yield { kind: 'test', file, line, name };
+  if (problem !== undefined) yield { kind: 'test', file, line, name, durationMs, problem };
+  else if (details.type !== 'suite') yield { kind: 'test', file, line, name, durationMs };
 }
 
 function describeProblem(event: Extract<TestEvent, { type: 'test:pass' | 'test:fail' }>): string | undefined {
