@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { gatesTime } from './gates-time.ts';
-import { governedRead } from './governed-read.ts';
+import { governedRead, governedReadAlone } from './governed-read.ts';
 import { limitsTime } from './limits-time.ts';
 import { measure } from './measure.ts';
 import type { Budget, Measured } from './measure.ts';
@@ -8,11 +8,15 @@ import { rulesDecision, rulesLoading, rulesStart } from './rules-time.ts';
 import { spawnAgainstSrt } from './spawn-against-srt.ts';
 import { spawnCold, spawnManyCold } from './spawn-cold.ts';
 import { spawnWarm } from './spawn-warm.ts';
+import { compareWithTrend, readTrend, recordTrend } from './trend.ts';
 import { upstreamEcho } from './upstream-echo.ts';
 
 const budgets: readonly Budget[] = [
-  governedRead('http'),
-  governedRead('grpc'),
+  governedRead('http', 'tmpfs'),
+  governedRead('http', 'disk'),
+  governedRead('grpc', 'tmpfs'),
+  governedRead('grpc', 'disk'),
+  governedReadAlone('tmpfs'),
   gatesTime(),
   limitsTime(),
   rulesDecision('folders'),
@@ -30,39 +34,53 @@ const budgets: readonly Budget[] = [
 
 const { values } = parseArgs({
   options: {
+    list: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
+    seconds: { type: 'string', default: '20' },
     only: { type: 'string', default: '' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
 
 if (values.help) {
-  process.stdout.write(`Usage: npm run bench -- [--quick] [--only TEXT] [--json]
+  process.stdout.write(`Usage: npm run bench -- [--quick] [--only TEXT] [--seconds N] [--record] [--json]
+       npm run bench -- --list
 
-  --quick      one short round each: shows that it works, measures little
+  --quick      a second each: shows that it works, measures little
   --only TEXT  only budgets whose name contains TEXT
+  --seconds N  how long to measure each; 20 unless told
+  --record     append the figures to bench/trend.jsonl, with which later runs compare theirs
   --json       one JSON object
+  --list       names and bars, as docs/performance.md has them; measures nothing
 `);
+} else if (values.list) {
+  for (const { name, bar } of budgets) process.stdout.write(`| ${name} | ${bar} |\n`);
 } else {
   // What was started ends with this process, also when somebody has seen enough.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
-  const options = values.quick ? { rounds: 1, seconds: 1 } : { rounds: 5, seconds: 5 };
+  const options = { seconds: values.quick ? 1 : Number(values.seconds) };
+  const trend = readTrend();
   const results: Measured[] = [];
   for (const budget of budgets.filter(({ name }) => name.includes(values.only))) {
     if (!values.json) process.stderr.write(`measuring ${budget.name} …\n`);
     results.push(await measure(budget, options));
   }
-  process.stdout.write(values.json ? `${JSON.stringify({ results })}\n` : results.map(describe).join('\n'));
+  const text = (): string => results.map((result) => describe(result, compareWithTrend(result, trend))).join('\n');
+  process.stdout.write(values.json ? `${JSON.stringify({ results })}\n` : text());
+  if (values.record) recordTrend(results);
 }
 
-function describe(result: Measured): string {
+function describe(result: Measured, warnings: readonly string[]): string {
   const details = Object.entries(result.details).map(([name, value]) => `  ${name}: ${round(value)}`);
   return [
     `${result.meetsBar ? '✔' : '✘'} ${result.name}`,
     `  ratio ${result.ratio.toFixed(2)} (${result.lowestRatio.toFixed(2)}–${result.highestRatio.toFixed(2)}, ${result.rounds} rounds); bar ${result.bar}`,
     `  subject ${round(result.subject)} ${result.unit}, floor ${round(result.floor)} ${result.unit}`,
+    ...(result.cpuRatio === undefined ? [] : [`  CPU of a call: ${result.cpuRatio.toFixed(2)} × that of the floor`]),
     ...details,
+    ...warnings.map((warning) => `  ⚠ ${warning}`),
     '',
   ].join('\n');
 }

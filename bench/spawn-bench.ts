@@ -6,6 +6,8 @@ import { defaultProgramLimits } from '../packages/sandbox/src/program.ts';
 import type { Program } from '../packages/sandbox/src/program.ts';
 import { SpawnerClient } from '../packages/sandbox/src/spawner/spawner-client.ts';
 
+export { percentile } from './measure.ts';
+
 /** A program that does nothing: what remains is the cost of starting it. */
 export const nothing: Program = {
   argv: ['/bin/true'],
@@ -58,9 +60,4 @@ export async function timeEach<Name extends string>(
     }
   }
   return times;
-}
-
-export function percentile(values: readonly number[], percent: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? NaN;
 }

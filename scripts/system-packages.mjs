@@ -16,12 +16,14 @@ const tests = [
   { package: 'chromium-headless-shell', file: '/usr/bin/chromium-headless-shell' },
   { package: 'curl', file: '/usr/bin/curl' },
 ];
-/** What the sandbox needs that the benchmarks compare ours with. */
-const comparison = [
+const benchmarks = [
+  // A native load generator: one written in Node would measure itself.
+  { package: 'nghttp2-client', file: '/usr/bin/h2load' },
+  // What the sandbox needs that the benchmarks compare ours with.
   { package: 'ripgrep', file: '/usr/bin/rg' },
   { package: 'socat', file: '/usr/bin/socat' },
 ];
-const wantedFor = { start: sandbox, test: tests, bench: [...tests, ...comparison] };
+const wantedFor = { start: sandbox, test: tests, bench: [...tests, ...benchmarks] };
 
 const aptGet = '/usr/bin/apt-get';
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -26,4 +27,16 @@ test('an ordinary check of all limits of a call costs far below 10 ms', () => {
   const { results } = JSON.parse(stdout) as { results: { details: Record<string, number> }[] };
   // The bar for the slowest of a hundred is the benchmark's own: here other tests share the machine.
   assert.ok((results[0]?.details['p50 µs'] ?? Infinity) < 10_000, stdout);
+});
+
+test('docs/performance.md names every budget with its bar, and no other', () => {
+  const { stdout, stderr } = spawnSync(process.execPath, [harness, '--list'], { encoding: 'utf8' });
+  const page = readFileSync(join(import.meta.dirname, '../../docs/performance.md'), 'utf8');
+  const rowsOf = (text: string): string[] =>
+    text
+      .split('\n')
+      .filter((line) => line.startsWith('|'))
+      .map((line) => line.replaceAll(/ +/g, ' '));
+  const [, , ...rows] = rowsOf(page.slice(page.indexOf('## Bars')));
+  assert.deepEqual(rows, rowsOf(stdout), stderr);
 });

@@ -38,9 +38,9 @@ export interface Place {
   readonly workspace: string;
 }
 
-/** A home and a workspace of their own, under the system's temporary folder. */
-export function newPlace(): Place {
-  const folder = mkdtempSync(join(tmpdir(), 'sallyport-'));
+/** A home and a workspace of their own, under the system's temporary folder unless another is named. */
+export function newPlace(under = tmpdir()): Place {
+  const folder = mkdtempSync(join(under, 'sallyport-'));
   // Programs of a daemon that runs as root belong to another user, who must come through.
   chmodSync(folder, 0o711);
   const place = { folder, home: join(folder, 'home'), workspace: join(folder, 'work') };

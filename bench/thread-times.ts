@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** What a process has spent of the processors, in microseconds, by the counters of the scheduler. */
+export interface ThreadTimes {
+  readonly main: number;
+  /** The thread that owns the database. Zero where there is none. */
+  readonly writer: number;
+  /** All threads together, those of the garbage collector and the compiler included. */
+  readonly all: number;
+}
+
+/** The kernel keeps 15 characters of a name. */
+const writerName = 'sallyport-writer'.slice(0, 15);
+
+export function readThreadTimes(pid: number): ThreadTimes {
+  let [writer, all] = [0, 0];
+  for (const task of readdirSync(`/proc/${pid}/task`)) {
+    const us = readUs(`/proc/${pid}/task/${task}`);
+    all += us;
+    if (readFileSync(`/proc/${pid}/task/${task}/comm`, 'utf8').trim() === writerName) writer += us;
+  }
+  return { main: readUs(`/proc/${pid}`), writer, all };
+}
+
+/** What was spent in between, for each of so many calls. */
+export function perCall(before: ThreadTimes, after: ThreadTimes, calls: number): ThreadTimes {
+  return {
+    main: (after.main - before.main) / calls,
+    writer: (after.writer - before.writer) / calls,
+    all: (after.all - before.all) / calls,
+  };
+}
+
+function readUs(folder: string): number {
+  return Number(readFileSync(`${folder}/schedstat`, 'utf8').split(' ')[0]) / 1000;
+}
