@@ -52,19 +52,31 @@ export async function openConfinement(home: GroupHome | undefined, limits: Cgrou
 
 /** Resolves when nothing is left in the confinement, however long that takes. */
 export async function killAll(confinement: Confinement): Promise<void> {
-  for (let attempt = 0; !confinement.isEmpty(); attempt++) {
+  const pause = openPauses(promptlyMs);
+  while (!confinement.isEmpty()) {
     confinement.kill();
-    await pause(attempt);
+    await pause();
   }
 }
 
 export async function remove(confinement: Confinement): Promise<void> {
-  for (let attempt = 0; !(await confinement.tryRemove()); attempt++) await pause(attempt);
+  const pause = openPauses(0);
+  while (!(await confinement.tryRemove())) await pause();
 }
 
-/** Most processes die within a turn of the event loop or two. */
-async function pause(attempt: number): Promise<void> {
-  await (attempt < 3 ? nextTurn() : sleep(Math.min(2 ** (attempt - 3), 50)));
+/** Most processes die within this time, and somebody waits for it. */
+const promptlyMs = 2;
+const longestPauseMs = 50;
+
+/** Turns of the event loop first, then longer and longer pauses. */
+function openPauses(turnsForMs: number): () => Promise<void> {
+  const startedAt = performance.now();
+  let pauseMs = 1;
+  return async () => {
+    if (performance.now() - startedAt < turnsForMs) return nextTurn();
+    await sleep(pauseMs);
+    pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+  };
 }
 
 /** Looks at a program as often as it takes to stop it soon after it has reached a limit. Returns how to stop looking. */

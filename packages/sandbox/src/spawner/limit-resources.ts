@@ -7,13 +7,21 @@ const prlimit = '/usr/bin/prlimit';
 /** What the processes that build the sandbox need open themselves, besides what they are handed. */
 const filesOfSandbox = 16;
 
-/**
- * The same launch under the limits that the kernel keeps per process. They are set by a small program that becomes the
- * launched one: 0.8 ms, less than changing them from outside, and never late. CPU time is limited for all processes
- * together elsewhere; here it is the last resort.
- */
-export function limitResources(launch: Launch, limits: ProgramLimits, highest = readHighest()): Launch {
-  const fewestFiles = launch.descriptors.length + filesOfSandbox;
+/** Kept by the kernel for each process. CPU time is limited for all together elsewhere; here it is the last resort. */
+export interface ResourceLimits {
+  readonly fileBytes: number;
+  readonly openFiles: number;
+  /** There is a signal that tells of it, and a second later one that kills. */
+  readonly cpuSeconds: { readonly soft: number; readonly hard: number };
+}
+
+/** What a launch is to run under. Throws ProgramNotStarted when the sandbox itself could not work under it. */
+export function resourceLimits(
+  { descriptors }: Pick<Launch, 'descriptors'>,
+  limits: ProgramLimits,
+  highest = readHighest(),
+): ResourceLimits {
+  const fewestFiles = descriptors.length + filesOfSandbox;
   if (limits.openFiles < fewestFiles) {
     throw new ProgramNotStarted(
       'LIMIT_UNENFORCEABLE',
@@ -21,20 +29,33 @@ export function limitResources(launch: Launch, limits: ProgramLimits, highest = 
       { remedy: `Raise the limit "openFiles" to at least ${fewestFiles}.` },
     );
   }
+  const cpuSeconds = Math.ceil(limits.cpuMs / 1000) + 1;
+  return {
+    fileBytes: Math.min(limits.fileBytes, highest.fileBytes),
+    openFiles: Math.min(limits.openFiles, highest.openFiles),
+    cpuSeconds: {
+      soft: Math.min(cpuSeconds, highest.cpuSeconds),
+      hard: Math.min(cpuSeconds + 1, highest.cpuSeconds),
+    },
+  };
+}
+
+/**
+ * The same launch under its limits, for whoever starts it cannot set them: a small program does, and becomes the launched
+ * one. It costs 0.8 ms.
+ */
+export function limitResources(launch: Launch, limits: ProgramLimits, highest = readHighest()): Launch {
+  const { fileBytes, openFiles, cpuSeconds } = resourceLimits(launch, limits, highest);
   if (!existsSync(prlimit)) {
     throw new ProgramNotStarted('LIMIT_UNENFORCEABLE', `File sizes and open files need ${prlimit}, which is missing.`, {
       remedy: 'Install util-linux.',
     });
   }
-  const cpuSeconds = Math.ceil(limits.cpuMs / 1000) + 1;
-  const fileBytes = Math.min(limits.fileBytes, highest.fileBytes);
-  const openFiles = Math.min(limits.openFiles, highest.openFiles);
   const args = [
     '--core=0:0',
     `--fsize=${fileBytes}:${fileBytes}`,
     `--nofile=${openFiles}:${openFiles}`,
-    // A second between the signal that tells of it and the one that kills.
-    `--cpu=${Math.min(cpuSeconds, highest.cpuSeconds)}:${Math.min(cpuSeconds + 1, highest.cpuSeconds)}`,
+    `--cpu=${cpuSeconds.soft}:${cpuSeconds.hard}`,
   ];
   return { ...launch, file: prlimit, args: [...args, '--', launch.file, ...launch.args] };
 }

@@ -24,6 +24,8 @@ export interface Configuration {
   readonly enforcement: Enforcement;
   /** Absent: the spawner finds out what this machine has. */
   readonly sandbox?: SandboxProbe;
+  /** Runs the helper that starts programs. Absent: where Debian has it. Where there is none, the spawner does without. */
+  readonly perl?: string;
 }
 
 /** `kernel`: a limit that the kernel cannot enforce refuses the program. `sampled`: watching and killing will do. */

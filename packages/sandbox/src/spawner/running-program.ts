@@ -5,25 +5,23 @@ import { ProgramNotStarted } from '../program.ts';
 import type { Program, ProgramEnd, ProgramLimits } from '../program.ts';
 import { explainNotExecuted } from '../launch/explain-not-executed.ts';
 import type { Launch } from '../launch/launch.ts';
-import type { OpeningParts } from './child-descriptors.ts';
 import { checkEnforcement, killAll, openConfinement, remove, watchLimits } from './confinement.ts';
 import type { Confinement } from './confinement.ts';
 import type { GroupHome } from './group-home.ts';
 import { InputPipe } from './input-pipe.ts';
 import type { LaunchPlanner } from './launch-planner.ts';
-import { limitResources } from './limit-resources.ts';
 import type { Enforcement } from './messages.ts';
 import { openNetwork, showNetwork } from './open-network.ts';
 import type { ProgramNetwork } from './open-network.ts';
 import { OutputValve } from './output-valve.ts';
 import type { OutputName } from './output-valve.ts';
 import { startChild } from './start-child.ts';
-import type { ChildEnd, StartedChild } from './start-child.ts';
+import type { ChildEnd, StartedChild, StartingParts } from './start-child.ts';
 import { openDiskWatch } from './watch-disk.ts';
 import type { DiskWatch } from './watch-disk.ts';
 
 /** What all programs of a spawner share. */
-export interface SpawnerParts extends OpeningParts {
+export interface SpawnerParts extends StartingParts {
   readonly groups: GroupHome | undefined;
   readonly enforcement: Enforcement;
   readonly planner: LaunchPlanner;
@@ -122,9 +120,9 @@ export class RunningProgram {
     const start = {
       workingDirectory: isolation === 'none' ? workingDirectory : '/',
       stdin: stdin === 'later' ? stdin : this.#program.stdin,
+      limits,
     };
     checkEnforcement(groups, enforcement);
-    const launch = limitResources(plan, limits);
     // The child waits anyway, so both can begin at once.
     const opening = openConfinement(groups, {
       memoryBytes: limits.memoryBytes,
@@ -134,7 +132,7 @@ export class RunningProgram {
     let child: StartedChild | undefined;
     let confinement: Confinement | undefined;
     try {
-      child = await startChild(launch, start, this.#parts);
+      child = await startChild(plan, start, this.#parts);
       this.#takeOver(child);
       confinement = await opening;
       this.#confinement = confinement;
@@ -222,12 +220,13 @@ export class RunningProgram {
     const { cpuMs } = this.#program.limits;
     const stopWatching = watchLimits(confinement, { cpuMs, coreCount }, (limit) => this.#end({ kind: 'limit', limit }));
     const stopWatchingDisk = diskWatch?.start((how) => this.#end(how));
-    const end = await child.ended;
+    await child.finished;
     stopWatching();
     stopWatchingDisk?.();
     // Before the kill, which makes the group refuse processes.
-    const reached = confinement.findReachedLimit() ?? findSignalledLimit(end);
-    await killAll(confinement);
+    const reachedLimit = confinement.findReachedLimit();
+    const [end] = await Promise.all([child.ended, killAll(confinement)]);
+    const reached = reachedLimit ?? findSignalledLimit(end);
     await this.#valve.drain();
     if (this.#cause !== undefined) return this.#cause;
     if (reached !== undefined) return { kind: 'limit', limit: reached };

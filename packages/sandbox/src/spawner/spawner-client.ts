@@ -14,6 +14,8 @@ export interface SpawnerOptions {
   readonly enforcement?: Enforcement;
   /** Absent: the spawner finds out what this machine has. */
   readonly sandbox?: SandboxProbe;
+  /** As in Configuration. */
+  readonly perl?: string;
   readonly warm?: WarmLimits;
   /** What an operator should know. Must not throw. Absent: nobody is told. */
   readonly onTrouble?: (message: string) => void;
@@ -185,8 +187,13 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
   }
 
   #startSpawner(): void {
-    const { enforcement = 'kernel', sandbox } = this.#options;
-    this.#link = new SpawnerLink(sandbox === undefined ? { enforcement } : { enforcement, sandbox }, {
+    const { enforcement = 'kernel', sandbox, perl } = this.#options;
+    const configuration = {
+      enforcement,
+      ...(sandbox !== undefined && { sandbox }),
+      ...(perl !== undefined && { perl }),
+    };
+    this.#link = new SpawnerLink(configuration, {
       onReport: (report) => this.#take(report),
       onEnd: (why) => this.#takeEnd(why),
     });

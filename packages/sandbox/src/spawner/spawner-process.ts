@@ -7,10 +7,12 @@ import { findStaleHomes, GroupHome } from './group-home.ts';
 import { Janitor } from './janitor.ts';
 import type { Configuration, Order, Report } from './messages.ts';
 import { LaunchPlanner } from './launch-planner.ts';
+import { ownChildStarter } from './child-starter.ts';
 import { PipeStock } from './pipe-stock.ts';
 import { RunningProgram } from './running-program.ts';
 import type { SpawnerParts } from './running-program.ts';
 import { SpawnerFolder } from './spawner-folder.ts';
+import { StartHelper } from './start-helper.ts';
 
 /**
  * The executor service: a small process that starts programs for the daemon, which is large and must not fork. It
@@ -91,7 +93,7 @@ function report(message: Report): void {
   process.send?.(message, undefined, undefined, () => undefined);
 }
 
-async function openSpawner({ enforcement, sandbox }: Configuration): Promise<Spawner> {
+async function openSpawner({ enforcement, sandbox, perl = '/usr/bin/perl' }: Configuration): Promise<Spawner> {
   Janitor.sweep({ homes: findStaleHomes(), folders: SpawnerFolder.findStale() });
   const janitor = new Janitor();
   const folder = new SpawnerFolder();
@@ -99,7 +101,9 @@ async function openSpawner({ enforcement, sandbox }: Configuration): Promise<Spa
   folder.create();
   const groups = await GroupHome.open(janitor);
   const pipes = new PipeStock(folder.path);
-  const [probe] = await Promise.all([sandbox ?? probeSandbox(), pipes.refill()]);
+  // Its children are gone with it, so this process has lost what it was to look after.
+  const helper = StartHelper.open(perl, () => process.exit(1));
+  const [probe, starter] = await Promise.all([sandbox ?? probeSandbox(), helper, pipes.refill()]);
   // The next one starts faster, and smaller, without the compiler.
   flushCompileCache();
   report({
@@ -109,7 +113,8 @@ async function openSpawner({ enforcement, sandbox }: Configuration): Promise<Spa
       limits: groups !== undefined ? 'cgroup' : enforcement === 'sampled' ? 'sampled' : 'none',
     },
   });
-  return new Spawner({ groups, enforcement, pipes, folder, planner: new LaunchPlanner(probe) });
+  const planner = new LaunchPlanner(probe);
+  return new Spawner({ groups, enforcement, pipes, folder, planner, starter: starter ?? ownChildStarter });
 }
 
 closeInherited();

@@ -1,22 +1,23 @@
-import { spawn } from 'node:child_process';
-import { hasCode } from '../has-code.ts';
-import type { ChildProcess } from 'node:child_process';
 import { closeSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hasCode } from '../has-code.ts';
 import { ProgramNotStarted } from '../program.ts';
+import type { ProgramLimits } from '../program.ts';
 import type { Launch } from '../launch/launch.ts';
 import { closeAll, openDescriptors } from './child-descriptors.ts';
 import type { OpeningParts, OurEnds } from './child-descriptors.ts';
+import type { ChildStarter, ProcessEnd, StartedProcess } from './child-starter.ts';
 import { StatusReader } from './status-reader.ts';
 import type { SandboxedChild } from './status-reader.ts';
 
 const buildingGraceMs = 1000;
 
-/** How the started process ended. `not-executed`: the sandbox was there, but the program in it did not start. */
-export type ChildEnd =
-  | { readonly kind: 'exited'; readonly code: number }
-  | { readonly kind: 'killed'; readonly signal: string }
-  | { readonly kind: 'not-executed' };
+/** Here `not-executed` also says that the sandbox was there, but the program in it did not start. */
+export type ChildEnd = ProcessEnd;
+
+export interface StartingParts extends OpeningParts {
+  readonly starter: ChildStarter;
+}
 
 /** A started process that waits to be released. Whoever starts it takes over the descriptors. */
 export interface StartedChild {
@@ -26,6 +27,8 @@ export interface StartedChild {
   readonly stderr: number;
   /** The process that waits. Undefined when there is none, because the sandbox could not be built. */
   readonly waiting: Promise<SandboxedChild | undefined>;
+  /** The program has ended. What is left of the sandbox, and of what the program started, may still be there. */
+  readonly finished: Promise<unknown>;
   readonly ended: Promise<ChildEnd>;
   readonly release: () => void;
   /** Kills the started process, and with a sandbox that stands all that is in it. */
@@ -40,52 +43,43 @@ export interface StartedChild {
 /** Failure: throws ProgramNotStarted; then nothing is running or open. */
 export async function startChild(
   launch: Launch,
-  { workingDirectory, stdin }: { readonly workingDirectory: string; readonly stdin: Uint8Array | 'later' },
-  parts: OpeningParts,
+  options: {
+    readonly workingDirectory: string;
+    readonly stdin: Uint8Array | 'later';
+    readonly limits: ProgramLimits;
+  },
+  parts: StartingParts,
 ): Promise<StartedChild> {
+  const { workingDirectory, stdin, limits } = options;
   const { theirs, ours } = await openDescriptors(launch, stdin, parts);
-  let child: ChildProcess;
   try {
-    child = await spawnWith(launch, workingDirectory, theirs);
+    const child = await parts.starter.start(launch, { workingDirectory, limits, descriptors: theirs });
+    return attend(child, ours);
   } catch (cause) {
     closeAll(Object.values(ours) as number[]);
+    if (cause instanceof ProgramNotStarted) throw cause;
     throw new ProgramNotStarted('EXECUTION_ERROR', 'The program could not be started.', { cause, isTransient: true });
   } finally {
     closeAll(theirs);
   }
-  return attend(child, ours);
 }
 
-async function spawnWith(launch: Launch, workingDirectory: string, theirs: readonly number[]): Promise<ChildProcess> {
-  const child = spawn(launch.file, launch.args, {
-    cwd: workingDirectory,
-    env: launch.environment,
-    stdio: [...theirs],
-    // A session of its own, out of reach of the terminal.
-    detached: true,
-    ...launch.user,
-  });
-  const failed = new Promise<Error>((resolve) => child.once('error', resolve));
-  if (child.pid === undefined) throw await failed;
-  return child;
-}
-
-function attend(child: ChildProcess, ours: OurEnds): StartedChild {
+function attend(child: StartedProcess, ours: OurEnds): StartedChild {
   const { stdin, stdout, stderr, release } = ours;
   const status = ours.status === undefined ? undefined : new StatusReader(ours.status);
-  const waiting = status?.child ?? Promise.resolve({ pid: child.pid as number });
-  const { promise: ended, resolve } = Promise.withResolvers<ChildEnd>();
+  const waiting = status?.child ?? Promise.resolve({ pid: child.pid });
   let hasExited = false;
-  child.once('exit', (code, signal) => {
+  const ended = child.ended.then((end): ChildEnd | Promise<ChildEnd> => {
     hasExited = true;
     if (release !== undefined) closeSync(release);
-    resolve(signal === null ? describeExit(code ?? 0, status) : { kind: 'killed', signal });
+    return end.kind === 'exited' ? describeExit(end.code, status) : end;
   });
   return {
     ...(stdin !== undefined && { stdin }),
     stdout,
     stderr,
     waiting,
+    finished: status === undefined ? ended : Promise.race([status.exitCode, ended]),
     ended,
     release: () => {
       if (hasExited || release === undefined) return;
@@ -97,11 +91,11 @@ function attend(child: ChildProcess, ours: OurEnds): StartedChild {
         if (!hasCode(error, 'EPIPE')) throw error;
       }
     },
-    kill: () => void child.kill('SIGKILL'),
+    kill: () => child.kill(),
     end: async () => {
       if (!hasExited) {
         const inside = await Promise.race([waiting, sleep(buildingGraceMs, undefined, { ref: false })]);
-        child.kill('SIGKILL');
+        child.kill();
         if (inside !== undefined && !hasExited) tryKill(inside.pid);
       }
       await ended;
