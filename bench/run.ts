@@ -10,6 +10,7 @@ import { spawnCold, spawnManyCold } from './spawn-cold.ts';
 import { spawnWarm } from './spawn-warm.ts';
 import { compareWithTrend, readTrend, recordTrend } from './trend.ts';
 import { upstreamEcho } from './upstream-echo.ts';
+import { writerTime } from './writer-time.ts';
 
 const budgets: readonly Budget[] = [
   governedRead('http', 'tmpfs'),
@@ -17,6 +18,8 @@ const budgets: readonly Budget[] = [
   governedRead('grpc', 'tmpfs'),
   governedRead('grpc', 'disk'),
   governedReadAlone('tmpfs'),
+  writerTime('memory'),
+  writerTime('disk'),
   gatesTime(),
   limitsTime(),
   rulesDecision('folders'),

@@ -2,27 +2,30 @@ import type { Reservation } from '../../call/call.ts';
 import type { Database, Statement } from './database.ts';
 
 interface Count {
+  readonly key: string;
+  readonly windowMs: number;
   windowStartMs: number;
   used: number;
 }
+
+/** A count in the order of the columns of its table. */
+export type CountRow = readonly [key: string, windowMs: number, windowStartMs: number, used: number];
 
 export type Reserved =
   | { readonly ok: true }
   | { readonly ok: false; readonly rule: string; readonly retryAfterMs: number };
 
 const mostKept = 10_000;
+const reserved: Reserved = { ok: true };
 /** A clock that is corrected by a little must not reopen a window that is already counted. */
 export const clockToleranceMs = 60_000;
 
-/**
- * Fixed windows, counted in the writer's memory and flushed with the commit that needs them, so that a count never
- * runs ahead of or behind the log. Loaded lazily; forgotten on rollback.
- */
+/** Fixed windows, counted in the writer's memory. Loaded lazily; see `Tallies` for when they are written. */
 export class Counters {
   readonly #read: Statement;
   readonly #write: Statement;
   readonly #counts = new Map<string, Count>();
-  readonly #dirty = new Map<string, Reservation>();
+  readonly #unwritten = new Set<Count>();
 
   constructor(database: Database) {
     this.#read = database.prepare('SELECT window_start_ms, used FROM counters WHERE key = ? AND window_ms = ?');
@@ -32,47 +35,59 @@ export class Counters {
     );
   }
 
+  /** Counts that the table does not have yet. */
+  get unwritten(): number {
+    return this.#unwritten.size;
+  }
+
   /** All or nothing: when one window is full, no window is charged. */
   reserve(reservations: readonly Reservation[], nowMs: number): Reserved {
+    if (reservations.length === 0) return reserved;
     // Only between calls: what one of them holds must stay what is written.
-    if (this.#counts.size >= mostKept && this.#dirty.size === 0) this.#counts.clear();
+    if (this.#counts.size >= mostKept && this.#unwritten.size === 0) this.#counts.clear();
     const counts = reservations.map((reservation) => this.#current(reservation, nowMs));
-    for (const [at, reservation] of reservations.entries()) {
-      const count = counts[at] as Count;
-      if (count.used >= reservation.limit) {
-        const retryAfterMs = count.windowStartMs + reservation.windowMs - nowMs;
-        return { ok: false, rule: reservation.rule, retryAfterMs };
-      }
+    for (const [at, { windowStartMs, used }] of counts.entries()) {
+      const { limit, rule, windowMs } = reservations[at] as Reservation;
+      if (used >= limit) return { ok: false, rule, retryAfterMs: windowStartMs + windowMs - nowMs };
     }
-    for (const [at, reservation] of reservations.entries()) {
-      (counts[at] as Count).used++;
-      this.#dirty.set(countKey(reservation), reservation);
+    for (const count of counts) {
+      count.used++;
+      this.#unwritten.add(count);
     }
-    return { ok: true };
+    return reserved;
   }
 
   flush(): void {
-    for (const [key, reservation] of this.#dirty) {
-      const count = this.#counts.get(key) as Count;
-      this.#write.run(reservation.key, reservation.windowMs, count.windowStartMs, count.used);
-    }
-    this.#dirty.clear();
+    for (const { key, windowMs, windowStartMs, used } of this.#unwritten)
+      this.#write.run(key, windowMs, windowStartMs, used);
+    this.#unwritten.clear();
   }
 
   forget(): void {
     this.#counts.clear();
-    this.#dirty.clear();
+    this.#unwritten.clear();
   }
 
-  #current(reservation: Reservation, nowMs: number): Count {
-    const key = countKey(reservation);
-    const windowStartMs = nowMs - (nowMs % reservation.windowMs);
-    let count = this.#counts.get(key);
-    if (count === undefined) {
-      const row = this.#read.get(reservation.key, reservation.windowMs);
-      count = { windowStartMs: Number(row?.['window_start_ms'] ?? 0), used: Number(row?.['used'] ?? 0) };
-      this.#counts.set(key, count);
+  listUnwritten(): CountRow[] {
+    return Array.from(this.#unwritten, ({ key, windowMs, windowStartMs, used }) => [
+      key,
+      windowMs,
+      windowStartMs,
+      used,
+    ]);
+  }
+
+  restore(rows: readonly CountRow[]): void {
+    for (const [key, windowMs, windowStartMs, used] of rows) {
+      const count = { key, windowMs, windowStartMs, used };
+      this.#counts.set(countKey(count), count);
+      this.#unwritten.add(count);
     }
+  }
+
+  #current({ key, windowMs }: Reservation, nowMs: number): Count {
+    const windowStartMs = nowMs - (nowMs % windowMs);
+    const count = this.#find(key, windowMs);
     if (windowStartMs > count.windowStartMs) {
       count.windowStartMs = windowStartMs;
       count.used = 0;
@@ -80,12 +95,23 @@ export class Counters {
       // The clock was ahead and was set back: what was counted there counts now, and ends with the present window.
       count.windowStartMs = windowStartMs;
       // Also when the call is refused: otherwise it would never end.
-      this.#dirty.set(key, reservation);
+      this.#unwritten.add(count);
     }
+    return count;
+  }
+
+  #find(key: string, windowMs: number): Count {
+    const place = countKey({ key, windowMs });
+    const known = this.#counts.get(place);
+    if (known !== undefined) return known;
+    const row = this.#read.get(key, windowMs);
+    const [windowStartMs, used] = [Number(row?.['window_start_ms'] ?? 0), Number(row?.['used'] ?? 0)];
+    const count = { key, windowMs, windowStartMs, used };
+    this.#counts.set(place, count);
     return count;
   }
 }
 
-function countKey(reservation: Reservation): string {
-  return `${reservation.windowMs} ${reservation.key}`;
+function countKey({ key, windowMs }: { readonly key: string; readonly windowMs: number }): string {
+  return `${windowMs} ${key}`;
 }

@@ -22,7 +22,6 @@ import { openRememberedCheckpoint } from './open-remembered-checkpoint.ts';
 const maxPayloadCharacters = 65_000;
 /** So many of the newest records are looked at whole before anything is written after them. */
 const tailRecords = 250;
-
 /** Appends records to the Merkle log inside the writer's transaction, and signs checkpoints between transactions. */
 export class LogAppender {
   readonly #signer: Signer;
@@ -36,7 +35,8 @@ export class LogAppender {
   #signedSize: number;
   #salts = Buffer.alloc(0);
 
-  constructor(database: Database, signer: Signer, origin: string, checkpointFile: string) {
+  /** Records from `checkFrom` on are looked at whole. Absent: only the newest. */
+  constructor(database: Database, signer: Signer, origin: string, checkpointFile: string, checkFrom?: number) {
     this.#signer = signer;
     this.#origin = origin;
     this.#checkpointFile = checkpointFile;
@@ -48,7 +48,7 @@ export class LogAppender {
     this.#signedSize = this.#frontier.size;
     if (last !== undefined) this.#checkLastCheckpoint(String(last['note']));
     this.#checkRememberedCheckpoint(last && String(last['note']));
-    this.#replayTail(database);
+    this.#replayTail(database, checkFrom);
     this.#committed = this.#frontier.clone();
   }
 
@@ -81,14 +81,19 @@ export class LogAppender {
     this.#frontier = this.#committed.clone();
   }
 
-  /** Signs all that is committed. The database has the checkpoint before the file outside it does. */
-  sign(): void {
-    if (!this.hasUnsigned) return;
+  /**
+   * Signs all that is committed, inside a transaction without new records. What it returns is to be called when the
+   * transaction is on disk: the database has the checkpoint before the file outside it does. Undefined: all is signed.
+   */
+  sign(): (() => void) | undefined {
+    if (!this.hasUnsigned) return undefined;
     const { size } = this.#committed;
     const note = signCheckpoint(this.#signer, { origin: this.#origin, size, root: this.#committed.root() });
     this.#insertCheckpoint.run(size, note, this.#committed.encode());
-    this.#signedSize = size;
-    this.#publish(note);
+    return () => {
+      this.#signedSize = size;
+      this.#publish(note);
+    };
   }
 
   #checkLastCheckpoint(note: string): void {
@@ -122,11 +127,11 @@ export class LogAppender {
    * Takes in what was committed after the last checkpoint; its tags tell our own records from anyone else's. The newest
    * records before it are looked at in the same way, with their payloads; all of the log is read after the start.
    */
-  #replayTail(database: Database): void {
+  #replayTail(database: Database, checkFrom = Infinity): void {
     const tail = database.prepare(
       'SELECT position, leaf, salt, payload, tag FROM records WHERE position >= ? ORDER BY position',
     );
-    let index = Math.max(0, this.#signedSize - tailRecords);
+    let index = Math.min(checkFrom, Math.max(0, this.#signedSize - tailRecords));
     for (const row of tail.iterate(index)) {
       if (row['position'] !== index) throw tampered(`Record ${index} is missing.`);
       const record = readRecord(row);

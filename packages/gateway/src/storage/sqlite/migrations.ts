@@ -280,6 +280,11 @@ const migrations: readonly string[] = [
     rules_accepted_by TEXT
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  DROP TABLE IF EXISTS open_intents;
+  ALTER TABLE state ADD COLUMN open_from INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE state ADD COLUMN tallies TEXT NOT NULL DEFAULT '';
+  `,
 ];
 
 export const schemaVersion = migrations.length;

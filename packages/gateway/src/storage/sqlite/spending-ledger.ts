@@ -6,21 +6,28 @@ const kinds = ['calls', 'active_ms', 'tokens', 'cost_micros'] as const;
 const budgetKinds = ['calls', 'activeMs', 'tokens', 'costMicros'] as const satisfies readonly (keyof Budget)[];
 const mostAccounts = 10_000;
 
+/** In the order of `kinds`. */
+type Amounts = [calls: number, activeMs: number, tokens: number, costMicros: number];
+
 /** What is known of a session or a lease that may be charged. */
 interface Account {
   readonly id: string;
+  readonly sessionId: string;
   /** Active, or in force. */
   readonly isOpen: boolean;
   /** Infinity: does not expire. */
   readonly expiresAtMs: number;
-  /** In the order of `kinds`. Infinity: no limit. */
-  readonly limits: readonly number[];
-  readonly spent: number[];
+  /** Infinity: no limit. */
+  readonly limits: Readonly<Amounts>;
+  readonly spent: Amounts;
 }
 
+/** What an account has spent by now. For a session both ids are the same. */
+export type SpendingRow = readonly [id: string, sessionId: string, ...spent: Amounts];
+
 /**
- * Who may still spend, kept in the writer's memory and flushed with the commit that needs it: one row a session and
- * commit instead of several a call. Forgotten on rollback, and by whoever changes sessions or leases.
+ * Who may still spend, kept in the writer's memory: see `Tallies` for when it is written. Forgotten by whoever changes
+ * sessions or leases.
  */
 export class SpendingLedger {
   readonly #sessions: Book;
@@ -29,6 +36,10 @@ export class SpendingLedger {
   constructor(database: Database) {
     this.#sessions = new Book(database, 'sessions', `status = 'active'`);
     this.#leases = new Book(database, 'leases', 'ended_at_ms IS NULL');
+  }
+
+  get unwritten(): number {
+    return this.#sessions.unwritten.size + this.#leases.unwritten.size;
   }
 
   /** What keeps the session from making one more call with this lease. Undefined: nothing. */
@@ -60,7 +71,16 @@ export class SpendingLedger {
     this.#leases.forget();
   }
 
-  #spend(sessionId: string, leaseId: string, amounts: readonly number[]): void {
+  listUnwritten(): { readonly sessions: SpendingRow[]; readonly leases: SpendingRow[] } {
+    return { sessions: this.#sessions.listUnwritten(), leases: this.#leases.listUnwritten() };
+  }
+
+  restore({ sessions, leases }: ReturnType<SpendingLedger['listUnwritten']>): void {
+    this.#sessions.restore(sessions);
+    this.#leases.restore(leases);
+  }
+
+  #spend(sessionId: string, leaseId: string, amounts: Readonly<Amounts>): void {
     this.#sessions.spend(sessionId, sessionId, amounts);
     this.#leases.spend(leaseId, sessionId, amounts);
   }
@@ -68,10 +88,10 @@ export class SpendingLedger {
 
 /** The accounts of one table. */
 class Book {
+  readonly unwritten = new Set<Account>();
   readonly #read: Statement;
   readonly #write: Statement;
   readonly #accounts = new Map<string, Account>();
-  readonly #dirty = new Set<Account>();
 
   constructor(database: Database, table: 'sessions' | 'leases', isOpen: string) {
     const owner = table === 'sessions' ? 'id' : 'session_id';
@@ -80,32 +100,48 @@ class Book {
   }
 
   find(id: string, sessionId: string): Account | undefined {
-    const key = `${id} ${sessionId}`;
-    const known = this.#accounts.get(key);
-    if (known !== undefined) return known;
+    const known = this.#accounts.get(id);
+    if (known !== undefined) return known.sessionId === sessionId ? known : undefined;
     const row = this.#read.get(id, sessionId);
     if (row === undefined) return undefined;
-    if (this.#accounts.size >= mostAccounts && this.#dirty.size === 0) this.#accounts.clear();
-    const account = readAccount(id, row);
-    this.#accounts.set(key, account);
+    if (this.#accounts.size >= mostAccounts && this.unwritten.size === 0) this.#accounts.clear();
+    const account = readAccount(id, sessionId, row);
+    this.#accounts.set(id, account);
     return account;
   }
 
-  spend(id: string, sessionId: string, amounts: readonly number[]): void {
+  spend(id: string, sessionId: string, amounts: Readonly<Amounts>): void {
     const account = this.find(id, sessionId);
     if (account === undefined) return;
-    for (const [at, amount] of amounts.entries()) account.spent[at] = (account.spent[at] ?? 0) + amount;
-    this.#dirty.add(account);
+    const { spent } = account;
+    spent[0] += amounts[0];
+    spent[1] += amounts[1];
+    spent[2] += amounts[2];
+    spent[3] += amounts[3];
+    this.unwritten.add(account);
   }
 
   flush(): void {
-    for (const { id, spent } of this.#dirty) this.#write.run(...spent, id);
-    this.#dirty.clear();
+    for (const { id, spent } of this.unwritten) this.#write.run(...spent, id);
+    this.unwritten.clear();
   }
 
   forget(): void {
     this.#accounts.clear();
-    this.#dirty.clear();
+    this.unwritten.clear();
+  }
+
+  listUnwritten(): SpendingRow[] {
+    return Array.from(this.unwritten, ({ id, sessionId, spent }) => [id, sessionId, ...spent]);
+  }
+
+  restore(rows: readonly SpendingRow[]): void {
+    for (const [id, sessionId, ...spent] of rows) {
+      const account = this.find(id, sessionId);
+      if (account === undefined) continue;
+      account.spent.splice(0, kinds.length, ...spent);
+      this.unwritten.add(account);
+    }
   }
 }
 
@@ -119,13 +155,14 @@ function findSpent(of: SpentBudget['of'], { limits, spent }: Account): SpentBudg
   return kind === undefined ? undefined : { of, kind, used: spent[at] ?? 0, limit: limits[at] ?? 0 };
 }
 
-function readAccount(id: string, row: Row): Account {
+function readAccount(id: string, sessionId: string, row: Row): Account {
   const limitOf = (value: Row[string] | undefined): number => (typeof value === 'number' ? value : Infinity);
   return {
     id,
+    sessionId,
     isOpen: row['is_open'] === 1,
     expiresAtMs: limitOf(row['expires_at_ms']),
-    limits: kinds.map((kind) => limitOf(row[`max_${kind}`])),
-    spent: kinds.map((kind) => Number(row[kind])),
+    limits: kinds.map((kind) => limitOf(row[`max_${kind}`])) as Amounts,
+    spent: kinds.map((kind) => Number(row[kind])) as Amounts,
   };
 }

@@ -23,15 +23,19 @@ import { ApprovalReader } from './approval-reader.ts';
 import { Database } from './database.ts';
 import { readRecord } from './log-reader.ts';
 import { ModeReader } from './mode-reader.ts';
+import { findOpenIntents } from './open-intents.ts';
 import { OrganisationReader } from './organisation-reader.ts';
 import { SessionReader } from './session-reader.ts';
 import { mostEnded, Projection } from '../projection.ts';
 import type { Touched } from './state/state-versions.ts';
+import { flattenOperation, readIndex } from './flat-operations.ts';
+import type { FlatAnswer, FlatOperations } from './flat-operations.ts';
 import type { FromWriter, ToWriter } from './writer-thread.ts';
 import { BackgroundVerification } from './background-verification.ts';
-import type { Operation, Recorded, Sealed, WriterOptions, Written } from './writer.ts';
+import type { Operation, Recorded, Sealed, WriterOptions } from './writer.ts';
 
 interface Waiting {
+  readonly operation: Operation;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -62,11 +66,12 @@ class SqliteStore implements stores.Store {
   readonly #content: ContentReader;
   readonly #modes: ModeReader;
   readonly #organisation: OrganisationReader;
-  readonly #waiting = new Map<number, Waiting>();
+  /** In the order in which the writer answers. */
+  #waiting: Waiting[] = [];
   readonly #sessions: SessionReader;
   readonly #snapshot: Projection;
   readonly #select: Record<
-    'dedupe' | 'counter' | 'intents' | 'records' | 'recordsOfCall' | 'toolUses' | 'secrets' | 'pins' | 'roots',
+    'dedupe' | 'counter' | 'records' | 'recordsOfCall' | 'toolUses' | 'secrets' | 'pins' | 'roots',
     Statement
   >;
   readonly #verification: BackgroundVerification;
@@ -74,8 +79,8 @@ class SqliteStore implements stores.Store {
   readonly #healListeners: ((reason: string) => void)[] = [];
   /** Outcomes that a sealed store could not take. Nothing new is admitted then, so that there are few. */
   #unrecorded: stores.Settlement[] = [];
-  #nextId = 1;
-  #outgoing: ToWriter[] = [];
+  #outgoing: FlatOperations = [];
+  #isBehind = false;
   #sealed: Sealed | undefined;
   #closed: (() => void) | undefined;
 
@@ -93,7 +98,6 @@ class SqliteStore implements stores.Store {
       secrets: reader.prepare('SELECT * FROM secrets ORDER BY name'),
       pins: reader.prepare('SELECT * FROM tool_pins ORDER BY name, version'),
       roots: reader.prepare('SELECT * FROM workspace_roots ORDER BY path'),
-      intents: reader.prepare('SELECT * FROM open_intents ORDER BY position'),
       recordsOfCall: reader.prepare(
         'SELECT * FROM records WHERE substr(leaf, 13, 16) = ? ORDER BY position LIMIT 1000',
       ),
@@ -113,14 +117,8 @@ class SqliteStore implements stores.Store {
   readonly admit = (admission: stores.Admission): Promise<stores.Admitted> =>
     this.#write<stores.Admitted>({ name: 'admit', admission, nowMs: Date.now() });
 
-  readonly settle = async (settlement: stores.Settlement): Promise<{ readonly index: number }> => {
-    try {
-      return await this.#write<Recorded>({ name: 'settle', settlement });
-    } catch (error) {
-      if (error instanceof Fault && error.code === 'SEALED') this.#unrecorded.push(settlement);
-      throw error;
-    }
-  };
+  readonly settle = (settlement: stores.Settlement): Promise<{ readonly index: number }> =>
+    this.#write<Recorded>({ name: 'settle', settlement });
 
   readonly append = (entry: stores.LogEntry, misconduct?: stores.Misconduct): Promise<{ readonly index: number }> =>
     this.#write<Recorded>({ name: 'append', entry, misconduct });
@@ -169,14 +167,25 @@ class SqliteStore implements stores.Store {
 
   readonly listStanding: stores.Snapshot['listStanding'] = (filter) => this.#snapshot.listStanding(filter);
 
-  readonly readSession = async (id: string): Promise<Session | undefined> => this.#sessions.findById(id);
+  readonly readSession = async (id: string): Promise<Session | undefined> => {
+    await this.#catchUp();
+    return this.#sessions.findById(id);
+  };
 
-  readonly readSessionByToken = async (tokenSha256: string): Promise<Session | undefined> =>
-    this.#sessions.findByToken(tokenSha256);
+  readonly readSessionByToken = async (tokenSha256: string): Promise<Session | undefined> => {
+    await this.#catchUp();
+    return this.#sessions.findByToken(tokenSha256);
+  };
 
-  readonly listSessions = async (): Promise<readonly Session[]> => this.#sessions.list();
+  readonly listSessions = async (): Promise<readonly Session[]> => {
+    await this.#catchUp();
+    return this.#sessions.list();
+  };
 
-  readonly listLeases = async (sessionId: string): Promise<readonly Lease[]> => this.#sessions.listLeases(sessionId);
+  readonly listLeases = async (sessionId: string): Promise<readonly Lease[]> => {
+    await this.#catchUp();
+    return this.#sessions.listLeases(sessionId);
+  };
 
   readonly listModeChanges = async (limit: number): Promise<readonly stores.ModeChange[]> => this.#modes.list(limit);
 
@@ -200,6 +209,7 @@ class SqliteStore implements stores.Store {
   };
 
   readonly usedOf = async (reservation: Reservation, nowMs: number): Promise<{ used: number; resetsInMs: number }> => {
+    await this.#catchUp();
     const windowStartMs = nowMs - (nowMs % reservation.windowMs);
     const row = this.#select.counter.get(reservation.key, reservation.windowMs);
     const startMs = Number(row?.['window_start_ms'] ?? 0);
@@ -307,12 +317,7 @@ class SqliteStore implements stores.Store {
     this.#content.listArtifacts(filter);
 
   readonly listOpenIntents = async (): Promise<readonly stores.OpenIntent[]> =>
-    this.#select.intents.all().map((row) => ({
-      callId: String(row['call_id']),
-      index: Number(row['position']),
-      sessionId: String(row['session_id']),
-      timeMs: Number(row['time_ms']),
-    }));
+    findOpenIntents(this.#reader, this.#reader.readNumber('SELECT open_from FROM state'));
 
   readonly logSize = async (): Promise<number> =>
     this.#reader.readNumber('SELECT coalesce(max(position) + 1, 0) FROM records');
@@ -335,8 +340,11 @@ class SqliteStore implements stores.Store {
     await this.#write<void>({ name: 'noteRulesSequence', sequence });
   };
 
-  readonly listToolUses = async (sessionId: string): Promise<readonly stores.ToolUse[]> =>
-    this.#select.toolUses.all(sessionId).map((row) => ({ tool: String(row['tool']), lastMs: Number(row['last_ms']) }));
+  readonly listToolUses = async (sessionId: string): Promise<readonly stores.ToolUse[]> => {
+    await this.#catchUp();
+    const rows = this.#select.toolUses.all(sessionId);
+    return rows.map((row) => ({ tool: String(row['tool']), lastMs: Number(row['last_ms']) }));
+  };
 
   readonly verifyInBackground = (): void => this.#verification.start();
 
@@ -354,7 +362,7 @@ class SqliteStore implements stores.Store {
     this.#verification.close();
     await new Promise<void>((resolve) => {
       this.#closed = resolve;
-      this.#post('close');
+      this.#tell('close');
     });
     this.#reader.close();
   };
@@ -403,23 +411,34 @@ class SqliteStore implements stores.Store {
   #write<Value>(operation: Operation): Promise<Value> {
     if (this.#closed !== undefined) return Promise.reject(new Fault('STOPPING', 'the store is closed'));
     return new Promise<Value>((resolve, reject) => {
-      const id = this.#nextId++;
-      this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
-      this.#post({ id, operation });
+      this.#waiting.push({ operation, resolve: resolve as (value: unknown) => void, reject });
+      // What comes in one turn of the event loop goes over in one message: each one wakes the other thread.
+      if (this.#outgoing.length === 0) setImmediate(() => this.#flush());
+      flattenOperation(operation, this.#outgoing);
     });
   }
 
-  /** What comes in one turn of the event loop goes over in one message: each one wakes the other thread. */
-  #post(message: ToWriter): void {
-    this.#outgoing.push(message);
-    if (this.#outgoing.length === 1) setImmediate(() => this.#flush());
+  /** After all operations so far. */
+  #tell(message: Exclude<ToWriter, FlatOperations>): void {
+    this.#flush();
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows; a worker takes none
+    this.#worker.postMessage(message);
   }
 
   #flush(): void {
-    const messages = this.#outgoing;
+    const operations = this.#outgoing;
+    if (operations.length === 0) return;
     this.#outgoing = [];
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows; a worker takes none
-    this.#worker.postMessage(messages);
+    this.#worker.postMessage(operations);
+  }
+
+  /**
+   * Waits until counts and spending in the tables are those of all writes that were answered. A sealed store cannot
+   * write them; then they are those of a moment ago.
+   */
+  async #catchUp(): Promise<void> {
+    if (this.#isBehind) await this.#write<void>({ name: 'catchUp' }).catch(() => undefined);
   }
 
   #receive(message: FromWriter): void {
@@ -433,11 +452,11 @@ class SqliteStore implements stores.Store {
       case 'written':
         // Said before the answers, so that nobody reads a failed write while the store still looks healthy.
         if (message.sealed !== undefined) this.#seal(message.sealed);
+        this.#isBehind = message.isBehind;
         // All that changed is known before anybody hears of it.
-        for (const result of message.results)
-          if (result.ok && result.touched !== undefined) this.#follow(result.touched);
-        for (const [at, id] of message.ids.entries()) this.#answer(id, message.results[at]);
-        return;
+        for (const answer of message.answers)
+          if (typeof answer === 'object' && answer.ok && answer.touched !== undefined) this.#follow(answer.touched);
+        return this.#answer(message.answers);
       // Only at the opening, before there is a store.
       case 'ready':
       case 'failed':
@@ -448,12 +467,21 @@ class SqliteStore implements stores.Store {
     for (const touched of what) this.#refresh(touched, version);
   }
 
-  #answer(id: number, result: Written | undefined): void {
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    if (result === undefined || waiting === undefined) return;
-    if (result.ok) waiting.resolve(result.value);
-    else waiting.reject(new Fault(result.sealed ? 'SEALED' : 'INTERNAL', result.error));
+  #answer(answers: readonly FlatAnswer[]): void {
+    const answered = this.#waiting;
+    this.#waiting = answered.splice(answers.length);
+    for (const [at, { operation, resolve, reject }] of answered.entries()) {
+      const answer = answers[at] as FlatAnswer;
+      if (typeof answer === 'number') resolve(readIndex(operation, answer));
+      else if (answer.ok) resolve(answer.value);
+      else if (answer.sealed) this.#refuse({ operation, reject }, answer.error);
+      else reject(new Fault('INTERNAL', answer.error));
+    }
+  }
+
+  #refuse({ operation, reject }: Pick<Waiting, 'operation' | 'reject'>, reason: string): void {
+    if (operation.name === 'settle') this.#unrecorded.push(operation.settlement);
+    reject(new Fault('SEALED', reason));
   }
 
   #seal(sealed: Sealed): void {
@@ -484,18 +512,17 @@ class SqliteStore implements stores.Store {
         reason: `something other than Sallyport changed its database. ${problems.join(' ')}`,
         isChanged: true,
       };
-      this.#post({ seal: sealed });
+      this.#tell({ seal: sealed });
       this.#seal(sealed);
     } else if (this.#sealed?.isChanged === true) {
-      this.#post('verified');
+      this.#tell('verified');
     }
     if (this.#sealed?.isChanged === true) this.#verification.repeat();
   }
 
   #fail(reason: string): void {
     if (this.#closed === undefined) this.#seal({ reason, isChanged: false });
-    for (const waiting of this.#waiting.values()) waiting.reject(new Fault('SEALED', reason));
-    this.#waiting.clear();
+    for (const waiting of this.#waiting.splice(0)) this.#refuse(waiting, reason);
     this.#closed?.();
   }
 }

@@ -1,9 +1,11 @@
 import type { Database, Statement } from './database.ts';
 
-/** When each session last used each tool, for rules that ask what it did before. Flushed with the commit. */
+export type ToolUseRow = readonly [sessionId: string, tool: string, lastMs: number];
+
+/** When each session last used each tool, for rules that ask what it did before. See `Tallies` for when it is written. */
 export class ToolUses {
   readonly #write: Statement;
-  readonly #dirty = new Map<string, readonly [sessionId: string, tool: string, atMs: number]>();
+  readonly #unwritten = new Map<string, ToolUseRow>();
 
   constructor(database: Database) {
     this.#write = database.prepare(
@@ -12,16 +14,30 @@ export class ToolUses {
     );
   }
 
+  get unwritten(): number {
+    return this.#unwritten.size;
+  }
+
   note(sessionId: string, tool: string, atMs: number): void {
-    this.#dirty.set(`${sessionId} ${tool}`, [sessionId, tool, atMs]);
+    const place = `${sessionId} ${tool}`;
+    const known = this.#unwritten.get(place);
+    if (known === undefined || known[2] < atMs) this.#unwritten.set(place, [sessionId, tool, atMs]);
   }
 
   flush(): void {
-    for (const row of this.#dirty.values()) this.#write.run(...row);
-    this.#dirty.clear();
+    for (const row of this.#unwritten.values()) this.#write.run(...row);
+    this.#unwritten.clear();
   }
 
   forget(): void {
-    this.#dirty.clear();
+    this.#unwritten.clear();
+  }
+
+  listUnwritten(): ToolUseRow[] {
+    return [...this.#unwritten.values()];
+  }
+
+  restore(rows: readonly ToolUseRow[]): void {
+    for (const row of rows) this.note(...row);
   }
 }

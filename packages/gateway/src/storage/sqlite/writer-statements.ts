@@ -9,10 +9,6 @@ export function prepareWriterStatements(database: Database) {
     commit: database.prepare('COMMIT'),
     rollback: database.prepare('ROLLBACK'),
     dataVersion: database.prepare('PRAGMA data_version'),
-    openIntent: database.prepare(
-      'INSERT INTO open_intents (call_id, position, session_id, time_ms) VALUES (?, ?, ?, ?)',
-    ),
-    closeIntent: database.prepare('DELETE FROM open_intents WHERE call_id = ?'),
     claimKey: database.prepare(
       `INSERT INTO dedupe (session_id, key, arguments_sha256, call_id, state, expires_at_ms)
        VALUES (?, ?, ?, ?, 'running', ?)

@@ -1,35 +1,36 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { ConfigError } from '../../call/fault.ts';
 import { describeOpenFailure } from './describe-open-failure.ts';
-import type { Operation, Sealed, WriterOptions, Written } from './writer.ts';
+import { flattenAnswer, readOperations } from './flat-operations.ts';
+import type { FlatAnswer, FlatOperations } from './flat-operations.ts';
+import type { Operation, Sealed, WriterOptions } from './writer.ts';
 import { Writer } from './writer.ts';
 import { StateVersions } from './state/state-versions.ts';
 
 /**
- * What the store posts, one or more in a message: an operation, the wish to end, that log or state were found to be
- * changed, or that both were found to be whole.
+ * What the store posts: the operations of a turn of its event loop in one list, the wish to end, that log or state were
+ * found to be changed, or that both were found to be whole.
  */
-export type ToWriter =
-  | { readonly id: number; readonly operation: Operation }
-  | { readonly seal: Sealed }
-  | 'verified'
-  | 'close';
+export type ToWriter = FlatOperations | { readonly seal: Sealed } | 'verified' | 'close';
 
-/** What the writer posts: first whether it is ready, then a batch of answers a commit. */
+/** What the writer posts: first whether it is ready, then one message a commit. */
 export type FromWriter =
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly message: string; readonly remedy: string | undefined }
   | {
       readonly kind: 'written';
-      readonly ids: readonly number[];
-      readonly results: readonly Written[];
+      /** To the oldest operations that have no answer yet, in their order. */
+      readonly answers: readonly FlatAnswer[];
       readonly sealed: Sealed | undefined;
+      /** Counts and spending in the tables are older than the log. */
+      readonly isBehind: boolean;
     }
   | { readonly kind: 'sealed'; readonly sealed: Sealed }
   | { readonly kind: 'healed' }
   | { readonly kind: 'closed' };
 
-const largestGroup = 64;
+/** Of operations in one commit, so that the first of very many does not wait for all of them. */
+const largestGroup = 256;
 const signEveryMs = 100;
 /** A gate that nobody calls commits nothing, and should know all the same. */
 const lookEveryMs = 5000;
@@ -121,32 +122,45 @@ function serve(opened: Writer): void {
     port.close();
   };
 
-  port.on('message', (received: readonly ToWriter[]) => {
-    let pending: readonly ToWriter[] = received;
-    while (pending.length > 0) {
-      const operations = pending.flatMap((message) =>
-        typeof message === 'object' && 'operation' in message ? [message] : [],
-      );
-      const results = open.writeGroup(operations.map((message) => message.operation));
-      if (results.length > 0) {
-        post({ kind: 'written', ids: operations.map((message) => message.id), results, sealed: open.sealed });
-      }
-      for (const message of pending) if (typeof message === 'object' && 'seal' in message) open.seal(message.seal);
-      if (pending.includes('close')) return end();
-      if (pending.includes('verified') && open.sealed !== undefined) heal();
-      signWhenDue();
-      healWhenDue();
-      pending = takeWaiting();
+  const write = (operations: readonly Operation[]): void => {
+    const written = open.writeGroup(operations);
+    const answers = written.map((each, at) => flattenAnswer(operations[at] as Operation, each));
+    post({ kind: 'written', answers, sealed: open.sealed, isBehind: open.isBehind });
+    signWhenDue();
+    healWhenDue();
+  };
+
+  port.on('message', (received: ToWriter) => {
+    for (const message of takeGroups(received)) {
+      if (Array.isArray(message)) write(message);
+      else if (message === 'close') return end();
+      else if (message !== 'verified') open.seal(message.seal);
+      else if (open.sealed !== undefined) heal();
     }
+    healWhenDue();
   });
 }
 
-function takeWaiting(): ToWriter[] {
-  const waiting: ToWriter[] = [];
-  while (waiting.length < largestGroup) {
-    const received = receiveMessageOnPort(port);
-    if (received === undefined) break;
-    waiting.push(...(received.message as ToWriter[]));
+/** What was received, and what comes behind it until nothing waits: operations in groups, the rest one by one. */
+function* takeGroups(received: ToWriter): Generator<Operation[] | Exclude<ToWriter, FlatOperations>> {
+  let group: Operation[] = [];
+  for (let message: ToWriter | undefined = received; ; message = takeWaiting()) {
+    if (Array.isArray(message)) {
+      for (const operation of readOperations(message)) {
+        group.push(operation);
+        if (group.length < largestGroup) continue;
+        yield group;
+        group = [];
+      }
+      continue;
+    }
+    if (group.length > 0) yield group;
+    else if (message === undefined) return;
+    group = [];
+    if (message !== undefined) yield message;
   }
-  return waiting;
+}
+
+function takeWaiting(): ToWriter | undefined {
+  return receiveMessageOnPort(port)?.message as ToWriter | undefined;
 }

@@ -19,9 +19,9 @@ import type {
 } from '../stores.ts';
 import { ApprovalWriter } from './approval-writer.ts';
 import { ContentWriter } from './content-writer.ts';
-import { Counters } from './counters.ts';
 import { Database, fullDisk, isConstraintViolation, isDamaged, isDiskFull } from './database.ts';
 import type { LogAppender } from './log-appender.ts';
+import type { OpenIntents } from './open-intents.ts';
 import { ModeWriter } from './mode-writer.ts';
 import { openState } from './state/open-state.ts';
 import { OrganisationWriter } from './organisation-writer.ts';
@@ -29,9 +29,8 @@ import { prepareWriterStatements } from './writer-statements.ts';
 import { SessionWriter } from './session-writer.ts';
 import { touchedBy } from './state/state-versions.ts';
 import type { StateVersions, Touched } from './state/state-versions.ts';
-import { SpendingLedger } from './spending-ledger.ts';
 import type { StateGuard } from './state/state-guard.ts';
-import { ToolUses } from './tool-uses.ts';
+import { Tallies } from './tallies.ts';
 import type { WriterStatements } from './writer-statements.ts';
 
 export interface WriterOptions {
@@ -54,6 +53,8 @@ export type Operation =
   | { readonly name: 'admit'; readonly admission: Admission; readonly nowMs: number }
   | { readonly name: 'settle'; readonly settlement: Settlement }
   | { readonly name: 'append'; readonly entry: LogEntry; readonly misconduct: Misconduct | undefined }
+  /** Brings counts and spending in the tables up to date, for somebody who reads them. */
+  | { readonly name: 'catchUp' }
   | { readonly name: 'createSession'; readonly session: NewSession }
   | { readonly name: 'endSession'; readonly id: string }
   | { readonly name: 'grantLease'; readonly sessionId: string; readonly lease: NewLease; readonly nowMs: number }
@@ -107,15 +108,14 @@ export class Writer {
   readonly #database: Database;
   readonly #log: LogAppender;
   readonly #guard: StateGuard;
-  readonly #uses: ToolUses;
+  readonly #intents: OpenIntents;
+  readonly #tallies: Tallies;
   readonly #dataVersion: number;
-  readonly #counters: Counters;
   readonly #approvals: ApprovalWriter;
   readonly #content: ContentWriter;
   readonly #mode: ModeWriter;
   readonly #organisation: OrganisationWriter;
   readonly #sessions: SessionWriter;
-  readonly #ledger: SpendingLedger;
   readonly #statements: WriterStatements;
   readonly #versions: StateVersions;
   #sealed: Sealed | undefined;
@@ -125,24 +125,23 @@ export class Writer {
     this.#versions = versions;
     this.#database = Database.openForWriting(options.databaseFile);
     try {
-      const { log, guard } = openState(this.#database, options);
+      const { log, guard, intents, tallies } = openState(this.#database, options);
       this.#log = log;
       this.#guard = guard;
-      this.#counters = new Counters(this.#database);
+      this.#intents = intents;
+      this.#tallies = new Tallies(this.#database);
+      this.#tallies.adopt(tallies);
       this.#approvals = new ApprovalWriter(this.#database, this.#log);
       this.#content = new ContentWriter(this.#database);
       this.#mode = new ModeWriter(this.#database, this.#log);
       this.#organisation = new OrganisationWriter(this.#database);
       this.#sessions = new SessionWriter(this.#database);
-      this.#ledger = new SpendingLedger(this.#database);
-      this.#uses = new ToolUses(this.#database);
       this.#statements = prepareWriterStatements(this.#database);
       this.#dataVersion = this.#readDataVersion();
       this.#setReserveAside();
-      // What a former run committed but did not sign is signed before anything new comes.
-      this.#log.sign();
-      // That nothing had to be written so far does not show that anything can be.
-      if (options.isReopened) this.#transact(() => undefined);
+      // What a former run committed but did not sign is signed before anything new comes. After a seal something is
+      // written in any case: that nothing had to be written so far does not show that anything can be.
+      if (this.#log.hasUnsigned || this.#tallies.isBehind || options.isReopened) this.#signAndCatchUp();
     } catch (error) {
       this.#database.close();
       throw error;
@@ -163,12 +162,20 @@ export class Writer {
     try {
       return this.#commit(operations);
     } catch (error) {
-      // One bad operation must not fail its neighbours: run them one by one and find out whose fault it was.
-      if (operations.length > 1) return operations.flatMap((operation) => this.writeGroup([operation]));
+      // One bad operation must not fail its neighbours: run them by halves and find out whose fault it was.
+      if (operations.length > 1) {
+        const half = Math.ceil(operations.length / 2);
+        return [...this.writeGroup(operations.slice(0, half)), ...this.writeGroup(operations.slice(half))];
+      }
       if (!isStorageFailure(error)) return [{ ok: false, error: messageOf(error), sealed: false }];
       this.#sealBecauseOf(error);
       return operations.map((operation) => this.#writeWhileSealed(operation));
     }
+  }
+
+  /** Whether counts and spending in the tables are older than the log. */
+  get isBehind(): boolean {
+    return this.#tallies.isBehind;
   }
 
   /** Seals the gate if something else wrote to the database, which a commit would find as well. */
@@ -181,9 +188,10 @@ export class Writer {
     }
   }
 
+  /** Signs what is committed, and brings the tables up to date in the same commit. */
   sign(): void {
     try {
-      this.#log.sign();
+      this.#signAndCatchUp();
     } catch (error) {
       this.#sealBecauseOf(error);
     }
@@ -203,6 +211,7 @@ export class Writer {
         this.#transact(() => {
           this.#statements.dropExpiredKeys.run(Date.now());
           this.#approvals.dropOldTokens(Date.now());
+          this.#tallies.flush();
         });
       } catch {
         // What is old goes at the next end.
@@ -210,6 +219,14 @@ export class Writer {
       this.sign();
     }
     this.#database.close();
+  }
+
+  #signAndCatchUp(): void {
+    const publish = this.#transact(() => {
+      this.#tallies.flush();
+      return this.#log.sign();
+    });
+    publish?.();
   }
 
   #commit(operations: readonly Operation[]): Written[] {
@@ -227,21 +244,22 @@ export class Writer {
     try {
       this.#statements.begin.run();
       if (this.#readDataVersion() !== this.#dataVersion) throw new ChangedByOthers();
+      this.#tallies.recall();
       const value = change();
-      this.#counters.flush();
-      this.#ledger.flush();
-      this.#uses.flush();
-      this.#guard.save(this.#log.size);
+      const tallies = this.#tallies.encode();
+      const position = this.#log.size;
+      this.#guard.save({ position, openFrom: this.#intents.firstPosition(position), tallies });
       this.#statements.commit.run();
       this.#log.committed();
       this.#guard.committed();
+      this.#intents.committed();
+      this.#tallies.committed();
       return value;
     } catch (error) {
       this.#log.rolledBack();
       this.#guard.rolledBack();
-      this.#counters.forget();
-      this.#ledger.forget();
-      this.#uses.forget();
+      this.#intents.rolledBack();
+      this.#tallies.rolledBack();
       try {
         this.#statements.rollback.run();
       } catch {
@@ -264,6 +282,8 @@ export class Writer {
         return this.#settle(operation.settlement);
       case 'append':
         return this.#record(operation.entry, operation.misconduct);
+      case 'catchUp':
+        return this.#tallies.flush();
       case 'createSession':
         return this.#sessions.create(operation.session);
       case 'endSession':
@@ -328,7 +348,7 @@ export class Writer {
 
   #admit(admission: Admission, nowMs: number): Admitted {
     const { sessionId, leaseId, intent, dedupe, consent } = admission;
-    const obstacle = this.#ledger.obstacle(sessionId, leaseId, nowMs);
+    const obstacle = this.#tallies.ledger.obstacle(sessionId, leaseId, nowMs);
     if (typeof obstacle === 'string') return { admitted: false, because: obstacle };
     if (obstacle !== undefined) return { admitted: false, because: 'budget', spent: obstacle };
     const what = this.#versions.changedSince(admission.basedOn, sessionId);
@@ -337,24 +357,25 @@ export class Writer {
       return { admitted: false, because: 'consent' };
     if (dedupe !== undefined && !this.#claimKey(admission, dedupe, nowMs))
       return { admitted: false, because: 'dedupe' };
-    const reserved = this.#counters.reserve(admission.reservations, nowMs);
+    const reserved = this.#tallies.counters.reserve(admission.reservations, nowMs);
     if (!reserved.ok) {
       if (dedupe !== undefined) this.#statements.freeKey.run(intent.callId);
       return { admitted: false, because: 'rate', rule: reserved.rule, retryAfterMs: reserved.retryAfterMs };
     }
     if (consent !== undefined) this.#approvals.use(consent);
-    this.#ledger.countCall(sessionId, leaseId);
-    this.#uses.note(sessionId, admission.tool, intent.timeMs);
+    this.#tallies.ledger.countCall(sessionId, leaseId);
+    this.#tallies.uses.note(sessionId, admission.tool, intent.timeMs);
     const intentIndex = this.#log.append(intent);
-    this.#statements.openIntent.run(intent.callId, intentIndex, sessionId, intent.timeMs);
+    this.#intents.open(intent.callId, intentIndex);
     return { admitted: true, intentIndex };
   }
 
   /** What the ledger knows is written before sessions change, and read again afterwards. */
   #changeSessions<Value>(change: (sessions: SessionWriter) => Value): Value {
-    this.#ledger.flush();
+    const { ledger } = this.#tallies;
+    ledger.flush();
     const value = change(this.#sessions);
-    this.#ledger.forget();
+    ledger.forget();
     return value;
   }
 
@@ -365,9 +386,7 @@ export class Writer {
   }
 
   #settle({ outcome, charge, misconduct, dedupe, planId }: Settlement): Recorded {
-    if (this.#statements.closeIntent.run(outcome.callId) === 0) {
-      throw new Error(`no open intent for call ${outcome.callId}`);
-    }
+    this.#intents.close(outcome.callId);
     if (dedupe?.kept !== undefined) {
       const { hash, sizeBytes } = dedupe.kept;
       this.#statements.keepReference.run(hash, sizeBytes, dedupe.sessionId, dedupe.key);
@@ -379,7 +398,7 @@ export class Writer {
       this.#statements.freeKey.run(outcome.callId);
     }
     if (planId !== undefined) this.#approvals.noteStepEnded(planId, outcome.timeMs);
-    if (charge !== undefined) this.#ledger.charge(charge);
+    if (charge !== undefined) this.#tallies.ledger.charge(charge);
     return this.#record(outcome, misconduct);
   }
 

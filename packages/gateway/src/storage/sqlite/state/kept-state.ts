@@ -5,24 +5,48 @@ import { labelOf, rowText, stateGroups } from './state-tables.ts';
 import type { StateKeys } from './state-sums.ts';
 import { StateSums } from './state-sums.ts';
 
-/** The sums as they lie in the database, and the size that the log had with them. */
+/** What lies in the database beside the tables, and belongs to one size of the log. */
 export interface KeptState {
+  /** The size of the log. */
   readonly position: number;
+  /** The log before this place has no open intent. */
+  readonly openFrom: number;
+  /** Of `Tallies`. */
+  readonly tallies: string;
   readonly sums: StateSums;
 }
 
-/** Undefined: the database has no sums that were made with these keys. `found` says whether it has any. */
+/**
+ * Undefined: the database has nothing that was made with these keys. `found` is what it has, as it was found. Databases of
+ * earlier versions have neither tallies nor a place: their intents are looked for in all of the log.
+ */
 export function readKeptState(
   database: Database,
   keys: StateKeys,
-): { readonly found: boolean; readonly kept?: KeptState } {
+): { readonly found?: Pick<KeptState, 'openFrom' | 'tallies'>; readonly kept?: KeptState } {
   const hasTable = database.readNumber(`SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'state'`);
-  const row = hasTable === 1 ? database.prepare('SELECT position, labels, sealed FROM state').get() : undefined;
-  if (row === undefined) return { found: false };
+  const row = hasTable === 1 ? database.prepare('SELECT * FROM state').get() : undefined;
+  if (row === undefined) return {};
+  const isEarlier = row['tallies'] === undefined;
   const position = Number(row['position']);
+  const found = { openFrom: Number(row['open_from'] ?? 0), tallies: String(row['tallies'] ?? '') };
   const labels = parseLabels(row['labels']);
-  const sums = labels && StateSums.open(keys, { position, labels, sealed: row['sealed'] as Uint8Array });
-  return { found: true, ...(sums && { kept: { position, sums } }) };
+  if (labels === undefined) return { found };
+  const context = isEarlier
+    ? `${position}\n${labels.join('\n')}`
+    : contextOf({ position, ...found, labels: String(row['labels']) });
+  const sums = StateSums.open(keys, { context, labels, sealed: row['sealed'] as Uint8Array });
+  return { found, ...(sums && { kept: { position, ...found, sums } }) };
+}
+
+/** All of a row that is not encrypted. The lengths keep one part from being read as another. */
+export function contextOf({
+  position,
+  openFrom,
+  labels,
+  tallies,
+}: Pick<KeptState, 'position' | 'openFrom' | 'tallies'> & { readonly labels: string }): string {
+  return `v2 ${position} ${openFrom} ${labels.length}\n${labels}\n${tallies}`;
 }
 
 /** The tables whose rows are not those that were summed up, as people know them. */

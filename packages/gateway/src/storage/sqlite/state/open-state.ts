@@ -4,11 +4,20 @@ import type { Database } from '../database.ts';
 import { findChangedTables, readKeptState, stateChanged, sumUpState } from './kept-state.ts';
 import type { KeptState } from './kept-state.ts';
 import { LogAppender } from '../log-appender.ts';
+import { findOpenIntents, OpenIntents } from '../open-intents.ts';
 import { checkSchema, migrate, readSchemaVersion, schemaVersion } from '../migrations.ts';
 import { StateGuard } from './state-guard.ts';
 import { deriveStateKeys } from './state-sums.ts';
 import type { StateKeys } from './state-sums.ts';
 import type { WriterOptions } from '../writer.ts';
+
+export interface OpenedState {
+  readonly log: LogAppender;
+  readonly guard: StateGuard;
+  readonly intents: OpenIntents;
+  /** What a former run committed and the tables do not have yet. */
+  readonly tallies: string;
+}
 
 /**
  * Opens log and state for writing, in one transaction: brings the schema up to date, and refuses what something else
@@ -17,15 +26,16 @@ import type { WriterOptions } from '../writer.ts';
 export function openState(
   database: Database,
   options: Pick<WriterOptions, 'signingKey' | 'origin' | 'checkpointFile' | 'stateKey' | 'adoptState'>,
-): { readonly log: LogAppender; readonly guard: StateGuard } {
+): OpenedState {
   const keys = deriveStateKeys(options.stateKey);
   const isOutdated = readSchemaVersion(database) < schemaVersion;
   database.execute('BEGIN IMMEDIATE');
   try {
-    const kept = checkKept(database, keys, { isOutdated, adopt: options.adoptState });
+    const { kept, tallies } = checkKept(database, keys, { isOutdated, adopt: options.adoptState });
     if (isOutdated) migrate(database);
     checkSchema(database);
-    const log = new LogAppender(database, openSigner(options.signingKey), options.origin, options.checkpointFile);
+    const signer = openSigner(options.signingKey);
+    const log = new LogAppender(database, signer, options.origin, options.checkpointFile, kept?.openFrom);
     if (kept !== undefined && kept.position !== log.size) {
       throw stateChanged(
         `It belongs to a log of ${kept.position} records, and the log has ${log.size}: one of the two is older.`,
@@ -35,34 +45,37 @@ export function openState(
     if (kept === undefined && !isFresh) recordAdoption(log);
     const sums = kept === undefined || isOutdated ? sumUpState(database, keys) : kept.sums;
     const guard = new StateGuard(database, sums);
-    if (kept === undefined || isOutdated) guard.save(log.size);
+    const intents = new OpenIntents(findOpenIntents(database, kept?.openFrom ?? 0));
+    if (kept === undefined || isOutdated) {
+      guard.save({ position: log.size, openFrom: intents.firstPosition(log.size), tallies });
+    }
     database.execute('COMMIT');
     log.committed();
-    return { log, guard };
+    return { log, guard, intents, tallies };
   } catch (error) {
     database.execute('ROLLBACK');
     throw error;
   }
 }
 
-/** Undefined: the state is taken over as it is. */
+/** Without `kept` the state is taken over as it is. */
 function checkKept(
   database: Database,
   keys: StateKeys,
   { isOutdated, adopt }: { readonly isOutdated: boolean; readonly adopt: boolean },
-): KeptState | undefined {
+): { readonly kept?: KeptState; readonly tallies: string } {
   const { found, kept } = readKeptState(database, keys);
   if (kept === undefined) {
-    if (adopt) return undefined;
+    if (adopt) return { tallies: found?.tallies ?? '' };
     throw stateChanged(
-      found
-        ? 'What authenticates it was changed, or belongs to another keys/state.key.'
-        : 'What authenticates it is gone.',
+      found === undefined
+        ? 'What authenticates it is gone.'
+        : 'What authenticates it was changed, or belongs to another keys/state.key.',
     );
   }
   // After a change of the schema the sums are made anew, so that nothing may be left to be checked later.
   const changed = findChangedTables(database, keys, kept.sums, isOutdated ? 'all' : 'atStart');
-  if (changed.length === 0) return kept;
+  if (changed.length === 0) return { kept, tallies: kept.tallies };
   throw stateChanged(`Rows were added, changed, removed or put back in: ${changed.join(', ')}.`);
 }
 

@@ -1,4 +1,6 @@
 import type { Database, Statement } from '../database.ts';
+import { contextOf } from './kept-state.ts';
+import type { KeptState } from './kept-state.ts';
 import type { StateSums } from './state-sums.ts';
 import { rowText, stateGroups } from './state-tables.ts';
 
@@ -17,7 +19,9 @@ export class StateGuard {
     this.#sums = sums;
     this.#committed = sums.clone();
     this.#labels = JSON.stringify(sums.labels);
-    this.#save = database.prepare('INSERT OR REPLACE INTO state (id, position, labels, sealed) VALUES (1, ?, ?, ?)');
+    this.#save = database.prepare(
+      'INSERT OR REPLACE INTO state (id, position, open_from, labels, tallies, sealed) VALUES (1, ?, ?, ?, ?, ?)',
+    );
     database.define('count_row', (group: number, sign: 1 | -1, row: string) => {
       this.#sums.count(group, sign, row);
       return null;
@@ -26,8 +30,9 @@ export class StateGuard {
   }
 
   /** Inside the transaction, after its last change. */
-  save(position: number): void {
-    this.#save.run(position, this.#labels, this.#sums.seal(position));
+  save({ position, openFrom, tallies }: Pick<KeptState, 'position' | 'openFrom' | 'tallies'>): void {
+    const sealed = this.#sums.seal(contextOf({ position, openFrom, tallies, labels: this.#labels }));
+    this.#save.run(position, openFrom, this.#labels, tallies, sealed);
   }
 
   committed(): void {

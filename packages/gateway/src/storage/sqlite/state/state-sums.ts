@@ -62,25 +62,25 @@ export class StateSums {
     return this.#words.subarray(...range).every((word, at) => word === other.#words[range[0] + at]);
   }
 
-  /** Readable with the key only, and only as the state at this size of the log. */
-  seal(position: number): Buffer {
+  /** Readable with the key only, and only together with this context. */
+  seal(context: string): Buffer {
     const nonce = takeNonce();
-    const cipher = createCipheriv('aes-256-gcm', this.#keys.cipher, nonce).setAAD(context(position, this.labels));
+    const cipher = createCipheriv('aes-256-gcm', this.#keys.cipher, nonce).setAAD(Buffer.from(context));
     const words = new Uint8Array(this.#words.buffer);
     return Buffer.concat([nonce, cipher.update(words), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** Undefined: not sealed with these keys, for another position, or changed since. */
+  /** Undefined: not sealed with these keys, in another context, or changed since. */
   static open(
     keys: StateKeys,
-    kept: { readonly position: number; readonly labels: readonly string[]; readonly sealed: Uint8Array },
+    kept: { readonly context: string; readonly labels: readonly string[]; readonly sealed: Uint8Array },
   ): StateSums | undefined {
-    const { position, labels, sealed } = kept;
+    const { context, labels, sealed } = kept;
     try {
       const decipher = createDecipheriv('aes-256-gcm', keys.cipher, sealed.subarray(0, nonceBytes), {
         authTagLength: authBytes,
       });
-      decipher.setAAD(context(position, labels)).setAuthTag(sealed.subarray(-authBytes));
+      decipher.setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(-authBytes));
       const bytes = Buffer.concat([decipher.update(sealed.subarray(nonceBytes, -authBytes)), decipher.final()]);
       if (bytes.length !== labels.length * sumBytes) return undefined;
       return new StateSums(keys, labels, new Uint32Array(Uint8Array.from(bytes).buffer));
@@ -88,10 +88,6 @@ export class StateSums {
       return undefined;
     }
   }
-}
-
-function context(position: number, labels: readonly string[]): Buffer {
-  return Buffer.from(`${position}\n${labels.join('\n')}`);
 }
 
 let nonces = Buffer.alloc(0);

@@ -17,7 +17,7 @@ const byAge = (table: string, isLive: string): StateGroup[] => [
 
 /** Everything that the gate trusts and that is not the log itself. Every row is in exactly one group of its table. */
 export const stateGroups: readonly StateGroup[] = [
-  ...whole('settings', 'sessions', 'leases', 'open_intents', 'counters', 'dedupe', 'secrets', 'tool_pins'),
+  ...whole('settings', 'sessions', 'leases', 'counters', 'dedupe', 'secrets', 'tool_pins'),
   ...whole('standing_approvals', 'used_tokens', 'teams', 'members', 'permissions', 'workspace_roots'),
   ...whole('content', 'content_grants', 'artifacts', 'tool_uses'),
   ...byAge('approvals', `status IN ('pending', 'approved')`),
