@@ -92,6 +92,9 @@ it('a call reaches the gate as every other door hands it in', async (test) => {
     correlationId: '',
     traceparent,
     confirmBinding: '',
+    approvalTaskId: undefined,
+    confirmToken: undefined,
+    waitMs: undefined,
   });
   // It was parsed already, and the gate need not do it again.
   assert.equal(canonicalJson(parsedInput), call.input);

@@ -6,6 +6,7 @@ import { Connection } from './connection.ts';
 import { ConnectionPlaces } from './connection-places.ts';
 import type { Occupant } from './connection-places.ts';
 import type { DoorContext } from './door-context.ts';
+import { openPlainLane } from './plain-lane.ts';
 import { serveHttp } from './serve-http.ts';
 import { serveHttp2 } from './serve-http2.ts';
 import { tellProtocol } from './wire/tell-protocol.ts';
@@ -101,8 +102,8 @@ export class DoorListener {
         const connection = this.#connect(socket, occupant, context, () => session.close());
         const session = serveHttp2(socket, connection, context);
       } else {
-        this.#connect(socket, occupant, context, () => socket.end(() => socket.destroy()));
-        speakHttp1();
+        const connection = this.#connect(socket, occupant, context, () => socket.end(() => socket.destroy()));
+        openPlainLane(socket, connection, context, speakHttp1);
       }
     });
   }
