@@ -40,7 +40,7 @@ export function describeCall(call: KnownFacts, redactor: Redactor, more: MoreOfC
   const definition = tool?.definition;
   const keep = (text: string | undefined): Redacted | undefined => (text ? keepName(text, redactor) : undefined);
   return {
-    request_id: keep(call.requestId) ?? ownText(''),
+    request_id: call.requestId === call.callId ? ownText(call.callId ?? '') : (keep(call.requestId) ?? ownText('')),
     trace_id: own(call.traceId),
     // Theirs beside ours, so that the call is found by the one that they know.
     caller_trace_id: call.callerTraceId === call.traceId ? undefined : keep(call.callerTraceId),

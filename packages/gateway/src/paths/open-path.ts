@@ -1,10 +1,11 @@
-import { closeSync, constants, lstatSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { refuse } from '../call/refusal.ts';
 import { ToolFailure, ToolRefused } from '../call/tool.ts';
 import type { ToolContext } from '../call/tool.ts';
 import type { Access } from '@sallyport/sandbox';
+import { FolderPins } from './folder-pins.ts';
 import { isInPackageStore } from './package-stores.ts';
 import { isWithin } from '@sallyport/sandbox';
 import type { NamedPath } from './parse-path.ts';
@@ -17,6 +18,9 @@ import type { Pin } from './pin.ts';
 export type Reach = Pick<ToolContext, 'paths' | 'workingDirectory'>;
 
 export const pinPath = process.platform === 'linux' ? pinByDescriptor : pinByName;
+
+export const folderPins = process.platform === 'linux' ? new FolderPins() : undefined;
+const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
 /** How often a name is looked up again when its file is replaced just then. */
 const maxAttempts = 20;
@@ -77,9 +81,11 @@ export class OpenFolder implements Disposable {
  * or the error of the system.
  */
 export function openFile(named: NamedPath, reach: Reach): OpenFile {
+  const near = openNear(named, reach);
+  if (near !== undefined) return near;
   for (let attempt = 1; ; attempt++) {
     try {
-      return openPinned(pinFollowing(named, reach), named, reach);
+      return openPinned(pinFollowing(named, reach), named, reach, true);
     } catch (error) {
       if (!(error instanceof Vanished) || attempt === maxAttempts) throw error;
     }
@@ -112,13 +118,53 @@ export function checkOpened(realPath: string, access: Access, named: NamedPath, 
   if (refusal !== undefined) throw realPath === named.path ? new ToolRefused(refusal) : leadsOut(named);
 }
 
-function openPinned(pin: Pin, named: NamedPath, reach: Reach): OpenFile {
+function openPinned(pin: Pin, named: NamedPath, reach: Reach, keepsFolder = false): OpenFile {
   using pinned = pin;
   const realPath = pinned.readRealPath();
   checkOpened(realPath, 'read', named, reach);
   const stats = pinned.stat();
   checkReadable(stats, { ...named, path: realPath });
-  return new OpenFile(pinned.reopen(constants.O_RDONLY), stats);
+  const file = new OpenFile(pinned.reopen(constants.O_RDONLY), stats);
+  if (keepsFolder && folderPins !== undefined && realPath === named.path) folderPins.keep(dirname(realPath));
+  return file;
+}
+
+/**
+ * The same through the folder, where a file in it was opened just before: fewer calls, and the file is judged by the path
+ * that the kernel gives it, as always. Undefined where anything is out of the ordinary; nothing has happened then. What is
+ * opened is an entry of a folder that was reached without a link, and is no link itself; it is neither waited for nor
+ * changed, whatever it is.
+ */
+function openNear(named: NamedPath, reach: Reach): OpenFile | undefined {
+  const slash = named.path.lastIndexOf('/');
+  const folder = named.path.slice(0, slash);
+  const pinned = folderPins?.find(folder);
+  if (pinned === undefined) return undefined;
+  const fd = openOrUndefined(`/proc/self/fd/${pinned}${named.path.slice(slash)}`);
+  if (fd === undefined) return undefined;
+  try {
+    if (readlinkSync(`/proc/self/fd/${fd}`) === named.path) {
+      checkOpened(named.path, 'read', named, reach);
+      const stats = fstatSync(fd);
+      checkReadable(stats, named);
+      return new OpenFile(fd, stats);
+    }
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+  // The folder is elsewhere by now, or another one is there.
+  closeSync(fd);
+  folderPins?.drop(folder);
+  return undefined;
+}
+
+function openOrUndefined(path: string): number | undefined {
+  try {
+    return openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  } catch {
+    return undefined;
+  }
 }
 
 function judgeFolder(pin: Pin, access: Access, named: NamedPath, reach: Reach): OpenFolder {

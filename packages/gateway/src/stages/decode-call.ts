@@ -1,4 +1,4 @@
-import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Begun, Chained, Decoded } from '../call/call.ts';
 import { refuse } from '../call/refusal.ts';
 import type { Violation } from '../call/refusal.ts';
@@ -19,7 +19,7 @@ export const decodeCall: Stage<Begun & Chained, Decoded> = {
         remedy: 'Send the call in the documented form.',
       });
     }
-    if (call.requestId === '') call.requestId = randomUUIDv7();
+    if (call.requestId === '') call.requestId = call.callId;
     call.traceId = call.step?.parent.traceId ?? readTraceId(call.traceparent) ?? randomUUID().replaceAll('-', '');
     return undefined;
   },

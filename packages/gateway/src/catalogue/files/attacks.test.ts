@@ -24,6 +24,7 @@ import { filesMoveGlob } from './files-move-glob.ts';
 import { filesRead } from './files-read.ts';
 import { filesSearch } from './files-search.ts';
 import { filesWrite } from './files-write.ts';
+import { folderPins } from '../../paths/open-path.ts';
 import { countDescriptors, endsWith, TestWorkspace } from './test-workspace.ts';
 
 /** Every way in which a file tool takes a path. */
@@ -253,6 +254,8 @@ test('no call leaves a descriptor open, however it ends', async () => {
     'a\0',
   ];
   const endings = new Set<string>();
+  // Folders are held for a moment on purpose.
+  folderPins?.close();
   const before = countDescriptors();
   for (const [tool, args] of ways) {
     for (const path of paths) {
@@ -265,6 +268,7 @@ test('no call leaves a descriptor open, however it ends', async () => {
       }
     }
   }
+  folderPins?.close();
   assert.equal(countDescriptors(), before);
   assert.deepEqual([...endings].sort(), ['ToolFailure', 'ToolRefused', 'ok']);
   assert.deepEqual(

@@ -153,7 +153,7 @@ function readSettlement(from: Cursor): Settlement {
     dedupe: from.take(),
     charge: readCharge(from),
     outcome: readEntry(from),
-  } as Settlement;
+  };
 }
 
 function readCharge(from: Cursor): Settlement['charge'] {
