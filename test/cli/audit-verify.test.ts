@@ -3,22 +3,13 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import type { InJson, VerifyAuditResponse } from '@sallyport/contract';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
 import type { Place } from '../harness/daemon.ts';
 import { runSallyport } from '../harness/run-sallyport.ts';
 import { requirement } from '../requirement.ts';
 
-interface Report {
-  readonly intact: boolean;
-  readonly records: number;
-  readonly signed_records: number;
-  readonly key: string;
-  readonly root: string;
-  readonly log_intact: boolean;
-  readonly state: string;
-  readonly state_findings: readonly string[];
-  readonly findings: readonly { readonly kind: string; readonly from_index: number; readonly message: string }[];
-}
+type Report = InJson<VerifyAuditResponse>;
 
 /** A home whose daemon has made some calls and ended. Tests work on copies. */
 const original = newPlace();
@@ -60,8 +51,8 @@ test('an intact log verifies without a daemon, and the verdict says how far it r
   assert.match(stdout, /^The log is intact\.\n {2}records +\d+\n {2}signed +all of them\n {2}root +\S{44}\n/);
   const report = verify(place);
   assert.equal(report.intact, true);
-  assert.equal(report.signed_records, report.records);
-  assert.ok(report.records >= 10, 'an intent and an outcome for each call');
+  assert.equal(report.checkpointSize, report.records);
+  assert.ok(Number(report.records) >= 10, 'an intent and an outcome for each call');
 });
 
 test('a changed record is found, named, and the exit code says so', (t) => {
@@ -112,7 +103,7 @@ test('a database that is gone is no fresh start when checkpoints are still there
   removeDatabase(place);
   const report = verify(place);
   assert.equal(report.exitCode, 4);
-  assert.equal(report.records, 0);
+  assert.equal(report.records, '0');
   assert.ok(report.findings.some(({ kind }) => kind === 'log-truncated'));
 });
 
@@ -158,8 +149,8 @@ test('state that something else changed is found beside an intact log, without a
   assert.match(stdout, /\n {2}state +matches the log/);
   change(place, `UPDATE sessions SET agent = agent || '2'`);
   const report = verify(place);
-  assert.deepEqual([report.exitCode, report.intact, report.log_intact, report.state], [4, false, true, 'changed']);
-  assert.deepEqual(report.state_findings, ['Rows were added, changed, removed or put back in: sessions.']);
+  assert.deepEqual([report.exitCode, report.intact, report.logIntact, report.state], [4, false, true, 'changed']);
+  assert.deepEqual(report.problems, ['Rows were added, changed, removed or put back in: sessions.']);
   const said = runSallyport(place, ['audit', 'verify']).stdout;
   assert.match(said, /^The log is intact, but the state beside it was changed: 1 finding\.\n {2}state +Rows were/);
 });
@@ -181,13 +172,13 @@ test('state put back together with what authenticates it does not belong to the 
   );
   const report = verify(place);
   assert.equal(report.exitCode, 4);
-  assert.match(report.state_findings.join(), /^The state belongs to a log of \d+ records; the log has \d+\.$/);
+  assert.match(report.problems.join(), /^The state belongs to a log of \d+ records; the log has \d+\.$/);
 });
 
 test('a trigger of somebody else is found', (t) => {
   const place = copyPlace(t);
   change(place, 'CREATE TRIGGER evil AFTER INSERT ON sessions BEGIN DELETE FROM leases; END');
-  assert.match(verify(place).state_findings.join(), /the trigger evil is not as Sallyport makes it/);
+  assert.match(verify(place).problems.join(), /the trigger evil is not as Sallyport makes it/);
 });
 
 test('who may not read the key of the state is told that the state was not checked', (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import type { InJson, ReadAuditResponse } from '@sallyport/contract';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
 import { liftLimits } from '../harness/lift-limits.ts';
 import { runSallyport } from '../harness/run-sallyport.ts';
@@ -40,7 +41,7 @@ test('status tells how the daemon is doing, in words and as JSON', () => {
   assert.equal(json['health'], 'serving');
   assert.equal(json['pid'], daemon.process.pid);
   assert.equal(json['address'], daemon.address);
-  assert.equal(typeof json['log_size'], 'number');
+  assert.match(String(json['logSize']), /^\d+$/);
 });
 
 test('tool list shows name, risk, status and description; --json has the schemas too', () => {
@@ -145,11 +146,9 @@ test('audit show has all that is on record about a call; of a denial also what t
   const denied = ask(['tool', 'invoke', 'files.read', 'path=/etc/passwd']).json;
   const { remedy } = denied['denied'] as { remedy: string };
   assert.notEqual(remedy, '');
-  const { records } = ask(['audit', 'show', String(denied['call_id'])]).json as {
-    records: { index: number; payload: { refusal: { remedy: string } } }[];
-  };
+  const { records } = ask(['audit', 'show', String(denied['call_id'])]).json as unknown as InJson<ReadAuditResponse>;
   assert.deepEqual(
-    records.map(({ payload }) => payload.refusal.remedy),
+    records.map(({ payloadJson }) => (JSON.parse(payloadJson) as { refusal: { remedy: string } }).refusal.remedy),
     [remedy],
   );
   const shown = say('audit', 'show', String(records[0]?.index));
@@ -172,9 +171,9 @@ test('audit tail shows one line a record, and the last ones first asked for', ()
   assert.match(lines[0] ?? '', / begins +files\.read +operator$/);
   assert.match(lines[1] ?? '', / ok +files\.read +operator +.* {2}\d+ ms$/);
   const { json } = ask(['audit', 'tail', '-n', '3']);
-  const records = json['records'] as { index: number; payload: { tool: string } }[];
-  assert.equal(records.at(-1)?.payload.tool, 'files.read');
-  assert.equal(records.at(-1)?.index, Number(json['log_size']) - 1);
+  const { records, logSize } = json as unknown as InJson<ReadAuditResponse>;
+  assert.match(records.at(-1)?.payloadJson ?? '', /"tool":"files\.read"/);
+  assert.equal(Number(records.at(-1)?.index), Number(logSize) - 1);
   assert.equal(say('audit', 'tail', '-n', '0'), '');
 });
 

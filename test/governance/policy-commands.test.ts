@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { Explanation, InJson, PolicyReplay } from '@sallyport/contract';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
 import { runSallyport } from '../harness/run-sallyport.ts';
 import { requirement } from '../requirement.ts';
@@ -42,13 +43,13 @@ describe('the rules, understood and changed at the command line', () => {
   it('says how a call would be decided, by which rule in which line, and why not by the others', async () => {
     requirement('MODE-7');
     const { json } = run('policy', 'explain', 'files.read', 'path=notes.md', '--json');
-    assert.deepEqual([json['effect'], json['rule_id'], json['mode']], ['allow', 'workspace-read', 'NORMAL']);
-    const considered = json['considered'] as { rule_id: string; matches: boolean; decides: boolean; why?: string }[];
+    const { effect, decidedBy, mode, considered } = json as unknown as InJson<Explanation>;
+    assert.deepEqual([effect, decidedBy?.rule?.id, mode], ['allow', 'workspace-read', 'NORMAL']);
     assert.deepEqual(
-      considered.filter((rule) => rule.decides).map((rule) => rule.rule_id),
-      ['workspace-read'],
+      considered.filter(({ decides }) => decides).map(({ rule, mismatch }) => [rule?.id, mismatch]),
+      [['workspace-read', undefined]],
     );
-    assert.ok(considered.every((rule) => rule.matches !== (rule.why !== undefined)));
+    assert.ok(considered.some(({ mismatch }) => mismatch !== undefined));
     const denied = run('policy', 'explain', 'files.read', 'path=.env');
     assert.equal(denied.status, 0);
     assert.match(denied.stdout, /^deny {2}files\.read\n {2}rule +secrets \(.*tools\.yaml:\d+\)\n {2}why /);
@@ -71,13 +72,12 @@ describe('the rules, understood and changed at the command line', () => {
     assert.ok((await read()).success);
     assert.equal(run('policy', 'status', '--json').json['files'], 'changed');
     const byFiles = run('policy', 'explain', 'files.read', 'path=notes.md', '--files', '--json');
-    assert.equal(byFiles.json['rule_id'], 'no-notes');
+    assert.equal((byFiles.json as unknown as InJson<Explanation>).decidedBy?.rule?.id, 'no-notes');
 
-    const replayed = run('policy', 'replay', '--json').json;
-    const calls = replayed['calls'] as { tool: string; was: string; would: string; would_rule: string }[];
+    const { calls } = run('policy', 'replay', '--json').json as unknown as InJson<PolicyReplay>;
     assert.ok(calls.length >= 2);
-    for (const { tool, was, would, would_rule: rule } of calls) {
-      assert.deepEqual([tool, was, would, rule], ['files.read', 'allow', 'deny', 'no-notes']);
+    for (const { tool, was, would } of calls) {
+      assert.deepEqual([tool, was?.effect, would?.effect, would?.ruleId], ['files.read', 'allow', 'deny', 'no-notes']);
     }
 
     const applied = await apply();

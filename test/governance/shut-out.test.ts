@@ -93,7 +93,7 @@ test('rules copied to the home of a running gate come into force with policy app
     const status = JSON.parse(runSallyport(place, ['policy', 'status', '--json']).stdout) as Record<string, unknown>;
     assert.equal(status['files'], 'changed');
     assert.equal(status['folder'], own, 'the files that changed, not those that were applied');
-    assert.match(String(status['applied_folder']), /config\/governance$/);
+    assert.match(String(status['appliedFolder']), /config\/governance$/);
     const applied = runSallyport(place, ['policy', 'apply', '--yes']);
     assert.equal(applied.status, 0, applied.stderr);
     assert.equal((await daemon.call('files.list', {}, { token: agent })).denied?.ruleId, 'own');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { InJson, PolicyShadow } from '@sallyport/contract';
 import { TerminalSession } from '../cli/terminal-session.ts';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
 import { ownRules } from '../harness/own-rules.ts';
@@ -51,9 +52,9 @@ describe('rules that are only tried out, at the command line', () => {
 
   it('the log counts what they would have done', () => {
     requirement('MODE-7');
-    const { rules: counted } = runJson('policy', 'shadow') as { rules: Record<string, unknown>[] };
+    const { rules: counted } = runJson('policy', 'shadow') as unknown as InJson<PolicyShadow>;
     assert.deepEqual(
-      counted.map((rule) => [rule['rule_id'], rule['would_deny'], rule['would_ask'], rule['would_allow']]),
+      counted.map(({ rule, wouldDeny, wouldAsk, wouldAllow }) => [rule?.id, wouldDeny, wouldAsk, wouldAllow]),
       [
         ['no-drafts', 2, 0, 0],
         ['write', 0, 0, 1],
@@ -86,7 +87,7 @@ describe('rules that are only tried out, at the command line', () => {
 
   it('a dry run shows what would have changed, and changes nothing', () => {
     const dry = runJson('policy', 'promote', 'no-drafts', '--dry-run');
-    assert.deepEqual([dry['changed'], dry['ways']], [2, { 'allow → deny': 2 }]);
+    assert.deepEqual([dry['changed'], dry['ways']], [2, [{ was: 'allow', would: 'deny', count: 2 }]]);
     assert.equal(readFileSync(file, 'utf8'), rules);
     assert.match(run('policy', 'promote', 'read', '--dry-run').stderr, /in force already/);
     const unasked = run('policy', 'promote', 'no-drafts');
@@ -136,7 +137,9 @@ describe('rules that are only tried out, at the command line', () => {
   it('scripts promote with --yes and get one object', () => {
     const promoted = runJson('policy', 'promote', 'write', '--yes');
     assert.equal(promoted['changed'], true);
-    assert.deepEqual((promoted['replay'] as Record<string, unknown>)['ways'], { 'deny → allow': 1 });
+    assert.deepEqual((promoted['replay'] as Record<string, unknown>)['ways'], [
+      { was: 'deny', would: 'allow', count: 1 },
+    ]);
     assert.match(readFileSync(file, 'utf8'), /approval: waived, shadow: false \}/);
   });
 });

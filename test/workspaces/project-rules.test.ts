@@ -91,11 +91,14 @@ describe('rules that a project brings along', () => {
     ).sessions.filter(({ workspace }) => workspace === project);
     const input = { tool: 'files.read', arguments: { path: 'notes/a.txt' }, session: session?.sessionId };
     const explained = await daemon.call('policy.explain', input);
-    assert.match(explained.success?.outputJson ?? JSON.stringify(explained), /"rule_id":"no-notes"/);
+    assert.match(
+      explained.success?.outputJson ?? JSON.stringify(explained),
+      /"decidedBy":\{[^{]*"rule":\{"id":"no-notes"/,
+    );
     const elsewhere = await daemon.call('policy.explain', { ...input, session: undefined });
     assert.doesNotMatch(elsewhere.success?.outputJson ?? JSON.stringify(elsewhere), /no-notes/);
     const named = await daemon.call('policy.explain', { ...input, session: undefined, workspace: project });
-    assert.match(named.success?.outputJson ?? JSON.stringify(named), /"rule_id":"no-notes"/);
+    assert.match(named.success?.outputJson ?? JSON.stringify(named), /"decidedBy":\{[^{]*"rule":\{"id":"no-notes"/);
   });
 
   test('a file that changes, breaks or vanishes changes nothing, after a restart too, and status says so', async () => {

@@ -1,11 +1,10 @@
-import { toNumber } from './answer-json.ts';
 import type { DaemonClient } from './daemon-client.ts';
-import type { AuditRecordJson } from '@sallyport/contract';
+import type { AuditRecord, InJson } from '@sallyport/contract';
 
 /** What the log holds about a stretch of time. */
 export interface LogStretch {
   /** In the order of the log. */
-  readonly records: readonly AuditRecordJson[];
+  readonly records: readonly InJson<AuditRecord>[];
   readonly fromMs: number;
   /** False: there are older records in this time that were not read. */
   readonly isWhole: boolean;
@@ -20,9 +19,9 @@ export async function readCallsSince(
   client: Pick<DaemonClient, 'call'>,
   most = mostRecords,
 ): Promise<LogStretch> {
-  const portions: (readonly AuditRecordJson[])[] = [];
+  const portions: (readonly InJson<AuditRecord>[])[] = [];
   const { logSize } = await client.call('OperatorService/ReadAudit', { from: '0', limit: 1 });
-  const end = toNumber(logSize);
+  const end = Number(logSize);
   const lowest = Math.max(0, end - most);
   let next = end;
   let isReached = false;
@@ -31,9 +30,9 @@ export async function readCallsSince(
     const { records } = await client.call('OperatorService/ReadAudit', { from: String(from), limit: next - from });
     portions.unshift(records);
     // Clocks can be set back, so that single records may be older than those before them.
-    isReached = records.length > 0 && records.every(({ timeMs }) => toNumber(timeMs) < sinceMs);
+    isReached = records.length > 0 && records.every(({ timeMs }) => Number(timeMs) < sinceMs);
     next = from;
   }
-  const records = portions.flat().filter(({ timeMs }) => toNumber(timeMs) >= sinceMs);
+  const records = portions.flat().filter(({ timeMs }) => Number(timeMs) >= sinceMs);
   return { records, fromMs: sinceMs, isWhole: isReached || lowest === 0 };
 }

@@ -16,7 +16,6 @@ import { pageRoutes } from '../doors/console/page-routes.ts';
 import { bindTools } from '../doors/bind-tools.ts';
 import { contentService } from '../content/service.ts';
 import { operatorService } from '../doors/connect/operator-service.ts';
-import type { Status } from '../doors/connect/operator-service.ts';
 import { planService } from '../approvals/plan-service.ts';
 import { openMcp } from '../doors/mcp/serve.ts';
 import { openDoors } from '../doors/transport/open-doors.ts';
@@ -101,7 +100,7 @@ export type WatchHealth = (listener: (health: 'sealed' | 'serving', reason: stri
 /** A daemon that is serving. */
 export interface Composed {
   readonly address: string;
-  readonly readStatus: () => Promise<Status>;
+  readonly readStatus: ReturnType<typeof statusReader>;
   readonly watchHealth: WatchHealth;
   readonly callsInFlight: () => number;
   /** Ends the calls that run, answers them, and closes everything. `by`: who wants it, for the record. */

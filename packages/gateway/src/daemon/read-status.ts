@@ -1,4 +1,4 @@
-import type { Status } from '../doors/connect/operator-service.ts';
+import type { GetStatusResponse, InJson } from '@sallyport/contract';
 import type { Rules } from '../call/verdict.ts';
 import type { Turnstile } from '../call/turnstile.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -24,13 +24,13 @@ export interface StatusParts {
 }
 
 /** How the daemon is, as an operator asks it. */
-export function statusReader(parts: StatusParts): () => Promise<Status> {
+export function statusReader(parts: StatusParts): () => Promise<InJson<GetStatusResponse>> {
   const { home, store, rules, registry, turnstile } = parts;
   const install = readInstallKind();
   return async () => ({
     version,
     pid: process.pid,
-    uptimeMs: BigInt(Date.now() - parts.startedAtMs),
+    uptimeMs: String(Date.now() - parts.startedAtMs),
     mode: store.readMode(),
     profile: store.readOrganisation().settings.profile,
     install: install.kind,
@@ -45,8 +45,8 @@ export function statusReader(parts: StatusParts): () => Promise<Status> {
     rulesHash: rules().hash,
     rulesFolder: rules().folder,
     ruleCount: rules().count,
-    logSize: BigInt(await store.logSize()),
-    checkpointSize: BigInt((await store.lastCheckpoint())?.size ?? 0),
+    logSize: String(await store.logSize()),
+    checkpointSize: String((await store.lastCheckpoint())?.size ?? 0),
     callsInFlight: turnstile.running,
     health: store.sealed() === undefined ? 'serving' : 'sealed',
     healthReason: store.sealed() ?? '',

@@ -1,4 +1,4 @@
-import type { Status } from '../doors/connect/operator-service.ts';
+import type { GetStatusResponse, InJson } from '@sallyport/contract';
 import { ConfigError, Fault } from '../call/fault.ts';
 import { fullDisk, isDiskFull } from '../storage/sqlite/database.ts';
 import { describeFullDisk } from '../storage/sqlite/describe-open-failure.ts';
@@ -11,7 +11,7 @@ import { takeLock } from './lock.ts';
 export interface Daemon {
   /** Where agents reach it over TCP. */
   readonly address: string;
-  readonly readStatus: () => Promise<Status>;
+  readonly readStatus: () => Promise<InJson<GetStatusResponse>>;
   /** Hears that the gate sealed itself, with the reason, and that it serves again. */
   readonly watchHealth: WatchHealth;
   readonly callsInFlight: () => number;

@@ -1,18 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { fromJson } from '@bufbuild/protobuf';
+import type { JsonValue } from '@bufbuild/protobuf';
+import { VerifyAuditResponseSchema } from '@sallyport/contract';
+import type { VerifyAuditResponse } from '@sallyport/contract';
 import type { Config } from './config.ts';
-import type { AuditVerdict } from '../doors/connect/operator-service.ts';
 
 const run = promisify(execFile);
 const mostOutputBytes = 16 * 1024 * 1024;
-
-interface Report {
-  readonly intact: boolean;
-  readonly records: number;
-  readonly signed_records: number;
-  readonly findings: readonly { readonly message: string }[];
-  readonly state_findings: readonly string[];
-}
 
 /**
  * Judges the log and the state beside it in a process of its own, from its files alone: it does not take the daemon's word for anything, and
@@ -21,7 +16,7 @@ interface Report {
 export function auditVerifier({
   home,
   program,
-}: Pick<Config, 'home' | 'program'>): (signal: AbortSignal) => Promise<AuditVerdict> {
+}: Pick<Config, 'home' | 'program'>): (signal: AbortSignal) => Promise<VerifyAuditResponse> {
   return async (signal) => {
     const environment = { PATH: '/usr/bin:/bin', SALLYPORT_HOME: home.folder };
     const options = { env: environment, signal, maxBuffer: mostOutputBytes };
@@ -32,15 +27,8 @@ export function auditVerifier({
       if (typeof said === 'string' && said !== '') return { stdout: said };
       throw error;
     });
-    const report = JSON.parse(stdout) as Partial<Report>;
-    return {
-      intact: report.intact === true,
-      records: BigInt(report.records ?? 0),
-      checkpointSize: BigInt(report.signed_records ?? 0),
-      problems: [
-        ...(report.findings ?? [{ message: 'The log could not be read.' }]).map(({ message }) => message),
-        ...(report.state_findings ?? []),
-      ],
-    };
+    const verdict = fromJson(VerifyAuditResponseSchema, JSON.parse(stdout) as JsonValue, { ignoreUnknownFields: true });
+    if (!verdict.intact && verdict.problems.length === 0) verdict.problems.push('The log could not be read.');
+    return verdict;
   };
 }

@@ -1,13 +1,12 @@
-import { toNumber } from '../../client/answer-json.ts';
 import type { CommandContext } from '../../command-context.ts';
 import type { DaemonClient } from '../../client/daemon-client.ts';
 import { usageFailure } from '../../client/failure.ts';
 import { formatTime } from '../../terminal/format-time.ts';
-import { readPayload, recordToJson } from './record-json.ts';
-import type { RecordPayload } from './record-json.ts';
+import { readPayload } from './read-payload.ts';
+import type { RecordPayload } from './read-payload.ts';
 import { renderFields } from '../../terminal/table.ts';
 import { makeVisible, makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
-import type { AuditRecordJson } from '@sallyport/contract';
+import type { AuditRecord, InJson } from '@sallyport/contract';
 
 /** All that is on record about one call, or one record by its index. */
 export async function showAudit(which: string, context: CommandContext): Promise<number> {
@@ -15,16 +14,16 @@ export async function showAudit(which: string, context: CommandContext): Promise
   const client = context.openOperatorClient();
   const records = /^\d{1,15}$/.test(which) ? await readOne(Number(which), client) : await readCall(which, client);
   if (records.length === 0) throw usageFailure(`There is no record of ${which}.`, 'See `audit tail`.');
-  if (json) terminal.print(visibleJson({ records: records.map(recordToJson) }));
+  if (json) terminal.print(visibleJson({ records }));
   else for (const record of records) terminal.print(...renderRecord(record, context), '');
   return 0;
 }
 
-async function readOne(index: number, client: DaemonClient): Promise<readonly AuditRecordJson[]> {
+async function readOne(index: number, client: DaemonClient): Promise<readonly InJson<AuditRecord>[]> {
   return (await client.call('OperatorService/ReadAudit', { from: String(index), limit: 1 })).records;
 }
 
-async function readCall(callId: string, client: DaemonClient): Promise<readonly AuditRecordJson[]> {
+async function readCall(callId: string, client: DaemonClient): Promise<readonly InJson<AuditRecord>[]> {
   if (!/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(callId)) {
     throw usageFailure('Name a record by its index, or a call by its id.');
   }
@@ -33,11 +32,11 @@ async function readCall(callId: string, client: DaemonClient): Promise<readonly 
 
 const shownApart = ['refusal', 'error', 'fault', 'summary', 'tool', 'agent', 'event'];
 
-function renderRecord(record: AuditRecordJson, { terminal }: CommandContext): string[] {
+function renderRecord(record: InJson<AuditRecord>, { terminal }: CommandContext): string[] {
   const { columns, paint } = terminal;
   const payload = readPayload(record);
   const fields: [string, string][] = [
-    ['time', formatTime(toNumber(record.timeMs))],
+    ['time', formatTime(Number(record.timeMs))],
     ['tool', payload.tool ?? ''],
     ['agent', payload.agent ?? ''],
     ...renderEnding(payload),
@@ -47,12 +46,12 @@ function renderRecord(record: AuditRecordJson, { terminal }: CommandContext): st
         name.replaceAll('_', ' '),
         typeof value === 'string' ? value : JSON.stringify(value),
       ]),
-    ['call', record.callId ?? ''],
-    ['session', record.sessionId ?? ''],
+    ['call', record.callId],
+    ['session', record.sessionId],
   ];
   const heading = [record.kind, record.result === 'none' ? '' : record.result].filter(Boolean).join(', ');
   return [
-    `${paint('bold', `${toNumber(record.index)}`)}  ${makeVisibleLine(record.payloadJson ? heading : `${heading}, erased`)}`,
+    `${paint('bold', `${Number(record.index)}`)}  ${makeVisibleLine(record.payloadJson ? heading : `${heading}, erased`)}`,
     ...renderFields(
       fields.map(([label, value]) => [label, makeVisible(value)]),
       columns,

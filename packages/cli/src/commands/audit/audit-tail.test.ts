@@ -6,6 +6,7 @@ const terminal = { columns: 80, paint: (_tone: string, text: string) => text };
 const nowMs = new Date(2026, 2, 1, 20).getTime();
 const timeMs = String(new Date(2026, 2, 1, 14, 5, 9).getTime());
 const recordOf = (kind: string, result: string, payload?: object) => ({
+  ...{ index: '7', leafHash: '', callId: '', sessionId: '', rulesHash: '' },
   kind,
   result,
   timeMs,

@@ -1,13 +1,12 @@
-import { toNumber } from '../../client/answer-json.ts';
 import type { CommandContext } from '../../command-context.ts';
 import type { DaemonClient } from '../../client/daemon-client.ts';
 import { formatTime } from '../../terminal/format-time.ts';
-import { readPayload, recordToJson } from './record-json.ts';
-import type { RecordPayload } from './record-json.ts';
+import { readPayload } from './read-payload.ts';
+import type { RecordPayload } from './read-payload.ts';
 import type { Terminal, Tone } from '../../terminal/terminal.ts';
 import { padText, textWidth, truncateText } from '../../terminal/text-width.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
-import type { AuditRecordJson } from '@sallyport/contract';
+import type { AuditRecord, InJson } from '@sallyport/contract';
 
 export interface AuditTailOptions {
   readonly lines: number;
@@ -22,11 +21,11 @@ export async function tailAudit({ lines, follow = false }: AuditTailOptions, con
   const client = context.openOperatorClient();
   const { records, logSize } = await readLast(client, lines);
   if (context.json && !follow) {
-    terminal.print(visibleJson({ records: records.map(recordToJson), log_size: logSize }));
+    terminal.print(visibleJson({ records, logSize: String(logSize) }));
     return 0;
   }
-  const show = (record: AuditRecordJson): void =>
-    terminal.print(context.json ? visibleJson(recordToJson(record)) : renderRecord(record, terminal));
+  const show = (record: InJson<AuditRecord>): void =>
+    terminal.print(context.json ? visibleJson(record) : renderRecord(record, terminal));
   records.forEach(show);
   if (!follow) return 0;
   for (let next = logSize; ;) {
@@ -38,9 +37,12 @@ export async function tailAudit({ lines, follow = false }: AuditTailOptions, con
 }
 
 /** The last `count` records that the log had when it was asked, read in as many portions as that takes. */
-async function readLast(client: DaemonClient, count: number): Promise<{ records: AuditRecordJson[]; logSize: number }> {
-  const logSize = toNumber((await client.call('OperatorService/GetStatus', {})).logSize);
-  const records: AuditRecordJson[] = [];
+async function readLast(
+  client: DaemonClient,
+  count: number,
+): Promise<{ records: InJson<AuditRecord>[]; logSize: number }> {
+  const logSize = Number((await client.call('OperatorService/GetStatus', {})).logSize);
+  const records: InJson<AuditRecord>[] = [];
   for (let next = Math.max(0, logSize - count); next < logSize;) {
     const limit = Math.min(mostPerRead, logSize - next);
     const { records: portion } = await client.call('OperatorService/ReadAudit', { from: String(next), limit });
@@ -56,13 +58,13 @@ const gap = '  ';
 
 /** One line: when, how it went, which tool, whose call, why or what, how long. */
 export function renderRecord(
-  record: AuditRecordJson,
+  record: InJson<AuditRecord>,
   terminal: Pick<Terminal, 'columns' | 'paint'>,
   nowMs = Date.now(),
 ): string {
   const payload = readPayload(record);
   const { word, tone } = markOf(record);
-  const time = shortenTime(formatTime(toNumber(record.timeMs)), formatTime(nowMs), terminal);
+  const time = shortenTime(formatTime(Number(record.timeMs)), formatTime(nowMs), terminal);
   const who = [
     padText(makeVisibleLine(payload.tool ?? '-'), widths.tool),
     padText(makeVisibleLine(payload.agent ?? '-'), widths.agent),
@@ -81,7 +83,7 @@ function shortenTime(time: string, now: string, { columns }: Pick<Terminal, 'col
   return time.slice(0, 10) === now.slice(0, 10) ? time.slice(11) : time.slice(5, 16);
 }
 
-function markOf({ kind, result }: AuditRecordJson): { readonly word: string; readonly tone: Tone } {
+function markOf({ kind, result }: InJson<AuditRecord>): { readonly word: string; readonly tone: Tone } {
   if (kind === 'intent') return { word: 'begins', tone: 'dim' };
   if (kind === 'event') return { word: 'event', tone: 'dim' };
   switch (result) {
@@ -91,11 +93,11 @@ function markOf({ kind, result }: AuditRecordJson): { readonly word: string; rea
     case 'pending':
       return { word: result, tone: 'yellow' };
     default:
-      return { word: result ?? '', tone: 'red' };
+      return { word: result, tone: 'red' };
   }
 }
 
-function explain(record: AuditRecordJson, payload: RecordPayload): string {
+function explain(record: InJson<AuditRecord>, payload: RecordPayload): string {
   const { refusal, error, fault, summary, event } = payload;
   if (!record.payloadJson) return '(erased)';
   if (refusal !== undefined) return [refusal.code, refusal.rule_id].filter(Boolean).join(' ');

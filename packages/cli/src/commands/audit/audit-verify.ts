@@ -1,16 +1,14 @@
-import { spellCount } from '@sallyport/contract';
+import type { InJson, VerifyAuditResponse } from '@sallyport/contract';
 import { existsSync, readFileSync } from 'node:fs';
 import { exitCodes } from '@sallyport/contract/codes';
 import { deriveTagKey, openSigner, parseVerifier, verifyLog } from '@sallyport/log';
 import type { LogReport, LogSource, TagKey } from '@sallyport/log';
 import type { Home, KeptLog } from '@sallyport/gateway';
 import { openKeptLog, readStateKey } from '@sallyport/gateway';
-import { toNumber } from '../../client/answer-json.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { CommandFailure, describeError, hasErrorCode, usageFailure } from '../../client/failure.ts';
-import { isIntact, renderReport, reportToJson } from './render-report.ts';
-import type { StateVerdict } from './render-report.ts';
-import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
+import { renderReport } from './render-report.ts';
+import { visibleJson } from '../../terminal/visible-text.ts';
 import { writeFileAtomically } from '../../terminal/write-file-atomically.ts';
 
 export interface AuditVerifyOptions {
@@ -18,6 +16,14 @@ export interface AuditVerifyOptions {
   readonly checkpoint?: string;
   /** The public key, as text or in a file. Absent: the one in the home. */
   readonly key?: string;
+}
+
+type Verdict = InJson<VerifyAuditResponse>;
+
+/** Whether the state beside the log (sessions, leases, approvals, pins, mode, organisation) is what the gate wrote. */
+interface StateVerdict extends Pick<Verdict, 'stateReason'> {
+  readonly state: 'matches' | 'changed' | 'not-checked';
+  readonly problems: readonly string[];
 }
 
 /** A shorter one is read before a person would begin to wonder. */
@@ -40,10 +46,36 @@ export function verifyAudit(options: AuditVerifyOptions, context: CommandContext
     verifyLog(source, { verifier, ...(tagKey === undefined ? {} : { tagKey }) }, { remembered, onProgress }),
   );
   if (report.ok && report.checkpoint !== undefined) rememberCheckpoint(report.checkpoint, context);
-  const facts = { report, state, verifierText, remembered: remembered.length, tagsChecked: tagKey !== undefined };
-  if (context.json) context.terminal.print(visibleJson(reportToJson(facts)));
-  else context.terminal.print(...renderReport(facts, context.terminal));
-  return isIntact(facts) ? exitCodes.success : exitCodes.toolError;
+  const facts = { key: verifierText, rememberedCheckpoints: remembered.length, tagsChecked: tagKey !== undefined };
+  return tell({ ...describeReport(report, state), ...facts }, context);
+}
+
+function tell(verdict: Verdict, { terminal, json }: CommandContext, ...more: readonly string[]): number {
+  terminal.print(...(json ? [visibleJson(verdict)] : [...renderReport(verdict, terminal), ...more]));
+  return verdict.intact ? exitCodes.success : exitCodes.toolError;
+}
+
+/** State that could not be checked does not make the log less intact. */
+function describeReport(report: LogReport, { state, stateReason, problems }: StateVerdict) {
+  const found = report.findings.map(({ kind, fromIndex, toIndex, message }) => {
+    return { kind, fromIndex: String(fromIndex), toIndex: String(toIndex), message };
+  });
+  const changed = problems.map((message) => ({ kind: 'state', fromIndex: '0', toIndex: '0', message }));
+  const findings = [...found, ...changed];
+  return {
+    intact: report.ok && state !== 'changed',
+    records: String(report.size),
+    checkpointSize: String(report.checkpointSize),
+    problems: findings.map(({ message }) => message),
+    logIntact: report.ok,
+    ...{ state, stateReason },
+    taggedRecords: String(report.coveredByTags),
+    erasedRecords: String(report.erased),
+    root: report.root.toString('base64'),
+    checkpoint: report.checkpoint ?? '',
+    findings,
+    findingCount: report.findingCount + changed.length,
+  } satisfies Partial<Verdict>;
 }
 
 function comesByPort({ openOperatorClient }: CommandContext): boolean {
@@ -62,21 +94,11 @@ async function askDaemon({ checkpoint, key }: AuditVerifyOptions, context: Comma
       'Run the command as the user who runs the daemon.',
     );
   }
-  const verdict = await context.openOperatorClient().call('OperatorService/VerifyAudit', {});
-  const { intact, problems } = verdict;
-  const [records, signed] = [toNumber(verdict.records), toNumber(verdict.checkpointSize)];
-  const { print, paint } = context.terminal;
-  if (context.json) print(visibleJson({ intact, records, signed_records: signed, judged_by: 'daemon', problems }));
-  else {
-    print(
-      intact
-        ? paint('green', 'The log is intact, and the state matches it.')
-        : paint('red', 'The log or the state beside it was changed.'),
-      ...problems.map((problem) => `  ${makeVisibleLine(problem)}`),
-      `${spellCount(records, 'record')}, ${signed} of them signed. A process of the daemon has read them.`,
-    );
-  }
-  return intact ? exitCodes.success : exitCodes.toolError;
+  return tell(
+    await context.openOperatorClient().call('OperatorService/VerifyAudit', {}),
+    context,
+    'A process of the daemon has read the log.',
+  );
 }
 
 /** The next verification must find at least this history. That it could not be kept does not make this one false. */
@@ -96,7 +118,7 @@ function readLog(
   // Checkpoints without a database are a log that is gone, which is for the verifier to say.
   if (!existsSync(home.databaseFile)) {
     const report = verify({ records: () => [], checkpoints: () => [] }, () => undefined);
-    return { report, state: { kind: 'not-checked', why: 'there is no database' } };
+    return { report, state: notChecked('there is no database') };
   }
   try {
     const log = openKeptLog(home);
@@ -127,16 +149,17 @@ function judgeState(home: Home, log: KeptLog): StateVerdict {
   try {
     key = readStateKey(home);
   } catch (error) {
-    return { kind: 'not-checked', why: describeError(error) };
+    return notChecked(describeError(error));
   }
   if (key === undefined) {
-    return {
-      kind: 'not-checked',
-      why: `${home.stateKeyFile} is missing or new; the next start takes the state as found`,
-    };
+    return notChecked(`${home.stateKeyFile} is missing or new; the next start takes the state as found`);
   }
   const problems = log.judgeState(key);
-  return problems.length === 0 ? { kind: 'matches' } : { kind: 'changed', problems };
+  return { state: problems.length === 0 ? 'matches' : 'changed', stateReason: '', problems };
+}
+
+function notChecked(why: string): StateVerdict {
+  return { state: 'not-checked', stateReason: why, problems: [] };
 }
 
 function readRemembered(home: Home, given: string | undefined): string[] {

@@ -4,7 +4,7 @@ import type { Daemon } from '@sallyport/gateway';
 import type { CommandContext } from '../../command-context.ts';
 import { requestConsoleLink } from './console.ts';
 import { CommandFailure, exitCodeInterrupted } from '../../client/failure.ts';
-import { describeProfile, statusToJson, withReason } from './status.ts';
+import { describeProfile, withReason } from './status.ts';
 import { formatTime } from '../../terminal/format-time.ts';
 import { renderFields } from '../../terminal/table.ts';
 import { wrapWords } from '../../terminal/text-width.ts';
@@ -20,10 +20,10 @@ export async function runDaemon(context: CommandContext): Promise<number> {
   const daemon = await start(context);
   context.terminal.outliveReaders();
   stopOnSignals(daemon, context);
-  const status = await readStatus(daemon);
+  const status = await daemon.readStatus();
   // Links are for the eyes of a person, not for the log of a service.
   const link = context.json || !context.terminal.interactive ? undefined : await requestConsoleLink(context);
-  const welcome = context.json ? [visibleJson(statusToJson(status))] : renderWelcome(status, link, context);
+  const welcome = context.json ? [visibleJson(status)] : renderWelcome(status, link, context);
   context.terminal.print(...welcome);
   await tellHealth(daemon, context);
   // The process ends by itself when nothing is open; what could not be closed must not keep it.
@@ -81,11 +81,6 @@ export function stopOnSignals(
     }
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
-}
-
-async function readStatus(daemon: Daemon): Promise<InJson<GetStatusResponse>> {
-  const { uptimeMs, logSize, checkpointSize, ...status } = await daemon.readStatus();
-  return { ...status, uptimeMs: String(uptimeMs), logSize: String(logSize), checkpointSize: String(checkpointSize) };
 }
 
 function renderWelcome(status: InJson<GetStatusResponse>, link: string | undefined, context: CommandContext): string[] {

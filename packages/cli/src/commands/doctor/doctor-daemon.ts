@@ -35,7 +35,7 @@ export function checkDaemon({ status, failure }: DaemonAnswer, { commandName }: 
   const { health, healthReason, pid, mode, address } = status;
   if (health !== 'serving') return check('fail', `It is ${health}: ${healthReason}`, `${commandName} stop`);
   if (status.version !== version) {
-    const message = `It runs version ${status.version ?? ''}, and this is version ${version}.`;
+    const message = `It runs version ${status.version}, and this is version ${version}.`;
     return check('warn', message, `${commandName} stop`);
   }
   return check('ok', `process ${pid}, mode ${mode}, ${address}`);

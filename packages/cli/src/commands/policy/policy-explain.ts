@@ -1,3 +1,4 @@
+import type { Explanation, InJson, RuleReference } from '@sallyport/contract';
 import type { CommandContext } from '../../command-context.ts';
 import { readInputFor } from '../../terminal/read-input.ts';
 import { runOperatorTool } from '../../client/run-tool.ts';
@@ -13,43 +14,6 @@ export interface ExplainOptions {
   readonly files?: boolean;
   /** Also the rules about other tools. */
   readonly all?: boolean;
-}
-
-interface Rule {
-  readonly rule_id: string;
-  readonly file?: string;
-  readonly line?: number;
-}
-
-interface Stage extends Partial<Rule> {
-  readonly stage: string;
-  readonly says: 'passes' | 'asks' | 'denies' | 'depends';
-  readonly why: string;
-}
-
-interface Considered extends Rule {
-  readonly effect: string;
-  readonly matches: boolean;
-  readonly decides: boolean;
-  readonly names_tool: boolean;
-  readonly shadow?: boolean;
-  readonly why?: string;
-}
-
-export interface Explained extends Rule {
-  readonly tool: string;
-  readonly agent: string;
-  readonly principal: string;
-  readonly roles: readonly string[];
-  readonly teams: readonly string[];
-  readonly effect: string;
-  readonly decided_by: string;
-  readonly reason: string;
-  readonly remedy?: string;
-  readonly mode: string;
-  readonly shadow?: Rule & { readonly effect: string };
-  readonly stages: readonly Stage[];
-  readonly considered: readonly Considered[];
 }
 
 export async function explainPolicy(
@@ -70,74 +34,76 @@ export async function explainPolicy(
     ...(mode === undefined ? {} : { mode: mode.toUpperCase() }),
     ...(files === true ? { rules: 'files' } : {}),
   };
-  return runOperatorTool('policy.explain', asked, context, (explained: Explained) => {
+  return runOperatorTool('policy.explain', asked, context, (explained: InJson<Explanation>) => {
     showVerdict(explained, context);
-    showStages(explained.stages, explained.decided_by, context);
+    showStages(explained, context);
     showRules(explained, all, context);
   });
 }
 
-function showVerdict(explained: Explained, { terminal: { columns, paint, print } }: CommandContext): void {
-  const { tool, effect, reason, remedy = '', mode, shadow } = explained;
+function showVerdict(explained: InJson<Explanation>, { terminal: { columns, paint, print } }: CommandContext): void {
+  const { tool, effect, mode, shadow, decidedBy } = explained;
   const tone = effect === 'allow' ? 'green' : effect === 'deny' ? 'red' : 'yellow';
-  const tried = shadow === undefined ? '' : `${shadow.effect} by ${placeOf(shadow)}, which is only tried out`;
+  const tried = shadow === undefined ? '' : `${shadow.effect} by ${placeOf(shadow.rule)}, which is only tried out`;
   print(
     `${paint(tone, effect)}  ${makeVisibleLine(tool)}`,
     ...renderFields(
       [
-        ['rule', placeOf(explained)],
-        ['why', makeVisibleLine(reason)],
+        ['rule', placeOf(decidedBy?.rule)],
+        ['why', makeVisibleLine(decidedBy?.why ?? '')],
         ['who', describeCaller(explained)],
         ['mode', mode],
         ['tried', tried],
-        ['remedy', makeVisibleLine(remedy)],
+        ['remedy', makeVisibleLine(decidedBy?.remedy ?? '')],
       ],
       columns,
     ),
   );
 }
 
-function describeCaller({ principal, agent, roles, teams }: Explained): string {
+function describeCaller({ principal, agent, roles, teams }: InJson<Explanation>): string {
   const standing = [...roles.map((role) => `role ${role}`), ...teams.map((team) => `team ${team}`)];
   return makeVisibleLine([`${principal} ${agent}`, ...standing].join(', '));
 }
 
 /** In the order in which a call meets them; what comes behind a no is never asked. */
 function showStages(
-  stages: readonly Stage[],
-  decidedBy: string,
+  { stages, decidedBy }: InJson<Explanation>,
   { terminal: { columns, paint, print } }: CommandContext,
 ): void {
   const last = stages.findIndex(({ says }) => says === 'denies');
   const met = last < 0 ? stages : stages.slice(0, last + 1);
   const rows = met.map(({ stage, says, why }) => [
-    stage === decidedBy ? '→' : ' ',
+    stage === decidedBy?.stage ? '→' : ' ',
     stage,
     says,
     // What the rules say stands above.
-    stage === 'judge-call' && stage === decidedBy ? 'as above' : makeVisibleLine(why),
+    stage === 'judge-call' && stage === decidedBy?.stage ? 'as above' : makeVisibleLine(why),
   ]);
   print('', paint('bold', 'What each gate says'), ...renderWrappedTable(rows, columns));
 }
 
 function showRules(
-  { considered, tool }: Explained,
+  { considered, tool }: InJson<Explanation>,
   all: boolean,
   { terminal: { columns, paint, print } }: CommandContext,
 ): void {
-  const shown = considered.filter((rule) => all || rule.names_tool);
-  const rows = [...shown.filter(({ matches }) => matches), ...shown.filter(({ matches }) => !matches)].map((rule) => [
-    rule.decides ? '→' : ' ',
-    placeOf({ ...rule, file: rule.file?.replace(/^.*\//, '') ?? '' }),
-    rule.shadow === true ? `${rule.effect} (tried out)` : rule.effect,
-    rule.matches ? 'matches' : makeVisibleLine(rule.why ?? ''),
+  const shown = considered.filter((rule) => all || rule.namesTool);
+  const matching = shown.filter(({ mismatch }) => mismatch === undefined);
+  const others = shown.filter(({ mismatch }) => mismatch !== undefined);
+  const rows = [...matching, ...others].map(({ rule, effect, shadow, decides, mismatch }) => [
+    decides ? '→' : ' ',
+    placeOf(rule && { ...rule, file: rule.file?.replace(/^.*\//, '') ?? '' }),
+    shadow ? `${effect} (tried out)` : effect,
+    mismatch === undefined ? 'matches' : makeVisibleLine(mismatch),
   ]);
   print('', paint('bold', all ? 'Every rule' : `Rules about ${makeVisibleLine(tool)}`));
   print(...(rows.length === 0 ? ['  none'] : renderWrappedTable(rows, columns)));
-  const others = considered.length - shown.length;
-  if (others > 0) print(paint('dim', `${others} more are about other tools; --all shows them.`));
+  const hidden = considered.length - shown.length;
+  if (hidden > 0) print(paint('dim', `${hidden} more are about other tools; --all shows them.`));
 }
 
-function placeOf({ rule_id: id, file, line }: Rule): string {
-  return file === undefined || file === '' ? id : `${id} (${makeVisibleLine(file)}:${line ?? 1})`;
+function placeOf(rule: InJson<RuleReference> | undefined): string {
+  const { id = '', file = '', line = 1 } = rule ?? {};
+  return file === '' ? id : `${id} (${makeVisibleLine(file)}:${line})`;
 }

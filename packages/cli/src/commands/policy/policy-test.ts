@@ -1,4 +1,4 @@
-import type { Json } from '@sallyport/contract';
+import type { InJson, Json, PolicyTest } from '@sallyport/contract';
 import { exitCodes } from '@sallyport/contract/codes';
 import { readYaml, readSourceFile, entryOf, toJson } from '@sallyport/gateway';
 import type { CommandContext } from '../../command-context.ts';
@@ -7,12 +7,6 @@ import type { CommandFailure } from '../../client/failure.ts';
 import { runOperatorTool } from '../../client/run-tool.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
 
-interface Tested {
-  readonly passed: number;
-  readonly failed: number;
-  readonly failures: readonly string[];
-}
-
 /** Cases that a project keeps beside its rules: each says what is expected of one call. */
 export async function testPolicy(
   file: string,
@@ -20,7 +14,7 @@ export async function testPolicy(
   context: CommandContext,
 ): Promise<number> {
   const input = { cases: readCases(file), rules: files ? 'files' : 'applied' };
-  const show = ({ passed, failed, failures }: Tested): void => {
+  const show = ({ passed, failed, failures }: InJson<PolicyTest>): void => {
     context.terminal.note(...failures.map(makeVisibleLine));
     context.terminal.print(`${passed} passed, ${failed} failed`);
   };

@@ -1,8 +1,9 @@
 import { spellCount } from '@sallyport/contract';
+import type { AppliedPolicy, InJson, PolicyCheck, PolicyReplay, PolicyStatus } from '@sallyport/contract';
 import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from '../../command-context.ts';
 import { showReplay } from './policy-replay.ts';
-import type { Replayed, SpanOptions } from './policy-replay.ts';
+import type { SpanOptions } from './policy-replay.ts';
 import { runSteps, seekConsent } from '../../client/run-steps.ts';
 import type { ConsentOptions } from '../../client/run-steps.ts';
 import { runOperatorTool } from '../../client/run-tool.ts';
@@ -12,53 +13,34 @@ import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 
 /** Whether the rules in force are what the files say. */
 export function showPolicy(context: CommandContext): Promise<number> {
-  interface Status {
-    readonly hash: string;
-    /** Of the files. */
-    readonly folder: string;
-    /** Where the rules in force were applied from. Absent: from the same folder. */
-    readonly applied_folder?: string;
-    readonly count: number;
-    readonly tried: number;
-    readonly files: 'applied' | 'changed' | 'broken';
-    readonly problem?: string;
-  }
-  return runOperatorTool(
-    'policy.status',
-    {},
-    context,
-    ({ hash, folder, applied_folder: from = '', count, tried, files, problem = '' }: Status) => {
-      const { columns, print } = context.terminal;
-      const say = {
-        applied: 'as they are in force',
-        changed: `changed; put them in force with ${context.commandName} policy apply`,
-        broken: 'changed, and not valid; the rules in force stay',
-      }[files];
-      print(
-        ...renderFields(
-          [
-            ['rules', tried === 0 ? `${count} in force` : `${count - tried} in force, ${tried} only tried out`],
-            ['version', hash],
-            ['from', makeVisibleLine(from)],
-            ['folder', makeVisibleLine(folder)],
-            ['files', say],
-            ['problem', makeLines(problem)],
-          ],
-          columns,
-          '',
-        ),
-      );
-    },
-  );
+  return runOperatorTool('policy.status', {}, context, (status: InJson<PolicyStatus>) => {
+    const { hash, folder, appliedFolder, count, tried, files, problem } = status;
+    const { columns, print } = context.terminal;
+    const say: Readonly<Record<string, string>> = {
+      applied: 'as they are in force',
+      changed: `changed; put them in force with ${context.commandName} policy apply`,
+      broken: 'changed, and not valid; the rules in force stay',
+    };
+    print(
+      ...renderFields(
+        [
+          ['rules', tried === 0 ? `${count} in force` : `${count - tried} in force, ${tried} only tried out`],
+          ['version', hash],
+          ['from', appliedFolder === folder ? '' : makeVisibleLine(appliedFolder)],
+          ['folder', makeVisibleLine(folder)],
+          ['files', say[files] ?? files],
+          ['problem', makeLines(problem)],
+        ],
+        columns,
+        '',
+      ),
+    );
+  });
 }
 
 export function checkPolicy({ files = false }: { readonly files?: boolean }, context: CommandContext): Promise<number> {
-  interface Checked {
-    readonly count: number;
-    readonly findings: readonly { readonly kind: string; readonly message: string }[];
-  }
   const input = { rules: files ? 'files' : 'applied' };
-  return runOperatorTool('policy.check', input, context, ({ count, findings }: Checked) => {
+  return runOperatorTool('policy.check', input, context, ({ count, findings }: InJson<PolicyCheck>) => {
     const { columns, print } = context.terminal;
     if (findings.length === 0)
       return print(
@@ -72,12 +54,6 @@ export function checkPolicy({ files = false }: { readonly files?: boolean }, con
       ),
     );
   });
-}
-
-interface Applied {
-  readonly hash: string;
-  readonly count: number;
-  readonly changed: boolean;
 }
 
 /** Shows a person what the files would have changed, asks, and puts them in force. */
@@ -95,7 +71,7 @@ export function promoteRule(rule: string, options: PromoteOptions, context: Comm
   const span = { ...(last === undefined ? {} : { last }), ...(since === undefined ? {} : { since }) };
   const replay = { ...span, promote: rule, against: 'in-force' };
   if (!dryRun) return changeRules('policy.promote', { rule }, replay, consent, context);
-  return runOperatorTool('policy.replay', replay, context, (replayed: Replayed) =>
+  return runOperatorTool('policy.replay', replay, context, (replayed: InJson<PolicyReplay>) =>
     showReplay(replayed, `with ${makeVisibleLine(rule)} in force`, context, ['NOW', 'THEN']),
   );
 }
@@ -110,12 +86,12 @@ function changeRules(
 ): Promise<number> {
   const { columns, print } = context.terminal;
   return runSteps(context, async (step) => {
-    const replayed = await step<Replayed>('policy.replay', replay);
-    if (replayed.hash !== replayed.in_force) {
+    const replayed = await step<InJson<PolicyReplay>>('policy.replay', replay);
+    if (replayed.hash !== replayed.inForce) {
       if (!context.json) showNext(replayed, context);
       await seekConsent('Put them in force?', options, context);
     }
-    const applied = await step<Applied>(tool, input, 'agreed');
+    const applied = await step<InJson<AppliedPolicy>>(tool, input, 'agreed');
     const { hash, count, changed } = applied;
     const { decided, undecidable, changed: calls, ways } = replayed;
     if (context.json) print(visibleJson({ ...applied, replay: { decided, undecidable, changed: calls, ways } }));
@@ -126,10 +102,10 @@ function changeRules(
   });
 }
 
-function showNext(replayed: Replayed, context: CommandContext): void {
+function showNext(replayed: InJson<PolicyReplay>, context: CommandContext): void {
   const { columns, print } = context.terminal;
   const versions: [string, string][] = [
-    ['in force', replayed.in_force],
+    ['in force', replayed.inForce],
     ['then', replayed.hash],
   ];
   print(...renderFields(versions, columns, ''), '');

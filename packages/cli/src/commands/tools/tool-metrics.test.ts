@@ -1,15 +1,31 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countCalls } from './tool-metrics.ts';
-import type { AuditRecordJson } from '@sallyport/contract';
+import type { AuditRecord, InJson } from '@sallyport/contract';
 
 let lastCall = 0;
 
-function record(kind: string, result: string, payload: object, callId = `call-${(lastCall += 1)}`): AuditRecordJson {
-  return { kind, result, callId, timeMs: String(lastCall), payloadJson: JSON.stringify({ tool: 'a', ...payload }) };
+function record(
+  kind: string,
+  result: string,
+  payload: object,
+  callId = `call-${(lastCall += 1)}`,
+): InJson<AuditRecord> {
+  const payloadJson = JSON.stringify({ tool: 'a', ...payload });
+  return {
+    index: '',
+    leafHash: '',
+    sessionId: '',
+    rulesHash: '',
+    kind,
+    result,
+    callId,
+    timeMs: `${lastCall}`,
+    payloadJson,
+  };
 }
 
-const ran = (durationMs: number): AuditRecordJson => record('outcome', 'ok', { duration_ms: durationMs });
+const ran = (durationMs: number): InJson<AuditRecord> => record('outcome', 'ok', { duration_ms: durationMs });
 
 test('calls are counted by how they ended, with the reasons of those that did not succeed', () => {
   const metrics = countCalls([
@@ -58,7 +74,7 @@ test('aliases count for their tool; names that no tool has, and erased records, 
       ran(1),
       record('refusal', 'denied', { tool: 'alias' }),
       record('refusal', 'denied', { tool: 'nonsense', refusal: { code: 'UNKNOWN_TOOL' } }),
-      { kind: 'outcome', result: 'ok', timeMs: '5' },
+      { ...record('outcome', 'ok', {}), payloadJson: '' },
     ],
     canonical,
   );

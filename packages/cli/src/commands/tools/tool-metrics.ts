@@ -1,6 +1,5 @@
-import { toNumber } from '../../client/answer-json.ts';
-import { readPayload } from '../audit/record-json.ts';
-import type { AuditRecordJson } from '@sallyport/contract';
+import { readPayload } from '../audit/read-payload.ts';
+import type { AuditRecord, InJson } from '@sallyport/contract';
 
 /** What the log tells about the calls of one tool. */
 export interface ToolMetrics {
@@ -21,13 +20,13 @@ export interface ToolMetrics {
 
 /** Counts calls by the canonical name of their tool. The records stand in the order of the log. */
 export function countCalls(
-  records: readonly AuditRecordJson[],
+  records: readonly InJson<AuditRecord>[],
   canonicalName: (name: string) => string = (name) => name,
 ): ReadonlyMap<string, ToolMetrics> {
   const tallies = new Map<string, Tally>();
   const reused = new Set<string>();
   for (const record of records) {
-    const { kind = '', result = '', callId = '' } = record;
+    const { kind, result, callId } = record;
     const payload = readPayload(record);
     // A result that is handed out again says nothing about how long the tool takes.
     if (kind === 'intent' && payload.reused_from !== undefined) reused.add(callId);
@@ -36,7 +35,7 @@ export function countCalls(
     const name = canonicalName(payload.tool);
     const tally = tallies.get(name) ?? new Tally();
     tallies.set(name, tally);
-    tally.add(result, code, toNumber(record.timeMs));
+    tally.add(result, code, Number(record.timeMs));
     const hasRun = result === 'ok' || result === 'error';
     if (hasRun && payload.duration_ms !== undefined && !reused.has(callId)) tally.durations.push(payload.duration_ms);
   }

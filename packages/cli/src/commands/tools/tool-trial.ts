@@ -16,14 +16,10 @@ import { runCall } from './tool-invoke.ts';
 import { spellId } from './tool-standing.ts';
 import type { ToolStanding } from './tool-standing.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
-import type { ExecuteToolResponseJson } from '@sallyport/contract';
+import type { ExecuteToolResponseJson, Explanation, InJson } from '@sallyport/contract';
 
 /** How the rules decide about a call of an agent. */
-interface AgentVerdict {
-  readonly effect: string;
-  readonly rule_id: string;
-  readonly reason: string;
-}
+type AgentVerdict = Pick<InJson<Explanation>, 'effect' | 'decidedBy'>;
 
 const verdictWords: Readonly<Record<string, string>> = {
   allow: 'an agent may make this call',
@@ -70,8 +66,8 @@ export class ToolTrial {
   async #askVerdict({ name, version }: ToolStanding, input: string): Promise<AgentVerdict | undefined> {
     try {
       const asked = { tool: `${name}@${version}`, arguments: JSON.parse(input || '{}') as object, principal: 'agent' };
-      const { effect, rule_id, reason } = await this.#step<AgentVerdict>('policy.explain', asked);
-      return { effect, rule_id, reason };
+      const { effect, decidedBy } = await this.#step<InJson<Explanation>>('policy.explain', asked);
+      return { effect, ...(decidedBy && { decidedBy }) };
     } catch (error) {
       if (error instanceof StepFailed || error instanceof SyntaxError) return undefined;
       throw error;
@@ -97,13 +93,13 @@ export class ToolTrial {
     );
   }
 
-  #renderVerdict(standing: ToolStanding, { effect, rule_id: rule, reason }: AgentVerdict): string[] {
+  #renderVerdict(standing: ToolStanding, { effect, decidedBy }: AgentVerdict): string[] {
     const { paint, columns } = this.#context.terminal;
     const tone = effect === 'allow' ? 'green' : effect === 'deny' ? 'red' : 'yellow';
     const fields: [string, string][] = [
       ['verdict', `${effect}: ${verdictWords[effect] ?? ''}`],
-      ['rule', rule],
-      ['why', reason],
+      ['rule', decidedBy?.rule?.id ?? ''],
+      ['why', decidedBy?.why ?? ''],
     ];
     const shown = fields.map(([label, value]): [string, string] => [label, makeVisibleLine(value)]);
     const [first = '', ...more] = renderFields(shown, columns);

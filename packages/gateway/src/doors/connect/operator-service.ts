@@ -6,34 +6,28 @@ import {
   OperatorService,
   ReadAuditResponseSchema,
   StopResponseSchema,
-  VerifyAuditResponseSchema,
   WatchAuditResponseSchema,
 } from '@sallyport/contract';
-import type { AuditRecord, GetStatusResponse, VerifyAuditResponse } from '@sallyport/contract';
+import type { AuditRecord, GetStatusResponse, InJson, VerifyAuditResponse } from '@sallyport/contract';
 import { decodeLeaf, hashLeaf } from '@sallyport/log';
 import type { StoredRecord } from '@sallyport/log';
 import type { Store } from '../../storage/stores.ts';
 import { mostHours } from '../../telemetry/usage-tally.ts';
 import type { UsageTally } from '../../telemetry/usage-tally.ts';
+import { messageOf } from '../bind-tools.ts';
 import { checkCaller } from '../check-caller.ts';
 import type { Peer } from '../transport/peer.ts';
 import { RpcError } from '../transport/rpc-error.ts';
 import { bindService } from '../transport/service-binding.ts';
 import type { HandlersOf, ServiceBinding } from '../transport/service-binding.ts';
 
-/** The facts of GetStatusResponse. */
-export type Status = Omit<GetStatusResponse, '$typeName' | '$unknown'>;
-
-/** The facts of VerifyAuditResponse. */
-export type AuditVerdict = Omit<VerifyAuditResponse, '$typeName' | '$unknown'>;
-
 export interface OperatorServiceParts {
   readonly store: Pick<Store, 'findSessionByToken' | 'logSize' | 'readRecords' | 'readRecordsOfCall'>;
   /** Takes the secrets that the gate holds by now out of a record: it may not have held them when it was written. */
   readonly hideHeldInJson: (json: string) => string;
-  readonly readStatus: () => Promise<Status>;
+  readonly readStatus: () => Promise<InJson<GetStatusResponse>>;
   /** Reads the whole log and says what is wrong with it. */
-  readonly verify: (signal: AbortSignal) => Promise<AuditVerdict>;
+  readonly verify: (signal: AbortSignal) => Promise<VerifyAuditResponse>;
   readonly usage: Pick<UsageTally, 'read'>;
   /** Begins to stop, on the wish of this person; the answer to the request still goes out. */
   readonly stop: (by: string) => void;
@@ -57,7 +51,7 @@ export function operatorService(parts: OperatorServiceParts): ServiceBinding {
   const methods: HandlersOf<typeof OperatorService> = {
     getStatus: async (_request, peer) => {
       identify(peer);
-      return create(GetStatusResponseSchema, await readStatus());
+      return messageOf(GetStatusResponseSchema, await readStatus());
     },
 
     stop: (_request, peer) => {
@@ -79,7 +73,7 @@ export function operatorService(parts: OperatorServiceParts): ServiceBinding {
 
     verifyAudit: async (_request, peer) => {
       identify(peer);
-      return create(VerifyAuditResponseSchema, await verify(peer.signal));
+      return verify(peer.signal);
     },
 
     getUsage: async ({ hours }, peer) => {

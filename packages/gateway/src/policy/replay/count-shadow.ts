@@ -1,11 +1,13 @@
-import type { JsonObject } from '@sallyport/contract';
+import { PolicyShadowSchema, spellCount } from '@sallyport/contract';
+import type { InJson, TriedRule } from '@sallyport/contract';
 import { decodeLeaf } from '@sallyport/log';
 import type { StoredRecord } from '@sallyport/log';
 import type { LoadedRules } from '../language/load-rules.ts';
-import type { Tool } from '../../call/tool.ts';
-import { defineReading, describeRule } from '../tools/policy-parts.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
+import { longTimeoutMs } from '../tools/policy-parts.ts';
 import type { PolicyToolParts } from '../tools/policy-parts.ts';
 import { chooseSpan, describeSpan, spanProperties, walkRecords } from './walk-records.ts';
+import type { SpanArguments } from './walk-records.ts';
 
 const usualRecords = 100_000;
 
@@ -20,19 +22,23 @@ interface Tally {
   lastMs: number;
 }
 
-export function shadowTool({ rules, store }: PolicyToolParts): Tool<JsonObject> {
-  return defineReading({
+export function shadowTool({ rules, store }: PolicyToolParts) {
+  return defineOperatorTool({
     name: 'policy.shadow',
     description: 'Counts what rules that are only tried out would have done to recorded calls.',
+    mutates: false,
+    timeoutMs: longTimeoutMs,
     properties: spanProperties(usualRecords),
-    run: async (args, context) => {
+    answers: PolicyShadowSchema,
+    run: async (args: SpanArguments, context) => {
       const span = await chooseSpan(store, args, usualRecords);
       const tallies = new Map<string, Tally>();
       for await (const page of walkRecords(store, span, context)) {
         for (const record of page) count(record, tallies);
       }
-      return { ...describeSpan(span), rules: describeTallies(tallies, rules.current) };
+      return { span: describeSpan(span), rules: describeTallies(tallies, rules.current) };
     },
+    summarize: (_args, output) => spellCount(output.rules.length, 'rule'),
   });
 }
 
@@ -79,24 +85,17 @@ function readShadow(payload: string): { was: string; effect: Effect; ruleId: str
 }
 
 /** Those that are tried out now, in the order of the file; then those that the log knows from before. */
-function describeTallies(tallies: ReadonlyMap<string, Tally>, { tried }: LoadedRules): JsonObject[] {
-  const present = tried.map(({ rule, reference }) => ({
-    ...{ ...describeRule(reference), effect: rule.effect, tried: true },
-    ...describeTally(tallies.get(rule.id)),
-  }));
+function describeTallies(tallies: ReadonlyMap<string, Tally>, { tried }: LoadedRules): readonly InJson<TriedRule>[] {
+  const present = tried.map(({ rule, reference }) => {
+    return { rule: reference, effect: rule.effect, ...describeTally(tallies.get(rule.id)) };
+  });
   const ids = new Set(tried.map(({ rule }) => rule.id));
-  const former = [...tallies]
-    .filter(([id]) => !ids.has(id))
-    .map(([id, tally]) => ({ rule_id: id, tried: false, ...describeTally(tally) }));
-  return [...present, ...former];
+  const former = [...tallies].filter(([id]) => !ids.has(id));
+  return [...present, ...former.map(([id, tally]) => ({ rule: { id }, effect: '', ...describeTally(tally) }))];
 }
 
-function describeTally(tally: Tally | undefined): JsonObject {
+function describeTally(tally: Tally | undefined): Omit<InJson<TriedRule>, 'rule' | 'effect'> {
   const { deny, require_approval: ask, allow, same, firstMs, lastMs } = tally ?? newTally(0);
-  return {
-    ...{ would_deny: deny, would_ask: ask, would_allow: allow, same },
-    ...(tally === undefined
-      ? {}
-      : { first_at: new Date(firstMs).toISOString(), last_at: new Date(lastMs).toISOString() }),
-  };
+  const counts = { wouldDeny: deny, wouldAsk: ask, wouldAllow: allow, same };
+  return tally === undefined ? counts : { ...counts, firstAtMs: String(firstMs), lastAtMs: String(lastMs) };
 }

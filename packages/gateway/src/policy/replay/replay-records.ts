@@ -1,4 +1,4 @@
-import type { JsonObject } from '@sallyport/contract';
+import type { InJson, JsonObject, ReplayedCall, RuleDecision } from '@sallyport/contract';
 import { decodeLeaf } from '@sallyport/log';
 import type { Leaf, StoredRecord } from '@sallyport/log';
 import type { Organisation } from '../../call/organisation.ts';
@@ -12,21 +12,10 @@ import type { PolicyToolParts } from '../tools/policy-parts.ts';
 import { findMembership } from '../../organisation/find-membership.ts';
 import type { Registry } from '../../registry/registry.ts';
 
-interface Decision {
-  readonly effect: string;
-  readonly ruleId: string;
-}
+type Decision = InJson<RuleDecision>;
 
 /** A recorded call that other rules would decide otherwise. */
-export interface ChangedCall {
-  readonly index: number;
-  readonly callId: string;
-  readonly atMs: number;
-  readonly tool: string;
-  readonly agent: string;
-  readonly was: Decision;
-  readonly would: Decision & { readonly reason: string };
-}
+type ChangedCall = InJson<ReplayedCall> & { readonly was: Decision; readonly would: Decision };
 
 type ReplayedRules = Pick<LoadedRules, 'judge' | 'looksAtHistory' | 'within'>;
 
@@ -87,7 +76,8 @@ export class Replay {
     const was = against === undefined ? call.was : decide(question, against.within(workspace));
     if (would.effect === was.effect) return;
     const { tool, agent } = call;
-    this.changed.push({ index: record.index, callId: leaf.callId ?? '', atMs: leaf.timeMs, tool, agent, was, would });
+    const found = { index: String(record.index), callId: leaf.callId ?? '', calledAtMs: String(leaf.timeMs) };
+    this.changed.push({ ...found, tool, agent, was, would });
   }
 
   /** What the rules are asked, or the organisation's own no. Undefined: the record does not tell enough. */
@@ -124,7 +114,7 @@ export class Replay {
   }
 }
 
-function decide(question: Question | Refusal, { judge }: Pick<Rules, 'judge'>): ChangedCall['would'] {
+function decide(question: Question | Refusal, { judge }: Pick<Rules, 'judge'>): Decision {
   if (isRefusal(question)) return { effect: 'deny', ruleId: question.rule.id, reason: question.message };
   const { effect, rule, reason } = judge(question);
   return { effect, ruleId: rule.id, reason };

@@ -1,12 +1,14 @@
+import { PolicyTestSchema } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
+import type { LoadedRules } from '../language/load-rules.ts';
 import { effects, principals } from '../language/rule.ts';
 import { modes } from '../../call/session.ts';
 import { ToolFailure } from '../../call/tool.ts';
-import type { Tool } from '../../call/tool.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { explainCall } from '../tools/explain-call.ts';
 import type { ExplainArguments } from '../tools/explain-call.ts';
-import { chooseRules, defineReading, rulesProperty } from '../tools/policy-parts.ts';
-import type { PolicyToolParts } from '../tools/policy-parts.ts';
+import { chooseRules, longTimeoutMs, rulesProperty } from '../tools/policy-parts.ts';
+import type { PolicyToolParts, RulesArgument } from '../tools/policy-parts.ts';
 
 const mostCases = 10_000;
 
@@ -36,15 +38,18 @@ const caseSchema: JsonObject = {
   },
 };
 
-export function testTool(parts: PolicyToolParts): Tool<JsonObject> {
-  return defineReading({
+export function testTool(parts: PolicyToolParts) {
+  return defineOperatorTool({
     name: 'policy.test',
     description: 'Holds expectations against the rules: what is expected of which call, and by which rule.',
+    mutates: false,
+    timeoutMs: longTimeoutMs,
     required: ['cases'],
     properties: { cases: { type: 'array', maxItems: mostCases, items: caseSchema }, rules: rulesProperty },
-    run: async (args) => {
-      const rules = chooseRules(parts.rules, args['rules']);
-      const cases = args['cases'] as unknown as readonly Case[];
+    answers: PolicyTestSchema,
+    run: async (args: RulesArgument & { readonly cases: readonly Case[] }) => {
+      const { cases } = args;
+      const rules = chooseRules(parts.rules, args);
       const decided = await Promise.all(cases.map(async (each) => ({ each, found: await decide(each, rules, parts) })));
       const failures = decided.flatMap(({ each, found }, at) => {
         const isRight = found.effect === each.expect && (each.rule === undefined || found.rule === each.rule);
@@ -54,20 +59,21 @@ export function testTool(parts: PolicyToolParts): Tool<JsonObject> {
       });
       return { passed: cases.length - failures.length, failed: failures.length, failures };
     },
+    summarize: (_args, { passed, failed }) => `${passed} passed, ${failed} failed`,
   });
 }
 
 /** A call that cannot even be judged is a case that fails, not a test that does. */
 async function decide(
   { tool, arguments: args = {}, agent, as = 'agent', mode, workspace }: Case,
-  rules: ReturnType<typeof chooseRules>,
+  rules: LoadedRules,
   parts: PolicyToolParts,
 ): Promise<{ readonly effect: string; readonly rule: string }> {
   try {
     const who = { principal: as, ...(agent && { agent }), ...(mode && { mode }), ...(workspace && { workspace }) };
     const asked = { tool, arguments: args, ...who };
     const { effect, decidedBy } = await explainCall(asked, rules, parts);
-    return { effect, rule: decidedBy.rule?.id ?? decidedBy.stage };
+    return { effect, rule: decidedBy?.rule?.id ?? '-' };
   } catch (error) {
     if (!(error instanceof ToolFailure)) throw error;
     return { effect: `error (${error.message})`, rule: '-' };

@@ -1,11 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import type { JsonObject } from '@sallyport/contract';
+import type { InJson, JsonObject, LogSpan } from '@sallyport/contract';
 import { decodeLeaf } from '@sallyport/log';
 import type { StoredRecord } from '@sallyport/log';
 import { ToolFailure } from '../../call/tool.ts';
 import type { ToolContext } from '../../call/tool.ts';
 import type { Store } from '../../storage/stores.ts';
-import type { Properties } from '../tools/policy-parts.ts';
 
 type Log = Pick<Store, 'logSize' | 'readRecords'>;
 
@@ -24,7 +23,12 @@ const mostRecords = 1_000_000;
 const pageRecords = 200;
 
 /** The arguments with which a tool is told how far back to look. */
-export function spanProperties(usual: number): Properties {
+export interface SpanArguments {
+  readonly last?: number;
+  readonly since?: string;
+}
+
+export function spanProperties(usual: number): JsonObject {
   return {
     last: {
       type: 'integer',
@@ -36,10 +40,10 @@ export function spanProperties(usual: number): Properties {
   };
 }
 
-export async function chooseSpan(log: Log, { last, since }: JsonObject, usual: number): Promise<Span> {
+export async function chooseSpan(log: Log, { last, since }: SpanArguments, usual: number): Promise<Span> {
   const to = await log.logSize();
-  const wanted = typeof since === 'string' ? await findFirst(log, readTime(since), to) : 0;
-  const most = Number(last ?? (since === undefined ? usual : mostRecords));
+  const wanted = since === undefined ? 0 : await findFirst(log, readTime(since), to);
+  const most = last ?? (since === undefined ? usual : mostRecords);
   const from = Math.max(wanted, to - most, 0);
   const [first] = from < to ? await log.readRecords(from, 1) : [];
   const fromMs = first === undefined ? {} : { fromMs: decodeLeaf(first.leaf).timeMs };
@@ -79,7 +83,6 @@ export async function* walkRecords(
 }
 
 /** How a span is told to whoever asked: how much was looked at, and since when. */
-export function describeSpan({ from, to, fromMs, isCut }: Span): JsonObject {
-  const since = fromMs === undefined ? {} : { from: new Date(fromMs).toISOString() };
-  return { records: to - from, ...since, cut: isCut };
+export function describeSpan({ from, to, fromMs, isCut }: Span): InJson<LogSpan> {
+  return { records: to - from, ...(fromMs === undefined ? {} : { fromAtMs: String(fromMs) }), cut: isCut };
 }

@@ -1,16 +1,14 @@
-import type { JsonObject } from '@sallyport/contract';
-import type { ConsideredRule } from '../judge/explain-question.ts';
+import { ExplanationSchema } from '@sallyport/contract';
+import type { Explanation, InJson, JsonObject } from '@sallyport/contract';
 import type { LoadedRules } from '../language/load-rules.ts';
 import { principals } from '../language/rule.ts';
-import type { RuleReference } from '../../call/refusal.ts';
 import { modes } from '../../call/session.ts';
 import type { Mode, Principal, Session } from '../../call/session.ts';
 import { ToolFailure } from '../../call/tool.ts';
-import type { Tool } from '../../call/tool.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { explainStages } from './explain-stages.ts';
-import type { CallInQuestion, ExplainedCall, ExplainedStage } from './explain-stages.ts';
-import { chooseRules, defineReading, describeRule, rulesProperty, rulesWhere } from './policy-parts.ts';
-import type { PolicyToolParts } from './policy-parts.ts';
+import { chooseRules, longTimeoutMs, rulesProperty } from './policy-parts.ts';
+import type { PolicyToolParts, RulesArgument } from './policy-parts.ts';
 
 /** A call that somebody asks about. */
 export interface ExplainArguments {
@@ -24,11 +22,13 @@ export interface ExplainArguments {
   readonly mode?: Mode;
 }
 
-export function explainTool(parts: PolicyToolParts): Tool<JsonObject> {
-  return defineReading({
+export function explainTool(parts: PolicyToolParts) {
+  return defineOperatorTool({
     name: 'policy.explain',
     description:
       'Says how a call would be decided: what each gate says to it, by which rule, and what every other rule has to do with it.',
+    mutates: false,
+    timeoutMs: longTimeoutMs,
     required: ['tool'],
     properties: {
       tool: { type: 'string', maxLength: 256, description: 'Name or alias of the tool.' },
@@ -44,53 +44,47 @@ export function explainTool(parts: PolicyToolParts): Tool<JsonObject> {
       mode: { type: 'string', enum: [...modes], description: 'Absent: the present one.' },
       rules: rulesProperty,
     },
-    run: async (given) => {
-      return describe(
-        await explainCall(given as unknown as ExplainArguments, chooseRules(parts.rules, given['rules']), parts),
-      );
-    },
+    answers: ExplanationSchema,
+    run: (args: ExplainArguments & RulesArgument) => explainCall(args, chooseRules(parts.rules, args), parts),
+    summarize: (_args, { tool, effect }) => `${tool}: ${effect}`,
   });
 }
 
 /** Throws ToolFailure for a call that cannot be judged. */
 export async function explainCall(
   args: ExplainArguments,
-  rules: LoadedRules,
+  given: LoadedRules,
   parts: PolicyToolParts,
-): Promise<ExplainedCall & Pick<CallInQuestion, 'caller' | 'mode'> & { readonly rules: LoadedRules }> {
+): Promise<InJson<Explanation>> {
   const session = args.session === undefined ? undefined : await findSession(args.session, parts);
-  const { principal, agent = 'agent', mode = parts.store.readMode(), workspace } = args;
-  const somebody = {
-    principal,
+  const { agent = 'agent', mode = parts.store.readMode(), workspace } = args;
+  const caller = session ?? {
+    principal: args.principal,
     agent,
     workingDirectory: workspace ?? parts.workspace,
     ...(workspace && { workspace }),
   };
-  const caller = session ?? somebody;
-  const where = rulesWhere(rules, caller, parts);
+  const rules = rulesWhere(given, caller, parts);
   const call = { toolName: args.tool, arguments: structuredClone(args.arguments), caller, mode, nowMs: Date.now() };
-  return { ...(await explainStages(call, where, parts)), caller, mode, rules: where };
-}
-
-function describe(call: Awaited<ReturnType<typeof explainCall>>): JsonObject {
-  const { rules, tool, caller, mode, stages, effect, decidedBy, membership, explained } = call;
+  const { tool, stages, effect, decidedBy, membership, explained } = await explainStages(call, rules, parts);
   const found = rules.membershipOf(caller.agent);
   const { roles = found.roles, teams = found.teams } = membership ?? {};
-  const { shadow } = explained.verdict;
+  const { verdict, considered } = explained;
   return {
-    hash: rules.hash,
-    workspace: rules.workspace.folder,
-    ...{ tool, agent: caller.agent, principal: caller.principal, roles: [...roles], teams: [...teams], mode },
-    effect,
-    decided_by: decidedBy.stage,
-    ...describeRule(decidedBy.rule ?? { id: decidedBy.stage }),
-    reason: decidedBy.why,
-    ...(decidedBy.code === undefined ? {} : { code: decidedBy.code }),
-    ...(decidedBy.remedy === undefined ? {} : { remedy: decidedBy.remedy }),
-    ...(shadow === undefined ? {} : { shadow: { effect: shadow.effect, ...describeRule(shadow.rule) } }),
-    stages: stages.map(describeStage),
-    considered: explained.considered.map((each) => describeConsidered(each, decidedBy.rule)),
+    ...{ hash: rules.hash, workspace: rules.workspace.folder, mode, tool },
+    ...{ agent: caller.agent, principal: caller.principal, roles: [...roles], teams: [...teams] },
+    ...{ effect, decidedBy, stages },
+    considered: considered.map((rule) => ({ ...rule, decides: rule.decides && decidedBy.stage === 'judge-call' })),
+    ...(verdict.shadow && { shadow: verdict.shadow }),
   };
+}
+
+/** The rules as they are applied to a session. Throws ToolFailure where nothing of it would come to the rules. */
+function rulesWhere(rules: LoadedRules, session: Pick<Session, 'workspace'>, parts: PolicyToolParts): LoadedRules {
+  const workspace = parts.workspaceOf(session);
+  if (workspace !== undefined) return rules.within(workspace);
+  const message = `The workspace ${session.workspace ?? ''} is not in a folder that an operator accepted.`;
+  throw new ToolFailure('EXECUTION_ERROR', message, { forOperators: '`sallyport workspace list` shows them.' });
 }
 
 async function findSession(id: string, { store }: PolicyToolParts): Promise<Session> {
@@ -102,26 +96,4 @@ async function findSession(id: string, { store }: PolicyToolParts): Promise<Sess
 
 function only<T>(found: readonly T[]): T | undefined {
   return found.length === 1 ? found[0] : undefined;
-}
-
-function describeStage({ stage, says, why, rule, remedy }: ExplainedStage): JsonObject {
-  return {
-    stage,
-    says,
-    why,
-    ...(rule === undefined ? {} : describeRule(rule)),
-    ...(remedy === undefined ? {} : { remedy }),
-  };
-}
-
-function describeConsidered(
-  { rule, effect, mismatch, namesTool, shadow }: ConsideredRule,
-  deciding: RuleReference | undefined,
-): JsonObject {
-  return {
-    ...describeRule(rule),
-    ...{ effect, matches: mismatch === undefined, decides: rule.id === deciding?.id, names_tool: namesTool },
-    ...(shadow ? { shadow: true } : {}),
-    ...(mismatch === undefined ? {} : { why: mismatch }),
-  };
 }

@@ -1,9 +1,10 @@
-import type { Code, JsonObject } from '@sallyport/contract';
+import type * as contract from '@sallyport/contract';
+import type { Code, InJson, JsonObject } from '@sallyport/contract';
 import type { Explained } from '../judge/explain-question.ts';
 import type { LoadedRules } from '../language/load-rules.ts';
 import type { Membership } from '../../call/organisation.ts';
 import { isRefusal } from '../../call/refusal.ts';
-import type { Refusal, RuleReference } from '../../call/refusal.ts';
+import type { Refusal } from '../../call/refusal.ts';
 import type { Mode, Session } from '../../call/session.ts';
 import { ToolFailure, ToolRefused } from '../../call/tool.ts';
 import type { AnyTool, Resources } from '../../call/tool.ts';
@@ -16,17 +17,12 @@ import { planReservations } from '../../stages/plan-reservations.ts';
 import type { PolicyToolParts } from './policy-parts.ts';
 
 /** What one gate says to a call. */
-export interface ExplainedStage {
-  readonly stage: string;
-  /** `depends`: on the moment of the call, or on a session that was not named. */
+interface ExplainedStage extends InJson<contract.ExplainedStage> {
   readonly says: 'passes' | 'asks' | 'denies' | 'depends';
-  readonly why: string;
-  readonly rule?: RuleReference;
   readonly code?: Code;
-  readonly remedy?: string;
 }
 
-export interface ExplainedCall {
+interface ExplainedCall {
   /** Canonical name. */
   readonly tool: string;
   /** In the order in which a call meets them. */
@@ -39,7 +35,7 @@ export interface ExplainedCall {
   readonly explained: Explained;
 }
 
-export interface CallInQuestion {
+interface CallInQuestion {
   readonly toolName: string;
   readonly arguments: JsonObject;
   /** With a lease, when it is a session. */

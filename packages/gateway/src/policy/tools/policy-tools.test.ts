@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import type { JsonObject } from '@sallyport/contract';
+import type { Explanation, InJson, JsonObject, LogSpan, ReplayedCall, TriedRule } from '@sallyport/contract';
 import { requirement } from '../../../../../test/requirement.ts';
 import { AppliedRules } from '../language/applied-rules.ts';
 import { makeFolder, world, writeRules } from '../test-world.ts';
@@ -54,7 +54,9 @@ async function openPolicy(t: TestContext, tools: string, files: { readonly roles
   const call = async (name: string, args: JsonObject = {}, more: Partial<ToolContext> = {}): Promise<JsonObject> => {
     const found = registry.find(`policy.${name}`) ?? assert.fail(name);
     assert.deepEqual(found.input.check(args), []);
-    return (await found.tool.run(args, { ...context, ...more } as unknown as ToolContext)) as JsonObject;
+    const output = (await found.tool.run(args, { ...context, ...more } as unknown as ToolContext)) as JsonObject;
+    assert.deepEqual(found.output.check(output), []);
+    return output;
   };
   const record = async (recorded: RecordedCall): Promise<void> => {
     const { tool = 'files.read', agent = 'ada', path, effect = 'allow', rule = 'read', shadow } = recorded;
@@ -78,8 +80,8 @@ async function openPolicy(t: TestContext, tools: string, files: { readonly roles
 }
 
 const namesOf = (calls: unknown): string[] =>
-  (calls as { tool: string; was: string; would: string; would_rule: string }[]).map(
-    ({ tool, was, would, would_rule: rule }) => `${tool} ${was} → ${would} (${rule})`,
+  (calls as InJson<ReplayedCall>[]).map(
+    ({ tool, was, would }) => `${tool} ${was?.effect} → ${would?.effect} (${would?.ruleId})`,
   );
 
 test('recorded calls are decided again by rules that the caller sends along', async (t) => {
@@ -98,7 +100,10 @@ test('recorded calls are decided again by rules that the caller sends along', as
     'files.read allow → deny (no-secrets)',
     'files.ensure_dir deny → allow (make)',
   ]);
-  assert.deepEqual(replayed['ways'], { 'allow → deny': 1, 'deny → allow': 1 });
+  assert.deepEqual(replayed['ways'], [
+    { was: 'allow', would: 'deny', count: 1 },
+    { was: 'deny', would: 'allow', count: 1 },
+  ]);
   assert.deepEqual([replayed['decided'], replayed['changed'], replayed['undecidable']], [3, 2, 0]);
   assert.equal(rules.current.hash, hash);
   const bad = { folder: '/home/ada/next', files: { 'tools.yaml': 'version: 1\nrules: [{ id: a }]' } };
@@ -111,7 +116,8 @@ test('how far back is said in records or in time, and what was left out is told'
   for (let minute = 0; minute < 30; minute++) await record({ path: 'a.txt', timeMs: startMs + minute * 60_000 });
   const nothing = { folder: '/x', files: { 'tools.yaml': 'version: 1\n' } };
   const changedBy = async (span: JsonObject) => {
-    const { changed, records, cut } = await call('replay', { rules: nothing, ...span });
+    const { changed, span: looked } = await call('replay', { rules: nothing, ...span });
+    const { records, cut } = looked as unknown as InJson<LogSpan>;
     return [changed, records, cut];
   };
   assert.deepEqual(await changedBy({}), [30, 30, false]);
@@ -129,12 +135,9 @@ test('roles, teams and permissions of the organisation count, and not those of r
     { roles: 'version: 1\nroles: { reader: { tools: [files.read] }, all: { tools: ["*"] } }\n' },
   );
   const explain = async (agent: string, tool: string): Promise<unknown[]> => {
-    const {
-      effect,
-      rule_id: rule,
-      decided_by: stage,
-    } = await call('explain', { tool, agent, arguments: { path: 'a' } });
-    return [effect, rule, stage];
+    const answer = await call('explain', { tool, agent, arguments: { path: 'a' } });
+    const { effect, decidedBy } = answer as unknown as InJson<Explanation>;
+    return [effect, decidedBy?.rule?.id, decidedBy?.stage];
   };
   await store.changeOrganisation({ kind: 'put-team', team: { name: 'web' } });
   const put = (name: string, more: object) =>
@@ -155,7 +158,7 @@ test('roles, teams and permissions of the organisation count, and not those of r
   }
   const { calls } = await call('replay', {});
   assert.deepEqual(
-    (calls as { agent: string; would_rule: string }[]).map(({ agent, would_rule: rule }) => [agent, rule]),
+    (calls as InJson<ReplayedCall>[]).map(({ agent, would }) => [agent, would?.ruleId]),
     [
       ['narrow', 'outside-role'],
       ['webby', 'web-only'],
@@ -195,8 +198,8 @@ test('what a session called before counts when a call is decided again, as far a
   for (const tool of ['files.read', 'files.list', 'files.read']) await intent(tool);
   const { calls } = await call('replay', {});
   assert.deepEqual(
-    (calls as { index: number }[]).map(({ index }) => index),
-    [2],
+    (calls as InJson<ReplayedCall>[]).map(({ index }) => index),
+    ['2'],
   );
   // Of somebody whose earlier calls are not known, a denial takes the worst.
   await record({ path: 'a' });
@@ -216,19 +219,20 @@ test('a tried-out rule is told with what it would have done, and since when', as
   await record({ path: 'docs/b', shadow: denied, timeMs: at(2) });
   await record({ path: 'docs/c', effect: 'deny', rule: 'other', shadow: denied, timeMs: at(3) });
   await record({ path: 'x', effect: 'deny', shadow: { effect: 'allow', rule_id: 'gone' }, timeMs: at(4) });
-  const { rules, records, from } = await call('shadow', {});
-  assert.deepEqual([records, from], [5, '2026-03-01T10:00:00.000Z']);
-  const [first, second, third] = rules as [JsonObject, JsonObject, JsonObject];
-  const counts = { would_deny: 0, would_ask: 0, would_allow: 0, same: 0 };
-  const { file: _file, line: _line, ...noDocs } = first;
-  assert.deepEqual(noDocs, {
-    ...{ rule_id: 'no-docs', effect: 'deny', tried: true, ...counts, would_deny: 2, same: 1 },
-    ...{ first_at: '2026-03-01T10:01:00.000Z', last_at: '2026-03-01T10:03:00.000Z' },
+  const { rules, span } = await call('shadow', {});
+  assert.deepEqual(span, { records: 5, fromAtMs: String(at(0)), cut: false });
+  const [first, second, third] = rules as unknown as InJson<TriedRule>[];
+  const counts = { wouldDeny: 0, wouldAsk: 0, wouldAllow: 0, same: 0 };
+  const { rule: noDocs, ...done } = first ?? assert.fail();
+  assert.equal(noDocs?.id, 'no-docs');
+  assert.deepEqual(done, {
+    ...{ effect: 'deny', ...counts, wouldDeny: 2, same: 1 },
+    ...{ firstAtMs: String(at(1)), lastAtMs: String(at(3)) },
   });
-  assert.deepEqual([second['rule_id'], second['would_allow'], second['first_at']], ['unused', 0, undefined]);
-  assert.deepEqual([third['rule_id'], third['tried'], third['would_allow']], ['gone', false, 1]);
+  assert.deepEqual([second?.rule?.id, second?.wouldAllow, second?.firstAtMs], ['unused', 0, undefined]);
+  assert.deepEqual([third?.rule?.id, third?.effect, third?.wouldAllow], ['gone', '', 1]);
   const since = await call('shadow', { since: '2026-03-01T10:02:00Z' });
-  assert.equal((since['rules'] as JsonObject[])[0]?.['would_deny'], 1);
+  assert.equal((since['rules'] as unknown as InJson<TriedRule>[])[0]?.wouldDeny, 1);
   assert.deepEqual(progress[0], { kind: 'step', done: 5, total: 5, message: 'records' });
 });
 
@@ -309,8 +313,9 @@ test('nothing is promoted on top of edits that nobody applied, or in the rules t
 test('every gate that a call meets is told in its order, and which of them decides', async (t) => {
   const { store, call } = await openPolicy(t, allowReading);
   const explain = async (more: JsonObject) => {
-    const answer = await call('explain', { tool: 'read_file', arguments: { path: 'a' }, ...more });
-    const stages = answer['stages'] as { stage: string; says: string; why: string }[];
+    const explained = await call('explain', { tool: 'read_file', arguments: { path: 'a' }, ...more });
+    const answer = explained as unknown as InJson<Explanation>;
+    const { stages } = answer;
     return { answer, stages, says: new Map(stages.map(({ stage, says }) => [stage, says])) };
   };
   const plain = await explain({});
@@ -322,24 +327,24 @@ test('every gate that a call meets is told in its order, and which of them decid
     ],
   );
   assert.deepEqual(
-    [plain.answer['tool'], plain.answer['effect'], plain.says.get('check-lease')],
+    [plain.answer.tool, plain.answer.effect, plain.says.get('check-lease')],
     [...['files.read', 'allow', 'depends']],
   );
   assert.match(plain.stages[0]?.why ?? '', /read_file is files\.read/);
   const { says, answer } = await explain({ mode: 'LOCKDOWN' });
   assert.deepEqual(
-    [says.get('check-mode'), answer['effect'], answer['decided_by'], answer['rule_id']],
+    [says.get('check-mode'), answer.effect, answer.decidedBy?.stage, answer.decidedBy?.rule?.id],
     [...['denies', 'deny', 'check-mode', 'mode-lockdown']],
   );
   const session = await createTestSession(store, { agent: 'bob', lease: { id: randomUUIDv7(), tools: ['git.*'] } });
   const leased = await explain({ session: session.id });
   assert.deepEqual(
-    [leased.answer['agent'], leased.answer['effect'], leased.answer['decided_by'], leased.answer['code']],
+    [leased.answer.agent, leased.answer.effect, leased.answer.decidedBy?.stage, leased.answer.decidedBy?.code],
     ['bob', 'deny', 'check-lease', 'OUTSIDE_LEASE'],
   );
   await assert.rejects(explain({ session: 'nobody' }), /no one session/);
   const operatorsOnly = await explain({ tool: 'policy.status', arguments: {} });
-  assert.deepEqual([operatorsOnly.answer['effect'], operatorsOnly.answer['decided_by']], ['deny', 'resolve-tool']);
+  assert.deepEqual([operatorsOnly.answer.effect, operatorsOnly.answer.decidedBy?.stage], ['deny', 'resolve-tool']);
 });
 
 test('cases are held against all gates, and one that cannot be judged is one that fails', async (t) => {

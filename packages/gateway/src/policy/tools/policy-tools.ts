@@ -1,15 +1,19 @@
+import { PolicyCheckSchema, PolicyStatusSchema, spellCount } from '@sallyport/contract';
+import { ConfigError } from '../../call/fault.ts';
+import { ToolFailure } from '../../call/tool.ts';
 import type { AnyTool } from '../../call/tool.ts';
-import { applyTool, promoteTool } from './change-rules.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { shadowTool } from '../replay/count-shadow.ts';
-import { explainTool } from './explain-call.ts';
-import { checkTool, statusTool } from './inspect-rules.ts';
-import type { PolicyToolParts } from './policy-parts.ts';
 import { replayTool } from '../replay/replay-calls.ts';
 import { testTool } from '../replay/test-cases.ts';
+import { applyTool, promoteTool } from './change-rules.ts';
+import { explainTool } from './explain-call.ts';
+import { chooseRules, longTimeoutMs, rulesProperty } from './policy-parts.ts';
+import type { PolicyToolParts, RulesArgument } from './policy-parts.ts';
 
 /** Understanding and changing the rules. Nothing changes what is in force but `policy.apply` and `policy.promote`. */
 export function policyTools(parts: PolicyToolParts): readonly AnyTool[] {
-  return [
+  const tools = [
     statusTool(parts),
     checkTool(parts),
     explainTool(parts),
@@ -19,4 +23,50 @@ export function policyTools(parts: PolicyToolParts): readonly AnyTool[] {
     applyTool(parts),
     promoteTool(parts),
   ];
+  return tools.map(tellMistakes);
+}
+
+function statusTool({ rules }: PolicyToolParts) {
+  return defineOperatorTool({
+    name: 'policy.status',
+    description: 'Shows which rules are in force, and whether the files say something else.',
+    mutates: false,
+    answers: PolicyStatusSchema,
+    run: () => {
+      const { folder: appliedFolder, count, tried } = rules.current;
+      return { problem: '', ...rules.inspect(), appliedFolder, count, tried: tried.length };
+    },
+    summarize: (_args, { files, hash }) => `${hash} is in force, the files are ${files}`,
+  });
+}
+
+function checkTool({ rules, registry }: PolicyToolParts) {
+  return defineOperatorTool({
+    name: 'policy.check',
+    description: 'Finds rules that never match, are covered by others, or reach no tool.',
+    mutates: false,
+    timeoutMs: longTimeoutMs,
+    properties: { rules: rulesProperty },
+    answers: PolicyCheckSchema,
+    run: (args: RulesArgument) => {
+      const { hash, count, check } = chooseRules(rules, args);
+      return { hash, count, findings: check(registry.all.map(({ definition }) => definition)) };
+    },
+    summarize: (_args, { findings }) => spellCount(findings.length, 'finding'),
+  });
+}
+
+/** What is wrong with the files is for the operator to read. */
+function tellMistakes(tool: AnyTool): AnyTool {
+  const tell = (error: unknown): never => {
+    if (!(error instanceof ConfigError)) throw error;
+    const { message, remedy } = error;
+    const options = { cause: error, ...(remedy === undefined ? {} : { forOperators: remedy }) };
+    throw new ToolFailure('EXECUTION_ERROR', message, options);
+  };
+  return {
+    ...tool,
+    preview: (args, context) => tool.preview(args, context).catch(tell),
+    run: (args, context) => tool.run(args, context).catch(tell),
+  };
 }

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/operator_service.proto.
  */
 export const file_sallyport_v1_operator_service: GenFile = /*@__PURE__*/
-  fileDesc("CiNzYWxseXBvcnQvdjEvb3BlcmF0b3Jfc2VydmljZS5wcm90bxIMc2FsbHlwb3J0LnYxIhIKEEdldFN0YXR1c1JlcXVlc3QiiQQKEUdldFN0YXR1c1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDcGlkGAIgASgNEhEKCXVwdGltZV9tcxgDIAEoBBIMCgRtb2RlGAQgASgJEg8KB2luc3RhbGwYBSABKAkSFwoPaW5zdGFsbF9tZWFuaW5nGAYgASgJEgwKBGhvbWUYByABKAkSEQoJd29ya3NwYWNlGAggASgJEhgKEHdvcmtzcGFjZV9yZWFzb24YCSABKAkSDwoHYWRkcmVzcxgKIAEoCRIXCg9vcGVyYXRvcl9zb2NrZXQYCyABKAkSFAoMYWdlbnRfc29ja2V0GAwgASgJEhIKCnJ1bGVzX2hhc2gYDSABKAkSFAoMcnVsZXNfZm9sZGVyGA4gASgJEhIKCnJ1bGVfY291bnQYDyABKA0SEAoIbG9nX3NpemUYECABKAQSFwoPY2hlY2twb2ludF9zaXplGBEgASgEEhcKD2NhbGxzX2luX2ZsaWdodBgSIAEoDRIOCgZoZWFsdGgYEyABKAkSFQoNaGVhbHRoX3JlYXNvbhgUIAEoCRISCgp0b29sX2NvdW50GBUgASgNEhcKD2FjdGl2ZV9zZXNzaW9ucxgWIAEoDRIQCgh3YXJuaW5ncxgXIAMoCRIPCgdwcm9maWxlGBggASgJEhcKD3dvcmtzcGFjZV9yb290cxgZIAMoCSINCgtTdG9wUmVxdWVzdCIOCgxTdG9wUmVzcG9uc2UiUQoQUmVhZEF1ZGl0UmVxdWVzdBIMCgRmcm9tGAEgASgDEg0KBWxpbWl0GAIgASgNEg8KB3dhaXRfbXMYAyABKA0SDwoHY2FsbF9pZBgEIAEoCSIhChFXYXRjaEF1ZGl0UmVxdWVzdBIMCgRmcm9tGAEgASgDIkAKEldhdGNoQXVkaXRSZXNwb25zZRIqCgdyZWNvcmRzGAEgAygLMhkuc2FsbHlwb3J0LnYxLkF1ZGl0UmVjb3JkIiAKD0dldFVzYWdlUmVxdWVzdBINCgVob3VycxgBIAEoDSKuAQoQR2V0VXNhZ2VSZXNwb25zZRIPCgdmcm9tX21zGAEgASgEEg8KB3Nsb3RfbXMYAiABKAQSDQoFc2xvdHMYAyABKA0SJAoFdG9vbHMYBCADKAsyFS5zYWxseXBvcnQudjEuVG9vbFVzZRIXCg9jb3VudGVkX2Zyb21fbXMYBSABKAQSKgoHcmVwb3J0cxgGIAMoCzIZLnNhbGx5cG9ydC52MS5BYnVzZVJlcG9ydCJtCgtBYnVzZVJlcG9ydBINCgVpbmRleBgBIAEoBBIPCgd0aW1lX21zGAIgASgEEg0KBWV2ZW50GAMgASgJEg0KBWFnZW50GAQgASgJEgwKBHRvb2wYBSABKAkSEgoKc2Vzc2lvbl9pZBgGIAEoCSJZCgdUb29sVXNlEgwKBHRvb2wYASABKAkSEQoJc3VjY2VlZGVkGAIgAygNEg4KBmRlbmllZBgDIAMoDRINCgVhc2tlZBgEIAMoDRIOCgZmYWlsZWQYBSADKA0iFAoSVmVyaWZ5QXVkaXRSZXF1ZXN0ImEKE1ZlcmlmeUF1ZGl0UmVzcG9uc2USDgoGaW50YWN0GAEgASgIEg8KB3JlY29yZHMYAiABKAQSFwoPY2hlY2twb2ludF9zaXplGAMgASgEEhAKCHByb2JsZW1zGAQgAygJIlEKEVJlYWRBdWRpdFJlc3BvbnNlEioKB3JlY29yZHMYASADKAsyGS5zYWxseXBvcnQudjEuQXVkaXRSZWNvcmQSEAoIbG9nX3NpemUYAiABKAQirQEKC0F1ZGl0UmVjb3JkEg0KBWluZGV4GAEgASgEEhEKCWxlYWZfaGFzaBgCIAEoCRIMCgRraW5kGAMgASgJEg4KBnJlc3VsdBgEIAEoCRIPCgd0aW1lX21zGAUgASgEEg8KB2NhbGxfaWQYBiABKAkSEgoKc2Vzc2lvbl9pZBgHIAEoCRISCgpydWxlc19oYXNoGAggASgJEhQKDHBheWxvYWRfanNvbhgJIAEoCTLeAwoPT3BlcmF0b3JTZXJ2aWNlEkwKCUdldFN0YXR1cxIeLnNhbGx5cG9ydC52MS5HZXRTdGF0dXNSZXF1ZXN0Gh8uc2FsbHlwb3J0LnYxLkdldFN0YXR1c1Jlc3BvbnNlEj0KBFN0b3ASGS5zYWxseXBvcnQudjEuU3RvcFJlcXVlc3QaGi5zYWxseXBvcnQudjEuU3RvcFJlc3BvbnNlEkwKCVJlYWRBdWRpdBIeLnNhbGx5cG9ydC52MS5SZWFkQXVkaXRSZXF1ZXN0Gh8uc2FsbHlwb3J0LnYxLlJlYWRBdWRpdFJlc3BvbnNlElEKCldhdGNoQXVkaXQSHy5zYWxseXBvcnQudjEuV2F0Y2hBdWRpdFJlcXVlc3QaIC5zYWxseXBvcnQudjEuV2F0Y2hBdWRpdFJlc3BvbnNlMAESUgoLVmVyaWZ5QXVkaXQSIC5zYWxseXBvcnQudjEuVmVyaWZ5QXVkaXRSZXF1ZXN0GiEuc2FsbHlwb3J0LnYxLlZlcmlmeUF1ZGl0UmVzcG9uc2USSQoIR2V0VXNhZ2USHS5zYWxseXBvcnQudjEuR2V0VXNhZ2VSZXF1ZXN0Gh4uc2FsbHlwb3J0LnYxLkdldFVzYWdlUmVzcG9uc2ViBnByb3RvMw");
+  fileDesc("CiNzYWxseXBvcnQvdjEvb3BlcmF0b3Jfc2VydmljZS5wcm90bxIMc2FsbHlwb3J0LnYxIhIKEEdldFN0YXR1c1JlcXVlc3QiiQQKEUdldFN0YXR1c1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDcGlkGAIgASgNEhEKCXVwdGltZV9tcxgDIAEoBBIMCgRtb2RlGAQgASgJEg8KB2luc3RhbGwYBSABKAkSFwoPaW5zdGFsbF9tZWFuaW5nGAYgASgJEgwKBGhvbWUYByABKAkSEQoJd29ya3NwYWNlGAggASgJEhgKEHdvcmtzcGFjZV9yZWFzb24YCSABKAkSDwoHYWRkcmVzcxgKIAEoCRIXCg9vcGVyYXRvcl9zb2NrZXQYCyABKAkSFAoMYWdlbnRfc29ja2V0GAwgASgJEhIKCnJ1bGVzX2hhc2gYDSABKAkSFAoMcnVsZXNfZm9sZGVyGA4gASgJEhIKCnJ1bGVfY291bnQYDyABKA0SEAoIbG9nX3NpemUYECABKAQSFwoPY2hlY2twb2ludF9zaXplGBEgASgEEhcKD2NhbGxzX2luX2ZsaWdodBgSIAEoDRIOCgZoZWFsdGgYEyABKAkSFQoNaGVhbHRoX3JlYXNvbhgUIAEoCRISCgp0b29sX2NvdW50GBUgASgNEhcKD2FjdGl2ZV9zZXNzaW9ucxgWIAEoDRIQCgh3YXJuaW5ncxgXIAMoCRIPCgdwcm9maWxlGBggASgJEhcKD3dvcmtzcGFjZV9yb290cxgZIAMoCSINCgtTdG9wUmVxdWVzdCIOCgxTdG9wUmVzcG9uc2UiUQoQUmVhZEF1ZGl0UmVxdWVzdBIMCgRmcm9tGAEgASgDEg0KBWxpbWl0GAIgASgNEg8KB3dhaXRfbXMYAyABKA0SDwoHY2FsbF9pZBgEIAEoCSIhChFXYXRjaEF1ZGl0UmVxdWVzdBIMCgRmcm9tGAEgASgDIkAKEldhdGNoQXVkaXRSZXNwb25zZRIqCgdyZWNvcmRzGAEgAygLMhkuc2FsbHlwb3J0LnYxLkF1ZGl0UmVjb3JkIiAKD0dldFVzYWdlUmVxdWVzdBINCgVob3VycxgBIAEoDSKuAQoQR2V0VXNhZ2VSZXNwb25zZRIPCgdmcm9tX21zGAEgASgEEg8KB3Nsb3RfbXMYAiABKAQSDQoFc2xvdHMYAyABKA0SJAoFdG9vbHMYBCADKAsyFS5zYWxseXBvcnQudjEuVG9vbFVzZRIXCg9jb3VudGVkX2Zyb21fbXMYBSABKAQSKgoHcmVwb3J0cxgGIAMoCzIZLnNhbGx5cG9ydC52MS5BYnVzZVJlcG9ydCJtCgtBYnVzZVJlcG9ydBINCgVpbmRleBgBIAEoBBIPCgd0aW1lX21zGAIgASgEEg0KBWV2ZW50GAMgASgJEg0KBWFnZW50GAQgASgJEgwKBHRvb2wYBSABKAkSEgoKc2Vzc2lvbl9pZBgGIAEoCSJZCgdUb29sVXNlEgwKBHRvb2wYASABKAkSEQoJc3VjY2VlZGVkGAIgAygNEg4KBmRlbmllZBgDIAMoDRINCgVhc2tlZBgEIAMoDRIOCgZmYWlsZWQYBSADKA0iFAoSVmVyaWZ5QXVkaXRSZXF1ZXN0IvQCChNWZXJpZnlBdWRpdFJlc3BvbnNlEg4KBmludGFjdBgBIAEoCBIPCgdyZWNvcmRzGAIgASgEEhcKD2NoZWNrcG9pbnRfc2l6ZRgDIAEoBBIQCghwcm9ibGVtcxgEIAMoCRISCgpsb2dfaW50YWN0GAUgASgIEg0KBXN0YXRlGAYgASgJEhQKDHN0YXRlX3JlYXNvbhgHIAEoCRIWCg50YWdnZWRfcmVjb3JkcxgIIAEoBBIWCg5lcmFzZWRfcmVjb3JkcxgJIAEoBBIMCgRyb290GAogASgJEgsKA2tleRgLIAEoCRIeChZyZW1lbWJlcmVkX2NoZWNrcG9pbnRzGAwgASgNEhQKDHRhZ3NfY2hlY2tlZBgNIAEoCBISCgpjaGVja3BvaW50GA4gASgJEiwKCGZpbmRpbmdzGA8gAygLMhouc2FsbHlwb3J0LnYxLkF1ZGl0RmluZGluZxIVCg1maW5kaW5nX2NvdW50GBAgASgNIlMKDEF1ZGl0RmluZGluZxIMCgRraW5kGAEgASgJEhIKCmZyb21faW5kZXgYAiABKAQSEAoIdG9faW5kZXgYAyABKAQSDwoHbWVzc2FnZRgEIAEoCSJRChFSZWFkQXVkaXRSZXNwb25zZRIqCgdyZWNvcmRzGAEgAygLMhkuc2FsbHlwb3J0LnYxLkF1ZGl0UmVjb3JkEhAKCGxvZ19zaXplGAIgASgEIq0BCgtBdWRpdFJlY29yZBINCgVpbmRleBgBIAEoBBIRCglsZWFmX2hhc2gYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZyZXN1bHQYBCABKAkSDwoHdGltZV9tcxgFIAEoBBIPCgdjYWxsX2lkGAYgASgJEhIKCnNlc3Npb25faWQYByABKAkSEgoKcnVsZXNfaGFzaBgIIAEoCRIUCgxwYXlsb2FkX2pzb24YCSABKAky3gMKD09wZXJhdG9yU2VydmljZRJMCglHZXRTdGF0dXMSHi5zYWxseXBvcnQudjEuR2V0U3RhdHVzUmVxdWVzdBofLnNhbGx5cG9ydC52MS5HZXRTdGF0dXNSZXNwb25zZRI9CgRTdG9wEhkuc2FsbHlwb3J0LnYxLlN0b3BSZXF1ZXN0Ghouc2FsbHlwb3J0LnYxLlN0b3BSZXNwb25zZRJMCglSZWFkQXVkaXQSHi5zYWxseXBvcnQudjEuUmVhZEF1ZGl0UmVxdWVzdBofLnNhbGx5cG9ydC52MS5SZWFkQXVkaXRSZXNwb25zZRJRCgpXYXRjaEF1ZGl0Eh8uc2FsbHlwb3J0LnYxLldhdGNoQXVkaXRSZXF1ZXN0GiAuc2FsbHlwb3J0LnYxLldhdGNoQXVkaXRSZXNwb25zZTABElIKC1ZlcmlmeUF1ZGl0EiAuc2FsbHlwb3J0LnYxLlZlcmlmeUF1ZGl0UmVxdWVzdBohLnNhbGx5cG9ydC52MS5WZXJpZnlBdWRpdFJlc3BvbnNlEkkKCEdldFVzYWdlEh0uc2FsbHlwb3J0LnYxLkdldFVzYWdlUmVxdWVzdBoeLnNhbGx5cG9ydC52MS5HZXRVc2FnZVJlc3BvbnNlYgZwcm90bzM");
 
 /**
  * @generated from message sallyport.v1.GetStatusRequest
@@ -837,6 +837,88 @@ export type VerifyAuditResponse = Message<"sallyport.v1.VerifyAuditResponse"> & 
    * @generated from field: repeated string problems = 4;
    */
   problems: string[];
+
+  /**
+   * Nothing was changed in the log itself.
+   *
+   * @generated from field: bool log_intact = 5;
+   */
+  logIntact: boolean;
+
+  /**
+   * Whether the state beside the log is what the gate wrote: `matches`, `changed` or `not-checked`.
+   *
+   * @generated from field: string state = 6;
+   */
+  state: string;
+
+  /**
+   * Why the state was not checked. Empty: it was.
+   *
+   * @generated from field: string state_reason = 7;
+   */
+  stateReason: string;
+
+  /**
+   * Records that no checkpoint covers yet and that carry a valid tag.
+   *
+   * @generated from field: uint64 tagged_records = 8;
+   */
+  taggedRecords: bigint;
+
+  /**
+   * Records whose payload was erased, which the log still proves to have been.
+   *
+   * @generated from field: uint64 erased_records = 9;
+   */
+  erasedRecords: bigint;
+
+  /**
+   * Of the Merkle tree, in base64.
+   *
+   * @generated from field: string root = 10;
+   */
+  root: string;
+
+  /**
+   * The public key that the signatures were checked with.
+   *
+   * @generated from field: string key = 11;
+   */
+  key: string;
+
+  /**
+   * How many checkpoints from outside the database took part.
+   *
+   * @generated from field: uint32 remembered_checkpoints = 12;
+   */
+  rememberedCheckpoints: number;
+
+  /**
+   * Records that no checkpoint covers could be told from forged ones.
+   *
+   * @generated from field: bool tags_checked = 13;
+   */
+  tagsChecked: boolean;
+
+  /**
+   * The newest one that holds, as signed note. Empty: there is none.
+   *
+   * @generated from field: string checkpoint = 14;
+   */
+  checkpoint: string;
+
+  /**
+   * The first of them. `finding_count`: how many there are.
+   *
+   * @generated from field: repeated sallyport.v1.AuditFinding findings = 15;
+   */
+  findings: AuditFinding[];
+
+  /**
+   * @generated from field: uint32 finding_count = 16;
+   */
+  findingCount: number;
 };
 
 /**
@@ -866,6 +948,88 @@ export type VerifyAuditResponseJson = {
    * @generated from field: repeated string problems = 4;
    */
   problems?: string[];
+
+  /**
+   * Nothing was changed in the log itself.
+   *
+   * @generated from field: bool log_intact = 5;
+   */
+  logIntact?: boolean;
+
+  /**
+   * Whether the state beside the log is what the gate wrote: `matches`, `changed` or `not-checked`.
+   *
+   * @generated from field: string state = 6;
+   */
+  state?: string;
+
+  /**
+   * Why the state was not checked. Empty: it was.
+   *
+   * @generated from field: string state_reason = 7;
+   */
+  stateReason?: string;
+
+  /**
+   * Records that no checkpoint covers yet and that carry a valid tag.
+   *
+   * @generated from field: uint64 tagged_records = 8;
+   */
+  taggedRecords?: string;
+
+  /**
+   * Records whose payload was erased, which the log still proves to have been.
+   *
+   * @generated from field: uint64 erased_records = 9;
+   */
+  erasedRecords?: string;
+
+  /**
+   * Of the Merkle tree, in base64.
+   *
+   * @generated from field: string root = 10;
+   */
+  root?: string;
+
+  /**
+   * The public key that the signatures were checked with.
+   *
+   * @generated from field: string key = 11;
+   */
+  key?: string;
+
+  /**
+   * How many checkpoints from outside the database took part.
+   *
+   * @generated from field: uint32 remembered_checkpoints = 12;
+   */
+  rememberedCheckpoints?: number;
+
+  /**
+   * Records that no checkpoint covers could be told from forged ones.
+   *
+   * @generated from field: bool tags_checked = 13;
+   */
+  tagsChecked?: boolean;
+
+  /**
+   * The newest one that holds, as signed note. Empty: there is none.
+   *
+   * @generated from field: string checkpoint = 14;
+   */
+  checkpoint?: string;
+
+  /**
+   * The first of them. `finding_count`: how many there are.
+   *
+   * @generated from field: repeated sallyport.v1.AuditFinding findings = 15;
+   */
+  findings?: AuditFindingJson[];
+
+  /**
+   * @generated from field: uint32 finding_count = 16;
+   */
+  findingCount?: number;
 };
 
 /**
@@ -874,6 +1038,71 @@ export type VerifyAuditResponseJson = {
  */
 export const VerifyAuditResponseSchema: GenMessage<VerifyAuditResponse, {jsonType: VerifyAuditResponseJson}> = /*@__PURE__*/
   messageDesc(file_sallyport_v1_operator_service, 12);
+
+/**
+ * Something that is wrong with the log, or with the state beside it.
+ *
+ * @generated from message sallyport.v1.AuditFinding
+ */
+export type AuditFinding = Message<"sallyport.v1.AuditFinding"> & {
+  /**
+   * `state`: it is about the state, and the indexes are 0.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * @generated from field: uint64 from_index = 2;
+   */
+  fromIndex: bigint;
+
+  /**
+   * @generated from field: uint64 to_index = 3;
+   */
+  toIndex: bigint;
+
+  /**
+   * @generated from field: string message = 4;
+   */
+  message: string;
+};
+
+/**
+ * Something that is wrong with the log, or with the state beside it.
+ *
+ * @generated from message sallyport.v1.AuditFinding
+ */
+export type AuditFindingJson = {
+  /**
+   * `state`: it is about the state, and the indexes are 0.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind?: string;
+
+  /**
+   * @generated from field: uint64 from_index = 2;
+   */
+  fromIndex?: string;
+
+  /**
+   * @generated from field: uint64 to_index = 3;
+   */
+  toIndex?: string;
+
+  /**
+   * @generated from field: string message = 4;
+   */
+  message?: string;
+};
+
+/**
+ * Describes the message sallyport.v1.AuditFinding.
+ * Use `create(AuditFindingSchema)` to create a new message.
+ */
+export const AuditFindingSchema: GenMessage<AuditFinding, {jsonType: AuditFindingJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_operator_service, 13);
 
 /**
  * @generated from message sallyport.v1.ReadAuditResponse
@@ -910,7 +1139,7 @@ export type ReadAuditResponseJson = {
  * Use `create(ReadAuditResponseSchema)` to create a new message.
  */
 export const ReadAuditResponseSchema: GenMessage<ReadAuditResponse, {jsonType: ReadAuditResponseJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 13);
+  messageDesc(file_sallyport_v1_operator_service, 14);
 
 /**
  * @generated from message sallyport.v1.AuditRecord
@@ -1021,7 +1250,7 @@ export type AuditRecordJson = {
  * Use `create(AuditRecordSchema)` to create a new message.
  */
 export const AuditRecordSchema: GenMessage<AuditRecord, {jsonType: AuditRecordJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 14);
+  messageDesc(file_sallyport_v1_operator_service, 15);
 
 /**
  * What an operator asks the daemon itself, on the operator socket or on TCP. Everything that changes who may do

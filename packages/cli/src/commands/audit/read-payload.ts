@@ -1,5 +1,4 @@
-import { toNumber } from '../../client/answer-json.ts';
-import type { AuditRecordJson } from '@sallyport/contract';
+import type { AuditRecord, InJson } from '@sallyport/contract';
 
 /** What a record of the log says about its call. Every string in it was chosen by a caller or a tool. */
 export interface RecordPayload {
@@ -24,23 +23,7 @@ export interface RecordPayload {
   readonly fault?: { readonly stage?: string };
 }
 
-/** A record as scripts read it. After erasure the payload is absent. */
-export function recordToJson(record: AuditRecordJson): object {
-  return {
-    index: toNumber(record.index),
-    leaf_hash: record.leafHash ?? '',
-    kind: record.kind ?? '',
-    result: record.result ?? '',
-    time_ms: toNumber(record.timeMs),
-    time: new Date(toNumber(record.timeMs)).toISOString(),
-    ...(record.callId ? { call_id: record.callId } : {}),
-    ...(record.sessionId ? { session_id: record.sessionId } : {}),
-    ...(record.rulesHash ? { rules_hash: record.rulesHash } : {}),
-    ...(record.payloadJson ? { payload: JSON.parse(record.payloadJson) as unknown } : {}),
-  };
-}
-
-export function readPayload(record: AuditRecordJson): RecordPayload {
+export function readPayload(record: InJson<AuditRecord>): RecordPayload {
   const payload: unknown = record.payloadJson ? JSON.parse(record.payloadJson) : {};
   return typeof payload === 'object' && payload !== null ? payload : {};
 }
