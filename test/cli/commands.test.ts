@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { InJson, ReadAuditResponse } from '@sallyport/contract';
+import type { InJson, ReadAuditResponse, ToolDescriptor } from '@sallyport/contract';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
 import { liftLimits } from '../harness/lift-limits.ts';
 import { runSallyport } from '../harness/run-sallyport.ts';
@@ -51,8 +51,8 @@ test('tool list shows name, risk, status and description; --json has the schemas
     /^NAME +RISK +ORIGIN +STATUS +DESCRIPTION\n(.*\n)*files\.read +low +builtin +ready +\S/,
   );
   const { json } = ask(['tool', 'list']);
-  const tools = json['tools'] as { name: string; input_schema: object }[];
-  assert.ok(tools.find(({ name }) => name === 'files.read')?.input_schema);
+  const tools = json['tools'] as InJson<ToolDescriptor>[];
+  assert.match(tools.find(({ name }) => name === 'files.read')?.inputSchemaJson ?? '', /^\{"type":"object"/);
   assert.equal(json['mode'], 'NORMAL');
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, rmSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { TestContext } from 'node:test';
+import type { InJson, ToolDescriptor } from '@sallyport/contract';
 import { TestDaemon } from '../harness/daemon.ts';
 import { runSallyport } from '../harness/run-sallyport.ts';
 import { requirement } from '../requirement.ts';
@@ -30,12 +31,7 @@ function ask(...args: string[]) {
   return { status, json: JSON.parse(stdout) as Record<string, unknown> };
 }
 
-interface Listed {
-  readonly name: string;
-  readonly status: string;
-  readonly status_reason?: string;
-  readonly origin: string;
-}
+type Listed = InJson<ToolDescriptor>;
 
 function listed(name: string): Listed | undefined {
   return (ask('tool', 'list').json['tools'] as Listed[]).find((tool) => tool.name === name);
@@ -51,9 +47,9 @@ test('a new tool is shown with what it says and asks for, and runs once the pers
   const asks = { hosts: ['api.example.com'], paths: { read: ['/srv/words'] }, secrets: ['TOKEN'], risk: 'low' };
   writeProgram(daemon.place, 'greet.sh', shellProgram('greet', `echo '{"said":"hello"}'`, asks));
   assert.equal(standingOf('greet')['status'], 'new');
-  const { status, status_reason: reason = '', origin } = listed('greet') ?? assert.fail('it is not listed');
+  const { status, statusReason, origin } = listed('greet') ?? assert.fail('it is not listed');
   assert.deepEqual([status, origin], ['new', 'executable']);
-  assert.match(reason, /nobody has accepted it/);
+  assert.match(statusReason, /nobody has accepted it/);
   assert.match(run('tool', 'list').stdout, /^greet +high +executable +new +greet cannot be called: nobody/m);
   assert.match(run('tool', 'invoke', 'greet').stderr, /TOOL_NOT_ACCEPTED[^]*tool accept greet@1\.0\.0/);
 
@@ -73,7 +69,7 @@ test('a new tool is shown with what it says and asks for, and runs once the pers
   assert.equal(await terminal.exitCode(), 0, terminal.screen);
   assert.doesNotMatch(terminal.screen, /Needs your consent/, 'one question is enough');
   const accepted = standingOf('greet');
-  assert.deepEqual([accepted['status'], accepted['accepted_by']], ['ready', 'operator']);
+  assert.deepEqual([accepted['status'], accepted['acceptedBy']], ['ready', 'operator']);
   assert.equal(listed('greet')?.status, 'ready');
 });
 
@@ -127,7 +123,7 @@ test('names that no tool has, and broken programs, are explained', () => {
   writeProgram(daemon.place, 'nowhere.sh', '#!/no/such/interpreter\n');
   assert.equal(standingOf('silent')['status'], 'schema-unknown');
   assert.equal(standingOf('nowhere')['status'], 'missing-binary');
-  assert.match(listed('silent')?.status_reason ?? '', /nobody has accepted/);
+  assert.match(listed('silent')?.statusReason ?? '', /nobody has accepted/);
   const table = run('tool', 'list').stdout;
   assert.match(table, /^silent +high +executable +schema-unknown/m);
   assert.match(table, /^nowhere +high +executable +missing-binary +nowhere cannot run: \S/m);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import type { Explanation, InJson } from '@sallyport/contract';
 import type { TestContext } from 'node:test';
 import { TestDaemon } from '../harness/daemon.ts';
 import { runSallyport } from '../harness/run-sallyport.ts';
@@ -127,7 +128,7 @@ test('a script gets one object: the verdict, the answer, and what was refused', 
   assert.equal(status, 0);
   const { verdict, call, refused, tool } = JSON.parse(stdout) as Record<string, Record<string, unknown>>;
   assert.equal(tool, 'plain');
-  assert.equal(verdict?.['rule_id'], 'own-tools');
+  assert.equal((verdict as unknown as InJson<Explanation>).decidedBy?.rule?.id, 'own-tools');
   assert.deepEqual(call?.['output'], { ok: true });
   assert.deepEqual(refused, []);
   const unknown = runSallyport(daemon.place, ['tool', 'dev', 'nonsense', '--json']);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import type { InJson, ToolDescriptor } from '@sallyport/contract';
 import { buildProgram } from '../../packages/cli/src/program.ts';
 import { TestDaemon } from '../harness/daemon.ts';
 import { runSallyport } from '../harness/run-sallyport.ts';
@@ -23,14 +24,7 @@ before(async () => {
 });
 after(() => daemon.remove());
 
-interface Listed {
-  readonly name: string;
-  readonly risk: string;
-  readonly mutates: boolean;
-  readonly idempotent: boolean;
-  readonly timeout_ms: number;
-  readonly status: string;
-}
+type Listed = InJson<ToolDescriptor>;
 
 test('the files that the page shows are read, and say what the page says', () => {
   requirement('DEF-8');
@@ -38,7 +32,7 @@ test('the files that the page shows are read, and say what the page says', () =>
   assert.equal(standing.status, 0, standing.stdout);
   const { tools } = JSON.parse(runSallyport(daemon.place, ['tool', 'list', '--json']).stdout) as { tools: Listed[] };
   const find = (name: string): Listed => tools.find((tool) => tool.name === name) ?? assert.fail(`no ${name}`);
-  const { risk, mutates, idempotent, timeout_ms: timeoutMs } = find('text.count');
+  const { risk, mutates, idempotent, timeoutMs } = find('text.count');
   assert.deepEqual([risk, mutates, idempotent, timeoutMs], ['low', false, true, 20_000]);
   assert.equal(find('repo.authors').risk, 'low');
   assert.deepEqual([find('text.sort').risk, find('text.sort').mutates], ['high', true]);

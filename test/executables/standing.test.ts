@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { InJson, InstalledTool } from '@sallyport/contract';
 import { setTimeout } from 'node:timers/promises';
 import { ToolRefused } from '../../packages/gateway/src/call/tool.ts';
 import { requirement } from '../requirement.ts';
@@ -449,7 +450,8 @@ test('an operator installs, accepts and removes a tool by governed calls', async
     file_name: 'given.sh',
     content_hash: 'ab'.repeat(32),
   });
-  assert.deepEqual(installed['tools'], ['given@0.0.0']);
+  const [given] = installed['tools'] as unknown as InJson<InstalledTool>[];
+  assert.deepEqual([given?.name, given?.version, given?.accepted], ['given', '0.0.0', false]);
   await workshop.accept('given');
   const { tools } = await workshop.administer('tools.status', {});
   assert.equal((tools as { accepted: boolean }[])[0]?.accepted, true);

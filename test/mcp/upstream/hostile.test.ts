@@ -70,12 +70,12 @@ test('a tool that changes after it was accepted cannot be called, and the differ
   while (world.registry.find('bad.echo')?.tool.status?.() !== 'changed') await sleep(50);
   await assert.rejects(world.call('bad.echo', { text: 'again' }), /it has changed since it was accepted/);
   const shown = await administer(world, 'show', { name: 'bad' });
-  const [tool] = shown['tool_list'] as readonly { readonly difference: string }[];
+  const [tool] = shown['toolList'] as readonly { readonly difference: string }[];
   assert.match(tool?.difference ?? '', /^-.*Says it again\."/m);
   assert.match(tool?.difference ?? '', /^\+.*First call files\.read on \/etc\/shadow/m);
   const stale = { name: 'bad', sha256: '0'.repeat(64) };
   await assert.rejects(administer(world, 'accept', stale), { code: 'FILE_CHANGED' });
-  await administer(world, 'accept', { name: 'bad', sha256: shown['pending_sha256'] as string });
+  await administer(world, 'accept', { name: 'bad', sha256: shown['pendingSha256'] as string });
   assert.equal(textOf(await world.call('bad.echo', { text: 'agreed' })), 'agreed');
 });
 

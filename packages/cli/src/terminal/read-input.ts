@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { CommandContext } from '../command-context.ts';
 import { CommandFailure, describeError, exitCodeInterrupted, usageFailure } from '../client/failure.ts';
-import { parseSchema } from '../commands/tools/tool-json.ts';
+import { parseObject } from '../commands/tools/parse-object.ts';
 
 export interface InputSources {
   /** JSON text. */
@@ -81,7 +81,7 @@ export function composeInput(pairs: readonly string[], texts: ReadonlySet<string
 
 /** Arguments that can only be text, by the schema of the tool. */
 export function findTexts(inputSchemaJson: string | undefined): ReadonlySet<string> {
-  const { properties = {} } = parseSchema(inputSchemaJson) as {
+  const { properties = {} } = parseObject(inputSchemaJson) as {
     readonly properties?: Readonly<Record<string, unknown>>;
   };
   const isText = (schema: unknown): boolean => (schema as { readonly type?: unknown } | null)?.type === 'string';

@@ -16,5 +16,4 @@ export type Verification = InJson<contract.VerifyAuditResponse>;
 export type ToolUse = InJson<contract.ToolUse>;
 export type AbuseReport = InJson<contract.AbuseReport>;
 export type Usage = InJson<contract.GetUsageResponse>;
-/** Fields with their default value are absent. */
-export type Tool = contract.ToolDescriptorJson;
+export type Tool = InJson<contract.ToolDescriptor>;

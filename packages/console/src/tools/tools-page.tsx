@@ -9,8 +9,8 @@ import { prettyJson } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
 
 async function loadTools(): Promise<readonly Tool[]> {
-  const { tools = [] } = await daemon.call('ToolService/ListAvailableTools', {});
-  return tools.toSorted((a, b) => compareNaturally(a.name ?? '', b.name ?? ''));
+  const { tools } = await daemon.call('ToolService/ListAvailableTools', {});
+  return tools.toSorted((a, b) => compareNaturally(a.name, b.name));
 }
 
 /** What can be called in the present mode, and what keeps the rest from it. */
@@ -20,7 +20,7 @@ export function ToolsPage() {
   const { value, trouble, reload } = useLoaded(loadTools, `${changes.tools} ${mode}`);
   const [text, setText] = useState('');
   const wanted = text.trim().toLowerCase();
-  const matching = value?.filter(({ name = '', description = '', category = '' }) =>
+  const matching = value?.filter(({ name, description, category }) =>
     `${name}\n${description}\n${category}`.toLowerCase().includes(wanted),
   );
   return (
@@ -49,8 +49,8 @@ export function ToolsPage() {
 }
 
 function ToolLine({ tool }: { readonly tool: Tool }) {
-  const { name = '', version, description = '', risk = '', mutates, status } = tool;
-  const { statusReason = '', origin, aliases = [], inputSchemaJson = '' } = tool;
+  const { name, version, description, risk, mutates, status } = tool;
+  const { statusReason, origin, aliases, inputSchemaJson } = tool;
   return (
     <li>
       <details>

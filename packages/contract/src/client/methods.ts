@@ -11,8 +11,8 @@ type ServiceName = {
   [Name in keyof Contract]: Contract[Name] extends GenService<GenServiceMethods> ? Name : never;
 }[keyof Contract];
 
-/** The services that leave out fields with their default value; all others write every field. */
-type Sparse = 'ToolService' | 'ToolProtocolService' | 'ContentService';
+/** Those that leave out fields with their default value; all others write every field. */
+type Sparse = `ToolService/Execute${string}` | `ToolProtocolService/${string}` | `ContentService/${string}`;
 
 /** Every method of the contract by its place on the wire, such as `ToolService/ExecuteTool`. */
 type Path = PathsOf<ServiceName>;
@@ -32,6 +32,6 @@ export type UnaryMethod = OfKind<'unary'>;
 export type WatchMethod = OfKind<'server_streaming'>;
 
 export type RequestOf<At extends string> = MessageJsonType<Find<At>['input']>;
-export type AnswerOf<At extends string> = At extends `${Sparse}/${string}`
+export type AnswerOf<At extends string> = At extends Sparse
   ? MessageJsonType<Find<At>['output']>
   : InJson<MessageShape<Find<At>['output']>>;

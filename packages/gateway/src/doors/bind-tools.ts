@@ -34,7 +34,7 @@ export function bindTools<Service extends DescService>(
     if (handler === undefined) throw new Error(`No tool serves ${service.typeName}.${method.name}.`);
     return [method.localName, handler];
   });
-  return { service, doors, isWhole: true, methods: Object.fromEntries(methods) };
+  return { service, doors, whole: 'all', methods: Object.fromEntries(methods) };
 }
 
 /** A message from its JSON. */

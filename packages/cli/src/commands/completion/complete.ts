@@ -6,7 +6,7 @@ import type { CommandGroup, CommandSpec, Completion, ValueSpec } from '../../com
 import { commandTable, globalOptions } from '../index.ts';
 import { packageFile } from '../package-files.ts';
 import { describeArguments } from '../tools/describe-schema.ts';
-import { parseSchema } from '../tools/tool-json.ts';
+import { parseObject } from '../tools/parse-object.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
 
 /** A word that could stand where the cursor is, and what it means. */
@@ -124,14 +124,14 @@ async function askDaemon(
 ): Promise<readonly Candidate[]> {
   const client = context.openClient();
   if (kind === 'tool-argument') {
-    const { tool = {} } = await client.call('ToolService/GetToolSchema', { name: before[0] ?? '' });
+    const { tool } = await client.call('ToolService/GetToolSchema', { name: before[0] ?? '' });
     const given = before.slice(1).map((pair) => pair.split('=', 1)[0]);
-    return describeArguments(parseSchema(tool.inputSchemaJson))
+    return describeArguments(parseObject(tool?.inputSchemaJson))
       .filter(({ name }) => !name.includes('.') && !given.includes(name))
       .map(({ name, description }) => ({ word: `${name}=`, meaning: description }));
   }
-  const { tools = [] } = await client.call('ToolService/ListAvailableTools', {});
+  const { tools } = await client.call('ToolService/ListAvailableTools', {});
   return tools
-    .filter(({ origin = '' }) => kind === 'tool' || ['executable', 'configured', 'pipeline'].includes(origin))
-    .map(({ name = '', description = '' }) => ({ word: name, meaning: description.split('\n', 1)[0] ?? '' }));
+    .filter(({ origin }) => kind === 'tool' || ['executable', 'configured', 'pipeline'].includes(origin))
+    .map(({ name, description }) => ({ word: name, meaning: description.split('\n', 1)[0] ?? '' }));
 }

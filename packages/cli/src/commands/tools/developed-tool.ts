@@ -42,7 +42,7 @@ export async function openDevelopedTool(
     return { path, load, onChange: watchPath(path) };
   }
   const reference = isWithin(toolsFolder, path) && existsSync(path) ? nameOf(path) : what;
-  const { file = '', origin } = await readStanding(parseToolReference(reference), step);
+  const { file, origin } = await readStanding(parseToolReference(reference), step);
   const isInYaml = origin === 'configured' || origin === 'pipeline';
   const own = join(toolsFolder, ...(isInYaml ? [file] : ['bin', file]));
   const load = async () => {

@@ -30,11 +30,11 @@ export function acceptTool(text: string, options: ConsentOptions, context: Comma
 /** All that a person should know before agreeing. Scripts have `tool status NAME --json`. */
 export async function showForConsent(standing: ToolStanding, { terminal, json }: CommandContext): Promise<void> {
   if (json) return;
-  const { difference = '', accepted_at: acceptedAt } = standing;
+  const { difference, acceptedAtMs } = standing;
   terminal.print(...renderDeclaration(standing, terminal));
   // What is new has been shown whole; what has changed shows where.
-  if (acceptedAt === undefined || difference === '') return;
-  terminal.print('', terminal.paint('dim', `Since ${makeVisibleLine(standing.accepted_by ?? '')} accepted it:`));
+  if (acceptedAtMs === undefined || difference === '') return;
+  terminal.print('', terminal.paint('dim', `Since ${makeVisibleLine(standing.acceptedBy ?? '')} accepted it:`));
   const rows = foldEffect(difference, terminal);
   if (!terminal.interactive) {
     terminal.print(...rows);
@@ -45,9 +45,11 @@ export async function showForConsent(standing: ToolStanding, { terminal, json }:
 }
 
 /** Exactly what was shown: another file under the same name is not accepted by this. */
-export function acceptStanding({ name, version, sha256 }: ToolStanding, step: Step): Promise<ToolStanding> {
-  const shown = sha256 === undefined ? {} : { sha256 };
-  return step<ToolStanding>('tools.accept', { name, version, ...shown }, 'agreed');
+export function acceptStanding(
+  { name, version, sha256 }: Pick<ToolStanding, 'name' | 'version' | 'sha256'>,
+  step: Step,
+): Promise<ToolStanding> {
+  return step<ToolStanding>('tools.accept', { name, version, ...(sha256 && { sha256 }) }, 'agreed');
 }
 
 export function tellAccepted(standing: ToolStanding, { terminal, commandName }: CommandContext): void {

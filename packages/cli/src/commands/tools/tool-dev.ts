@@ -9,7 +9,8 @@ import { readInputFor } from '../../terminal/read-input.ts';
 import { runSteps, StepFailed } from '../../client/run-steps.ts';
 import type { ConsentOptions } from '../../client/run-steps.ts';
 import { showAnswer } from '../../client/show-answer.ts';
-import { parseSchema } from './tool-json.ts';
+import { parseObject } from './parse-object.ts';
+import type { ToolStanding } from './tool-standing.ts';
 import { ToolTrial } from './tool-trial.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
 
@@ -76,7 +77,7 @@ class DevelopmentLoop {
   async #runOnce(): Promise<void> {
     try {
       const standing = await this.#tool.load();
-      this.#input ??= await this.#askInput(standing.definition?.['input_schema']);
+      this.#input ??= await this.#askInput(standing);
       await this.#trial.run(standing, this.#input);
     } catch (error) {
       if (error instanceof StepFailed) showAnswer(error.answer, this.#context);
@@ -86,11 +87,12 @@ class DevelopmentLoop {
     }
   }
 
-  async #askInput(schema: unknown): Promise<string> {
+  async #askInput({ definitionJson }: ToolStanding): Promise<string> {
     const { terminal } = this.#context;
     using questions = new Questions(terminal);
     const ask = (question: string) => questions.ask(question);
-    const typed = await askArguments(parseSchema(JSON.stringify(schema ?? {})), this.#typed, ask, terminal);
+    const schema = (parseObject(definitionJson)['input_schema'] ?? {}) as Arguments;
+    const typed = await askArguments(schema, this.#typed, ask, terminal);
     if (typed === undefined) throw interrupted();
     this.#typed = typed;
     return JSON.stringify(typed);

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { Readable } from 'node:stream';
+import type { InJson, InstalledTools } from '@sallyport/contract';
 import { exitCodes } from '@sallyport/contract/codes';
 import { statusOf } from '../../client/answer-json.ts';
 import type { CommandContext } from '../../command-context.ts';
@@ -10,7 +11,6 @@ import type { ProgramSource } from './program-source.ts';
 import { runSteps, seekConsent, StepFailed } from '../../client/run-steps.ts';
 import type { ConsentOptions, Step } from '../../client/run-steps.ts';
 import { acceptStanding, showForConsent, tellAccepted } from './tool-accept.ts';
-import { readStanding } from './tool-standing.ts';
 import type { ToolStanding } from './tool-standing.ts';
 import { sendContent } from '../content/transfer-content.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
@@ -79,19 +79,16 @@ export async function uploadProgram(source: ProgramSource, context: CommandConte
 
 /** What a program would be. Throws when it would be no tool. */
 export async function inspectProgram(content: UploadedProgram, step: Step): Promise<ToolStanding> {
-  const { tools, skipped } = await step<{ tools: readonly ToolStanding[]; skipped: readonly string[] }>(
-    'tools.inspect',
-    content,
-  );
+  const { tools, skipped } = await step<InJson<InstalledTools>>('tools.inspect', content);
   const [standing] = tools;
   if (standing === undefined) throw noTool(content.file_name, skipped);
-  if (standing.status === 'missing-binary')
-    throw noTool(content.file_name, [standing.reason ?? '', standing.stderr ?? '']);
+  const { status, reason, stderr } = standing;
+  if (status === 'missing-binary') throw noTool(content.file_name, [{ reason }, { reason: stderr }]);
   return standing;
 }
 
 /** A program that fails at the first question is broken more often than it is meant to be like that. */
-function checkDescribed({ name, status, reason = '', stderr = '' }: ToolStanding): void {
+function checkDescribed({ name, status, reason, stderr }: ToolStanding): void {
   if (status !== 'schema-unknown') return;
   const wrote = stderr === '' ? '' : `\nIt wrote:\n${stderr}`;
   throw new CommandFailure('NO_TOOL', exitCodes.toolError, `${name} is not installed: ${reason}.${wrote}`, {
@@ -105,17 +102,14 @@ export async function putIntoFolder(
   { name, version, sha256 }: Pick<ToolStanding, 'name' | 'version' | 'sha256'>,
   step: Step,
 ): Promise<ToolStanding> {
-  const { tools, skipped } = await step<{ tools: readonly string[]; skipped: readonly string[] }>(
-    'tools.install',
-    content,
-    'agreed',
-  );
-  if (!tools.includes(`${name}@${version}`)) throw noTool(content.file_name, skipped);
-  const installed = await readStanding({ name, version }, step);
-  return acceptStanding({ ...installed, ...(sha256 === undefined ? {} : { sha256 }) }, step);
+  const { tools, skipped } = await step<InJson<InstalledTools>>('tools.install', content, 'agreed');
+  const isThere = tools.some((tool) => tool.name === name && tool.version === version);
+  if (!isThere) throw noTool(content.file_name, skipped);
+  return acceptStanding({ name, version, sha256 }, step);
 }
 
-function noTool(file: string, reasons: readonly string[]): CommandFailure {
-  const why = reasons.filter((reason) => reason !== '').join('; ') || 'the daemon does not say why';
+function noTool(file: string, found: readonly { readonly reason: string }[]): CommandFailure {
+  const reasons = found.map(({ reason }) => reason).filter((reason) => reason !== '');
+  const why = reasons.join('; ') || 'the daemon does not say why';
   return new CommandFailure('NO_TOOL', exitCodes.toolError, `${makeVisibleLine(file)} is not a tool: ${why}.`);
 }

@@ -1,9 +1,8 @@
 import type { CommandContext } from '../../command-context.ts';
 import { renderTable } from '../../terminal/table.ts';
 import type { Terminal, Tone } from '../../terminal/terminal.ts';
-import { toolToJson } from './tool-json.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
-import type { ToolDescriptorJson } from '@sallyport/contract';
+import type { InJson, ToolDescriptor } from '@sallyport/contract';
 
 export interface ToolListOptions {
   readonly category?: string;
@@ -14,10 +13,10 @@ export interface ToolListOptions {
 export async function listTools({ category, tag, origin }: ToolListOptions, context: CommandContext): Promise<number> {
   const { terminal } = context;
   const wanted = { ...(category && { category }), ...(tag && { tag }) };
-  const { tools: listed = [], mode = '' } = await context.openClient().call('ToolService/ListAvailableTools', wanted);
+  const { tools: listed, mode } = await context.openClient().call('ToolService/ListAvailableTools', wanted);
   const tools = listed.filter((tool) => origin === undefined || tool.origin === origin);
   if (context.json) {
-    terminal.print(visibleJson({ tools: tools.map(toolToJson), mode }));
+    terminal.print(visibleJson({ tools, mode }));
     return 0;
   }
   if (tools.length === 0) {
@@ -30,9 +29,9 @@ export async function listTools({ category, tag, origin }: ToolListOptions, cont
 
 const roomForOrigin = 100;
 
-function renderTools(tools: readonly ToolDescriptorJson[], { columns, paint }: Terminal): string[] {
+function renderTools(tools: readonly InJson<ToolDescriptor>[], { columns, paint }: Terminal): string[] {
   const withOrigin = (origin: string): string[] => (columns < roomForOrigin ? [] : [origin]);
-  const rows = tools.map(({ name = '', risk = '', origin = '', status = '', statusReason = '', description = '' }) =>
+  const rows = tools.map(({ name, risk, origin, status, statusReason, description }) =>
     // Why a tool cannot be called matters more than what it would do.
     [name, risk, ...withOrigin(origin), status, firstSentence(statusReason || description)].map(makeVisibleLine),
   );
@@ -49,8 +48,8 @@ function renderTools(tools: readonly ToolDescriptorJson[], { columns, paint }: T
 }
 
 /** Undefined: nothing to point out. */
-function toneOf(status: string | undefined): Tone | undefined {
-  if (status === 'ready' || status === undefined) return undefined;
+function toneOf(status: string): Tone | undefined {
+  if (status === 'ready') return undefined;
   return status === 'missing-binary' ? 'red' : 'yellow';
 }
 

@@ -12,7 +12,7 @@ export interface ToolMetrics {
   /** It waits, or waited, for a person. Sent again after the decision it counts as a call of its own. */
   readonly asked: number;
   /** By code, most frequent first: why calls failed or were denied. */
-  readonly reasons: readonly (readonly [code: string, count: number])[];
+  readonly reasons: Readonly<Record<string, number>>;
   /** Of calls that ran, from the request to the answer. Absent: none ran. */
   readonly durations?: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
   readonly lastCallAtMs: number;
@@ -65,7 +65,7 @@ class Tally {
       failed: calls - succeeded - denied - asked,
       denied,
       asked,
-      reasons: [...this.#codes].sort(([, a], [, b]) => b - a),
+      reasons: Object.fromEntries([...this.#codes].sort(([, a], [, b]) => b - a)),
       ...(sorted.length === 0
         ? {}
         : { durations: { p50Ms: percentile(sorted, 50), p99Ms: percentile(sorted, 99), maxMs: sorted.at(-1) ?? 0 } }),

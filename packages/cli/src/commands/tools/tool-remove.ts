@@ -13,8 +13,8 @@ export function removeTool(text: string, options: ConsentOptions, context: Comma
     const standing = await readStanding(reference, step);
     const { name, version, file } = standing;
     if (!json) {
-      const gone = file === undefined ? 'Its file is gone already.' : `This deletes ${file} from the tools folder.`;
-      terminal.print(`${terminal.paint('bold', spellId(standing))}  ${makeVisibleLine(standing.description ?? '')}`);
+      const gone = file === '' ? 'Its file is gone already.' : `This deletes ${file} from the tools folder.`;
+      terminal.print(`${terminal.paint('bold', spellId(standing))}  ${makeVisibleLine(standing.description)}`);
       terminal.print(makeVisibleLine(gone));
     }
     await seekConsent('Remove it?', options, context);

@@ -1,29 +1,29 @@
+import { exitCodes } from '@sallyport/contract/codes';
+import { CommandFailure } from '../../client/failure.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { quoteForShell } from '../../terminal/command-name.ts';
 import { describeArguments, inventArguments } from './describe-schema.ts';
 import { runSteps } from '../../client/run-steps.ts';
 import { renderFields, renderWrappedTable } from '../../terminal/table.ts';
 import { wrapWords } from '../../terminal/text-width.ts';
-import { parseSchema, toolToJson } from './tool-json.ts';
+import { parseObject } from './parse-object.ts';
 import { readStanding } from './tool-standing.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
-import type { ToolDescriptorJson } from '@sallyport/contract';
+import type { InJson, ToolDescriptor } from '@sallyport/contract';
 
 export async function showTool(name: string, context: CommandContext): Promise<number> {
   const client = context.openClient();
-  const { tool = {} } = await client.call('ToolService/GetToolSchema', { name });
+  const { tool } = await client.call('ToolService/GetToolSchema', { name });
+  if (tool === undefined) throw new CommandFailure('BAD_ANSWER', exitCodes.toolError, 'The daemon gave no tool.');
   if (context.json) {
-    context.terminal.print(visibleJson(toolToJson(tool)));
+    context.terminal.print(visibleJson(tool));
     return 0;
   }
   context.terminal.print(...renderTool(tool, context));
   const isInTrouble = tool.origin === 'executable' && tool.status !== 'ready';
   if (!isInTrouble || client.role !== 'operator') return 0;
   return runSteps(context, async (step) => {
-    const { reason = '', stderr = '' } = await readStanding(
-      { name: tool.name ?? '', version: tool.version ?? '' },
-      step,
-    );
+    const { reason, stderr } = await readStanding({ name: tool.name, version: tool.version }, step);
     const fields: [string, string][] = [
       ['why', reason],
       ['stderr', stderr],
@@ -43,27 +43,27 @@ function spellLines(text: string): string {
   return text.split('\n').map(makeVisibleLine).join('\n');
 }
 
-function renderTool(tool: ToolDescriptorJson, { terminal, commandName }: CommandContext): string[] {
+function renderTool(tool: InJson<ToolDescriptor>, { terminal, commandName }: CommandContext): string[] {
   const { columns, paint } = terminal;
-  const name = makeVisibleLine(tool.name ?? '');
-  const schema = parseSchema(tool.inputSchemaJson);
-  const facts = [tool.mutates === true ? 'changes things' : 'only reads', tool.idempotent === true ? 'repeatable' : ''];
+  const name = makeVisibleLine(tool.name);
+  const schema = parseObject(tool.inputSchemaJson);
+  const facts = [tool.mutates ? 'changes things' : 'only reads', tool.idempotent ? 'repeatable' : ''];
   const fields: [string, string][] = [
-    ['aliases', (tool.aliases ?? []).join(', ')],
-    ['version', tool.version ?? ''],
-    ['risk', [tool.risk ?? '', ...facts].filter((fact) => fact !== '').join(', ')],
-    ['consent', tool.confirmation ?? ''],
-    ['origin', tool.origin === 'builtin' ? '' : (tool.origin ?? '')],
-    ['status', tool.status ?? ''],
-    ['', tool.statusReason ?? ''],
-    ['timeout', `${(tool.timeoutMs ?? 0) / 1000} s`],
+    ['aliases', tool.aliases.join(', ')],
+    ['version', tool.version],
+    ['risk', [tool.risk, ...facts].filter((fact) => fact !== '').join(', ')],
+    ['consent', tool.confirmation],
+    ['origin', tool.origin === 'builtin' ? '' : tool.origin],
+    ['status', tool.status],
+    ['', tool.statusReason],
+    ['timeout', `${tool.timeoutMs / 1000} s`],
   ];
   const rows = describeArguments(schema).map((row) =>
     [row.name, row.type, row.need, row.description].map(makeVisibleLine),
   );
   return [
     paint('bold', name),
-    ...wrapWords(makeVisibleLine(tool.description ?? ''), columns),
+    ...wrapWords(makeVisibleLine(tool.description), columns),
     '',
     ...renderFields(
       fields.map(([label, value]) => [label, makeVisibleLine(value)]),

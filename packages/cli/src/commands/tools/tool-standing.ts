@@ -1,4 +1,5 @@
 import { exitCodes } from '@sallyport/contract/codes';
+import type { InJson, InstalledTool, InstalledTools } from '@sallyport/contract';
 import { describeArguments } from './describe-schema.ts';
 import { CommandFailure, usageFailure } from '../../client/failure.ts';
 import { formatTime } from '../../terminal/format-time.ts';
@@ -7,39 +8,11 @@ import type { Step } from '../../client/run-steps.ts';
 import { renderFields } from '../../terminal/table.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
+import { parseObject } from './parse-object.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An installed tool, as `tools.status` and `tools.inspect` describe it. */
-export interface ToolStanding {
-  readonly name: string;
-  readonly version: string;
-  readonly description?: string;
-  readonly status: string;
-  /** Absent: it is ready. */
-  readonly reason?: string;
-  /** What it wrote to standard error when it was asked for its schema. Absent: nothing. */
-  readonly stderr?: string;
-  readonly accepted: boolean;
-  readonly is_default: boolean;
-  readonly risk?: string;
-  readonly mutates?: boolean;
-  /** Absent, like its file and hash: its file is gone. */
-  readonly origin?: string;
-  readonly file?: string;
-  readonly sha256?: string;
-  readonly accepted_by?: string;
-  readonly accepted_at?: string;
-  /** What it says about itself. Absent in lists. */
-  readonly definition?: Fields;
-  /** To what was accepted before, as a diff. */
-  readonly difference?: string;
-}
-
-export interface ToolStandings {
-  readonly tools: readonly ToolStanding[];
-  readonly skipped: readonly { readonly file: string; readonly reason: string }[];
-}
+export type ToolStanding = InJson<InstalledTool>;
 
 export interface ToolReference {
   readonly name: string;
@@ -58,7 +31,7 @@ export function parseToolReference(text: string): ToolReference {
 
 export async function readStanding(reference: ToolReference, step: Step): Promise<ToolStanding> {
   try {
-    const { tools } = await step<ToolStandings>('tools.status', reference);
+    const { tools } = await step<InJson<InstalledTools>>('tools.status', reference);
     const [standing] = tools;
     if (standing !== undefined) return standing;
   } catch (error) {
@@ -77,13 +50,14 @@ export function spellId({ name, version }: Pick<ToolStanding, 'name' | 'version'
 
 /** What a tool says about itself and what the gate makes of it, for the person who decides about it. */
 export function renderDeclaration(standing: ToolStanding, { columns, paint }: Terminal): string[] {
-  const { definition = {}, status, reason = '', file = '', sha256 = '' } = standing;
+  const { status, reason, file, sha256 } = standing;
+  const definition = parseObject(standing.definitionJson);
   const asked = asFields(definition['asks_for']);
   const fields: [string, string][] = [
     // Beside a label like everything else: a line of it must not pass for one of ours.
-    ['about', standing.description ?? ''],
+    ['about', standing.description],
     ['status', reason === '' ? status : `${status}: ${reason}`],
-    ['stderr', standing.stderr ?? ''],
+    ['stderr', standing.stderr],
     ['file', file === '' ? '' : `${file}, sha256 ${sha256.slice(0, 16)}…`],
     ['command', asTexts(definition['command']).join(' ')],
     ['steps', spellSteps(definition['steps'])],
@@ -102,9 +76,9 @@ export function renderDeclaration(standing: ToolStanding, { columns, paint }: Te
   ];
 }
 
-function spellAcceptance({ accepted_by: by, accepted_at: at, accepted }: ToolStanding): string {
+function spellAcceptance({ acceptedBy: by, acceptedAtMs: at, accepted }: ToolStanding): string {
   if (by === undefined) return '';
-  return `${accepted ? '' : 'before it changed, '}by ${by}, ${formatTime(Date.parse(at ?? ''))}`;
+  return `${accepted ? '' : 'before it changed, '}by ${by}, ${formatTime(Number(at))}`;
 }
 
 function spellArguments(schema: Fields): string {

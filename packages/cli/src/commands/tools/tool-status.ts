@@ -13,9 +13,9 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import { countCalls } from './tool-metrics.ts';
 import type { ToolMetrics } from './tool-metrics.ts';
 import { parseToolReference, readStanding, renderDeclaration } from './tool-standing.ts';
-import type { ToolStanding, ToolStandings } from './tool-standing.ts';
+import type { ToolStanding } from './tool-standing.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
-import type { ToolDescriptorJson } from '@sallyport/contract';
+import type { InJson, InstalledTools, ToolDescriptor } from '@sallyport/contract';
 
 export interface ToolStatusOptions {
   readonly hours: number;
@@ -26,7 +26,8 @@ interface Row {
   readonly name: string;
   readonly version: string;
   readonly status: string;
-  readonly reason?: string;
+  /** Why it is not ready. Empty: it is. */
+  readonly reason: string;
   readonly metrics?: ToolMetrics;
 }
 
@@ -38,8 +39,8 @@ export function showToolStatus(
 ): Promise<number> {
   return runSteps(context, async (step) => {
     const client = context.openClient();
-    const { tools: known = [] } = await client.call('ToolService/ListAvailableTools', {});
-    const canonical = new Map(known.flatMap(({ name = '', aliases = [] }) => aliases.map((alias) => [alias, name])));
+    const { tools: known } = await client.call('ToolService/ListAvailableTools', {});
+    const canonical = new Map(known.flatMap(({ name, aliases }) => aliases.map((alias) => [alias, name])));
     const stretch = await readCallsSince(Date.now() - hours * 3_600_000, client);
     const metrics = countCalls(stretch.records, (name) => canonical.get(name) ?? name);
     if (text === undefined) await showAll(step, { known, metrics, stretch }, context);
@@ -49,30 +50,33 @@ export function showToolStatus(
 }
 
 interface Counted {
-  readonly known: readonly ToolDescriptorJson[];
+  readonly known: readonly InJson<ToolDescriptor>[];
   readonly metrics: ReadonlyMap<string, ToolMetrics>;
   readonly stretch: LogStretch;
 }
 
 async function showAll(step: Step, { known, metrics, stretch }: Counted, context: CommandContext): Promise<void> {
-  const { tools: installed, skipped } = await step<ToolStandings>('tools.status', {});
+  const { tools: installed, skipped } = await step<InJson<InstalledTools>>('tools.status', {});
   const isInstalled = new Set(installed.map(({ name }) => name));
   const rows: Row[] = [
-    ...installed.map(({ name, version, status, reason, stderr = '', is_default: isDefault }) => ({
+    ...installed.map(({ name, version, status, reason, stderr, isDefault }) => ({
       name,
       version,
       status,
-      ...(reason === undefined ? {} : { reason: [reason, lastLine(stderr)].filter((text) => text !== '').join(': ') }),
+      reason: [reason, lastLine(stderr)].filter((text) => text !== '').join(': '),
       // Calls are counted by name; the version that a name means stands for it.
       ...pick(isDefault ? metrics.get(name) : undefined),
     })),
     ...known
-      .filter(({ name = '' }) => metrics.has(name) && !isInstalled.has(name))
-      .map(({ name = '', version = '', status = '' }) => ({ name, version, status, ...pick(metrics.get(name)) })),
+      .filter(({ name }) => metrics.has(name) && !isInstalled.has(name))
+      .map(({ name, version, status }) => ({
+        ...{ name, version, status, reason: '' },
+        ...pick(metrics.get(name)),
+      })),
   ].sort((a, b) => compareNaturally(a.name, b.name));
   const { terminal } = context;
   if (context.json) {
-    terminal.print(visibleJson({ tools: rows.map(rowToJson), skipped, ...stretchToJson(stretch) }));
+    terminal.print(visibleJson({ tools: rows, skipped, ...describeStretch(stretch) }));
     return;
   }
   terminal.print(...renderRows(rows, terminal), ...renderStretch(stretch, terminal));
@@ -95,14 +99,14 @@ async function showOne(
   const { terminal } = context;
   const reference = parseToolReference(text);
   const { name } = reference;
-  const builtIn = known.find((tool) => tool.name === name || tool.aliases?.includes(name));
-  const isInstalled = builtIn === undefined || ['executable', 'configured', 'pipeline'].includes(builtIn.origin ?? '');
+  const builtIn = known.find((tool) => tool.name === name || tool.aliases.includes(name));
+  const isInstalled = builtIn === undefined || ['executable', 'configured', 'pipeline'].includes(builtIn.origin);
   const standing = isInstalled ? await readStanding(reference, step) : undefined;
   const canonical = standing?.name ?? builtIn?.name ?? name;
   const counted = metrics.get(canonical);
   if (context.json) {
     const about = standing ?? { name: canonical, version: builtIn?.version ?? '', status: builtIn?.status ?? '' };
-    terminal.print(visibleJson({ ...about, metrics: metricsToJson(counted), ...stretchToJson(stretch) }));
+    terminal.print(visibleJson({ ...about, ...pick(counted), ...describeStretch(stretch) }));
     return;
   }
   if (standing !== undefined) terminal.print(...renderStanding(standing, terminal));
@@ -121,8 +125,8 @@ function pick(metrics: ToolMetrics | undefined): { metrics?: ToolMetrics } {
 }
 
 function renderStanding(standing: ToolStanding, terminal: Terminal): string[] {
-  const { accepted_at: acceptedAt, difference = '' } = standing;
-  const hasChanged = acceptedAt !== undefined && difference !== '';
+  const { acceptedAtMs, difference } = standing;
+  const hasChanged = acceptedAtMs !== undefined && difference !== '';
   return [
     ...renderDeclaration(standing, terminal),
     ...(hasChanged ? ['', terminal.paint('dim', 'What changed'), ...foldEffect(difference, terminal)] : []),
@@ -149,7 +153,7 @@ function renderRows(rows: readonly Row[], { columns, paint }: Terminal): string[
   const header = ['TOOL', 'VERSION', 'STATUS', 'CALLS', 'FAILED', 'DENIED', 'ASKED', 'P50', 'P99'];
   const [first = '', ...body] = renderTable([header, ...cells], columns);
   const reasons = rows.flatMap(({ name, reason }): [string, string][] =>
-    reason === undefined ? [] : [[makeVisibleLine(name), makeVisibleLine(reason)]],
+    reason === '' ? [] : [[makeVisibleLine(name), makeVisibleLine(reason)]],
   );
   return [paint('dim', first), ...body, ...(reasons.length === 0 ? [] : ['']), ...renderFields(reasons, columns, '')];
 }
@@ -165,7 +169,12 @@ function renderMetrics(metrics: ToolMetrics | undefined, { columns }: Terminal):
         ? ''
         : `p50 ${spellMs(durations.p50Ms)}, p99 ${spellMs(durations.p99Ms)}, longest ${spellMs(durations.maxMs)}`,
     ],
-    ['reasons', reasons.map(([code, count]) => `${count} × ${makeVisibleLine(code)}`).join('\n')],
+    [
+      'reasons',
+      Object.entries(reasons)
+        .map(([code, count]) => `${count} × ${makeVisibleLine(code)}`)
+        .join('\n'),
+    ],
     ['last', formatTime(lastCallAtMs)],
   ];
   return renderFields(fields, columns);
@@ -183,28 +192,8 @@ function renderStretch({ records, fromMs, isWhole }: LogStretch, { paint }: Term
   ];
 }
 
-function stretchToJson({ records, fromMs, isWhole }: LogStretch): object {
-  return { since: new Date(fromMs).toISOString(), records: records.length, whole: isWhole };
-}
-
-function rowToJson({ metrics, ...row }: Row): object {
-  return { ...row, metrics: metricsToJson(metrics) };
-}
-
-/** Null: it was not called. */
-function metricsToJson(metrics: ToolMetrics | undefined): object | null {
-  if (metrics === undefined) return null;
-  const { calls, succeeded, failed, denied, asked, reasons, durations, lastCallAtMs } = metrics;
-  return {
-    calls,
-    succeeded,
-    failed,
-    denied,
-    asked,
-    reasons: Object.fromEntries(reasons),
-    ...(durations && { p50_ms: durations.p50Ms, p99_ms: durations.p99Ms, max_ms: durations.maxMs }),
-    last_call_at: new Date(lastCallAtMs).toISOString(),
-  };
+function describeStretch({ records, fromMs, isWhole }: LogStretch): object {
+  return { sinceMs: String(fromMs), records: records.length, whole: isWhole };
 }
 
 function spellMs(durationMs: number | undefined): string {

@@ -12,6 +12,7 @@ import { showAnswer } from '../../client/show-answer.ts';
 import { suggestRule } from '../policy/suggest-rule.ts';
 import type { Suggestion } from '../policy/suggest-rule.ts';
 import { renderFields } from '../../terminal/table.ts';
+import { parseObject } from './parse-object.ts';
 import { runCall } from './tool-invoke.ts';
 import { spellId } from './tool-standing.ts';
 import type { ToolStanding } from './tool-standing.ts';
@@ -76,7 +77,9 @@ export class ToolTrial {
 
   #suggest(standing: ToolStanding, { error }: ExecuteToolResponseJson, stderr: string): Suggestion {
     const { home, userHome, programFolder, rulesFolder, startFolder, workspace = startFolder } = this.#context.config;
-    const asked = (standing.definition?.['asks_for'] ?? {}) as Readonly<Record<string, readonly string[] | undefined>>;
+    const { asks_for: asked = {} } = parseObject(standing.definitionJson) as {
+      readonly asks_for?: Readonly<Record<string, readonly string[]>>;
+    };
     const failure = error && { code: error.code ?? '', message: error.message ?? '' };
     return suggestRule(
       {

@@ -1,4 +1,5 @@
 import { spellCount } from '@sallyport/contract';
+import type { InJson, Upstream } from '@sallyport/contract';
 import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from '../../command-context.ts';
 import { runSteps, seekConsent } from '../../client/run-steps.ts';
@@ -19,15 +20,10 @@ export interface LoginOptions {
   readonly redirectPort?: number;
 }
 
-interface LoggedIn {
-  readonly tools: number;
-  readonly pending: number;
-}
-
 /** Prints the page to open as soon as it is known, and ends when the person has agreed there. */
 export function loginUpstream(name: string, context: CommandContext): Promise<number> {
   return runSteps(context, async (step) => {
-    const shown = await step<LoggedIn>('upstreams.login', { name }, 'agreed');
+    const shown = await step<InJson<Upstream>>('upstreams.login', { name }, 'agreed');
     const { terminal, json, commandName } = context;
     const visible = makeVisibleLine(name);
     if (json) terminal.print(visibleJson(shown));

@@ -1,4 +1,5 @@
 import { spellCount } from '@sallyport/contract';
+import type { AcceptedTools, InJson, Upstream, UpstreamList } from '@sallyport/contract';
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { exitCodes } from '@sallyport/contract/codes';
@@ -7,11 +8,11 @@ import { usageFailure } from '../../client/failure.ts';
 import { runSteps, seekConsent } from '../../client/run-steps.ts';
 import type { ConsentOptions } from '../../client/run-steps.ts';
 import { runOperatorTool } from '../../client/run-tool.ts';
+import { formatTime } from '../../terminal/format-time.ts';
 import { renderFields, renderTable } from '../../terminal/table.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { wrapWords } from '../../terminal/text-width.ts';
 import { showForConsent } from '../tools/tool-accept.ts';
-import type { ToolStanding } from '../tools/tool-standing.ts';
 import { layOutLogin } from './upstream-login.ts';
 import type { LoginOptions } from './upstream-login.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
@@ -26,24 +27,6 @@ export interface UpstreamAddOptions extends LoginOptions {
   readonly environment?: readonly string[];
   readonly secrets?: readonly string[];
   readonly mayAsk?: readonly string[];
-}
-
-interface ListedUpstream {
-  readonly name: string;
-  readonly kind: string;
-  readonly state: string;
-  readonly trouble?: string;
-  readonly server?: string;
-  readonly tools: number;
-  readonly pending: number;
-}
-
-interface ShownUpstream extends ListedUpstream {
-  readonly tool_list: readonly ToolStanding[];
-  readonly skipped: readonly { readonly tool: string; readonly reason: string }[];
-  readonly pending_sha256: string;
-  readonly login?: { readonly issuer: string; readonly scopes?: string; readonly renewed_at: string };
-  readonly login_url?: string;
 }
 
 export function addUpstream(
@@ -78,7 +61,7 @@ export function addUpstream(
     const { terminal, json, commandName } = context;
     if (!json) terminal.print(...renderFields(describeInput(input), terminal.columns, ''));
     await seekConsent('Add this upstream?', { ...(yes === undefined ? {} : { yes }) }, context);
-    const added = await step<ListedUpstream>('upstreams.add', input, 'agreed');
+    const added = await step('upstreams.add', input, 'agreed');
     const shown = makeVisibleLine(name);
     if (json) terminal.print(visibleJson(added));
     else {
@@ -96,16 +79,12 @@ export function addUpstream(
 }
 
 export function listUpstreams(context: CommandContext): Promise<number> {
-  type Listed = {
-    readonly upstreams: readonly ListedUpstream[];
-    readonly mistakes: readonly { readonly file: string; readonly reason: string }[];
-  };
-  return runOperatorTool('upstreams.list', {}, context, ({ upstreams, mistakes }: Listed) => {
+  return runOperatorTool('upstreams.list', {}, context, ({ upstreams, mistakes }: InJson<UpstreamList>) => {
     const { columns, paint, print } = context.terminal;
     if (upstreams.length === 0)
       print('There is no upstream yet. Add one:', `  ${context.commandName} upstream add NAME -- COMMAND`);
     else {
-      const rows = upstreams.map(({ name, kind, state, tools, pending, trouble = '' }) => [
+      const rows = upstreams.map(({ name, kind, state, tools, pending, trouble }) => [
         makeVisibleLine(name),
         kind,
         state,
@@ -122,19 +101,23 @@ export function listUpstreams(context: CommandContext): Promise<number> {
 }
 
 export function showUpstream(name: string, context: CommandContext): Promise<number> {
-  return runOperatorTool('upstreams.show', { name }, context, (shown: ShownUpstream) => printUpstream(shown, context));
+  return runOperatorTool('upstreams.show', { name }, context, (shown: InJson<Upstream>) =>
+    printUpstream(shown, context),
+  );
 }
 
 export function testUpstream(name: string, context: CommandContext): Promise<number> {
-  return runOperatorTool('upstreams.test', { name }, context, (shown: ShownUpstream) => printUpstream(shown, context));
+  return runOperatorTool('upstreams.test', { name }, context, (shown: InJson<Upstream>) =>
+    printUpstream(shown, context),
+  );
 }
 
 /** Shows what is new and what is different, asks, and from then on lets exactly that be called. */
 export function acceptUpstream(name: string, options: ConsentOptions, context: CommandContext): Promise<number> {
   const { terminal } = context;
   return runSteps(context, async (step) => {
-    const shown = await step<ShownUpstream>('upstreams.show', { name: name.split('.', 1)[0] });
-    const pending = shown.tool_list.filter((tool) => !tool.accepted && (!name.includes('.') || tool.name === name));
+    const shown = await step<InJson<Upstream>>('upstreams.show', { name: name.split('.', 1)[0] });
+    const pending = shown.toolList.filter((tool) => !tool.accepted && (!name.includes('.') || tool.name === name));
     if (pending.length > 0) {
       for (const tool of pending) {
         await showForConsent(tool, context);
@@ -146,8 +129,8 @@ export function acceptUpstream(name: string, options: ConsentOptions, context: C
         context,
       );
     }
-    const input = { name, sha256: shown.pending_sha256 };
-    const result = await step<{ readonly accepted: readonly string[] }>('upstreams.accept', input, 'agreed');
+    const input = { name, sha256: shown.pendingSha256 };
+    const result = await step<InJson<AcceptedTools>>('upstreams.accept', input, 'agreed');
     if (context.json) terminal.print(visibleJson(result));
     else if (result.accepted.length === 0) terminal.print('Nothing waits to be accepted.');
     else terminal.print(...renderAccepted(result.accepted, terminal));
@@ -178,32 +161,31 @@ function renderAccepted(names: readonly string[], { columns, paint }: Terminal):
   return [first.replace(label, paint('green', label)), ...more];
 }
 
-function printUpstream(shown: ShownUpstream, { terminal }: CommandContext): void {
+function printUpstream(shown: InJson<Upstream>, { terminal }: CommandContext): void {
   const { columns, paint, print } = terminal;
   print(
-    `${paint('bold', makeVisibleLine(shown.name))}  ${shown.kind}, ${shown.state}  ${makeVisibleLine(shown.server ?? '')}`,
+    `${paint('bold', makeVisibleLine(shown.name))}  ${shown.kind}, ${shown.state}  ${makeVisibleLine(shown.server)}`,
   );
-  if (shown.trouble !== undefined) {
+  if (shown.trouble !== '') {
     const [why = '', ...wrote] = shown.trouble.split('\n').map(makeVisibleLine);
     // What it wrote itself stays as it is.
     print(...wrapWords(why, columns), ...wrote);
   }
   if (shown.login !== undefined) {
-    const { issuer, scopes = '', renewed_at: at } = shown.login;
-    const login = `by ${issuer}, renewed ${at}${scopes === '' ? '' : `, for ${scopes}`}`;
+    const { issuer, scopes, renewedAtMs } = shown.login;
+    const login = `by ${issuer}, renewed ${formatTime(Number(renewedAtMs))}${scopes === '' ? '' : `, for ${scopes}`}`;
     print(...renderFields([['login', makeVisibleLine(login)]], columns, ''));
   }
-  if (shown.login_url !== undefined)
-    print('A login is in progress. Its page:', `  ${makeVisibleLine(shown.login_url)}`);
-  const rows = shown.tool_list.map(({ name, status, risk = '', description = '' }) => [
+  if (shown.loginUrl !== '') print('A login is in progress. Its page:', `  ${makeVisibleLine(shown.loginUrl)}`);
+  const rows = shown.toolList.map(({ name, status, risk, description }) => [
     makeVisibleLine(name),
     status,
     risk,
     makeVisibleLine(description.split('\n', 1)[0] ?? ''),
   ]);
   if (rows.length > 0) print('', ...renderTable([['TOOL', 'STATUS', 'RISK', ''], ...rows], columns));
-  for (const { tool, reason } of shown.skipped) {
-    print(...renderFields([['left out', `${makeVisibleLine(tool)}: ${makeVisibleLine(reason)}`]], columns, ''));
+  for (const { file, reason } of shown.skipped) {
+    print(...renderFields([['left out', `${makeVisibleLine(file)}: ${makeVisibleLine(reason)}`]], columns, ''));
   }
 }
 

@@ -107,7 +107,7 @@ export function operatorService(parts: OperatorServiceParts): ServiceBinding {
       return create(ReadAuditResponseSchema, { records, logSize: BigInt(await store.logSize()) });
     },
   };
-  return { ...bindService(OperatorService, ['operator-socket', 'tcp'], methods), isWhole: true };
+  return { ...bindService(OperatorService, ['operator-socket', 'tcp'], methods), whole: 'all' };
 }
 
 function describeRecord(record: StoredRecord, hideHeldInJson: (json: string) => string): AuditRecord {

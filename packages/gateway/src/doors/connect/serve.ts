@@ -48,7 +48,7 @@ export function toolService(parts: ToolServiceParts): ServiceBinding {
     return response;
   };
 
-  return bindService(ToolService, doors, {
+  const binding = bindService(ToolService, doors, {
     executeTool: (request, peer) => run(readCall(request, peer)),
 
     executeToolStream: async function* ({ call }, peer) {
@@ -93,4 +93,5 @@ export function toolService(parts: ToolServiceParts): ServiceBinding {
       return Promise.resolve(create(GetToolSchemaResponseSchema, { tool: presentTool(tool, parts) }));
     },
   });
+  return { ...binding, whole: ['listAvailableTools', 'getToolSchema'] };
 }

@@ -32,10 +32,11 @@ export type MethodTable = ReadonlyMap<string, Method>;
 
 export function tabulateMethods(services: readonly ServiceBinding[], door: Door): MethodTable {
   const table = new Map<string, Method>();
-  for (const { service, methods, doors, isWhole = false } of services) {
+  for (const { service, methods, doors, whole = [] } of services) {
     if (!doors.includes(door)) continue;
     for (const { name, localName, methodKind, input, output } of service.methods) {
       const path = `/${service.typeName}/${name}`;
+      const isWhole = whole === 'all' || whole.includes(localName);
       table.set(path, { path, kind: methodKind, run: methods[localName], input, output, isWhole } as Method);
     }
   }

@@ -32,8 +32,8 @@ export interface ServiceBinding {
   readonly methods: Readonly<Record<string, AnyHandler>>;
   /** At any other door the service does not exist. */
   readonly doors: readonly Door[];
-  /** Answers in JSON have every field, with its default if need be: see `InJson`. Absent: as proto3 has it. */
-  readonly isWhole?: boolean;
+  /** Methods whose answers in JSON have every field, with its default if need be: see `InJson`. Others: as proto3 has it. */
+  readonly whole?: 'all' | readonly string[];
 }
 
 export function bindService<Service extends DescService>(

@@ -1,6 +1,6 @@
-import type { JsonObject } from '@sallyport/contract';
-import type { AcceptedDefinitions } from '../accepted-definitions.ts';
 import { makeVisible } from '@sallyport/contract';
+import type { InJson, InstalledTool as InstalledToolMessage, JsonObject } from '@sallyport/contract';
+import type { AcceptedDefinitions } from '../accepted-definitions.ts';
 import type { RedactText } from '../../call/redacted.ts';
 import type { InstalledTool } from '../installed-tool.ts';
 import { diffLines } from '../../text/diff-lines.ts';
@@ -8,24 +8,26 @@ import { diffLines } from '../../text/diff-lines.ts';
 export function describeInstalled(
   tool: InstalledTool,
   { isDefault, redact }: { readonly isDefault: boolean; readonly redact: RedactText },
-): JsonObject {
+): InJson<InstalledToolMessage> {
   const { definition, status, reason, offer, pin, isAccepted } = tool;
+  const { name, version, description, risk, mutates } = definition;
   return {
-    name: definition.name,
-    version: definition.version,
-    description: definition.description,
-    status,
-    ...(reason === '' ? {} : { reason: redact(reason) }),
-    ...(offer?.trouble === undefined || offer.trouble.stderr === '' ? {} : { stderr: redact(offer.trouble.stderr) }),
-    accepted: isAccepted,
-    is_default: isDefault,
-    risk: definition.risk,
-    mutates: definition.mutates,
-    ...(offer === undefined ? {} : { origin: offer.origin, file: offer.file, sha256: offer.fileSha256 }),
-    ...(pin === undefined
-      ? {}
-      : { accepted_by: pin.acceptedBy, accepted_at: new Date(pin.acceptedAtMs).toISOString() }),
+    ...{ name, version, description, status, reason: redact(reason), stderr: redact(offer?.trouble?.stderr ?? '') },
+    ...{ accepted: isAccepted, isDefault, risk, mutates },
+    ...{ origin: offer?.origin ?? '', file: offer?.file ?? '', sha256: offer?.fileSha256 ?? '' },
+    ...(pin && { acceptedBy: pin.acceptedBy, acceptedAtMs: String(pin.acceptedAtMs) }),
+    ...{ definitionJson: '', difference: '' },
   };
+}
+
+/** The same, with what it says about itself and what is different in that. */
+export function explainInstalled(
+  tool: InstalledTool,
+  accepted: Pick<AcceptedDefinitions, 'read'>,
+  how: Parameters<typeof describeInstalled>[1],
+): InJson<InstalledToolMessage> {
+  const definitionJson = tool.offer === undefined ? '' : JSON.stringify(tool.offer.detail);
+  return { ...describeInstalled(tool, how), definitionJson, difference: describeDifference(tool, accepted) };
 }
 
 /**

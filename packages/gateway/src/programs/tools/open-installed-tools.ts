@@ -14,7 +14,7 @@ import type { SubmitStep } from '../../pipelines/submit-step.ts';
 import { ConfiguredSource } from './configured-source.ts';
 import { executableSource } from './executable-source.ts';
 import { inspectProgramIn } from './inspect-program.ts';
-import { toolTools } from './installed.ts';
+import { programTools } from './program-tools.ts';
 
 export interface OpenToolsOptions extends Pick<InstalledToolsOptions, 'pins' | 'acceptsNew' | 'recordEvent'> {
   readonly registry: Registry;
@@ -79,7 +79,7 @@ export async function openInstalledTools(options: OpenToolsOptions): Promise<Ope
   });
   return {
     installed,
-    administration: toolTools({
+    administration: programTools({
       installed,
       accepted,
       folder: binFolder,

@@ -1,9 +1,9 @@
+import { UpstreamSchema } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
-import type { Tool } from '../../call/tool.ts';
-import { defineAdministration } from '../../registry/administration.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { describeUpstream } from './describe-upstream.ts';
-import { described, nameArgument } from './upstream-schemas.ts';
-import type { UpstreamAdministration } from './upstreams.ts';
+import { findUpstream, named } from './upstream-parts.ts';
+import type { UpstreamToolParts } from './upstream-parts.ts';
 
 interface AddArguments {
   readonly name: string;
@@ -28,56 +28,44 @@ const texts = (description: string): JsonObject => ({
 });
 
 /** Writes the file of a new upstream and begins to connect to it. */
-export function addUpstream({ upstreams, installed, files, reload }: UpstreamAdministration): Tool<AddArguments> {
-  return {
-    definition: defineAdministration({
-      name: 'upstreams.add',
-      description: 'Adds an upstream server: a command to start in the sandbox, or a URL to reach.',
-      mutates: true,
-      idempotent: false,
-      inputSchema: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['name'],
-        properties: {
-          ...nameArgument,
-          command: texts('Program and arguments. The program is absolute, a name in /usr/bin, or node.'),
-          read: texts('Absolute files and folders that the server may read.'),
-          write: texts('Absolute files and folders that the server may change.'),
-          hosts: texts('Hosts that the server may reach.'),
-          environment: { type: 'object', additionalProperties: { type: 'string' }, description: 'Its variables.' },
-          secrets: texts('Stored secrets that it gets as variables of the same names.'),
-          unix_sockets: {
-            type: 'boolean',
-            description: 'Whether it may use unix sockets, also those of other programs in the folders it sees.',
-          },
-          url: { type: 'string', maxLength: 2000, description: 'Where a server that runs elsewhere is reached.' },
-          bearer_secret: { type: 'string', maxLength: 100, description: 'Stored secret that is sent as bearer token.' },
-          oauth: {
-            type: 'object',
-            description: 'How the gate logs in there, as in the file: issuer, client_id and so on.',
-          },
-          may_ask: texts(
-            'What the server may ask for while it works, if a rule allows it: elicitation, sampling, roots.',
-          ),
-        },
+export function addTool(parts: UpstreamToolParts) {
+  const { installed, files, reload } = parts;
+  return defineOperatorTool({
+    name: 'upstreams.add',
+    description: 'Adds an upstream server: a command to start in the sandbox, or a URL to reach.',
+    mutates: true,
+    properties: {
+      ...named.properties,
+      command: texts('Program and arguments. The program is absolute, a name in /usr/bin, or node.'),
+      read: texts('Absolute files and folders that the server may read.'),
+      write: texts('Absolute files and folders that the server may change.'),
+      hosts: texts('Hosts that the server may reach.'),
+      environment: { type: 'object', additionalProperties: { type: 'string' }, description: 'Its variables.' },
+      secrets: texts('Stored secrets that it gets as variables of the same names.'),
+      unix_sockets: {
+        type: 'boolean',
+        description: 'Whether it may use unix sockets, also those of other programs in the folders it sees.',
       },
-      outputSchema: described,
-    }),
-    claim: () => ({ paths: [] }),
-    preview: async ({ name, ...given }) => ({
-      summary: `Add the upstream ${name}.`,
-      detail: files.check(name, layOut(given)),
-      undoable: false,
-    }),
+      url: { type: 'string', maxLength: 2000, description: 'Where a server that runs elsewhere is reached.' },
+      bearer_secret: { type: 'string', maxLength: 100, description: 'Stored secret that is sent as bearer token.' },
+      oauth: {
+        type: 'object',
+        description: 'How the gate logs in there, as in the file: issuer, client_id and so on.',
+      },
+      may_ask: texts('What the server may ask for while it works, if a rule allows it: elicitation, sampling, roots.'),
+    },
+    required: ['name'],
+    answers: UpstreamSchema,
+    preview: ({ name, ...given }: AddArguments) => {
+      return { summary: `Add the upstream ${name}.`, detail: files.check(name, layOut(given)) };
+    },
     run: async ({ name, ...given }) => {
       await files.write(name, files.check(name, layOut(given)));
       await reload();
-      const upstream = upstreams.find(name);
-      return upstream === undefined ? {} : describeUpstream(upstream, installed);
+      return describeUpstream(findUpstream(parts, name), installed);
     },
     summarize: ({ name }) => `added ${name}`,
-  };
+  });
 }
 
 /** As it stands in the file. Empty lists are left out. */

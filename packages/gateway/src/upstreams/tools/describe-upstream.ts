@@ -1,32 +1,26 @@
 import { hash } from 'node:crypto';
-import type { JsonObject } from '@sallyport/contract';
-import type { AcceptedDefinitions } from '../../programs/accepted-definitions.ts';
 import { makeVisible, wholeText } from '@sallyport/contract';
+import type { InJson, Upstream as UpstreamMessage, UpstreamLogin } from '@sallyport/contract';
 import type { RedactText } from '../../call/redacted.ts';
+import type { AcceptedDefinitions } from '../../programs/accepted-definitions.ts';
 import type { InstalledTool } from '../../programs/installed-tool.ts';
 import type { InstalledTools } from '../../programs/installed-tools.ts';
+import { explainInstalled } from '../../programs/tools/describe-installed.ts';
 import { offerTools } from '../offer-tools.ts';
 import type { Upstream } from '../upstream.ts';
-import { describeDifference, describeInstalled } from '../../programs/tools/describe-installed.ts';
 
-/** One line about an upstream server. */
-export function describeUpstream(upstream: Upstream, installed: Pick<InstalledTools, 'all'>): JsonObject {
-  const { config, state, trouble, server } = upstream;
+/** An upstream server as lists show it. */
+export function describeUpstream(upstream: Upstream, installed: Pick<InstalledTools, 'all'>): InJson<UpstreamMessage> {
+  const { config, state, trouble, server, login, loginUrl } = upstream;
   const tools = toolsOf(config.name, installed);
   return {
-    name: config.name,
-    kind: config.endpoint.kind,
-    state,
-    ...(trouble === '' ? {} : { trouble: makeVisible(trouble) }),
-    ...(server === undefined
-      ? {}
-      : {
-          server: makeVisible(wholeText(`${server.name} ${server.version}`)),
-          protocol: makeVisible(wholeText(server.protocolVersion)),
-        }),
-    file: config.file,
-    tools: tools.length,
-    pending: tools.filter(isPending).length,
+    ...{ name: config.name, kind: config.endpoint.kind, state, trouble: makeVisible(trouble), file: config.file },
+    server: server === undefined ? '' : makeVisible(wholeText(`${server.name} ${server.version}`)),
+    protocol: makeVisible(wholeText(server?.protocolVersion ?? '')),
+    ...{ tools: tools.length, pending: tools.filter(isPending).length },
+    ...(login && { login: describeLogin(login) }),
+    loginUrl: loginUrl?.href ?? '',
+    ...{ endpointJson: '', toolList: [], skipped: [], pendingSha256: '' },
   };
 }
 
@@ -35,34 +29,27 @@ export function explainUpstream(
   upstream: Upstream,
   { installed, accepted }: { readonly installed: InstalledTools; readonly accepted: Pick<AcceptedDefinitions, 'read'> },
   redact: RedactText,
-): JsonObject {
+): InJson<UpstreamMessage> {
   const { config } = upstream;
   const { environment, ...endpoint } = { environment: {}, ...config.endpoint };
   const tools = toolsOf(config.name, installed);
-  const { login, loginUrl } = upstream;
   return {
     ...describeUpstream(upstream, installed),
-    ...(login === undefined ? {} : { login: describeLogin(login) }),
-    ...(loginUrl === undefined ? {} : { login_url: loginUrl.href }),
     // Values of variables may be more private than their names.
-    endpoint: { ...endpoint, environment: Object.keys(environment) } as unknown as JsonObject,
-    tool_list: tools.map((tool) => ({
-      ...describeInstalled(tool, { isDefault: true, redact }),
-      ...(isPending(tool) && tool.offer !== undefined ? { definition: tool.offer.detail } : {}),
-      difference: describeDifference(tool, accepted),
-    })),
-    skipped: offerTools(upstream).skipped.map(({ file, reason }) => ({ tool: file, reason })),
-    pending_sha256: hashPending(tools),
+    endpointJson: JSON.stringify({ ...endpoint, environment: Object.keys(environment) }),
+    toolList: tools.map((tool) => explainInstalled(tool, accepted, { isDefault: true, redact })),
+    skipped: offerTools(upstream).skipped,
+    pendingSha256: hashPending(tools),
   };
 }
 
 /** Whom it is with and since when; nothing that could be used. */
-function describeLogin({ tokens, savedAtMs }: NonNullable<Upstream['login']>): JsonObject {
-  const { issuer = '', scope } = tokens;
+function describeLogin({ tokens, savedAtMs }: NonNullable<Upstream['login']>): InJson<UpstreamLogin> {
+  const { issuer = '', scope = '' } = tokens;
   return {
     issuer: makeVisible(wholeText(issuer)),
-    ...(scope === undefined ? {} : { scopes: makeVisible(wholeText(scope, 500)) }),
-    renewed_at: new Date(savedAtMs).toISOString(),
+    scopes: makeVisible(wholeText(scope, 500)),
+    renewedAtMs: String(savedAtMs),
   };
 }
 

@@ -1,15 +1,9 @@
+import { makeVisible, NamedUpstreamSchema, UpstreamSchema } from '@sallyport/contract';
 import { ToolFailure } from '../../call/tool.ts';
-import type { Tool } from '../../call/tool.ts';
-import { makeVisible } from '@sallyport/contract';
-import { defineAdministration } from '../../registry/administration.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { explainUpstream } from './describe-upstream.ts';
-import { findUpstream } from './find-upstream.ts';
-import { described, onlyName } from './upstream-schemas.ts';
-import type { UpstreamAdministration } from './upstreams.ts';
-
-interface Named {
-  readonly name: string;
-}
+import { findUpstream, named } from './upstream-parts.ts';
+import type { Named, UpstreamToolParts } from './upstream-parts.ts';
 
 const waitMinutes = 10;
 
@@ -17,54 +11,45 @@ const waitMinutes = 10;
  * Runs as long as the person takes. The page to open is told as progress, and to whoever looks at the upstream
  * meanwhile; the answer of the browser comes to this machine.
  */
-export function loginTool(parts: UpstreamAdministration): Tool<Named> {
-  return {
-    definition: {
-      ...defineAdministration({
-        name: 'upstreams.login',
-        description: 'Has a person log in at an upstream server: says which page to open, and waits for its answer.',
-        mutates: true,
-        idempotent: false,
-        inputSchema: onlyName,
-        outputSchema: described,
-      }),
-      timeoutMs: waitMinutes * 60_000,
-    },
-    claim: () => ({ paths: [] }),
-    preview: async ({ name }) => ({
+export function loginTool(parts: UpstreamToolParts) {
+  return defineOperatorTool({
+    name: 'upstreams.login',
+    description: 'Has a person log in at an upstream server: says which page to open, and waits for its answer.',
+    mutates: true,
+    timeoutMs: waitMinutes * 60_000,
+    ...named,
+    answers: UpstreamSchema,
+    preview: ({ name }: Named) => ({
       summary: `Log in at the upstream ${name}.`,
       detail: `The gate keeps what the login gives it, and acts with it whenever a tool of ${name} is called.\n`,
       undoable: true,
     }),
     run: async ({ name }, { signal, reportProgress, redact }) => {
-      const upstream = findUpstream(parts.upstreams, name);
+      const upstream = findUpstream(parts, name);
       const onUrl = (url: URL): void => reportProgress({ kind: 'stderr', text: describeWait(url) });
       await upstream.logIn({ signal, onUrl });
       await parts.installed.refresh();
       return explainUpstream(upstream, parts, redact);
     },
     summarize: ({ name }) => `logged in at ${name}`,
-  };
+  });
 }
 
-export function logoutTool({ upstreams }: UpstreamAdministration): Tool<Named> {
-  return {
-    definition: defineAdministration({
-      name: 'upstreams.logout',
-      description: 'Forgets the login at an upstream server. Its tools cannot be called until somebody logs in again.',
-      mutates: true,
-      idempotent: true,
-      inputSchema: onlyName,
-      outputSchema: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } },
-    }),
-    claim: () => ({ paths: [] }),
-    preview: async ({ name }) => ({ summary: `Log out at the upstream ${name}.`, detail: '', undoable: false }),
+export function logoutTool(parts: UpstreamToolParts) {
+  return defineOperatorTool({
+    name: 'upstreams.logout',
+    description: 'Forgets the login at an upstream server. Its tools cannot be called until somebody logs in again.',
+    mutates: true,
+    idempotent: true,
+    ...named,
+    answers: NamedUpstreamSchema,
+    preview: ({ name }: Named) => ({ summary: `Log out at the upstream ${name}.` }),
     run: async ({ name }) => {
-      if (await findUpstream(upstreams, name).logOut()) return { name };
+      if (await findUpstream(parts, name).logOut()) return { name };
       throw new ToolFailure('NOT_FOUND', `Nobody is logged in at the upstream ${name}.`);
     },
     summarize: ({ name }) => `logged out at ${name}`,
-  };
+  });
 }
 
 function describeWait(url: URL): string {

@@ -9,7 +9,7 @@ import { explainProtected } from '../explain-start.ts';
 import type { UpstreamParts } from '../upstream.ts';
 import { Upstreams } from '../upstreams.ts';
 import { UpstreamFiles } from './upstream-files.ts';
-import { upstreamTools } from './upstreams.ts';
+import { upstreamTools } from './upstream-tools.ts';
 
 export interface OpenUpstreamsOptions
   extends Pick<InstalledToolsOptions, 'pins' | 'acceptsNew' | 'recordEvent'>, Omit<UpstreamParts, 'onTools'> {
