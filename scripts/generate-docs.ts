@@ -86,7 +86,7 @@ function spellSentence(help: string): string {
   return `${help.charAt(0).toUpperCase()}${help.slice(1)}.`;
 }
 
-function renderTable(header: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+export function renderTable(header: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const lines = [header, header.map(() => '---'), ...rows];
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

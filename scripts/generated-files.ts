@@ -1,9 +1,10 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { renderCommandsPage, renderErrorsPage } from './generate-docs.ts';
+import { renderRulesPage, renderToolsSchema } from './generate-rules-docs.ts';
 import { binFolder, root, toolEnvironment } from './workspace.ts';
 
 const contractFolder = 'packages/contract';
@@ -14,6 +15,8 @@ export async function generateFiles(): Promise<Map<string, string>> {
   const files = new Map([
     ['docs/errors.md', renderErrorsPage()],
     ['docs/commands.md', await renderCommandsPage()],
+    rewrite('docs/rules.md', renderRulesPage),
+    rewrite('config/governance/schemas/tools.schema.json', renderToolsSchema),
   ]);
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-generate-'));
   try {
@@ -26,6 +29,13 @@ export async function generateFiles(): Promise<Map<string, string>> {
     rmSync(folder, { recursive: true, force: true });
   }
   return files;
+}
+
+/** A file of which parts are generated, formatted as the rest of it. */
+function rewrite(path: string, render: (text: string) => string): [path: string, content: string] {
+  const input = render(readFileSync(join(root, path), 'utf8'));
+  const options = { cwd: root, env: toolEnvironment(), input, encoding: 'utf8' } as const;
+  return [path, execFileSync(join(binFolder, 'oxfmt'), ['--stdin-filepath', path], options)];
 }
 
 /** Generated code that lies in the folder and that no source asks for any more. */

@@ -4,8 +4,7 @@ import type { ToolDefinition } from '../../call/tool.ts';
 import type { Question } from '../../call/verdict.ts';
 import { lowerAscii } from '../patterns/canonical-path.ts';
 import { matchesName } from '../patterns/name-pattern.ts';
-import { days } from '../language/rule.ts';
-import type { ArgumentCondition, Hours, Rule } from '../language/rule.ts';
+import type { ArgumentCondition, Following, Hours, RuleEffect } from '../language/rule.ts';
 
 /** What a rule can look at besides the tool, the mode and the things of a call. */
 export interface Circumstances extends Partial<
@@ -18,53 +17,30 @@ export interface Circumstances extends Partial<
 export type NamedTool = Pick<ToolDefinition, 'name' | 'aliases' | 'origin' | 'category'>;
 
 export interface Circumstance {
-  readonly key: 'agents' | 'roles' | 'teams' | 'arguments' | 'hours' | 'days' | 'after';
+  /** Of the rule. */
+  readonly key: string;
   /** Undefined: it is not known. */
   readonly holds: (asked: Circumstances) => boolean | undefined;
+  /** Why a rule does not match when it does not hold, as the end of a sentence. */
+  readonly mismatch: (asked: Circumstances) => string;
 }
 
-export function compileCircumstances(rule: Rule): readonly Circumstance[] {
-  const { agents, roles, teams, hours, after, effect } = rule;
-  const found: Circumstance[] = [];
-  if (agents !== undefined) {
-    found.push({ key: 'agents', holds: ({ agent }) => ifKnown(agent, (name) => fitsAny(agents, name)) });
-  }
-  if (roles !== undefined) found.push({ key: 'roles', holds: (asked) => someFits(roles, asked.roles) });
-  if (teams !== undefined) found.push({ key: 'teams', holds: (asked) => someFits(teams, asked.teams) });
-  if (rule.arguments !== undefined) {
-    const tests = rule.arguments.map((condition) => compileArgument(condition, effect));
-    found.push({
-      key: 'arguments',
-      holds: (asked) => ifKnown(asked.arguments, (given) => tests.every((fits) => fits(given))),
-    });
-  }
-  if (hours !== undefined) {
-    found.push({ key: 'hours', holds: ({ nowMs }) => ifKnown(nowMs, (now) => isWithinHours(hours, now)) });
-  }
-  if (rule.days !== undefined) {
-    const chosen = new Set<string | undefined>(rule.days);
-    found.push({
-      key: 'days',
-      holds: ({ nowMs }) => ifKnown(nowMs, (now) => chosen.has(days[new Date(now).getDay()])),
-    });
-  }
-  if (after !== undefined) found.push({ key: 'after', holds: (asked) => followed(after, asked) });
-  return found;
-}
-
-function ifKnown<T>(value: T | undefined, test: (value: T) => boolean): boolean | undefined {
+export function ifKnown<T>(value: T | undefined, test: (value: T) => boolean): boolean | undefined {
   return value === undefined ? undefined : test(value);
 }
 
-function fitsAny(patterns: readonly string[], name: string): boolean {
+export function fitsAny(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => matchesName(pattern, name));
 }
 
-function someFits(patterns: readonly string[], names: readonly string[] | undefined): boolean | undefined {
+export function someFits(patterns: readonly string[], names: readonly string[] | undefined): boolean | undefined {
   return names?.some((name) => fitsAny(patterns, name));
 }
 
-function compileArgument({ pointer, test }: ArgumentCondition, effect: Rule['effect']): (given: JsonObject) => boolean {
+export function compileArgument(
+  { pointer, test }: ArgumentCondition,
+  effect: RuleEffect,
+): (given: JsonObject) => boolean {
   const path = parsePointer(pointer);
   const fits = compileTest(test, effect);
   return (given) => {
@@ -73,7 +49,7 @@ function compileArgument({ pointer, test }: ArgumentCondition, effect: Rule['eff
   };
 }
 
-function compileTest(test: ArgumentCondition['test'], effect: Rule['effect']): (value: Json) => boolean {
+function compileTest(test: ArgumentCondition['test'], effect: RuleEffect): (value: Json) => boolean {
   if (test.kind === 'equals') return (value) => isDeepStrictEqual(value, test.value);
   if (test.kind === 'in') return (value) => test.values.some((each) => isDeepStrictEqual(value, each));
   // As everywhere: what closes something does not mind the case of the letters.
@@ -101,14 +77,14 @@ export function lookUp(root: Json, path: readonly string[]): Json | undefined {
   return value;
 }
 
-function isWithinHours(hours: readonly Hours[], nowMs: number): boolean {
+export function isWithinHours(hours: readonly Hours[], nowMs: number): boolean {
   const now = new Date(nowMs);
   const minute = now.getHours() * 60 + now.getMinutes();
   return hours.some(({ from, to }) => (from < to ? minute >= from && minute < to : minute >= from || minute < to));
 }
 
-function followed(
-  { tools, withinMs = Infinity }: NonNullable<Rule['after']>,
+export function followed(
+  { tools, withinMs = Infinity }: Following,
   { history, nowMs }: Circumstances,
 ): boolean | undefined {
   if (history === undefined || (nowMs === undefined && withinMs !== Infinity)) return undefined;

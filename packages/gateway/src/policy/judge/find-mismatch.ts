@@ -46,9 +46,11 @@ export function findMismatch(
   if (!namesTool(compiled, facts)) return `the rule does not name the tool ${printable(facts.tool.name)}`;
   if (principal !== undefined && !compiled.who.has(principal)) return `the rule is not for ${principal}`;
   if (mode !== undefined && !compiled.modes.has(mode)) return `the rule is not for mode ${mode}`;
-  for (const { key, holds } of compiled.circumstances) {
+  for (const { key, holds, mismatch } of compiled.circumstances) {
     const known = holds(facts);
-    if (!(known ?? (unknown === 'fits' || closes))) return explainCircumstance(key, facts, known);
+    if (known === undefined && unknown !== 'fits' && !closes)
+      return `the rule looks at ${key}, which are not known for this call`;
+    if (known === false) return mismatch(facts);
   }
   for (const kind of compiled.kinds) {
     const claimed: readonly unknown[] = claims[kind];
@@ -65,14 +67,6 @@ export function findMismatch(
 function namesTool(compiled: CompiledRule, { tool, anyOrigin = false }: Facts): boolean {
   if (!anyOrigin) return compiled.coversTool(tool);
   return origins.some((origin) => compiled.coversTool(origin === 'builtin' ? tool : { ...tool, origin }));
-}
-
-function explainCircumstance(key: CompiledRule['circumstances'][number]['key'], facts: Facts, known: unknown): string {
-  if (known === undefined) return `the rule looks at ${key}, which are not known for this call`;
-  if (key === 'agents') return `the rule is not for ${printable(facts.agent ?? '')}`;
-  if (key === 'roles' || key === 'teams') return `the rule is not for these ${key}`;
-  if (key === 'arguments') return 'the arguments are others';
-  return key === 'after' ? 'none of the calls it follows came before' : `the rule is for other ${key}`;
 }
 
 /** The first thing of the kind; with its access, when all of the same path have one. */

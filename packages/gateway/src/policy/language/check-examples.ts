@@ -1,6 +1,7 @@
 import { isCanonicalPath } from '../patterns/canonical-path.ts';
 import { printable } from '../../text/printable.ts';
 import { createPathClaimer, readClaims } from '../judge/claims.ts';
+import { circumstancesOf } from './circumstance-keys.ts';
 import type { CompiledRule } from './compile-rules.ts';
 import { findMismatch, kindNames } from '../judge/find-mismatch.ts';
 import type { Facts } from '../judge/find-mismatch.ts';
@@ -53,21 +54,12 @@ function claimsOf(example: Example, path: string | undefined, variables: PathVar
 
 /** What the example leaves open is absent, and may be anything. */
 function factsOf(example: Example): Facts {
-  const { tool: name, origin, who, agent, role, team, mode, at, after } = example;
-  // The time of an example is one of the first week of 2023, which began with a Sunday.
-  const nowMs = at === undefined ? undefined : new Date(2023, 0, 1, 0, at).getTime();
+  const { tool: name, origin, who, mode } = example;
   return {
     tool: { name, aliases: [], category: '', ...(origin === undefined || origin === 'builtin' ? {} : { origin }) },
     ...(origin === undefined ? { anyOrigin: true } : {}),
     ...(who === undefined ? {} : { principal: who }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(role === undefined ? {} : { roles: [role] }),
-    ...(team === undefined ? {} : { teams: [team] }),
     ...(mode === undefined ? {} : { mode }),
-    ...(example.arguments === undefined ? {} : { arguments: example.arguments }),
-    ...(nowMs === undefined ? {} : { nowMs }),
-    ...(after === undefined
-      ? {}
-      : { nowMs: nowMs ?? 0, history: after.map((tool) => ({ tool, startedAtMs: nowMs ?? 0 })) }),
+    ...circumstancesOf(example),
   };
 }

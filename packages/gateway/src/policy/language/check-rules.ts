@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RuleReference } from '../../call/refusal.ts';
 import type { ToolDefinition } from '../../call/tool.ts';
 import { kinds } from '../judge/claims.ts';
+import { circumstanceNames } from './circumstance-keys.ts';
 import type { CompiledRule } from './compile-rules.ts';
 import { patternsOf } from '../judge/explain-denial.ts';
 import { accesses } from './rule.ts';
@@ -113,9 +114,7 @@ function isSubset<T>(inner: ReadonlySet<T>, outer: ReadonlySet<T>): boolean {
 }
 
 function includesCircumstances(outer: Rule, inner: Rule): boolean {
-  return (['agents', 'roles', 'teams', 'arguments', 'hours', 'days', 'after'] as const).every(
-    (key) => outer[key] === undefined || isDeepStrictEqual(outer[key], inner[key]),
-  );
+  return circumstanceNames.every((key) => outer[key] === undefined || isDeepStrictEqual(outer[key], inner[key]));
 }
 
 function includesThings(outer: Rule, inner: Rule): boolean {

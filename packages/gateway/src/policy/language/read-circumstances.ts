@@ -1,10 +1,9 @@
-import type { Json, JsonObject } from '@sallyport/contract';
-import { isJsonObject } from '@sallyport/contract';
+import type { Json } from '@sallyport/contract';
 import { readToolPattern } from './read-patterns.ts';
 import { days } from './rule.ts';
-import type { ArgumentCondition, Hours, Rule } from './rule.ts';
+import type { ArgumentCondition, Following, Hours } from './rule.ts';
 import type { YamlReader } from '../../text/yaml-reader.ts';
-import { scalarOf, toJson } from '../../text/yaml-node.ts';
+import { scalarOf } from '../../text/yaml-node.ts';
 import type { YamlNode } from '../../text/yaml-node.ts';
 
 export const argumentKeys = ['pointer', 'equals', 'in', 'matches'] as const;
@@ -43,12 +42,6 @@ function readPlain(node: YamlNode, what: string, reader: YamlReader): Json | und
   return reader.note(node, `${what} must be text, a number, true, false or null`);
 }
 
-/** The arguments of an example. */
-export function readExampleArguments(node: YamlNode, reader: YamlReader): JsonObject | undefined {
-  const value = toJson(node);
-  return isJsonObject(value) ? value : reader.note(node, 'arguments must be a mapping');
-}
-
 export function readHours(node: YamlNode, reader: YamlReader): Hours | undefined {
   const text = reader.readString(node, 'hours', 20);
   if (text === undefined) return undefined;
@@ -74,15 +67,8 @@ function parseTime(text: string): number | undefined {
   return hour === undefined || minute === undefined ? undefined : Number(hour) * 60 + Number(minute);
 }
 
-export function readAfter(
-  after: YamlNode | undefined,
-  within: YamlNode | undefined,
-  reader: YamlReader,
-): Rule['after'] {
-  if (after === undefined) {
-    return within === undefined ? undefined : reader.note(within, 'within goes with after only');
-  }
-  const tools = reader.readItems(after, 'after', (item) => readToolPattern(item, reader));
+export function readAfter(node: YamlNode, within: YamlNode | undefined, reader: YamlReader): Following | undefined {
+  const tools = reader.readItems(node, 'after', (item) => readToolPattern(item, reader));
   const withinMs = within && readDuration(within, reader);
   if (tools === undefined) return undefined;
   return { tools, ...(withinMs === undefined ? {} : { withinMs }) };

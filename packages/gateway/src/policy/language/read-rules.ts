@@ -1,5 +1,11 @@
 import { modes } from '../../call/session.ts';
-import { readAfter, readExampleArguments, readConditions, readHours, readWeekTime } from './read-circumstances.ts';
+import {
+  circumstanceKeys,
+  circumstanceNames,
+  exampleCircumstances,
+  exampleNames,
+  readKeys,
+} from './circumstance-keys.ts';
 import { readGrants } from './read-grants.ts';
 import {
   readCommandPattern,
@@ -11,7 +17,7 @@ import {
 import { noToolEntries, readToolEntries } from './read-tool-entries.ts';
 import type { ToolEntries } from './read-tool-entries.ts';
 import { builtInRules } from '../judge/rule-judge.ts';
-import { accesses, days, effects, origins, principals } from './rule.ts';
+import { accesses, effects, origins, principals } from './rule.ts';
 import type { Example, Rule } from './rule.ts';
 import type { Fields, YamlReader } from '../../text/yaml-reader.ts';
 import { scalarOf } from '../../text/yaml-node.ts';
@@ -24,14 +30,8 @@ export const ruleKeys = [
   'tools',
   'origins',
   'who',
-  'agents',
-  'roles',
-  'teams',
   'modes',
-  'arguments',
-  'hours',
-  'days',
-  'after',
+  ...circumstanceNames,
   'within',
   'paths',
   'except_paths',
@@ -64,13 +64,8 @@ export const exampleKeys = [
   'model',
   'app',
   'who',
-  'agent',
-  'role',
-  'team',
   'mode',
-  'arguments',
-  'at',
-  'after',
+  ...exampleNames,
 ] as const;
 
 /** The rules of tools.yaml that could be read; what could not is noted with the reader. */
@@ -127,32 +122,7 @@ export function readRule(node: YamlNode, reader: YamlReader): Rule | undefined {
   };
 }
 
-type OptionalParts = Pick<
-  Rule,
-  | 'origins'
-  | 'who'
-  | 'agents'
-  | 'roles'
-  | 'teams'
-  | 'modes'
-  | 'arguments'
-  | 'hours'
-  | 'days'
-  | 'after'
-  | 'paths'
-  | 'exceptPaths'
-  | 'access'
-  | 'commands'
-  | 'hosts'
-  | 'gitOperations'
-  | 'providers'
-  | 'models'
-  | 'apps'
-  | 'reason'
-  | 'remedy'
->;
-
-function readOptional(fields: Fields<(typeof ruleKeys)[number]>, reader: YamlReader): OptionalParts {
+function readOptional(fields: Fields<(typeof ruleKeys)[number]>, reader: YamlReader) {
   type Key = keyof typeof fields;
   const items = <T>(key: Key, readItem: (item: YamlNode) => T | undefined) =>
     fields[key] && reader.readItems(fields[key], key, readItem);
@@ -160,17 +130,14 @@ function readOptional(fields: Fields<(typeof ruleKeys)[number]>, reader: YamlRea
     items(key, (item) => reader.readOneOf(item, key, allowed));
   const names = (key: Key) => items(key, (item) => reader.readString(item, key));
   const paths = (key: Key) => items(key, (item) => readPathPattern(item, key, reader));
+  if (fields.within !== undefined && fields.after === undefined) {
+    reader.note(fields.within, 'within goes with after only');
+  }
   return dropUndefined({
+    ...readKeys(circumstanceKeys, fields, reader),
     origins: oneOf('origins', origins),
     who: oneOf('who', principals),
-    agents: names('agents'),
-    roles: names('roles'),
-    teams: names('teams'),
     modes: oneOf('modes', modes),
-    arguments: fields.arguments && readConditions(fields.arguments, reader),
-    hours: items('hours', (item) => readHours(item, reader)),
-    days: oneOf('days', days),
-    after: readAfter(fields.after, fields.within, reader),
     paths: paths('paths'),
     exceptPaths: paths('except_paths'),
     access: oneOf('access', accesses),
@@ -247,7 +214,7 @@ function readExample(node: YamlNode, expected: Example['expected'], reader: Yaml
   const fields = reader.readFields(node, 'an example', exampleKeys, ['tool']);
   const tool = fields?.tool && reader.readString(fields.tool, 'tool', 200);
   if (fields === undefined || tool === undefined) return undefined;
-  const text = (key: 'command' | 'host' | 'git_operation' | 'provider' | 'model' | 'app' | 'agent' | 'role' | 'team') =>
+  const text = (key: 'command' | 'host' | 'git_operation' | 'provider' | 'model' | 'app') =>
     fields[key] && reader.readString(fields[key], key);
   const optional = dropUndefined({
     origin: fields.origin && reader.readOneOf(fields.origin, 'origin', origins),
@@ -260,15 +227,15 @@ function readExample(node: YamlNode, expected: Example['expected'], reader: Yaml
     model: text('model'),
     app: text('app'),
     who: fields.who && reader.readOneOf(fields.who, 'who', principals),
-    agent: text('agent'),
-    role: text('role'),
-    team: text('team'),
     mode: fields.mode && reader.readOneOf(fields.mode, 'mode', modes),
-    arguments: fields.arguments && readExampleArguments(fields.arguments, reader),
-    at: fields.at && readWeekTime(fields.at, reader),
-    after: fields.after && reader.readItems(fields.after, 'after', (item) => reader.readString(item, 'after', 200)),
   });
-  return { expected, tool, ...optional, position: reader.locate(node) };
+  return {
+    expected,
+    tool,
+    ...optional,
+    ...readKeys(exampleCircumstances, fields, reader),
+    position: reader.locate(node),
+  };
 }
 
 /** Optional properties are absent rather than undefined. */

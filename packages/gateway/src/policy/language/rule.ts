@@ -1,41 +1,30 @@
 import type { Position } from '../../text/source-file.ts';
-import type { Json, JsonObject } from '@sallyport/contract';
+import type { Json } from '@sallyport/contract';
 import type { Mode, Principal } from '../../call/session.ts';
 import type { Access } from '@sallyport/sandbox';
 import type { Grants } from '../../call/verdict.ts';
+import type { circumstanceKeys, exampleCircumstances, ValuesOf } from './circumstance-keys.ts';
 
 export const ruleFileNames = ['tools.yaml', 'limits.yaml', 'modes.yaml', 'roles.yaml'] as const;
 
 export const effects = ['allow', 'require_approval', 'deny'] as const;
+export type RuleEffect = (typeof effects)[number];
 export const principals = ['agent', 'operator'] as const satisfies readonly Principal[];
 export const accesses = ['read', 'write'] as const satisfies readonly Access[];
 export const origins = ['builtin', 'executable', 'configured', 'pipeline', 'upstream'] as const;
 export type Origin = (typeof origins)[number];
 
-/** One rule as it stands in tools.yaml. Lists are never empty. */
-export interface Rule {
+/** One rule as it stands in tools.yaml. Lists are never empty. A circumstance that is absent may be any. */
+export interface Rule extends ValuesOf<typeof circumstanceKeys> {
   readonly id: string;
-  readonly effect: (typeof effects)[number];
+  readonly effect: RuleEffect;
   readonly tools: readonly string[];
   /** Where the tools come from. Absent: from anywhere. */
   readonly origins?: readonly Origin[];
   /** Absent: agents and operators. */
   readonly who?: readonly Principal[];
-  /** Patterns of agents' names. Absent: everyone. */
-  readonly agents?: readonly string[];
-  /** Patterns, as of agents. Absent: everyone. */
-  readonly roles?: readonly string[];
-  readonly teams?: readonly string[];
   /** Absent: all modes. */
   readonly modes?: readonly Mode[];
-  /** All of them must hold. Absent: whatever the arguments are. */
-  readonly arguments?: readonly ArgumentCondition[];
-  /** Times of the day on the clock of the machine. Absent: always. */
-  readonly hours?: readonly Hours[];
-  /** Absent: every day. */
-  readonly days?: readonly Day[];
-  /** The rule holds once the session has called one of these tools. Absent: from the start. */
-  readonly after?: { readonly tools: readonly string[]; readonly withinMs?: number };
   /** Absent: the rule does not look at paths. */
   readonly paths?: readonly string[];
   /** Paths that the rule leaves alone. Absent: none. */
@@ -73,6 +62,13 @@ export interface Rule {
 export const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 export type Day = (typeof days)[number];
 
+/** Calls of the same session that came before. */
+export interface Following {
+  readonly tools: readonly string[];
+  /** Absent: any time before. */
+  readonly withinMs?: number;
+}
+
 /** In minutes since midnight. When it ends before it starts, it ends on the next day. */
 export interface Hours {
   readonly from: number;
@@ -103,7 +99,7 @@ export interface GrantedPath {
 }
 
 /** A call that the rule must match, or must not. What it leaves out may be anything. */
-export interface Example {
+export interface Example extends ValuesOf<typeof exampleCircumstances> {
   readonly expected: 'match' | 'not_match';
   readonly tool: string;
   readonly origin?: Origin;
@@ -117,14 +113,6 @@ export interface Example {
   readonly model?: string;
   readonly app?: string;
   readonly who?: Principal;
-  readonly agent?: string;
-  readonly role?: string;
-  readonly team?: string;
   readonly mode?: Mode;
-  readonly arguments?: JsonObject;
-  /** Such as `mon 09:30`, in minutes since the beginning of Sunday. */
-  readonly at?: number;
-  /** Tools that the session has called just before. */
-  readonly after?: readonly string[];
   readonly position: Position;
 }
