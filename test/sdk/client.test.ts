@@ -40,7 +40,7 @@ test('tools are listed, described and called over TCP, a unix socket and fetch',
     assert.ok(files.every(({ category }) => category === 'files') && files.length < names.length);
     const tool = await client.getToolSchema('read_file');
     assert.deepEqual([tool.name, tool.risk, tool.mutates], ['files.read', 'low', false]);
-    assert.deepEqual(tool.inputSchema['required'], ['path']);
+    assert.deepEqual((JSON.parse(tool.inputSchemaJson) as { required: string[] }).required, ['path']);
     const output = await client.callTool<{ content: string }>('files.read', { path: 'notes.md' });
     assert.equal(output.content, 'remember the milk\n');
   }

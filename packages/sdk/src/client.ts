@@ -1,11 +1,9 @@
-import { executeTool, GateClient, joinChunks, overFetch, readResult } from '@sallyport/contract/client';
+import { executeTool, GateClient, GateError, joinChunks, overFetch, readResult } from '@sallyport/contract/client';
 import type { ApprovalNeed, CallResult as Result, Stored, Success, Transport } from '@sallyport/contract/client';
-import type { ProgressJson } from '@sallyport/contract';
+import type { InJson, ProgressJson, ToolDescriptor } from '@sallyport/contract';
 import { overHttp } from '@sallyport/contract/http-transport';
 import { ToolDenied, ToolFailed } from './call-errors.ts';
 import type { Json } from './json.ts';
-import { readTool } from './tool-info.ts';
-import type { ToolInfo } from './tool-info.ts';
 
 export * from './call-errors.ts';
 export { GateError } from '@sallyport/contract/client';
@@ -21,7 +19,6 @@ export type {
   Violation,
 } from '@sallyport/contract/client';
 export type { Json, JsonObject } from './json.ts';
-export type { ToolInfo } from './tool-info.ts';
 
 /** How a call ended. `status` tells which. */
 export type CallResult<Output = Json> = Result<Output>;
@@ -66,6 +63,9 @@ export interface CallOptions {
   /** Told, before the wait, that a person must agree, and where. Must not throw. */
   readonly onPending?: (task: Pick<ApprovalNeed, 'taskId' | 'link'>) => void;
 }
+
+/** A tool as the gate describes it. Its schemas are JSON: `JSON.parse(tool.inputSchemaJson)`. */
+export type ToolInfo = InJson<ToolDescriptor>;
 
 export interface Client {
   /** The output of the tool, however large. Rejects with ToolDenied or ToolFailed, or as `tryCallTool` does. */
@@ -118,11 +118,12 @@ export function createClient(options: ClientOptions = {}): Client {
       throwUnlessSuccess(result);
       return result.status === 'stored' ? readOutput<Output>(result, more.signal) : result.output;
     },
-    listTools: async (filter = {}) => {
-      const { tools = [] } = await gate.call('ToolService/ListAvailableTools', filter);
-      return tools.map(readTool);
+    listTools: async (filter = {}) => (await gate.call('ToolService/ListAvailableTools', filter)).tools,
+    getToolSchema: async (name) => {
+      const { tool } = await gate.call('ToolService/GetToolSchema', { name });
+      if (tool === undefined) throw new GateError('bad_answer', 'The gate gave no tool.');
+      return tool;
     },
-    getToolSchema: async (name) => readTool((await gate.call('ToolService/GetToolSchema', { name })).tool ?? {}),
     close: () => gate.close(),
   };
 }

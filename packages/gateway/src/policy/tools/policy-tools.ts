@@ -58,15 +58,19 @@ function checkTool({ rules, registry }: PolicyToolParts) {
 
 /** What is wrong with the files is for the operator to read. */
 function tellMistakes(tool: AnyTool): AnyTool {
-  const tell = (error: unknown): never => {
-    if (!(error instanceof ConfigError)) throw error;
-    const { message, remedy } = error;
-    const options = { cause: error, ...(remedy === undefined ? {} : { forOperators: remedy }) };
-    throw new ToolFailure('EXECUTION_ERROR', message, options);
+  const telling = async <Value>(work: () => Value | Promise<Value>): Promise<Value> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      const { message, remedy } = error;
+      const options = { cause: error, ...(remedy === undefined ? {} : { forOperators: remedy }) };
+      throw new ToolFailure('EXECUTION_ERROR', message, options);
+    }
   };
   return {
     ...tool,
-    preview: (args, context) => tool.preview(args, context).catch(tell),
-    run: (args, context) => tool.run(args, context).catch(tell),
+    preview: (args, context) => telling(() => tool.preview(args, context)),
+    run: (args, context) => telling(() => tool.run(args, context)),
   };
 }

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/administration.proto.
  */
 export const file_sallyport_v1_administration: GenFile = /*@__PURE__*/
-  fileDesc("CiFzYWxseXBvcnQvdjEvYWRtaW5pc3RyYXRpb24ucHJvdG8SDHNhbGx5cG9ydC52MSKkAQoKTW9kZVJlcG9ydBIMCgRtb2RlGAEgASgJEhMKC21heF9ydW5uaW5nGAIgASgNEh0KEGNhbGxzX3Blcl9taW51dGUYAyABKA1IAIgBARIQCghsZWFkc190bxgEIAMoCRItCgtsYXN0X2NoYW5nZRgFIAEoCzIYLnNhbGx5cG9ydC52MS5Nb2RlQ2hhbmdlQhMKEV9jYWxsc19wZXJfbWludXRlIlgKCk1vZGVDaGFuZ2USDAoEZnJvbRgBIAEoCRIKCgJ0bxgCIAEoCRIKCgJieRgDIAEoCRINCgVjYXVzZRgEIAEoCRIVCg1jaGFuZ2VkX2F0X21zGAUgASgDIjgKC01vZGVIaXN0b3J5EikKB2NoYW5nZXMYASADKAsyGC5zYWxseXBvcnQudjEuTW9kZUNoYW5nZSJTCgtBZGRlZFBlcnNvbhIRCglwZXJzb25faWQYASABKAkSDAoEbmFtZRgCIAEoCRISCgpjcmVkZW50aWFsGAMgASgJEg8KB2FkZHJlc3MYBCABKAkiLgoGUGVvcGxlEiQKBnBlb3BsZRgBIAMoCzIULnNhbGx5cG9ydC52MS5QZXJzb24iTgoGUGVyc29uEhEKCXBlcnNvbl9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnN0YXR1cxgDIAEoCRITCgthZGRlZF9hdF9tcxgEIAEoAyIzCg1SZXZva2VkUGVyc29uEhEKCXBlcnNvbl9pZBgBIAEoCRIPCgdyZXZva2VkGAIgASgIIjkKClNlY3JldExpc3QSKwoHc2VjcmV0cxgBIAMoCzIaLnNhbGx5cG9ydC52MS5TdG9yZWRTZWNyZXQiRQoMU3RvcmVkU2VjcmV0EgwKBG5hbWUYASABKAkSFQoNdXBkYXRlZF9hdF9tcxgCIAEoAxIQCghyZWFkYWJsZRgDIAEoCGIGcHJvdG8z");
+  fileDesc("CiFzYWxseXBvcnQvdjEvYWRtaW5pc3RyYXRpb24ucHJvdG8SDHNhbGx5cG9ydC52MSKkAQoKTW9kZVJlcG9ydBIMCgRtb2RlGAEgASgJEhMKC21heF9ydW5uaW5nGAIgASgNEh0KEGNhbGxzX3Blcl9taW51dGUYAyABKA1IAIgBARIQCghsZWFkc190bxgEIAMoCRItCgtsYXN0X2NoYW5nZRgFIAEoCzIYLnNhbGx5cG9ydC52MS5Nb2RlQ2hhbmdlQhMKEV9jYWxsc19wZXJfbWludXRlIlgKCk1vZGVDaGFuZ2USDAoEZnJvbRgBIAEoCRIKCgJ0bxgCIAEoCRIKCgJieRgDIAEoCRINCgVjYXVzZRgEIAEoCRIVCg1jaGFuZ2VkX2F0X21zGAUgASgDIjgKC01vZGVIaXN0b3J5EikKB2NoYW5nZXMYASADKAsyGC5zYWxseXBvcnQudjEuTW9kZUNoYW5nZSJTCgtBZGRlZFBlcnNvbhIRCglwZXJzb25faWQYASABKAkSDAoEbmFtZRgCIAEoCRISCgpjcmVkZW50aWFsGAMgASgJEg8KB2FkZHJlc3MYBCABKAkiLgoGUGVvcGxlEiQKBnBlb3BsZRgBIAMoCzIULnNhbGx5cG9ydC52MS5QZXJzb24iTgoGUGVyc29uEhEKCXBlcnNvbl9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnN0YXR1cxgDIAEoCRITCgthZGRlZF9hdF9tcxgEIAEoAyIzCg1SZXZva2VkUGVyc29uEhEKCXBlcnNvbl9pZBgBIAEoCRIPCgdyZXZva2VkGAIgASgIIjIKC0NvbnNvbGVMaW5rEgwKBGxpbmsYASABKAkSFQoNZXhwaXJlc19hdF9tcxgCIAEoAyI5CgpTZWNyZXRMaXN0EisKB3NlY3JldHMYASADKAsyGi5zYWxseXBvcnQudjEuU3RvcmVkU2VjcmV0IkUKDFN0b3JlZFNlY3JldBIMCgRuYW1lGAEgASgJEhUKDXVwZGF0ZWRfYXRfbXMYAiABKAMSEAoIcmVhZGFibGUYAyABKAhiBnByb3RvMw");
 
 /**
  * mode.show
@@ -408,6 +408,51 @@ export const RevokedPersonSchema: GenMessage<RevokedPerson, {jsonType: RevokedPe
   messageDesc(file_sallyport_v1_administration, 6);
 
 /**
+ * console.link
+ *
+ * @generated from message sallyport.v1.ConsoleLink
+ */
+export type ConsoleLink = Message<"sallyport.v1.ConsoleLink"> & {
+  /**
+   * Works once.
+   *
+   * @generated from field: string link = 1;
+   */
+  link: string;
+
+  /**
+   * @generated from field: int64 expires_at_ms = 2;
+   */
+  expiresAtMs: bigint;
+};
+
+/**
+ * console.link
+ *
+ * @generated from message sallyport.v1.ConsoleLink
+ */
+export type ConsoleLinkJson = {
+  /**
+   * Works once.
+   *
+   * @generated from field: string link = 1;
+   */
+  link?: string;
+
+  /**
+   * @generated from field: int64 expires_at_ms = 2;
+   */
+  expiresAtMs?: string;
+};
+
+/**
+ * Describes the message sallyport.v1.ConsoleLink.
+ * Use `create(ConsoleLinkSchema)` to create a new message.
+ */
+export const ConsoleLinkSchema: GenMessage<ConsoleLink, {jsonType: ConsoleLinkJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_administration, 7);
+
+/**
  * secrets.list
  *
  * @generated from message sallyport.v1.SecretList
@@ -436,7 +481,7 @@ export type SecretListJson = {
  * Use `create(SecretListSchema)` to create a new message.
  */
 export const SecretListSchema: GenMessage<SecretList, {jsonType: SecretListJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_administration, 7);
+  messageDesc(file_sallyport_v1_administration, 8);
 
 /**
  * @generated from message sallyport.v1.StoredSecret
@@ -487,5 +532,5 @@ export type StoredSecretJson = {
  * Use `create(StoredSecretSchema)` to create a new message.
  */
 export const StoredSecretSchema: GenMessage<StoredSecret, {jsonType: StoredSecretJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_administration, 8);
+  messageDesc(file_sallyport_v1_administration, 9);
 
