@@ -50,7 +50,7 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
   group(
     'workspace',
     'manage the folders that sessions may work in',
-    async () => (await import('./workspaces/workspace-commands.ts')).workspaceCommands,
+    async () => (await import('./workspaces/workspace.ts')).workspaceCommands,
   ),
   group(
     'session',
@@ -82,12 +82,12 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
   group(
     'content',
     'store and read bytes by their hash',
-    async () => (await import('./content/content-commands.ts')).contentCommands,
+    async () => (await import('./content/content.ts')).contentCommands,
   ),
   group(
     'artifact',
     'publish content for good, and see what was published',
-    async () => (await import('./content/content-commands.ts')).artifactCommands,
+    async () => (await import('./content/artifact.ts')).artifactCommands,
   ),
   group(
     'secret',
@@ -103,19 +103,11 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
   group(
     'agent',
     'manage the agents of the organisation',
-    async () => (await import('./organisation/organisation-commands.ts')).agentCommands,
+    async () => (await import('./organisation/organisation.ts')).agentCommands,
   ),
-  group('team', 'manage the teams', async () => (await import('./organisation/organisation-commands.ts')).teamCommands),
-  group(
-    'role',
-    'manage who has which role',
-    async () => (await import('./organisation/organisation-commands.ts')).roleCommands,
-  ),
-  group(
-    'grant',
-    'grant and revoke tools',
-    async () => (await import('./organisation/organisation-commands.ts')).grantCommands,
-  ),
+  group('team', 'manage the teams', async () => (await import('./organisation/organisation.ts')).teamCommands),
+  group('role', 'manage who has which role', async () => (await import('./organisation/organisation.ts')).roleCommands),
+  group('grant', 'grant and revoke tools', async () => (await import('./organisation/organisation.ts')).grantCommands),
   group(
     'policy',
     'understand, try and apply the rules',

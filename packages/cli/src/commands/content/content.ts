@@ -5,11 +5,12 @@ import { ContentHasher, isContentHash } from '@sallyport/gateway';
 import { outputOf, statusOf } from '../../client/answer-json.ts';
 import type { CommandContext } from '../../command-context.ts';
 import type { DaemonClient } from '../../client/daemon-client.ts';
+import { command, parsed, parseHours, text, word } from '../../command-table.ts';
 import { usageFailure } from '../../client/failure.ts';
 import { spellBytes } from '@sallyport/contract';
 import type { CollectedContent, ContentReport, InJson } from '@sallyport/contract';
 import { notWhatWasAsked, ReceivingFile } from './receiving-file.ts';
-import { runTool } from '../../client/run-tool.ts';
+import { operatorCommand } from '../../client/run-tool.ts';
 import { SendingFile } from './sending-file.ts';
 import { showAnswer } from '../../client/show-answer.ts';
 import { renderFields } from '../../terminal/table.ts';
@@ -20,8 +21,40 @@ import { visibleJson } from '../../terminal/visible-text.ts';
 /** Whether a smaller file was sent before is not worth a question. */
 const resumableBytes = 4 * 1024 * 1024;
 
+export const contentCommands = [
+  command('put', {
+    help: 'store a file, or standard input for -, and print its hash',
+    arguments: { file: word('file', { completes: 'files' }) },
+    run: (given, context) => putContent(given.file, context),
+  }),
+  command('get', {
+    help: 'write content to a file or to a pipe',
+    arguments: { hash: word('hash') },
+    options: {
+      output: text('file', 'the file to write; an interrupted download continues', { short: 'o', completes: 'files' }),
+    },
+    run: getContent,
+  }),
+  // Exits with an error when something is damaged or gone.
+  operatorCommand('verify', {
+    help: 'read all stored content and report what is damaged',
+    tool: 'content.verify',
+    print: showReport,
+    exitCodeOf: (report) => (isWhole(report) ? exitCodes.success : exitCodes.toolError),
+  }),
+  operatorCommand('gc', {
+    help: 'remove content that nothing references and nobody has used for some time',
+    options: {
+      olderThanHours: parsed('number', 'remove only content that was not used for this long', parseHours),
+    },
+    tool: 'content.gc',
+    print: ({ removed, freedBytes, kept }: InJson<CollectedContent>, { terminal }) =>
+      terminal.print(`${removed} contents removed, ${spellBytes(Number(freedBytes))} freed; ${kept} stay.`),
+  }),
+];
+
 /** Stores a file, or standard input when it is named `-`. Goes on with an upload that was broken off. */
-export async function putContent(file: string, context: CommandContext): Promise<number> {
+async function putContent(file: string, context: CommandContext): Promise<number> {
   const client = context.openClient();
   const sent = file === '-' ? await send(client, stdin, {}, context) : await putFile(file, client, context);
   if (statusOf(sent.answer) !== 'success') return showAnswer(sent.answer, context);
@@ -61,9 +94,8 @@ function showStored({ hash, sizeBytes }: Sent, { json, terminal }: CommandContex
 }
 
 /** Writes content to a file, or to standard output. Goes on with a download that was broken off. */
-export async function getContent(
-  hash: string,
-  { output }: { readonly output?: string },
+async function getContent(
+  { hash, output }: { readonly hash: string; readonly output?: string },
   context: CommandContext,
 ): Promise<number> {
   if (!isContentHash(hash)) throw usageFailure('A hash has 64 hexadecimal digits in lower case.');
@@ -105,41 +137,21 @@ async function printContent(hash: string, context: CommandContext): Promise<numb
   return exitCodes.success;
 }
 
-/** Exits with an error when something is damaged or gone. */
-export function verifyContent(context: CommandContext): Promise<number> {
-  context.openOperatorClient();
-  const { print, columns, paint } = context.terminal;
-  const isWhole = ({ corruptedCount, missingCount }: InJson<ContentReport>) => corruptedCount + missingCount === 0;
-  const show = (report: InJson<ContentReport>): void => {
-    const { checked, checkedBytes, corrupted, missing } = report;
-    print(
-      isWhole(report) ? paint('green', 'All content is intact.') : paint('red', 'Some content is damaged or missing.'),
-    );
-    print(
-      ...renderFields(
-        [
-          ['read', `${checked} contents, ${spellBytes(Number(checkedBytes))}`],
-          ['damaged', corrupted.join('\n')],
-          ['gone', missing.join('\n')],
-        ],
-        columns,
-      ),
-    );
-    if (!isWhole(report)) print('Store the same content again to repair it.');
-  };
-  return runTool<InJson<ContentReport>>('content.verify', {}, context, show, (report) =>
-    isWhole(report) ? exitCodes.success : exitCodes.toolError,
-  );
-}
+const isWhole = ({ corruptedCount, missingCount }: InJson<ContentReport>) => corruptedCount + missingCount === 0;
 
-export function collectContent(
-  { olderThanHours }: { readonly olderThanHours?: number },
-  context: CommandContext,
-): Promise<number> {
-  context.openOperatorClient();
-  const show = ({ removed, freedBytes, kept }: InJson<CollectedContent>): void =>
-    context.terminal.print(`${removed} contents removed, ${spellBytes(Number(freedBytes))} freed; ${kept} stay.`);
-  return runTool('content.gc', { older_than_hours: olderThanHours }, context, show);
+function showReport(report: InJson<ContentReport>, { terminal }: CommandContext): void {
+  const { print, columns, paint } = terminal;
+  const { checked, checkedBytes, corrupted, missing } = report;
+  print(
+    isWhole(report) ? paint('green', 'All content is intact.') : paint('red', 'Some content is damaged or missing.'),
+  );
+  const fields: [string, string][] = [
+    ['read', `${checked} contents, ${spellBytes(Number(checkedBytes))}`],
+    ['damaged', corrupted.join('\n')],
+    ['gone', missing.join('\n')],
+  ];
+  print(...renderFields(fields, columns));
+  if (!isWhole(report)) print('Store the same content again to repair it.');
 }
 
 function progressOf(verb: string, { json, terminal }: CommandContext): OnProgress {

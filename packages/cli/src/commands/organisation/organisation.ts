@@ -1,195 +1,212 @@
 import type { AgentReport, InJson, OrganisationReport } from '@sallyport/contract';
-import { exitCodes } from '@sallyport/contract/codes';
-import { outputOf, statusOf } from '../../client/answer-json.ts';
 import type { CommandContext } from '../../command-context.ts';
+import { flag, text, withDefault, word } from '../../command-table.ts';
 import { usageFailure } from '../../client/failure.ts';
+import { agree, operatorCommand } from '../../client/run-tool.ts';
 import { showFields } from '../sessions/lease.ts';
-import { runSteps } from '../../client/run-steps.ts';
-import type { ConsentOptions } from '../../client/run-steps.ts';
-import { runOperatorTool } from '../../client/run-tool.ts';
-import { showAnswer } from '../../client/show-answer.ts';
-import { renderTable } from '../../terminal/table.ts';
 import { quoteForShell } from '../../terminal/command-name.ts';
-import { runCall } from '../tools/tool-invoke.ts';
-import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
+import { printTable } from '../../terminal/table.ts';
+import { makeVisibleLine } from '../../terminal/visible-text.ts';
 
-export interface SeniorOptions extends ConsentOptions {
-  readonly senior?: string;
-  readonly seniorAgent?: string;
+type Organisation = InJson<OrganisationReport>;
+type Members = Organisation['members'];
+
+const named = { name: word('name') };
+const person = { person: flag('the name is that of a person') };
+const grantTarget = { agent: text('name', 'for this agent'), team: text('name', 'for the agents of this team') };
+
+/** What a change is told as, once it is done. */
+const say =
+  <Values>(tell: (given: Values, context: CommandContext) => string | readonly string[]) =>
+  (_: unknown, context: CommandContext, given: Values): void =>
+    context.terminal.print(...[tell(given, context)].flat().map(makeVisibleLine));
+
+const agentsOf = ({ members }: Organisation): Members => members.filter(({ kind }) => kind === 'agent');
+const holdersOf = ({ members }: Organisation, role: string): Members => members.filter((each) => each.role === role);
+
+export const agentCommands = [
+  operatorCommand('list', {
+    help: 'list the agents',
+    tool: 'organisation.show',
+    json: (organisation: Organisation) => ({ members: agentsOf(organisation) }),
+    print: (organisation: Organisation, context) => showMembers(agentsOf(organisation), context),
+  }),
+  operatorCommand('add', {
+    help: 'make an agent a member',
+    arguments: named,
+    options: {
+      team: text('name', 'the team it joins'),
+      role: withDefault(text('role', 'what it may use, as in roles.yaml'), 'worker'),
+      senior: text('person', 'the person who decides about its calls, instead of the senior of the team'),
+      seniorAgent: text('agent', 'the agent that decides about its calls where a rule names it'),
+      ...agree,
+    },
+    tool: 'agents.create',
+    print: say(({ name }, { commandName }) => [
+      `Agent ${name} is a member. To let it in:`,
+      `  ${commandName} session create ${quoteForShell(name)}`,
+    ]),
+  }),
+  operatorCommand('show', {
+    help: 'show an agent and its system prompt',
+    arguments: named,
+    tool: 'agents.show',
+    print: (agent: InJson<AgentReport>, context) => showFields(agent, context),
+  }),
+  operatorCommand('remove', {
+    help: 'remove an agent and end its sessions',
+    arguments: named,
+    options: agree,
+    tool: 'agents.delete',
+    print: say(({ name }) => `Agent ${name} is gone, and its sessions have ended.`),
+  }),
+];
+
+export const teamCommands = [
+  operatorCommand('list', {
+    help: 'list the teams',
+    tool: 'organisation.show',
+    json: ({ teams }: Organisation) => ({ teams }),
+    print: ({ teams, members }: Organisation, context) => {
+      const membersOf = (team: string): string =>
+        members.flatMap((member) => (member.team === team ? [member.name] : [])).join(' ');
+      const rows = teams.map(({ name, senior = '' }) => [name, senior, membersOf(name)]);
+      showRows(['TEAM', 'SENIOR', 'MEMBERS'], rows, context);
+    },
+  }),
+  operatorCommand('add', {
+    help: 'create a team, or change its senior',
+    arguments: named,
+    options: {
+      senior: text('person', 'the person who decides about calls of its agents'),
+      seniorAgent: text('agent', 'the agent that decides about calls of its agents where a rule names it'),
+      ...agree,
+    },
+    tool: 'teams.put',
+    print: say(({ name }) => `Team ${name} is there.`),
+  }),
+  operatorCommand('show', {
+    help: 'show a team with its members',
+    arguments: named,
+    tool: 'organisation.show',
+    input: () => ({}),
+    json: findTeam,
+    print: (organisation: Organisation, context, given) => {
+      const { members, ...team } = findTeam(organisation, given);
+      showFields(team, context);
+      showMembers(members, context);
+    },
+  }),
+  operatorCommand('remove', {
+    help: 'remove a team; its members stay, without a team',
+    arguments: named,
+    options: agree,
+    tool: 'teams.remove',
+    print: say(({ name }) => `Team ${name} is gone.`),
+  }),
+];
+
+export const roleCommands = [
+  operatorCommand('list', {
+    help: 'list who has which role',
+    tool: 'organisation.show',
+    json: ({ members }: Organisation) => ({ members }),
+    print: ({ members }: Organisation, context) => showMembers(members, context),
+  }),
+  operatorCommand('add', {
+    help: 'give an agent a role, or a person with --person',
+    arguments: { role: word('role'), ...named },
+    options: { ...person, ...agree },
+    tool: 'roles.assign',
+    input: ({ name, role, ...given }) => ({ kind: kindOf(given), name, role }),
+    print: say(({ name, role }) => `${name} has the role ${role}.`),
+  }),
+  operatorCommand('show', {
+    help: 'show who has a role',
+    arguments: { role: word('role') },
+    tool: 'organisation.show',
+    input: () => ({}),
+    json: (organisation: Organisation, { role }) => ({ role, members: holdersOf(organisation, role) }),
+    print: (organisation: Organisation, context, { role }) => showMembers(holdersOf(organisation, role), context),
+  }),
+  operatorCommand('remove', {
+    help: 'remove a role from an agent, or from a person with --person',
+    arguments: named,
+    options: { ...person, ...agree },
+    tool: 'roles.unassign',
+    input: ({ name, ...given }) => ({ kind: kindOf(given), name }),
+    print: say(({ name }) => `${name} has no role of their own any more.`),
+  }),
+];
+
+export const grantCommands = [
+  operatorCommand('list', {
+    help: 'list what was granted and revoked',
+    tool: 'organisation.show',
+    json: ({ permissions }: Organisation) => ({ permissions }),
+    print: ({ permissions }: Organisation, context) => {
+      const rows = permissions.map(({ level, subject, effect, by, tools }) => [level, subject, effect, by, tools]);
+      showRows(['LEVEL', 'FOR', 'EFFECT', 'BY', 'TOOLS'], rows, context);
+    },
+  }),
+  operatorCommand('add', {
+    help: 'grant tools beyond the roles; without an option, to the whole organisation',
+    arguments: { tools: word('tools') },
+    options: { ...grantTarget, ...agree },
+    tool: 'permissions.grant',
+    input: readTarget,
+    print: say(({ tools }) => `${tools} is granted from the next call on.`),
+  }),
+  operatorCommand('remove', {
+    help: 'revoke tools, even if a role or another grant gives them',
+    arguments: { tools: word('tools') },
+    options: {
+      ...grantTarget,
+      inherit: flag('only remove the entry at this level, so that the level above applies'),
+      ...agree,
+    },
+    tool: ({ inherit = false }) => (inherit ? 'permissions.clear' : 'permissions.revoke'),
+    input: readTarget,
+    print: say(
+      ({ tools, inherit = false }) => `${tools} is ${inherit ? 'inherited' : 'revoked'} from the next call on.`,
+    ),
+  }),
+  operatorCommand('show', {
+    help: 'say whether an agent has a tool',
+    arguments: { agent: word('agent'), tool: word('tool') },
+    tool: 'permissions.check',
+    print: (answer: object, context) => showFields(answer, context),
+  }),
+];
+
+function findTeam({ teams, members }: Organisation, { name }: { readonly name: string }) {
+  const team = teams.find((each) => each.name === name);
+  if (team === undefined) throw usageFailure(`There is no team ${name}.`, '`team list` shows them.');
+  return { ...team, members: members.filter((member) => member.team === name) };
 }
 
-export interface AgentAddOptions extends SeniorOptions {
-  readonly team?: string;
-  readonly role: string;
+function kindOf({ person: isPerson = false }: { readonly person?: boolean }): string {
+  return isPerson ? 'person' : 'agent';
 }
 
-export interface GrantTarget extends ConsentOptions {
+interface GrantTarget {
+  readonly tools: string;
   readonly agent?: string;
   readonly team?: string;
 }
 
-export interface RoleOptions extends ConsentOptions {
-  /** The name is that of a person. */
-  readonly person?: boolean;
-}
-
-type Organisation = InJson<OrganisationReport>;
-type Member = Organisation['members'][number];
-
-export function listMembers(of: 'agent' | 'person' | 'all', context: CommandContext): Promise<number> {
-  return readOrganisation(context, ({ members }) => {
-    const chosen = members.filter(({ kind }) => of === 'all' || kind === of);
-    return { value: { members: chosen }, show: () => showMembers(chosen, context) };
-  });
-}
-
-export function showRole(role: string, context: CommandContext): Promise<number> {
-  return readOrganisation(context, ({ members }) => {
-    const holders = members.filter((member) => member.role === role);
-    return { value: { role, members: holders }, show: () => showMembers(holders, context) };
-  });
-}
-
-export function listTeams(context: CommandContext): Promise<number> {
-  return readOrganisation(context, ({ teams, members }) => ({
-    value: { teams },
-    show: () =>
-      showTable(
-        ['TEAM', 'SENIOR', 'MEMBERS'],
-        teams.map(({ name, senior = '' }) => [
-          name,
-          senior,
-          members
-            .filter(({ team }) => team === name)
-            .map((member) => member.name)
-            .join(' '),
-        ]),
-        context,
-      ),
-  }));
-}
-
-export function showTeam(name: string, context: CommandContext): Promise<number> {
-  return readOrganisation(context, ({ teams, members }) => {
-    const team = teams.find((each) => each.name === name);
-    if (team === undefined) throw usageFailure(`There is no team ${name}.`, '`team list` shows them.');
-    const chosen = members.filter((member) => member.team === name);
-    return {
-      value: { ...team, members: chosen },
-      show: () => {
-        showFields(team, context);
-        showMembers(chosen, context);
-      },
-    };
-  });
-}
-
-export function listPermissions(context: CommandContext): Promise<number> {
-  return readOrganisation(context, ({ permissions }) => ({
-    value: { permissions },
-    show: () =>
-      showTable(
-        ['LEVEL', 'FOR', 'EFFECT', 'BY', 'TOOLS'],
-        permissions.map(({ level, subject, effect, by, tools }) => [level, subject, effect, by, tools]),
-        context,
-      ),
-  }));
-}
-
-export function addAgent(name: string, options: AgentAddOptions, context: CommandContext): Promise<number> {
-  const { seniorAgent, yes, ...more } = options;
-  const input = { name, ...more, senior_agent: seniorAgent };
-  const done = [
-    `Agent ${name} is a member. To let it in:`,
-    `  ${context.commandName} session create ${quoteForShell(name)}`,
-  ];
-  return change('agents.create', input, done, { yes }, context);
-}
-
-export function showAgent(name: string, context: CommandContext): Promise<number> {
-  return runOperatorTool('agents.show', { name }, context, (agent: InJson<AgentReport>) => showFields(agent, context));
-}
-
-export function removeAgent(name: string, options: ConsentOptions, context: CommandContext): Promise<number> {
-  return change('agents.delete', { name }, `Agent ${name} is gone, and its sessions have ended.`, options, context);
-}
-
-export function addTeam(name: string, options: SeniorOptions, context: CommandContext): Promise<number> {
-  const { senior, seniorAgent } = options;
-  return change('teams.put', { name, senior, senior_agent: seniorAgent }, `Team ${name} is there.`, options, context);
-}
-
-export function removeTeam(name: string, options: ConsentOptions, context: CommandContext): Promise<number> {
-  return change('teams.remove', { name }, `Team ${name} is gone.`, options, context);
-}
-
-export function assignRole(role: string, name: string, options: RoleOptions, context: CommandContext): Promise<number> {
-  const kind = options.person === true ? 'person' : 'agent';
-  return change('roles.assign', { kind, name, role }, `${name} has the role ${role}.`, options, context);
-}
-
-export function unassignRole(name: string, options: RoleOptions, context: CommandContext): Promise<number> {
-  const kind = options.person === true ? 'person' : 'agent';
-  return change('roles.unassign', { kind, name }, `${name} has no role of their own any more.`, options, context);
-}
-
-export function changePermission(
-  how: 'grant' | 'revoke' | 'clear',
-  tools: string,
-  { agent, team, yes }: GrantTarget,
-  context: CommandContext,
-): Promise<number> {
+function readTarget({ tools, agent, team }: GrantTarget): object {
   if (agent !== undefined && team !== undefined) throw usageFailure('Name an agent or a team, not both.');
   const level = agent !== undefined ? 'agent' : team !== undefined ? 'team' : 'organisation';
-  const input = { level, subject: agent ?? team ?? '', tools };
-  const done = { grant: 'granted', revoke: 'revoked', clear: 'inherited' }[how];
-  return change(`permissions.${how}`, input, `${tools} is ${done} from the next call on.`, { yes }, context);
+  return { level, subject: agent ?? team ?? '', tools };
 }
 
-export function checkPermission(agent: string, tool: string, context: CommandContext): Promise<number> {
-  return runOperatorTool('permissions.check', { agent, tool }, context, (answer: object) =>
-    showFields(answer, context),
-  );
-}
-
-/** With --yes a script agrees to what a person at the terminal is asked. */
-function change(
-  tool: string,
-  input: object,
-  done: string | readonly string[],
-  { yes = false }: { readonly yes?: boolean | undefined },
-  context: CommandContext,
-): Promise<number> {
-  return runSteps(context, async (step) => {
-    const output = await step<object>(tool, input, yes ? 'agreed' : undefined);
-    context.terminal.print(...(context.json ? [visibleJson(output)] : [done].flat().map(makeVisibleLine)));
-    return exitCodes.success;
-  });
-}
-
-/** One part of the organisation: as JSON when asked, else as it shows itself. */
-async function readOrganisation(
-  context: CommandContext,
-  choose: (organisation: Organisation) => { readonly value: object; readonly show: () => void },
-): Promise<number> {
-  context.openOperatorClient();
-  const answer = await runCall({ name: 'organisation.show', inputJson: '{}' }, context);
-  if (statusOf(answer) !== 'success') return showAnswer(answer, context);
-  const { value, show } = choose(outputOf(answer) as Organisation);
-  if (context.json) context.terminal.print(visibleJson(value));
-  else show();
-  return exitCodes.success;
-}
-
-function showMembers(members: readonly Member[], context: CommandContext): void {
+function showMembers(members: Members, context: CommandContext): void {
   const rows = members.map(({ name, kind, role = '', team = '', senior = '' }) => [name, kind, role, team, senior]);
-  showTable(['NAME', 'KIND', 'ROLE', 'TEAM', 'SENIOR'], rows, context);
+  showRows(['NAME', 'KIND', 'ROLE', 'TEAM', 'SENIOR'], rows, context);
 }
 
-function showTable(header: readonly string[], rows: readonly (readonly string[])[], context: CommandContext): void {
-  const { columns, paint, print } = context.terminal;
-  if (rows.length === 0) return print('There are no entries yet.');
-  const visible = rows.map((row) => row.map(makeVisibleLine));
-  const [first = '', ...body] = renderTable([header, ...visible], columns);
-  print(paint('dim', first), ...body);
+function showRows(header: readonly string[], rows: readonly (readonly string[])[], { terminal }: CommandContext): void {
+  if (rows.length === 0) terminal.print('There are no entries yet.');
+  else printTable(terminal, header, rows);
 }

@@ -18,9 +18,9 @@ export async function testPolicy(
     context.terminal.note(...failures.map(makeVisibleLine));
     context.terminal.print(`${passed} passed, ${failed} failed`);
   };
-  return runOperatorTool('policy.test', input, context, show, ({ failed }) =>
-    failed === 0 ? exitCodes.success : exitCodes.denied,
-  );
+  return runOperatorTool('policy.test', input, context, show, {
+    exitCodeOf: ({ failed }) => (failed === 0 ? exitCodes.success : exitCodes.denied),
+  });
 }
 
 function readCases(file: string): Json {

@@ -9,12 +9,13 @@ import type {
 } from '@sallyport/contract';
 import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from '../../command-context.ts';
+import { command, flag, word } from '../../command-table.ts';
+import type { Given } from '../../command-table.ts';
 import { usageFailure } from '../../client/failure.ts';
 import { runSteps, seekConsent } from '../../client/run-steps.ts';
-import type { ConsentOptions } from '../../client/run-steps.ts';
-import { runOperatorTool } from '../../client/run-tool.ts';
+import { operatorCommand } from '../../client/run-tool.ts';
 import { formatTime } from '../../terminal/format-time.ts';
-import { renderWrappedTable } from '../../terminal/table.ts';
+import { printTable, renderWrappedTable } from '../../terminal/table.ts';
 import { makeVisible, makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 
 const rulesStates: Readonly<Record<string, string>> = {
@@ -26,44 +27,68 @@ const rulesStates: Readonly<Record<string, string>> = {
   unreadable: 'file cannot be read',
 };
 
+const folder = { folder: word('folder', { completes: 'files' }) };
+const yes = { yes: flag('ask nothing') };
+
 /** Folders are given as people stand: relative to where they are. */
-const folderOf = (folder: string, { config }: CommandContext): string => resolve(config.startFolder, folder);
+const pathOf = (given: { readonly folder: string }, { config }: CommandContext) => ({
+  path: resolve(config.startFolder, given.folder),
+});
 
-export function addWorkspace(folder: string, context: CommandContext): Promise<number> {
-  const input = { path: folderOf(folder, context) };
-  return runOperatorTool('workspaces.add', input, context, ({ path, added }: InJson<AddedWorkspace>) => {
-    const { print } = context.terminal;
-    if (!added) return print(`${makeVisibleLine(path)} was accepted before.`);
-    print(
-      `Sessions may work in ${makeVisibleLine(path)} from now on. To open one there:`,
-      `  ${context.commandName} session create NAME --workspace ${makeVisibleLine(path)}`,
-    );
-  });
-}
-
-export function listWorkspaces(context: CommandContext): Promise<number> {
-  return runOperatorTool('workspaces.list', {}, context, ({ workspaces }: InJson<WorkspaceList>) => {
-    const { columns, paint, print } = context.terminal;
-    const rows = workspaces.map(({ path, own, addedBy = '', rules, sessions }) =>
-      [path, own ? 'the daemon' : addedBy, String(sessions), rulesStates[rules] ?? rules].map(makeVisibleLine),
-    );
-    const names = ['FOLDER', 'ACCEPTED BY', 'SESSIONS', 'PROJECT RULES'];
-    const [header = '', ...body] = renderWrappedTable([names, ...rows], columns);
-    print(paint('dim', header), ...body);
-  });
-}
+export const workspaceCommands = [
+  operatorCommand('add', {
+    help: 'accept a project folder: sessions opened for it work there',
+    arguments: folder,
+    tool: 'workspaces.add',
+    input: pathOf,
+    print: ({ path, added }: InJson<AddedWorkspace>, { terminal: { print }, commandName }) => {
+      if (!added) return print(`${makeVisibleLine(path)} was accepted before.`);
+      print(
+        `Sessions may work in ${makeVisibleLine(path)} from now on. To open one there:`,
+        `  ${commandName} session create NAME --workspace ${makeVisibleLine(path)}`,
+      );
+    },
+  }),
+  operatorCommand('list', {
+    help: 'list the accepted folders, and whether the rules of their projects are in force',
+    tool: 'workspaces.list',
+    print: ({ workspaces }: InJson<WorkspaceList>, { terminal }) => {
+      const rows = workspaces.map(({ path, own, addedBy = '', rules, sessions }) => [
+        ...[path, own ? 'the daemon' : addedBy],
+        ...[String(sessions), rulesStates[rules] ?? rules],
+      ]);
+      printTable(terminal, ['FOLDER', 'ACCEPTED BY', 'SESSIONS', 'PROJECT RULES'], rows, renderWrappedTable);
+    },
+  }),
+  command('accept', {
+    help: 'show the rules of a project (.sallyport/rules.yaml), ask, and put them in force as they are now',
+    arguments: folder,
+    options: yes,
+    run: acceptProjectRules,
+  }),
+  operatorCommand('remove', {
+    help: 'take an accepted folder back, and end the sessions that work in it',
+    arguments: folder,
+    tool: 'workspaces.remove',
+    input: pathOf,
+    print: ({ path, endedSessions: ended }: InJson<RemovedWorkspace>, { terminal }) => {
+      const sessions = ended === 0 ? 'No session worked there.' : `${ended} sessions that worked there have ended.`;
+      terminal.print(`${makeVisibleLine(path)} is not accepted any more. ${sessions}`);
+    },
+  }),
+];
 
 /** Shows the rules of a project, asks, and puts exactly these in force. */
-export function acceptProjectRules(folder: string, options: ConsentOptions, context: CommandContext): Promise<number> {
+function acceptProjectRules(given: Given<typeof folder, typeof yes>, context: CommandContext): Promise<number> {
   const { print } = context.terminal;
-  const path = folderOf(folder, context);
+  const { path } = pathOf(given, context);
   return runSteps(context, async (step) => {
     const shown = await step<InJson<ProjectRulesReport>>('workspaces.show', { path });
     if (shown.rules === 'unreadable') throw usageFailure(`${shown.file} cannot be read, or is a link.`, 'Replace it.');
     if (shown.problem !== undefined) throw usageFailure(shown.problem, 'Nothing was changed.');
     if (shown.rules !== 'none' && shown.rules !== 'in-force') {
       if (!context.json) showRules(shown, context);
-      await seekConsent(shown.text === undefined ? 'End them?' : 'Put these in force?', options, context);
+      await seekConsent(shown.text === undefined ? 'End them?' : 'Put these in force?', given, context);
     }
     const input = { path, sha256: shown.sha256 ?? '' };
     const accepted = await step<InJson<AcceptedRules>>('workspaces.accept', input, 'agreed');
@@ -92,17 +117,4 @@ function showRules(
   }
   if (text === undefined) print(`${makeVisibleLine(file)} is gone.`);
   else show(`${file}:`, text);
-}
-
-export function removeWorkspace(folder: string, context: CommandContext): Promise<number> {
-  const input = { path: folderOf(folder, context) };
-  return runOperatorTool(
-    'workspaces.remove',
-    input,
-    context,
-    ({ path, endedSessions: ended }: InJson<RemovedWorkspace>) => {
-      const sessions = ended === 0 ? 'No session worked there.' : `${ended} sessions that worked there have ended.`;
-      context.terminal.print(`${makeVisibleLine(path)} is not accepted any more. ${sessions}`);
-    },
-  );
 }
