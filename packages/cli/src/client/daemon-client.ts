@@ -25,7 +25,9 @@ export interface DaemonClient {
 /** Acts as the agent whose token is set, and as the operator when none is. Connects with the first request. */
 export function openClient(options: ClientOptions): DaemonClient {
   const { role, credential, target } = chooseCaller(options);
-  const gate = new GateClient(overHttp(target, { keepAlive: false }), () => credential);
+  // Every door takes this name, also behind a forwarded port.
+  const transport = overHttp(target, { keepAlive: false, hostHeader: 'localhost' });
+  const gate = new GateClient(transport, () => credential);
   const explain = (error: unknown, signal?: AbortSignal): unknown => {
     if (signal?.aborted === true) return interrupted();
     const cause = error instanceof GateError ? error.cause : error;

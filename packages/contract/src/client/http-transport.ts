@@ -9,10 +9,12 @@ export type Target =
 export interface HttpOptions {
   /** Keeps connections for further requests. */
   readonly keepAlive: boolean;
+  /** The `Host` of the requests. Absent: host and port of the target. */
+  readonly hostHeader?: string;
 }
 
 /** Over a unix socket or TCP. Not by `fetch`, which gives up on answers that take longer than five minutes. */
-export function overHttp(target: Target, { keepAlive }: HttpOptions): Transport {
+export function overHttp(target: Target, { keepAlive, hostHeader }: HttpOptions): Transport {
   const isSecure = 'host' in target && target.isSecure === true;
   // As a module, node:http would read every export of it, and load the whole fetch stack behind some of them: 35 ms.
   const { Agent, request } = process.getBuiltinModule(isSecure ? 'node:https' : 'node:http');
@@ -26,7 +28,9 @@ export function overHttp(target: Target, { keepAlive }: HttpOptions): Transport 
     post: ({ path, headers, body, signal }) =>
       new Promise((resolve, reject) => {
         const options = { ...where, agent, path, method: 'POST', ...(signal === undefined ? {} : { signal }) };
-        const sent: ClientRequest = request({ ...options, headers: { ...headers, 'content-length': body.length } });
+        const host = hostHeader === undefined ? {} : { host: hostHeader };
+        const head = { ...host, ...headers, 'content-length': body.length };
+        const sent: ClientRequest = request({ ...options, headers: head });
         sent.on('error', reject);
         sent.on('response', (response) => {
           resolve({ status: response.statusCode ?? 0, body: response as AsyncIterable<Buffer> });
