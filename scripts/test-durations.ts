@@ -3,22 +3,28 @@ import { dirname, join } from 'node:path';
 import { root } from './workspace.ts';
 
 const file = join(root, '.cache/test-durations.json');
+/** Of the longest files, for a machine on which no test has run yet. Only the order counts. */
+const usualFile = join(import.meta.dirname, 'usual-durations.json');
 
 /** How long each test file took the last time on this machine, so that the longest can start first. */
 export class TestDurations {
   readonly #known: Map<string, number>;
+  readonly #isFirstRun: boolean;
 
   constructor() {
-    this.#known = new Map(Object.entries(read()));
+    const known = read(file);
+    this.#isFirstRun = known === undefined;
+    this.#known = new Map(Object.entries({ ...read(usualFile), ...known }));
   }
 
   add(durations: ReadonlyMap<string, number>): void {
     for (const [name, durationMs] of durations) this.#known.set(name, Math.round(durationMs));
   }
 
-  /** The longest first. A file that never ran here comes before all others, because it may be long. */
+  /** The longest first. A file that is new here comes before all others, because it may be long. */
   longestFirst(files: readonly string[]): string[] {
-    const durationOf = (path: string): number => this.#known.get(path.slice(root.length + 1)) ?? Infinity;
+    const unknown = this.#isFirstRun ? 0 : Infinity;
+    const durationOf = (path: string): number => this.#known.get(path.slice(root.length + 1)) ?? unknown;
     return files.toSorted((a, b) => (durationOf(a) === durationOf(b) ? 0 : durationOf(b) - durationOf(a)));
   }
 
@@ -28,11 +34,11 @@ export class TestDurations {
   }
 }
 
-/** Nothing, or damage: then the order is that of the names. */
-function read(): Record<string, number> {
+/** Undefined: there is none, or it is damaged. */
+function read(path: string): Record<string, number> | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>;
+    return JSON.parse(readFileSync(path, 'utf8')) as Record<string, number>;
   } catch {
-    return {};
+    return undefined;
   }
 }

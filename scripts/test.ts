@@ -40,13 +40,13 @@ async function runFiles(files: readonly string[]): Promise<void> {
   report.addRun(run);
 }
 
-/** One lane more than the machine has cores, because many tests wait for something that takes its time. */
+/** Two lanes more than the machine has cores, because many tests wait for something that takes its time. */
 async function runInLanes(jobs: readonly (() => Promise<void>)[]): Promise<void> {
   const queue = jobs.values();
   const lane = async (): Promise<void> => {
     for (const job of queue) await job();
   };
-  await Promise.all(Array.from({ length: availableParallelism() + 1 }, lane));
+  await Promise.all(Array.from({ length: availableParallelism() + 2 }, lane));
 }
 
 /** A requirement counts as proved when a test that cites it ran and passed. */

@@ -179,7 +179,7 @@ test('an artifact is published once, shown and listed', () => {
 
 test('at a terminal a transfer shows how far it is, and bytes are not printed', async (context) => {
   requirement('UI-1');
-  const bytes = noise(30_000_000, 3);
+  const bytes = noise(15_000_000, 3);
   const hash = hashOf(bytes).toString('hex');
   writeFileSync(at('film.bin'), bytes);
   const put = new TerminalSession(daemon.place, ['content', 'put', at('film.bin')]);
@@ -187,7 +187,7 @@ test('at a terminal a transfer shows how far it is, and bytes are not printed', 
   await put.waitFor('Reading: ');
   await put.waitFor('Sending: ');
   await put.waitFor(hash);
-  await put.waitFor('30.0 MB stored.');
+  await put.waitFor('15.0 MB stored.');
   assert.equal(await put.exitCode(), 0);
 
   const print = new TerminalSession(daemon.place, ['content', 'get', hash]);
@@ -197,14 +197,14 @@ test('at a terminal a transfer shows how far it is, and bytes are not printed', 
   const get = new TerminalSession(daemon.place, ['content', 'get', hash, '-o', at('copy.bin')]);
   context.after(() => get.kill());
   await get.waitFor('Receiving: ');
-  await get.waitFor('30.0 MB received.');
+  await get.waitFor('15.0 MB received.');
   assert.equal(await get.exitCode(), 0);
   assert.ok(readFileSync(at('copy.bin')).equals(bytes));
 });
 
 test('Ctrl-C stops an upload, and the same command goes on with it', async (context) => {
   requirement('PIPE-7');
-  const bytes = noise(150_000_000, 4);
+  const bytes = noise(80_000_000, 4);
   const hash = hashOf(bytes);
   writeFileSync(at('huge.bin'), bytes);
   const put = new TerminalSession(daemon.place, ['content', 'put', at('huge.bin')]);

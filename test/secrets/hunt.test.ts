@@ -9,7 +9,7 @@ import { huntKnownSecret, huntShapedSecret } from './hunt-secrets.ts';
 import { repeatIt, testSeed } from './test-seed.ts';
 
 // A few rounds with new secrets in every run; `node test/secrets/hunt.ts --rounds 200` goes on for longer.
-const rounds = howMuch({ usually: 2, long: 10 });
+const rounds = howMuch({ usually: 1, long: 10 });
 
 let gate: GateInProcess;
 let tools: readonly ShownTool[];

@@ -91,16 +91,24 @@ function piecesOf(text: string, frame: number): string[] {
   return found;
 }
 
-/** Which pieces stand in the bytes. Most have one length, so that one pass over the bytes looks for all of them. */
+/**
+ * Which pieces stand in the bytes. Most have one length, so that one pass over the bytes looks for all of them; it looks
+ * closely only where the first three bytes are those of some piece.
+ */
 export function findLeaks(bytes: Buffer, leaks: readonly Leak[]): { readonly label: string; readonly piece: string }[] {
   const all = leaks.flatMap(({ label, pieces }) =>
     pieces.map((piece) => ({ label, piece, bytes: Buffer.from(piece) })),
   );
   const wanted = new Map(all.map((each) => [each.bytes.toString('latin1'), each]));
   const found = all.filter((each) => each.bytes.length !== pieceLength && bytes.includes(each.bytes));
-  const text = bytes.toString('latin1');
-  for (let at = 0; at + pieceLength <= text.length; at++) {
-    const hit = wanted.get(text.slice(at, at + pieceLength));
+  const isBeginning = new Uint8Array(1 << 24);
+  for (const each of all) isBeginning[each.bytes.readUIntBE(0, 3)] = 1;
+  let beginning = 0;
+  for (let at = 0; at + pieceLength <= bytes.length + 2; at++) {
+    // The three bytes from two before here on.
+    beginning = ((beginning << 8) | (bytes[at] ?? 0)) & 0xff_ffff;
+    if (at < 2 || isBeginning[beginning] === 0) continue;
+    const hit = wanted.get(bytes.toString('latin1', at - 2, at - 2 + pieceLength));
     if (hit !== undefined) found.push(hit);
   }
   return found;

@@ -79,15 +79,12 @@ test('the password within an address or a file of settings is known by itself to
   }
 });
 
-test(
-  'a secret of many lines that begin alike is learned and looked for without long waits',
-  { timeout: 20_000 },
-  () => {
-    const lines = Array.from({ length: 2000 }, (_, at) => `KEY_NUMBER_${at}=abcdefgh${at}`);
-    const { redactText } = new Redactor([lines.join('\n')]);
-    const startedAt = performance.now();
-    for (const text of ['KEY_NUMBER_x ', '=abcdefgx']) redactText(text.repeat(5000));
-    assert.ok(performance.now() - startedAt < 15_000, 'a timeout does not interrupt it');
-    assert.doesNotMatch(redactText(`- ${lines[777]}`), /abcdefgh777/);
-  },
-);
+test('a secret of many lines that begin alike is learned and looked for without long waits', () => {
+  const lines = Array.from({ length: 2000 }, (_, at) => `KEY_NUMBER_${at}=abcdefgh${at}`);
+  const { redactText } = new Redactor([lines.join('\n')]);
+  const before = process.threadCpuUsage();
+  for (const text of ['KEY_NUMBER_x ', '=abcdefgx']) redactText(text.repeat(5000));
+  const { user, system } = process.threadCpuUsage(before);
+  assert.ok(user + system < 5_000_000, `${user + system} µs of CPU`);
+  assert.doesNotMatch(redactText(`- ${lines[777]}`), /abcdefgh777/);
+});

@@ -14,6 +14,7 @@ import { builtInRules, createRuleJudge } from './rule-judge.ts';
 import { accesses, effects, principals } from '../language/rule.ts';
 import type { Rule } from '../language/rule.ts';
 import { ask, fakeTool } from '../test-world.ts';
+import { howMuch } from '../../../../../test/harness/how-much.ts';
 
 const variables = { HOME: ['/h'], WORKSPACE: ['/w'] };
 const parts = { protectedPaths: { explain: () => undefined }, variables, place: { howToAdd: 'add', workspace: '/w' } };
@@ -111,7 +112,7 @@ test('no rule that covers a call is missed, and those found stand in the order o
         [...new Set(places)].sort((a, b) => a - b),
       );
     }),
-    { numRuns: 200 },
+    { numRuns: howMuch({ usually: 60, long: 200 }) },
   );
 });
 
@@ -129,7 +130,7 @@ test('the answer is the one that looking at every rule gives, with the same rule
       const isAdvised = expected.rule.id === builtInRules.nothingMatches;
       assert.deepEqual(found, isAdvised ? { ...expected, reason: found.reason } : expected);
     }),
-    { numRuns: 200 },
+    { numRuns: howMuch({ usually: 60, long: 200 }) },
   );
 });
 

@@ -5,6 +5,7 @@ import { modes } from '../../call/session.ts';
 import type { Question } from '../../call/verdict.ts';
 import { effects } from '../language/rule.ts';
 import { ask, fakeTool, rulesOf } from '../test-world.ts';
+import { howMuch } from '../../../../../test/harness/how-much.ts';
 
 const rules = rulesOf(`
   - { id: read, effect: allow, tools: [files.read], paths: ["$WORKSPACE/**"], access: [read] }
@@ -102,6 +103,6 @@ test('for a call that names one thing of each kind, the rules that match are tho
         first === undefined ? [] : [first],
       );
     }),
-    { numRuns: 300 },
+    { numRuns: howMuch({ usually: 75, long: 300 }) },
   );
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ask, fakeTool, rulesOf } from '../test-world.ts';
+import { howMuch } from '../../../../../test/harness/how-much.ts';
 
 const work = '/home/ada/work';
 const deploy = fakeTool('deploy', { risk: 'high', mutates: true });
@@ -89,6 +90,6 @@ test('a further rule that asks takes off the list whom it does not name, and the
       for (const agent of after) assert.ok(further.folder === '*' ? named.has(agent) : true);
       assert.deepEqual(new Set(judge(rules.toReversed()).approvers), before);
     }),
-    { numRuns: 60 },
+    { numRuns: howMuch({ usually: 20, long: 60 }) },
   );
 });

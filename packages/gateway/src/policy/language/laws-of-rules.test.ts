@@ -13,6 +13,7 @@ import { createRuleJudge } from '../judge/rule-judge.ts';
 import { accesses, effects, origins, principals } from './rule.ts';
 import type { Rule } from './rule.ts';
 import { ask, fakeTool } from '../test-world.ts';
+import { howMuch } from '../../../../../test/harness/how-much.ts';
 
 const unprotected = { explain: () => undefined };
 const variables = { HOME: ['/h'], WORKSPACE: ['/w'] };
@@ -108,7 +109,7 @@ test('another denial never lets more through', () => {
       const more = rules.toSpliced(at, 0, { ...extra, effect: 'deny' });
       assert.ok(opennessOf(more, question) <= opennessOf(rules, question));
     }),
-    { numRuns: 400 },
+    { numRuns: howMuch({ usually: 100, long: 400 }) },
   );
 });
 
@@ -131,7 +132,7 @@ test('the rules of a project never let more through, and ask about what others o
       assert.ok(openness[effect] <= openness[before], `${before} became ${effect}`);
       if (before === 'allow' && effect === 'require_approval') asked++;
     }),
-    { numRuns: 1000 },
+    { numRuns: howMuch({ usually: 250, long: 1000 }) },
   );
   assert.ok(asked > 0);
 });
@@ -142,7 +143,7 @@ test('one allowance less never lets more through', () => {
       const more = rules.toSpliced(at, 0, { ...extra, effect: 'allow' });
       assert.ok(opennessOf(rules, question) <= opennessOf(more, question));
     }),
-    { numRuns: 400 },
+    { numRuns: howMuch({ usually: 100, long: 400 }) },
   );
 });
 
@@ -151,7 +152,7 @@ test('the order of rules does not change what is decided', () => {
     fc.property(rulesArbitrary, questionArbitrary, (rules, question) => {
       assert.equal(opennessOf(rules.toReversed(), question), opennessOf(rules, question));
     }),
-    { numRuns: 400 },
+    { numRuns: howMuch({ usually: 100, long: 400 }) },
   );
 });
 
@@ -181,7 +182,7 @@ test('a call is as open as the most closed combination of the things it names', 
       const each = listCombinations(question.resources).map(opennessOfCall);
       assert.equal(opennessOfCall(question.resources), Math.min(...each));
     }),
-    { numRuns: 400 },
+    { numRuns: howMuch({ usually: 100, long: 400 }) },
   );
 });
 
@@ -219,7 +220,7 @@ test('each combination is decided as the definition says, with few rules and wit
         assert.equal(openness[judge(asked).effect], decideByDefinition(compiled, asked));
       }
     }),
-    { numRuns: 200 },
+    { numRuns: howMuch({ usually: 60, long: 200 }) },
   );
 });
 
@@ -233,7 +234,7 @@ test('a path is judged while a tool runs as it is judged beforehand', () => {
         assert.equal(met.judge(claim.path, claim.access) === undefined, effect !== 'deny');
       }
     }),
-    { numRuns: 400 },
+    { numRuns: howMuch({ usually: 100, long: 400 }) },
   );
 });
 
