@@ -12,7 +12,7 @@ test('a second daemon of a home does not start, also where process ids are count
   const start = (...before: string[]) => {
     const [command, ...args] = [...before, process.execPath, program, 'up', '--json'];
     const env = environmentOf(daemon.place);
-    return spawnSync(command, args, { env, encoding: 'utf8', timeout: 30_000, killSignal: 'SIGKILL' });
+    return spawnSync(command, args, { env, encoding: 'utf8', timeout: 120_000, killSignal: 'SIGKILL' });
   };
   for (const before of [[], ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc']]) {
     const { status, signal, stdout, stderr } = start(...before);

@@ -22,7 +22,7 @@ function findMarked(mark: string): readonly number[] {
 }
 
 async function waitUntil(isSo: () => boolean): Promise<void> {
-  for (const end = Date.now() + 10_000; !isSo() && Date.now() < end;) await sleep(20);
+  for (const end = Date.now() + 60_000; !isSo() && Date.now() < end;) await sleep(20);
 }
 
 const forkTwice = (mark: string): string =>
