@@ -16,6 +16,7 @@ const inFlight = 32;
 /** Bytes to hash before each write: about the 100 µs a call that the main thread of a daemon takes for all the rest. */
 const workBetween = 80_000;
 const work = randomBytes(workBetween);
+const mostTurns = 4;
 const minuteMs = 60_000;
 const rulesHash = hash('sha256', 'rules');
 const session = { id: randomUUIDv7(), leaseId: randomUUIDv7(), agent: 'bench' };
@@ -131,12 +132,8 @@ async function measureStore(
   let calls = 0;
   const lane = async (): Promise<void> => {
     while (performance.now() < endsAt) {
-      await makeCall(store, () => {
-        if (bytesToHash > 0) hash('sha256', work);
-      });
+      await makeCall(store, bytesToHash);
       calls++;
-      // The next call comes from the network, in another turn of the event loop.
-      await new Promise((resolve) => setImmediate(resolve));
     }
   };
   await Promise.all(Array.from({ length: inFlight }, lane));
@@ -146,8 +143,16 @@ async function measureStore(
   };
 }
 
-async function makeCall(store: Store, doTheRest: () => void): Promise<void> {
-  doTheRest();
+/** Calls get out of step, as they do in a daemon: there about 16 operations share a commit. */
+async function doTheRest(bytesToHash: number): Promise<void> {
+  for (let turns = Math.floor(Math.random() * mostTurns); turns >= 0; turns--) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  if (bytesToHash > 0) hash('sha256', work);
+}
+
+async function makeCall(store: Store, bytesToHash: number): Promise<void> {
+  await doTheRest(bytesToHash);
   const callId = randomUUIDv7();
   const startedAtMs = Date.now();
   const record = { callId, sessionId: session.id, rulesHash };
@@ -160,7 +165,7 @@ async function makeCall(store: Store, doTheRest: () => void): Promise<void> {
     reservations,
   });
   if (!admitted.admitted) throw new Error(`the call was not admitted: ${admitted.because}`);
-  doTheRest();
+  await doTheRest(bytesToHash);
   await store.settle({
     outcome: {
       ...record,

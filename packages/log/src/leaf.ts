@@ -51,8 +51,8 @@ export function encodeLeaf(entry: RecordFacts, commitment: Uint8Array): Buffer {
   leaf.writeUInt32BE(Math.floor(entry.timeMs / 2 ** 32), offsets.timeMs);
   leaf.writeUInt32BE(entry.timeMs % 2 ** 32, offsets.timeMs + 4);
   writeHex(leaf, offsets.callId, uuidPairs, entry.callId);
-  writeHex(leaf, offsets.sessionId, uuidPairs, entry.sessionId);
-  writeHex(leaf, offsets.rulesHash, hashPairs, entry.rulesHash);
+  writeAgain(leaf, offsets.sessionId, lastSession, entry.sessionId);
+  writeAgain(leaf, offsets.rulesHash, lastRules, entry.rulesHash);
   leaf.set(commitment, offsets.commitment);
   return leaf;
 }
@@ -120,6 +120,27 @@ function commitmentDigest(salt: Uint8Array, payload: string): string {
   block.set(salt, 1);
   const end = payloadOffset + block.write(payload, payloadOffset);
   return digest(block.subarray(0, end));
+}
+
+/** What was written last at one place of a leaf. Most records repeat the session and nearly all repeat the rules. */
+interface LastHex {
+  readonly pairs: readonly number[];
+  readonly bytes: Buffer;
+  text: string | undefined;
+}
+
+const lastSession: LastHex = { pairs: uuidPairs, bytes: Buffer.alloc(uuidPairs.length), text: undefined };
+const lastRules: LastHex = { pairs: hashPairs, bytes: Buffer.alloc(hashPairs.length), text: undefined };
+
+function writeAgain(leaf: Buffer, offset: number, last: LastHex, text: string | undefined): void {
+  if (last.text === text) {
+    leaf.set(last.bytes, offset);
+    return;
+  }
+  // Remembered afterwards: a malformed text throws.
+  writeHex(leaf, offset, last.pairs, text);
+  leaf.copy(last.bytes, 0, offset, offset + last.bytes.length);
+  last.text = text;
 }
 
 /** One pass that checks and writes: on the writer's hot path, a third of the time of a pattern and a hex decoder. */

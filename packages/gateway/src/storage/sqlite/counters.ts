@@ -24,7 +24,10 @@ export const clockToleranceMs = 60_000;
 export class Counters {
   readonly #read: Statement;
   readonly #write: Statement;
-  readonly #counts = new Map<string, Count>();
+  /** By key, and then one for each length of window. */
+  readonly #counts = new Map<string, Count[]>();
+  #kept = 0;
+  #last: { readonly key: string; readonly counts: Count[] } | undefined;
   readonly #unwritten = new Set<Count>();
 
   constructor(database: Database) {
@@ -44,7 +47,7 @@ export class Counters {
   reserve(reservations: readonly Reservation[], nowMs: number): Reserved {
     if (reservations.length === 0) return reserved;
     // Only between calls: what one of them holds must stay what is written.
-    if (this.#counts.size >= mostKept && this.#unwritten.size === 0) this.#counts.clear();
+    if (this.#kept >= mostKept && this.#unwritten.size === 0) this.forget();
     const counts = reservations.map((reservation) => this.#current(reservation, nowMs));
     for (const [at, { windowStartMs, used }] of counts.entries()) {
       const { limit, rule, windowMs } = reservations[at] as Reservation;
@@ -65,6 +68,8 @@ export class Counters {
 
   forget(): void {
     this.#counts.clear();
+    this.#kept = 0;
+    this.#last = undefined;
     this.#unwritten.clear();
   }
 
@@ -79,9 +84,7 @@ export class Counters {
 
   restore(rows: readonly CountRow[]): void {
     for (const [key, windowMs, windowStartMs, used] of rows) {
-      const count = { key, windowMs, windowStartMs, used };
-      this.#counts.set(countKey(count), count);
-      this.#unwritten.add(count);
+      this.#unwritten.add(this.#keep({ key, windowMs, windowStartMs, used }));
     }
   }
 
@@ -101,17 +104,25 @@ export class Counters {
   }
 
   #find(key: string, windowMs: number): Count {
-    const place = countKey({ key, windowMs });
-    const known = this.#counts.get(place);
+    const known = this.#countsOf(key).find((count) => count.windowMs === windowMs);
     if (known !== undefined) return known;
     const row = this.#read.get(key, windowMs);
     const [windowStartMs, used] = [Number(row?.['window_start_ms'] ?? 0), Number(row?.['used'] ?? 0)];
-    const count = { key, windowMs, windowStartMs, used };
-    this.#counts.set(place, count);
+    return this.#keep({ key, windowMs, windowStartMs, used });
+  }
+
+  #keep(count: Count): Count {
+    this.#countsOf(count.key).push(count);
+    this.#kept++;
     return count;
   }
-}
 
-function countKey({ key, windowMs }: { readonly key: string; readonly windowMs: number }): string {
-  return `${windowMs} ${key}`;
+  /** Most limits of a call have the same key, and looking up a text costs more than comparing it. */
+  #countsOf(key: string): Count[] {
+    if (this.#last?.key === key) return this.#last.counts;
+    const counts = this.#counts.get(key) ?? [];
+    if (counts.length === 0) this.#counts.set(key, counts);
+    this.#last = { key, counts };
+    return counts;
+  }
 }

@@ -1,3 +1,5 @@
+import { recordKinds, recordResults } from '@sallyport/log';
+import type { RecordKind, RecordResult } from '@sallyport/log';
 import type { Reservation } from '../../call/call.ts';
 import type { Redacted } from '../../call/redacted.ts';
 import type { Admission, Admitted, LogEntry, Settlement } from '../stores.ts';
@@ -93,15 +95,17 @@ function readOperation(from: Cursor): Operation {
 
 function flattenEntry(entry: LogEntry, into: FlatOperations): void {
   const { kind, result, timeMs, callId, sessionId, rulesHash, payload } = entry;
-  into.push(kind, result, timeMs, callId, sessionId, rulesHash, payload);
+  // Numbers, because a text that comes from another thread is slow to look up.
+  const [kindCode, resultCode] = [recordKinds.indexOf(kind), recordResults.indexOf(result)];
+  into.push(kindCode, resultCode, timeMs, callId, sessionId, rulesHash, payload);
 }
 
 // What is absent is undefined below. Nobody on the other side asks which of the two it was.
 
 function readEntry(from: Cursor): LogEntry & { readonly callId: string } {
   return {
-    kind: from.take(),
-    result: from.take(),
+    kind: recordKinds[from.take<number>()] as RecordKind,
+    result: recordResults[from.take<number>()] as RecordResult,
     timeMs: from.take(),
     callId: from.take(),
     sessionId: from.take(),

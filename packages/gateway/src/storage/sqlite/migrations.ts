@@ -284,6 +284,7 @@ const migrations: readonly string[] = [
   DROP TABLE IF EXISTS open_intents;
   ALTER TABLE state ADD COLUMN open_from INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE state ADD COLUMN tallies TEXT NOT NULL DEFAULT '';
+  ALTER TABLE state ADD COLUMN tag BLOB NOT NULL DEFAULT x'';
   `,
 ];
 

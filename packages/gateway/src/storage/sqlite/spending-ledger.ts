@@ -92,6 +92,8 @@ class Book {
   readonly #read: Statement;
   readonly #write: Statement;
   readonly #accounts = new Map<string, Account>();
+  /** Asked for several times a call, and looking up a text costs more than comparing it. */
+  #last: Account | undefined;
 
   constructor(database: Database, table: 'sessions' | 'leases', isOpen: string) {
     const owner = table === 'sessions' ? 'id' : 'session_id';
@@ -100,14 +102,9 @@ class Book {
   }
 
   find(id: string, sessionId: string): Account | undefined {
-    const known = this.#accounts.get(id);
-    if (known !== undefined) return known.sessionId === sessionId ? known : undefined;
-    const row = this.#read.get(id, sessionId);
-    if (row === undefined) return undefined;
-    if (this.#accounts.size >= mostAccounts && this.unwritten.size === 0) this.#accounts.clear();
-    const account = readAccount(id, sessionId, row);
-    this.#accounts.set(id, account);
-    return account;
+    const account = this.#last?.id === id ? this.#last : (this.#accounts.get(id) ?? this.#load(id, sessionId));
+    this.#last = account;
+    return account?.sessionId === sessionId ? account : undefined;
   }
 
   spend(id: string, sessionId: string, amounts: Readonly<Amounts>): void {
@@ -129,6 +126,7 @@ class Book {
   forget(): void {
     this.#accounts.clear();
     this.unwritten.clear();
+    this.#last = undefined;
   }
 
   listUnwritten(): SpendingRow[] {
@@ -142,6 +140,15 @@ class Book {
       account.spent.splice(0, kinds.length, ...spent);
       this.unwritten.add(account);
     }
+  }
+
+  #load(id: string, sessionId: string): Account | undefined {
+    const row = this.#read.get(id, sessionId);
+    if (row === undefined) return undefined;
+    if (this.#accounts.size >= mostAccounts && this.unwritten.size === 0) this.#accounts.clear();
+    const account = readAccount(id, sessionId, row);
+    this.#accounts.set(id, account);
+    return account;
   }
 }
 

@@ -1,11 +1,13 @@
 import type { Database, Statement } from './database.ts';
 
-export type ToolUseRow = readonly [sessionId: string, tool: string, lastMs: number];
+export type ToolUseRow = [sessionId: string, tool: string, lastMs: number];
 
 /** When each session last used each tool, for rules that ask what it did before. See `Tallies` for when it is written. */
 export class ToolUses {
   readonly #write: Statement;
   readonly #unwritten = new Map<string, ToolUseRow>();
+  /** The same again is the rule, and looking up a text costs more than comparing it. */
+  #last: ToolUseRow | undefined;
 
   constructor(database: Database) {
     this.#write = database.prepare(
@@ -19,18 +21,19 @@ export class ToolUses {
   }
 
   note(sessionId: string, tool: string, atMs: number): void {
-    const place = `${sessionId} ${tool}`;
-    const known = this.#unwritten.get(place);
-    if (known === undefined || known[2] < atMs) this.#unwritten.set(place, [sessionId, tool, atMs]);
+    const row = this.#last?.[0] === sessionId && this.#last[1] === tool ? this.#last : this.#find(sessionId, tool);
+    row[2] = Math.max(row[2], atMs);
+    this.#last = row;
   }
 
   flush(): void {
     for (const row of this.#unwritten.values()) this.#write.run(...row);
-    this.#unwritten.clear();
+    this.forget();
   }
 
   forget(): void {
     this.#unwritten.clear();
+    this.#last = undefined;
   }
 
   listUnwritten(): ToolUseRow[] {
@@ -39,5 +42,14 @@ export class ToolUses {
 
   restore(rows: readonly ToolUseRow[]): void {
     for (const row of rows) this.note(...row);
+  }
+
+  #find(sessionId: string, tool: string): ToolUseRow {
+    const place = `${sessionId} ${tool}`;
+    const known = this.#unwritten.get(place);
+    if (known !== undefined) return known;
+    const row: ToolUseRow = [sessionId, tool, 0];
+    this.#unwritten.set(place, row);
+    return row;
   }
 }

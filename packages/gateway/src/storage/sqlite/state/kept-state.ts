@@ -1,9 +1,10 @@
+import { digest } from '@sallyport/log';
 import { ConfigError } from '../../../call/fault.ts';
 import { isFaultOfStatement } from '../database.ts';
-import type { Database } from '../database.ts';
+import type { Database, Row } from '../database.ts';
 import { labelOf, rowText, stateGroups } from './state-tables.ts';
 import type { StateKeys } from './state-sums.ts';
-import { StateSums } from './state-sums.ts';
+import { StateSums, tagOf } from './state-sums.ts';
 
 /** What lies in the database beside the tables, and belongs to one size of the log. */
 export interface KeptState {
@@ -23,30 +24,44 @@ export interface KeptState {
 export function readKeptState(
   database: Database,
   keys: StateKeys,
-): { readonly found?: Pick<KeptState, 'openFrom' | 'tallies'>; readonly kept?: KeptState } {
+): { readonly found?: Pick<KeptState, 'tallies'>; readonly kept?: KeptState } {
   const hasTable = database.readNumber(`SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'state'`);
   const row = hasTable === 1 ? database.prepare('SELECT * FROM state').get() : undefined;
   if (row === undefined) return {};
-  const isEarlier = row['tallies'] === undefined;
-  const position = Number(row['position']);
-  const found = { openFrom: Number(row['open_from'] ?? 0), tallies: String(row['tallies'] ?? '') };
-  const labels = parseLabels(row['labels']);
-  if (labels === undefined) return { found };
-  const context = isEarlier
-    ? `${position}\n${labels.join('\n')}`
-    : contextOf({ position, ...found, labels: String(row['labels']) });
-  const sums = StateSums.open(keys, { context, labels, sealed: row['sealed'] as Uint8Array });
-  return { found, ...(sums && { kept: { position, ...found, sums } }) };
+  const kept = row['tag'] === undefined ? openEarlier(row, keys) : openRow(row, keys);
+  return { found: { tallies: String(row['tallies'] ?? '') }, ...(kept && { kept }) };
 }
 
-/** All of a row that is not encrypted. The lengths keep one part from being read as another. */
-export function contextOf({
-  position,
-  openFrom,
-  labels,
-  tallies,
-}: Pick<KeptState, 'position' | 'openFrom' | 'tallies'> & { readonly labels: string }): string {
-  return `v2 ${position} ${openFrom} ${labels.length}\n${labels}\n${tallies}`;
+function openRow(row: Row, keys: StateKeys): KeptState | undefined {
+  const [position, openFrom] = [Number(row['position']), Number(row['open_from'])];
+  const [tallies, labels] = [String(row['tallies']), parseLabels(row['labels'])];
+  const { sealed, tag } = row;
+  if (labels === undefined || !(sealed instanceof Uint8Array) || !(tag instanceof Uint8Array)) return undefined;
+  if (!tagState(keys, { position, openFrom, tallies, sealedSha256: digest(sealed) }).equals(tag)) return undefined;
+  const sums = StateSums.open(keys, { context: contextOf(labels), labels, sealed });
+  return sums && { position, openFrom, tallies, sums };
+}
+
+/** Until version 6 of the schema the place in the log was sealed together with the sums. */
+function openEarlier(row: Row, keys: StateKeys): KeptState | undefined {
+  const [position, labels] = [Number(row['position']), parseLabels(row['labels'])];
+  if (labels === undefined) return undefined;
+  const context = `${position}\n${labels.join('\n')}`;
+  const sums = StateSums.open(keys, { context, labels, sealed: row['sealed'] as Uint8Array });
+  return sums && { position, openFrom: 0, tallies: '', sums };
+}
+
+/** What the sums are sealed with. The place is not in it, so that they are sealed again only when one has changed. */
+export function contextOf(labels: readonly string[]): string {
+  return `sums\n${labels.join('\n')}`;
+}
+
+/** Binds all parts of the row to each other. Written with every commit. */
+export function tagState(
+  keys: StateKeys,
+  parts: Pick<KeptState, 'position' | 'openFrom' | 'tallies'> & { readonly sealedSha256: string },
+): Buffer {
+  return tagOf(keys, `${parts.position} ${parts.openFrom} ${parts.sealedSha256}${parts.tallies}`);
 }
 
 /** The tables whose rows are not those that were summed up, as people know them. */

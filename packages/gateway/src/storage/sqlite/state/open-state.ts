@@ -44,7 +44,7 @@ export function openState(
     const isFresh = log.size === 0 && database.readNumber('SELECT count(*) FROM sessions') === 0;
     if (kept === undefined && !isFresh) recordAdoption(log);
     const sums = kept === undefined || isOutdated ? sumUpState(database, keys) : kept.sums;
-    const guard = new StateGuard(database, sums);
+    const guard = new StateGuard(database, keys, sums);
     const intents = new OpenIntents(findOpenIntents(database, kept?.openFrom ?? 0));
     if (kept === undefined || isOutdated) {
       guard.save({ position: log.size, openFrom: intents.firstPosition(log.size), tallies });

@@ -1,7 +1,8 @@
+import { digest } from '@sallyport/log';
 import type { Database, Statement } from '../database.ts';
-import { contextOf } from './kept-state.ts';
+import { contextOf, tagState } from './kept-state.ts';
 import type { KeptState } from './kept-state.ts';
-import type { StateSums } from './state-sums.ts';
+import type { StateKeys, StateSums } from './state-sums.ts';
 import { rowText, stateGroups } from './state-tables.ts';
 
 /**
@@ -9,38 +10,64 @@ import { rowText, stateGroups } from './state-tables.ts';
  * same transaction, together with the size of the log. See docs/decisions/0010-state-beside-the-log.md.
  */
 export class StateGuard {
-  readonly #save: Statement;
+  readonly #keys: StateKeys;
+  readonly #saveAll: Statement;
+  readonly #savePlace: Statement;
   readonly #labels: string;
   #sums: StateSums;
   #committed: StateSums;
+  /** Absent: the database does not have these sums yet. */
+  #sealedSha256: string | undefined;
+  /** This transaction has sealed them. */
+  #isNew = false;
 
   /** The sums must be those of the rows as they are now. */
-  constructor(database: Database, sums: StateSums) {
+  constructor(database: Database, keys: StateKeys, sums: StateSums) {
+    this.#keys = keys;
     this.#sums = sums;
     this.#committed = sums.clone();
     this.#labels = JSON.stringify(sums.labels);
-    this.#save = database.prepare(
-      'INSERT OR REPLACE INTO state (id, position, open_from, labels, tallies, sealed) VALUES (1, ?, ?, ?, ?, ?)',
+    this.#saveAll = database.prepare(
+      'INSERT OR REPLACE INTO state (id, position, open_from, tallies, tag, labels, sealed) VALUES (1, ?, ?, ?, ?, ?, ?)',
+    );
+    this.#savePlace = database.prepare(
+      'UPDATE state SET position = ?, open_from = ?, tallies = ?, tag = ? WHERE id = 1',
     );
     database.define('count_row', (group: number, sign: 1 | -1, row: string) => {
       this.#sums.count(group, sign, row);
+      this.#sealedSha256 = undefined;
       return null;
     });
     for (const table of new Set(stateGroups.map((group) => group.table))) watchTable(database, table);
   }
 
   /** Inside the transaction, after its last change. */
-  save({ position, openFrom, tallies }: Pick<KeptState, 'position' | 'openFrom' | 'tallies'>): void {
-    const sealed = this.#sums.seal(contextOf({ position, openFrom, tallies, labels: this.#labels }));
-    this.#save.run(position, openFrom, this.#labels, tallies, sealed);
+  save(place: Pick<KeptState, 'position' | 'openFrom' | 'tallies'>): void {
+    const { position, openFrom, tallies } = place;
+    if (this.#sealedSha256 !== undefined) {
+      const tag = tagState(this.#keys, { ...place, sealedSha256: this.#sealedSha256 });
+      this.#savePlace.run(position, openFrom, tallies, tag);
+      return;
+    }
+    const sealed = this.#sums.seal(contextOf(this.#sums.labels));
+    const sealedSha256 = digest(sealed);
+    const tag = tagState(this.#keys, { ...place, sealedSha256 });
+    this.#saveAll.run(position, openFrom, tallies, tag, this.#labels, sealed);
+    this.#sealedSha256 = sealedSha256;
+    this.#isNew = true;
   }
 
   committed(): void {
+    if (!this.#isNew) return;
     this.#committed = this.#sums.clone();
+    this.#isNew = false;
   }
 
   rolledBack(): void {
     this.#sums = this.#committed.clone();
+    // Sealed once more, whatever this transaction had come to.
+    this.#sealedSha256 = undefined;
+    this.#isNew = false;
   }
 }
 

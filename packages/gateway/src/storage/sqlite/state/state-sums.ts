@@ -11,6 +11,8 @@ export interface StateKeys {
   /** 64 characters each: one block of SHA-256. */
   readonly inner: string;
   readonly outer: string;
+  readonly tagInner: string;
+  readonly tagOuter: string;
   readonly cipher: Uint8Array;
 }
 
@@ -20,6 +22,8 @@ export function deriveStateKeys(secret: string): StateKeys {
   return {
     inner: derive('row inner').toString('hex'),
     outer: derive('row outer').toString('hex'),
+    tagInner: derive('tag inner').toString('hex'),
+    tagOuter: derive('tag outer').toString('hex'),
     cipher: derive('sums'),
   };
 }
@@ -88,6 +92,11 @@ export class StateSums {
       return undefined;
     }
   }
+}
+
+/** A keyed hash of what stands beside the sums. */
+export function tagOf({ tagInner, tagOuter }: StateKeys, text: string): Buffer {
+  return Buffer.from(digest(tagOuter + digest(tagInner + text)), 'latin1');
 }
 
 let nonces = Buffer.alloc(0);

@@ -25,6 +25,7 @@ export class StateVersions {
   }
 
   changedSince(version: number, sessionId: string): Aspect | undefined {
+    if (version >= this.#version) return undefined;
     if (this.#mode > version) return 'mode';
     if (this.#organisation > version) return 'organisation';
     return (this.#sessions.get(sessionId) ?? 0) > version ? 'session' : undefined;
