@@ -30,6 +30,7 @@ const peer: Peer = {
   readBody: () => assert.fail('the body has been read'),
   recognise: () => undefined,
   letGo: () => undefined,
+  cancel: () => undefined,
 };
 
 /** The typed door as the transport uses it, from bytes to the encoded answer, with a gateway that refuses all calls. */

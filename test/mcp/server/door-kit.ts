@@ -6,11 +6,13 @@ import type { JsonObject } from '../../../packages/contract/src/canonical-json.t
 import { describeHome } from '../../../packages/gateway/src/daemon/home.ts';
 import { Transfers } from '../../../packages/gateway/src/content/transfers.ts';
 import type { Submission } from '../../../packages/gateway/src/call/submission.ts';
-import { gateServers } from '../../../packages/gateway/src/doors/mcp/gate-server.ts';
+import { describeServer, gateServers } from '../../../packages/gateway/src/doors/mcp/gate-server.ts';
+import { KnownEnvelopes } from '../../../packages/gateway/src/doors/mcp/known-envelopes.ts';
 import type { LegacyLimits } from '../../../packages/gateway/src/doors/mcp/legacy-sessions.ts';
 import { McpService } from '../../../packages/gateway/src/doors/mcp/mcp-service.ts';
 import { ShownDefinitions } from '../../../packages/gateway/src/registry/shown-definitions.ts';
 import { OfferedTools } from '../../../packages/gateway/src/doors/mcp/offered-tools.ts';
+import { PendingTickets } from '../../../packages/gateway/src/doors/mcp/pending-tickets.ts';
 import { mcpRoutes } from '../../../packages/gateway/src/doors/mcp/serve.ts';
 import { openDoors } from '../../../packages/gateway/src/doors/transport/open-doors.ts';
 import type { Peer } from '../../../packages/gateway/src/doors/transport/peer.ts';
@@ -45,6 +47,8 @@ export interface DoorOptions {
   /** For clients that cannot present one. Absent: each brings its own. */
   readonly credential?: () => string;
   readonly limits?: Partial<LegacyLimits>;
+  /** False: the SDK answers every request. Absent: the gate answers those of the usual shape itself. */
+  readonly isPlain?: false;
 }
 
 /** The MCP door on real sockets, with a gateway that the test plays. Closed when the test ends. */
@@ -94,13 +98,19 @@ export async function openTestDoor(t: TestContext, options: DoorOptions): Promis
   const tools = new OfferedTools({ registry, visibility, definitions });
   const complaints: unknown[] = [];
   const linkToTask = (taskId: string): string => `http://127.0.0.1:4780/#/approvals/${taskId}`;
+  const tickets = new PendingTickets({
+    findApproval: () => Promise.resolve(undefined),
+    listApprovals: () => Promise.resolve([]),
+  });
+  const callParts = { submit, tools, tickets, linkToTask };
+  const envelopes = new KnownEnvelopes();
   const createServer = gateServers({
-    ...{ submit, downloads: new Transfers(), tools, linkToTask, version: '0.0.0', redactor },
+    ...{ ...callParts, downloads: new Transfers(), envelopes, version: '0.0.0', redactor },
     onFault: (error) => void complaints.push(error),
-    store: { findApproval: () => Promise.resolve(undefined), listApprovals: () => Promise.resolve([]) },
   });
   const service = new McpService({
-    ...{ store, submit, tools, redactor },
+    ...{ store, submit, calls: callParts, envelopes, redactor, serverInfo: describeServer('0.0.0') },
+    tools: options.isPlain === false ? withoutPlain(tools) : tools,
     onFault: (error) => void complaints.push(error),
     maxArgumentBytes: () => 1024 * 1024,
     lookEveryMs: 50,
@@ -193,6 +203,15 @@ function rulesOf(version: string, mayOpen: (tool: string) => boolean) {
   return { hash: version, workspace, mayOpen: opens };
 }
 
+function withoutPlain(tools: OfferedTools): ConstructorParameters<typeof McpService>[0]['tools'] {
+  return {
+    causesOf: (session, nowMs) => tools.causesOf(session, nowMs),
+    fingerprint: (session, nowMs) => tools.fingerprint(session, nowMs),
+    onChange: (listener) => tools.onChange(listener),
+    has: () => false,
+  };
+}
+
 const ignore = (): void => undefined;
 const alwaysOpen = { isClosed: () => false, isOpenedByName: () => false };
 const emptyOrganisation: Organisation = { settings: defaultSettings, teams: [], members: [], permissions: [] };
@@ -206,6 +225,7 @@ function withCredential(peer: Peer, credential: string): Peer {
     recognise: (given) => peer.recognise(given),
     letGo: (message) => peer.letGo(message),
     cancellation: peer.cancellation,
+    cancel: () => peer.cancel(),
     signal: peer.signal,
     headers: (name) => (name === 'authorization' ? `Bearer ${credential}` : peer.headers(name)),
   };

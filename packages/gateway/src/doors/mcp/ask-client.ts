@@ -2,7 +2,6 @@ import type {
   CreateMessageRequest,
   ElicitRequestFormParams,
   Server,
-  ServerContext,
 } from '@modelcontextprotocol/server';
 import type { JsonObject } from '@sallyport/contract';
 import type { Received } from '../../call/call.ts';
@@ -14,7 +13,7 @@ const timeout = 24 * 3600 * 1000;
  * Puts questions of the tool that is called to the client that called it, as far as the client answers such. Only clients
  * of the older protocol can be asked while a call runs.
  */
-export function askClient(server: Server, { mcpReq }: ServerContext): Pick<Received, 'askCaller'> {
+export function askClient(server: Server): Pick<Received, 'askCaller'> {
   const { elicitation, sampling } = server.getClientCapabilities() ?? {};
   if (elicitation === undefined && sampling === undefined) return {};
   const isAnswered = (isUrl: boolean): boolean =>
@@ -26,11 +25,11 @@ export function askClient(server: Server, { mcpReq }: ServerContext): Pick<Recei
       const options = { signal, timeout };
       if (method === 'elicitation/create') {
         if (!isAnswered(params['mode'] === 'url')) return undefined;
-        const answer = await mcpReq.elicitInput(params as unknown as ElicitRequestFormParams, options);
+        const answer = await server.elicitInput(params as unknown as ElicitRequestFormParams, options);
         return answer as unknown as JsonObject;
       }
       if (sampling === undefined) return undefined;
-      const answer = await mcpReq.requestSampling(params as unknown as CreateMessageRequest['params'], options);
+      const answer = await server.createMessage(params as unknown as CreateMessageRequest['params'], options);
       return answer as unknown as JsonObject;
     },
   };

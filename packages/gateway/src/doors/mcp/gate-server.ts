@@ -1,22 +1,27 @@
 import { Server } from '@modelcontextprotocol/server';
-import type { ListToolsResult } from '@modelcontextprotocol/server';
+import type { Implementation, ListToolsResult } from '@modelcontextprotocol/server';
 import { callTool } from './call-tool.ts';
 import type { CallParts } from './call-tool.ts';
-import { callerOf } from './caller.ts';
+import { callerOf, rawParamsOf } from './caller.ts';
 import { contentTemplate } from './kept-results.ts';
 import type { OfferedTools } from './offered-tools.ts';
-import { PendingTickets } from './pending-tickets.ts';
-import type { TicketStore } from './pending-tickets.ts';
 import { redactErrors } from './redact-errors.ts';
 import type { ErrorParts } from './redact-errors.ts';
 import { readResource } from './read-resource.ts';
 import type { ResourceParts } from './read-resource.ts';
+import type { KnownEnvelopes } from './known-envelopes.ts';
 import { schemaValidator } from './schema-validator.ts';
+import { toolCallOf } from './tool-call.ts';
 
-export interface GateServerParts extends Omit<CallParts, 'tools' | 'tickets'>, ResourceParts, ErrorParts {
+export interface GateServerParts extends CallParts, ResourceParts, ErrorParts {
   readonly tools: OfferedTools;
-  readonly store: TicketStore;
+  readonly envelopes: KnownEnvelopes;
   readonly version: string;
+}
+
+/** How the gate presents itself. */
+export function describeServer(version: string): Implementation {
+  return { name: 'sallyport', title: 'Sallyport', version };
 }
 
 const instructions = `Every call passes a gate that checks it against rules, may ask a person, and records it.
@@ -26,16 +31,12 @@ Large results are resources: read the sallyport:// address that the result names
 
 /** Makes servers that offer what the gate offers, each for one connection or one request. */
 export function gateServers(parts: GateServerParts): () => Server {
-  const call: CallParts = { ...parts, tickets: new PendingTickets(parts.store) };
   return () => {
-    const server = new Server(
-      { name: 'sallyport', title: 'Sallyport', version: parts.version },
-      {
-        capabilities: { tools: { listChanged: true }, resources: {} },
-        instructions,
-        jsonSchemaValidator: schemaValidator,
-      },
-    );
+    const server = new Server(describeServer(parts.version), {
+      capabilities: { tools: { listChanged: true }, resources: {} },
+      instructions,
+      jsonSchemaValidator: schemaValidator,
+    });
     const connect = server.connect.bind(server);
     server.connect = (transport) => {
       redactErrors(transport, parts);
@@ -45,7 +46,11 @@ export function gateServers(parts: GateServerParts): () => Server {
       const tools = parts.tools.list(callerOf(context).session, Date.now());
       return { tools: tools as unknown as ListToolsResult['tools'] };
     });
-    server.setRequestHandler('tools/call', (request, context) => callTool(call, server, request, context));
+    server.setRequestHandler('tools/call', ({ params: { name } }, context) => {
+      const call = toolCallOf(server, name, context);
+      if (call.client.isModern) parts.envelopes.remember(rawParamsOf(context));
+      return callTool(parts, call);
+    });
     server.setRequestHandler('resources/list', () => ({ resources: [] }));
     server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [keptTemplate] }));
     server.setRequestHandler('resources/read', (request, context) => readResource(parts, request, context));

@@ -15,8 +15,10 @@ interface LegacySession {
   readonly owner: string;
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly server: Server;
-  /** Requests that were posted alone and are not answered yet. */
+  /** Requests that were posted alone, that the SDK answers, and that are not answered yet. */
   readonly asked: Set<RequestId>;
+  /** Calls that the gate answers itself, and how to end them. */
+  readonly plain: Map<RequestId, () => void>;
   /** Requests and streams that are open. */
   open: number;
   lastUsedMs: number;
@@ -31,6 +33,14 @@ export interface LegacyLimits {
 }
 
 export const defaultLegacyLimits: LegacyLimits = { maxSessions: 1024, maxSessionsPerOwner: 16, idleMs: 3_600_000 };
+
+/** A session in which the gate answers a request itself, until `leave`. */
+export interface PlainSession {
+  readonly server: Server;
+  /** Called when the client cancels the request with this id, and when the session ends. */
+  readonly onCancelled: (id: RequestId, cancel: () => void) => void;
+  readonly leave: (id: RequestId) => void;
+}
 
 /** Sessions of MCP belong to the session of the gate that opened them; for everyone else they do not exist. */
 export class LegacySessions {
@@ -53,17 +63,30 @@ export class LegacySessions {
   async fetch(request: Request, caller: Caller): Promise<Served> {
     const { message } = caller;
     const id = request.headers.get('mcp-session-id');
-    const session = id === null ? undefined : this.#sessions.get(id);
-    if (id !== null && session?.owner === caller.session.id) {
-      // Back to the end of the line.
-      this.#sessions.delete(id);
-      this.#sessions.set(id, session);
-      return serve(session, request, caller);
-    }
+    const session = id === null ? undefined : this.#find(id, caller.session.id);
+    if (session !== undefined) return serve(session, request, caller);
     if (id !== null)
       return refuse(404, -32001, ownText('There is no such MCP session: send initialize again.'), message);
     if (isInitializeRequest(message)) return this.#begin(request, caller);
     return refuse(400, -32000, ownText('The Mcp-Session-Id header is missing: send initialize first.'), message);
+  }
+
+  /** Undefined: what is wrong with the request, if anything is, the SDK finds out. */
+  enter(id: string, owner: string, requestId: RequestId): PlainSession | undefined {
+    const session = this.#find(id, owner);
+    // Before the client is known, and for an id that is in use, the SDK knows the rules.
+    if (session?.server.getNegotiatedProtocolVersion() === undefined) return undefined;
+    if (session.asked.has(requestId) || session.plain.has(requestId)) return undefined;
+    session.open++;
+    return {
+      server: session.server,
+      onCancelled: (cancelled, cancel) => void session.plain.set(cancelled, cancel),
+      leave: (answered) => {
+        session.plain.delete(answered);
+        session.open--;
+        session.lastUsedMs = Date.now();
+      },
+    };
   }
 
   async notifyTools(owner: string): Promise<void> {
@@ -80,6 +103,15 @@ export class LegacySessions {
     for (const [id, { open, lastUsedMs }] of this.#sessions) {
       if (open <= 0 && nowMs - lastUsedMs > this.#limits.idleMs) this.#end(id);
     }
+  }
+
+  /** The session moves to the end of the line. */
+  #find(id: string, owner: string): LegacySession | undefined {
+    const session = this.#sessions.get(id);
+    if (session?.owner !== owner) return undefined;
+    this.#sessions.delete(id);
+    this.#sessions.set(id, session);
+    return session;
   }
 
   async #begin(request: Request, caller: Caller): Promise<Served> {
@@ -100,7 +132,10 @@ export class LegacySessions {
       onsessioninitialized: (id) => void this.#sessions.set(id, session),
       onsessionclosed: (id) => this.#end(id),
     });
-    const session: LegacySession = { owner, transport, server, asked: new Set(), open: 0, lastUsedMs: Date.now() };
+    const session: LegacySession = {
+      ...{ owner, transport, server, asked: new Set(), plain: new Map() },
+      ...{ open: 0, lastUsedMs: Date.now() },
+    };
     await server.connect(transport);
     endCancelled(session);
     return serve(session, request, caller);
@@ -123,18 +158,20 @@ export class LegacySessions {
   #end(id: string): void {
     const session = this.#sessions.get(id);
     this.#sessions.delete(id);
+    for (const cancel of session?.plain.values() ?? []) cancel();
     session?.server.close().catch(this.#onError);
   }
 }
 
 /** A request that is cancelled gets no answer, so that the stream that waits for one would stay open for ever. */
-function endCancelled({ transport, asked }: LegacySession): void {
+function endCancelled({ transport, asked, plain }: LegacySession): void {
   const { onmessage: receive } = transport;
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK knows no other way
   transport.onmessage = (message: JSONRPCMessage, extra) => {
     receive?.(message, extra);
     if (!('method' in message) || message.method !== 'notifications/cancelled') return;
     const id = message.params?.['requestId'] as RequestId;
+    plain.get(id)?.();
     if (asked.has(id)) transport.closeSSEStream(id);
   };
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isLegacyRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
+import { isLegacyRequest } from '@modelcontextprotocol/server';
 import type { Server } from '@modelcontextprotocol/server';
 import { isJsonObject } from '@sallyport/contract';
 import type { Json, JsonObject } from '@sallyport/contract';
@@ -13,12 +13,15 @@ import { lingerMs } from '../transport/limit-arrival.ts';
 import type { Peer } from '../transport/peer.ts';
 import { defaultLimits } from '../transport/transport-limits.ts';
 import { credentialOf } from '../connect/read-call.ts';
+import { answerPlainly } from './answer-plainly.ts';
+import type { PlainParts } from './answer-plainly.ts';
 import type { Caller } from './caller.ts';
 import { findMalformedCalls } from './find-malformed-calls.ts';
 import { defaultLegacyLimits, LegacySessions } from './legacy-sessions.ts';
 import type { LegacyLimits } from './legacy-sessions.ts';
 import { ModernSessions } from './modern-sessions.ts';
 import type { OfferedTools } from './offered-tools.ts';
+import { readPlainRequest, revisionKey } from './read-plain-request.ts';
 import { receiveMessage, UnreadableMessage } from './receive-message.ts';
 import { redactReply } from './redact-errors.ts';
 import type { ErrorParts } from './redact-errors.ts';
@@ -26,10 +29,10 @@ import { replyError } from './reply-error.ts';
 import { ToolWatch } from './tool-watch.ts';
 import { sendWebResponse, toWebRequest } from './web-exchange.ts';
 
-export interface McpServiceParts extends ErrorParts {
+export interface McpServiceParts extends ErrorParts, PlainParts {
   readonly store: Pick<Store, 'findSessionByToken' | 'findSession'>;
   readonly submit: Submit;
-  readonly tools: Pick<OfferedTools, 'causesOf' | 'fingerprint' | 'onChange'>;
+  readonly tools: Pick<OfferedTools, 'causesOf' | 'fingerprint' | 'onChange' | 'has'>;
   /** What the gate takes of arguments. */
   readonly maxArgumentBytes: () => number;
   /** Makes a server for one connection of an older client, or for one request of a newer one. */
@@ -49,6 +52,7 @@ const maxEnvelopeBytes = 2 * 1024 * 1024;
  */
 export class McpService {
   readonly #parts: McpServiceParts;
+  readonly #plainParts: PlainParts & { readonly legacy: LegacySessions };
   readonly #modern: ModernSessions;
   readonly #legacy: LegacySessions;
   readonly #watch: ToolWatch;
@@ -60,6 +64,7 @@ export class McpService {
     this.#parts = parts;
     this.#modern = new ModernSessions(parts.createServer, parts.onError);
     this.#legacy = new LegacySessions(parts.createServer, { ...defaultLegacyLimits, ...parts.limits }, parts.onError);
+    this.#plainParts = { ...parts, legacy: this.#legacy };
     this.#watch = new ToolWatch({
       store: parts.store,
       tools: parts.tools,
@@ -81,6 +86,10 @@ export class McpService {
     if (message instanceof Response) return refuse(message, request, response);
     const posted = message === undefined ? {} : { message };
     const caller: Caller = { session, peer, ...posted, isBehind: () => response.writableNeedDrain };
+    const plain = message === undefined ? undefined : readPlainRequest(message);
+    const { headers } = request;
+    const answered = plain && answerPlainly(this.#plainParts, plain, { headers, caller, response });
+    if (answered !== undefined) return answered;
     const stopListening = isStanding(request, message) ? this.#listen(response, session) : undefined;
     try {
       const asked = toWebRequest(request, peer.signal);
@@ -179,7 +188,7 @@ const unreadable = {
 /** A call that itself names its protocol, which is the newer one: the SDK need not be asked, who would check all of it. */
 function isModernCall(message: Json | undefined): boolean {
   const { method, params } = fieldsOf(message);
-  return method === 'tools/call' && fieldsOf(fieldsOf(params)['_meta'])[PROTOCOL_VERSION_META_KEY] !== undefined;
+  return method === 'tools/call' && fieldsOf(fieldsOf(params)['_meta'])[revisionKey] !== undefined;
 }
 
 function fieldsOf(value: Json | undefined): Partial<JsonObject> {

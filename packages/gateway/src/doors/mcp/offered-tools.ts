@@ -64,10 +64,19 @@ export class OfferedTools {
 
   /** The canonical name of the tool that is listed under this one. What is not listed stays as it is, for the gate. */
   canonicalName(name: string): string {
+    return this.#names.get(name) ?? name;
+  }
+
+  /** Whether there is a tool under this exported name, for whomever. */
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  get #names(): ReadonlyMap<string, string> {
     this.#canonicalNames ??= new Map(
       this.#parts.registry.all.map(({ definition }) => [definition.name.replaceAll('.', '_'), definition.name]),
     );
-    return this.#canonicalNames.get(name) ?? name;
+    return this.#canonicalNames;
   }
 }
 

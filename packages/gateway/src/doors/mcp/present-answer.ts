@@ -1,4 +1,4 @@
-import { isCallToolResult } from '@modelcontextprotocol/server';
+import { specTypeSchemas } from '@modelcontextprotocol/server';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
 import { isJsonObject } from '@sallyport/contract';
 import type { Code, Json, JsonObject } from '@sallyport/contract';
@@ -32,8 +32,9 @@ function presentOutput({ outputJson, kept }: Output, tool: ToolDefinition): Call
   if (kept !== undefined) return describeKept(kept);
   const output = JSON.parse(outputJson) as Json;
   const isPromised = tool.outputSchema['type'] === 'object';
-  if (tool.origin === 'upstream' && !isPromised && isNative(output)) {
-    const { content, structuredContent } = output;
+  const native = tool.origin === 'upstream' && !isPromised ? readNative(output) : undefined;
+  if (native !== undefined) {
+    const { content, structuredContent } = native;
     return { content, ...(structuredContent === undefined ? {} : { structuredContent }) };
   }
   return {
@@ -42,9 +43,22 @@ function presentOutput({ outputJson, kept }: Output, tool: ToolDefinition): Call
   };
 }
 
-/** An upstream server answers in the words of MCP, which pass as they are: texts, images, sounds and resources. */
-function isNative(output: Json): output is JsonObject & CallToolResult {
-  return isJsonObject(output) && Array.isArray(output['content']) && isCallToolResult(output);
+/**
+ * An upstream server answers in the words of MCP, which pass as they are: texts, images, sounds and resources. Undefined:
+ * they are no such words.
+ */
+function readNative(output: Json): CallToolResult | undefined {
+  if (!isJsonObject(output) || !Array.isArray(output['content'])) return undefined;
+  // Nothing but text, as most answers are, needs no schema.
+  if (output['content'].every(isPlainText)) return output as unknown as CallToolResult;
+  const read = specTypeSchemas.CallToolResult['~standard'].validate(output);
+  return read.issues === undefined ? read.value : undefined;
+}
+
+function isPlainText(part: Json): boolean {
+  if (!isJsonObject(part) || part['type'] !== 'text' || typeof part['text'] !== 'string') return false;
+  for (const key in part) if (key !== 'type' && key !== 'text') return false;
+  return true;
 }
 
 function presentProblem(problem: Problem, answer: Answer, { linkToTask }: PresentParts): CallToolResult {

@@ -13,7 +13,7 @@ function newSender(isBehind = false): { readonly sender: ProgressSender; readonl
   const sent: Sent[] = [];
   const notify = ({ params }: { readonly params?: unknown }): Promise<void> =>
     Promise.resolve(void sent.push(params as Sent));
-  const sender = new ProgressSender({ mcpReq: { notify } } as never, 'token', () => isBehind);
+  const sender = new ProgressSender(notify, 'token', () => isBehind);
   return { sender, sent };
 }
 

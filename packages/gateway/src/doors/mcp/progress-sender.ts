@@ -1,4 +1,4 @@
-import type { ProgressToken, ServerContext } from '@modelcontextprotocol/server';
+import type { ProgressToken } from '@modelcontextprotocol/server';
 import { cutToEnd, ownText, say } from '../../call/redacted.ts';
 import type { Redacted } from '../../call/redacted.ts';
 import type { RedactedProgress } from '../../call/tool.ts';
@@ -7,12 +7,23 @@ const pauseMs = 100;
 const longestMessage = 4096;
 const smallestStep = 0.001;
 
+/** A notification, as clients of both protocols take it. */
+export interface ProgressNews {
+  readonly method: 'notifications/progress';
+  readonly params: {
+    readonly progressToken: ProgressToken;
+    readonly progress: number;
+    readonly total?: number;
+    readonly message?: string;
+  };
+}
+
 /**
  * Tells a client how its call goes on, at most ten times a second: what comes in between is put together. Nothing is
  * kept for a reader that is behind, and nothing is sent after `end`.
  */
 export class ProgressSender {
-  readonly #notify: ServerContext['mcpReq']['notify'];
+  readonly #notify: (news: ProgressNews) => Promise<void>;
   readonly #token: ProgressToken;
   readonly #isBehind: () => boolean;
   #done: number | undefined;
@@ -22,8 +33,8 @@ export class ProgressSender {
   #hasNews = false;
   #ended = false;
 
-  constructor(context: Pick<ServerContext, 'mcpReq'>, token: ProgressToken, isBehind: () => boolean) {
-    this.#notify = context.mcpReq.notify;
+  constructor(notify: (news: ProgressNews) => Promise<void>, token: ProgressToken, isBehind: () => boolean) {
+    this.#notify = notify;
     this.#token = token;
     this.#isBehind = isBehind;
   }

@@ -2,10 +2,15 @@ import type { Door } from '../../call/call.ts';
 import type { HttpRoute } from '../transport/http-route.ts';
 import type { GateServerParts } from './gate-server.ts';
 import type { McpService, McpServiceParts } from './mcp-service.ts';
+import { KnownEnvelopes } from './known-envelopes.ts';
 import { OfferedTools } from './offered-tools.ts';
 import type { OfferParts } from './offered-tools.ts';
+import { PendingTickets } from './pending-tickets.ts';
+import type { TicketStore } from './pending-tickets.ts';
 
-export type McpParts = Omit<McpServiceParts, 'createServer' | 'tools'> & Omit<GateServerParts, 'tools'> & OfferParts;
+type Made = 'createServer' | 'tools' | 'tickets' | 'calls' | 'envelopes' | 'serverInfo';
+
+export type McpParts = Omit<McpServiceParts, Made> & Omit<GateServerParts, Made> & OfferParts & { readonly store: TicketStore };
 
 export interface Mcp {
   readonly routes: readonly HttpRoute[];
@@ -20,11 +25,17 @@ export function openMcp(parts: McpParts): Mcp {
   const tools = new OfferedTools(parts);
   let service: Promise<McpService> | undefined;
   const load = async (): Promise<McpService> => {
-    const [{ McpService: Service }, { gateServers }] = await Promise.all([
+    const [{ McpService: Service }, { describeServer, gateServers }] = await Promise.all([
       import('./mcp-service.ts'),
       import('./gate-server.ts'),
     ]);
-    return new Service({ ...parts, tools, createServer: gateServers({ ...parts, tools }) });
+    const calls = { ...parts, tools, tickets: new PendingTickets(parts.store) };
+    const envelopes = new KnownEnvelopes();
+    const createServer = gateServers({ ...parts, ...calls, envelopes });
+    return new Service({
+      ...parts,
+      ...{ tools, calls, envelopes, createServer, serverInfo: describeServer(parts.version) },
+    });
   };
   return {
     routes: mcpRoutes(async (request, response, peer) => {

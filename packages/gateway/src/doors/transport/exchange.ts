@@ -103,6 +103,10 @@ export class Exchange implements Peer {
     this.cancellation.abort(new RpcError(code, message));
   }
 
+  cancel(): void {
+    this.abort('canceled', 'The caller cancelled the call.');
+  }
+
   /**
    * The handler's answer. When the deadline passes the signal aborts, and a handler that heeds it still gives its own
    * answer; one that does not is left behind and the caller told `deadline_exceeded`.

@@ -16,6 +16,8 @@ export interface Peer {
   readonly cancellation: AbortLike;
   /** The same, for those who take nothing else than a signal. */
   readonly signal: AbortSignal;
+  /** Aborts the signal: the caller has said, in another request, that it wants no answer to this one. */
+  cancel(): void;
   /** When the caller stops waiting, in Unix milliseconds. Undefined: never. */
   readonly deadlineMs: number | undefined;
   /**

@@ -32,6 +32,7 @@ const peer: Peer = {
   readBody: () => assert.fail('the body has been read'),
   recognise: () => undefined,
   letGo: () => undefined,
+  cancel: () => undefined,
 };
 
 interface Asked {
