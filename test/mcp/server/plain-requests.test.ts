@@ -160,8 +160,9 @@ for (const [what, meta] of Object.entries(modernMeta)) {
   test(`a client that presents itself ${what} is answered as the SDK answers it, also the second time`, async (t) => {
     const doors = await openBoth(t);
     const { headers = {}, body = '' } = modernRequest('tools/call', echo);
-    const message = JSON.parse(body.toString()) as { params: { _meta: object } };
-    message.params._meta = { ...message.params._meta, ...meta };
+    const { params, ...rest } = JSON.parse(body.toString()) as { params: { _meta: object } };
+    const { _meta: usual, ...asked } = params;
+    const message = { ...rest, params: { ...asked, _meta: { ...usual, ...meta } } };
     for (let time = 0; time < 2; time++) {
       const request = { headers, body: JSON.stringify(message) };
       const [plain, sdk] = await Promise.all(doors.map((door) => sendRaw(door.url, { token: door.token, ...request })));
@@ -266,6 +267,14 @@ function withoutIds(message: RawMessage): unknown {
   );
 }
 
-function recorded({ toolName, input, violations, timeoutMs, waitMs, taskId, dedupeKey }: Door['calls'][number]): object {
+function recorded({
+  toolName,
+  input,
+  violations,
+  timeoutMs,
+  waitMs,
+  taskId,
+  dedupeKey,
+}: Door['calls'][number]): object {
   return { toolName, input, violations, timeoutMs, waitMs, taskId, dedupeKey };
 }

@@ -10,12 +10,15 @@ import { guardFetch, mostResumptions } from './guarded-fetch.ts';
 import { openLoginFetch } from './login/login-fetch.ts';
 import { machineLogin } from './login/machine-login.ts';
 import type { PersonLogin } from './login/person-login.ts';
+import type { PlainCalls } from './plain-calls.ts';
 import { ProgramTransport } from './program-transport.ts';
 import type { HttpEndpoint, UpstreamConfig } from './upstream-config.ts';
 
 /** A way to one server, not yet started. */
 export interface UpstreamTransport {
   readonly transport: Transport;
+  /** Calls of tools that need nothing of the SDK. Absent: the SDK makes all of them. */
+  readonly calls?: PlainCalls;
   /** Why it closed or should be closed, as far as it is known. */
   readonly failure: () => Error | undefined;
   /** Sets aside what the server must not leave behind, while it runs. */
@@ -84,7 +87,7 @@ export async function openTransport(
     tell(await attendance.finish());
   };
   return {
-    ...{ transport, sweep },
+    ...{ transport, calls: transport.calls, sweep },
     failure: () => transport.failure,
     measure: () => transport.measure(),
     close: () => (closing ??= end()),

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { ProgramNotStarted, OutputTail } from '@sallyport/sandbox';
+import { OutputTail } from '@sallyport/sandbox';
 import type { OpenProgram, Program, ProgramEnd, ProgramOpener, RunOptions } from '@sallyport/sandbox';
 import { redactEnd } from '../call/redacted.ts';
 import type { Redacted, RedactText } from '../call/redacted.ts';
@@ -8,6 +8,8 @@ import { ToolFailure } from '../call/tool.ts';
 import { makeVisible } from '@sallyport/contract';
 import { LineSplitter } from './line-splitter.ts';
 import { maxMessageBytes, MessageMeter } from './message-meter.ts';
+import { PlainCalls } from './plain-calls.ts';
+import { ServerEnded } from './server-ended.ts';
 
 const tailCharacters = 4000;
 
@@ -22,6 +24,8 @@ export class ProgramTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
+  /** Calls of tools that need nothing of the SDK. */
+  readonly calls = new PlainCalls((line) => this.#write(line));
   readonly #program: Program;
   readonly #opener: ProgramOpener;
   readonly #onNetwork: RunOptions['onNetwork'];
@@ -67,7 +71,9 @@ export class ProgramTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#open === undefined || this.#closing.signal.aborted) throw new Error('the server is not running');
-    this.#open.write(Buffer.from(`${JSON.stringify(message)}\n`));
+    const answer = this.calls.watch(message);
+    if (answer === undefined) this.#write(`${JSON.stringify(message)}\n`);
+    else this.onmessage?.(answer);
   }
 
   /** What the processes of the server have used until now. Empty: that cannot be measured. */
@@ -81,9 +87,15 @@ export class ProgramTransport implements Transport {
     await this.#open?.ended.catch(() => undefined);
   }
 
+  /** What is written to a server that has ended is lost, and its end is told to all who wait. */
+  #write(line: string): void {
+    this.#open?.write(Buffer.from(line));
+  }
+
   /** Reading goes on when it resolves. */
   async #take(chunk: Uint8Array): Promise<void> {
     let messages = 0;
+    let unasked = 0;
     for (const line of this.#lines.split(chunk)) {
       if (line === undefined) {
         const limit = `larger than ${maxMessageBytes / 1024 / 1024} MB`;
@@ -93,26 +105,31 @@ export class ProgramTransport implements Transport {
       messages += 1;
       // The SDK hands out news a turn later than answers, so that the last progress would come after the end.
       // Many small answers must not hold up everybody else either.
-      if (this.#dispatch(line) === 'news' || messages % 100 === 0) await nextTurn();
+      const kind = this.#dispatch(line);
+      if (kind !== 'answer') unasked += 1;
+      if (kind === 'news' || messages % 100 === 0) await nextTurn();
     }
-    const pauseMs = this.#meter.charge({ messages, bytes: chunk.length });
+    // Calls are counted elsewhere, and each has one answer.
+    const pauseMs = this.#meter.charge({ messages: unasked, bytes: chunk.length });
     if (pauseMs > 0)
       await sleep(pauseMs, undefined, { signal: this.#closing.signal, ref: false }).catch(() => undefined);
   }
 
-  #dispatch(line: Buffer): 'news' | undefined {
+  #dispatch(line: Buffer): 'answer' | 'news' | 'other' {
     let message: unknown;
     try {
       message = JSON.parse(line.toString());
     } catch {
-      return undefined;
+      return 'other';
     }
+    const taken = this.calls.take(message);
+    if (taken !== undefined) return taken;
     try {
       this.onmessage?.(message as JSONRPCMessage);
     } catch (error) {
       this.onerror?.(error instanceof Error ? error : new Error(String(error)));
     }
-    return typeof message === 'object' && message !== null && 'id' in message ? undefined : 'news';
+    return typeof message === 'object' && message !== null && 'id' in message ? 'other' : 'news';
   }
 
   #fail(error: Error): void {
@@ -123,6 +140,7 @@ export class ProgramTransport implements Transport {
   #end(why: Error): void {
     if (!this.#closing.signal.aborted) this.#failure ??= why;
     this.#closing.abort();
+    this.calls.close(this.#failure ?? new Error('the server closed the connection'));
     this.onclose?.();
   }
 }
@@ -136,17 +154,4 @@ function describeEnd({ how }: ProgramEnd, errors: Redacted): Error {
     aborted: () => 'was ended because it did not read what it was sent',
   }[how.kind]();
   return new ServerEnded(`it ${ending}`, makeVisible(errors));
-}
-
-/** The server ended by itself. */
-export class ServerEnded extends ProgramNotStarted {
-  readonly ending: string;
-  /** The end of what it wrote to standard error, without secrets. */
-  readonly stderr: string;
-
-  constructor(ending: string, stderr: string) {
-    super('EXECUTION_ERROR', stderr === '' ? ending : `${ending}: ${stderr}`);
-    this.ending = ending;
-    this.stderr = stderr;
-  }
 }

@@ -10,6 +10,7 @@ import type {
 import type { JsonObject } from '@sallyport/contract';
 import { ToolFailure } from '../call/tool.ts';
 import type { UpstreamTransport } from './open-transport.ts';
+import { OddAnswer } from './plain-calls.ts';
 import { kindOf, RequestRefused, requestMethods } from './requests/request-kinds.ts';
 import type { RequestKind } from './requests/request-kinds.ts';
 import type { AnswerRequest } from './requests/request-desk.ts';
@@ -37,6 +38,7 @@ const requestTimeoutMs = 30_000;
 const relistPauseMs = 1000;
 const mostPages = 64;
 const mostRounds = 8;
+const firstModern = '2026-07-28';
 const refusal = 'The gate in front of the client refuses this.';
 
 const capabilities: Readonly<Record<RequestKind, ClientCapabilities>> = {
@@ -141,8 +143,14 @@ export class UpstreamConnection {
     },
   ): Promise<CallToolResult> {
     const { signal, timeoutMs, onProgress, answer } = options;
-    const how = { signal, timeout: timeoutMs, onprogress: onProgress, allowInputRequired: true } as const;
     let round: object = {};
+    const { calls } = this.#transport;
+    if (calls !== undefined) {
+      const plain = await calls.call(name, args, { signal, timeoutMs, onProgress, isModern: this.#isModern });
+      if (!(plain instanceof OddAnswer)) return plain;
+      round = { _meta: plain.meta };
+    }
+    const how = { signal, timeout: timeoutMs, onprogress: onProgress, allowInputRequired: true } as const;
     for (let rounds = 0; rounds <= mostRounds; rounds++) {
       const call = { name, arguments: { ...args }, ...round };
       const result = (await this.#client.callTool(call, how)) as CallToolResult | InputRequiredResult;
@@ -150,6 +158,10 @@ export class UpstreamConnection {
       round = await answerRound(result, answer);
     }
     throw new ToolFailure('EXECUTION_ERROR', `${name} asked for more input again and again.`);
+  }
+
+  get #isModern(): boolean {
+    return (this.#client.getNegotiatedProtocolVersion() ?? '') >= firstModern;
   }
 
   /** Sets aside what the server must not leave behind, while it runs. */

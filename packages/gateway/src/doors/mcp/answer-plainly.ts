@@ -74,9 +74,7 @@ function answerInSession(
     call === undefined
       ? Promise.resolve({ result: {}, jsonrpc: '2.0', id })
       : answer(parts, { id, call, caller, client, connection }, reply);
-  return answered
-    .then((message) => (isCancelled ? reply.drop() : reply.end(message)))
-    .finally(() => session.leave(id));
+  return answered.then((message) => (isCancelled ? reply.drop() : reply.end(message))).finally(() => session.leave(id));
 }
 
 interface AskedCall {

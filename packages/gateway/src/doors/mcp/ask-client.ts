@@ -1,8 +1,4 @@
-import type {
-  CreateMessageRequest,
-  ElicitRequestFormParams,
-  Server,
-} from '@modelcontextprotocol/server';
+import type { CreateMessageRequest, ElicitRequestFormParams, Server } from '@modelcontextprotocol/server';
 import type { JsonObject } from '@sallyport/contract';
 import type { Received } from '../../call/call.ts';
 

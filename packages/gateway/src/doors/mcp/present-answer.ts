@@ -6,6 +6,7 @@ import { toolNameOf } from '../../call/answer.ts';
 import type { Answer, Output, Problem } from '../../call/answer.ts';
 import type { ApprovalTicket } from '../../call/refusal.ts';
 import type { ToolDefinition } from '../../call/tool.ts';
+import { isPlainText } from '../../upstreams/is-plain-result.ts';
 import { describeKept } from './kept-results.ts';
 import { callKey, metaKeys } from './read-meta.ts';
 
@@ -53,12 +54,6 @@ function readNative(output: Json): CallToolResult | undefined {
   if (output['content'].every(isPlainText)) return output as unknown as CallToolResult;
   const read = specTypeSchemas.CallToolResult['~standard'].validate(output);
   return read.issues === undefined ? read.value : undefined;
-}
-
-function isPlainText(part: Json): boolean {
-  if (!isJsonObject(part) || part['type'] !== 'text' || typeof part['text'] !== 'string') return false;
-  for (const key in part) if (key !== 'type' && key !== 'text') return false;
-  return true;
 }
 
 function presentProblem(problem: Problem, answer: Answer, { linkToTask }: PresentParts): CallToolResult {

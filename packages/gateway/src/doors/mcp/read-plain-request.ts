@@ -50,7 +50,7 @@ function readParams(params: JsonObject): PlainCall | undefined {
   for (const key in meta) if (key.startsWith(ofProtocol) && !envelopeKeys.includes(key)) return undefined;
   const { progressToken } = meta;
   if (progressToken !== undefined && !isId(progressToken)) return undefined;
-  return { name, args, meta: meta as RequestMeta };
+  return { name, args, meta };
 }
 
 function isId(value: Json | undefined): value is string | number {

@@ -10,7 +10,9 @@ import type { TicketStore } from './pending-tickets.ts';
 
 type Made = 'createServer' | 'tools' | 'tickets' | 'calls' | 'envelopes' | 'serverInfo';
 
-export type McpParts = Omit<McpServiceParts, Made> & Omit<GateServerParts, Made> & OfferParts & { readonly store: TicketStore };
+export type McpParts = Omit<McpServiceParts, Made> &
+  Omit<GateServerParts, Made> &
+  OfferParts & { readonly store: TicketStore };
 
 export interface Mcp {
   readonly routes: readonly HttpRoute[];
