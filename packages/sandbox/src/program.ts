@@ -100,7 +100,7 @@ export interface RunOptions {
   /** Ends the program and all its processes. */
   readonly signal: AbortSignal;
   /** In order. While the promise of one chunk is open, at most a few hundred kilobytes more are taken from the program. */
-  readonly onStdout: (chunk: Uint8Array) => void | Promise<void>;
+  readonly onStdout: (chunk: Uint8Array) => Promise<void> | undefined | void;
   readonly onStderr: (chunk: Uint8Array) => void | Promise<void>;
   /**
    * Hears soon what became of each connection that the program asked for, of all of them before the run settles. Must not

@@ -13,6 +13,13 @@ import { ServerEnded } from './server-ended.ts';
 
 const tailCharacters = 4000;
 
+/** How much of a chunk has been dealt with. `unasked`: messages that are no answers to calls. */
+interface Taken {
+  messages: number;
+  unasked: number;
+  readonly bytes: number;
+}
+
 /**
  * Talks to a server in the sandbox: one JSON-RPC message a line. Lines that are no JSON are dropped, because servers
  * print to standard output what belongs to standard error. A line that is too long ends the server.
@@ -92,27 +99,30 @@ export class ProgramTransport implements Transport {
     this.#open?.write(Buffer.from(line));
   }
 
-  /** Reading goes on when it resolves. */
-  async #take(chunk: Uint8Array): Promise<void> {
-    let messages = 0;
-    let unasked = 0;
-    for (const line of this.#lines.split(chunk)) {
+  /** Reading goes on at once, or when the promise resolves. */
+  #take(chunk: Uint8Array): Promise<void> | undefined {
+    return this.#takeLines(this.#lines.split(chunk), { messages: 0, unasked: 0, bytes: chunk.length });
+  }
+
+  #takeLines(lines: Iterator<Buffer | undefined>, taken: Taken): Promise<void> | undefined {
+    for (let next = lines.next(); next.done !== true; next = lines.next()) {
+      const line = next.value;
       if (line === undefined) {
         const limit = `larger than ${maxMessageBytes / 1024 / 1024} MB`;
         this.#fail(new ToolFailure('TOO_LARGE', `The upstream server sent a message ${limit}, and was ended.`));
-        return;
+        return undefined;
       }
-      messages += 1;
+      taken.messages += 1;
+      const kind = this.#dispatch(line);
+      if (kind !== 'answer') taken.unasked += 1;
       // The SDK hands out news a turn later than answers, so that the last progress would come after the end.
       // Many small answers must not hold up everybody else either.
-      const kind = this.#dispatch(line);
-      if (kind !== 'answer') unasked += 1;
-      if (kind === 'news' || messages % 100 === 0) await nextTurn();
+      if (kind === 'news' || taken.messages % 100 === 0) return nextTurn().then(() => this.#takeLines(lines, taken));
     }
     // Calls are counted elsewhere, and each has one answer.
-    const pauseMs = this.#meter.charge({ messages: unasked, bytes: chunk.length });
-    if (pauseMs > 0)
-      await sleep(pauseMs, undefined, { signal: this.#closing.signal, ref: false }).catch(() => undefined);
+    const pauseMs = this.#meter.charge({ messages: taken.unasked, bytes: taken.bytes });
+    if (pauseMs <= 0) return undefined;
+    return sleep(pauseMs, undefined, { signal: this.#closing.signal, ref: false }).catch(() => undefined);
   }
 
   #dispatch(line: Buffer): 'answer' | 'news' | 'other' {

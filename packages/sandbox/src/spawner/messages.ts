@@ -7,8 +7,7 @@ import type { SandboxProbe } from '../launch/probe-sandbox.ts';
 /** From the daemon to the spawner. `run` is a number the daemon chose, used once. */
 export type Order =
   | { readonly kind: 'configure'; readonly configuration: Configuration }
-  /** `stdin`: `later` leaves the input open until it is fed; the program is told nothing until then. */
-  | { readonly kind: 'start'; readonly run: number; readonly program: Program; readonly stdin: 'now' | 'later' }
+  | { readonly kind: 'start'; readonly run: number; readonly program: Program; readonly stdin: InputTime }
   | { readonly kind: 'feed'; readonly run: number; readonly stdin: Uint8Array }
   /** A part of the input, which goes on. Not to be mixed with `feed`. */
   | { readonly kind: 'write'; readonly run: number; readonly bytes: Uint8Array }
@@ -19,6 +18,12 @@ export type Order =
   | { readonly kind: 'kill'; readonly run: number }
   /** Kill everything and end. */
   | { readonly kind: 'close' };
+
+/**
+ * When a program gets its input. `later`: it runs, and its input stays open until it is fed. `handed`: the same, but the
+ * daemon gets the pipes themselves.
+ */
+export type InputTime = 'now' | 'later' | 'handed';
 
 export interface Configuration {
   readonly enforcement: Enforcement;
@@ -43,6 +48,8 @@ export interface Abilities {
 /** From the spawner to the daemon. */
 export type Report =
   | { readonly kind: 'ready'; readonly abilities: Abilities }
+  /** Comes with a pipe of a program, before `started`. From then on it is the daemon's alone. */
+  | { readonly kind: 'handed'; readonly run: number; readonly stream: 'stdin' | 'stdout' }
   /** A program that will be fed later is running. */
   | { readonly kind: 'started'; readonly run: number }
   | { readonly kind: 'output'; readonly run: number; readonly stream: 'stdout' | 'stderr'; readonly bytes: Uint8Array }
@@ -72,6 +79,10 @@ export function parseReport(message: unknown): Report | undefined {
   switch (kind) {
     case 'started':
       return { kind, run };
+    case 'handed': {
+      const { stream } = message;
+      return stream === 'stdin' || stream === 'stdout' ? { kind, run, stream } : undefined;
+    }
     case 'output':
       return parseOutput(run, message);
     case 'network':

@@ -1,6 +1,8 @@
+import type { Socket } from 'node:net';
 import { ProgramNotStarted, ProgramLost } from '../program.ts';
 import type { OpenProgram, Program, ProgramEnd, RunOptions } from '../program.ts';
-import type { Order, Report } from './messages.ts';
+import { HandedInput, HandedOutput } from './handed-pipes.ts';
+import type { InputTime, Order, Report } from './messages.ts';
 
 /** Acknowledging less at a time would cost messages, and the window is four times as large. */
 const acknowledgeBytes = 64 * 1024;
@@ -19,6 +21,8 @@ export class ProgramRun {
   /** Those who asked what was used, in their order. */
   readonly #measuring: ((cpuMs: number | undefined) => void)[] = [];
   #hasEnded = false;
+  #input: HandedInput | undefined;
+  #output: HandedOutput | undefined;
   #isKilled = false;
   #failure: { readonly error: unknown } | undefined;
   readonly #onAbort = (): void => this.kill();
@@ -33,6 +37,7 @@ export class ProgramRun {
     this.ended.catch(() => undefined);
     const tell = (): void => {
       this.#hasEnded = true;
+      this.#closePipes();
       for (const answer of this.#measuring.splice(0)) answer(undefined);
     };
     this.ended.then(tell, tell);
@@ -50,7 +55,7 @@ export class ProgramRun {
     if (consumer.signal.aborted) this.kill();
   }
 
-  start(stdin: 'now' | 'later'): void {
+  start(stdin: InputTime): void {
     this.#send({ kind: 'start', run: this.id, program: this.program, stdin });
   }
 
@@ -60,7 +65,16 @@ export class ProgramRun {
 
   /** A part of the input of a program that was started to be fed later; the input goes on. */
   write(bytes: Uint8Array): void {
-    this.#send({ kind: 'write', run: this.id, bytes });
+    if (this.#input === undefined) this.#send({ kind: 'write', run: this.id, bytes });
+    else if (!this.#input.write(bytes)) this.kill();
+  }
+
+  /** One of the pipes of the program, which nobody else reads or writes. */
+  takePipe(stream: 'stdin' | 'stdout', pipe: Socket): void {
+    if (stream === 'stdin') this.#input = new HandedInput(pipe);
+    else this.#output = new HandedOutput(pipe, (bytes) => this.#consumeHanded(bytes));
+    // It ended while the pipe was on its way.
+    if (this.#hasEnded) this.#closePipes();
   }
 
   measure(): ReturnType<OpenProgram['measure']> {
@@ -116,8 +130,7 @@ export class ProgramRun {
     try {
       await (stream === 'stdout' ? consumer.onStdout(bytes) : consumer.onStderr(bytes));
     } catch (error) {
-      this.#failure = { error };
-      this.kill();
+      this.#fail(error);
     }
     this.#consumedBytes += bytes.length;
     if (this.#consumedBytes < acknowledgeBytes) return;
@@ -125,8 +138,30 @@ export class ProgramRun {
     this.#consumedBytes = 0;
   }
 
+  /** Undefined: it is consumed. Otherwise the next bytes wait for it. */
+  #consumeHanded(bytes: Uint8Array): Promise<void> | undefined {
+    const consumer = this.#consumer;
+    if (consumer === undefined || consumer.signal.aborted || this.#failure !== undefined) return undefined;
+    try {
+      return consumer.onStdout(bytes)?.catch((error: unknown) => this.#fail(error));
+    } catch (error) {
+      this.#fail(error);
+      return undefined;
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = { error };
+    this.kill();
+  }
+
+  #closePipes(): void {
+    this.#input?.close();
+    this.#output?.close();
+  }
+
   async #finish(end: ProgramEnd): Promise<void> {
-    await Promise.race([this.#consuming, this.#aborted()]);
+    await Promise.race([Promise.all([this.#consuming, this.#output?.drain()]), this.#aborted()]);
     this.#detach();
     if (this.#failure === undefined) this.#settle.resolve(end);
     else this.#settle.reject(this.#failure.error);

@@ -1,4 +1,6 @@
 import { wholeText } from '../whole-text.ts';
+import { closeSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { availableParallelism } from 'node:os';
 import type { NetworkEvent } from '../network-log.ts';
 import { ProgramNotStarted } from '../program.ts';
@@ -10,7 +12,7 @@ import type { Confinement } from './confinement.ts';
 import type { GroupHome } from './group-home.ts';
 import { InputPipe } from './input-pipe.ts';
 import type { LaunchPlanner } from './launch-planner.ts';
-import type { Enforcement } from './messages.ts';
+import type { Enforcement, InputTime } from './messages.ts';
 import { openNetwork, showNetwork } from './open-network.ts';
 import type { ProgramNetwork } from './open-network.ts';
 import { OutputValve } from './output-valve.ts';
@@ -29,6 +31,8 @@ export interface SpawnerParts extends StartingParts {
 
 export interface ProgramEvents {
   readonly onStarted: () => void;
+  /** Takes over a pipe of a program whose pipes are handed over. */
+  readonly onHanded: (stream: 'stdin' | 'stdout', pipe: Socket) => void;
   readonly onOutput: (stream: OutputName, bytes: Uint8Array) => void;
   /** All of it has been told when the program has ended. */
   readonly onNetwork: (events: readonly NetworkEvent[]) => void;
@@ -45,6 +49,8 @@ export class RunningProgram {
   /** What the sandbox says while it is being built. Empty afterwards. */
   readonly #early: [OutputName, Uint8Array][] = [];
   readonly #aborting = new AbortController();
+  /** Pipes that the daemon will have once the program runs. Empty: it will have none, or has them. */
+  readonly #handed: ['stdin' | 'stdout', number][] = [];
   #isReleased = false;
   #input: InputPipe | undefined;
   #kill: (() => void) | undefined;
@@ -73,7 +79,7 @@ export class RunningProgram {
    * To be called once. Rejects with ProgramNotStarted when nothing of the program ran. When it settles, no process is
    * left, and nothing that was opened for it.
    */
-  async run(stdin: 'now' | 'later'): Promise<ProgramEnd> {
+  async run(stdin: InputTime): Promise<ProgramEnd> {
     const { planner } = this.#parts;
     const planned = await planner.plan(await showNetwork(this.#program), this.#aborting.signal);
     if (planned === undefined) return { how: { kind: 'aborted' }, usage: {} };
@@ -114,12 +120,12 @@ export class RunningProgram {
     this.#kill?.();
   }
 
-  async #runPlanned(plan: Launch, stdin: 'now' | 'later'): Promise<ProgramEnd> {
+  async #runPlanned(plan: Launch, stdin: InputTime): Promise<ProgramEnd> {
     const { limits, isolation, workingDirectory } = this.#program;
     const { groups, enforcement } = this.#parts;
     const start = {
       workingDirectory: isolation === 'none' ? workingDirectory : '/',
-      stdin: stdin === 'later' ? stdin : this.#program.stdin,
+      stdin: stdin === 'now' ? this.#program.stdin : ('later' as const),
       limits,
     };
     checkEnforcement(groups, enforcement);
@@ -133,7 +139,7 @@ export class RunningProgram {
     let confinement: Confinement | undefined;
     try {
       child = await startChild(plan, start, this.#parts);
-      this.#takeOver(child);
+      this.#takeOver(child, stdin);
       confinement = await opening;
       this.#confinement = confinement;
       return await this.#attend(child, confinement);
@@ -143,6 +149,7 @@ export class RunningProgram {
       confinement ??= await opening.catch(() => undefined);
       if (confinement !== undefined) await killAll(confinement);
       this.#input?.close();
+      for (const [, fd] of this.#handed.splice(0)) closeSync(fd);
       this.#valve.discard();
       await this.#valve.drain();
       // Nobody needs to wait for it. If this process ends meanwhile, the janitor does it.
@@ -150,10 +157,13 @@ export class RunningProgram {
     }
   }
 
-  #takeOver(child: StartedChild): void {
-    if (child.stdin !== undefined) this.#input = new InputPipe(child.stdin);
-    this.#valve.attach('stdout', child.stdout);
+  #takeOver(child: StartedChild, stdin: InputTime): void {
     this.#valve.attach('stderr', child.stderr);
+    if (stdin === 'handed') this.#handed.push(['stdin', child.stdin as number], ['stdout', child.stdout]);
+    else {
+      if (child.stdin !== undefined) this.#input = new InputPipe(child.stdin);
+      this.#valve.attach('stdout', child.stdout);
+    }
   }
 
   async #attend(child: StartedChild, confinement: Confinement): Promise<ProgramEnd> {
@@ -209,6 +219,10 @@ export class RunningProgram {
   #announce(): void {
     this.#isReleased = true;
     for (const [stream, bytes] of this.#early.splice(0)) this.#events.onOutput(stream, bytes);
+    for (const [stream, fd] of this.#handed.splice(0)) {
+      // Not readable here, or what the program says first would be read here.
+      this.#events.onHanded(stream, new Socket({ fd, readable: false, writable: true }));
+    }
     this.#events.onStarted();
   }
 

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { ProgramNotStarted } from '../program.ts';
 import type { OpenProgram, Program, ProgramEnd, ProgramOpener, ProgramRunner, RunOptions } from '../program.ts';
 import type { SandboxProbe } from '../launch/probe-sandbox.ts';
@@ -98,7 +99,8 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
     } else {
       this.#held.set(run.id, run);
       this.#opening.set(run.id, resolve);
-      run.start('later');
+      // What a program asked of the network is told before what it says, so that goes the same way.
+      run.start(program.hosts.length === 0 ? 'handed' : 'later');
     }
     const forget = (): void => void this.#opening.delete(run.id);
     run.ended.then(forget, forget);
@@ -194,12 +196,12 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
       ...(perl !== undefined && { perl }),
     };
     this.#link = new SpawnerLink(configuration, {
-      onReport: (report) => this.#take(report),
+      onReport: (report, pipe) => this.#take(report, pipe),
       onEnd: (why) => this.#takeEnd(why),
     });
   }
 
-  #take(report: Report): void {
+  #take(report: Report, pipe?: Socket): void {
     if (report.kind === 'ready') {
       this.#isReady = true;
       this.#abilities.resolve(report.abilities);
@@ -208,6 +210,11 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
       return;
     }
     const run = this.#running.get(report.run) ?? this.#held.get(report.run);
+    if (report.kind === 'handed') {
+      if (run === undefined) pipe?.destroy();
+      else run.takePipe(report.stream, pipe as Socket);
+      return;
+    }
     if (run === undefined) return;
     if (report.kind === 'started') {
       this.#opening.get(run.id)?.();

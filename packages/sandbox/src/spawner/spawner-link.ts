@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
+import { Socket } from 'node:net';
 import { extname, join } from 'node:path';
 import { parseReport } from './messages.ts';
 import { OutputTail } from './output-tail.ts';
@@ -14,7 +15,8 @@ const setpriv = '/usr/bin/setpriv';
 const smallHeap = ['--max-semi-space-size=1', '--v8-pool-size=0'];
 
 export interface LinkEvents {
-  readonly onReport: (report: Report) => void;
+  /** `pipe` comes with reports of the kind `handed`, and with no other. */
+  readonly onReport: (report: Report, pipe?: Socket) => void;
   /** The process is gone, and so is everything it had started. `why` is for the log. */
   readonly onEnd: (why: string) => void;
 }
@@ -33,9 +35,10 @@ export class SpawnerLink {
     this.#child.once('close', () => onEnd([why, this.#errors.read().trim()].filter(Boolean).join(': ')));
     this.#child.stderr?.on('data', (chunk: Buffer) => this.#errors.add(chunk));
     this.#child.stdout?.resume();
-    this.#child.on('message', (message) => {
+    this.#child.on('message', (message, handle) => {
       const report = parseReport(message);
-      if (report !== undefined) onReport(report);
+      const pipe = handle instanceof Socket ? handle : undefined;
+      if (report !== undefined && (report.kind === 'handed') === (pipe !== undefined)) onReport(report, pipe);
       else this.kill();
     });
     this.send({ kind: 'configure', configuration });

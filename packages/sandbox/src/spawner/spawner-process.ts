@@ -1,11 +1,12 @@
 import { flushCompileCache } from 'node:module';
+import type { Socket } from 'node:net';
 import { ProgramNotStarted } from '../program.ts';
 import type { Program } from '../program.ts';
 import { probeSandbox } from '../launch/probe-sandbox.ts';
 import { closeInherited } from './close-inherited.ts';
 import { findStaleHomes, GroupHome } from './group-home.ts';
 import { Janitor } from './janitor.ts';
-import type { Configuration, Order, Report } from './messages.ts';
+import type { Configuration, InputTime, Order, Report } from './messages.ts';
 import { LaunchPlanner } from './launch-planner.ts';
 import { ownChildStarter } from './child-starter.ts';
 import { PipeStock } from './pipe-stock.ts';
@@ -62,9 +63,10 @@ class Spawner {
     process.exit(0);
   }
 
-  #start(run: number, toRun: Program, stdin: 'now' | 'later'): void {
+  #start(run: number, toRun: Program, stdin: InputTime): void {
     const program = new RunningProgram(toRun, this.#parts, {
-      onStarted: () => stdin === 'later' && report({ kind: 'started', run }),
+      onStarted: () => stdin !== 'now' && report({ kind: 'started', run }),
+      onHanded: (stream, pipe) => report({ kind: 'handed', run, stream }, pipe),
       onOutput: (stream, bytes) => report({ kind: 'output', run, stream, bytes }),
       onNetwork: (events) => report({ kind: 'network', run, events }),
     });
@@ -88,9 +90,9 @@ function explain(error: unknown): Omit<Extract<Report, { kind: 'not-started' }>,
   throw error;
 }
 
-/** When the parent is gone, the end of the channel ends this process. */
-function report(message: Report): void {
-  process.send?.(message, undefined, undefined, () => undefined);
+/** When the parent is gone, the end of the channel ends this process. A pipe that is sent along is closed here. */
+function report(message: Report, pipe?: Socket): void {
+  process.send?.(message, pipe, undefined, () => undefined);
 }
 
 async function openSpawner({ enforcement, sandbox, perl = '/usr/bin/perl' }: Configuration): Promise<Spawner> {
