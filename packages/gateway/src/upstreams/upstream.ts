@@ -153,14 +153,17 @@ export class Upstream {
     this.#begunCalls += 1;
     let connection: UpstreamConnection | undefined;
     try {
-      connection = await orAborted(this.#ready(), options.signal);
-      const tellUsage = await orAborted(this.#meter(connection), options.signal);
+      connection = this.#connection ?? (await orAborted(this.#ready(), options.signal));
+      // Beside another call nobody can tell for which of them the server works.
+      const tellUsage = this.#openCalls > 1 ? undefined : await orAborted(this.#meter(connection), options.signal);
       options.confirm();
       const calling = connection.callTool(tool, args, { ...options, answer });
-      const result = await orAborted(
-        thenAlways(calling, () => tellUsage(options.onUsage)),
-        options.signal,
-      );
+      const result = await (tellUsage === undefined
+        ? calling
+        : orAborted(
+            thenAlways(calling, () => tellUsage(options.onUsage)),
+            options.signal,
+          ));
       this.#failures = 0;
       return result;
     } catch (error) {
@@ -333,13 +336,15 @@ export class Upstream {
     this.#parts.onTools();
   }
 
-  /** Beside another call nobody can tell for which of them the server works. */
-  async #meter(connection: UpstreamConnection): Promise<(onUsage: CallOptions['onUsage']) => Promise<void>> {
+  /** Undefined: its server cannot be measured. */
+  async #meter(
+    connection: UpstreamConnection,
+  ): Promise<((onUsage: CallOptions['onUsage']) => Promise<void>) | undefined> {
     const begun = this.#begunCalls;
-    if (this.#openCalls > 1) return () => Promise.resolve();
     const before = (await connection.measure()).cpuMs;
+    if (before === undefined) return undefined;
     return async (onUsage) => {
-      if (this.#begunCalls !== begun || before === undefined) return;
+      if (this.#begunCalls !== begun) return;
       const { measuredBy, cpuMs } = await connection.measure();
       const isAlone = this.#begunCalls === begun;
       if (isAlone && measuredBy !== undefined && cpuMs !== undefined) onUsage({ measuredBy, cpuMs: cpuMs - before });

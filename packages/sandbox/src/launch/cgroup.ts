@@ -59,9 +59,12 @@ export class Cgroup {
   }
 
   readCpuMs(): number | undefined {
-    const { folder, version } = this.#places.cpu;
-    if (version === 1) return toMs(readNumber(join(folder, 'cpuacct.usage')), 1e6);
-    return toMs(readField(join(folder, 'cpu.stat'), 'usage_usec'), 1e3);
+    return readCpuMs(this.#places.cpu);
+  }
+
+  /** Where anyone of this user can read how much CPU time was used. */
+  get cpuPlace(): CgroupPlace {
+    return this.#places.cpu;
   }
 
   listProcesses(): readonly number[] {
@@ -113,6 +116,12 @@ export class Cgroup {
     }
     writeFileSync(join(pids.folder, 'pids.max'), String(processes));
   }
+}
+
+/** CPU time that all processes of a group have used. Undefined: the group is gone. */
+export function readCpuMs({ folder, version }: CgroupPlace): number | undefined {
+  if (version === 1) return toMs(readNumber(join(folder, 'cpuacct.usage')), 1e6);
+  return toMs(readField(join(folder, 'cpu.stat'), 'usage_usec'), 1e3);
 }
 
 function readText(file: string): string | undefined {

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { ProgramNotStarted } from '../program.ts';
 import type { ProgramLimits, MeasuredBy } from '../program.ts';
 import type { CgroupLimits, CgroupUsage } from '../launch/cgroup.ts';
+import type { CgroupPlace } from '../launch/cgroup-places.ts';
 import type { GroupHome } from './group-home.ts';
 import type { Enforcement } from './messages.ts';
 import { ProcessTree } from './process-tree.ts';
@@ -13,6 +14,8 @@ export interface Confinement {
   readonly add: (pid: number) => Promise<void>;
   readonly readUsage: () => CgroupUsage;
   readonly readCpuMs: () => number | undefined;
+  /** Where others can read the same. Absent: nowhere. */
+  readonly cpuPlace?: CgroupPlace;
   /** The processes in it now. */
   readonly listProcesses: () => readonly number[];
   readonly findReachedLimit: () => 'memoryBytes' | 'processes' | undefined;

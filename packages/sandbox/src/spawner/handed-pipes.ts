@@ -44,10 +44,11 @@ export class HandedOutput {
       if (consumed === undefined) return;
       this.#isWaiting = true;
       pipe.pause();
-      void consumed.then(() => {
+      const goOn = (): void => {
         this.#isWaiting = false;
         pipe.resume();
-      });
+      };
+      consumed.then(goOn, goOn);
     });
     pipe.resume();
   }

@@ -2,6 +2,7 @@ import { networkOutcomes } from '../network-log.ts';
 import type { NetworkEvent } from '../network-log.ts';
 import { programLimitNames } from '../program.ts';
 import type { Program, ProgramEnd, ProgramNotStarted } from '../program.ts';
+import type { CgroupPlace } from '../launch/cgroup-places.ts';
 import type { SandboxProbe } from '../launch/probe-sandbox.ts';
 
 /** From the daemon to the spawner. `run` is a number the daemon chose, used once. */
@@ -50,8 +51,8 @@ export type Report =
   | { readonly kind: 'ready'; readonly abilities: Abilities }
   /** Comes with a pipe of a program, before `started`. From then on it is the daemon's alone. */
   | { readonly kind: 'handed'; readonly run: number; readonly stream: 'stdin' | 'stdout' }
-  /** A program that will be fed later is running. */
-  | { readonly kind: 'started'; readonly run: number }
+  /** A program that will be fed later is running. `cpuPlace` says where to read what it uses. Absent: nowhere. */
+  | { readonly kind: 'started'; readonly run: number; readonly cpuPlace?: CgroupPlace }
   | { readonly kind: 'output'; readonly run: number; readonly stream: 'stdout' | 'stderr'; readonly bytes: Uint8Array }
   /** What the program asked of the network since the last report of this kind. */
   | { readonly kind: 'network'; readonly run: number; readonly events: readonly NetworkEvent[] }
@@ -78,7 +79,7 @@ export function parseReport(message: unknown): Report | undefined {
   if (typeof run !== 'number') return undefined;
   switch (kind) {
     case 'started':
-      return { kind, run };
+      return { kind, run, ...parseCpuPlace(message) };
     case 'handed': {
       const { stream } = message;
       return stream === 'stdin' || stream === 'stdout' ? { kind, run, stream } : undefined;
@@ -107,6 +108,12 @@ function parseReady({ abilities }: Fields): Report | undefined {
       ? { usable, version: String(version) }
       : { usable: false, reason: String(reason), remedy: String(remedy) };
   return { kind: 'ready', abilities: { sandbox, limits } };
+}
+
+function parseCpuPlace({ cpuPlace }: Fields): { readonly cpuPlace?: CgroupPlace } {
+  if (!isRecord(cpuPlace)) return {};
+  const { folder, version } = cpuPlace;
+  return typeof folder === 'string' && (version === 1 || version === 2) ? { cpuPlace: { folder, version } } : {};
 }
 
 function parseOutput(run: number, { stream, bytes }: Fields): Report | undefined {

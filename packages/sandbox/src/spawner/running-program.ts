@@ -6,6 +6,7 @@ import type { NetworkEvent } from '../network-log.ts';
 import { ProgramNotStarted } from '../program.ts';
 import type { Program, ProgramEnd, ProgramLimits } from '../program.ts';
 import { explainNotExecuted } from '../launch/explain-not-executed.ts';
+import type { CgroupPlace } from '../launch/cgroup-places.ts';
 import type { Launch } from '../launch/launch.ts';
 import { checkEnforcement, killAll, openConfinement, remove, watchLimits } from './confinement.ts';
 import type { Confinement } from './confinement.ts';
@@ -30,7 +31,7 @@ export interface SpawnerParts extends StartingParts {
 }
 
 export interface ProgramEvents {
-  readonly onStarted: () => void;
+  readonly onStarted: (cpuPlace: CgroupPlace | undefined) => void;
   /** Takes over a pipe of a program whose pipes are handed over. */
   readonly onHanded: (stream: 'stdin' | 'stdout', pipe: Socket) => void;
   readonly onOutput: (stream: OutputName, bytes: Uint8Array) => void;
@@ -223,7 +224,7 @@ export class RunningProgram {
       // Not readable here, or what the program says first would be read here.
       this.#events.onHanded(stream, new Socket({ fd, readable: false, writable: true }));
     }
-    this.#events.onStarted();
+    this.#events.onStarted(this.#confinement?.cpuPlace);
   }
 
   async #await(

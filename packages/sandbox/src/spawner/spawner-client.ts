@@ -217,6 +217,7 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
     }
     if (run === undefined) return;
     if (report.kind === 'started') {
+      run.cpuPlace = report.cpuPlace;
       this.#opening.get(run.id)?.();
       this.#warm.markReady(run);
       return;

@@ -65,7 +65,8 @@ class Spawner {
 
   #start(run: number, toRun: Program, stdin: InputTime): void {
     const program = new RunningProgram(toRun, this.#parts, {
-      onStarted: () => stdin !== 'now' && report({ kind: 'started', run }),
+      onStarted: (cpuPlace) =>
+        stdin !== 'now' && report({ kind: 'started', run, ...(cpuPlace === undefined ? {} : { cpuPlace }) }),
       onHanded: (stream, pipe) => report({ kind: 'handed', run, stream }, pipe),
       onOutput: (stream, bytes) => report({ kind: 'output', run, stream, bytes }),
       onNetwork: (events) => report({ kind: 'network', run, events }),

@@ -80,10 +80,11 @@ export class McpBridge {
   }
 
   async #ask(message: McpMessage): Promise<void> {
+    if (this.#closing.signal.aborted) return;
     const abort = new AbortController();
     for (const id of message.ids) this.#running.set(id, abort);
     try {
-      await this.#deliver(message, AbortSignal.any([abort.signal, this.#closing.signal]));
+      await this.#deliver(message, abort.signal);
     } finally {
       for (const id of message.ids) this.#running.delete(id);
     }
@@ -165,7 +166,9 @@ export class McpBridge {
       const message = parseAnswer(text);
       if (message === undefined) break;
       if (method === 'initialize') this.#noteRevision(message);
-      await this.#parts.write(JSON.stringify(adapt(message, open, isRepeated)));
+      const adapted = adapt(message, open, isRepeated);
+      // A message is a line, whatever lines it came in.
+      await this.#parts.write(adapted === message && !text.includes('\n') ? text : JSON.stringify(adapted));
       for (const each of Array.isArray(message) ? (message as Fields[]) : [message]) open.delete(each['id'] as string);
     }
     if (answer.status < 400) return;

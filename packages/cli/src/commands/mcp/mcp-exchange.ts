@@ -1,8 +1,8 @@
-import type { Agent, IncomingMessage } from 'node:http';
+import { StringDecoder } from 'node:string_decoder';
 import type { Target } from '@sallyport/contract/http-transport';
-
-// Importing node:http as a module reads every export, which loads the whole fetch stack behind some of them: 35 ms.
-const http = process.getBuiltinModule('node:http');
+import { describeTarget } from '../../client/choose-caller.ts';
+import { McpConnection } from './mcp-connection.ts';
+import type { HttpAnswer } from './mcp-connection.ts';
 
 /** Where the daemon is, and who asks. */
 export interface McpTarget {
@@ -19,7 +19,7 @@ export interface McpRequest {
   readonly signal: AbortSignal;
 }
 
-/** The daemon's answer: its messages come one by one, and are waited for. */
+/** The daemon's answer: its messages come one by one, and are waited for. They must be read to the end. */
 export interface McpAnswer {
   readonly status: number;
   readonly sessionId: string | undefined;
@@ -28,65 +28,80 @@ export interface McpAnswer {
 
 const mostMessageBytes = 64 * 1024 * 1024;
 
-/** Speaks Streamable HTTP with the daemon. Connections are kept for further requests. */
+/** Speaks Streamable HTTP with the daemon. Connections are kept for further requests, each for one at a time. */
 export class McpExchange {
-  readonly #target: McpTarget;
-  readonly #agent: Agent;
+  readonly #target: Target;
+  readonly #head: string;
+  readonly #open = new Set<McpConnection>();
+  readonly #free: McpConnection[] = [];
 
-  constructor(target: McpTarget) {
+  constructor({ target, credential }: McpTarget) {
     this.#target = target;
-    this.#agent = new http.Agent({ keepAlive: true });
-  }
-
-  /** Rejects with the error of the system, and when the signal aborts. */
-  send({ method, headers, body, signal }: McpRequest): Promise<McpAnswer> {
-    const { target, credential } = this.#target;
-    const where = 'path' in target ? { socketPath: target.path } : target;
-    return new Promise((resolve, reject) => {
-      const request = http.request({
-        ...{ ...where, method, signal, agent: this.#agent },
-        path: '/mcp',
-        headers: {
-          accept: 'application/json, text/event-stream',
-          authorization: `Bearer ${credential}`,
-          ...(body === undefined
-            ? {}
-            : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
-          ...headers,
-        },
-      });
-      request.on('error', reject);
-      request.on('response', (response) => resolve(describeAnswer(response)));
-      request.end(body);
+    this.#head = writeHeaders({
+      host: 'path' in target ? 'localhost' : new URL(describeTarget(target)).host,
+      accept: 'application/json, text/event-stream',
+      authorization: `Bearer ${credential}`,
     });
   }
 
+  /** Rejects with the error of the system, and when the signal aborts. */
+  async send({ method, headers, body = '', signal }: McpRequest): Promise<McpAnswer> {
+    signal.throwIfAborted();
+    const sent =
+      body === '' ? {} : { 'content-type': 'application/json', 'content-length': `${Buffer.byteLength(body)}` };
+    const request = `${method} /mcp HTTP/1.1\r\n${this.#head}${writeHeaders({ ...sent, ...headers })}\r\n${body}`;
+    return describeAnswer(await this.#take().ask(request, signal));
+  }
+
   close(): void {
-    this.#agent.destroy();
+    for (const connection of this.#open) connection.destroy();
+  }
+
+  #take(): McpConnection {
+    for (let free = this.#free.pop(); free !== undefined; free = this.#free.pop()) if (free.isOpen) return free;
+    const opened: McpConnection = new McpConnection(this.#target, {
+      onFree: () => this.#free.push(opened),
+      onClose: () => this.#open.delete(opened),
+    });
+    this.#open.add(opened);
+    return opened;
   }
 }
 
-function describeAnswer(response: IncomingMessage): McpAnswer {
-  const { 'content-type': type = '', 'mcp-session-id': sessionId } = response.headers;
-  return {
-    status: response.statusCode ?? 0,
-    sessionId: typeof sessionId === 'string' ? sessionId : undefined,
-    messages: type.startsWith('text/event-stream') ? readEvents(response) : readWhole(response),
-  };
+/** Throws TypeError for what would end a header: part of them comes from the client. */
+function writeHeaders(headers: Readonly<Record<string, string>>): string {
+  let text = '';
+  for (const name in headers) {
+    const value = headers[name] ?? '';
+    if (!/^[\t\x20-\x7e]*$/.test(value)) throw new TypeError(`${name} cannot be sent as a header`);
+    text += `${name}: ${value}\r\n`;
+  }
+  return text;
 }
 
-async function* readWhole(response: IncomingMessage): AsyncGenerator<string> {
-  let text = '';
-  for await (const chunk of response.setEncoding('utf8') as AsyncIterable<string>) text = checked(text + chunk);
-  if (text !== '') yield text;
+function describeAnswer({ status, headers, body }: HttpAnswer): McpAnswer {
+  const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
+  return { status, sessionId: headers.get('mcp-session-id'), messages: isStream ? readEvents(body) : readWhole(body) };
+}
+
+async function* readWhole(body: AsyncGenerator<Buffer>): AsyncGenerator<string> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of body) {
+    bytes = checked(bytes + part.length);
+    parts.push(part);
+  }
+  if (bytes > 0) yield (parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)).toString();
 }
 
 /** The data of each event, which is one message. Comments only keep the connection alive. */
-async function* readEvents(response: IncomingMessage): AsyncGenerator<string> {
+async function* readEvents(body: AsyncGenerator<Buffer>): AsyncGenerator<string> {
+  const decoder = new StringDecoder();
   let text = '';
-  for await (const chunk of response.setEncoding('utf8') as AsyncIterable<string>) {
-    const events = checked(text + chunk).split('\n\n');
+  for await (const chunk of body) {
+    const events = (text + decoder.write(chunk)).split('\n\n');
     text = events.pop() ?? '';
+    checked(text.length);
     for (const event of events) {
       const data = event
         .split('\n')
@@ -97,7 +112,7 @@ async function* readEvents(response: IncomingMessage): AsyncGenerator<string> {
   }
 }
 
-function checked(text: string): string {
-  if (text.length > mostMessageBytes) throw new Error('the daemon sent a message that is too long');
-  return text;
+function checked(length: number): number {
+  if (length > mostMessageBytes) throw new Error('the daemon sent a message that is too long');
+  return length;
 }

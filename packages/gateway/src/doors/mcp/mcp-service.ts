@@ -86,10 +86,13 @@ export class McpService {
     if (message instanceof Response) return refuse(message, request, response);
     const posted = message === undefined ? {} : { message };
     const caller: Caller = { session, peer, ...posted, isBehind: () => response.writableNeedDrain };
-    const plain = message === undefined ? undefined : readPlainRequest(message);
-    const { headers } = request;
-    const answered = plain && answerPlainly(this.#plainParts, plain, { headers, caller, response });
-    if (answered !== undefined) return answered;
+    if (message !== undefined) {
+      const plain = readPlainRequest(message);
+      const { headers } = request;
+      const answered = plain && answerPlainly(this.#plainParts, plain, { headers, caller, response });
+      if (answered !== undefined) return answered;
+      for (const violations of findMalformedCalls(message)) await this.#recordMalformed(peer, violations);
+    }
     const stopListening = isStanding(request, message) ? this.#listen(response, session) : undefined;
     try {
       const asked = toWebRequest(request, peer.signal);
@@ -134,9 +137,7 @@ export class McpService {
   async #receive(request: IncomingMessage, peer: Peer): Promise<Json | Response> {
     const maxBytes = Math.min(2 * this.#parts.maxArgumentBytes() + maxEnvelopeBytes, defaultLimits.maxMessageBytes);
     try {
-      const message = await receiveMessage(request, peer, maxBytes);
-      for (const violations of findMalformedCalls(message)) await this.#recordMalformed(peer, violations);
-      return message;
+      return await receiveMessage(request, peer, maxBytes);
     } catch (error) {
       if (!(error instanceof UnreadableMessage)) throw error;
       await this.#recordMalformed(peer, [{ field: 'body', rule: 'form', message: error.message }]);

@@ -1,6 +1,6 @@
 import { canonicalJson } from '@sallyport/contract';
 import type { Submission } from '../../call/submission.ts';
-import { credentialOf } from '../connect/read-call.ts';
+import { bearerOf } from '../transport/callers.ts';
 import type { OfferedTools } from './offered-tools.ts';
 import { nameCall, nameRequest } from './pending-tickets.ts';
 import { readMeta } from './read-meta.ts';
@@ -11,17 +11,33 @@ export function readCall(
   tools: Pick<OfferedTools, 'canonicalName'>,
   { caller: { peer }, id, connection, name, args = {}, meta, signal }: ToolCall,
 ): { readonly call: Submission; readonly callName: string } {
-  const traceparent = peer.headers('traceparent');
-  const who = credentialOf(peer);
+  const credential = bearerOf(peer.headers('authorization'));
   const toolName = tools.canonicalName(name);
   const input = canonicalJson(args);
-  const callName = nameCall(who.credential ?? '', toolName, input);
+  const callName = nameCall(credential ?? '', toolName, input);
+  const said = readMeta(meta, nameRequest(connection, id, callName));
+  const traceparent = said.traceparent ?? peer.headers('traceparent');
+  const { requestId, timeoutMs, dedupeKey, taskId, correlationId, waitMs } = said;
+  const { approvalTaskId, confirmToken, violations } = said;
   const call: Submission = {
-    ...{ door: peer.door, source: peer.source, ...who, toolName, input, parsedInput: args },
+    door: peer.door,
+    source: peer.source,
+    toolName,
+    input,
+    parsedInput: args,
     confirmBinding: '',
-    ...(traceparent === undefined ? {} : { traceparent }),
-    ...readMeta(meta, nameRequest(connection, id, callName)),
+    requestId,
+    timeoutMs,
+    dedupeKey,
+    taskId,
+    correlationId,
+    ...(waitMs === undefined ? {} : { waitMs }),
     signal,
+    ...(credential === undefined ? {} : { credential }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+    ...(approvalTaskId === undefined ? {} : { approvalTaskId }),
+    ...(confirmToken === undefined ? {} : { confirmToken }),
+    ...(violations === undefined ? {} : { violations }),
   };
   return { call, callName };
 }
