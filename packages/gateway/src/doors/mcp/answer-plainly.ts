@@ -92,7 +92,7 @@ async function answer(
   { notify }: PlainReply,
 ): Promise<object> {
   try {
-    const { signal } = caller.peer;
+    const { cancellation: signal } = caller.peer;
     const result = await callTool(calls, { ...call, id, caller, client, connection, signal, notify });
     return { result: client.isModern ? stamp(result, serverInfo) : result, jsonrpc: '2.0', id };
   } catch (error) {

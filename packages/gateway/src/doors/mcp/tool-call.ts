@@ -1,6 +1,7 @@
 import type { RequestMeta, Server, ServerContext } from '@modelcontextprotocol/server';
 import { inputResponse } from '@modelcontextprotocol/server';
 import type { Json } from '@sallyport/contract';
+import type { AbortLike } from '../../call/cancellation.ts';
 import type { Submission } from '../../call/submission.ts';
 import { callerOf, rawParamsOf } from './caller.ts';
 import type { Caller } from './caller.ts';
@@ -17,7 +18,7 @@ export interface ToolCall {
   readonly args: Json | undefined;
   readonly meta: RequestMeta | undefined;
   /** Aborts when the client goes away or wants no answer any more. */
-  readonly signal: AbortSignal;
+  readonly signal: AbortLike;
   readonly notify: (news: ProgressNews) => Promise<void>;
   readonly client: CallingClient;
   /** What the client brings back after it was asked to show a link. Absent: it was not asked. */
