@@ -10,6 +10,7 @@ import { spawnCold, spawnManyCold } from './spawn-cold.ts';
 import { spawnWarm } from './spawn-warm.ts';
 import { compareWithTrend, readTrend, recordTrend } from './trend.ts';
 import { upstreamEcho } from './upstream-echo.ts';
+import { verifyTime } from './verify-time.ts';
 import { writerTime } from './writer-time.ts';
 
 const budgets: readonly Budget[] = [
@@ -33,6 +34,7 @@ const budgets: readonly Budget[] = [
   spawnAgainstSrt(),
   upstreamEcho('stdio'),
   upstreamEcho('http'),
+  verifyTime(),
 ];
 
 const { values } = parseArgs({

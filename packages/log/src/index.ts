@@ -13,10 +13,11 @@ export {
 export type { Checkpoint, Signer, TagKey, Verifier } from './checkpoint.ts';
 export { exportLog, openExport } from './exported-log.ts';
 export type { Finding } from './findings.ts';
-export { commitPayload, decodeLeaf, encodeLeaf, saltBytes } from './leaf.ts';
+export { commitPayload, decodeLeaf, encodeLeaf, leafBytes, saltBytes } from './leaf.ts';
 export type { Leaf } from './leaf.ts';
-export { digest, hashLeaf, MerkleFrontier } from './merkle.ts';
+export { digest, hashBytes, hashLeaf, MerkleFrontier } from './merkle.ts';
 export * from './merkle-proof.ts';
+export type { PackedRecords } from './packed-records.ts';
 export { recordKinds, recordResults } from './record.ts';
 export type { RecordFacts, RecordKind, RecordResult, StoredCheckpoint, StoredRecord } from './record.ts';
 export { matchesPayload } from './record-judge.ts';

@@ -110,6 +110,11 @@ export function isLeafOf(leaf: Uint8Array, salt: Uint8Array, payload: string): b
   return isDigest(commitmentDigest(salt, payload), leaf, offsets.commitment);
 }
 
+/** The same, where what is hashed stands together already: 0x02, salt, and the payload in UTF-8. */
+export function commitsTo(leaf: Uint8Array, committed: Uint8Array): boolean {
+  return isDigest(digest(committed), leaf, offsets.commitment);
+}
+
 function commitmentDigest(salt: Uint8Array, payload: string): string {
   if (salt.length !== saltBytes) throw new RangeError(`a salt has ${saltBytes} bytes, not ${salt.length}`);
   // Half a surrogate pair has no UTF-8: two such texts would share their bytes, and with them the commitment.

@@ -2,10 +2,18 @@ import { isTagOf } from './checkpoint.ts';
 import type { TagKey } from './checkpoint.ts';
 import type { CheckpointWalk } from './checkpoint-walk.ts';
 import type { FindingList } from './findings.ts';
-import { checkLeaf, isLeafOf, saltBytes } from './leaf.ts';
-import { hashLeaf } from './merkle.ts';
+import { checkLeaf, commitsTo, isLeafOf, saltBytes } from './leaf.ts';
+import { hashBytes, hashLeaf, sha256 } from './merkle.ts';
+import { erasedRecordBytes, hashedLeafBytes } from './packed-records.ts';
 import type { StoredRecord } from './record.ts';
 import { TagMisfits } from './tag-misfits.ts';
+
+interface RecordParts {
+  readonly leaf: Uint8Array;
+  readonly leafHash: Buffer;
+  readonly isErased: boolean;
+  readonly tag: Uint8Array;
+}
 
 /** Judges each record by itself: the form of its leaf, its payload, its tag. */
 export class RecordJudge {
@@ -24,24 +32,41 @@ export class RecordJudge {
 
   /** Returns the hash of the leaf as it was found. */
   judge(record: StoredRecord): Buffer {
-    const { index } = record;
     const leaf = asBytes(record.leaf);
     const leafHash = hashLeaf(leaf);
-    if (record.salt === undefined && record.payload === undefined) this.erased += 1;
+    const isErased = record.salt === undefined && record.payload === undefined;
+    const parts = { leaf, leafHash, isErased, tag: asBytes(record.tag) };
+    this.#judgeParts(record.index, parts, () => matchesPayload(record, leaf));
+    return leafHash;
+  }
+
+  /** The same for the record that stands packed from `start` to `end`. */
+  judgePacked(index: number, bytes: Buffer, start: number, end: number): Buffer {
+    const leafEnd = start + hashedLeafBytes;
+    const hashed = bytes.subarray(start, leafEnd);
+    const leafHash = sha256(hashed);
+    const isErased = end - start === erasedRecordBytes;
+    const tag = bytes.subarray(end - hashBytes, end);
+    const leaf = hashed.subarray(1);
+    const matches = (): boolean => commitsTo(leaf, bytes.subarray(leafEnd, end - hashBytes));
+    this.#judgeParts(index, { leaf, leafHash, isErased, tag }, isErased ? () => true : matches);
+    return leafHash;
+  }
+
+  #judgeParts(index: number, { leaf, leafHash, isErased, tag }: RecordParts, matches: () => boolean): void {
+    if (isErased) this.erased += 1;
     const malformed = describeMalformed(leaf);
     if (malformed !== undefined) {
       const describe = (records: string) => `${records}: no leaf of the gate, as ${malformed}.`;
       this.#findings.add('leaf-changed', index, index, describe, malformed);
-      return leafHash;
+      return;
     }
-    if (!matchesPayload(record, leaf)) {
+    if (!matches()) {
       this.#findings.add('payload-changed', index, index, (records) => `${records}: payload and leaf do not match.`);
     }
-    if (this.#tagKey === undefined) return leafHash;
-    const tag = asBytes(record.tag);
+    if (this.#tagKey === undefined) return;
     if (isTagOf(tag, this.#tagKey, index, leafHash)) this.tagged += 1;
     else this.#misfits?.add(index, leafHash, tag);
-    return leafHash;
   }
 
   /** A bad tag means another thing where the tree proves the leaf, where it refutes it, and where nothing is signed. */

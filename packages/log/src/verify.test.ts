@@ -10,6 +10,7 @@ import { commitPayload, encodeLeaf } from './leaf.ts';
 import { hashLeaf, MerkleFrontier } from './merkle.ts';
 import { verifyLog } from './verify.ts';
 import type { LogReport } from './verify.ts';
+import type { PackedRecords } from './packed-records.ts';
 import type { RecordFacts, StoredCheckpoint, StoredRecord } from './record.ts';
 
 const origin = 'example.org/sallyport';
@@ -65,7 +66,37 @@ function copyLog(): Log {
 function verify(log: Log, options: { remembered?: readonly string[]; tags?: 'known' | 'unknown' } = {}): LogReport {
   const { tags = 'known', ...rest } = options;
   const source = { records: () => log.records.values(), checkpoints: () => log.checkpoints.values() };
-  return verifyLog(source, tags === 'known' ? keys : withoutTags, rest);
+  const chosen = tags === 'known' ? keys : withoutTags;
+  const report = verifyLog(source, chosen, rest);
+  const packed = verifyLog({ ...source, packedRecords: () => packRecords(log.records) }, chosen, rest);
+  assert.deepEqual(packed, report, 'packed records are judged like others');
+  return report;
+}
+
+/** As a store does it: up to seven in a pack, and alone whatever has unusual parts. */
+function* packRecords(records: readonly StoredRecord[]): Generator<PackedRecords | StoredRecord> {
+  let kept: { readonly index: number; readonly bytes: Buffer }[] = [];
+  const takeKept = function* (): Generator<PackedRecords> {
+    const [indexes, lengths] = [kept.map(({ index }) => index), kept.map(({ bytes }) => bytes.length)];
+    if (kept.length > 0) yield { bytes: Buffer.concat(kept.map(({ bytes }) => bytes)), lengths, indexes };
+    kept = [];
+  };
+  for (const record of records) {
+    const bytes = packRecord(record);
+    if (bytes !== undefined) kept.push({ index: record.index, bytes });
+    if (bytes === undefined || kept.length === 7) yield* takeKept();
+    if (bytes === undefined) yield record;
+  }
+  yield* takeKept();
+}
+
+function packRecord({ leaf, salt, payload, tag }: StoredRecord): Buffer | undefined {
+  const isUsual = [leaf, tag].every((part) => part instanceof Uint8Array) && leaf.length === 108 && tag.length === 32;
+  if (!isUsual) return undefined;
+  const [before, after] = [Buffer.concat([Buffer.of(0), leaf]), tag];
+  if (salt === undefined && payload === undefined) return Buffer.concat([before, after]);
+  if (typeof payload !== 'string' || !payload.isWellFormed() || salt?.length !== 32) return undefined;
+  return Buffer.concat([before, Buffer.of(2), salt, Buffer.from(payload), after]);
 }
 
 function found(report: LogReport): string[] {

@@ -3,6 +3,7 @@ import { CheckpointWalk } from './checkpoint-walk.ts';
 import { FindingList } from './findings.ts';
 import type { Finding } from './findings.ts';
 import { MerkleFrontier } from './merkle.ts';
+import type { PackedRecords } from './packed-records.ts';
 import type { StoredCheckpoint, StoredRecord } from './record.ts';
 import { RecordJudge } from './record-judge.ts';
 
@@ -13,6 +14,8 @@ import { RecordJudge } from './record-judge.ts';
 export interface LogSource {
   /** By rising index. */
   readonly records: () => Iterable<StoredRecord>;
+  /** The same records, most of them packed. Absent: they come one by one. */
+  readonly packedRecords?: () => Iterable<PackedRecords | StoredRecord>;
   /** By rising size. */
   readonly checkpoints: () => Iterable<StoredCheckpoint>;
 }
@@ -64,17 +67,32 @@ export function verifyLog(source: LogSource, keys: LogKeys, options: VerifyOptio
   const judge = new RecordJudge(tagKey, findings);
   const tree = new MerkleFrontier();
   let size = 0;
-  for (const record of source.records()) {
-    const { index } = record;
+  /** Whether the record is the next one, or one after a gap: then its hash belongs into the tree. */
+  const take = (index: number): boolean => {
     if (!Number.isSafeInteger(index) || index < size) {
       findings.add('record-moved', size, size, (_, at) => `Record ${index} stands where record ${at} belongs.`, index);
-      continue;
+      return false;
     }
     if (index > size) findings.add('record-missing', size, index - 1, (records) => `${records}: missing.`);
     if (walk.compareUpTo(index, tree)) judge.tagged = 0;
-    tree.append(judge.judge(record));
     size = index + 1;
+    return true;
+  };
+  const append = (leafHash: Uint8Array): void => {
+    tree.append(leafHash);
     if (tree.size % recordsPerProgress === 0) onProgress?.(tree.size);
+  };
+  for (const read of source.packedRecords?.() ?? source.records()) {
+    if ('leaf' in read) {
+      if (take(read.index)) append(judge.judge(read));
+      continue;
+    }
+    let offset = 0;
+    for (const [at, index] of read.indexes.entries()) {
+      const end = offset + (read.lengths[at] as number);
+      if (take(index)) append(judge.judgePacked(index, read.bytes, offset, end));
+      offset = end;
+    }
   }
   if (walk.compareUpTo(size, tree)) judge.tagged = 0;
   walk.finish(size);

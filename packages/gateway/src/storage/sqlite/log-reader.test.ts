@@ -42,7 +42,11 @@ function writeLog(): { file: string; database: Database; appender: LogAppender }
 function verify(file: string): LogReport {
   const log = openLog(file);
   try {
-    return verifyLog(log, { verifier: signer, tagKey: deriveTagKey(signer) });
+    const keys = { verifier: signer, tagKey: deriveTagKey(signer) };
+    const report = verifyLog(log, keys);
+    const { records, checkpoints } = log;
+    assert.deepEqual(verifyLog({ records, checkpoints }, keys), report, 'record by record says the same');
+    return report;
   } finally {
     log.close();
   }
@@ -76,6 +80,8 @@ test('what is written while the log is read is not seen, neither as record nor a
 const tampering: Record<string, string> = {
   'a changed payload': `UPDATE records SET payload = '{}' WHERE position = 1`,
   'a changed leaf': `UPDATE records SET leaf = zeroblob(108) WHERE position = 2`,
+  'a byte after the end of a payload': `UPDATE records SET payload = CAST(payload || x'00' AS TEXT) WHERE position = 1`,
+  'a payload with bytes that are no text': `UPDATE records SET payload = CAST(x'7bff7d' AS TEXT) WHERE position = 1`,
   'a removed record': `DELETE FROM records WHERE position = 3`,
   'a removed end': `DELETE FROM records WHERE position >= 3`,
   'a salt taken away without its payload': `UPDATE records SET salt = NULL WHERE position = 1`,
@@ -129,6 +135,21 @@ for (const [what, sql] of Object.entries(pretenders)) {
     database.close();
   });
 }
+
+test('erased records between others are counted, and a change among them is found', () => {
+  requirement('AUD-3');
+  const { file, database } = writeLog();
+  database.execute('UPDATE records SET salt = NULL, payload = NULL WHERE position IN (1, 4)');
+  const { ok, erased } = verify(file);
+  assert.deepEqual([ok, erased], [true, 2]);
+  database.execute(`UPDATE records SET payload = '{"index": 3}' WHERE position = 3`);
+  const { findings } = verify(file);
+  assert.deepEqual(
+    findings.map(({ kind, fromIndex }) => `${kind} ${fromIndex}`),
+    ['payload-changed 3'],
+  );
+  database.close();
+});
 
 test('a log longer than one portion is read whole', () => {
   const { file, database, appender } = writeLog();

@@ -1,4 +1,5 @@
-import type { StoredCheckpoint, StoredRecord } from '@sallyport/log';
+import { hashBytes, leafBytes, saltBytes } from '@sallyport/log';
+import type { PackedRecords, StoredCheckpoint, StoredRecord } from '@sallyport/log';
 import type { KeptLog } from '../stores.ts';
 import { Database } from './database.ts';
 import type { Row, Statement } from './database.ts';
@@ -6,6 +7,18 @@ import { judgeState } from './state/judge-state.ts';
 
 const rowsPerRead = 500;
 const beforeFirstRow = '-1e300';
+
+/** A row as the verifier takes it packed. Null: one of its parts is of another kind or length. */
+const packedRow = `CASE
+  WHEN NOT (${isBlob('leaf', leafBytes)} AND ${isBlob('tag', hashBytes)}) THEN NULL
+  WHEN typeof(payload) = 'text' AND ${isBlob('salt', saltBytes)}
+    THEN CAST(x'00' || leaf || x'02' || salt || payload || tag AS BLOB)
+  WHEN salt IS NULL AND payload IS NULL THEN CAST(x'00' || leaf || tag AS BLOB)
+END`;
+
+function isBlob(column: string, bytes: number): string {
+  return `typeof(${column}) = 'blob' AND length(${column}) = ${bytes}`;
+}
 
 /**
  * Reads the log without the daemon, or beside it. What the daemon writes meanwhile is not seen. Nothing in the file is
@@ -17,9 +30,14 @@ export function openLog(databaseFile: string): KeptLog {
   try {
     database.execute('BEGIN');
     refuseForeignTables(database);
+    const portion = `FROM records WHERE rowid > CAST(? AS NUMERIC) ORDER BY rowid LIMIT ${rowsPerRead}`;
     const records = database.prepare(
-      `SELECT CAST(rowid AS TEXT) AS row, ${whole('position')} AS position, leaf, salt, payload, tag
-      FROM records WHERE rowid > CAST(? AS NUMERIC) ORDER BY rowid LIMIT ${rowsPerRead}`,
+      `SELECT CAST(rowid AS TEXT) AS row, ${whole('position')} AS position, leaf, salt, payload, tag ${portion}`,
+    );
+    const packed = database.prepare(
+      `SELECT count(*) AS rows, CAST(max(row) AS TEXT) AS last, group_concat(position) AS indexes, count(bytes) AS packed,
+         CAST(group_concat(bytes, '') AS BLOB) AS bytes, group_concat(octet_length(bytes)) AS lengths
+       FROM (SELECT rowid AS row, ${whole('position')} AS position, ${packedRow} AS bytes ${portion})`,
     );
     const checkpoints = database.prepare(
       `SELECT ${whole('size')} AS size, note FROM checkpoints ORDER BY checkpoints.size`,
@@ -28,6 +46,7 @@ export function openLog(databaseFile: string): KeptLog {
     return {
       size,
       records: () => readInPortions(records, size),
+      packedRecords: () => readPacked(packed, records, size),
       checkpoints: () => readCheckpoints(checkpoints),
       judgeState: (stateKey) => judgeState(database, stateKey),
       close: () => database.close(),
@@ -68,6 +87,31 @@ function* readInPortions(statement: Statement, size: number): Generator<StoredRe
     for (const row of rows) yield readRecord(row);
     after = String(rows.at(-1)?.['row']);
   }
+}
+
+/** A portion is one row of the answer. One that holds a record with unusual parts comes record by record. */
+function* readPacked(packed: Statement, records: Statement, size: number): Generator<PackedRecords | StoredRecord> {
+  let read = 0;
+  for (let after = beforeFirstRow; ;) {
+    const { rows, packed: usual, last, indexes, lengths, bytes } = packed.get(after) ?? {};
+    read += Number(rows);
+    if (read > size || (rows === 0 && read < size)) throw notOurs();
+    if (rows === 0) return;
+    if (usual === rows) {
+      const { buffer, byteOffset, byteLength } = bytes as Uint8Array<ArrayBuffer>;
+      yield {
+        ...{ bytes: Buffer.from(buffer, byteOffset, byteLength) },
+        ...{ lengths: readNumbers(lengths), indexes: readNumbers(indexes) },
+      };
+    } else {
+      for (const row of records.all(after)) yield readRecord(row);
+    }
+    after = String(last);
+  }
+}
+
+function readNumbers(list: Row[string] | undefined): number[] {
+  return String(list).split(',').map(Number);
 }
 
 function* readCheckpoints(statement: Statement): Generator<StoredCheckpoint> {
