@@ -13,7 +13,7 @@ test('every intent without outcome is closed as unknown, once, and its dedupe ke
   const callIds = [randomUUIDv7(), randomUUIDv7(), randomUUIDv7()];
   const payload = ownText('{"tool":"files.read","agent":"ada","other":1}');
   for (const [at, callId] of callIds.entries()) {
-    const intent = { kind: 'intent', result: 'none', timeMs: 1, callId, payload } as const;
+    const intent = { kind: 'intent', result: 'none', timeMs: 1, callId, sessionId: session.id, payload } as const;
     const dedupe = { key: `k${at}`, argumentsSha256: 'a', expiresAtMs: Date.now() + 60_000 };
     await store.admit({
       sessionId: session.id,

@@ -53,7 +53,7 @@ test('a reader that is behind is sent nothing, and the latest once it has caught
   const sent: Sent[] = [];
   const notify = ({ params }: { readonly params?: unknown }): Promise<void> =>
     Promise.resolve(void sent.push(params as Sent));
-  const sender = new ProgressSender({ mcpReq: { notify } } as never, 1, () => isBehind);
+  const sender = new ProgressSender(notify, 1, () => isBehind);
   for (let at = 0; at < 1000; at++) sender.tell({ kind: 'stderr', text: ownText('x'.repeat(1000)) });
   t.mock.timers.tick(1000);
   assert.equal(sent.length, 0);

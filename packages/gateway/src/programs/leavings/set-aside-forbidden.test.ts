@@ -94,7 +94,7 @@ test('what a person made after an unfinished sweep is theirs, however long the d
   do {
     rmSync(probe, { force: true });
     writeFileSync(probe, '');
-  } while (statSync(probe).birthtimeMs <= endedMs);
+  } while (statSync(probe).birthtimeMs <= endedMs + 1);
   mkdirSync(join(work, '.vscode'));
   const later = (Date.now() + 60_000) / 1000;
   utimesSync(join(notes, 'alive'), later, later);

@@ -188,7 +188,8 @@ class Entry implements SweepEntry {
     const { kept } = this.#parts;
     if (how === 'finished' && kept !== undefined) await rm(join(kept.place.folder, kept.name), { force: true });
     if (how === 'unfinished') {
-      this.#endedByMs ??= Date.now();
+      // The clock of files is finer: what was made in this millisecond was made before.
+      this.#endedByMs ??= Date.now() + 1;
       // Without it, the note is taken to be as old as the daemon.
       await this.write().catch(() => undefined);
     }
