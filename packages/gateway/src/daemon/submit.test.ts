@@ -6,10 +6,11 @@ import type { ApprovalTask } from '../call/approval.ts';
 import { refuse } from '../call/refusal.ts';
 import { RunningCalls } from '../calls/running-calls.ts';
 import { callOf, sessionOf } from '../stages/facts.test-kit.ts';
-import { awaitDecision } from './submit.ts';
+import { awaitDecision, openSubmit } from './submit.ts';
 import type { Submission, Submit } from '../call/submission.ts';
 import { answerOf } from './answer-call.test-kit.ts';
-import type { CallFacts } from '../call/call.ts';
+import type { Call, CallFacts } from '../call/call.ts';
+import { Redactor } from '../redaction/redact.ts';
 
 const approval = { binding: '', effect: '', taskId: 't', status: 'pending' } as const;
 const pending = refuse('APPROVAL_REQUIRED', 'ask', 'Ask.', { approval });
@@ -97,4 +98,29 @@ test('the wait ends with its time, and when the caller goes away', async () => {
   await new Promise((resolve) => setImmediate(resolve));
   leaving.abort();
   assert.equal((await waiting).ended, 'refused');
+});
+
+test('what changed before a call was admitted is looked at once more, with the arguments as they were sent', async () => {
+  const stale = refuse('STANDING_CHANGED', 'standing', 'The mode changed.');
+  for (const [endings, ended, times] of [
+    [[refused(stale, 'admit-call', {}), completed()], 'completed', 2],
+    [[refused(stale, 'admit-call', {}), refused(stale, 'admit-call', {})], 'refused', 2],
+    // Here it was charged, and its caller decides.
+    [[refused(stale, 'confirm-standing', {}), completed()], 'refused', 1],
+    [[refused(refuse('MODE_FORBIDS', 'mode', 'No.'), 'check-mode', {}), completed()], 'refused', 1],
+  ] as const) {
+    const seen: unknown[] = [];
+    const gateway = {
+      run: (each: Call) => {
+        seen.push(each.parsedInput);
+        return Promise.resolve(endings[seen.length - 1] ?? assert.fail('a third time'));
+      },
+    };
+    const running = new RunningCalls(() => 'NORMAL');
+    const parts = { gateway, running, redactor: new Redactor(), watch: new ApprovalWatch(), store: {}, rehearsal: {} };
+    const { submit } = openSubmit(parts as unknown as Parameters<typeof openSubmit>[0]);
+    assert.equal((await submit({ ...call, parsedInput: {} })).ended, ended);
+    assert.deepEqual(seen, times === 1 ? [{}] : [{}, undefined]);
+    assert.deepEqual(running.list(), []);
+  }
 });

@@ -17,6 +17,8 @@ import { longestWaitMs, untilDecided } from '../call/submission.ts';
 import type { Submission, Submit } from '../call/submission.ts';
 import type { RunningCalls } from '../calls/running-calls.ts';
 import type { Gateway, Rehearsal } from '../gateway.ts';
+import type { Refusal } from '../call/refusal.ts';
+import type { CallEnding } from '../call/stage.ts';
 import type { StepCall, StepEnding, SubmitStep } from '../pipelines/submit-step.ts';
 import { redactProgress } from '../redaction/redact-progress.ts';
 import { redactQuestions } from '../redaction/redact-question.ts';
@@ -56,12 +58,31 @@ export function openSubmit(parts: SubmitParts): Submitting {
   return { submit: submitAs(), submitStep: submitSteps(submitAs), rehearse: rehearseCalls(parts) };
 }
 
-/** Once through the gate. Whatever the call tells or asks on its way, and its answer, leave without secrets. */
-async function submitOnce(
+/**
+ * Through the gate, and once more where the gates had looked at what changed before the call was admitted: nothing was
+ * charged then, and what is there now decides. Each time is a call of its own in the log.
+ */
+async function submitOnce(parts: SubmitParts, call: Submission, step: Chained['step']): Promise<Answer> {
+  const first = await passGates(parts, call, step);
+  const isStale =
+    first.ending.kind === 'refused' && first.ending.stage === admitting && isStandingChanged(first.ending);
+  if (!isStale || call.signal.aborted) return first.answer;
+  // The first time may have added defaults to the value.
+  return (await passGates(parts, { ...call, parsedInput: undefined }, step)).answer;
+}
+
+const admitting = 'admit-call';
+
+function isStandingChanged({ refusal }: { readonly refusal: Refusal }): boolean {
+  return refusal.code === 'STANDING_CHANGED';
+}
+
+/** Whatever the call tells or asks on its way, and its answer, leave without secrets. */
+async function passGates(
   { gateway, running, redactor }: SubmitParts,
   call: Submission,
   step: Chained['step'],
-): Promise<Answer> {
+): Promise<{ readonly ending: CallEnding; readonly answer: Answer }> {
   const progress = call.onProgress && redactProgress(call.onProgress, redactor);
   const beginning = { callId: randomUUIDv7(), startedAtMs: Date.now(), toolName: call.toolName };
   const { cancellation, close } = running.open(beginning, call.signal);
@@ -70,7 +91,8 @@ async function submitOnce(
   governed.onProgress = progress?.tell;
   if (call.askCaller !== undefined) governed.askCaller = redactQuestions(call.askCaller, redactor);
   try {
-    return answerCall(await gateway.run(governed, context), redactor, Date.now());
+    const ending = await gateway.run(governed, context);
+    return { ending, answer: answerCall(ending, redactor, Date.now()) };
   } finally {
     close();
     progress?.end();
@@ -84,6 +106,7 @@ async function submitOnce(
 export function awaitDecision(submit: Submit, { watch, store, running }: DecisionParts): Submit {
   return async (call) => {
     const { waitMs = 0, signal } = call;
+    if (waitMs === 0) return submit(call);
     const untilMs = Date.now() + (waitMs === untilDecided ? longestTimerMs : Math.min(waitMs, longestWaitMs));
     let answer = await submit(call);
     for (;;) {
