@@ -300,3 +300,21 @@ test('a stop lets the call that runs finish, and says that the connection ends',
   assert.match(head, /connection: close/);
   await closed;
 });
+
+test('who does not take answers gets no further ones', async (t) => {
+  let answered = 0;
+  const large = 'x'.repeat(512 * 1024);
+  const { socket } = await openLane(t, () => (answered++, large));
+  socket.removeAllListeners('data');
+  socket.pause();
+  const send = async (): Promise<void> => {
+    socket.write(plain());
+    await sleep(2);
+  };
+  for (let times = 0; times < 100; times++) await send();
+  // A few fit into the buffers of the two sockets.
+  assert.ok(answered < 50, `${answered} answers were made`);
+  const before = answered;
+  socket.resume();
+  while (answered === before) await send();
+});

@@ -48,13 +48,10 @@ export function openPlainLane(
     if (!socket.destroyed) socket.write(text);
   };
   const goOn = (): void => {
-    isBusy = false;
+    if (socket.destroyed) return;
     // Nobody gets a further answer who does not take this one.
-    if (socket.writableNeedDrain) socket.once('drain', next);
-    else next();
-  };
-  const next = (): void => {
-    if (socket.destroyed || isBusy) return;
+    if (socket.writableNeedDrain) return void socket.once('drain', goOn);
+    isBusy = false;
     if (socket.isPaused()) socket.resume();
     if (ahead !== undefined) take(ahead);
   };
