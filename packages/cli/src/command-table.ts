@@ -34,7 +34,7 @@ type GivenOf<Values extends Specs> = {
   >;
 };
 /** What a command is given: each value under the name it was declared with. One that was left out is absent. */
-export type Given<Arguments extends Specs, Options extends Specs> = GivenOf<Arguments> & GivenOf<Options>;
+export type Given<Arguments extends Specs, Options extends Specs = Arguments> = GivenOf<Arguments> & GivenOf<Options>;
 
 /** A command as help, completion, documents and the parser know it. */
 export interface CommandSpec {

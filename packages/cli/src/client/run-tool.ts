@@ -4,6 +4,7 @@ import type { CommandSpec, Declaration, Given, Specs } from '../command-table.ts
 import { outputOf, statusOf } from './answer-json.ts';
 import type { CommandContext } from '../command-context.ts';
 import { completeIds } from '../terminal/short-id.ts';
+import { seekConsent } from './run-steps.ts';
 import { showAnswer } from './show-answer.ts';
 import { runCall } from '../commands/tools/tool-invoke.ts';
 import { visibleJson } from '../terminal/visible-text.ts';
@@ -56,6 +57,8 @@ interface ToolDeclaration<Arguments extends Specs, Options extends Specs, Output
   /** What --json prints. Absent: the output of the tool itself. */
   readonly json?: (output: Output, given: Given<Arguments, Options>) => unknown;
   readonly exitCodeOf?: (output: Output) => number;
+  /** Asks the person in words of its own, unless --yes is given; the gate does not ask again. Absent: the gate asks. */
+  readonly ask?: (given: Given<Arguments, Options>) => string;
 }
 
 /** With this option a script agrees to what a person at the terminal is asked. It is no argument of the tool. */
@@ -84,21 +87,22 @@ function declare<Arguments extends Specs, Options extends Specs, Output>(
   declaration: ToolDeclaration<Arguments, Options, Output>,
   run: typeof runOperatorTool<Output>,
 ): CommandSpec {
-  const { tool, input = fieldsOf, print, json, exitCodeOf, ...more } = declaration;
+  const { tool, input = fieldsOf, print, json, exitCodeOf, ask, ...more } = declaration;
   return command<Arguments, Options>(name, {
     ...more,
-    run: (given, context) =>
-      run(
-        typeof tool === 'string' ? tool : tool(given),
-        input(given, context),
-        context,
-        (output) => print(output, context, given),
-        {
-          ...(exitCodeOf === undefined ? {} : { exitCodeOf }),
-          ...(json === undefined ? {} : { jsonOf: (output: Output) => json(output, given) }),
-          ...('yes' in given && given.yes === true ? { consent: 'agreed' } : {}),
-        },
-      ),
+    run: async (given, context) => {
+      const isAgreed = 'yes' in given && given.yes === true;
+      if (ask !== undefined) {
+        context.openOperatorClient();
+        await seekConsent(ask(given), { yes: isAgreed }, context);
+      }
+      const called = typeof tool === 'string' ? tool : tool(given);
+      return run(called, input(given, context), context, (output) => print(output, context, given), {
+        ...(exitCodeOf === undefined ? {} : { exitCodeOf }),
+        ...(json === undefined ? {} : { jsonOf: (output: Output) => json(output, given) }),
+        ...(isAgreed || ask !== undefined ? { consent: 'agreed' } : {}),
+      });
+    },
   });
 }
 

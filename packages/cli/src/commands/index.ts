@@ -45,7 +45,7 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
   group(
     'upstream',
     'put MCP servers behind the gate',
-    async () => (await import('./upstreams/upstream-commands.ts')).upstreamCommands,
+    async () => (await import('./upstreams/upstream.ts')).upstreamCommands,
   ),
   group(
     'workspace',
@@ -111,7 +111,7 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
   group(
     'policy',
     'understand, try and apply the rules',
-    async () => (await import('./policy/policy-commands.ts')).policyCommands,
+    async () => (await import('./policy/policy.ts')).policyCommands,
   ),
   command('completion', {
     help: 'print a script that completes commands, options and tool names in your shell',

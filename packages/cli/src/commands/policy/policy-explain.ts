@@ -1,38 +1,51 @@
 import type { Explanation, InJson, RuleReference } from '@sallyport/contract';
 import type { CommandContext } from '../../command-context.ts';
+import { command, flag, text, word, words } from '../../command-table.ts';
+import type { Given } from '../../command-table.ts';
 import { readInputFor } from '../../terminal/read-input.ts';
 import { runOperatorTool } from '../../client/run-tool.ts';
 import { renderFields, renderWrappedTable } from '../../terminal/table.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
 
-export interface ExplainOptions {
-  readonly input?: string;
-  readonly agent?: string;
-  readonly as?: string;
-  readonly session?: string;
-  readonly mode?: string;
-  readonly files?: boolean;
-  /** Also the rules about other tools. */
-  readonly all?: boolean;
-}
+const explainArguments = { tool: word('tool'), pairs: words('name=value') };
+const explainOptions = {
+  input: text('json', 'the arguments as JSON'),
+  agent: text('name', 'who would call; roles and permissions are those of the organisation'),
+  as: text('kind', 'agent or operator'),
+  session: text('id', 'a session that would call: its agent, folder and lease'),
+  mode: text('mode', 'explain it in this mode instead of the present one'),
+  files: flag('use the files as they are now, not the rules in force'),
+  all: flag('show the rules about other tools too'),
+};
 
-export async function explainPolicy(
-  tool: string,
-  pairs: readonly string[],
-  options: ExplainOptions,
+export const explainCommand = command('explain', {
+  help: 'show what each gate says about a call, which rule decides, and why the others do not',
+  arguments: explainArguments,
+  options: explainOptions,
+  run: explainPolicy,
+});
+
+async function explainPolicy(
+  {
+    tool,
+    agent,
+    as,
+    session,
+    mode,
+    files,
+    all = false,
+    ...given
+  }: Given<typeof explainArguments, typeof explainOptions>,
   context: CommandContext,
 ): Promise<number> {
-  const { input, agent, as, session, mode, files, all = false } = options;
-  const given = { pairs, ...(input === undefined ? {} : { input }) };
-  const args = JSON.parse((await readInputFor(tool, given, context)) || '{}') as object;
   const asked = {
     tool,
-    arguments: args,
-    ...(agent === undefined ? {} : { agent }),
-    ...(as === undefined ? {} : { principal: as }),
-    ...(session === undefined ? {} : { session }),
-    ...(mode === undefined ? {} : { mode: mode.toUpperCase() }),
-    ...(files === true ? { rules: 'files' } : {}),
+    arguments: JSON.parse((await readInputFor(tool, given, context)) || '{}') as object,
+    agent,
+    principal: as,
+    session,
+    mode: mode?.toUpperCase(),
+    rules: files === true ? 'files' : undefined,
   };
   return runOperatorTool('policy.explain', asked, context, (explained: InJson<Explanation>) => {
     showVerdict(explained, context);

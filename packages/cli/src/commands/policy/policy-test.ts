@@ -1,27 +1,25 @@
 import type { InJson, Json, PolicyTest } from '@sallyport/contract';
 import { exitCodes } from '@sallyport/contract/codes';
 import { readYaml, readSourceFile, entryOf, toJson } from '@sallyport/gateway';
-import type { CommandContext } from '../../command-context.ts';
+import { flag, word } from '../../command-table.ts';
 import { usageFailure } from '../../client/failure.ts';
 import type { CommandFailure } from '../../client/failure.ts';
-import { runOperatorTool } from '../../client/run-tool.ts';
+import { operatorCommand } from '../../client/run-tool.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
 
 /** Cases that a project keeps beside its rules: each says what is expected of one call. */
-export async function testPolicy(
-  file: string,
-  { files = false }: { readonly files?: boolean },
-  context: CommandContext,
-): Promise<number> {
-  const input = { cases: readCases(file), rules: files ? 'files' : 'applied' };
-  const show = ({ passed, failed, failures }: InJson<PolicyTest>): void => {
-    context.terminal.note(...failures.map(makeVisibleLine));
-    context.terminal.print(`${passed} passed, ${failed} failed`);
-  };
-  return runOperatorTool('policy.test', input, context, show, {
-    exitCodeOf: ({ failed }) => (failed === 0 ? exitCodes.success : exitCodes.denied),
-  });
-}
+export const testCommand = operatorCommand('test', {
+  help: 'check a file of cases: what is expected of which call',
+  arguments: { file: word('file', { completes: 'files' }) },
+  options: { files: flag('use the files as they are now, not the rules in force') },
+  tool: 'policy.test',
+  input: ({ file, files = false }) => ({ cases: readCases(file), rules: files ? 'files' : 'applied' }),
+  print: ({ passed, failed, failures }: InJson<PolicyTest>, { terminal }) => {
+    terminal.note(...failures.map(makeVisibleLine));
+    terminal.print(`${passed} passed, ${failed} failed`);
+  },
+  exitCodeOf: ({ failed }) => (failed === 0 ? exitCodes.success : exitCodes.denied),
+});
 
 function readCases(file: string): Json {
   const source = readSourceFile(file);

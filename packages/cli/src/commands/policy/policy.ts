@@ -2,75 +2,100 @@ import { spellCount } from '@sallyport/contract';
 import type { AppliedPolicy, InJson, PolicyCheck, PolicyReplay, PolicyStatus } from '@sallyport/contract';
 import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from '../../command-context.ts';
-import { showReplay } from './policy-replay.ts';
-import type { SpanOptions } from './policy-replay.ts';
+import { command, flag, word } from '../../command-table.ts';
+import type { Given } from '../../command-table.ts';
+import { explainCommand } from './policy-explain.ts';
+import { replayCommand, shadowCommand, showReplay, spanOptions } from './policy-replay.ts';
+import { testCommand } from './policy-test.ts';
 import { runSteps, seekConsent } from '../../client/run-steps.ts';
 import type { ConsentOptions } from '../../client/run-steps.ts';
-import { runOperatorTool } from '../../client/run-tool.ts';
+import { operatorCommand, runOperatorTool } from '../../client/run-tool.ts';
 import { renderFields, renderWrappedTable } from '../../terminal/table.ts';
 import { wrapWords } from '../../terminal/text-width.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 
+const unasked = { yes: flag('do not ask') };
+const promoted = { rule: word('rule') };
+const promoteOptions = { ...spanOptions, dryRun: flag('only show it'), ...unasked };
+
+/** What is allowed, why, and what would change. */
+export const policyCommands = [
+  operatorCommand('status', {
+    help: 'show which rules are in force, and whether the files differ',
+    tool: 'policy.status',
+    print: showStatus,
+  }),
+  operatorCommand('check', {
+    help: 'find rules that never match, are covered by others, or reach no tool',
+    options: { files: flag('look at the files as they are now, not at the rules in force') },
+    tool: 'policy.check',
+    input: ({ files = false }) => ({ rules: files ? 'files' : 'applied' }),
+    print: showFindings,
+  }),
+  explainCommand,
+  testCommand,
+  replayCommand,
+  shadowCommand,
+  command('apply', {
+    help: 'show what the files would have changed, ask, and put them in force as they are now',
+    options: unasked,
+    run: (given, context) => changeRules('policy.apply', {}, { against: 'in-force' }, given, context),
+  }),
+  command('promote', {
+    help: 'show what a tried-out rule would have changed, ask, and put it in force',
+    arguments: promoted,
+    options: promoteOptions,
+    run: promoteRule,
+  }),
+];
+
 /** Whether the rules in force are what the files say. */
-export function showPolicy(context: CommandContext): Promise<number> {
-  return runOperatorTool('policy.status', {}, context, (status: InJson<PolicyStatus>) => {
-    const { hash, folder, appliedFolder, count, tried, files, problem } = status;
-    const { columns, print } = context.terminal;
-    const say: Readonly<Record<string, string>> = {
-      applied: 'as they are in force',
-      changed: `changed; put them in force with ${context.commandName} policy apply`,
-      broken: 'changed, and not valid; the rules in force stay',
-    };
-    print(
-      ...renderFields(
-        [
-          ['rules', tried === 0 ? `${count} in force` : `${count - tried} in force, ${tried} only tried out`],
-          ['version', hash],
-          ['from', appliedFolder === folder ? '' : makeVisibleLine(appliedFolder)],
-          ['folder', makeVisibleLine(folder)],
-          ['files', say[files] ?? files],
-          ['problem', makeLines(problem)],
-        ],
-        columns,
-        '',
-      ),
+function showStatus(status: InJson<PolicyStatus>, { terminal, commandName }: CommandContext): void {
+  const { hash, folder, appliedFolder, count, tried, files, problem } = status;
+  const { columns, print } = terminal;
+  const say: Readonly<Record<string, string>> = {
+    applied: 'as they are in force',
+    changed: `changed; put them in force with ${commandName} policy apply`,
+    broken: 'changed, and not valid; the rules in force stay',
+  };
+  print(
+    ...renderFields(
+      [
+        ['rules', tried === 0 ? `${count} in force` : `${count - tried} in force, ${tried} only tried out`],
+        ['version', hash],
+        ['from', appliedFolder === folder ? '' : makeVisibleLine(appliedFolder)],
+        ['folder', makeVisibleLine(folder)],
+        ['files', say[files] ?? files],
+        ['problem', makeLines(problem)],
+      ],
+      columns,
+      '',
+    ),
+  );
+}
+
+function showFindings({ count, findings }: InJson<PolicyCheck>, { terminal }: CommandContext): void {
+  const { columns, print } = terminal;
+  if (findings.length === 0)
+    return print(
+      ...wrapWords(`${spellCount(count, 'rule is', 'rules are')} valid, and nothing looks unintended.`, columns),
     );
-  });
-}
-
-export function checkPolicy({ files = false }: { readonly files?: boolean }, context: CommandContext): Promise<number> {
-  const input = { rules: files ? 'files' : 'applied' };
-  return runOperatorTool('policy.check', input, context, ({ count, findings }: InJson<PolicyCheck>) => {
-    const { columns, print } = context.terminal;
-    if (findings.length === 0)
-      return print(
-        ...wrapWords(`${spellCount(count, 'rule is', 'rules are')} valid, and nothing looks unintended.`, columns),
-      );
-    print(`${spellCount(count, 'rule is', 'rules are')} valid. This may not be meant:`, '');
-    print(
-      ...renderWrappedTable(
-        findings.map(({ kind, message }) => [kind, makeVisibleLine(message)]),
-        columns,
-      ),
-    );
-  });
-}
-
-/** Shows a person what the files would have changed, asks, and puts them in force. */
-export function applyPolicy(options: ConsentOptions, context: CommandContext): Promise<number> {
-  return changeRules('policy.apply', {}, { against: 'in-force' }, options, context);
-}
-
-export interface PromoteOptions extends ConsentOptions, SpanOptions {
-  readonly dryRun?: boolean;
+  print(`${spellCount(count, 'rule is', 'rules are')} valid. This may not be meant:`, '');
+  print(
+    ...renderWrappedTable(
+      findings.map(({ kind, message }) => [kind, makeVisibleLine(message)]),
+      columns,
+    ),
+  );
 }
 
 /** Shows what a tried-out rule would have changed, asks, and puts it in force. */
-export function promoteRule(rule: string, options: PromoteOptions, context: CommandContext): Promise<number> {
-  const { last, since, dryRun = false, ...consent } = options;
-  const span = { ...(last === undefined ? {} : { last }), ...(since === undefined ? {} : { since }) };
+function promoteRule(
+  { rule, dryRun = false, yes = false, ...span }: Given<typeof promoted, typeof promoteOptions>,
+  context: CommandContext,
+): Promise<number> {
   const replay = { ...span, promote: rule, against: 'in-force' };
-  if (!dryRun) return changeRules('policy.promote', { rule }, replay, consent, context);
+  if (!dryRun) return changeRules('policy.promote', { rule }, replay, { yes }, context);
   return runOperatorTool('policy.replay', replay, context, (replayed: InJson<PolicyReplay>) =>
     showReplay(replayed, `with ${makeVisibleLine(rule)} in force`, context, ['NOW', 'THEN']),
   );

@@ -1,119 +1,107 @@
 import { spellCount } from '@sallyport/contract';
 import type { AcceptedTools, InJson, Upstream, UpstreamList } from '@sallyport/contract';
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from '../../command-context.ts';
-import { usageFailure } from '../../client/failure.ts';
+import { command, flag, word } from '../../command-table.ts';
 import { runSteps, seekConsent } from '../../client/run-steps.ts';
 import type { ConsentOptions } from '../../client/run-steps.ts';
-import { runOperatorTool } from '../../client/run-tool.ts';
+import { operatorCommand } from '../../client/run-tool.ts';
 import { formatTime } from '../../terminal/format-time.ts';
-import { renderFields, renderTable } from '../../terminal/table.ts';
+import { printTable, renderFields, renderTable } from '../../terminal/table.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { wrapWords } from '../../terminal/text-width.ts';
 import { showForConsent } from '../tools/tool-accept.ts';
-import { layOutLogin } from './upstream-login.ts';
-import type { LoginOptions } from './upstream-login.ts';
+import { addCommand } from './upstream-add.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 
-export interface UpstreamAddOptions extends LoginOptions {
-  readonly url?: string;
-  readonly bearerSecret?: string;
-  readonly read?: readonly string[];
-  readonly write?: readonly string[];
-  readonly hosts?: readonly string[];
-  readonly unixSockets?: boolean;
-  readonly environment?: readonly string[];
-  readonly secrets?: readonly string[];
-  readonly mayAsk?: readonly string[];
-}
+const named = { name: word('name') };
+const unasked = { yes: flag('do not ask') };
 
-export function addUpstream(
-  name: string,
-  command: readonly string[],
-  {
-    environment,
-    bearerSecret,
-    yes,
-    url,
-    read,
-    write,
-    hosts,
-    secrets,
-    unixSockets,
-    mayAsk,
-    ...login
-  }: UpstreamAddOptions & ConsentOptions,
-  context: CommandContext,
-): Promise<number> {
-  const oauth = layOutLogin(login);
-  const given = { url, read, write, hosts, secrets, oauth, unix_sockets: unixSockets, may_ask: mayAsk };
-  const input = {
-    name,
-    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
-    ...(command.length === 0 ? {} : { command }),
-    ...(bearerSecret === undefined ? {} : { bearer_secret: bearerSecret }),
-    ...(environment === undefined ? {} : { environment: Object.fromEntries(environment.map(splitPair)) }),
-  };
-  for (const word of command.slice(1)) refuseRelative(word);
+/** MCP servers behind the gate. */
+export const upstreamCommands = [
+  addCommand,
+  operatorCommand('list', {
+    help: 'list the servers and their status',
+    tool: 'upstreams.list',
+    print: ({ upstreams, mistakes }: InJson<UpstreamList>, { terminal, commandName }) => {
+      const rows = upstreams.map(({ name, kind, state, tools, pending, trouble }) => [
+        ...[name, kind, state],
+        pending === 0 ? spellCount(tools, 'tool') : `${spellCount(tools, 'tool')}, ${pending} to accept`,
+        trouble.split('\n', 1)[0] ?? '',
+      ]);
+      if (rows.length > 0) printTable(terminal, ['UPSTREAM', 'KIND', 'STATE', 'TOOLS', ''], rows);
+      else terminal.print('There is no upstream yet. Add one:', `  ${commandName} upstream add NAME -- COMMAND`);
+      for (const { file, reason } of mistakes) {
+        terminal.print(...wrapWords(`${makeVisibleLine(file)}: ${makeVisibleLine(reason)}`, terminal.columns));
+      }
+    },
+  }),
+  operatorCommand('show', {
+    help: 'show one server, its tools and what has changed in them',
+    arguments: named,
+    tool: 'upstreams.show',
+    print: printUpstream,
+  }),
+  operatorCommand('test', {
+    help: 'connect to a server now and list its tools',
+    arguments: named,
+    tool: 'upstreams.test',
+    print: printUpstream,
+  }),
+  command('login', {
+    help: 'log in at a server: prints a page to open, and waits until you have agreed there',
+    arguments: named,
+    run: loginUpstream,
+  }),
+  operatorCommand('logout', {
+    help: 'forget the login at a server',
+    arguments: named,
+    options: unasked,
+    tool: 'upstreams.logout',
+    ask: ({ name }) => `Log out at the upstream ${makeVisibleLine(name)}?`,
+    print: (_, { terminal }, { name }) =>
+      terminal.print(
+        `The login at ${makeVisibleLine(name)} is forgotten. To make it worthless there as well, revoke it at the server.`,
+      ),
+  }),
+  command('accept', {
+    help: 'accept the tools of a server as they are now: all of them, or one by its name',
+    arguments: named,
+    options: unasked,
+    run: acceptUpstream,
+  }),
+  operatorCommand('remove', {
+    help: 'stop a server and remove it',
+    arguments: named,
+    options: unasked,
+    tool: 'upstreams.remove',
+    ask: ({ name }) => `Remove the upstream ${makeVisibleLine(name)}?`,
+    print: (_, { terminal }, { name }) => terminal.print(`The upstream ${makeVisibleLine(name)} was removed.`),
+  }),
+];
+
+/** Prints the page to open as soon as it is known, and ends when the person has agreed there. */
+function loginUpstream({ name }: { readonly name: string }, context: CommandContext): Promise<number> {
   return runSteps(context, async (step) => {
+    const shown = await step<InJson<Upstream>>('upstreams.login', { name }, 'agreed');
     const { terminal, json, commandName } = context;
-    if (!json) terminal.print(...renderFields(describeInput(input), terminal.columns, ''));
-    await seekConsent('Add this upstream?', { ...(yes === undefined ? {} : { yes }) }, context);
-    const added = await step('upstreams.add', input, 'agreed');
-    const shown = makeVisibleLine(name);
-    if (json) terminal.print(visibleJson(added));
+    const visible = makeVisibleLine(name);
+    if (json) terminal.print(visibleJson(shown));
     else {
       terminal.print(
-        ...wrapWords(
-          `The upstream ${shown} is added. Its tools can be called once they are accepted and a rule allows them:`,
-          terminal.columns,
-        ),
-        `  ${commandName} upstream test ${shown}`,
-        `  ${commandName} upstream accept ${shown}`,
+        `${terminal.paint('green', 'Logged in')} at the upstream ${visible}. It has ${spellCount(shown.tools, 'tool')}.`,
       );
+      if (shown.pending > 0) terminal.print(`Look at them and accept them: ${commandName} upstream accept ${visible}`);
     }
     return exitCodes.success;
   });
 }
 
-export function listUpstreams(context: CommandContext): Promise<number> {
-  return runOperatorTool('upstreams.list', {}, context, ({ upstreams, mistakes }: InJson<UpstreamList>) => {
-    const { columns, paint, print } = context.terminal;
-    if (upstreams.length === 0)
-      print('There is no upstream yet. Add one:', `  ${context.commandName} upstream add NAME -- COMMAND`);
-    else {
-      const rows = upstreams.map(({ name, kind, state, tools, pending, trouble }) => [
-        makeVisibleLine(name),
-        kind,
-        state,
-        pending === 0 ? spellCount(tools, 'tool') : `${spellCount(tools, 'tool')}, ${pending} to accept`,
-        makeVisibleLine(trouble.split('\n', 1)[0] ?? ''),
-      ]);
-      const [header = '', ...body] = renderTable([['UPSTREAM', 'KIND', 'STATE', 'TOOLS', ''], ...rows], columns);
-      print(paint('dim', header.trimEnd()), ...body);
-    }
-    for (const { file, reason } of mistakes) {
-      print(...wrapWords(`${makeVisibleLine(file)}: ${makeVisibleLine(reason)}`, columns));
-    }
-  });
-}
-
-export function showUpstream(name: string, context: CommandContext): Promise<number> {
-  return runOperatorTool('upstreams.show', { name }, context, (shown: InJson<Upstream>) =>
-    printUpstream(shown, context),
-  );
-}
-
-export function testUpstream(name: string, context: CommandContext): Promise<number> {
-  return runOperatorTool('upstreams.test', { name }, context, (shown: InJson<Upstream>) =>
-    printUpstream(shown, context),
-  );
-}
-
 /** Shows what is new and what is different, asks, and from then on lets exactly that be called. */
-export function acceptUpstream(name: string, options: ConsentOptions, context: CommandContext): Promise<number> {
+function acceptUpstream(
+  { name, ...options }: { readonly name: string } & ConsentOptions,
+  context: CommandContext,
+): Promise<number> {
   const { terminal } = context;
   return runSteps(context, async (step) => {
     const shown = await step<InJson<Upstream>>('upstreams.show', { name: name.split('.', 1)[0] });
@@ -136,23 +124,6 @@ export function acceptUpstream(name: string, options: ConsentOptions, context: C
     else terminal.print(...renderAccepted(result.accepted, terminal));
     return exitCodes.success;
   });
-}
-
-export function removeUpstream(name: string, options: ConsentOptions, context: CommandContext): Promise<number> {
-  return runSteps(context, async (step) => {
-    await seekConsent(`Remove the upstream ${makeVisibleLine(name)}?`, options, context);
-    const removed = await step('upstreams.remove', { name }, 'agreed');
-    context.terminal.print(context.json ? visibleJson(removed) : `The upstream ${makeVisibleLine(name)} was removed.`);
-    return exitCodes.success;
-  });
-}
-
-/** One field a part, so that a person sees what the server gets. */
-function describeInput(input: Readonly<Record<string, unknown>>): [string, string][] {
-  return Object.entries(input).map(([key, value]) => [
-    `${key}:`,
-    makeVisibleLine(Array.isArray(value) ? value.join(' ') : typeof value === 'string' ? value : JSON.stringify(value)),
-  ]);
 }
 
 function renderAccepted(names: readonly string[], { columns, paint }: Terminal): string[] {
@@ -187,22 +158,4 @@ function printUpstream(shown: InJson<Upstream>, { terminal }: CommandContext): v
   for (const { file, reason } of shown.skipped) {
     print(...renderFields([['left out', `${makeVisibleLine(file)}: ${makeVisibleLine(reason)}`]], columns, ''));
   }
-}
-
-/** The server starts elsewhere: a file that the person sees in this folder would not be found. */
-function refuseRelative(word: string): void {
-  if (word.startsWith('/') || word.startsWith('-')) return;
-  const path = resolve(word);
-  const kind = statSync(path, { throwIfNoEntry: false });
-  if (kind === undefined || !(kind.isFile() || word.includes('/') || /^\.{1,2}$/.test(word))) return;
-  throw usageFailure(
-    `The server does not start in this folder, so it would not find ${word}: relative paths do not work.`,
-    `Give the whole path, ${path}, and let the server see it with --read ${path}`,
-  );
-}
-
-function splitPair(pair: string): readonly [string, string] {
-  const at = pair.indexOf('=');
-  if (at < 1) throw usageFailure(`Not a variable: ${pair}`, 'Give it as NAME=value.');
-  return [pair.slice(0, at), pair.slice(at + 1)];
 }
