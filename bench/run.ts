@@ -19,7 +19,7 @@ const budgets: readonly Budget[] = [
   governedRead('grpc', 'tmpfs'),
   governedRead('grpc', 'disk'),
   governedReadAlone('tmpfs'),
-  writerTime('memory'),
+  writerTime('tmpfs'),
   writerTime('disk'),
   gatesTime(),
   limitsTime(),

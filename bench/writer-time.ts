@@ -17,6 +17,8 @@ const inFlight = 32;
 const workBetween = 80_000;
 const work = randomBytes(workBetween);
 const mostTurns = 4;
+const warmUpCalls = 10_000;
+const mostWarmUpMs = 10_000;
 const minuteMs = 60_000;
 const rulesHash = hash('sha256', 'rules');
 const session = { id: randomUUIDv7(), leaseId: randomUUIDv7(), agent: 'bench' };
@@ -36,16 +38,17 @@ interface Bench {
 
 /**
  * Processor time of the writer thread for one call, which is an intent and an outcome, with limits and spending, while
- * 32 calls are in flight; against that of a bare gRPC echo. Memory as the disk shows the work of the writer alone.
+ * 32 calls are in flight; against that of a bare gRPC echo.
  */
-export function writerTime(where: 'memory' | 'disk'): Budget {
+export function writerTime(where: 'tmpfs' | 'disk'): Budget {
   let bench: Bench;
   return {
-    name: `the writer, with its database ${where === 'memory' ? 'in memory' : 'on disk'}`,
-    bar: '≤ 1 × the processor time of a bare grpc-js echo',
+    name: `the writer's own time, ${where}`,
+    bar: '≤ 1 × the CPU of a bare grpc-js echo',
     meets: (ratio) => ratio <= 1,
     setUp: async () => {
       bench = await openBench(where);
+      await warmUp(bench);
       return () => closeBench(bench);
     },
     round: async (seconds) => {
@@ -55,15 +58,15 @@ export function writerTime(where: 'memory' | 'disk'): Budget {
       return {
         floor,
         subject: busy.writer,
-        unit: 'µs of processor time',
-        details: { 'writer µs/call, where nothing else is done': idle.writer, 'main thread then': idle.main },
+        unit: 'µs of CPU',
+        details: { 'writer µs/call, nothing else to do': idle.writer, 'main thread µs/call then': idle.main },
       };
     },
   };
 }
 
-async function openBench(where: 'memory' | 'disk'): Promise<Bench> {
-  const folder = mkdtempSync(join(where === 'memory' ? '/dev/shm' : tmpdir(), 'sallyport-writer-'));
+async function openBench(where: 'tmpfs' | 'disk'): Promise<Bench> {
+  const folder = mkdtempSync(join(where === 'tmpfs' ? '/dev/shm' : tmpdir(), 'sallyport-writer-'));
   mkdirSync(join(folder, 'audit'));
   const store = await openSqliteStore({
     databaseFile: join(folder, 'sallyport.db'),
@@ -94,6 +97,14 @@ async function openBench(where: 'memory' | 'disk'): Promise<Bench> {
   message.writeUInt32BE(1024, 1);
   writeFileSync(join(folder, 'echo.grpc'), message);
   return { folder, store, echo, echoSocket };
+}
+
+/** Enough calls that the code is compiled, or as many as a slow disk takes in a while. */
+async function warmUp(bench: Bench): Promise<void> {
+  const endsAt = performance.now() + mostWarmUpMs;
+  for (let calls = 0; calls < warmUpCalls && performance.now() < endsAt; calls += inFlight) {
+    await Promise.all(Array.from({ length: inFlight }, () => makeCall(bench.store, 0)));
+  }
 }
 
 async function closeBench({ folder, store, echo }: Bench): Promise<void> {

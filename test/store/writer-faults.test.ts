@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { decodeLeaf } from '../../packages/log/src/leaf.ts';
 import { ownText } from '../../packages/gateway/src/call/redacted.ts';
 import { openSqliteStore } from '../../packages/gateway/src/storage/sqlite/sqlite-store.ts';
@@ -256,4 +257,25 @@ test('on a full disk every call is either on record and counted, or neither', as
   } finally {
     execFileSync('umount', ['-l', folder]);
   }
+});
+
+test('a database of schema version 6, left by a kill, opens with its open intent and its spending', async () => {
+  const file = join(import.meta.dirname, 'database-of-schema-6.json');
+  const { sessionId, databaseGzip, ...keys } = JSON.parse(readFileSync(file, 'utf8')) as Record<
+    'signingKey' | 'origin' | 'stateKey' | 'sessionId',
+    string
+  > & { readonly databaseGzip: readonly string[] };
+  const options = { ...storeOptionsIn(newFolder()), ...keys };
+  writeFileSync(options.databaseFile, gunzipSync(Buffer.from(databaseGzip.join(''), 'base64')));
+  {
+    await using store = await reopen(options);
+    const spent = { calls: 3, activeMs: 6, tokens: 4, costMicros: 2 };
+    assert.deepEqual((await store.readSession(sessionId))?.spent, spent);
+    const [open, ...more] = await store.listOpenIntents();
+    assert.ok(open?.sessionId === sessionId && more.length === 0);
+    const outcome = { ...eventNamed('cut off'), kind: 'outcome', result: 'unknown', callId: open.callId } as const;
+    await store.settle({ outcome });
+  }
+  await using again = await reopen(options);
+  assert.deepEqual(await again.listOpenIntents(), []);
 });
