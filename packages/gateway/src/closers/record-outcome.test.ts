@@ -13,7 +13,7 @@ import type { Limits } from '../call/verdict.ts';
 import type { Ending } from '../call/stage.ts';
 import { argumentsOf, callOf, judgedAs, limits, rulesOf, sessionOf, toolOf } from '../stages/facts.test-kit.ts';
 import { authenticate } from '../sessions/authenticate.ts';
-import { createTestSession, openTestStore, readLog } from '../stages/store.test-kit.ts';
+import { createTestSession, openSharedStore, openTestStore, readLog } from '../stages/store.test-kit.ts';
 import type { TestRecord } from '../stages/store.test-kit.ts';
 import type { NewSession } from '../storage/stores.ts';
 import { AttemptCounter } from '../audit/attempt-counter.ts';
@@ -27,11 +27,16 @@ const nowMs = 1_900_000_000_000;
 
 interface Recorder extends Partial<NewSession> {
   readonly quarantine?: Limits['quarantine'];
+  /** For tests that look at all of the log. */
+  readonly isAlone?: boolean;
 }
 
 /** A store with one session, and the closer on it. `admit` writes an intent, as the stage before the effect does. */
-async function openRecorder(t: TestContext, { quarantine = limits.quarantine, ...about }: Recorder = {}) {
-  const store = await openTestStore(t);
+async function openRecorder(
+  t: TestContext,
+  { quarantine = limits.quarantine, isAlone = false, ...about }: Recorder = {},
+) {
+  const store = await (isAlone ? openTestStore(t) : openSharedStore());
   const session = await createTestSession(store, about);
   const attempts = new AttemptCounter(store);
   const networks = new CallNetworks();
@@ -159,7 +164,7 @@ test('a fault before the intent is on record too', async (t) => {
 
 test('callers without a session leave one record a source and second, and one that counts the rest', async (t) => {
   requirement('AUD-1');
-  const { record, attempts, store } = await openRecorder(t);
+  const { record, attempts, store } = await openRecorder(t, { isAlone: true });
   const stranger = refuse('UNAUTHENTICATED', 'credential', 'No valid credential was presented.');
   const knock = (source: string, atMs: number) =>
     record(refused(stranger, 'open-session', callOf({ source, callId: randomUUIDv7(), credential: 'sp_guess' })), atMs);
@@ -370,7 +375,7 @@ const denial = refuse('RULE_DENIES', 'no', 'No.');
 
 test('a session that breaks the rules too often is in quarantine from its next call on, and the log says so', async (t) => {
   requirement('PERM-5');
-  const { admit, record, store, session } = await openRecorder(t, { quarantine: strict });
+  const { admit, record, store, session } = await openRecorder(t, { isAlone: true, quarantine: strict });
   const enter = () => authenticate(store, { credential: session.id, door: 'agent-socket' }, nowMs);
   const deny = async () => record(refused(denial, 'judge-call', { ...callOf({ callId: randomUUIDv7() }), session }));
 
@@ -408,7 +413,11 @@ test('an outcome after the intent can be the one too many', async (t) => {
 
 test('an operator is never put into quarantine', async (t) => {
   requirement('PERM-5');
-  const { record, store, session } = await openRecorder(t, { quarantine: strict, principal: 'operator' });
+  const { record, store, session } = await openRecorder(t, {
+    isAlone: true,
+    quarantine: strict,
+    principal: 'operator',
+  });
   for (let times = 0; times < 10; times++) await record(refused(denial, 'judge-call', { ...callOf(), session }));
   assert.equal(store.findSession(session.id)?.status, 'active');
   assert.equal((await readLog(store)).length, 10);

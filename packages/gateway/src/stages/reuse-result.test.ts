@@ -17,7 +17,7 @@ import {
   runStage,
 } from './facts.test-kit.ts';
 import { fingerprintOf, reuseResult } from './reuse-result.ts';
-import { createTestSession, openTestStore } from './store.test-kit.ts';
+import { createTestSession, openSharedStore } from './store.test-kit.ts';
 import { ownText } from '../call/redacted.ts';
 
 type Answer = (KeyHeld & ReuseChecked) | Refusal;
@@ -78,9 +78,9 @@ test('without a key nothing is looked up or held', async () => {
   assert.deepEqual([answer.releaseKey, answer.reused], [undefined, undefined]);
 });
 
-test('the same key with the same call returns the first success', async (t) => {
+test('the same key with the same call returns the first success', async () => {
   requirement('PIPE-6');
-  const store = await openTestStore(t);
+  const store = await openSharedStore();
   const session = (await createTestSession(store)).id;
   const first = assertPassed(await ask(store, { session }));
   assert.equal(first.reused, undefined);
@@ -89,16 +89,16 @@ test('the same key with the same call returns the first success', async (t) => {
   assert.deepEqual({ ...reused }, { output: { lines: 3 }, callId: firstId, kept: undefined });
 });
 
-test('a success whose output is null is a success', async (t) => {
-  const store = await openTestStore(t);
+test('a success whose output is null is a success', async () => {
+  const store = await openSharedStore();
   const session = (await createTestSession(store)).id;
   await runOnce(store, session, firstId, { output: null });
   assert.equal(assertPassed(await ask(store, { session })).reused?.output, null);
 });
 
-test('the same key with other arguments, or for another tool, is a conflict', async (t) => {
+test('the same key with other arguments, or for another tool, is a conflict', async () => {
   requirement('PIPE-6');
-  const store = await openTestStore(t);
+  const store = await openSharedStore();
   const session = (await createTestSession(store)).id;
   await runOnce(store, session, firstId, { output: 'first' });
   for (const other of [{ args: { path: 'b' } }, { args: {} }, { tool: 'notes.delete' }]) {
@@ -111,25 +111,25 @@ test('the same key with other arguments, or for another tool, is a conflict', as
   assert.equal(assertPassed(await ask(store, { session, key: 'another' })).reused, undefined);
 });
 
-test('a key belongs to its session', async (t) => {
-  const store = await openTestStore(t);
+test('a key belongs to its session', async () => {
+  const store = await openSharedStore();
   const session = (await createTestSession(store)).id;
   await runOnce(store, session, firstId, { output: 'mine' });
   const other = (await createTestSession(store)).id;
   assert.equal(assertPassed(await ask(store, { session: other })).reused, undefined);
 });
 
-test('a failure is not kept: the call runs again', async (t) => {
+test('a failure is not kept: the call runs again', async () => {
   requirement('PIPE-6');
-  const store = await openTestStore(t);
+  const store = await openSharedStore();
   const session = (await createTestSession(store)).id;
   await runOnce(store, session, firstId, {});
   assert.equal(assertPassed(await ask(store, { session })).reused, undefined);
 });
 
-test('a call that was cut off leaves the key unknown', async (t) => {
+test('a call that was cut off leaves the key unknown', async () => {
   requirement('PIPE-6');
-  const store = await openTestStore(t);
+  const store = await openSharedStore();
   const session = (await createTestSession(store)).id;
   await runOnce(store, session, firstId);
   const refusal = assertRefused(await ask(store, { session }), {
@@ -140,9 +140,9 @@ test('a call that was cut off leaves the key unknown', async (t) => {
   assert.ok(refusal.message.includes(firstId));
 });
 
-test('an idempotent tool may run again when the first call was cut off, with the same arguments', async (t) => {
+test('an idempotent tool may run again when the first call was cut off, with the same arguments', async () => {
   requirement('PIPE-6');
-  const store = await openTestStore(t);
+  const store = await openSharedStore();
   const session = (await createTestSession(store)).id;
   await runOnce(store, session, firstId);
   assert.equal(assertPassed(await ask(store, { session, idempotent: true })).reused, undefined);
@@ -156,9 +156,9 @@ test('a key whose outcome could not be recorded counts as unknown, not as free',
   assert.equal((answer as Refusal).code, 'DEDUPE_UNKNOWN');
 });
 
-test('duplicates that come at the same time run once: the others wait and get its result', async (t) => {
+test('duplicates that come at the same time run once: the others wait and get its result', async () => {
   requirement('PIPE-6');
-  const store = await openTestStore(t);
+  const store = await openSharedStore();
   const session = (await createTestSession(store)).id;
   const keys = new KeyedLock();
   let runs = 0;

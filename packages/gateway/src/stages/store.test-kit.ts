@@ -2,7 +2,7 @@ import { hash, randomBytes, randomUUIDv7 } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
+import { after } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
 import { createSigningKey, decodeLeaf } from '@sallyport/log';
 import type { Leaf } from '@sallyport/log';
@@ -11,8 +11,8 @@ import { openSqliteStore } from '../storage/sqlite/sqlite-store.ts';
 import type { NewSession, Store } from '../storage/stores.ts';
 import { ownText } from '../call/redacted.ts';
 
-/** A real store in a folder of its own; both are gone when the test ends. */
-export async function openTestStore(test: TestContext): Promise<Store> {
+/** A real store in a folder of its own; both are gone when the test ends, or whatever else calls what it is given. */
+export async function openTestStore(test: { readonly after: (close: () => Promise<void>) => void }): Promise<Store> {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-stage-'));
   const store = await openSqliteStore({
     databaseFile: join(folder, 'sallyport.db'),
@@ -29,6 +29,16 @@ export async function openTestStore(test: TestContext): Promise<Store> {
     rmSync(folder, { recursive: true });
   });
   return store;
+}
+
+let shared: Promise<Store> | undefined;
+let closeShared: (() => Promise<void>) | undefined;
+after(() => closeShared?.());
+
+/** One store for all tests that look only at what they did themselves: opening one starts a thread. */
+export function openSharedStore(): Promise<Store> {
+  shared ??= openTestStore({ after: (close) => (closeShared = close) });
+  return shared;
 }
 
 /** Creates a session; its token is its id. */
