@@ -7,7 +7,7 @@ import { TestReport } from './test-report.ts';
 const report = new TestReport({ verbose: process.argv.includes('--verbose') });
 stopOnSignals();
 
-const units = runTestProcess(listUnitTests(), { timeoutMs: 10 * 60_000 });
+const units = runTestProcess(listUnitTests(), { timeoutMs: 30 * 60_000 });
 await Promise.all(listStaticChecks(report).map((check) => check()));
 report.addRun(await units);
 report.finish();
