@@ -6,6 +6,8 @@ import type { JsonObject } from '../../../packages/contract/src/canonical-json.t
 import { describeHome } from '../../../packages/gateway/src/daemon/home.ts';
 import { Transfers } from '../../../packages/gateway/src/content/transfers.ts';
 import type { Submission } from '../../../packages/gateway/src/call/submission.ts';
+import { ClientFolders } from '../../../packages/gateway/src/doors/mcp/client-folders.ts';
+import { loneWorkspace } from '../../../packages/gateway/src/call/workspace.ts';
 import { describeServer, gateServers } from '../../../packages/gateway/src/doors/mcp/gate-server.ts';
 import { KnownEnvelopes } from '../../../packages/gateway/src/doors/mcp/known-envelopes.ts';
 import type { LegacyLimits } from '../../../packages/gateway/src/doors/mcp/legacy-sessions.ts';
@@ -102,7 +104,8 @@ export async function openTestDoor(t: TestContext, options: DoorOptions): Promis
     findApproval: () => Promise.resolve(undefined),
     listApprovals: () => Promise.resolve([]),
   });
-  const callParts = { submit, tools, tickets, linkToTask };
+  const folders = new ClientFolders({ registry, workspaceOf: () => loneWorkspace(place.workspace) });
+  const callParts = { submit, tools, tickets, folders, linkToTask };
   const envelopes = new KnownEnvelopes();
   const createServer = gateServers({
     ...{ ...callParts, downloads: new Transfers(), envelopes, version: '0.0.0', redactor },

@@ -1,11 +1,16 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ElicitRequestSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import { environmentOf } from '../../harness/daemon.ts';
 import type { Place } from '../../harness/daemon.ts';
 
@@ -35,6 +40,8 @@ export interface PeerOptions {
   /** How the person at the client answers when shown a link. Absent: the client shows none. */
   readonly answerLink?: (asked: Asked) => Promise<'accept' | 'decline' | 'cancel'>;
   readonly onToolsChanged?: () => void;
+  /** The folders that a client of the older protocol names when it is asked. Absent: it cannot be asked. */
+  readonly roots?: readonly string[];
 }
 
 export interface CallOptions {
@@ -93,8 +100,18 @@ async function connectV2(kind: PeerKind, way: Way, { answerLink, onToolsChanged 
   };
 }
 
-async function connectV1(way: Way, { answerLink, onToolsChanged }: PeerOptions): Promise<Peer> {
-  const client = new ClientV1(info, { capabilities: answerLink === undefined ? {} : { elicitation: { url: {} } } });
+async function connectV1(way: Way, { answerLink, onToolsChanged, roots }: PeerOptions): Promise<Peer> {
+  const client = new ClientV1(info, {
+    capabilities: {
+      ...(answerLink === undefined ? {} : { elicitation: { url: {} } }),
+      ...(roots === undefined ? {} : { roots: {} }),
+    },
+  });
+  if (roots !== undefined) {
+    client.setRequestHandler(ListRootsRequestSchema, () => ({
+      roots: roots.map((folder) => ({ uri: pathToFileURL(folder).href })),
+    }));
+  }
   if (answerLink !== undefined) {
     client.setRequestHandler(ElicitRequestSchema, async ({ params }) => ({ action: await answerLink(params) }));
   }

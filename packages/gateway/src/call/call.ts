@@ -47,6 +47,8 @@ export interface Received {
   readonly waitMs?: number | undefined;
   /** The agent that the request claims to speak for. Absent: the credential alone says it. */
   readonly claimedAgent?: string | undefined;
+  /** Where the client says that it works. It opens nothing: a call from another project is refused. Absent: it does not say. */
+  readonly clientFolder?: string | undefined;
   /** What the door found wrong with the form of the request. Absent: nothing. */
   readonly violations?: readonly Violation[] | undefined;
   /** Aborts when the caller cancels or goes away. */
@@ -313,6 +315,7 @@ export class Call implements Draft<CallFacts> {
   confirmToken: string | undefined;
   waitMs: number | undefined;
   claimedAgent: string | undefined;
+  clientFolder: string | undefined;
   violations: readonly Violation[] | undefined;
   onProgress: Received['onProgress'];
   askCaller: AskCaller | undefined;
@@ -368,6 +371,7 @@ export class Call implements Draft<CallFacts> {
     this.confirmToken = received.confirmToken;
     this.waitMs = received.waitMs;
     this.claimedAgent = received.claimedAgent;
+    this.clientFolder = received.clientFolder;
     this.violations = received.violations;
     this.callId = callId;
     this.startedAtMs = startedAtMs;

@@ -45,6 +45,8 @@ export interface ToolDefinition {
   readonly isTransfer?: boolean;
   /** Where the tool comes from. Absent: it is built in. */
   readonly origin?: 'executable' | 'configured' | 'pipeline' | 'upstream';
+  /** Built in: arguments that are paths. An absent `cwd` is the working directory. Absent: the schema says it, or none is. */
+  readonly pathArguments?: readonly string[];
   /** Arguments that are secret whatever their names: in no record, log or text. Absent: none. */
   readonly secretArguments?: readonly string[];
 }

@@ -84,7 +84,7 @@ import { loneWorkspace } from '../call/workspace.ts';
 import type { LoadedRules } from '../policy/language/load-rules.ts';
 import { resolveLinks } from '../policy/patterns/canonical-path.ts';
 import { usableFolder, workspaceTools } from '../workspaces/tools.ts';
-import { describeRootTrouble, WorkspaceBook } from '../workspaces/workspace-book.ts';
+import { describeRootTrouble, describeStranded, WorkspaceBook } from '../workspaces/workspace-book.ts';
 
 const reserveBytes = 4 * 1024 * 1024;
 const graceMs = 10_000;
@@ -339,7 +339,11 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     workspace,
     workspaceReason,
     address: () => address,
-    warnings: () => [...approvals.warnings(), ...describeRootTrouble(workspaces.inspect())],
+    warnings: () => [
+      ...approvals.warnings(),
+      ...describeRootTrouble(workspaces.inspect()),
+      ...describeStranded(workspaces, store.liveSessions()),
+    ],
     roots: () => workspaces.roots,
   });
   const definitions = new ShownDefinitions(redactor);
@@ -347,6 +351,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   const mcp = openMcp({
     ...{ store, registry, visibility, definitions, submit, downloads, redactor, version },
     maxArgumentBytes: () => currentRules().limits.maxArgumentBytes,
+    workspaceOf: workspaces.of,
     linkToTask: approvals.linkToTask,
     onError: (error) => log.debug('mcp', { error }),
     onFault: (error) => log.error('mcp_door_failed', { error }),

@@ -1,15 +1,26 @@
 import type { SessionHistory } from '../policy/judge/session-history.ts';
-import type { ArgumentsChecked, Draft, Foreseen, Judged, ModeRead, Opened, Permitted, Resolved } from '../call/call.ts';
+import type {
+  ArgumentsChecked,
+  Draft,
+  Foreseen,
+  Judged,
+  ModeRead,
+  Opened,
+  Permitted,
+  Received,
+  Resolved,
+} from '../call/call.ts';
 import { refuse } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
 import type { Session } from '../call/session.ts';
+import { belongs } from '../call/workspace.ts';
 import type { PastCall, Rules } from '../call/verdict.ts';
 import type { Context, Passed, Stage } from '../call/stage.ts';
 
 /** The rules where a session works. Undefined: no operator accepts that its workspace is used, or not any more. */
 export type RulesFor = (session: Pick<Session, 'workspace'>) => Rules | undefined;
 
-type Needs = Foreseen & Opened & Resolved & ArgumentsChecked & Permitted & ModeRead;
+type Needs = Pick<Received, 'clientFolder'> & Foreseen & Opened & Resolved & ArgumentsChecked & Permitted & ModeRead;
 
 /** Asks the rules. Whatever goes wrong in them is a denial; `reportFailure` hears why. */
 export function judgeCall(
@@ -26,10 +37,13 @@ export function judgeCall(
   return {
     name: 'judge-call',
     run: (call, context) => {
-      const { session, foreseen = [] } = call;
+      const { session, clientFolder, foreseen = [] } = call;
       try {
         const rules = rulesFor(session);
         if (rules === undefined) return outsideRoots(session.workspace ?? '');
+        if (clientFolder !== undefined && belongs(rules.workspace, clientFolder) === 'elsewhere') {
+          return fromElsewhere(clientFolder, rules.workspace.folder);
+        }
         if (!rules.looksAtHistory) return judge(rules, call, undefined, context);
         const judgeKnowing = (past: readonly PastCall[]) => judge(rules, call, [...past, ...foreseen], context);
         return history.of(session.id).then(judgeKnowing).catch(fail);
@@ -80,6 +94,15 @@ function outsideRoots(workspace: string): Refusal {
   const message = `The workspace of this session, ${workspace}, is not in a folder that an operator accepted.`;
   return refuse('RULE_DENIES', 'workspace', message, {
     remedy: 'Ask the operator for a new session.',
-    forOperators: `\`sallyport workspace add ${workspace}\` accepts the folder. \`sallyport workspace list\` shows what is accepted.`,
+    forOperators: `\`sallyport workspace add ${workspace}\` accepts the folder, and the session goes on. A daemon accepts the folder that it was started in only while it runs there. \`sallyport workspace list\` shows what is accepted.`,
+  });
+}
+
+/** What the client means by its relative paths, and by its project, is not what the session works in. */
+function fromElsewhere(clientFolder: string, workspace: string): Refusal {
+  const message = `The client works in ${clientFolder}, and this session works in ${workspace}.`;
+  return refuse('RULE_DENIES', 'workspace', message, {
+    remedy: 'Ask the operator for a session in the folder of the client.',
+    forOperators: `\`sallyport session create NAME --workspace ${clientFolder}\` opens one. Give its token to the client in that folder.`,
   });
 }

@@ -61,7 +61,8 @@ function addTool({ book, store, folders, onChanged }: WorkspaceToolParts) {
     preview: (args: PathArgument) => ({ summary: tell(args), undoable: true }),
     run: async ({ path }, { session }) => {
       const root = usableFolder(path, folders);
-      if (book.roots.includes(root)) return { path: root, added: false };
+      // The daemon's own workspace is accepted only as long as the daemon runs there, unless it is kept like the others.
+      if (book.find(root) !== undefined) return { path: root, added: false };
       await store.putWorkspaceRoot({ path: root, addedAtMs: Date.now(), addedBy: session.agent });
       onChanged();
       return { path: root, added: true };

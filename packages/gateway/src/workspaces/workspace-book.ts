@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { spellCount } from '@sallyport/contract';
 import { isWithin } from '@sallyport/sandbox';
 import type { Session } from '../call/session.ts';
 import type { ProjectWorkspace } from '../policy/language/load-rules.ts';
@@ -101,4 +102,13 @@ export function describeRootTrouble(roots: readonly InspectedRoot[]): readonly s
       ? []
       : [`The rules of the project ${path} ${trouble}: sallyport workspace accept ${path}`];
   });
+}
+
+/** Sessions that can do nothing, such as after a start of the daemon in another folder, a sentence for each folder. */
+export function describeStranded(book: WorkspaceBook, sessions: readonly Session[]): readonly string[] {
+  const lost = sessions.filter(({ status, ...session }) => status === 'active' && book.of(session) === undefined);
+  return [...Map.groupBy(lost, ({ workspace = '' }) => workspace)].map(
+    ([folder, those]) =>
+      `${folder} is not accepted, so ${spellCount(those.length, 'session')} in it can call nothing: sallyport workspace add ${folder}`,
+  );
 }

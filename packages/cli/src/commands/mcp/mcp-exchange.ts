@@ -8,6 +8,8 @@ import type { HttpAnswer } from './mcp-connection.ts';
 export interface McpTarget {
   readonly target: Target;
   readonly credential: string;
+  /** Where the client works, without links. */
+  readonly folder: string;
 }
 
 export interface McpRequest {
@@ -35,12 +37,13 @@ export class McpExchange {
   readonly #open = new Set<McpConnection>();
   readonly #free: McpConnection[] = [];
 
-  constructor({ target, credential }: McpTarget) {
+  constructor({ target, credential, folder }: McpTarget) {
     this.#target = target;
     this.#head = writeHeaders({
       host: 'path' in target ? 'localhost' : new URL(describeTarget(target)).host,
       accept: 'application/json, text/event-stream',
       authorization: `Bearer ${credential}`,
+      'sallyport-folder': encodeURIComponent(folder),
     });
   }
 

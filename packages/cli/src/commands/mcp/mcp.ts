@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { realpathSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodes } from '@sallyport/contract/codes';
@@ -28,7 +29,7 @@ export async function serveMcp({ start = false }: McpOptions, context: CommandCo
   if (start) await startDaemon(context);
   return client.stream(async (daemon) => {
     await reach(daemon.target);
-    const exchange = new McpExchange(daemon);
+    const exchange = new McpExchange({ ...daemon, folder: realpathSync(context.config.startFolder) });
     const bridge = new McpBridge({
       exchange,
       write: writeLine,

@@ -17,6 +17,8 @@ export interface FileTool<Arguments, Output extends Json> {
   readonly idempotent: boolean;
   readonly timeoutMs: number;
   readonly inputSchema: JsonObject;
+  /** Absent: `path`. */
+  readonly pathArguments?: readonly string[];
   readonly outputSchema: JsonObject;
   /** The path that messages are about, as the caller wrote it. */
   readonly subject: (args: Arguments) => string;
@@ -46,6 +48,7 @@ export function defineFileTool<Arguments, Output extends Json>(tool: FileTool<Ar
   const read = (args: JsonObject) => args as unknown as Arguments;
   return {
     definition: {
+      pathArguments: ['path'],
       ...about,
       version: '1.0.0',
       tags: ['files', about.mutates ? 'write' : 'read'],

@@ -53,6 +53,7 @@ export const filesMoveGlob = defineFileTool({
       description: 'Whether to replace files of the same name in the target folder.',
     },
   }),
+  pathArguments: ['from', 'to'],
   outputSchema: objectSchema({
     from: { type: 'string', description: 'The folder as it was given.' },
     to: { type: 'string', description: 'The folder as it was given.' },

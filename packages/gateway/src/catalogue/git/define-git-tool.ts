@@ -64,6 +64,7 @@ export function defineGitTool(operation: GitOperation): AnyTool {
       timeoutMs,
       idempotent: !mutates,
       audience: 'everyone',
+      pathArguments: ['cwd'],
     },
     claim: (args, session) => {
       const folder = folderOf(args, session.workingDirectory);

@@ -97,6 +97,7 @@ export const shellRun: AnyTool = {
     timeoutMs: maxTimeoutMs,
     idempotent: false,
     audience: 'everyone',
+    pathArguments: ['cwd'],
   },
   claim: (args, session) => {
     const given = read(args);

@@ -62,6 +62,10 @@ function answerInSession(
   const connection = String(headers['mcp-session-id']);
   const session = parts.legacy.enter(connection, caller.session.id, id);
   if (session === undefined) return undefined;
+  if (call !== undefined && parts.calls.folders.isUnasked(session.server)) {
+    session.leave(id);
+    return undefined;
+  }
   const reply = new PlainReply(response, { 'mcp-session-id': connection });
   let isCancelled = false;
   session.onCancelled(id, () => {

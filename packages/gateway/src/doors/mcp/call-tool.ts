@@ -6,6 +6,7 @@ import { pendingTaskOf } from '../../call/answer.ts';
 import type { Answer } from '../../call/answer.ts';
 import type { Submission, Submit } from '../../call/submission.ts';
 import { askClient } from './ask-client.ts';
+import type { ClientFolders } from './client-folders.ts';
 import type { OfferedTools } from './offered-tools.ts';
 import type { PendingTickets } from './pending-tickets.ts';
 import { presentAnswer } from './present-answer.ts';
@@ -20,6 +21,7 @@ export interface CallParts extends PresentParts {
   readonly submit: Submit;
   readonly tools: Pick<OfferedTools, 'canonicalName'>;
   readonly tickets: PendingTickets;
+  readonly folders: ClientFolders;
 }
 
 export type CallAnswer = CallToolResult | InputRequiredResult;
@@ -29,7 +31,7 @@ export async function callTool(parts: CallParts, asked: ToolCall): Promise<CallA
   const { caller, client, round, meta } = asked;
   const token = meta?.progressToken;
   const progress = token === undefined ? undefined : new ProgressSender(asked.notify, token, caller.isBehind);
-  const { call, callName } = readCall(parts.tools, asked);
+  const { call, callName } = readCall(parts, asked, await parts.folders.find(caller, client));
   let shown: AbortController | undefined;
   try {
     // A client of the newer protocol is asked between two requests, so the first one ends at once.

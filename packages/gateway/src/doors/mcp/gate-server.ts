@@ -37,6 +37,7 @@ export function gateServers(parts: GateServerParts): () => Server {
       instructions,
       jsonSchemaValidator: schemaValidator,
     });
+    parts.folders.watch(server);
     const connect = server.connect.bind(server);
     server.connect = (transport) => {
       redactErrors(transport, parts);

@@ -1,6 +1,7 @@
 import { canonicalJson } from '@sallyport/contract';
 import type { Submission } from '../../call/submission.ts';
 import { bearerOf } from '../transport/callers.ts';
+import type { ClientFolders } from './client-folders.ts';
 import type { OfferedTools } from './offered-tools.ts';
 import { nameCall, nameRequest } from './pending-tickets.ts';
 import { readMeta } from './read-meta.ts';
@@ -8,11 +9,13 @@ import type { ToolCall } from './tool-call.ts';
 
 /** What the client asks for, and a name for it that its repetitions share. */
 export function readCall(
-  tools: Pick<OfferedTools, 'canonicalName'>,
-  { caller: { peer }, id, connection, name, args = {}, meta, signal }: ToolCall,
+  { tools, folders }: { readonly tools: Pick<OfferedTools, 'canonicalName'>; readonly folders: ClientFolders },
+  { caller: { peer, session }, id, connection, name, args: given = {}, meta, signal }: ToolCall,
+  clientFolder: string | undefined,
 ): { readonly call: Submission; readonly callName: string } {
   const credential = bearerOf(peer.headers('authorization'));
   const toolName = tools.canonicalName(name);
+  const args = folders.place(toolName, given, clientFolder, session);
   const input = canonicalJson(args);
   const callName = nameCall(credential ?? '', toolName, input);
   const said = readMeta(meta, nameRequest(connection, id, callName));
@@ -26,6 +29,7 @@ export function readCall(
     input,
     parsedInput: args,
     confirmBinding: '',
+    ...(clientFolder === undefined ? {} : { clientFolder }),
     requestId,
     timeoutMs,
     dedupeKey,

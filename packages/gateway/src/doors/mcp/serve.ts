@@ -1,5 +1,7 @@
 import type { Door } from '../../call/call.ts';
 import type { HttpRoute } from '../transport/http-route.ts';
+import { ClientFolders } from './client-folders.ts';
+import type { FolderParts } from './client-folders.ts';
 import type { GateServerParts } from './gate-server.ts';
 import type { McpService, McpServiceParts } from './mcp-service.ts';
 import { KnownEnvelopes } from './known-envelopes.ts';
@@ -8,11 +10,12 @@ import type { OfferParts } from './offered-tools.ts';
 import { PendingTickets } from './pending-tickets.ts';
 import type { TicketStore } from './pending-tickets.ts';
 
-type Made = 'createServer' | 'tools' | 'tickets' | 'calls' | 'envelopes' | 'serverInfo';
+type Made = 'createServer' | 'tools' | 'tickets' | 'folders' | 'calls' | 'envelopes' | 'serverInfo';
 
 export type McpParts = Omit<McpServiceParts, Made> &
   Omit<GateServerParts, Made> &
-  OfferParts & { readonly store: TicketStore };
+  OfferParts &
+  FolderParts & { readonly store: TicketStore };
 
 export interface Mcp {
   readonly routes: readonly HttpRoute[];
@@ -31,7 +34,7 @@ export function openMcp(parts: McpParts): Mcp {
       import('./mcp-service.ts'),
       import('./gate-server.ts'),
     ]);
-    const calls = { ...parts, tools, tickets: new PendingTickets(parts.store) };
+    const calls = { ...parts, tools, tickets: new PendingTickets(parts.store), folders: new ClientFolders(parts) };
     const envelopes = new KnownEnvelopes();
     const createServer = gateServers({ ...parts, ...calls, envelopes });
     return new Service({

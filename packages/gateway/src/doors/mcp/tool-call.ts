@@ -1,4 +1,4 @@
-import type { RequestMeta, Server, ServerContext } from '@modelcontextprotocol/server';
+import type { ListRootsResult, RequestMeta, RequestOptions, Server, ServerContext } from '@modelcontextprotocol/server';
 import { inputResponse } from '@modelcontextprotocol/server';
 import type { Json } from '@sallyport/contract';
 import type { AbortLike } from '../../call/cancellation.ts';
@@ -31,6 +31,8 @@ export interface CallingClient {
   readonly showsUrls: boolean;
   /** Asks a client of the older protocol while a call runs. Absent: the client is of the newer one. */
   readonly server?: Server;
+  /** Asks for its roots, in answer to this request. Absent: it cannot be asked now. */
+  readonly listRoots?: (options: RequestOptions) => Promise<ListRootsResult>;
 }
 
 /** The answer to the one question that the gate asks clients: whether they showed a person the link. */
@@ -45,10 +47,11 @@ export function toolCallOf(server: Server, name: string, context: ServerContext)
   const isModern = (server.getNegotiatedProtocolVersion() ?? '') >= firstModern;
   const showsUrls = server.getClientCapabilities()?.elicitation?.url !== undefined;
   const round = isModern ? readRound(context) : undefined;
+  const listRoots = (options: RequestOptions) => context.mcpReq.send({ method: 'roots/list' }, options);
   return {
     ...{ caller, id, connection: context.sessionId, name, args: rawParamsOf(context)['arguments'], meta, notify },
     signal: AbortSignal.any([context.mcpReq.signal, caller.peer.signal]),
-    client: { isModern, showsUrls, ...(isModern ? {} : { server }) },
+    client: { isModern, showsUrls, ...(isModern ? {} : { server, listRoots }) },
     ...(round === undefined ? {} : { round }),
   };
 }

@@ -107,6 +107,7 @@ export function createRuleJudge(
 
   /** What is granted is reached like what is named, so the rules that close something have their say about it. */
   function checkGrants(verdict: Verdict, grants: Grants, asked: Asked, claims: Claims): Verdict {
+    if (grants.isolation === 'none' && explainForeign !== undefined) return denyUnseparated(asked.tool.name);
     const { deny, ask } = rulesFor(asked);
     const { free, reached } = reachOf(asked, claims, grants);
     const denying = findHit(deny, free, reached);
@@ -243,6 +244,18 @@ function denyForeign(path: string, why: string): Verdict {
     rule: { id: builtInRules.otherProject },
     reason: `${printable(path)} ${why}. No rule opens it to this session.`,
     remedy: 'Ask the operator for a session in that project.',
+  };
+}
+
+/** Only the sandbox hides other projects from a program. */
+function denyUnseparated(tool: string): Verdict {
+  return {
+    effect: 'deny',
+    code: 'PROTECTED_PATH',
+    rule: { id: builtInRules.otherProject },
+    reason: `${tool} would run without a sandbox here, and could reach other projects. No rule opens them to this session.`,
+    remedy: 'Find a way without this tool, or ask the operator to let it run in the sandbox.',
+    forOperators: 'Take `isolation: none` out of the rule, or serve this project alone, with a daemon of its own.',
   };
 }
 

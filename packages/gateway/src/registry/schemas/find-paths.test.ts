@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
 import { ToolRefused } from '../../call/tool.ts';
-import { findPaths } from './find-paths.ts';
+import { findPaths, startPathsIn } from './find-paths.ts';
 
 const path = { type: 'string', format: 'path' } as const;
 const target = { type: 'string', 'x-sallyport': 'path-write' } as const;
@@ -51,4 +51,31 @@ test('branches that multiply end in a refusal', () => {
   let deep: JsonObject = {};
   for (let level = 0; level < 60; level++) deep = { x: deep };
   assert.throws(() => findPaths({ anyOf: [again, again] }, deep), ToolRefused);
+});
+
+test('relative paths start in the folder, wherever they are, and nothing else changes', () => {
+  const inputSchema: JsonObject = {
+    properties: {
+      many: { type: 'array', items: { anyOf: [path, target] } },
+      deep: { properties: { to: target } },
+      other: { ...path, default: '.' },
+      text: { type: 'string' },
+    },
+  };
+  const args = { many: ['a', '/b', '', '../c'], deep: { to: '.' }, text: 'd' };
+  const before = structuredClone(args);
+  assert.deepEqual(startPathsIn('/w/x', { inputSchema }, args), {
+    many: ['/w/x/a', '/b', '', '/w/x/../c'],
+    deep: { to: '/w/x' },
+    text: 'd',
+  });
+  assert.deepEqual(args, before);
+});
+
+test('of built-in tools, an absent path that means the working directory is the folder', () => {
+  const text = { type: 'string' };
+  const inputSchema: JsonObject = { properties: { path: { ...text, default: '.' }, to: text, cwd: text } };
+  const tool = { inputSchema, pathArguments: ['path', 'to', 'cwd'] };
+  assert.deepEqual(startPathsIn('/w', tool, {}), { path: '/w', cwd: '/w' });
+  assert.deepEqual(startPathsIn('/w', tool, { path: 'a', to: 3, cwd: '/b' }), { path: '/w/a', to: 3, cwd: '/b' });
 });

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '@sallyport/contract';
 import { isJsonObject } from '@sallyport/contract';
 import { refuse } from '../../call/refusal.ts';
 import { ToolRefused } from '../../call/tool.ts';
+import type { ToolDefinition } from '../../call/tool.ts';
 import type { Access } from '@sallyport/sandbox';
 import { listSubschemas } from './schema-keywords.ts';
 
@@ -21,34 +22,66 @@ const sameValue = ['allOf', 'anyOf', 'oneOf', 'then', 'else', 'if'];
  */
 export function findPaths(schema: JsonObject, args: JsonObject): readonly GivenPath[] {
   const found = new Map<string, GivenPath>();
+  visitPaths(schema, args, (given, access) => found.set(`${access} ${given}`, { given, access }));
+  return [...found.values()];
+}
+
+/**
+ * The same arguments, with relative paths beginning in a folder. An absent one that would mean the working directory is
+ * the folder. Throws ToolRefused like `findPaths`.
+ */
+export function startPathsIn(
+  folder: string,
+  { inputSchema, pathArguments = [] }: Pick<ToolDefinition, 'inputSchema' | 'pathArguments'>,
+  args: JsonObject,
+): JsonObject {
+  const moved: Record<string, Json> = structuredClone(args);
+  const start = (given: string): string => {
+    if (given === '' || given.startsWith('/')) return given;
+    return given === '.' ? folder : `${folder}/${given}`;
+  };
+  visitPaths(inputSchema, moved, (given, _access, replace) => replace(start(given)));
+  const { properties = {} } = inputSchema as { readonly properties?: Readonly<Record<string, JsonObject>> };
+  for (const name of pathArguments) {
+    const given = moved[name] ?? (name === 'cwd' ? '.' : properties[name]?.['default']);
+    if (typeof given === 'string') moved[name] = start(given);
+  }
+  return moved;
+}
+
+type OnPath = (given: string, access: Access, replace: (path: string) => void) => void;
+
+function visitPaths(schema: JsonObject, args: JsonObject, onPath: OnPath): void {
   let steps = 0;
-  const visit = (part: Json | undefined, value: Json): void => {
+  const visit: Visit = (part, value, replace) => {
     if (!isJsonObject(part)) return;
     if (++steps > mostSteps) {
       throw new ToolRefused(refuse('INVALID_ARGUMENTS', 'paths', 'The arguments hold too much to look for paths.'));
     }
     const access = accessOf(part);
-    if (access !== undefined && typeof value === 'string') found.set(`${access} ${value}`, { given: value, access });
-    if (typeof part['$ref'] === 'string') visit(follow(schema, part['$ref']), value);
+    if (access !== undefined && typeof value === 'string') onPath(value, access, replace);
+    if (typeof part['$ref'] === 'string') visit(follow(schema, part['$ref']), value, replace);
     for (const keyword of sameValue) {
       const branches = part[keyword];
-      for (const branch of Array.isArray(branches) ? (branches as readonly Json[]) : [branches]) visit(branch, value);
+      for (const branch of Array.isArray(branches) ? (branches as readonly Json[]) : [branches]) {
+        visit(branch, value, replace);
+      }
     }
-    if (Array.isArray(value)) visitItems(part, value as readonly Json[], visit);
+    if (Array.isArray(value)) visitItems(part, value as Json[], visit);
     else if (isJsonObject(value)) visitMembers(part, value, visit);
   };
-  visit(schema, args);
-  return [...found.values()];
+  visit(schema, args, () => undefined);
 }
 
-type Visit = (part: Json | undefined, value: Json) => void;
+type Visit = (part: Json | undefined, value: Json, replace: (path: string) => void) => void;
 
-function visitItems(part: JsonObject, items: readonly Json[], visit: Visit): void {
+function visitItems(part: JsonObject, items: Json[], visit: Visit): void {
   const { prefixItems } = part;
   for (const [index, item] of items.entries()) {
+    const replace = (path: string): void => void (items[index] = path);
     const first = Array.isArray(prefixItems) ? (prefixItems as readonly Json[])[index] : undefined;
-    visit(first ?? part['items'], item);
-    visit(part['contains'], item);
+    visit(first ?? part['items'], item, replace);
+    visit(part['contains'], item, replace);
   }
 }
 
@@ -58,10 +91,13 @@ function visitMembers(part: JsonObject, members: JsonObject, visit: Visit): void
     ['patternProperties', 'additionalProperties', 'unevaluatedProperties'].includes(keyword),
   );
   for (const [name, member] of Object.entries(members)) {
-    if (Object.hasOwn(named, name)) visit(named[name], member);
-    else for (const { schema } of others) visit(schema, member);
+    const replace = (path: string): void => void ((members as Record<string, Json>)[name] = path);
+    if (Object.hasOwn(named, name)) visit(named[name], member, replace);
+    else for (const { schema } of others) visit(schema, member, replace);
   }
-  for (const { keyword, schema } of listSubschemas(part)) if (keyword === 'dependentSchemas') visit(schema, members);
+  for (const { keyword, schema } of listSubschemas(part)) {
+    if (keyword === 'dependentSchemas') visit(schema, members, () => undefined);
+  }
 }
 
 function accessOf(part: JsonObject): Access | undefined {
