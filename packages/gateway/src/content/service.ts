@@ -1,5 +1,5 @@
-import { create } from '@bufbuild/protobuf';
-import type { MessageInitShape } from '@bufbuild/protobuf';
+import { create, fromJson } from '@bufbuild/protobuf';
+import type { JsonValue, MessageInitShape } from '@bufbuild/protobuf';
 import {
   ContentService,
   GetResponseSchema,
@@ -109,12 +109,7 @@ export function contentService({ store, uploads, downloads, submit }: ContentSer
 
     stat: async (request, peer) => {
       const { call, output } = await runTool('content.stat', { hash: hexOf(request.hash) }, request, peer);
-      return create(StatResponseSchema, {
-        call,
-        stored: output?.['stored'] === true,
-        size: numberOf(output?.['size']),
-        received: numberOf(output?.['received']),
-      });
+      return { ...fromJson(StatResponseSchema, (output ?? {}) as JsonValue, { ignoreUnknownFields: true }), call };
     },
   });
 }
