@@ -9,7 +9,7 @@ import { spawnAgainstSrt } from './spawn-against-srt.ts';
 import { spawnCold, spawnManyCold } from './spawn-cold.ts';
 import { spawnWarm } from './spawn-warm.ts';
 import { compareWithTrend, readTrend, recordTrend } from './trend.ts';
-import { upstreamEcho } from './upstream-echo.ts';
+import { idleMemory, manyStdioEchoes, manyUpstreamEchoes, upstreamEcho } from './upstream-echo.ts';
 import { verifyTime } from './verify-time.ts';
 import { writerTime } from './writer-time.ts';
 
@@ -34,6 +34,9 @@ const budgets: readonly Budget[] = [
   spawnAgainstSrt(),
   upstreamEcho('stdio'),
   upstreamEcho('http'),
+  manyUpstreamEchoes(),
+  manyStdioEchoes(),
+  idleMemory(),
   verifyTime(),
 ];
 

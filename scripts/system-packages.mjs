@@ -17,8 +17,9 @@ const tests = [
   { package: 'curl', file: '/usr/bin/curl' },
 ];
 const benchmarks = [
-  // A native load generator: one written in Node would measure itself.
+  // Native load generators: one written in Node would measure itself. Calls of MCP differ, which takes the second one.
   { package: 'nghttp2-client', file: '/usr/bin/h2load' },
+  { package: 'wrk', file: '/usr/bin/wrk' },
   // What the sandbox needs that the benchmarks compare ours with.
   { package: 'ripgrep', file: '/usr/bin/rg' },
   { package: 'socat', file: '/usr/bin/socat' },
