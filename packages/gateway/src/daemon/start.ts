@@ -5,6 +5,7 @@ import { describeFullDisk } from '../storage/sqlite/describe-open-failure.ts';
 import { compose } from './compose.ts';
 import type { WatchHealth } from './compose.ts';
 import type { Config } from './config.ts';
+import { giveBackMemory } from './give-back-memory.ts';
 import { prepareHome } from './home.ts';
 import { takeLock } from './lock.ts';
 
@@ -52,7 +53,9 @@ async function start(config: Config): Promise<Daemon> {
   let stopping: Promise<void> | undefined;
   try {
     const composed = await compose(config, (by) => setImmediate(() => void stop(by)));
+    const stopGivingBack = giveBackMemory(composed.callsInFlight);
     const stop = (by: string): Promise<void> => {
+      stopGivingBack();
       stopping ??= composed.close(by).finally(release);
       stopping.then(resolve, reject);
       return stopping;

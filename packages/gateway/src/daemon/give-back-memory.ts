@@ -1,0 +1,33 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+const lookEveryMs = 5000;
+/** Of one processor: whoever uses less is not at work. */
+const idleShare = 0.02;
+
+/**
+ * Gives back what a start or a burst of calls has left behind, once nothing happens any more: by itself the runtime keeps it
+ * until somebody needs memory, and an idle daemon never does. A daemon at work is not disturbed. Returns how to stop.
+ */
+export function giveBackMemory(callsInFlight: () => number, collect: () => void = openCollector()): () => void {
+  let since = process.cpuUsage();
+  let hasWorked = true;
+  const look = (): void => {
+    const { user, system } = process.cpuUsage(since);
+    const isIdle = callsInFlight() === 0 && (user + system) / 1000 < idleShare * lookEveryMs;
+    if (isIdle && hasWorked) collect();
+    hasWorked = !isIdle;
+    // What collecting takes is no work.
+    since = process.cpuUsage();
+  };
+  const timer = setInterval(look, lookEveryMs).unref();
+  return () => clearInterval(timer);
+}
+
+/** The runtime hides it from programs that were not started for tests; for a moment it does not. */
+function openCollector(): () => void {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as (how: object) => void;
+  setFlagsFromString('--no-expose-gc');
+  return () => collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+}
