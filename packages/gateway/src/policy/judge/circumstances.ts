@@ -21,6 +21,8 @@ export interface Circumstance {
   readonly key: string;
   /** Undefined: it is not known. */
   readonly holds: (asked: Circumstances) => boolean | undefined;
+  /** It depends on the tool and on who calls alone, so that what it says can be remembered. */
+  readonly isSteady: boolean;
   /** Why a rule does not match when it does not hold, as the end of a sentence. */
   readonly mismatch: (asked: Circumstances) => string;
 }

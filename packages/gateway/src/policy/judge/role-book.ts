@@ -152,6 +152,7 @@ function buildGate(toolsOf: ReadonlyMap<string, readonly string[]>, file: string
               toolGranted !== true &&
               roles.length > 0 &&
               !roles.some((role) => covers.get(role)?.(tool) === true),
+        isSteady: true,
         mismatch: () => 'the rule is not for these roles',
       },
     ],

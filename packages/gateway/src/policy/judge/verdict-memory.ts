@@ -3,9 +3,6 @@ import type { Verdict } from '../../call/verdict.ts';
 import type { CompiledRule } from '../language/compile-rules.ts';
 import type { Asked } from './rule-index.ts';
 
-/** What changes from one call to the next although the call looks the same. */
-const passing: ReadonlySet<string> = new Set(['arguments', 'hours', 'days', 'after']);
-
 const mostCallers = 256;
 const mostPaths = 4096;
 
@@ -14,7 +11,8 @@ const mostPaths = 4096;
  * nothing but the question, so that the same question need not be worked out again. The key is everything that was
  * asked: the definition of the tool itself (two tools may share a name), the caller in every respect that rules know,
  * the access and the exact path (rules match file names). Only an allowance is kept, and nothing at all about tools of
- * which a rule looks at time, history or arguments. It is bounded, and goes with the rules that it belongs to.
+ * which a rule looks at anything else, such as time, history or arguments. It is bounded, and goes with the rules that it
+ * belongs to.
  */
 export class VerdictMemory {
   readonly #rules: readonly CompiledRule[];
@@ -44,7 +42,7 @@ export class VerdictMemory {
     if (known !== undefined) return known;
     const isSteady = this.#rules
       .filter((rule) => rule.coversTool(tool))
-      .every(({ circumstances }) => circumstances.every(({ key }) => !passing.has(key)));
+      .every(({ circumstances }) => circumstances.every((circumstance) => circumstance.isSteady));
     this.#isSteady.set(tool, isSteady);
     return isSteady;
   }

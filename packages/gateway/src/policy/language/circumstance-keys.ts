@@ -21,6 +21,8 @@ interface CircumstanceKey<Value> {
   readonly read: (node: YamlNode, reader: YamlReader, rule: Fields<'within'>) => Value | undefined;
   /** Whether it holds for a call. Undefined: that is not known. */
   readonly compile: (value: Value, effect: RuleEffect) => Circumstance['holds'];
+  /** It depends on the tool and on who calls alone, as `VerdictMemory` compares them. Absent: no. */
+  readonly isSteady?: true;
   /** Why a rule does not match when it does not hold, as the end of a sentence. */
   readonly mismatch: (asked: Circumstances) => string;
 }
@@ -52,6 +54,7 @@ export const circumstanceKeys = {
     notes: 'patterns of names',
     schema: { description: 'Patterns of names. Absent: everyone.', ...names },
     read: readNames('agents'),
+    isSteady: true,
     compile:
       (agents) =>
       ({ agent }) =>
@@ -63,6 +66,7 @@ export const circumstanceKeys = {
     notes: 'patterns of names, as in `roles.yaml`',
     schema: { description: 'Patterns. Absent: everyone.', ...names },
     read: readNames('roles'),
+    isSteady: true,
     compile: (roles) => (asked) => someFits(roles, asked.roles),
     mismatch: () => 'the rule is not for these roles',
   }),
@@ -71,6 +75,7 @@ export const circumstanceKeys = {
     notes: 'patterns of names, as in `roles.yaml`',
     schema: { description: 'Patterns. Absent: everyone.', ...names },
     read: readNames('teams'),
+    isSteady: true,
     compile: (teams) => (asked) => someFits(teams, asked.teams),
     mismatch: () => 'the rule is not for these teams',
   }),
@@ -177,8 +182,8 @@ export function readKeys<Keys extends Table>(
 export function compileCircumstances(rule: Rule): readonly Circumstance[] {
   return circumstanceNames.flatMap((key) => {
     const value = rule[key];
-    const { compile, mismatch } = circumstanceKeys[key] as CircumstanceKey<unknown>;
-    return value === undefined ? [] : [{ key, holds: compile(value, rule.effect), mismatch }];
+    const { compile, mismatch, isSteady = false } = circumstanceKeys[key] as CircumstanceKey<unknown>;
+    return value === undefined ? [] : [{ key, holds: compile(value, rule.effect), isSteady, mismatch }];
   });
 }
 
