@@ -1,4 +1,4 @@
-import { AppliedRules } from '../packages/gateway/src/policy/language/applied-rules.ts';
+import { AppliedRules } from '../packages/gateway/src/policy/files/applied-rules.ts';
 
 // Prints the CPU milliseconds in which a fresh process comes to the rules in force, imports not counted.
 const [folder = '', keptFile = '', home = '', workspace = '', programFolder = ''] = process.argv.slice(2);

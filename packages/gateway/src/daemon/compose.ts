@@ -28,7 +28,7 @@ import { CallNetworks } from '../execution/call-networks.ts';
 import { openContent } from '../execution/open-content.ts';
 import { createToolContexts } from '../execution/tool-context.ts';
 import { buildGateway, buildRehearsal } from '../gateway.ts';
-import { AppliedRules } from '../policy/language/applied-rules.ts';
+import { AppliedRules } from '../policy/files/applied-rules.ts';
 import { SessionHistory } from '../policy/judge/session-history.ts';
 import { judgeLeavings } from '../policy/judge/leavings.ts';
 import { LoopMemory } from '../policy/judge/loop-memory.ts';

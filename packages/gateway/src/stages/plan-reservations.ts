@@ -1,4 +1,4 @@
-import { ruleExits } from '../policy/language/keep-exit-open.ts';
+import { ruleExits } from '../policy/guarantees/keep-exit-open.ts';
 import { namesTool } from '../policy/patterns/name-pattern.ts';
 import type { ModeLimits } from '../policy/judge/mode-policy.ts';
 import type { Reservation } from '../call/call.ts';

@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Access } from '@sallyport/sandbox';
-import { listClientConfiguration, projectEntries } from '../language/agent-clients.ts';
+import { listClientConfiguration, projectEntries } from '../guarantees/agent-clients.ts';
 import { foldPath, withAlias } from '../patterns/canonical-path.ts';
 import { isWithin } from '@sallyport/sandbox';
 import { ruleFileNames } from '../language/rule.ts';

@@ -6,7 +6,7 @@ import { printable } from '../../text/printable.ts';
 import { createPathClaimer, readClaims } from './claims.ts';
 import type { Claim, Claims, OddClaim } from './claims.ts';
 import type { CompiledRule } from '../language/compile-rules.ts';
-import { explainConfirmation, waivesConfirmation } from '../language/confirmation-baseline.ts';
+import { explainConfirmation, waivesConfirmation } from '../guarantees/confirmation-baseline.ts';
 import { completeCombination, findHit, listOpenings, mostCombinations, TooManyCombinations } from './cover-claims.ts';
 import type { Hit, Opening } from './cover-claims.ts';
 import { unknownSchemaCategory } from '../../registry/define-foreign-tool.ts';

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { AppliedRules } from './applied-rules.ts';
+import { AppliedRules } from '../files/applied-rules.ts';
 import { KeptRuleSet } from './kept-rule-set.ts';
 import { readRuleSet } from './read-rule-set.ts';
-import { hashRuleFiles, readRuleFiles } from './rule-files.ts';
+import { hashRuleFiles, readRuleFiles } from '../files/rule-files.ts';
 import { ask, makeFolder, world, writeRules } from '../test-world.ts';
 
 const key = 'a key that lies elsewhere';

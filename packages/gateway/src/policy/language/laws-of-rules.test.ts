@@ -8,7 +8,7 @@ import type { Question, Verdict } from '../../call/verdict.ts';
 import { createPathClaimer, reachesUnnamed, readClaims } from '../judge/claims.ts';
 import { compileRule, fitsCircumstances } from './compile-rules.ts';
 import type { CompiledRule } from './compile-rules.ts';
-import { explainConfirmation } from './confirmation-baseline.ts';
+import { explainConfirmation } from '../guarantees/confirmation-baseline.ts';
 import { createRuleJudge } from '../judge/rule-judge.ts';
 import { accesses, effects, origins, principals } from './rule.ts';
 import type { Rule } from './rule.ts';

@@ -9,7 +9,7 @@ import type { ToolEntries } from './read-tool-entries.ts';
 import { readYaml } from '../../text/read-yaml.ts';
 import { noRoleEntries, readRoleEntries } from '../judge/role-book.ts';
 import type { RoleEntries } from '../judge/role-book.ts';
-import type { RuleFile } from './rule-files.ts';
+import type { RuleFile } from '../files/rule-files.ts';
 import type { ruleFileNames } from './rule.ts';
 import type { Problem } from '../../text/source-file.ts';
 import { YamlReader } from '../../text/yaml-reader.ts';

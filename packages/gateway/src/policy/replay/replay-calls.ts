@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { PolicyReplaySchema } from '@sallyport/contract';
 import type { InJson, JsonObject, PolicyReplay } from '@sallyport/contract';
-import type { AppliedRules } from '../language/applied-rules.ts';
+import type { AppliedRules } from '../files/applied-rules.ts';
 import type { LoadedRules } from '../language/load-rules.ts';
 import { ruleFileNames } from '../language/rule.ts';
 import { maxFileBytes } from '../../text/source-file.ts';

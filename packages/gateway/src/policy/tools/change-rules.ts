@@ -1,6 +1,6 @@
 import { AppliedPolicySchema, spellCount } from '@sallyport/contract';
 import type { AppliedPolicy, InJson } from '@sallyport/contract';
-import type { CheckHash } from '../language/applied-rules.ts';
+import type { CheckHash } from '../files/applied-rules.ts';
 import type { LoadedRules } from '../language/load-rules.ts';
 import { checkShown } from '../../call/check-shown.ts';
 import type { ToolContext } from '../../call/tool.ts';

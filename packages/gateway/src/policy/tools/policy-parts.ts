@@ -1,5 +1,5 @@
 import type { JsonObject } from '@sallyport/contract';
-import type { AppliedRules } from '../language/applied-rules.ts';
+import type { AppliedRules } from '../files/applied-rules.ts';
 import type { LoadedRules, ProjectWorkspace } from '../language/load-rules.ts';
 import type { Session } from '../../call/session.ts';
 import type { Registry } from '../../registry/registry.ts';

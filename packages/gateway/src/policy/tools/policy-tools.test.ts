@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { Explanation, InJson, JsonObject, LogSpan, ReplayedCall, TriedRule } from '@sallyport/contract';
 import { requirement } from '../../../../../test/requirement.ts';
-import { AppliedRules } from '../language/applied-rules.ts';
+import { AppliedRules } from '../files/applied-rules.ts';
 import { makeFolder, world, writeRules } from '../test-world.ts';
 import type { Progress, ToolContext } from '../../call/tool.ts';
 import { Registry } from '../../registry/registry.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { ConfigError } from '../../call/fault.ts';
 import type { RuleFile } from './rule-files.ts';
-import { ruleFileNames } from './rule.ts';
+import { ruleFileNames } from '../language/rule.ts';
 import { writeDurably } from './write-durably.ts';
 
 /** What the copy of the applied rules is authenticated with. It lies apart from the copy. */

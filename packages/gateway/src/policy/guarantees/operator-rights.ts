@@ -1,6 +1,6 @@
-import { compileRule } from './compile-rules.ts';
-import type { CompiledRule } from './compile-rules.ts';
-import type { Rule } from './rule.ts';
+import { compileRule } from '../language/compile-rules.ts';
+import type { CompiledRule } from '../language/compile-rules.ts';
+import type { Rule } from '../language/rule.ts';
 
 interface Right {
   readonly id: string;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { ruleFileNames } from './rule.ts';
+import { ruleFileNames } from '../language/rule.ts';
 import { readSourceFile } from '../../text/source-file.ts';
 import type { SourceFile } from '../../text/source-file.ts';
 

@@ -1,5 +1,5 @@
 import { firstOperator, modes } from '../../call/session.ts';
-import type { CompiledRule } from './compile-rules.ts';
+import type { CompiledRule } from '../language/compile-rules.ts';
 import { endedByPeople } from '../judge/mode-policy.ts';
 import type { Problem } from '../../text/source-file.ts';
 

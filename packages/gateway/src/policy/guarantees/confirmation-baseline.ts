@@ -1,6 +1,6 @@
 import type { ToolDefinition } from '../../call/tool.ts';
 import type { Question } from '../../call/verdict.ts';
-import type { Rule } from './rule.ts';
+import type { Rule } from '../language/rule.ts';
 
 type Caller = Pick<Question, 'tool' | 'principal' | 'profile'>;
 type Waiver = Pick<Rule, 'approvalWaived' | 'highRiskAsks' | 'keepsOwnApproval'>;
