@@ -45,7 +45,7 @@ function verify(...args: string[]) {
 test('an export is verified by the packed package alone', () => {
   const made = runSallyport(daemon.place, ['audit', 'export', exported, '--json']);
   assert.equal(made.status, 0, made.stderr);
-  const { records } = JSON.parse(made.stdout) as { records: number };
+  const { records } = JSON.parse(made.stdout) as { records: string };
   const { status, stdout } = verify(exported, '--key', key);
   assert.equal(status, 0, stdout);
   assert.ok(stdout.startsWith(`Intact: ${records} of ${records} records are proved by a signed checkpoint.`), stdout);

@@ -67,21 +67,19 @@ function describe(report: LogReport, key: string, { isKnownKey }: { readonly isK
   return lines.map((line) => `${line}\n`).join('');
 }
 
+/** With the names and the form of the gate's own verdict: 64-bit numbers are text. */
 function describeAsJson(report: LogReport, key: string): string {
   const { size, checkpointSize, erased, findings, findingCount } = report;
   return JSON.stringify({
     intact: isIntact(report),
-    records: size,
-    signed_records: checkpointSize,
-    erased,
+    records: String(size),
+    checkpointSize: String(checkpointSize),
+    erasedRecords: String(erased),
     key,
-    findings: findings.map(({ kind, fromIndex, toIndex, message }) => ({
-      kind,
-      from: fromIndex,
-      to: toIndex,
-      message,
-    })),
-    finding_count: findingCount,
+    findings: findings.map(({ fromIndex, toIndex, ...finding }) => {
+      return { ...finding, fromIndex: String(fromIndex), toIndex: String(toIndex) };
+    }),
+    findingCount,
   });
 }
 

@@ -26,7 +26,7 @@ export function exportAudit(file: string, context: CommandContext): number {
       if (!json) terminal.progress(`Exporting: ${count} lines`);
     });
     if (!json) terminal.progress('');
-    if (json) terminal.print(visibleJson({ file, records: log.size, lines: written }));
+    if (json) terminal.print(visibleJson({ file, records: String(log.size), lines: written }));
     else {
       const say = (text: string): string[] => wrapWords(text, terminal.columns);
       terminal.print(
