@@ -64,7 +64,7 @@ test('a cancelled call ends with the reason, the server is told, and a late answ
   leaving.abort(new Error('gone'));
   await assert.rejects(called, /gone/);
   assert.equal(sent[1]?.method, 'notifications/cancelled');
-  assert.equal((sent[1]?.['params'] as { requestId: number }).requestId, idAt(0));
+  assert.equal((sent[1]?.['params'] as { requestId: number } | undefined)?.requestId, idAt(0));
   assert.equal(answer(idAt(0), saying('late')), undefined);
   await assert.rejects(call('two', { signal: leaving.signal }), /gone/);
   assert.equal(sent.length, 2, 'what is cancelled before is not sent');
