@@ -5,8 +5,9 @@ import { isWithin } from '@sallyport/sandbox';
 const O_PATH = 0o10000000;
 const most = 64;
 const keepMs = 1000;
-/** Where opening a file may do something. */
+/** Where opening a file may do something; not in the memory that programs share. */
 const special = ['/dev', '/proc', '/sys'];
+const shared = '/dev/shm';
 
 /**
  * Folders that stay open for a moment, so that the next file in them is opened without walking the whole path. They are
@@ -32,7 +33,7 @@ export class FolderPins {
 
   /** Opens the folder for those who come next. Does nothing where that fails: they take the long way. */
   keep(folder: string): void {
-    if (this.#descriptors.size >= most || special.some((root) => isWithin(root, folder))) return;
+    if (this.#descriptors.size >= most || isSpecial(folder)) return;
     try {
       this.#descriptors.set(folder, openSync(folder, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW));
     } catch {
@@ -53,4 +54,8 @@ export class FolderPins {
     this.#timer = undefined;
     for (const folder of [...this.#descriptors.keys()]) this.drop(folder);
   }
+}
+
+function isSpecial(folder: string): boolean {
+  return special.some((root) => isWithin(root, folder)) && !isWithin(shared, folder);
 }
