@@ -112,6 +112,11 @@ export interface RunOptions {
    * what the program may do. Absent: a fresh one.
    */
   readonly warmKey?: string;
+  /**
+   * Lets a sandbox that was built ahead for this very program, in which nothing has run, serve the run. Stands for the
+   * same. Absent: a fresh one.
+   */
+  readonly preparedKey?: string;
 }
 
 /**

@@ -214,7 +214,10 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     currentRules,
   });
   opened.defer(() => upstreams.close());
-  const modes = openModes({ home, store, currentRules, log });
+  // What waits for a call was started under what held before.
+  const dropWaiting = (): void => void executor.programs.dropWarm();
+  opened.defer(registry.onChange(dropWaiting));
+  const modes = openModes({ home, store, currentRules, log, onChanged: dropWaiting });
   const { running } = modes.forGateway;
   const endSession = async (id: string, by: string): Promise<boolean> => {
     const isEnded = await store.endSession(id);
@@ -272,7 +275,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
       ...{ book: workspaces, store, folders, endSession },
       onChanged: () => {
         approvals.onRulesApplied().catch((error: unknown) => log.error('approvals_not_told', { error }));
-        void executor.programs.dropWarm();
+        dropWaiting();
       },
     }),
     ...leaseTools(store),

@@ -18,6 +18,8 @@ export interface ModesSource {
   readonly store: Store;
   readonly currentRules: () => LoadedRules;
   readonly log: EventLog;
+  /** Told of each change when it counts. Must not throw. Absent: nobody is told. */
+  readonly onChanged?: () => void;
 }
 
 export interface OpenedModes {
@@ -33,7 +35,7 @@ export interface OpenedModes {
 const placesByName = 8;
 
 /** Puts together what concerns the mode. */
-export function openModes({ home, store, currentRules, log }: ModesSource): OpenedModes {
+export function openModes({ home, store, currentRules, log, onChanged }: ModesSource): OpenedModes {
   const authority = new ModeAuthority(store);
   const running = new RunningCalls(() => authority.current());
   const calls = new CallGauge();
@@ -50,6 +52,7 @@ export function openModes({ home, store, currentRules, log }: ModesSource): Open
   });
   authority.onChange((change) => {
     log.warn('mode_changed', { ...change });
+    onChanged?.();
     if (change.to === 'LOCKDOWN') recordStopped(running.endChanging(change.by ?? 'sallyport'), change, store, log);
   });
   const limitsOf = (mode: ReturnType<Store['readMode']>) => currentRules().modes.limits[mode];

@@ -67,18 +67,18 @@ export async function remove(confinement: Confinement): Promise<void> {
   while (!(await confinement.tryRemove())) await pause();
 }
 
-/** Most processes die within this time, and somebody waits for it. */
-const promptlyMs = 2;
+/** Many processes are gone within this time. For longer, looking again and again would keep the kernel from its work. */
+const promptlyMs = 0.3;
 const longestPauseMs = 50;
 
-/** Turns of the event loop first, then longer and longer pauses. */
+/** Turns of the event loop first, then slowly longer pauses. */
 function openPauses(turnsForMs: number): () => Promise<void> {
   const startedAt = performance.now();
   let pauseMs = 1;
   return async () => {
     if (performance.now() - startedAt < turnsForMs) return nextTurn();
     await sleep(pauseMs);
-    pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+    pauseMs = Math.min(pauseMs * 1.3, longestPauseMs);
   };
 }
 

@@ -22,9 +22,9 @@ export type Order =
 
 /**
  * When a program gets its input. `later`: it runs, and its input stays open until it is fed. `handed`: the same, but the
- * daemon gets the pipes themselves.
+ * daemon gets the pipes themselves. `held`: its sandbox is built, and it runs when it is fed.
  */
-export type InputTime = 'now' | 'later' | 'handed';
+export type InputTime = 'now' | 'later' | 'handed' | 'held';
 
 export interface Configuration {
   readonly enforcement: Enforcement;
@@ -51,7 +51,10 @@ export type Report =
   | { readonly kind: 'ready'; readonly abilities: Abilities }
   /** Comes with a pipe of a program, before `started`. From then on it is the daemon's alone. */
   | { readonly kind: 'handed'; readonly run: number; readonly stream: 'stdin' | 'stdout' }
-  /** A program that will be fed later is running. `cpuPlace` says where to read what it uses. Absent: nowhere. */
+  /**
+   * A program that will be fed is running, or waits in its sandbox. `cpuPlace` says where to read what it uses. Absent:
+   * nowhere.
+   */
   | { readonly kind: 'started'; readonly run: number; readonly cpuPlace?: CgroupPlace }
   | { readonly kind: 'output'; readonly run: number; readonly stream: 'stdout' | 'stderr'; readonly bytes: Uint8Array }
   /** What the program asked of the network since the last report of this kind. */

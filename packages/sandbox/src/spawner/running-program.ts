@@ -18,6 +18,8 @@ import { openNetwork, showNetwork } from './open-network.ts';
 import type { ProgramNetwork } from './open-network.ts';
 import { OutputValve } from './output-valve.ts';
 import type { OutputName } from './output-valve.ts';
+import { isExchanged } from './child-descriptors.ts';
+import { writeAll } from './spawner-folder.ts';
 import { startChild } from './start-child.ts';
 import type { ChildEnd, StartedChild, StartingParts } from './start-child.ts';
 import { openDiskWatch } from './watch-disk.ts';
@@ -54,6 +56,8 @@ export class RunningProgram {
   readonly #handed: ['stdin' | 'stdout', number][] = [];
   #isReleased = false;
   #input: InputPipe | undefined;
+  /** Brings the input of a program that is to wait for it in its sandbox. Absent: the program waits for nothing. */
+  #held: PromiseWithResolvers<Uint8Array> | undefined;
   #kill: (() => void) | undefined;
   #network: ProgramNetwork | undefined;
   #confinement: Confinement | undefined;
@@ -82,9 +86,11 @@ export class RunningProgram {
    */
   async run(stdin: InputTime): Promise<ProgramEnd> {
     const { planner } = this.#parts;
+    if (stdin === 'held') this.#held = Promise.withResolvers();
     const planned = await planner.plan(await showNetwork(this.#program), this.#aborting.signal);
     if (planned === undefined) return { how: { kind: 'aborted' }, usage: {} };
     try {
+      if (stdin === 'held') checkKeepsNobodyOut(planned.launch);
       return await this.#runPlanned(planned.launch, stdin);
     } finally {
       planned.leave();
@@ -93,7 +99,8 @@ export class RunningProgram {
 
   /** Gives the program its input, if that was left for later. */
   feed(stdin: Uint8Array): void {
-    this.#input?.feed(stdin);
+    if (this.#held === undefined) this.#input?.feed(stdin);
+    else this.#held.resolve(stdin);
   }
 
   /** Gives the program a part of its input. One that does not read what it is given is ended. */
@@ -126,7 +133,7 @@ export class RunningProgram {
     const { groups, enforcement } = this.#parts;
     const start = {
       workingDirectory: isolation === 'none' ? workingDirectory : '/',
-      stdin: stdin === 'now' ? this.#program.stdin : ('later' as const),
+      stdin: stdin === 'now' ? this.#program.stdin : stdin === 'held' ? stdin : ('later' as const),
       limits,
     };
     checkEnforcement(groups, enforcement);
@@ -171,6 +178,7 @@ export class RunningProgram {
     const network = await this.#prepare(child, confinement);
     this.#network = network;
     try {
+      if (this.#held !== undefined) await this.#hold(child, this.#held.promise);
       const diskWatch = await openDiskWatch(this.#program, confinement);
       if (this.#cause !== undefined) return { how: this.#cause, usage: {} };
       child.release();
@@ -217,6 +225,21 @@ export class RunningProgram {
       : openNetwork(hosts, waiting, this.#events.onNetwork);
   }
 
+  /** Until its input is there, and then only if it still is what would be built now. */
+  async #hold(child: StartedChild, input: Promise<Uint8Array>): Promise<void> {
+    if (this.#cause !== undefined) return;
+    this.#events.onStarted(this.#confinement?.cpuPlace);
+    const bytes = await Promise.race([input, child.ended.then(() => undefined)]);
+    if (this.#cause !== undefined) return;
+    if (bytes === undefined) throw unusableSandbox('ended');
+    if (child.shown.some(isExchanged)) throw unusableSandbox('shows a file that is another by now');
+    try {
+      writeAll(child.stdin as number, bytes);
+    } catch (cause) {
+      throw unusableSandbox('could not be given its input', { cause });
+    }
+  }
+
   #announce(): void {
     this.#isReleased = true;
     for (const [stream, bytes] of this.#early.splice(0)) this.#events.onOutput(stream, bytes);
@@ -224,7 +247,7 @@ export class RunningProgram {
       // Not readable here, or what the program says first would be read here.
       this.#events.onHanded(stream, new Socket({ fd, readable: false, writable: true }));
     }
-    this.#events.onStarted(this.#confinement?.cpuPlace);
+    if (this.#held === undefined) this.#events.onStarted(this.#confinement?.cpuPlace);
   }
 
   async #await(
@@ -246,12 +269,26 @@ export class RunningProgram {
     if (this.#cause !== undefined) return this.#cause;
     if (reached !== undefined) return { kind: 'limit', limit: reached };
     if (end.kind !== 'not-executed') return end;
+    // Perhaps the sandbox ended before the program was to start; a fresh one will tell.
+    if (this.#held !== undefined) throw unusableSandbox('ended');
     throw explainNotExecuted(this.#program);
   }
 
   #quoteEarly(): string {
     return wholeText(Buffer.concat(this.#early.map(([, bytes]) => bytes)).toString(), longestQuote);
   }
+}
+
+/** Others would wait for a program of which nobody knows when it will run. */
+function checkKeepsNobodyOut({ claims }: Launch): void {
+  if (claims !== undefined && Object.values(claims).some((paths: readonly string[]) => paths.length > 0)) {
+    throw unusableSandbox('would keep other programs out of a folder');
+  }
+}
+
+function unusableSandbox(reason: string, options?: ErrorOptions): ProgramNotStarted {
+  const message = `The sandbox that was built for the program ahead of time ${reason}.`;
+  return new ProgramNotStarted('EXECUTION_ERROR', message, { ...options, isTransient: true });
 }
 
 /** Of what a sandbox says that does not start. */

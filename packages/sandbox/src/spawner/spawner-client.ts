@@ -2,10 +2,10 @@ import type { Socket } from 'node:net';
 import { ProgramNotStarted } from '../program.ts';
 import type { OpenProgram, Program, ProgramEnd, ProgramOpener, ProgramRunner, RunOptions } from '../program.ts';
 import type { SandboxProbe } from '../launch/probe-sandbox.ts';
-import type { Abilities, Enforcement, Report } from './messages.ts';
+import type { Abilities, Enforcement, InputTime, Report } from './messages.ts';
 import { ProgramRun } from './program-run.ts';
 import { SpawnerLink } from './spawner-link.ts';
-import { defaultWarmLimits, WarmPool } from './warm-pool.ts';
+import { defaultPreparedLimits, defaultWarmLimits, WarmPool } from './warm-pool.ts';
 import type { WarmLimits, WarmRunOptions } from './warm-pool.ts';
 
 export interface SpawnerOptions {
@@ -18,6 +18,7 @@ export interface SpawnerOptions {
   /** As in Configuration. */
   readonly perl?: string;
   readonly warm?: WarmLimits;
+  readonly prepared?: WarmLimits;
   /** What an operator should know. Must not throw. Absent: nobody is told. */
   readonly onTrouble?: (message: string) => void;
 }
@@ -42,6 +43,7 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
   /** Tells that a program that goes on is there, so that it can be written to. */
   readonly #opening = new Map<number, () => void>();
   readonly #warm: WarmPool;
+  readonly #prepared: WarmPool;
   readonly #abilities = Promise.withResolvers<Abilities>();
   #link: SpawnerLink | undefined;
   #isReady = false;
@@ -53,7 +55,10 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
   constructor(options: SpawnerOptions = {}) {
     this.#options = options;
     this.#maxRunning = options.maxRunning ?? 64;
-    this.#warm = new WarmPool(options.warm ?? defaultWarmLimits, (program) => this.#startHeld(program));
+    const openPool = (limits: WarmLimits, stdin: InputTime): WarmPool =>
+      new WarmPool(limits, (program) => this.#startAhead(program, stdin));
+    this.#warm = openPool(options.warm ?? defaultWarmLimits, 'later');
+    this.#prepared = openPool(options.prepared ?? defaultPreparedLimits, 'held');
     this.#startSpawner();
   }
 
@@ -68,8 +73,12 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
   }
 
   run(program: Program, options: WarmRunOptions): Promise<ProgramEnd> {
-    const { warmKey, signal } = options;
-    const waiting = warmKey === undefined || signal.aborted ? undefined : this.#warm.take(warmKey, program);
+    const { warmKey, preparedKey, signal } = options;
+    const take = (pool: WarmPool, key: string | undefined): ProgramRun | undefined =>
+      key === undefined || signal.aborted ? undefined : pool.take(key, program);
+    const warm = take(this.#warm, warmKey);
+    const prepared = warm === undefined ? take(this.#prepared, preparedKey) : undefined;
+    const waiting = warm ?? prepared;
     const run = waiting ?? this.#newRun(program);
     if (this.#closing !== undefined) {
       run.refuse(new ProgramNotStarted('EXECUTION_ERROR', 'The daemon is stopping.'));
@@ -83,8 +92,9 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
       run.attach(options);
       run.feed(program.stdin);
     }
-    if (warmKey !== undefined) this.#rewarm(warmKey, run);
-    return run.ended;
+    if (warmKey !== undefined) this.#renew(this.#warm, warmKey, run);
+    if (preparedKey !== undefined) this.#renew(this.#prepared, preparedKey, run);
+    return prepared === undefined ? run.ended : this.#endOrStartAfresh(run, program, options);
   }
 
   /** It takes no place among the runs, which come to their end. */
@@ -117,12 +127,17 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
    * programs of its kind are not kept waiting, and while there is no spawner.
    */
   prepare(key: string, program: Program): boolean {
-    return this.#closing === undefined && this.#isReady && this.#warm.prepare(key, program);
+    return this.#startInPool(this.#warm, key, program);
   }
 
-  /** Ends programs that wait. Resolves when they are gone; a run that asks from now on gets a fresh one. */
-  dropWarm(isMeant: (key: string) => boolean = () => true): Promise<void> {
-    return this.#warm.drop(isMeant);
+  /** Builds a sandbox ahead in the same way: nothing runs in it before the run that it serves. */
+  prepareSandbox(key: string, program: Program): boolean {
+    return this.#startInPool(this.#prepared, key, program);
+  }
+
+  /** Ends programs and sandboxes that wait. Resolves when they are gone; a run that asks from now on gets a fresh one. */
+  async dropWarm(isMeant: (key: string) => boolean = () => true): Promise<void> {
+    await Promise.all([this.#warm.drop(isMeant), this.#prepared.drop(isMeant)]);
   }
 
   /** Kills what runs and ends the spawner. Resolves when nothing of it is left. Safe to call twice. */
@@ -171,21 +186,36 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
     }
   }
 
-  #startHeld(program: Program): ProgramRun {
+  #startAhead(program: Program, stdin: InputTime): ProgramRun {
     const run = this.#newRun(program);
     this.#held.set(run.id, run);
-    run.start('later');
+    run.start(stdin);
     return run;
   }
 
   /** When the run is over, so that the next one does not compete with it. */
-  #rewarm(key: string, run: ProgramRun): void {
-    const isKnown = this.#warm.has(key);
+  #renew(pool: WarmPool, key: string, run: ProgramRun): void {
+    const isKnown = pool.has(key);
     const prepare = (): void => {
       // Unless the key was dropped meanwhile.
-      if (this.#warm.has(key) === isKnown) this.prepare(key, run.program);
+      if (pool.has(key) === isKnown) this.#startInPool(pool, key, run.program);
     };
     void run.ended.then(prepare, () => undefined);
+  }
+
+  #startInPool(pool: WarmPool, key: string, program: Program): boolean {
+    return this.#closing === undefined && this.#isReady && pool.prepare(key, program);
+  }
+
+  /** A sandbox that turns out to be no good has cost a moment, and nothing ran in it. */
+  async #endOrStartAfresh(run: ProgramRun, program: Program, options: WarmRunOptions): Promise<ProgramEnd> {
+    try {
+      return await run.ended;
+    } catch (error) {
+      if (!(error instanceof ProgramNotStarted && error.isTransient)) throw error;
+      const { preparedKey: _, ...others } = options;
+      return this.run(program, others);
+    }
   }
 
   #startSpawner(): void {
@@ -220,6 +250,7 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
       run.cpuPlace = report.cpuPlace;
       this.#opening.get(run.id)?.();
       this.#warm.markReady(run);
+      this.#prepared.markReady(run);
       return;
     }
     run.take(report);

@@ -44,16 +44,32 @@ export class SpawnerFolder {
    */
   openBytes(bytes: Uint8Array): number {
     if (bytes.length === 0) return openSync('/dev/null', O_RDONLY);
+    const { reading, writing } = this.openEmpty();
+    try {
+      writeAll(writing, bytes);
+      return reading;
+    } finally {
+      closeSync(writing);
+    }
+  }
+
+  /** Two descriptors of a file that is empty and nobody else's. What is written to the one can be read from the other. */
+  openEmpty(): { readonly reading: number; readonly writing: number } {
     this.#count += 1;
     const path = join(this.path, `bytes-${this.#count}`);
     const writing = openSync(path, O_CREAT | O_EXCL | O_RDWR, 0o444);
     try {
-      const reading = openSync(path, O_RDONLY);
-      for (let at = 0; at < bytes.length;) at += writeSync(writing, bytes, at);
-      return reading;
+      return { reading: openSync(path, O_RDONLY), writing };
+    } catch (error) {
+      closeSync(writing);
+      throw error;
     } finally {
       unlinkSync(path);
-      closeSync(writing);
     }
   }
+}
+
+/** To a file, which takes everything or fails. */
+export function writeAll(descriptor: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
 }

@@ -5,7 +5,7 @@ import { ProgramNotStarted } from '../program.ts';
 import type { ProgramLimits } from '../program.ts';
 import type { Launch } from '../launch/launch.ts';
 import { closeAll, openDescriptors } from './child-descriptors.ts';
-import type { OpeningParts, OurEnds } from './child-descriptors.ts';
+import type { ChildDescriptors, OpeningParts, ShownFile } from './child-descriptors.ts';
 import type { ChildStarter, ProcessEnd, StartedProcess } from './child-starter.ts';
 import { StatusReader } from './status-reader.ts';
 import type { SandboxedChild } from './status-reader.ts';
@@ -25,6 +25,7 @@ export interface StartedChild {
   readonly stdin?: number;
   readonly stdout: number;
   readonly stderr: number;
+  readonly shown: readonly ShownFile[];
   /** The process that waits. Undefined when there is none, because the sandbox could not be built. */
   readonly waiting: Promise<SandboxedChild | undefined>;
   /** The program has ended. What is left of the sandbox, and of what the program started, may still be there. */
@@ -45,18 +46,18 @@ export async function startChild(
   launch: Launch,
   options: {
     readonly workingDirectory: string;
-    readonly stdin: Uint8Array | 'later';
+    readonly stdin: Uint8Array | 'later' | 'held';
     readonly limits: ProgramLimits;
   },
   parts: StartingParts,
 ): Promise<StartedChild> {
   const { workingDirectory, stdin, limits } = options;
-  const { theirs, ours } = await openDescriptors(launch, stdin, parts);
+  const { theirs, ...rest } = await openDescriptors(launch, stdin, parts);
   try {
     const child = await parts.starter.start(launch, { workingDirectory, limits, descriptors: theirs });
-    return attend(child, ours);
+    return attend(child, rest);
   } catch (cause) {
-    closeAll(Object.values(ours) as number[]);
+    closeAll(Object.values(rest.ours) as number[]);
     if (cause instanceof ProgramNotStarted) throw cause;
     throw new ProgramNotStarted('EXECUTION_ERROR', 'The program could not be started.', { cause, isTransient: true });
   } finally {
@@ -64,7 +65,7 @@ export async function startChild(
   }
 }
 
-function attend(child: StartedProcess, ours: OurEnds): StartedChild {
+function attend(child: StartedProcess, { ours, shown }: Omit<ChildDescriptors, 'theirs'>): StartedChild {
   const { stdin, stdout, stderr, release } = ours;
   const status = ours.status === undefined ? undefined : new StatusReader(ours.status);
   const waiting = status?.child ?? Promise.resolve({ pid: child.pid });
@@ -78,6 +79,7 @@ function attend(child: StartedProcess, ours: OurEnds): StartedChild {
     ...(stdin !== undefined && { stdin }),
     stdout,
     stderr,
+    shown,
     waiting,
     finished: status === undefined ? ended : Promise.race([status.exitCode, ended]),
     ended,

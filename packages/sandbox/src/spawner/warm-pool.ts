@@ -1,4 +1,4 @@
-import type { Program, RunOptions } from '../program.ts';
+import type { Mount, Program, RunOptions } from '../program.ts';
 import type { ProgramRun } from './program-run.ts';
 
 export interface WarmLimits {
@@ -8,14 +8,11 @@ export interface WarmLimits {
 }
 
 export const defaultWarmLimits: WarmLimits = { maxIdle: 8, maxAgeMs: 5 * 60 * 1000 };
+/** Of sandboxes in which nothing runs yet: each holds two small processes. */
+export const defaultPreparedLimits: WarmLimits = { maxIdle: 8, maxAgeMs: 10_000 };
 
-export interface WarmRunOptions extends RunOptions {
-  /**
-   * A program of this key may be one that was started before and waits for its input. The key stands for everything
-   * that decided what the program may do; when one of it changes, `dropWarm`. Absent: a fresh one.
-   */
-  readonly warmKey?: string;
-}
+/** When one of what a key stands for changes, `dropWarm`. */
+export type WarmRunOptions = RunOptions;
 
 interface Recipe {
   readonly program: Program;
@@ -30,8 +27,9 @@ interface Idle {
 }
 
 /**
- * Programs started ahead that wait on their input, at most one per key. Each serves one call and is never used again;
- * one that is too old, ends or says something before it was asked is dropped.
+ * Programs started ahead that wait for their input, or sandboxes built ahead that wait for theirs, at most one per key.
+ * Each serves one call and is never used again; one that is too old, ends or says something before it was asked is
+ * dropped.
  */
 export class WarmPool {
   readonly #limits: WarmLimits;
@@ -62,7 +60,8 @@ export class WarmPool {
   /** One that waits and was started for exactly this program. It belongs to the caller from then on. */
   take(key: string, program: Program): ProgramRun | undefined {
     const recipe = this.#recipes.get(key);
-    if (recipe?.idle?.isReady !== true || recipe.fingerprint !== fingerprintOf(program)) return undefined;
+    if (recipe?.idle?.isReady !== true || !canWait(program)) return undefined;
+    if (recipe.fingerprint !== fingerprintOf(program)) return undefined;
     const { run, timer } = recipe.idle;
     if (!run.isWanted) return undefined;
     clearTimeout(timer);
@@ -119,9 +118,14 @@ export class WarmPool {
   }
 }
 
-/** Nothing that was decided for one call may wait for another: no folder to change, no host to reach. */
-function canWait({ isolation, hosts, mounts }: Program): boolean {
-  return isolation === 'sandbox' && hosts.length === 0 && mounts.every(({ access }) => access === 'read');
+/**
+ * Nothing that was decided for one call may wait for another: no folder to change, no host or socket to reach, and
+ * nothing that is hidden, because what is put in its place meanwhile would not be.
+ */
+function canWait({ isolation, hosts, unixSockets = false, mounts }: Program): boolean {
+  const isPlain = ({ access, hidden = [], frozen = [] }: Mount): boolean =>
+    access === 'read' && hidden.length + frozen.length === 0;
+  return isolation === 'sandbox' && hosts.length === 0 && !unixSockets && mounts.every(isPlain);
 }
 
 function withoutInput(program: Program): Program {

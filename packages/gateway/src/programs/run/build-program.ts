@@ -16,6 +16,11 @@ const anywhere = '/tmp';
 export interface BuiltProgram {
   readonly program: Program;
   readonly attend: ProgramView['attend'];
+  /**
+   * Nothing of what it sees and gets was looked for, opened or read for this call: no granted folder, whose forbidden
+   * files are found when the call comes, and no secret. So it may be put together before the next call comes.
+   */
+  readonly canBeAhead: boolean;
 }
 
 /**
@@ -31,12 +36,13 @@ export async function buildProgram(
   const isConfined = isolation === 'sandbox';
   const { mounts: granted, attend } = isConfined ? await viewFor(context) : unattended;
   const isVisible = granted.some(({ target }) => isWithin(target, context.workingDirectory));
+  const secrets = context.readSecrets();
   const program: Program = {
     argv: [isConfined ? file : fileOutside, ...given.args],
     environment: {
       ...(isConfined ? {} : plainEnvironment),
       ...environment,
-      ...context.readSecrets(),
+      ...secrets,
       // Last: no rule should make a program believe that it is run otherwise.
       ...modeVariables,
     },
@@ -48,7 +54,8 @@ export async function buildProgram(
     limits: { ...defaultProgramLimits, ...limits },
     isolation,
   };
-  return { program, attend };
+  const canBeAhead = isConfined && granted.length === 0 && Object.keys(secrets).length === 0;
+  return { program, attend, canBeAhead };
 }
 
 /** The arguments as a program reads them: exactly the JSON that was judged, on one line. */

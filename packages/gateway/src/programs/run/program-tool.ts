@@ -18,10 +18,11 @@ import type { PlacedProgram } from '../place-program.ts';
 import { parsePath } from '../../paths/parse-path.ts';
 import { attendTo } from './attend-to.ts';
 import { buildProgram, writeArguments } from './build-program.ts';
+import type { BuiltProgram } from './build-program.ts';
 import { describeLimits } from './describe-limits.ts';
 import { viewFor } from './mounts-for.ts';
 import { runProgram } from './run-program.ts';
-import type { CapturedText, ProgramOutput } from './run-program.ts';
+import type { CapturedText, ProgramOutput, ProgramRunOptions } from './run-program.ts';
 
 /** How a tool that is a program comes by its command line, its input and its result. */
 export interface ProgramTool {
@@ -59,11 +60,9 @@ export function programTool(program: ProgramTool): AnyTool {
     run: async (args, context) => {
       const placed = await openProgram();
       const given = { args: writeArgs?.(args) ?? [], stdin: writeInput(args) };
-      const { name, version } = definition;
-      const warm = program.isWarm === true ? { warmKey: `${name}@${version} ${context.policyKey}` } : {};
       const built = await buildProgram(placed, given, context);
       const { value: output } = await attendTo(built, context, () =>
-        runProgram(built.program, context, { inlineBytes, ...warm }),
+        runProgram(built.program, context, { inlineBytes, ...keyFor(program, built, context) }),
       );
       checkEnd(definition.name, output, context.redact);
       return readResult(output.stdout);
@@ -71,6 +70,18 @@ export function programTool(program: ProgramTool): AnyTool {
     summarize: (_args, output) =>
       isJsonObject(output) ? `${Object.keys(output).length} fields` : `one ${typeof output}`,
   };
+}
+
+/** Under which key the next call of the tool may find its program started, or at least its sandbox built. */
+function keyFor(
+  { definition, isWarm = false, writeArgs }: ProgramTool,
+  { canBeAhead }: BuiltProgram,
+  { policyKey }: ToolContext,
+): Pick<ProgramRunOptions, 'warmKey' | 'preparedKey'> {
+  // With arguments on its command line, the next call is another program.
+  if (!canBeAhead || writeArgs !== undefined) return {};
+  const key = `${definition.name}@${definition.version} ${policyKey}`;
+  return isWarm ? { warmKey: key } : { preparedKey: key };
 }
 
 /** What the arguments name is judged; what the rules grant besides is theirs to know. */

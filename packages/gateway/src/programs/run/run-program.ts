@@ -21,7 +21,9 @@ export interface ProgramOutput {
 
 export interface ProgramRunOptions {
   readonly inlineBytes: number;
+  /** As in RunOptions. */
   readonly warmKey?: string;
+  readonly preparedKey?: string;
   /** The program only looks, so that the effect of the call has not begun with it. Absent: it may do anything. */
   readonly isLooking?: boolean;
 }
@@ -56,6 +58,7 @@ export async function runProgram(
     const end = await startOnceMore(program, context, {
       signal: AbortSignal.any([context.signal, stop.signal]),
       ...(options.warmKey === undefined ? {} : { warmKey: options.warmKey }),
+      ...(options.preparedKey === undefined ? {} : { preparedKey: options.preparedKey }),
       onStdout: (chunk) => guard(stdout.write(chunk)),
       onStderr: (chunk) => {
         const text = decoder.decode(chunk, { stream: true });
