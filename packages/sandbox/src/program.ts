@@ -17,6 +17,12 @@ export interface Program {
   /** As in `Grants`. Absent: no unix socket but streams in pairs. */
   readonly unixSockets?: boolean;
   readonly limits: ProgramLimits;
+  /**
+   * It may end with an answer: SALLYPORT_ANSWER in its environment is a sign that it puts before its output, with the
+   * length of it, and when all of it is there, everything that is left of the program is killed. Only in a sandbox without
+   * hosts, unix sockets and writable folders; elsewhere it is not told. Absent: it ends by itself.
+   */
+  readonly mayAnswer?: boolean;
   /** `none`: an ordinary child process with a clean environment. Only where a rule says so. */
   readonly isolation: 'sandbox' | 'none';
 }
@@ -89,6 +95,10 @@ export interface ProgramEnd {
     | { readonly kind: 'exited'; readonly code: number }
     | { readonly kind: 'killed'; readonly signal: string }
     | { readonly kind: 'limit'; readonly limit: keyof ProgramLimits }
+    /** It answered, and was ended. Its output is the answer. */
+    | { readonly kind: 'answered' }
+    /** It began to answer, and what it wrote is not one answer. */
+    | { readonly kind: 'misanswered' }
     /** It wrote to a disk that had hardly any space or file entries left. */
     | { readonly kind: 'disk-nearly-full' }
     /** The signal of the caller aborted. */

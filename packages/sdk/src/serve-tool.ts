@@ -17,11 +17,15 @@ export const toolExitCodes = {
   failure: 3,
 } as const;
 
+const answerVariable = 'SALLYPORT_ANSWER';
+
 export interface ToolProcess {
   /** Without the program and its file. */
   readonly args: readonly string[];
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly writeOutput: (text: string) => Promise<void>;
+  /** Given by the gate: with it before its answer, the tool need not end before the answer counts. Absent: not given. */
+  readonly answerSign?: string;
   readonly writeError: (text: string) => Promise<void>;
 }
 
@@ -34,13 +38,21 @@ export function serveTool<const Input extends JsonObject, const Output extends J
 ): void {
   const defined = 'spec' in tool ? tool : defineTool(tool);
   const streams = { writeOutput: writer(process.stdout), writeError: writer(process.stderr) };
+  const { [answerVariable]: answerSign } = process.env;
+  // Meant for this process, not for what it starts.
+  delete process.env[answerVariable];
   process.stdout.write = process.stderr.write.bind(process.stderr);
   process.on('exit', complainAboutSilence);
   const crash = (defect: unknown): void => {
     streams.writeError(describeDefect(defect)).then(endDefective, endDefective);
   };
   process.on('uncaughtException', crash);
-  void answerProcess(defined, { args: process.argv.slice(2), stdin: process.stdin, ...streams }).then(end, crash);
+  void answerProcess(defined, {
+    args: process.argv.slice(2),
+    stdin: process.stdin,
+    ...streams,
+    ...(answerSign && { answerSign }),
+  }).then(end, crash);
 }
 
 function end(exitCode: number): never {
@@ -61,7 +73,7 @@ function complainAboutSilence(): void {
 /** One life of a tool's process. Resolves with its exit code; rejects only when nobody reads what it writes. */
 export async function answerProcess<Input extends JsonObject, Output extends JsonObject>(
   tool: Tool<Input, Output>,
-  { args, stdin, writeOutput, writeError }: ToolProcess,
+  { args, stdin, writeOutput, writeError, answerSign }: ToolProcess,
 ): Promise<number> {
   const [option, ...more] = args;
   if (option === '--schema' && more.length === 0) {
@@ -81,12 +93,17 @@ export async function answerProcess<Input extends JsonObject, Output extends Jso
     return toolExitCodes.usage;
   }
   try {
-    await writeOutput(`${await runTool(tool, await readText(stdin))}\n`);
+    await writeOutput(frameAnswer(`${await runTool(tool, await readText(stdin))}\n`, answerSign));
     return toolExitCodes.success;
   } catch (error) {
     await writeError(describeFailure(error));
     return exitCodeOf(error);
   }
+}
+
+/** In one piece: whoever reads it acts when it is whole. */
+function frameAnswer(answer: string, sign: string | undefined): string {
+  return sign === undefined ? answer : `\u001e${sign} ${Buffer.byteLength(answer)}\n${answer}`;
 }
 
 async function readText(stdin: Readable): Promise<string> {

@@ -160,6 +160,9 @@ function describeEnd({ how }: ProgramEnd, errors: Redacted): Error {
     exited: () => `ended with exit code ${(how as { code: number }).code}`,
     killed: () => `was ended by ${(how as { signal: string }).signal}`,
     limit: () => `reached its limit ${(how as { limit: string }).limit}`,
+    // Servers are not told how to.
+    answered: () => 'ended with an answer',
+    misanswered: () => 'ended with half an answer',
     'disk-nearly-full': () => 'was ended because the disk that it wrote to is nearly full',
     aborted: () => 'was ended because it did not read what it was sent',
   }[how.kind]();

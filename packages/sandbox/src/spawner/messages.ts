@@ -167,7 +167,7 @@ function isHow({ kind, code, signal, limit }: Fields): boolean {
     case 'limit':
       return programLimitNames.some((name) => name === limit);
     default:
-      return kind === 'aborted' || kind === 'disk-nearly-full';
+      return ['answered', 'misanswered', 'disk-nearly-full', 'aborted'].includes(kind as string);
   }
 }
 

@@ -8,6 +8,7 @@ import type { Program, ProgramEnd, ProgramLimits } from '../program.ts';
 import { explainNotExecuted } from '../launch/explain-not-executed.ts';
 import type { CgroupPlace } from '../launch/cgroup-places.ts';
 import type { Launch } from '../launch/launch.ts';
+import { AnswerReader, answerVariable, mayAnswer } from './answer-reader.ts';
 import { checkEnforcement, killAll, openConfinement, remove, watchLimits } from './confinement.ts';
 import type { Confinement } from './confinement.ts';
 import type { GroupHome } from './group-home.ts';
@@ -49,6 +50,8 @@ export class RunningProgram {
   readonly #parts: SpawnerParts;
   readonly #events: ProgramEvents;
   readonly #valve: OutputValve;
+  /** Absent: the program ends by itself. */
+  readonly #answer: AnswerReader | undefined;
   /** What the sandbox says while it is being built. Empty afterwards. */
   readonly #early: [OutputName, Uint8Array][] = [];
   readonly #aborting = new AbortController();
@@ -65,7 +68,8 @@ export class RunningProgram {
   #cause: ProgramEnd['how'] | undefined;
 
   constructor(program: Program, parts: SpawnerParts, events: ProgramEvents) {
-    this.#program = program;
+    this.#answer = mayAnswer(program) ? new AnswerReader() : undefined;
+    this.#program = withSign(program, this.#answer);
     this.#parts = parts;
     this.#events = events;
     this.#valve = new OutputValve({
@@ -73,7 +77,7 @@ export class RunningProgram {
       onChunk: (stream, bytes) => {
         // What a program did comes before what it says about it.
         this.#network?.flush();
-        if (this.#isReleased) events.onOutput(stream, bytes);
+        if (this.#isReleased) this.#pass(stream, bytes);
         else this.#early.push([stream, Buffer.from(bytes)]);
       },
       onExcess: () => this.#end({ kind: 'limit', limit: 'outputBytes' }),
@@ -121,6 +125,16 @@ export class RunningProgram {
     this.#aborting.abort();
     this.#valve.discard();
     this.#end({ kind: 'aborted' });
+  }
+
+  #pass(stream: OutputName, bytes: Uint8Array): void {
+    const answer = stream === 'stdout' ? this.#answer : undefined;
+    const passed = answer === undefined ? bytes : answer.take(bytes);
+    if (passed.length > 0) this.#events.onOutput(stream, passed);
+    // What the consumer does not get, it cannot acknowledge.
+    if (passed.length < bytes.length) this.#valve.acknowledge(bytes.length - passed.length);
+    if (answer?.state === 'complete') this.#end({ kind: 'answered' });
+    if (answer?.state === 'spoiled') this.#end({ kind: 'misanswered' });
   }
 
   #end(cause: ProgramEnd['how']): void {
@@ -242,7 +256,7 @@ export class RunningProgram {
 
   #announce(): void {
     this.#isReleased = true;
-    for (const [stream, bytes] of this.#early.splice(0)) this.#events.onOutput(stream, bytes);
+    for (const [stream, bytes] of this.#early.splice(0)) this.#pass(stream, bytes);
     for (const [stream, fd] of this.#handed.splice(0)) {
       // Not readable here, or what the program says first would be read here.
       this.#events.onHanded(stream, new Socket({ fd, readable: false, writable: true }));
@@ -266,8 +280,11 @@ export class RunningProgram {
     const [end] = await Promise.all([child.ended, killAll(confinement)]);
     const reached = reachedLimit ?? findSignalledLimit(end);
     await this.#valve.drain();
+    if (this.#cause === undefined && reached !== undefined) return { kind: 'limit', limit: reached };
+    if (this.#cause === undefined) this.#answer?.finish();
+    // Also when something came after it was ended for its answer.
+    if (this.#answer?.state === 'spoiled' && isOfAnswer(this.#cause)) return { kind: 'misanswered' };
     if (this.#cause !== undefined) return this.#cause;
-    if (reached !== undefined) return { kind: 'limit', limit: reached };
     if (end.kind !== 'not-executed') return end;
     // Perhaps the sandbox ended before the program was to start; a fresh one will tell.
     if (this.#held !== undefined) throw unusableSandbox('ended');
@@ -277,6 +294,19 @@ export class RunningProgram {
   #quoteEarly(): string {
     return wholeText(Buffer.concat(this.#early.map(([, bytes]) => bytes)).toString(), longestQuote);
   }
+}
+
+function isOfAnswer(cause: ProgramEnd['how'] | undefined): boolean {
+  return cause === undefined || cause.kind === 'answered' || cause.kind === 'misanswered';
+}
+
+function withSign(program: Program, answer: AnswerReader | undefined): Program {
+  // Nobody else's sign counts, so nobody else should seem to have given one.
+  const { [answerVariable]: _, ...environment } = program.environment;
+  return {
+    ...program,
+    environment: answer === undefined ? environment : { ...environment, [answerVariable]: answer.sign },
+  };
 }
 
 /** Others would wait for a program of which nobody knows when it will run. */

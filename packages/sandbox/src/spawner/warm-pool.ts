@@ -132,6 +132,6 @@ function withoutInput(program: Program): Program {
   return { ...program, stdin: new Uint8Array() };
 }
 
-function fingerprintOf({ argv, environment, workingDirectory, mounts, limits }: Program): string {
-  return JSON.stringify([argv, environment, workingDirectory, mounts, limits]);
+function fingerprintOf({ argv, environment, workingDirectory, mounts, limits, mayAnswer }: Program): string {
+  return JSON.stringify([argv, environment, workingDirectory, mounts, limits, mayAnswer === true]);
 }

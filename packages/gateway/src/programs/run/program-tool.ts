@@ -61,8 +61,10 @@ export function programTool(program: ProgramTool): AnyTool {
       const placed = await openProgram();
       const given = { args: writeArgs?.(args) ?? [], stdin: writeInput(args) };
       const built = await buildProgram(placed, given, context);
+      const keys = keyFor(program, built, context);
+      const toRun = keys.warmKey === undefined ? built.program : { ...built.program, mayAnswer: true };
       const { value: output } = await attendTo(built, context, () =>
-        runProgram(built.program, context, { inlineBytes, ...keyFor(program, built, context) }),
+        runProgram(toRun, context, { inlineBytes, ...keys }),
       );
       checkEnd(definition.name, output, context.redact);
       return readResult(output.stdout);

@@ -77,7 +77,10 @@ export async function runProgram(
     if (how.kind === 'limit') throw failureOfLimit(how.limit, program.limits);
     if (how.kind === 'disk-nearly-full') throw failureOfSpace();
     if (how.kind === 'aborted') throw reasonOf(context.signal);
-    const output = { how, stdout: await stdout.finish(), stderr: await stderr.finish(), network };
+    if (how.kind === 'misanswered') throw new ToolFailure('INVALID_RESULT', misanswered);
+    // An answer is what exit code 0 stands for.
+    const ending = how.kind === 'answered' ? ({ kind: 'exited', code: 0 } as const) : how;
+    const output = { how: ending, stdout: await stdout.finish(), stderr: await stderr.finish(), network };
     const hint = options.isLooking === true ? undefined : hintAtUser(program, output);
     if (hint !== undefined) context.warn(hint);
     return output;
@@ -105,6 +108,9 @@ function explainNotStarted({ code, message, remedy, cause }: ProgramNotStarted):
     return new ToolFailure(code, message, { cause, ...(remedy === undefined ? {} : { forOperators: remedy }) });
   return new ToolRefused(refuse(code, 'sandbox', message, remedy === undefined ? {} : { forOperators: remedy }));
 }
+
+const misanswered =
+  'The tool began to answer, and what it wrote is not one answer: too little, too much or not its own.';
 
 const limitFailures = {
   cpuMs: ['CPU_LIMIT', (most) => `The program used its ${most} ms of CPU time.`],
