@@ -30,6 +30,8 @@ export interface StartedProcess {
 export interface ChildStarter {
   /** Rejects when nothing was started; then it may be tried again. */
   readonly start: (launch: Launch, options: StartOptions) => Promise<StartedProcess>;
+  /** Helps large processes that were killed to end sooner. Absent: nobody can. */
+  readonly freeMemoryOf?: (killed: readonly number[]) => void;
 }
 
 /** Forks this process, which takes milliseconds for each child. For machines without the helper. */

@@ -133,7 +133,11 @@ export class RunningProgram {
     if (passed.length > 0) this.#events.onOutput(stream, passed);
     // What the consumer does not get, it cannot acknowledge.
     if (passed.length < bytes.length) this.#valve.acknowledge(bytes.length - passed.length);
-    if (answer?.state === 'complete') this.#end({ kind: 'answered' });
+    if (answer?.state === 'complete') {
+      this.#end({ kind: 'answered' });
+      // Somebody waits for it, and a runtime that was started ahead is large.
+      this.#parts.starter.freeMemoryOf?.(this.#confinement?.listProcesses() ?? []);
+    }
     if (answer?.state === 'spoiled') this.#end({ kind: 'misanswered' });
   }
 

@@ -88,6 +88,10 @@ export class StartHelper implements ChildStarter {
     return child.started.promise;
   }
 
+  freeMemoryOf(killed: readonly number[]): void {
+    if (killed.length > 0) this.#order('free', ...killed.map(String));
+  }
+
   #order(...fields: readonly string[]): void {
     const text = Buffer.from(fields.join('\0'));
     const length = Buffer.alloc(4);
