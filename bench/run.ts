@@ -7,6 +7,7 @@ import type { Budget, Measured } from './measure.ts';
 import { rulesDecision, rulesLoading, rulesStart } from './rules-time.ts';
 import { spawnAgainstSrt } from './spawn-against-srt.ts';
 import { spawnCold, spawnManyCold } from './spawn-cold.ts';
+import { spawnPrepared } from './spawn-prepared.ts';
 import { spawnWarm } from './spawn-warm.ts';
 import { compareWithTrend, readTrend, recordTrend } from './trend.ts';
 import { idleMemory, manyStdioEchoes, manyUpstreamEchoes, upstreamEcho } from './upstream-echo.ts';
@@ -30,6 +31,7 @@ const budgets: readonly Budget[] = [
   rulesStart(),
   spawnCold(),
   spawnManyCold(),
+  spawnPrepared(),
   spawnWarm(),
   spawnAgainstSrt(),
   upstreamEcho('stdio'),

@@ -1,9 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { findPlaces } from '../packages/sandbox/src/launch/cgroup-places.ts';
+import { planLaunch } from '../packages/sandbox/src/launch/plan-launch.ts';
+import { probeSandbox } from '../packages/sandbox/src/launch/probe-sandbox.ts';
+import { runLaunch } from '../packages/sandbox/src/launch/run-launch.ts';
 import { defaultProgramLimits } from '../packages/sandbox/src/program.ts';
-import type { Program } from '../packages/sandbox/src/program.ts';
+import type { Program, RunOptions } from '../packages/sandbox/src/program.ts';
 import { SpawnerClient } from '../packages/sandbox/src/spawner/spawner-client.ts';
 
 export { percentile } from './measure.ts';
@@ -34,15 +40,43 @@ export async function openBenchSpawner(): Promise<SpawnerClient> {
 }
 
 /** Runs a program that must end well. */
-export async function runOnce(client: SpawnerClient, program: Program, warmKey?: string): Promise<void> {
+export async function runOnce(
+  client: SpawnerClient,
+  program: Program,
+  keys: Pick<RunOptions, 'warmKey' | 'preparedKey'> = {},
+): Promise<void> {
   const { how } = await client.run(program, {
     signal: new AbortController().signal,
     onStdout: () => undefined,
     onStderr: () => undefined,
-    ...(warmKey !== undefined && { warmKey }),
+    ...keys,
   });
-  if (how.kind !== 'exited' || how.code !== 0)
+  if (how.kind !== 'answered' && (how.kind !== 'exited' || how.code !== 0))
     throw new Error(`the program to measure ended with ${JSON.stringify(how)}`);
+}
+
+/** A bare child of Node. */
+export async function spawnBare(): Promise<void> {
+  await once(spawn('/bin/true', { env: {}, stdio: ['pipe', 'pipe', 'pipe'] }), 'close');
+}
+
+/** The same sandbox as a child of Node: the same mounts, without limits and unmeasured. */
+export async function openRawSandbox(): Promise<() => Promise<void>> {
+  const probe = await probeSandbox();
+  if (!probe.usable) throw new Error(probe.reason);
+  const launch = planLaunch(nothing, probe.machine);
+  return async () => {
+    const { exitCode, stderr } = await runLaunch(launch, { timeoutMs: 10_000 });
+    if (exitCode !== 0) throw new Error(`the sandbox ended with ${exitCode}: ${stderr}`);
+  };
+}
+
+/** CPU time of the spawner and all it started until now, as the scheduler counts it. NaN where it does not say. */
+export function readSpawnerCpuMs({ spawnerPid }: SpawnerClient): number {
+  const [, group = ''] = /^0::(.*)$/m.exec(readFileSync(`/proc/${spawnerPid}/cgroup`, 'utf8')) ?? [];
+  const root = findPlaces().findLast(({ cpu }) => cpu.version === 2)?.cpu.folder ?? '';
+  const [, usage] = /^usage_usec (\d+)$/m.exec(readFileSync(join(root, dirname(group), 'cpu.stat'), 'utf8')) ?? [];
+  return Number(usage) / 1000;
 }
 
 /** Milliseconds of each, taken in turns, so that a noisy machine disturbs all alike. */

@@ -7,7 +7,16 @@ import type { SpawnerClient } from '../packages/sandbox/src/spawner/spawner-clie
 import type { Budget } from './measure.ts';
 import { openBenchSpawner, percentile, runOnce } from './spawn-bench.ts';
 
-const script = 'process.stdout.write(require("node:fs").readFileSync(0, "utf8").toUpperCase())';
+/** Does what the SDK does: all that can be is ready before the call comes, and the answer has its sign. */
+const script = `
+  const { stdin, stdout, env } = process;
+  const chunks = [];
+  stdin.on('data', (chunk) => chunks.push(chunk));
+  stdin.on('end', () => {
+    const answer = Buffer.concat(chunks).toString().toUpperCase();
+    const sign = env.SALLYPORT_ANSWER;
+    stdout.write(sign ? '\\x1e' + sign + ' ' + Buffer.byteLength(answer) + '\\n' + answer : answer, () => process.exit(0));
+  });`;
 
 const tool: Program = {
   argv: ['/opt/sallyport/bin/node', '-e', script],
@@ -17,6 +26,7 @@ const tool: Program = {
   mounts: [],
   hosts: [],
   limits: defaultProgramLimits,
+  mayAnswer: true,
   isolation: 'sandbox',
 };
 
@@ -25,8 +35,8 @@ export function spawnWarm(): Budget {
   let client: SpawnerClient;
   return {
     name: 'sandboxed Node tool, warm',
-    bar: '≤ 5 ms, p50',
-    meets: (_ratio, { subject }) => subject <= 5,
+    bar: '≤ 3 ms, p50',
+    meets: (_ratio, { subject }) => subject <= 3,
     setUp: async () => {
       client = await openBenchSpawner();
       return () => client.close();
@@ -39,10 +49,15 @@ export function spawnWarm(): Budget {
         bare.push(await time(startBare));
         // The next one is started when the last has ended, and Node takes its time.
         await sleep(300);
-        warm.push(await time(() => runOnce(client, tool, 'bench')));
+        warm.push(await time(() => runOnce(client, tool, { warmKey: 'bench' })));
       }
-      const details = { 'bare p99 ms': percentile(bare, 99), 'warm p99 ms': percentile(warm, 99) };
-      return { floor: percentile(bare, 50), subject: percentile(warm, 50), unit: 'ms', details };
+      const details = {
+        'bare p25 ms': percentile(bare, 25),
+        'warm p25 ms': percentile(warm, 25),
+        'bare p99 ms': percentile(bare, 99),
+        'warm p99 ms': percentile(warm, 99),
+      };
+      return { floor: percentile(bare, 50), subject: percentile(warm, 50), unit: 'ms, p50', details };
     },
   };
 }
