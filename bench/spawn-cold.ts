@@ -12,7 +12,7 @@ import {
 } from './spawn-bench.ts';
 
 const inFlight = 16;
-const turnsARound = 4;
+const turnsARound = 2;
 
 /** A program in a fresh sandbox, with limits and measured, against the same program as a bare child of Node. */
 export function spawnCold(): Budget {
@@ -54,6 +54,7 @@ export function spawnManyCold(): Budget {
     name: `sandboxed programs, cold, ${inFlight} in flight`,
     bar: '≥ 2 × bubblewrap alone',
     meets: (ratio) => ratio >= 2,
+    roundSeconds: 2,
     setUp: async () => {
       client = await openBenchSpawner();
       raw = await openRawSandbox();
