@@ -133,7 +133,8 @@ test('a program that was started ahead answers one run and is never used again',
 test('a program that answers before it was asked serves nobody', async () => {
   await withClient(async (client) => {
     const mark = uniqueSeconds();
-    const eager = (stdin: string) => answering(`${say('"early"')}; read -r line; sleep 1000; : ${mark}`, { stdin });
+    const eager = (stdin: string) =>
+      answering(`sleep 1; ${say('"early"')}; read -r line; sleep 1000; : ${mark}`, { stdin });
     client.prepare('key', eager(''));
     await eventually(() => findProcesses(`: ${mark}`).length > 0, 'it starts');
     await eventually(() => findProcesses(`: ${mark}`).length === 0, 'it is ended');
