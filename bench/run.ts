@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { gatesTime } from './gates-time.ts';
 import { governedRead, governedReadAlone } from './governed-read.ts';
 import { limitsTime } from './limits-time.ts';
+import { replayTime, usageTime } from './log-questions.ts';
 import { measure } from './measure.ts';
 import type { Budget, Measured } from './measure.ts';
 import { rulesDecision, rulesLoading, rulesStart } from './rules-time.ts';
@@ -40,6 +41,8 @@ const budgets: readonly Budget[] = [
   manyStdioEchoes(),
   idleMemory(),
   verifyTime(),
+  usageTime(),
+  replayTime(),
 ];
 
 const { values } = parseArgs({

@@ -281,6 +281,86 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       assert.equal(await store.logSize(), sizeBefore + 300);
     });
 
+    test('records of calls that are alike are told alike, whatever is their own', async () => {
+      const [ada, bea] = [await newSession(), await newSession()];
+      const from = await store.logSize();
+      const write = (sessionId: string, requestId: string, rest: object, kind: 'refusal' | 'event' = 'refusal') => {
+        const payload = ownText(JSON.stringify({ request_id: requestId, task_id: `${requestId}"agent":"x`, ...rest }));
+        return store.append({ kind, result: 'denied', timeMs: 1000, sessionId, payload });
+      };
+      const call = { agent: 'ada', tool: 'files.read', arguments: { path: 'é "agent":"x"' }, mode: 'NORMAL' };
+      await write(ada.id, 'one', call);
+      await write(ada.id, 'two', call);
+      await write(bea.id, 'three', call);
+      await write(ada.id, 'four', { ...call, mode: 'ALERT' });
+      await write(ada.id, 'five', call, 'event');
+      await store.append({
+        kind: 'refusal',
+        result: 'denied',
+        timeMs: 1000,
+        payload: ownText('{"tool":"t","agent":"a"}'),
+      });
+      const found = await store.readDecided(from, from + 6);
+      assert.deepEqual(
+        found.map(({ index }) => index - from),
+        [0, 1, 2, 3, 5],
+      );
+      const [one, two, three, four, strange] = found.map(({ likeness }) => likeness) as [
+        string,
+        string,
+        string,
+        string,
+        string,
+      ];
+      assert.equal(one, two);
+      assert.equal(new Set([one, three, four, strange]).size, 4);
+      assert.equal(one.slice(0, 32).toLowerCase(), ada.id.replaceAll('-', ''));
+      assert.deepEqual(JSON.parse(one.slice(32)), call);
+      assert.equal(strange, `${'0'.repeat(32)}{"tool":"t","agent":"a"}`);
+      assert.equal((await store.readDecided(from + 1, from + 3)).length, 2);
+    });
+
+    test('endings are counted by tool, result and code, with the time they span', async () => {
+      const from = await store.logSize();
+      const write = (kind: 'refusal' | 'event', timeMs: number, payload: object) =>
+        store.append({ kind, result: 'denied', timeMs, payload: ownText(JSON.stringify(payload)) });
+      const refused = { tool: 'a.b', refusal: { code: 'RULE_DENIES' } };
+      await write('refusal', 3000, refused);
+      await write('refusal', 1000, refused);
+      await write('refusal', 2000, { ...refused, refusal: { code: 'RATE_LIMITED' } });
+      await write('event', 2 ** 40, { event: 'limits_ignored', tool: 'a.b' });
+      assert.deepEqual(await store.countEndings(from, from + 4), [
+        {
+          kind: 'refusal',
+          result: 'denied',
+          tool: 'a.b',
+          refusalCode: 'RULE_DENIES',
+          count: 2,
+          firstMs: 1000,
+          lastMs: 3000,
+        },
+        {
+          kind: 'refusal',
+          result: 'denied',
+          tool: 'a.b',
+          refusalCode: 'RATE_LIMITED',
+          count: 1,
+          firstMs: 2000,
+          lastMs: 2000,
+        },
+        {
+          kind: 'event',
+          result: 'denied',
+          tool: 'a.b',
+          event: 'limits_ignored',
+          count: 1,
+          firstMs: 2 ** 40,
+          lastMs: 2 ** 40,
+        },
+      ]);
+      assert.deepEqual(await store.countEndings(from + 4, from + 400), []);
+    });
+
     test('content belongs to the sessions that put or received it, until it is forgotten', async () => {
       const [owner, stranger] = [await newSession(), await newSession()];
       const content = { hash: 'a'.repeat(64), sizeBytes: 5, nowMs: 1000 };

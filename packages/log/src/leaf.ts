@@ -91,6 +91,13 @@ export function checkLeaf(bytes: Uint8Array): void {
   }
 }
 
+/** What the bytes 1 and 2 of a leaf say. Throws where `decodeLeaf` does. */
+export function readEnding(kind: number, result: number): Pick<RecordFacts, 'kind' | 'result'> {
+  const found = { kind: kindsByCode.get(kind), result: resultsByCode.get(result) };
+  if (found.kind === undefined || found.result === undefined) throw new RangeError('a leaf has a kind and a result');
+  return { kind: found.kind, result: found.result };
+}
+
 // One byte in front of salt and payload continues the numbering of the tree, where 0 marks a leaf and 1 a node.
 const commitmentPrefix = 0x02;
 const payloadOffset = 1 + saltBytes;

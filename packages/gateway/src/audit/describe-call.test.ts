@@ -32,6 +32,30 @@ test('a call is described as far as it came', () => {
   });
 });
 
+test("what is a call's alone stands before what calls have in common, beginning with the agent", () => {
+  const step = { id: 's', parent: { callId: 'p' } } as KnownFacts['step'];
+  const own = { traceId: 't', callerTraceId: 'c', step, taskId: 'k', correlationId: 'x' } as Partial<KnownFacts>;
+  const call = { ...callOf(), ...own, ...argumentsOf({ path: 'a' }), tool: toolOf(), session: sessionOf() };
+  const names = Object.keys(describe({ ...call, mode: 'NORMAL' }));
+  assert.equal(names[0], 'request_id');
+  assert.deepEqual(names.slice(0, names.indexOf('agent')), [
+    'request_id',
+    'trace_id',
+    'caller_trace_id',
+    'parent_call_id',
+    'step',
+    'task_id',
+    'correlation_id',
+    'door',
+  ]);
+  const shared = ['principal', 'tool', 'version', 'arguments', 'mode'];
+  assert.deepEqual(
+    names.filter((name) => shared.includes(name)),
+    shared,
+  );
+  assert.ok(names.indexOf('agent') < names.indexOf('principal'));
+});
+
 test('the record keeps the canonical name and the name as called', () => {
   requirement('CAT-11');
   const tool = toolOf({ name: 'files.read', aliases: ['read_file'] });

@@ -33,7 +33,10 @@ const mostValues = 10_000;
 const longestIdentifier = 256;
 const longestReason = 2000;
 
-/** Who called what, and what was decided: the part that intents and refusals share. */
+/**
+ * Who called what, and what was decided: the part that intents and refusals share. What is this call's alone stands first,
+ * and the agent before everything else, so that calls that are alike end in the same text (DecidedRecord).
+ */
 export function describeCall(call: KnownFacts, redactor: Redactor, more: MoreOfCall = {}): Payload {
   const { session, tool, rules, verdict, toolName = '' } = call;
   const { consent = call.consent, reusedFrom } = more;

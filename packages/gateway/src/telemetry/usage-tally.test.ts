@@ -67,3 +67,19 @@ test('of a long log the count begins at the right record', async (t) => {
     900,
   );
 });
+
+test('calls are counted in their own stretch of time, also where the clock was set back', async (t) => {
+  const store = await openTestStore(t);
+  const payload = ownText(JSON.stringify({ tool: 'files.read' }));
+  const minutesAgo = [50, 49, 20, 48, 19, 47, 3, 2, 1];
+  for (const minutes of minutesAgo) {
+    await store.append({ kind: 'refusal', result: 'ok', timeMs: nowMs - minutes * 60_000, payload });
+  }
+  const { tools, fromMs, slotMs } = await new UsageTally(store).read(1, nowMs);
+  const expected = Array.from({ length: 12 }, () => 0);
+  for (const minutes of minutesAgo) {
+    const slot = Math.floor((nowMs - minutes * 60_000 - fromMs) / slotMs);
+    expected[slot] = (expected[slot] ?? 0) + 1;
+  }
+  assert.deepEqual(tools[0]?.succeeded, expected);
+});

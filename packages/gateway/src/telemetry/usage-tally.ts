@@ -1,7 +1,6 @@
 import { setImmediate as yieldToCalls } from 'node:timers/promises';
 import { decodeLeaf } from '@sallyport/log';
-import type { StoredRecord } from '@sallyport/log';
-import type { Store } from '../storage/stores.ts';
+import type { CountedEndings, Store } from '../storage/stores.ts';
 
 /** How often a tool was called, slot by slot, oldest first. */
 export interface ToolUse {
@@ -40,21 +39,15 @@ export interface AbuseReport {
 type Ending = 'succeeded' | 'denied' | 'asked' | 'failed';
 type Counts = Record<Ending, number>;
 
-/** What a record may say. */
-interface RecordFacts {
-  readonly tool?: string;
-  readonly refusal?: { readonly code?: string };
-  readonly event?: string;
-  readonly agent?: string;
-}
+type CountedStore = Pick<Store, 'logSize' | 'readRecords' | 'countEndings'>;
 
 const minuteMs = 60_000;
 const fineMs = 5 * minuteMs;
 const hourMs = 60 * minuteMs;
 export const mostHours = 24;
 /** So that calls in flight wait a few milliseconds at most. */
-const perRead = 250;
-const mostRecords = 200_000;
+const perCount = 500;
+const mostRecords = 1_000_000;
 /** Callers choose the names of tools that do not exist. */
 const mostTools = 500;
 const reportEvents = ['limits_ignored', 'quarantine_reported'];
@@ -65,7 +58,7 @@ const mostReports = 100;
  * called concurrently; whoever comes later shares the count.
  */
 export class UsageTally {
-  readonly #store: Pick<Store, 'logSize' | 'readRecords'>;
+  readonly #store: CountedStore;
   /** By the beginning of each stretch of five minutes, by tool. */
   readonly #stretches = new Map<number, Map<string, Counts>>();
   /** Oldest first. */
@@ -74,7 +67,7 @@ export class UsageTally {
   #countedFromMs = 0;
   #counting: Promise<void> = Promise.resolve();
 
-  constructor(store: Pick<Store, 'logSize' | 'readRecords'>) {
+  constructor(store: CountedStore) {
     this.#store = store;
   }
 
@@ -99,13 +92,45 @@ export class UsageTally {
     const horizonMs = nowMs - (mostHours + 1) * hourMs;
     for (const stretchMs of this.#stretches.keys()) if (stretchMs < horizonMs) this.#stretches.delete(stretchMs);
     this.#next ??= await this.#findStart(horizonMs);
-    for (;;) {
-      const records = await this.#store.readRecords(this.#next, perRead);
-      for (const record of records) this.#count(record);
-      this.#next += records.length;
-      if (records.length < perRead) return;
+    const end = await this.#store.logSize();
+    while (this.#next < end) {
+      const to = Math.min(this.#next + perCount, end);
+      await this.#countRange(this.#next, to);
+      this.#next = to;
       await yieldToCalls();
     }
+  }
+
+  /** Records that do not belong to one stretch of time are counted in parts that do. */
+  async #countRange(from: number, to: number): Promise<void> {
+    const border = await this.#findBorder(from, to);
+    if (border < to) {
+      await this.#countRange(from, border);
+      return this.#countRange(border, to);
+    }
+    const endings = await this.#store.countEndings(from, to);
+    const isMixed = endings.some(({ firstMs, lastMs }) => stretchOf(firstMs) !== stretchOf(lastMs));
+    // The clock was set back in between.
+    if (isMixed && to - from > 1) {
+      const middle = Math.ceil((from + to) / 2);
+      await this.#countRange(from, middle);
+      return this.#countRange(middle, to);
+    }
+    for (const each of endings) this.#count(each);
+    if (endings.some(({ event = '' }) => reportEvents.includes(event))) await this.#readReports(from, to);
+  }
+
+  /** Where the second stretch begins, after the first record. `to`: the last record belongs to the same one. */
+  async #findBorder(from: number, to: number): Promise<number> {
+    const stretchMs = stretchOf(await this.#timeAt(from));
+    if (stretchOf(await this.#timeAt(to - 1)) === stretchMs) return to;
+    let [low, high] = [from + 1, to - 1];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if (stretchOf(await this.#timeAt(middle)) === stretchMs) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   /** The index of about the first record since then. Clocks can be set back, which moves it a little. */
@@ -127,23 +152,30 @@ export class UsageTally {
     return record === undefined ? Number.POSITIVE_INFINITY : decodeLeaf(record.leaf).timeMs;
   }
 
-  #count({ index, leaf, payload }: StoredRecord): void {
-    const { kind, result, timeMs, sessionId = '' } = decodeLeaf(leaf);
-    if (kind === 'intent' || payload === undefined) return;
-    const { tool = '', refusal, event = '', agent = '' } = JSON.parse(payload) as RecordFacts;
-    if (reportEvents.includes(event)) {
-      this.#reports = [...this.#reports, { index, timeMs, event, agent, tool, sessionId }].slice(-mostReports);
-    }
-    if (kind === 'event' || tool === '' || refusal?.code === 'UNKNOWN_TOOL') return;
-    const stretchMs = Math.floor(timeMs / fineMs) * fineMs;
+  #count({ kind, result, tool, refusalCode, count, firstMs }: CountedEndings): void {
+    if (kind === 'event' || tool === '' || refusalCode === 'UNKNOWN_TOOL') return;
+    const stretchMs = stretchOf(firstMs);
     const stretch = this.#stretches.get(stretchMs) ?? new Map<string, Counts>();
     this.#stretches.set(stretchMs, stretch);
     const known = stretch.get(tool);
     if (known === undefined && stretch.size >= mostTools) return;
     const counts = known ?? { succeeded: 0, denied: 0, asked: 0, failed: 0 };
     stretch.set(tool, counts);
-    counts[refusal?.code === 'APPROVAL_REQUIRED' ? 'asked' : endingOf(result)] += 1;
+    counts[refusalCode === 'APPROVAL_REQUIRED' ? 'asked' : endingOf(result)] += count;
   }
+
+  async #readReports(from: number, to: number): Promise<void> {
+    const reports = (await this.#store.readRecords(from, to - from)).flatMap(({ index, leaf, payload = '{}' }) => {
+      const { event = '', agent = '', tool = '' } = JSON.parse(payload) as Partial<AbuseReport>;
+      const { timeMs, sessionId = '' } = decodeLeaf(leaf);
+      return reportEvents.includes(event) ? [{ index, timeMs, event, agent, tool, sessionId }] : [];
+    });
+    this.#reports = [...this.#reports, ...reports].slice(-mostReports);
+  }
+}
+
+function stretchOf(timeMs: number): number {
+  return Math.floor(timeMs / fineMs) * fineMs;
 }
 
 function endingOf(result: string): Ending {

@@ -63,6 +63,8 @@ export interface ProjectWorkspace extends Workspace {
 export interface LoadedRules extends Rules {
   readonly modes: ModePolicy;
   readonly membershipOf: RoleBook['membershipOf'];
+  /** Whether any of them asks what time it is. */
+  readonly looksAtTime: boolean;
   /** Whether a rule opens the tool in this mode by naming the mode. */
   readonly opensByName: (tool: ToolDefinition, mode: Mode) => boolean;
   /** Whether some call of the tool could be let through. */
@@ -151,6 +153,7 @@ export function loadRules(
       workspace,
       hash: workspace.rulesSha256 === undefined ? filesHash : hash('sha256', `${filesHash} ${workspace.rulesSha256}`),
       looksAtHistory: [...all, ...added].some(({ rule }) => rule.after !== undefined),
+      looksAtTime: [...all, ...added].some(({ rule }) => rule.hours !== undefined || rule.days !== undefined),
       judge: (question) => verdicts.recall(question, question.resources, () => decide(withStanding(question))),
       judgePaths: (question) => judgePaths(withStanding(question), opened),
       mayOpen: (asked) => isExit(asked) || mayOpen(opening, withStanding(asked)),
@@ -190,7 +193,7 @@ export function loadRules(
 /** What the rules say in one workspace. */
 type Applied = Pick<
   LoadedRules,
-  'workspace' | 'hash' | 'looksAtHistory' | 'judge' | 'judgePaths' | 'mayOpen' | 'explain'
+  'workspace' | 'hash' | 'looksAtHistory' | 'looksAtTime' | 'judge' | 'judgePaths' | 'mayOpen' | 'explain'
 >;
 
 function acceptsNew(rules: readonly CompiledRule[], name: string, origin: ToolDefinition['origin']): boolean {

@@ -10,7 +10,7 @@ import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { longTimeoutMs } from '../tools/policy-parts.ts';
 import type { PolicyToolParts } from '../tools/policy-parts.ts';
 import { Replay } from './replay-records.ts';
-import { chooseSpan, describeSpan, spanProperties, walkRecords } from './walk-records.ts';
+import { chooseSpan, describeSpan, spanProperties, walkDecided } from './walk-records.ts';
 import type { SpanArguments } from './walk-records.ts';
 
 const usualRecords = 10_000;
@@ -67,13 +67,12 @@ export function replayTool(parts: PolicyToolParts) {
         ...(args.against === 'in-force' ? { against: rules.current } : {}),
         organisation: store.readOrganisation(),
         findSession: (id) => store.readSession(id),
+        readRecord: async (index) => (await store.readRecords(index, 1))[0],
         fromMs: span.from === 0 ? 0 : (span.fromMs ?? 0),
       });
-      for await (const page of walkRecords(store, span, context)) {
-        for (const record of page) await replay.take(record);
-      }
+      for await (const page of walkDecided(store, span, context)) await replay.take(page);
       const hashes = { inForce: rules.current.hash, hash: chosen.hash };
-      return { ...hashes, span: describeSpan(span), ...describeReplay(replay) };
+      return { ...hashes, span: describeSpan(span), ...(await describeReplay(replay)) };
     },
     summarize: (_args, { decided, changed }) => `${changed} of ${decided} calls would change`,
   });
@@ -94,13 +93,8 @@ function chooseCandidate(rules: AppliedRules, { rules: given, promote }: ReplayA
   );
 }
 
-function describeReplay({ decided, undecidable, changed }: Replay) {
-  const ways = Map.groupBy(changed, ({ was, would }) => `${was.effect} ${would.effect}`);
-  return {
-    ...{ decided, undecidable, changed: changed.length },
-    ways: [...ways.values()].flatMap(([first, ...more]) =>
-      first === undefined ? [] : [{ was: first.was.effect, would: first.would.effect, count: 1 + more.length }],
-    ),
-    calls: changed.slice(-mostShown),
-  } satisfies Partial<InJson<PolicyReplay>>;
+async function describeReplay(replay: Replay) {
+  const { decided, undecidable, changed, ways } = replay;
+  const calls = await replay.readChanged(mostShown);
+  return { decided, undecidable, changed, ways, calls } satisfies Partial<InJson<PolicyReplay>>;
 }

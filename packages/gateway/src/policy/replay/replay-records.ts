@@ -1,6 +1,7 @@
 import type { InJson, JsonObject, ReplayedCall, RuleDecision } from '@sallyport/contract';
 import { decodeLeaf } from '@sallyport/log';
 import type { Leaf, StoredRecord } from '@sallyport/log';
+import type { DecidedRecord } from '../../storage/stores.ts';
 import type { Organisation } from '../../call/organisation.ts';
 import { isRefusal } from '../../call/refusal.ts';
 import type { Refusal } from '../../call/refusal.ts';
@@ -17,12 +18,13 @@ type Decision = InJson<RuleDecision>;
 /** A recorded call that other rules would decide otherwise. */
 type ChangedCall = InJson<ReplayedCall> & { readonly was: Decision; readonly would: Decision };
 
-type ReplayedRules = Pick<LoadedRules, 'judge' | 'looksAtHistory' | 'within'>;
+type ReplayedRules = Pick<LoadedRules, 'judge' | 'looksAtHistory' | 'looksAtTime' | 'within'>;
 
 export interface ReplayParts {
   readonly rules: ReplayedRules;
   /** Rules that decide again as well, to be compared with. Absent: what was decided then. */
   readonly against?: ReplayedRules;
+  readonly readRecord: (index: number) => Promise<StoredRecord | undefined>;
   readonly registry: Pick<Registry, 'find'>;
   /** As it is now. */
   readonly organisation: Organisation;
@@ -36,6 +38,10 @@ export interface ReplayParts {
   readonly fromMs: number;
 }
 
+/** Of questions that are alike. Each takes about a kilobyte. */
+const mostKnown = 20_000;
+const sessionIdDigits = 32;
+
 interface RecordedCall {
   readonly tool: string;
   readonly agent: string;
@@ -46,56 +52,133 @@ interface RecordedCall {
   readonly was: Decision;
 }
 
+/** How a call was decided, and how it would be. */
+interface Comparison extends Pick<ChangedCall, 'tool' | 'agent' | 'was' | 'would'> {
+  /** Another record that says the same is decided alike, whenever it was written. */
+  readonly holdsAlways: boolean;
+}
+
+/** `skipped`: the record is of no call that the rules decided. `undecidable`: it does not tell enough. */
+type Found = Comparison | 'undecidable' | 'skipped';
+
+type KnownSession = Awaited<ReturnType<ReplayParts['findSession']>>;
+
+interface Changed {
+  readonly index: number;
+  readonly comparison: Comparison;
+}
+
 /**
  * Decides recorded calls again, in their order. Arguments are as the log keeps them: without secrets, and not at all
- * where they were long; what cannot be decided again is counted.
+ * where they were long; what cannot be decided again is counted. A question that was answered is not asked again: most
+ * calls of a day are like others.
  */
 export class Replay {
   readonly #parts: ReplayParts;
-  readonly #sessions = new Map<string, Awaited<ReturnType<ReplayParts['findSession']>>>();
+  readonly #sessions = new Map<string, KnownSession>();
   readonly #past = new Map<string, PastCall[]>();
+  /** By likeness. */
+  readonly #known = new Map<string, Found>();
+  readonly #looksAtHistory: boolean;
+  readonly #changed: Changed[] = [];
   decided = 0;
   undecidable = 0;
-  readonly changed: ChangedCall[] = [];
 
   constructor(parts: ReplayParts) {
     this.#parts = parts;
+    this.#looksAtHistory = parts.rules.looksAtHistory || parts.against?.looksAtHistory === true;
   }
 
-  async take(record: StoredRecord): Promise<void> {
-    const call = readCall(record.payload);
-    if (call === undefined) return;
-    const leaf = decodeLeaf(record.leaf);
-    const { rules, against } = this.#parts;
-    const question = await this.#ask(call, leaf);
-    this.#remember(leaf, call.tool);
-    const workspace = this.#parts.workspaceOf((await this.#sessionOf(leaf.sessionId ?? '')) ?? {});
-    if (question === undefined || workspace === undefined) return void this.undecidable++;
+  /** How many calls would be decided otherwise. */
+  get changed(): number {
+    return this.#changed.length;
+  }
+
+  /** The calls that would change, by what was decided and what would be. */
+  get ways(): { readonly was: string; readonly would: string; readonly count: number }[] {
+    const ways = Map.groupBy(this.#changed, ({ comparison: { was, would } }) => `${was.effect} ${would.effect}`);
+    return [...ways.values()].flatMap(([first, ...more]) => {
+      if (first === undefined) return [];
+      const { was, would } = first.comparison;
+      return [{ was: was.effect, would: would.effect, count: 1 + more.length }];
+    });
+  }
+
+  async take(records: readonly DecidedRecord[]): Promise<void> {
+    for (const record of records) {
+      const known = this.#known.get(record.likeness);
+      // To wait for what is known already would take longer than all the rest.
+      this.#count(record.index, known ?? (await this.#compare(record)));
+    }
+  }
+
+  /** The newest of them, in the order of the log. */
+  async readChanged(most: number): Promise<ChangedCall[]> {
+    const calls: ChangedCall[] = [];
+    for (const { index, comparison } of this.#changed.slice(-most)) {
+      const record = await this.#parts.readRecord(index);
+      const { callId = '', timeMs } = record === undefined ? { timeMs: 0 } : decodeLeaf(record.leaf);
+      const { tool, agent, was, would } = comparison;
+      calls.push({ index: String(index), callId, calledAtMs: String(timeMs), tool, agent, was, would });
+    }
+    return calls;
+  }
+
+  #count(index: number, found: Found): void {
+    if (found === 'skipped') return;
+    if (found === 'undecidable') return void this.undecidable++;
     this.decided++;
-    const would = decide(question, rules.within(workspace));
-    const was = against === undefined ? call.was : decide(question, against.within(workspace));
-    if (would.effect === was.effect) return;
+    if (found.would.effect !== found.was.effect) this.#changed.push({ index, comparison: found });
+  }
+
+  async #compare({ index, likeness }: DecidedRecord): Promise<Found> {
+    const found = await this.#decideAgain(index, likeness);
+    if (this.#looksAtHistory || (typeof found === 'object' && !found.holdsAlways)) return found;
+    if (this.#known.size >= mostKnown) this.#known.clear();
+    this.#known.set(likeness, found);
+    return found;
+  }
+
+  async #decideAgain(index: number, likeness: string): Promise<Found> {
+    const call = readCall(likeness.slice(sessionIdDigits));
+    if (call === undefined) return 'skipped';
+    const sessionId = readSessionId(likeness);
+    const session = sessionId === undefined ? undefined : await this.#findSession(sessionId);
+    const { rules, against, workspaceOf } = this.#parts;
+    const workspace = workspaceOf(session ?? {});
+    const chosen =
+      workspace && [rules, ...(against === undefined ? [] : [against])].map((each) => each.within(workspace));
+    const holdsAlways = chosen?.every(({ looksAtTime, looksAtHistory }) => !looksAtTime && !looksAtHistory) === true;
+    const leaf = holdsAlways && !this.#looksAtHistory ? undefined : await this.#readLeaf(index);
+    const question = this.#ask(call, session, leaf);
+    if (leaf !== undefined) this.#remember(leaf, call.tool);
+    if (question === undefined || chosen === undefined) return 'undecidable';
+    const [would, was = call.was] = chosen.map((each) => decide(question, each));
     const { tool, agent } = call;
-    const found = { index: String(record.index), callId: leaf.callId ?? '', calledAtMs: String(leaf.timeMs) };
-    this.changed.push({ ...found, tool, agent, was, would });
+    return { tool, agent, was, would: would as ChangedCall['would'], holdsAlways };
   }
 
   /** What the rules are asked, or the organisation's own no. Undefined: the record does not tell enough. */
-  async #ask(call: RecordedCall, { sessionId = '', timeMs }: Leaf): Promise<Question | Refusal | undefined> {
+  #ask(call: RecordedCall, session: KnownSession, leaf: Leaf | undefined): Question | Refusal | undefined {
     const { registry, organisation, workspace } = this.#parts;
     const tool = registry.find(call.tool)?.tool;
-    const session = await this.#sessionOf(sessionId);
     const { principal, agent, mode, arguments: args } = call;
     const resources = tool && args && claim(tool, args, session?.workingDirectory ?? workspace);
     if (tool === undefined || args === undefined || resources === undefined) return undefined;
     const membership = findMembership(organisation, { principal, agent }, tool.definition.name);
     if (isRefusal(membership)) return membership;
-    const asked = { tool: tool.definition, principal, agent, mode, resources, arguments: args, nowMs: timeMs };
-    return { ...asked, ...membership, ...this.#historyOf(sessionId, session?.createdAtMs) };
+    const asked = { tool: tool.definition, principal, agent, mode, resources, arguments: args };
+    const when = leaf && { nowMs: leaf.timeMs, ...this.#historyOf(leaf.sessionId ?? '', session?.createdAtMs) };
+    return { ...asked, ...membership, ...when };
   }
 
-  async #sessionOf(id: string): Promise<Awaited<ReturnType<ReplayParts['findSession']>>> {
-    if (!this.#sessions.has(id)) this.#sessions.set(id, id === '' ? undefined : await this.#parts.findSession(id));
+  async #readLeaf(index: number): Promise<Leaf | undefined> {
+    const record = await this.#parts.readRecord(index);
+    return record && decodeLeaf(record.leaf);
+  }
+
+  async #findSession(id: string): Promise<KnownSession> {
+    if (!this.#sessions.has(id)) this.#sessions.set(id, await this.#parts.findSession(id));
     return this.#sessions.get(id);
   }
 
@@ -105,8 +188,7 @@ export class Replay {
   }
 
   #remember({ kind, sessionId, timeMs }: Leaf, tool: string): void {
-    const { rules, against } = this.#parts;
-    if (!rules.looksAtHistory && against?.looksAtHistory !== true) return;
+    if (!this.#looksAtHistory) return;
     if (kind !== 'intent' || sessionId === undefined) return;
     const past = this.#past.get(sessionId) ?? [];
     this.#past.set(sessionId, past);
@@ -120,10 +202,15 @@ function decide(question: Question | Refusal, { judge }: Pick<Rules, 'judge'>): 
   return { effect, ruleId: rule.id, reason };
 }
 
+/** As the store has it in its other tables. Undefined: the call has none. */
+function readSessionId(likeness: string): string | undefined {
+  const [, ...parts] = /^(.{8})(.{4})(.{4})(.{4})(.{12})/.exec(likeness.toLowerCase()) ?? [];
+  const id = parts.join('-');
+  return /[^0-]/.test(id) ? id : undefined;
+}
+
 /** Undefined for what is no call that the rules decided. */
-function readCall(payload: string | undefined): RecordedCall | undefined {
-  // Most records are outcomes, which say nothing of this.
-  if (payload === undefined || !payload.includes('"rule_id"')) return undefined;
+function readCall(payload: string): RecordedCall | undefined {
   const { decision, refusal, ...call } = parse(payload);
   const { tool = '', agent = '', principal, mode, arguments: args } = call;
   const known =

@@ -4,7 +4,7 @@ import { decodeLeaf } from '@sallyport/log';
 import type { StoredRecord } from '@sallyport/log';
 import { ToolFailure } from '../../call/tool.ts';
 import type { ToolContext } from '../../call/tool.ts';
-import type { Store } from '../../storage/stores.ts';
+import type { DecidedRecord, Store } from '../../storage/stores.ts';
 
 type Log = Pick<Store, 'logSize' | 'readRecords'>;
 
@@ -19,8 +19,8 @@ export interface Span {
 }
 
 const mostRecords = 1_000_000;
-/** So many hold up the calls of others for some milliseconds. */
-const pageRecords = 200;
+/** So many hold up the calls of others for a millisecond or two. */
+const pageRecords = { whole: 200, inPart: 500 };
 
 /** The arguments with which a tool is told how far back to look. */
 export interface SpanArguments {
@@ -68,16 +68,32 @@ async function findFirst(log: Log, sinceMs: number, size: number): Promise<numbe
   return low;
 }
 
+type Waiting = Pick<ToolContext, 'signal' | 'reportProgress'>;
+
 /** Goes through the records a page at a time, and lets calls run in between. */
-export async function* walkRecords(
-  log: Log,
-  { from, to }: Span,
-  { signal, reportProgress }: Pick<ToolContext, 'signal' | 'reportProgress'>,
-): AsyncGenerator<readonly StoredRecord[]> {
-  for (let at = from; at < to; at += pageRecords) {
+export function walkRecords(log: Log, span: Span, context: Waiting): AsyncGenerator<readonly StoredRecord[]> {
+  return walk((from, to) => log.readRecords(from, to - from), { ...span, step: pageRecords.whole }, context);
+}
+
+/** The same for those of decided calls, of which less is read. */
+export function walkDecided(
+  store: Pick<Store, 'readDecided'>,
+  span: Span,
+  context: Waiting,
+): AsyncGenerator<readonly DecidedRecord[]> {
+  return walk((from, to) => store.readDecided(from, to), { ...span, step: pageRecords.inPart }, context);
+}
+
+async function* walk<Item>(
+  read: (from: number, to: number) => Promise<readonly Item[]>,
+  { from, to, step }: Pick<Span, 'from' | 'to'> & { readonly step: number },
+  { signal, reportProgress }: Waiting,
+): AsyncGenerator<readonly Item[]> {
+  for (let at = from; at < to; at += step) {
     signal.throwIfAborted();
-    yield await log.readRecords(at, Math.min(pageRecords, to - at));
-    reportProgress({ kind: 'step', done: Math.min(at + pageRecords, to) - from, total: to - from, message: 'records' });
+    const end = Math.min(at + step, to);
+    yield await read(at, end);
+    reportProgress({ kind: 'step', done: end - from, total: to - from, message: 'records' });
     await setImmediate();
   }
 }

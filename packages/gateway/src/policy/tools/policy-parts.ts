@@ -10,7 +10,14 @@ export interface PolicyToolParts {
   readonly registry: Registry;
   readonly store: Pick<
     Store,
-    'logSize' | 'readRecords' | 'readMode' | 'readOrganisation' | 'readSession' | 'listSessions' | 'usedOf'
+    | 'logSize'
+    | 'readRecords'
+    | 'readDecided'
+    | 'readMode'
+    | 'readOrganisation'
+    | 'readSession'
+    | 'listSessions'
+    | 'usedOf'
   >;
   /** The daemon's own. */
   readonly workspace: string;

@@ -67,7 +67,8 @@ async function openPolicy(t: TestContext, tools: string, files: { readonly roles
         ? { refusal: { stage: 'judge-call', rule_id: rule, ...said } }
         : { decision: { effect, rule_id: rule, ...said } };
     await store.append({
-      kind: effect === 'deny' ? 'refusal' : 'event',
+      // What was allowed may be refused by a later gate, and needs no outcome then.
+      kind: 'refusal',
       result: 'none',
       timeMs: recorded.timeMs ?? Date.now(),
       callId: randomUUIDv7(),
@@ -204,6 +205,35 @@ test('what a session called before counts when a call is decided again, as far a
   // Of somebody whose earlier calls are not known, a denial takes the worst.
   await record({ path: 'a' });
   assert.equal(((await call('replay', { last: 1 }))['calls'] as unknown[]).length, 1);
+});
+
+test('calls that are alike are decided by their own time where a rule looks at it', async (t) => {
+  const { call, record } = await openPolicy(t, allowReading);
+  const at = (hour: number): number => new Date(2026, 2, 2, hour).getTime();
+  for (const hour of [9, 10, 23]) await record({ path: 'a', timeMs: at(hour) });
+  const daytime = `${head}${allowReading}  - { id: by-night, effect: deny, tools: [files.read], hours: ['22:00-06:00'] }\n`;
+  const { decided, calls } = await call('replay', { rules: { folder: '/x', files: { 'tools.yaml': daytime } } });
+  assert.equal(decided, 3);
+  assert.deepEqual(
+    (calls as { index: number; at: string }[]).map(({ index, at: time }) => [index, Date.parse(time)]),
+    [[2, at(23)]],
+  );
+});
+
+test('each of many calls that are alike is counted and told, with its own place and id', async (t) => {
+  const { call, record } = await openPolicy(t, allowReading);
+  for (let times = 0; times < 3; times++) await record({ path: 'a' });
+  await record({ path: 'a', agent: 'bea' });
+  await record({ path: 'a', tool: 'files.ensure_dir' });
+  const nothing = { folder: '/x', files: { 'tools.yaml': 'version: 1\n' } };
+  const { decided, changed, ways, calls } = await call('replay', { rules: nothing });
+  assert.deepEqual([decided, changed, ways], [5, 5, { 'allow → deny': 5 }]);
+  const told = calls as { index: number; call_id: string; agent: string; tool: string }[];
+  assert.equal(new Set(told.map(({ call_id: id }) => id)).size, 5);
+  assert.deepEqual(
+    told.map(({ index, agent, tool }) => `${index} ${agent} ${tool}`),
+    ['0 ada files.read', '1 ada files.read', '2 ada files.read', '3 bea files.read', '4 ada files.ensure_dir'],
+  );
 });
 
 test('a tried-out rule is told with what it would have done, and since when', async (t) => {

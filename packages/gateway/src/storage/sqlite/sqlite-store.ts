@@ -25,6 +25,7 @@ import { readRecord } from './log-reader.ts';
 import { ModeReader } from './mode-reader.ts';
 import { findOpenIntents } from './open-intents.ts';
 import { OrganisationReader } from './organisation-reader.ts';
+import { RecordQueries } from './record-queries.ts';
 import { SessionReader } from './session-reader.ts';
 import { mostEnded, Projection } from '../projection.ts';
 import type { Touched } from './state/state-versions.ts';
@@ -66,6 +67,7 @@ class SqliteStore implements stores.Store {
   readonly #content: ContentReader;
   readonly #modes: ModeReader;
   readonly #organisation: OrganisationReader;
+  readonly #queries: RecordQueries;
   /** In the order in which the writer answers. */
   #waiting: Waiting[] = [];
   readonly #sessions: SessionReader;
@@ -106,6 +108,7 @@ class SqliteStore implements stores.Store {
     };
     this.#modes = new ModeReader(reader);
     this.#organisation = new OrganisationReader(reader);
+    this.#queries = new RecordQueries(reader);
     // Nobody else writes, so that what this daemon knows is true at any time.
     this.#snapshot = new Projection(this.#organisation.read(), () => Date.now());
     this.#load(0);
@@ -324,6 +327,12 @@ class SqliteStore implements stores.Store {
 
   readonly readRecords = async (fromIndex: number, limit: number): Promise<readonly StoredRecord[]> =>
     this.#select.records.all(fromIndex, limit).map(readRecord);
+
+  readonly readDecided: stores.RecordRepository['readDecided'] = async (fromIndex, toIndex) =>
+    this.#queries.readDecided(fromIndex, toIndex);
+
+  readonly countEndings: stores.RecordRepository['countEndings'] = async (fromIndex, toIndex) =>
+    this.#queries.countEndings(fromIndex, toIndex);
 
   readonly lastCheckpoint = async (): Promise<StoredCheckpoint | undefined> => {
     const row = this.#reader.prepare('SELECT size, note FROM checkpoints ORDER BY size DESC LIMIT 1').get();
