@@ -1,11 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { TestDaemon } from '../test/harness/daemon.ts';
 import type { Place } from '../test/harness/daemon.ts';
+import { readThreadMs } from './cpu-time.ts';
 import { longLogRecords, openLongLog } from './long-log.ts';
 import type { Budget, Round } from './measure.ts';
 
 const hourMs = 3_600_000;
-const ticksPerSecond = 100;
+/** What a daemon does first, such as compiling schemas and reading its log, is measured elsewhere. */
+const settleMs = 5000;
 
 /** What the console's page on usage asks, of a daemon that has just started and has counted nothing yet. */
 export function usageTime(): Budget {
@@ -49,22 +51,19 @@ function askBudget(name: string, ask: (daemon: TestDaemon) => Promise<void>): Bu
 
 async function measureAsking(daemon: TestDaemon, ask: (daemon: TestDaemon) => Promise<void>): Promise<Round> {
   const processId = daemon.process.pid ?? 0;
-  const floorFrom = readMainThreadSeconds(processId);
-  await daemon.status();
-  const floor = Math.max(readMainThreadSeconds(processId) - floorFrom, 1 / ticksPerSecond);
-  const [from, startedAtMs] = [readMainThreadSeconds(processId), performance.now()];
-  await ask(daemon);
+  await sleep(settleMs);
+  const ranMs = async (run: () => Promise<unknown>): Promise<number> => {
+    const before = readThreadMs(processId);
+    await run();
+    return readThreadMs(processId) - before;
+  };
+  const floor = await ranMs(() => daemon.status());
+  const startedAtMs = performance.now();
+  const subject = await ranMs(() => ask(daemon));
   return {
-    floor,
-    subject: readMainThreadSeconds(processId) - from,
+    floor: floor / 1000,
+    subject: subject / 1000,
     unit: 's of CPU of the main thread (floor: the status)',
     details: { 'wall s': (performance.now() - startedAtMs) / 1000 },
   };
-}
-
-/** Time in user and kernel mode of the thread that has the number of its process. */
-function readMainThreadSeconds(processId: number): number {
-  const stat = readFileSync(`/proc/${processId}/task/${processId}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }

@@ -1,15 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSigner } from '@sallyport/log';
 import type { RecordKind, RecordResult } from '@sallyport/log';
 import type { Redacted } from '../packages/gateway/src/call/redacted.ts';
-import { describeHome } from '../packages/gateway/src/daemon/home.ts';
-import { readStateKey } from '../packages/gateway/src/daemon/state-key.ts';
-import { openSqliteStore } from '../packages/gateway/src/storage/sqlite/sqlite-store.ts';
 import type { LogEntry } from '../packages/gateway/src/storage/stores.ts';
 import { newPlace, TestDaemon } from '../test/harness/daemon.ts';
 import type { Place } from '../test/harness/daemon.ts';
+import { openStoreOf } from './open-store.ts';
 
 export const longLogRecords = 600_000;
 const hourMs = 3_600_000;
@@ -42,13 +39,7 @@ export function openLongLog(): Promise<Place> {
 async function makeLongLog(records: number): Promise<Place> {
   const place = newPlace();
   const samples = await takeCalls(place);
-  const home = describeHome(place.home);
-  const signingKey = readFileSync(home.signingKeyFile, 'utf8');
-  const { databaseFile, checkpointFile, reserveFile } = home;
-  const store = await openSqliteStore({
-    ...{ databaseFile, checkpointFile, reserveFile, reserveBytes: 64 * 1024 },
-    ...{ signingKey, origin: openSigner(signingKey).name, stateKey: readStateKey(home) ?? '', adoptState: false },
-  });
+  const store = await openStoreOf(place);
   const startMs = Date.now() - spanMs;
   try {
     for (let at = await store.logSize(); at < records;) {

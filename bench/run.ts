@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { askedCall } from './asked-call.ts';
 import { gatesTime } from './gates-time.ts';
 import { governedRead, governedReadAlone } from './governed-read.ts';
 import { limitsTime } from './limits-time.ts';
@@ -25,6 +26,7 @@ const budgets: readonly Budget[] = [
   writerTime('disk'),
   gatesTime(),
   limitsTime(),
+  askedCall(),
   rulesDecision('folders'),
   rulesDecision('globs'),
   rulesDecision('conditions'),

@@ -121,6 +121,21 @@ export function testApprovals({ store, reopen, newSession }: Given): void {
     assert.equal((await store().findApprovalByBinding(session.id, binding))?.id, next.id);
   });
 
+  test('what waits of a session is counted up to a bound, and found by the effect that it shows', async () => {
+    const [session, other] = [await newSession(), await newSession()];
+    const like = { effectSha256: 'ab'.repeat(32) };
+    const tasks = [taskOf(session, like), taskOf(session, like), taskOf(session), taskOf(other, like)];
+    for (const task of tasks) await store().openApproval(task);
+    const [first = '', second = ''] = tasks.map(({ id }) => id);
+    const alike = async () =>
+      (await store().listPendingLike(session.id, like.effectSha256)).map(({ id }) => id).toSorted();
+    assert.deepEqual([await store().countPending(session.id, 9), await store().countPending(session.id, 2)], [3, 2]);
+    assert.deepEqual(await alike(), [first, second].toSorted());
+    assert.ok(await decide(first, false, like));
+    assert.equal(await store().countPending(session.id, 9), 2);
+    assert.deepEqual(await alike(), [second]);
+  });
+
   test('what nobody decides expires, after one reminder, however often the clock looks and the store restarts', async () => {
     requirement('APPR-5');
     const session = await newSession();

@@ -10,12 +10,13 @@ export interface ApprovalNews {
 }
 
 export class ApprovalWatch extends NewsWatch<ApprovalNews> {
+  constructor() {
+    super(({ task }) => task.id);
+  }
+
   /** Resolves when somebody decides, nobody did in time or the rules change: true; false when the wait or the caller ends before that. */
   awaitEnd(taskId: string, options: WaitOptions): Promise<boolean> {
-    return this.awaitNews(
-      ({ kind, task }) => task.id === taskId && ['decided', 'expired', 'outdated'].includes(kind),
-      options,
-    );
+    return this.awaitNews(taskId, ({ kind }) => kind !== 'pending' && kind !== 'reminder', options);
   }
 }
 
@@ -26,8 +27,12 @@ export interface PlanNews {
 }
 
 export class PlanWatch extends NewsWatch<PlanNews> {
+  constructor() {
+    super(({ plan }) => plan.id);
+  }
+
   /** As for approvals. */
   awaitEnd(planId: string, options: WaitOptions): Promise<boolean> {
-    return this.awaitNews(({ kind, plan }) => plan.id === planId && kind !== 'pending', options);
+    return this.awaitNews(planId, ({ kind }) => kind !== 'pending', options);
   }
 }

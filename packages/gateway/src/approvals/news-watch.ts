@@ -5,12 +5,23 @@ export interface WaitOptions {
   readonly isOver: () => Promise<boolean>;
 }
 
+type Listener<News> = (news: News) => void;
+
 /** Tells whoever listens in this daemon what happens. What must survive a restart is in the store. */
 export class NewsWatch<News> {
-  readonly #listeners = new Set<(news: News) => void>();
+  readonly #listeners = new Set<Listener<News>>();
+  /** By what they wait for: thousands of callers may, and each hears of its own only. */
+  readonly #waiting = new Map<string, Set<Listener<News>>>();
+  readonly #idOf: (news: News) => string;
+
+  /** `idOf`: what the news is about. */
+  constructor(idOf: (news: News) => string) {
+    this.#idOf = idOf;
+  }
 
   tell(news: News): void {
     for (const listener of this.#listeners) listener(news);
+    for (const listener of this.#waiting.get(this.#idOf(news)) ?? []) listener(news);
   }
 
   /** Returns how to stop. A listener must not throw. */
@@ -19,8 +30,17 @@ export class NewsWatch<News> {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Whether the news came before the wait or the caller ended. */
-  awaitNews(isIt: (news: News) => boolean, { timeoutMs, signal, isOver }: WaitOptions): Promise<boolean> {
+  #listenFor(id: string, listener: Listener<News>): () => void {
+    const listeners = this.#waiting.get(id) ?? new Set();
+    this.#waiting.set(id, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#waiting.delete(id);
+    };
+  }
+
+  /** Whether the news about this came before the wait or the caller ended. */
+  awaitNews(id: string, isIt: (news: News) => boolean, { timeoutMs, signal, isOver }: WaitOptions): Promise<boolean> {
     return new Promise((resolve) => {
       const finish = (came: boolean): void => {
         clearTimeout(timer);
@@ -30,7 +50,7 @@ export class NewsWatch<News> {
       };
       const leave = (): void => finish(false);
       const timer = setTimeout(leave, timeoutMs);
-      const stop = this.listen((news) => {
+      const stop = this.#listenFor(id, (news) => {
         if (isIt(news)) finish(true);
       });
       signal.addEventListener('abort', leave, { once: true });

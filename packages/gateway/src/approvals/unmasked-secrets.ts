@@ -10,6 +10,7 @@ interface Kept {
 }
 
 const mostCharacters = 64 * 1024 * 1024;
+const dropEveryMs = 1000;
 export const mostOfOne = 16 * 1024 * 1024;
 
 /**
@@ -20,6 +21,7 @@ export const mostOfOne = 16 * 1024 * 1024;
 export class UnmaskedSecrets {
   readonly #kept = new Map<string, Kept>();
   #characters = 0;
+  #dropAtMs = 0;
 
   /** Forgets what belongs to a request as soon as it does not wait any more. */
   constructor(watch: ApprovalWatch, plans: PlanWatch) {
@@ -33,9 +35,14 @@ export class UnmaskedSecrets {
 
   /** Whether so many characters could be kept now, in the place of what is kept of the subject, if that is given. */
   hasRoom(characters: number, subject = ''): boolean {
-    this.#dropOld(Date.now());
-    const others = this.#characters - (this.#kept.get(subject)?.characters ?? 0);
-    return characters <= mostOfOne && others + characters <= mostCharacters;
+    const fits = (): boolean => {
+      const others = this.#characters - (this.#kept.get(subject)?.characters ?? 0);
+      return characters <= mostOfOne && others + characters <= mostCharacters;
+    };
+    const nowMs = Date.now();
+    // Thousands may wait: not all of them are looked at for every new one.
+    if (nowMs >= this.#dropAtMs || !fits()) this.#dropOld(nowMs);
+    return fits();
   }
 
   /** `subject` names the request: the id of a task, or a step of a plan. What would be too much is not kept. */
@@ -76,6 +83,7 @@ export class UnmaskedSecrets {
   }
 
   #dropOld(nowMs: number): void {
+    this.#dropAtMs = nowMs + dropEveryMs;
     for (const [subject, { untilMs }] of this.#kept) if (untilMs <= nowMs) this.forget(subject);
   }
 }

@@ -258,6 +258,10 @@ export interface ApprovalRepository {
     readonly sessionId?: string;
     readonly limit: number;
   }) => Promise<readonly ApprovalTask[]>;
+  /** How many tasks of a session are pending, counted up to `most`. */
+  readonly countPending: (sessionId: string, most: number) => Promise<number>;
+  /** Pending tasks of a session that show this effect. */
+  readonly listPendingLike: (sessionId: string, effectSha256: string) => Promise<readonly ApprovalTask[]>;
   /** Pending tasks for which the rules name this agent, newest first. Whether it may decide is another question. */
   readonly listForAgent: (filter: {
     readonly approver: string;

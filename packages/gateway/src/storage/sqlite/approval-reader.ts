@@ -14,6 +14,8 @@ export class ApprovalReader {
   readonly #find: Statement;
   readonly #findByBinding: Statement;
   readonly #lists: Readonly<Record<'all' | 'status' | 'session' | 'sessionStatus', Statement>>;
+  readonly #countPending: Statement;
+  readonly #pendingLike: Statement;
   readonly #forAgent: Statement;
   readonly #untold: Statement;
   readonly #nextExpiry: Statement;
@@ -38,6 +40,14 @@ export class ApprovalReader {
       session: list('WHERE session_id = ?'),
       sessionStatus: list('WHERE session_id = ? AND status = ?'),
     };
+    this.#countPending = database.prepare(
+      `SELECT count(*) AS pending FROM (
+         SELECT 1 FROM approvals INDEXED BY approvals_by_session WHERE session_id = ? AND status = 'pending' LIMIT ?)`,
+    );
+    this.#pendingLike = database.prepare(
+      `SELECT * FROM approvals INDEXED BY approvals_by_effect
+       WHERE session_id = ? AND effect_sha256 = ? AND status = 'pending'`,
+    );
     this.#forAgent = list(
       `WHERE status = 'pending' AND EXISTS (SELECT 1 FROM json_each(task, '$.approvers') WHERE value = ?)`,
     );
@@ -97,6 +107,14 @@ export class ApprovalReader {
     return (status === undefined ? session.all(sessionId, limit) : sessionStatus.all(sessionId, status, limit)).map(
       taskOf,
     );
+  }
+
+  countPending(sessionId: string, most: number): number {
+    return Number(this.#countPending.get(sessionId, most)?.['pending'] ?? 0);
+  }
+
+  listPendingLike(sessionId: string, effectSha256: string): ApprovalTask[] {
+    return this.#pendingLike.all(sessionId, effectSha256).map(taskOf);
   }
 
   listForAgent({ approver, limit }: { readonly approver: string; readonly limit: number }): ApprovalTask[] {

@@ -286,6 +286,9 @@ const migrations: readonly string[] = [
   ALTER TABLE state ADD COLUMN tallies TEXT NOT NULL DEFAULT '';
   ALTER TABLE state ADD COLUMN tag BLOB NOT NULL DEFAULT x'';
   `,
+  `
+  CREATE INDEX approvals_by_effect ON approvals (session_id, effect_sha256) WHERE status = 'pending';
+  `,
 ];
 
 export const schemaVersion = migrations.length;

@@ -251,6 +251,12 @@ class SqliteStore implements stores.Store {
 
   readonly listApprovals: stores.ApprovalRepository['listApprovals'] = async (filter) => this.#approvals.list(filter);
 
+  readonly countPending: stores.ApprovalRepository['countPending'] = async (sessionId, most) =>
+    this.#approvals.countPending(sessionId, most);
+
+  readonly listPendingLike: stores.ApprovalRepository['listPendingLike'] = async (sessionId, effectSha256) =>
+    this.#approvals.listPendingLike(sessionId, effectSha256);
+
   readonly listForAgent: stores.ApprovalRepository['listForAgent'] = async (filter) =>
     this.#approvals.listForAgent(filter);
 
