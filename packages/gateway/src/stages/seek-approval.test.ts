@@ -51,7 +51,11 @@ class TestApprovals implements ApprovalStore {
   readonly findApproval = async (id: string) => this.tasks.find((task) => task.id === id);
   readonly findApprovalByBinding = async (sessionId: string, binding: string) =>
     this.tasks.findLast((task) => task.sessionId === sessionId && task.binding === binding);
-  readonly listApprovals = async () => this.tasks.filter((task) => task.status === 'pending');
+  readonly countPending = async () => this.tasks.filter((task) => task.status === 'pending').length;
+  readonly listPendingLike = async (sessionId: string, effectSha256: string) =>
+    this.tasks.filter(
+      (task) => task.sessionId === sessionId && task.effectSha256 === effectSha256 && task.status === 'pending',
+    );
   readonly listStanding = () => this.standing;
   readonly findPlan = async () => this.plan;
   readonly isTokenUsed = async () => false;

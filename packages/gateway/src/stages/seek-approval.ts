@@ -35,7 +35,13 @@ type Needs = facts.Begun &
 export interface ApprovalParts {
   readonly store: Pick<
     ApprovalRepository,
-    'openApproval' | 'findApproval' | 'findApprovalByBinding' | 'listApprovals' | 'findPlan' | 'isTokenUsed'
+    | 'openApproval'
+    | 'findApproval'
+    | 'findApprovalByBinding'
+    | 'countPending'
+    | 'listPendingLike'
+    | 'findPlan'
+    | 'isTokenUsed'
   > &
     Pick<Snapshot, 'listStanding'>;
   readonly tokens: Pick<ConfirmTokens, 'read'>;
@@ -366,9 +372,9 @@ async function openTask(
       forOperators: 'Name a senior for the agent, or a director.',
     });
   }
-  const pending = await store.listApprovals({ status: 'pending', sessionId: session.id, limit: maxPending });
-  const same = pending.find((each) => each.binding === bound.binding);
-  if (pending.length >= maxPending && same === undefined) {
+  const latest = await store.findApprovalByBinding(session.id, bound.binding);
+  const same = latest?.status === 'pending' ? latest : undefined;
+  if (same === undefined && (await store.countPending(session.id, maxPending)) >= maxPending) {
     const message = `${maxPending} calls of this session wait for a decision already.`;
     return refuse('TOO_MANY_APPROVALS', 'pending-approvals', message, {
       remedy: 'Wait until some are decided.',
@@ -411,7 +417,8 @@ async function openTask(
   // A task that was joined may be masked in another way, if the gate has learned a secret since.
   const isAsMasked = isDeepStrictEqual(task.masked ?? [], view.masked);
   onPending(task, isAsMasked ? view.values : undefined);
-  const outdated = pending.filter((each) => each.rulesHash !== task.rulesHash && isSameView(each, task));
+  const alike = await store.listPendingLike(session.id, task.effectSha256);
+  const outdated = alike.filter((each) => each.rulesHash !== task.rulesHash && isSameView(each, task));
   for (const each of outdated) await parts.endOutdated(each);
   const remedy = `Wait, then send the same call with approval_task_id ${task.id}; or send wait_ms to be answered when it is decided.`;
   const forOperators = `Look at it and decide with \`sallyport approvals show ${task.id}\`.`;
