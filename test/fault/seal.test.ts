@@ -20,7 +20,9 @@ test('a gate that cannot write its checkpoint seals itself, and opens by itself 
     await daemon.call('files.list', { path: '.' });
     await until('sealed');
     assert.match((await daemon.status())['healthReason'] ?? '', /EISDIR/);
-    assert.equal((await daemon.call('files.list', { path: '.' })).denied?.rationaleCode, 'SEALED', `round ${round}`);
+    const { denied } = await daemon.call('files.list', { path: '.' });
+    assert.equal(denied?.rationaleCode, 'SEALED', `round ${round}`);
+    assert.match(denied.remedy ?? '', /opens again once that is over/);
     rmdirSync(obstacle);
     await until('serving');
     const answer = await daemon.call('files.list', { path: '.' });

@@ -93,7 +93,9 @@ describe('a log that something else has changed', () => {
       await until(async () => (await daemon?.status())?.['health'] === 'sealed');
       const { healthReason = '' } = await daemon.status();
       assert.match(healthReason, /Record 3: payload and leaf do not match/);
-      assert.equal((await daemon.call('files.read', { path: 'a.txt' })).denied?.rationaleCode, 'SEALED');
+      const { denied } = await daemon.call('files.read', { path: 'a.txt' });
+      assert.equal(denied?.rationaleCode, 'SEALED');
+      assert.match(denied.remedy ?? '', /audit verify.*restore sallyport\.db/);
       vandalise(place, `UPDATE records SET payload = rtrim(payload) WHERE position = 3`);
       await until(async () => (await daemon?.status())?.['health'] === 'serving');
       assert.equal((await daemon.call('files.read', { path: 'no.txt' })).denied, undefined);

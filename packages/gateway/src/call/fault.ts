@@ -1,13 +1,20 @@
 import type { Code } from '@sallyport/contract';
 
+export interface FaultOptions extends ErrorOptions {
+  /** What a person who runs the gate can do about it. Absent: nothing is known. */
+  readonly forOperators?: string;
+}
+
 /** Our own failure. The cause is for the log; a caller sees the code and the call id only. */
 export class Fault extends Error {
   readonly code: Code;
+  readonly forOperators: string | undefined;
 
-  constructor(code: Code, message: string, options?: ErrorOptions) {
+  constructor(code: Code, message: string, options: FaultOptions = {}) {
     super(message, options);
     this.name = 'Fault';
     this.code = code;
+    this.forOperators = options.forOperators;
   }
 }
 

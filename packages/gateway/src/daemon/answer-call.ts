@@ -107,9 +107,8 @@ function tellFault(fault: Error, call: Call, hasBegun: boolean): Problem {
   const isOperator = isForOperator(call);
   const callId = call.callId ?? '';
   if (presentedAs === 'denied') {
-    const remedy = isOperator
-      ? ownText('`sallyport status` says why; a restart opens the gate again.')
-      : askPerson(callId);
+    const known = fault instanceof Fault ? fault.forOperators : undefined;
+    const remedy = isOperator ? ownText(known ?? '`sallyport status` says why.') : askPerson(callId);
     return problemOf(code, ownText(meaning), { ruleId: 'gate', remedy });
   }
   const did = hasBegun && code !== 'OUTCOME_UNRECORDED' ? ' What it had done by then is not known.' : '';

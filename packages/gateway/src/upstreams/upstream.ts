@@ -347,7 +347,9 @@ export class Upstream {
       if (this.#begunCalls !== begun) return;
       const { measuredBy, cpuMs } = await connection.measure();
       const isAlone = this.#begunCalls === begun;
-      if (isAlone && measuredBy !== undefined && cpuMs !== undefined) onUsage({ measuredBy, cpuMs: cpuMs - before });
+      if (!isAlone || measuredBy === undefined || cpuMs === undefined) return;
+      // Both are in whole microseconds; their difference as a number is not.
+      onUsage({ measuredBy, cpuMs: Math.round((cpuMs - before) * 1000) / 1000 });
     };
   }
 

@@ -85,6 +85,7 @@ class SqliteStore implements stores.Store {
   #isBehind = false;
   #sealed: Sealed | undefined;
   #closed: (() => void) | undefined;
+  #isWriterGone = false;
 
   constructor(worker: Worker, options: WriterOptions) {
     const reader = Database.openForReading(options.databaseFile);
@@ -496,7 +497,18 @@ class SqliteStore implements stores.Store {
 
   #refuse({ operation, reject }: Pick<Waiting, 'operation' | 'reject'>, reason: string): void {
     if (operation.name === 'settle') this.#unrecorded.push(operation.settlement);
-    reject(new Fault('SEALED', reason));
+    reject(new Fault('SEALED', reason, { forOperators: this.#describeWayOut() }));
+  }
+
+  #describeWayOut(): string {
+    if (this.#sealed?.isChanged === true) {
+      return (
+        '`sallyport audit verify` says what was changed. The gate opens again when all of it is as the gate wrote it: ' +
+        'restore sallyport.db from a backup.'
+      );
+    }
+    const next = this.#isWriterGone ? 'A restart opens the gate again.' : 'The gate opens again once that is over.';
+    return `\`sallyport status\` says why. ${next}`;
   }
 
   #seal(sealed: Sealed): void {
@@ -536,6 +548,7 @@ class SqliteStore implements stores.Store {
   }
 
   #fail(reason: string): void {
+    this.#isWriterGone = true;
     if (this.#closed === undefined) this.#seal({ reason, isChanged: false });
     for (const waiting of this.#waiting.splice(0)) this.#refuse(waiting, reason);
     this.#closed?.();
