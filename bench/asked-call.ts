@@ -5,9 +5,9 @@ import type { NewApproval } from '../packages/gateway/src/call/approval.ts';
 import { newPlace, TestDaemon } from '../test/harness/daemon.ts';
 import type { Place } from '../test/harness/daemon.ts';
 import { liftLimits } from '../test/harness/lift-limits.ts';
-import { readThreadMs } from './cpu-time.ts';
 import type { Budget } from './measure.ts';
 import { openStoreOf } from './open-store.ts';
+import { readThreadTimes } from './thread-times.ts';
 
 const pending = 10_000;
 /** So many of them are of the agent that asks. */
@@ -44,7 +44,7 @@ export function askedCall(): Budget {
       return {
         floor: lower(floors ?? []),
         subject: lower(subjects ?? []),
-        unit: 'ms of CPU of the main thread',
+        unit: 'µs of CPU of the main thread',
         details: {},
       };
     },
@@ -54,9 +54,9 @@ export function askedCall(): Budget {
 async function ask({ daemon, token }: Gate, nth: number): Promise<number> {
   const processId = daemon.process.pid ?? 0;
   writeFileSync(join(daemon.place.workspace, `file-${nth}.txt`), 'some text\n'.repeat(20));
-  const before = readThreadMs(processId);
+  const before = readThreadTimes(processId).main;
   const answer = await daemon.call('files.delete', { path: `file-${nth}.txt` }, { token });
-  const took = readThreadMs(processId) - before;
+  const took = readThreadTimes(processId).main - before;
   if (answer.denied?.rationaleCode !== 'APPROVAL_REQUIRED')
     throw new Error(`nobody was asked: ${JSON.stringify(answer)}`);
   return took;

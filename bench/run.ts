@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { askedCall } from './asked-call.ts';
 import { gatesTime } from './gates-time.ts';
 import { governedRead, governedReadAlone } from './governed-read.ts';
+import { largeWrites } from './large-writes.ts';
 import { limitsTime } from './limits-time.ts';
 import { replayTime, usageTime } from './log-questions.ts';
 import { measure } from './measure.ts';
@@ -27,6 +28,7 @@ const budgets: readonly Budget[] = [
   gatesTime(),
   limitsTime(),
   askedCall(),
+  largeWrites(),
   rulesDecision('folders'),
   rulesDecision('globs'),
   rulesDecision('conditions'),

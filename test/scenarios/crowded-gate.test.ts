@@ -64,5 +64,5 @@ test('16 writes of 15 MB at once all succeed, and the daemon holds a few of them
   assert.equal(statSync(join(daemon.place.workspace, '15.txt')).size, content.length + 3);
   const status = readFileSync(`/proc/${daemon.process.pid}/status`, 'utf8');
   const peakBytes = Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
-  assert.ok(peakBytes < 1100 * mebibyte, `the daemon held ${Math.round(peakBytes / mebibyte)} MiB`);
+  assert.ok(peakBytes < 700 * mebibyte, `the daemon held ${Math.round(peakBytes / mebibyte)} MiB`);
 });

@@ -24,6 +24,18 @@ describe('BodyRoom', () => {
     assert.equal(room.takenBytes, 45);
   });
 
+  it('takes a request that is larger than all of the room when there is no other, and then no other beside it', async () => {
+    const room = new BodyRoom(limits);
+    const small = await take(room, 'a', 10);
+    const huge = take(room, 'b', 130);
+    small.release();
+    const ticket = await huge;
+    const waiting = take(room, 'c', 1);
+    assert.equal(room.takenBytes, 130);
+    ticket.release();
+    assert.equal((await waiting).bytes, 1);
+  });
+
   it('lets a small request of another session pass a large one that waits', async () => {
     const room = new BodyRoom(limits);
     const first = await take(room, 'a', 70);
@@ -52,8 +64,10 @@ describe('BodyRoom', () => {
     const waiting = leaving.grow(20);
     leaving.release();
     await assert.rejects(waiting, refusal);
-    await assert.rejects(holder.grow(101), refusal);
     await holder.grow(95);
+    const beside = await take(room, 'c', 5);
+    await assert.rejects(holder.grow(96), refusal);
+    beside.release();
     holder.release();
     holder.release();
     assert.equal(room.takenBytes, 0);

@@ -1,7 +1,7 @@
 import { RpcError } from './rpc-error.ts';
 
 export interface RoomLimits {
-  /** Of all requests together that are being received or answered. */
+  /** Of all requests together that are being received or answered. One that is larger waits until it is alone. */
   readonly maxBytes: number;
   /** What one session may hold beside its first request, which may have any size that is allowed. */
   readonly maxBytesPerOwner: number;
@@ -86,9 +86,11 @@ export class BodyRoom {
   #take(ticket: RoomTicket, toBytes: number): boolean {
     const more = toBytes - ticket.bytes;
     const held = this.#byOwner.get(ticket.owner) ?? 0;
-    const isAlone = held === ticket.bytes;
+    const isFirst = held === ticket.bytes;
+    const isAlone = this.#takenBytes === ticket.bytes;
     const { maxBytes, maxBytesPerOwner } = this.#limits;
-    if (this.#takenBytes + more > maxBytes || (!isAlone && held + more > maxBytesPerOwner)) return false;
+    if (!isAlone && this.#takenBytes + more > maxBytes) return false;
+    if (!isFirst && held + more > maxBytesPerOwner) return false;
     this.#count(ticket, more);
     return true;
   }

@@ -101,7 +101,7 @@ function planDoors(options: DoorOptions, limits: TransportLimits): (door: Door, 
   const room = new BodyRoom({
     maxBytes: limits.maxBufferedBytes,
     maxBytesPerOwner: Math.floor(limits.maxBufferedBytes / 4),
-    maxSmallBytes: Math.floor(limits.maxBufferedBytes / 3),
+    maxSmallBytes: limits.maxSmallBytes,
     maxWaitMs: limits.roomWaitMs,
   });
   return (door, origin) => ({

@@ -1,8 +1,10 @@
 export interface TransportLimits {
   /** Of one message, as it travels. */
   readonly maxMessageBytes: number;
-  /** Of the bodies of all large requests together that are being received or answered. */
+  /** Of the bodies of all large requests together that are being received or answered. A larger one comes alone. */
   readonly maxBufferedBytes: number;
+  /** Of all small requests that are not whole yet: those of known callers, and those of everyone else. */
+  readonly maxSmallBytes: number;
   /** How long a large request waits until there is room for it. */
   readonly roomWaitMs: number;
   readonly maxHeaderBytes: number;
@@ -30,8 +32,10 @@ const mebibyte = 1024 * 1024;
 export const defaultLimits: TransportLimits = {
   // A file of 100 MiB, the most that may be written, is 133.4 MiB in the base64 of JSON; the rest is for the envelope.
   maxMessageBytes: 136 * mebibyte,
-  maxBufferedBytes: 192 * mebibyte,
-  roomWaitMs: 60_000,
+  // A call takes up to five times its body: as bytes, as text, as arguments, in its canonical form and as a file.
+  maxBufferedBytes: 64 * mebibyte,
+  maxSmallBytes: 64 * mebibyte,
+  roomWaitMs: 90_000,
   maxHeaderBytes: 16 * 1024,
   maxConnections: 4000,
   maxExchangesPerConnection: 1024,
