@@ -113,10 +113,9 @@ export interface Resolved {
 }
 
 export interface CheckedArguments {
+  /** Defaults applied: what is judged, bound, recorded and executed. */
   readonly value: JsonObject;
-  /** RFC 8785, defaults applied: what is judged, bound, recorded and executed. */
-  readonly canonical: string;
-  /** SHA-256 of `canonical`, hexadecimal. */
+  /** SHA-256 of the canonical form (RFC 8785), hexadecimal. The form itself is not kept: it may be large. */
   readonly sha256: string;
 }
 

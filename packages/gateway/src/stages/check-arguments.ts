@@ -3,6 +3,7 @@ import { canonicalJson } from '@sallyport/contract';
 import type { ArgumentsChecked, ArgumentsRead, Begun, Opened, Resolved } from '../call/call.ts';
 import { refuse } from '../call/refusal.ts';
 import { ToolRefused } from '../call/tool.ts';
+import { letOthersRun } from '../call/let-others-run.ts';
 import type { Stage } from '../call/stage.ts';
 import type { Registry } from '../registry/registry.ts';
 
@@ -20,7 +21,6 @@ export function checkArguments(registry: Registry): Stage<Begun & Opened & Argum
         const forOperators = `See the arguments of the tool with \`sallyport tool show ${name}\`.`;
         return refuse('INVALID_ARGUMENTS', 'input-schema', message, { violations, remedy, forOperators });
       }
-      const canonical = canonicalJson(rawArguments);
       const longestMs = tool.timeoutMsFor?.(rawArguments) ?? toolTimeoutMs;
       try {
         call.resources = tool.claim(rawArguments, session);
@@ -28,9 +28,11 @@ export function checkArguments(registry: Registry): Stage<Begun & Opened & Argum
         if (error instanceof ToolRefused) return error.refusal;
         throw error;
       }
-      call.arguments = { value: rawArguments, canonical, sha256: hash('sha256', canonical) };
       call.effectiveTimeoutMs = timeoutMs === 0 ? longestMs : Math.min(timeoutMs, longestMs);
-      return undefined;
+      const fix = (): undefined => {
+        call.arguments = { value: rawArguments, sha256: hash('sha256', canonicalJson(rawArguments)) };
+      };
+      return letOthersRun(call.input)?.then(fix) ?? fix();
     },
   };
 }

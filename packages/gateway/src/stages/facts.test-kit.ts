@@ -122,9 +122,8 @@ export function toolOf(definition: Partial<ToolDefinition> = {}, more: Partial<A
 }
 
 export function argumentsOf(value: JsonObject = {}): ArgumentsChecked {
-  const canonical = canonicalJson(value);
   return {
-    arguments: { value, canonical, sha256: hash('sha256', canonical) },
+    arguments: { value, sha256: hash('sha256', canonicalJson(value)) },
     resources: { paths: [] },
     effectiveTimeoutMs: 10_000,
   };

@@ -1,6 +1,7 @@
 import { isJsonObject, parseStrictJson, spellBytes, StrictJsonError } from '@sallyport/contract';
 import type { ArgumentsRead, Begun, Opened } from '../call/call.ts';
 import { refuse } from '../call/refusal.ts';
+import { letOthersRun } from '../call/let-others-run.ts';
 import type { Stage } from '../call/stage.ts';
 
 const leastForOperators = 64 * 1024;
@@ -38,7 +39,7 @@ export function readArguments({
         const value = parsedInput ?? parseStrictJson(input === '' ? '{}' : input);
         if (isJsonObject(value)) {
           call.rawArguments = value;
-          return undefined;
+          return letOthersRun(input);
         }
       } catch (error) {
         if (!(error instanceof StrictJsonError)) throw error;
