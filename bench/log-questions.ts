@@ -22,8 +22,8 @@ export function replayTime(): Budget {
   return askBudget('policy replay of a day', async (daemon) => {
     const since = new Date(Date.now() - 24 * hourMs).toISOString();
     const answer = await daemon.call('policy.replay', { since });
-    const { records } = JSON.parse(answer.success?.outputJson ?? '{}') as { records?: number };
-    if (records === undefined || records < longLogRecords) throw new Error(`not replayed: ${JSON.stringify(answer)}`);
+    const { span } = JSON.parse(answer.success?.outputJson ?? '{}') as { span?: { records: number } };
+    if (span === undefined || span.records < longLogRecords) throw new Error(`not replayed: ${JSON.stringify(answer)}`);
   });
 }
 

@@ -215,8 +215,8 @@ test('calls that are alike are decided by their own time where a rule looks at i
   const { decided, calls } = await call('replay', { rules: { folder: '/x', files: { 'tools.yaml': daytime } } });
   assert.equal(decided, 3);
   assert.deepEqual(
-    (calls as { index: number; at: string }[]).map(({ index, at: time }) => [index, Date.parse(time)]),
-    [[2, at(23)]],
+    (calls as { index: string; calledAtMs: string }[]).map(({ index, calledAtMs }) => [index, calledAtMs]),
+    [['2', String(at(23))]],
   );
 });
 
@@ -227,9 +227,9 @@ test('each of many calls that are alike is counted and told, with its own place 
   await record({ path: 'a', tool: 'files.ensure_dir' });
   const nothing = { folder: '/x', files: { 'tools.yaml': 'version: 1\n' } };
   const { decided, changed, ways, calls } = await call('replay', { rules: nothing });
-  assert.deepEqual([decided, changed, ways], [5, 5, { 'allow → deny': 5 }]);
-  const told = calls as { index: number; call_id: string; agent: string; tool: string }[];
-  assert.equal(new Set(told.map(({ call_id: id }) => id)).size, 5);
+  assert.deepEqual([decided, changed, ways], [5, 5, [{ was: 'allow', would: 'deny', count: 5 }]]);
+  const told = calls as { index: string; callId: string; agent: string; tool: string }[];
+  assert.equal(new Set(told.map(({ callId }) => callId)).size, 5);
   assert.deepEqual(
     told.map(({ index, agent, tool }) => `${index} ${agent} ${tool}`),
     ['0 ada files.read', '1 ada files.read', '2 ada files.read', '3 bea files.read', '4 ada files.ensure_dir'],
