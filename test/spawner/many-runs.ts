@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { readProcess, readResidentBytes } from '../../packages/sandbox/src/spawner/read-process.ts';
+import { readProcess, readResidentBytes } from '../../packages/sandbox/src/limits/read-process.ts';
 import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { finish, program } from './programs.ts';
 

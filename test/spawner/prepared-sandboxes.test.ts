@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readProcess } from '../../packages/sandbox/src/spawner/read-process.ts';
+import { readProcess } from '../../packages/sandbox/src/limits/read-process.ts';
 import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import type { SpawnerOptions } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import type { Program } from '../../packages/sandbox/src/program.ts';

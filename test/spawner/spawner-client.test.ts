@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { ProgramLost, ProgramNotStarted } from '../../packages/sandbox/src/program.ts';
 import { NetworkLog } from '../../packages/sandbox/src/network-log.ts';
 import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
-import { readProcess } from '../../packages/sandbox/src/spawner/read-process.ts';
+import { readProcess } from '../../packages/sandbox/src/limits/read-process.ts';
 import type { SpawnerOptions } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { requirement } from '../requirement.ts';
 import { eventually, findProcesses, finish, listLeftovers, program, shell, uniqueSeconds } from './programs.ts';

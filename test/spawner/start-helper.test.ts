@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProgramLost } from '../../packages/sandbox/src/program.ts';
-import { readProcess } from '../../packages/sandbox/src/spawner/read-process.ts';
+import { readProcess } from '../../packages/sandbox/src/limits/read-process.ts';
 import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import type { SpawnerOptions } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { eventually, findProcesses, finish, listLeftovers, program, shell, uniqueSeconds } from './programs.ts';

@@ -116,6 +116,10 @@ function explainEnd(how: ProgramEnd['how'], stderr: string): Answer | undefined 
       return unknown('because the disk is nearly full');
     case 'aborted':
       return unknown('before its time');
+    // Only calls are answered in a frame.
+    case 'answered':
+    case 'misanswered':
+      return unknown('with the answer of a call');
   }
 }
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ProgramLimits } from '../program.ts';
 import type { Launch } from '../launch/launch.ts';
-import { limitResources } from './limit-resources.ts';
+import { limitResources } from '../limits/limit-resources.ts';
 
 export interface StartOptions {
   readonly workingDirectory: string;

@@ -3,9 +3,9 @@ import { ProgramNotStarted } from '../program.ts';
 import type { ProgramLimits, MeasuredBy } from '../program.ts';
 import type { CgroupLimits, CgroupUsage } from '../launch/cgroup.ts';
 import type { CgroupPlace } from '../launch/cgroup-places.ts';
-import type { GroupHome } from './group-home.ts';
+import type { GroupHome } from '../limits/group-home.ts';
 import type { Enforcement } from './messages.ts';
-import { ProcessTree } from './process-tree.ts';
+import { ProcessTree } from '../limits/process-tree.ts';
 
 /** What holds the processes of one program together: a control group, or the best there is without. */
 export interface Confinement {

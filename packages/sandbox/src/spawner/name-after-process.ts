@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs';
-import { readProcess } from './read-process.ts';
+import { readProcess } from '../limits/read-process.ts';
 
 /** A name for what belongs to this process alone and can be told apart from what a dead process left. Linux only. */
 export function nameAfterProcess(): string {

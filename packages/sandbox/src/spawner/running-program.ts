@@ -11,7 +11,7 @@ import type { Launch } from '../launch/launch.ts';
 import { AnswerReader, answerVariable, mayAnswer } from './answer-reader.ts';
 import { checkEnforcement, killAll, openConfinement, remove, watchLimits } from './confinement.ts';
 import type { Confinement } from './confinement.ts';
-import type { GroupHome } from './group-home.ts';
+import type { GroupHome } from '../limits/group-home.ts';
 import { InputPipe } from './input-pipe.ts';
 import type { LaunchPlanner } from './launch-planner.ts';
 import type { Enforcement, InputTime } from './messages.ts';
@@ -23,8 +23,8 @@ import { isExchanged } from './child-descriptors.ts';
 import { writeAll } from './spawner-folder.ts';
 import { startChild } from './start-child.ts';
 import type { ChildEnd, StartedChild, StartingParts } from './start-child.ts';
-import { openDiskWatch } from './watch-disk.ts';
-import type { DiskWatch } from './watch-disk.ts';
+import { openDiskWatch } from '../limits/watch-disk.ts';
+import type { DiskWatch } from '../limits/watch-disk.ts';
 
 /** What all programs of a spawner share. */
 export interface SpawnerParts extends StartingParts {

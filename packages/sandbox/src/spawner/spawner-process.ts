@@ -4,7 +4,7 @@ import { ProgramNotStarted } from '../program.ts';
 import type { Program } from '../program.ts';
 import { probeSandbox } from '../launch/probe-sandbox.ts';
 import { closeInherited } from './close-inherited.ts';
-import { findStaleHomes, GroupHome } from './group-home.ts';
+import { findStaleHomes, GroupHome } from '../limits/group-home.ts';
 import { Janitor } from './janitor.ts';
 import type { Configuration, InputTime, Order, Report } from './messages.ts';
 import { LaunchPlanner } from './launch-planner.ts';

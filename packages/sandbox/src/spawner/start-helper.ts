@@ -5,8 +5,8 @@ import { constants as system } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import type { Launch, LaunchDescriptor } from '../launch/launch.ts';
 import type { ChildStarter, ProcessEnd, StartedProcess, StartOptions } from './child-starter.ts';
-import { resourceLimits } from './limit-resources.ts';
-import type { ResourceLimits } from './limit-resources.ts';
+import { resourceLimits } from '../limits/limit-resources.ts';
+import type { ResourceLimits } from '../limits/limit-resources.ts';
 import { startForOthers } from './start-for-others.ts';
 
 /** In the order in which the helper takes them. */

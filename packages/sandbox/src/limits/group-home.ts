@@ -4,8 +4,8 @@ import { Cgroup } from '../launch/cgroup.ts';
 import type { CgroupLimits } from '../launch/cgroup.ts';
 import { distinctPlaces, enableControllers, findPlaces, killPlace } from '../launch/cgroup-places.ts';
 import type { CgroupPlaces } from '../launch/cgroup-places.ts';
-import type { Janitor } from './janitor.ts';
-import { isOfDeadProcess, nameAfterProcess } from './name-after-process.ts';
+import type { Janitor } from '../spawner/janitor.ts';
+import { isOfDeadProcess, nameAfterProcess } from '../spawner/name-after-process.ts';
 
 /**
  * The control groups of one spawner. They lie in one folder per hierarchy, named after the process, and the spawner

@@ -1,6 +1,6 @@
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Confinement } from './confinement.ts';
+import type { Confinement } from '../spawner/confinement.ts';
 import { readProcess, readWrittenBytes } from './read-process.ts';
 
 const mebibyte = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { CgroupLimits, CgroupUsage } from '../launch/cgroup.ts';
-import type { Confinement } from './confinement.ts';
+import type { Confinement } from '../spawner/confinement.ts';
 import { readProcess, readResidentBytes } from './read-process.ts';
 import type { ProcessFacts } from './read-process.ts';
 

@@ -1,6 +1,6 @@
 import { ProgramNotStarted } from '../program.ts';
 import type { Program, ProgramEnd } from '../program.ts';
-import type { Confinement } from './confinement.ts';
+import type { Confinement } from '../spawner/confinement.ts';
 import { DiskMeter } from './disk-meter.ts';
 
 /** What the cores write together, at most, into the memory that stands before a disk. */
