@@ -89,7 +89,7 @@ test('a call waits no longer than its client wants to, and then has the ticket',
   const { file, args } = newFile();
   const messages: (string | undefined)[] = [];
   const pending = await peer.call('files_delete', args, {
-    meta: { 'sallyport/wait_ms': 300 },
+    meta: { 'sallyport/wait_ms': 1500 },
     onprogress: ({ message }) => void messages.push(message),
   });
   const { code, approval } = factsOf(pending) as { code: string; approval: { url: string } };
