@@ -35,7 +35,7 @@ function publishTool({ store, index }: ArtifactToolParts) {
     name: 'artifacts.publish',
     aliases: ['artifact_publish'],
     description:
-      'Publish stored content as an artifact under an id of its own. Final: the id stays with this content and these details for good. Put the content first.',
+      'Publish stored content as an artifact under its own id. This is final: the id, the content and the details can never be changed. Store the content with content.put first.',
     mutates: true,
     timeoutMs,
     properties: {
@@ -78,7 +78,7 @@ function listTool({ index }: ArtifactToolParts) {
     timeoutMs,
     properties: {
       category: nameOf('Only this category. Absent: all.'),
-      limit: { type: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'At most so many.' },
+      limit: { type: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'The most artifacts to return.' },
     },
     answers: ArtifactListSchema,
     describe: () => 'List artifacts.',

@@ -24,7 +24,7 @@ export function modeTools(parts: ModeToolParts): readonly AnyTool[] {
 function showTool({ authority, policy }: ModeToolParts) {
   return defineOperatorTool({
     name: 'mode.show',
-    description: 'Shows the mode, its limits, where it can lead, and how it came about.',
+    description: 'Shows the mode, its limits, the modes it can change to, and what caused it.',
     mutates: false,
     answers: ModeReportSchema,
     run: async () => {
@@ -50,7 +50,12 @@ function setTool({ authority }: ModeToolParts) {
     mutates: true,
     properties: {
       mode: { enum: modes },
-      cause: { type: 'string', minLength: 1, maxLength: 500, description: 'Why; it stands in the log.' },
+      cause: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 500,
+        description: 'Why the mode changes. It is recorded in the log.',
+      },
     },
     required: ['mode', 'cause'],
     answers: ModeChangeSchema,

@@ -52,7 +52,8 @@ function addTool({ book, store, folders, onChanged }: WorkspaceToolParts) {
   const tell = ({ path }: PathArgument) => `Accept ${shown(path)} as a folder that sessions may work in.`;
   return defineOperatorTool({
     name: 'workspaces.add',
-    description: 'Accepts a folder: sessions may work in it from now on. What other sessions reach does not grow.',
+    description:
+      'Accepts a folder: sessions may be opened in it from now on. Existing sessions reach no more than before.',
     mutates: true,
     idempotent: true,
     properties: { path: pathProperty },
@@ -114,7 +115,7 @@ function acceptTool({ book, store, folders, onChanged }: WorkspaceToolParts) {
   return defineOperatorTool({
     name: 'workspaces.accept',
     description:
-      'Puts the rules of a project in force as the file is now. They only deny and ask. Without a file, none are in force.',
+      'Puts the rules of a project in force as the file is now. They can only deny calls or require approval. Without a file, the project has no rules.',
     mutates: true,
     idempotent: true,
     properties: {
@@ -122,7 +123,8 @@ function acceptTool({ book, store, folders, onChanged }: WorkspaceToolParts) {
       sha256: {
         type: 'string',
         pattern: '^(?:[0-9a-f]{64})?$',
-        description: 'Of the file that was looked at; empty: there was none. Absent: whatever the file is now.',
+        description:
+          'SHA-256 of the file that you looked at; empty when there was no file. Absent: the file as it is now.',
       },
     },
     required: ['path'],
@@ -158,7 +160,7 @@ function removeTool({ book, store, endSession, onChanged }: WorkspaceToolParts) 
   const tell = ({ path }: PathArgument) => `Take ${shown(path)} back, and end the sessions that work in it.`;
   return defineOperatorTool({
     name: 'workspaces.remove',
-    description: 'Takes an accepted folder back, and ends the sessions that work in it.',
+    description: 'Removes a folder from the accepted ones, and ends the sessions that work in it.',
     mutates: true,
     idempotent: true,
     properties: { path: pathProperty },

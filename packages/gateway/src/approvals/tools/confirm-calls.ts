@@ -30,11 +30,11 @@ export function issueToken(parts: ApprovalToolParts) {
   const { tokens, circumstances } = parts;
   return defineOperatorTool({
     name: 'confirm.issue',
-    description: 'Makes a confirm token: whoever calls as this session, in this trace, may make exactly these calls.',
+    description: 'Makes a confirm token, which lets a session make exactly these calls in one trace.',
     mutates: true,
     properties: {
       session_id: idOf('As sessions.list shows it.'),
-      trace_id: { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'With which the calls will come.' },
+      trace_id: { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'The trace id that the calls will have.' },
       calls: {
         type: 'array',
         minItems: 1,
@@ -42,7 +42,11 @@ export function issueToken(parts: ApprovalToolParts) {
         items: { type: 'object', additionalProperties: false, required: ['tool'], properties: callProperties },
       },
       ttl_seconds: { type: 'integer', minimum: 1, maximum: mostSeconds, default: 60 },
-      reusable: { type: 'boolean', default: false, description: 'For any number of uses. Otherwise for one.' },
+      reusable: {
+        type: 'boolean',
+        default: false,
+        description: 'Whether the token can be used any number of times. Otherwise it can be used once.',
+      },
     },
     required: ['session_id', 'trace_id', 'calls'],
     answers: ConfirmTokenSchema,
@@ -92,7 +96,7 @@ function basisOf(rehearsed: readonly Rehearsed[]): string {
 export function revokeToken({ store }: ApprovalToolParts) {
   return defineOperatorTool({
     name: 'confirm.revoke',
-    description: 'Makes a confirm token worth nothing. For the token of a plan, give the id of the plan.',
+    description: 'Revokes a confirm token. For the token of a plan, give the id of the plan.',
     mutates: true,
     properties: { token_id: idOf('As confirm.issue returned it.') },
     required: ['token_id'],
@@ -108,10 +112,10 @@ export function revokeToken({ store }: ApprovalToolParts) {
 export function rotateKey({ tokens, saveConfirmKey }: ApprovalToolParts) {
   return defineOperatorTool({
     name: 'confirm.rotate_key',
-    description: 'Signs confirm tokens with a new key. Those signed with the key before are still accepted.',
+    description: 'Rotates the key that signs confirm tokens. Existing tokens stay valid.',
     mutates: true,
     properties: {
-      revoke_all: { type: 'boolean', default: false, description: 'Make all confirm tokens there are worth nothing.' },
+      revoke_all: { type: 'boolean', default: false, description: 'Also revoke all existing confirm tokens.' },
     },
     answers: { type: 'object', additionalProperties: false },
     run: ({ revoke_all: forget }: { readonly revoke_all: boolean }) => {

@@ -32,13 +32,13 @@ interface ApproveArguments extends DenyArguments {
 export const effectProperty: JsonObject = {
   type: 'string',
   pattern: '^[0-9a-f]{64}$',
-  description: 'Of the effect that you saw, as the tool that shows it gives it.',
+  description: 'SHA-256 of the effect that you saw, as the tool that showed the effect returned it.',
 };
 export function approveApproval(parts: ApprovalToolParts) {
   const { store, hideHeld } = parts;
   return defineOperatorTool({
     name: 'approvals.approve',
-    description: 'Lets a call run that waits for a person, with exactly the effect that was shown.',
+    description: 'Approves a call that waits for a person. It runs with exactly the effect that was shown.',
     mutates: true,
     properties: {
       task_id: taskProperty,
@@ -48,7 +48,7 @@ export function approveApproval(parts: ApprovalToolParts) {
         minimum: 1,
         maximum: 20,
         default: 1,
-        description: 'How many of the runs that are asked for, as you saw them.',
+        description: 'How many of the requested runs to approve, as you saw them.',
       },
       note: noteProperty,
       standing: {
@@ -89,7 +89,7 @@ export function approveApproval(parts: ApprovalToolParts) {
 export function denyApproval(parts: ApprovalToolParts) {
   return defineOperatorTool({
     name: 'approvals.deny',
-    description: 'Stops a call that waits for a person. A note tells the agent what to change.',
+    description: 'Denies a call that waits for a person. A note tells the agent what to change.',
     mutates: true,
     properties: { task_id: taskProperty, effect_sha256: effectProperty, note: noteProperty },
     required: ['task_id'],

@@ -63,7 +63,7 @@ export function approvePlan(parts: ApprovalToolParts) {
 export function denyPlan(parts: ApprovalToolParts) {
   return defineOperatorTool({
     name: 'plans.deny',
-    description: 'Stops a plan. A note tells the agent what to change.',
+    description: 'Denies a plan. A note tells the agent what to change.',
     mutates: true,
     properties: { plan_id: planProperty, note: noteProperty },
     required: ['plan_id'],

@@ -62,7 +62,7 @@ export function proposePlan(parts: ApprovalToolParts) {
       trace_id: {
         type: 'string',
         pattern: '^[0-9a-f]{32}$',
-        description: 'The trace with which the calls will come. Absent: a new one, which the answer names.',
+        description: 'The trace id that the calls will have. Absent: a new one, which the answer names.',
       },
     },
     required: ['summary', 'calls'],

@@ -28,7 +28,7 @@ export const filesDelete = defineFileTool({
   name: 'files.delete',
   aliases: ['delete_file'],
   description:
-    'Delete a file or a folder. It goes to the trash of the gate, from where it can be restored. A link is deleted itself, never what it leads to.',
+    'Delete a file or a folder. It goes to the trash of the gate, from where it can be restored. Deleting a link never deletes its target.',
   risk: 'critical',
   confirmation: 'always',
   mutates: true,

@@ -31,7 +31,7 @@ export const filesEdit = defineFileTool({
   name: 'files.edit',
   aliases: ['edit_file'],
   description:
-    'Replace one passage of a file. old_content must stand in the file exactly once, byte for byte, line ends and indentation included; take in surrounding lines until it does. The change is atomic, and what was there before can be restored.',
+    'Replace one passage of a file. old_content must occur in the file exactly once, byte for byte, line ends and indentation included; add surrounding lines until it is unique. The change is atomic, and the earlier content can be restored.',
   risk: 'high',
   confirmation: 'always',
   mutates: true,
@@ -48,7 +48,7 @@ export const filesEdit = defineFileTool({
     new_content: {
       type: 'string',
       maxLength: maxEditBytes,
-      description: 'What stands there afterwards, at most 10 MB.',
+      description: 'The text to put in its place, at most 10 MB.',
     },
   }),
   outputSchema: objectSchema({

@@ -17,7 +17,7 @@ interface EnsureDirArguments {
 export const filesEnsureDir = defineFileTool({
   name: 'files.ensure_dir',
   aliases: ['ensure_dir', 'create_directory'],
-  description: 'Make sure that a folder exists: make it, and the folders above it, where they are missing.',
+  description: 'Make sure that a folder exists. Creates it and any missing parent folders.',
   risk: 'medium',
   confirmation: 'if_destructive',
   mutates: true,
@@ -29,7 +29,7 @@ export const filesEnsureDir = defineFileTool({
     created: {
       type: 'array',
       items: { type: 'string' },
-      description: 'The folders that were made, outermost first; empty if all were there.',
+      description: 'The folders that were created, outermost first; empty if all existed.',
     },
   }),
   subject: (args: EnsureDirArguments) => args.path,

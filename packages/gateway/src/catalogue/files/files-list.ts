@@ -56,7 +56,7 @@ export const filesList = defineFileTool({
     path: { type: 'string', description: 'The path as it was given.' },
     entries: {
       type: 'array',
-      description: 'The entries; a folder stands before what is in it.',
+      description: 'The entries; a folder comes before its contents.',
       items: objectSchema({
         path: { type: 'string', description: 'The path from the listed folder.' },
         kind: { type: 'string', enum: ['file', 'folder', 'link', 'other'], description: 'What the entry is.' },
@@ -64,7 +64,11 @@ export const filesList = defineFileTool({
         modified: { type: 'string', description: 'When it was last changed (ISO 8601, UTC).' },
       }),
     },
-    hidden: { type: 'integer', minimum: 0, description: 'How many entries were left out for their leading dot.' },
+    hidden: {
+      type: 'integer',
+      minimum: 0,
+      description: 'How many entries were left out because their name starts with a dot.',
+    },
     omitted: { type: 'integer', minimum: 0, description: 'How many entries the rules keep back.' },
     truncated: { type: 'boolean', description: 'Whether there are more entries than were returned.' },
   }),

@@ -44,7 +44,7 @@ export const filesMoveGlob = defineFileTool({
       maxItems: 50,
       items: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[^/]+$' },
       description:
-        'Globs for the names of files, such as *.txt or report-{a,b}.*; a file is moved if one of them matches. Names that start with a dot need a pattern that does.',
+        'Globs for the names of files, such as *.txt or report-{a,b}.*; a file is moved if one of them matches. A name that starts with a dot is matched only by a pattern that starts with a dot.',
     },
     to: pathSchema('The folder to move them into.'),
     overwrite: {

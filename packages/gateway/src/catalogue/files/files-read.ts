@@ -78,7 +78,7 @@ export const filesRead = defineFileTool({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
         description:
-          'Keep more bytes than this in the content store, as they are, and return their hash. Absent: never.',
+          'When more bytes than this are read, keep them unchanged in the content store and return their hash. Absent: never.',
       },
     },
     { optional: ['store_above_bytes'] },

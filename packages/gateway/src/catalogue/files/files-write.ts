@@ -37,7 +37,7 @@ export const filesWrite = defineFileTool({
   name: 'files.write',
   aliases: ['write_file', 'files.write_text'],
   description:
-    'Write a file: create it, replace its content, or append to it. The change is atomic, and what was there before can be restored. To change a part of a file, files.edit is safer.',
+    'Write a file: create it, replace its content, or append to it. The change is atomic, and the earlier content can be restored. To change a part of a file, files.edit is safer.',
   risk: 'high',
   confirmation: 'always',
   mutates: true,
@@ -75,7 +75,7 @@ export const filesWrite = defineFileTool({
       create_parents: {
         type: 'boolean',
         default: false,
-        description: 'Make the folders of the path that are missing.',
+        description: 'Create the missing parent folders of the path.',
       },
     },
     {

@@ -141,7 +141,7 @@ export const changingOperations: readonly GitOperation[] = [
   {
     ...changing,
     name: 'MERGE',
-    description: 'Merge other branches into the present one.',
+    description: 'Merge other branches into the current branch.',
     risk: 'medium',
     options: {
       flags: [
@@ -181,7 +181,7 @@ export const changingOperations: readonly GitOperation[] = [
   {
     ...changing,
     name: 'RESET',
-    description: 'Move the present branch to a commit; --hard throws away what is not committed.',
+    description: 'Move the current branch to a commit; --hard discards uncommitted changes.',
     risk: 'critical',
     options: { flags: list('--soft --mixed --hard --merge --keep -q --quiet -N --intent-to-add') },
     before: 'either',

@@ -29,7 +29,7 @@ export const networkOperations: readonly GitOperation[] = [
   {
     ...remote,
     name: 'FETCH',
-    description: 'Get the newest commits of a remote, origin unless another is named.',
+    description: 'Get the newest commits of a remote (default: origin).',
     risk: 'medium',
     options: {
       flags: list('-q --quiet -v --verbose -p --prune --tags -t --no-tags --unshallow --dry-run'),
@@ -43,7 +43,7 @@ export const networkOperations: readonly GitOperation[] = [
     ...remote,
     name: 'PULL',
     description:
-      'Get the newest commits of a branch of a remote and merge them, or rebase onto them with --rebase. Without names: origin, and the branch of the same name.',
+      'Get the newest commits of a branch of a remote and merge them, or rebase onto them with --rebase. Default: the remote origin, and the branch with the name of the current one.',
     risk: 'high',
     options: {
       flags: list('--ff-only --ff --no-ff --rebase -r --no-rebase -q --quiet --no-edit --stat --no-stat --tags'),

@@ -116,7 +116,7 @@ export const readingOperations: readonly GitOperation[] = [
   {
     ...reading,
     name: 'SHOW',
-    description: 'Show commits with what they changed, or a file as it was in one, as in HEAD~1:src/main.ts.',
+    description: 'Show commits with their changes, or a file as it was in a commit, such as HEAD~1:src/main.ts.',
     options: {
       flags: [...diffFlags, ...list('--oneline --decorate --no-decorate --abbrev-commit --pretty -m --cc')],
       values: { ...diffValues, '--format': 'text', '--date': 'text' },

@@ -17,12 +17,22 @@ export interface PresentedOutput extends JsonObject {
 
 const streamProperties = (stream: 'stdout' | 'stderr'): Readonly<Record<string, JsonObject>> => ({
   [stream]: { type: 'string', description: `What the program wrote to ${stream}, from its beginning.` },
-  [`${stream}_truncated`]: { type: 'boolean', description: 'Whether it wrote more. Absent: no.' },
-  [`${stream}_bytes`]: { type: 'integer', minimum: 0, description: 'How much it wrote, where not all is here.' },
-  [`${stream}_hash`]: { type: 'string', description: 'Where all of it is kept: a hash for content.get.' },
+  [`${stream}_truncated`]: {
+    type: 'boolean',
+    description: 'Whether the program wrote more than is shown. Absent: no.',
+  },
+  [`${stream}_bytes`]: {
+    type: 'integer',
+    minimum: 0,
+    description: 'How many bytes it wrote. Present only when the output was cut.',
+  },
+  [`${stream}_hash`]: {
+    type: 'string',
+    description: 'Hash of the whole output in the content store, for content.get.',
+  },
   [`${stream}_lossy`]: {
     type: 'boolean',
-    description: 'Whether it was not UTF-8, so that some characters stand as U+FFFD. Absent: no.',
+    description: 'Whether the output was not valid UTF-8, so that U+FFFD replaces some characters. Absent: no.',
   },
 });
 
@@ -37,7 +47,7 @@ export function outputSchema(more: Readonly<Record<string, JsonObject>> = {}): J
         type: 'integer',
         minimum: 0,
         maximum: 255,
-        description: 'The exit code; 128 and the number of the signal when a signal ended the program.',
+        description: 'The exit code; 128 plus the number of the signal when a signal ended the program.',
       },
       signal: { type: 'string', description: 'The signal that ended the program. Absent: it ended by itself.' },
       ...streamProperties('stdout'),
@@ -45,7 +55,7 @@ export function outputSchema(more: Readonly<Record<string, JsonObject>> = {}): J
       refused_hosts: {
         type: 'array',
         items: { type: 'string' },
-        description: 'Hosts that it asked for and that no rule grants. Absent: none.',
+        description: 'Hosts that the program tried to reach and that no rule grants. Absent: none.',
       },
       refused_more: { type: 'integer', minimum: 1, description: 'How many more connections were refused.' },
       ...more,
@@ -82,9 +92,9 @@ export const withheldProperties: Readonly<Record<string, JsonObject>> = {
   withheld: {
     type: 'array',
     items: { type: 'string' },
-    description: 'What the program created under names that the rules forbid, as it was renamed. Absent: nothing.',
+    description: 'The new names of files that the program created under names that the rules forbid. Absent: none.',
   },
-  withheld_more: { type: 'integer', minimum: 1, description: 'How much more was renamed. Absent: nothing.' },
+  withheld_more: { type: 'integer', minimum: 1, description: 'How many more were renamed. Absent: none.' },
 };
 
 export function presentWithheld({ paths, count }: Withheld): JsonObject {

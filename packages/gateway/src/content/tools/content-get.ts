@@ -27,25 +27,25 @@ export function contentGet({ store, index, downloads }: ContentToolParts): AnyTo
   return defineContentTool({
     name: 'content.get',
     description:
-      'Read stored bytes, or a range of them, by their hash. The answer holds up to 720 KB in base64 and says where the next piece begins; the Get stream of ContentService hands over any amount.',
+      'Read stored bytes, or a range of them, by their hash. The answer holds up to 720 KB in base64 and says where the next piece begins; the Get stream of ContentService returns any amount.',
     mutates: false,
     timeoutMs: transferTimeoutMs,
     isTransfer: true,
     properties: {
       hash: hashSchema('BLAKE3 hash of the content.'),
-      offset: bytesSchema('The first byte wanted.', { default: 0 }),
+      offset: bytesSchema('The byte to start at.', { default: 0 }),
       limit: bytesSchema('How many bytes; 0 means to the end.', { default: 0 }),
-      download_id: { type: 'string', maxLength: 64, description: 'The stream that takes the bytes. Set by Get.' },
+      download_id: { type: 'string', maxLength: 64, description: 'The stream that receives the bytes. Set by Get.' },
     },
     required: ['hash'],
     answers: objectSchema(
       {
         hash: hashSchema('As asked.'),
         size: bytesSchema('Bytes of the whole content.'),
-        offset: bytesSchema('The first byte handed over.'),
-        length: bytesSchema('How many bytes were handed over.'),
+        offset: bytesSchema('The byte at which the content starts.'),
+        length: bytesSchema('How many bytes were returned.'),
         content: { type: 'string', description: 'The bytes in base64. Absent when a stream took them.' },
-        next_offset: bytesSchema('Where to go on. Absent when this was the last piece.'),
+        next_offset: bytesSchema('The offset for the next call. Absent when this was the last piece.'),
       },
       { optional: ['content', 'next_offset'] },
     ),

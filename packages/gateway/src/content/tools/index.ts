@@ -18,7 +18,7 @@ export function contentTools(parts: ContentToolParts): readonly AnyTool[] {
 function statTool({ store, index }: ContentToolParts) {
   return defineContentTool({
     name: 'content.stat',
-    description: 'Tell what there is of some content: its size, or how much of an unfinished upload has arrived.',
+    description: 'Show whether content is stored: its size, or how much of an unfinished upload has arrived.',
     mutates: false,
     timeoutMs: 10_000,
     properties: { hash: hashSchema('BLAKE3 hash of the content.') },
@@ -28,7 +28,7 @@ function statTool({ store, index }: ContentToolParts) {
         hash: hashSchema('As asked.'),
         stored: { type: 'boolean', description: 'Whether all of it is here.' },
         size: bytesSchema('Bytes of stored content.'),
-        received: bytesSchema('Bytes of an unfinished upload of this session; the offset to go on at.'),
+        received: bytesSchema('Bytes of an unfinished upload of this session; the upload continues at this offset.'),
       },
       { optional: ['size', 'received'] },
     ),
@@ -48,7 +48,7 @@ function statTool({ store, index }: ContentToolParts) {
 function verifyTool({ store }: ContentToolParts) {
   return defineContentTool({
     name: 'content.verify',
-    description: 'Read all stored content and name what is damaged or gone.',
+    description: 'Read all stored content and list what is damaged or missing.',
     audience: 'operator',
     mutates: false,
     timeoutMs: transferTimeoutMs,
@@ -74,7 +74,7 @@ function verifyTool({ store }: ContentToolParts) {
 function collectTool({ store }: ContentToolParts) {
   return defineContentTool({
     name: 'content.gc',
-    description: 'Remove stored content that nothing references and nobody has put or read for some time.',
+    description: 'Remove stored content that nothing references and nobody has stored or read for some time.',
     audience: 'operator',
     mutates: true,
     idempotent: true,
@@ -86,7 +86,7 @@ function collectTool({ store }: ContentToolParts) {
         minimum: 1,
         maximum: 1_000_000,
         default: 24,
-        description: 'How long nobody may have put or read it.',
+        description: 'Remove only content that nobody has stored or read for this long.',
       },
     },
     answers: CollectedContentSchema,

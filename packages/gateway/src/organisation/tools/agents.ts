@@ -22,7 +22,7 @@ const agentName = nameOf('Name of the agent, as in its sessions.');
 const promptProperty: JsonObject = {
   type: 'string',
   maxLength: 32_768,
-  description: 'What the agent is told to be. Empty: nothing.',
+  description: 'System prompt of the agent. Empty: none.',
 };
 export const roleProperty: JsonObject = {
   type: 'string',
@@ -42,10 +42,10 @@ function createTool({ store, offices }: OrganisationToolParts) {
     description: 'Makes an agent a member. A session for it is made with sessions.create.',
     properties: {
       name: agentName,
-      team: nameOf('Absent: in none.'),
+      team: nameOf('Name of the team. Absent: no team.'),
       role: { ...roleProperty, default: 'worker' },
-      senior: nameOf('The person who decides about its calls. Absent: that of the team.'),
-      senior_agent: seniorAgentProperty('Absent: that of the team.'),
+      senior: nameOf('The person who decides about its calls. Absent: the senior of its team.'),
+      senior_agent: seniorAgentProperty('Absent: the senior agent of its team.'),
       system_prompt: promptProperty,
     },
     required: ['name'],

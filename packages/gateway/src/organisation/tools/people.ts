@@ -78,7 +78,11 @@ function listTool(store: PeopleStore) {
     description: 'Lists the people who may run the gate, without their credentials.',
     mutates: false,
     properties: {
-      include_revoked: { type: 'boolean', default: false, description: 'Also those who may no longer.' },
+      include_revoked: {
+        type: 'boolean',
+        default: false,
+        description: 'Also list people whose credential was revoked.',
+      },
     },
     answers: PeopleSchema,
     run: async ({ include_revoked: includeRevoked }: { readonly include_revoked: boolean }) => {
@@ -92,7 +96,7 @@ function listTool(store: PeopleStore) {
 function revokeTool(store: PeopleStore, endSession: EndSession) {
   return defineOperatorTool({
     name: 'people.revoke',
-    description: "Takes a person's credential away for good. It is worth nothing from the next call on.",
+    description: "Revokes a person's credential for good. The next call with it is refused.",
     mutates: true,
     idempotent: true,
     properties: { person_id: idOf('As people.list shows it.') },

@@ -16,7 +16,7 @@ interface Target {
 }
 
 const targetProperties = {
-  level: { enum: permissionLevels, description: 'For whom.' },
+  level: { enum: permissionLevels, description: 'Whom it applies to.' },
   subject: { type: 'string', maxLength: 128, default: '', description: 'The team or agent. Empty: the organisation.' },
   tools: {
     type: 'string',
@@ -38,7 +38,7 @@ function effectTool({ store, offices }: OrganisationToolParts, effect: Permissio
     alias: isGrant ? 'grant_permission' : 'revoke_permission',
     description: isGrant
       ? 'Grants tools beyond the roles. The rules still decide about each call.'
-      : 'Takes tools away, whatever roles and grants below say.',
+      : 'Revokes tools. Roles and grants on a lower level cannot give them back.',
     properties: targetProperties,
     required: ['level', 'tools'],
     answers: PermissionSchema,
@@ -55,7 +55,7 @@ function effectTool({ store, offices }: OrganisationToolParts, effect: Permissio
 function clearTool({ store, offices }: OrganisationToolParts) {
   return defineChanging(offices, {
     name: 'permissions.clear',
-    description: 'Forgets what was said about tools here. What is above then counts.',
+    description: 'Removes the grant or revocation of tools on this level. The level above then decides.',
     properties: targetProperties,
     required: ['level', 'tools'],
     answers: PermissionSchema,
@@ -72,7 +72,7 @@ function clearTool({ store, offices }: OrganisationToolParts) {
 function checkTool({ store, rolesOf }: OrganisationToolParts) {
   return defineOperatorTool({
     name: 'permissions.check',
-    description: 'Says whether an agent has a tool: granted, revoked, or as its roles and the rules decide.',
+    description: 'Shows whether a tool is granted to an agent, revoked, or left to its roles and the rules.',
     mutates: false,
     properties: { agent: nameOf('Name of the agent.'), tool: nameOf('Canonical name of the tool.') },
     required: ['agent', 'tool'],

@@ -18,7 +18,7 @@ const kindProperty = { enum: ['agent', 'person'], description: 'Whose role it is
 export function roleTools({ store, offices }: OrganisationToolParts): readonly AnyTool[] {
   const assign = defineChanging(offices, {
     name: 'roles.assign',
-    description: 'Gives an agent or a person a role, in place of the one they had.',
+    description: 'Gives an agent or a person a role. It replaces the role they had.',
     properties: { kind: kindProperty, name: nameOf('Of the agent or person.'), role: roleProperty },
     required: ['kind', 'name', 'role'],
     answers: MemberSchema,
@@ -34,7 +34,7 @@ export function roleTools({ store, offices }: OrganisationToolParts): readonly A
   });
   const unassign = defineChanging(offices, {
     name: 'roles.unassign',
-    description: 'Takes the role of an agent or a person away. What roles.yaml says about them then counts.',
+    description: 'Removes the role of an agent or a person. The role in roles.yaml, if any, then applies.',
     properties: { kind: kindProperty, name: nameOf('Of the agent or person.') },
     required: ['kind', 'name'],
     answers: MemberSchema,

@@ -11,11 +11,11 @@ interface NewTeam extends Seniors {
 export function teamTools({ store, offices }: OrganisationToolParts): readonly AnyTool[] {
   const put = defineChanging(offices, {
     name: 'teams.put',
-    description: 'Makes a team, or names who decides about calls of its agents.',
+    description: 'Creates a team, or sets who decides about calls of its agents.',
     properties: {
       name: nameOf('Name of the team.'),
       senior: nameOf('The person. Absent: the directors decide.'),
-      senior_agent: seniorAgentProperty('Absent: none does.'),
+      senior_agent: seniorAgentProperty('Absent: no agent does.'),
     },
     required: ['name'],
     answers: TeamSchema,

@@ -28,7 +28,7 @@ export function promoteTool(parts: PolicyToolParts) {
   const { rules } = parts;
   return defineOperatorTool({
     name: 'policy.promote',
-    description: 'Puts a rule in force that is only tried out: in its file, and from the next call on.',
+    description: 'Puts a shadow rule in force: changes its file, and applies it from the next call on.',
     mutates: true,
     idempotent: true,
     properties: { rule: { type: 'string', maxLength: 64, description: 'Id of the rule.' } },

@@ -26,7 +26,7 @@ export function explainTool(parts: PolicyToolParts) {
   return defineOperatorTool({
     name: 'policy.explain',
     description:
-      'Says how a call would be decided: what each gate says to it, by which rule, and what every other rule has to do with it.',
+      'Explains how a call would be decided: the answer of each gate, the rule that decides, and how every other rule relates to the call.',
     mutates: false,
     timeoutMs: longTimeoutMs,
     required: ['tool'],
@@ -35,13 +35,17 @@ export function explainTool(parts: PolicyToolParts) {
       arguments: { type: 'object', default: {}, description: 'The arguments of the call.' },
       agent: { type: 'string', maxLength: 256, description: 'Who would call. Absent: somebody called "agent".' },
       principal: { type: 'string', enum: [...principals], default: 'agent', description: 'What kind of caller it is.' },
-      session: { type: 'string', maxLength: 64, description: 'A session that would call, instead of `agent`.' },
+      session: {
+        type: 'string',
+        maxLength: 64,
+        description: 'Id of the session that would call. Use it instead of `agent`.',
+      },
       workspace: {
         type: 'string',
         maxLength: 4096,
         description: 'Where the agent would work: a folder in an accepted root. Absent: the workspace of the daemon.',
       },
-      mode: { type: 'string', enum: [...modes], description: 'Absent: the present one.' },
+      mode: { type: 'string', enum: [...modes], description: 'The mode to assume. Absent: the current one.' },
       rules: rulesProperty,
     },
     answers: ExplanationSchema,

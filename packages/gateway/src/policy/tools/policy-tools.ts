@@ -29,7 +29,7 @@ export function policyTools(parts: PolicyToolParts): readonly AnyTool[] {
 function statusTool({ rules }: PolicyToolParts) {
   return defineOperatorTool({
     name: 'policy.status',
-    description: 'Shows which rules are in force, and whether the files say something else.',
+    description: 'Shows which rules are in force, and whether the files have changed since.',
     mutates: false,
     answers: PolicyStatusSchema,
     run: () => {

@@ -19,7 +19,7 @@ interface InstallArguments {
 }
 
 const properties: JsonObject = {
-  file_name: { type: 'string', minLength: 1, maxLength: 140, description: 'Such as text.count.py.' },
+  file_name: { type: 'string', minLength: 1, maxLength: 140, description: 'Name for the file, such as text.count.py.' },
   content_hash: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'As content.put returned it.' },
   kind: {
     enum: [...toolFileKinds],
@@ -35,7 +35,7 @@ const taking = { properties, required: ['file_name', 'content_hash'], timeoutMs:
 export function inspectTool({ installed, accepted, inspect }: ProgramToolParts) {
   return defineOperatorTool({
     name: 'tools.inspect',
-    description: 'Shows what a program that was stored as content says about itself. It is not installed by that.',
+    description: 'Shows how a program in the content store describes itself, without installing it.',
     mutates: false,
     ...taking,
     answers: InstalledToolsSchema,
@@ -74,7 +74,7 @@ function judgeAgainst(installed: readonly InstalledTool[], offer: ToolOffer): In
 export function installTool({ installed, folder, isDefault }: ProgramToolParts) {
   return defineOperatorTool({
     name: 'tools.install',
-    description: 'Puts a program that was stored as content into the tools folder. It still has to be accepted.',
+    description: 'Copies a program from the content store into the tools folder. It must still be accepted.',
     mutates: true,
     idempotent: true,
     ...taking,

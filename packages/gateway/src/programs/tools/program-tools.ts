@@ -36,20 +36,25 @@ export function programTools(parts: ProgramToolParts): readonly AnyTool[] {
 
 const named = {
   name: { type: 'string', minLength: 1, maxLength: 64, description: 'Name of the tool.' },
-  version: { type: 'string', minLength: 1, maxLength: 64, description: 'Absent: the newest one it can be about.' },
+  version: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 64,
+    description: 'Version of the tool. Absent: the newest that waits to be accepted, or else the newest.',
+  },
 } as const satisfies JsonObject;
 
 /** How somebody who looked at something says what they saw. */
 export const sha256Property: JsonObject = {
   type: 'string',
   pattern: '^[0-9a-f]{12,64}$',
-  description: 'Beginning of the hash of what was looked at. Absent: whatever is there now.',
+  description: 'First digits of the hash of the tool that you looked at. Absent: the tool as it is now.',
 };
 
 function statusTool({ installed, accepted, isDefault }: ProgramToolParts) {
   return defineOperatorTool({
     name: 'tools.status',
-    description: 'Shows the installed tools, every version of them, and what lies in the tools folder and is none.',
+    description: 'Shows all versions of the installed tools, and files in the tools folder that are not tools.',
     mutates: false,
     properties: { ...named, name: { ...named.name, description: 'Absent: all tools, without their details.' } },
     answers: InstalledToolsSchema,

@@ -71,7 +71,8 @@ function showTool(store: LeaseStore) {
 function revokeTool(store: LeaseStore) {
   return defineOperatorTool({
     name: 'leases.revoke',
-    description: 'Ends the lease of a session for good. The session stays, and can call nothing until it gets another.',
+    description:
+      'Ends the lease of a session for good. The session stays, but can call nothing until it gets a new lease.',
     mutates: true,
     idempotent: true,
     properties: { session_id: sessionProperty },

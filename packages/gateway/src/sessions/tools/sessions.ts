@@ -95,12 +95,13 @@ function createTool(store: SessionStore, { places, callbackSecret }: SessionTool
       client_folder: {
         type: 'string',
         maxLength: 4096,
-        description: 'Where the client runs. It picks among the accepted roots, and opens nothing.',
+        description: 'The folder where the client runs. It only selects one of the accepted roots.',
       },
       callback_url: {
         type: 'string',
         maxLength: 2000,
-        description: 'Told, signed, how calls of the session were decided that waited. Absent: nobody is.',
+        description:
+          'URL that receives a signed message when a waiting call of the session is decided. Absent: no message is sent.',
       },
     },
     required: ['agent'],
@@ -162,7 +163,7 @@ function listTool(store: SessionStore, own: string) {
     description: 'Lists the sessions, without their tokens.',
     mutates: false,
     properties: {
-      include_ended: { type: 'boolean', default: false, description: 'Also those that have ended or expired.' },
+      include_ended: { type: 'boolean', default: false, description: 'Also list sessions that have ended or expired.' },
     },
     answers: SessionService.method.listSessions,
     run: async ({ include_ended: includeEnded }: { readonly include_ended: boolean }) => {
@@ -194,7 +195,7 @@ function showTool(store: SessionStore, own: string) {
 function endTool(store: SessionStore, { endSession }: SessionToolOptions) {
   return defineOperatorTool({
     name: 'sessions.end',
-    description: 'Ends a session for good, and the calls that it runs. Its token is worth nothing any more.',
+    description: 'Ends a session for good, and its running calls. Its token is refused from then on.',
     mutates: true,
     idempotent: true,
     properties: { session_id: sessionProperty },
