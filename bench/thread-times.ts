@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** What a process has spent of the processors, in microseconds, by the counters of the scheduler. */
 export interface ThreadTimes {
   readonly main: number;
-  /** The thread that owns the database. Zero where there is none. */
+  /** The thread that owns the database. Zero: there is no such thread. */
   readonly writer: number;
   /** All threads together, those of the garbage collector and the compiler included. */
   readonly all: number;

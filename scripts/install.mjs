@@ -29,7 +29,7 @@ export async function ensureInstalled() {
   if (isInstalled()) return;
   const release = await lockInstallation();
   try {
-    // Whoever held the lock before may have done the work.
+    // The process that held the lock before may have done the work.
     if (!isInstalled()) await install();
   } finally {
     release();

@@ -20,7 +20,7 @@ export function isBuildCurrent() {
   return Object.entries(sources).every(([file, seen]) => describeFile(file) === seen);
 }
 
-/** Changes when the file does. Undefined: there is none. */
+/** Changes when the file does. Undefined: there is no file. */
 export function describeFile(file) {
   const stats = statSync(join(root, file), { throwIfNoEntry: false });
   return stats && `${stats.size} ${stats.mtimeMs}`;

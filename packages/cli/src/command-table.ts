@@ -7,7 +7,7 @@ export type Completion = 'files' | 'tool' | 'installed-tool' | 'tool-argument';
 /** One value that a command takes, as an argument or an option. `Value` is what the command is given. */
 export interface ValueSpec<Value = unknown> {
   readonly help: string;
-  /** What stands for the value in help, such as `file`. Absent: a flag, which has none. */
+  /** What stands for the value in help, such as `file`. Absent: a flag, which has no value. */
   readonly placeholder?: string;
   readonly isList?: boolean;
   readonly isRequired?: boolean;

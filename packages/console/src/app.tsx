@@ -13,7 +13,7 @@ import type { Route } from './shell/use-route.ts';
 import { ToolsPage } from './tools/tools-page.tsx';
 import { UsagePage } from './usage/usage-page.tsx';
 
-/** The console: the pages for whoever is logged in, the way in for everybody else. */
+/** The console: the pages for a person who is logged in, the login page for everybody else. */
 export function App({ loginProblem }: { readonly loginProblem: string }) {
   const credential = useSyncExternalStore(onCredential, currentCredential);
   if (credential === undefined) return <LoginPage reason={loginProblem} />;

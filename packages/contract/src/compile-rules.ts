@@ -11,7 +11,7 @@ import type { FieldRules } from './gen/buf/validate/validate_pb.ts';
 import { expressionTests, ruleTests, wellFormed } from './rule-tests.ts';
 import type { Test } from './rule-tests.ts';
 
-/** Hears of each rule that is broken: the field as `file_read.path`, the rule as `max_length`. */
+/** Called with each rule that is broken: the field as `file_read.path`, the rule as `max_length`. */
 export type Report = (field: string, rule: string, message: string) => void;
 /** `path` stands before the names of the fields: empty, or `file_read.`. */
 export type Check = (message: object, path: string, report: Report) => void;

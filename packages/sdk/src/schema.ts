@@ -20,7 +20,7 @@ export type ValueOf<Described, Fallback = Json> = Described extends { readonly [
   : Fallback;
 
 interface Remarks<Value> {
-  /** For whoever calls the tool. Say what it means, not which type it has. */
+  /** For callers of the tool. Say what it means, not which type it has. */
   readonly description?: string;
   /** Used when the value is absent, so that `run` always gets one. */
   readonly default?: Value;

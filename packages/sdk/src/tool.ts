@@ -8,7 +8,7 @@ export interface ToolSpec<Input extends JsonObject, Output extends JsonObject> e
   readonly name: string;
   /** Such as 1.2.0. */
   readonly version: string;
-  /** For whoever chooses a tool: what it does and when to use it. */
+  /** For people and models that choose a tool: what it does and when to use it. */
   readonly description: string;
   readonly tags?: readonly string[];
   /** Of an object. Absent properties with a default are filled in before `run`. */

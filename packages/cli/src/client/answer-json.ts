@@ -23,7 +23,7 @@ export function outputOf(answer: ExecuteToolResponseJson): unknown {
   return JSON.parse(answer.success?.outputJson || 'null');
 }
 
-/** Where an output lies that was too large for the answer. Undefined: it is in the answer. */
+/** Where an output is stored that was too large for the answer. Undefined: it is in the answer. */
 export function keptOf(
   answer: ExecuteToolResponseJson,
 ): { readonly hash: string; readonly sizeBytes: number } | undefined {

@@ -72,7 +72,7 @@ export function operatorCommand<const Arguments extends Specs, const Options ext
   return declare(name, declaration, runOperatorTool<Output>);
 }
 
-/** The same for a tool that agents have as well: it is called as whoever is asking. */
+/** The same for a tool that agents have as well: it is called with the caller's own credential. */
 export function toolCommand<const Arguments extends Specs, const Options extends Specs, Output>(
   name: string,
   declaration: ToolDeclaration<Arguments, Options, Output>,

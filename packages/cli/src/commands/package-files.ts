@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** A build lies two folders deep, as this file does. */
+/** A build is two folders deep, as this file is. */
 const packageFolder = resolve(import.meta.dirname, '../..');
 
 export function packageFile(path: string): string {

@@ -45,7 +45,7 @@ export function follow<Method extends WatchMethod>(
         for await (const message of messages) follower.onMessage(message);
       } catch (error) {
         if (end.signal.aborted) return;
-        // Whoever is not let in need not ask again.
+        // A refused client need not ask again.
         if (error instanceof GateError && error.code === 'unauthenticated') return keepCredential(undefined);
       }
       if (end.signal.aborted) return;

@@ -43,7 +43,7 @@ export function splitMarks(text: string, marks: readonly string[]): readonly str
   return text.split(pattern).filter((piece) => piece !== '');
 }
 
-/** What stands in a row: text, the mark of something masked, or what was revealed in its place. */
+/** The content of a row: text, the mark of something masked, or what was revealed in its place. */
 export interface RowPart {
   readonly text: string;
   /** The mark that stands here, or did. Absent: it is text of the effect. */

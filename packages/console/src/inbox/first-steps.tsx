@@ -3,7 +3,7 @@ import { NewSession } from '../sessions/new-session.tsx';
 import { Empty } from '../shell/parts.tsx';
 import { linkTo } from '../shell/use-route.ts';
 
-/** Nothing waits. Whoever has never seen a request gets the shortest way to a first one. */
+/** Shown when nothing waits: the shortest way to a first request. */
 export function FirstSteps({ hasDecided }: { readonly hasDecided: boolean }) {
   const gate = useGate();
   const { calls } = useValue(gate.log.view);

@@ -1,4 +1,4 @@
-/** A value that changes, and whoever wants to know. Each change is a new value: what was read before stays as it was. */
+/** A value that changes, and its listeners. Each change is a new value: what was read before stays as it was. */
 export class Observable<Value> {
   #value: Value;
   readonly #listeners = new Set<() => void>();

@@ -66,7 +66,7 @@ function Welcome({ created: { agent, token }, onDone }: { readonly created: Newc
   );
 }
 
-/** A write that the shipped rules ask about, because editors run what lies there. */
+/** A write that the shipped rules ask about, because editors run files there. */
 function firstCall(token: string): string {
   const body = `{"tool_name": "files.write", "wait_ms": 240000, "arguments": {
     "path": ".devcontainer/hello.md", "content": "Hello from an agent.\\n", "create_parents": true}}`;

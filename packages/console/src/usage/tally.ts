@@ -25,7 +25,7 @@ export function totalsOf(use: ToolUse): Totals {
   return { succeeded, asked, denied, failed, calls: succeeded + asked + denied + failed };
 }
 
-/** In words: for whoever does not see the bars, and for those who want the numbers. Endings that did not occur are left out. */
+/** In words: for people who cannot see the bars, and for those who want the numbers. Endings that did not occur are left out. */
 export function describeTotals(totals: Totals): string {
   const parts = endings.flatMap((ending) => (totals[ending] === 0 ? [] : [`${totals[ending]} ${endingWords[ending]}`]));
   return parts.join(', ');

@@ -5,7 +5,7 @@ import { describeTotals, stackBars, totalsOf } from './tally.ts';
 export interface UseBarsProps {
   readonly use: ToolUse;
   readonly usage: Pick<Usage, 'fromMs' | 'slotMs' | 'slots'>;
-  /** For whoever does not see it. */
+  /** For people who cannot see it. */
   readonly label: string;
 }
 

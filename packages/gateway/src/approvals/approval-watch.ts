@@ -4,7 +4,7 @@ import type { WaitOptions } from './news-watch.ts';
 
 /** What happened to a task. */
 export interface ApprovalNews {
-  /** `outdated`: it waits still, but the rules have changed, so that whoever asked has to ask again. */
+  /** `outdated`: it still waits, but the rules have changed, so the caller has to ask again. */
   readonly kind: 'pending' | 'reminder' | 'outdated' | 'decided' | 'expired';
   readonly task: ApprovalTask;
 }

@@ -32,7 +32,7 @@ const prefix = 'spct1';
 const keyBytes = 32;
 const longestToken = 64 * 1024;
 
-/** A key as it lies in its file: `id:secret`, one a line, the newest first. */
+/** A key as its file has it: `id:secret`, one a line, the newest first. */
 export function createConfirmKey(): string {
   return writeKey({ id: randomBytes(4).toString('hex'), secret: randomBytes(keyBytes) });
 }
@@ -44,7 +44,7 @@ export function createConfirmKey(): string {
 export class ConfirmTokens {
   #keys: readonly Key[];
 
-  /** Of the newest first. Throws ConfigError when there is none. */
+  /** Of the newest first. Throws ConfigError when there is no key. */
   constructor(keyFile: string) {
     this.#keys = readKeys(keyFile);
   }

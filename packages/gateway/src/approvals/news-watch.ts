@@ -7,7 +7,7 @@ export interface WaitOptions {
 
 type Listener<News> = (news: News) => void;
 
-/** Tells whoever listens in this daemon what happens. What must survive a restart is in the store. */
+/** Tells listeners in this daemon what happens. What must survive a restart is in the store. */
 export class NewsWatch<News> {
   readonly #listeners = new Set<Listener<News>>();
   /** By what they wait for: thousands of callers may, and each hears of its own only. */

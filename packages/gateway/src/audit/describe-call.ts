@@ -146,7 +146,7 @@ function largestMember(payload: Payload): [name: string, bytes: number] {
   return sizes.reduce((largest, next) => (next[1] > largest[1] ? next : largest), ['', 0]);
 }
 
-/** Only of callers who are known: nobody else gets to choose what stands in the log, and how much of it. */
+/** Only of known callers: unknown callers must not choose what the log contains, or how much. */
 function describeArguments(call: KnownFacts, redactor: Redactor): RedactedJson | undefined {
   const value = call.arguments?.value ?? call.rawArguments;
   if (value === undefined || call.session === undefined) return undefined;

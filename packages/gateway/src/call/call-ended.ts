@@ -10,7 +10,7 @@ const says: Readonly<Record<CallEnder, (by: string) => string>> = {
   lockdown: (by) => `LOCKDOWN began (${by}) and stopped the call.`,
 };
 
-/** Why a call was ended by somebody who is not its caller. It is the reason of the call's signal, and stands in its record. */
+/** Why a call was ended by somebody who is not its caller. It is the reason of the call's signal, and is in its record. */
 export class CallEnded extends ToolFailure {
   readonly how: CallEnder;
   /** The person, the signal that the daemon got, or `sallyport`. */

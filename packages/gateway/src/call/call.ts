@@ -146,7 +146,7 @@ export interface ModeRead {
 export interface Judged {
   readonly rules: Rules;
   readonly verdict: Verdict;
-  /** What the session had called before, for whoever asks the rules about a part of the call. Absent: no rule looks. */
+  /** What the session had called before, for stages that ask the rules about a part of the call. Absent: no rule looks. */
   readonly history?: readonly PastCall[] | undefined;
 }
 
@@ -248,7 +248,7 @@ export type Outcome =
       readonly ok: true;
       /** Empty when the output is kept elsewhere. */
       readonly outputJson: string;
-      /** Where an output lies that is too large for an answer. Absent: it is in the answer. */
+      /** Where an output is stored that is too large for an answer. Absent: it is in the answer. */
       readonly kept?: KeptResult | undefined;
       readonly summary: string;
     }

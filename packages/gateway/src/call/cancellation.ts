@@ -1,4 +1,4 @@
-/** The part of an AbortSignal that is enough to hear of an end. */
+/** The part of an AbortSignal that tells when a call ends. */
 export interface AbortLike {
   readonly aborted: boolean;
   readonly reason: unknown;

@@ -10,7 +10,7 @@ export interface Organisation {
 
 export const profiles = ['personal', 'team'] as const;
 /**
- * `personal`: whoever runs the gate is senior and director of all agents, and agents need not be members.
+ * `personal`: the person who runs the gate is senior and director of all agents, and agents need not be members.
  * `team`: only members call, only those decide who hold the office, no rule lifts the question that the risk of a call
  * asks, an agent without a role is a worker, and the limits for teams count.
  */

@@ -6,7 +6,7 @@ export type Mode = (typeof modes)[number];
 /** Who stands behind a session: a person with a credential of their own, or an agent that a person let in. */
 export type Principal = 'operator' | 'agent';
 
-/** The person whose credential lies in the home folder. Whoever owns that folder holds it, so nobody can take it away. */
+/** The person whose credential is in the home folder. The owner of that folder holds it, so nobody can take it away. */
 export const firstOperator = 'operator';
 
 /** What may be spent. What is absent is not limited. */

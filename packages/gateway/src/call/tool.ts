@@ -94,7 +94,7 @@ export interface Effect {
 export interface BeforeImage {
   readonly path: string;
   readonly kind: 'absent' | 'file' | 'folder' | 'moved';
-  /** Where the former content lies (trash or content store). Absent for `absent` and `folder`. */
+  /** Where the former content is (trash or content store). Absent for `absent` and `folder`. */
   readonly kept?: string;
   /** SHA-256 of the content the mutation left behind, to see whether anything changed it since. */
   readonly afterSha256?: string;
@@ -142,9 +142,9 @@ export interface ToolContext {
   readonly warn: (message: Redacted) => void;
   /** Adds to what this call used. Only what was measured. */
   readonly countUsage: (usage: ToolUsage) => void;
-  /** Adds to what this call asked of the network. It stands in the record of the call, however that ends. */
+  /** Adds to what this call asked of the network. It is in the record of the call, however the call ends. */
   readonly noteNetwork: (events: readonly NetworkEvent[]) => void;
-  /** For tools that want something of whoever made the call. Absent: nobody can be asked. */
+  /** For tools that have a question to the caller. Absent: the caller cannot be asked. */
   readonly asking?: Asking;
 }
 

@@ -17,7 +17,7 @@ export interface Question {
   /** Of the caller. Absent: as roles.yaml has it. */
   readonly roles?: readonly string[] | undefined;
   readonly teams?: readonly string[] | undefined;
-  /** The organisation granted the tool to the caller: no role stands in the way. Absent: it did not. */
+  /** The organisation granted the tool to the caller, so roles do not forbid it. Absent: it did not. */
   readonly toolGranted?: boolean | undefined;
   /** The profile of the organisation that the caller works in. Absent: `personal`. */
   readonly profile?: Profile | undefined;

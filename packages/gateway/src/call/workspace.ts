@@ -4,7 +4,7 @@ import { isWithin } from '@sallyport/sandbox';
 export interface Workspace {
   /** What $WORKSPACE stands for. Absolute, without links. */
   readonly folder: string;
-  /** The accepted root that it lies in. The two are the same unless an operator named a folder in the root. */
+  /** The accepted root that contains it. The two are the same unless an operator named a folder in the root. */
   readonly root: string;
   /** The other accepted roots. */
   readonly otherRoots: readonly string[];

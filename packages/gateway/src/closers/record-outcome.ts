@@ -75,7 +75,7 @@ function settlementOf(ending: CallEnding, { nowMs, redactor, misconduct, network
   const { call } = ending;
   const { callId = '', dedupeKey, session, execution, startedAtMs = nowMs } = call;
   const { result, refusal, fault, summary, error } = describeEnding(ending, redactor);
-  // Only of a tool that may as well run twice the key is free again.
+  // The key becomes free again only if the tool may safely run twice.
   const isUnknown = call.outcome?.ok !== true && mayHaveBegun(ending) && call.tool?.definition.idempotent !== true;
   const payload: Payload = {
     intent: call.intentIndex ?? 0,

@@ -1,6 +1,6 @@
 import { ToolFailure } from '../call/tool.ts';
 
-/** Missing and forbidden content answer alike: whoever may not use a hash does not learn that it exists. */
+/** Missing and forbidden content get the same answer, so that callers cannot learn which hashes exist. */
 export function noSuchContent(hash: string): ToolFailure {
   return new ToolFailure('NOT_FOUND', `There is no content ${hash} that this session may use.`);
 }

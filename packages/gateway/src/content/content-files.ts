@@ -11,7 +11,7 @@ export interface ContentFile {
 }
 
 /**
- * Where content lies: `ab/cdef…` by its hash, whole and final; `staging/` for what is being written and `partial/` for
+ * Where content is stored: `ab/cdef…` by its hash, whole and final; `staging/` for what is being written and `partial/` for
  * uploads that can be continued. One daemon owns the folder.
  */
 export class ContentFiles {
@@ -27,7 +27,7 @@ export class ContentFiles {
     this.#stagingFolder = join(folder, 'staging');
   }
 
-  /** Whatever lies in staging was cut off by a crash: nobody can continue it, so it goes. */
+  /** Files in staging were cut off by a crash. Nobody can continue them, so they are removed. */
   static async open(folder: string): Promise<ContentFiles> {
     const files = new ContentFiles(folder);
     await rm(files.#stagingFolder, { recursive: true, force: true });

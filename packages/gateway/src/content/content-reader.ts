@@ -8,7 +8,7 @@ import { blockBytes, hashBlocks, openToRead, readFully } from './read-blocks.ts'
 
 export interface Range {
   readonly offset: number;
-  /** At most so many bytes; what lies beyond the end is left out. */
+  /** At most this many bytes; the range ends with the content. */
   readonly limit: number;
 }
 

@@ -35,7 +35,7 @@ export interface ReceivedUpload {
 }
 
 /**
- * Takes in an upload and hands it to `place` once it is whole, synced, and what was declared. Leaves nothing behind,
+ * Receives an upload and hands it to `place` once it is whole, synced, and what was declared. Leaves nothing behind,
  * except after an interruption of an upload with a declared hash: then what came can be continued.
  */
 export async function receiveUpload(

@@ -19,7 +19,7 @@ export interface Config {
   readonly workspace?: string;
   /** The command line that runs this: it judges the log in a process of its own. */
   readonly program: string;
-  /** Where the program lies: out of reach of every tool. */
+  /** The folder of the program itself. No tool can reach it. */
   readonly programFolder: string;
   /** The operator's rules when there are any, the shipped ones otherwise. Looked up anew each time it is read. */
   readonly rulesFolder: string;

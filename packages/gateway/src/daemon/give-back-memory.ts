@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 const lookEveryMs = 5000;
-/** Of one processor: whoever uses less is not at work. */
+/** Share of one processor. A daemon that uses less is idle. */
 const idleShare = 0.02;
 
 /**

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ConfigError } from '../call/fault.ts';
 import { isDiskFull } from '../storage/sqlite/database.ts';
 
-/** Where everything lies under $SALLYPORT_HOME. */
+/** The paths of all files under $SALLYPORT_HOME. */
 export interface Home {
   readonly folder: string;
   readonly databaseFile: string;

@@ -15,7 +15,7 @@ const seedLength = 44;
 export function openSigningKey(home: Home): {
   readonly key: string;
   readonly origin: string;
-  /** What of the key is secret. Its name and id are public and stand in every checkpoint. */
+  /** The secret part of the key. Its name and id are public and are in every checkpoint. */
   readonly seed: string;
 } {
   const key = readOrCreateSecret(home.signingKeyFile, () => {

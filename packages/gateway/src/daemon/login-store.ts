@@ -2,7 +2,7 @@ import type { SecretStore } from '../secrets/secret-store.ts';
 import { parseLogin, secretsOf } from '../upstreams/login/stored-login.ts';
 import type { LoginStore, StoredLogin } from '../upstreams/login/stored-login.ts';
 
-/** No rule can name it: a colon stands in no name of a secret that a tool may be granted. */
+/** No rule can name it: names of secrets that a tool may be granted contain no colon. */
 const prefix = 'upstream-login:';
 const nameOf = (upstream: string): string => `${prefix}${upstream}`;
 

@@ -194,7 +194,7 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
   };
 }
 
-/** With which messages to the callback of a session are signed. Whoever creates the session is shown it once. */
+/** The secret that signs messages to the callback of a session. It is shown once, when the session is created. */
 export function callbackSecret(secrets: SecretStore, sessionId: string): string {
   return secrets.deriveSigningSecret(`callback of session ${sessionId}`);
 }

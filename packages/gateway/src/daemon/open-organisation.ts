@@ -16,7 +16,7 @@ export interface OrganisationSource {
   readonly redactor: Redactor;
   readonly log: EventLog;
   readonly endSession: EndSession;
-  /** Tells the senior of an agent, or the directors where it has none. Must not throw. */
+  /** Tells the senior of an agent, or the directors when it has no senior. Must not throw. */
   readonly notifySenior: (abuse: Abuse, senior: string | undefined) => void;
 }
 

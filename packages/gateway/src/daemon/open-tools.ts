@@ -25,7 +25,7 @@ export interface ToolFolderParts {
   readonly log: EventLog;
 }
 
-/** The tools folder of this home: what lies there is on record, from the first time it is seen. */
+/** The tools folder of this home: its files are recorded in the log when they are first seen. */
 export async function openTools({
   home,
   store,

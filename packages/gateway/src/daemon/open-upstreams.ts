@@ -24,7 +24,7 @@ export interface UpstreamFolderParts {
   readonly registry: Registry;
   readonly programs: ProgramOpener;
   readonly secrets: SecretStore;
-  /** Hears of what must appear nowhere. */
+  /** Called with each value that must never appear in any text. */
   readonly learn: (secret: string) => void;
   readonly currentRules: () => Pick<Rules, 'acceptsNew' | 'judge'>;
   readonly redactor: Redactor;

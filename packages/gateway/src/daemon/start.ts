@@ -21,7 +21,7 @@ export interface Daemon {
    * the record. Safe to call twice.
    */
   readonly stop: (by: string) => Promise<void>;
-  /** Resolves when the daemon has stopped, whoever asked. */
+  /** Resolves when the daemon has stopped, for any reason. */
   readonly ended: Promise<void>;
 }
 

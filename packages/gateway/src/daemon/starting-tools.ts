@@ -6,7 +6,7 @@ export interface StartingToolsParts {
   readonly findUpstream: (name: string) => Pick<Upstream, 'state' | 'tools'> | undefined;
 }
 
-/** Which accepted tools are not there yet, because the daemon has just started: whoever calls one may try again. */
+/** Which accepted tools are not there yet, because the daemon has just started. Their callers may try again. */
 export class StartingTools {
   readonly #parts: StartingToolsParts;
   #hasLooked = false;

@@ -121,7 +121,7 @@ export function awaitDecision(submit: Submit, { watch, store, running }: Decisio
       try {
         if (!(await watch.awaitEnd(taskId, { timeoutMs, signal: waiting.cancellation.signal, isOver }))) {
           const { reason } = waiting.cancellation;
-          // The ticket outlives the daemon. Whoever ended the wait otherwise is named by another record.
+          // The ticket outlives the daemon. If somebody else ended the wait, another record names them.
           if (!(reason instanceof CallEnded) || reason.how === 'stop') return answer;
           return await submit({ ...call, parsedInput: undefined, signal: waiting.cancellation });
         }

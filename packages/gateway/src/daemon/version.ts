@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Of the package that holds this file. A build lies two folders deep, as this file does. */
+/** Of the package that holds this file. A build is two folders deep, as this file is. */
 const manifest = join(import.meta.dirname, '../../package.json');
 
 /** The version of that package. */

@@ -26,7 +26,7 @@ export class MachineGauge {
   #cpu = readCpuTime();
   #groupCpu: CpuTime | undefined;
 
-  /** `folder`: where the log lies. */
+  /** `folder`: the folder of the log. */
   constructor(folder: string) {
     this.#folder = folder;
     this.#group = findGroup();
@@ -94,7 +94,7 @@ function readDiskFreeMb(folder: string): number | undefined {
   }
 }
 
-/** The folder of this process's control group, version 2. Undefined where there is none. */
+/** The folder of this process's control group, version 2. Undefined: it is in no such group. */
 function findGroup(): string | undefined {
   const path = /^0::(\/.*)$/m.exec(readText('/proc/self', 'cgroup') ?? '')?.[1];
   return path === undefined ? undefined : join('/sys/fs/cgroup', path);
@@ -108,7 +108,7 @@ function readText(folder: string | undefined, name: string): string | undefined 
   }
 }
 
-/** `Number` of what is absent or `max` is none. */
+/** `Number` is NaN for an absent value and for `max`. */
 function isNumber(value: number | undefined): value is number {
   return value !== undefined && Number.isFinite(value);
 }

@@ -12,7 +12,7 @@ export interface ModeWish {
   readonly cause: Redacted;
 }
 
-/** Hears of a change after it is durable and before anything else happens in it. */
+/** Called with a change after it is durable and before anything else happens in the new mode. */
 export type ModeListener = (change: ModeChange) => void;
 
 export type ModeStore = ModeRepository & Pick<Snapshot, 'readMode'>;

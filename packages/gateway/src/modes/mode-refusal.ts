@@ -24,7 +24,7 @@ export function modeRefusal(
       forOperators: `It is available in ${allowedModes.join(', ')}; change the mode with \`sallyport mode set\`.`,
     });
   }
-  // Whoever runs the gate must be able to act in every mode.
+  // Operators must be able to act in every mode.
   const runsGate = audience !== 'everyone' && principal === 'operator';
   if (runsGate || !gate.isClosed(mode) || gate.isOpenedByName(tool, mode)) return undefined;
   return refuse('MODE_FORBIDS', rule, `Nothing runs in mode ${mode} but what a rule names for it.`, {

@@ -8,7 +8,7 @@ export interface OfficeParts {
   readonly readOrganisation: () => Organisation;
   /** Names of the people who can act now. */
   readonly activePeople: () => readonly string[];
-  /** Whoever owns the gate's folder. Director until the organisation names one. */
+  /** The owner of the gate's folder. Director until the organisation names one. */
   readonly owner: string;
   /** The roles that roles.yaml gives an agent. */
   readonly rolesOf: (agent: string) => readonly string[];

@@ -10,7 +10,7 @@ import type { Reach } from './open-path.ts';
 import type { NamedPath } from './parse-path.ts';
 import type { Pin } from './pin.ts';
 
-/** Hears of each folder that is about to be made, by its real path; the rules allow it. Absent: none is made. */
+/** Called before each folder is created, with its real path; the rules allow it. Absent: no folder is created. */
 export type OnMakeFolder = (realPath: string) => void;
 
 /** An entry that may be changed, and the open folder that it is in. */

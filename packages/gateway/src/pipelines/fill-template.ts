@@ -13,7 +13,7 @@ export interface Values {
 
 export type LookUp = (reference: Reference) => Json;
 
-/** The value of a reference: null for all of a step that failed. Throws FillError when there is none. */
+/** The value of a reference: null for all of a step that failed. Throws FillError when there is no value. */
 export function lookUpIn({ input, steps }: Values): LookUp {
   return ({ text, step, path }) => {
     const whole = step === undefined ? input : steps.get(step);

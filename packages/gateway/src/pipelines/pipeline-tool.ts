@@ -30,7 +30,7 @@ export function offerPipeline(pipeline: Pipeline, file: string, parts: PipelineP
     origin: 'pipeline',
     file,
     tool: pipelineTool(pipeline, definition, parts.submitStep),
-    // It has no bytes of its own; what stands in the file takes their place.
+    // It has no bytes of its own; its text in the file takes their place.
     fileSha256: hash('sha256', canonicalJson(detail)),
     definitionSha256: hashDefinition(definition),
     detail,

@@ -60,7 +60,7 @@ export interface ExecutablesOptions {
   readonly recordSchemaRun: (run: SchemaRun) => void;
   /** How long a look waits for programs to describe themselves; one that takes longer is looked at again. */
   readonly patienceMs?: number;
-  /** How long nothing may have written to a file before it is taken in. */
+  /** How long a file must stay unchanged before it is read as a tool. */
   readonly quietMs?: number;
   readonly nowMs?: () => number;
 }

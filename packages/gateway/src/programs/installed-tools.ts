@@ -57,7 +57,7 @@ export class InstalledTools {
     return this.#installed;
   }
 
-  /** What lies in the folders and is no tool, and why. */
+  /** Files in the folders that are not tools, and why. */
   get skipped(): readonly SkippedFile[] {
     return [...this.#offered.skipped, ...this.#rejected];
   }

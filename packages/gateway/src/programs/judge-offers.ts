@@ -14,7 +14,7 @@ export interface JudgedOffers {
   readonly rejected: readonly SkippedFile[];
 }
 
-/** Where every tool stands, from what lies there and what was accepted. */
+/** The status of every tool, from the files in the folders and what was accepted. */
 export function judgeOffers(
   offers: readonly ToolOffer[],
   pins: readonly ToolPin[],

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { checkRights, identify, UnfitFile } from './find-tool-files.ts';
 import type { ToolFile } from './find-tool-files.ts';
 
-/** A program as it lies in the store: bytes that never change, under the hash of these bytes. */
+/** A program as it is in the store: bytes that never change, under the hash of these bytes. */
 export interface StoredProgram {
   /** SHA-256, hexadecimal: of the file, or of the list of files of a folder. */
   readonly sha256: string;
@@ -44,7 +44,7 @@ export class ToolStore {
     return store;
   }
 
-  /** Where the file or folder of a program lies. */
+  /** The path of the file or folder of a program. */
   pathOf({ sha256, file }: Pick<StoredProgram, 'sha256' | 'file'>): string {
     return join(this.#folder, sha256, file);
   }

@@ -39,7 +39,7 @@ export class KnownSecrets {
   /** Every piece of so many characters, of any form, holds an anchor. */
   #widest = shortestSecret;
 
-  /** The name is for people who are shown that something was taken out. Absent: it has none. */
+  /** The name is for people who are shown that something was taken out. Absent: it has no name. */
   learn(secret: string, name?: string, { isForeign = false } = {}): void {
     const value = secret.trim();
     if (value.length < shortestSecret) return;

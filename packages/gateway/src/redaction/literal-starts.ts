@@ -29,7 +29,7 @@ export class LiteralStarts {
     this.#table[spread(hash, this.#shift)] = 1;
   }
 
-  /** The first place at or after `from`; -1 when there is none. */
+  /** The first place at or after `from`; -1 when no literal follows. */
   next(text: string, from: number): number {
     const [table, mask, shift] = [this.#table, this.#mask, this.#shift];
     const before = this.#length - 1;

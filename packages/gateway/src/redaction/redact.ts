@@ -33,7 +33,7 @@ interface Budget {
 /**
  * Takes secrets out of what is about to be recorded, logged or shown: values under telling key names, values we know to
  * be secret wherever they stand, and what has the shape of a well-known credential. Also bounds sizes, because a record
- * is evidence, not a copy. The cost grows with the text only, whoever wrote it.
+ * is evidence, not a copy. The cost grows only with the length of the text, even of a hostile one.
  */
 export class Redactor {
   readonly #known = new KnownSecrets();

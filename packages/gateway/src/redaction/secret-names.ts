@@ -33,7 +33,7 @@ type Kind = 'secret' | 'plural' | undefined;
 
 const kinds = new Map<string, Kind>();
 
-/** Whether what stands under this name is secret. Words count, not letters: `max_tokens` is a number. */
+/** Whether a value with this name is secret. Words count, not letters: `max_tokens` is a number. */
 export function isSecretName(name: string, value?: unknown): boolean {
   const kind = kindOf(name);
   return kind === 'secret' || (kind === 'plural' && typeof value !== 'number');

@@ -13,7 +13,7 @@ export interface RegisteredTool {
   readonly output: SchemaCheck;
 }
 
-/** A tool that could not be taken in, and why. */
+/** A tool that could not be registered, and why. */
 export interface RejectedTool {
   readonly tool: AnyTool;
   readonly reason: string;

@@ -16,7 +16,7 @@ export function isToolVersion(version: string): boolean {
   return toolVersion.test(version);
 }
 
-/** What the name of a file says about the tool in it: `text.count.py`, `text.count@1.2.0.py`. Undefined: it is none. */
+/** What the name of a file says about the tool in it: `text.count.py`, `text.count@1.2.0.py`. Undefined: it names no tool. */
 export function parseToolFileName(file: string): { readonly name: string; readonly version?: string } | undefined {
   const [name = '', version, ...more] = file.replace(extension, '').split('@');
   if (!isToolName(name) || more.length > 0) return undefined;

@@ -57,7 +57,7 @@ export class SecretStore {
     this.#sealed.set(name, sealed);
   }
 
-  /** False when there is none of this name. */
+  /** False when no secret has this name. */
   async remove(name: string): Promise<boolean> {
     const removed = await this.#index.removeSecret(name);
     this.#sealed.delete(name);

@@ -24,7 +24,7 @@ export interface ToolVisibilityParts {
 
 /**
  * Which tools a session is shown, at every door: those of which some call would pass lease, organisation, mode and rules
- * now, by what these gates themselves ask. What a call names can still stand in its way.
+ * now, by what these gates themselves ask. A call can still be refused because of what it names.
  */
 export class ToolVisibility {
   readonly #parts: ToolVisibilityParts;

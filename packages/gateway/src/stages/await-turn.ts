@@ -17,7 +17,7 @@ export function awaitTurn(turnstiles: Turnstiles): Stage<Begun & Opened & Resolv
     run: (call) => {
       const { session, tool } = call;
       const { audience, origin, isTransfer } = tool.definition;
-      // Whoever runs the gate does not queue behind what may be the trouble.
+      // Operators do not queue behind the calls that may cause the trouble.
       if (audience !== 'everyone') return enter(call, noPlace);
       // Each step of a pipeline takes a place. One that held a place itself would keep its own steps waiting for ever.
       if (origin === 'pipeline') return enter(call, noPlace);

@@ -18,7 +18,7 @@ export function breakLoop(memory: Pick<LoopMemory, 'countSame'>): Stage<Needs, f
   return {
     name: 'break-loop',
     run: (call, context) => {
-      // Whoever ended it on its way here need not wait until it would have run.
+      // If the call was ended on its way here, it ends now and not when it would have run.
       if (call.isEnded) return refuseEnded(call.signal);
       // A person who asks again has a reason; the gate is against agents that run in circles.
       call.warnings = noWarnings;

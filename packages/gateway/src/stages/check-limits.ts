@@ -42,7 +42,7 @@ export function checkLimits(
         return undefined;
       }
       const { audience, mutates } = tool.definition;
-      // Whoever runs the gate must be able to act when it runs out of space.
+      // Operators must be able to act when the disk is full.
       if (mutates && audience === 'everyone' && space.isLow()) {
         return refuse('DISK_NEARLY_FULL', 'disk-space', 'The disk that holds the log is nearly full.', {
           remedy: 'Reading goes on meanwhile.',

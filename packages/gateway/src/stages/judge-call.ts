@@ -22,7 +22,7 @@ export type RulesFor = (session: Pick<Session, 'workspace'>) => Rules | undefine
 
 type Needs = Pick<Received, 'clientFolder'> & Foreseen & Opened & Resolved & ArgumentsChecked & Permitted & ModeRead;
 
-/** Asks the rules. Whatever goes wrong in them is a denial; `reportFailure` hears why. */
+/** Asks the rules. An error in them is a denial; `reportFailure` gets the cause. */
 export function judgeCall(
   rulesFor: RulesFor,
   history: Pick<SessionHistory, 'of'>,

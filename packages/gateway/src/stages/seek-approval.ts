@@ -55,7 +55,7 @@ export interface ApprovalParts {
     readonly maxPending: number;
   };
   /**
-   * Hears of each task that waits for a decision, new or joined, and what the marks in its view stand for. Undefined: what
+   * Called with each task that waits for a decision, new or joined, and what the marks in its view stand for. Undefined: what
    * they stood for when it was opened.
    */
   readonly onPending: (task: ApprovalTask, secrets: readonly string[] | undefined) => void;
@@ -77,7 +77,7 @@ export function seekApproval(
   createContext: ToolContextFactory,
   redactor: Redactor,
   parts: ApprovalParts,
-  /** The tool that reads files: what it may read, the caller may know. Undefined: there is none. */
+  /** The tool that reads files: what it may read, the caller may know. Undefined: there is no such tool. */
   findReading: () => ToolDefinition | undefined,
 ): Stage<Needs, facts.Consented> {
   return {
@@ -238,7 +238,7 @@ async function nextStep(
 
 /**
  * Of several calls at once, each sees the same approvals, and each is used as often as it was given. Who named one means
- * that one; everybody else takes the next. Undefined when there is none.
+ * that one; everybody else takes the next. Undefined when there is no approval.
  */
 function joinConsents(
   approved: facts.Consented | undefined,

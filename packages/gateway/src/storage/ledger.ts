@@ -6,7 +6,7 @@ import type { Redacted } from '../call/redacted.ts';
 import type { SpentBudget } from '../call/session.ts';
 import type { Aspect } from './snapshot.ts';
 
-/** What becomes one leaf of the log. Everything a caller chose stands in `payload`, already redacted. */
+/** What becomes one leaf of the log. Everything a caller chose is in `payload`, already redacted. */
 export interface LogEntry extends RecordFacts {
   /** JSON, below 64 KB. */
   readonly payload: Redacted;
@@ -87,7 +87,7 @@ export interface Settlement {
  * concurrent callers share commits. Order: the log keeps the order in which writes were accepted.
  *
  * Failure: a write that could not be made durable rejects, and so does every later one (`sealed`), because a log
- * with a hole proves nothing. Reads go on. When the cause is gone and what lies on disk was verified, writes go on too;
+ * with a hole proves nothing. Reads go on. When the cause is gone and the log on disk was verified, writes go on too;
  * outcomes that could not be recorded meanwhile are recorded then.
  */
 export interface Ledger {

@@ -198,7 +198,7 @@ export interface SealedSecret {
 export interface SecretRepository {
   /** Replaces a secret of the same name. */
   readonly setSecret: (secret: SealedSecret) => Promise<void>;
-  /** False when there is none of this name. */
+  /** False when no secret has this name. */
   readonly removeSecret: (name: string) => Promise<boolean>;
   /** By name. */
   readonly listSecrets: () => Promise<readonly SealedSecret[]>;

@@ -55,7 +55,7 @@ const mostReports = 100;
 
 /**
  * Counts calls from the log when somebody asks: the first time all of the last day, then only what came since. May be
- * called concurrently; whoever comes later shares the count.
+ * called concurrently; later callers share the count.
  */
 export class UsageTally {
   readonly #store: CountedStore;

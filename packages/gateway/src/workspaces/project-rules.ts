@@ -12,10 +12,10 @@ export function projectRulesFile(root: string): string {
   return join(root, '.sallyport', 'rules.yaml');
 }
 
-/** The file as it is now. Absent bytes: there is none. Never throws. */
+/** The file as it is now. Absent bytes: there is no file. Never throws. */
 export function readProjectFile(root: string): { readonly bytes?: Uint8Array; readonly problem?: string } {
   const file = projectRulesFile(root);
-  // Whoever wrote the project may have put a link there that leads to a file of somebody else.
+  // The authors of a project may have put a link there that leads to somebody else's file.
   if (resolveLinks(file) !== file) return { problem: 'is a link, or lies behind one' };
   const { bytes, problem } = readSourceFile(file);
   return { ...(bytes && { bytes }), ...(problem === undefined ? {} : { problem }) };

@@ -11,7 +11,7 @@ const mostRemembered = 1000;
 
 export interface WorkspaceBookParts {
   readonly index: Pick<Snapshot, 'listWorkspaceRoots'>;
-  /** The daemon's own workspace: the first root, accepted by whoever started the daemon. Without links. */
+  /** The daemon's own workspace: the first root, accepted by starting the daemon. Without links. */
   readonly own: string;
   readonly userHome: string;
 }

@@ -14,7 +14,7 @@ const widestLabel = 14;
 
 type Screen = Pick<Terminal, 'columns' | 'paint'>;
 
-/** What stands above the effect: who asks for what, why that needs a person, and until when. */
+/** The lines above the effect: who asks for what, why that needs a person, and until when. */
 export function renderHead(task: ShownApproval, { columns, paint }: Screen, nowMs = Date.now()): string[] {
   const leftMs = Number(task.expiresAtMs) - nowMs;
   const isPending = task.status === 'pending';

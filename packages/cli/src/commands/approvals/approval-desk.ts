@@ -151,7 +151,7 @@ export class ApprovalDesk {
 
   async #send({ tool, input }: Decision, task: ShownApproval): Promise<boolean> {
     const { client, context } = this.#parts;
-    // Before the answer: the news of one's own decision is none.
+    // Before the answer: a person's own decision is not news to them.
     this.#waiting.delete(task.id);
     const answer = await client.executeTool({ name: tool, inputJson: JSON.stringify(input) });
     if (statusOf(answer) !== 'success') {

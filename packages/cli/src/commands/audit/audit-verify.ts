@@ -194,7 +194,7 @@ function parseKey(text: string): ReturnType<typeof parseVerifier> {
   }
 }
 
-/** Whoever may not read the signing key verifies what is signed, and nothing after it. */
+/** Without the signing key, verifies what is signed, and nothing after it. */
 function readTagKey(home: Home, verifierText: string): TagKey | undefined {
   try {
     const signer = openSigner(readFileSync(home.signingKeyFile, 'utf8'));

@@ -27,7 +27,7 @@ export function printScript(shell: string, { terminal }: CommandContext): number
   return exitCodes.success;
 }
 
-/** Prints what could follow. Whatever goes wrong, nobody who is typing wants to read of it. */
+/** Prints what could follow. Prints no errors: they would disturb the person who is typing. */
 export async function complete(words: readonly string[], context: CommandContext): Promise<number> {
   const typed = words.at(-1) ?? '';
   const candidates = await findCandidates(words, (kind, before) => askDaemon(kind, before, context)).catch(() => []);

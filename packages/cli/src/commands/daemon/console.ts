@@ -11,7 +11,7 @@ export function showConsoleLink(context: CommandContext): Promise<number> {
   });
 }
 
-/** Undefined when no link can be had: whoever greets with it has other things to say as well. */
+/** Undefined when no link can be made: the greeting works without it. */
 export async function requestConsoleLink(context: CommandContext): Promise<string | undefined> {
   try {
     const answer = await context.openOperatorClient().executeTool({ name: 'console.link' });

@@ -74,7 +74,7 @@ export function stopOnSignals(
       if (!json && running > 0)
         terminal.note(`\nEnding what is still running (${running}). Ctrl-C again does not wait for it.`);
       else if (!json) terminal.note('');
-      // Whoever waits for `ended` hears of a failure.
+      // Code that waits for `ended` gets the failure.
       daemon.stop(signal).catch(() => undefined);
     } else if (Date.now() - stoppingSinceMs > samePressMs) {
       process.exit(exitCodeInterrupted);

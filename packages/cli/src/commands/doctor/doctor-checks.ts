@@ -47,7 +47,7 @@ export function checkPrograms(exists: (file: string) => boolean = existsSync): r
     }));
 }
 
-/** Whether only its owner can read and change what lies in the home. */
+/** Whether only its owner can read and change the files in the home. */
 export function checkHome(home: Home): Check {
   const { folder } = home;
   const check = (state: Check['state'], message: string, remedy?: string): Check => ({
@@ -74,7 +74,7 @@ export function checkHome(home: Home): Check {
   }
 }
 
-/** What lies open although it must not. The home itself may be passed through, but not listed. */
+/** Files that others can read or change although they must not. The home itself may be passed through, but not listed. */
 function findOpen({
   folder,
   signingKeyFile,
@@ -145,7 +145,7 @@ export function checkNotifications({ rulesFolder }: Pick<Config, 'rulesFolder'>)
   }
 }
 
-/** `status`: of the running daemon. Absent: as if it were started by whoever asks. */
+/** `status`: of the running daemon. Absent: as if the present user started it. */
 export function checkInstall(status: InJson<GetStatusResponse> | undefined): Check {
   const own = readInstallKind();
   const [kind, meaning] = [status?.install ?? own.kind, status?.installMeaning ?? own.meaning];

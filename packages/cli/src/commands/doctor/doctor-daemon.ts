@@ -7,7 +7,7 @@ import type { GetStatusResponse, InJson } from '@sallyport/contract';
 
 export interface DaemonAnswer {
   readonly status?: InJson<GetStatusResponse>;
-  /** Why there is none. */
+  /** Why the daemon gave no status. */
   readonly failure?: CommandFailure;
 }
 

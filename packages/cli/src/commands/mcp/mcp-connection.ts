@@ -85,7 +85,7 @@ export class McpConnection {
       else if (status !== 204) throw this.#fail('the daemon did not say how long its answer is');
       isWhole = true;
     } finally {
-      // Whoever has the connection next must not be cut off by whoever had it.
+      // The next user of the connection must not be cut off by the one before.
       leave();
       if (isWhole && headers.get('connection') !== 'close' && this.#rest.length === 0) this.#onFree();
       else this.destroy();

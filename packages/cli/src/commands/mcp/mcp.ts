@@ -53,7 +53,7 @@ function openAgentClient({ openClient, commandName }: CommandContext): DaemonCli
   try {
     client = openClient();
   } catch (error) {
-    // Without a token the operator's credential is looked for, and before the first start there is none.
+    // Without a token we look for the operator's credential, which does not exist before the first start.
     throw error instanceof CommandFailure && error.code === 'UNREACHABLE' ? missing : error;
   }
   if (client.role === 'agent') return client;

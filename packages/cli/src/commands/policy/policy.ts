@@ -101,7 +101,7 @@ function promoteRule(
   );
 }
 
-/** Whoever was shown what would have changed, and agreed, is not asked again by the gate. */
+/** The person saw what would have changed and agreed, so the gate does not ask again. */
 function changeRules(
   tool: 'policy.apply' | 'policy.promote',
   input: object,

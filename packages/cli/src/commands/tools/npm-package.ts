@@ -47,7 +47,7 @@ export async function fetchPackage(spec: string, options: NpmOptions): Promise<F
 
 async function runNpm(folder: string, spec: string): Promise<void> {
   const settings = ['--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund', '--no-update-notifier'];
-  // A project of its own: whatever lies around it, or in the person's folder, is not touched.
+  // A project of its own: files around it, or in the person's folder, are not touched.
   const args = ['install', '--prefix', folder, '--no-workspaces', ...settings, '--', spec];
   const leave = new AbortController();
   const onInterrupt = (): void => leave.abort();

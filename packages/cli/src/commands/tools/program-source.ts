@@ -20,7 +20,7 @@ export interface ProgramSource {
 const leftOut = new Set(['.git', '.bin']);
 const readBytes = 256 * 1024;
 
-/** A file or a folder. Links are not followed: what is installed is what lies there. */
+/** A file or a folder. Links are not followed: only files in the folder itself are installed. */
 export async function openProgramSource(path: string, { name }: { readonly name?: string }): Promise<ProgramSource> {
   const found = await lstat(path).catch((error: unknown) => {
     throw usageFailure(hasErrorCode(error, 'ENOENT') ? `There is no ${path}.` : describeError(error));

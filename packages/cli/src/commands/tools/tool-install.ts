@@ -63,7 +63,7 @@ async function openSource(
   }
 }
 
-/** A program as it lies in the content store. */
+/** A program as it is in the content store. */
 export interface UploadedProgram {
   readonly file_name: string;
   readonly content_hash: string;

@@ -18,7 +18,7 @@ export interface ToolMetrics {
   readonly lastCallAtMs: number;
 }
 
-/** Counts calls by the canonical name of their tool. The records stand in the order of the log. */
+/** Counts calls by the canonical name of their tool. The records are in the order of the log. */
 export function countCalls(
   records: readonly InJson<AuditRecord>[],
   canonicalName: (name: string) => string = (name) => name,

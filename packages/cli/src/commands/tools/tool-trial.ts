@@ -50,7 +50,7 @@ export class ToolTrial {
       onProgress: (news) => (stderr += news.stderr ?? ''),
       ...(this.#hasAgreed ? { consent: 'agreed' } : {}),
     });
-    // Whoever has seen what it may do and let it run means the next run of the same work as well.
+    // A person who saw what it may do and let it run also agrees to the next run of the same work.
     this.#hasAgreed ||= statusOf(answer) !== 'denied';
     const suggestion = this.#suggest(standing, answer, stderr);
     if (json) {

@@ -102,7 +102,7 @@ function describeInput(input: Readonly<Record<string, unknown>>): [string, strin
   ]);
 }
 
-/** As it stands in the file. Undefined: nothing is said about the login. */
+/** As the file says it. Undefined: the file says nothing about the login. */
 function layOutLogin({ clientCredentials, ...login }: Given<typeof loginOptions>): object | undefined {
   const entries = {
     grant: clientCredentials === true ? 'client_credentials' : undefined,

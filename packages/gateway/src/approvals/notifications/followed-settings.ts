@@ -7,13 +7,13 @@ import type { NotificationSettings } from './notification-settings.ts';
 const lookEveryMs = 1000;
 
 export interface FollowedSettingsParts {
-  /** Where the file lies now. */
+  /** Where the file is now. */
   readonly findFolder: () => string;
-  /** Where an operator's own file lies, or will. */
+  /** Where an operator's own file is, or will be. */
   readonly ownFolder: string;
-  /** Hears of other settings than before. */
+  /** Called when the settings have changed. */
   readonly onChange: (settings: NotificationSettings) => void;
-  /** Hears of each change that cannot be used. The settings before it stay in force. */
+  /** Called for each change that cannot be used. The settings before it stay in force. */
   readonly onProblem: (problem: string) => void;
 }
 
@@ -34,7 +34,7 @@ export class FollowedSettings {
     const folders = new Set([parts.findFolder(), parts.ownFolder]);
     this.#files = [...folders].map((folder) => join(folder, 'notifications.yaml'));
     this.#read();
-    // Asked for, not told of: an editor puts another file in its place, which a watch of the old one would not see.
+    // We poll: editors replace the file, and a watch on the old file would not notice the new one.
     for (const file of this.#files) watchFile(file, { interval: lookEveryMs, persistent: false }, this.#look);
   }
 

@@ -8,7 +8,7 @@ import { makeVisibleLine, spellCount } from '@sallyport/contract';
 import type { NoticeEvent } from './notification-settings.ts';
 import type { WebhookMessage } from './webhook.ts';
 
-/** Something that people should hear of. The effect is not in its body: it is read where decisions are made. */
+/** A message for people. The effect is not in its body: it is read where decisions are made. */
 export interface Notice extends WebhookMessage {
   readonly event: NoticeEvent;
   /** One line. */

@@ -78,7 +78,7 @@ function messageAbout(task: ApprovalTask, redact: RedactText): WebhookMessage {
     body: {
       type: status === 'expired' ? 'approval.expired' : 'approval.decided',
       task_id: id,
-      // That it has run since is no news to whoever ran it.
+      // The caller that ran it knows that it has run.
       status: status === 'used' ? 'approved' : status,
       tool: task.tool,
       session_id: task.sessionId,

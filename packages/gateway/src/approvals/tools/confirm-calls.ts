@@ -149,7 +149,7 @@ async function rehearseCalls(
   return rehearsed;
 }
 
-/** Whoever agrees beforehand has to see all of it. Only secrets that the gate holds stay masked. */
+/** A person who agrees beforehand has to see all of it. Only secrets that the gate holds stay masked. */
 function unmask(text: string, { masked, secrets }: Rehearsed): string {
   // From the last to the first: the rest, which comes last, has marks of its own.
   return masked.reduceRight(

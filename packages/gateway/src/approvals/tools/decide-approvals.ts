@@ -117,7 +117,7 @@ async function findDecidable(
   return task;
 }
 
-/** Whoever decides must have been found to be free to. The store lets the first decision win. No runs: it is denied. */
+/** The caller has checked that this person may decide. In the store the first decision wins. No runs: it is denied. */
 export async function decideTask(
   { store, watch }: ApprovalToolParts,
   { task_id: taskId, effect_sha256: seen, note }: DenyArguments,

@@ -42,7 +42,7 @@ export const revealProperties: JsonObject = {
   },
 };
 
-/** Shows whoever decides about a call what is masked in its effect. Who looked, at what and why is on record. */
+/** Shows the person who decides about a call what is masked in its effect. The log records who looked, at what and why. */
 export function revealOfApproval(parts: ApprovalToolParts) {
   const look = async (id: string, person: Session): Promise<View> => {
     const task = await parts.store.findApproval(id);

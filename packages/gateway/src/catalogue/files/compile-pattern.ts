@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 import { refuse } from '../../call/refusal.ts';
 import { ToolRefused } from '../../call/tool.ts';
 
-/** Tells whether a text matches. Patterns run on RE2: their time grows with the text only, whoever wrote them. */
+/** Tells whether a text matches. Patterns run on RE2: the time grows only with the text, even for a hostile pattern. */
 export type Matches = (text: string) => boolean;
 
 interface PatternOptions {

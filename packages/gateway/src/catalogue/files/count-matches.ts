@@ -9,7 +9,7 @@ export interface MatchCount {
 }
 
 /**
- * How often a text stands in another, overlapping matches included: "aa" is twice in "aaa", so it names no single
+ * How often a text occurs in another, overlapping matches included: "aa" is twice in "aaa", so it names no single
  * place. Linear in the sizes, whatever they hold.
  */
 export async function countMatches(text: Buffer, wanted: Buffer, takeBreak: () => Promise<void>): Promise<MatchCount> {

@@ -145,7 +145,7 @@ function explain(name: string, error: unknown): FailedMove {
   throw failure;
 }
 
-/** A name that could pass for another part of its line, such as the note behind it, stands in quotes. */
+/** A name that could pass for another part of its line, such as the note behind it, is quoted. */
 function quoteName(given: string): string {
   return / -> | \(|^"/.test(given) ? JSON.stringify(given) : given;
 }

@@ -185,7 +185,7 @@ function present(read: Buffer, args: ReadArguments, range: Range, context: ToolC
   };
 }
 
-/** The open file; or, later, why there is none. */
+/** The open file; or, later, why it could not be opened. */
 function findAllowed(args: ReadArguments, context: ToolContext): OpenFile | Promise<never> {
   try {
     return openAllowed(args, context);

@@ -30,7 +30,7 @@ async function findSimilar(named: NamedPath, context: ToolContext): Promise<read
       .filter((name) => !/\p{Cc}/u.test(name) && context.paths.judge(folder.realPathOf(name), 'read') === undefined);
     return nearestNames(basename(named.path), known).map((name) => join(parent, name));
   } catch {
-    // A suggestion is a courtesy: whatever stands in its way must not hide that the file is missing.
+    // A suggestion is a courtesy: an error while looking for one must not hide that the file is missing.
     return [];
   }
 }

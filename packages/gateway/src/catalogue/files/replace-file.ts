@@ -72,7 +72,7 @@ export function openFormer(target: Target): FormerFile | undefined {
   if (pin === undefined) return undefined;
   const stats = pin.statExactly();
   checkWritable(stats, target.named);
-  // Replacing a file takes no right to write it; whoever made it read-only would be surprised.
+  // The system lets us replace a read-only file, but its owner would not expect that.
   accessSync(pin.path, constants.W_OK);
   return new FormerFile(pin.reopen(constants.O_RDONLY), stats);
 }
@@ -82,7 +82,7 @@ export function openFormer(target: Target): FormerFile | undefined {
  * the new one is durable and the old one is in the trash. Calls on the same file take turns. A change by another
  * program while this runs is FILE_CHANGED and stays; only one in the instant between the last look and the rename
  * goes unnoticed, and not even that where somebody was shown the file and agreed. On failure the file is as it was,
- * unless the disk itself fails after the rename. `whereNew` is the basis of making a file where there is none.
+ * unless the disk itself fails after the rename. `whereNew` is the basis of creating a new file.
  */
 export async function replaceFile(
   target: Target,
@@ -99,7 +99,7 @@ export async function replaceFile(
   }
 }
 
-/** What consent to a change is bound to: the file that would be replaced with its content, or where there is none. */
+/** What consent to a change is bound to: the file that would be replaced with its content, or the place of a new file. */
 export async function basisOf(former: FormerFile | undefined, whereNew: string, signal: AbortSignal): Promise<string> {
   return former === undefined ? whereNew : describeBasis(former, await former.sha256(signal));
 }

@@ -58,7 +58,7 @@ export async function cloneRepository(
   return omitted === 0 ? output : { ...output, omitted };
 }
 
-/** Asks every gate that the clone would meet before its effect. Throws ToolRefused, and what else stands in its way. */
+/** Asks every gate that the clone would meet before its effect. Throws ToolRefused, or what else prevents it. */
 export function showClone(_operation: GitOperation, args: GitArguments, context: ToolContext): Promise<ShownChanges> {
   reachAddress(args.before[0] ?? '', 'fetch', context.workingDirectory, context);
   const target = cloneTarget(args, context.workingDirectory);
@@ -91,7 +91,7 @@ function makeFolder(target: NamedPath, context: ToolContext): string {
   const name = basename(target.path);
   try {
     mkdirSync(folder.entry(name), { mode: 0o755 });
-    // Programs of a daemon that runs as root do not; they run as whoever owns what they may change.
+    // Programs of a daemon that runs as root do not; they run as the owner of what they may change.
     const { uid, gid } = statSync(folder.path);
     if (process.getuid?.() === 0) lchownSync(folder.entry(name), uid, gid);
   } catch (error) {

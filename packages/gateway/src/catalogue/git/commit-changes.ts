@@ -13,7 +13,7 @@ import type { ShownChanges } from './shown-changes.ts';
 
 /** What would be committed, and on top of what. */
 interface Commit extends ShownChanges {
-  /** The commit on which it builds, or which it replaces; the empty tree where there is none yet. */
+  /** The commit on which it builds, or which it replaces; the empty tree when there is no commit yet. */
   readonly base: string;
   readonly isFirst: boolean;
   readonly parents: readonly string[];
@@ -72,7 +72,7 @@ async function takeBack(made: string, { base, isFirst }: Commit, git: GitSandbox
   await git.text(['update-ref', '-m', 'commit: taken back, because it was not what was approved', ...former]);
 }
 
-/** The commit that HEAD means, then its parents. Empty: there is none yet. */
+/** The commit that HEAD means, then its parents. Empty: there is no commit yet. */
 async function readParents(git: GitSandbox): Promise<readonly string[]> {
   const line = await readIfThere(['rev-list', '--parents', '--max-count=1', 'HEAD', '--'], git);
   return line === '' ? [] : line.split(' ');

@@ -27,9 +27,9 @@ export interface GitOption {
 
 export interface GitArguments {
   readonly options: readonly GitOption[];
-  /** What stands before `--`. None of it starts with a dash. */
+  /** The arguments before `--`. None of them starts with a dash. */
   readonly before: readonly string[];
-  /** What stands behind `--`. Undefined: there is no `--`. */
+  /** The arguments after `--`. Undefined: there is no `--`. */
   readonly after: readonly string[] | undefined;
   /** Files that options name. */
   readonly files: readonly string[];

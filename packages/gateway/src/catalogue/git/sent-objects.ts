@@ -4,7 +4,7 @@ import type { GitSandbox } from './git-sandbox.ts';
 /** What references that are pushed lead to. */
 export interface SentObjects {
   readonly commits: readonly string[];
-  /** What the tags on the way say: it is sent too, and stands in no commit. */
+  /** The text of the tags on the way: it is sent too, and is in no commit. */
   readonly tags: string;
 }
 

@@ -62,7 +62,7 @@ class CommandParser {
     return commands;
   }
 
-  /** What joins the next pipeline to the one before. Undefined: there is none. */
+  /** What joins the next pipeline to the one before. Undefined: this is the last pipeline. */
   #takeJoint(): Pipeline['after'] | undefined {
     for (const joint of ['&&', '||'] as const) {
       if (!this.#takeSeparator(joint)) continue;

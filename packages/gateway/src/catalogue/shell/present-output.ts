@@ -5,7 +5,7 @@ import type { CapturedText, ProgramOutput } from '../../programs/run/run-program
 import type { Withheld } from '../../programs/leavings/set-aside-forbidden.ts';
 import { objectSchema } from '../files/define-file-tool.ts';
 
-/** What of each stream stands in the answer itself. */
+/** How much of each stream the answer itself contains. */
 export const inlineBytes = 256 * 1024;
 
 /** How a program ended and what it wrote. A code other than 0 is no failure of the call. */

@@ -11,9 +11,9 @@ export const programFolders = ['/usr/bin', '/bin'] as const;
 export interface ResolvedProgram {
   /** What runs. Absolute. */
   readonly path: string;
-  /** What the rules call it: the bare name for what lies in the fixed folders, else the path. */
+  /** What the rules call it: the bare name of a program in the fixed folders, else the path. */
   readonly name: string;
-  /** Whether it lies outside the system's own read-only folders, so that the rules decide about its path too. */
+  /** Whether it is outside the system's own read-only folders, so that the rules decide about its path too. */
   readonly isForeign: boolean;
 }
 
@@ -25,7 +25,7 @@ const builtins = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** Finds the program that a command names. Throws ToolRefused when there is none, so that rules never judge a guess. */
+/** Finds the program that a command names. Throws ToolRefused when it finds none: rules never judge a guess. */
 export function resolveProgram(word: string, workingDirectory: string): ResolvedProgram {
   if (!word.includes('/')) {
     const path = lookUp(word);

@@ -82,7 +82,7 @@ function collectTool({ store }: ContentToolParts) {
     properties: {
       older_than_hours: {
         type: 'integer',
-        // Whoever has just put content must have the time to publish it.
+        // A caller that has just stored content needs time to publish it.
         minimum: 1,
         maximum: 1_000_000,
         default: 24,

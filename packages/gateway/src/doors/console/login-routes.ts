@@ -15,7 +15,7 @@ import { checkCaller } from '../check-caller.ts';
 export interface LoginParts {
   readonly codes: LoginCodes;
   readonly store: Pick<Store, 'append' | 'createSession' | 'endSession' | 'findSession' | 'findSessionByToken'>;
-  /** Whoever tries codes leaves a record, and cannot fill the log. */
+  /** Attempts to guess a code are recorded, but cannot fill the log. */
   readonly attempts: Pick<AttemptCounter, 'isFirst'>;
   /** Keeps the token out of every text. */
   readonly learn: (token: string) => void;
@@ -83,7 +83,7 @@ async function logIn({ codes, store, attempts, learn }: LoginParts, code: string
     workingDirectory,
     lease: { id: randomUUIDv7(), tools: ['*'] },
   });
-  // Whoever took the person's credential away meanwhile did not see this session.
+  // If the person's credential was revoked meanwhile, this session did not exist yet and must end now.
   if (store.findSession(person.id)?.status !== 'active') await store.endSession(id);
   return { token, person: agent, sessionId: id, expiresAtMs };
 }

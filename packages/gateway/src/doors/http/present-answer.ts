@@ -67,7 +67,7 @@ function presentExecutionResult(answer: Answer): Presented {
   const { taskId, correlationId, consent, usage, output, problem } = answer;
   const isPending = answer.status === 'pending';
   return {
-    // Waiting for a person is no failure in this form, so it is none of HTTP either.
+    // In this format, waiting for a person is not a failure, so its HTTP status is not an error either.
     status: isPending ? 202 : problem === undefined ? 200 : statusOf(problem),
     retryAfterMs: problem?.retryAfterMs,
     body: {
@@ -113,7 +113,7 @@ export function statusOf({ code }: Problem): number {
   return describeCode(code).http;
 }
 
-/** What the tool returned, or where it lies and how to get it. */
+/** What the tool returned, or where it is stored and how to get it. */
 export function readOutput({ outputJson, kept }: Output): Json {
   return kept === undefined ? (JSON.parse(outputJson) as Json) : describeKept(kept);
 }

@@ -36,7 +36,7 @@ export type Message = PlanMessage | ExecuteMessage;
 
 const mostCalls = 50;
 
-/** Reads a message. Throws RpcError for what is none; values that only the gate can judge pass. */
+/** Reads a message. Throws RpcError when it is malformed; values that only the gate can judge pass. */
 export function parseMessage(bytes: Buffer): Message {
   const body = parseBody(bytes);
   const type = readText(body, 'type');

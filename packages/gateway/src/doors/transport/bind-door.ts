@@ -39,7 +39,7 @@ export async function bindSocket(listener: DoorListener, path: string): Promise<
   }
 }
 
-/** The caller holds the lock of the home, so a socket that lies here belongs to a daemon that died. */
+/** The caller holds the lock of the home, so an existing socket belongs to a daemon that died. */
 function removeStaleSocket(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;

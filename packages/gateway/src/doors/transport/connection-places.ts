@@ -10,7 +10,7 @@ export interface Occupant {
 const shareForStrangers = 1 / 4;
 
 /**
- * Who may stay connected when a door is full. Whoever has presented no valid credential goes first, the longest
+ * Who may stay connected when a door is full. Connections without a valid credential are closed first, the longest
  * connected before the others; they use what the others leave free. A session that holds the most gives way to another.
  */
 export class ConnectionPlaces {

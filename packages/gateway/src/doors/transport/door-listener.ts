@@ -32,7 +32,7 @@ export class DoorListener {
     this.#server = this.#createServer();
   }
 
-  /** Rejects with the error of the system call. Until `serve` is called whoever connects is turned away. */
+  /** Rejects with the error of the system call. Until `serve` is called, connections are refused. */
   async listen(options: ListenOptions): Promise<AddressInfo | string | null> {
     this.#server.listen(options);
     await once(this.#server, 'listening');

@@ -58,7 +58,7 @@ export function openPlainLane(
   const leave = (chunk: Buffer): void => {
     socket.setTimeout(0);
     for (const [event, listener] of listeners) socket.off(event, listener);
-    // Nothing comes in between: whoever listens next gets these bytes first.
+    // Nothing comes in between: the next listener gets these bytes first.
     socket.unshift(chunk);
     speakHttp();
     socket.resume();

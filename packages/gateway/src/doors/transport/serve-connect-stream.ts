@@ -30,7 +30,7 @@ export async function serveConnectStream(
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
   });
-  // Whoever watches learns that somebody listens, also when there is nothing to tell yet.
+  // Sent at once, so that the client knows the stream is open before there is any news.
   response.flushHeaders();
   try {
     if (method.kind !== 'server_streaming') throw wrongKind(method);

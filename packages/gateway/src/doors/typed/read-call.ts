@@ -21,7 +21,7 @@ export interface RequestedCall {
   readonly timeoutMs: number;
 }
 
-/** Where the content of a write lies that was too large for arguments. Absent: it goes into them. */
+/** Where the content of a write is stored if it is too large for arguments. Absent: it goes into them. */
 export interface MapOptions {
   readonly contentHash?: string;
 }
@@ -47,7 +47,7 @@ export function readCall(request: ToolRequest, peer: Peer, options: MapOptions =
 export function readWithoutArguments(request: ToolRequest, peer: Peer): Submission {
   return {
     ...commonFacts(peer),
-    // No token is that long; what is left of it is none either.
+    // No token is that long, so the part that is kept is not a valid token either.
     credential: request.sessionToken.slice(0, longestIdentifier),
     requestId: wholeText(request.requestId, longestIdentifier),
     toolName: familyOf(request),

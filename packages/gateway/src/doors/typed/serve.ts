@@ -26,7 +26,7 @@ export interface ToolProtocolParts {
   readonly submit: Submit;
   /** For what the door itself finds wrong with a request. */
   readonly redact: RedactText;
-  /** Hears of what went wrong in this door itself. Must not throw. */
+  /** Called with errors of this door itself. Must not throw. */
   readonly onFault: (error: unknown) => void;
   /** Requests of one stream that are read and not yet answered. Absent: 256. */
   readonly mostOpenPerStream?: number;
@@ -41,7 +41,7 @@ const harmlessBytes = 64 * 1024;
 export function toolProtocolService(parts: ToolProtocolParts): ServiceBinding {
   const { store, uploads, submit, redact, onFault, mostOpenPerStream = 256 } = parts;
 
-  // Whoever is not known will be refused; until then they do not make the daemon write large arguments.
+  // Unknown callers will be refused. Until then they must not make the daemon write large arguments.
   const identify = ({ sessionToken: credential }: ToolRequest, { door }: Peer): Session | undefined => {
     const session = authenticate(store, { credential, door }, Date.now());
     return isRefusal(session) ? undefined : session;

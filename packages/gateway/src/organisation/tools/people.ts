@@ -127,7 +127,7 @@ function revokeTool(store: PeopleStore, endSession: EndSession) {
   });
 }
 
-/** Whoever takes the name of somebody who left must not take their office with it. */
+/** A person who gets the name of somebody who left must not get their office too. */
 function holdsOffice({ teams, members }: Organisation, name: string): boolean {
   return (
     members.some((member) => (member.kind === 'person' && member.name === name) || member.senior === name) ||
@@ -153,7 +153,7 @@ function activePeople(store: PeopleStore): readonly Session[] {
   return store.liveSessions().filter((session) => isPerson(session) && session.status === 'active');
 }
 
-/** A console in a browser is bound to its door. It belongs to a person, and is none. */
+/** A console in a browser is bound to its door. It belongs to a person but is not one. */
 function isPerson({ principal, door }: Session): boolean {
   return principal === 'operator' && door === undefined;
 }

@@ -6,7 +6,7 @@ import type { RuleFile } from './rule-files.ts';
 import { ruleFileNames } from '../language/rule.ts';
 import { writeDurably } from './write-durably.ts';
 
-/** What the copy of the applied rules is authenticated with. It lies apart from the copy. */
+/** What the copy of the applied rules is authenticated with. It is kept apart from the copy. */
 export interface RulesKey {
   readonly secret: string;
   /** The key is new: a copy that it does not fit is taken over as it is found. */

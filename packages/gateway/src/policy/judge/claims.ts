@@ -37,7 +37,7 @@ export const kinds = ['path', 'command', 'host', 'gitOperation', 'provider', 'mo
 /** One thing of a call, with its kind. */
 export type Claim = { readonly [K in Kind]: { readonly kind: K; readonly claim: Claims[K][number] } }[Kind];
 
-/** Tools that reach things of a kind say so; for the other kinds a call that names none has none. */
+/** Tools declare the kinds of things they reach. For other kinds, a call that names nothing reaches nothing. */
 const scopes = { path: 'paths', command: 'commands', host: 'network', app: 'apps' } as const;
 
 /**

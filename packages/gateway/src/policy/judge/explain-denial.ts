@@ -89,7 +89,7 @@ function listPatterns(
   return patternsOf(rule, kind);
 }
 
-/** What stands in the rule about things of a kind. */
+/** What the rule says about things of a kind. */
 export function patternsOf(rule: Rule, kind: Kind): readonly string[] | undefined {
   const patterns = {
     path: rule.paths,

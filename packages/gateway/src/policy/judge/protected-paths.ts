@@ -62,7 +62,7 @@ export function protectPaths(folders: GateFolders): ProtectedPaths {
   ]);
   const inside = new RegExp(`^${insideRoot}${componentEnd}|/${insideProjectEntry}${componentEnd}`);
 
-  // Whoever may rename the folder around something protected can reach it under another name.
+  // A caller that can rename the folder around a protected path can reach it under another name.
   const aroundRoot = new Set(roots.flatMap(({ folded }) => listAncestors(folded)));
   const entryFolders = projectEntries.filter((entry) => entry.includes('/')).map((entry) => dirname(entry));
   const aroundProjectEntry = new RegExp(`/${oneOf(entryFolders.map((folder) => RegExp.escape(folder)))}$`);

@@ -137,7 +137,7 @@ export function createRuleJudge(
     return approvers.length === 0 ? verdict : { ...verdict, approvers };
   }
 
-  /** Adds all the rules that ask, and why: whoever agrees answers each of them, and no other that may ask later. */
+  /** Adds all the rules that ask, and why: a person's consent answers each of them, and no rule that may ask later. */
   function nameAsking(verdict: Verdict, asked: Asked, claims: Claims): Verdict {
     if (verdict.effect !== 'require_approval') return verdict;
     const { ask } = rulesFor(asked);

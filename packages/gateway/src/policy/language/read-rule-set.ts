@@ -29,7 +29,7 @@ export interface ReadRules {
   readonly problems: { readonly [Name in (typeof ruleFileNames)[number]]?: readonly Problem[] };
 }
 
-/** Never throws for what stands in a file. */
+/** Never throws because of the content of a file. */
 export function readRuleSet(files: readonly RuleFile[]): ReadRules {
   const problems: { [Name in RuleFile['name']]?: readonly Problem[] } = {};
   const read = <T>(name: RuleFile['name'], readRoot: (root: YamlNode, reader: YamlReader) => T, absent: T): T => {

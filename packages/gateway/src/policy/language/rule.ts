@@ -48,7 +48,7 @@ export interface Rule extends ValuesOf<typeof circumstanceKeys> {
   readonly approvers?: readonly string[];
   /** What the programs of the calls it opens get. Not with `deny`. Absent: nothing. */
   readonly grants?: RuleGrants;
-  /** Only with `allow`: new and changed tools are taken in without asking an operator. */
+  /** Only with `allow`: new and changed tools are accepted without asking an operator. */
   readonly acceptsNew: boolean;
   /** The rule is tried out: it is said what it would do, and not done. */
   readonly shadow: boolean;

@@ -24,7 +24,7 @@ export function hasOverlappingMounts(folders: readonly string[], mounts = readMo
 }
 
 function regionOf(folder: string, points: readonly Region[]): readonly Region[] {
-  // A later one at the same place lies over the earlier.
+  // A later mount at the same place hides the earlier one.
   const [point] = points
     .filter(({ at }) => isWithin(at, folder))
     .toReversed()

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { SweepNote } from '../../call/sweep.ts';
 import { hasCode } from '@sallyport/sandbox';
 
-/** Where sweeps are noted, and the key that shows that the gate wrote the notes. The key lies elsewhere. */
+/** Where sweeps are noted, and the key that shows that the gate wrote the notes. The key is kept elsewhere. */
 export interface NotesPlace {
   readonly folder: string;
   readonly key: string;
@@ -40,7 +40,7 @@ export async function writeNote({ folder, key }: NotesPlace, name: string, note:
   await rename(`${file}.new`, file);
 }
 
-/** Whoever could make a note could make the daemon rename files, so what it did not write itself moves out of the way. */
+/** A forged note could make the daemon rename files, so notes that it did not write itself are moved away. */
 export function readNotes({ folder, key }: NotesPlace): {
   readonly found: readonly FoundNote[];
   readonly rejected: readonly RejectedNote[];

@@ -105,7 +105,7 @@ function offerConfigured(tool: ConfiguredTool, file: string): ToolOffer {
       readResult: stdout === 'json' ? readJson : (text): Json => ({ text: readText(text) }),
       describeCommand: (args) => joinWords([resolveProgram(tool.program, '/').name, ...fillTemplate(words, args)]),
     }),
-    // It has no bytes of its own; what stands in the file takes their place.
+    // It has no bytes of its own; its text in the file takes their place.
     fileSha256: hash('sha256', canonicalJson(detail)),
     definitionSha256: hashDefinition(definition),
     detail,

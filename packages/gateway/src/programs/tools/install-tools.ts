@@ -53,7 +53,7 @@ export function inspectTool({ installed, accepted, inspect }: ProgramToolParts) 
   });
 }
 
-/** Beside a file that is this tool already, a second one is none. */
+/** When one file is already this tool, a second file is not a tool. */
 function explainTaken(installed: readonly InstalledTool[], { tool, file }: ToolOffer): readonly string[] {
   const { name, version } = tool.definition;
   const other = installed.find(({ id }) => id === joinVersion(name, version))?.offer?.file;

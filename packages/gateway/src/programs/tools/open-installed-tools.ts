@@ -19,7 +19,7 @@ import { programTools } from './program-tools.ts';
 export interface OpenToolsOptions extends Pick<InstalledToolsOptions, 'pins' | 'acceptsNew' | 'recordEvent'> {
   readonly registry: Registry;
   readonly programs: ProgramRunner;
-  /** Where everything about tools lies, and YAML files with configured ones. */
+  /** The folder for everything about tools, with the YAML files of configured tools. */
   readonly folder: string;
   /** Where programs lie. Absent: `bin` in the folder. */
   readonly binFolder?: string;
@@ -43,7 +43,7 @@ export interface OpenedTools {
   readonly close: () => Promise<void>;
 }
 
-/** Opens the tools folder: what lies in it, who accepted it, and how operators deal with it. */
+/** Opens the tools folder: its tools, who accepted them, and the tools for operators. */
 export async function openInstalledTools(options: OpenToolsOptions): Promise<OpenedTools> {
   const { registry, pins, programs, folder, recordSchemaRun, onError } = options;
   const { binFolder = join(folder, 'bin'), storeFolder = join(folder, 'store') } = options;

@@ -64,7 +64,7 @@ function statusTool({ installed, accepted, isDefault }: ProgramToolParts) {
         const tools = installed.all.map((tool) => describeInstalled(tool, standing(tool)));
         return { tools, skipped: installed.skipped };
       }
-      // Whoever asks about one tool may have written it a moment ago.
+      // A person who asks about one tool may have written it a moment ago.
       await installed.refreshUntilSettled(signal);
       const tool = installed.find(name, version);
       return { tools: [explainInstalled(tool, accepted, standing(tool))], skipped: [] };

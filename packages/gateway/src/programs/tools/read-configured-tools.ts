@@ -11,7 +11,7 @@ import { propertyKeys, readAssignment, readProperties, readToolName } from '../r
 import type { Assignment } from '../read-assignment.ts';
 import { readInput, readSchema, readVersion } from '../read-schemas.ts';
 
-/** A tool that stands in a file: a command, and what goes into it. */
+/** A tool that a file declares: a command, and what goes into it. */
 export interface ConfiguredTool {
   readonly description: NamedDescription;
   /** Absolute, or a name in the folders of the system. */

@@ -124,7 +124,7 @@ export class LogAppender {
   }
 
   /**
-   * Takes in what was committed after the last checkpoint; its tags tell our own records from anyone else's. The newest
+   * Reads the records committed after the last checkpoint; its tags tell our own records from anyone else's. The newest
    * records before it are looked at in the same way, with their payloads; all of the log is read after the start.
    */
   #replayTail(database: Database, checkFrom = Infinity): void {

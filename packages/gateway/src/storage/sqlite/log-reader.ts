@@ -22,7 +22,7 @@ function isBlob(column: string, bytes: number): string {
 
 /**
  * Reads the log without the daemon, or beside it. What the daemon writes meanwhile is not seen. Nothing in the file is
- * believed: whoever could change it may have changed the schema as well, so values come back as they are stored. Holds one
+ * believed: an attacker who changed it may have changed the schema as well, so values come back as they are stored. Holds one
  * read transaction until it is closed.
  */
 export function openLog(databaseFile: string): KeptLog {
@@ -57,7 +57,7 @@ export function openLog(databaseFile: string): KeptLog {
   }
 }
 
-/** A place or size that a number cannot hold is none of ours, and reading it would throw. */
+/** The gate never writes a place or size that a number cannot hold, and reading one would throw. */
 function whole(column: string): string {
   const fits = `typeof(${column}) = 'integer' AND ${column} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`;
   return `iif(${fits}, ${column}, -1)`;

@@ -30,7 +30,7 @@ export class OpenIntents {
     this.#closed.push([callId, position]);
   }
 
-  /** From where on the log must be read to find all of them; its end if there are none. */
+  /** From where on the log must be read to find all of them; its end if no intent is open. */
   firstPosition(logSize: number): number {
     // They were put in in the order of the log.
     for (const position of this.#positions.values()) return position;

@@ -469,7 +469,7 @@ class SqliteStore implements stores.Store {
         // Said before the answers, so that nobody reads a failed write while the store still looks healthy.
         if (message.sealed !== undefined) this.#seal(message.sealed);
         this.#isBehind = message.isBehind;
-        // All that changed is known before anybody hears of it.
+        // The snapshot has all changes before any caller gets its answer.
         for (const answer of message.answers)
           if (typeof answer === 'object' && answer.ok && answer.touched !== undefined) this.#follow(answer.touched);
         return this.#answer(message.answers);

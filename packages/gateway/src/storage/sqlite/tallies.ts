@@ -19,7 +19,7 @@ interface Unwritten {
 /**
  * What every call changes besides the log: the counts of its limits, what its session and lease have spent, and when its
  * tool was used. It is kept in the writer's memory. A commit writes all of it that the tables do not have yet as one
- * text, which lies beside the sums of the state; the tables follow within 100 ms. Both together are what is true, and
+ * text, which is kept beside the sums of the state; the tables follow within 100 ms. Both together are what is true, and
  * each value in the text replaces that of its row, so that nothing is lost or counted twice wherever a kill falls.
  */
 export class Tallies {

@@ -36,7 +36,7 @@ const known: Readonly<Record<string, (value: string) => boolean>> = {
 };
 
 /**
- * Reads a request that lies whole and alone in one chunk and has exactly this shape: POST, a plain path, HTTP/1.1, known
+ * Reads a request that is whole and alone in one chunk and has exactly this shape: POST, a plain path, HTTP/1.1, known
  * headers that each stand there once, a length. Undefined for everything else: no byte of it has been interpreted then.
  */
 export function readPlainRequest(

@@ -6,7 +6,7 @@ import { labelOf, rowText, stateGroups } from './state-tables.ts';
 import type { StateKeys } from './state-sums.ts';
 import { StateSums, tagOf } from './state-sums.ts';
 
-/** What lies in the database beside the tables, and belongs to one size of the log. */
+/** State in the database beside the tables, which belongs to one size of the log. */
 export interface KeptState {
   /** The size of the log. */
   readonly position: number;

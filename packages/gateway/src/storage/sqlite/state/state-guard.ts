@@ -6,7 +6,7 @@ import type { StateKeys, StateSums } from './state-sums.ts';
 import { rowText, stateGroups } from './state-tables.ts';
 
 /**
- * Keeps the sums of all state in step with every change of this connection, whoever makes it, and writes them in the
+ * Keeps the sums of all state in step with every change of this connection, from any code, and writes them in the
  * same transaction, together with the size of the log. See docs/decisions/0010-state-beside-the-log.md.
  */
 export class StateGuard {

@@ -94,7 +94,7 @@ export class StateSums {
   }
 }
 
-/** A keyed hash of what stands beside the sums. */
+/** A keyed hash of the state that is kept beside the sums. */
 export function tagOf({ tagInner, tagOuter }: StateKeys, text: string): Buffer {
   return Buffer.from(digest(tagOuter + digest(tagInner + text)), 'latin1');
 }
