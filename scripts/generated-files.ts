@@ -38,7 +38,7 @@ function rewrite(path: string, render: (text: string) => string): [path: string,
   return [path, execFileSync(join(binFolder, 'oxfmt'), ['--stdin-filepath', path], options)];
 }
 
-/** Generated code that lies in the folder and that no source asks for any more. */
+/** Generated code in the folder that no source produces any more. */
 export function listLeftovers(files: ReadonlyMap<string, string>, folder = root): string[] {
   return globSync(`${codeFolder}/**/*.ts`, { cwd: folder }).filter((path) => !files.has(path));
 }

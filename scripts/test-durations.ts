@@ -34,7 +34,7 @@ export class TestDurations {
   }
 }
 
-/** Undefined: there is none, or it is damaged. */
+/** Undefined: there is no file, or it is damaged. */
 function read(path: string): Record<string, number> | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Record<string, number>;

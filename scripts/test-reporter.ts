@@ -13,7 +13,7 @@ export type ReportLine =
       /** Absent when the test passed. */
       readonly problem?: string;
     }
-  /** How long a test or suite that stands in no other took. */
+  /** How long a test or suite on the top level took. */
   | { readonly kind: 'time'; readonly file: string; readonly durationMs: number }
   /** Something that went wrong outside any test. */
   | { readonly kind: 'stray'; readonly problem: string }

@@ -38,7 +38,7 @@ function rowsOn({ screen }: TerminalSession): readonly string[] {
   return screen.split('\n').flatMap((line) => line.match(new RegExp(`.{1,${columns}}`, 'gu')) ?? ['']);
 }
 
-/** A call to move a folder of that name, which stands in the title of its card. */
+/** A call to move a folder of that name, which is in the title of its card. */
 function moving(folder: string): { readonly tool: string; readonly inputJson: string } {
   mkdirSync(join(daemon.place.workspace, folder), { recursive: true });
   mkdirSync(join(daemon.place.workspace, 'to'), { recursive: true });

@@ -5,7 +5,7 @@ import type { Place } from '../harness/daemon.ts';
 
 const shipped = join(import.meta.dirname, '../../config/governance');
 
-/** A place with the shipped rules, except that no tool is taken in without asking, and with more rules if wanted. */
+/** A place with the shipped rules, except that no tool is accepted without asking, and with more rules if wanted. */
 export function newToolPlace(moreRules = ''): Place {
   const place = newPlace();
   // Programs that root starts run as another user, who has to come near them.

@@ -396,7 +396,7 @@ describe('a first visit', () => {
     assert.equal((JSON.parse(stdout) as { success: boolean }).success, true, stdout);
     const written = readFileSync(join(fresh.place.workspace, '.devcontainer/hello.md'), 'utf8');
     assert.equal(written, 'Hello from an agent.\n');
-    // The token is still there for whoever has not copied it yet.
+    // The token is still there for a person who has not copied it yet.
     await page.getByText(token, { exact: true }).waitFor();
   });
 });

@@ -49,7 +49,7 @@ export class ToolWorkshop {
   readonly events: ToolEvent[] = [];
   readonly schemaRuns: SchemaRun[] = [];
   readonly kept: Buffer[] = [];
-  /** Names of tools that a rule takes in without asking. */
+  /** Names of tools that a rule accepts without asking. */
   accepting: (name: string) => boolean = () => false;
   readonly #spawner: SpawnerClient;
   readonly store: Store;

@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sallyport-docs-'));
 after(() => rmSync(folder, { recursive: true }));
 
 test('every example in the page about rules loads', () => {
-  // Files of rules say their version; a file of cases has none.
+  // Files of rules say their version; a file of cases has no version.
   const blocks = [...page.matchAll(/```yaml\n(version:.*?)```/gs)].map(([, text]) => text ?? '');
   assert.equal(blocks.length, 5);
   for (const [at, text] of blocks.entries()) {

@@ -8,7 +8,7 @@ import { ownRules } from '../harness/own-rules.ts';
 
 const shipped = readFileSync(join(import.meta.dirname, '../../config/governance/tools.yaml'), 'utf8');
 
-/** Pipelines are taken in and run without a question about the whole; what their steps do, the shipped rules say. */
+/** Pipelines are accepted and run without approval of the whole; the shipped rules decide about their steps. */
 export const pipelineRule = `
   - id: own-pipelines
     effect: allow

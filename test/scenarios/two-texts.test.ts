@@ -10,7 +10,7 @@ import { ownRules } from '../harness/own-rules.ts';
 import { runSallyport } from '../harness/run-sallyport.ts';
 import { requirement } from '../requirement.ts';
 
-/** How the gate would be opened: commands, rule files and lines of them, and where they lie. */
+/** How the gate would be opened: commands, rule files and lines of them, and their paths. */
 const recipe =
   /sallyport [a-z]|\.yaml|\$WORKSPACE|Rule \S+ covers|effect: |hosts: \[|- \{ ?id|governance|\brestart\b|environment in the rule/;
 

@@ -135,7 +135,7 @@ test('what a test leaves running is killed when its process ends', async () => {
   await assertGone(Number(/pid=(\d+)/.exec(result.output)?.[1]));
 });
 
-/** Waits until the process is gone, or dead and not yet collected by whoever inherited it. */
+/** Waits until the process is gone, or dead and not yet collected by its new parent. */
 async function assertGone(pid: number): Promise<void> {
   for (;;) {
     try {

@@ -11,7 +11,7 @@ import { askFile, runFile } from './tool-folder.ts';
 
 const place = newPlace();
 before(() => {
-  // As in the sandbox, the package is found from where the tools lie.
+  // As in the sandbox, the package is found from the folder of the tools.
   const scope = join(place.home, 'tools', 'node_modules', '@sallyport');
   mkdirSync(scope, { recursive: true, mode: 0o700 });
   symlinkSync(writeSdkRuntime(join(place.folder, 'sdk')), join(scope, 'sdk'));

@@ -96,7 +96,7 @@ export class ForbiddenPieces {
     this.#byLength.set(length, pieces);
   }
 
-  /** The first piece that stands in the text as it is or as it is read, with what surrounds it. Undefined: none does. */
+  /** The first piece that occurs in the text, as it is or as it is read, with its surroundings. Undefined: no piece does. */
   find(text: string): ReturnType<ForbiddenPieces['findAsItIs']> {
     const wide = base64Runs(text).map((run) => Buffer.from(run, 'base64').toString('utf16le'));
     const read = text.replaceAll(unseen, '');

@@ -47,7 +47,7 @@ test('a stored secret reaches the program that a rule names, in its environment,
     for (let tries = 0; ; tries++) {
       const answer = await daemon.call(tool, {}, { token });
       if (answer.success !== undefined) return (JSON.parse(answer.success.outputJson) as { length: number }).length;
-      // The first look at the tools folder takes a moment, and so does taking in what lies there.
+      // The first look at the tools folder takes a moment, and so does accepting its tools.
       const isComing = ['UNKNOWN_TOOL', 'TOOL_NOT_ACCEPTED'].includes(answer.denied?.rationaleCode ?? '');
       if (!isComing || tries > 100) assert.fail(JSON.stringify(answer));
       await new Promise((resolve) => setTimeout(resolve, 100));

@@ -102,7 +102,7 @@ async function hunt(
 function frame(draw: Draw, name: string, encode: (text: string) => string, value: string): string {
   const shift = / after (\d) bytes$/.exec(name)?.[1];
   if (shift === undefined) return `${pad(draw)}${encode(value)}${draw.pick(['', ' now', '/x', ';'])}`;
-  // The whole text is in base64, so that the secret stands in the middle of it.
+  // The whole text is in base64, so that the secret is in the middle of it.
   const form = name.startsWith('base64url') ? 'base64url' : 'base64';
   const bytes = Buffer.from(`${'::::::'.slice(0, Number(shift))}${value};`);
   return `${pad(draw)}${bytes.toString(form)}`;

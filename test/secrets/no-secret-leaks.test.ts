@@ -128,7 +128,7 @@ test('no channel shows any piece of any of them', async () => {
   for (const file of files) channels[file] = readFileSync(join(daemon.place.home, file));
   for (const name of ['sallyport.db', 'sallyport.db-wal', 'log/daemon.log']) assert.ok(files.includes(name), name);
 
-  // A piece that stands in the answers as well would prove that the search works: ordinary words do.
+  // A piece that is in the answers as well would prove that the search works: ordinary words do.
   assert.ok(channels['sallyport.db']?.includes('notes.md') || channels['sallyport.db-wal']?.includes('notes.md'));
   const seen = Object.entries(channels).flatMap(([channel, bytes]) =>
     findLeaks(bytes, leaks).map(({ label, piece }) => `${channel} shows ${piece} of ${label}`),

@@ -21,7 +21,7 @@ function randomBytes(size: number): Buffer {
 }
 
 const pieceLength = 12;
-/** What is shorter stands in other places by chance. */
+/** A shorter piece occurs in other places by chance. */
 const shortestPiece = 8;
 
 /** Secrets of many kinds, as people would give them to the gate. */
@@ -92,7 +92,7 @@ function piecesOf(text: string, frame: number): string[] {
 }
 
 /**
- * Which pieces stand in the bytes. Most have one length, so that one pass over the bytes looks for all of them; it looks
+ * Which pieces occur in the bytes. Most have one length, so that one pass over the bytes looks for all of them; it looks
  * closely only where the first three bytes are those of some piece.
  */
 export function findLeaks(bytes: Buffer, leaks: readonly Leak[]): { readonly label: string; readonly piece: string }[] {

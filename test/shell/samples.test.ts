@@ -16,7 +16,7 @@ let place: Place;
 let daemon: TestDaemon;
 let agent: string;
 
-/** The rules with their samples, which stand in comments, turned on. */
+/** The rules with their samples, which are in comments, turned on. */
 function turnOnSamples(text: string): string {
   const sample = /^ {2}# - id: .*\n(?: {2}# .*\n)+/gm;
   return text.replaceAll(sample, (block) => block.replaceAll(/^ {2}# /gm, '  '));

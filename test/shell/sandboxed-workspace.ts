@@ -28,7 +28,7 @@ import { ownText } from '../../packages/gateway/src/call/redacted.ts';
 import { loneWorkspace } from '../../packages/gateway/src/call/workspace.ts';
 
 const nothingSpent = { calls: 0, activeMs: 0, tokens: 0, costMicros: 0 };
-/** Whoever owns the workspace when the tests run as root: programs of root run as the owner of what they see. */
+/** The owner of the workspace when the tests run as root: programs of root run as the owner of what they see. */
 const owner = 65_530;
 
 /**

@@ -21,7 +21,7 @@ const { main } = await import(pathToFileURL(findMainModule()).href);
 await main(process.argv);
 
 /**
- * Halves the time until a command runs. Compiled code is trusted like the program, so it lies only where no tool and
+ * Halves the time until a command runs. Compiled code is trusted like the program, so it is kept only where no tool and
  * no other user can write: in a home that belongs to this user alone.
  */
 function keepCompiledCode() {

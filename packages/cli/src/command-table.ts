@@ -7,7 +7,7 @@ export type Completion = 'files' | 'tool' | 'installed-tool' | 'tool-argument';
 /** One value that a command takes, as an argument or an option. `Value` is what the command is given. */
 export interface ValueSpec<Value = unknown> {
   readonly help: string;
-  /** What stands for the value in help, such as `file`. Absent: a flag, which has no value. */
+  /** The placeholder for the value in help, such as `file`. Absent: a flag, which has no value. */
   readonly placeholder?: string;
   readonly isList?: boolean;
   readonly isRequired?: boolean;
@@ -148,7 +148,7 @@ export function spellField(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** How a value stands in help: `<file>`, `[key=value...]`. Empty for a flag. */
+/** How help shows a value: `<file>`, `[key=value...]`. Empty for a flag. */
 export function spellPlaceholder({ placeholder, isList = false }: ValueSpec, isOptional: boolean): string {
   if (placeholder === undefined) return '';
   const name = `${placeholder}${isList ? '...' : ''}`;

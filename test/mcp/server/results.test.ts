@@ -76,7 +76,7 @@ test('the inspector lists and calls tools, over HTTP and over stdio', async () =
   const token = await daemon.newAgent('inspector');
   const program = join(import.meta.dirname, '../../../packages/cli/bin/sallyport.mjs');
   const http = [`${daemon.address}/mcp`, '--transport', 'http', '--header', `Authorization: Bearer ${token}`];
-  // It keeps a list of servers in the home of whoever runs it.
+  // It keeps a list of servers in the home of its user.
   const env = { PATH: process.env['PATH'] ?? '', HOME: daemon.place.folder };
   const settings = [`SALLYPORT_HOME=${daemon.place.home}`, `SALLYPORT_TOKEN=${token}`];
   const stdio = [...settings.flatMap((each) => ['-e', each]), process.execPath, program, 'mcp'];

@@ -13,7 +13,7 @@ import { defineTestTool } from './test-tools.ts';
 const toolNamed = (name: string, more: object = {}) =>
   defineTestTool({ name, run: () => Promise.resolve({}), ...more });
 
-/** A client that listens, and how often it was told of a change. */
+/** A client that listens, and how many changes it was notified of. */
 async function listen(t: TestContext, kind: PeerKind, door: TestDoor, token: string) {
   const told = { times: 0 };
   const peer = await connectPeer(t, kind, { url: door.url, token }, { onToolsChanged: () => void told.times++ });

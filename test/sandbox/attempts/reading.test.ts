@@ -189,7 +189,7 @@ describeAttempts((attempt) => {
   });
 
   attempt('a hard link that was made outside of the sandbox is an ordinary file of the workspace', async (gate) => {
-    // Nothing tells it from other files: whoever made it could have copied the content as well.
+    // Nothing tells it from other files: its author could have copied the content as well.
     const original = gate.put(join(gate.folder, 'shared.txt'), 'shared');
     linkSync(original, join(gate.workspace, 'shared.txt'));
     const { stdout } = await gate.shell('cat shared.txt');

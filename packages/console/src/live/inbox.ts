@@ -27,7 +27,7 @@ export class Inbox {
   readonly #approvals = new Map<string, Approval>();
   readonly #plans = new Map<string, Plan>();
   #decided: readonly Approval[] = [];
-  /** Of a stream that has just begun: those that it has told of. Absent: everything pending has been told. */
+  /** Of a stream that has just begun: the tasks it has sent so far. Absent: it has sent everything pending. */
   #told: Set<string> | undefined = new Set();
 
   /** The daemon is about to tell everything that is pending. */

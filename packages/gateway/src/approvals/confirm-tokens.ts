@@ -38,7 +38,7 @@ export function createConfirmKey(): string {
 }
 
 /**
- * Signs and checks confirm tokens. Only this gate can make one, and whoever holds one can do with it no more than a
+ * Signs and checks confirm tokens. Only this gate can make one, and its holder can do with it no more than a
  * person agreed to. Keys rotate: the newest signs, older ones are still accepted until they are removed from the file.
  */
 export class ConfirmTokens {

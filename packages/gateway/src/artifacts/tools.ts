@@ -132,8 +132,8 @@ function checkLengths({ artifact_id: id, category, metadata }: PublishArguments)
 }
 
 /**
- * Also when everything about it is the same: publisher and time belong to an artifact, and whoever publishes second
- * has not published it. A retry of one's own call is what the dedupe key is for.
+ * Also when everything about it is the same: publisher and time belong to an artifact, and the second
+ * caller has not published it. A retry of one's own call is what the dedupe key is for.
  */
 function alreadyPublished(id: string): ToolFailure {
   const message = `An artifact ${JSON.stringify(id)} has been published, and what is published does not change. Choose another id.`;

@@ -8,7 +8,7 @@ interface Attempts {
 
 /**
  * Calls that end before a session is known leave one record per source and second, and one that counts the rest:
- * whoever knocks without a key cannot fill the log.
+ * callers without a credential cannot fill the log.
  */
 export class AttemptCounter {
   readonly #store: Pick<Store, 'append'>;

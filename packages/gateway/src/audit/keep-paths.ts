@@ -7,8 +7,8 @@ import { redacted } from '../redaction/span.ts';
 const longestPath = 4096;
 
 /**
- * Paths as a record keeps them, those of folders among those of what lies in them. A secret may have slashes, so that
- * the path of a folder ends in the middle of it: what lies deepest tells where it begins.
+ * Paths as a record keeps them; they may be a folder and files in it. A secret may contain slashes, so the path of a folder
+ * may end inside a secret. The deepest path shows where that secret begins.
  */
 export function keepPaths(paths: readonly string[], redactor: Redactor): Redacted[] {
   const longestFirst = paths.toSorted((a, b) => b.length - a.length);

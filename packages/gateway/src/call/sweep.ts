@@ -25,7 +25,7 @@ export interface SweepBook {
   readonly enter: (note: SweepNote, position: number) => Promise<SweepEntry>;
 }
 
-/** What must be known to set aside what programs left, by whoever does it. */
+/** What the code that sets aside files of programs must know. */
 export interface SweepNote {
   /** Folders that the programs may change. Absolute, without links. */
   readonly roots: readonly string[];

@@ -39,7 +39,7 @@ export interface ToolDefinition {
   readonly idempotent: boolean;
   /** `operator`: agents neither see nor call it. `director`: operators, and agents with the role of a director. */
   readonly audience: 'everyone' | 'operator' | 'director';
-  /** SHA-256 of the program, hexadecimal. Absent: the tool has none of its own. */
+  /** SHA-256 of the program, hexadecimal. Absent: the tool has no program of its own. */
   readonly fileSha256?: string;
   /** Whether it runs as long as its caller sends or takes bytes; such calls have places of their own. Absent: no. */
   readonly isTransfer?: boolean;

@@ -8,7 +8,7 @@ export interface Workspace {
   readonly root: string;
   /** The other accepted roots. */
   readonly otherRoots: readonly string[];
-  /** SHA-256 of the project rules in force, hexadecimal. Absent: the project has none. */
+  /** SHA-256 of the project rules in force, hexadecimal. Absent: the project has no rules. */
   readonly rulesSha256?: string;
   /** Differs whenever something above does. */
   readonly key: string;

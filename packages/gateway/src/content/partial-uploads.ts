@@ -85,7 +85,7 @@ export class PartialUploads {
 
 const ownerDigits = 32;
 
-/** The session stands in it as a digest: whatever an id looks like, it is a plain file name. */
+/** It contains a digest of the session id, so any id gives a plain file name. */
 function nameOf(sessionId: string, hash: string): string {
   return `${hashBytes(Buffer.from(sessionId)).slice(0, ownerDigits)}-${hash}`;
 }

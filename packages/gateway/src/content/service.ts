@@ -173,7 +173,7 @@ function numberOf(value: Json | undefined): bigint {
   return BigInt(typeof value === 'number' ? value : 0);
 }
 
-/** The same bytes: messages take only what does not lie in shared memory, which nothing here does. */
+/** The same bytes: messages take only bytes outside shared memory, and nothing here uses shared memory. */
 function asBytes(chunk: Uint8Array): Uint8Array<ArrayBuffer> {
   return chunk as Uint8Array<ArrayBuffer>;
 }

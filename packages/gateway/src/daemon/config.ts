@@ -23,7 +23,7 @@ export interface Config {
   readonly programFolder: string;
   /** The operator's rules when there are any, the shipped ones otherwise. Looked up anew each time it is read. */
   readonly rulesFolder: string;
-  /** Where the built console may lie: in the installed package, or in a checkout. */
+  /** Where the built console may be: in the installed package, or in a checkout. */
   readonly consoleFolders: readonly string[];
 }
 

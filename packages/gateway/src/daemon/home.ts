@@ -65,8 +65,8 @@ const maxSocketPath = process.platform === 'linux' ? 107 : 103;
 
 /**
  * Creates the folders, readable by their owner only. Programs that root starts run as another user, who may pass
- * through the home to what is shown to them; whatever lies in it is closed by itself. Refuses a home that cannot be written, is someone else's, or
- * stood open so that anyone could have put rules and keys there.
+ * through the home to what is shown to them; each file in it is protected by its own rights. Refuses a home that cannot be
+ * written, that belongs to someone else, or that was open, so that anyone could have put rules and keys there.
  */
 export function prepareHome(home: Home): void {
   if (Buffer.byteLength(home.operatorSocket) > maxSocketPath) {

@@ -29,7 +29,7 @@ test('a login comes back as it was kept, and its parts are known before anybody 
   await openStore(first, stored).save('web', login);
   const parts = ['the-access-token', 'the-refresh-token', 'the-client-secret'];
   assert.deepEqual(first, parts);
-  // A colon stands in no name that a rule could grant to a tool.
+  // No name that a rule could grant to a tool contains a colon.
   assert.deepEqual([...stored.keys()], ['upstream-login:web']);
   const later = openStore(second, stored);
   assert.deepEqual(later.read('web'), login);

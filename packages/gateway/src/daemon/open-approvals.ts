@@ -31,7 +31,7 @@ export interface ApprovalsSource {
   readonly currentRules: () => Rules;
   readonly rulesFor: RulesFor;
   readonly offices: Offices;
-  /** Where the rule files lie now. */
+  /** The present folder of the rule files. */
   readonly findFolder: () => string;
   readonly secrets: SecretStore;
   /** Used only once calls come in. */

@@ -6,7 +6,7 @@ import { canEnter, unprivilegedUser } from '@sallyport/sandbox';
 const systemFolder = '/var/lib/sallyport';
 
 /**
- * Where things lie that confined programs see: accepted tools, the SDK and the gate's own workspace. Usually the home.
+ * The folder of things that confined programs see: accepted tools, the SDK and the gate's own workspace. Usually the home.
  * A daemon that runs as root has programs run under a user without rights, who must be able to come near; below a
  * closed folder such as /root they get a place of their own. Others can enter it, and read there what is shown to
  * programs anyway, but change nothing.

@@ -182,7 +182,7 @@ function describeParent(call: ContextFacts): facts.ParentCall {
   return { callId, sessionId: session.id, traceId, door, source, taskId, correlationId, depth };
 }
 
-/** What a tool really opened must lie in the lease as well. */
+/** The path that a tool really opened must be in the lease as well. */
 function narrowPaths(rules: PathJudge, lease: Lease): PathJudge {
   if (lease.paths === undefined) return rules;
   return {

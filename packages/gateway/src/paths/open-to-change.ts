@@ -80,7 +80,7 @@ export function pinEntry(folder: OpenFolder, name: string): Pin | undefined {
   }
 }
 
-/** Only a regular file with one name is written to: a second name may lie outside the scope. */
+/** Only a regular file with one name is written to: a second name may be outside the scope. */
 export function checkWritable(stats: BigIntStats, named: NamedPath): void {
   if (stats.isSymbolicLink()) throw throughLink(named);
   if (!stats.isFile()) {

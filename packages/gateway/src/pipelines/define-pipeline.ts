@@ -8,7 +8,7 @@ import { referencesIn } from './template.ts';
 export type FindDefinition = (name: string) => ToolDefinition | undefined;
 
 /**
- * A pipeline counts as the worst of its steps, and a tool that is not known as bad. That is for whoever looks at it; for
+ * A pipeline counts as the worst of its steps, and a tool that is not known as bad. That is for people who look at it; for
  * the steps it changes nothing, because each of them is judged by itself.
  */
 export function definePipeline({ description, steps, assigned }: Pipeline, find: FindDefinition): ToolDefinition {

@@ -3,7 +3,7 @@ import type { Position } from '../text/source-file.ts';
 import type { AssignedProperties, NamedDescription } from '../registry/define-foreign-tool.ts';
 import type { Template } from './template.ts';
 
-/** Tools in a row, as they stand in a file: what one returns can go into the next. */
+/** Tools in a row, as a file lists them: the result of one can be an argument of the next. */
 export interface Pipeline {
   readonly description: NamedDescription;
   /** At least one. */

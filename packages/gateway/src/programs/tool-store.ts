@@ -25,7 +25,7 @@ const copyBytes = 1024 * 1024;
  * from here, so that nobody can put something else in its place.
  *
  * Durability: none is promised. A copy that a crash left damaged is found out before it is used, and replaced at the
- * next look at the original. Concurrency: several may be taken in at once, the same one too.
+ * next look at the original. Concurrency: several programs may be added at once, even the same one twice.
  */
 export class ToolStore {
   readonly #folder: string;

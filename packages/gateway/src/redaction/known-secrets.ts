@@ -26,7 +26,7 @@ const mostAlike = 32;
 const mostAnchors = 512;
 
 /**
- * The secrets we know, found wherever they stand in a text. Whoever made the text may have cut a secret in it, so that
+ * The secrets we know, found anywhere in a text. The author of the text may have cut a secret in it, so that
  * its beginning, its end and every longer piece of it are found too.
  */
 export class KnownSecrets {

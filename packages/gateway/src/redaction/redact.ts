@@ -20,7 +20,7 @@ const smallestLongNumber = 10 ** (shortestSecret - 1);
 const lookahead = 512;
 
 const mark = ownText(redacted);
-/** What stands in the place of a secret. `isHeld`: it is the whole of one that the gate knows, and nobody else chose. */
+/** The replacement of a secret. `isHeld`: it is the whole of one that the gate knows, and nobody else chose. */
 export type WriteSecretMark = (
   value: string,
   secret: { readonly name: string | undefined; readonly isHeld: boolean },
@@ -49,7 +49,7 @@ export class Redactor {
 
   /**
    * From now on this value appears nowhere. Very short values are ignored: they would blank ordinary text. The name says
-   * to people which one it is. Absent: it has none. `isForeign`: somebody outside chose it, such as an upstream server
+   * to people which one it is. Absent: it has no name. `isForeign`: somebody outside chose it, such as an upstream server
    * that gave us a token, so that it could be anything, also a command. The password in an address or in a file of
    * settings is a secret of its own: programs complain about it alone.
    */
@@ -230,7 +230,7 @@ export interface NamedSecret {
 export function secretsOfEnvironment(environment: Readonly<Record<string, string | undefined>>): NamedSecret[] {
   const found: NamedSecret[] = [];
   for (const [name, value] of Object.entries(environment)) {
-    // The shell's name for the present folder, which stands in every path.
+    // The shell's name for the present folder, which is part of every path.
     if (name === 'PWD' || name === 'OLDPWD' || name === 'GOOGLE_APPLICATION_CREDENTIALS') continue;
     if (value !== undefined && isSecretName(name)) found.push({ name, value });
   }

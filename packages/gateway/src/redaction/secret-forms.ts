@@ -138,7 +138,7 @@ function escapeByte(character: string): string {
 function base64Forms(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((offset) => {
     const padded = Buffer.concat([Buffer.alloc(offset), bytes]);
-    // Only characters made of the secret alone: neither of what stands before it nor of what follows.
+    // Only characters made of the secret alone: neither of the text before it nor of the text after it.
     const [from, to] = [Math.ceil((offset * 8) / 6), Math.floor((padded.length * 8) / 6)];
     return [padded.toString('base64').slice(from, to), padded.toString('base64url').slice(from, to)];
   });

@@ -8,7 +8,7 @@ export interface Span {
 
 export const redacted = '[redacted]';
 
-/** What stands in the place of a span that is taken out. */
+/** The replacement of a span that is taken out. */
 export type WriteMark = (value: string, span: Span) => string;
 
 /** The first `length` characters of the text, with each span in them replaced by one mark; spans may overlap. */

@@ -21,7 +21,7 @@ export interface ListedSecret {
 }
 
 /**
- * Secrets that people gave the gate, encrypted where they lie. A value comes out in one way only: for a use that a rule
+ * Secrets that people gave the gate, encrypted in the database. A value comes out in one way only: for a use that a rule
  * grants. All methods may be called concurrently; of two values set for one name the later call wins.
  */
 export class SecretStore {

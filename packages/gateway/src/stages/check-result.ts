@@ -9,7 +9,7 @@ export function checkResult(registry: Registry): Stage<Resolved & ReuseChecked &
     name: 'check-result',
     run: (call) => {
       const { tool, execution, reused } = call;
-      // A kept result has passed before, and may be too large to lie here.
+      // A reused result was checked before, and a large one is not in memory.
       if (!execution.result.ok || reused !== undefined) return undefined;
       const violations = registry.schemasOf(tool).output.check(execution.result.output);
       if (violations.length === 0) return undefined;

@@ -181,7 +181,7 @@ export function runStage<Needs extends object, Adds extends object>(
   return passing instanceof Promise ? passing.then(added) : added(passing);
 }
 
-/** What a refusal says, to the letter. `remedy` undefined: there is none. */
+/** What a refusal says, to the letter. `remedy` undefined: there is no remedy. */
 export interface ExpectedRefusal {
   readonly code: Code;
   readonly rule: string;

@@ -170,7 +170,7 @@ export interface Artifact {
   readonly publishedAtMs: number;
 }
 
-/** What is known about content; the bytes lie in the content store. */
+/** What is known about content; the bytes are in the content store. */
 export interface ContentRepository {
   readonly recordContent: (grant: ContentGrant) => Promise<void>;
   readonly mayUseContent: (sessionId: string, hash: string) => Promise<boolean>;

@@ -33,7 +33,7 @@ export async function openProgramSource(path: string, { name }: { readonly name?
 }
 
 interface FolderOptions {
-  /** Files that do not lie on disk, by path. Absent: none. */
+  /** Files that are not on disk, by path. Absent: none. */
   readonly written?: ReadonlyMap<string, Uint8Array>;
   /** The file to start, executable whatever its rights are here. Absent: its rights tell. */
   readonly entry?: string;

@@ -32,7 +32,7 @@ export const noNotifications: NotificationSettings = { desktop: false };
 const whenNeeded: readonly NoticeEvent[] = ['pending', 'reminder', 'abuse'];
 
 /**
- * Reads notifications.yaml. It stands beside the rules and is none of them: whom to tell decides nothing, so a change
+ * Reads notifications.yaml. It is kept beside the rules but is not a rule file: whom to tell decides nothing, so a change
  * of it ends no approval. Throws one ConfigError that lists every problem.
  */
 export function readNotificationSettings(folder: string): NotificationSettings {

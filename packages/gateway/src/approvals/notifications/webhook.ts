@@ -31,7 +31,7 @@ const mostWaiting = 1000;
 /**
  * Tells other systems, signed as Standard Webhooks has it, so that receivers can verify it with a library. Tries again
  * until the message is taken, is too late, or the other side says that it never will. Sending never holds up or fails
- * anything else. What was not delivered when the daemon ended is forgotten here: whoever sends knows what to tell again.
+ * anything else. What was not delivered when the daemon ended is forgotten here: the sender knows what to send again.
  */
 export class Webhook {
   readonly #parts: WebhookParts;

@@ -120,7 +120,7 @@ async function attempt(
     const { failed = [] } = (await workspace.call(tool, args, { shownBasis })) as { failed?: readonly unknown[] };
     return failed.length > 0 ? 'refused' : 'done';
   } catch (error) {
-    // Gone or another one; and whoever retries by themselves is not told that it may succeed.
+    // Gone or another one; and a caller that retries by itself is not told that it may succeed.
     const code = error instanceof ToolRefused ? error.refusal.code : error instanceof ToolFailure ? error.code : error;
     assert.match(String(code), /^(?:APPROVAL_MISMATCH|NOT_FOUND|UNSAFE_PATH|NO_MATCH|MULTIPLE_MATCHES)$/);
     return 'refused';

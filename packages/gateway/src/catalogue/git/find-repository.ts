@@ -6,7 +6,7 @@ import type { ToolContext } from '../../call/tool.ts';
 import type { Access } from '@sallyport/sandbox';
 import { hasCode } from '@sallyport/sandbox';
 
-/** Where the parts of a repository lie. Absolute, without links, and all of them allowed by the rules. */
+/** The paths of the parts of a repository. Absolute, without links, and all of them allowed by the rules. */
 export interface Repository {
   /** The folder with the files. */
   readonly top: string;

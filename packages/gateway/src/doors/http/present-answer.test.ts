@@ -200,7 +200,7 @@ test('ToolExecutionResult: a call that needs a person is pending, which is no fa
   assert.deepEqual([shown['httpStatus'], shown['status'], shown['error']], [202, 'pending_approval', undefined]);
   const { reason, remedy, approvalTaskId, approval: given } = shown.metadata;
   assert.deepEqual([reason, remedy, approvalTaskId, given], ['Ask.', 'Look.', approval.binding, approval]);
-  // Whoever may not look at the effect has nothing to refer to.
+  // A caller that may not see the effect gets no task id.
   const hidden = asExecutionResult(needs({}));
   assert.equal(hidden['status'], 'pending_approval');
   assert.equal('approvalTaskId' in hidden.metadata, false);

@@ -33,7 +33,7 @@ export function serveHttp2(socket: Socket, connection: Connection, context: Door
       return;
     }
     limitArrival(stream, limits.requestTimeoutMs);
-    // Node promises that these two can stand in for the classes of HTTP/1.1.
+    // Node promises that these two can replace the classes of HTTP/1.1.
     const request = new Http2ServerRequest(stream, headers, {}, raw) as unknown as IncomingMessage;
     const response = new Http2ServerResponse(stream) as unknown as ServerResponse;
     void serveHttp({ context, connection, request, response });

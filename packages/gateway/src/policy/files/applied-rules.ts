@@ -16,7 +16,7 @@ import type { PlacedBytes } from './write-durably.ts';
 
 /** What rules depend on besides their files. */
 export interface RulesPlace extends Omit<RulesSource, 'folder'> {
-  /** Where the rule files lie now. */
+  /** The present folder of the rule files. */
   readonly findFolder: () => string;
 }
 
@@ -26,7 +26,7 @@ export type CheckHash = (hash: string) => void;
 export interface RulesState {
   /** Of the rules in force. */
   readonly hash: string;
-  /** Where the files lie now; the rules in force may come from elsewhere. */
+  /** The present folder of the files; the rules in force may come from elsewhere. */
   readonly folder: string;
   /** `changed`: the files differ from those in force. `broken`: and they cannot be used. */
   readonly files: 'applied' | 'changed' | 'broken';
@@ -36,7 +36,7 @@ export interface RulesState {
 
 /**
  * The rules in force: those that an operator applied, whatever has been done to the files since. A copy of the applied
- * files lies in the gate's own home, so that a restart applies nothing by itself.
+ * files is kept in the gate's own home, so that a restart applies nothing by itself.
  *
  * Durability: the copy is on disk before `apply` returns and changes what is in force. Concurrency: one daemon owns the
  * copy. Failure: whatever is wrong with the files leaves the rules in force as they are.
@@ -87,7 +87,7 @@ export class AppliedRules {
     this.#write(this.#kept.read(this.#source.folder)?.files ?? []);
   }
 
-  /** Where the files lie may change while the daemon runs: somebody copies the shipped ones to a folder of their own. */
+  /** The folder of the files may change while the daemon runs: somebody copies the shipped ones to a folder of their own. */
   get #source(): RulesSource {
     return { ...this.#place, folder: resolve(this.#place.findFolder()) };
   }

@@ -1,5 +1,5 @@
-// Where agent clients keep what decides about themselves: servers, hooks, permissions, tokens. Whoever writes there
-// can take the gate out of the client; whoever reads there finds credentials.
+// Where agent clients keep what decides about themselves: servers, hooks, permissions, tokens. A tool that writes there
+// can take the gate out of the client; a tool that reads there finds credentials.
 
 /** Below the person's home folder. */
 const inHome = [

@@ -26,7 +26,7 @@ export function isExit({ tool, principal, agent, mode }: Asked): boolean {
 
 /**
  * Only people end LOCKDOWN and RECOVERY, and only people change the rules, so rules that close everything cannot keep
- * them in. Whoever leaves against the rules is asked whether they mean it.
+ * them in. A person who leaves against the rules is asked to confirm.
  */
 export function keepExitOpen(judge: (question: Question) => Verdict): (question: Question) => Verdict {
   return (question) => {

@@ -114,7 +114,7 @@ function merge(piles: readonly Pile[], rules: readonly CompiledRule[]): readonly
   }
   const sorted = piles.length === 1 ? (piles[0] ?? []) : piles.flat().sort((a, b) => a - b);
   const merged: CompiledRule[] = [];
-  // A rule with several patterns may lie there several times.
+  // A rule with several patterns may be there several times.
   for (const [at, place] of sorted.entries()) {
     if (place !== sorted[at - 1]) merged.push(rules[place] as CompiledRule);
   }

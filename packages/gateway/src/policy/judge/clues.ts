@@ -11,8 +11,8 @@ import type { Asked } from './rule-index.ts';
 import type { ArgumentCondition, Rule } from '../language/rule.ts';
 
 // A clue is something that a call must have for a rule to cover it, and that can be looked up: a folder, the name of an
-// agent, the program of a command. Each rule lies under the clue that it shares with the fewest others, so that a call
-// meets the rules that its own clues lead to, and those that have none.
+// agent, the program of a command. Each rule is indexed under the clue that it shares with the fewest others, so that a call
+// meets the rules that its own clues lead to, and the rules without a clue.
 
 /** Of an argument with the pointer to it. */
 export type NameKind = Exclude<Kind, 'path'> | 'agent' | `argument ${string}`;
@@ -89,7 +89,7 @@ function plainHost(pattern: string): string | undefined {
   return host === undefined || host.below ? undefined : host.name;
 }
 
-/** The keys under which rules for this call may lie. Undefined: any. */
+/** The keys under which rules for this call may be indexed. Undefined: any. */
 export function keysOfCall(kind: NameKind, asked: Asked, claims: Claims): readonly string[] | undefined {
   switch (kind) {
     case 'agent':
@@ -108,7 +108,7 @@ export function keysOfCall(kind: NameKind, asked: Asked, claims: Claims): readon
   }
 }
 
-/** None for a value under which no rule lies. */
+/** No clue for a value under which no rule is indexed. */
 function keysOfArgument(pointer: string, given: JsonObject): readonly string[] {
   const value = lookUp(given, parsePointer(pointer));
   const key = value === undefined ? undefined : keyOfValue(value);

@@ -22,7 +22,7 @@ export interface Workspace {
 }
 
 /**
- * Decides what $WORKSPACE stands for. No workspace contains, or lies in, what no rule may open. A folder that a person
+ * Decides what $WORKSPACE stands for. No workspace contains, or is inside, a path that no rule may open. A folder that a person
  * named is used or refused, never silently exchanged.
  */
 export function resolveWorkspace(choice: WorkspaceChoice): Workspace {

@@ -12,7 +12,7 @@ import type { Rule, RuleEffect } from './rule.ts';
 
 /** A key of rules that looks at the circumstances of a call. All that there is to it stands here. */
 interface CircumstanceKey<Value> {
-  /** For the page about rules: what a rule without it looks at, and what stands in it. */
+  /** For the page about rules: what a rule without it looks at, and what its value is. */
   readonly absent: string;
   readonly notes: string;
   /** For editors. */

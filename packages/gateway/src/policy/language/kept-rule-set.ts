@@ -8,8 +8,8 @@ const digestBytes = 32;
 
 /**
  * What a set of rule files says, kept from the last time that it was read: reading YAML is most of what loading rules
- * takes. The bytes of the files stay what counts. The file lies in the gate's own home and begins with a keyed digest over
- * its content, the bytes of the rule files, where they lie and the program that read them; when anything of it is different,
+ * takes. The bytes of the files stay what counts. The file is in the gate's own home and begins with a keyed digest over
+ * its content, the bytes of the rule files, their paths and the program that read them; when anything of it is different,
  * the rule files are read again. Without the key nobody can make one that says more than the files do.
  */
 export class KeptRuleSet {
@@ -17,7 +17,7 @@ export class KeptRuleSet {
   readonly #folder: string;
   readonly #key: string;
 
-  /** `folder`: where the rule files lie, as rules name their place. `key`: a secret that lies elsewhere. */
+  /** `folder`: of the rule files, as rules name their place. `key`: a secret that is kept elsewhere. */
   constructor(file: string, folder: string, key: string) {
     this.#file = file;
     this.#folder = folder;

@@ -231,7 +231,7 @@ function sortProblems(problems: readonly Problem[]): readonly Problem[] {
   return [...distinct.values()].sort((a, b) => a.line - b.line || a.column - b.column);
 }
 
-/** The shipped rules lie in the program folder and are replaced by the next install: changes belong into a copy. */
+/** The shipped rules are in the program folder and are replaced by the next install: changes belong into a copy. */
 function describePlace(folder: string, source: RulesSource, workspace: string): RulesPlace {
   const shipped = isWithin(resolve(source.programFolder), folder);
   const own = join(resolve(source.home), 'governance');

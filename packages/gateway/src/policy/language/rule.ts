@@ -14,7 +14,7 @@ export const accesses = ['read', 'write'] as const satisfies readonly Access[];
 export const origins = ['builtin', 'executable', 'configured', 'pipeline', 'upstream'] as const;
 export type Origin = (typeof origins)[number];
 
-/** One rule as it stands in tools.yaml. Lists are never empty. A circumstance that is absent may be any. */
+/** One rule as tools.yaml has it. Lists are never empty. A circumstance that is absent may be any. */
 export interface Rule extends ValuesOf<typeof circumstanceKeys> {
   readonly id: string;
   readonly effect: RuleEffect;
@@ -86,7 +86,7 @@ export interface ArgumentCondition {
     | { readonly kind: 'matches'; readonly pattern: string };
 }
 
-/** Grants as they stand in the file: paths may start with a variable, and stay checkable where they stand. */
+/** Grants as the file has them: paths may start with a variable. */
 export interface RuleGrants extends Omit<Grants, 'read' | 'write' | 'secrets'> {
   readonly read: readonly GrantedPath[];
   readonly write: readonly GrantedPath[];

@@ -14,7 +14,7 @@ export function namesTool(
   return patterns.some((pattern) => matchesName(pattern, name) || isAlias(pattern));
 }
 
-/** As `matchesName`, for a pattern that was cut at its stars: the parts stand in the name in this order, with any text between. */
+/** As `matchesName`, for a pattern that was cut at its stars: the name has the parts in this order, with any text between. */
 export function matchesParts(parts: readonly string[], name: string): boolean {
   const first = parts[0] ?? '';
   if (parts.length === 1) return name === first;

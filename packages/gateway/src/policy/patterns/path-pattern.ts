@@ -42,7 +42,7 @@ export function compilePathPattern(text: string, spelling: Spelling = 'exact'): 
 /** What every path that a pattern covers has, for finding patterns without trying each. */
 export interface PathClue {
   readonly start: PathPattern['start'];
-  /** The plain folder that the path lies in, or is. Empty: any below the start. */
+  /** The plain folder that contains the path, or is the path. Empty: any below the start. */
   readonly folder: string;
   /** Text that one component of the path is, begins with or ends in. Absent: nothing more is known. */
   readonly part?: { readonly is: 'whole' | 'beginning' | 'ending'; readonly text: string };
@@ -170,7 +170,7 @@ function fitsFrom(components: readonly Component[], path: string, start: number)
   let next = 0;
   let lastDepth = -1;
   let retryFrom = start;
-  // `at` is where a component starts; past the end of the path there is none left.
+  // `at` is where a component starts; past the end of the path no component is left.
   while (at < path.length) {
     const component = components[next];
     if (component?.kind === 'any-depth') {

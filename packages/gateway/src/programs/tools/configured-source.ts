@@ -26,7 +26,7 @@ import { readConfiguredTools } from './read-configured-tools.ts';
 import type { ConfiguredTool } from './read-configured-tools.ts';
 
 /**
- * Tools that stand in YAML files: a command with places for arguments, never a line for a shell, or a pipeline of other
+ * Tools that YAML files declare: a command with places for arguments, never a line for a shell, or a pipeline of other
  * tools. The files may also assign properties to tools from elsewhere. A tool with a mistake is left out, and the mistake told with its line.
  */
 export class ConfiguredSource implements ToolSource {

@@ -13,7 +13,7 @@ const longPatienceMs = 60_000;
 /** What a program would be if it lay in the tools folder. */
 export type InspectProgram = (program: ToolFileBytes, signal: AbortSignal) => Promise<OfferedTools>;
 
-/** Looks at programs apart from the tools folder, where a rule may take in whatever appears. `drafts`: for that alone. */
+/** Looks at programs apart from the tools folder, where a rule may accept every new file. `drafts`: for that alone. */
 export function inspectProgramIn(drafts: string, options: Omit<ExecutableSourceOptions, 'folder'>): InspectProgram {
   return async (program, signal) => {
     const folder = join(drafts, randomUUID());

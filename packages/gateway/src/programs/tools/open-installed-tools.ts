@@ -21,7 +21,7 @@ export interface OpenToolsOptions extends Pick<InstalledToolsOptions, 'pins' | '
   readonly programs: ProgramRunner;
   /** The folder for everything about tools, with the YAML files of configured tools. */
   readonly folder: string;
-  /** Where programs lie. Absent: `bin` in the folder. */
+  /** The folder of programs. Absent: `bin` in the folder. */
   readonly binFolder?: string;
   /** Where accepted programs run from; the user of the sandbox must be able to enter it. Absent: `store` in the folder. */
   readonly storeFolder?: string;

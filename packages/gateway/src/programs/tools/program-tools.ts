@@ -15,7 +15,7 @@ import { inspectTool, installTool } from './install-tools.ts';
 export interface ProgramToolParts {
   readonly installed: InstalledTools;
   readonly accepted: Pick<AcceptedDefinitions, 'read'>;
-  /** Where programs lie that are tools. */
+  /** The folder of programs that are tools. */
   readonly folder: string;
   readonly inspect: InspectProgram;
   /** Whether a call of this name, without a version, means this version. */

@@ -21,7 +21,7 @@ export interface ConfiguredTool {
   readonly stdin: 'none' | 'json';
   readonly stdout: 'text' | 'json';
   readonly assigned: AssignedProperties;
-  /** As it stands in the file, for people. */
+  /** As the file has it, for people. */
   readonly command: readonly string[];
 }
 

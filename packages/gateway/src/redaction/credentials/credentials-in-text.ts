@@ -14,13 +14,13 @@ const secretWords = [
 ];
 const moreSecretWords = ['access_key', 'auth_key', 'client_secret', 'credential', 'pwd', 'bearer', 'account_key'];
 
-/** Not what stands for a value that comes from elsewhere, such as `$TOKEN` or `<token>`. */
+/** Not a placeholder for a value that comes from elsewhere, such as `$TOKEN` or `<token>`. */
 const value = '[^\\s"\'`,;:\\\\<>{$}()[\\]*=][^\\s"\'`,;\\\\<>]';
 
 /** `https:/` and its kind; the second slash is lost where a URL is taken for a path. */
 const endsOfScheme = Array.from('abcdefghijklmnopqrstuvwxyz0123456789', (letter) => `${letter}:/`);
 
-/** What is recognised by what stands around it: keys, headers, URLs, assignments. */
+/** Credentials that are recognised by the text around them: keys, headers, URLs, assignments. */
 export const credentialsInText: readonly CredentialPattern[] = [
   {
     id: 'private-key',

@@ -26,7 +26,7 @@ interface Account {
 export type SpendingRow = readonly [id: string, sessionId: string, ...spent: Amounts];
 
 /**
- * Who may still spend, kept in the writer's memory: see `Tallies` for when it is written. Forgotten by whoever changes
+ * Who may still spend, kept in the writer's memory: see `Tallies` for when it is written. Forgotten by the code that changes
  * sessions or leases.
  */
 export class SpendingLedger {

@@ -7,7 +7,7 @@ import { openFolderToChange } from '../../../paths/open-to-change.ts';
 import type { NamedPath } from '../../../paths/parse-path.ts';
 
 /**
- * How many folders at the end of a path are missing. Asks the rules about each, as whoever makes them will: what they
+ * How many folders at the end of a path are missing. Asks the rules about each, as the code that creates them will: what they
  * do not let this call make is refused before anybody is asked about the rest. Throws ToolRefused.
  */
 export function countMissingFolders(named: NamedPath, reach: Reach): number {
