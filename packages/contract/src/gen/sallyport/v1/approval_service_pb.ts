@@ -139,14 +139,14 @@ export type Approval = Message<"sallyport.v1.Approval"> & {
   traceId: string;
 
   /**
-   * The secrets that have a mark in title and effect. Lists have none.
+   * The secrets that have a mark in title and effect. Absent in lists.
    *
    * @generated from field: repeated sallyport.v1.MaskedSecret masked = 23;
    */
   masked: MaskedSecret[];
 
   /**
-   * Without secrets. Lists have none.
+   * Without secrets. Absent in lists.
    *
    * @generated from field: string arguments_json = 24;
    */
@@ -325,14 +325,14 @@ export type ApprovalJson = {
   traceId?: string;
 
   /**
-   * The secrets that have a mark in title and effect. Lists have none.
+   * The secrets that have a mark in title and effect. Absent in lists.
    *
    * @generated from field: repeated sallyport.v1.MaskedSecret masked = 23;
    */
   masked?: MaskedSecretJson[];
 
   /**
-   * Without secrets. Lists have none.
+   * Without secrets. Absent in lists.
    *
    * @generated from field: string arguments_json = 24;
    */

@@ -108,14 +108,14 @@ export type InstalledTool = Message<"sallyport.v1.InstalledTool"> & {
   acceptedAtMs?: bigint | undefined;
 
   /**
-   * What it says about itself. Lists have none.
+   * How it describes itself. Absent in lists.
    *
    * @generated from field: string definition_json = 16;
    */
   definitionJson: string;
 
   /**
-   * To what was accepted before, as a diff. Lists have none.
+   * The difference to what was accepted before. Absent in lists.
    *
    * @generated from field: string difference = 17;
    */
@@ -218,14 +218,14 @@ export type InstalledToolJson = {
   acceptedAtMs?: string;
 
   /**
-   * What it says about itself. Lists have none.
+   * How it describes itself. Absent in lists.
    *
    * @generated from field: string definition_json = 16;
    */
   definitionJson?: string;
 
   /**
-   * To what was accepted before, as a diff. Lists have none.
+   * The difference to what was accepted before. Absent in lists.
    *
    * @generated from field: string difference = 17;
    */

@@ -26,7 +26,7 @@ export type MaskedSecret = Message<"sallyport.v1.MaskedSecret"> & {
   number: number;
 
   /**
-   * What stands in the text in its place, and nowhere else in it.
+   * The mark that replaces it in the text. It occurs nowhere else in the text.
    *
    * @generated from field: string mark = 2;
    */
@@ -73,7 +73,7 @@ export type MaskedSecretJson = {
   number?: number;
 
   /**
-   * What stands in the text in its place, and nowhere else in it.
+   * The mark that replaces it in the text. It occurs nowhere else in the text.
    *
    * @generated from field: string mark = 2;
    */

@@ -902,7 +902,7 @@ export type VerifyAuditResponse = Message<"sallyport.v1.VerifyAuditResponse"> & 
   tagsChecked: boolean;
 
   /**
-   * The newest one that holds, as signed note. Empty: there is none.
+   * The newest valid checkpoint, as a signed note. Empty: there is no checkpoint.
    *
    * @generated from field: string checkpoint = 14;
    */
@@ -1013,7 +1013,7 @@ export type VerifyAuditResponseJson = {
   tagsChecked?: boolean;
 
   /**
-   * The newest one that holds, as signed note. Empty: there is none.
+   * The newest valid checkpoint, as a signed note. Empty: there is no checkpoint.
    *
    * @generated from field: string checkpoint = 14;
    */

@@ -379,7 +379,7 @@ export type PlanStep = Message<"sallyport.v1.PlanStep"> & {
   undoable: boolean;
 
   /**
-   * Of the refusal. Empty: there is none.
+   * Of the refusal. Empty: the step was not refused.
    *
    * @generated from field: string code = 10;
    */
@@ -449,7 +449,7 @@ export type PlanStepJson = {
   undoable?: boolean;
 
   /**
-   * Of the refusal. Empty: there is none.
+   * Of the refusal. Empty: the step was not refused.
    *
    * @generated from field: string code = 10;
    */

@@ -757,7 +757,7 @@ export type LogSpan = Message<"sallyport.v1.LogSpan"> & {
   records: number;
 
   /**
-   * When the first of them was written. Absent: there is none.
+   * When the first record was written. Absent: there are no records.
    *
    * @generated from field: optional int64 from_at_ms = 2;
    */
@@ -783,7 +783,7 @@ export type LogSpanJson = {
   records?: number;
 
   /**
-   * When the first of them was written. Absent: there is none.
+   * When the first record was written. Absent: there are no records.
    *
    * @generated from field: optional int64 from_at_ms = 2;
    */

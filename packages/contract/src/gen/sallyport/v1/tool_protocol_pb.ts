@@ -23,7 +23,7 @@ export type ToolRequest = Message<"sallyport.v1.ToolRequest"> & {
   requestId: string;
 
   /**
-   * A request above 64 KiB is read only when the token stands in its first KiB, as encoders write it, or when the header
+   * A request above 64 KiB is read only when the token is in its first KiB, as encoders write it, or when the header
    * authorization brings one: otherwise it is refused before its content has come, as UNAUTHENTICATED.
    *
    * @generated from field: string session_token = 2;
@@ -109,7 +109,7 @@ export type ToolRequestJson = {
   requestId?: string;
 
   /**
-   * A request above 64 KiB is read only when the token stands in its first KiB, as encoders write it, or when the header
+   * A request above 64 KiB is read only when the token is in its first KiB, as encoders write it, or when the header
    * authorization brings one: otherwise it is refused before its content has come, as UNAUTHENTICATED.
    *
    * @generated from field: string session_token = 2;
@@ -310,7 +310,7 @@ export type FileEdit = Message<"sallyport.v1.FileEdit"> & {
   path: string;
 
   /**
-   * Must stand in the file exactly once.
+   * Must occur in the file exactly once.
    *
    * @generated from field: string old_content = 2;
    */
@@ -332,7 +332,7 @@ export type FileEditJson = {
   path?: string;
 
   /**
-   * Must stand in the file exactly once.
+   * Must occur in the file exactly once.
    *
    * @generated from field: string old_content = 2;
    */

@@ -102,7 +102,7 @@ export type AcceptedWorkspace = Message<"sallyport.v1.AcceptedWorkspace"> & {
   path: string;
 
   /**
-   * The workspace of the daemon itself, accepted by whoever started it.
+   * The workspace of the daemon itself, accepted by starting it there.
    *
    * @generated from field: bool own = 2;
    */
@@ -150,7 +150,7 @@ export type AcceptedWorkspaceJson = {
   path?: string;
 
   /**
-   * The workspace of the daemon itself, accepted by whoever started it.
+   * The workspace of the daemon itself, accepted by starting it there.
    *
    * @generated from field: bool own = 2;
    */
@@ -219,7 +219,7 @@ export type ProjectRulesReport = Message<"sallyport.v1.ProjectRulesReport"> & {
   rules: string;
 
   /**
-   * Of the file as it is now. Absent: there is none.
+   * Of the file as it is now. Absent: there is no file.
    *
    * @generated from field: optional string sha256 = 4;
    */
@@ -291,7 +291,7 @@ export type ProjectRulesReportJson = {
   rules?: string;
 
   /**
-   * Of the file as it is now. Absent: there is none.
+   * Of the file as it is now. Absent: there is no file.
    *
    * @generated from field: optional string sha256 = 4;
    */
