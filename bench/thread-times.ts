@@ -22,7 +22,7 @@ export function readThreadTimes(pid: number): ThreadTimes {
   return { main: readUs(`/proc/${pid}`), writer, all };
 }
 
-/** What was spent in between, for each of so many calls. */
+/** The time spent between two readings, for each of the calls. */
 export function perCall(before: ThreadTimes, after: ThreadTimes, calls: number): ThreadTimes {
   return {
     main: (after.main - before.main) / calls,

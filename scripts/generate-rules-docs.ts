@@ -20,7 +20,7 @@ interface Schema {
   readonly $defs: Readonly<Record<'rule' | 'example', { properties: Readonly<Record<string, object>> }>>;
 }
 
-/** The schema of tools.yaml, for editors: what the loader declares stands in the place of what was there. */
+/** The schema of tools.yaml, for editors: the declarations of the loader replace the earlier ones. */
 export function renderToolsSchema(text: string): string {
   const schema = JSON.parse(text) as Schema;
   const declare = (

@@ -51,7 +51,7 @@ export class ConfirmTokens {
 
   /**
    * Signs with a new key from now on; `save` makes the new text of the key file durable before that. The former key is
-   * still accepted, unless all tokens that it signed are to be worth nothing.
+   * still accepted, unless all tokens that it signed are revoked.
    */
   rotate(save: (keyFile: string) => void, { forget }: { readonly forget: boolean }): void {
     const [former] = this.#keys;

@@ -57,7 +57,7 @@ export function maskSecrets(texts: readonly string[], marker: SecretMarker, long
   return { texts: fitting, masked: [...byValue.values()], values: [...byValue.keys()] };
 }
 
-/** What stands in the text. */
+/** The text that replaces the secret. */
 export function markOf({ number, name, characters, restSha256 }: MaskedSecret): string {
   if (restSha256 !== undefined) return `[rest ${number}: ${characters} characters, SHA-256 ${restSha256}]`;
   return `[secret ${number}: ${name === undefined ? '' : `${name}, `}${characters} characters]`;

@@ -3,7 +3,7 @@ import type { Door } from './call.ts';
 export const modes = ['NORMAL', 'ALERT', 'DEGRADED', 'LOCKDOWN', 'RECOVERY'] as const;
 export type Mode = (typeof modes)[number];
 
-/** Who stands behind a session: a person with a credential of their own, or an agent that a person let in. */
+/** Who calls in a session: a person with their own credential, or an agent that a person admitted. */
 export type Principal = 'operator' | 'agent';
 
 /** The person whose credential is in the home folder. The owner of that folder holds it, so nobody can take it away. */

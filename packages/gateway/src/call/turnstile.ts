@@ -15,7 +15,7 @@ const mostWaiting = 4096;
 const longestWaitMs = 30_000;
 
 /**
- * Bounds how many calls run at once, in all and per session. Who comes too many waits, up to a bound and for a while.
+ * Bounds how many calls run at once, in all and per session. Further calls wait: a bounded number, for a bounded time.
  * No session takes more than half of what the others leave, so that a place is free for the next session, and what
  * becomes free goes to the session that has the least.
  */

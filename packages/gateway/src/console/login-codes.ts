@@ -9,7 +9,7 @@ interface IssuedCode {
 const lifetimeMs = 60_000;
 
 /**
- * One-time codes with which a browser becomes the console of a person. They are kept in memory and by their hash only:
+ * One-time codes that log a person's browser in to the console. They are kept in memory and by their hash only:
  * a restart or a look at the memory of the daemon leaves nothing that opens a door.
  */
 export class LoginCodes {

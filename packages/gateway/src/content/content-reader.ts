@@ -14,7 +14,7 @@ export interface Range {
 
 /**
  * Content that is open for reading. No byte leaves it unverified: opening ties the digest of each block to the hash of
- * the whole, by reading all of it unless that was done lately, and each block is held against its digest when it is
+ * the whole, by reading all of it unless that was done lately, and each block is compared with its digest when it is
  * read. So a range costs its own blocks, and damage done after opening is found as well.
  */
 export class ContentReader implements AsyncDisposable {

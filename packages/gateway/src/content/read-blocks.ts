@@ -7,7 +7,7 @@ import { ContentHasher } from './content-hash.ts';
 /** What is read, hashed and checked at a time: the memory that a transfer takes, and the smallest read of a range. */
 export const blockBytes = 256 * 1024;
 
-/** Follows no link: a link in the place of content is not content. */
+/** Follows no link: content is never a link. */
 export function openToRead(path: string): Promise<FileHandle> {
   return open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
 }

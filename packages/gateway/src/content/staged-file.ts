@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { ContentHasher } from './content-hash.ts';
 import { blockBytes, hashBlocks, readFully } from './read-blocks.ts';
 
-/** Throws when so many more bytes should not be written. Asked before each block. */
+/** Throws when this many more bytes must not be written. Called before each block. */
 export type SpaceCheck = (bytes: number) => Promise<void>;
 
 /** Content on its way in: gathered into blocks, hashed and written. Exactly one of the three endings must be called. */

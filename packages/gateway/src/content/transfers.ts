@@ -4,7 +4,7 @@ import type { ChunkSource } from './receive-chunks.ts';
 /** A stream that waits at a door for the call that uses it. */
 export interface Transfer {
   readonly id: string;
-  /** The call has ended: the id is worth nothing any more. */
+  /** The call has ended, and its id is no longer valid. */
   readonly close: () => void;
 }
 

@@ -33,7 +33,7 @@ export interface UpstreamFolderParts {
   readonly sweeps: SweepBook;
 }
 
-/** The upstream servers of this home. What they ask for and what becomes of their tools is on record. */
+/** The upstream servers of this home. The log records what they ask for and what happens to their tools. */
 export function openUpstreams(parts: UpstreamFolderParts): OpenedUpstreams {
   const { folders, store, registry, programs, secrets, learn, currentRules, redactor, log } = parts;
   const record = (payload: JsonObject): void => {

@@ -48,7 +48,7 @@ export function readSecret(file: string): string | undefined {
   return secret;
 }
 
-/** Puts another secret in the place of one. After a crash the file holds the one or the other, whole. */
+/** Replaces a secret. After a crash the file contains the old secret or the new one, whole. */
 export function replaceSecret(file: string, secret: string): void {
   const fresh = `${file}.${process.pid}.new`;
   writeDurably(fresh, `${secret}\n`);

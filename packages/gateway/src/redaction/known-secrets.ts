@@ -16,7 +16,7 @@ interface Sought {
 }
 
 const none: readonly Span[] = [];
-/** So many characters of a secret are a part of it and no coincidence, even if they are words. */
+/** This many characters of a secret are no coincidence, even if they are words. */
 const tellingWords = 24;
 /** Of these every place is an anchor. */
 const longestShort = 32;
@@ -36,7 +36,7 @@ export class KnownSecrets {
   /** Of them, those that nobody outside chose. */
   readonly #held = new Set<string>();
   readonly #names = new Map<SecretForm, string>();
-  /** Every piece of so many characters, of any form, holds an anchor. */
+  /** Every piece of this many characters, of any form, contains an anchor. */
   #widest = shortestSecret;
 
   /** The name is for people who are shown that something was taken out. Absent: it has no name. */

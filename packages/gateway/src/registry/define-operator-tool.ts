@@ -62,7 +62,7 @@ export interface OperatorTool extends AnyTool {
   readonly served?: ServedMethod;
 }
 
-/** A tool with which people run the gate. It touches nothing outside; unless said otherwise, agents do not see it. */
+/** A tool that people use to run the gate. It touches nothing outside; agents do not see it unless it says so. */
 export function defineOperatorTool<Arguments = object, const Given extends Answers = Answers>(
   options: OperatorToolOptions<Arguments, Given>,
 ): OperatorTool {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { canonicalJson } from '@sallyport/contract';
 import type { ToolDefinition } from '../call/tool.ts';
 
-/** What of a definition an operator accepts: what models and people read, and what values are held to. */
+/** The part of a definition that an operator accepts: what models and people read, and the schemas of values. */
 export type AcceptedDefinition = Pick<ToolDefinition, 'name' | 'description' | 'inputSchema' | 'outputSchema'>;
 
 /** SHA-256 over name, description and schemas, hexadecimal. */

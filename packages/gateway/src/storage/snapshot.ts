@@ -3,7 +3,7 @@ import type { Organisation } from '../call/organisation.ts';
 import type { Mode, Session } from '../call/session.ts';
 import type { ToolPin, WorkspaceRoot } from './repositories.ts';
 
-/** What of the snapshot a call can depend on. */
+/** The parts of the snapshot that a call can depend on. */
 export type Aspect = 'session' | 'mode' | 'organisation';
 
 /** One step from a version of the snapshot to the next. */
@@ -24,7 +24,7 @@ export interface Snapshot {
   readonly version: () => number;
   /** The moment at which the snapshot was last known to be true. */
   readonly trueAtMs: () => number;
-  /** What of the things that a call of this session depends on has changed after that version. Absent: nothing. */
+  /** Which part that a call of this session depends on has changed after that version. Absent: none. */
   readonly changedSince: (version: number, sessionId: string) => Aspect | undefined;
   /** Called after each change, with the version it leads to. Returns what ends that. */
   readonly onChange: (listener: (change: Change, version: number) => void) => () => void;

@@ -9,7 +9,7 @@ import { makeVisible, makeVisibleLine } from '../../terminal/visible-text.ts';
 
 export type ShownApproval = InJson<Approval>;
 
-/** With what stands around it. */
+/** Including the characters around it. */
 const widestLabel = 14;
 
 type Screen = Pick<Terminal, 'columns' | 'paint'>;

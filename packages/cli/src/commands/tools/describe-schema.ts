@@ -27,7 +27,7 @@ export function describeArguments(schema: Schema, prefix = '', depth = 1): Argum
   });
 }
 
-/** Arguments with which the tool could be called: what it requires, filled in from what the schema gives away. */
+/** Example arguments for a call: the required ones, filled in from the schema. */
 export function inventArguments(schema: Schema): Record<string, unknown> {
   const [choice] = asList(schema['anyOf'] ?? schema['oneOf']);
   const required = [...asList(schema['required']), ...asList(asSchema(choice)['required'])];

@@ -76,7 +76,7 @@ function nameOf(path: string): string {
 function watchPath(path: string): DevelopedTool['onChange'] {
   return (listener) => {
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-    // Editors put a new file in the place of the old one, so it is the folder that has to be watched.
+    // Editors replace the file with a new one, so we watch the folder.
     const watched = isFolder ? path : dirname(path);
     let settling: NodeJS.Timeout | undefined;
     const watcher = watch(watched, { recursive: isFolder }, (_event, file) => {

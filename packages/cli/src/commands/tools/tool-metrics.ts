@@ -74,7 +74,7 @@ class Tally {
   }
 }
 
-/** A duration that occurred: the smallest one that at least so many percent do not exceed. */
+/** A percentile: the smallest measured duration that at least this percentage of them does not exceed. */
 function percentile(sorted: readonly number[], percent: number): number {
   return sorted[Math.ceil((percent / 100) * sorted.length) - 1] ?? 0;
 }

@@ -22,7 +22,7 @@ export interface NotificationSettings {
 
 export interface WebhookSettings {
   readonly url: string;
-  /** Name of the stored secret with which messages are signed. */
+  /** Name of the stored secret that signs messages. */
   readonly secret: string;
   readonly events: readonly NoticeEvent[];
 }

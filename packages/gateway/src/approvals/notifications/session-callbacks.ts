@@ -9,7 +9,7 @@ import type { WebhookMessage, WebhookParts } from './webhook.ts';
 export interface CallbackParts extends Pick<WebhookParts, 'delaysMs'> {
   readonly watch: ApprovalWatch;
   readonly store: Pick<Store, 'findSession' | 'listUntold' | 'noteTold'>;
-  /** With which messages to a session's callback are signed. */
+  /** The secret that signs messages to a session's callback. */
   readonly secretOf: (sessionId: string) => string;
   readonly redact: RedactText;
   readonly onFailure: (fields: { readonly callback: string; readonly error: unknown }) => void;

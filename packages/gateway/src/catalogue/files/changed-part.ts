@@ -7,7 +7,7 @@ export interface Change {
 }
 
 const newline = 10;
-/** So many unchanged lines are kept on both sides. A diff shows three of them. */
+/** How many unchanged lines are kept on both sides. A diff shows three of them. */
 const linesAround = 4;
 const pieceBytes = 64 * 1024;
 /** Smaller files are compared as they are. */
@@ -21,7 +21,7 @@ export function findChange(before: Buffer, after: Buffer): Change {
   return cutAround(before, { start: head, end: before.length - tail }, after.subarray(head, after.length - tail));
 }
 
-/** The change that puts something in the place of a part of a file. */
+/** The change that replaces a part of a file. */
 export function cutAround(
   before: Buffer,
   { start, end }: { readonly start: number; readonly end: number },

@@ -25,7 +25,7 @@ interface Sent {
 }
 
 const maxReferences = 200;
-/** So many are listed. What each of them changes is in the patch. */
+/** How many commits are listed. The patch shows what each of them changes. */
 const maxListed = 1000;
 
 const tooLong: NonNullable<Effect['unshown']> = {

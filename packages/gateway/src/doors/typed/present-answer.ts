@@ -23,7 +23,7 @@ export function presentAnswer({ requestId, tool: { case: kind } }: ToolRequest, 
   return respond(requestId, { case: 'error', value });
 }
 
-/** With which the gateway refuses a call for its form. */
+/** The codes of refusals because of a malformed call. */
 const formCodes: readonly Code[] = ['MALFORMED_CALL', 'MALFORMED_ARGUMENTS'];
 const mostViolationsTold = 5;
 

@@ -8,7 +8,7 @@ import type { Pile } from './path-index.ts';
 import type { Asked } from './rule-index.ts';
 import type { Rule } from '../language/rule.ts';
 
-/** Up to so many rules, looking at each of them is faster than looking them up. */
+/** Up to this many rules, trying each one is faster than a lookup. */
 const fewRules = 12;
 
 /** Finds the rules that may cover some combination of the claims, in the order given: all that do, and few others. */

@@ -20,7 +20,7 @@ const aliveFile = 'alive';
 const aliveEveryMs = 1000;
 /** The daemon said that it is alive so often, and its programs outlive it by less. */
 const marginMs = 5000;
-/** Paths that were set aside, at least so many of the last ones. */
+/** The newest paths that were set aside, at least this many. */
 const mostMoved = 10_000;
 
 /** The sweeps of this daemon, and those that one before it left undone. Absent place: nothing is kept, for tests. */

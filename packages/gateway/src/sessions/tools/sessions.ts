@@ -45,7 +45,7 @@ export interface SessionPlaces {
 
 export interface SessionToolOptions {
   readonly places: SessionPlaces;
-  /** With which messages to the callback of a session are signed. */
+  /** The secret that signs messages to the callback of a session. */
   readonly callbackSecret: (sessionId: string) => string;
   readonly endSession: EndSession;
 }

@@ -20,7 +20,7 @@ import { readRecord } from './log-reader.ts';
 import { openRememberedCheckpoint } from './open-remembered-checkpoint.ts';
 
 const maxPayloadCharacters = 65_000;
-/** So many of the newest records are looked at whole before anything is written after them. */
+/** How many of the newest records are checked whole before anything is written after them. */
 const tailRecords = 250;
 /** Appends records to the Merkle log inside the writer's transaction, and signs checkpoints between transactions. */
 export class LogAppender {

@@ -77,7 +77,7 @@ export interface Placement {
 }
 
 /**
- * Puts something in the place of a file, at every moment with the old one or the new one under the name. After a consent
+ * Replaces a file; at every moment the name leads to the old one or the new one. After a consent
  * it must be the file that was shown, so that one is taken away first: for an instant the name is free, as in a checkout
  * of git, and a crash in that instant leaves the file in the trash.
  */

@@ -1,7 +1,7 @@
 import type { Admitted, Aspect } from '../../stores.ts';
 import type { Operation, Recorded } from '../writer.ts';
 
-/** What of the snapshot an operation changed; it is read anew. */
+/** The parts of the snapshot that an operation changed; they are read again. */
 export type Touched =
   | { readonly kind: 'session'; readonly id: string }
   | { readonly kind: 'mode' | 'organisation' | 'tool-pins' | 'workspace-roots' | 'standing' };
