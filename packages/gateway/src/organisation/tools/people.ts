@@ -112,7 +112,7 @@ function revokeTool(store: PeopleStore, endSession: EndSession) {
       if (person.agent === firstOperator) {
         throw new ToolFailure(
           'EXECUTION_ERROR',
-          'The first operator cannot be revoked: whoever owns the home folder holds that credential.',
+          'The first operator cannot be revoked: the owner of the home folder holds that credential.',
         );
       }
       if (person.id === context.session.id) {
