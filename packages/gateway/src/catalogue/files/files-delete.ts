@@ -27,8 +27,7 @@ const wholeTree = { access: 'write', recursive: true, includeHidden: true } as c
 export const filesDelete = defineFileTool({
   name: 'files.delete',
   aliases: ['delete_file'],
-  description:
-    'Delete a file or a folder. It goes to the trash of the gate, from where it can be restored. Deleting a link never deletes its target.',
+  description: 'Delete a file or a folder. It goes to the trash of the gate. Deleting a link never deletes its target.',
   risk: 'critical',
   confirmation: 'always',
   mutates: true,

@@ -31,7 +31,7 @@ export const filesEdit = defineFileTool({
   name: 'files.edit',
   aliases: ['edit_file'],
   description:
-    'Replace one passage of a file. old_content must occur in the file exactly once, byte for byte, line ends and indentation included; add surrounding lines until it is unique. The change is atomic, and the earlier content can be restored.',
+    'Replace one passage of a file. old_content must occur in the file exactly once, byte for byte, line ends and indentation included; add surrounding lines until it is unique. The change is atomic, and the gate keeps the earlier content.',
   risk: 'high',
   confirmation: 'always',
   mutates: true,

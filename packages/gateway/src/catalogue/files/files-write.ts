@@ -37,7 +37,7 @@ export const filesWrite = defineFileTool({
   name: 'files.write',
   aliases: ['write_file', 'files.write_text'],
   description:
-    'Write a file: create it, replace its content, or append to it. The change is atomic, and the earlier content can be restored. To change a part of a file, files.edit is safer.',
+    'Write a file: create it, replace its content, or append to it. The change is atomic, and the gate keeps the earlier content. To change a part of a file, files.edit is safer.',
   risk: 'high',
   confirmation: 'always',
   mutates: true,
