@@ -64,6 +64,13 @@ describe('the mark of a secret', () => {
     }
   });
 
+  it('does not make a long line slow', () => {
+    const text = `${'x'.repeat(2 * 1024 * 1024)}${mark}`;
+    const before = process.cpuUsage();
+    assert.ok(readRows(text, [mark]).at(-1)?.text.endsWith(mark));
+    assert.ok(process.cpuUsage(before).user < 3_000_000, 'a search of all the text for each row takes longer');
+  });
+
   it('is told from the text around it, whatever its name holds', () => {
     const odd = '[secret 2: a.b*(c)|d, 8 characters]';
     assert.deepEqual(splitMarks(`+${mark}${odd} [secret 1: x]`, [mark, odd]), ['+', mark, odd, ' [secret 1: x]']);

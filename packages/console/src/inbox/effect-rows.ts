@@ -101,8 +101,11 @@ function cut(text: string, marks: readonly string[]): readonly string[] {
 /** The end of a piece, moved to where no mark is cut: before it, or behind it when the piece would be empty. */
 function outsideMarks(text: string, end: number, from: number, marks: readonly string[]): number {
   for (const mark of marks) {
-    const start = text.lastIndexOf(mark, end - 1);
-    if (start >= from && start + mark.length > end) return start > from ? start : start + mark.length;
+    // Only around the end: to search all of a long text for each of its pieces takes seconds.
+    const first = Math.max(from, end - mark.length + 1);
+    const at = text.slice(first, end - 1 + mark.length).indexOf(mark);
+    const start = first + at;
+    if (at !== -1) return start > from ? start : start + mark.length;
   }
   return end;
 }

@@ -41,7 +41,8 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
   const { isArmed, checkArmed } = useArmed(subject);
   const revealed = useRevealed();
   const places = useMemo(() => maskedPlaces(item), [item]);
-  const { container, unseenCount, showUnseen, hasSeen } = useSeen(effectOf(item), countAllRows(item), revealed.version);
+  const rowCount = useMemo(() => countAllRows(item), [item]);
+  const { container, unseenCount, showUnseen, hasSeen } = useSeen(effectOf(item), rowCount, revealed.version);
   const [wording, setWording] = useState<DecisionKind>();
   const [isSending, setIsSending] = useState(false);
   const [trouble, setTrouble] = useState<Trouble>();
