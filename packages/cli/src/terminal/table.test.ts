@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { renderFields, renderTable, renderWrappedTable } from './table.ts';
+import { fitColumns, renderFields, renderTable, renderWrappedTable } from './table.ts';
 
 test('columns are aligned and the last one is cut at the edge of the terminal', () => {
   const rows = [
@@ -26,6 +26,22 @@ test('a last column that has no room goes below the others', () => {
     'rule  deny',
     '      not about',
     '      /srv/notes/of/the/whole/year',
+  ]);
+});
+
+test('columns that can be spared are left out where the lines would be too long, and only as many as need be', () => {
+  const rows = [
+    ['TOOL', 'VERSION', 'CALLS', 'P99'],
+    ['files.read', '1.0.0', '9', '5 ms'],
+  ];
+  assert.equal(fitColumns(rows, 32, ['VERSION', 'CALLS']), rows);
+  assert.deepEqual(fitColumns(rows, 31, ['VERSION', 'CALLS']), [
+    ['TOOL', 'CALLS', 'P99'],
+    ['files.read', '9', '5 ms'],
+  ]);
+  assert.deepEqual(fitColumns(rows, 8, ['VERSION', 'CALLS']), [
+    ['TOOL', 'P99'],
+    ['files.read', '5 ms'],
   ]);
 });
 

@@ -41,6 +41,23 @@ function longestWord(text: string): number {
   return Math.max(...text.split(/\s+/).map(textWidth));
 }
 
+/** Leaves out columns, by their headings in this order, until the lines are short enough. */
+export function fitColumns(
+  rows: readonly (readonly string[])[],
+  columns: number,
+  spare: readonly string[],
+): readonly (readonly string[])[] {
+  const [next, ...others] = spare;
+  const at = next === undefined ? -1 : (rows[0]?.indexOf(next) ?? -1);
+  const width = measureColumns(rows).reduce((sum, each) => sum + each + gap, -gap);
+  if (width <= columns || at === -1) return rows;
+  return fitColumns(
+    rows.map((row) => row.toSpliced(at, 1)),
+    columns,
+    others,
+  );
+}
+
 function measureColumns(rows: readonly (readonly string[])[]): number[] {
   const widths: number[] = [];
   for (const row of rows) {

@@ -8,7 +8,7 @@ import { mostRecords, readCallsSince } from '../../client/read-calls.ts';
 import type { LogStretch } from '../../client/read-calls.ts';
 import { runSteps } from '../../client/run-steps.ts';
 import type { Step } from '../../client/run-steps.ts';
-import { renderFields, renderTable } from '../../terminal/table.ts';
+import { fitColumns, renderFields, renderTable } from '../../terminal/table.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { countCalls } from './tool-metrics.ts';
 import type { ToolMetrics } from './tool-metrics.ts';
@@ -151,7 +151,11 @@ function renderRows(rows: readonly Row[], { columns, paint }: Terminal): string[
         ]),
   ]);
   const header = ['TOOL', 'VERSION', 'STATUS', 'CALLS', 'FAILED', 'DENIED', 'ASKED', 'P50', 'P99'];
-  const [first = '', ...body] = renderTable([header, ...cells], columns);
+  const [first = '', ...body] = renderTable(
+    // `tool status NAME` has all of it.
+    fitColumns([header, ...cells], columns, ['VERSION', 'P50', 'ASKED']),
+    columns,
+  );
   const reasons = rows.flatMap(({ name, reason }): [string, string][] =>
     reason === '' ? [] : [[makeVisibleLine(name), makeVisibleLine(reason)]],
   );
