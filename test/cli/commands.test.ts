@@ -160,6 +160,9 @@ test('audit show has all that is on record about a call; of a denial also what t
     both.map(({ kind }) => kind),
     ['intent', 'outcome'],
   );
+  const byStart = ask(['audit', 'show', String(ran['call_id']).slice(0, 23)]).json['records'] as { kind: string }[];
+  assert.deepEqual(byStart, both);
+  assert.equal(ask(['audit', 'show', 'ffffffff-ffff']).status, 1);
   assert.equal(ask(['audit', 'show', '999999']).status, 1);
   assert.equal(ask(['audit', 'show', 'nonsense']).status, 1);
 });

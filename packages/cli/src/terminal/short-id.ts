@@ -31,8 +31,8 @@ const lists = {
 } as const;
 type IdName = keyof typeof lists;
 
-const wholeId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const idStart = /^[0-9a-f-]{4,36}$/;
+export const wholeId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+export const idStart = /^[0-9a-f-]{4,36}$/;
 /** Ids begin with the time in milliseconds. */
 const shortestShown = 13;
 
@@ -54,15 +54,24 @@ export async function completeId(name: IdName, given: string, context: CommandCo
   const answer = await context.openClient().executeTool({ name: tool, inputJson: JSON.stringify(input) });
   if (statusOf(answer) !== 'success') return given;
   const rows = (outputOf(answer) as Record<string, readonly Record<string, string>[] | undefined>)[member] ?? [];
-  const found = rows.map((row) => row[field] ?? '').filter((id) => id.startsWith(start));
-  if (found.length > 1) {
-    const some = found.slice(0, 5).map((id) => makeVisibleLine(id));
-    throw usageFailure(
-      `${given} is the beginning of ${found.length} ids: which ${kind} is meant?`,
-      `Give more of it: ${some.join(', ')}`,
-    );
-  }
-  return found[0] ?? given;
+  return (
+    pickId(
+      rows.map((row) => row[field] ?? ''),
+      start,
+      kind,
+    ) ?? given
+  );
+}
+
+/** The one id that begins like this. Undefined: none does. */
+export function pickId(ids: readonly string[], start: string, kind: string): string | undefined {
+  const found = ids.filter((id) => id.startsWith(start));
+  if (found.length <= 1) return found[0];
+  const some = found.slice(0, 5).map((id) => makeVisibleLine(id));
+  throw usageFailure(
+    `${start} is the beginning of ${found.length} ids: which ${kind} is meant?`,
+    `Give more of it: ${some.join(', ')}`,
+  );
 }
 
 /** As much of each id as tells them apart, for a table; every command takes it in place of the whole. */
