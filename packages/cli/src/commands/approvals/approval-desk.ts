@@ -3,7 +3,7 @@ import type { ShownApproval } from './approval-card.ts';
 import { statusOf } from '../../client/answer-json.ts';
 import type { CommandContext } from '../../command-context.ts';
 import type { DaemonClient } from '../../client/daemon-client.ts';
-import { offerKeys, readDecision } from './decision-keys.ts';
+import { layOutKeys, offerKeys, readDecision } from './decision-keys.ts';
 import type { Decision } from './decision-keys.ts';
 import type { KeyReader } from '../../terminal/key-reader.ts';
 import { mustBeRevealed, reasonQuestion, revealMasked } from './reveal-masked.ts';
@@ -138,13 +138,13 @@ export class ApprovalDesk {
 
   /** Prints a page. Returns the rows that are still to be seen. */
   #showRows(rows: readonly string[], task: ShownApproval, isRevealed: boolean): readonly string[] {
-    const { print, paint, rows: screenRows } = this.#parts.context.terminal;
+    const { print, paint, rows: screenRows, columns } = this.#parts.context.terminal;
     const pageRows = Math.max(10, screenRows - 5);
     const unseen = rows.slice(pageRows);
     const keys =
       unseen.length > 0
         ? `space: ${unseen.length} more lines  d: deny  n: later  q: leave`
-        : `${isRevealed ? '' : 'r: reveal what is masked, then  '}${offerKeys(task)}`;
+        : layOutKeys([...(isRevealed ? [] : ['r: reveal what is masked, then']), ...offerKeys(task)], columns);
     print(...rows.slice(0, pageRows), '', paint('bold', keys));
     return unseen;
   }

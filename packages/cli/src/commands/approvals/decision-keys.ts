@@ -11,7 +11,7 @@ const minutesOffered = 15;
 const usesOffered = 20;
 
 /** What each key would do about this call. */
-export function offerKeys({ risk }: Pick<ShownApproval, 'risk'>): string {
+export function offerKeys({ risk }: Pick<ShownApproval, 'risk'>): readonly string[] {
   return [
     'a: approve once',
     ...(isModest(risk) ? ['s: for the session'] : []),
@@ -20,7 +20,15 @@ export function offerKeys({ risk }: Pick<ShownApproval, 'risk'>): string {
     'd: deny',
     'n: later',
     'q: leave',
-  ].join('  ');
+  ];
+}
+
+/** Offers beside each other, on as few lines as have room for them. */
+export function layOutKeys(offers: readonly string[], columns: number): string {
+  return offers.reduce((text, offer) => {
+    const line = text.slice(text.lastIndexOf('\n') + 1);
+    return `${text}${line.length + 2 + offer.length > columns ? '\n' : '  '}${offer}`;
+  });
 }
 
 /** Undefined: the key decides nothing. */
