@@ -19,13 +19,18 @@ export function failBegun(failure: ToolFailure, call: Call): ToolFailure {
   };
   // A code that says "try again" would be wrong here.
   const honest = describeCode(code).retryable ? 'EFFECT_UNKNOWN' : code;
-  return new ToolFailure(honest, `${message} ${explainKey(call)}`, options);
+  return new ToolFailure(honest, `${endSentence(message)} ${explainKey(call)}`, options);
 }
 
 /** The same for a tool that refused in the middle of its work. */
 export function refuseBegun(refusal: Refusal, call: Call): Refusal {
   if (call.tool.definition.idempotent) return { ...refusal, hasBegun: true };
-  return { ...refusal, hasBegun: true, message: `${refusal.message} ${explainKey(call)}` };
+  return { ...refusal, hasBegun: true, message: `${endSentence(refusal.message)} ${explainKey(call)}` };
+}
+
+/** Servers and programs often leave the full stop out. */
+function endSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function explainKey({ dedupeKey }: Call): string {
