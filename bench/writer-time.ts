@@ -99,7 +99,7 @@ async function openBench(where: 'tmpfs' | 'disk'): Promise<Bench> {
   return { folder, store, echo, echoSocket };
 }
 
-/** Enough calls that the code is compiled, or as many as a slow disk takes in a while. */
+/** Makes calls until the code is compiled; on a slow disk it stops after a while. */
 async function warmUp(bench: Bench): Promise<void> {
   const endsAt = performance.now() + mostWarmUpMs;
   for (let calls = 0; calls < warmUpCalls && performance.now() < endsAt; calls += inFlight) {

@@ -7,25 +7,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readProcess } from '../../packages/sandbox/src/limits/read-process.ts';
-import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
-import type { SpawnerOptions } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import type { Program } from '../../packages/sandbox/src/program.ts';
 import { eventually, findProcesses, finish, listLeftovers, shell, uniqueSeconds } from './programs.ts';
+import { withClient } from './with-client.ts';
 import type { Changes } from './programs.ts';
-
-async function withClient(options: SpawnerOptions, use: (client: SpawnerClient) => Promise<void>): Promise<void> {
-  const client = new SpawnerClient(options);
-  const pids: (number | undefined)[] = [];
-  try {
-    await client.abilities;
-    pids.push(client.spawnerPid);
-    await use(client);
-    pids.push(client.spawnerPid);
-  } finally {
-    await client.close();
-  }
-  assert.deepEqual(listLeftovers(pids), []);
-}
 
 /** Says when its process 1 was started, what it was given, and what it finds in its own folder. The mark finds it. */
 const asking = (mark: string, changes: Changes = {}): Program =>

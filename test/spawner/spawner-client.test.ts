@@ -7,23 +7,9 @@ import { ProgramLost, ProgramNotStarted } from '../../packages/sandbox/src/progr
 import { NetworkLog } from '../../packages/sandbox/src/network-log.ts';
 import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { readProcess } from '../../packages/sandbox/src/limits/read-process.ts';
-import type { SpawnerOptions } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { requirement } from '../requirement.ts';
 import { eventually, findProcesses, finish, listLeftovers, program, shell, uniqueSeconds } from './programs.ts';
-
-async function withClient(options: SpawnerOptions, use: (client: SpawnerClient) => Promise<void>): Promise<void> {
-  const client = new SpawnerClient(options);
-  const pids: (number | undefined)[] = [];
-  try {
-    await client.abilities;
-    pids.push(client.spawnerPid);
-    await use(client);
-    pids.push(client.spawnerPid);
-  } finally {
-    await client.close();
-  }
-  assert.deepEqual(listLeftovers(pids), []);
-}
+import { withClient } from './with-client.ts';
 
 const isLost = (error: unknown): boolean => error instanceof ProgramLost;
 

@@ -2,23 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProgramLost } from '../../packages/sandbox/src/program.ts';
 import { readProcess } from '../../packages/sandbox/src/limits/read-process.ts';
-import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
-import type { SpawnerOptions } from '../../packages/sandbox/src/spawner/spawner-client.ts';
-import { eventually, findProcesses, finish, listLeftovers, program, shell, uniqueSeconds } from './programs.ts';
-
-async function withClient(options: SpawnerOptions, use: (client: SpawnerClient) => Promise<void>): Promise<void> {
-  const client = new SpawnerClient(options);
-  const pids: (number | undefined)[] = [];
-  try {
-    await client.abilities;
-    pids.push(client.spawnerPid);
-    await use(client);
-    pids.push(client.spawnerPid);
-  } finally {
-    await client.close();
-  }
-  assert.deepEqual(listLeftovers(pids), []);
-}
+import type { SpawnerClient, SpawnerOptions } from '../../packages/sandbox/src/spawner/spawner-client.ts';
+import { eventually, findProcesses, finish, program, shell, uniqueSeconds } from './programs.ts';
+import { withClient } from './with-client.ts';
 
 /** The process that forks for the spawner. */
 const findHelper = (client: SpawnerClient): number | undefined =>

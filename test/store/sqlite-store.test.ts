@@ -1,31 +1,16 @@
 import assert from 'node:assert/strict';
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
-import { createSigningKey } from '../../packages/log/src/checkpoint.ts';
 import { openSqliteStore } from '../../packages/gateway/src/storage/sqlite/sqlite-store.ts';
 import type { Store } from '../../packages/gateway/src/storage/stores.ts';
-import type { WriterOptions } from '../../packages/gateway/src/storage/sqlite/writer.ts';
 import { requirement } from '../requirement.ts';
 import { describeStore } from './conformance.ts';
+import { storeOptionsIn } from './store-options.ts';
 import { ownText } from '../../packages/gateway/src/call/redacted.ts';
-
-function optionsIn(folder: string): WriterOptions {
-  mkdirSync(folder, { recursive: true });
-  return {
-    databaseFile: join(folder, 'sallyport.db'),
-    signingKey: createSigningKey('sallyport/test').privateKey,
-    origin: 'sallyport/test',
-    checkpointFile: join(folder, 'checkpoint'),
-    reserveFile: join(folder, 'reserve'),
-    reserveBytes: 64 * 1024,
-    stateKey: randomBytes(32).toString('base64'),
-    adoptState: true,
-  };
-}
 
 /** Closes the store at the end of the test, however it ends: an open one keeps the process alive. */
 function closing(store: Store): Store & AsyncDisposable {
@@ -50,7 +35,7 @@ const event = (name: string) => ({
 
 describeStore('the SQLite store', async () => {
   const folder = newFolder();
-  const options = optionsIn(folder);
+  const options = storeOptionsIn(folder);
   return {
     open: () => openSqliteStore(options),
     remove: async () => rmSync(folder, { recursive: true }),
@@ -59,7 +44,7 @@ describeStore('the SQLite store', async () => {
 
 test('a database of a newer program is refused with what to do, and is not touched', async () => {
   const folder = newFolder();
-  const options = optionsIn(folder);
+  const options = storeOptionsIn(folder);
   await (await openSqliteStore(options)).close();
   const database = new DatabaseSync(options.databaseFile);
   database.exec('PRAGMA user_version = 999; PRAGMA wal_checkpoint(TRUNCATE)');
@@ -91,7 +76,7 @@ for (const [how, statement, expected] of [
   test(`${how} keeps the store from opening`, async () => {
     requirement('AUD-3');
     const folder = newFolder();
-    const options = optionsIn(folder);
+    const options = storeOptionsIn(folder);
     const store = await openSqliteStore(options);
     for (const name of ['a', 'b', 'c', 'd']) await store.append(event(name));
     await store.close();
@@ -110,7 +95,7 @@ for (const [how, statement, expected] of [
 test('a store that cannot write seals itself, says why, and keeps reading', async () => {
   requirement('AUD-2');
   const folder = newFolder();
-  const options = optionsIn(folder);
+  const options = storeOptionsIn(folder);
   await using store = closing(await openSqliteStore(options));
   const { index } = await store.append(event('before'));
   const reasons: string[] = [];

@@ -37,7 +37,7 @@ test('a call is one request with the credential, and its answer may come in piec
   assert.deepEqual(JSON.parse(new TextDecoder().decode(body)), { sessionId: 's' });
 });
 
-test('what the daemon says about an error is kept, and an answer that is none is one of its own', async () => {
+test('the words of the daemon about an error are kept, and an unreadable answer is an error too', async () => {
   const list = (client: GateClient) => client.call('CallService/ListCalls', {});
   const said = { code: 'unauthenticated', message: 'Who?' };
   await assert.rejects(list(answering(401, JSON.stringify(said))), said);

@@ -24,7 +24,7 @@ function openWatch() {
   return { watch, wait, timesAsked: () => asked };
 }
 
-test('whoever waits for one thing is not asked about others, however many wait', async () => {
+test('a caller that waits for one thing is not asked about others, however many wait', async () => {
   const { watch, wait, timesAsked } = openWatch();
   const heard: string[] = [];
   watch.listen(({ about }) => void heard.push(about));

@@ -10,7 +10,7 @@ type Listener<News> = (news: News) => void;
 /** Tells listeners in this daemon what happens. What must survive a restart is in the store. */
 export class NewsWatch<News> {
   readonly #listeners = new Set<Listener<News>>();
-  /** By what they wait for: thousands of callers may, and each hears of its own only. */
+  /** Callers by what they wait for. There may be thousands, and each is told about its own only. */
   readonly #waiting = new Map<string, Set<Listener<News>>>();
   readonly #idOf: (news: News) => string;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Cancellation, follow } from './cancellation.ts';
 
-test('whoever asks for the signal, before or after, hears of the end and why', () => {
+test('a signal that is asked for before or after the end says that it ended, and why', () => {
   const cancellation = new Cancellation();
   const early = cancellation.signal;
   const heard: string[] = [];

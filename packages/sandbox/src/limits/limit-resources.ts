@@ -41,7 +41,7 @@ export function resourceLimits(
 }
 
 /**
- * The same launch under its limits, for whoever starts it cannot set them: a small program does, and becomes the launched
+ * The same launch under its limits, where the starting process cannot set them: a small program sets them and becomes the launched
  * one. It costs 0.8 ms.
  */
 export function limitResources(launch: Launch, limits: ProgramLimits, highest = readHighest()): Launch {
