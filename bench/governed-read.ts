@@ -137,7 +137,7 @@ async function openBench({ protocol, medium }: { protocol: Protocol; medium: Med
 }
 
 /** Another kilobyte every few milliseconds: the same result again and again would be stopped as a loop. */
-function keepChanging(file: string): () => void {
+export function keepChanging(file: string): () => void {
   let times = 0;
   const change = (): void => {
     writeFileSync(`${file}.new`, String(times++).padEnd(1024, 'x'));
@@ -148,7 +148,7 @@ function keepChanging(file: string): () => void {
   return () => clearInterval(timer);
 }
 
-async function startEcho({ folder }: Place): Promise<{ process: ChildProcess; load: Arm['load'] }> {
+export async function startEcho({ folder }: Place): Promise<{ process: ChildProcess; load: Arm['load'] }> {
   const socket = join(folder, 'echo.sock');
   const echo = spawn(process.execPath, [join(import.meta.dirname, 'echo-server.ts'), `unix:${socket}`], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { askedCall } from './asked-call.ts';
 import { gatesTime } from './gates-time.ts';
+import { callStream } from './call-stream.ts';
 import { governedRead, governedReadAlone } from './governed-read.ts';
 import { largeWrites } from './large-writes.ts';
 import { limitsTime } from './limits-time.ts';
@@ -22,6 +23,7 @@ const budgets: readonly Budget[] = [
   governedRead('http', 'disk'),
   governedRead('grpc', 'tmpfs'),
   governedRead('grpc', 'disk'),
+  callStream(),
   governedReadAlone('tmpfs'),
   writerTime('tmpfs'),
   writerTime('disk'),

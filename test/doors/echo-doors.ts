@@ -6,6 +6,7 @@ import { create } from '@bufbuild/protobuf';
 import {
   ExecuteToolRequestSchema,
   ExecuteToolResponseSchema,
+  ExecuteToolsResponseSchema,
   ExecuteToolStreamResponseSchema,
   GetStatusResponseSchema,
   GetToolSchemaResponseSchema,
@@ -26,6 +27,7 @@ import type { Peer } from '../../packages/gateway/src/doors/transport/peer.ts';
 import type { Callers } from '../../packages/gateway/src/doors/transport/callers.ts';
 import { RpcError } from '../../packages/gateway/src/doors/transport/rpc-error.ts';
 import type { TransportEvent } from '../../packages/gateway/src/doors/transport/rpc-error.ts';
+import { answerInAnyOrder } from '../../packages/gateway/src/doors/answer-in-any-order.ts';
 import { bindService } from '../../packages/gateway/src/doors/transport/service-binding.ts';
 import { ownText } from '../../packages/gateway/src/call/redacted.ts';
 
@@ -88,6 +90,12 @@ function bindTools(behaviour: Behaviour) {
       const response = create(ExecuteToolResponseSchema, { result: { case: 'success', value: { outputJson } } });
       yield create(ExecuteToolStreamResponseSchema, { event: { case: 'response', value: response } });
     },
+    executeTools: (requests, peer) =>
+      answerInAnyOrder(requests, 16, async ({ number, call }) => {
+        const outputJson = await behaviour(call ?? create(ExecuteToolRequestSchema), peer);
+        const value = create(ExecuteToolResponseSchema, { result: { case: 'success', value: { outputJson } } });
+        return create(ExecuteToolsResponseSchema, { number, result: { case: 'response', value } });
+      }),
     listAvailableTools: async () => create(ListAvailableToolsResponseSchema, { mode: 'NORMAL' }),
     getToolSchema: async ({ name }) => create(GetToolSchemaResponseSchema, { tool: { name } }),
   });

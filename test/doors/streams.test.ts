@@ -226,3 +226,62 @@ describe('server streams', () => {
     assert.equal((await failed)[0].code, status.DEADLINE_EXCEEDED);
   });
 });
+
+describe('bidirectional streams of the Connect protocol', () => {
+  const frame = (message: string, flag = 0): Buffer => {
+    const prefix = Buffer.alloc(5);
+    prefix[0] = flag;
+    prefix.writeUInt32BE(Buffer.byteLength(message), 1);
+    return Buffer.concat([prefix, Buffer.from(message)]);
+  };
+
+  /** Sends these bytes as the whole request, and gives the status and the frames of the answer. */
+  async function talk(test: TestContext, port: number, body: Buffer, headers: Record<string, string> = {}) {
+    const session = connectHttp2(`http://127.0.0.1:${port}`);
+    test.after(() => session.destroy());
+    const stream = session.request({
+      ...{ ':method': 'POST', ':path': talkPath, 'content-type': 'application/connect+json' },
+      ...headers,
+    });
+    stream.end(body);
+    const [head] = (await once(stream, 'response')) as [{ ':status': number }];
+    const bytes = Buffer.concat(await Array.fromAsync(stream as AsyncIterable<Buffer>));
+    const frames: { flag: number; text: string }[] = [];
+    for (let at = 0; head[':status'] === 200 && at < bytes.length;) {
+      const end = at + 5 + bytes.readUInt32BE(at + 1);
+      frames.push({ flag: bytes[at] ?? 0, text: bytes.toString('utf8', at + 5, end) });
+      at = end;
+    }
+    return { status: head[':status'], frames };
+  }
+
+  it('are framed JSON in both directions over HTTP/2, and the last frame says how they ended', async (test) => {
+    const { port } = await openChat(test, {
+      talk: async function* (words) {
+        for await (const message of words) {
+          if (textOf(message) === 'stop') throw new RpcError('aborted', 'enough');
+          yield say(textOf(message).toUpperCase());
+        }
+      },
+    });
+    const words = Buffer.concat(['a', 'b'].map((text) => frame(JSON.stringify({ text }))));
+    const heard = await talk(test, port, words);
+    assert.equal(heard.status, 200);
+    assert.deepEqual(
+      heard.frames.map(({ flag, text }) => `${flag} ${Object.values(JSON.parse(text) as object).join()}`),
+      ['0 A', '0 B', '2 '],
+    );
+    const { frames } = await talk(test, port, Buffer.concat([words, frame('{"text":"stop"}')]));
+    assert.deepEqual(frames.at(-1), { flag: 2, text: '{"error":{"code":"aborted","message":"enough"}}' });
+  });
+
+  it('end with an error for what is no message, and do nothing for pages of other origins', async (test) => {
+    const { port } = await openChat(test, { talk: (words) => words });
+    for (const body of [frame('{"text":'), frame('{}', 1), frame('{"text":"a"}').subarray(0, 9)]) {
+      const { frames } = await talk(test, port, body);
+      assert.match(frames.at(-1)?.text ?? '', /"code":"(invalid_argument|unimplemented)"/);
+    }
+    const foreign = await talk(test, port, frame('{"text":"a"}'), { origin: 'http://elsewhere.example' });
+    assert.equal(foreign.status, 403);
+  });
+});

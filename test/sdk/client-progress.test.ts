@@ -23,6 +23,7 @@ async function openGate(context: TestContext, work: Work, options: { readonly fe
   const service = bindService(ToolService, doors, {
     executeTool: unused,
     executeToolStream: work,
+    executeTools: unused,
     listAvailableTools: unused,
     getToolSchema: unused,
   });

@@ -1,7 +1,9 @@
 import { executeTool, GateClient, GateError, joinChunks, overFetch, readResult } from '@sallyport/contract/client';
 import type { ApprovalNeed, CallResult as Result, Stored, Success, Transport } from '@sallyport/contract/client';
 import type { InJson, ProgressJson, ToolDescriptor } from '@sallyport/contract';
+import { CallStream } from '@sallyport/contract/call-stream';
 import { overHttp } from '@sallyport/contract/http-transport';
+import type { Target } from '@sallyport/contract/http-transport';
 import { ToolDenied, ToolFailed } from './call-errors.ts';
 import type { Json } from './json.ts';
 
@@ -92,7 +94,9 @@ const defaultAddress = 'http://127.0.0.1:4780';
 export function createClient(options: ClientOptions = {}): Client {
   const token = (options.token ?? globalThis.process?.env['SALLYPORT_TOKEN'])?.trim();
   if (!token) throw new TypeError('There is no token: pass one, or set SALLYPORT_TOKEN. `session create` prints it.');
-  const gate = new GateClient(openTransport(options), () => token);
+  const { transport, streamTarget } = openTransport(options);
+  const gate = new GateClient(transport, () => token);
+  const stream = streamTarget && new CallStream(streamTarget, token);
 
   const tryCallTool: Client['tryCallTool'] = async <Output>(name: string, input = {}, more: CallOptions = {}) => {
     const { taskId, correlationId, signal, onProgress, onPending, ...fields } = more;
@@ -101,11 +105,13 @@ export function createClient(options: ClientOptions = {}): Client {
       ...(correlationId === undefined ? {} : { correlationId }),
     };
     const call = { ...fields, name, inputJson: JSON.stringify(input), context };
-    const answer = await executeTool(gate, call, {
-      signal,
-      onProgress: onProgress && ((progress) => onProgress(readProgress(progress))),
-      onPending: onPending && (({ taskId: id = '', link = '' }) => onPending({ taskId: id, link })),
-    });
+    const streamed = onProgress || onPending ? undefined : stream?.execute(call, signal);
+    const answer = await (streamed ??
+      executeTool(gate, call, {
+        signal,
+        onProgress: onProgress && ((progress) => onProgress(readProgress(progress))),
+        onPending: onPending && (({ taskId: id = '', link = '' }) => onPending({ taskId: id, link })),
+      }));
     return readResult(answer) as CallResult<Output>;
   };
   const readOutput: Client['readOutput'] = async <Output>({ hash }: Pick<Stored, 'hash'>, signal?: AbortSignal) =>
@@ -124,7 +130,10 @@ export function createClient(options: ClientOptions = {}): Client {
       if (tool === undefined) throw new GateError('bad_answer', 'The gate gave no tool.');
       return tool;
     },
-    close: () => gate.close(),
+    close: () => {
+      gate.close();
+      stream?.close();
+    },
   };
 }
 
@@ -152,18 +161,29 @@ function readProgress({ stderr, message = '', done = '0', total }: ProgressJson)
   return { kind: 'step', message, done: Number(done), ...(total === undefined ? {} : { total: Number(total) }) };
 }
 
+interface Opened {
+  readonly transport: Transport;
+  /** Absent: calls go one by one. */
+  readonly streamTarget?: Target;
+}
+
 /** The one place that knows how requests travel. */
-function openTransport({ address, socketPath, fetch }: ClientOptions): Transport {
+function openTransport({ address, socketPath, fetch }: ClientOptions): Opened {
   if (socketPath !== undefined) {
-    if (address === undefined && fetch === undefined) return overHttp({ path: socketPath }, { keepAlive: true });
+    if (address === undefined && fetch === undefined) return overSocket({ path: socketPath });
     throw new TypeError('Give either socketPath or address: fetch and an address do not go with a socket.');
   }
   const url = new URL(address ?? defaultAddress);
   if (!/^https?:$/.test(url.protocol))
     throw new TypeError(`The address must begin with http: or https:, not ${url.protocol}`);
-  if (fetch !== undefined) return overFetch(url, { fetch });
+  if (fetch !== undefined) return { transport: overFetch(url, { fetch }) };
   const isSecure = url.protocol === 'https:';
   // URLs write IPv6 addresses in brackets, sockets do not.
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  return overHttp({ host, port: Number(url.port || (isSecure ? 443 : 80)), isSecure }, { keepAlive: true });
+  const target = { host, port: Number(url.port || (isSecure ? 443 : 80)), isSecure };
+  return isSecure ? { transport: overHttp(target, { keepAlive: true }) } : overSocket(target);
+}
+
+function overSocket(target: Target): Opened {
+  return { transport: overHttp(target, { keepAlive: true }), streamTarget: target };
 }

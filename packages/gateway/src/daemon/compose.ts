@@ -365,6 +365,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
       toolService({
         ...{ store, registry, visibility, definitions, submit, linkToTask: approvals.linkToTask },
         redact: redactor.redactText,
+        onFault: (error) => log.error('tool_door_failed', { error }),
       }),
       toolProtocolService({
         ...{ store, uploads, submit },

@@ -17,9 +17,10 @@ import type { Submission, Submit } from '../../call/submission.ts';
 import { checkCaller } from '../check-caller.ts';
 import { presentTool } from '../present-tool.ts';
 import { ProgressQueue } from '../progress-queue.ts';
-import { RpcError } from '../transport/rpc-error.ts';
+import { presentError, RpcError } from '../transport/rpc-error.ts';
 import { bindService } from '../transport/service-binding.ts';
 import type { ServiceBinding } from '../transport/service-binding.ts';
+import { answerCalls } from './answer-calls.ts';
 import { checkKnown, presentAnswer } from './present-answer.ts';
 import { readCall } from './read-call.ts';
 
@@ -35,6 +36,8 @@ export interface ToolServiceParts {
   readonly submit: Submit;
   /** Where a person decides about a task. */
   readonly linkToTask: (taskId: string) => string;
+  /** Called with errors of this door itself. Must not throw. */
+  readonly onFault: (error: unknown) => void;
 }
 
 export function toolService(parts: ToolServiceParts): ServiceBinding {
@@ -47,6 +50,9 @@ export function toolService(parts: ToolServiceParts): ServiceBinding {
     if (ticket !== undefined && ticket.taskId !== '') ticket.link = linkToTask(ticket.taskId);
     return response;
   };
+
+  const present = (error: unknown): RpcError =>
+    presentError(error, 'ExecuteTools', { redact: parts.redact, log: (event) => parts.onFault(event.error) });
 
   const binding = bindService(ToolService, doors, {
     executeTool: (request, peer) => run(readCall(request, peer)),
@@ -68,6 +74,8 @@ export function toolService(parts: ToolServiceParts): ServiceBinding {
         await ended;
       }
     },
+
+    executeTools: (requests, peer) => answerCalls(requests, peer, { run, present }),
 
     listAvailableTools: ({ category, tag }, peer) => {
       const session = checkCaller(store, peer);

@@ -12,7 +12,7 @@ import { describeError } from './send-http.ts';
 
 export type ConnectStreamFormat = 'application/connect+json' | 'application/connect+proto';
 
-const endFlag = 0x02;
+export const endFlag = 0x02;
 
 /**
  * One server-streaming call of the Connect protocol, for callers that speak HTTP/1.1, such as browsers: framed messages
@@ -94,5 +94,5 @@ function waitForRoom(response: Pick<ServerResponse, 'on' | 'off'>): Promise<void
 function wrongKind({ kind }: Method): RpcError {
   return kind === 'unary'
     ? new RpcError('unimplemented', 'This method is unary: send application/json or application/proto.')
-    : new RpcError('unimplemented', 'Methods that stream in both directions are served over gRPC only.');
+    : new RpcError('unimplemented', 'Methods that stream in both directions need HTTP/2.');
 }

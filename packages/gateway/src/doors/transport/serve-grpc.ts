@@ -6,7 +6,7 @@ import { beginAnswer, endAnswer } from './wire/grpc-call.ts';
 import type { GrpcCall } from './wire/grpc-call.ts';
 import { describeGrpcError, okTrailers } from './wire/grpc-status.ts';
 import { checkFrameStart, frameMessage, framePrefixBytes, unframeMessage } from './wire/message-frame.ts';
-import { decodeBinary, encodeBinary } from './wire/message-codec.ts';
+import { decodeBinary, encodeBinary, inBinary } from './wire/message-codec.ts';
 import type { Method } from './method-table.ts';
 import { parseGrpcTimeout } from './wire/parse-timeout.ts';
 import { presentError, RpcError } from './rpc-error.ts';
@@ -44,12 +44,18 @@ async function serveMethod(call: GrpcCall, method: Method, exchange: Exchange): 
     case 'server_streaming': {
       const request = await readRequest(call, method, exchange);
       exchange.onStop = () => exchange.abort('unavailable', 'Sallyport is stopping.');
-      return sendMessages(call, method, method.run(request, exchange));
+      beginAnswer(stream);
+      await sendMessages(call, method, method.run(request, exchange), inBinary);
+      endAnswer(stream, okTrailers);
+      return;
     }
     case 'bidi_streaming': {
-      const requests = receiveMessages(call, method, exchange);
+      const requests = receiveMessages(call, method, exchange, inBinary);
       exchange.onStop = () => requests.end();
-      return sendMessages(call, method, method.run(requests, exchange));
+      beginAnswer(stream);
+      await sendMessages(call, method, method.run(requests, exchange), inBinary);
+      endAnswer(stream, okTrailers);
+      return;
     }
   }
 }

@@ -5,6 +5,7 @@ import type { Connection } from './connection.ts';
 import type { DoorContext } from './door-context.ts';
 import { findRepeatedHeader } from './find-repeated-header.ts';
 import { limitArrival } from './limit-arrival.ts';
+import { findDuplex, serveConnectDuplex } from './serve-connect-duplex.ts';
 import { serveGrpc } from './serve-grpc.ts';
 import { serveHttp } from './serve-http.ts';
 import type { TransportLimits } from './transport-limits.ts';
@@ -28,9 +29,13 @@ export function serveHttp2(socket: Socket, connection: Connection, context: Door
   session.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, raw: string[]) => {
     stream.on('error', ignore);
     stream.on('close', postponeIdle);
-    if (isGrpc(headers) && findRepeatedHeader(raw) === undefined && context.origin.refusalOf(headers) === undefined) {
-      void serveGrpc({ context, connection, stream, headers });
-      return;
+    const duplex = findDuplex(headers, context.methods);
+    if (duplex !== undefined || isGrpc(headers)) {
+      if (findRepeatedHeader(raw) === undefined && context.origin.refusalOf(headers) === undefined) {
+        const call = { context, connection, stream, headers };
+        void (duplex === undefined ? serveGrpc(call) : serveConnectDuplex(call, duplex));
+        return;
+      }
     }
     limitArrival(stream, limits.requestTimeoutMs);
     // Node promises that these two can replace the classes of HTTP/1.1.

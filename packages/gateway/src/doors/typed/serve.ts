@@ -14,7 +14,7 @@ import type { Store } from '../../storage/stores.ts';
 import type { Peer } from '../transport/peer.ts';
 import { bindService } from '../transport/service-binding.ts';
 import type { ServiceBinding } from '../transport/service-binding.ts';
-import { answerInAnyOrder } from './answer-in-any-order.ts';
+import { answerInAnyOrder } from '../answer-in-any-order.ts';
 import { asMalformed, presentAnswer, presentFailure, respond } from './present-answer.ts';
 import { readCall, readWithoutArguments, sizeOf } from './read-call.ts';
 

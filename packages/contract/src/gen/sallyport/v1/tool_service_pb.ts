@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/tool_service.proto.
  */
 export const file_sallyport_v1_tool_service: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zYWxseXBvcnQvdjEvdG9vbF9zZXJ2aWNlLnByb3RvEgxzYWxseXBvcnQudjEi+QEKEkV4ZWN1dGVUb29sUmVxdWVzdBIMCgRuYW1lGAEgASgJEhIKCmlucHV0X2pzb24YAiABKAkSEgoKdGltZW91dF9tcxgDIAEoDRISCgpyZXF1ZXN0X2lkGAQgASgJEhIKCmRlZHVwZV9rZXkYBSABKAkSKgoHY29udGV4dBgGIAEoCzIZLnNhbGx5cG9ydC52MS5DYWxsQ29udGV4dBIXCg9jb25maXJtX2JpbmRpbmcYByABKAkSGAoQYXBwcm92YWxfdGFza19pZBgIIAEoCRIVCg1jb25maXJtX3Rva2VuGAkgASgJEg8KB3dhaXRfbXMYCiABKA0iNgoLQ2FsbENvbnRleHQSDwoHdGFza19pZBgBIAEoCRIWCg5jb3JyZWxhdGlvbl9pZBgCIAEoCSL7AgoTRXhlY3V0ZVRvb2xSZXNwb25zZRISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB2NhbGxfaWQYAiABKAkSEAoIdHJhY2VfaWQYAyABKAkSDAoEdG9vbBgEIAEoCRITCgtkdXJhdGlvbl9tcxgFIAEoBBIiCgV1c2FnZRgGIAEoCzITLnNhbGx5cG9ydC52MS5Vc2FnZRIqCgdjb250ZXh0GAcgASgLMhkuc2FsbHlwb3J0LnYxLkNhbGxDb250ZXh0EhAKCHdhcm5pbmdzGAggAygJEiQKBmNoYXJnZRgJIAEoCzIULnNhbGx5cG9ydC52MS5DaGFyZ2USKAoHc3VjY2VzcxgKIAEoCzIVLnNhbGx5cG9ydC52MS5TdWNjZXNzSAASJgoGZGVuaWVkGAsgASgLMhQuc2FsbHlwb3J0LnYxLkRlbmllZEgAEiYKBWVycm9yGAwgASgLMhUuc2FsbHlwb3J0LnYxLkZhaWx1cmVIAEIICgZyZXN1bHQiSAoHU3VjY2VzcxITCgtvdXRwdXRfanNvbhgBIAEoCRITCgtyZXN1bHRfaGFzaBgCIAEoDBITCgtyZXN1bHRfc2l6ZRgDIAEoBCJPCgZDaGFyZ2USDQoFY2FsbHMYASABKAQSEQoJYWN0aXZlX21zGAIgASgEEg4KBnRva2VucxgDIAEoBBITCgtjb3N0X21pY3JvcxgEIAEoBCJKChhFeGVjdXRlVG9vbFN0cmVhbVJlcXVlc3QSLgoEY2FsbBgBIAEoCzIgLnNhbGx5cG9ydC52MS5FeGVjdXRlVG9vbFJlcXVlc3QitgEKGUV4ZWN1dGVUb29sU3RyZWFtUmVzcG9uc2USKgoIcHJvZ3Jlc3MYASABKAsyFi5zYWxseXBvcnQudjEuUHJvZ3Jlc3NIABI1CghyZXNwb25zZRgCIAEoCzIhLnNhbGx5cG9ydC52MS5FeGVjdXRlVG9vbFJlc3BvbnNlSAASLQoHcGVuZGluZxgDIAEoCzIaLnNhbGx5cG9ydC52MS5BcHByb3ZhbE5lZWRIAEIHCgVldmVudCJICghQcm9ncmVzcxIOCgZzdGRlcnIYASABKAkSDAoEZG9uZRgCIAEoBBINCgV0b3RhbBgDIAEoBBIPCgdtZXNzYWdlGAQgASgJIq0BCgZEZW5pZWQSDwoHcnVsZV9pZBgBIAEoCRIWCg5yYXRpb25hbGVfY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg4KBnJlbWVkeRgEIAEoCRIrCgp2aW9sYXRpb25zGAUgAygLMhcuc2FsbHlwb3J0LnYxLlZpb2xhdGlvbhIsCghhcHByb3ZhbBgGIAEoCzIaLnNhbGx5cG9ydC52MS5BcHByb3ZhbE5lZWQiOQoJVmlvbGF0aW9uEg0KBWZpZWxkGAEgASgJEgwKBHJ1bGUYAiABKAkSDwoHbWVzc2FnZRgDIAEoCSJ1CgxBcHByb3ZhbE5lZWQSDwoHYmluZGluZxgBIAEoCRIOCgZlZmZlY3QYAiABKAkSDwoHdGFza19pZBgDIAEoCRIOCgZzdGF0dXMYBCABKAkSFQoNZXhwaXJlc19hdF9tcxgFIAEoAxIMCgRsaW5rGAYgASgJImUKB0ZhaWx1cmUSDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhEKCXJldHJ5YWJsZRgDIAEoCBIWCg5yZXRyeV9hZnRlcl9tcxgEIAEoBBIQCghjYXRlZ29yeRgFIAEoCSKCAgoFVXNhZ2USEwoGY3B1X21zGAEgASgBSACIAQESHgoRcGVha19tZW1vcnlfYnl0ZXMYAiABKARIAYgBARIgChNuZXR3b3JrX2Nvbm5lY3Rpb25zGAMgASgNSAKIAQESFwoKYnl0ZXNfcmVhZBgEIAEoBEgDiAEBEhoKDWJ5dGVzX3dyaXR0ZW4YBSABKARIBIgBARITCgttZWFzdXJlZF9ieRgGIAEoCUIJCgdfY3B1X21zQhQKEl9wZWFrX21lbW9yeV9ieXRlc0IWChRfbmV0d29ya19jb25uZWN0aW9uc0INCgtfYnl0ZXNfcmVhZEIQCg5fYnl0ZXNfd3JpdHRlbiI6ChlMaXN0QXZhaWxhYmxlVG9vbHNSZXF1ZXN0EhAKCGNhdGVnb3J5GAEgASgJEgsKA3RhZxgCIAEoCSJXChpMaXN0QXZhaWxhYmxlVG9vbHNSZXNwb25zZRIrCgV0b29scxgBIAMoCzIcLnNhbGx5cG9ydC52MS5Ub29sRGVzY3JpcHRvchIMCgRtb2RlGAIgASgJIsACCg5Ub29sRGVzY3JpcHRvchIMCgRuYW1lGAEgASgJEg8KB2FsaWFzZXMYAiADKAkSDwoHdmVyc2lvbhgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRIMCgR0YWdzGAUgAygJEhAKCGNhdGVnb3J5GAYgASgJEgwKBHJpc2sYByABKAkSFAoMY29uZmlybWF0aW9uGAggASgJEg8KB211dGF0ZXMYCSABKAgSEgoKaWRlbXBvdGVudBgKIAEoCBISCgp0aW1lb3V0X21zGAsgASgNEg4KBnN0YXR1cxgMIAEoCRIZChFpbnB1dF9zY2hlbWFfanNvbhgNIAEoCRIaChJvdXRwdXRfc2NoZW1hX2pzb24YDiABKAkSDgoGb3JpZ2luGA8gASgJEhUKDXN0YXR1c19yZWFzb24YECABKAkiJAoUR2V0VG9vbFNjaGVtYVJlcXVlc3QSDAoEbmFtZRgBIAEoCSJDChVHZXRUb29sU2NoZW1hUmVzcG9uc2USKgoEdG9vbBgBIAEoCzIcLnNhbGx5cG9ydC52MS5Ub29sRGVzY3JpcHRvcjKMAwoLVG9vbFNlcnZpY2USUgoLRXhlY3V0ZVRvb2wSIC5zYWxseXBvcnQudjEuRXhlY3V0ZVRvb2xSZXF1ZXN0GiEuc2FsbHlwb3J0LnYxLkV4ZWN1dGVUb29sUmVzcG9uc2USZgoRRXhlY3V0ZVRvb2xTdHJlYW0SJi5zYWxseXBvcnQudjEuRXhlY3V0ZVRvb2xTdHJlYW1SZXF1ZXN0Gicuc2FsbHlwb3J0LnYxLkV4ZWN1dGVUb29sU3RyZWFtUmVzcG9uc2UwARJnChJMaXN0QXZhaWxhYmxlVG9vbHMSJy5zYWxseXBvcnQudjEuTGlzdEF2YWlsYWJsZVRvb2xzUmVxdWVzdBooLnNhbGx5cG9ydC52MS5MaXN0QXZhaWxhYmxlVG9vbHNSZXNwb25zZRJYCg1HZXRUb29sU2NoZW1hEiIuc2FsbHlwb3J0LnYxLkdldFRvb2xTY2hlbWFSZXF1ZXN0GiMuc2FsbHlwb3J0LnYxLkdldFRvb2xTY2hlbWFSZXNwb25zZWIGcHJvdG8z");
+  fileDesc("Ch9zYWxseXBvcnQvdjEvdG9vbF9zZXJ2aWNlLnByb3RvEgxzYWxseXBvcnQudjEi+QEKEkV4ZWN1dGVUb29sUmVxdWVzdBIMCgRuYW1lGAEgASgJEhIKCmlucHV0X2pzb24YAiABKAkSEgoKdGltZW91dF9tcxgDIAEoDRISCgpyZXF1ZXN0X2lkGAQgASgJEhIKCmRlZHVwZV9rZXkYBSABKAkSKgoHY29udGV4dBgGIAEoCzIZLnNhbGx5cG9ydC52MS5DYWxsQ29udGV4dBIXCg9jb25maXJtX2JpbmRpbmcYByABKAkSGAoQYXBwcm92YWxfdGFza19pZBgIIAEoCRIVCg1jb25maXJtX3Rva2VuGAkgASgJEg8KB3dhaXRfbXMYCiABKA0iNgoLQ2FsbENvbnRleHQSDwoHdGFza19pZBgBIAEoCRIWCg5jb3JyZWxhdGlvbl9pZBgCIAEoCSL7AgoTRXhlY3V0ZVRvb2xSZXNwb25zZRISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB2NhbGxfaWQYAiABKAkSEAoIdHJhY2VfaWQYAyABKAkSDAoEdG9vbBgEIAEoCRITCgtkdXJhdGlvbl9tcxgFIAEoBBIiCgV1c2FnZRgGIAEoCzITLnNhbGx5cG9ydC52MS5Vc2FnZRIqCgdjb250ZXh0GAcgASgLMhkuc2FsbHlwb3J0LnYxLkNhbGxDb250ZXh0EhAKCHdhcm5pbmdzGAggAygJEiQKBmNoYXJnZRgJIAEoCzIULnNhbGx5cG9ydC52MS5DaGFyZ2USKAoHc3VjY2VzcxgKIAEoCzIVLnNhbGx5cG9ydC52MS5TdWNjZXNzSAASJgoGZGVuaWVkGAsgASgLMhQuc2FsbHlwb3J0LnYxLkRlbmllZEgAEiYKBWVycm9yGAwgASgLMhUuc2FsbHlwb3J0LnYxLkZhaWx1cmVIAEIICgZyZXN1bHQiSAoHU3VjY2VzcxITCgtvdXRwdXRfanNvbhgBIAEoCRITCgtyZXN1bHRfaGFzaBgCIAEoDBITCgtyZXN1bHRfc2l6ZRgDIAEoBCJPCgZDaGFyZ2USDQoFY2FsbHMYASABKAQSEQoJYWN0aXZlX21zGAIgASgEEg4KBnRva2VucxgDIAEoBBITCgtjb3N0X21pY3JvcxgEIAEoBCJKChhFeGVjdXRlVG9vbFN0cmVhbVJlcXVlc3QSLgoEY2FsbBgBIAEoCzIgLnNhbGx5cG9ydC52MS5FeGVjdXRlVG9vbFJlcXVlc3QitgEKGUV4ZWN1dGVUb29sU3RyZWFtUmVzcG9uc2USKgoIcHJvZ3Jlc3MYASABKAsyFi5zYWxseXBvcnQudjEuUHJvZ3Jlc3NIABI1CghyZXNwb25zZRgCIAEoCzIhLnNhbGx5cG9ydC52MS5FeGVjdXRlVG9vbFJlc3BvbnNlSAASLQoHcGVuZGluZxgDIAEoCzIaLnNhbGx5cG9ydC52MS5BcHByb3ZhbE5lZWRIAEIHCgVldmVudCJVChNFeGVjdXRlVG9vbHNSZXF1ZXN0Eg4KBm51bWJlchgBIAEoDRIuCgRjYWxsGAIgASgLMiAuc2FsbHlwb3J0LnYxLkV4ZWN1dGVUb29sUmVxdWVzdCKRAQoURXhlY3V0ZVRvb2xzUmVzcG9uc2USDgoGbnVtYmVyGAEgASgNEjUKCHJlc3BvbnNlGAIgASgLMiEuc2FsbHlwb3J0LnYxLkV4ZWN1dGVUb29sUmVzcG9uc2VIABIoCgVlcnJvchgDIAEoCzIXLnNhbGx5cG9ydC52MS5DYWxsRXJyb3JIAEIICgZyZXN1bHQiKgoJQ2FsbEVycm9yEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCSJICghQcm9ncmVzcxIOCgZzdGRlcnIYASABKAkSDAoEZG9uZRgCIAEoBBINCgV0b3RhbBgDIAEoBBIPCgdtZXNzYWdlGAQgASgJIq0BCgZEZW5pZWQSDwoHcnVsZV9pZBgBIAEoCRIWCg5yYXRpb25hbGVfY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg4KBnJlbWVkeRgEIAEoCRIrCgp2aW9sYXRpb25zGAUgAygLMhcuc2FsbHlwb3J0LnYxLlZpb2xhdGlvbhIsCghhcHByb3ZhbBgGIAEoCzIaLnNhbGx5cG9ydC52MS5BcHByb3ZhbE5lZWQiOQoJVmlvbGF0aW9uEg0KBWZpZWxkGAEgASgJEgwKBHJ1bGUYAiABKAkSDwoHbWVzc2FnZRgDIAEoCSJ1CgxBcHByb3ZhbE5lZWQSDwoHYmluZGluZxgBIAEoCRIOCgZlZmZlY3QYAiABKAkSDwoHdGFza19pZBgDIAEoCRIOCgZzdGF0dXMYBCABKAkSFQoNZXhwaXJlc19hdF9tcxgFIAEoAxIMCgRsaW5rGAYgASgJImUKB0ZhaWx1cmUSDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhEKCXJldHJ5YWJsZRgDIAEoCBIWCg5yZXRyeV9hZnRlcl9tcxgEIAEoBBIQCghjYXRlZ29yeRgFIAEoCSKCAgoFVXNhZ2USEwoGY3B1X21zGAEgASgBSACIAQESHgoRcGVha19tZW1vcnlfYnl0ZXMYAiABKARIAYgBARIgChNuZXR3b3JrX2Nvbm5lY3Rpb25zGAMgASgNSAKIAQESFwoKYnl0ZXNfcmVhZBgEIAEoBEgDiAEBEhoKDWJ5dGVzX3dyaXR0ZW4YBSABKARIBIgBARITCgttZWFzdXJlZF9ieRgGIAEoCUIJCgdfY3B1X21zQhQKEl9wZWFrX21lbW9yeV9ieXRlc0IWChRfbmV0d29ya19jb25uZWN0aW9uc0INCgtfYnl0ZXNfcmVhZEIQCg5fYnl0ZXNfd3JpdHRlbiI6ChlMaXN0QXZhaWxhYmxlVG9vbHNSZXF1ZXN0EhAKCGNhdGVnb3J5GAEgASgJEgsKA3RhZxgCIAEoCSJXChpMaXN0QXZhaWxhYmxlVG9vbHNSZXNwb25zZRIrCgV0b29scxgBIAMoCzIcLnNhbGx5cG9ydC52MS5Ub29sRGVzY3JpcHRvchIMCgRtb2RlGAIgASgJIsACCg5Ub29sRGVzY3JpcHRvchIMCgRuYW1lGAEgASgJEg8KB2FsaWFzZXMYAiADKAkSDwoHdmVyc2lvbhgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRIMCgR0YWdzGAUgAygJEhAKCGNhdGVnb3J5GAYgASgJEgwKBHJpc2sYByABKAkSFAoMY29uZmlybWF0aW9uGAggASgJEg8KB211dGF0ZXMYCSABKAgSEgoKaWRlbXBvdGVudBgKIAEoCBISCgp0aW1lb3V0X21zGAsgASgNEg4KBnN0YXR1cxgMIAEoCRIZChFpbnB1dF9zY2hlbWFfanNvbhgNIAEoCRIaChJvdXRwdXRfc2NoZW1hX2pzb24YDiABKAkSDgoGb3JpZ2luGA8gASgJEhUKDXN0YXR1c19yZWFzb24YECABKAkiJAoUR2V0VG9vbFNjaGVtYVJlcXVlc3QSDAoEbmFtZRgBIAEoCSJDChVHZXRUb29sU2NoZW1hUmVzcG9uc2USKgoEdG9vbBgBIAEoCzIcLnNhbGx5cG9ydC52MS5Ub29sRGVzY3JpcHRvcjLnAwoLVG9vbFNlcnZpY2USUgoLRXhlY3V0ZVRvb2wSIC5zYWxseXBvcnQudjEuRXhlY3V0ZVRvb2xSZXF1ZXN0GiEuc2FsbHlwb3J0LnYxLkV4ZWN1dGVUb29sUmVzcG9uc2USZgoRRXhlY3V0ZVRvb2xTdHJlYW0SJi5zYWxseXBvcnQudjEuRXhlY3V0ZVRvb2xTdHJlYW1SZXF1ZXN0Gicuc2FsbHlwb3J0LnYxLkV4ZWN1dGVUb29sU3RyZWFtUmVzcG9uc2UwARJZCgxFeGVjdXRlVG9vbHMSIS5zYWxseXBvcnQudjEuRXhlY3V0ZVRvb2xzUmVxdWVzdBoiLnNhbGx5cG9ydC52MS5FeGVjdXRlVG9vbHNSZXNwb25zZSgBMAESZwoSTGlzdEF2YWlsYWJsZVRvb2xzEicuc2FsbHlwb3J0LnYxLkxpc3RBdmFpbGFibGVUb29sc1JlcXVlc3QaKC5zYWxseXBvcnQudjEuTGlzdEF2YWlsYWJsZVRvb2xzUmVzcG9uc2USWAoNR2V0VG9vbFNjaGVtYRIiLnNhbGx5cG9ydC52MS5HZXRUb29sU2NoZW1hUmVxdWVzdBojLnNhbGx5cG9ydC52MS5HZXRUb29sU2NoZW1hUmVzcG9uc2ViBnByb3RvMw");
 
 /**
  * @generated from message sallyport.v1.ExecuteToolRequest
@@ -570,6 +570,154 @@ export const ExecuteToolStreamResponseSchema: GenMessage<ExecuteToolStreamRespon
   messageDesc(file_sallyport_v1_tool_service, 6);
 
 /**
+ * @generated from message sallyport.v1.ExecuteToolsRequest
+ */
+export type ExecuteToolsRequest = Message<"sallyport.v1.ExecuteToolsRequest"> & {
+  /**
+   * Chosen by the caller. Of the calls that are not answered yet, each has a number of its own.
+   *
+   * @generated from field: uint32 number = 1;
+   */
+  number: number;
+
+  /**
+   * Absent: the call of this number is not wanted any more. What it runs is ended, and it is answered all the same.
+   *
+   * @generated from field: sallyport.v1.ExecuteToolRequest call = 2;
+   */
+  call?: ExecuteToolRequest | undefined;
+};
+
+/**
+ * @generated from message sallyport.v1.ExecuteToolsRequest
+ */
+export type ExecuteToolsRequestJson = {
+  /**
+   * Chosen by the caller. Of the calls that are not answered yet, each has a number of its own.
+   *
+   * @generated from field: uint32 number = 1;
+   */
+  number?: number;
+
+  /**
+   * Absent: the call of this number is not wanted any more. What it runs is ended, and it is answered all the same.
+   *
+   * @generated from field: sallyport.v1.ExecuteToolRequest call = 2;
+   */
+  call?: ExecuteToolRequestJson;
+};
+
+/**
+ * Describes the message sallyport.v1.ExecuteToolsRequest.
+ * Use `create(ExecuteToolsRequestSchema)` to create a new message.
+ */
+export const ExecuteToolsRequestSchema: GenMessage<ExecuteToolsRequest, {jsonType: ExecuteToolsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_tool_service, 7);
+
+/**
+ * @generated from message sallyport.v1.ExecuteToolsResponse
+ */
+export type ExecuteToolsResponse = Message<"sallyport.v1.ExecuteToolsResponse"> & {
+  /**
+   * @generated from field: uint32 number = 1;
+   */
+  number: number;
+
+  /**
+   * @generated from oneof sallyport.v1.ExecuteToolsResponse.result
+   */
+  result: {
+    /**
+     * @generated from field: sallyport.v1.ExecuteToolResponse response = 2;
+     */
+    value: ExecuteToolResponse;
+    case: "response";
+  } | {
+    /**
+     * What would be an RPC error of ExecuteTool.
+     *
+     * @generated from field: sallyport.v1.CallError error = 3;
+     */
+    value: CallError;
+    case: "error";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * @generated from message sallyport.v1.ExecuteToolsResponse
+ */
+export type ExecuteToolsResponseJson = {
+  /**
+   * @generated from field: uint32 number = 1;
+   */
+  number?: number;
+
+  /**
+   * @generated from field: sallyport.v1.ExecuteToolResponse response = 2;
+   */
+  response?: ExecuteToolResponseJson;
+
+  /**
+   * What would be an RPC error of ExecuteTool.
+   *
+   * @generated from field: sallyport.v1.CallError error = 3;
+   */
+  error?: CallErrorJson;
+};
+
+/**
+ * Describes the message sallyport.v1.ExecuteToolsResponse.
+ * Use `create(ExecuteToolsResponseSchema)` to create a new message.
+ */
+export const ExecuteToolsResponseSchema: GenMessage<ExecuteToolsResponse, {jsonType: ExecuteToolsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_tool_service, 8);
+
+/**
+ * The request could not be read, or its caller could not be told apart.
+ *
+ * @generated from message sallyport.v1.CallError
+ */
+export type CallError = Message<"sallyport.v1.CallError"> & {
+  /**
+   * Of Connect, such as `unauthenticated`.
+   *
+   * @generated from field: string code = 1;
+   */
+  code: string;
+
+  /**
+   * @generated from field: string message = 2;
+   */
+  message: string;
+};
+
+/**
+ * The request could not be read, or its caller could not be told apart.
+ *
+ * @generated from message sallyport.v1.CallError
+ */
+export type CallErrorJson = {
+  /**
+   * Of Connect, such as `unauthenticated`.
+   *
+   * @generated from field: string code = 1;
+   */
+  code?: string;
+
+  /**
+   * @generated from field: string message = 2;
+   */
+  message?: string;
+};
+
+/**
+ * Describes the message sallyport.v1.CallError.
+ * Use `create(CallErrorSchema)` to create a new message.
+ */
+export const CallErrorSchema: GenMessage<CallError, {jsonType: CallErrorJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_tool_service, 9);
+
+/**
  * @generated from message sallyport.v1.Progress
  */
 export type Progress = Message<"sallyport.v1.Progress"> & {
@@ -636,7 +784,7 @@ export type ProgressJson = {
  * Use `create(ProgressSchema)` to create a new message.
  */
 export const ProgressSchema: GenMessage<Progress, {jsonType: ProgressJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 7);
+  messageDesc(file_sallyport_v1_tool_service, 10);
 
 /**
  * @generated from message sallyport.v1.Denied
@@ -721,7 +869,7 @@ export type DeniedJson = {
  * Use `create(DeniedSchema)` to create a new message.
  */
 export const DeniedSchema: GenMessage<Denied, {jsonType: DeniedJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 8);
+  messageDesc(file_sallyport_v1_tool_service, 11);
 
 /**
  * @generated from message sallyport.v1.Violation
@@ -768,7 +916,7 @@ export type ViolationJson = {
  * Use `create(ViolationSchema)` to create a new message.
  */
 export const ViolationSchema: GenMessage<Violation, {jsonType: ViolationJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 9);
+  messageDesc(file_sallyport_v1_tool_service, 12);
 
 /**
  * @generated from message sallyport.v1.ApprovalNeed
@@ -865,7 +1013,7 @@ export type ApprovalNeedJson = {
  * Use `create(ApprovalNeedSchema)` to create a new message.
  */
 export const ApprovalNeedSchema: GenMessage<ApprovalNeed, {jsonType: ApprovalNeedJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 10);
+  messageDesc(file_sallyport_v1_tool_service, 13);
 
 /**
  * @generated from message sallyport.v1.Failure
@@ -940,7 +1088,7 @@ export type FailureJson = {
  * Use `create(FailureSchema)` to create a new message.
  */
 export const FailureSchema: GenMessage<Failure, {jsonType: FailureJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 11);
+  messageDesc(file_sallyport_v1_tool_service, 14);
 
 /**
  * What was measured. Absent means "not measured", never zero. The time that a call took is `duration_ms` of the response.
@@ -1045,7 +1193,7 @@ export type UsageJson = {
  * Use `create(UsageSchema)` to create a new message.
  */
 export const UsageSchema: GenMessage<Usage, {jsonType: UsageJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 12);
+  messageDesc(file_sallyport_v1_tool_service, 15);
 
 /**
  * @generated from message sallyport.v1.ListAvailableToolsRequest
@@ -1086,7 +1234,7 @@ export type ListAvailableToolsRequestJson = {
  * Use `create(ListAvailableToolsRequestSchema)` to create a new message.
  */
 export const ListAvailableToolsRequestSchema: GenMessage<ListAvailableToolsRequest, {jsonType: ListAvailableToolsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 13);
+  messageDesc(file_sallyport_v1_tool_service, 16);
 
 /**
  * @generated from message sallyport.v1.ListAvailableToolsResponse
@@ -1123,7 +1271,7 @@ export type ListAvailableToolsResponseJson = {
  * Use `create(ListAvailableToolsResponseSchema)` to create a new message.
  */
 export const ListAvailableToolsResponseSchema: GenMessage<ListAvailableToolsResponse, {jsonType: ListAvailableToolsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 14);
+  messageDesc(file_sallyport_v1_tool_service, 17);
 
 /**
  * @generated from message sallyport.v1.ToolDescriptor
@@ -1308,7 +1456,7 @@ export type ToolDescriptorJson = {
  * Use `create(ToolDescriptorSchema)` to create a new message.
  */
 export const ToolDescriptorSchema: GenMessage<ToolDescriptor, {jsonType: ToolDescriptorJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 15);
+  messageDesc(file_sallyport_v1_tool_service, 18);
 
 /**
  * @generated from message sallyport.v1.GetToolSchemaRequest
@@ -1335,7 +1483,7 @@ export type GetToolSchemaRequestJson = {
  * Use `create(GetToolSchemaRequestSchema)` to create a new message.
  */
 export const GetToolSchemaRequestSchema: GenMessage<GetToolSchemaRequest, {jsonType: GetToolSchemaRequestJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 16);
+  messageDesc(file_sallyport_v1_tool_service, 19);
 
 /**
  * @generated from message sallyport.v1.GetToolSchemaResponse
@@ -1362,7 +1510,7 @@ export type GetToolSchemaResponseJson = {
  * Use `create(GetToolSchemaResponseSchema)` to create a new message.
  */
 export const GetToolSchemaResponseSchema: GenMessage<GetToolSchemaResponse, {jsonType: GetToolSchemaResponseJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 17);
+  messageDesc(file_sallyport_v1_tool_service, 20);
 
 /**
  * The generic door: call a tool by name with JSON, and learn which tools there are.
@@ -1390,6 +1538,17 @@ export const ToolService: GenService<{
     methodKind: "server_streaming";
     input: typeof ExecuteToolStreamRequestSchema;
     output: typeof ExecuteToolStreamResponseSchema;
+  },
+  /**
+   * Many calls over one stream: the least work for who calls and for the gate. Answers come in any order, each with the
+   * number of its call. Needs HTTP/2.
+   *
+   * @generated from rpc sallyport.v1.ToolService.ExecuteTools
+   */
+  executeTools: {
+    methodKind: "bidi_streaming";
+    input: typeof ExecuteToolsRequestSchema;
+    output: typeof ExecuteToolsResponseSchema;
   },
   /**
    * The tools that the caller may call in the present mode.

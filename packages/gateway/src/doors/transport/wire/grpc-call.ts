@@ -4,7 +4,7 @@ import type { DoorContext } from '../door-context.ts';
 import type { GrpcTrailers } from './grpc-status.ts';
 import { limitArrival, lingerMs } from '../limit-arrival.ts';
 
-/** A gRPC call: one stream of an HTTP/2 connection. */
+/** A call that is one stream of an HTTP/2 connection. */
 export interface GrpcCall {
   readonly context: DoorContext;
   readonly connection: Connection;
@@ -33,7 +33,7 @@ export function endAnswer(stream: ServerHttp2Stream, trailers: GrpcTrailers, las
 }
 
 /** The caller may still be sending. A reset at once would overtake the answer, so it comes a little later. */
-function discardRequest(stream: ServerHttp2Stream): void {
+export function discardRequest(stream: ServerHttp2Stream): void {
   stream.resume();
   limitArrival(stream, lingerMs);
 }

@@ -38,6 +38,20 @@ export function encodeJson({ output, isWhole }: Method, message: Message): strin
   return JSON.stringify(toJson(output, message, { alwaysEmitImplicit: isWhole }));
 }
 
+/** How the messages of a stream are written. */
+export interface MessageFormat {
+  readonly name: 'binary' | 'json';
+  readonly decode: (method: Method, bytes: Buffer) => Message;
+  readonly encode: (method: Method, message: Message) => Uint8Array;
+}
+
+export const inBinary: MessageFormat = { name: 'binary', decode: decodeBinary, encode: encodeBinary };
+export const inJson: MessageFormat = {
+  name: 'json',
+  decode: decodeJson,
+  encode: (method, message) => Buffer.from(encodeJson(method, message)),
+};
+
 function parseJson(bytes: Buffer): JsonValue {
   if (!isUtf8(bytes)) throw new Error('the text is not UTF-8');
   try {

@@ -2,12 +2,11 @@ import type { Message } from '@bufbuild/protobuf';
 import type { RoomTicket } from '../body-room.ts';
 import type { Exchange } from '../exchange.ts';
 import { findToken } from '../find-token.ts';
-import { beginAnswer, endAnswer, isOver } from './grpc-call.ts';
+import { isOver } from './grpc-call.ts';
 import type { GrpcCall } from './grpc-call.ts';
-import { okTrailers } from './grpc-status.ts';
 import { frameMessage, FrameReader } from './message-frame.ts';
 import { MessageQueue } from './message-queue.ts';
-import { decodeBinary, encodeBinary } from './message-codec.ts';
+import type { MessageFormat } from './message-codec.ts';
 import type { Method } from '../method-table.ts';
 import { arrivalMs, harmlessBytes, tellingBytes, tooSlow } from '../read-body.ts';
 import { RpcError } from '../rpc-error.ts';
@@ -20,6 +19,7 @@ export function receiveMessages(
   { stream, context }: GrpcCall,
   method: Method,
   exchange: Exchange,
+  format: MessageFormat,
 ): MessageQueue<Message> {
   const queue = new MessageQueue<Message>(stream);
   const reader = new FrameReader(context.limits.maxMessageBytes);
@@ -46,7 +46,7 @@ export function receiveMessages(
     queue.end(error);
   };
   const makeRoom = async (): Promise<void> => {
-    const token = findToken(method.input, reader.start, 'binary');
+    const token = findToken(method.input, reader.start, format.name);
     const taken = await exchange.takeRoom(reader.expectedBytes, token);
     if (hasEnded) return taken.release();
     ticket = taken;
@@ -58,7 +58,7 @@ export function receiveMessages(
     slow = setTimeout(check, arrivalMs(reader.expectedBytes));
   };
   const take = (bytes: Buffer): void => {
-    const message = decodeBinary(method, bytes);
+    const message = format.decode(method, bytes);
     const taken = ticket;
     if (taken !== undefined) exchange.hold(message, () => taken.release());
     ticket = undefined;
@@ -86,18 +86,17 @@ export function receiveMessages(
   return queue;
 }
 
-/** Sends what a handler yields, no faster than the caller takes it, and then the status. */
+/** Sends what a handler yields, no faster than the caller takes it. */
 export async function sendMessages(
   { stream }: GrpcCall,
   method: Method,
   messages: AsyncIterable<Message>,
+  format: MessageFormat,
 ): Promise<void> {
-  beginAnswer(stream);
   for await (const message of messages) {
     if (isOver(stream)) return;
-    if (!stream.write(frameMessage(encodeBinary(method, message)))) await waitForRoom(stream);
+    if (!stream.write(frameMessage(format.encode(method, message)))) await waitForRoom(stream);
   }
-  endAnswer(stream, okTrailers);
 }
 
 function waitForRoom(stream: GrpcCall['stream']): Promise<void> {

@@ -1,12 +1,13 @@
 /**
  * Answers a stream of requests side by side: each answer goes out when it is ready. At most `mostOpen` requests are
  * read and not yet taken as answers, so a caller who does not take answers cannot send more either. When the requests
- * end in an error, the answers to those before it still go out. `answer` must not reject.
+ * end in an error, the answers to those before it still go out. `answer` must not reject; undefined means that this
+ * request wants no answer.
  */
 export async function* answerInAnyOrder<Request, Answer>(
   requests: AsyncIterable<Request>,
   mostOpen: number,
-  answer: (request: Request) => Promise<Answer>,
+  answer: (request: Request) => Promise<Answer> | undefined,
 ): AsyncGenerator<Answer, void, undefined> {
   const source = requests[Symbol.asyncIterator]();
   const ready: Answer[] = [];
@@ -17,8 +18,10 @@ export async function* answerInAnyOrder<Request, Answer>(
   let wake = (): void => undefined;
 
   const begin = async (request: Request): Promise<void> => {
+    const answering = answer(request);
+    if (answering === undefined) return;
     open++;
-    ready.push(await answer(request));
+    ready.push(await answering);
     wake();
   };
   const readNext = async (): Promise<void> => {
