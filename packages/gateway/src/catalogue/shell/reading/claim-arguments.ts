@@ -1,0 +1,143 @@
+import type { Access } from '@sallyport/sandbox';
+import type { ReadWord } from './reading.ts';
+
+/** An argument that names a file or a folder. */
+export interface NamedPath {
+  readonly word: ReadWord;
+  readonly access: Access;
+}
+
+/**
+ * Which arguments of a program are files, and what becomes of them. Of programs that are not known here, what looks like a
+ * path counts as read: what they do with it is up to the rule about the program.
+ */
+export function claimArguments(name: string, args: readonly ReadWord[]): readonly NamedPath[] {
+  const outputs = findOutputs(name, args);
+  const end = args.findIndex(({ value }) => value === '--');
+  const named = args.filter((word, at) => {
+    if (end >= 0 && at > end) return true;
+    return !outputs.has(word) && !isOption(word) && !(isValue(args[at - 1], word) && !afterFirstWriters.has(name));
+  });
+  const written = [...outputs].map((word): NamedPath => ({ word, access: 'write' }));
+  return [...written, ...claimNamed(name, args, named), ...claimInOptions(args)];
+}
+
+function claimNamed(name: string, args: readonly ReadWord[], named: readonly ReadWord[]): readonly NamedPath[] {
+  const claim = (words: readonly ReadWord[], access: Access): readonly NamedPath[] =>
+    words.map((word) => ({ word, access }));
+  const has = (option: RegExp): boolean => args.some(({ value }) => value !== undefined && option.test(value));
+  switch (true) {
+    case writers.has(name):
+      return claim(named, 'write');
+    case afterFirstWriters.has(name):
+      return claim(named.slice(1), 'write');
+    case name === 'mv':
+      return claim(named, 'write');
+    case copiers.has(name) && has(/^(-t|--target-directory)/):
+      return [...claim(named.slice(0, 1), 'write'), ...claim(named.slice(1), 'read')];
+    case copiers.has(name):
+      return [...claim(named.slice(0, -1), 'read'), ...claim(named.slice(-1), 'write')];
+    case name === 'sed' || name === 'perl':
+      return claim(
+        named.slice(has(/^(-e|-f|--expression|--file)/) ? 0 : 1),
+        has(/^(-[a-zA-Z]*i|--in-place)/) ? 'write' : 'read',
+      );
+    case afterFirstReaders.has(name):
+      return claim(named.slice(has(/^(-e|-f|--regexp|--file|--files)/) ? 0 : 1), 'read');
+    case name === 'find':
+      return claim(startsOf(args), has(/^-(delete|fprint|fprintf|fls)/) ? 'write' : 'read');
+    case name === 'dd':
+      return named.flatMap(({ text, value }) => {
+        const [, which, path] = /^(if|of)=(.*)$/s.exec(value ?? '') ?? [];
+        return path === undefined ? [] : [{ word: { text, value: path }, access: which === 'of' ? 'write' : 'read' }];
+      });
+    case readers.has(name):
+      return claim(named, 'read');
+    case silent.has(name):
+      return [];
+    default:
+      return claim(named.map((word) => insideWord(name, word)).filter(looksLikePath), 'read');
+  }
+}
+
+/** `@FILE` of curl, `REVISION:FILE` of git, `NAME=FILE` of anything. */
+function insideWord(name: string, word: ReadWord): ReadWord {
+  const pattern = name === 'curl' ? /^(?:[\w-]+=)?@(.+)$/s : name === 'git' ? /^[^/:]*:([^/].*)$/s : /^\w+=(.+)$/s;
+  const value = pattern.exec(word.value ?? '')?.[1];
+  return value === undefined ? word : { ...word, value };
+}
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+const writers = words('rm rmdir touch mkdir tee truncate shred unlink mkfifo srm wipe gzip gunzip bzip2 xz unxz patch');
+const afterFirstWriters = words('chmod chown chgrp setfacl chattr');
+const copiers = words('cp install rsync scp ln');
+const readers = words(
+  'cat head tail less more wc sort uniq diff cmp comm file stat ls tree du bat nl od xxd hexdump strings md5sum sha1sum sha256sum sha512sum b2sum cksum base64 readlink realpath cut paste column tac rev fold split cd pushd source . zcat zless bzcat xzcat view dirname basename',
+);
+const afterFirstReaders = words('grep egrep fgrep rg ag ack zgrep awk gawk mawk jq yq');
+/** Their words are text for people, names and numbers. */
+const silent = words(
+  'echo printf true false exit return export unset local declare readonly typeset set shift read kill sleep wait jobs bg fg date whoami id uname hostname which type hash : let break continue ulimit umask alias unalias trap eval getopts seq yes expr ssh su',
+);
+
+/** Whether it does nothing with its words but to say or keep them. */
+export function isSilent(name: string): boolean {
+  return silent.has(name);
+}
+
+/** A number after an option, or a script: no file. */
+function isValue(before: ReadWord | undefined, { value }: ReadWord): boolean {
+  if (before?.value === undefined || !isOption(before)) return false;
+  return /^\+?\d+[kKmMgG]?$/.test(value ?? '') || /^(-e|--expression|--regexp)$/.test(before.value);
+}
+
+function isOption({ value }: ReadWord): boolean {
+  return value !== undefined && value.startsWith('-') && value !== '-';
+}
+
+export function looksLikePath({ value, text }: ReadWord): boolean {
+  const shown = value ?? text;
+  return (
+    !/^[a-z][a-z0-9+.-]*:\/\//i.test(shown) &&
+    (/[/\\]/.test(shown) || /^[.~]/.test(shown) || /\.(env|pem|key)$/.test(shown))
+  );
+}
+
+/** Their `-o` means something else. */
+const withoutOutput = words('grep egrep fgrep rg unzip ssh scp ps ls mount set find');
+
+/** Where `-o`, `--output` and the like send what a program makes. */
+function findOutputs(name: string, args: readonly ReadWord[]): ReadonlySet<ReadWord> {
+  const outputs = new Set<ReadWord>();
+  if (withoutOutput.has(name)) return outputs;
+  for (const [at, { value }] of args.entries()) {
+    const next = args[at + 1];
+    if (
+      next !== undefined &&
+      value !== undefined &&
+      /^(-o|-O|--out(put|file|-file|dir|-dir|put-document)?|-out)$/.test(value) &&
+      !isOption(next)
+    ) {
+      outputs.add(next);
+    }
+  }
+  return outputs;
+}
+
+/** `--file=PATH`, `-C/path`. */
+function claimInOptions(args: readonly ReadWord[]): readonly NamedPath[] {
+  return args.flatMap((word) => {
+    const [, option = '', value] = /^(--[\w-]+=|-[A-Za-z](?=[./~]))(.+)$/s.exec(word.value ?? '') ?? [];
+    if (value === undefined || !looksLikePath({ text: value, value })) return [];
+    return [{ word: { ...word, value }, access: /^(--out|-o)/.test(option) ? ('write' as const) : ('read' as const) }];
+  });
+}
+
+/** The folders where `find` begins stand before its first test. */
+function startsOf(args: readonly ReadWord[]): readonly ReadWord[] {
+  const end = args.findIndex(
+    ({ value }, at) => value !== undefined && /^[-(!]/.test(value) && !(at === 0 && /^-[HLP]$/.test(value)),
+  );
+  const starts = (end < 0 ? args : args.slice(0, end)).filter((word) => !isOption(word));
+  return starts.length > 0 ? starts : [{ text: '.', value: '.' }];
+}

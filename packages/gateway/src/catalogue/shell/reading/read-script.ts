@@ -1,0 +1,377 @@
+import { resolve } from 'node:path';
+import { parse } from 'unbash';
+import type {
+  AndOr,
+  Assignment,
+  Command,
+  CompoundList,
+  ParsedScript,
+  PipelineNode,
+  Redirection,
+  Statement,
+  Word,
+} from 'unbash';
+import type { Access } from '@sallyport/sandbox';
+import type { PathClaim } from '../../../call/tool.ts';
+import { joinWords } from '../../../policy/patterns/shell-words.ts';
+import { claimArguments, isSilent } from './claim-arguments.ts';
+import { findInner } from './find-inner.ts';
+import type { Inner } from './find-inner.ts';
+import { readArithmetic, readWord } from './read-word.ts';
+import { Scope } from './reading.ts';
+import type { Doubt, DoubtKind, Reading, ReadWord } from './reading.ts';
+
+const mostBytes = 96 * 1024;
+const mostCommands = 500;
+const deepest = 16;
+
+/**
+ * Reads a command as a shell would, for those who judge it: every program and file that its text names, wherever it
+ * stands, and what the text does not tell. It refuses nothing; who cannot know raises the risk. Never throws.
+ */
+export function readScript(text: string, place: { readonly cwd: string; readonly home: string }): Reading {
+  const reader = new ScriptReader();
+  if (Buffer.byteLength(text) > mostBytes || !text.isWellFormed() || /[\0-\x08\x0b\x0e-\x1f\x7f]/.test(text)) {
+    reader.doubt('syntax', text.slice(0, 100));
+  } else {
+    reader.readText(text, new Scope([place.cwd], place.home));
+  }
+  return reader.finish();
+}
+
+class ScriptReader {
+  readonly #commands = new Set<string>();
+  readonly #paths = new Map<string, PathClaim>();
+  readonly #hosts = new Set<string>();
+  readonly #doubts = new Map<string, Doubt>();
+  #depth = 0;
+
+  finish(): Reading {
+    return {
+      commands: [...this.#commands],
+      paths: [...this.#paths.values()],
+      hosts: [...this.#hosts],
+      doubts: [...this.#doubts.values()],
+    };
+  }
+
+  doubt(kind: DoubtKind, text: string): void {
+    this.#doubts.set(`${kind} ${text}`, { kind, text });
+  }
+
+  readText(text: string, scope: Scope): void {
+    this.#readScript(parse(text), text, scope);
+  }
+
+  #readScript(script: ParsedScript | undefined, text: string, scope: Scope): void {
+    if (script === undefined || this.#depth >= deepest || this.#commands.size > mostCommands) {
+      return this.doubt('syntax', text);
+    }
+    if ((script.errors?.length ?? 0) > 0) this.doubt('syntax', text);
+    this.#depth++;
+    this.#readStatements(script.commands, scope);
+    this.#depth--;
+  }
+
+  #readStatements(statements: readonly Statement[], scope: Scope): void {
+    for (const { command, background } of statements) {
+      const before = scope.copy();
+      if (background === true) this.#readNode(command, scope.copy());
+      else this.#readNode(command, scope);
+      // What a command did not do because it failed, the next one does not find done.
+      if (!scope.stopsOnFailure) scope.folders = joinFolders(before, scope);
+    }
+  }
+
+  #readList({ commands }: CompoundList, scope: Scope): void {
+    this.#readStatements(commands, scope);
+  }
+
+  /** Each branch begins with what is known here, and afterwards any of them may be what happened. */
+  #readBranches(branches: readonly (CompoundList | undefined)[], scope: Scope): void {
+    const ends = branches.map((branch) => {
+      const own = scope.copy();
+      if (branch !== undefined) this.#readList(branch, own);
+      return own;
+    });
+    for (const end of ends) scope.join(end);
+  }
+
+  /** A loop may find what an earlier round left. */
+  #readLoop(body: CompoundList, scope: Scope): void {
+    const silent = new ScriptReader();
+    const first = scope.copy();
+    silent.#depth = this.#depth;
+    silent.#readList(body, first);
+    scope.join(first);
+    const round = scope.copy();
+    this.#readList(body, round);
+    scope.join(round);
+  }
+
+  #readNode(node: PipelineNode | AndOr, scope: Scope, isFed = false): void {
+    const word = (each: Word): ReadWord => this.#readWord(each, scope);
+    switch (node.type) {
+      case 'Command':
+        return this.#readCommand(node, scope, isFed);
+      case 'Pipeline':
+        if (node.commands.length === 1 && node.commands[0] !== undefined) {
+          return this.#readNode(node.commands[0], scope, isFed);
+        }
+        for (const [index, command] of node.commands.entries()) {
+          this.#readNode(command, scope.copy(), isFed || index > 0);
+        }
+        return;
+      case 'AndOr':
+        return this.#readAndOr(node, scope);
+      case 'Redirected':
+        this.#readRedirects(node.redirects, scope);
+        return this.#readNode(node.command, scope, isFed || node.redirects.some(feeds));
+      case 'Subshell':
+        return this.#readList(node.body, scope.copy());
+      case 'BraceGroup':
+        return this.#readList(node.body, scope);
+      case 'If': {
+        this.#readList(node.clause, scope);
+        for (const { clause } of node.elif) this.#readList(clause, scope);
+        return this.#readBranches([node.then, ...node.elif.map(({ then }) => then), node.else], scope);
+      }
+      case 'While':
+        this.#readList(node.clause, scope);
+        return this.#readLoop(node.body, scope);
+      case 'For':
+      case 'Select': {
+        const values = (node.wordlist ?? []).map(word);
+        const [only, ...more] = values;
+        const name = node.name.value;
+        scope.variables.set(name, more.length === 0 && only?.isPattern !== true ? only?.value : undefined);
+        return this.#readLoop(node.body, scope);
+      }
+      case 'ArithmeticFor':
+        for (const part of [node.initialize, node.test, node.update]) readArithmetic(part, this.#innerReader(scope));
+        return this.#readLoop(node.body, scope);
+      case 'Case':
+        word(node.word);
+        for (const { pattern } of node.items) pattern.forEach(word);
+        return this.#readBranches([...node.items.map(({ body }) => body), undefined], scope);
+      case 'TestCommand':
+        return this.#readTest(node.expression, scope);
+      case 'ArithmeticCommand':
+        return readArithmetic(node.expression, this.#innerReader(scope));
+      case 'Function': {
+        scope.functions.add(node.name.value);
+        // What it does, it does where it is called, and with what is known there.
+        const inside = scope.copy();
+        inside.folders = undefined;
+        inside.variables.clear();
+        if (node.body.type === 'CompoundList') return this.#readList(node.body, inside);
+        return this.#readNode(node.body, inside);
+      }
+      case 'Coproc':
+        if (node.body.type === 'CompoundList') return this.#readList(node.body, scope.copy());
+        return this.#readNode(node.body, scope.copy());
+    }
+  }
+
+  #readAndOr({ commands, operators }: AndOr, scope: Scope): void {
+    for (const [index, command] of commands.entries()) {
+      const before = scope.copy();
+      this.#readNode(command, scope);
+      // After `&&` the one before has succeeded; after `||` it has not, or was not reached.
+      if (operators[index] === '||') scope.folders = joinFolders(before, scope);
+    }
+  }
+
+  #readTest(expression: object, scope: Scope): void {
+    for (const child of Object.values(expression) as unknown[]) {
+      if (Array.isArray(child)) for (const each of child) this.#readTest(each as object, scope);
+      else if (child !== null && typeof child === 'object') {
+        if ('type' in child && child.type === 'Word') this.#readWord(child as Word, scope);
+        else this.#readTest(child, scope);
+      }
+    }
+  }
+
+  #readCommand(command: Command, scope: Scope, isFed: boolean): void {
+    const assignments = command.prefix.filter((each): each is Assignment => each.type === 'Assignment');
+    this.#readRedirects(command.redirects, scope);
+    const set = new Map(assignments.map((each) => [each.name, this.#readAssignment(each, scope)]));
+    if (command.name === undefined) {
+      for (const [name, value] of set) this.#assign(name, value, scope);
+      return;
+    }
+    // `IFS= read` is how lines are read; it lasts for that word alone.
+    if (command.name.value !== 'read') for (const [name, value] of set) this.#checkVariable(name, value);
+    const words = [command.name, ...command.args].map((each) => {
+      if (each.type === 'Word') return this.#readWord(each, scope);
+      const value = this.#readAssignment(each, scope);
+      this.#assign(each.name, value, scope);
+      return { text: each.text, ...(value === undefined ? {} : { value: `${each.name}=${value}` }) };
+    });
+    this.#readWords(words, scope, isFed || command.redirects.some(feeds));
+  }
+
+  /** A command and whatever it starts. */
+  #readWords(words: readonly ReadWord[], scope: Scope, isFed: boolean): void {
+    const [program, ...args] = words;
+    // What a function does was read where it is defined.
+    if (program === undefined || scope.functions.has(program.value ?? '')) return;
+    // What is not known stands there as written, in quotes: rules see a word that no plain pattern means.
+    this.#commands.add(
+      joinWords(words.map(({ value, text, isPattern }) => (isPattern === true ? text : (value ?? text)))),
+    );
+    if (program.value === undefined || program.isPattern === true) return this.doubt('program', program.text);
+    const name = program.value.slice(program.value.lastIndexOf('/') + 1);
+    for (const { value, text, isPattern } of isSilent(name) ? [] : args) {
+      if (value === undefined || isPattern === true) this.doubt(value === undefined ? 'word' : 'pattern', text);
+    }
+    if (name !== program.value) this.#claim({ word: program, access: 'read' }, scope);
+    const inner = findInner(name, args, isFed);
+    // The words of another command are claimed with that command.
+    const own = inner.some(({ script }) => script !== undefined) ? [] : args.slice(0, ownWords(name, args, inner));
+    for (const named of claimArguments(name, own)) this.#claim(named, scope);
+    for (const { value } of args) this.#noteHost(value ?? '');
+    this.#change(name, args, scope);
+    for (const each of inner) this.#readInner(each, scope);
+  }
+
+  #readInner({ command, isOpen, script, code, folder }: Inner, scope: Scope): void {
+    const inside = scope.copy();
+    if (folder !== undefined) inside.folders = this.#resolveAll(folder, scope);
+    if (code !== undefined) this.doubt('code', code);
+    if (script?.value !== undefined) this.readNested(script.value, inside);
+    else if (script !== undefined) this.doubt('code', script.text);
+    if (command === undefined) return;
+    if (isOpen === true) this.doubt('word', command.map(({ text }) => text).join(' '));
+    this.#readWords(command, inside, false);
+  }
+
+  readNested(text: string, scope: Scope): void {
+    if (this.#depth >= deepest) return this.doubt('syntax', text);
+    this.#depth++;
+    this.readText(text, scope);
+    this.#depth--;
+  }
+
+  /** What a command of the shell itself changes for those after it. */
+  #change(name: string, args: readonly ReadWord[], scope: Scope): void {
+    const [first] = args.filter(({ value }) => value === undefined || !/^-[LPe@]+$/.test(value));
+    if (name === 'cd' || name === 'pushd') {
+      if (first?.value === '-') scope.folders = undefined;
+      else scope.folders = first === undefined ? [scope.home] : this.#resolveAll(first, scope);
+      if (scope.folders === undefined) this.doubt('folder', first?.text ?? name);
+    } else if (name === 'popd') {
+      scope.folders = undefined;
+      this.doubt('folder', name);
+    } else if (name === 'set') {
+      if (args.some(({ value }) => /^-[a-z]*e|^errexit$/.test(value ?? ''))) scope.stopsOnFailure = true;
+      if (args.some(({ value }) => /^\+[a-z]*e/.test(value ?? ''))) scope.stopsOnFailure = false;
+    } else if (
+      name === 'read' ||
+      name === 'mapfile' ||
+      name === 'readarray' ||
+      name === 'unset' ||
+      name === 'getopts'
+    ) {
+      for (const { value } of args) if (value !== undefined) scope.variables.set(value, undefined);
+    } else if (name === 'source' || name === '.' || name === 'eval') {
+      // It may have set anything.
+      for (const variable of scope.variables.keys()) scope.variables.set(variable, undefined);
+    }
+  }
+
+  #assign(name: string, value: string | undefined, scope: Scope): void {
+    this.#checkVariable(name, value);
+    scope.variables.set(name, value);
+  }
+
+  /** Some variables make every program afterwards do something else. */
+  #checkVariable(name: string, value: string | undefined): void {
+    if (tellingVariable.test(name)) this.doubt('environment', `${name}=${value ?? '…'}`);
+  }
+
+  #readAssignment({ value, append, index }: Assignment, scope: Scope): string | undefined {
+    if (index !== undefined) this.#readWord(index, scope);
+    if (value.type === 'ArrayValue') {
+      for (const element of value.elements) this.#readWord(element, scope);
+      return undefined;
+    }
+    const read = this.#readWord(value, scope);
+    return append === true || index !== undefined ? undefined : read.value;
+  }
+
+  #readRedirects(redirects: readonly Redirection[], scope: Scope): void {
+    for (const redirect of redirects) {
+      if (redirect.type === 'HereDoc') {
+        const { parts, text } = redirect.body;
+        if (parts !== undefined) this.#readWord({ ...wordless, text, value: text, parts }, scope);
+        continue;
+      }
+      if (redirect.target === undefined) {
+        this.doubt('syntax', redirect.operator);
+        continue;
+      }
+      const word = this.#readWord(redirect.target, scope);
+      if (redirect.type === 'HereString') continue;
+      const { operator } = redirect;
+      if (operator.endsWith('&') && /^(\d+-?|-)$/.test(word.value ?? '')) continue;
+      this.#claim({ word, access: operator === '<' || operator === '<&' ? 'read' : 'write' }, scope);
+    }
+  }
+
+  #claim({ word, access }: { readonly word: ReadWord; readonly access: Access }, scope: Scope): void {
+    if (word.value !== undefined && harmless.has(word.value)) return;
+    if (word.isPattern === true) this.doubt('pattern', word.text);
+    const paths = this.#resolveAll(word, scope);
+    if (paths === undefined) return this.doubt(word.value === undefined ? 'word' : 'folder', word.text);
+    for (const path of paths) this.#paths.set(`${access} ${path}`, { path, access });
+  }
+
+  /** Everything that the word may name. Of a pattern, the folder in which it begins. Undefined: it is not known. */
+  #resolveAll({ value, isPattern }: ReadWord, { folders }: Scope): readonly string[] | undefined {
+    if (value === undefined) return undefined;
+    const fixed = isPattern === true ? beforePattern(value) : value;
+    if (fixed.startsWith('/')) return [resolve(fixed)];
+    return folders?.map((folder) => resolve(folder, fixed));
+  }
+
+  #noteHost(value: string): void {
+    const [, authority = ''] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]+)/i.exec(value) ?? [];
+    const host = authority.slice(authority.lastIndexOf('@') + 1);
+    if (host !== '') this.#hosts.add(host.toLowerCase());
+  }
+
+  #readWord(word: Word, scope: Scope): ReadWord {
+    return readWord(word, scope, this.#innerReader(scope));
+  }
+
+  #innerReader(scope: Scope) {
+    return (script: ParsedScript | undefined, text: string): void => this.#readScript(script, text, scope.copy());
+  }
+}
+
+const wordless = { type: 'Word', pos: 0, end: 0 } as const;
+const harmless = new Set(['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/stdin', '/dev/fd/63', '/dev/tty', '-']);
+const tellingVariable =
+  /^(PATH|IFS|ENV|BASH_ENV|SHELLOPTS|BASHOPTS|CDPATH|PROMPT_COMMAND|PS4|LD_\w+|DYLD_\w+|GIT_\w*(SSH|PAGER|EDITOR|ASKPASS|EXEC|CONFIG|PROXY|DIR)\w*|EDITOR|VISUAL|PAGER|MANPAGER|LESSOPEN|LESSCLOSE|PERL5LIB|PERL5OPT|PYTHON(PATH|STARTUP|HOME)|NODE_OPTIONS|NODE_PATH|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS|HOME|\w*_PROXY|\w*_proxy)$/;
+
+function beforePattern(pattern: string): string {
+  const fixed = pattern.slice(0, pattern.search(/[*?[{]|[@+!]\(/));
+  return fixed.slice(0, fixed.lastIndexOf('/') + 1) || '.';
+}
+
+function joinFolders(one: Scope, other: Scope): readonly string[] | undefined {
+  const joined = one.copy();
+  joined.join(other);
+  return joined.folders;
+}
+
+/** How many of its words are not those of the command that it starts. */
+function ownWords(name: string, args: readonly ReadWord[], inner: readonly Inner[]): number {
+  const [first] = inner;
+  return name === 'find' || first?.command === undefined ? args.length : args.length - first.command.length;
+}
+
+function feeds({ type, operator }: Redirection): boolean {
+  return type !== 'Redirect' || operator === '<' || operator === '<&' || operator === '<>';
+}

@@ -1,0 +1,89 @@
+import type { PathClaim } from '../../../call/tool.ts';
+
+/** What a shell command would do, as far as its text tells. */
+export interface Reading {
+  /** Each program with its words, those that other programs start included; as rules see commands. */
+  readonly commands: readonly string[];
+  /** Files and folders that it names, with what would become of them. */
+  readonly paths: readonly PathClaim[];
+  /** Hosts of the addresses that it names. */
+  readonly hosts: readonly string[];
+  /** What the text does not tell. Empty: it tells everything. */
+  readonly doubts: readonly Doubt[];
+}
+
+export type DoubtKind =
+  /** Which program runs. */
+  | 'program'
+  /** What a text in another language does, or a script that is not in the command. */
+  | 'code'
+  /** What a word becomes. */
+  | 'word'
+  /** Which files a pattern matches. */
+  | 'pattern'
+  /** In which folder it runs. */
+  | 'folder'
+  /** What a variable changes in programs that run afterwards. */
+  | 'environment'
+  /** What the text means at all. */
+  | 'syntax';
+
+export interface Doubt {
+  readonly kind: DoubtKind;
+  /** The part of the command that it is about, as written. */
+  readonly text: string;
+}
+
+/** A word after expansion. */
+export interface ReadWord {
+  /** As written. */
+  readonly text: string;
+  /** What the program gets. Absent: it is not known. For a pattern: the pattern. */
+  readonly value?: string;
+  readonly isPattern?: boolean;
+}
+
+/** What is known at one place of the script. Changed by what runs there. */
+export class Scope {
+  /** Folders in which the next command may run. Undefined: not known. */
+  folders: readonly string[] | undefined;
+  /** By name. Undefined: it has a value that is not known. */
+  readonly variables: Map<string, string | undefined>;
+  readonly functions: Set<string>;
+  readonly home: string;
+  /** A command that fails ends the script. */
+  stopsOnFailure = false;
+
+  constructor(folders: readonly string[] | undefined, home: string) {
+    this.folders = folders;
+    this.home = home;
+    this.variables = new Map([['HOME', home]]);
+    this.functions = new Set();
+  }
+
+  copy(): Scope {
+    const copied = new Scope(this.folders, this.home);
+    for (const [name, value] of this.variables) copied.variables.set(name, value);
+    for (const name of this.functions) copied.functions.add(name);
+    copied.stopsOnFailure = this.stopsOnFailure;
+    return copied;
+  }
+
+  /** What is left of what is known when this scope or the other one may be what is true. */
+  join(other: Scope): void {
+    this.folders = this.folders && other.folders && [...new Set([...this.folders, ...other.folders])];
+    if ((this.folders?.length ?? 0) > mostFolders) this.folders = undefined;
+    for (const name of new Set([...this.variables.keys(), ...other.variables.keys()])) {
+      if (this.variables.get(name) !== other.variables.get(name)) this.variables.set(name, undefined);
+    }
+    for (const name of other.functions) this.functions.add(name);
+    this.stopsOnFailure &&= other.stopsOnFailure;
+  }
+
+  lookUp(name: string): string | undefined {
+    if (name === 'PWD') return this.folders?.length === 1 ? this.folders[0] : undefined;
+    return this.variables.get(name);
+  }
+}
+
+const mostFolders = 8;
