@@ -3,8 +3,6 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { renderCommandsPage, renderErrorsPage } from './generate-docs.ts';
-import { renderRulesPage, renderToolsSchema } from './generate-rules-docs.ts';
 import { binFolder, root, toolEnvironment } from './workspace.ts';
 
 const contractFolder = 'packages/contract';
@@ -12,12 +10,11 @@ const codeFolder = `${contractFolder}/src/gen`;
 
 /** All committed files that a program writes, fresh from their sources: content by path from the root. */
 export async function generateFiles(): Promise<Map<string, string>> {
-  const files = new Map([
-    ['docs/errors.md', renderErrorsPage()],
-    ['docs/commands.md', await renderCommandsPage()],
-    rewrite('docs/rules.md', renderRulesPage),
-    rewrite('config/governance/schemas/tools.schema.json', renderToolsSchema),
-  ]);
+  return new Map([...(await generateCode()), ...(await generatePages())]);
+}
+
+export async function generateCode(): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-generate-'));
   try {
     const cwd = join(root, contractFolder);
@@ -29,6 +26,20 @@ export async function generateFiles(): Promise<Map<string, string>> {
     rmSync(folder, { recursive: true, force: true });
   }
   return files;
+}
+
+/** What our own programs say about themselves, generated code included: it is loaded here, once it has been written. */
+export async function generatePages(): Promise<Map<string, string>> {
+  const { renderCommandsPage, renderErrorsPage } = await import('./generate-docs.ts');
+  const { renderRulesPage, renderToolsSchema } = await import('./generate-rules-docs.ts');
+  const { renderCataloguePage } = await import('./generate-catalogue.ts');
+  return new Map([
+    ['docs/errors.md', renderErrorsPage()],
+    ['docs/commands.md', await renderCommandsPage()],
+    ['docs/catalogue.md', await renderCataloguePage()],
+    rewrite('docs/rules.md', renderRulesPage),
+    rewrite('config/governance/schemas/tools.schema.json', renderToolsSchema),
+  ]);
 }
 
 /** A file of which parts are generated, formatted as the rest of it. */

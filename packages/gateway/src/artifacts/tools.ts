@@ -4,7 +4,7 @@ import type { Violation } from '../call/refusal.ts';
 import { ToolFailure } from '../call/tool.ts';
 import type { AnyTool } from '../call/tool.ts';
 import type { ContentStore } from '../content/content-store.ts';
-import { checkUse, defineContentTool, hashSchema } from '../content/tools/define-content-tool.ts';
+import { checkUse, defineContentTool, exampleHash, hashSchema } from '../content/tools/define-content-tool.ts';
 import type { Artifact, ContentRepository } from '../storage/stores.ts';
 
 interface ArtifactToolParts {
@@ -38,6 +38,7 @@ function publishTool({ store, index }: ArtifactToolParts) {
       'Publish stored content as an artifact under its own id. This is final: the id, the content and the details can never be changed. Store the content with content.put first.',
     mutates: true,
     timeoutMs,
+    examples: [{ artifact_id: 'build-42', content_hash: exampleHash, category: 'test_results' }],
     properties: {
       artifact_id: nameOf('An id that was never used.'),
       content_hash: hashSchema('BLAKE3 hash of content that this session put or received.'),
@@ -99,6 +100,7 @@ function getTool({ index }: ArtifactToolParts) {
     description: 'Show an artifact: its details and the hash of its content, which content.get reads.',
     mutates: false,
     timeoutMs,
+    examples: [{ artifact_id: 'build-42' }],
     properties: { artifact_id: nameOf('As it was published.') },
     required: ['artifact_id'],
     answers: ArtifactSchema,

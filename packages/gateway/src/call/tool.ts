@@ -49,6 +49,10 @@ export interface ToolDefinition {
   readonly pathArguments?: readonly string[];
   /** Arguments that are secret whatever their names: in no record, log or text. Absent: none. */
   readonly secretArguments?: readonly string[];
+  /** Arguments of calls to copy, the plainest first. Absent: people are shown one that is made up from the schema. */
+  readonly examples?: readonly JsonObject[];
+  /** What of its effect can be taken back, in one sentence. Absent: nothing can, or it changes nothing. */
+  readonly undo?: string;
 }
 
 /** One thing a call would touch, as far as its arguments tell. Paths are absolute and lexically canonical. */

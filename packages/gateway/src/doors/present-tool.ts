@@ -28,5 +28,8 @@ export function presentTool(
     origin: shown.origin ?? 'builtin',
     inputSchemaJson: JSON.stringify(shown.inputSchema),
     outputSchemaJson: JSON.stringify(shown.outputSchema),
+    examplesJson: (shown.examples ?? []).map((example) => JSON.stringify(example)),
+    undo: shown.undo ?? '',
+    audience: shown.audience,
   });
 }

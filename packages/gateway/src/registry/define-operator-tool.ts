@@ -31,6 +31,8 @@ export interface OperatorToolOptions<Arguments, Given extends Answers>
         | 'timeoutMs'
         | 'idempotent'
         | 'isTransfer'
+        | 'examples'
+        | 'undo'
       >
     > {
   /** Absent: none. */
@@ -93,6 +95,8 @@ export function defineOperatorTool<Arguments = object, const Given extends Answe
       audience: options.audience ?? 'operator',
       ...(options.isTransfer === undefined ? {} : { isTransfer: options.isTransfer }),
       ...(secretArguments === undefined ? {} : { secretArguments }),
+      ...(options.examples === undefined ? {} : { examples: options.examples }),
+      ...(options.undo === undefined ? {} : { undo: options.undo }),
     },
     ...(method === undefined ? {} : { served: { method, serves, argumentsOf } }),
     claim: (args, session) => claim?.(read(args), session) ?? { paths: [] },

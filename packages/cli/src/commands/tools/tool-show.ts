@@ -57,6 +57,7 @@ function renderTool(tool: InJson<ToolDescriptor>, { terminal, commandName }: Com
     ['status', tool.status],
     ['', tool.statusReason],
     ['timeout', `${tool.timeoutMs / 1000} s`],
+    ['undo', tool.undo],
   ];
   const rows = describeArguments(schema).map((row) =>
     [row.name, row.type, row.need, row.description].map(makeVisibleLine),
@@ -77,8 +78,17 @@ function renderTool(tool: InJson<ToolDescriptor>, { terminal, commandName }: Com
     ),
     '',
     paint('dim', 'Example'),
-    `  ${commandName} ${makeVisibleLine(spellInvocation(name, inventArguments(schema)))}`,
+    ...exampleCalls(tool).map((args) => `  ${commandName} ${makeVisibleLine(spellInvocation(name, args))}`),
   ];
+}
+
+/** Arguments to copy: those of its author, or else made up from its schema. */
+export function exampleCalls({
+  examplesJson,
+  inputSchemaJson,
+}: Pick<InJson<ToolDescriptor>, 'examplesJson' | 'inputSchemaJson'>): readonly Readonly<Record<string, unknown>>[] {
+  if (examplesJson.length > 0) return examplesJson.map(parseObject);
+  return [inventArguments(parseObject(inputSchemaJson))];
 }
 
 /** Nothing is said about the arguments, as of a program without a schema. */
@@ -89,7 +99,7 @@ function takesAny(schema: Readonly<Record<string, unknown>>): boolean {
 /** `key=value` where the values read back as what they are, JSON otherwise. */
 export function spellInvocation(name: string, args: Readonly<Record<string, unknown>>): string {
   const plain = Object.values(args).every(
-    (value) => typeof value !== 'object' && !(typeof value === 'string' && isJson(value)),
+    (value) => typeof value !== 'object' && !(typeof value === 'string' && (isJson(value) || value.includes('\n'))),
   );
   const words = plain
     ? Object.entries(args).map(([key, value]) => quoteForShell(`${key}=${String(value)}`))

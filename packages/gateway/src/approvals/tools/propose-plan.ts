@@ -43,6 +43,12 @@ export function proposePlan(parts: ApprovalToolParts) {
       'Proposes several calls as one plan, which a person approves in whole or part. Nothing runs. Once it is approved, plans.show has a confirm token: send it, with the trace of the plan, with each approved call, in order, each within a minute of the one before.',
     mutates: true,
     audience: 'everyone',
+    examples: [
+      {
+        summary: 'Tidy up the notes',
+        calls: [{ tool: 'files.delete', arguments: { path: 'old.txt' }, reason: 'Nobody reads it any more.' }],
+      },
+    ],
     properties: {
       summary: { type: 'string', minLength: 1, maxLength: 4000, description: 'What the plan is for.' },
       calls: {

@@ -79,6 +79,14 @@ export function decideReview(parts: ApprovalToolParts) {
     description: 'Decides about a call of another agent, with exactly the effect that was shown.',
     ...forAgents,
     mutates: true,
+    examples: [
+      {
+        task_id: 'TASK_ID',
+        effect_sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+        decision: 'request_changes',
+        note: 'Change one file at a time.',
+      },
+    ],
     properties: {
       task_id: taskProperty,
       effect_sha256: effectProperty,

@@ -16,6 +16,9 @@ export interface FileTool<Arguments, Output extends Json> {
   readonly requiresApproval?: boolean;
   readonly idempotent: boolean;
   readonly timeoutMs: number;
+  readonly examples: readonly JsonObject[];
+  /** Absent: it changes nothing. */
+  readonly undo?: string;
   readonly inputSchema: JsonObject;
   /** Absent: `path`. */
   readonly pathArguments?: readonly string[];

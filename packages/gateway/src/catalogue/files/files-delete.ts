@@ -34,6 +34,8 @@ export const filesDelete = defineFileTool({
   requiresApproval: true,
   idempotent: false,
   timeoutMs: 10_000,
+  examples: [{ path: 'old.txt' }, { path: 'build', recursive: true }],
+  undo: 'What was deleted is in the trash of the gate.',
   inputSchema: objectSchema({
     path: pathSchema('The file or folder to delete.'),
     recursive: {

@@ -37,6 +37,8 @@ export const filesEdit = defineFileTool({
   mutates: true,
   idempotent: false,
   timeoutMs: 10_000,
+  examples: [{ path: 'notes.md', old_content: 'Call Ada.', new_content: 'Call Ada on Monday.' }],
+  undo: 'The gate keeps the content that it replaced.',
   inputSchema: objectSchema({
     path: pathSchema('The file to change. It must exist.'),
     old_content: {

@@ -23,6 +23,8 @@ export const filesEnsureDir = defineFileTool({
   mutates: true,
   idempotent: true,
   timeoutMs: 10_000,
+  examples: [{ path: 'build/reports' }],
+  undo: 'The gate remembers which folders it created.',
   inputSchema: objectSchema({ path: pathSchema('The folder that shall exist.') }),
   outputSchema: objectSchema({
     path: { type: 'string', description: 'The path as it was given.' },

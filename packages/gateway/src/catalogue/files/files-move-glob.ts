@@ -36,6 +36,8 @@ export const filesMoveGlob = defineFileTool({
   mutates: true,
   idempotent: false,
   timeoutMs: 10_000,
+  examples: [{ from: 'inbox', patterns: ['*.pdf'], to: 'archive' }],
+  undo: 'The gate remembers where each file was, and keeps files that were replaced.',
   inputSchema: objectSchema({
     from: pathSchema('The folder to move files out of.'),
     patterns: {

@@ -43,6 +43,7 @@ export const filesRead = defineFileTool({
   mutates: false,
   idempotent: true,
   timeoutMs,
+  examples: [{ path: 'README.md' }, { path: 'logs/build.log', offset: 65536, limit: 4096 }],
   inputSchema: objectSchema(
     {
       path: pathSchema('The file to read.'),

@@ -29,6 +29,10 @@ export const filesSearch = defineFileTool({
   mutates: false,
   idempotent: true,
   timeoutMs: 10_000,
+  examples: [
+    { path: 'src', content: 'TODO' },
+    { path: '.', name: '*.{ts,tsx}' },
+  ],
   inputSchema: objectSchema(
     {
       path: pathSchema('The folder to search.', { default: '.' }),

@@ -43,6 +43,11 @@ export const filesWrite = defineFileTool({
   mutates: true,
   idempotent: false,
   timeoutMs,
+  examples: [
+    { path: 'notes.md', content: 'Call Ada.\n' },
+    { path: 'notes.md', content: 'Call Bo.\n', append: true },
+  ],
+  undo: 'The gate keeps the content that it replaced.',
   inputSchema: objectSchema(
     {
       path: pathSchema('The file to write.'),

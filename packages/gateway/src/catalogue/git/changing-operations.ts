@@ -27,6 +27,7 @@ export const changingOperations: readonly GitOperation[] = [
   {
     ...changing,
     name: 'ADD',
+    example: ['--', 'src/main.ts'],
     description: 'Stage files for the next commit.',
     risk: 'low',
     options: { flags: list('-A --all -u --update -v --verbose -n --dry-run -N --intent-to-add --no-all') },
@@ -44,6 +45,7 @@ export const changingOperations: readonly GitOperation[] = [
   {
     ...changing,
     name: 'COMMIT',
+    example: ['-m', 'Explain the start'],
     description: 'Record what is staged. The message is given with -m; no hook and no editor runs.',
     risk: 'medium',
     options: {
@@ -70,6 +72,7 @@ export const changingOperations: readonly GitOperation[] = [
   {
     ...changing,
     name: 'BRANCH',
+    example: ['--list'],
     description: 'List, create, rename or delete branches.',
     risk: 'medium',
     options: {
@@ -94,6 +97,7 @@ export const changingOperations: readonly GitOperation[] = [
   {
     ...changing,
     name: 'TAG',
+    example: ['v1.2.0'],
     description: 'List, create or delete tags. They are not signed.',
     risk: 'medium',
     options: {
@@ -112,6 +116,7 @@ export const changingOperations: readonly GitOperation[] = [
   {
     ...changing,
     name: 'CHECKOUT',
+    example: ['-b', 'fix-start'],
     description: 'Switch to a branch or commit, or, with -- and paths, put files back as they were.',
     risk: 'high',
     options: {
@@ -141,6 +146,7 @@ export const changingOperations: readonly GitOperation[] = [
   {
     ...changing,
     name: 'MERGE',
+    example: ['--no-ff', 'fix-start'],
     description: 'Merge other branches into the current branch.',
     risk: 'medium',
     options: {
@@ -164,6 +170,7 @@ export const changingOperations: readonly GitOperation[] = [
   {
     ...changing,
     name: 'REBASE',
+    example: ['main'],
     description: 'Put the commits of a branch on top of another one.',
     risk: 'high',
     options: {
@@ -181,6 +188,7 @@ export const changingOperations: readonly GitOperation[] = [
   {
     ...changing,
     name: 'RESET',
+    example: ['HEAD', '--', 'src/main.ts'],
     description: 'Move the current branch to a commit; --hard discards uncommitted changes.',
     risk: 'critical',
     options: { flags: list('--soft --mixed --hard --merge --keep -q --quiet -N --intent-to-add') },
@@ -195,6 +203,7 @@ export const changingOperations: readonly GitOperation[] = [
   {
     ...changing,
     name: 'STASH',
+    example: ['push', '-m', 'half done'],
     description: 'Put changes aside (push), list them (list, show), bring them back (pop, apply) or drop them.',
     risk: 'medium',
     options: {

@@ -65,6 +65,7 @@ export function defineGitTool(operation: GitOperation): AnyTool {
       idempotent: !mutates,
       audience: 'everyone',
       pathArguments: ['cwd'],
+      examples: [{ args: operation.example }],
     },
     claim: (args, session) => {
       const folder = folderOf(args, session.workingDirectory);

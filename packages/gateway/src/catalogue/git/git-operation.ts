@@ -24,6 +24,8 @@ export interface EntryListing {
 /** One of the operations, as data. */
 export interface GitOperation {
   readonly name: string;
+  /** Arguments of a call to copy. */
+  readonly example: readonly string[];
   readonly description: string;
   readonly risk: Risk;
   /** Whether it changes the repository or the files in it. */

@@ -13,6 +13,7 @@ export const networkOperations: readonly GitOperation[] = [
   {
     ...remote,
     name: 'CLONE',
+    example: ['https://git.example/team/app.git', 'app'],
     description: 'Copy a repository from an https address, or from a folder that the rules allow, into a new folder.',
     risk: 'medium',
     options: {
@@ -29,6 +30,7 @@ export const networkOperations: readonly GitOperation[] = [
   {
     ...remote,
     name: 'FETCH',
+    example: ['origin'],
     description: 'Get the newest commits of a remote (default: origin).',
     risk: 'medium',
     options: {
@@ -42,6 +44,7 @@ export const networkOperations: readonly GitOperation[] = [
   {
     ...remote,
     name: 'PULL',
+    example: ['--ff-only', 'origin', 'main'],
     description:
       'Get the newest commits of a branch of a remote and merge them, or rebase onto them with --rebase. Default: the remote origin, and the branch with the name of the current one.',
     risk: 'high',
@@ -56,6 +59,7 @@ export const networkOperations: readonly GitOperation[] = [
   {
     ...remote,
     name: 'PUSH',
+    example: ['origin', 'main'],
     description: `Send commits to a remote, origin unless another is named. ${noUpstream}`,
     risk: 'high',
     options: {

@@ -58,6 +58,7 @@ export const readingOperations: readonly GitOperation[] = [
   {
     ...reading,
     name: 'STATUS',
+    example: ['--short'],
     description: 'Show which files were changed, staged or added.',
     options: {
       flags: list(
@@ -76,6 +77,7 @@ export const readingOperations: readonly GitOperation[] = [
   {
     ...reading,
     name: 'DIFF',
+    example: ['HEAD', '--', 'src'],
     description: 'Show what changed between commits, the index and the files.',
     options: {
       flags: [...diffFlags, ...list('--cached --staged --merge-base --exit-code --quiet -R')],
@@ -89,6 +91,7 @@ export const readingOperations: readonly GitOperation[] = [
   {
     ...reading,
     name: 'LOG',
+    example: ['--oneline', '-n', '20'],
     description: 'Show commits.',
     options: {
       flags: [
@@ -116,6 +119,7 @@ export const readingOperations: readonly GitOperation[] = [
   {
     ...reading,
     name: 'SHOW',
+    example: ['HEAD'],
     description: 'Show commits with their changes, or a file as it was in a commit, such as HEAD~1:src/main.ts.',
     options: {
       flags: [...diffFlags, ...list('--oneline --decorate --no-decorate --abbrev-commit --pretty -m --cc')],
@@ -133,6 +137,7 @@ export const readingOperations: readonly GitOperation[] = [
   {
     ...reading,
     name: 'REMOTE',
+    example: ['-v'],
     description: 'List the remotes, or the addresses of one with get-url. People change them outside the gate.',
     options: { flags: list('-v --verbose --all --push') },
     before: 'names',

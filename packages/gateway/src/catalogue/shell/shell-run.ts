@@ -103,6 +103,7 @@ export const shellRun: AnyTool = {
     idempotent: false,
     audience: 'everyone',
     pathArguments: ['cwd'],
+    examples: [{ argv: ['npm', 'test'] }, { command: 'sort names.txt | uniq' }],
   },
   claim: (args, session) => {
     const given = read(args);

@@ -4,7 +4,14 @@ import type { DownloadStream } from '../transfers.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
 import { objectSchema } from '../../catalogue/files/define-file-tool.ts';
-import { bytesSchema, checkUse, defineContentTool, hashSchema, transferTimeoutMs } from './define-content-tool.ts';
+import {
+  bytesSchema,
+  checkUse,
+  defineContentTool,
+  exampleHash,
+  hashSchema,
+  transferTimeoutMs,
+} from './define-content-tool.ts';
 import type { ContentToolParts } from './define-content-tool.ts';
 
 interface GetArguments {
@@ -31,6 +38,7 @@ export function contentGet({ store, index, downloads }: ContentToolParts): AnyTo
     mutates: false,
     timeoutMs: transferTimeoutMs,
     isTransfer: true,
+    examples: [{ hash: exampleHash }],
     properties: {
       hash: hashSchema('BLAKE3 hash of the content.'),
       offset: bytesSchema('The byte to start at.', { default: 0 }),

@@ -36,6 +36,7 @@ export function contentPut({ store, uploads }: ContentToolParts): AnyTool {
     mutates: true,
     timeoutMs: transferTimeoutMs,
     isTransfer: true,
+    examples: [{ content: 'Hello.\n' }],
     properties: {
       content: { type: 'string', maxLength: Math.ceil(maxInlineBytes / 3) * 4, description: 'The bytes to store.' },
       encoding: {

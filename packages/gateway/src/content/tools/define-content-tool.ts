@@ -64,6 +64,9 @@ export function hashSchema(description: string): JsonObject {
   return { type: 'string', pattern: contentHashPattern, description: `${description} 64 hexadecimal digits.` };
 }
 
+/** Of content in examples: BLAKE3 of "Hello." and a line end. */
+export const exampleHash = '50784d098e9bdf216f6c56dfdcd71ba6b4dc9adbe8d19dbb57074cb2649aa192';
+
 export function bytesSchema(description: string, more: JsonObject = {}): JsonObject {
   return { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description, ...more };
 }

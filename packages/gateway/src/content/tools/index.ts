@@ -5,7 +5,7 @@ import { objectSchema } from '../../catalogue/files/define-file-tool.ts';
 import { mayUse } from '../../execution/open-content.ts';
 import { contentGet } from './content-get.ts';
 import { contentPut } from './content-put.ts';
-import { bytesSchema, defineContentTool, hashSchema, transferTimeoutMs } from './define-content-tool.ts';
+import { bytesSchema, defineContentTool, exampleHash, hashSchema, transferTimeoutMs } from './define-content-tool.ts';
 import type { ContentToolParts } from './define-content-tool.ts';
 
 const hourMs = 3_600_000;
@@ -21,6 +21,7 @@ function statTool({ store, index }: ContentToolParts) {
     description: 'Show whether content is stored: its size, or how much of an unfinished upload has arrived.',
     mutates: false,
     timeoutMs: 10_000,
+    examples: [{ hash: exampleHash }],
     properties: { hash: hashSchema('BLAKE3 hash of the content.') },
     required: ['hash'],
     answers: objectSchema(
