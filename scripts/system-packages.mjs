@@ -15,6 +15,8 @@ const tests = [
   // Without windows to draw, it takes half the time of the whole browser. Tests use that one where this is missing.
   { package: 'chromium-headless-shell', file: '/usr/bin/chromium-headless-shell' },
   { package: 'curl', file: '/usr/bin/curl' },
+  // Writes and reads a journal.
+  { package: 'systemd', file: '/usr/lib/systemd/systemd-journald' },
 ];
 const benchmarks = [
   // Native load generators: one written in Node would measure itself. Calls of MCP differ, which takes the second one.

@@ -3,6 +3,7 @@ import { confirmations, risks } from '../call/tool.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Json, JsonObject } from '@sallyport/contract';
 import { requirement } from '../../../../test/requirement.ts';
 import type { Store } from '../storage/stores.ts';
 import { approvalTools } from '../approvals/tools/index.ts';
@@ -18,6 +19,7 @@ import { organisationTools } from '../organisation/tools/index.ts';
 import { peopleTools } from '../organisation/tools/people.ts';
 import { secretTools } from '../secrets/tools.ts';
 import { shellTools } from '../catalogue/shell/index.ts';
+import { systemTools } from '../catalogue/system/index.ts';
 import { sessionTools } from '../sessions/tools/sessions.ts';
 import { workspaceTools } from '../workspaces/tools.ts';
 
@@ -28,6 +30,7 @@ const tools = [
   ...fileTools(),
   ...shellTools(),
   ...gitTools(),
+  ...systemTools(),
   ...contentTools(nothing),
   ...artifactTools(nothing),
   ...leaseTools({} as Store),
@@ -74,6 +77,18 @@ test('the definition of every built-in tool holds everything that doors, rules a
     assert.ok(definition.timeoutMs > 0 && definition.timeoutMs <= 3_600_000, name);
     for (const flag of ['mutates', 'requiresApproval', 'requiresSandbox', 'idempotent'] as const) {
       assert.equal(typeof definition[flag], 'boolean', `${name} ${flag}`);
+    }
+  }
+});
+
+test('every example in a schema is a value that the schema accepts', () => {
+  const ajv = new Ajv2020({ strict: false });
+  for (const { definition } of tools) {
+    const properties = (definition.inputSchema['properties'] ?? {}) as Record<string, JsonObject>;
+    for (const [name, { examples = [], ...schema }] of Object.entries(properties)) {
+      for (const example of examples as readonly Json[]) {
+        assert.ok(ajv.validate(schema, example), `${definition.name} ${name}: ${ajv.errorsText()}`);
+      }
     }
   }
 });

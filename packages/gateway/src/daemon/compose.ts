@@ -53,6 +53,7 @@ import { contentTools } from '../content/tools/index.ts';
 import { filesWrite } from '../catalogue/files/files-write.ts';
 import { fileTools } from '../catalogue/files/index.ts';
 import { gitTools } from '../catalogue/git/index.ts';
+import { systemTools } from '../catalogue/system/index.ts';
 import { leaseTools } from '../sessions/tools/leases.ts';
 import { peopleTools } from '../organisation/tools/people.ts';
 import { policyTools } from '../policy/tools/policy-tools.ts';
@@ -256,6 +257,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     ...fileTools(),
     ...shellTools(),
     ...gitTools(),
+    ...systemTools(),
     // Their results are full of what others wrote, and a person who accepts it has to see all but what the gate holds.
     ...[...toolsFolder.administration, ...upstreams.administration].map((tool) =>
       hideInResults(tool, redactor.hideHeldIn),

@@ -1,0 +1,65 @@
+import type { Json, JsonObject } from '@sallyport/contract';
+import { modes } from '../call/session.ts';
+import type { Session } from '../call/session.ts';
+import type { AnyTool, Effect, Resources, ToolContext, ToolDefinition } from '../call/tool.ts';
+
+/** What one tool of the catalogue says about itself. What most tools have in common may be left out. */
+export interface CatalogueTool<Arguments, Output extends Json>
+  extends
+    Pick<ToolDefinition, 'name' | 'aliases' | 'description' | 'inputSchema' | 'outputSchema' | 'risk' | 'timeoutMs'>,
+    Partial<
+      Pick<
+        ToolDefinition,
+        | 'confirmation'
+        | 'scopes'
+        | 'allowedModes'
+        | 'requiresApproval'
+        | 'requiresSandbox'
+        | 'pathArguments'
+        | 'category'
+        | 'audience'
+      >
+    > {
+  /** Besides `read` or `write`. */
+  readonly tags: readonly string[];
+  /** Absent: it only looks. */
+  readonly mutates?: boolean;
+  /** Absent: it touches nothing that rules know by a name. */
+  readonly claim?: (args: Arguments, session: Session) => Resources;
+  readonly timeoutMsFor?: (args: Arguments) => number;
+  readonly preview: (args: Arguments, context: ToolContext) => Effect | Promise<Effect>;
+  readonly run: (args: Arguments, context: ToolContext) => Output | Promise<Output>;
+  readonly summarize: (args: Arguments, output: Output) => string;
+}
+
+export function defineTool<Arguments, Output extends Json>(tool: CatalogueTool<Arguments, Output>): AnyTool {
+  const { claim, timeoutMsFor, preview, run, summarize, mutates = false, tags, ...about } = tool;
+  // The gate passes only arguments that fit the input schema and outputs that came from `run`.
+  const read = (args: JsonObject) => args as unknown as Arguments;
+  return {
+    definition: {
+      category: mutates ? 'system_write' : 'read_only',
+      confirmation: mutates ? 'if_destructive' : 'never',
+      scopes: [],
+      allowedModes: mutates ? modes.filter((mode) => mode !== 'LOCKDOWN') : modes,
+      requiresApproval: false,
+      requiresSandbox: false,
+      audience: 'everyone',
+      ...about,
+      version: '1.0.0',
+      tags: [...tags, mutates ? 'write' : 'read'],
+      mutates,
+      idempotent: !mutates,
+    },
+    claim: (args, session) => claim?.(read(args), session) ?? { paths: [] },
+    ...(timeoutMsFor === undefined ? {} : { timeoutMsFor: (args: JsonObject) => timeoutMsFor(read(args)) }),
+    preview: async (args, context) => preview(read(args), context),
+    run: async (args, context) => run(read(args), context),
+    summarize: (args, output) => summarize(read(args), output as Output),
+  };
+}
+
+/** The effect of a tool that changes nothing. */
+export function looksAt(summary: string): Effect {
+  return { summary, detail: '', undoable: false };
+}
