@@ -77,9 +77,15 @@ hash.update(hashSdk()).update(readFileSync(join(root, sdkBuilder)));
 const folder = hash.digest('hex').slice(0, 16);
 writeBuild(join(buildsFolder, folder));
 const draft = `${recordFile}.${process.pid}`;
-writeFileSync(draft, JSON.stringify({ folder, sources }));
+writeFileSync(draft, JSON.stringify({ folder, sources, packages: listPackages() }));
 renameSync(draft, recordFile);
 removeOldBuilds();
+
+/** The dependencies that are part of the build. */
+function listPackages(): readonly string[] {
+  const ids = chunks.flatMap(({ moduleIds }) => moduleIds);
+  return [...new Set(ids.flatMap((id) => /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? []))].sort();
+}
 
 /** Whole or not at all. The same build that is there already stays: a daemon may be running from it. */
 function writeBuild(target: string): void {

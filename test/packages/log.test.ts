@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 import { packPackage } from '../../scripts/pack.ts';
 import { TestDaemon } from '../harness/daemon.ts';
 import { runSallyport } from '../harness/run-sallyport.ts';
+import { findMachineNode } from './installed-packages.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sallyport-auditor-'));
 const exported = join(folder, 'log.jsonl');
@@ -34,7 +35,7 @@ after(async () => {
 });
 
 function verify(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'verify', ...args], {
+  const { status, stdout, stderr } = spawnSync(findMachineNode(), [program, 'verify', ...args], {
     encoding: 'utf8',
     cwd: folder,
     env: { PATH: process.env['PATH'] },

@@ -1,5 +1,11 @@
 export const recordFile: string;
 export function findMainModule(environment?: Readonly<Record<string, string | undefined>>): string;
 export function readRecord():
-  | { readonly folder: string; readonly sources: Readonly<Record<string, string>> }
+  | {
+      readonly folder: string;
+      /** What it was built from. Absent in a package. */
+      readonly sources?: Readonly<Record<string, string>>;
+      /** The dependencies that are part of it. Absent in a package. */
+      readonly packages?: readonly string[];
+    }
   | undefined;

@@ -1,24 +1,28 @@
 #!/usr/bin/env node
+// Runs on Node 20, up to the point where it goes on with a newer one.
 import { statSync } from 'node:fs';
 import module from 'node:module';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { findMainModule } from './built-program.mjs';
+import { continueOn, findOwnNode, oldestNode } from './own-node.mjs';
 
-const oldestNode = 24;
-
-if (Number.parseInt(process.versions.node, 10) < oldestNode) {
-  console.error(`Sallyport needs Node ${oldestNode} or newer; this is ${process.version}.`);
-  console.error('In a checkout, `npx sallyport` brings its own.');
-  process.exit(1);
+if (Number.parseInt(process.versions.node, 10) >= oldestNode) {
+  keepCompiledCode();
+  // Where an error came from is told as a line of the sources.
+  if (process.env.SALLYPORT_DEBUG) process.setSourceMapsEnabled(true);
+  const { main } = await import(pathToFileURL(findMainModule()).href);
+  await main(process.argv);
+} else {
+  const node = findOwnNode();
+  if (node === undefined) {
+    console.error(`Sallyport needs Node ${oldestNode} or newer; this is ${process.version}.`);
+    console.error('It brings its own when npm installs optional packages: npm install -g --include=optional sallyport');
+    process.exit(1);
+  }
+  continueOn(node);
 }
-
-keepCompiledCode();
-// Where an error came from is told as a line of the sources.
-if (process.env.SALLYPORT_DEBUG) process.setSourceMapsEnabled(true);
-const { main } = await import(pathToFileURL(findMainModule()).href);
-await main(process.argv);
 
 /**
  * Halves the time until a command runs. Compiled code is trusted like the program, so it is kept only where no tool and

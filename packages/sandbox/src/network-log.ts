@@ -19,7 +19,8 @@ export class NetworkLog {
 
   add(...events: readonly NetworkEvent[]): void {
     for (const { outcome, target, times } of events) {
-      const known = this.#targets.getOrInsertComputed(outcome, () => new Map<string, number>());
+      const known = this.#targets.get(outcome) ?? new Map<string, number>();
+      this.#targets.set(outcome, known);
       if (target !== '' && (known.has(target) || known.size < mostTargets)) {
         known.set(target, (known.get(target) ?? 0) + times);
       } else {

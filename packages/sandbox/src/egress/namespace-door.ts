@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { getSystemErrorName } from 'node:util';
 import { ProgramNotStarted } from '../program.ts';
 import { listenInside } from './listen-inside.ts';
+import { withResolvers } from '../with-resolvers.ts';
 
 /** A process that waits to be released, and the inode of its network namespace as bubblewrap reported it. */
 export interface InsideOf {
@@ -53,7 +54,7 @@ export class NamespaceDoor {
   async bind({ pid, networkNamespace }: InsideOf): Promise<BoundSocket> {
     const helper = (this.#helper ??= this.#start());
     const id = (this.#lastId += 1);
-    const { promise, resolve, reject } = Promise.withResolvers<BoundSocket>();
+    const { promise, resolve, reject } = withResolvers<BoundSocket>();
     const late = setTimeout(() => {
       reject(lost('it did not answer'));
       helper.kill('SIGKILL');
@@ -72,7 +73,7 @@ export class NamespaceDoor {
   async close(): Promise<void> {
     const helper = this.#helper;
     if (helper?.pid === undefined || helper.exitCode !== null || helper.signalCode !== null) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve } = withResolvers<void>();
     helper.once('close', () => resolve());
     helper.ref();
     helper.kill('SIGKILL');

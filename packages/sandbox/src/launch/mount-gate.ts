@@ -1,5 +1,6 @@
 import type { MountClaims } from './launch.ts';
 import { isWithin } from '../is-within.ts';
+import { withResolvers } from '../with-resolvers.ts';
 
 interface Passage {
   readonly claims: MountClaims;
@@ -19,7 +20,7 @@ export class MountGate {
   /** Resolves with how to leave. Rejects with the reason of the signal when that aborts first. */
   async enter(claims: MountClaims, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+    const { promise: left, resolve: leave } = withResolvers<void>();
     const passage = { claims, left };
     const earlier = [...this.#passages].filter((other) => !mayOverlap(claims, other.claims));
     this.#passages.add(passage);
@@ -27,7 +28,7 @@ export class MountGate {
       this.#passages.delete(passage);
       leave();
     };
-    const aborted = Promise.withResolvers<never>();
+    const aborted = withResolvers<never>();
     const onAbort = (): void => aborted.reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     try {

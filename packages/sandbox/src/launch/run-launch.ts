@@ -3,6 +3,7 @@ import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { Launch } from './launch.ts';
+import { withResolvers } from '../with-resolvers.ts';
 
 /** Missing from `fs.constants`, and the same number on every Linux. */
 const O_PATH = 0o10000000;
@@ -38,7 +39,7 @@ export async function runLaunch(launch: Launch, options: { readonly timeoutMs: n
 }
 
 async function attend(child: ChildProcess, launch: Launch, timeoutMs: number): Promise<LaunchEnd> {
-  const { promise, resolve, reject } = Promise.withResolvers<LaunchEnd>();
+  const { promise, resolve, reject } = withResolvers<LaunchEnd>();
   // A sandbox that gives up leaves pipes unread, which is no failure of its own.
   for (const stream of child.stdio) stream?.on('error', () => undefined);
   launch.descriptors.forEach((descriptor, index) => {

@@ -5,6 +5,7 @@ import type { CgroupPlace } from '../launch/cgroup-places.ts';
 import { readCpuMs } from '../launch/cgroup.ts';
 import { HandedInput, HandedOutput } from './handed-pipes.ts';
 import type { InputTime, Order, Report } from './messages.ts';
+import { withResolvers } from '../with-resolvers.ts';
 
 /** Acknowledging less at a time would cost messages, and the window is four times as large. */
 const acknowledgeBytes = 64 * 1024;
@@ -35,7 +36,7 @@ export class ProgramRun {
     this.id = id;
     this.program = program;
     this.#send = send;
-    this.#settle = Promise.withResolvers<ProgramEnd>();
+    this.#settle = withResolvers<ProgramEnd>();
     this.ended = this.#settle.promise;
     // Whoever does not wait for the end, like a pool, does not want to hear of it either.
     this.ended.catch(() => undefined);
@@ -85,7 +86,7 @@ export class ProgramRun {
     if (this.#hasEnded) return Promise.resolve({});
     const cpuMs = this.cpuPlace && readCpuMs(this.cpuPlace);
     if (cpuMs !== undefined) return Promise.resolve({ measuredBy: 'cgroup', cpuMs });
-    const { promise, resolve } = Promise.withResolvers<number | undefined>();
+    const { promise, resolve } = withResolvers<number | undefined>();
     this.#measuring.push(resolve);
     this.#send({ kind: 'measure', run: this.id });
     return promise.then((answer) => (answer === undefined ? {} : { measuredBy: 'cgroup', cpuMs: answer }));

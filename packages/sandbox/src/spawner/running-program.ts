@@ -25,6 +25,7 @@ import { startChild } from './start-child.ts';
 import type { ChildEnd, StartedChild, StartingParts } from './start-child.ts';
 import { openDiskWatch } from '../limits/watch-disk.ts';
 import type { DiskWatch } from '../limits/watch-disk.ts';
+import { withResolvers } from '../with-resolvers.ts';
 
 /** What all programs of a spawner share. */
 export interface SpawnerParts extends StartingParts {
@@ -90,7 +91,7 @@ export class RunningProgram {
    */
   async run(stdin: InputTime): Promise<ProgramEnd> {
     const { planner } = this.#parts;
-    if (stdin === 'held') this.#held = Promise.withResolvers();
+    if (stdin === 'held') this.#held = withResolvers();
     const planned = await planner.plan(await showNetwork(this.#program), this.#aborting.signal);
     if (planned === undefined) return { how: { kind: 'aborted' }, usage: {} };
     try {

@@ -7,6 +7,7 @@ import { ProgramRun } from './program-run.ts';
 import { SpawnerLink } from './spawner-link.ts';
 import { defaultPreparedLimits, defaultWarmLimits, WarmPool } from './warm-pool.ts';
 import type { WarmLimits, WarmRunOptions } from './warm-pool.ts';
+import { withResolvers } from '../with-resolvers.ts';
 
 export interface SpawnerOptions {
   /** More wait for their turn. Absent: 64. */
@@ -44,7 +45,7 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
   readonly #opening = new Map<number, () => void>();
   readonly #warm: WarmPool;
   readonly #prepared: WarmPool;
-  readonly #abilities = Promise.withResolvers<Abilities>();
+  readonly #abilities = withResolvers<Abilities>();
   #link: SpawnerLink | undefined;
   #isReady = false;
   #failedStarts = 0;
@@ -100,7 +101,7 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
   /** It takes no place among the runs, which come to their end. */
   open(program: Program, options: RunOptions): OpenProgram {
     const run = this.#newRun(program);
-    const { promise: started, resolve } = Promise.withResolvers<void>();
+    const { promise: started, resolve } = withResolvers<void>();
     run.attach(options);
     if (options.signal.aborted) run.resolveAborted();
     else if (this.#closing !== undefined || this.#link === undefined) {
@@ -143,7 +144,7 @@ export class SpawnerClient implements ProgramRunner, ProgramOpener {
   /** Kills what runs and ends the spawner. Resolves when nothing of it is left. Safe to call twice. */
   close(): Promise<void> {
     if (this.#closing !== undefined) return this.#closing.promise;
-    this.#closing = Promise.withResolvers();
+    this.#closing = withResolvers();
     for (const run of this.#queue) run.resolveAborted();
     this.#queue.clear();
     clearTimeout(this.#restart);

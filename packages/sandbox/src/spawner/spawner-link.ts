@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { getCompileCacheDir } from 'node:module';
 import { Socket } from 'node:net';
 import { extname, join } from 'node:path';
+import { findCompileCache } from '../compile-cache.ts';
 import { parseReport } from './messages.ts';
 import { OutputTail } from './output-tail.ts';
 import type { Configuration, Order, Report } from './messages.ts';
@@ -60,7 +60,7 @@ export class SpawnerLink {
 
 function startSpawner(): ChildProcess {
   const command = [process.execPath, ...smallHeap, spawnerFile];
-  const cache = getCompileCacheDir();
+  const cache = findCompileCache();
   // Killed with the daemon, even if it is not listening at that moment.
   const [file, ...args] = existsSync(setpriv) ? [setpriv, '--pdeathsig', 'KILL', '--', ...command] : command;
   return spawn(file as string, args, {

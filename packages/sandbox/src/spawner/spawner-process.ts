@@ -1,5 +1,5 @@
-import { flushCompileCache } from 'node:module';
 import type { Socket } from 'node:net';
+import { keepCompiledCode } from '../compile-cache.ts';
 import { ProgramNotStarted } from '../program.ts';
 import type { Program } from '../program.ts';
 import { probeSandbox } from '../launch/probe-sandbox.ts';
@@ -108,7 +108,7 @@ async function openSpawner({ enforcement, sandbox, perl = '/usr/bin/perl' }: Con
   const helper = StartHelper.open(perl, () => process.exit(1));
   const [probe, starter] = await Promise.all([sandbox ?? probeSandbox(), helper, pipes.refill()]);
   // The next one starts faster, and smaller, without the compiler.
-  flushCompileCache();
+  keepCompiledCode();
   report({
     kind: 'ready',
     abilities: {

@@ -8,6 +8,7 @@ import type { ChildStarter, ProcessEnd, StartedProcess, StartOptions } from './c
 import { resourceLimits } from '../limits/limit-resources.ts';
 import type { ResourceLimits } from '../limits/limit-resources.ts';
 import { startForOthers } from './start-for-others.ts';
+import { withResolvers } from '../with-resolvers.ts';
 
 /** In the order in which the helper takes them. */
 const systemCalls: Readonly<Record<string, readonly number[]>> = {
@@ -34,7 +35,7 @@ interface Child {
 export class StartHelper implements ChildStarter {
   readonly #process: ChildProcess;
   readonly #children = new Map<number, Child>();
-  readonly #ready = Promise.withResolvers<boolean>();
+  readonly #ready = withResolvers<boolean>();
   #text = '';
   #lastId = 0;
 
@@ -73,7 +74,7 @@ export class StartHelper implements ChildStarter {
 
   async start(launch: Launch, { workingDirectory, limits, descriptors }: StartOptions): Promise<StartedProcess> {
     const id = (this.#lastId += 1);
-    const child: Child = { started: Promise.withResolvers(), ended: Promise.withResolvers(), hasFailed: false };
+    const child: Child = { started: withResolvers(), ended: withResolvers(), hasFailed: false };
     this.#children.set(id, child);
     const variables = Object.entries(launch.environment).map(([name, value]) => `${name}=${value}`);
     this.#order(

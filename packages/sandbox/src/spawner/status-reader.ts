@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { readPipe } from './read-pipe.ts';
+import { withResolvers } from '../with-resolvers.ts';
 
 /** The waiting child of a sandbox, in the numbers of this process. */
 export interface SandboxedChild {
@@ -19,8 +20,8 @@ export class StatusReader {
   readonly #socket: Socket;
 
   constructor(fd: number) {
-    const child = Promise.withResolvers<SandboxedChild | undefined>();
-    const exitCode = Promise.withResolvers<number | undefined>();
+    const child = withResolvers<SandboxedChild | undefined>();
+    const exitCode = withResolvers<number | undefined>();
     [this.child, this.exitCode] = [child.promise, exitCode.promise];
     let text = '';
     this.#socket = readPipe(fd, (bytes) => {

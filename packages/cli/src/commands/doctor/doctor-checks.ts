@@ -17,7 +17,7 @@ export interface Check {
   readonly remedy?: string;
 }
 
-const oldestNode = 24;
+const oldestNode = 26;
 const mebibyte = 1024 * 1024;
 /** Below it the daemon refuses calls that change something. */
 const fewestBytes = 64 * mebibyte;

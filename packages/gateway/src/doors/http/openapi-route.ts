@@ -25,6 +25,6 @@ export function openApiRoute(): HttpRoute {
 }
 
 export function readOpenApi(): Record<string, unknown> {
-  const file = fileURLToPath(import.meta.resolve('@sallyport/contract/openapi.yaml'));
+  const file = fileURLToPath(import.meta.resolve('#openapi.yaml'));
   return load(readFileSync(file, 'utf8')) as Record<string, unknown>;
 }
