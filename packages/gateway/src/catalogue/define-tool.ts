@@ -18,6 +18,7 @@ export interface CatalogueTool<Arguments, Output extends Json>
         | 'pathArguments'
         | 'category'
         | 'audience'
+        | 'examples'
       >
     > {
   /** Besides `read` or `write`. */

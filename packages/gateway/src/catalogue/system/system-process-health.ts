@@ -20,6 +20,7 @@ export function systemProcessHealth(): AnyTool {
     aliases: ['check_process_health'],
     description:
       'Check whether processes run on this machine, by name or process id: state, start time, processor time and memory. Arguments of processes are not shown.',
+    examples: [{ names: ['postgres'] }],
     tags: ['system'],
     risk: 'low',
     timeoutMs: 10_000,
