@@ -24,7 +24,7 @@ const layers: readonly (readonly string[])[] = [
     ],
     ['registry', 'programs', 'upstreams', 'execution'],
   ].flat(),
-  ['*/tools', 'pipelines', 'catalogue', 'stages', 'closers'],
+  ['*/tools', 'pipelines', 'catalogue', 'clients', 'stages', 'closers'],
   ['gateway.ts'],
   ['doors'],
   ['*/service', 'doors/messages'],

@@ -8,7 +8,10 @@ import { pathToFileURL } from 'node:url';
 import { findMainModule } from './built-program.mjs';
 import { continueOn, findOwnNode, oldestNode } from './own-node.mjs';
 
-if (Number.parseInt(process.versions.node, 10) >= oldestNode) {
+if (process.argv[2] === 'hook') {
+  // Before every use of a tool somebody waits for it.
+  await import('./hook.mjs');
+} else if (Number.parseInt(process.versions.node, 10) >= oldestNode) {
   keepCompiledCode();
   // Where an error came from is told as a line of the sources.
   if (process.env.SALLYPORT_DEBUG) process.setSourceMapsEnabled(true);

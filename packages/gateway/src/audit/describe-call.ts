@@ -64,6 +64,7 @@ export function describeCall(call: KnownFacts, redactor: Redactor, more: MoreOfC
     // A hash of little more than a short secret can be guessed.
     arguments_sha256: definition?.secretArguments ? undefined : own(call.arguments?.sha256),
     arguments: describeArguments(call, redactor),
+    ran_by: own(call.clientRun?.client),
     mode: own(call.mode),
     decision: verdict && {
       effect: ownText(verdict.effect),

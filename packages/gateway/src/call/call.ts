@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '@sallyport/contract';
 import type { ConsentUse } from './approval.ts';
 import type { CallEnded } from './call-ended.ts';
 import type { Cancellation } from './cancellation.ts';
+import type { ClientRun } from './client-run.ts';
 import type { NetworkLog } from '@sallyport/sandbox';
 import type { Organisation, Membership } from './organisation.ts';
 import type { Redacted } from './redacted.ts';
@@ -49,6 +50,8 @@ export interface Received {
   readonly claimedAgent?: string | undefined;
   /** Where the client says that it works. It opens nothing: a call from another project is refused. Absent: it does not say. */
   readonly clientFolder?: string | undefined;
+  /** The client that runs the tool by itself. Absent: the gate runs it. */
+  readonly clientRun?: ClientRun | undefined;
   /** What the door found wrong with the form of the request. Absent: nothing. */
   readonly violations?: readonly Violation[] | undefined;
   /** Aborts when the caller cancels or goes away. */
@@ -315,6 +318,7 @@ export class Call implements Draft<CallFacts> {
   waitMs: number | undefined;
   claimedAgent: string | undefined;
   clientFolder: string | undefined;
+  clientRun: ClientRun | undefined;
   violations: readonly Violation[] | undefined;
   onProgress: Received['onProgress'];
   askCaller: AskCaller | undefined;
@@ -371,6 +375,7 @@ export class Call implements Draft<CallFacts> {
     this.waitMs = received.waitMs;
     this.claimedAgent = received.claimedAgent;
     this.clientFolder = received.clientFolder;
+    this.clientRun = received.clientRun;
     this.violations = received.violations;
     this.callId = callId;
     this.startedAtMs = startedAtMs;

@@ -1,5 +1,6 @@
 import type { Code, FailureCategory, Json, JsonObject } from '@sallyport/contract';
 import type { ParentCall } from './call.ts';
+import type { ClientRun } from './client-run.ts';
 import type { Access, NetworkEvent, ProgramRunner, ProgramUsage } from '@sallyport/sandbox';
 import type { Redacted, RedactText } from './redacted.ts';
 import type { Refusal } from './refusal.ts';
@@ -44,7 +45,7 @@ export interface ToolDefinition {
   /** Whether it runs as long as its caller sends or takes bytes; such calls have places of their own. Absent: no. */
   readonly isTransfer?: boolean;
   /** Where the tool comes from. Absent: it is built in. */
-  readonly origin?: 'executable' | 'configured' | 'pipeline' | 'upstream';
+  readonly origin?: 'executable' | 'configured' | 'pipeline' | 'upstream' | 'client';
   /** Built in: arguments that are paths. An absent `cwd` is the working directory. Absent: the schema says it, or none is. */
   readonly pathArguments?: readonly string[];
   /** Arguments that are secret whatever their names: in no record, log or text. Absent: none. */
@@ -72,6 +73,8 @@ export interface Resources {
   readonly model?: string;
   /** Names of applications. */
   readonly apps?: readonly string[];
+  /** Parts of the call that nobody can know beforehand, each in words. A person must agree to them, whatever a rule waives. */
+  readonly unknown?: readonly string[];
 }
 
 /** What a call would do, for the person who decides. */
@@ -148,6 +151,8 @@ export interface ToolContext {
   readonly countUsage: (usage: ToolUsage) => void;
   /** Adds to what this call asked of the network. It is in the record of the call, however the call ends. */
   readonly noteNetwork: (events: readonly NetworkEvent[]) => void;
+  /** Who runs the tool. Absent: the gate. */
+  readonly clientRun?: ClientRun | undefined;
   /** For tools that have a question to the caller. Absent: the caller cannot be asked. */
   readonly asking?: Asking;
 }

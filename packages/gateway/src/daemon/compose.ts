@@ -4,6 +4,9 @@ import { setTimeout as setTimeoutAfter } from 'node:timers/promises';
 import { reconcileIntents } from '../audit/reconcile.ts';
 import { Redactor, secretsOfEnvironment } from '../redaction/redact.ts';
 import { AttemptCounter } from '../audit/attempt-counter.ts';
+import { ClientRuns } from '../clients/client-runs.ts';
+import { clientTools } from '../clients/client-tools.ts';
+import { hookRoutes } from '../doors/hooks/serve.ts';
 import { callRoutes } from '../doors/http/serve.ts';
 import { openCallers } from '../doors/http/json-requests.ts';
 import { ContentStore } from '../content/content-store.ts';
@@ -289,6 +292,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     consoleLink({ codes, address: () => address }),
   ];
   registry.register(...tools);
+  registry.registerForClients(...clientTools());
 
   const turnstile = new Turnstile(modes.turnLimits);
   const attempts = new AttemptCounter(store);
@@ -392,6 +396,13 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     ],
     routes: [
       ...callRoutes({ store, submit, maxArgumentBytes }),
+      ...hookRoutes({
+        store,
+        submit,
+        maxArgumentBytes,
+        runs: new ClientRuns(),
+        onFault: (error) => log.error('hook_door_failed', { error }),
+      }),
       ...messageRoutes({ store, submit, redact: redactor.redactText, maxArgumentBytes, plans: approvals.plans }),
       ...mcp.routes,
       ...pageRoutes(readConsole(config.consoleFolders)),

@@ -124,6 +124,7 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
         if (!warnings.includes(message)) warnings.push(message);
       },
       noteNetwork: network.note,
+      clientRun: call.clientRun,
       get asking() {
         return openAsking(call);
       },

@@ -31,6 +31,7 @@ export class Registry {
   readonly #listeners = new Set<() => void>();
   /** By name and alias: the version that is meant when a call names none. */
   #byName = new Map<string, RegisteredTool>();
+  readonly #byClient = new Map<string, RegisteredTool>();
   #byVersion = new Map<string, RegisteredTool>();
   /** One a name, by name. */
   #tools: readonly RegisteredTool[] = [];
@@ -81,6 +82,15 @@ export class Registry {
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
+  }
+
+  /** Tools as clients run them by themselves: known to nobody else, and found by their canonical names alone. */
+  registerForClients(...tools: readonly AnyTool[]): void {
+    for (const tool of tools) this.#byClient.set(tool.definition.name, this.#prepare(tool));
+  }
+
+  findForClient(name: string): RegisteredTool | undefined {
+    return this.#byClient.get(name);
   }
 
   /** By canonical name, alias, or `name@version`. */

@@ -18,7 +18,7 @@ export function resolveTool(
     name: 'resolve-tool',
     run: (call) => {
       const { toolName, session } = call;
-      const found = registry.find(toolName);
+      const found = call.clientRun === undefined ? registry.find(toolName) : registry.findForClient(toolName);
       if (found !== undefined && isVisible(found.tool, session.principal)) {
         const unusable = found.tool.explainUnusable?.();
         if (unusable === undefined) {

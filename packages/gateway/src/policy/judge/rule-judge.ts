@@ -69,7 +69,7 @@ export function createRuleJudge(
     const closed = findClosed(question, claims);
     if (closed !== undefined) return closed;
     const openings = listOpenings(rulesFor(question).open, question, claims);
-    const verdict = decideOpenings(openings, question, claims);
+    const verdict = askAboutUnknown(decideOpenings(openings, question, claims), question.resources);
     const grants = verdict.effect === 'deny' ? undefined : shareGrants(openings, granted);
     const checked = grants === undefined ? verdict : checkGrants({ ...verdict, grants }, grants, question, claims);
     return nameAsking(nameApprovers(checked, openings, question, claims), question, claims);
@@ -257,6 +257,13 @@ function denyUnseparated(tool: string): Verdict {
     remedy: 'Find a way without this tool, or ask the operator to let it run in the sandbox.',
     forOperators: 'Take `isolation: none` out of the rule, or serve this project alone, with a daemon of its own.',
   };
+}
+
+/** A waiver is for what its rule names; what nobody can name, a person looks at. */
+function askAboutUnknown(verdict: Verdict, { unknown = [] }: Resources): Verdict {
+  if (verdict.effect !== 'allow' || unknown.length === 0) return verdict;
+  const reason = `It is not known ${printable(unknown[0] ?? '')}. A person must agree.`;
+  return { effect: 'require_approval', rule: verdict.rule, reason };
 }
 
 function namesApprover({ rule }: CompiledRule, agent: string): boolean {

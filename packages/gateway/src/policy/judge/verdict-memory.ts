@@ -63,7 +63,7 @@ export class VerdictMemory {
 
 /** The one path of a call that names nothing else. */
 function onlyPath(resources: Resources): PathClaim | undefined {
-  const { paths, hosts, commands, gitOperation, provider, model, apps } = resources;
-  const others = hosts ?? commands ?? gitOperation ?? provider ?? model ?? apps;
+  const { paths, hosts, commands, gitOperation, provider, model, apps, unknown } = resources;
+  const others = hosts ?? commands ?? gitOperation ?? provider ?? model ?? apps ?? unknown;
   return paths.length === 1 && others === undefined ? paths[0] : undefined;
 }

@@ -1,3 +1,4 @@
+import { clientCommandCategory } from '../../call/client-run.ts';
 import { modes } from '../../call/session.ts';
 import type { Mode, Principal } from '../../call/session.ts';
 import type { RuleReference } from '../../call/refusal.ts';
@@ -67,9 +68,14 @@ function compileTools(rule: Rule): CompiledRule['coversTool'] {
   const coversName = compileNames(rule.tools);
   const plain = new Set(rule.tools.filter((name) => !name.includes('*')));
   const from = new Set<Origin>(rule.origins ?? origins);
-  return ({ name, aliases, origin }) => {
+  const isOpening = rule.effect !== 'deny';
+  return ({ name, aliases, origin, category }) => {
     if (!from.has(origin ?? 'builtin')) return false;
-    return coversName(name) || (origin === undefined && aliases.some((alias) => plain.has(alias)));
+    // What opens a command in the sandbox does not open it outside.
+    if (isOpening && category === clientCommandCategory && rule.origins === undefined) return false;
+    return (
+      coversName(name) || ((origin === undefined || origin === 'client') && aliases.some((alias) => plain.has(alias)))
+    );
   };
 }
 

@@ -11,7 +11,7 @@ export const effects = ['allow', 'require_approval', 'deny'] as const;
 export type RuleEffect = (typeof effects)[number];
 export const principals = ['agent', 'operator'] as const satisfies readonly Principal[];
 export const accesses = ['read', 'write'] as const satisfies readonly Access[];
-export const origins = ['builtin', 'executable', 'configured', 'pipeline', 'upstream'] as const;
+export const origins = ['builtin', 'executable', 'configured', 'pipeline', 'upstream', 'client'] as const;
 export type Origin = (typeof origins)[number];
 
 /** One rule as tools.yaml has it. Lists are never empty. A circumstance that is absent may be any. */

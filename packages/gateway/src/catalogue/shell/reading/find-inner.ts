@@ -10,6 +10,8 @@ export interface Inner {
   readonly script?: ReadWord;
   /** Code in another language, or from somewhere else. */
   readonly code?: string;
+  /** Variables that are set for it, each with its value. */
+  readonly environment?: readonly string[];
   /** Where it runs. */
   readonly folder?: ReadWord;
 }
@@ -60,6 +62,7 @@ function unwrap(args: readonly ReadWord[], skipping: Skipping): readonly Inner[]
   const { valued, words = 0, folderOption, scriptOption, isOpen } = skipping;
   const takesValue = new Set(valued.split(' '));
   let folder: ReadWord | undefined;
+  const environment: string[] = [];
   let at = 0;
   for (; at < args.length; at++) {
     const word = args[at]?.value;
@@ -70,6 +73,7 @@ function unwrap(args: readonly ReadWord[], skipping: Skipping): readonly Inner[]
     }
     const isAssignment = /^[A-Za-z_]\w*=/.test(word);
     if (!word.startsWith('-') && !isAssignment) break;
+    if (isAssignment) environment.push(word);
     if (scriptOption !== undefined && word.startsWith(scriptOption)) {
       return [{ script: word === scriptOption ? (args[at + 1] ?? unknownWord(word)) : unknownWord(word) }];
     }
@@ -79,7 +83,9 @@ function unwrap(args: readonly ReadWord[], skipping: Skipping): readonly Inner[]
   }
   const command = args.slice(at + words);
   if (command.length === 0) return [];
-  return [{ command, ...(isOpen === true ? { isOpen } : {}), ...(folder === undefined ? {} : { folder }) }];
+  return [
+    { command, environment, ...(isOpen === true ? { isOpen } : {}), ...(folder === undefined ? {} : { folder }) },
+  ];
 }
 
 function unknownWord(text: string): ReadWord {
@@ -188,6 +194,8 @@ const finders = new Map<string, Finder>(
       const at = args.findIndex(({ value }) => value === '-c' || value === '--command');
       return at < 0 ? unwrap(args, { valued: '-w -E', words: 1 }) : [{ script: args[at + 1] ?? unknownWord('-c') }];
     },
+    ...{ rg: byOption(/^(--pre|--hostname-bin)(=|$)/), sort: byOption(/^--compress-prog/) },
+    ...{ hash: byOption(/^-p/), enable: byOption(/^-f/) },
     parallel: (args) => unwrap(args, { valued: '-j -n -a -I --jobs', isOpen: true }),
     ...{
       nc: byOption(/^-[a-z]*[ec]$/),

@@ -144,7 +144,7 @@ class ScriptReader {
         const values = (node.wordlist ?? []).map(word);
         const [only, ...more] = values;
         const name = node.name.value;
-        scope.variables.set(name, more.length === 0 && only?.isPattern !== true ? only?.value : undefined);
+        this.#assign(name, more.length === 0 && only?.isPattern !== true ? only?.value : undefined, scope);
         return this.#readLoop(node.body, scope);
       }
       case 'ArithmeticFor':
@@ -186,8 +186,10 @@ class ScriptReader {
     for (const child of Object.values(expression) as unknown[]) {
       if (Array.isArray(child)) for (const each of child) this.#readTest(each as object, scope);
       else if (child !== null && typeof child === 'object') {
-        if ('type' in child && child.type === 'Word') this.#readWord(child as Word, scope);
-        else this.#readTest(child, scope);
+        if ('type' in child && child.type === 'Word') {
+          const { value, text } = this.#readWord(child as Word, scope);
+          if (value !== undefined && hidden.test(value)) this.doubt('code', text);
+        } else this.#readTest(child, scope);
       }
     }
   }
@@ -226,6 +228,9 @@ class ScriptReader {
       if (value === undefined || isPattern === true) this.doubt(value === undefined ? 'word' : 'pattern', text);
     }
     if (name !== program.value) this.#claim({ word: program, access: 'read' }, scope);
+    if (evaluating.has(name)) {
+      for (const { value, text } of args) if (value !== undefined && hidden.test(value)) this.doubt('code', text);
+    }
     const inner = findInner(name, args, isFed);
     // The words of another command are claimed with that command.
     const own = inner.some(({ script }) => script !== undefined) ? [] : args.slice(0, ownWords(name, args, inner));
@@ -235,8 +240,12 @@ class ScriptReader {
     for (const each of inner) this.#readInner(each, scope);
   }
 
-  #readInner({ command, isOpen, script, code, folder }: Inner, scope: Scope): void {
+  #readInner({ command, isOpen, script, code, environment = [], folder }: Inner, scope: Scope): void {
     const inside = scope.copy();
+    for (const setting of environment) {
+      const at = setting.indexOf('=');
+      this.#checkVariable(setting.slice(0, at), setting.slice(at + 1));
+    }
     if (folder !== undefined) inside.folders = this.#resolveAll(folder, scope);
     if (code !== undefined) this.doubt('code', code);
     if (script?.value !== undefined) this.readNested(script.value, inside);
@@ -273,7 +282,10 @@ class ScriptReader {
       name === 'unset' ||
       name === 'getopts'
     ) {
-      for (const { value } of args) if (value !== undefined) scope.variables.set(value, undefined);
+      for (const { value } of args) if (value !== undefined) this.#assign(value, undefined, scope);
+    } else if (name === 'printf') {
+      const at = args.findIndex(({ value }) => value === '-v');
+      if (at >= 0) this.#assign(args[at + 1]?.value ?? '', undefined, scope);
     } else if (name === 'source' || name === '.' || name === 'eval') {
       // It may have set anything.
       for (const variable of scope.variables.keys()) scope.variables.set(variable, undefined);
@@ -288,6 +300,8 @@ class ScriptReader {
   /** Some variables make every program afterwards do something else. */
   #checkVariable(name: string, value: string | undefined): void {
     if (tellingVariable.test(name)) this.doubt('environment', `${name}=${value ?? '…'}`);
+    // Where a number is wanted, the shell looks into values again, and runs what it finds there.
+    if (hidden.test(name) || hidden.test(value ?? '')) this.doubt('code', `${name}=${value ?? '…'}`);
   }
 
   #readAssignment({ value, append, index }: Assignment, scope: Scope): string | undefined {
@@ -342,7 +356,9 @@ class ScriptReader {
   }
 
   #readWord(word: Word, scope: Scope): ReadWord {
-    return readWord(word, scope, this.#innerReader(scope));
+    const read = readWord(word, scope, this.#innerReader(scope));
+    for (const name of scope.setInside) this.#checkVariable(name, undefined);
+    return read;
   }
 
   #innerReader(scope: Scope) {
@@ -350,6 +366,20 @@ class ScriptReader {
   }
 }
 
+const hidden = /\$\(|`/;
+const evaluating = new Set([
+  'test',
+  '[',
+  'let',
+  'declare',
+  'typeset',
+  'local',
+  'export',
+  'readonly',
+  'unset',
+  'read',
+  'printf',
+]);
 const wordless = { type: 'Word', pos: 0, end: 0 } as const;
 const harmless = new Set(['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/stdin', '/dev/fd/63', '/dev/tty', '-']);
 const tellingVariable =

@@ -44,6 +44,8 @@ function readPart(part: WordPart, scope: Scope, readInner: ReadInner, isQuoted: 
       return { value: expand(part.text.slice(1), scope, isQuoted) };
     case 'ParameterExpansion': {
       readInside(part, scope, readInner);
+      // `${x:=y}` sets it.
+      if (part.operation?.type === 'Default' && part.operation.operator.endsWith('=')) scope.assigned(part.parameter);
       const isPlain = part.prefix === undefined && part.index === undefined && part.operation === undefined;
       return { value: isPlain ? expand(part.parameter, scope, isQuoted) : undefined };
     }

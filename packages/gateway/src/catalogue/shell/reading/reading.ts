@@ -51,6 +51,8 @@ export class Scope {
   readonly variables: Map<string, string | undefined>;
   readonly functions: Set<string>;
   readonly home: string;
+  /** Variables that a word sets by itself. */
+  readonly setInside = new Set<string>();
   /** A command that fails ends the script. */
   stopsOnFailure = false;
 
@@ -78,6 +80,12 @@ export class Scope {
     }
     for (const name of other.functions) this.functions.add(name);
     this.stopsOnFailure &&= other.stopsOnFailure;
+  }
+
+  /** It was set inside a word, to something that is not known. */
+  assigned(name: string): void {
+    this.variables.set(name, undefined);
+    this.setInside.add(name);
   }
 
   lookUp(name: string): string | undefined {

@@ -1,0 +1,99 @@
+// `sallyport hook CLIENT`: a coding agent starts it before and after it uses a tool of its own, and does what it says.
+// It loads nothing of the command line, and whatever goes wrong, it blocks: exit code 2 means that to every client.
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+/** Clients give up after ten minutes; the gate gives up before that. */
+const patienceMs = 590_000;
+const mostBytes = 64 * 1024 * 1024;
+
+const home = resolve(process.env.SALLYPORT_HOME || join(homedir(), '.sallyport'));
+
+try {
+  const client = process.argv[3] ?? '';
+  if (!/^[a-z][a-z0-9-]*$/.test(client)) throw new Error('Say which client asks: sallyport hook claude-code');
+  const payload = await readInput();
+  const { status, body } = await ask(`/v1/hooks/${client}`, findToken(client, payload), payload);
+  const reply = readReply(status, body);
+  if (reply.output !== undefined) process.stdout.write(`${JSON.stringify(reply.output)}\n`);
+  if (reply.message) process.stderr.write(`${reply.message}\n`);
+  process.exitCode = reply.exitCode;
+} catch (error) {
+  process.stderr.write(`Sallyport blocks this: ${error.message}\n`);
+  process.exitCode = 2;
+}
+
+function readInput() {
+  return new Promise((done, fail) => {
+    const chunks = [];
+    let size = 0;
+    process.stdin.on('data', (chunk) => {
+      size += chunk.length;
+      if (size > mostBytes) fail(new Error('the hook got more than it can read.'));
+      else chunks.push(chunk);
+    });
+    process.stdin.on('end', () => done(Buffer.concat(chunks)));
+    process.stdin.on('error', fail);
+  });
+}
+
+/** The session of the project in which the client works. */
+function findToken(client, payload) {
+  if (process.env.SALLYPORT_TOKEN) return process.env.SALLYPORT_TOKEN;
+  const { cwd } = JSON.parse(payload.toString());
+  if (typeof cwd !== 'string') throw new Error('the hook does not say in which folder the client works.');
+  const { sessions } = readConnection(client);
+  const holds = ({ root }) => cwd === root || cwd.startsWith(root === '/' ? root : `${root}/`);
+  const [nearest] = sessions.filter(holds).sort((one, other) => other.root.length - one.root.length);
+  if (nearest === undefined) {
+    throw new Error(`${cwd} is in no project that is connected. Run \`sallyport init\` there.`);
+  }
+  return nearest.token;
+}
+
+function readConnection(client) {
+  try {
+    return JSON.parse(readFileSync(join(home, 'clients', `${client}.json`), 'utf8'));
+  } catch (error) {
+    const reason = `${client} is not connected (${error.code ?? error.message}). Run \`sallyport init\`.`;
+    throw new Error(reason, { cause: error });
+  }
+}
+
+/** One request in the plainest form of HTTP. */
+function ask(path, token, body) {
+  return new Promise((done, fail) => {
+    const socket = connect(join(home, 'run', 'agent', 'sallyport.sock'));
+    const chunks = [];
+    socket.setTimeout(patienceMs, () => socket.destroy(new Error('the gate did not answer in time.')));
+    socket.on('connect', () => {
+      const head = `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nauthorization: Bearer ${token}\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n`;
+      socket.write(head);
+      socket.write(body);
+    });
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('end', () => done(readAnswer(Buffer.concat(chunks))));
+    socket.on('error', (error) => {
+      const isDown = error.code === 'ENOENT' || error.code === 'ECONNREFUSED';
+      const reason = isDown ? 'the gate does not run. Start it with `sallyport up`, then try again.' : error.message;
+      fail(new Error(reason, { cause: error }));
+    });
+  });
+}
+
+function readAnswer(bytes) {
+  const end = bytes.indexOf('\r\n\r\n');
+  const head = bytes.toString('latin1', 0, Math.max(0, end));
+  const length = Number(/^content-length: *(\d+)\r?$/im.exec(head)?.[1]);
+  const body = bytes.subarray(end + 4);
+  if (end < 0 || body.length !== length) throw new Error('the connection was lost before the answer was complete.');
+  return { status: Number(head.slice(9, 12)), body: JSON.parse(body.toString()) };
+}
+
+function readReply(status, body) {
+  if (status !== 200) throw new Error(typeof body.message === 'string' ? body.message : `the gate answered ${status}.`);
+  if (body.exitCode !== 0 && body.exitCode !== 2) throw new Error('the gate gave no answer that can be read.');
+  return body;
+}

@@ -1,0 +1,86 @@
+import { homedir } from 'node:os';
+import { makeVisibleLine } from '@sallyport/contract';
+import type { JsonObject } from '@sallyport/contract';
+import { clientCommandCategory } from '../call/client-run.ts';
+import type { AnyTool } from '../call/tool.ts';
+import { objectSchema, pathSchema } from '../catalogue/files/define-file-tool.ts';
+import { fileTools } from '../catalogue/files/index.ts';
+import { readScript } from '../catalogue/shell/reading/read-script.ts';
+import type { Doubt } from '../catalogue/shell/reading/reading.ts';
+import { shellRun } from '../catalogue/shell/shell-run.ts';
+import { parsePath } from '../paths/parse-path.ts';
+import { clientEdit, clientTool } from './client-tool.ts';
+import { runByClient } from './run-by-client.ts';
+
+/** The tools that clients run by themselves and that the gate judges, by their canonical names. */
+export function clientTools(): readonly AnyTool[] {
+  return [
+    runByClient(shellRun, commandForm),
+    ...fileTools().map((tool) => runByClient(tool)),
+    clientEdit(),
+    clientTool(),
+  ];
+}
+
+interface CommandArguments {
+  readonly command: string;
+  readonly cwd?: string;
+}
+
+const commandForm = {
+  category: clientCommandCategory,
+  description: 'A command that a coding agent runs in its own shell, outside of the sandbox.',
+  inputSchema: objectSchema(
+    {
+      command: { type: 'string', minLength: 1, maxLength: 1_048_576, description: 'As the shell gets it.' },
+      cwd: pathSchema('The folder in which it runs.'),
+    },
+    { optional: ['cwd'] },
+  ),
+  claim: ((args, session) => {
+    const { command, cwd } = read(args, session.workingDirectory);
+    const { commands, paths, doubts } = readScript(command, { cwd, home: homedir() });
+    return {
+      paths: [{ path: cwd, access: 'read' }, ...paths],
+      commands,
+      ...(doubts.length === 0 ? {} : { unknown: doubts.map(spell) }),
+    };
+  }) satisfies AnyTool['claim'],
+  preview: ((args, context) => {
+    const { command, cwd } = read(args, context.workingDirectory);
+    const { commands, paths, hosts, doubts } = readScript(command, { cwd, home: homedir() });
+    const lines = [
+      ...command.split('\n').map((line, index) => `${index === 0 ? 'command:' : '        '} ${line}`),
+      `in: ${cwd}`,
+      ...commands.map((each) => `runs: ${each}`),
+      ...paths.map(({ path, access }) => `${access === 'read' ? 'reads' : 'changes'}: ${path}`),
+      ...hosts.map((host) => `reaches: ${host}`),
+      ...doubts.map((doubt) => `not known: ${spell(doubt)}`),
+      'It runs in the shell of the client, outside of the sandbox, and can do whatever the client can.',
+    ];
+    return Promise.resolve({
+      summary: makeVisibleLine(`Run ${command}`),
+      detail: lines.map((line) => `${makeVisibleLine(line)}\n`).join(''),
+      undoable: false,
+    });
+  }) satisfies AnyTool['preview'],
+};
+
+function read(args: JsonObject, workingDirectory: string): { readonly command: string; readonly cwd: string } {
+  const { command, cwd = '.' } = args as unknown as CommandArguments;
+  return { command, cwd: parsePath(cwd, workingDirectory).path };
+}
+
+const words: Readonly<Record<Doubt['kind'], string>> = {
+  program: 'which program runs',
+  code: 'what this code does',
+  word: 'what this becomes',
+  pattern: 'which files this matches',
+  folder: 'in which folder this is',
+  environment: 'what this setting changes',
+  syntax: 'what this means',
+};
+
+function spell({ kind, text }: Doubt): string {
+  return `${words[kind]}: ${text}`;
+}

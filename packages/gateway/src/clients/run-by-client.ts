@@ -1,0 +1,49 @@
+import type { JsonObject } from '@sallyport/contract';
+import { checkShown } from '../call/check-shown.ts';
+import { Fault } from '../call/fault.ts';
+import { ToolFailure } from '../call/tool.ts';
+import type { AnyTool, ToolDefinition } from '../call/tool.ts';
+
+const anything: JsonObject = { type: 'object' };
+/** Commands of agents may take long, and people are asked in between. */
+const longestMs = 3_600_000;
+
+/** What is special about a tool when a client runs it. */
+export type ClientForm = Partial<Pick<AnyTool, 'claim' | 'preview'>> &
+  Partial<Pick<ToolDefinition, 'inputSchema' | 'category' | 'description'>>;
+
+/**
+ * A tool as clients run it by themselves: the same name, so that the same rules speak about it, and the same effect to
+ * look at. It has no sandbox of ours, and says so by its origin.
+ */
+export function runByClient(tool: AnyTool, form: ClientForm = {}): AnyTool {
+  const { claim = tool.claim, preview = tool.preview, ...more } = form;
+  const definition: ToolDefinition = {
+    ...tool.definition,
+    ...more,
+    origin: 'client',
+    outputSchema: anything,
+    requiresSandbox: false,
+    timeoutMs: longestMs,
+    // Whether it ran is known from the client alone, so nothing is tried a second time.
+    idempotent: false,
+  };
+  return {
+    definition,
+    claim,
+    preview,
+    run: async (args, context) => {
+      const { clientRun } = context;
+      if (clientRun === undefined) throw new Fault('INTERNAL', `${definition.name} has no client to run it`);
+      if (context.shownBasis !== undefined) {
+        checkShown((await preview(args, context)).basis ?? '', definition.name, context);
+      }
+      context.noteEffect();
+      clientRun.release();
+      const { isError, output } = await clientRun.awaitOutcome(context.signal);
+      if (isError) throw new ToolFailure('EXECUTION_ERROR', `${clientRun.client} says that it failed.`);
+      return output;
+    },
+    summarize: () => 'ran by the client',
+  };
+}

@@ -1,0 +1,50 @@
+import type { JsonObject } from '@sallyport/contract';
+import type { ClientOutcome } from '../../call/client-run.ts';
+
+/** What a hook of a client says, in our words. */
+export type HookEvent =
+  /** The client is about to use a tool, and does as it is told. */
+  | (UseOfTool & { readonly kind: 'before'; readonly call: MappedCall | undefined })
+  /** It has. */
+  | (UseOfTool & { readonly kind: 'after'; readonly outcome: ClientOutcome })
+  /** The client, or its turn, is over: what it has not told until now, it will not tell. */
+  | { readonly kind: 'over'; readonly clientSession: string }
+  /** Nothing that the gate has a say in. */
+  | { readonly kind: 'other' };
+
+export interface UseOfTool {
+  readonly clientSession: string;
+  readonly useId: string;
+  /** Where the client works. */
+  readonly cwd: string;
+}
+
+/** A use of a tool, as a call of a canonical tool. Undefined: the gate judges it elsewhere. */
+export interface MappedCall {
+  readonly tool: string;
+  readonly input: JsonObject;
+}
+
+/** What the hook program writes and how it ends. */
+export interface HookReply {
+  /** For standard output. Absent: nothing. */
+  readonly output?: JsonObject;
+  /** 2 blocks, for every client. */
+  readonly exitCode: 0 | 2;
+  /** For standard error. */
+  readonly message?: string;
+}
+
+/** What the gate decided about the use of a tool. */
+export type HookDecision =
+  | { readonly kind: 'allow'; readonly reason: string }
+  | { readonly kind: 'deny'; readonly reason: string }
+  /** It has no say: the client asks as it does without us. */
+  | { readonly kind: 'none' };
+
+/** A client whose hooks we speak. */
+export interface HookClient {
+  /** Throws RpcError for what is no hook of this client. */
+  readonly readEvent: (payload: JsonObject) => HookEvent;
+  readonly present: (decision: HookDecision) => HookReply;
+}

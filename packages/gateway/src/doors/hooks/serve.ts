@@ -1,0 +1,112 @@
+import type { JsonObject } from '@sallyport/contract';
+import { describeCode } from '@sallyport/contract';
+import type { Answer } from '../../call/answer.ts';
+import { doors } from '../../call/call.ts';
+import { Cancellation } from '../../call/cancellation.ts';
+import { isRefusal } from '../../call/refusal.ts';
+import type { ClientRuns, OpenRun } from '../../clients/client-runs.ts';
+import { readCall } from '../connect/read-call.ts';
+import { findCaller } from '../check-caller.ts';
+import { openReceiver, sendJson } from '../http/json-requests.ts';
+import type { CallRouteParts } from '../http/json-requests.ts';
+import { parseBody } from '../http/json-fields.ts';
+import type { HttpRoute } from '../transport/http-route.ts';
+import type { Peer } from '../transport/peer.ts';
+import { claudeCode, codex } from './claude-code.ts';
+import type { HookClient, HookDecision, HookEvent, HookReply } from './hook-event.ts';
+
+export interface HookParts extends CallRouteParts {
+  readonly runs: ClientRuns;
+  /** Hears of what is ours to mend. Must not throw. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Clients wait ten minutes for a hook at most; a person who has not decided by then is too late for this use. */
+const waitMs = 9 * 60_000;
+
+const clients: Readonly<Record<string, HookClient>> = { 'claude-code': claudeCode, codex };
+
+/** What clients ask before and tell after they use a tool of their own. The same calls, through the same gates. */
+export function hookRoutes(parts: HookParts): readonly HttpRoute[] {
+  const receive = openReceiver(parts);
+  return Object.entries(clients).map(([name, client]) => ({
+    method: 'POST',
+    path: `/v1/hooks/${name}`,
+    doors,
+    handle: async (request, response, peer) => {
+      const event = await receive(request, peer, (bytes) => client.readEvent(parseBody(bytes)));
+      const reply = await answerEvent(parts, name, client, event, peer);
+      sendJson(response, { status: 200, body: reply as unknown as Readonly<Record<string, unknown>> });
+    },
+  }));
+}
+
+async function answerEvent(
+  parts: HookParts,
+  name: string,
+  client: HookClient,
+  event: HookEvent,
+  peer: Peer,
+): Promise<HookReply> {
+  if (event.kind === 'other') return client.present({ kind: 'none' });
+  // Who is not known owns nothing; the gate refuses their calls, and records that.
+  const caller = findCaller(parts.store, peer);
+  const owner = isRefusal(caller) ? '' : caller.id;
+  const { clientSession } = event;
+  if (event.kind === 'over') {
+    for (const run of parts.runs.ofSession({ owner, clientSession })) await endRun(run, () => run.lose());
+    return { exitCode: 0 };
+  }
+  const named = { owner, clientSession, useId: event.useId };
+  if (event.kind === 'after') {
+    const run = parts.runs.find(named);
+    // A call from before a restart was closed as unknown when the gate came back.
+    if (run !== undefined) await endRun(run, () => run.end(event.outcome));
+    return { exitCode: 0 };
+  }
+  if (event.call === undefined) return client.present({ kind: 'none' });
+  const run = parts.runs.open(name, named);
+  if (run === undefined) return client.present({ kind: 'deny', reason: 'This use of the tool is under way already.' });
+  return client.present(await decide(parts, run, event, event.call, peer));
+}
+
+/** By run: resolves when its record is written. */
+const endings = new WeakMap<OpenRun, Promise<unknown>>();
+
+async function endRun(run: OpenRun, end: () => void): Promise<void> {
+  end();
+  await endings.get(run);
+}
+
+async function decide(
+  { submit, runs, onFault }: HookParts,
+  run: OpenRun,
+  { cwd, useId }: Extract<HookEvent, { kind: 'before' }>,
+  { tool, input }: { readonly tool: string; readonly input: JsonObject },
+  peer: Peer,
+): Promise<HookDecision> {
+  // Who goes away before the gate has decided gets nothing released; afterwards the client has gone on.
+  const cancellation = new Cancellation();
+  const leave = (): void => cancellation.abort(peer.cancellation.reason);
+  peer.cancellation.addEventListener('abort', leave);
+  const request = { ...emptyCall, name: tool, inputJson: JSON.stringify(input), requestId: useId, waitMs };
+  const ended = submit({ ...readCall(request, peer), clientFolder: cwd, clientRun: run, signal: cancellation })
+    .catch((error: unknown): undefined => {
+      onFault(error);
+      return undefined;
+    })
+    .finally(() => runs.close(run));
+  endings.set(run, ended);
+  const first = await Promise.race([ended, run.released.then(() => 'released' as const)]);
+  peer.cancellation.removeEventListener('abort', leave);
+  if (first === 'released') return { kind: 'allow', reason: 'Sallyport allows it.' };
+  return { kind: 'deny', reason: explain(first) };
+}
+
+/** The reason and what to do instead, in words for the agent. */
+function explain(answer: Answer | undefined): string {
+  const { message = describeCode('INTERNAL').meaning, remedy } = answer?.problem ?? {};
+  return `Sallyport: ${message}${remedy ? ` ${remedy}` : ''}`;
+}
+
+const emptyCall = { timeoutMs: 0, dedupeKey: '', confirmBinding: '' } as const;

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { ApprovalDesk } from '../approvals/approval-desk.ts';
+import { newPlace, TestDaemon } from '../harness/daemon.ts';
+import { runHook } from './hook-program.ts';
+import type { HookEnd } from './hook-program.ts';
+
+let daemon: TestDaemon;
+let uses = 0;
+
+before(async () => {
+  daemon = await TestDaemon.start(newPlace());
+  await connect('claude-code');
+  await connect('codex');
+  writeFileSync(join(daemon.place.workspace, 'notes.md'), 'one\n');
+  writeFileSync(join(daemon.place.workspace, '.env'), 'KEY=1\n');
+});
+after(() => daemon.remove());
+
+async function connect(client: string): Promise<void> {
+  const token = await daemon.newAgent(client);
+  const folder = join(daemon.place.home, 'clients');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const sessions = [{ root: daemon.place.workspace, token }];
+  writeFileSync(join(folder, `${client}.json`), JSON.stringify({ sessions }), { mode: 0o600 });
+}
+
+const environment = () => ({ SALLYPORT_HOME: daemon.place.home });
+
+function payloadOf(event: string, tool: string, input: object, more: object = {}) {
+  return {
+    session_id: 'chat-1',
+    transcript_path: '/dev/null',
+    cwd: daemon.place.workspace,
+    permission_mode: 'default',
+    hook_event_name: event,
+    tool_name: tool,
+    tool_input: input,
+    tool_use_id: `use-${++uses}`,
+    ...more,
+  };
+}
+
+const ask = (tool: string, input: object, more: object = {}, client = 'claude-code'): Promise<HookEnd> =>
+  runHook(client, payloadOf('PreToolUse', tool, input, more), environment());
+
+function decisionOf({ exitCode, stdout, stderr }: HookEnd) {
+  assert.equal(exitCode, 0, stderr);
+  const { hookSpecificOutput } = JSON.parse(stdout) as {
+    hookSpecificOutput: { hookEventName: string; permissionDecision: string; permissionDecisionReason: string };
+  };
+  assert.equal(hookSpecificOutput.hookEventName, 'PreToolUse');
+  return hookSpecificOutput;
+}
+
+async function lastRecordOf(useId: string) {
+  const records = (await daemon.records()).filter(({ payload }) => payload['request_id'] === useId);
+  const callIds = new Set(records.map(({ callId }) => callId));
+  return (await daemon.records()).filter(({ callId }) => callIds.has(callId));
+}
+
+test('a command that only looks around runs, and its end is recorded from the hook after it', async () => {
+  const payload = payloadOf('PreToolUse', 'Bash', { command: 'ls -la && git status --short', description: 'look' });
+  const { permissionDecision } = decisionOf(await runHook('claude-code', payload, environment()));
+  assert.equal(permissionDecision, 'allow');
+  const done = { ...payload, hook_event_name: 'PostToolUse', tool_response: { stdout: 'a', stderr: '' } };
+  assert.equal((await runHook('claude-code', done, environment())).exitCode, 0);
+  const [intent, outcome] = await lastRecordOf(payload.tool_use_id);
+  assert.deepEqual(
+    [intent?.kind, intent?.payload['tool'], intent?.payload['ran_by']],
+    ['intent', 'shell.run', 'claude-code'],
+  );
+  assert.deepEqual([outcome?.kind, outcome?.result], ['outcome', 'ok']);
+});
+
+test('a file that the rules close stays closed, however the command spells it', async () => {
+  for (const command of ['cat .env', 'cat .e""nv', "bash -c 'cat .env'", 'X=.env; cat $X', '< .env sort']) {
+    const { permissionDecision, permissionDecisionReason } = decisionOf(await ask('Bash', { command }));
+    assert.equal(permissionDecision, 'deny', command);
+    assert.doesNotMatch(permissionDecisionReason, /sallyport [a-z]|rules\.yaml|tools\.yaml/);
+  }
+  const { permissionDecision } = decisionOf(await ask('Read', { file_path: join(daemon.place.workspace, '.env') }));
+  assert.equal(permissionDecision, 'deny');
+});
+
+test('what changes something outside is asked about, with every part of the command, and goes on when a person agrees', async () => {
+  const desk = new ApprovalDesk(daemon);
+  const asking = ask('Bash', { command: 'cd src && npm install "$PKG" > log.txt' });
+  let task: string | undefined;
+  while (task === undefined) task = (await desk.pending())[0]?.id;
+  const { effect } = await desk.show(task);
+  for (const part of ['runs: npm install', 'changes: ', 'not known: '])
+    assert.ok(effect?.includes(part), effect ?? part);
+  await desk.approve(task);
+  assert.equal(decisionOf(await asking).permissionDecision, 'allow');
+});
+
+test('edits and writes are judged as ours are', async () => {
+  const path = join(daemon.place.workspace, 'notes.md');
+  const edit = { file_path: path, old_string: 'one', new_string: 'two' };
+  assert.equal(decisionOf(await ask('Edit', edit)).permissionDecision, 'allow');
+  const elsewhere = { file_path: join(daemon.place.home, 'x'), content: 'x' };
+  assert.equal(decisionOf(await ask('Write', elsewhere)).permissionDecision, 'deny');
+  const all = { ...edit, replace_all: true };
+  assert.equal(decisionOf(await ask('Edit', all)).permissionDecision, 'allow');
+});
+
+test('tools of the client that touch nothing go on; its own MCP servers are asked about; ours are left alone', async () => {
+  assert.equal(decisionOf(await ask('TodoWrite', { todos: [] })).permissionDecision, 'allow');
+  const { exitCode, stdout } = await ask('mcp__sallyport__files_read', { path: 'a' });
+  assert.deepEqual([exitCode, stdout], [0, '']);
+});
+
+test('Codex hears of a denial only, and of patches file by file', async () => {
+  const allowed = await ask('Bash', { command: 'ls' }, {}, 'codex');
+  assert.deepEqual([allowed.exitCode, allowed.stdout], [0, '']);
+  const patch = '*** Begin Patch\n*** Update File: notes.md\n@@\n-one\n+two\n*** Add File: .env\n+KEY=2\n*** End Patch';
+  assert.equal(decisionOf(await ask('apply_patch', { command: patch }, {}, 'codex')).permissionDecision, 'deny');
+});
+
+test('a call of which the client says nothing more is recorded as unknown when its turn ends', async () => {
+  const payload = payloadOf('PreToolUse', 'Bash', { command: 'ls' }, { session_id: 'chat-2' });
+  decisionOf(await runHook('claude-code', payload, environment()));
+  const over = { session_id: 'chat-2', cwd: daemon.place.workspace, hook_event_name: 'Stop' };
+  assert.equal((await runHook('claude-code', over, environment())).exitCode, 0);
+  const records = await lastRecordOf(payload.tool_use_id);
+  assert.equal(records.at(-1)?.result, 'unknown');
+});
+
+test('whatever is wrong with the hook, it blocks', async () => {
+  const good = payloadOf('PreToolUse', 'Bash', { command: 'ls' });
+  const home = environment();
+  for (const [client, payload, env] of [
+    ['claude-code', '', home],
+    ['claude-code', 'not json', home],
+    ['claude-code', '[]', home],
+    ['claude-code', { ...good, tool_input: 'ls' }, home],
+    ['claude-code', { ...good, tool_use_id: '' }, home],
+    ['claude-code', { ...good, cwd: '/' }, home],
+    ['nobody', good, home],
+    ['../x', good, home],
+    ['claude-code', good, { ...home, SALLYPORT_TOKEN: 'sp_wrong' }],
+    ['claude-code', good, { SALLYPORT_HOME: '/nowhere' }],
+  ] as const) {
+    const { exitCode, stdout, stderr } = await runHook(client, payload, env);
+    const isDenied = exitCode === 0 && stdout.includes('"permissionDecision":"deny"');
+    assert.ok(
+      isDenied || (exitCode === 2 && stderr.length > 10),
+      `${client} ${JSON.stringify(payload)}: ${exitCode} ${stdout}`,
+    );
+  }
+});
+
+test('a gate that does not run blocks, and the hook says how to start it', async () => {
+  const stopped = await TestDaemon.start(newPlace());
+  const token = await stopped.newAgent('claude-code');
+  await stopped.kill('SIGKILL');
+  const payload = { ...payloadOf('PreToolUse', 'Bash', { command: 'ls' }), cwd: stopped.place.workspace };
+  const { exitCode, stderr } = await runHook('claude-code', payload, {
+    SALLYPORT_HOME: stopped.place.home,
+    SALLYPORT_TOKEN: token,
+  });
+  assert.equal(exitCode, 2);
+  assert.match(stderr, /sallyport up/);
+  await stopped.remove();
+});
