@@ -33,10 +33,12 @@ export async function generatePages(): Promise<Map<string, string>> {
   const { renderCommandsPage, renderErrorsPage } = await import('./generate-docs.ts');
   const { renderRulesPage, renderToolsSchema } = await import('./generate-rules-docs.ts');
   const { renderCataloguePage } = await import('./generate-catalogue.ts');
+  const { buildReceiptPage } = await import('./build-receipt-page.ts');
   return new Map([
     ['docs/errors.md', renderErrorsPage()],
     ['docs/commands.md', await renderCommandsPage()],
     ['docs/catalogue.md', await renderCataloguePage()],
+    ['packages/log/verify-receipt.html', await buildReceiptPage()],
     rewrite('docs/rules.md', renderRulesPage),
     rewrite('config/governance/schemas/tools.schema.json', renderToolsSchema),
   ]);

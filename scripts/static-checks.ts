@@ -12,6 +12,7 @@ interface StaticCheck {
 const staticChecks: readonly StaticCheck[] = [
   { name: 'types', program: join(binFolder, 'tsc'), args: ['-p', root] },
   { name: 'types of the console', program: join(binFolder, 'tsc'), args: ['-p', join(root, 'packages/console')] },
+  { name: 'types of the receipt page', program: join(binFolder, 'tsc'), args: ['-p', join(root, 'packages/log/page')] },
   { name: 'lint', program: join(binFolder, 'oxlint'), args: [] },
   { name: 'format', program: join(binFolder, 'oxfmt'), args: ['--check'] },
   { name: 'generated code', program: process.execPath, args: [join(root, 'scripts/generate.ts'), '--check'] },

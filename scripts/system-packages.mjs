@@ -17,6 +17,9 @@ const tests = [
   { package: 'curl', file: '/usr/bin/curl' },
   // Writes and reads a journal.
   { package: 'systemd', file: '/usr/lib/systemd/systemd-journald' },
+  // Somebody else's code judges what the log proves.
+  { package: 'golang-go', file: '/usr/bin/go' },
+  { package: 'golang-golang-x-mod-dev', file: '/usr/share/gocode/src/golang.org/x/mod/sumdb/tlog/tlog.go' },
 ];
 const benchmarks = [
   // Native load generators: one written in Node would measure itself. Calls of MCP differ, which takes the second one.

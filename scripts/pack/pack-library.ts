@@ -27,6 +27,10 @@ export function packLibrary(name: string, target: string): Promise<string> {
     if (existsSync(contract)) includeContract(contract, dist);
     rmSync(join(stage, 'out'), { recursive: true });
     cpSync(join(root, 'packages', name, 'README.md'), join(stage, 'README.md'));
+    // What a person opens by itself, without Node.
+    for (const page of globSync('*.html', { cwd: join(root, 'packages', name) })) {
+      cpSync(join(root, 'packages', name, page), join(stage, page));
+    }
     const published = publish(manifest);
     removeUnused(stage, dist, published);
     return published;
@@ -110,6 +114,6 @@ function publish(manifest: Manifest): Manifest {
     exports: map(exports),
     ...(bin === undefined ? {} : { bin: map(bin) }),
     ...(Object.keys(used).length === 0 ? {} : { dependencies: used }),
-    files: ['dist'],
+    files: ['dist', '*.html'],
   };
 }

@@ -1,18 +1,7 @@
-import { existsSync } from 'node:fs';
-import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { ensureConsoleBuilt } from '../../scripts/console-build.mjs';
+import { openChromium } from '../harness/chromium.ts';
 import type { TestDaemon } from '../harness/daemon.ts';
-
-const args = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 /** A real Chromium, and consoles in it. What a page asks for and complains about is kept. */
 export class ConsoleBrowser {
@@ -24,9 +13,7 @@ export class ConsoleBrowser {
 
   static async open(): Promise<ConsoleBrowser> {
     await ensureConsoleBuilt('test');
-    const installed = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((file) => existsSync(file));
-    const executablePath = process.env['SALLYPORT_TEST_CHROMIUM'] ?? installed ?? '/usr/bin/chromium';
-    return new ConsoleBrowser(await chromium.launch({ executablePath, args }));
+    return new ConsoleBrowser(await openChromium());
   }
 
   /** Logs in as the operator, in a profile of its own. */

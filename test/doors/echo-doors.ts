@@ -8,6 +8,7 @@ import {
   ExecuteToolResponseSchema,
   ExecuteToolsResponseSchema,
   ExecuteToolStreamResponseSchema,
+  GetReceiptResponseSchema,
   GetStatusResponseSchema,
   GetToolSchemaResponseSchema,
   GetUsageResponseSchema,
@@ -110,6 +111,7 @@ function bindOperator() {
       yield create(WatchAuditResponseSchema);
     },
     verifyAudit: async () => create(VerifyAuditResponseSchema),
+    getReceipt: async () => create(GetReceiptResponseSchema),
     getUsage: async () => create(GetUsageResponseSchema),
   });
 }

@@ -14,10 +14,11 @@ const exported = join(folder, 'log.jsonl');
 let daemon: TestDaemon;
 let program: string;
 let key: string;
+let callId: string;
 
 before(async () => {
   daemon = await TestDaemon.start();
-  for (let at = 0; at < 5; at++) await daemon.call('files.list', { path: '.', limit: at + 1 });
+  for (let at = 0; at < 5; at++) ({ callId } = await daemon.call('files.list', { path: '.', limit: at + 1 }));
   runSallyport(daemon.place, ['stop']);
   key = join(daemon.place.home, 'keys', 'audit.pub');
   const tarball = await packPackage('log', folder);
@@ -73,6 +74,27 @@ test('a changed payload, a removed record, a cut end and another key are found',
   assert.deepEqual([cut.status, /gone from the end of the log/.test(cut.stdout)], [1, true]);
   const other = verify(exported, '--key', 'sallyport/other+00000000+AQ==');
   assert.notEqual(other.status, 0);
+});
+
+test('a receipt is verified by the packed package alone, which brings the page as well', () => {
+  const receipt = join(folder, 'receipt.json');
+  const made = runSallyport(daemon.place, ['audit', 'receipt', callId, receipt]);
+  assert.equal(made.status, 0, made.stderr);
+  assert.ok(made.stdout.includes(`npx @sallyport/log verify ${receipt} --key ${key}`), made.stdout);
+  const { status, stdout } = verify(receipt, '--key', key);
+  assert.equal(status, 0, stdout);
+  assert.match(stdout, /^Intact: the records below are in the log/);
+  assert.match(verify(receipt).stdout, /from the receipt itself: pass --key/);
+  const asJson = JSON.parse(verify(receipt, '--key', key, '--json').stdout) as Record<string, unknown>;
+  assert.deepEqual([asJson['intact'], asJson['call']], [true, callId]);
+  writeFileSync(receipt, readFileSync(receipt, 'utf8').replace('files.list', 'files.read'));
+  const changed = verify(receipt, '--key', key);
+  assert.deepEqual([changed.status, /Not intact/.test(changed.stdout)], [1, true]);
+
+  const page = join(folder, 'page.html');
+  const written = spawnSync(process.execPath, [program, 'page', page], { encoding: 'utf8' });
+  assert.equal(written.status, 0, written.stderr);
+  assert.match(readFileSync(page, 'utf8'), /Check a receipt of Sallyport/);
 });
 
 test('what is not an export is said to be so, and help is there', () => {

@@ -1,5 +1,7 @@
 // What the command line needs of the daemon's package: to start it, and to look at its files while it is down.
 export { readNotificationSettings } from './approvals/notifications/notification-settings.ts';
+export { NoReceipt } from './audit/make-receipt.ts';
+export type { ReceiptSubject } from './audit/make-receipt.ts';
 export { ConfigError } from './call/fault.ts';
 export { ContentHasher, isContentHash } from './content/content-hash.ts';
 export { hashBlocks } from './content/read-blocks.ts';
@@ -9,6 +11,7 @@ export { describeHome } from './daemon/home.ts';
 export type { Home } from './daemon/home.ts';
 export { readInstallKind } from './daemon/install-kind.ts';
 export { AlreadyRunningError, isAlive, readHolder } from './daemon/lock.ts';
+export { keptReceiptMaker } from './daemon/receipt-maker.ts';
 export { openKeptLog } from './daemon/open-kept-log.ts';
 export { readSecret } from './daemon/secret-files.ts';
 export { startDaemon } from './daemon/start.ts';

@@ -1,23 +1,30 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hkdfSync, sign, verify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { digest, hashBytes, isDigest, sha256 } from './merkle.ts';
+import { digest, hashBytes, isDigest } from './merkle.ts';
+import {
+  changedNote,
+  CheckpointError,
+  checkName,
+  formatKey,
+  keyBytes,
+  keyIdOf,
+  keyTypes,
+  parseKeyText,
+  parsePublicKey,
+  readCheckpointBody,
+  readNote,
+  signaturesOf,
+  writeCheckpointBody,
+  writeSignatureLine,
+} from './note.ts';
+import type { Checkpoint, KeyType, ParsedKey } from './note.ts';
 
-// Signed notes and checkpoints as C2SP defines them (signed-note, tlog-checkpoint), with Ed25519 keys. Keys are
-// spelled as golang.org/x/mod/sumdb/note spells them, so that other tools can read them.
-const ed25519 = 0x01;
-const keyBytes = 32;
-const keyIdBytes = 4;
-const maxNoteLength = 64 * 1024;
+export { CheckpointError } from './note.ts';
+export type { Checkpoint } from './note.ts';
 
 // What DER puts before the 32 bytes of an Ed25519 key.
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex');
-
-/** Printable ASCII without space and plus sign. Narrower than the specification, so that nothing needs escaping. */
-const namePattern = /^[!-*,-~]{1,255}$/;
-const keyTextPattern = /^([^+]+)\+([0-9a-f]{8})\+(\S+)$/;
-const signatureLinePattern = /^\u2014 (\S+) (\S+)$/;
-const sizePattern = /^(?:0|[1-9][0-9]{0,15})$/;
 
 export interface Verifier {
   readonly name: string;
@@ -31,55 +38,44 @@ export interface Signer extends Verifier {
   readonly verifier: string;
 }
 
-export interface Checkpoint {
-  /** Which log: the same text for the whole life of a log, and never that of another one. */
-  readonly origin: string;
-  readonly size: number;
-  readonly root: Uint8Array;
-}
-
-/** A note or key that cannot be accepted. The message is for the person who verifies; it quotes no key. */
-export class CheckpointError extends Error {
-  override readonly name = 'CheckpointError';
-}
-
 /** `privateKey` is a secret: whoever has it can rewrite the log. Keep it readable by the gate alone. */
-export function createSigningKey(name: string): { readonly privateKey: string; readonly verifier: string } {
+export function createSigningKey(
+  name: string,
+  type: KeyType = keyTypes.note,
+): { readonly privateKey: string; readonly verifier: string } {
   checkName(name, 'the name of a key');
   const pair = generateKeyPairSync('ed25519');
   const seed = readKeyBytes(pair.privateKey, 'd');
   const publicBytes = readKeyBytes(pair.publicKey, 'x');
-  const privateKey = `PRIVATE+KEY+${formatKey(name, keyIdOf(name, publicBytes), seed)}`;
-  return { privateKey, verifier: formatKey(name, keyIdOf(name, publicBytes), publicBytes) };
+  const keyId = keyIdOf(name, type, publicBytes);
+  return {
+    privateKey: `PRIVATE+KEY+${formatKey(name, type, keyId, seed)}`,
+    verifier: formatKey(name, type, keyId, publicBytes),
+  };
 }
 
-export function openSigner(text: string): Signer {
+export function openSigner(text: string, type: KeyType = keyTypes.note): Signer {
   const secretText = text.trim();
   if (!secretText.startsWith('PRIVATE+KEY+')) throw new CheckpointError('the signing key is not a private key');
-  const { name, keyId, bytes } = parseKey(secretText.slice('PRIVATE+KEY+'.length), 'the signing key');
+  const { name, keyId, bytes } = parseKeyText(secretText.slice('PRIVATE+KEY+'.length), 'the signing key', type);
   const privateKey = createPrivateKey({ key: Buffer.concat([pkcs8Prefix, bytes]), format: 'der', type: 'pkcs8' });
   const publicKey = createPublicKey(privateKey);
   const publicBytes = readKeyBytes(publicKey, 'x');
-  if (!keyIdOf(name, publicBytes).equals(keyId)) throw new CheckpointError('the signing key does not have its own id');
-  return { name, keyId, privateKey, publicKey, verifier: formatKey(name, keyId, publicBytes) };
+  if (!keyIdOf(name, type, publicBytes).equals(keyId)) {
+    throw new CheckpointError('the signing key does not have its own id');
+  }
+  return { name, keyId, privateKey, publicKey, verifier: formatKey(name, type, keyId, publicBytes) };
 }
 
 export function parseVerifier(text: string): Verifier {
-  const { name, keyId, bytes } = parseKey(text.trim(), 'the verifier');
-  if (!keyIdOf(name, bytes).equals(keyId)) throw new CheckpointError('the verifier does not have its own id');
-  const publicKey = createPublicKey({ key: Buffer.concat([spkiPrefix, bytes]), format: 'der', type: 'spki' });
-  return { name, keyId, publicKey };
+  const key = parsePublicKey(text);
+  return { name: key.name, keyId: key.keyId, publicKey: publicKeyOf(key) };
 }
 
 /** The note to store and to publish. */
 export function signCheckpoint(signer: Signer, checkpoint: Checkpoint): string {
-  const { origin, size, root } = checkpoint;
-  checkName(origin, 'the origin of a checkpoint');
-  if (!Number.isSafeInteger(size) || size < 0) throw new CheckpointError('the size of a checkpoint is out of range');
-  if (root.length !== hashBytes) throw new CheckpointError('the root of a checkpoint has 32 bytes');
-  const body = `${origin}\n${size}\n${Buffer.from(root).toString('base64')}\n`;
-  const signature = sign(null, Buffer.from(body), signer.privateKey);
-  return `${body}\n\u2014 ${signer.name} ${Buffer.concat([signer.keyId, signature]).toString('base64')}\n`;
+  const body = writeCheckpointBody(checkpoint);
+  return `${body}\n${writeSignatureLine(signer, sign(null, Buffer.from(body), signer.privateKey))}`;
 }
 
 /**
@@ -87,38 +83,20 @@ export function signCheckpoint(signer: Signer, checkpoint: Checkpoint): string {
  * Throws CheckpointError unless the note is well formed and carries a valid signature of this key.
  */
 export function openCheckpoint(note: string, verifier: Verifier): Checkpoint {
-  // A database can hand out anything where a text belongs.
-  const split = typeof note === 'string' ? note.lastIndexOf('\n\n') : -1;
-  if (split < 0 || !note.endsWith('\n') || note.length > maxNoteLength || !note.isWellFormed()) {
-    throw new CheckpointError('this is not a signed note');
+  const read = readNote(note);
+  for (const signature of signaturesOf(read, verifier)) {
+    if (!verify(null, Buffer.from(read.body), verifier.publicKey, signature)) throw changedNote(verifier);
   }
-  const body = note.slice(0, split + 1);
-  let signed = false;
-  for (const line of note.slice(split + 2, -1).split('\n')) {
-    const [, name, encoded] = signatureLinePattern.exec(line) ?? [];
-    const signature = encoded === undefined ? undefined : decodeBase64(encoded);
-    if (signature === undefined || signature.length <= keyIdBytes) {
-      throw new CheckpointError('a signature line of the note is malformed');
-    }
-    if (name !== verifier.name || !signature.subarray(0, keyIdBytes).equals(verifier.keyId)) continue;
-    if (!verify(null, Buffer.from(body), verifier.publicKey, signature.subarray(keyIdBytes))) {
-      throw new CheckpointError(`the signature of ${verifier.name} does not match: the note was changed`);
-    }
-    signed = true;
-  }
-  if (!signed) throw new CheckpointError(`the note is not signed by the key ${describeKey(verifier)}`);
-  return parseBody(body);
+  return readCheckpointBody(read.body);
 }
 
-function parseBody(body: string): Checkpoint {
-  const [origin = '', sizeText = '', rootText = '', end, ...more] = body.split('\n');
-  const root = decodeBase64(rootText);
-  const size = Number(sizeText);
-  const wellFormed = namePattern.test(origin) && sizePattern.test(sizeText) && Number.isSafeInteger(size);
-  if (!wellFormed || root?.length !== hashBytes || end !== '' || more.length > 0) {
-    throw new CheckpointError('the signed text is not a checkpoint of origin, size and root');
-  }
-  return { origin, size, root };
+/** Whether the key signed these bytes. */
+export function isSignedBy({ bytes }: Pick<ParsedKey, 'bytes'>, message: Uint8Array, signature: Uint8Array): boolean {
+  return verify(null, message, publicKeyOf({ bytes }), signature);
+}
+
+function publicKeyOf({ bytes }: Pick<ParsedKey, 'bytes'>): KeyObject {
+  return createPublicKey({ key: Buffer.concat([spkiPrefix, bytes]), format: 'der', type: 'spki' });
 }
 
 /** A 32-byte key in the two padded blocks of HMAC-SHA-256, with room for the message: see RFC 2104. */
@@ -169,39 +147,6 @@ function tagDigest({ inner, outer }: TagKey, index: number, leafHash: Uint8Array
   return digest(outer);
 }
 
-function formatKey(name: string, keyId: Uint8Array, bytes: Uint8Array): string {
-  const typed = Buffer.concat([Uint8Array.of(ed25519), bytes]);
-  return `${name}+${Buffer.from(keyId).toString('hex')}+${typed.toString('base64')}`;
-}
-
-function parseKey(text: string, what: string): { name: string; keyId: Buffer; bytes: Buffer } {
-  const [, name = '', keyId = '', encoded = ''] = keyTextPattern.exec(text) ?? [];
-  const typed = decodeBase64(encoded);
-  if (!namePattern.test(name) || typed?.length !== 1 + keyBytes || typed[0] !== ed25519) {
-    throw new CheckpointError(`${what} is not of the form name+id+key for Ed25519`);
-  }
-  return { name, keyId: Buffer.from(keyId, 'hex'), bytes: typed.subarray(1) };
-}
-
-function keyIdOf(name: string, publicBytes: Uint8Array): Buffer {
-  const typed = Buffer.concat([Buffer.from(`${name}\n`), Uint8Array.of(ed25519), publicBytes]);
-  return sha256(typed).subarray(0, keyIdBytes);
-}
-
-function describeKey(verifier: Verifier): string {
-  return `${verifier.name}+${verifier.keyId.toString('hex')}`;
-}
-
 function readKeyBytes(key: KeyObject, part: 'd' | 'x'): Buffer {
   return Buffer.from(key.export({ format: 'jwk' })[part] as string, 'base64url');
-}
-
-/** Undefined unless the text is exactly how these bytes are written. */
-function decodeBase64(text: string): Buffer | undefined {
-  const bytes = Buffer.from(text, 'base64');
-  return bytes.toString('base64') === text ? bytes : undefined;
-}
-
-function checkName(name: string, what: string): void {
-  if (!namePattern.test(name)) throw new CheckpointError(`${what} is printable ASCII without space and plus sign`);
 }

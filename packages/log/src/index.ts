@@ -3,6 +3,7 @@ export {
   CheckpointError,
   createSigningKey,
   deriveTagKey,
+  isSignedBy,
   isTagOf,
   openCheckpoint,
   openSigner,
@@ -15,11 +16,17 @@ export { exportLog, openExport } from './exported-log.ts';
 export type { Finding } from './findings.ts';
 export { commitPayload, decodeLeaf, encodeLeaf, leafBytes, readEnding, saltBytes } from './leaf.ts';
 export type { Leaf } from './leaf.ts';
-export { digest, hashBytes, hashLeaf, MerkleFrontier } from './merkle.ts';
+export { digest, hashBytes, hashLeaf, hashNode, MerkleFrontier } from './merkle.ts';
 export * from './merkle-proof.ts';
 export type { PackedRecords } from './packed-records.ts';
 export { recordKinds, recordResults } from './record.ts';
 export type { RecordFacts, RecordKind, RecordResult, StoredCheckpoint, StoredRecord } from './record.ts';
 export { matchesPayload } from './record-judge.ts';
+export { describeDecision } from './receipt-decision.ts';
+export { ReceiptError, writeReceipt } from './receipt.ts';
+export type { ReceiptParts } from './receipt.ts';
+export { verifyReceipt } from './verify-receipt.ts';
+export type { ReceiptOptions, ReceiptReport } from './verify-receipt.ts';
+export { verifyConsistencyFile, writeConsistency } from './consistency.ts';
 export { verifyLog } from './verify.ts';
 export type { LogKeys, LogReport, LogSource, VerifyOptions } from './verify.ts';

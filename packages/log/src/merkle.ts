@@ -75,6 +75,13 @@ export class MerkleFrontier {
     return Buffer.from(this.#peaks.reduceRight((right, left) => hashNode(left, right)));
   }
 
+  /** The root of the perfect subtree of 2^level leaves at this edge. Undefined: there is none of this height. */
+  peakAt(level: number): Uint8Array | undefined {
+    const bits = this.#size.toString(2);
+    const at = bits.length - 1 - level;
+    return bits[at] === '1' ? this.#peaks[bits.slice(0, at).replaceAll('0', '').length] : undefined;
+  }
+
   /** A copy that grows on its own. */
   clone(): MerkleFrontier {
     const copy = new MerkleFrontier();

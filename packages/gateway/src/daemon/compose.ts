@@ -78,6 +78,7 @@ import { StartingTools } from './starting-tools.ts';
 import { openOperatorSession, openSigningKey } from './identity.ts';
 import { readOrCreateSecret } from './secret-files.ts';
 import { statusReader } from './read-status.ts';
+import { receiptMaker } from './receipt-maker.ts';
 import { openSubmit } from './submit.ts';
 import { auditVerifier } from './verify-audit.ts';
 import { watchSpace } from './space-gauge.ts';
@@ -384,6 +385,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
         hideHeldInJson: redactor.hideHeldInJson,
         readStatus,
         verify: auditVerifier(config),
+        makeReceipt: receiptMaker(home, () => redactor.hideHeldInJson),
         usage: new UsageTally(store),
         stop,
         isStopping: () => running.isStopping,

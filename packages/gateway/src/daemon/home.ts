@@ -21,6 +21,8 @@ export interface Home {
   readonly logFile: string;
   readonly checkpointFile: string;
   readonly verifiedCheckpointFile: string;
+  /** The newest checkpoint with the signatures of witnesses. */
+  readonly cosignedCheckpointFile: string;
   readonly reserveFile: string;
   readonly contentFolder: string;
   readonly trashFolder: string;
@@ -49,6 +51,7 @@ export function describeHome(folder: string): Home {
     logFile: at('log', 'daemon.log'),
     checkpointFile: at('audit', 'checkpoint'),
     verifiedCheckpointFile: at('audit', 'verified-checkpoint'),
+    cosignedCheckpointFile: at('audit', 'cosigned-checkpoint'),
     reserveFile: at('audit', 'reserve'),
     contentFolder: at('content'),
     trashFolder: at('trash'),

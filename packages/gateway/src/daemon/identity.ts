@@ -23,7 +23,12 @@ export function openSigningKey(home: Home): {
   });
   const signer = openOwnSigner(key, home.signingKeyFile);
   writeFileSync(home.verifierFile, `${signer.verifier}\n`, { mode: 0o644 });
-  return { key, origin: signer.name, seed: key.trim().slice(-seedLength) };
+  return { key, origin: signer.name, seed: seedOf(key) };
+}
+
+/** The secret part of a signing key. */
+export function seedOf(key: string): string {
+  return key.trim().slice(-seedLength);
 }
 
 function openOwnSigner(key: string, file: string): Signer {

@@ -1,5 +1,5 @@
 import type { Json } from '@sallyport/contract';
-import type { LogSource, RecordKind, RecordResult, StoredCheckpoint, StoredRecord } from '@sallyport/log';
+import type { LogSource, NodeReader, RecordKind, RecordResult, StoredCheckpoint, StoredRecord } from '@sallyport/log';
 import type {
   ApprovalStatus,
   ApprovalTask,
@@ -354,6 +354,15 @@ export interface RulesRepository {
  */
 export interface KeptLog extends LogSource {
   readonly size: number;
+  readonly recordAt: (index: number) => StoredRecord | undefined;
+  /** In the order of the log, the first 1000 of them. */
+  readonly recordsOfCall: (callId: string) => readonly StoredRecord[];
+  /** Absent: nothing is signed yet. */
+  readonly lastCheckpoint: () => StoredCheckpoint | undefined;
+  /** Nodes of the tree, for proofs. Verify a proof before it is handed out. */
+  readonly readNode: NodeReader;
+  /** As they are stored: sealed. */
+  readonly listSecrets: () => readonly SealedSecret[];
   /** What in the state something other than the gate has changed, in words; empty: nothing. The key is base64 of 32 bytes. */
   readonly judgeState: (stateKey: string) => readonly string[];
   readonly close: () => void;

@@ -1,4 +1,4 @@
-import { command, count, file, flag, withDefault, word } from '../../command-table.ts';
+import { command, count, file, flag, optionalWord, withDefault, word } from '../../command-table.ts';
 
 export const auditCommands = [
   command('tail', {
@@ -13,6 +13,11 @@ export const auditCommands = [
     help: 'show everything that is recorded about one call, or one record by its index',
     arguments: { which: word('call-or-record') },
     run: async ({ which }, context) => (await import('./audit-show.ts')).showAudit(which, context),
+  }),
+  command('receipt', {
+    help: 'write a file that proves one call to somebody who has nothing else of the gate',
+    arguments: { which: word('call-or-record'), file: optionalWord('file', { completes: 'files' }) },
+    run: async (given, context) => (await import('./audit-receipt.ts')).writeReceiptFile(given, context),
   }),
   command('export', {
     help: 'write the log into a file that can be verified without the gate',

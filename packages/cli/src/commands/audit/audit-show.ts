@@ -36,7 +36,7 @@ async function readCall(given: string, client: DaemonClient): Promise<readonly I
 }
 
 /** Ids begin with the time in milliseconds, and nothing is on record about a call before that. */
-async function findCall(start: string, client: DaemonClient): Promise<string | undefined> {
+export async function findCall(start: string, client: DaemonClient): Promise<string | undefined> {
   const sinceMs = Number.parseInt(start.replaceAll('-', '').slice(0, 12).padEnd(12, '0'), 16);
   const { records } = await readCallsSince(sinceMs - clockSlackMs, client);
   return pickId([...new Set(records.map(({ callId }) => callId))], start, 'call');

@@ -1,6 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import {
   AuditRecordSchema,
+  GetReceiptResponseSchema,
   GetStatusResponseSchema,
   GetUsageResponseSchema,
   OperatorService,
@@ -11,6 +12,8 @@ import {
 import type { AuditRecord, GetStatusResponse, InJson, VerifyAuditResponse } from '@sallyport/contract';
 import { decodeLeaf, hashLeaf } from '@sallyport/log';
 import type { StoredRecord } from '@sallyport/log';
+import { NoReceipt } from '../../audit/make-receipt.ts';
+import type { ReceiptSubject } from '../../audit/make-receipt.ts';
 import type { Store } from '../../storage/stores.ts';
 import { mostHours } from '../../telemetry/usage-tally.ts';
 import type { UsageTally } from '../../telemetry/usage-tally.ts';
@@ -28,6 +31,8 @@ export interface OperatorServiceParts {
   readonly readStatus: () => Promise<InJson<GetStatusResponse>>;
   /** Reads the whole log and says what is wrong with it. */
   readonly verify: (signal: AbortSignal) => Promise<VerifyAuditResponse>;
+  /** Rejects with NoReceipt. */
+  readonly makeReceipt: (subject: ReceiptSubject) => Promise<string>;
   readonly usage: Pick<UsageTally, 'read'>;
   /** Begins to stop, on the wish of this person; the answer to the request still goes out. */
   readonly stop: (by: string) => void;
@@ -40,7 +45,7 @@ const mostWatched = 200;
 
 /** What an operator asks the daemon itself: at their own socket, or with the session of a console. */
 export function operatorService(parts: OperatorServiceParts): ServiceBinding {
-  const { store, hideHeldInJson, readStatus, verify, usage, stop, isStopping } = parts;
+  const { store, hideHeldInJson, readStatus, verify, makeReceipt, usage, stop, isStopping } = parts;
   const describe = (record: StoredRecord): AuditRecord => describeRecord(record, hideHeldInJson);
   const identify = (peer: Peer): string => {
     const session = checkCaller(store, peer);
@@ -74,6 +79,16 @@ export function operatorService(parts: OperatorServiceParts): ServiceBinding {
     verifyAudit: async (_request, peer) => {
       identify(peer);
       return verify(peer.signal);
+    },
+
+    getReceipt: async ({ callId, index }, peer) => {
+      identify(peer);
+      const subject = callId === '' ? { index: Number(index) } : { callId };
+      const receiptJson = await makeReceipt(subject).catch((error: unknown) => {
+        if (!(error instanceof NoReceipt)) throw error;
+        throw new RpcError(error.reason === 'not-found' ? 'not_found' : 'failed_precondition', error.message);
+      });
+      return create(GetReceiptResponseSchema, { receiptJson });
     },
 
     getUsage: async ({ hours }, peer) => {

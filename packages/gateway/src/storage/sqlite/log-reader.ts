@@ -1,8 +1,9 @@
 import { hashBytes, leafBytes, saltBytes } from '@sallyport/log';
-import type { PackedRecords, StoredCheckpoint, StoredRecord } from '@sallyport/log';
-import type { KeptLog } from '../stores.ts';
+import type { NodeReader, PackedRecords, StoredCheckpoint, StoredRecord } from '@sallyport/log';
+import type { KeptLog, SealedSecret } from '../stores.ts';
 import { Database } from './database.ts';
 import type { Row, Statement } from './database.ts';
+import { readNodes } from './log-nodes.ts';
 import { judgeState } from './state/judge-state.ts';
 
 const rowsPerRead = 500;
@@ -42,12 +43,24 @@ export function openLog(databaseFile: string): KeptLog {
     const checkpoints = database.prepare(
       `SELECT ${whole('size')} AS size, note FROM checkpoints ORDER BY checkpoints.size`,
     );
+    // Prepared when they are asked: a table that lacks a column can still be judged.
+    const ask = (sql: string) => database.prepare(sql);
+    let readNode: NodeReader | undefined;
     const size = database.readNumber('SELECT count(*) FROM records');
     return {
       size,
       records: () => readInPortions(records, size),
       packedRecords: () => readPacked(packed, records, size),
       checkpoints: () => readCheckpoints(checkpoints),
+      recordAt: (index) => ask('SELECT * FROM records WHERE position = ?').all(index).map(readRecord)[0],
+      recordsOfCall: (callId) =>
+        ask('SELECT * FROM records WHERE substr(leaf, 13, 16) = ? ORDER BY position LIMIT 1000')
+          .all(Buffer.from(callId.replaceAll('-', ''), 'hex'))
+          .map(readRecord),
+      lastCheckpoint: () =>
+        [...readCheckpoints(ask('SELECT size, note FROM checkpoints ORDER BY size DESC LIMIT 1'))][0],
+      readNode: (level, index) => (readNode ??= readNodes(database))(level, index),
+      listSecrets: () => listSecrets(database),
       judgeState: (stateKey) => judgeState(database, stateKey),
       close: () => database.close(),
     };
@@ -116,6 +129,15 @@ function readNumbers(list: Row[string] | undefined): number[] {
 
 function* readCheckpoints(statement: Statement): Generator<StoredCheckpoint> {
   for (const row of statement.iterate()) yield { size: Number(row['size']), note: String(row['note']) };
+}
+
+function listSecrets(database: Database): SealedSecret[] {
+  const rows = database.prepare('SELECT name, ciphertext, updated_at_ms FROM secrets').all();
+  return rows.map((row) => ({
+    name: String(row['name']),
+    ciphertext: row['ciphertext'] as Uint8Array,
+    updatedAtMs: Number(row['updated_at_ms']),
+  }));
 }
 
 /** A view could tell the verifier another history than the daemon. */

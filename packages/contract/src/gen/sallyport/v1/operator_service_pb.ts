@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/operator_service.proto.
  */
 export const file_sallyport_v1_operator_service: GenFile = /*@__PURE__*/
-  fileDesc("CiNzYWxseXBvcnQvdjEvb3BlcmF0b3Jfc2VydmljZS5wcm90bxIMc2FsbHlwb3J0LnYxIhIKEEdldFN0YXR1c1JlcXVlc3QiiQQKEUdldFN0YXR1c1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDcGlkGAIgASgNEhEKCXVwdGltZV9tcxgDIAEoBBIMCgRtb2RlGAQgASgJEg8KB2luc3RhbGwYBSABKAkSFwoPaW5zdGFsbF9tZWFuaW5nGAYgASgJEgwKBGhvbWUYByABKAkSEQoJd29ya3NwYWNlGAggASgJEhgKEHdvcmtzcGFjZV9yZWFzb24YCSABKAkSDwoHYWRkcmVzcxgKIAEoCRIXCg9vcGVyYXRvcl9zb2NrZXQYCyABKAkSFAoMYWdlbnRfc29ja2V0GAwgASgJEhIKCnJ1bGVzX2hhc2gYDSABKAkSFAoMcnVsZXNfZm9sZGVyGA4gASgJEhIKCnJ1bGVfY291bnQYDyABKA0SEAoIbG9nX3NpemUYECABKAQSFwoPY2hlY2twb2ludF9zaXplGBEgASgEEhcKD2NhbGxzX2luX2ZsaWdodBgSIAEoDRIOCgZoZWFsdGgYEyABKAkSFQoNaGVhbHRoX3JlYXNvbhgUIAEoCRISCgp0b29sX2NvdW50GBUgASgNEhcKD2FjdGl2ZV9zZXNzaW9ucxgWIAEoDRIQCgh3YXJuaW5ncxgXIAMoCRIPCgdwcm9maWxlGBggASgJEhcKD3dvcmtzcGFjZV9yb290cxgZIAMoCSINCgtTdG9wUmVxdWVzdCIOCgxTdG9wUmVzcG9uc2UiUQoQUmVhZEF1ZGl0UmVxdWVzdBIMCgRmcm9tGAEgASgDEg0KBWxpbWl0GAIgASgNEg8KB3dhaXRfbXMYAyABKA0SDwoHY2FsbF9pZBgEIAEoCSIhChFXYXRjaEF1ZGl0UmVxdWVzdBIMCgRmcm9tGAEgASgDIkAKEldhdGNoQXVkaXRSZXNwb25zZRIqCgdyZWNvcmRzGAEgAygLMhkuc2FsbHlwb3J0LnYxLkF1ZGl0UmVjb3JkIiAKD0dldFVzYWdlUmVxdWVzdBINCgVob3VycxgBIAEoDSKuAQoQR2V0VXNhZ2VSZXNwb25zZRIPCgdmcm9tX21zGAEgASgEEg8KB3Nsb3RfbXMYAiABKAQSDQoFc2xvdHMYAyABKA0SJAoFdG9vbHMYBCADKAsyFS5zYWxseXBvcnQudjEuVG9vbFVzZRIXCg9jb3VudGVkX2Zyb21fbXMYBSABKAQSKgoHcmVwb3J0cxgGIAMoCzIZLnNhbGx5cG9ydC52MS5BYnVzZVJlcG9ydCJtCgtBYnVzZVJlcG9ydBINCgVpbmRleBgBIAEoBBIPCgd0aW1lX21zGAIgASgEEg0KBWV2ZW50GAMgASgJEg0KBWFnZW50GAQgASgJEgwKBHRvb2wYBSABKAkSEgoKc2Vzc2lvbl9pZBgGIAEoCSJZCgdUb29sVXNlEgwKBHRvb2wYASABKAkSEQoJc3VjY2VlZGVkGAIgAygNEg4KBmRlbmllZBgDIAMoDRINCgVhc2tlZBgEIAMoDRIOCgZmYWlsZWQYBSADKA0iFAoSVmVyaWZ5QXVkaXRSZXF1ZXN0IvQCChNWZXJpZnlBdWRpdFJlc3BvbnNlEg4KBmludGFjdBgBIAEoCBIPCgdyZWNvcmRzGAIgASgEEhcKD2NoZWNrcG9pbnRfc2l6ZRgDIAEoBBIQCghwcm9ibGVtcxgEIAMoCRISCgpsb2dfaW50YWN0GAUgASgIEg0KBXN0YXRlGAYgASgJEhQKDHN0YXRlX3JlYXNvbhgHIAEoCRIWCg50YWdnZWRfcmVjb3JkcxgIIAEoBBIWCg5lcmFzZWRfcmVjb3JkcxgJIAEoBBIMCgRyb290GAogASgJEgsKA2tleRgLIAEoCRIeChZyZW1lbWJlcmVkX2NoZWNrcG9pbnRzGAwgASgNEhQKDHRhZ3NfY2hlY2tlZBgNIAEoCBISCgpjaGVja3BvaW50GA4gASgJEiwKCGZpbmRpbmdzGA8gAygLMhouc2FsbHlwb3J0LnYxLkF1ZGl0RmluZGluZxIVCg1maW5kaW5nX2NvdW50GBAgASgNIlMKDEF1ZGl0RmluZGluZxIMCgRraW5kGAEgASgJEhIKCmZyb21faW5kZXgYAiABKAQSEAoIdG9faW5kZXgYAyABKAQSDwoHbWVzc2FnZRgEIAEoCSJRChFSZWFkQXVkaXRSZXNwb25zZRIqCgdyZWNvcmRzGAEgAygLMhkuc2FsbHlwb3J0LnYxLkF1ZGl0UmVjb3JkEhAKCGxvZ19zaXplGAIgASgEIq0BCgtBdWRpdFJlY29yZBINCgVpbmRleBgBIAEoBBIRCglsZWFmX2hhc2gYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZyZXN1bHQYBCABKAkSDwoHdGltZV9tcxgFIAEoBBIPCgdjYWxsX2lkGAYgASgJEhIKCnNlc3Npb25faWQYByABKAkSEgoKcnVsZXNfaGFzaBgIIAEoCRIUCgxwYXlsb2FkX2pzb24YCSABKAky3gMKD09wZXJhdG9yU2VydmljZRJMCglHZXRTdGF0dXMSHi5zYWxseXBvcnQudjEuR2V0U3RhdHVzUmVxdWVzdBofLnNhbGx5cG9ydC52MS5HZXRTdGF0dXNSZXNwb25zZRI9CgRTdG9wEhkuc2FsbHlwb3J0LnYxLlN0b3BSZXF1ZXN0Ghouc2FsbHlwb3J0LnYxLlN0b3BSZXNwb25zZRJMCglSZWFkQXVkaXQSHi5zYWxseXBvcnQudjEuUmVhZEF1ZGl0UmVxdWVzdBofLnNhbGx5cG9ydC52MS5SZWFkQXVkaXRSZXNwb25zZRJRCgpXYXRjaEF1ZGl0Eh8uc2FsbHlwb3J0LnYxLldhdGNoQXVkaXRSZXF1ZXN0GiAuc2FsbHlwb3J0LnYxLldhdGNoQXVkaXRSZXNwb25zZTABElIKC1ZlcmlmeUF1ZGl0EiAuc2FsbHlwb3J0LnYxLlZlcmlmeUF1ZGl0UmVxdWVzdBohLnNhbGx5cG9ydC52MS5WZXJpZnlBdWRpdFJlc3BvbnNlEkkKCEdldFVzYWdlEh0uc2FsbHlwb3J0LnYxLkdldFVzYWdlUmVxdWVzdBoeLnNhbGx5cG9ydC52MS5HZXRVc2FnZVJlc3BvbnNlYgZwcm90bzM");
+  fileDesc("CiNzYWxseXBvcnQvdjEvb3BlcmF0b3Jfc2VydmljZS5wcm90bxIMc2FsbHlwb3J0LnYxIhIKEEdldFN0YXR1c1JlcXVlc3QiiQQKEUdldFN0YXR1c1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDcGlkGAIgASgNEhEKCXVwdGltZV9tcxgDIAEoBBIMCgRtb2RlGAQgASgJEg8KB2luc3RhbGwYBSABKAkSFwoPaW5zdGFsbF9tZWFuaW5nGAYgASgJEgwKBGhvbWUYByABKAkSEQoJd29ya3NwYWNlGAggASgJEhgKEHdvcmtzcGFjZV9yZWFzb24YCSABKAkSDwoHYWRkcmVzcxgKIAEoCRIXCg9vcGVyYXRvcl9zb2NrZXQYCyABKAkSFAoMYWdlbnRfc29ja2V0GAwgASgJEhIKCnJ1bGVzX2hhc2gYDSABKAkSFAoMcnVsZXNfZm9sZGVyGA4gASgJEhIKCnJ1bGVfY291bnQYDyABKA0SEAoIbG9nX3NpemUYECABKAQSFwoPY2hlY2twb2ludF9zaXplGBEgASgEEhcKD2NhbGxzX2luX2ZsaWdodBgSIAEoDRIOCgZoZWFsdGgYEyABKAkSFQoNaGVhbHRoX3JlYXNvbhgUIAEoCRISCgp0b29sX2NvdW50GBUgASgNEhcKD2FjdGl2ZV9zZXNzaW9ucxgWIAEoDRIQCgh3YXJuaW5ncxgXIAMoCRIPCgdwcm9maWxlGBggASgJEhcKD3dvcmtzcGFjZV9yb290cxgZIAMoCSINCgtTdG9wUmVxdWVzdCIOCgxTdG9wUmVzcG9uc2UiUQoQUmVhZEF1ZGl0UmVxdWVzdBIMCgRmcm9tGAEgASgDEg0KBWxpbWl0GAIgASgNEg8KB3dhaXRfbXMYAyABKA0SDwoHY2FsbF9pZBgEIAEoCSIhChFXYXRjaEF1ZGl0UmVxdWVzdBIMCgRmcm9tGAEgASgDIkAKEldhdGNoQXVkaXRSZXNwb25zZRIqCgdyZWNvcmRzGAEgAygLMhkuc2FsbHlwb3J0LnYxLkF1ZGl0UmVjb3JkIiAKD0dldFVzYWdlUmVxdWVzdBINCgVob3VycxgBIAEoDSKuAQoQR2V0VXNhZ2VSZXNwb25zZRIPCgdmcm9tX21zGAEgASgEEg8KB3Nsb3RfbXMYAiABKAQSDQoFc2xvdHMYAyABKA0SJAoFdG9vbHMYBCADKAsyFS5zYWxseXBvcnQudjEuVG9vbFVzZRIXCg9jb3VudGVkX2Zyb21fbXMYBSABKAQSKgoHcmVwb3J0cxgGIAMoCzIZLnNhbGx5cG9ydC52MS5BYnVzZVJlcG9ydCJtCgtBYnVzZVJlcG9ydBINCgVpbmRleBgBIAEoBBIPCgd0aW1lX21zGAIgASgEEg0KBWV2ZW50GAMgASgJEg0KBWFnZW50GAQgASgJEgwKBHRvb2wYBSABKAkSEgoKc2Vzc2lvbl9pZBgGIAEoCSJZCgdUb29sVXNlEgwKBHRvb2wYASABKAkSEQoJc3VjY2VlZGVkGAIgAygNEg4KBmRlbmllZBgDIAMoDRINCgVhc2tlZBgEIAMoDRIOCgZmYWlsZWQYBSADKA0iMwoRR2V0UmVjZWlwdFJlcXVlc3QSDwoHY2FsbF9pZBgBIAEoCRINCgVpbmRleBgCIAEoBCIqChJHZXRSZWNlaXB0UmVzcG9uc2USFAoMcmVjZWlwdF9qc29uGAEgASgJIhQKElZlcmlmeUF1ZGl0UmVxdWVzdCL0AgoTVmVyaWZ5QXVkaXRSZXNwb25zZRIOCgZpbnRhY3QYASABKAgSDwoHcmVjb3JkcxgCIAEoBBIXCg9jaGVja3BvaW50X3NpemUYAyABKAQSEAoIcHJvYmxlbXMYBCADKAkSEgoKbG9nX2ludGFjdBgFIAEoCBINCgVzdGF0ZRgGIAEoCRIUCgxzdGF0ZV9yZWFzb24YByABKAkSFgoOdGFnZ2VkX3JlY29yZHMYCCABKAQSFgoOZXJhc2VkX3JlY29yZHMYCSABKAQSDAoEcm9vdBgKIAEoCRILCgNrZXkYCyABKAkSHgoWcmVtZW1iZXJlZF9jaGVja3BvaW50cxgMIAEoDRIUCgx0YWdzX2NoZWNrZWQYDSABKAgSEgoKY2hlY2twb2ludBgOIAEoCRIsCghmaW5kaW5ncxgPIAMoCzIaLnNhbGx5cG9ydC52MS5BdWRpdEZpbmRpbmcSFQoNZmluZGluZ19jb3VudBgQIAEoDSJTCgxBdWRpdEZpbmRpbmcSDAoEa2luZBgBIAEoCRISCgpmcm9tX2luZGV4GAIgASgEEhAKCHRvX2luZGV4GAMgASgEEg8KB21lc3NhZ2UYBCABKAkiUQoRUmVhZEF1ZGl0UmVzcG9uc2USKgoHcmVjb3JkcxgBIAMoCzIZLnNhbGx5cG9ydC52MS5BdWRpdFJlY29yZBIQCghsb2dfc2l6ZRgCIAEoBCKtAQoLQXVkaXRSZWNvcmQSDQoFaW5kZXgYASABKAQSEQoJbGVhZl9oYXNoGAIgASgJEgwKBGtpbmQYAyABKAkSDgoGcmVzdWx0GAQgASgJEg8KB3RpbWVfbXMYBSABKAQSDwoHY2FsbF9pZBgGIAEoCRISCgpzZXNzaW9uX2lkGAcgASgJEhIKCnJ1bGVzX2hhc2gYCCABKAkSFAoMcGF5bG9hZF9qc29uGAkgASgJMq8ECg9PcGVyYXRvclNlcnZpY2USTAoJR2V0U3RhdHVzEh4uc2FsbHlwb3J0LnYxLkdldFN0YXR1c1JlcXVlc3QaHy5zYWxseXBvcnQudjEuR2V0U3RhdHVzUmVzcG9uc2USPQoEU3RvcBIZLnNhbGx5cG9ydC52MS5TdG9wUmVxdWVzdBoaLnNhbGx5cG9ydC52MS5TdG9wUmVzcG9uc2USTAoJUmVhZEF1ZGl0Eh4uc2FsbHlwb3J0LnYxLlJlYWRBdWRpdFJlcXVlc3QaHy5zYWxseXBvcnQudjEuUmVhZEF1ZGl0UmVzcG9uc2USUQoKV2F0Y2hBdWRpdBIfLnNhbGx5cG9ydC52MS5XYXRjaEF1ZGl0UmVxdWVzdBogLnNhbGx5cG9ydC52MS5XYXRjaEF1ZGl0UmVzcG9uc2UwARJSCgtWZXJpZnlBdWRpdBIgLnNhbGx5cG9ydC52MS5WZXJpZnlBdWRpdFJlcXVlc3QaIS5zYWxseXBvcnQudjEuVmVyaWZ5QXVkaXRSZXNwb25zZRJPCgpHZXRSZWNlaXB0Eh8uc2FsbHlwb3J0LnYxLkdldFJlY2VpcHRSZXF1ZXN0GiAuc2FsbHlwb3J0LnYxLkdldFJlY2VpcHRSZXNwb25zZRJJCghHZXRVc2FnZRIdLnNhbGx5cG9ydC52MS5HZXRVc2FnZVJlcXVlc3QaHi5zYWxseXBvcnQudjEuR2V0VXNhZ2VSZXNwb25zZWIGcHJvdG8z");
 
 /**
  * @generated from message sallyport.v1.GetStatusRequest
@@ -792,6 +792,78 @@ export const ToolUseSchema: GenMessage<ToolUse, {jsonType: ToolUseJson}> = /*@__
   messageDesc(file_sallyport_v1_operator_service, 10);
 
 /**
+ * @generated from message sallyport.v1.GetReceiptRequest
+ */
+export type GetReceiptRequest = Message<"sallyport.v1.GetReceiptRequest"> & {
+  /**
+   * Empty: `index` says which record is meant.
+   *
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: uint64 index = 2;
+   */
+  index: bigint;
+};
+
+/**
+ * @generated from message sallyport.v1.GetReceiptRequest
+ */
+export type GetReceiptRequestJson = {
+  /**
+   * Empty: `index` says which record is meant.
+   *
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: uint64 index = 2;
+   */
+  index?: string;
+};
+
+/**
+ * Describes the message sallyport.v1.GetReceiptRequest.
+ * Use `create(GetReceiptRequestSchema)` to create a new message.
+ */
+export const GetReceiptRequestSchema: GenMessage<GetReceiptRequest, {jsonType: GetReceiptRequestJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_operator_service, 11);
+
+/**
+ * @generated from message sallyport.v1.GetReceiptResponse
+ */
+export type GetReceiptResponse = Message<"sallyport.v1.GetReceiptResponse"> & {
+  /**
+   * The text of the file. `docs/audit-format.md` describes it.
+   *
+   * @generated from field: string receipt_json = 1;
+   */
+  receiptJson: string;
+};
+
+/**
+ * @generated from message sallyport.v1.GetReceiptResponse
+ */
+export type GetReceiptResponseJson = {
+  /**
+   * The text of the file. `docs/audit-format.md` describes it.
+   *
+   * @generated from field: string receipt_json = 1;
+   */
+  receiptJson?: string;
+};
+
+/**
+ * Describes the message sallyport.v1.GetReceiptResponse.
+ * Use `create(GetReceiptResponseSchema)` to create a new message.
+ */
+export const GetReceiptResponseSchema: GenMessage<GetReceiptResponse, {jsonType: GetReceiptResponseJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_operator_service, 12);
+
+/**
  * @generated from message sallyport.v1.VerifyAuditRequest
  */
 export type VerifyAuditRequest = Message<"sallyport.v1.VerifyAuditRequest"> & {
@@ -808,7 +880,7 @@ export type VerifyAuditRequestJson = {
  * Use `create(VerifyAuditRequestSchema)` to create a new message.
  */
 export const VerifyAuditRequestSchema: GenMessage<VerifyAuditRequest, {jsonType: VerifyAuditRequestJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 11);
+  messageDesc(file_sallyport_v1_operator_service, 13);
 
 /**
  * @generated from message sallyport.v1.VerifyAuditResponse
@@ -1037,7 +1109,7 @@ export type VerifyAuditResponseJson = {
  * Use `create(VerifyAuditResponseSchema)` to create a new message.
  */
 export const VerifyAuditResponseSchema: GenMessage<VerifyAuditResponse, {jsonType: VerifyAuditResponseJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 12);
+  messageDesc(file_sallyport_v1_operator_service, 14);
 
 /**
  * Something that is wrong with the log, or with the state beside it.
@@ -1102,7 +1174,7 @@ export type AuditFindingJson = {
  * Use `create(AuditFindingSchema)` to create a new message.
  */
 export const AuditFindingSchema: GenMessage<AuditFinding, {jsonType: AuditFindingJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 13);
+  messageDesc(file_sallyport_v1_operator_service, 15);
 
 /**
  * @generated from message sallyport.v1.ReadAuditResponse
@@ -1139,7 +1211,7 @@ export type ReadAuditResponseJson = {
  * Use `create(ReadAuditResponseSchema)` to create a new message.
  */
 export const ReadAuditResponseSchema: GenMessage<ReadAuditResponse, {jsonType: ReadAuditResponseJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 14);
+  messageDesc(file_sallyport_v1_operator_service, 16);
 
 /**
  * @generated from message sallyport.v1.AuditRecord
@@ -1250,7 +1322,7 @@ export type AuditRecordJson = {
  * Use `create(AuditRecordSchema)` to create a new message.
  */
 export const AuditRecordSchema: GenMessage<AuditRecord, {jsonType: AuditRecordJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 15);
+  messageDesc(file_sallyport_v1_operator_service, 17);
 
 /**
  * What an operator asks the daemon itself, on the operator socket or on TCP. Everything that changes who may do
@@ -1304,6 +1376,16 @@ export const OperatorService: GenService<{
     methodKind: "unary";
     input: typeof VerifyAuditRequestSchema;
     output: typeof VerifyAuditResponseSchema;
+  },
+  /**
+   * A file that proves one call to somebody who has nothing else of the gate.
+   *
+   * @generated from rpc sallyport.v1.OperatorService.GetReceipt
+   */
+  getReceipt: {
+    methodKind: "unary";
+    input: typeof GetReceiptRequestSchema;
+    output: typeof GetReceiptResponseSchema;
   },
   /**
    * How much each tool was used lately, counted from the log.

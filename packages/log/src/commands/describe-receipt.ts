@@ -1,0 +1,46 @@
+import type { ReceiptReport, ShownRecord } from '../verify-receipt.ts';
+import { describeKey, makeVisible } from './describe-key.ts';
+
+const longestContent = 2000;
+
+/** In the order in which a person asks: is it true, what was decided, what was recorded, who says so. */
+export function describeReceipt(report: ReceiptReport): string[] {
+  const { intact, problems, isKnownKey, key } = report;
+  const signer = describeKey(key, { isKnownKey, from: 'receipt' });
+  if (!intact)
+    return ['Not intact: this receipt proves nothing.', ...problems.map((each) => `- ${makeVisible(each)}`), signer];
+  return [
+    `Intact: the records below are in the log ${makeVisible(report.origin ?? '')}.`,
+    ...(report.call === undefined ? [] : [`Call: ${report.call}`]),
+    ...Object.entries(report.decision ?? {}).map(([name, value]) => `${capitalise(name)}: ${spell(value)}`),
+    ...report.records.flatMap(describeRecord),
+    `Signed in a checkpoint over ${report.checkpointSize} records.`,
+    ...report.witnesses.map(({ name, timeS }) => `Cosigned by ${makeVisible(name)} at ${describeTime(timeS * 1000)}.`),
+    ...(report.unknownSigners.length === 0
+      ? []
+      : [`Also signed by ${report.unknownSigners.map(makeVisible).join(', ')}: pass --witness KEY to check that.`]),
+    signer,
+  ];
+}
+
+function describeRecord({ index, kind, result, timeMs, payload }: ShownRecord): string[] {
+  const heading = [kind, result === 'none' ? '' : result].filter(Boolean).join(', ');
+  const content = payload === undefined ? '(its content is not in the receipt)' : makeVisible(payload);
+  return [
+    `Record ${index}: ${heading}, ${describeTime(timeMs)}`,
+    `  ${content.length > longestContent ? `${content.slice(0, longestContent)}…` : content}`,
+  ];
+}
+
+function capitalise(name: string): string {
+  return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
+}
+
+function spell(value: unknown): string {
+  return makeVisible(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+function describeTime(timeMs: number): string {
+  // Beyond what a date can say, the number has to do.
+  return Math.abs(timeMs) > 8.64e15 ? String(timeMs) : new Date(timeMs).toISOString();
+}
