@@ -20,6 +20,7 @@ const tests = [
   // Somebody else's code judges what the log proves.
   { package: 'golang-go', file: '/usr/bin/go' },
   { package: 'golang-golang-x-mod-dev', file: '/usr/share/gocode/src/golang.org/x/mod/sumdb/tlog/tlog.go' },
+  { package: 'openssl', file: '/usr/bin/openssl' },
 ];
 const benchmarks = [
   // Native load generators: one written in Node would measure itself. Calls of MCP differ, which takes the second one.

@@ -7,6 +7,7 @@ import { after } from 'node:test';
 import { openLeavings } from '../../packages/gateway/src/programs/leavings/leavings.test-kit.ts';
 import type { TestContext } from 'node:test';
 import type { Json, JsonObject } from '../../packages/contract/src/canonical-json.ts';
+import { refuse } from '../../packages/gateway/src/call/refusal.ts';
 import type { AnyTool, Progress, ToolContext, ToolUsage } from '../../packages/gateway/src/call/tool.ts';
 import { noGrants } from '../../packages/gateway/src/call/verdict.ts';
 import type { Grants } from '../../packages/gateway/src/call/verdict.ts';
@@ -188,6 +189,7 @@ export class ToolWorkshop {
       keepBeforeImage: () => undefined,
       noteEffect: () => undefined,
       countUsage: (more) => void usage.push(more),
+      hosts: { judge: () => refuse('NO_RULE_ALLOWS', 'test-rule', 'The test allows no host.') },
       noteNetwork: () => undefined,
       ...openLeavings(),
     };

@@ -131,6 +131,7 @@ const provoked: Readonly<Record<Code, Provoked | typeof elsewhere>> = {
   SESSION_QUARANTINED: elsewhere,
   UNKNOWN_TOOL: { ask: call('no.such_tool_at_all', {}), operator: /`sallyport tool list`/ },
   INVALID_ARGUMENTS: { ask: call('files.read', { pth: 'x' }), operator: /`sallyport tool show files\.read`/ },
+  HOST_REFUSED: { ask: call('web.fetch', { url: 'http://user@127.0.0.1/' }) },
   OUTSIDE_LEASE: {
     ask: call('files.read', { path: 'a' }),
     token: newAgent({ tools: ['files.list'] }),

@@ -91,6 +91,7 @@ export class SandboxedWorkspace implements Disposable {
       keepBeforeImage: () => undefined,
       noteEffect: () => undefined,
       countUsage: () => undefined,
+      hosts: { judge: () => refuse('NO_RULE_ALLOWS', 'test-rule', 'The test allows no host.') },
       noteNetwork: () => undefined,
       ...openLeavings(),
     };

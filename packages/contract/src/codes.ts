@@ -91,6 +91,11 @@ export const codes = {
     'permission_denied',
     'The path leads through a link, or to a special or hard-linked file.',
   ),
+  HOST_REFUSED: denied(
+    'permission_denied',
+    'permission_denied',
+    'The gate does not connect there: the host is not public, not granted, or written in a way that can be misread.',
+  ),
   CALL_REPEATED: denied('permission_denied', 'failed_precondition', 'The same call gave the same result too often.'),
   DEDUPE_CONFLICT: denied('validation_failed', 'already_exists', 'The dedupe key was used with other arguments.'),
   DEDUPE_UNKNOWN: denied(

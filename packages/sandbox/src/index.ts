@@ -1,7 +1,10 @@
 export { checkHost } from './egress/check-host.ts';
+export type { Dial } from './egress/dial-checked.ts';
+export { EgressRecord } from './egress/egress-record.ts';
 export { parseHostPattern } from './egress/host-pattern.ts';
 export { HostRefused } from './egress/host-refused.ts';
-export { parseHostName, parseNamedHost } from './egress/parse-host.ts';
+export { Outlet } from './egress/outlet.ts';
+export { HostSyntaxError, parseHostName, parseNamedHost } from './egress/parse-host.ts';
 export type { NamedHost } from './egress/parse-host.ts';
 export { resolveChecked } from './egress/resolve-checked.ts';
 export type { Resolve } from './egress/resolve-checked.ts';

@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '@sallyport/contract';
 import { openLeavings } from '../../../packages/gateway/src/programs/leavings/leavings.test-kit.ts';
 import { Sweeps } from '../../../packages/gateway/src/programs/leavings/sweeps.ts';
 import { SpawnerClient } from '../../../packages/sandbox/src/spawner/spawner-client.ts';
+import { refuse } from '../../../packages/gateway/src/call/refusal.ts';
 import type { Asking, Progress, ToolContext } from '../../../packages/gateway/src/call/tool.ts';
 import type { ToolPin } from '../../../packages/gateway/src/storage/stores.ts';
 import { Registry } from '../../../packages/gateway/src/registry/registry.ts';
@@ -137,6 +138,7 @@ export async function openWorld(
         redact: ownText,
         reportProgress: onProgress,
         countUsage: () => undefined,
+        hosts: { judge: () => refuse('NO_RULE_ALLOWS', 'test-rule', 'The test allows no host.') },
         noteNetwork: () => undefined,
         warn: (warning: string) => warnings.push(warning),
         noteEffect: () => undefined,

@@ -6,6 +6,14 @@ export interface SecretGrant {
   readonly tools: readonly string[];
   /** Hosts the value may be sent to, `*.example.com` for all below one. Empty: it is handed to the tool itself. */
   readonly hosts: readonly string[];
+  /** The header that carries the value to these hosts. Absent: no tool of the gate's own sends it. */
+  readonly header?: SecretHeader;
+}
+
+export interface SecretHeader {
+  readonly name: string;
+  /** Stands before the value, such as `Bearer`. Absent: the value stands alone. */
+  readonly scheme?: string;
 }
 
 /** Who asks for secrets: a tool, and the host it is about to speak to. */

@@ -113,6 +113,20 @@ export interface PathJudge {
   readonly judge: (path: string, access: Access) => Refusal | undefined;
 }
 
+/** What the rules give a request to one host. */
+export interface HostLeave {
+  /** Machines of the own network that the rules name themselves, as in `Grants.hosts`. */
+  readonly hosts: readonly string[];
+  /** Headers with stored secrets that the rules bind to this host. Throws ToolFailure for a secret that is not there. */
+  readonly readHeaders: () => Readonly<Record<string, string>>;
+}
+
+/** Judges each host that a tool of the daemon is about to reach, by the rules and the lease that judged the call. */
+export interface HostJudge {
+  /** `host`: with its port. `args`: the arguments as they would be in a call for this host. */
+  readonly judge: (host: string, args: JsonObject) => Refusal | HostLeave;
+}
+
 export interface ToolContext {
   readonly session: Session;
   readonly callId: string;
@@ -123,6 +137,7 @@ export interface ToolContext {
   readonly workspace: Workspace;
   readonly signal: AbortSignal;
   readonly paths: PathJudge;
+  readonly hosts: HostJudge;
   /** The basis of the effect to which somebody agreed. Absent: nobody was shown an effect, or it has no basis. */
   readonly shownBasis?: string | undefined;
   /** What the rules let the programs of this call see and use. */

@@ -13,6 +13,7 @@ import { callTools } from '../calls/tools.ts';
 import { contentTools } from '../content/tools/index.ts';
 import { fileTools } from '../catalogue/files/index.ts';
 import { gitTools } from '../catalogue/git/index.ts';
+import { webTools } from '../catalogue/web/index.ts';
 import { leaseTools } from '../sessions/tools/leases.ts';
 import { modeTools } from '../modes/tools.ts';
 import { organisationTools } from '../organisation/tools/index.ts';
@@ -31,6 +32,7 @@ const tools = [
   ...shellTools(),
   ...gitTools(),
   ...systemTools(),
+  ...webTools(nothing),
   ...contentTools(nothing),
   ...artifactTools(nothing),
   ...leaseTools({} as Store),

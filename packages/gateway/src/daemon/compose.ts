@@ -57,6 +57,7 @@ import { filesWrite } from '../catalogue/files/files-write.ts';
 import { fileTools } from '../catalogue/files/index.ts';
 import { gitTools } from '../catalogue/git/index.ts';
 import { systemTools } from '../catalogue/system/index.ts';
+import { webTools } from '../catalogue/web/index.ts';
 import { leaseTools } from '../sessions/tools/leases.ts';
 import { peopleTools } from '../organisation/tools/people.ts';
 import { policyTools } from '../policy/tools/policy-tools.ts';
@@ -262,6 +263,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     ...shellTools(),
     ...gitTools(),
     ...systemTools(),
+    ...webTools({ hide: redactor.hideHeld }),
     // Their results are full of what others wrote, and a person who accepts it has to see all but what the gate holds.
     ...[...toolsFolder.administration, ...upstreams.administration].map((tool) =>
       hideInResults(tool, redactor.hideHeldIn),

@@ -11,13 +11,16 @@ import type {
   Asking,
   BeforeImage,
   ContentAccess,
+  HostJudge,
   PathJudge,
   ToolContext,
   ToolDefinition,
   ToolUsage,
 } from '../call/tool.ts';
 import { noGrants } from '../call/verdict.ts';
+import type { Question } from '../call/verdict.ts';
 import type { CallNetworks } from './call-networks.ts';
+import { judgeHosts } from './judge-hosts.ts';
 import { narrowGrants } from '../programs/run/narrow-grants.ts';
 
 /** A context for one tool, and what the tool reports through it. */
@@ -79,6 +82,7 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
     let isNoted = false;
     // Most tools use little of it: what costs something is made when it is asked for.
     let paths: PathJudge | undefined;
+    let hosts: HostJudge | undefined;
     let access: ContentAccess | undefined;
     let leavings: LeavingsJudge | undefined;
     const context: ToolContext = {
@@ -94,6 +98,9 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
       },
       get paths() {
         return (paths ??= narrowPaths(rules.judgePaths(askAbout(call, consented)), lease));
+      },
+      get hosts() {
+        return (hosts ??= judgeHosts({ rules, question: questionAbout(call), lease, consented, secrets }));
       },
       shownBasis: call.consent?.basis,
       grants,
@@ -138,7 +145,17 @@ const noUsage: ToolUsage = {};
 
 /** What the rules are asked about each path that the tool opens. */
 function askAbout(call: ContextFacts, consented: boolean): Parameters<ContextFacts['rules']['judgePaths']>[0] {
-  const { session, membership, consent } = call;
+  const { consent } = call;
+  return {
+    ...questionAbout(call),
+    consented,
+    agreedAgent: consent?.how === 'approved-by-agent' ? consent.by : undefined,
+  };
+}
+
+/** What the rules were asked about the call. */
+function questionAbout(call: ContextFacts): Question {
+  const { session, membership } = call;
   return {
     tool: call.tool.definition,
     principal: session.principal,
@@ -152,8 +169,6 @@ function askAbout(call: ContextFacts, consented: boolean): Parameters<ContextFac
     toolGranted: membership.toolGranted,
     profile: membership.profile,
     history: call.history,
-    consented,
-    agreedAgent: consent?.how === 'approved-by-agent' ? consent.by : undefined,
   };
 }
 

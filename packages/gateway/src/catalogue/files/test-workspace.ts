@@ -80,6 +80,7 @@ export class TestWorkspace implements Disposable {
       keepBeforeImage: (image) => this.images.push(image),
       noteEffect: () => undefined,
       countUsage: () => undefined,
+      hosts: { judge: () => refuse('NO_RULE_ALLOWS', 'test-rule', 'The test allows no host.') },
       noteNetwork: () => undefined,
       ...openLeavings(),
     };

@@ -69,8 +69,9 @@ function isHostWithin(outer: string, inner: string): boolean {
   return a !== undefined && b !== undefined && containsHost(a, b);
 }
 
-/** The same secret for the same hosts, whichever rule says it. */
+/** The same secret for the same hosts in the same header, whichever rule says it. */
 function isSameSecret(a: SecretGrant, b: SecretGrant): boolean {
+  if (a.header?.name !== b.header?.name || a.header?.scheme !== b.header?.scheme) return false;
   return a.name === b.name && a.hosts.length === b.hosts.length && a.hosts.every((host) => b.hosts.includes(host));
 }
 

@@ -1,10 +1,11 @@
 import type { ProgramLimits } from '@sallyport/sandbox';
+import type { SecretHeader } from '../../call/secret-grant.ts';
 import { noGrants } from '../../call/verdict.ts';
 import { isCanonicalPath } from '../patterns/canonical-path.ts';
 import { parseHost } from '../patterns/host-pattern.ts';
 import { expandPath } from '../judge/place-path.ts';
 import type { GrantedPath, RuleGrants } from './rule.ts';
-import type { YamlReader } from '../../text/yaml-reader.ts';
+import type { Fields, YamlReader } from '../../text/yaml-reader.ts';
 import { scalarOf } from '../../text/yaml-node.ts';
 import type { YamlNode } from '../../text/yaml-node.ts';
 
@@ -18,7 +19,7 @@ export const grantKeys = [
   'unix_sockets',
   'isolation',
 ] as const;
-export const secretKeys = ['name', 'hosts'] as const;
+export const secretKeys = ['name', 'hosts', 'header', 'scheme'] as const;
 
 const mebibyte = 1024 * 1024;
 
@@ -106,7 +107,30 @@ function readSecret(node: YamlNode, reader: YamlReader): RuleGrants['secrets'][n
   }
   const hosts = fields.hosts && reader.readItems(fields.hosts, 'hosts', (item) => readSecretHost(item, reader));
   if (fields.hosts !== undefined && hosts === undefined) return undefined;
-  return { name, hosts: hosts ?? [] };
+  const header = readSecretHeader(fields, reader);
+  return { name, hosts: hosts ?? [], ...(header === undefined ? {} : { header }) };
+}
+
+/** The way of the message itself, which no value of ours may change. */
+const ownHeaders = /^(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/;
+
+function readSecretHeader(
+  { header, scheme, hosts }: Fields<(typeof secretKeys)[number]>,
+  reader: YamlReader,
+): SecretHeader | undefined {
+  if (header === undefined) {
+    return scheme && reader.note(scheme, 'scheme stands before the value in a header; name the header too');
+  }
+  if (hosts === undefined) return reader.note(header, 'a secret in a header needs the hosts that it may be sent to');
+  const name = reader.readString(header, 'header', 100)?.toLowerCase();
+  if (name !== undefined && (!/^[a-z0-9][a-z0-9_-]*$/.test(name) || ownHeaders.test(name))) {
+    return reader.note(header, 'header must be the name of a header such as Authorization or X-Api-Key');
+  }
+  const before = scheme && reader.readString(scheme, 'scheme', 32);
+  if (before !== undefined && !/^[A-Za-z0-9-]+$/.test(before)) {
+    return reader.note(scheme as YamlNode, 'scheme is one word, such as Bearer');
+  }
+  return name === undefined ? undefined : { name, ...(before === undefined ? {} : { scheme: before }) };
 }
 
 function readSecretHost(node: YamlNode, reader: YamlReader): string | undefined {

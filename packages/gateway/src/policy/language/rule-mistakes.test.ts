@@ -202,6 +202,27 @@ const toolsMistakes: readonly Mistakes[] = [
   ['a secret without name', ruleWith('grants: { secrets: [▸{ hosts: [a.com] }] }'), /^a secret lacks name$/],
   ['a secret by pattern', ruleWith('grants: { secrets: [{ name: ▸"*" }] }'), /^a secret is named with letters/],
   ['a secret for no host', ruleWith('grants: { secrets: [{ name: a, hosts: ▸[] }] }'), /^hosts is empty/],
+  ['a header without hosts', ruleWith('grants: { secrets: [{ name: a, header: ▸X-Key }] }'), /needs the hosts/],
+  [
+    'a scheme without header',
+    ruleWith('grants: { secrets: [{ name: a, hosts: [a.com], scheme: ▸Bearer }] }'),
+    /name the header/,
+  ],
+  [
+    'a header of the gate',
+    ruleWith('grants: { secrets: [{ name: a, hosts: [a.com], header: ▸Host }] }'),
+    /such as Authorization/,
+  ],
+  [
+    'a header with spaces',
+    ruleWith('grants: { secrets: [{ name: a, hosts: [a.com], header: ▸"X: y" }] }'),
+    /such as Authorization/,
+  ],
+  [
+    'a scheme of two words',
+    ruleWith('grants: { secrets: [{ name: a, hosts: [a.com], header: X-Key, scheme: ▸"a b" }] }'),
+    /one word/,
+  ],
   ['a secret for a port', ruleWith('grants: { secrets: [{ name: a, hosts: [▸"a.com:1"] }] }'), /have no port$/],
   ['a limit of nothing', ruleWith('grants: { limits: { cpu_seconds: ▸0 } }'), /^cpu_seconds must be a whole number/],
   ['an unknown limit', ruleWith('grants: { limits: { ▸ram_mb: 1 } }'), /^unknown key ram_mb in limits/],

@@ -1,5 +1,6 @@
 import type { Position } from '../../text/source-file.ts';
 import type { Json } from '@sallyport/contract';
+import type { SecretGrant } from '../../call/secret-grant.ts';
 import type { Mode, Principal } from '../../call/session.ts';
 import type { Access } from '@sallyport/sandbox';
 import type { Grants } from '../../call/verdict.ts';
@@ -90,7 +91,7 @@ export interface ArgumentCondition {
 export interface RuleGrants extends Omit<Grants, 'read' | 'write' | 'secrets'> {
   readonly read: readonly GrantedPath[];
   readonly write: readonly GrantedPath[];
-  readonly secrets: readonly { readonly name: string; readonly hosts: readonly string[] }[];
+  readonly secrets: readonly Omit<SecretGrant, 'tools'>[];
 }
 
 export interface GrantedPath {

@@ -38,6 +38,10 @@ function askGit(name: string, operation: string, paths: readonly string[], more:
   return { ...question, resources: { ...question.resources, gitOperation: operation } };
 }
 
+function askHost(name: string, host: string, more: Partial<Question> = {}): Question {
+  return { ...ask(fakeTool(name, { scopes: ['network'] }), [], more), resources: { paths: [], hosts: [host] } };
+}
+
 const promises: readonly (readonly [Question, Verdict['effect'], rule: string])[] = [
   // Reading in the workspace
   [ask('files.read', [`${w}/src/a.ts`]), 'allow', 'workspace-read'],
@@ -95,6 +99,12 @@ const promises: readonly (readonly [Question, Verdict['effect'], rule: string])[
   [askGit('git.commit', 'COMMIT', [`write ${w}`], { mode: 'DEGRADED' }), 'deny', 'default-deny'],
   [askGit('git.push', 'PUSH', [`write ${w}`]), 'deny', 'default-deny'],
 
+  // The web
+  [askHost('web.fetch', 'example.com:443'), 'require_approval', 'web-read'],
+  [askHost('http.get', 'example.com:443', { mode: 'DEGRADED' }), 'deny', 'default-deny'],
+  [askHost('http.post', 'example.com:443'), 'require_approval', 'web-send'],
+  [askHost('http.delete', 'example.com:443', { principal: 'operator' }), 'require_approval', 'web-send'],
+
   // Programs of one's own, and other people's
   [ask(fakeTool('word-count', { origin: 'executable', scopes: [] }), []), 'allow', 'own-tools'],
   [ask(fakeTool('x', { origin: 'executable', risk: 'high', scopes: [] }), []), 'require_approval', 'own-tools'],
@@ -137,7 +147,7 @@ test('the rules that stand in comments load when the comment signs are taken awa
   const commented = [...blocks]
     .map(([block]) => block.replaceAll(/^ *# /gm, '  '))
     .filter((block) => block.includes('- id:'));
-  assert.equal(commented.length, 3);
+  assert.equal(commented.length, 5);
   for (const text of commented) assert.equal(rulesOf(text).count, 1, text);
   const shell = rulesOf(commented[2] ?? '');
   const runs = (command: string): Question => ({

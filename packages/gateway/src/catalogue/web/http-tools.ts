@@ -1,0 +1,148 @@
+import type { Json, JsonObject } from '@sallyport/contract';
+import { modes } from '../../call/session.ts';
+import type { AnyTool, ToolContext } from '../../call/tool.ts';
+import { objectSchema } from '../files/define-file-tool.ts';
+import {
+  keepBytes,
+  limitProperties,
+  outputSchema,
+  presentAnswer,
+  presentHeaders,
+  presentText,
+  receiveBody,
+  summarizeAnswer,
+} from './present-answer.ts';
+import type { WebOutput } from './present-answer.ts';
+import { previewRequest } from './preview-request.ts';
+import { reach } from './reach.ts';
+import type { WebAsk } from './reach.ts';
+import { headersSchema, requestHeaders } from './request-headers.ts';
+import { parseWebAddress } from './web-address.ts';
+import type { WebParts } from './web-parts.ts';
+
+interface HttpArguments {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly content_type?: string;
+  readonly follow_redirects?: boolean;
+  readonly max_characters: number;
+  readonly max_bytes: number;
+}
+
+export const urlSchema: JsonObject = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 8192,
+  description: 'An http:// or https:// address, without a user name or password in it.',
+  examples: ['https://example.com/docs/start'],
+};
+
+const bodyProperties: Readonly<Record<string, JsonObject>> = {
+  body: { type: 'string', maxLength: 8_388_608, default: '', description: 'The body of the request.' },
+  content_type: {
+    type: 'string',
+    maxLength: 200,
+    pattern: '^[\\t -~]*$',
+    default: 'application/json',
+    description: 'What the body is.',
+    examples: ['application/json', 'application/x-www-form-urlencoded'],
+  },
+};
+
+const followProperties: Readonly<Record<string, JsonObject>> = {
+  follow_redirects: {
+    type: 'boolean',
+    default: true,
+    description: 'Whether redirects are followed. Each is judged by the rules like a call of its own.',
+  },
+};
+
+const about = {
+  GET: 'Make an HTTP GET request and return status, headers and body as they are. To read a web page, use web.fetch.',
+  POST: 'Make an HTTP POST request, which can change something at the other side. Redirects are returned, not followed.',
+  PUT: 'Make an HTTP PUT request, which replaces something at the other side. Redirects are returned, not followed.',
+  DELETE:
+    'Make an HTTP DELETE request, which removes something at the other side. Redirects are returned, not followed.',
+} as const;
+
+/** The four methods as tools of their own, so that rules and leases can tell reading from changing. */
+export function httpTools(parts: WebParts): readonly AnyTool[] {
+  return (['GET', 'POST', 'PUT', 'DELETE'] as const).map((method) => httpTool(method, parts));
+}
+
+function httpTool(method: keyof typeof about, parts: WebParts): AnyTool {
+  const mutates = method !== 'GET';
+  const name = method.toLowerCase();
+  const hasBody = method === 'POST' || method === 'PUT';
+  return {
+    definition: {
+      name: `http.${name}`,
+      aliases: [`http_${name}`],
+      version: '1.0.0',
+      description: about[method],
+      tags: ['web', 'untrusted', mutates ? 'write' : 'read'],
+      category: 'network',
+      inputSchema: objectSchema({
+        url: urlSchema,
+        headers: headersSchema,
+        ...(hasBody ? bodyProperties : {}),
+        ...(mutates ? {} : followProperties),
+        ...limitProperties,
+      }),
+      outputSchema: outputSchema({
+        headers: { type: 'object', additionalProperties: { type: 'string' }, description: 'Without cookies.' },
+        body: { type: 'string', description: 'The body, where it is text.' },
+      }),
+      risk: mutates ? 'high' : 'medium',
+      confirmation: mutates ? 'always' : 'never',
+      mutates,
+      scopes: ['network'],
+      allowedModes: modes.filter((mode) => mode !== 'LOCKDOWN'),
+      requiresApproval: false,
+      requiresSandbox: false,
+      timeoutMs: mutates ? 30_000 : 15_000,
+      idempotent: !mutates,
+      audience: 'everyone',
+    },
+    claim: (args) => {
+      const { address } = requestOf(method, args);
+      return { paths: [], hosts: [address.authority] };
+    },
+    preview: (args, context) => Promise.resolve(previewRequest(requestOf(method, args), context)),
+    run: (args, context) => {
+      if (mutates) context.noteEffect();
+      return perform(requestOf(method, args), read(args), context, parts);
+    },
+    summarize: (_, output) => summarizeAnswer(output as WebOutput),
+  };
+}
+
+async function perform(ask: WebAsk, args: HttpArguments, context: ToolContext, parts: WebParts): Promise<Json> {
+  const reached = await reach(ask, context, parts.wayOut ?? {});
+  const body = await receiveBody(reached, args.max_bytes, context, parts);
+  return {
+    ...presentAnswer(reached, body, parts),
+    headers: presentHeaders(reached, parts),
+    ...(body.text === undefined
+      ? body.bytes.length > 0 && (await keepBytes(body.bytes, context))
+      : await presentText('body', body.text, args.max_characters, context)),
+  };
+}
+
+function requestOf(method: string, given: JsonObject): WebAsk {
+  const { url, headers, body = '', content_type: type, follow_redirects: follows = false } = read(given);
+  return {
+    method,
+    address: parseWebAddress(url),
+    headers: requestHeaders(headers, body === '' || type === undefined ? {} : { 'content-type': type }),
+    ...(method === 'POST' || method === 'PUT' ? { body: Buffer.from(body) } : {}),
+    followsRedirects: follows,
+    argumentsFor: (address) => ({ ...given, url: address.url.href }),
+  };
+}
+
+/** The gate passes only arguments that fit the input schema. */
+function read(args: JsonObject): HttpArguments {
+  return args as unknown as HttpArguments;
+}

@@ -1,0 +1,35 @@
+import { makeVisibleLine } from '@sallyport/contract';
+import type { Effect, ToolContext } from '../../call/tool.ts';
+import { mostRedirects } from './reach.ts';
+import type { WebAsk } from './reach.ts';
+
+/** The request as it would be sent, for the person who decides. Of stored secrets only the names are known here. */
+export function previewRequest(ask: Omit<WebAsk, 'argumentsFor'>, { grants }: ToolContext): Effect {
+  const { method, address, headers, body, followsRedirects } = ask;
+  const bound = grants.secrets.filter(({ header }) => header !== undefined);
+  const lines = [
+    `sends: ${method} ${address.url.href}`,
+    ...Object.entries(headers).map(([name, value]) => `with: ${name}: ${value}`),
+    ...bound.map(
+      ({ name, header, hosts }) =>
+        `with: ${header?.name}: the stored secret ${name}, if the host is ${hosts.join(' or ')}`,
+    ),
+    ...(followsRedirects
+      ? [`follows: at most ${mostRedirects} redirects, on this host and to hosts that the rules allow without asking`]
+      : []),
+    ...(body === undefined
+      ? []
+      : [
+          'body:',
+          ...Buffer.from(body)
+            .toString()
+            .split('\n')
+            .map((line) => `  | ${line}`),
+        ]),
+  ];
+  return {
+    summary: makeVisibleLine(`${method} ${address.url.href}`),
+    detail: lines.map((line) => `${makeVisibleLine(line)}\n`).join(''),
+    undoable: false,
+  };
+}
