@@ -25,6 +25,8 @@ const entries = [
   'packages/cli/src/main.ts',
   'packages/gateway/src/storage/sqlite/writer-thread.ts',
   'packages/gateway/src/storage/sqlite/verify-thread.ts',
+  'packages/gateway/src/catalogue/data/postgres-thread.ts',
+  'packages/gateway/src/catalogue/data/sqlite-program.ts',
   'packages/sandbox/src/spawner/spawner-process.ts',
 ];
 const buildsFolder = dirname(recordFile);

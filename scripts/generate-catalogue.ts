@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compareNaturally } from '@sallyport/contract';
@@ -69,6 +69,8 @@ async function readCatalogue(): Promise<Catalogue> {
   try {
     const daemon = await startDaemon({ ...config, home, rulesFolder, workspace, userHome: folder });
     try {
+      // What examples name.
+      writeFileSync(home.databasesFile, 'databases: [{ name: shop, kind: sqlite, file: shop.db, access: write }]');
       const client = openOperatorClient({ home, port: 0, startCommand: '', environment: {} });
       const { tools } = await client.call('ToolService/ListAvailableTools', {});
       const sorted = tools.toSorted((a, b) => compareNaturally(a.name, b.name));

@@ -15,6 +15,7 @@ const tests = [
   // Without windows to draw, it takes half the time of the whole browser. Tests use that one where this is missing.
   { package: 'chromium-headless-shell', file: '/usr/bin/chromium-headless-shell' },
   { package: 'curl', file: '/usr/bin/curl' },
+  { package: 'postgresql', file: '/usr/share/doc/postgresql' },
   // Writes and reads a journal.
   { package: 'systemd', file: '/usr/lib/systemd/systemd-journald' },
   // Somebody else's code judges what the log proves.

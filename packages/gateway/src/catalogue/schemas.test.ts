@@ -20,6 +20,7 @@ import { organisationTools } from '../organisation/tools/index.ts';
 import { peopleTools } from '../organisation/tools/people.ts';
 import { secretTools } from '../secrets/tools.ts';
 import { shellTools } from '../catalogue/shell/index.ts';
+import { databaseTools } from '../catalogue/data/index.ts';
 import { systemTools } from '../catalogue/system/index.ts';
 import { sessionTools } from '../sessions/tools/sessions.ts';
 import { workspaceTools } from '../workspaces/tools.ts';
@@ -33,6 +34,7 @@ const tools = [
   ...gitTools(),
   ...systemTools(),
   ...webTools(nothing),
+  ...databaseTools(nothing),
   ...contentTools(nothing),
   ...artifactTools(nothing),
   ...leaseTools({} as Store),

@@ -55,6 +55,8 @@ import { LoginCodes } from '../console/login-codes.ts';
 import { contentTools } from '../content/tools/index.ts';
 import { filesWrite } from '../catalogue/files/files-write.ts';
 import { fileTools } from '../catalogue/files/index.ts';
+import { databaseTools } from '../catalogue/data/index.ts';
+import { Databases } from '../catalogue/data/databases.ts';
 import { gitTools } from '../catalogue/git/index.ts';
 import { systemTools } from '../catalogue/system/index.ts';
 import { webTools } from '../catalogue/web/index.ts';
@@ -191,6 +193,10 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
       else foreign.forEach(learnForeign);
     },
   });
+  const readSecret = (name: string): string => {
+    const grant = { name, tools: ['*'], hosts: [] };
+    return secrets.secretsFor([grant], { tool: 'gate' }).get(name) ?? '';
+  };
   const content = await ContentStore.open({ folder: home.contentFolder, index: store });
   const uploads = new Transfers<UploadStream>();
   const downloads = new Transfers<DownloadStream>();
@@ -264,6 +270,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     ...gitTools(),
     ...systemTools(),
     ...webTools({ hide: redactor.hideHeld }),
+    ...databaseTools({ databases: new Databases({ file: home.databasesFile, workspace }), readSecret }),
     // Their results are full of what others wrote, and a person who accepts it has to see all but what the gate holds.
     ...[...toolsFolder.administration, ...upstreams.administration].map((tool) =>
       hideInResults(tool, redactor.hideHeldIn),

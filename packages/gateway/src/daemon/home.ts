@@ -31,6 +31,7 @@ export interface Home {
   readonly appliedRulesFile: string;
   readonly toolsFolder: string;
   readonly workspaceFolder: string;
+  readonly databasesFile: string;
 }
 
 export function describeHome(folder: string): Home {
@@ -60,6 +61,7 @@ export function describeHome(folder: string): Home {
     appliedRulesFile: at('audit', 'applied-rules.json'),
     toolsFolder: at('tools'),
     workspaceFolder: at('workspace'),
+    databasesFile: at('databases.yaml'),
   };
 }
 

@@ -6,10 +6,11 @@ export async function withDeadline<T>(
   timeoutMs: number,
   context: ToolContext,
   run: (timed: ToolContext) => Promise<T>,
+  what: 'The program' | 'The statement' = 'The program',
 ): Promise<T> {
   const timeout = new AbortController();
   const timer = setTimeout(() => {
-    timeout.abort(new ToolFailure('TIMEOUT', `The program took longer than ${timeoutMs} ms and was ended.`));
+    timeout.abort(new ToolFailure('TIMEOUT', `${what} took longer than ${timeoutMs} ms and was ended.`));
   }, timeoutMs);
   try {
     return await run({ ...context, signal: AbortSignal.any([context.signal, timeout.signal]) });

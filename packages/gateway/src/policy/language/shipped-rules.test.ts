@@ -30,6 +30,7 @@ const edit = fakeTool('files.edit', { risk: 'medium', mutates: true });
 const ensureDir = fakeTool('files.ensure_dir', { mutates: true });
 const moveGlob = fakeTool('files.move_glob', { risk: 'medium', mutates: true, confirmation: 'if_destructive' });
 const remove = fakeTool('files.delete', { risk: 'critical', mutates: true });
+const changeData = fakeTool('database.write', { risk: 'high', mutates: true });
 const createSession = fakeTool('sessions.create', { risk: 'medium', mutates: true, scopes: [] });
 
 const w = world.workspace;
@@ -114,6 +115,16 @@ const promises: readonly (readonly [Question, Verdict['effect'], rule: string])[
   [ask(fakeTool('x', { origin: 'executable', scopes: [] }), [`${w}/.env`]), 'deny', 'secrets'],
   [askGit('git.show', 'SHOW', [w, `${w}/.env`]), 'deny', 'secrets'],
 
+  // The machine, and databases
+  [ask(fakeTool('system.metrics', { scopes: [] }), [], { mode: 'LOCKDOWN' }), 'allow', 'machine-state'],
+  [ask('system.logs', ['/var/log/journal']), 'require_approval', 'system-logs'],
+  [ask('system.logs', ['/var/log/auth.log']), 'deny', 'default-deny'],
+  [ask('database.read', [`${w}/shop.db`]), 'allow', 'database-read'],
+  [ask('database.read', ['/srv/shop.db']), 'deny', 'default-deny'],
+  [ask('database.read', [`${w}/.ssh/shop.db`]), 'deny', 'secrets'],
+  [ask(changeData, [`write ${w}/shop.db`]), 'require_approval', 'database-write'],
+  [ask(changeData, [`write ${w}/shop.db`], { mode: 'DEGRADED' }), 'deny', 'default-deny'],
+
   // Administration
   [ask(createSession, [], { principal: 'operator' }), 'allow', 'operator-sessions'],
   [ask(createSession, []), 'deny', 'default-deny'],
@@ -147,9 +158,9 @@ test('the rules that stand in comments load when the comment signs are taken awa
   const commented = [...blocks]
     .map(([block]) => block.replaceAll(/^ *# /gm, '  '))
     .filter((block) => block.includes('- id:'));
-  assert.equal(commented.length, 5);
+  assert.equal(commented.length, 6);
   for (const text of commented) assert.equal(rulesOf(text).count, 1, text);
-  const shell = rulesOf(commented[2] ?? '');
+  const shell = rulesOf(commented.find((text) => text.includes('shell.run')) ?? '');
   const runs = (command: string): Question => ({
     ...ask('shell.run', []),
     resources: { paths: [], commands: [command] },
