@@ -26,9 +26,13 @@ export function runSallyport(
 }
 
 /** The same, while this process goes on: what the command waits for may be up to a client in here. */
-export async function runSallyportBeside(place: Place, args: readonly string[]) {
+export async function runSallyportBeside(
+  place: Place,
+  args: readonly string[],
+  environment: Record<string, string> = {},
+) {
   const child = spawn(process.execPath, [program, ...args], {
-    env: environmentOf(place),
+    env: environmentOf(place, environment),
     cwd: place.folder,
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 60_000,

@@ -84,6 +84,7 @@ export async function runConformanceClient(
         version: '1.0.0',
         redact: ownText,
         programs: { open: notHere },
+        packages: { place: notHere },
         readSecret: (name) => secrets[name] ?? notHere(),
         learn: () => undefined,
         logins: {

@@ -86,6 +86,7 @@ export async function openWorld(
   const opened = openUpstreams({
     registry,
     folder,
+    packagesFolder: join(folder, 'packages'),
     programs: spawner,
     version: '0.0.0',
     redact: ownText,

@@ -14,6 +14,7 @@ import type { EventLog } from '../telemetry/event-log.ts';
 import { openUpstreams as openFolder } from '../upstreams/tools/open-upstreams.ts';
 import type { OpenedUpstreams } from '../upstreams/tools/open-upstreams.ts';
 import { openLoginStore } from './login-store.ts';
+import { findOpenFolder, makeOpenFolder } from './open-folder.ts';
 import { networkRecorder } from './record-network.ts';
 import { requestRecorder } from './record-requests.ts';
 import { version } from './version.ts';
@@ -45,11 +46,13 @@ export function openUpstreams(parts: UpstreamFolderParts): OpenedUpstreams {
     } as const;
     store.append(entry).catch((error: unknown) => log.error('upstream_event_unrecorded', { error }));
   };
+  const open = makeOpenFolder(findOpenFolder(folders.home));
   return openFolder({
     registry,
     programs,
     version,
     folder: join(folders.home, 'upstreams'),
+    packagesFolder: makeOpenFolder(join(open, 'packages')),
     protectedPaths: protectPaths(folders),
     pins: store,
     learn,

@@ -39,8 +39,9 @@ export interface FoundFiles {
 }
 
 const mostFiles = 1000;
-export const mostParts = 2000;
-const deepestFolder = 16;
+/** A package with what it depends on has thousands. */
+export const mostParts = 20_000;
+const deepestFolder = 32;
 export const largestPartBytes = 256 * 1024 * 1024;
 
 /** Looks at names and rights only; nothing is opened except `tool.json` and `package.json` of folders. */

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import fc from 'fast-check';
 import { ToolFailure } from '../call/tool.ts';
+import { mostParts } from './find-tool-files.ts';
 import { packBundle, unpackBundle } from './tool-bundle.ts';
 import type { BundlePart } from './tool-bundle.ts';
 
@@ -63,7 +64,7 @@ const hostile: Readonly<Record<string, string>> = {
   'more than it lists': `${header(part('a'))}xx`,
   'a negative size': `${header(part('a', -1))}x`,
   'more than a tool may have': header(part('a', 1e12)),
-  'too many files': header(...Array.from({ length: 2001 }, (_, at) => part(`f${at}`, 0))),
+  'too many files': header(...Array.from({ length: mostParts + 1 }, (_, at) => part(`f${at}`, 0))),
   'no files': header(),
   'no list': 'hello\n',
   'no end of the list': '{"parts":'.padEnd(2 * 1024 * 1024, ' '),

@@ -13,7 +13,7 @@ export interface BundlePart {
   readonly isExecutable: boolean;
 }
 
-const longestHeader = 1024 * 1024;
+const longestHeader = 4 * 1024 * 1024;
 const longestPath = 1000;
 const longestName = 255;
 const newline = 0x0a;
@@ -110,7 +110,8 @@ class ByteSource {
     const taken: Uint8Array[] = [];
     for (let length = 0; length <= mostBytes && !(await this.isAtEnd());) {
       const end = this.#rest.indexOf(newline);
-      taken.push(this.#cut(end < 0 ? this.#rest.length : end));
+      // A copy: the source may use the same memory for its next piece.
+      taken.push(Uint8Array.from(this.#cut(end < 0 ? this.#rest.length : end)));
       length += taken.at(-1)?.length ?? 0;
       if (end < 0) continue;
       this.#cut(1);

@@ -6,6 +6,7 @@ import type { Program } from '@sallyport/sandbox';
 import { refuse } from '../call/refusal.ts';
 import type { LeavingsJudge, SweepBook } from '../call/sweep.ts';
 import { noGrants } from '../call/verdict.ts';
+import type { PackageStore } from './package-store.ts';
 import type { StdioEndpoint } from './upstream-config.ts';
 
 /** What no server gets to see, whatever its file says. */
@@ -36,20 +37,23 @@ const programFolders = ['/usr/bin', '/usr/local/bin', '/bin'];
 
 /** A server as its file lets it run. Its own program is shown to it; everything else is named in the file. */
 export async function buildServerProgram(
-  { command, read, write, hosts, environment, unixSockets }: StdioEndpoint,
+  { command, package: pinned, read, write, hosts, environment, unixSockets }: StdioEndpoint,
   given: {
     readonly view: ServerView;
+    readonly packages: Pick<PackageStore, 'place'>;
     readonly secrets: Readonly<Record<string, string>>;
     readonly signal: AbortSignal;
   },
 ): Promise<ServerProgram> {
   const [file, ...args] = command;
-  const isOwn = file.startsWith('/') && !programFolders.some((folder) => file.startsWith(`${folder}/`));
+  const isOwn =
+    pinned === undefined && file.startsWith('/') && !programFolders.some((folder) => file.startsWith(`${folder}/`));
   const grants = { ...noGrants, read: isOwn ? [...read, file] : read, write };
   const judge = (path: string, access: 'read' | 'write') => {
     const why = given.view.protectedPaths.explain(path, access);
     return why === undefined ? undefined : refuse('PROTECTED_PATH', 'protected', `${path} ${why}.`);
   };
+  const placed = pinned === undefined ? [] : await given.packages.place(pinned);
   const { leavings, sweeps } = given.view;
   const context = { grants, paths: { judge }, leavings: leavings(), sweeps, signal: given.signal };
   const { mounts, attend } = await viewFor(context);
@@ -58,7 +62,7 @@ export async function buildServerProgram(
     environment: { ...environment, ...given.secrets },
     workingDirectory: anywhere,
     stdin: new Uint8Array(),
-    mounts,
+    mounts: [...placed, ...mounts],
     hosts,
     unixSockets,
     limits: serverLimits,

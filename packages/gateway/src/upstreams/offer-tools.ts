@@ -104,6 +104,6 @@ function defineTool(upstream: Upstream, described: NamedDescription, isDestructi
 
 function describeEndpoint({ config: { endpoint } }: Upstream): JsonObject {
   if (endpoint.kind === 'http') return { url: endpoint.url };
-  const { command, read, write, hosts, secrets } = endpoint;
-  return { command, read, write, hosts, secrets };
+  const { command, package: pinned, read, write, hosts, secrets } = endpoint;
+  return { command, ...(pinned && { package: { ...pinned } }), read, write, hosts, secrets };
 }

@@ -10,6 +10,7 @@ import { guardFetch, mostResumptions } from './guarded-fetch.ts';
 import { openLoginFetch } from './login/login-fetch.ts';
 import { machineLogin } from './login/machine-login.ts';
 import type { PersonLogin } from './login/person-login.ts';
+import type { PackageStore } from './package-store.ts';
 import type { PlainCalls } from './plain-calls.ts';
 import { ProgramTransport } from './program-transport.ts';
 import type { HttpEndpoint, UpstreamConfig } from './upstream-config.ts';
@@ -31,6 +32,7 @@ export interface UpstreamTransport {
 
 export interface TransportParts extends ServerView {
   readonly programs: ProgramOpener;
+  readonly packages: Pick<PackageStore, 'place'>;
   /** The value of a stored secret. Throws ToolFailure when there is none. */
   readonly readSecret: (name: string) => string;
   readonly redact: RedactText;
@@ -68,7 +70,10 @@ export async function openTransport(
 ): Promise<UpstreamTransport> {
   if (endpoint.kind === 'http') return openHttp(endpoint, parts, options);
   const secrets = Object.fromEntries(endpoint.secrets.map((secret) => [secret, parts.readSecret(secret)]));
-  const { program, attend } = await buildServerProgram(endpoint, { view: parts, secrets, signal: options.signal });
+  const { program, attend } = await buildServerProgram(endpoint, {
+    ...{ view: parts, packages: parts.packages, secrets },
+    signal: options.signal,
+  });
   const attendance = await attend(`${name}-${randomBytes(3).toString('hex')}`);
   const transport = new ProgramTransport(program, parts.programs, {
     redact: parts.redact,

@@ -1,11 +1,23 @@
 import type { AssignedProperties } from '../registry/define-foreign-tool.ts';
 import type { RequestKind } from './requests/request-kinds.ts';
 
+/** A package of npm with all that it depends on, as it was when an operator let it in. */
+export interface PinnedPackage {
+  readonly name: string;
+  readonly version: string;
+  /** Of the whole tree, as in StoredProgram. What has another hash does not start. */
+  readonly sha256: string;
+  /** The file to start, in the tree. */
+  readonly entry: string;
+}
+
 /** A server that the gate starts and talks to over pipes. It gets what is named here and nothing else. */
 export interface StdioEndpoint {
   readonly kind: 'stdio';
   /** The first is a program: absolute, a name in /usr/bin or /bin, or `node` for the gate's own. */
   readonly command: readonly [string, ...string[]];
+  /** The command is a file of this package. Absent: of the machine. */
+  readonly package?: PinnedPackage;
   /** Absolute files and folders. */
   readonly read: readonly string[];
   readonly write: readonly string[];

@@ -49,9 +49,8 @@ export async function openFolderSource(
     sizeBytes: bytes.length,
     isExecutable: false,
   }));
-  for await (const part of walk(folder)) {
+  for (const part of await listParts(folder)) {
     if (!written.has(part.path)) parts.push(part.path === entry ? { ...part, isExecutable: true } : part);
-    if (parts.length > mostParts) throw usageFailure(`${folder} holds more than ${mostParts} files.`);
   }
   const readPart = (path: string): AsyncIterable<Uint8Array> => {
     const bytes = written.get(path);
@@ -67,6 +66,17 @@ export async function openFolderSource(
         ]
       : [],
   };
+}
+
+/** The files of a folder, without what no program needs at run time. Throws when one of them is no plain file. */
+export async function listParts(folder: string): Promise<readonly BundlePart[]> {
+  const parts: BundlePart[] = [];
+  for await (const part of walk(folder)) {
+    parts.push(part);
+    // One more may come from elsewhere.
+    if (parts.length >= mostParts) throw usageFailure(`${folder} holds more than ${mostParts - 1} files.`);
+  }
+  return parts;
 }
 
 /** A name as it is, or with the ending of the file that tells its language. */

@@ -6,7 +6,7 @@ import { statusOf } from '../../client/answer-json.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { CommandFailure, usageFailure } from '../../client/failure.ts';
 import { fetchPackage, isPackageSpec } from './npm-package.ts';
-import { openProgramSource } from './program-source.ts';
+import { chooseFileName, openProgramSource } from './program-source.ts';
 import type { ProgramSource } from './program-source.ts';
 import { runSteps, seekConsent, StepFailed } from '../../client/run-steps.ts';
 import type { ConsentOptions, Step } from '../../client/run-steps.ts';
@@ -57,7 +57,11 @@ async function openSource(
   }
   if (!json) terminal.progress(`npm fetches ${makeVisibleLine(what)}, without running its scripts`);
   try {
-    return await fetchPackage(what, options);
+    await using fetched = new AsyncDisposableStack();
+    const { bin, openSource: open } = fetched.use(await fetchPackage(what, options));
+    const source = await open(chooseFileName(bin.toLowerCase(), options.name));
+    const kept = fetched.move();
+    return { source, [Symbol.asyncDispose]: () => kept.disposeAsync() };
   } finally {
     terminal.progress('');
   }

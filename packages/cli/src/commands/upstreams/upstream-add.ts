@@ -9,6 +9,10 @@ import { runSteps, seekConsent } from '../../client/run-steps.ts';
 import { renderFields } from '../../terminal/table.ts';
 import { wrapWords } from '../../terminal/text-width.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
+import { findKnown } from './known-servers.ts';
+import { openPackage } from './open-package.ts';
+import { readLauncher } from './read-launcher.ts';
+import type { LaunchedPackage } from './read-launcher.ts';
 
 /** What is said about the login. */
 const loginOptions = {
@@ -25,6 +29,9 @@ const loginOptions = {
 };
 const addArguments = { name: word('name'), command: words('command') };
 const addOptions = {
+  npm: text('package', 'npm package to fetch now, pin and start, as NAME or NAME@VERSION; arguments after --'),
+  bin: text('name', 'which program of the package'),
+  from: text('name', 'a server of the catalogue (`upstream catalogue`), if the upstream gets another name'),
   url: text('url', 'the address of a server that runs elsewhere'),
   bearerSecret: text('name', 'stored secret that is sent to it as bearer token'),
   ...loginOptions,
@@ -39,73 +46,108 @@ const addOptions = {
 };
 
 export const addCommand = command('add', {
-  help: 'add a server: a command to start in the sandbox (after --), or --url',
+  help: 'add a server: a name of the catalogue, --npm, --url, or a command to start in the sandbox (after --)',
   arguments: addArguments,
   options: addOptions,
   run: addUpstream,
 });
 
-function addUpstream(
-  {
-    name,
-    command: started,
-    environment,
-    bearerSecret,
-    yes = false,
-    url,
-    read,
-    write,
-    hosts,
-    secrets,
-    unixSockets,
-    mayAsk,
-    ...login
-  }: Given<typeof addArguments, typeof addOptions>,
-  context: CommandContext,
-): Promise<number> {
-  const oauth = layOutLogin(login);
-  const given = { url, read, write, hosts, secrets, oauth, unix_sockets: unixSockets, may_ask: mayAsk };
-  const input = {
-    name,
-    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
-    ...(started.length === 0 ? {} : { command: started }),
-    ...(bearerSecret === undefined ? {} : { bearer_secret: bearerSecret }),
-    ...(environment === undefined ? {} : { environment: Object.fromEntries(environment.map(splitPair)) }),
-  };
-  for (const part of started.slice(1)) refuseRelative(part);
+type AddGiven = Given<typeof addArguments, typeof addOptions>;
+
+function addUpstream(given: AddGiven, context: CommandContext): Promise<number> {
+  const source = chooseSource(given);
+  const { name, yes = false } = given;
+  for (const part of source.kind === 'package' ? source.args : given.command.slice(1)) refuseRelative(part);
   return runSteps(context, async (step) => {
-    const { terminal, json, commandName } = context;
-    if (!json) terminal.print(...renderFields(describeInput(input), terminal.columns, ''));
-    await seekConsent('Add this upstream?', { yes }, context);
-    const added = await step('upstreams.add', input, 'agreed');
-    const shown = makeVisibleLine(name);
-    if (json) terminal.print(visibleJson(added));
-    else {
-      terminal.print(
-        ...wrapWords(
-          `The upstream ${shown} is added. Its tools can be called once they are accepted and a rule allows them:`,
-          terminal.columns,
-        ),
-        `  ${commandName} upstream test ${shown}`,
-        `  ${commandName} upstream accept ${shown}`,
+    const { terminal, json } = context;
+    await using opened = source.kind === 'package' ? await openPackage(source, given, context) : undefined;
+    const asked = { ...layOut({ ...given, ...opened?.grants }, source) };
+    if (!json) {
+      const fields = [...(opened?.fields ?? []), ...describeInput(asked)].map(
+        ([label, value]) => [`${label}:`, value] as const,
       );
+      terminal.print(...renderFields([['name:', makeVisibleLine(name)], ...fields], terminal.columns, ''));
+      for (const hint of opened?.hints ?? []) terminal.print(...wrapWords(hint, terminal.columns));
     }
+    await seekConsent('Add this upstream?', { yes }, context);
+    const bundle = opened === undefined ? {} : { package: await opened.upload() };
+    const added = await step('upstreams.add', { name, ...asked, ...bundle }, 'agreed');
+    if (json) terminal.print(visibleJson(added));
+    else tellAdded(makeVisibleLine(name), context);
     return exitCodes.success;
   });
+}
+
+function tellAdded(name: string, { terminal, commandName }: CommandContext): void {
+  terminal.print(
+    ...wrapWords(
+      `The upstream ${name} is added. Its tools can be called once they are accepted and a rule allows them:`,
+      terminal.columns,
+    ),
+    `  ${commandName} upstream test ${name}`,
+    `  ${commandName} upstream accept ${name}`,
+  );
+}
+
+/** Where the server comes from. */
+type Source =
+  | ({ readonly kind: 'package' } & LaunchedPackage)
+  | { readonly kind: 'command'; readonly command: readonly string[] }
+  | { readonly kind: 'url'; readonly url: string }
+  /** The gate says what is missing. */
+  | { readonly kind: 'none' };
+
+function chooseSource({ name, command: started, npm, bin, url, from }: AddGiven): Source {
+  const ways = Object.entries({ npm, url, from }).filter(([, value]) => value !== undefined);
+  if (ways.length > 1) throw usageFailure(`Give one of ${ways.map(([way]) => `--${way}`).join(' and ')}.`);
+  const chosenBin = bin === undefined ? {} : { bin };
+  if (npm !== undefined) return { kind: 'package', spec: npm, args: started, ...chosenBin };
+  const known = from === undefined ? (url === undefined ? findImplied(name, started) : undefined) : findKnown(from);
+  if (from !== undefined && known === undefined) {
+    throw usageFailure(`${makeVisibleLine(from)} is not in the catalogue.`, '`sallyport upstream catalogue` lists it.');
+  }
+  if (known?.npm !== undefined) return { kind: 'package', spec: known.npm, args: started, ...chosenBin };
+  const address = known?.url ?? url;
+  if (address !== undefined) return { kind: 'url', url: address };
+  const launched = readLauncher(started);
+  if (launched !== undefined) return { kind: 'package', ...launched, ...chosenBin };
+  if (bin !== undefined) throw usageFailure('--bin is for npm packages.');
+  return started.length === 0 ? { kind: 'none' } : { kind: 'command', command: started };
+}
+
+/** `upstream add filesystem -- /srv/notes` means the server of the catalogue: a folder is not a command. */
+function findImplied(name: string, started: readonly string[]) {
+  const [first] = started;
+  const isCommand = first !== undefined && statSync(first, { throwIfNoEntry: false })?.isDirectory() !== true;
+  return isCommand ? undefined : findKnown(name);
+}
+
+/** As the daemon is asked, apart from the name and the package. */
+function layOut(given: Omit<AddGiven, 'name'>, source: Source): Readonly<Record<string, unknown>> {
+  const { bearerSecret, environment, read, write, hosts, secrets, unixSockets, mayAsk } = given;
+  const oauth = layOutLogin(given);
+  const entries = {
+    ...(source.kind === 'url' ? { url: source.url } : {}),
+    ...(source.kind === 'command' ? { command: source.command } : {}),
+    ...(source.kind === 'package' && source.args.length > 0 ? { arguments: source.args } : {}),
+    ...{ read, write, hosts, secrets, oauth, unix_sockets: unixSockets, may_ask: mayAsk, bearer_secret: bearerSecret },
+    environment: environment && Object.fromEntries(environment.map(splitPair)),
+  };
+  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined));
 }
 
 /** One field a part, so that a person sees what the server gets. */
 function describeInput(input: Readonly<Record<string, unknown>>): [string, string][] {
   return Object.entries(input).map(([key, value]) => [
-    `${key}:`,
+    key,
     makeVisibleLine(Array.isArray(value) ? value.join(' ') : typeof value === 'string' ? value : JSON.stringify(value)),
   ]);
 }
 
 /** As the file says it. Undefined: the file says nothing about the login. */
-function layOutLogin({ clientCredentials, ...login }: Given<typeof loginOptions>): object | undefined {
+function layOutLogin(login: Given<typeof loginOptions>): object | undefined {
   const entries = {
-    grant: clientCredentials === true ? 'client_credentials' : undefined,
+    grant: login.clientCredentials === true ? 'client_credentials' : undefined,
     issuer: login.issuer,
     client_id: login.clientId,
     client_secret: login.clientSecret,

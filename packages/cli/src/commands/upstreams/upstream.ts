@@ -11,6 +11,8 @@ import { printTable, renderFields, renderTable } from '../../terminal/table.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { wrapWords } from '../../terminal/text-width.ts';
 import { showForConsent } from '../tools/tool-accept.ts';
+import { knownServers } from './known-servers.ts';
+import type { KnownServer } from './known-servers.ts';
 import { addCommand } from './upstream-add.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 
@@ -20,6 +22,14 @@ const unasked = { yes: flag('do not ask') };
 /** MCP servers behind the gate. */
 export const upstreamCommands = [
   addCommand,
+  command('catalogue', {
+    help: 'list well-known servers that can be added by their names, and what they would get',
+    run: (_, { terminal, json }) => {
+      if (json) terminal.print(visibleJson({ servers: knownServers }));
+      else printTable(terminal, ['SERVER', 'WHAT', 'COMES FROM', 'GETS'], knownServers.map(listKnown));
+      return exitCodes.success;
+    },
+  }),
   operatorCommand('list', {
     help: 'list the servers and their status',
     tool: 'upstreams.list',
@@ -79,6 +89,15 @@ export const upstreamCommands = [
     print: (_, { terminal }, { name }) => terminal.print(`The upstream ${makeVisibleLine(name)} was removed.`),
   }),
 ];
+
+function listKnown({ name, about, npm, url, paths, hosts = [], secrets = [] }: KnownServer): string[] {
+  const gets = [
+    ...(paths === undefined ? [] : [`to ${paths === 'read' ? 'read' : 'change'} the folders named`]),
+    ...[...hosts, ...secrets],
+    ...(url === undefined ? [] : ['a login']),
+  ];
+  return [name, about, npm ?? url ?? '', gets.join(', ')];
+}
 
 /** Prints the page to open as soon as it is known, and ends when the person has agreed there. */
 function loginUpstream({ name }: { readonly name: string }, context: CommandContext): Promise<number> {

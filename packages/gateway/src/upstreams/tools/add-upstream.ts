@@ -1,5 +1,6 @@
 import { UpstreamSchema } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
+import { contentHashPattern } from '../../content/content-hash.ts';
 import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { describeUpstream } from './describe-upstream.ts';
 import { findUpstream, named } from './upstream-parts.ts';
@@ -8,6 +9,8 @@ import type { UpstreamToolParts } from './upstream-parts.ts';
 interface AddArguments {
   readonly name: string;
   readonly command?: readonly string[];
+  readonly package?: string;
+  readonly arguments?: readonly string[];
   readonly read?: readonly string[];
   readonly write?: readonly string[];
   readonly hosts?: readonly string[];
@@ -29,14 +32,22 @@ const texts = (description: string): JsonObject => ({
 
 /** Writes the file of a new upstream and begins to connect to it. */
 export function addTool(parts: UpstreamToolParts) {
-  const { installed, files, reload } = parts;
+  const { installed, files, packages, reload } = parts;
   return defineOperatorTool({
     name: 'upstreams.add',
-    description: 'Adds an upstream server: a command to start in the sandbox, or a URL to reach.',
+    description: 'Adds an upstream server: a command or a package to start in the sandbox, or a URL to reach.',
     mutates: true,
+    // A package can have thousands of files.
+    timeoutMs: 60_000,
     properties: {
       ...named.properties,
       command: texts('Program and arguments. The program is absolute, a name in /usr/bin, or node.'),
+      package: {
+        type: 'string',
+        pattern: contentHashPattern,
+        description: 'Instead of a command: content hash of the bundle of an npm package, which is pinned as it is.',
+      },
+      arguments: texts('What the program of the package is started with.'),
       read: texts('Absolute files and folders that the server may read.'),
       write: texts('Absolute files and folders that the server may change.'),
       hosts: texts('Hosts that the server may reach.'),
@@ -56,11 +67,20 @@ export function addTool(parts: UpstreamToolParts) {
     },
     required: ['name'],
     answers: UpstreamSchema,
-    preview: ({ name, ...given }: AddArguments) => {
-      return { summary: `Add the upstream ${name}.`, detail: files.check(name, layOut(given)) };
+    preview: ({ name, package: bundle, ...given }: AddArguments) => {
+      const { arguments: args = [], ...rest } = given;
+      const command = ['node', `(the package in the content ${bundle})`, ...args];
+      const shown = bundle === undefined ? given : { ...rest, command };
+      return { summary: `Add the upstream ${name}.`, detail: files.check(name, layOut(shown)) };
     },
-    run: async ({ name, ...given }) => {
-      await files.write(name, files.check(name, layOut(given)));
+    run: async ({ name, package: bundle, ...given }, { content }) => {
+      const pinned = bundle === undefined ? undefined : await packages.keep(content.read(bundle));
+      try {
+        await files.write(name, files.check(name, { ...(pinned && { package: pinned }), ...layOut(given) }));
+      } catch (error) {
+        if (pinned !== undefined && !files.mentions(pinned)) await packages.drop(pinned);
+        throw error;
+      }
       await reload();
       return describeUpstream(findUpstream(parts, name), installed);
     },
@@ -69,7 +89,13 @@ export function addTool(parts: UpstreamToolParts) {
 }
 
 /** As it stands in the file. Empty lists are left out. */
-function layOut({ read = [], write = [], hosts = [], secrets = [], ...rest }: Omit<AddArguments, 'name'>): object {
+function layOut({
+  read = [],
+  write = [],
+  hosts = [],
+  secrets = [],
+  ...rest
+}: Omit<AddArguments, 'name' | 'package'>): object {
   const paths = { ...(read.length > 0 && { read }), ...(write.length > 0 && { write }) };
   return {
     ...rest,

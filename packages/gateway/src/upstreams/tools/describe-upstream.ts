@@ -7,6 +7,7 @@ import type { InstalledTool } from '../../programs/installed-tool.ts';
 import type { InstalledTools } from '../../programs/installed-tools.ts';
 import { explainInstalled } from '../../programs/tools/describe-installed.ts';
 import { offerTools } from '../offer-tools.ts';
+import type { PinnedPackage } from '../upstream-config.ts';
 import type { Upstream } from '../upstream.ts';
 
 /** An upstream server as lists show it. */
@@ -51,6 +52,11 @@ function describeLogin({ tokens, savedAtMs }: NonNullable<Upstream['login']>): I
     scopes: makeVisible(wholeText(scope, 500)),
     renewedAtMs: String(savedAtMs),
   };
+}
+
+/** Undefined: what runs is no package. */
+export function packageOf({ config: { endpoint } }: Upstream): PinnedPackage | undefined {
+  return endpoint.kind === 'stdio' ? endpoint.package : undefined;
 }
 
 export function toolsOf(upstream: string, { all }: Pick<InstalledTools, 'all'>): readonly InstalledTool[] {

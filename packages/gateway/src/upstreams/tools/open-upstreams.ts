@@ -6,16 +6,21 @@ import { InstalledTools } from '../../programs/installed-tools.ts';
 import type { InstalledToolsOptions } from '../../programs/installed-tools.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { explainProtected } from '../explain-start.ts';
+import { PackageStore } from '../package-store.ts';
 import type { UpstreamParts } from '../upstream.ts';
 import { Upstreams } from '../upstreams.ts';
 import { UpstreamFiles } from './upstream-files.ts';
 import { upstreamTools } from './upstream-tools.ts';
 
 export interface OpenUpstreamsOptions
-  extends Pick<InstalledToolsOptions, 'pins' | 'acceptsNew' | 'recordEvent'>, Omit<UpstreamParts, 'onTools'> {
+  extends
+    Pick<InstalledToolsOptions, 'pins' | 'acceptsNew' | 'recordEvent'>,
+    Omit<UpstreamParts, 'onTools' | 'packages'> {
   readonly registry: Registry;
   /** Where the YAML files lie. */
   readonly folder: string;
+  /** Where their packages lie; whoever programs run as must be able to come there. */
+  readonly packagesFolder: string;
   /** Looking at the folder failed. It is tried again. */
   readonly onError: (error: unknown) => void;
 }
@@ -33,13 +38,14 @@ export interface OpenedUpstreams {
 
 /** Opens the folder of upstream servers: who they are, which of their tools were accepted, and how operators deal with them. */
 export function openUpstreams(options: OpenUpstreamsOptions): OpenedUpstreams {
-  const { registry, folder, onError } = options;
+  const { registry, folder, packagesFolder, onError } = options;
   const isReserved = (name: string): boolean =>
     registry.all.some(({ definition }) => definition.origin !== 'upstream' && belongsTo(definition.name, name));
   const files = new UpstreamFiles(folder, isReserved, (endpoint) => explainProtected(endpoint, options));
   const accepted = new AcceptedDefinitions(join(folder, 'accepted'));
   const refresh = (): void => void installed.refresh().catch(onError);
-  const upstreams = new Upstreams(files.read, { ...options, onTools: refresh });
+  const packages = new PackageStore(packagesFolder);
+  const upstreams = new Upstreams(files.read, { ...options, packages, onTools: refresh });
   const installed = new InstalledTools({ ...options, accepted, sources: [upstreams], registrySource: 'upstreams' });
   const reload = async (): Promise<void> => {
     upstreams.reload();
@@ -50,7 +56,7 @@ export function openUpstreams(options: OpenUpstreamsOptions): OpenedUpstreams {
   return {
     upstreams,
     installed,
-    administration: upstreamTools({ upstreams, installed, accepted, files, reload }),
+    administration: upstreamTools({ upstreams, installed, accepted, files, packages, reload }),
     start: async () => {
       if (isClosed) return;
       const looking = reload().catch(onError);

@@ -4,12 +4,22 @@ import type { AssignedProperties } from '../../registry/define-foreign-tool.ts';
 import { requestKinds } from '../requests/request-kinds.ts';
 import type { RequestKind } from '../requests/request-kinds.ts';
 import { defaultIdleMs, upstreamName } from '../upstream-config.ts';
-import type { HttpEndpoint, StdioEndpoint, UpstreamConfig } from '../upstream-config.ts';
+import type { HttpEndpoint, PinnedPackage, StdioEndpoint, UpstreamConfig } from '../upstream-config.ts';
+import { entryInside } from '../package-store.ts';
 import { propertyKeys, readProperties } from '../../programs/read-assignment.ts';
 import { readOAuth } from './read-oauth.ts';
 import { explainHost, isThisMachine, readHost, readVariable, variableName } from './read-values.ts';
 
-const stdioKeys = ['command', 'paths', 'hosts', 'environment', 'secrets', 'unix_sockets'] as const;
+const stdioKeys = [
+  'command',
+  'package',
+  'arguments',
+  'paths',
+  'hosts',
+  'environment',
+  'secrets',
+  'unix_sockets',
+] as const;
 const httpKeys = ['url', 'bearer_secret', 'oauth'] as const;
 const keys = ['name', ...stdioKeys, ...httpKeys, 'may_ask', 'idle_seconds', 'tools'] as const;
 type UpstreamFields = Fields<(typeof keys)[number]>;
@@ -51,13 +61,15 @@ function readEndpoint(
   fields: UpstreamFields,
   reader: YamlReader,
 ): UpstreamConfig['endpoint'] | undefined {
-  if ((fields.command === undefined) === (fields.url === undefined)) {
-    return reader.note(root, 'the upstream needs either a command to start or a url to reach');
+  const ways = (['command', 'package', 'url'] as const).filter((key) => fields[key] !== undefined);
+  const [way] = ways;
+  if (way === undefined || ways.length > 1) {
+    return reader.note(root, 'the upstream needs one of: a command to start, a package to start, a url to reach');
   }
-  const isStdio = fields.command !== undefined;
-  for (const key of isStdio ? httpKeys : stdioKeys) {
+  const isStdio = way !== 'url';
+  for (const key of [...(isStdio ? httpKeys : stdioKeys), ...(way === 'command' ? (['arguments'] as const) : [])]) {
     const node = fields[key];
-    if (node !== undefined) reader.note(node, `${key} does not go with ${isStdio ? 'command' : 'url'}`);
+    if (node !== undefined) reader.note(node, `${key} does not go with ${way}`);
   }
   return isStdio ? readStdio(fields, reader) : readHttp(fields, reader);
 }
@@ -92,8 +104,12 @@ function readHttp(fields: UpstreamFields, reader: YamlReader): HttpEndpoint | un
 }
 
 function readStdio(fields: UpstreamFields, reader: YamlReader): StdioEndpoint | undefined {
-  const command = fields.command && reader.readItems(fields.command, 'command', (item) => readWord(item, reader));
-  const [file, ...args] = command ?? [];
+  const pinned = fields.package && readPackage(fields.package, reader);
+  const words = (node: YamlNode | undefined, what: string): readonly string[] =>
+    (node && reader.readItems(node, what, (item) => readWord(item, reader))) ?? [];
+  const [file, ...args] = pinned
+    ? ['node', entryInside(pinned), ...words(fields.arguments, 'arguments')]
+    : words(fields.command, 'command');
   if (fields.command !== undefined && file?.includes('/') === true && !file.startsWith('/')) {
     reader.note(fields.command, 'the program must be an absolute path, a name in /usr/bin, or node');
   }
@@ -118,7 +134,19 @@ function readStdio(fields: UpstreamFields, reader: YamlReader): StdioEndpoint | 
       }),
     ),
   };
-  return file === undefined ? undefined : { kind: 'stdio', command: [file, ...args], ...endpoint };
+  if (file === undefined) return undefined;
+  return { kind: 'stdio', command: [file, ...args], ...(pinned && { package: pinned }), ...endpoint };
+}
+
+function readPackage(node: YamlNode, reader: YamlReader): PinnedPackage | undefined {
+  const parts = ['name', 'version', 'sha256', 'entry'] as const;
+  const fields = reader.readFields(node, 'the package', parts, parts);
+  if (fields === undefined) return undefined;
+  const [name, version, sha256, entry] = parts.map((key) => fields[key] && reader.readString(fields[key], key, 500));
+  if (name === undefined || version === undefined || sha256 === undefined || entry === undefined) return undefined;
+  if (!/^[0-9a-f]{64}$/.test(sha256)) return reader.note(node, 'sha256 is the hash of the files of the package');
+  const isInside = entry.split('/').every((part) => !['', '.', '..'].includes(part)) && !entry.includes('\0');
+  return isInside ? { name, version, sha256, entry } : reader.note(node, 'entry must lie in the package');
 }
 
 function readKinds(node: YamlNode, { url }: UpstreamFields, reader: YamlReader): readonly RequestKind[] | undefined {

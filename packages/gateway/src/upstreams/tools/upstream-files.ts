@@ -8,7 +8,7 @@ import { readYaml } from '../../text/read-yaml.ts';
 import { YamlReader } from '../../text/yaml-reader.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import type { SkippedFile } from '../../programs/find-tool-files.ts';
-import type { StdioEndpoint, UpstreamConfig } from '../upstream-config.ts';
+import type { PinnedPackage, StdioEndpoint, UpstreamConfig } from '../upstream-config.ts';
 import type { ReadUpstreams } from '../upstreams.ts';
 import { readUpstream } from './read-upstream.ts';
 import type { UpstreamFile } from './read-upstream.ts';
@@ -70,6 +70,13 @@ export class UpstreamFiles {
     } finally {
       await rm(draft, { force: true });
     }
+  }
+
+  /** Whether any file names this package, also one with mistakes in it. */
+  mentions({ sha256 }: PinnedPackage): boolean {
+    const files = readdirSync(this.folder).filter((file) => /\.ya?ml$/.test(file));
+    const bytes = files.map((file) => readSourceFile(join(this.folder, file)).bytes ?? new Uint8Array());
+    return bytes.some((each) => Buffer.from(each).includes(sha256));
   }
 
   async remove(config: UpstreamConfig): Promise<void> {

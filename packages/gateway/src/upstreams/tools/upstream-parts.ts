@@ -2,6 +2,7 @@ import type { JsonObject } from '@sallyport/contract';
 import { ToolFailure } from '../../call/tool.ts';
 import type { AcceptedDefinitions } from '../../programs/accepted-definitions.ts';
 import type { InstalledTools } from '../../programs/installed-tools.ts';
+import type { PackageStore } from '../package-store.ts';
 import type { Upstream } from '../upstream.ts';
 import type { Upstreams } from '../upstreams.ts';
 import type { UpstreamFiles } from './upstream-files.ts';
@@ -11,6 +12,7 @@ export interface UpstreamToolParts {
   readonly installed: InstalledTools;
   readonly accepted: Pick<AcceptedDefinitions, 'read'>;
   readonly files: UpstreamFiles;
+  readonly packages: PackageStore;
   /** Brings the servers in line with the files, and the registry in line with the servers. */
   readonly reload: () => Promise<void>;
 }

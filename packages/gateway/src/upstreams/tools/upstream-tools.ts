@@ -12,7 +12,7 @@ import { describeDifference } from '../../programs/tools/describe-installed.ts';
 import { sha256Property } from '../../programs/tools/program-tools.ts';
 import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { addTool } from './add-upstream.ts';
-import { describeUpstream, explainUpstream, hashPending, isPending, toolsOf } from './describe-upstream.ts';
+import { describeUpstream, explainUpstream, hashPending, isPending, packageOf, toolsOf } from './describe-upstream.ts';
 import { loginTool, logoutTool } from './login-upstream.ts';
 import { namedRequests } from './request-tools.ts';
 import { findUpstream, named } from './upstream-parts.ts';
@@ -84,7 +84,7 @@ function testTool(parts: UpstreamToolParts) {
 }
 
 function removeTool(parts: UpstreamToolParts) {
-  const { installed, files, reload } = parts;
+  const { installed, files, packages, reload } = parts;
   return defineOperatorTool({
     name: 'upstreams.remove',
     description:
@@ -103,6 +103,8 @@ function removeTool(parts: UpstreamToolParts) {
       await files.remove(upstream.config);
       for (const tool of toolsOf(name, installed)) await installed.forget(tool, session.agent);
       await reload();
+      const pinned = packageOf(upstream);
+      if (pinned !== undefined && !files.mentions(pinned)) await packages.drop(pinned);
       return { name };
     },
     summarize: ({ name }) => `removed ${name}`,
