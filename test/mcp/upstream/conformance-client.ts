@@ -85,6 +85,7 @@ export async function runConformanceClient(
         redact: ownText,
         programs: { open: notHere },
         packages: { place: notHere },
+        logs: { open: notHere },
         readSecret: (name) => secrets[name] ?? notHere(),
         learn: () => undefined,
         logins: {

@@ -21,7 +21,7 @@ import { unprivilegedUser } from '../../../packages/sandbox/src/launch/choose-us
 import { TestDaemon } from '../../harness/daemon.ts';
 import { startRegistry } from '../../harness/npm-registry.ts';
 import type { NpmRegistry } from '../../harness/npm-registry.ts';
-import { runSallyportBeside } from '../../harness/run-sallyport.ts';
+import { runSallyport, runSallyportBeside } from '../../harness/run-sallyport.ts';
 import { newToolPlace } from '../../cli/tool-place.ts';
 import { serverScript } from './upstream-kit.ts';
 import { requirement } from '../../requirement.ts';
@@ -65,10 +65,10 @@ async function add(...args: string[]) {
   return added.stdout;
 }
 
-async function accept(name: string) {
+async function accept(name: string, pattern = name) {
   for (const words of [
     ['test', name],
-    ['accept', name, '--yes'],
+    ['accept', pattern, '--yes'],
   ]) {
     const done = await run(...words);
     assert.equal(done.status, 0, done.stdout + done.stderr);
@@ -131,10 +131,31 @@ test('no script of a package runs, and its program may have another name', async
   const trace = join(daemon.place.folder, 'a-script-ran');
   const scripts = Object.fromEntries(['preinstall', 'install', 'postinstall'].map((each) => [each, `touch ${trace}`]));
   publish('tiny', { scripts, bin: { '--odd name;$(id)': './server.mjs' } });
-  await add('tiny', '--yes', '--npm', 'tiny', '--', 'good');
+  const secret = runSallyport(daemon.place, ['secret', 'set', 'SAY'], {}, 'correct-horse-battery');
+  assert.equal(secret.status, 0, secret.stderr);
+  await add('tiny', '--yes', '--npm', 'tiny', '--secrets', 'SAY', '--', 'good');
   assert.ok(!existsSync(trace));
-  await accept('tiny');
+  await accept('tiny', 'tiny.e*');
   assert.match(await call('tiny.echo', { text: 'hi' }), /hi/);
+});
+
+test('a pattern accepts what is there now, and nothing else', async () => {
+  requirement('DEF-6');
+  assert.match(await call('tiny.slow', {}), /TOOL_NOT_ACCEPTED/);
+  const { stdout } = await run('show', 'tiny', '--json');
+  const { toolList } = JSON.parse(stdout) as { toolList: readonly { name: string; accepted: boolean }[] };
+  const accepted = toolList.filter((tool) => tool.accepted).map(({ name }) => name);
+  assert.deepEqual(accepted.sort(), ['tiny.echo', 'tiny.environment', 'tiny.exit']);
+  assert.match((await run('accept', 'tiny.none*', '--yes')).stderr, /tiny has no tool tiny\.none\*/);
+});
+
+test('the log of a server shows what it wrote, without secrets', async () => {
+  const { stdout, status } = await run('logs', 'tiny');
+  assert.equal(status, 0);
+  assert.match(stdout, /\(started\)\n.* ready, with (?!correct).+\n/);
+  assert.ok(!stdout.includes('correct-horse-battery'), stdout);
+  const { lines } = JSON.parse((await run('logs', 'tiny', '--lines', '1', '--json')).stdout) as { lines: unknown[] };
+  assert.equal(lines.length, 1);
 });
 
 test('a server whose files changed after it was added does not start, and the reason is told', async () => {

@@ -172,6 +172,7 @@ async function answer(id, params) {
   if (result !== undefined) send({ id, result });
 }
 
+if (process.env['SAY'] !== undefined) process.stderr.write(`ready, with ${process.env['SAY']}\n`);
 if (behaviour === 'dies') process.exit(1);
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -90,6 +90,7 @@ export async function openWorld(
     programs: spawner,
     version: '0.0.0',
     redact: ownText,
+    openRedaction: () => ({ add: ownText, end: () => ownText('') }),
     protectedPaths: { explain: (path) => (protects(path) ? 'is protected' : undefined) },
     readSecret: (name) => secrets[name] ?? fail(`no secret ${name}`),
     acceptsNew: (name) => options.acceptsNew?.(name) === true,

@@ -8,6 +8,7 @@ import { ToolFailure } from '../call/tool.ts';
 import type { Rules } from '../call/verdict.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { SecretStore } from '../secrets/secret-store.ts';
+import { RedactedStream } from '../redaction/redacted-stream.ts';
 import type { Redactor } from '../redaction/redact.ts';
 import type { Store } from '../storage/stores.ts';
 import type { EventLog } from '../telemetry/event-log.ts';
@@ -57,6 +58,7 @@ export function openUpstreams(parts: UpstreamFolderParts): OpenedUpstreams {
     pins: store,
     learn,
     redact: redactor.redactText,
+    openRedaction: () => new RedactedStream(redactor),
     logins: openLoginStore(secrets, learn),
     acceptsNew: (name, origin) => currentRules().acceptsNew(name, origin),
     readSecret: (name) => {

@@ -3,7 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { FetchLike, StreamableHTTPClientTransportOptions, Transport } from '@modelcontextprotocol/client';
 import type { Withheld } from '../programs/leavings/set-aside-forbidden.ts';
 import type { NetworkEvent, OpenProgram, ProgramOpener } from '@sallyport/sandbox';
-import type { RedactText } from '../call/redacted.ts';
+import type { Redacted, RedactText } from '../call/redacted.ts';
 import { buildServerProgram } from './build-server-program.ts';
 import type { ServerView } from './build-server-program.ts';
 import { guardFetch, mostResumptions } from './guarded-fetch.ts';
@@ -13,6 +13,8 @@ import type { PersonLogin } from './login/person-login.ts';
 import type { PackageStore } from './package-store.ts';
 import type { PlainCalls } from './plain-calls.ts';
 import { ProgramTransport } from './program-transport.ts';
+import { ServerEnded } from './server-ended.ts';
+import type { ServerLogs } from './server-logs.ts';
 import type { HttpEndpoint, UpstreamConfig } from './upstream-config.ts';
 
 /** A way to one server, not yet started. */
@@ -33,6 +35,7 @@ export interface UpstreamTransport {
 export interface TransportParts extends ServerView {
   readonly programs: ProgramOpener;
   readonly packages: Pick<PackageStore, 'place'>;
+  readonly logs: Pick<ServerLogs, 'open'>;
   /** The value of a stored secret. Throws ToolFailure when there is none. */
   readonly readSecret: (name: string) => string;
   readonly redact: RedactText;
@@ -75,9 +78,11 @@ export async function openTransport(
     signal: options.signal,
   });
   const attendance = await attend(`${name}-${randomBytes(3).toString('hex')}`);
+  const log = parts.logs.open(name);
   const transport = new ProgramTransport(program, parts.programs, {
     redact: parts.redact,
     onNetwork: options.onNetwork,
+    onStderr: log.add,
   });
   const tell = (withheld: Withheld): void => {
     if (withheld.count + withheld.stuck.length > 0) options.onWithheld(withheld);
@@ -89,6 +94,7 @@ export async function openTransport(
   const end = async (): Promise<void> => {
     await transport.close();
     clearInterval(sweeping);
+    log.end(transport.failure === undefined ? undefined : describeFailure(transport.failure, parts.redact));
     tell(await attendance.finish());
   };
   return {
@@ -97,6 +103,11 @@ export async function openTransport(
     measure: () => transport.measure(),
     close: () => (closing ??= end()),
   };
+}
+
+/** What it wrote itself is in the log already. */
+function describeFailure(failure: Error, redact: RedactText): Redacted {
+  return redact(failure instanceof ServerEnded ? failure.ending : failure.message);
 }
 
 function openHttp(

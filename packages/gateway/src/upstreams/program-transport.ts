@@ -20,6 +20,13 @@ interface Taken {
   readonly bytes: number;
 }
 
+/** Who hears of what the server does beside its messages. */
+export interface TransportHearing {
+  readonly redact: RedactText;
+  readonly onNetwork?: RunOptions['onNetwork'] | undefined;
+  readonly onStderr?: (chunk: Uint8Array) => void;
+}
+
 /**
  * Talks to a server in the sandbox: one JSON-RPC message a line. Lines that are no JSON are dropped, because servers
  * print to standard output what belongs to standard error. A line that is too long ends the server.
@@ -36,6 +43,7 @@ export class ProgramTransport implements Transport {
   readonly #program: Program;
   readonly #opener: ProgramOpener;
   readonly #onNetwork: RunOptions['onNetwork'];
+  readonly #onStderr: TransportHearing['onStderr'];
   readonly #closing = new AbortController();
   readonly #meter = new MessageMeter();
   readonly #lines = new LineSplitter(maxMessageBytes);
@@ -44,15 +52,12 @@ export class ProgramTransport implements Transport {
   #failure: Error | undefined;
   #open: OpenProgram | undefined;
 
-  constructor(
-    program: Program,
-    opener: ProgramOpener,
-    { redact, onNetwork }: { readonly redact: RedactText; readonly onNetwork?: RunOptions['onNetwork'] | undefined },
-  ) {
+  constructor(program: Program, opener: ProgramOpener, { redact, onNetwork, onStderr }: TransportHearing) {
     this.#program = program;
     this.#opener = opener;
     this.#redact = redact;
     this.#onNetwork = onNetwork;
+    this.#onStderr = onStderr;
   }
 
   /** Why it closed. Undefined: it did not, or was wanted. */
@@ -64,7 +69,10 @@ export class ProgramTransport implements Transport {
     this.#open = this.#opener.open(this.#program, {
       signal: this.#closing.signal,
       onStdout: (chunk) => this.#take(chunk),
-      onStderr: (chunk) => this.#errors.add(chunk),
+      onStderr: (chunk) => {
+        this.#errors.add(chunk);
+        this.#onStderr?.(chunk);
+      },
       ...(this.#onNetwork === undefined ? {} : { onNetwork: this.#onNetwork }),
     });
     const { started, ended } = this.#open;

@@ -27,13 +27,22 @@ export function acceptTool(text: string, options: ConsentOptions, context: Comma
   });
 }
 
-/** All that a person should know before agreeing. Scripts have `tool status NAME --json`. */
-export async function showForConsent(standing: ToolStanding, { terminal, json }: CommandContext): Promise<void> {
+/**
+ * All that a person should know before agreeing. Scripts have `tool status NAME --json`. `differences`: of a tool that
+ * was accepted before, only what has changed.
+ */
+export async function showForConsent(
+  standing: ToolStanding,
+  { terminal, json }: CommandContext,
+  { shows = 'all' }: { readonly shows?: 'all' | 'differences' } = {},
+): Promise<void> {
   if (json) return;
   const { difference, acceptedAtMs } = standing;
-  terminal.print(...renderDeclaration(standing, terminal));
-  // What is new has been shown whole; what has changed shows where.
-  if (acceptedAtMs === undefined || difference === '') return;
+  // What is new is shown whole; what has changed shows where.
+  const hasChanged = acceptedAtMs !== undefined && difference !== '';
+  if (hasChanged && shows === 'differences') terminal.print(terminal.paint('bold', spellId(standing)));
+  else terminal.print(...renderDeclaration(standing, terminal));
+  if (!hasChanged) return;
   terminal.print('', terminal.paint('dim', `Since ${makeVisibleLine(standing.acceptedBy ?? '')} accepted it:`));
   const rows = foldEffect(difference, terminal);
   if (!terminal.interactive) {

@@ -2,7 +2,8 @@ import { spellCount } from '@sallyport/contract';
 import type { AcceptedTools, InJson, Upstream, UpstreamList } from '@sallyport/contract';
 import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from '../../command-context.ts';
-import { command, flag, word } from '../../command-table.ts';
+import { command, count, flag, withDefault, word } from '../../command-table.ts';
+import { usageFailure } from '../../client/failure.ts';
 import { runSteps, seekConsent } from '../../client/run-steps.ts';
 import type { ConsentOptions } from '../../client/run-steps.ts';
 import { operatorCommand } from '../../client/run-tool.ts';
@@ -14,6 +15,7 @@ import { showForConsent } from '../tools/tool-accept.ts';
 import { knownServers } from './known-servers.ts';
 import type { KnownServer } from './known-servers.ts';
 import { addCommand } from './upstream-add.ts';
+import { showLogs } from './upstream-logs.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 
 const named = { name: word('name') };
@@ -58,6 +60,15 @@ export const upstreamCommands = [
     tool: 'upstreams.test',
     print: printUpstream,
   }),
+  command('logs', {
+    help: 'show what a server of this machine wrote to standard error',
+    arguments: named,
+    options: {
+      lines: withDefault(count('how many lines', 'n'), 50),
+      follow: flag('keep showing new lines', { short: 'f' }),
+    },
+    run: showLogs,
+  }),
   command('login', {
     help: 'log in at a server: prints a page to open, and waits until you have agreed there',
     arguments: named,
@@ -75,7 +86,7 @@ export const upstreamCommands = [
       ),
   }),
   command('accept', {
-    help: 'accept the tools of a server as they are now: all of them, or one by its name',
+    help: "accept the tools of a server as they are now: all of them, or those of a name such as 'github.get_*'",
     arguments: named,
     options: unasked,
     run: acceptUpstream,
@@ -123,11 +134,16 @@ function acceptUpstream(
 ): Promise<number> {
   const { terminal } = context;
   return runSteps(context, async (step) => {
-    const shown = await step<InJson<Upstream>>('upstreams.show', { name: name.split('.', 1)[0] });
-    const pending = shown.toolList.filter((tool) => !tool.accepted && (!name.includes('.') || tool.name === name));
+    const [upstream = ''] = name.split('.', 1);
+    const shown = await step<InJson<Upstream>>('upstreams.show', { name: upstream });
+    const chosen = shown.toolList.filter(({ name: tool }) => upstream === name || matches(name, tool));
+    if (chosen.length === 0 && upstream !== name) {
+      throw usageFailure(`${makeVisibleLine(upstream)} has no tool ${makeVisibleLine(name)}.`);
+    }
+    const pending = chosen.filter((tool) => !tool.accepted && tool.definitionJson !== '');
     if (pending.length > 0) {
       for (const tool of pending) {
-        await showForConsent(tool, context);
+        await showForConsent(tool, context, { shows: 'differences' });
         if (!context.json) terminal.print('');
       }
       await seekConsent(
@@ -136,13 +152,20 @@ function acceptUpstream(
         context,
       );
     }
-    const input = { name, sha256: shown.pendingSha256 };
+    // By their names and one hash of everything that waits: what appears later under the same pattern is not accepted.
+    const input = { name: upstream, tools: pending.map((tool) => tool.name), sha256: shown.pendingSha256 };
     const result = await step<InJson<AcceptedTools>>('upstreams.accept', input, 'agreed');
     if (context.json) terminal.print(visibleJson(result));
     else if (result.accepted.length === 0) terminal.print('Nothing waits to be accepted.');
     else terminal.print(...renderAccepted(result.accepted, terminal));
     return exitCodes.success;
   });
+}
+
+/** `*` stands for any part of a name. */
+function matches(pattern: string, name: string): boolean {
+  const parts = pattern.split('*').map((part) => RegExp.escape(part));
+  return new RegExp(`^${parts.join('.*')}$`).test(name);
 }
 
 function renderAccepted(names: readonly string[], { columns, paint }: Terminal): string[] {

@@ -7,6 +7,8 @@ import type { InstalledToolsOptions } from '../../programs/installed-tools.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { explainProtected } from '../explain-start.ts';
 import { PackageStore } from '../package-store.ts';
+import { ServerLogs } from '../server-logs.ts';
+import type { StreamRedaction } from '../server-logs.ts';
 import type { UpstreamParts } from '../upstream.ts';
 import { Upstreams } from '../upstreams.ts';
 import { UpstreamFiles } from './upstream-files.ts';
@@ -15,12 +17,14 @@ import { upstreamTools } from './upstream-tools.ts';
 export interface OpenUpstreamsOptions
   extends
     Pick<InstalledToolsOptions, 'pins' | 'acceptsNew' | 'recordEvent'>,
-    Omit<UpstreamParts, 'onTools' | 'packages'> {
+    Omit<UpstreamParts, 'onTools' | 'packages' | 'logs'> {
   readonly registry: Registry;
   /** Where the YAML files lie. */
   readonly folder: string;
   /** Where their packages lie; whoever programs run as must be able to come there. */
   readonly packagesFolder: string;
+  /** Takes the secrets out of what a server writes to standard error. */
+  readonly openRedaction: () => StreamRedaction;
   /** Looking at the folder failed. It is tried again. */
   readonly onError: (error: unknown) => void;
 }
@@ -45,7 +49,8 @@ export function openUpstreams(options: OpenUpstreamsOptions): OpenedUpstreams {
   const accepted = new AcceptedDefinitions(join(folder, 'accepted'));
   const refresh = (): void => void installed.refresh().catch(onError);
   const packages = new PackageStore(packagesFolder);
-  const upstreams = new Upstreams(files.read, { ...options, packages, onTools: refresh });
+  const logs = new ServerLogs(join(folder, 'logs'), options.openRedaction);
+  const upstreams = new Upstreams(files.read, { ...options, packages, logs, onTools: refresh });
   const installed = new InstalledTools({ ...options, accepted, sources: [upstreams], registrySource: 'upstreams' });
   const reload = async (): Promise<void> => {
     upstreams.reload();
@@ -56,7 +61,7 @@ export function openUpstreams(options: OpenUpstreamsOptions): OpenedUpstreams {
   return {
     upstreams,
     installed,
-    administration: upstreamTools({ upstreams, installed, accepted, files, packages, reload }),
+    administration: upstreamTools({ upstreams, installed, accepted, files, packages, logs, reload }),
     start: async () => {
       if (isClosed) return;
       const looking = reload().catch(onError);

@@ -3,6 +3,7 @@ import { ToolFailure } from '../../call/tool.ts';
 import type { AcceptedDefinitions } from '../../programs/accepted-definitions.ts';
 import type { InstalledTools } from '../../programs/installed-tools.ts';
 import type { PackageStore } from '../package-store.ts';
+import type { ServerLogs } from '../server-logs.ts';
 import type { Upstream } from '../upstream.ts';
 import type { Upstreams } from '../upstreams.ts';
 import type { UpstreamFiles } from './upstream-files.ts';
@@ -13,6 +14,7 @@ export interface UpstreamToolParts {
   readonly accepted: Pick<AcceptedDefinitions, 'read'>;
   readonly files: UpstreamFiles;
   readonly packages: PackageStore;
+  readonly logs: ServerLogs;
   /** Brings the servers in line with the files, and the registry in line with the servers. */
   readonly reload: () => Promise<void>;
 }

@@ -13,12 +13,13 @@ import { sha256Property } from '../../programs/tools/program-tools.ts';
 import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { addTool } from './add-upstream.ts';
 import { describeUpstream, explainUpstream, hashPending, isPending, packageOf, toolsOf } from './describe-upstream.ts';
+import { logTool } from './log-tool.ts';
 import { loginTool, logoutTool } from './login-upstream.ts';
 import { namedRequests } from './request-tools.ts';
 import { findUpstream, named } from './upstream-parts.ts';
 import type { Named, UpstreamToolParts } from './upstream-parts.ts';
 
-type Looked = Named & { readonly sha256?: string };
+type Looked = Named & { readonly tools?: readonly string[]; readonly sha256?: string };
 
 /** Letting upstream servers in, looking at them and throwing them out. Governed calls, for operators only. */
 export function upstreamTools(parts: UpstreamToolParts): readonly AnyTool[] {
@@ -26,6 +27,7 @@ export function upstreamTools(parts: UpstreamToolParts): readonly AnyTool[] {
     listTool(parts),
     showTool(parts),
     testTool(parts),
+    logTool(parts),
     addTool(parts),
     removeTool(parts),
     acceptTool(parts),
@@ -84,7 +86,7 @@ function testTool(parts: UpstreamToolParts) {
 }
 
 function removeTool(parts: UpstreamToolParts) {
-  const { installed, files, packages, reload } = parts;
+  const { installed, files, packages, logs, reload } = parts;
   return defineOperatorTool({
     name: 'upstreams.remove',
     description:
@@ -103,6 +105,8 @@ function removeTool(parts: UpstreamToolParts) {
       await files.remove(upstream.config);
       for (const tool of toolsOf(name, installed)) await installed.forget(tool, session.agent);
       await reload();
+      await upstream.close();
+      await logs.remove(name);
       const pinned = packageOf(upstream);
       if (pinned !== undefined && !files.mentions(pinned)) await packages.drop(pinned);
       return { name };
@@ -113,17 +117,16 @@ function removeTool(parts: UpstreamToolParts) {
 
 function acceptTool(parts: UpstreamToolParts) {
   const { installed, accepted } = parts;
-  const pendingOf = ({ name, sha256 }: Looked): readonly InstalledTool[] => {
-    const isTool = name.includes('.');
+  const pendingOf = ({ name, tools: chosen, sha256 }: Looked): readonly InstalledTool[] => {
     const { config } = findUpstream(parts, name.split('.', 1)[0] ?? '');
+    const wanted = chosen ?? (name.includes('.') ? [name] : undefined);
     const tools = toolsOf(config.name, installed);
     if (sha256 !== undefined && !hashPending(tools).startsWith(sha256)) {
       throw new ToolFailure('FILE_CHANGED', `${config.name} offers something else now. Look at it again.`);
     }
-    if (isTool && !tools.some(({ definition }) => definition.name === name)) {
-      throw new ToolFailure('NOT_FOUND', `${config.name} has no tool ${name}.`);
-    }
-    return tools.filter((tool) => isPending(tool) && (!isTool || tool.definition.name === name));
+    const unknown = wanted?.find((each) => !tools.some(({ definition }) => definition.name === each));
+    if (unknown !== undefined) throw new ToolFailure('NOT_FOUND', `${config.name} has no tool ${unknown}.`);
+    return tools.filter((tool) => isPending(tool) && wanted?.includes(tool.definition.name) !== false);
   };
   return defineOperatorTool({
     name: 'upstreams.accept',
@@ -132,6 +135,12 @@ function acceptTool(parts: UpstreamToolParts) {
     idempotent: true,
     properties: {
       name: { type: 'string', minLength: 1, maxLength: 64, description: 'An upstream, or one of its tools.' },
+      tools: {
+        type: 'array',
+        maxItems: 500,
+        items: { type: 'string' },
+        description: 'Only these of its tools. Absent: all that wait.',
+      },
       sha256: sha256Property,
     },
     required: ['name'],

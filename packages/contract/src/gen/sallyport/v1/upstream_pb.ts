@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/upstream.proto.
  */
 export const file_sallyport_v1_upstream: GenFile = /*@__PURE__*/
-  fileDesc("ChtzYWxseXBvcnQvdjEvdXBzdHJlYW0ucHJvdG8SDHNhbGx5cG9ydC52MSLgAgoIVXBzdHJlYW0SDAoEbmFtZRgBIAEoCRIMCgRraW5kGAIgASgJEg0KBXN0YXRlGAMgASgJEg8KB3Ryb3VibGUYBCABKAkSDgoGc2VydmVyGAUgASgJEhAKCHByb3RvY29sGAYgASgJEgwKBGZpbGUYByABKAkSDQoFdG9vbHMYCCABKA0SDwoHcGVuZGluZxgJIAEoDRIqCgVsb2dpbhgKIAEoCzIbLnNhbGx5cG9ydC52MS5VcHN0cmVhbUxvZ2luEhEKCWxvZ2luX3VybBgLIAEoCRIVCg1lbmRwb2ludF9qc29uGAwgASgJEi4KCXRvb2xfbGlzdBgNIAMoCzIbLnNhbGx5cG9ydC52MS5JbnN0YWxsZWRUb29sEioKB3NraXBwZWQYDiADKAsyGS5zYWxseXBvcnQudjEuU2tpcHBlZEZpbGUSFgoOcGVuZGluZ19zaGEyNTYYDyABKAkiRgoNVXBzdHJlYW1Mb2dpbhIOCgZpc3N1ZXIYASABKAkSDgoGc2NvcGVzGAIgASgJEhUKDXJlbmV3ZWRfYXRfbXMYAyABKAMiZgoMVXBzdHJlYW1MaXN0EikKCXVwc3RyZWFtcxgBIAMoCzIWLnNhbGx5cG9ydC52MS5VcHN0cmVhbRIrCghtaXN0YWtlcxgCIAMoCzIZLnNhbGx5cG9ydC52MS5Ta2lwcGVkRmlsZSIhCg1BY2NlcHRlZFRvb2xzEhAKCGFjY2VwdGVkGAEgAygJIh0KDU5hbWVkVXBzdHJlYW0SDAoEbmFtZRgBIAEoCWIGcHJvdG8z", [file_sallyport_v1_installed_tool]);
+  fileDesc("ChtzYWxseXBvcnQvdjEvdXBzdHJlYW0ucHJvdG8SDHNhbGx5cG9ydC52MSLgAgoIVXBzdHJlYW0SDAoEbmFtZRgBIAEoCRIMCgRraW5kGAIgASgJEg0KBXN0YXRlGAMgASgJEg8KB3Ryb3VibGUYBCABKAkSDgoGc2VydmVyGAUgASgJEhAKCHByb3RvY29sGAYgASgJEgwKBGZpbGUYByABKAkSDQoFdG9vbHMYCCABKA0SDwoHcGVuZGluZxgJIAEoDRIqCgVsb2dpbhgKIAEoCzIbLnNhbGx5cG9ydC52MS5VcHN0cmVhbUxvZ2luEhEKCWxvZ2luX3VybBgLIAEoCRIVCg1lbmRwb2ludF9qc29uGAwgASgJEi4KCXRvb2xfbGlzdBgNIAMoCzIbLnNhbGx5cG9ydC52MS5JbnN0YWxsZWRUb29sEioKB3NraXBwZWQYDiADKAsyGS5zYWxseXBvcnQudjEuU2tpcHBlZEZpbGUSFgoOcGVuZGluZ19zaGEyNTYYDyABKAkiRgoNVXBzdHJlYW1Mb2dpbhIOCgZpc3N1ZXIYASABKAkSDgoGc2NvcGVzGAIgASgJEhUKDXJlbmV3ZWRfYXRfbXMYAyABKAMiZgoMVXBzdHJlYW1MaXN0EikKCXVwc3RyZWFtcxgBIAMoCzIWLnNhbGx5cG9ydC52MS5VcHN0cmVhbRIrCghtaXN0YWtlcxgCIAMoCzIZLnNhbGx5cG9ydC52MS5Ta2lwcGVkRmlsZSI7CgtVcHN0cmVhbUxvZxIsCgVsaW5lcxgBIAMoCzIdLnNhbGx5cG9ydC52MS5VcHN0cmVhbUxvZ0xpbmUiPgoPVXBzdHJlYW1Mb2dMaW5lEg4KBm51bWJlchgBIAEoDRINCgVhdF9tcxgCIAEoAxIMCgR0ZXh0GAMgASgJIiEKDUFjY2VwdGVkVG9vbHMSEAoIYWNjZXB0ZWQYASADKAkiHQoNTmFtZWRVcHN0cmVhbRIMCgRuYW1lGAEgASgJYgZwcm90bzM", [file_sallyport_v1_installed_tool]);
 
 /**
  * upstreams.show, upstreams.test, upstreams.add and upstreams.login. An MCP server behind the gate.
@@ -310,6 +310,88 @@ export const UpstreamListSchema: GenMessage<UpstreamList, {jsonType: UpstreamLis
   messageDesc(file_sallyport_v1_upstream, 2);
 
 /**
+ * upstreams.logs. What a server wrote to standard error, the oldest line first.
+ *
+ * @generated from message sallyport.v1.UpstreamLog
+ */
+export type UpstreamLog = Message<"sallyport.v1.UpstreamLog"> & {
+  /**
+   * @generated from field: repeated sallyport.v1.UpstreamLogLine lines = 1;
+   */
+  lines: UpstreamLogLine[];
+};
+
+/**
+ * upstreams.logs. What a server wrote to standard error, the oldest line first.
+ *
+ * @generated from message sallyport.v1.UpstreamLog
+ */
+export type UpstreamLogJson = {
+  /**
+   * @generated from field: repeated sallyport.v1.UpstreamLogLine lines = 1;
+   */
+  lines?: UpstreamLogLineJson[];
+};
+
+/**
+ * Describes the message sallyport.v1.UpstreamLog.
+ * Use `create(UpstreamLogSchema)` to create a new message.
+ */
+export const UpstreamLogSchema: GenMessage<UpstreamLog, {jsonType: UpstreamLogJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_upstream, 3);
+
+/**
+ * @generated from message sallyport.v1.UpstreamLogLine
+ */
+export type UpstreamLogLine = Message<"sallyport.v1.UpstreamLogLine"> & {
+  /**
+   * Counts the lines of the server.
+   *
+   * @generated from field: uint32 number = 1;
+   */
+  number: number;
+
+  /**
+   * @generated from field: int64 at_ms = 2;
+   */
+  atMs: bigint;
+
+  /**
+   * @generated from field: string text = 3;
+   */
+  text: string;
+};
+
+/**
+ * @generated from message sallyport.v1.UpstreamLogLine
+ */
+export type UpstreamLogLineJson = {
+  /**
+   * Counts the lines of the server.
+   *
+   * @generated from field: uint32 number = 1;
+   */
+  number?: number;
+
+  /**
+   * @generated from field: int64 at_ms = 2;
+   */
+  atMs?: string;
+
+  /**
+   * @generated from field: string text = 3;
+   */
+  text?: string;
+};
+
+/**
+ * Describes the message sallyport.v1.UpstreamLogLine.
+ * Use `create(UpstreamLogLineSchema)` to create a new message.
+ */
+export const UpstreamLogLineSchema: GenMessage<UpstreamLogLine, {jsonType: UpstreamLogLineJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_upstream, 4);
+
+/**
  * upstreams.accept
  *
  * @generated from message sallyport.v1.AcceptedTools
@@ -338,7 +420,7 @@ export type AcceptedToolsJson = {
  * Use `create(AcceptedToolsSchema)` to create a new message.
  */
 export const AcceptedToolsSchema: GenMessage<AcceptedTools, {jsonType: AcceptedToolsJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_upstream, 3);
+  messageDesc(file_sallyport_v1_upstream, 5);
 
 /**
  * upstreams.remove and upstreams.logout
@@ -369,5 +451,5 @@ export type NamedUpstreamJson = {
  * Use `create(NamedUpstreamSchema)` to create a new message.
  */
 export const NamedUpstreamSchema: GenMessage<NamedUpstream, {jsonType: NamedUpstreamJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_upstream, 4);
+  messageDesc(file_sallyport_v1_upstream, 6);
 
