@@ -56,6 +56,7 @@ const cutters: Readonly<Record<string, string>> = {
   'catalogue/files/tree/search-tree.ts': 'shortens a result, which is handed on as it is',
   'daemon/open-modes.ts': 'shortens a list',
   'policy/language/read-project-rules.ts': 'shortens a list',
+  'policy/files/add-rules.ts': 'shortens the name of a tool, for the id of a rule',
 };
 
 test('no text is cut before it is redacted: of half a secret nobody recognises what is left', () => {

@@ -57,7 +57,7 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
     'manage the sessions of agents',
     async () => (await import('./sessions/session.ts')).sessionCommands,
   ),
-  group('call', 'list and end running calls', async () => (await import('./sessions/call.ts')).callCommands),
+  group('call', 'list, show and end calls', async () => (await import('./sessions/call.ts')).callCommands),
   group('lease', 'manage what sessions may use', async () => (await import('./sessions/lease.ts')).leaseCommands),
   group(
     'approvals',

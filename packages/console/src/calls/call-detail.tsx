@@ -6,6 +6,7 @@ import { Fact, OutcomeBadge } from '../shell/parts.tsx';
 import { linkTo } from '../shell/use-route.ts';
 import { formatDuration, formatMoment } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
+import { AllowCall } from './allow-call.tsx';
 import { reportStages } from './stages.ts';
 
 /** Facts that are shown in a place of their own. */
@@ -102,6 +103,7 @@ function Ending({ call, facts: { refusal, error, summary } }: { readonly call: C
             </Fact>
           )}
         </dl>
+        {refusal.code === 'NO_RULE_ALLOWS' && <AllowCall key={call.id} callId={call.id} />}
         {call.outcome === 'waiting' && (
           <p>
             <a href={linkTo('approvals')}>Go to approvals</a>

@@ -1,17 +1,13 @@
 import type { CommandContext } from '../../command-context.ts';
 import type { DaemonClient } from '../../client/daemon-client.ts';
 import { usageFailure } from '../../client/failure.ts';
-import { readCallsSince } from '../../client/read-calls.ts';
+import { findCall } from '../../client/find-call.ts';
 import { formatTime } from '../../terminal/format-time.ts';
 import { readPayload } from './read-payload.ts';
 import type { RecordPayload } from './read-payload.ts';
-import { idStart, pickId, wholeId } from '../../terminal/short-id.ts';
 import { renderFields } from '../../terminal/table.ts';
 import { makeVisible, makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 import type { AuditRecord, InJson } from '@sallyport/contract';
-
-/** Clocks are set back now and then. */
-const clockSlackMs = 60_000;
 
 /** All that is on record about one call, or one record by its index. */
 export async function showAudit(which: string, context: CommandContext): Promise<number> {
@@ -29,17 +25,8 @@ async function readOne(index: number, client: DaemonClient): Promise<readonly In
 }
 
 async function readCall(given: string, client: DaemonClient): Promise<readonly InJson<AuditRecord>[]> {
-  const start = given.toLowerCase();
-  if (!idStart.test(start)) throw usageFailure('Name a record by its index, or a call by its id.');
-  const callId = wholeId.test(start) ? start : await findCall(start, client);
+  const callId = await findCall(given, client);
   return callId === undefined ? [] : (await client.call('OperatorService/ReadAudit', { callId })).records;
-}
-
-/** Ids begin with the time in milliseconds, and nothing is on record about a call before that. */
-export async function findCall(start: string, client: DaemonClient): Promise<string | undefined> {
-  const sinceMs = Number.parseInt(start.replaceAll('-', '').slice(0, 12).padEnd(12, '0'), 16);
-  const { records } = await readCallsSince(sinceMs - clockSlackMs, client);
-  return pickId([...new Set(records.map(({ callId }) => callId))], start, 'call');
 }
 
 const shownApart = ['refusal', 'error', 'fault', 'summary', 'tool', 'agent', 'event'];

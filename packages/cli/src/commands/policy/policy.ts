@@ -5,6 +5,7 @@ import type { CommandContext } from '../../command-context.ts';
 import { command, flag, word } from '../../command-table.ts';
 import type { Given } from '../../command-table.ts';
 import { explainCommand } from './policy-explain.ts';
+import { allowCommand, initCommand } from './policy-own.ts';
 import { replayCommand, shadowCommand, showReplay, spanOptions } from './policy-replay.ts';
 import { testCommand } from './policy-test.ts';
 import { runSteps, seekConsent } from '../../client/run-steps.ts';
@@ -41,6 +42,8 @@ export const policyCommands = [
     options: unasked,
     run: (given, context) => changeRules('policy.apply', {}, { against: 'in-force' }, given, context),
   }),
+  initCommand,
+  allowCommand,
   command('promote', {
     help: 'show what a tried-out rule would have changed, ask, and put it in force',
     arguments: promoted,

@@ -1,5 +1,5 @@
 import type { CancelCallResponse, InJson, ListCallsResponse } from '@sallyport/contract';
-import { text, word } from '../../command-table.ts';
+import { command, text, word } from '../../command-table.ts';
 import { operatorCommand } from '../../client/run-tool.ts';
 import { formatTime } from '../../terminal/format-time.ts';
 import { shortenIds } from '../../terminal/short-id.ts';
@@ -22,6 +22,11 @@ export const callCommands = [
       ]);
       printTable(terminal, ['CALL', 'TOOL', 'AGENT', 'STATE', 'SINCE'], rows);
     },
+  }),
+  command('show', {
+    help: 'show everything that is recorded about one call',
+    arguments: { callId: word('call-id') },
+    run: async ({ callId }, context) => (await import('../audit/audit-show.ts')).showAudit(callId, context),
   }),
   operatorCommand('cancel', {
     help: 'end a call; its caller is told who ended it',

@@ -7,10 +7,15 @@ import type { RulesKey } from './kept-rule-files.ts';
 import { KeptRuleSet } from '../language/kept-rule-set.ts';
 import { loadRules } from '../language/load-rules.ts';
 import type { LoadedRules, RulesSource } from '../language/load-rules.ts';
+import { addRules } from './add-rules.ts';
+import type { DraftRules } from './add-rules.ts';
+import { chooseProfile } from './rule-profiles.ts';
+import type { RuleProfile } from './rule-profiles.ts';
 import { promoteRule } from './promote-rule.ts';
 import { readRuleSet } from '../language/read-rule-set.ts';
 import { hashRuleFiles, readRuleFiles } from './rule-files.ts';
 import type { RuleFile } from './rule-files.ts';
+import { writeRuleFolder } from './write-rule-folder.ts';
 import { writeDurably } from './write-durably.ts';
 import type { PlacedBytes } from './write-durably.ts';
 
@@ -32,6 +37,12 @@ export interface RulesState {
   readonly files: 'applied' | 'changed' | 'broken';
   /** What is wrong with them. Absent unless `broken`. */
   readonly problem?: string;
+}
+
+/** Rules as they would be with some more, and the text of those. */
+export interface RuleAddition {
+  readonly rules: LoadedRules;
+  readonly added: string;
 }
 
 /**
@@ -138,11 +149,11 @@ export class AppliedRules {
   promote(id: string, check: CheckHash = () => undefined): LoadedRules {
     const { files, promoted } = this.#promote(id);
     check(hashRuleFiles(files));
-    const { programFolder, folder, home } = this.#source;
-    if (isWithin(resolve(programFolder), folder)) {
+    if (this.#isShipped) {
+      const { folder } = this.#source;
       throw new ConfigError(
         `The rules in ${folder} came with the program, and the next version replaces them.`,
-        `Copy the folder to ${join(resolve(home), 'governance')} and run \`sallyport policy apply\`.`,
+        'Make a copy of your own with `sallyport policy init` first.',
       );
     }
     this.preview(files);
@@ -150,18 +161,69 @@ export class AppliedRules {
     return this.apply(check);
   }
 
-  /** Only on top of what is in force: edits that nobody applied must not slip in. */
   #promote(id: string): { readonly files: readonly RuleFile[]; readonly promoted: PlacedBytes } {
-    const files = this.#readFiles();
-    if (hashRuleFiles(files) !== this.#current.hash) {
-      throw new ConfigError(
-        `The files in ${this.#source.folder} differ from those in force.`,
-        'Apply them first with `sallyport policy apply`, or take the edits back.',
-      );
-    }
-    const [tools, ...others] = files as [RuleFile, ...RuleFile[]];
+    const [tools, ...others] = this.#readApplied();
     const bytes = promoteRule(tools, id);
     return { files: [{ ...tools, bytes }, ...others], promoted: { file: tools.file, bytes } };
+  }
+
+  /** Only on top of what is in force: edits that nobody applied must not slip in. */
+  #readApplied(): readonly [tools: RuleFile, ...others: RuleFile[]] {
+    const files = this.#readFiles();
+    if (hashRuleFiles(files) === this.#current.hash) return files as [RuleFile, ...RuleFile[]];
+    throw new ConfigError(
+      `The files in ${this.#source.folder} differ from those in force.`,
+      'Apply them first with `sallyport policy apply`, or take the edits back.',
+    );
+  }
+
+  /** The files came with the program, and the next version replaces them. */
+  get #isShipped(): boolean {
+    return isWithin(resolve(this.#source.programFolder), this.#source.folder);
+  }
+
+  get #ownFolder(): string {
+    return join(resolve(this.#source.home), 'governance');
+  }
+
+  /**
+   * Writes a copy of the shipped rules for people to edit, as a profile has them. It changes nothing that is in force.
+   * Throws ConfigError when there are rules of their own already.
+   */
+  init(profile: RuleProfile): { readonly folder: string; readonly files: readonly string[] } {
+    if (!this.#isShipped) {
+      throw new ConfigError(`There are rules of your own in ${this.#source.folder}.`, 'Edit them, or move them away.');
+    }
+    const files = chooseProfile(this.#readFiles(), profile);
+    this.preview(files);
+    return { folder: this.#ownFolder, files: writeRuleFolder(this.#source.folder, this.#ownFolder, files) };
+  }
+
+  /** Where rules that are added go: their file in the folder of people's own rules. */
+  get ownFile(): string {
+    return join(this.#isShipped ? this.#ownFolder : this.#source.folder, 'tools.yaml');
+  }
+
+  /** What would be in force with more rules. `draft` is given ids that are free. Throws ConfigError. */
+  previewAddition(draft: DraftRules): RuleAddition {
+    const [tools, ...others] = this.#readApplied();
+    const { bytes, added } = addRules(tools, draft);
+    return { rules: this.preview([{ ...tools, bytes }, ...others]), added };
+  }
+
+  /**
+   * Adds rules to the file, or to a copy of the shipped files that it makes, and then does as `apply`. Throws as `promote`
+   * does.
+   */
+  add(draft: DraftRules, check: CheckHash = () => undefined): LoadedRules {
+    const [tools, ...others] = this.#readApplied();
+    const { bytes } = addRules(tools, draft);
+    const files = [{ ...tools, bytes }, ...others];
+    check(hashRuleFiles(files));
+    this.preview(files);
+    if (this.#isShipped) writeRuleFolder(this.#source.folder, this.#ownFolder, files);
+    else replaceFile({ file: tools.file, bytes });
+    return this.apply(check);
   }
 
   /** Puts the files in force as they are now. Throws ConfigError or what `check` throws, and then nothing has changed. */

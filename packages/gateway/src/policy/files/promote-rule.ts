@@ -19,7 +19,7 @@ export function promoteRule(source: SourceFile, id: string): Uint8Array {
     throw new ConfigError(`Rule ${id} is not only tried out: it is in force already.`, 'Nothing has to be done.');
   }
   const { start, end } = shadow;
-  return encode(source, (text) => dropLine(text, start) ?? `${text.slice(0, start)}false${text.slice(end)}`);
+  return editText(source, (text) => dropLine(text, start) ?? `${text.slice(0, start)}false${text.slice(end)}`);
 }
 
 function findRule(root: YamlMap, id: string): YamlMap | undefined {
@@ -39,8 +39,8 @@ function dropLine(text: string, at: number): string | undefined {
 
 const byteOrderMark = '\ufeff';
 
-/** Places in the file are counted behind its byte order mark. */
-function encode({ bytes = new Uint8Array() }: SourceFile, edit: (text: string) => string): Uint8Array {
+/** The bytes with another text. Places in the file are counted behind its byte order mark. */
+export function editText({ bytes = new Uint8Array() }: SourceFile, edit: (text: string) => string): Uint8Array {
   const whole = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   const mark = whole.startsWith(byteOrderMark) ? byteOrderMark : '';
   return new TextEncoder().encode(mark + edit(whole.slice(mark.length)));

@@ -30,7 +30,7 @@ export function explainNoRule(
   const what = `${describeCall(asked, combination)} by ${asked.principal} ${printable(asked.agent)} in mode ${asked.mode}`;
   const forOperators = [
     ...explainNearMiss(asked, combination, applicable),
-    `If it should be allowed, ${place.howToAdd} ${suggestRule(asked, combination, place.workspace)}`,
+    `If it should be allowed, run \`sallyport policy allow\` with the id of the call; or ${place.howToAdd} ${suggestRule(asked, combination, place.workspace)}`,
   ].join(' ');
   return { reason: `No rule allows ${what}.`, forOperators };
 }
@@ -135,11 +135,15 @@ function patternFor({ kind, claim }: Claim, workspace: string): string {
   return oneLine(kind === 'host' ? claim.text : claim);
 }
 
-/** What is special or unprintable in a path becomes `?`, which any character satisfies. */
 function pathPatternFor(path: string, workspace: string): string {
   const inWorkspace = isWithin(workspace, path);
   const rest = inWorkspace ? path.slice(workspace === '/' ? 0 : workspace.length) : path;
-  return (inWorkspace ? '$WORKSPACE' : '') + rest.replaceAll(/[*?[\]{}\\$]|\p{C}|\p{Zl}|\p{Zp}/gu, '?');
+  return (inWorkspace ? '$WORKSPACE' : '') + exactPathPattern(rest);
+}
+
+/** What is special or unprintable in a path becomes `?`, which any character satisfies. */
+export function exactPathPattern(path: string): string {
+  return path.replaceAll(/[*?[\]{}\\$]|\p{C}|\p{Zl}|\p{Zp}/gu, '?');
 }
 
 /** Without what a terminal would act on; in names and words `*` stands for any text. */

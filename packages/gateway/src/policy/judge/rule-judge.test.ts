@@ -203,7 +203,7 @@ test('rules that ship with the program are to be copied before they are changed'
   const shipped = rulesOf('  []', { programFolder: '/' });
   assert.match(
     shipped.judge(ask('x.y', [])).forOperators ?? '',
-    /copy .* to \/home\/ada\/\.sallyport\/governance, add/,
+    /policy init`, add this to \/home\/ada\/\.sallyport\/governance\/tools\.yaml/,
   );
 });
 

@@ -236,7 +236,7 @@ function describePlace(folder: string, source: RulesSource, workspace: string): 
   const shipped = isWithin(resolve(source.programFolder), folder);
   const own = join(resolve(source.home), 'governance');
   const howToAdd = shipped
-    ? `copy ${folder} to ${own}, add this to its tools.yaml, and run \`sallyport policy apply\`:`
+    ? `run \`sallyport policy init\`, add this to ${join(own, 'tools.yaml')}, and run \`sallyport policy apply\`:`
     : `add this to ${join(folder, 'tools.yaml')}, and run \`sallyport policy apply\`:`;
   return { howToAdd, workspace };
 }

@@ -10,8 +10,9 @@ import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { longTimeoutMs } from '../tools/policy-parts.ts';
 import type { PolicyToolParts } from '../tools/policy-parts.ts';
 import { Replay } from './replay-records.ts';
+import type { ReplayParts } from './replay-records.ts';
 import { chooseSpan, describeSpan, spanProperties, walkDecided } from './walk-records.ts';
-import type { SpanArguments } from './walk-records.ts';
+import type { Span, SpanArguments } from './walk-records.ts';
 
 const usualRecords = 10_000;
 const mostShown = 200;
@@ -40,7 +41,7 @@ const filesProperty: JsonObject = {
 };
 
 export function replayTool(parts: PolicyToolParts) {
-  const { rules, registry, store, workspace, workspaceOf } = parts;
+  const { rules } = parts;
   return defineOperatorTool({
     name: 'policy.replay',
     description:
@@ -61,20 +62,29 @@ export function replayTool(parts: PolicyToolParts) {
     answers: PolicyReplaySchema,
     run: async (args: ReplayArguments, context) => {
       const chosen = chooseCandidate(rules, args);
-      const span = await chooseSpan(store, args, usualRecords);
-      const replay = new Replay({
-        ...{ rules: chosen, registry, workspace, workspaceOf },
-        ...(args.against === 'in-force' ? { against: rules.current } : {}),
-        organisation: store.readOrganisation(),
-        findSession: (id) => store.readSession(id),
-        readRecord: async (index) => (await store.readRecords(index, 1))[0],
-        fromMs: span.from === 0 ? 0 : (span.fromMs ?? 0),
-      });
-      for await (const page of walkDecided(store, span, context)) await replay.take(page);
+      const span = await chooseSpan(parts.store, args, usualRecords);
+      const against = args.against === 'in-force' ? { against: rules.current } : {};
+      const replay = openReplay(parts, { rules: chosen, ...against, span });
+      for await (const page of walkDecided(parts.store, span, context)) await replay.take(page);
       const hashes = { inForce: rules.current.hash, hash: chosen.hash };
       return { ...hashes, span: describeSpan(span), ...(await describeReplay(replay)) };
     },
     summarize: (_args, { decided, changed }) => `${changed} of ${decided} calls would change`,
+  });
+}
+
+/** Nothing is decided yet: give it records. */
+export function openReplay(
+  { registry, store, workspace, workspaceOf }: PolicyToolParts,
+  { rules, against, span }: Pick<ReplayParts, 'rules' | 'against'> & { readonly span: Span },
+): Replay {
+  return new Replay({
+    ...{ rules, registry, workspace, workspaceOf },
+    ...(against && { against }),
+    organisation: store.readOrganisation(),
+    findSession: (id) => store.readSession(id),
+    readRecord: async (index) => (await store.readRecords(index, 1))[0],
+    fromMs: span.from === 0 ? 0 : (span.fromMs ?? 0),
   });
 }
 
@@ -93,7 +103,7 @@ function chooseCandidate(rules: AppliedRules, { rules: given, promote }: ReplayA
   );
 }
 
-async function describeReplay(replay: Replay) {
+export async function describeReplay(replay: Replay) {
   const { decided, undecidable, changed, ways } = replay;
   const calls = await replay.readChanged(mostShown);
   return { decided, undecidable, changed, ways, calls } satisfies Partial<InJson<PolicyReplay>>;

@@ -8,7 +8,7 @@ import type { Refusal } from '../../call/refusal.ts';
 import type { Mode, Principal, Session } from '../../call/session.ts';
 import type { AnyTool, Resources } from '../../call/tool.ts';
 import type { PastCall, Question, Rules } from '../../call/verdict.ts';
-import type { LoadedRules } from '../language/load-rules.ts';
+import type { LoadedRules, ProjectWorkspace } from '../language/load-rules.ts';
 import type { PolicyToolParts } from '../tools/policy-parts.ts';
 import { findMembership } from '../../organisation/find-membership.ts';
 import type { Registry } from '../../registry/registry.ts';
@@ -58,10 +58,16 @@ interface Comparison extends Pick<ChangedCall, 'tool' | 'agent' | 'was' | 'would
   readonly holdsAlways: boolean;
 }
 
-/** `skipped`: the record is of no call that the rules decided. `undecidable`: it does not tell enough. */
-type Found = Comparison | 'undecidable' | 'skipped';
+/** `skipped`: the record is of no call that the rules decided. `undecidable`: it does not tell enough; of a call that was denied it tells the tool. */
+type Found = Comparison | 'undecidable' | { readonly undecidable: string } | 'skipped';
 
 type KnownSession = Awaited<ReturnType<ReplayParts['findSession']>>;
+
+interface AskedAgain {
+  /** Or the organisation's own no. */
+  readonly question: Question | Refusal;
+  readonly workspace: ProjectWorkspace;
+}
 
 interface Changed {
   readonly index: number;
@@ -81,6 +87,8 @@ export class Replay {
   readonly #known = new Map<string, Found>();
   readonly #looksAtHistory: boolean;
   readonly #changed: Changed[] = [];
+  /** Calls that were denied, as far as they cannot be decided again. By tool. */
+  readonly undecidableDenials = new Map<string, number>();
   decided = 0;
   undecidable = 0;
 
@@ -112,6 +120,16 @@ export class Replay {
     }
   }
 
+  /** What the rules were asked about a recorded call, and where it worked. Undefined: the record does not tell enough. */
+  async readQuestion({ index, likeness }: DecidedRecord): Promise<AskedAgain | undefined> {
+    const call = readCall(likeness.slice(sessionIdDigits));
+    const sessionId = readSessionId(likeness);
+    const session = sessionId === undefined ? undefined : await this.#findSession(sessionId);
+    const workspace = this.#parts.workspaceOf(session ?? {});
+    const question = call && this.#ask(call, session, await this.#readLeaf(index));
+    return question === undefined || workspace === undefined ? undefined : { question, workspace };
+  }
+
   /** The newest of them, in the order of the log. */
   async readChanged(most: number): Promise<ChangedCall[]> {
     const calls: ChangedCall[] = [];
@@ -127,13 +145,19 @@ export class Replay {
   #count(index: number, found: Found): void {
     if (found === 'skipped') return;
     if (found === 'undecidable') return void this.undecidable++;
+    if ('undecidable' in found) {
+      this.undecidable++;
+      this.undecidableDenials.set(found.undecidable, (this.undecidableDenials.get(found.undecidable) ?? 0) + 1);
+      return;
+    }
     this.decided++;
     if (found.would.effect !== found.was.effect) this.#changed.push({ index, comparison: found });
   }
 
   async #compare({ index, likeness }: DecidedRecord): Promise<Found> {
     const found = await this.#decideAgain(index, likeness);
-    if (this.#looksAtHistory || (typeof found === 'object' && !found.holdsAlways)) return found;
+    const holdsAlways = typeof found !== 'object' || 'undecidable' in found || found.holdsAlways;
+    if (this.#looksAtHistory || !holdsAlways) return found;
     if (this.#known.size >= mostKnown) this.#known.clear();
     this.#known.set(likeness, found);
     return found;
@@ -152,7 +176,9 @@ export class Replay {
     const leaf = holdsAlways && !this.#looksAtHistory ? undefined : await this.#readLeaf(index);
     const question = this.#ask(call, session, leaf);
     if (leaf !== undefined) this.#remember(leaf, call.tool);
-    if (question === undefined || chosen === undefined) return 'undecidable';
+    if (question === undefined || chosen === undefined) {
+      return call.was.effect === 'deny' ? { undecidable: call.tool } : 'undecidable';
+    }
     const [would, was = call.was] = chosen.map((each) => decide(question, each));
     const { tool, agent } = call;
     return { tool, agent, was, would: would as ChangedCall['would'], holdsAlways };

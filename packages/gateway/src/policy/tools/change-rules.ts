@@ -1,6 +1,8 @@
-import { AppliedPolicySchema, spellCount } from '@sallyport/contract';
+import { AppliedPolicySchema, OwnRulesSchema, spellCount } from '@sallyport/contract';
 import type { AppliedPolicy, InJson } from '@sallyport/contract';
 import type { CheckHash } from '../files/applied-rules.ts';
+import { ruleProfiles } from '../files/rule-profiles.ts';
+import type { RuleProfile } from '../files/rule-profiles.ts';
 import type { LoadedRules } from '../language/load-rules.ts';
 import { checkShown } from '../../call/check-shown.ts';
 import type { ToolContext } from '../../call/tool.ts';
@@ -49,8 +51,32 @@ export function promoteTool(parts: PolicyToolParts) {
   });
 }
 
+export function initTool({ rules }: PolicyToolParts) {
+  return defineOperatorTool({
+    name: 'policy.init',
+    description: 'Writes a copy of the shipped rules into a folder of your own. What is in force does not change.',
+    mutates: true,
+    // It opens nothing: the files count once they are applied.
+    risk: 'low',
+    properties: {
+      profile: {
+        type: 'string',
+        enum: [...ruleProfiles],
+        default: 'personal',
+        description: 'How strict the rules are.',
+      },
+    },
+    answers: OwnRulesSchema,
+    run: ({ profile }: { readonly profile: RuleProfile }) => {
+      const { folder, files } = rules.init(profile);
+      return { profile, folder, files: [...files] };
+    },
+    summarize: (_args, { profile, folder }) => `${profile} rules in ${folder}`,
+  });
+}
+
 /** `put` returns the rules that are in force from now on. It throws ConfigError, and then nothing has changed. */
-function change(
+export function change(
   { rules, onApplied }: PolicyToolParts,
   context: ToolContext,
   put: (check: CheckHash) => LoadedRules,

@@ -13,6 +13,7 @@ export interface PolicyToolParts {
     | 'logSize'
     | 'readRecords'
     | 'readDecided'
+    | 'readRecordsOfCall'
     | 'readMode'
     | 'readOrganisation'
     | 'readSession'

@@ -4,7 +4,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import type { Explanation, InJson, JsonObject, LogSpan, ReplayedCall, TriedRule } from '@sallyport/contract';
+import type {
+  Explanation,
+  InJson,
+  JsonObject,
+  LogSpan,
+  PolicyDraft,
+  ReplayedCall,
+  TriedRule,
+} from '@sallyport/contract';
 import { requirement } from '../../../../../test/requirement.ts';
 import { AppliedRules } from '../files/applied-rules.ts';
 import { makeFolder, world, writeRules } from '../test-world.ts';
@@ -25,6 +33,8 @@ interface RecordedCall {
   readonly tool?: string;
   readonly agent?: string;
   readonly path: string;
+  /** The arguments were not kept. */
+  readonly isLong?: boolean;
   readonly effect?: string;
   readonly rule?: string;
   readonly shadow?: JsonObject;
@@ -58,23 +68,31 @@ async function openPolicy(t: TestContext, tools: string, files: { readonly roles
     assert.deepEqual(found.output.check(output), []);
     return output;
   };
-  const record = async (recorded: RecordedCall): Promise<void> => {
+  const record = async (recorded: RecordedCall): Promise<string> => {
     const { tool = 'files.read', agent = 'ada', path, effect = 'allow', rule = 'read', shadow } = recorded;
     const said = shadow === undefined ? {} : { shadow };
-    const known = { tool, agent, principal: 'agent', mode: 'NORMAL', arguments: { path } };
+    const known = {
+      tool,
+      agent,
+      principal: 'agent',
+      mode: 'NORMAL',
+      arguments: recorded.isLong === true ? 'too long' : { path },
+    };
     const decided =
       effect === 'deny'
         ? { refusal: { stage: 'judge-call', rule_id: rule, ...said } }
         : { decision: { effect, rule_id: rule, ...said } };
+    const callId = randomUUIDv7();
     await store.append({
       // What was allowed may be refused by a later gate, and needs no outcome then.
       kind: 'refusal',
       result: 'none',
       timeMs: recorded.timeMs ?? Date.now(),
-      callId: randomUUIDv7(),
+      callId,
       ...(recorded.sessionId === undefined ? {} : { sessionId: recorded.sessionId }),
       payload: ownText(JSON.stringify({ ...known, ...decided })),
     });
+    return callId;
   };
   const file = join(folder, 'tools.yaml');
   return { store, folder, file, rules, applied, call, record, progress };
@@ -292,7 +310,7 @@ test('rules that were edited after somebody agreed to them are not applied', asy
   const { file, rules, call } = await openPolicy(t, allowReading);
   writeFileSync(file, `${head}${allowReading.replace('files.list', 'files.search')}`);
   const { hash } = rules.preview();
-  writeFileSync(file, `${head}${allowReading.replace('files.list', 'files.write')}`);
+  writeFileSync(file, `${head}${allowReading.replace('files.list', 'files.ensure_dir')}`);
   await assert.rejects(call('apply', {}, { shownBasis: hash }), /has changed since the call was approved/);
   assert.notEqual(rules.current.hash, rules.preview().hash);
   await call('apply', {}, { shownBasis: rules.preview().hash });
@@ -383,7 +401,7 @@ test('cases are held against all gates, and one that cannot be judged is one tha
   const tested = await call('test', {
     cases: [
       { tool: 'files.read', arguments: path, expect: 'allow', rule: 'read' },
-      { tool: 'files.write', arguments: { path: 'a', content: '' }, expect: 'deny' },
+      { tool: 'files.ensure_dir', arguments: { path: 'a' }, expect: 'deny' },
       { name: 'wishful', tool: 'files.read', arguments: path, expect: 'allow', mode: 'LOCKDOWN' },
       { tool: 'files.raed', expect: 'deny' },
     ],
@@ -392,4 +410,75 @@ test('cases are held against all gates, and one that cannot be judged is one tha
   const [wishful, unknown] = tested['failures'] as string[];
   assert.equal(wishful, 'wishful: expected allow, but it is deny by mode-lockdown');
   assert.match(unknown ?? '', /^case 4: expected deny, but it is error \(There is no tool named files\.raed/);
+});
+
+const denied = { effect: 'deny', rule: 'default-deny' };
+
+test('a denied call is allowed by the narrowest rule, which opens nothing else', async (t) => {
+  requirement('UI-4');
+  const { call, record, rules, file, applied } = await openPolicy(t, allowReading);
+  const writing = { tool: 'files.ensure_dir', ...denied };
+  const id = await record({ ...writing, path: 'notes/a.txt' });
+  await record({ ...writing, path: 'notes/a.txt' });
+  await record({ ...writing, path: 'notes/a.txt', agent: 'bob' });
+  await record({ ...writing, path: 'notes/b.txt' });
+  await record({ ...writing, path: 'notes/a.txt', isLong: true });
+  const draft = (await call('draft', { call: id })) as unknown as InJson<PolicyDraft>;
+  assert.deepEqual([draft.tool, draft.agent, draft.file], ['files.ensure_dir', 'ada', file]);
+  // Both calls of the same kind are listed; the agent next door and the file next door stay closed.
+  assert.deepEqual(
+    draft.replay?.calls.map(({ index, agent }) => [index, agent]),
+    [
+      ['0', 'ada'],
+      ['1', 'ada'],
+    ],
+  );
+  assert.equal(draft.undecidableDenials, 1);
+  assert.equal(applied.length, 0);
+  const before = readFileSync(file, 'utf8');
+
+  await call('allow', { call: id, shown: draft.shown });
+  assert.equal(readFileSync(file, 'utf8'), `${before}\n${draft.rule.replaceAll(/^(?=.)/gm, '  ')}`);
+  assert.deepEqual(applied, [rules.current.hash]);
+  const again = await call('explain', {
+    tool: 'files.ensure_dir',
+    agent: 'ada',
+    arguments: { path: 'notes/a.txt' },
+  });
+  assert.notEqual(again['effect'], 'deny');
+  for (const [agent, path] of [
+    ['bob', 'notes/a.txt'],
+    ['ada', 'notes/b.txt'],
+  ]) {
+    const other = await call('explain', { tool: 'files.ensure_dir', agent, arguments: { path } } as JsonObject);
+    assert.equal(other['effect'], 'deny', `${agent} ${path}`);
+  }
+});
+
+test('a call that is denied after the draft was shown, and would be opened with it, keeps the rule from being applied', async (t) => {
+  const { call, record, rules, file } = await openPolicy(t, allowReading);
+  const id = await record({ tool: 'files.ensure_dir', path: 'a.txt', ...denied });
+  const { shown } = await call('draft', { call: id });
+  await record({ tool: 'files.ensure_dir', path: 'a.txt', ...denied });
+  const before = [rules.current.hash, readFileSync(file, 'utf8')];
+  await assert.rejects(call('allow', { call: id, shown: shown ?? '' }), /changed since the draft was shown/);
+  assert.deepEqual([rules.current.hash, readFileSync(file, 'utf8')], before);
+});
+
+test('no rule is drafted where it could not help, or could not be exact', async (t) => {
+  const { call, record } = await openPolicy(
+    t,
+    `${allowReading}  - { id: no-secrets, effect: deny, tools: ['*'], paths: ['$WORKSPACE/secret/**'] }\n`,
+  );
+  const drafting = async (recorded: Parameters<typeof record>[0]) => call('draft', { call: await record(recorded) });
+  await assert.rejects(
+    drafting({ path: 'secret/a', effect: 'deny', rule: 'no-secrets' }),
+    /rule no-secrets \(.*tools\.yaml:\d+\) denies/,
+  );
+  await assert.rejects(drafting({ path: 'a.txt' }), /allow it already/);
+  const writing = { tool: 'files.ensure_dir', ...denied };
+  await assert.rejects(drafting({ ...writing, path: 'x/[redacted]' }), /without its secrets/);
+  await assert.rejects(drafting({ ...writing, path: 'a', isLong: true }), /does not keep enough/);
+  await assert.rejects(drafting({ ...writing, path: 'a', agent: 'ada*' }), /alone/);
+  await assert.rejects(call('draft', { call: randomUUIDv7() }), /Nothing is on record/);
 });

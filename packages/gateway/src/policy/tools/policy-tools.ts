@@ -6,12 +6,13 @@ import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import { shadowTool } from '../replay/count-shadow.ts';
 import { replayTool } from '../replay/replay-calls.ts';
 import { testTool } from '../replay/test-cases.ts';
-import { applyTool, promoteTool } from './change-rules.ts';
+import { allowTool, draftTool } from './allow-call.ts';
+import { applyTool, initTool, promoteTool } from './change-rules.ts';
 import { explainTool } from './explain-call.ts';
 import { chooseRules, longTimeoutMs, rulesProperty } from './policy-parts.ts';
 import type { PolicyToolParts, RulesArgument } from './policy-parts.ts';
 
-/** Understanding and changing the rules. Nothing changes what is in force but `policy.apply` and `policy.promote`. */
+/** Understanding and changing the rules. What is in force changes by `policy.apply`, `policy.promote` and `policy.allow` alone. */
 export function policyTools(parts: PolicyToolParts): readonly AnyTool[] {
   const tools = [
     statusTool(parts),
@@ -22,6 +23,9 @@ export function policyTools(parts: PolicyToolParts): readonly AnyTool[] {
     shadowTool(parts),
     applyTool(parts),
     promoteTool(parts),
+    initTool(parts),
+    draftTool(parts),
+    allowTool(parts),
   ];
   return tools.map(tellMistakes);
 }

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/policy.proto.
  */
 export const file_sallyport_v1_policy: GenFile = /*@__PURE__*/
-  fileDesc("ChlzYWxseXBvcnQvdjEvcG9saWN5LnByb3RvEgxzYWxseXBvcnQudjEiUwoNUnVsZVJlZmVyZW5jZRIKCgJpZBgBIAEoCRIRCgRmaWxlGAIgASgJSACIAQESEQoEbGluZRgDIAEoDUgBiAEBQgcKBV9maWxlQgcKBV9saW5lIoIBCgxQb2xpY3lTdGF0dXMSDAoEaGFzaBgBIAEoCRINCgVjb3VudBgCIAEoDRINCgV0cmllZBgDIAEoDRIOCgZmb2xkZXIYBCABKAkSFgoOYXBwbGllZF9mb2xkZXIYBSABKAkSDQoFZmlsZXMYBiABKAkSDwoHcHJvYmxlbRgHIAEoCSJZCgtQb2xpY3lDaGVjaxIMCgRoYXNoGAEgASgJEg0KBWNvdW50GAIgASgNEi0KCGZpbmRpbmdzGAMgAygLMhsuc2FsbHlwb3J0LnYxLlBvbGljeUZpbmRpbmcidQoNUG9saWN5RmluZGluZxIMCgRraW5kGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSKQoEcnVsZRgDIAEoCzIbLnNhbGx5cG9ydC52MS5SdWxlUmVmZXJlbmNlEhEKBHRvb2wYBCABKAlIAIgBAUIHCgVfdG9vbCLZAgoLRXhwbGFuYXRpb24SDAoEaGFzaBgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSDAoEdG9vbBgDIAEoCRINCgVhZ2VudBgEIAEoCRIRCglwcmluY2lwYWwYBSABKAkSDQoFcm9sZXMYBiADKAkSDQoFdGVhbXMYByADKAkSDAoEbW9kZRgIIAEoCRIOCgZlZmZlY3QYCSABKAkSMAoKZGVjaWRlZF9ieRgKIAEoCzIcLnNhbGx5cG9ydC52MS5FeHBsYWluZWRTdGFnZRIsCgZzdGFnZXMYCyADKAsyHC5zYWxseXBvcnQudjEuRXhwbGFpbmVkU3RhZ2USKwoGc2hhZG93GAwgASgLMhsuc2FsbHlwb3J0LnYxLlNoYWRvd1ZlcmRpY3QSMAoKY29uc2lkZXJlZBgNIAMoCzIcLnNhbGx5cG9ydC52MS5Db25zaWRlcmVkUnVsZSKhAQoORXhwbGFpbmVkU3RhZ2USDQoFc3RhZ2UYASABKAkSDAoEc2F5cxgCIAEoCRILCgN3aHkYAyABKAkSKQoEcnVsZRgEIAEoCzIbLnNhbGx5cG9ydC52MS5SdWxlUmVmZXJlbmNlEhEKBGNvZGUYBSABKAlIAIgBARITCgZyZW1lZHkYBiABKAlIAYgBAUIHCgVfY29kZUIJCgdfcmVtZWR5IloKDVNoYWRvd1ZlcmRpY3QSDgoGZWZmZWN0GAEgASgJEikKBHJ1bGUYAiABKAsyGy5zYWxseXBvcnQudjEuUnVsZVJlZmVyZW5jZRIOCgZyZWFzb24YAyABKAkipAEKDkNvbnNpZGVyZWRSdWxlEikKBHJ1bGUYASABKAsyGy5zYWxseXBvcnQudjEuUnVsZVJlZmVyZW5jZRIOCgZlZmZlY3QYAiABKAkSEgoKbmFtZXNfdG9vbBgDIAEoCBIOCgZzaGFkb3cYBCABKAgSFQoIbWlzbWF0Y2gYBSABKAlIAIgBARIPCgdkZWNpZGVzGAYgASgIQgsKCV9taXNtYXRjaCI+CgpQb2xpY3lUZXN0Eg4KBnBhc3NlZBgBIAEoDRIOCgZmYWlsZWQYAiABKA0SEAoIZmFpbHVyZXMYAyADKAkiTwoHTG9nU3BhbhIPCgdyZWNvcmRzGAEgASgNEhcKCmZyb21fYXRfbXMYAiABKANIAIgBARILCgNjdXQYAyABKAhCDQoLX2Zyb21fYXRfbXMi3gEKDFBvbGljeVJlcGxheRIjCgRzcGFuGAEgASgLMhUuc2FsbHlwb3J0LnYxLkxvZ1NwYW4SEAoIaW5fZm9yY2UYAiABKAkSDAoEaGFzaBgDIAEoCRIPCgdkZWNpZGVkGAQgASgNEhMKC3VuZGVjaWRhYmxlGAUgASgNEg8KB2NoYW5nZWQYBiABKA0SJwoEd2F5cxgHIAMoCzIZLnNhbGx5cG9ydC52MS5SZXBsYXllZFdheRIpCgVjYWxscxgIIAMoCzIaLnNhbGx5cG9ydC52MS5SZXBsYXllZENhbGwiOAoLUmVwbGF5ZWRXYXkSCwoDd2FzGAEgASgJEg0KBXdvdWxkGAIgASgJEg0KBWNvdW50GAMgASgNIrUBCgxSZXBsYXllZENhbGwSDQoFaW5kZXgYASABKAQSDwoHY2FsbF9pZBgCIAEoCRIUCgxjYWxsZWRfYXRfbXMYAyABKAMSDAoEdG9vbBgEIAEoCRINCgVhZ2VudBgFIAEoCRInCgN3YXMYBiABKAsyGi5zYWxseXBvcnQudjEuUnVsZURlY2lzaW9uEikKBXdvdWxkGAcgASgLMhouc2FsbHlwb3J0LnYxLlJ1bGVEZWNpc2lvbiJPCgxSdWxlRGVjaXNpb24SDgoGZWZmZWN0GAEgASgJEg8KB3J1bGVfaWQYAiABKAkSEwoGcmVhc29uGAMgASgJSACIAQFCCQoHX3JlYXNvbiJbCgxQb2xpY3lTaGFkb3cSIwoEc3BhbhgBIAEoCzIVLnNhbGx5cG9ydC52MS5Mb2dTcGFuEiYKBXJ1bGVzGAIgAygLMhcuc2FsbHlwb3J0LnYxLlRyaWVkUnVsZSLiAQoJVHJpZWRSdWxlEikKBHJ1bGUYASABKAsyGy5zYWxseXBvcnQudjEuUnVsZVJlZmVyZW5jZRIOCgZlZmZlY3QYAiABKAkSEgoKd291bGRfZGVueRgDIAEoDRIRCgl3b3VsZF9hc2sYBCABKA0SEwoLd291bGRfYWxsb3cYBSABKA0SDAoEc2FtZRgGIAEoDRIYCgtmaXJzdF9hdF9tcxgHIAEoA0gAiAEBEhcKCmxhc3RfYXRfbXMYCCABKANIAYgBAUIOCgxfZmlyc3RfYXRfbXNCDQoLX2xhc3RfYXRfbXMiXQoNQXBwbGllZFBvbGljeRIMCgRoYXNoGAEgASgJEg4KBmJlZm9yZRgCIAEoCRINCgVjb3VudBgDIAEoDRIOCgZmb2xkZXIYBCABKAkSDwoHY2hhbmdlZBgFIAEoCGIGcHJvdG8z");
+  fileDesc("ChlzYWxseXBvcnQvdjEvcG9saWN5LnByb3RvEgxzYWxseXBvcnQudjEiUwoNUnVsZVJlZmVyZW5jZRIKCgJpZBgBIAEoCRIRCgRmaWxlGAIgASgJSACIAQESEQoEbGluZRgDIAEoDUgBiAEBQgcKBV9maWxlQgcKBV9saW5lIoIBCgxQb2xpY3lTdGF0dXMSDAoEaGFzaBgBIAEoCRINCgVjb3VudBgCIAEoDRINCgV0cmllZBgDIAEoDRIOCgZmb2xkZXIYBCABKAkSFgoOYXBwbGllZF9mb2xkZXIYBSABKAkSDQoFZmlsZXMYBiABKAkSDwoHcHJvYmxlbRgHIAEoCSJZCgtQb2xpY3lDaGVjaxIMCgRoYXNoGAEgASgJEg0KBWNvdW50GAIgASgNEi0KCGZpbmRpbmdzGAMgAygLMhsuc2FsbHlwb3J0LnYxLlBvbGljeUZpbmRpbmcidQoNUG9saWN5RmluZGluZxIMCgRraW5kGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSKQoEcnVsZRgDIAEoCzIbLnNhbGx5cG9ydC52MS5SdWxlUmVmZXJlbmNlEhEKBHRvb2wYBCABKAlIAIgBAUIHCgVfdG9vbCLZAgoLRXhwbGFuYXRpb24SDAoEaGFzaBgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSDAoEdG9vbBgDIAEoCRINCgVhZ2VudBgEIAEoCRIRCglwcmluY2lwYWwYBSABKAkSDQoFcm9sZXMYBiADKAkSDQoFdGVhbXMYByADKAkSDAoEbW9kZRgIIAEoCRIOCgZlZmZlY3QYCSABKAkSMAoKZGVjaWRlZF9ieRgKIAEoCzIcLnNhbGx5cG9ydC52MS5FeHBsYWluZWRTdGFnZRIsCgZzdGFnZXMYCyADKAsyHC5zYWxseXBvcnQudjEuRXhwbGFpbmVkU3RhZ2USKwoGc2hhZG93GAwgASgLMhsuc2FsbHlwb3J0LnYxLlNoYWRvd1ZlcmRpY3QSMAoKY29uc2lkZXJlZBgNIAMoCzIcLnNhbGx5cG9ydC52MS5Db25zaWRlcmVkUnVsZSKhAQoORXhwbGFpbmVkU3RhZ2USDQoFc3RhZ2UYASABKAkSDAoEc2F5cxgCIAEoCRILCgN3aHkYAyABKAkSKQoEcnVsZRgEIAEoCzIbLnNhbGx5cG9ydC52MS5SdWxlUmVmZXJlbmNlEhEKBGNvZGUYBSABKAlIAIgBARITCgZyZW1lZHkYBiABKAlIAYgBAUIHCgVfY29kZUIJCgdfcmVtZWR5IloKDVNoYWRvd1ZlcmRpY3QSDgoGZWZmZWN0GAEgASgJEikKBHJ1bGUYAiABKAsyGy5zYWxseXBvcnQudjEuUnVsZVJlZmVyZW5jZRIOCgZyZWFzb24YAyABKAkipAEKDkNvbnNpZGVyZWRSdWxlEikKBHJ1bGUYASABKAsyGy5zYWxseXBvcnQudjEuUnVsZVJlZmVyZW5jZRIOCgZlZmZlY3QYAiABKAkSEgoKbmFtZXNfdG9vbBgDIAEoCBIOCgZzaGFkb3cYBCABKAgSFQoIbWlzbWF0Y2gYBSABKAlIAIgBARIPCgdkZWNpZGVzGAYgASgIQgsKCV9taXNtYXRjaCI+CgpQb2xpY3lUZXN0Eg4KBnBhc3NlZBgBIAEoDRIOCgZmYWlsZWQYAiABKA0SEAoIZmFpbHVyZXMYAyADKAkiTwoHTG9nU3BhbhIPCgdyZWNvcmRzGAEgASgNEhcKCmZyb21fYXRfbXMYAiABKANIAIgBARILCgNjdXQYAyABKAhCDQoLX2Zyb21fYXRfbXMi3gEKDFBvbGljeVJlcGxheRIjCgRzcGFuGAEgASgLMhUuc2FsbHlwb3J0LnYxLkxvZ1NwYW4SEAoIaW5fZm9yY2UYAiABKAkSDAoEaGFzaBgDIAEoCRIPCgdkZWNpZGVkGAQgASgNEhMKC3VuZGVjaWRhYmxlGAUgASgNEg8KB2NoYW5nZWQYBiABKA0SJwoEd2F5cxgHIAMoCzIZLnNhbGx5cG9ydC52MS5SZXBsYXllZFdheRIpCgVjYWxscxgIIAMoCzIaLnNhbGx5cG9ydC52MS5SZXBsYXllZENhbGwiOAoLUmVwbGF5ZWRXYXkSCwoDd2FzGAEgASgJEg0KBXdvdWxkGAIgASgJEg0KBWNvdW50GAMgASgNIrUBCgxSZXBsYXllZENhbGwSDQoFaW5kZXgYASABKAQSDwoHY2FsbF9pZBgCIAEoCRIUCgxjYWxsZWRfYXRfbXMYAyABKAMSDAoEdG9vbBgEIAEoCRINCgVhZ2VudBgFIAEoCRInCgN3YXMYBiABKAsyGi5zYWxseXBvcnQudjEuUnVsZURlY2lzaW9uEikKBXdvdWxkGAcgASgLMhouc2FsbHlwb3J0LnYxLlJ1bGVEZWNpc2lvbiJPCgxSdWxlRGVjaXNpb24SDgoGZWZmZWN0GAEgASgJEg8KB3J1bGVfaWQYAiABKAkSEwoGcmVhc29uGAMgASgJSACIAQFCCQoHX3JlYXNvbiJbCgxQb2xpY3lTaGFkb3cSIwoEc3BhbhgBIAEoCzIVLnNhbGx5cG9ydC52MS5Mb2dTcGFuEiYKBXJ1bGVzGAIgAygLMhcuc2FsbHlwb3J0LnYxLlRyaWVkUnVsZSLiAQoJVHJpZWRSdWxlEikKBHJ1bGUYASABKAsyGy5zYWxseXBvcnQudjEuUnVsZVJlZmVyZW5jZRIOCgZlZmZlY3QYAiABKAkSEgoKd291bGRfZGVueRgDIAEoDRIRCgl3b3VsZF9hc2sYBCABKA0SEwoLd291bGRfYWxsb3cYBSABKA0SDAoEc2FtZRgGIAEoDRIYCgtmaXJzdF9hdF9tcxgHIAEoA0gAiAEBEhcKCmxhc3RfYXRfbXMYCCABKANIAYgBAUIOCgxfZmlyc3RfYXRfbXNCDQoLX2xhc3RfYXRfbXMiXQoNQXBwbGllZFBvbGljeRIMCgRoYXNoGAEgASgJEg4KBmJlZm9yZRgCIAEoCRINCgVjb3VudBgDIAEoDRIOCgZmb2xkZXIYBCABKAkSDwoHY2hhbmdlZBgFIAEoCCI6CghPd25SdWxlcxIPCgdwcm9maWxlGAEgASgJEg4KBmZvbGRlchgCIAEoCRINCgVmaWxlcxgDIAMoCSK/AQoLUG9saWN5RHJhZnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEg0KBWFnZW50GAMgASgJEgwKBHJ1bGUYBCABKAkSDAoEZmlsZRgFIAEoCRIOCgZlZmZlY3QYBiABKAkSKgoGcmVwbGF5GAcgASgLMhouc2FsbHlwb3J0LnYxLlBvbGljeVJlcGxheRIbChN1bmRlY2lkYWJsZV9kZW5pYWxzGAggASgNEg0KBXNob3duGAkgASgJYgZwcm90bzM");
 
 /**
  * @generated from message sallyport.v1.RuleReference
@@ -1338,4 +1338,186 @@ export type AppliedPolicyJson = {
  */
 export const AppliedPolicySchema: GenMessage<AppliedPolicy, {jsonType: AppliedPolicyJson}> = /*@__PURE__*/
   messageDesc(file_sallyport_v1_policy, 16);
+
+/**
+ * policy.init
+ *
+ * @generated from message sallyport.v1.OwnRules
+ */
+export type OwnRules = Message<"sallyport.v1.OwnRules"> & {
+  /**
+   * @generated from field: string profile = 1;
+   */
+  profile: string;
+
+  /**
+   * @generated from field: string folder = 2;
+   */
+  folder: string;
+
+  /**
+   * @generated from field: repeated string files = 3;
+   */
+  files: string[];
+};
+
+/**
+ * policy.init
+ *
+ * @generated from message sallyport.v1.OwnRules
+ */
+export type OwnRulesJson = {
+  /**
+   * @generated from field: string profile = 1;
+   */
+  profile?: string;
+
+  /**
+   * @generated from field: string folder = 2;
+   */
+  folder?: string;
+
+  /**
+   * @generated from field: repeated string files = 3;
+   */
+  files?: string[];
+};
+
+/**
+ * Describes the message sallyport.v1.OwnRules.
+ * Use `create(OwnRulesSchema)` to create a new message.
+ */
+export const OwnRulesSchema: GenMessage<OwnRules, {jsonType: OwnRulesJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_policy, 17);
+
+/**
+ * policy.draft: the narrowest rule that would have allowed a recorded call, and what it would have opened besides.
+ *
+ * @generated from message sallyport.v1.PolicyDraft
+ */
+export type PolicyDraft = Message<"sallyport.v1.PolicyDraft"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: string tool = 2;
+   */
+  tool: string;
+
+  /**
+   * @generated from field: string agent = 3;
+   */
+  agent: string;
+
+  /**
+   * As it would stand in the file.
+   *
+   * @generated from field: string rule = 4;
+   */
+  rule: string;
+
+  /**
+   * @generated from field: string file = 5;
+   */
+  file: string;
+
+  /**
+   * What the rules would say to the call then: allow, or require_approval because of its risk.
+   *
+   * @generated from field: string effect = 6;
+   */
+  effect: string;
+
+  /**
+   * Every recorded call, decided by the rules in force and by these.
+   *
+   * @generated from field: sallyport.v1.PolicyReplay replay = 7;
+   */
+  replay?: PolicyReplay | undefined;
+
+  /**
+   * Calls of this tool that were denied, and of which the log does not keep enough to decide them again.
+   *
+   * @generated from field: uint32 undecidable_denials = 8;
+   */
+  undecidableDenials: number;
+
+  /**
+   * Names all of this. policy.allow takes it, and refuses when something has changed since.
+   *
+   * @generated from field: string shown = 9;
+   */
+  shown: string;
+};
+
+/**
+ * policy.draft: the narrowest rule that would have allowed a recorded call, and what it would have opened besides.
+ *
+ * @generated from message sallyport.v1.PolicyDraft
+ */
+export type PolicyDraftJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: string tool = 2;
+   */
+  tool?: string;
+
+  /**
+   * @generated from field: string agent = 3;
+   */
+  agent?: string;
+
+  /**
+   * As it would stand in the file.
+   *
+   * @generated from field: string rule = 4;
+   */
+  rule?: string;
+
+  /**
+   * @generated from field: string file = 5;
+   */
+  file?: string;
+
+  /**
+   * What the rules would say to the call then: allow, or require_approval because of its risk.
+   *
+   * @generated from field: string effect = 6;
+   */
+  effect?: string;
+
+  /**
+   * Every recorded call, decided by the rules in force and by these.
+   *
+   * @generated from field: sallyport.v1.PolicyReplay replay = 7;
+   */
+  replay?: PolicyReplayJson;
+
+  /**
+   * Calls of this tool that were denied, and of which the log does not keep enough to decide them again.
+   *
+   * @generated from field: uint32 undecidable_denials = 8;
+   */
+  undecidableDenials?: number;
+
+  /**
+   * Names all of this. policy.allow takes it, and refuses when something has changed since.
+   *
+   * @generated from field: string shown = 9;
+   */
+  shown?: string;
+};
+
+/**
+ * Describes the message sallyport.v1.PolicyDraft.
+ * Use `create(PolicyDraftSchema)` to create a new message.
+ */
+export const PolicyDraftSchema: GenMessage<PolicyDraft, {jsonType: PolicyDraftJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_policy, 18);
 

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fakeTool, world } from '../test-world.ts';
+import { loadRules } from '../language/load-rules.ts';
+import { readRuleFiles } from './rule-files.ts';
+import { chooseProfile, ruleProfiles } from './rule-profiles.ts';
+import type { RuleProfile } from './rule-profiles.ts';
+
+const shipped = join(import.meta.dirname, '../../../../../config/governance');
+
+function judge(profile: RuleProfile, tool: string, access: 'read' | 'write', more: object = {}): string {
+  const rules = loadRules({ ...world, folder: shipped }, chooseProfile(readRuleFiles(shipped), profile));
+  return rules.judge({
+    tool: fakeTool(tool, { mutates: access === 'write', risk: access === 'write' ? 'medium' : 'low', ...more }),
+    principal: 'agent',
+    agent: 'ada',
+    mode: 'NORMAL',
+    resources: { paths: [{ path: `${world.workspace}/a.txt`, access }] },
+    arguments: {},
+  }).effect;
+}
+
+test('each profile is a set of rules that can be used, with its own answer to a change', () => {
+  const answers = ruleProfiles.map((profile) => [
+    judge(profile, 'files.read', 'read'),
+    judge(profile, 'files.write', 'write'),
+    judge(profile, 'files.delete', 'write', { risk: 'critical' }),
+  ]);
+  assert.deepEqual(answers, [
+    ['allow', 'allow', 'require_approval'],
+    ['allow', 'require_approval', 'require_approval'],
+    ['allow', 'deny', 'deny'],
+  ]);
+});
+
+test('the rules that close something are in every profile', () => {
+  for (const profile of ruleProfiles) {
+    const [tools] = chooseProfile(readRuleFiles(shipped), profile);
+    const text = new TextDecoder().decode(tools?.bytes);
+    for (const id of ['secrets', 'git-internals', 'runs-by-itself']) assert.match(text, new RegExp(`- id: ${id}\n`));
+    assert.match(text, new RegExp(`of the profile ${profile}`));
+  }
+});
