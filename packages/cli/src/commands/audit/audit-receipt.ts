@@ -11,7 +11,7 @@ import { renderFields } from '../../terminal/table.ts';
 import { wrapWords } from '../../terminal/text-width.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 import { writeFileAtomically } from '../../terminal/write-file-atomically.ts';
-import { findCall } from './audit-show.ts';
+import { findCall } from '../../client/find-call.ts';
 
 export interface AuditReceiptOptions {
   readonly which: string;
