@@ -40,12 +40,12 @@ test('an operator logs in with a browser; nothing of it is written in the clear,
   let daemon = await TestDaemon.start(place);
   context.after(() => daemon.remove());
   const host = new URL(server.issuer).host;
-  const added = await run(place, ['add', 'web', '--url', server.url, '--login-hosts', host, '--yes']);
+  const added = await run(place, ['add', 'portal', '--url', server.url, '--login-hosts', host, '--yes']);
   assert.equal(added.code, 0, added.said);
-  assert.match((await run(place, ['test', 'web'])).said, /wants a login.*sallyport upstream login web/s);
+  assert.match((await run(place, ['test', 'portal'])).said, /wants a login.*sallyport upstream login portal/s);
   assert.match((await run(place, ['list'])).said, /web +http +needs login/);
   let opened: Promise<Response> | undefined;
-  const { code, said } = await run(place, ['login', 'web'], (heard) => {
+  const { code, said } = await run(place, ['login', 'portal'], (heard) => {
     const page = /^ +(http\S+)\n/m.exec(heard)?.[1];
     if (page !== undefined) opened ??= server.agree(new URL(page));
   });
@@ -53,14 +53,14 @@ test('an operator logs in with a browser; nothing of it is written in the clear,
   assert.match(said, /Open this page and agree there:/);
   assert.match(said, /Logged in at the upstream web\. It has 2 tools\./);
   assert.match((await (await opened)?.text()) ?? '', /The login is complete/);
-  assert.match((await run(place, ['show', 'web'])).said, /login {2}by http:\/\/127\.0\.0\.1/);
+  assert.match((await run(place, ['show', 'portal'])).said, /login {2}by http:\/\/127\.0\.0\.1/);
   await daemon.kill('SIGTERM');
   daemon = await TestDaemon.start(place);
   server.expire();
-  const tested = await run(place, ['test', 'web']);
+  const tested = await run(place, ['test', 'portal']);
   assert.equal(tested.code, 0, tested.said);
   assert.equal(server.tokenRequests.length, 2);
-  assert.equal((await run(place, ['logout', 'web', '--yes'])).code, 0);
+  assert.equal((await run(place, ['logout', 'portal', '--yes'])).code, 0);
   assert.match((await run(place, ['list'])).said, /web +http +needs login/);
   const records = JSON.stringify(await daemon.records());
   assert.match(records, /upstreams\.login/);
