@@ -43,7 +43,7 @@ test('an operator logs in with a browser; nothing of it is written in the clear,
   const added = await run(place, ['add', 'portal', '--url', server.url, '--login-hosts', host, '--yes']);
   assert.equal(added.code, 0, added.said);
   assert.match((await run(place, ['test', 'portal'])).said, /wants a login.*sallyport upstream login portal/s);
-  assert.match((await run(place, ['list'])).said, /web +http +needs login/);
+  assert.match((await run(place, ['list'])).said, /portal +http +needs login/);
   let opened: Promise<Response> | undefined;
   const { code, said } = await run(place, ['login', 'portal'], (heard) => {
     const page = /^ +(http\S+)\n/m.exec(heard)?.[1];
@@ -51,7 +51,7 @@ test('an operator logs in with a browser; nothing of it is written in the clear,
   });
   assert.equal(code, 0, said);
   assert.match(said, /Open this page and agree there:/);
-  assert.match(said, /Logged in at the upstream web\. It has 2 tools\./);
+  assert.match(said, /Logged in at the upstream portal\. It has 2 tools\./);
   assert.match((await (await opened)?.text()) ?? '', /The login is complete/);
   assert.match((await run(place, ['show', 'portal'])).said, /login {2}by http:\/\/127\.0\.0\.1/);
   await daemon.kill('SIGTERM');
@@ -61,7 +61,7 @@ test('an operator logs in with a browser; nothing of it is written in the clear,
   assert.equal(tested.code, 0, tested.said);
   assert.equal(server.tokenRequests.length, 2);
   assert.equal((await run(place, ['logout', 'portal', '--yes'])).code, 0);
-  assert.match((await run(place, ['list'])).said, /web +http +needs login/);
+  assert.match((await run(place, ['list'])).said, /portal +http +needs login/);
   const records = JSON.stringify(await daemon.records());
   assert.match(records, /upstreams\.login/);
   assert.match(records, /upstreams\.logout/);
