@@ -21,6 +21,7 @@ const layers: readonly (readonly string[])[] = [
       'artifacts',
       'console',
       'workspaces',
+      'undo',
     ],
     ['registry', 'programs', 'upstreams', 'execution'],
   ].flat(),

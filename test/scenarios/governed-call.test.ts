@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -141,9 +142,12 @@ test('a write keeps what it replaced, and says so in the log', async () => {
   assert.ok(answer.success);
   assert.equal(readFileSync(join(daemon.place.workspace, 'draft.txt'), 'utf8'), 'second');
   const outcome = (await daemon.records()).find(({ callId, kind }) => callId === answer.callId && kind === 'outcome');
-  const [image] = (outcome?.payload['before_images'] ?? []) as { kept: string; kind: string }[];
-  assert.equal(image?.kind, 'file');
-  assert.equal(readFileSync(image?.kept ?? '', 'utf8'), 'first');
+  const [change] = (outcome?.payload['changes'] ?? []) as { before: string; after: string }[];
+  assert.equal(change?.before, `file ${hash('sha256', 'first')}`);
+  assert.equal(change?.after, `file ${hash('sha256', 'second')}`);
+  const trash = join(daemon.place.home, 'trash');
+  const [kept = ''] = readdirSync(trash).filter((name) => name.startsWith(answer.callId));
+  assert.equal(readFileSync(join(trash, kept), 'utf8'), 'first');
 });
 
 test('what needs a person is denied with the way to get it; an operator confirms a call of their own', async () => {

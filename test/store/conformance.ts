@@ -6,6 +6,7 @@ import type { Artifact, NewSession, Store } from '../../packages/gateway/src/sto
 import { requirement } from '../requirement.ts';
 import { admissionFor, eventNamed, outcomeFor, sessionNamed } from './entries.ts';
 import { testApprovals } from './approval-conformance.ts';
+import { testJournal } from './journal-conformance.ts';
 import { testLeases } from './lease-conformance.ts';
 import { testModes } from './mode-conformance.ts';
 import { testSnapshot } from './snapshot-conformance.ts';
@@ -155,6 +156,7 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
     testApprovals({ store: () => store, reopen, newSession });
     testModes({ store: () => store, reopen });
     testOrganisation({ store: () => store, reopen });
+    testJournal(() => store, reopen);
     testSnapshot({ store: () => store, reopen, newSession });
 
     test('a dedupe key is claimed once, keeps a success, and is freed by a failure', async () => {

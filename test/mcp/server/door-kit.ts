@@ -182,7 +182,7 @@ async function play(call: Submission, session: Session | Refusal, registry: Regi
   const end = (outcome: object): CallEnding =>
     ({
       kind: 'completed',
-      call: { ...begun, session, tool, outcome, warnings: [], execution: { usage: {}, beforeImages: [] } },
+      call: { ...begun, session, tool, outcome, warnings: [], execution: { usage: {}, changes: [] } },
     }) as unknown as CallEnding;
   const context = {
     session,

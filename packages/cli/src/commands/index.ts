@@ -1,4 +1,4 @@
-import { command, file, flag, group, word, words } from '../command-table.ts';
+import { command, file, flag, group, optionalWord, text, word, words } from '../command-table.ts';
 import type { CommandGroup, CommandSpec } from '../command-table.ts';
 
 /** What every command takes. */
@@ -58,6 +58,17 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
     async () => (await import('./sessions/session.ts')).sessionCommands,
   ),
   group('call', 'list, show and end calls', async () => (await import('./sessions/call.ts')).callCommands),
+  command('undo', {
+    help: 'take back what a call changed in files; without a call, list those that can be undone',
+    arguments: { callId: optionalWord('call-id') },
+    options: {
+      trace: text('trace-id', 'take back a whole run, the newest call first'),
+      session: text('session-id', 'take back all calls of a session, the newest first'),
+      dryRun: flag('show what would change, and what stands against it'),
+      yes: flag('agree without being asked, for scripts'),
+    },
+    run: async (given, context) => (await import('./undo/undo.ts')).undo(given, context),
+  }),
   group('lease', 'manage what sessions may use', async () => (await import('./sessions/lease.ts')).leaseCommands),
   group(
     'approvals',

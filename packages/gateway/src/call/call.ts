@@ -8,7 +8,8 @@ import type { Organisation, Membership } from './organisation.ts';
 import type { Redacted } from './redacted.ts';
 import type { Violation } from './refusal.ts';
 import type { Lease, Mode, Session } from './session.ts';
-import type { AnyTool, AskCaller, BeforeImage, Progress, Resources, ToolFailure, ToolUsage } from './tool.ts';
+import type { Change } from './journal.ts';
+import type { AnyTool, AskCaller, Progress, Resources, ToolFailure, ToolUsage } from './tool.ts';
 import type { PastCall, Rules, Verdict } from './verdict.ts';
 
 export const doors = ['operator-socket', 'agent-socket', 'tcp'] as const;
@@ -230,7 +231,8 @@ export interface Execution {
   /** What the tool returned, or how it failed. */
   readonly result: { readonly ok: true; readonly output: Json } | { readonly ok: false; readonly failure: ToolFailure };
   readonly usage: ToolUsage;
-  readonly beforeImages: readonly BeforeImage[];
+  /** What it changed and wrote into the journal before. */
+  readonly changes: readonly Change[];
   /** What the caller should know besides the result. Absent: nothing. */
   readonly warnings?: readonly Redacted[] | undefined;
   /** What it asked of the network. Absent: nothing. */

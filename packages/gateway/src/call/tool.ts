@@ -1,6 +1,7 @@
 import type { Code, FailureCategory, Json, JsonObject } from '@sallyport/contract';
 import type { ParentCall } from './call.ts';
 import type { ClientRun } from './client-run.ts';
+import type { Change } from './journal.ts';
 import type { Access, NetworkEvent, ProgramRunner, ProgramUsage } from '@sallyport/sandbox';
 import type { Redacted, RedactText } from './redacted.ts';
 import type { Refusal } from './refusal.ts';
@@ -93,18 +94,8 @@ export interface Effect {
    * which compares it with what it has opened. Absent: nothing.
    */
   readonly basis?: string;
-  /** Whether the before-image is kept. */
+  /** Whether the journal will hold what it takes to undo it. */
   readonly undoable: boolean;
-}
-
-/** What a mutation replaced: enough to put it back. */
-export interface BeforeImage {
-  readonly path: string;
-  readonly kind: 'absent' | 'file' | 'folder' | 'moved';
-  /** Where the former content is (trash or content store). Absent for `absent` and `folder`. */
-  readonly kept?: string;
-  /** SHA-256 of the content the mutation left behind, to see whether anything changed it since. */
-  readonly afterSha256?: string;
 }
 
 /** Judges what was really opened, by the same rules that judged the call. */
@@ -156,8 +147,15 @@ export interface ToolContext {
   readonly reportProgress: (progress: Progress) => void;
   /** Folder on the gate's own disk where deleted and replaced files are kept. */
   readonly trashFolder: string;
-  /** Remembers what a mutation replaced. Call it before the effect becomes visible. */
-  readonly keepBeforeImage: (image: BeforeImage) => void;
+  /**
+   * Writes down what is about to change, so that it can be undone. Durable when it resolves: to be awaited, with what is
+   * kept in the trash, before the effect becomes visible. What does not happen after all does no harm there.
+   */
+  readonly journal: (...changes: readonly Change[]) => Promise<void>;
+  /** A change that is in the journal has happened. It is in the record of the call. */
+  readonly noteChange: (change: Change) => void;
+  /** Whether the caller could write a path now with the file tools; what needs asking counts only after a consent. */
+  readonly writing: PathJudge;
   /** From here on something outside the daemon may have changed: a failure no longer proves that nothing happened. */
   readonly noteEffect: () => void;
   /** Says something to the caller besides the result, also when the call fails. */
@@ -219,6 +217,8 @@ export interface Tool<Arguments = never> {
   readonly definition: ToolDefinition;
   /** What the call would touch, from its arguments alone. Pure. May throw ToolRefused. */
   readonly claim: (args: Arguments, session: Session) => Resources;
+  /** The same where the arguments name something that the gate has to look up. Absent: `claim` says all. */
+  readonly lookUpClaim?: (args: Arguments, session: Session) => Promise<Resources>;
   /** How long a call with these arguments may take. Absent: `timeoutMs` of the definition, whatever they are. */
   readonly timeoutMsFor?: (args: Arguments) => number;
   /** The effect, without causing it. */

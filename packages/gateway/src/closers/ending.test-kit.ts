@@ -8,7 +8,7 @@ import { allow, argumentsOf, callOf, judgedAs, leaseOf, sessionOf, toolOf } from
 
 /** A call that came all the way, with a tool that returned this. */
 export function factsOf(more: Partial<CallFacts> = {}, output: Json = { done: true }): CallFacts {
-  const execution: Execution = { result: { ok: true, output }, usage: {}, beforeImages: [], hasBegun: false };
+  const execution: Execution = { result: { ok: true, output }, usage: {}, changes: [], hasBegun: false };
   return {
     ...callOf(),
     ...argumentsOf({ path: 'a' }),
@@ -39,7 +39,7 @@ export function completed(more: Partial<CallFacts> = {}, output?: Json): Ending<
 
 /** A call whose tool failed. */
 export function failed(failure: ToolFailure, more: Partial<CallFacts> = {}): Ending<CallFacts> {
-  const execution: Execution = { result: { ok: false, failure }, usage: {}, beforeImages: [], hasBegun: false };
+  const execution: Execution = { result: { ok: false, failure }, usage: {}, changes: [], hasBegun: false };
   return completed({ execution, outcome: { ok: false, failure }, ...more });
 }
 

@@ -76,7 +76,13 @@ test('a success is on record with its summary, what it used and what it replaced
   const execution = {
     result: { ok: true, output: 'content' },
     usage: { cpuMs: 1.5, bytesRead: 7 },
-    beforeImages: [{ path: `/workspace/${secret}`, kind: 'file', kept: '/trash/1', afterSha256: 'ff' }],
+    changes: [
+      {
+        path: `/workspace/${secret}`,
+        before: { kind: 'absent' },
+        after: { kind: 'file', sha256: 'ff', sizeBytes: 7, mode: 0o644, mtimeUs: 1, atimeUs: 1 },
+      },
+    ],
     hasBegun: true,
   } as const;
   await record(completed({ ...facts, execution }));
@@ -94,7 +100,7 @@ test('a success is on record with its summary, what it used and what it replaced
     started_at_ms: nowMs - 12,
     duration_ms: 12,
     usage: { cpuMs: 1.5, bytesRead: 7 },
-    before_images: [{ path: '/workspace/[redacted]', kind: 'file', kept: '/trash/1', afterSha256: 'ff' }],
+    changes: [{ path: '/workspace/[redacted]', before: 'absent', after: 'file ff' }],
   });
   assert.ok(!text.includes('content'));
   assert.deepEqual(await store.listOpenIntents(), []);
@@ -269,22 +275,22 @@ test('names and messages of any length and shape are recorded, cut and well form
 
 test('a tool that replaced thousands of files with long names still gets its outcome recorded', async (t) => {
   const { admit, record, last } = await openRecorder(t);
-  const image = { path: `/workspace/${'d'.repeat(4000)}`, kind: 'file', kept: '/trash/x' } as const;
-  const beforeImages = Array.from({ length: 5000 }, () => image);
-  const execution = { result: { ok: true, output: null }, usage: {}, beforeImages, hasBegun: true } as const;
+  const change = { before: { kind: 'absent' }, after: { kind: 'folder', mode: 0o755 } } as const;
+  const changes = Array.from({ length: 5000 }, () => ({ ...change, path: `/workspace/${'d'.repeat(4000)}` }));
+  const execution = { result: { ok: true, output: null }, usage: {}, changes, hasBegun: true } as const;
   await record(completed({ ...(await admit()), execution }));
   assert.equal((await last()).leaf.result, 'ok');
-  assert.ok(((await last()).payload['omitted_bytes'] as JsonObject)['before_images']);
+  assert.ok(((await last()).payload['omitted_bytes'] as JsonObject)['changes']);
 
   const few = {
     ...execution,
-    beforeImages: Array.from({ length: 102 }, () => ({ path: '/a', kind: 'absent' }) as const),
+    changes: Array.from({ length: 102 }, () => ({ ...change, path: '/a' })),
     hasBegun: true,
   };
   await record(completed({ ...(await admit()), execution: few }));
-  const images = (await last()).payload['before_images'] as Json[];
-  assert.equal(images.length, 101);
-  assert.equal(images.at(-1), '[2 more]');
+  const recorded = (await last()).payload['changes'] as Json[];
+  assert.equal(recorded.length, 101);
+  assert.equal(recorded.at(-1), '[2 more]');
 });
 
 test('a secret that stands where a text is cut is not left behind in part', async (t) => {
@@ -355,7 +361,7 @@ test('what ran is charged to its session and its lease, once it has ended', asyn
   requirement('PERM-4');
   const { admit, record, store, session } = await openRecorder(t);
   const usage = { tokens: 40, costMicros: 900 };
-  const ran = { result: { ok: true, output: null }, usage, beforeImages: [], hasBegun: false } as const;
+  const ran = { result: { ok: true, output: null }, usage, changes: [], hasBegun: false } as const;
   await record(completed({ ...(await admit()), execution: ran, activeMs: 12 }));
   await record(failed(new ToolFailure('TIMEOUT', 'Too slow.'), { ...(await admit()), activeMs: 30 }));
   const spent = { calls: 2, activeMs: 42, tokens: 40, costMicros: 900 };
@@ -436,7 +442,7 @@ test('a failure after the effect may have begun keeps its dedupe key, unless the
   requirement('PIPE-6');
   const { admit, record, last, store, session } = await openRecorder(t);
   const failure = new ToolFailure('TIMEOUT', 'Too long.');
-  const execution = { result: { ok: false, failure }, usage: {}, beforeImages: [], hasBegun: true } as const;
+  const execution = { result: { ok: false, failure }, usage: {}, changes: [], hasBegun: true } as const;
   for (const [key, idempotent] of [
     ['once', false],
     ['repeatable', true],

@@ -13,7 +13,8 @@ import type { CallFacts, KeptResult } from '../call/call.ts';
 import { ownText } from '../call/redacted.ts';
 import type { RedactedJson } from '../call/redacted.ts';
 import type { Refusal } from '../call/refusal.ts';
-import type { BeforeImage, ToolUsage } from '../call/tool.ts';
+import type { Change, EntryState } from '../call/journal.ts';
+import type { ToolUsage } from '../call/tool.ts';
 import type { Limits } from '../call/verdict.ts';
 import type { Closer, Ending } from '../call/stage.ts';
 import type { LogEntry, Misconduct, Settlement, Store } from '../storage/stores.ts';
@@ -23,8 +24,7 @@ import { weighMisconduct } from './weigh-misconduct.ts';
 
 type CallEnding = Ending<CallFacts>;
 
-const mostImages = 100;
-const longestPath = 4096;
+const mostChanges = 100;
 
 /** Writes how the call ended, whatever the ending. The answer waits for it: what was answered is on record. */
 export function recordOutcome(
@@ -94,7 +94,7 @@ function settlementOf(ending: CallEnding, { nowMs, redactor, misconduct, network
     usage: execution && describeUsage(execution.usage),
     ...network,
     warnings: execution?.warnings?.map((warning) => keepText(warning, redactor)),
-    before_images: execution?.beforeImages.length ? describeImages(execution.beforeImages, redactor) : undefined,
+    changes: execution?.changes.length ? describeChanges(execution.changes, redactor) : undefined,
   };
   return {
     outcome: { ...entryOf(ending, nowMs), kind: 'outcome', result, callId, payload: encodePayload(payload) },
@@ -127,19 +127,24 @@ function planOf({ call: { consent } }: CallEnding): string | undefined {
   return use?.kind === 'token' ? use.step?.planId : undefined;
 }
 
-function describeImages(images: readonly BeforeImage[], redactor: Redactor): RedactedJson {
-  const shown = images.slice(0, mostImages);
+/** What an auditor wants to know of them; the journal has all of it. */
+function describeChanges(changes: readonly Change[], redactor: Redactor): RedactedJson {
+  const shown = changes.slice(0, mostChanges);
   const paths = keepPaths(
     shown.map(({ path }) => path),
     redactor,
   );
-  const described = shown.map(({ kind, kept, afterSha256 }, at): RedactedJson => ({
-    kind: ownText(kind),
+  const described = shown.map(({ before, after }, at): RedactedJson => ({
     path: paths[at] ?? ownText(''),
-    ...(afterSha256 === undefined ? {} : { afterSha256: ownText(afterSha256) }),
-    ...(kept === undefined ? {} : { kept: keepText(kept, redactor, longestPath) }),
+    before: describeState(before),
+    after: describeState(after),
   }));
-  return images.length > mostImages ? [...described, ownText(`[${images.length - mostImages} more]`)] : described;
+  return changes.length > mostChanges ? [...described, ownText(`[${changes.length - mostChanges} more]`)] : described;
+}
+
+function describeState(state: EntryState): RedactedJson {
+  const hash = 'sha256' in state ? state.sha256 : undefined;
+  return hash === undefined ? ownText(state.kind) : ownText(`${state.kind} ${hash}`);
 }
 
 function describeUsage({ measuredBy, ...measured }: ToolUsage): RedactedJson {

@@ -49,6 +49,7 @@ import { EventLog } from '../telemetry/event-log.ts';
 import { UsageTally } from '../telemetry/usage-tally.ts';
 import { hideInResults } from '../redaction/hide-in-results.ts';
 import { callTools } from '../calls/tools.ts';
+import { undoTools } from '../undo/tools/index.ts';
 import { artifactTools } from '../artifacts/tools.ts';
 import { consoleLink } from '../console/console-link.ts';
 import { LoginCodes } from '../console/login-codes.ts';
@@ -296,6 +297,17 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     ...leaseTools(store),
     ...peopleTools(store, { workspace, endSession, address: () => address }),
     ...callTools(running),
+    ...undoTools({
+      journal: store,
+      sessions: store,
+      // In every mode: what was changed before it came must be put back in it. The operator who undoes has agreed.
+      writingIn: (session, operator) =>
+        rulesFor(session)?.judgePaths({
+          ...{ tool: filesWrite.definition, principal: 'operator', agent: operator, mode: 'NORMAL', consented: true },
+          nowMs: Date.now(),
+        }),
+      isRunning: (callId) => running.list().some((call) => call.callId === callId),
+    }),
     ...modes.tools,
     ...organisation.tools,
     ...secretTools(secrets),
@@ -311,6 +323,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   const starting = new StartingTools({ pins: store, findUpstream: (name) => upstreams.upstreams.find(name) });
   const createContext = createToolContexts({
     trashFolder: home.trashFolder,
+    journal: store,
     programs: executor.programs,
     writeTool: filesWrite.definition,
     sweeps,

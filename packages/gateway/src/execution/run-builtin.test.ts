@@ -13,7 +13,7 @@ const still = new AbortController().signal;
 const network = new NetworkLog();
 const observed = {
   usage: () => ({ bytesRead: 1 }),
-  beforeImages: [],
+  changes: [],
   warnings: [],
   network,
   hasBegun: () => false,
@@ -49,7 +49,7 @@ test('what a tool returns is its result, with what it used', async () => {
   assert.deepEqual(execution, {
     result: { ok: true, output: 'done' },
     usage: { bytesRead: 1 },
-    beforeImages: [],
+    changes: [],
     warnings: undefined,
     network: undefined,
     hasBegun: false,

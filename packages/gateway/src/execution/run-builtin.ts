@@ -121,11 +121,11 @@ function fail(error: unknown, deadline: Pick<Deadline, 'signal' | 'isOver'>, obs
 
 /** `wasStopped`: a tool that was told to stop may have been anywhere in its work. */
 function finish(result: Execution['result'], observed: ObservedContext, wasStopped: boolean): Execution {
-  const { beforeImages, warnings, network } = observed;
+  const { changes, warnings, network } = observed;
   return {
     result,
     usage: observed.usage(),
-    beforeImages,
+    changes,
     warnings: warnings.length === 0 ? undefined : warnings,
     network: network.isEmpty ? undefined : network,
     hasBegun: observed.hasBegun() || wasStopped,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requirement } from '../../../../test/requirement.ts';
 import type { Chained } from '../call/call.ts';
+import type { Change } from '../call/journal.ts';
 import { refuse } from '../call/refusal.ts';
 import type { Rules } from '../call/verdict.ts';
 import {
@@ -106,9 +107,10 @@ test('what is no measure is not counted, and bytes are whole', () => {
 
 test('each call has its own before-images', () => {
   const [one, other] = [open(), open()];
-  one.context.keepBeforeImage({ path: '/workspace/a', kind: 'absent' });
-  assert.deepEqual(one.beforeImages, [{ path: '/workspace/a', kind: 'absent' }]);
-  assert.deepEqual(other.beforeImages, []);
+  const change: Change = { path: '/workspace/a', before: { kind: 'absent' }, after: { kind: 'folder', mode: 0o755 } };
+  one.context.noteChange(change);
+  assert.deepEqual(one.changes, [change]);
+  assert.deepEqual(other.changes, []);
 });
 
 test('a tool knows what a step of its call would name, and how deep it is', () => {

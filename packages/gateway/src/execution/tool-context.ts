@@ -1,6 +1,7 @@
 import { judgeLeavings } from '../policy/judge/leavings.ts';
 import { coversPath } from '../policy/judge/lease.ts';
 import type * as facts from '../call/call.ts';
+import type { Change } from '../call/journal.ts';
 import type { NetworkLog, ProgramRunner } from '@sallyport/sandbox';
 import type { Redacted, RedactText } from '../call/redacted.ts';
 import { refuse } from '../call/refusal.ts';
@@ -9,7 +10,6 @@ import type { Lease, Session } from '../call/session.ts';
 import type { LeavingsJudge, SweepBook } from '../call/sweep.ts';
 import type {
   Asking,
-  BeforeImage,
   ContentAccess,
   HostJudge,
   PathJudge,
@@ -19,6 +19,7 @@ import type {
 } from '../call/tool.ts';
 import { noGrants } from '../call/verdict.ts';
 import type { Question } from '../call/verdict.ts';
+import type { JournalRepository, NewJournalEntries } from '../storage/stores.ts';
 import type { CallNetworks } from './call-networks.ts';
 import { judgeHosts } from './judge-hosts.ts';
 import { narrowGrants } from '../programs/run/narrow-grants.ts';
@@ -26,7 +27,7 @@ import { narrowGrants } from '../programs/run/narrow-grants.ts';
 /** A context for one tool, and what the tool reports through it. */
 export interface ObservedContext {
   readonly context: ToolContext;
-  readonly beforeImages: readonly BeforeImage[];
+  readonly changes: readonly Change[];
   readonly usage: () => ToolUsage;
   readonly warnings: readonly Redacted[];
   readonly network: NetworkLog;
@@ -56,6 +57,7 @@ export type ToolContextFactory = (call: ContextFacts, timed: { readonly signal: 
 
 export interface ToolContextParts {
   readonly trashFolder: string;
+  readonly journal: Pick<JournalRepository, 'writeJournal'>;
   readonly programs: ProgramRunner;
   /** What writes files: what it may not write, no program may leave behind. */
   readonly writeTool: ToolDefinition;
@@ -69,13 +71,13 @@ export interface ToolContextParts {
 }
 
 export function createToolContexts(parts: ToolContextParts): ToolContextFactory {
-  const { trashFolder, programs, writeTool, sweeps, networks, redact, content, secrets } = parts;
+  const { trashFolder, journal, programs, writeTool, sweeps, networks, redact, content, secrets } = parts;
   return (call, timed) => {
     const { session, tool, rules, verdict, lease } = call;
     // Only a consent lets a call with this verdict run; for a preview, the person who will be asked may see it all.
     const consented = verdict.effect === 'require_approval';
     const grants = verdict.grants === undefined ? noGrants : narrowGrants(verdict.grants, lease);
-    const beforeImages: BeforeImage[] = [];
+    const changes: Change[] = [];
     const network = networks.open(call.callId);
     const warnings: Redacted[] = [];
     let usage: ToolUsage = noUsage;
@@ -85,6 +87,7 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
     let hosts: HostJudge | undefined;
     let access: ContentAccess | undefined;
     let leavings: LeavingsJudge | undefined;
+    let writing: PathJudge | undefined;
     const context: ToolContext = {
       session,
       callId: call.callId,
@@ -119,7 +122,11 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
       redact,
       reportProgress: (progress) => call.onProgress?.(progress),
       trashFolder,
-      keepBeforeImage: (image) => void beforeImages.push(image),
+      journal: (...about) => journal.writeJournal({ ...describeJournaled(call), changes: about }),
+      noteChange: (change) => void changes.push(change),
+      get writing() {
+        return (writing ??= narrowPaths(openWriting(call, writeTool, consented), lease));
+      },
       noteEffect: () => {
         isNoted = true;
       },
@@ -136,8 +143,8 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
         return openAsking(call);
       },
     };
-    const hasBegun = (): boolean => isNoted || beforeImages.length > 0;
-    return { context, beforeImages, usage: () => usage, warnings, network: network.log, hasBegun };
+    const hasBegun = (): boolean => isNoted || changes.length > 0;
+    return { context, changes, usage: () => usage, warnings, network: network.log, hasBegun };
   };
 }
 
@@ -174,12 +181,28 @@ function questionAbout(call: ContextFacts): Question {
 
 /** What programs may leave is what the same caller could write now, without being asked. */
 function openLeavings(call: ContextFacts, writeTool: ToolDefinition, consented: boolean): LeavingsJudge {
+  const { rules, session, mode } = call;
+  const { principal, agent } = session;
+  const write = openWriting(call, writeTool, false);
+  const { folder: workspace } = rules.workspace;
+  return judgeLeavings({ write, caller: { principal, agent, mode, consented, workspace } });
+}
+
+function openWriting(call: ContextFacts, writeTool: ToolDefinition, consented: boolean): PathJudge {
   const { rules, session, mode, membership, history } = call;
   const { principal, agent } = session;
   const asker = { principal, agent, mode, ...membership, ...(history !== undefined && { history }) };
-  const write = rules.judgePaths({ ...asker, tool: writeTool, consented: false, nowMs: call.startedAtMs });
-  const { folder: workspace } = rules.workspace;
-  return judgeLeavings({ write, caller: { principal, agent, mode, consented, workspace } });
+  return rules.judgePaths({ ...asker, tool: writeTool, consented, nowMs: call.startedAtMs });
+}
+
+/** Whose changes they are. */
+function describeJournaled(call: ContextFacts): Omit<NewJournalEntries, 'changes'> {
+  const { callId, session, traceId, tool, step } = call;
+  return {
+    ...{ callId, sessionId: session.id, traceId, tool: tool.definition.name, agent: session.agent },
+    ...(step === undefined ? {} : { parentCallId: step.parent.callId }),
+    atMs: Date.now(),
+  };
 }
 
 /** The rules, the mode and what the session did before are those of the call. */

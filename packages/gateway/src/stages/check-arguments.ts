@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { canonicalJson } from '@sallyport/contract';
 import type { ArgumentsChecked, ArgumentsRead, Begun, Opened, Resolved } from '../call/call.ts';
 import { refuse } from '../call/refusal.ts';
+import type { Refusal } from '../call/refusal.ts';
 import { ToolRefused } from '../call/tool.ts';
 import { letOthersRun } from '../call/let-others-run.ts';
 import type { Stage } from '../call/stage.ts';
@@ -22,17 +23,26 @@ export function checkArguments(registry: Registry): Stage<Begun & Opened & Argum
         return refuse('INVALID_ARGUMENTS', 'input-schema', message, { violations, remedy, forOperators });
       }
       const longestMs = tool.timeoutMsFor?.(rawArguments) ?? toolTimeoutMs;
-      try {
-        call.resources = tool.claim(rawArguments, session);
-      } catch (error) {
-        if (error instanceof ToolRefused) return error.refusal;
-        throw error;
-      }
       call.effectiveTimeoutMs = timeoutMs === 0 ? longestMs : Math.min(timeoutMs, longestMs);
       const fix = (): undefined => {
         call.arguments = { value: rawArguments, sha256: hash('sha256', canonicalJson(rawArguments)) };
       };
-      return letOthersRun(call.input)?.then(fix) ?? fix();
+      try {
+        call.resources = tool.claim(rawArguments, session);
+      } catch (error) {
+        return refusalOf(error);
+      }
+      const lookedUp = tool.lookUpClaim?.(rawArguments, session);
+      if (lookedUp === undefined) return letOthersRun(call.input)?.then(fix) ?? fix();
+      return lookedUp.then((resources) => {
+        call.resources = resources;
+        return fix();
+      }, refusalOf);
     },
   };
+}
+
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof ToolRefused) return error.refusal;
+  throw error;
 }

@@ -22,7 +22,7 @@ registry.register(tool);
 const executionOf = (output: Json): Execution => ({
   result: { ok: true, output },
   usage: { bytesRead: 1 },
-  beforeImages: [{ path: '/workspace/a', kind: 'absent' }],
+  changes: [{ path: '/workspace/a', before: { kind: 'absent' }, after: { kind: 'folder', mode: 0o755 } }],
   hasBegun: false,
 });
 
@@ -49,7 +49,7 @@ test('a result that does not fit is a failure; what was used and replaced stays 
     assert.ok(checked.result.failure.message.startsWith('notes.read returned something it does not promise: '));
     assert.ok(checked.result.failure.message.includes(why), checked.result.failure.message);
     assert.deepEqual(checked.usage, { bytesRead: 1 });
-    assert.equal(checked.beforeImages.length, 1);
+    assert.equal(checked.changes.length, 1);
   }
 });
 

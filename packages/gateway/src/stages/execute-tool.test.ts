@@ -72,7 +72,11 @@ test('a tool runs with exactly the arguments that were judged, and what it did i
     {
       run: async (args, context) => {
         seen.push(args, context.workingDirectory, context.callId);
-        context.keepBeforeImage({ path: '/workspace/a', kind: 'absent' });
+        context.noteChange({
+          path: '/workspace/a',
+          before: { kind: 'absent' },
+          after: { kind: 'folder', mode: 0o755 },
+        });
         context.countUsage({ bytesRead: 3 });
         return { lines: 1 };
       },
@@ -84,7 +88,7 @@ test('a tool runs with exactly the arguments that were judged, and what it did i
   assert.deepEqual(execution, {
     result: { ok: true, output: { lines: 1 } },
     usage: { bytesRead: 3 },
-    beforeImages: [{ path: '/workspace/a', kind: 'absent' }],
+    changes: [{ path: '/workspace/a', before: { kind: 'absent' }, after: { kind: 'folder', mode: 0o755 } }],
     warnings: undefined,
     network: undefined,
     hasBegun: true,
@@ -97,7 +101,7 @@ test('a result that is handed out again runs nothing', async () => {
   const tool = running(() => assert.fail('it ran'));
   const { execution, activeMs } = assertPassed(await execute(tool, { reused: { output: 'first', callId: 'c' } }));
   assert.equal(activeMs, undefined, 'no time is charged');
-  assert.deepEqual(execution, { result: { ok: true, output: 'first' }, usage: {}, beforeImages: [], hasBegun: false });
+  assert.deepEqual(execution, { result: { ok: true, output: 'first' }, usage: {}, changes: [], hasBegun: false });
 });
 
 test('a failure of the tool is a result, with what was done until then', async () => {

@@ -31,7 +31,7 @@ export function executeTool(
     run: (call) => {
       if (call.reused === undefined) return execute(call, createContext, options);
       const result = { ok: true, output: call.reused.output } as const;
-      call.execution = { result, usage: {}, beforeImages: [], hasBegun: false };
+      call.execution = { result, usage: {}, changes: [], hasBegun: false };
       return undefined;
     },
   };

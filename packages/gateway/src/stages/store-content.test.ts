@@ -11,7 +11,7 @@ const keepsNothing: ResultStore = { keep: () => Promise.reject(new Error('not as
 const kept = { hash: 'ab'.repeat(32), sizeBytes: 7 };
 
 async function deliver(output: Json, results = keepsNothing, reused: ReuseChecked = {}): Promise<Outcome> {
-  const execution = { result: { ok: true, output } as const, usage: {}, beforeImages: [], hasBegun: false };
+  const execution = { result: { ok: true, output } as const, usage: {}, changes: [], hasBegun: false };
   const tool = toolOf({}, { summarize: (args, result) => `${JSON.stringify(args)} gave a ${typeof result}` });
   const facts = { ...callOf(), ...argumentsOf({ path: 'a' }), ...reused, session: sessionOf(), tool, execution };
   return ((await runStage(storeContent(results), facts, clock)) as Delivered).outcome;
@@ -28,7 +28,7 @@ test('a result is delivered as JSON, with a line about it for the log', async ()
 
 test('a failure is delivered as it is', async () => {
   const failure = new ToolFailure('NOT_FOUND', 'Gone.');
-  const execution = { result: { ok: false, failure } as const, usage: {}, beforeImages: [], hasBegun: false };
+  const execution = { result: { ok: false, failure } as const, usage: {}, changes: [], hasBegun: false };
   const facts = { ...callOf(), ...argumentsOf(), session: sessionOf(), tool: toolOf(), execution };
   const { outcome } = (await runStage(storeContent(keepsNothing), facts, clock)) as Delivered;
   assert.ok(!outcome.ok && outcome.failure === failure);

@@ -21,4 +21,5 @@ export interface Store
     repositories.ModeRepository,
     repositories.OrganisationRepository,
     repositories.WorkspaceRepository,
-    repositories.RulesRepository {}
+    repositories.RulesRepository,
+    repositories.JournalRepository {}

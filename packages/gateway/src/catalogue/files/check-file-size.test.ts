@@ -57,7 +57,7 @@ test('what would make a file too large is not written: given, stored or appended
   }
   assert.equal(workspace.text('a.txt'), '12345');
   assert.deepEqual(readdirSync(workspace.path), ['a.txt']);
-  assert.deepEqual(workspace.images, []);
+  assert.deepEqual(workspace.changes, []);
   await workspace.call(filesWrite, { path: 'a.txt', content: '67890', append: true }, { grants });
   assert.equal(workspace.text('a.txt'), '1234567890');
 });

@@ -5,6 +5,7 @@ import {
   fchmodSync,
   fchownSync,
   fstatSync,
+  futimesSync,
   linkSync,
   openSync,
   renameSync,
@@ -90,6 +91,18 @@ function handOver(fd: number, folder: OpenFolder): void {
   if (process.geteuid?.() !== 0) return;
   const { uid, gid } = statSync(folder.path);
   if (uid !== 0) fchownSync(fd, uid, gid);
+}
+
+/** Node takes seconds as a fraction and cuts them to microseconds; half of one more makes up for the rounding. */
+export function setTimes(
+  fd: number,
+  { atimeUs, mtimeUs }: { readonly atimeUs: number; readonly mtimeUs: number },
+): void {
+  futimesSync(fd, inSeconds(atimeUs), inSeconds(mtimeUs));
+}
+
+export function inSeconds(microseconds: number): number {
+  return (microseconds + 0.5) / 1_000_000;
 }
 
 function resemble(fd: number, former: BigIntStats, mode: number): void {

@@ -91,8 +91,12 @@ const syncAsync = promisify(fsync);
 
 /** Makes files durable, at the same time. Returns when none of the descriptors is in use any more. */
 export async function syncFiles(...descriptors: readonly number[]): Promise<void> {
-  const results = await Promise.allSettled(descriptors.map((fd) => syncAsync(fd)));
-  for (const result of results) if (result.status === 'rejected') throw result.reason;
+  await settleAll(...descriptors.map((fd) => syncAsync(fd)));
+}
+
+/** Waits for all of them, whatever becomes of each, and throws what the first that failed has thrown. */
+export async function settleAll(...work: readonly Promise<unknown>[]): Promise<void> {
+  for (const result of await Promise.allSettled(work)) if (result.status === 'rejected') throw result.reason;
 }
 
 /** Makes new, renamed and removed entries of a folder durable. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { hash } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
@@ -14,7 +15,7 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
 import { requirement } from '../../../../../test/requirement.ts';
@@ -35,7 +36,10 @@ test('a deleted file lies in the trash under a name with the id of the call', as
   assert.ok((answer['trashed_as'] as string).startsWith(workspace.context.callId));
   const kept = trashed(workspace, answer);
   assert.equal(readFileSync(kept, 'utf8'), 'content');
-  assert.deepEqual(workspace.images, [{ path: workspace.at('a.txt'), kind: 'moved', kept }]);
+  const [change, ...others] = workspace.changes;
+  assert.deepEqual(others, []);
+  assert.deepEqual(change, { ...change, path: workspace.at('a.txt'), after: { kind: 'absent' }, kept: basename(kept) });
+  assert.deepEqual(change?.before, { ...change?.before, kind: 'file', sha256: hash('sha256', 'content') });
 });
 
 test('a folder needs recursive unless it is empty', async () => {

@@ -1,6 +1,7 @@
 import { makeVisibleLine, spellCount } from '@sallyport/contract';
 import type { BigIntStats } from 'node:fs';
 import { join } from 'node:path';
+import type { EntryState } from '../../call/journal.ts';
 import { refuse } from '../../call/refusal.ts';
 import { ToolFailure, ToolRefused } from '../../call/tool.ts';
 import type { ToolContext } from '../../call/tool.ts';
@@ -12,6 +13,7 @@ import { isWithin } from '@sallyport/sandbox';
 import { changedMeanwhile, checkShown } from '../../call/check-shown.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
 import { missingFile } from './missing-file.ts';
+import { readState, TreeDigest } from './tree/entry-state.ts';
 import { EntryIdentities, identify, identifyEntry, identifyFolder } from './tree/identify-entries.ts';
 import { moveToTrash } from './tree/move-to-trash.ts';
 import type { Inspect } from './tree/move-to-trash.ts';
@@ -70,14 +72,15 @@ export const filesDelete = defineFileTool({
   },
   run: async (args, context) => {
     using target = openTarget(parsePath(args.path, context.workingDirectory), context);
-    const { files, stats, basis, tree } = await takeStock(args, target, context);
+    const { files, stats, basis, tree, state } = await takeStock(args, target, context);
     checkShown(basis, args.path, context);
     const inspect: Inspect = async ({ path }) => {
       if (tree !== undefined && (await identifyTree(path, context)) !== tree) {
         throw changedMeanwhile(args.path, context);
       }
     };
-    const trashedAs = await moveToTrash(target, stats, inspect, context);
+    const before = state ?? (await readState(target.folder, target.name, context));
+    const trashedAs = await moveToTrash(target, stats, inspect, before, context);
     return { path: args.path, trashed_as: trashedAs, files };
   },
   summarize: (_, output) => `${spellCount(output.files, 'file')} moved to the trash`,
@@ -90,6 +93,8 @@ interface Stock {
   readonly basis: string;
   /** Over everything in a folder. Absent: it is not a folder. */
   readonly tree?: string;
+  /** Of a folder with entries. */
+  readonly state?: EntryState;
 }
 
 /** Size and time are shown, so that a consent to delete one version does not delete the next. */
@@ -109,12 +114,14 @@ async function takeStock(args: DeleteArguments, target: Target, context: ToolCon
   if (!stats.isDirectory()) throw new ToolFailure('NOT_A_FILE', `${args.path} is a device, pipe or socket.`);
   using folder = openEntryFolder(target.folder, target.name, 'write', context);
   const identities = new EntryIdentities();
+  const digest = new TreeDigest();
   const walk = new FolderWalk(context, wholeTree);
   const listed: string[] = [];
   let files = 0;
   for await (const { folder: parent, name, kind, relativePath } of walk.entries(folder)) {
     if (!args.recursive) throw new ToolFailure('NOT_A_FILE', `${args.path} is a folder with entries; set recursive.`);
     identities.add(relativePath, identifyEntry(parent, name));
+    digest.add(relativePath, parent, name);
     if (kind === 'folder') continue;
     files++;
     listed.push(join(args.path, relativePath));
@@ -125,7 +132,8 @@ async function takeStock(args: DeleteArguments, target: Target, context: ToolCon
   }
   if (walk.cut) throw new ToolFailure('TOO_LARGE', `${args.path} holds too much; delete it in parts.`);
   const tree = identities.digest();
-  return { stats, files, listed, basis: `${identifyFolder(folder)} ${tree}`, tree };
+  const state = digest.entries === 0 ? {} : { state: digest.state() };
+  return { stats, files, listed, basis: `${identifyFolder(folder)} ${tree}`, tree, ...state };
 }
 
 /** As `takeStock` computes it, of a folder that is already ours: the rules were asked about all of it before. */

@@ -15,7 +15,7 @@ test('the one passage that matches is replaced', async () => {
   assert.deepEqual(answer, { path: 'a.txt', line: 2, bytes: after.length, sha256: hash('sha256', after) });
   assert.equal(workspace.text('a.txt'), after);
   assert.equal(statSync(workspace.at('a.txt')).mode & 0o777, 0o640);
-  assert.equal(readFileSync(String(workspace.images[0]?.kept), 'utf8'), 'one\ntwö\nthree\n');
+  assert.equal(workspace.keptText(workspace.changes[0]), 'one\ntwö\nthree\n');
 });
 
 test('a passage that is missing or stands twice is left alone, and the answer says how often it is there', async () => {

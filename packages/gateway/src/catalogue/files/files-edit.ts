@@ -13,8 +13,9 @@ import { countMatches } from './count-matches.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
 import { missingFile } from './missing-file.ts';
 import { describeChange } from './preview-change.ts';
-import { basisOf, openFormer, replaceFile } from './replace-file.ts';
-import type { FormerFile } from './replace-file.ts';
+import { openFormer } from './former-file.ts';
+import type { FormerFile } from './former-file.ts';
+import { basisOf, replaceFile } from './replace-file.ts';
 
 interface EditArguments {
   readonly path: string;

@@ -11,10 +11,9 @@ test('missing folders are made and named, outermost first', async () => {
   workspace.put('a/file');
   assert.deepEqual((await workspace.call(filesEnsureDir, { path: 'a/b/c' }))['created'], ['a/b', 'a/b/c']);
   assert.ok(statSync(workspace.at('a/b/c')).isDirectory());
-  assert.deepEqual(workspace.images, [
-    { path: workspace.at('a/b'), kind: 'absent' },
-    { path: workspace.at('a/b/c'), kind: 'absent' },
-  ]);
+  const made = { before: { kind: 'absent' }, after: { kind: 'folder', mode: 0o777 } };
+  const changes = ['a/b', 'a/b/c'].map((name) => ({ path: workspace.at(name), ...made }));
+  assert.deepEqual([workspace.journaled, workspace.changes], [changes, changes]);
 });
 
 test('a second call changes nothing, and an absolute path is answered with absolute paths', async () => {

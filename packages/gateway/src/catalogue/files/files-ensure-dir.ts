@@ -6,9 +6,10 @@ import { openFolderToChange } from '../../paths/open-to-change.ts';
 import { parsePath, spellLike } from '../../paths/parse-path.ts';
 import type { NamedPath } from '../../paths/parse-path.ts';
 import { checkShown } from '../../call/check-shown.ts';
+import { checkSignal } from './check-signal.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
 import { syncFolder } from './file-bytes.ts';
-import { countMissingFolders } from './tree/missing-folders.ts';
+import { findMissingFolders, journalFolders } from './tree/missing-folders.ts';
 
 interface EnsureDirArguments {
   readonly path: string;
@@ -40,7 +41,7 @@ export const filesEnsureDir = defineFileTool({
   }),
   preview: (args, context) => {
     const named = parsePath(args.path, context.workingDirectory);
-    const missing = spellLast(named, countMissingFolders(named, context), context);
+    const missing = spellLast(named, findMissingFolders(named, context).length, context);
     return {
       summary:
         missing.length === 0
@@ -55,9 +56,12 @@ export const filesEnsureDir = defineFileTool({
     const named = parsePath(args.path, context.workingDirectory);
     let made = 0;
     // All or none of them is made.
-    checkShown(`${countMissingFolders(named, context)} folders`, args.path, context);
+    const missing = findMissingFolders(named, context);
+    checkShown(`${missing.length} folders`, args.path, context);
+    const noteMade = await journalFolders(missing, context);
+    checkSignal(context.signal);
     using folder = openFolderToChange(named, context, (path) => {
-      context.keepBeforeImage({ path, kind: 'absent' });
+      noteMade(path);
       made++;
     });
     checkOpened(folder.realPath, 'write', named, context);

@@ -39,14 +39,13 @@ test('with overwrite the former file is kept in the trash', async () => {
   using workspace = prepare('from/a.txt', 'to/a.txt');
   assert.deepEqual((await workspace.call(filesMoveGlob, { ...args, overwrite: true }))['moved'], ['a.txt']);
   assert.equal(workspace.text('to/a.txt'), 'from/a.txt');
-  const [replaced, moved] = workspace.images;
-  assert.equal(readFileSync(String(replaced?.kept), 'utf8'), 'to/a.txt');
-  const afterSha256 = hash('sha256', 'from/a.txt');
+  const [replaced, moved] = workspace.changes;
+  assert.equal(workspace.keptText(replaced), 'to/a.txt');
   assert.deepEqual(moved, {
     path: workspace.at('from/a.txt'),
-    kind: 'moved',
-    kept: workspace.at('to/a.txt'),
-    afterSha256,
+    before: { ...moved?.before, kind: 'file', sha256: hash('sha256', 'from/a.txt') },
+    after: { kind: 'absent' },
+    movedTo: workspace.at('to/a.txt'),
   });
 });
 

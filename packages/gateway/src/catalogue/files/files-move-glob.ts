@@ -9,7 +9,7 @@ import { checkSignal } from './check-signal.ts';
 import { defineFileTool, objectSchema, pathSchema } from './define-file-tool.ts';
 import { failureFrom } from './failure-from.ts';
 import { syncFolder } from './file-bytes.ts';
-import { moveFile } from './move-file.ts';
+import { PreparedMove } from './move-file.ts';
 import { compileName, MovePlan } from './move-plan.ts';
 
 interface MoveGlobArguments {
@@ -18,6 +18,9 @@ interface MoveGlobArguments {
   readonly to: string;
   readonly overwrite: boolean;
 }
+
+/** They are open until they are moved, and are written into the journal together. */
+const filesAtOnce = 32;
 
 interface FailedMove {
   readonly [key: string]: string;
@@ -114,14 +117,30 @@ export const filesMoveGlob = defineFileTool({
     checkShown(basis, args.from, context);
     const moved: string[] = [];
     const failed: FailedMove[] = [];
-    for (const { name, ...identified } of files) {
+    const attempt = async (name: string, work: () => Promise<void>): Promise<void> => {
       try {
-        const how = { overwrite: args.overwrite, ...identified };
-        await moveFile(plan.source(name), plan.destination(name), how, context);
-        moved.push(name);
+        await work();
       } catch (error) {
         checkSignal(context.signal);
         failed.push(explain(name, error));
+      }
+    };
+    for (let at = 0; at < files.length; at += filesAtOnce) {
+      using prepared = new DisposableStack();
+      const moves: { readonly name: string; readonly move: PreparedMove }[] = [];
+      for (const { name, ...identified } of files.slice(at, at + filesAtOnce)) {
+        const how = { overwrite: args.overwrite, ...identified };
+        await attempt(name, async () => {
+          const move = await PreparedMove.of(plan.source(name), plan.destination(name), how, context);
+          moves.push({ name, move: prepared.use(move) });
+        });
+      }
+      if (moves.length > 0) await context.journal(...moves.flatMap(({ move }) => move.changes));
+      for (const { name, move } of moves) {
+        await attempt(name, async () => {
+          await move.carryOut(context);
+          moved.push(name);
+        });
       }
     }
     if (moved.length > 0) {

@@ -18,7 +18,10 @@ if (obeysModes()) {
     const sha256 = hash('sha256', 'hällo');
     assert.deepEqual(answer, { path: 'a.txt', bytes: 6, created: true, sha256 });
     assert.equal(workspace.text('a.txt'), 'hällo');
-    assert.deepEqual(workspace.images, [{ path: workspace.at('a.txt'), kind: 'absent', afterSha256: sha256 }]);
+    const [change, ...others] = workspace.changes;
+    assert.deepEqual(others, []);
+    assert.deepEqual([change?.path, change?.before], [workspace.at('a.txt'), { kind: 'absent' }]);
+    assert.deepEqual(change?.after, { ...change?.after, kind: 'file', sha256, sizeBytes: 6 });
   });
 
   test('a file is replaced, and what it held is kept before the change can be seen', async () => {
@@ -26,16 +29,18 @@ if (obeysModes()) {
     using workspace = new TestWorkspace();
     workspace.put('a.txt', 'old');
     let seen = '';
-    const keepBeforeImage = (image: (typeof workspace.images)[number]) => {
-      workspace.images.push(image);
+    const journal = async (...changes: typeof workspace.journaled): Promise<void> => {
+      workspace.journaled.push(...changes);
       seen = workspace.text('a.txt');
     };
-    const answer = await workspace.call(filesWrite, { path: 'a.txt', content: 'new' }, { keepBeforeImage });
+    const answer = await workspace.call(filesWrite, { path: 'a.txt', content: 'new' }, { journal });
     assert.deepEqual([answer['created'], workspace.text('a.txt'), seen], [false, 'new', 'old']);
-    const [image] = workspace.images;
-    assert.deepEqual([image?.kind, image?.afterSha256], ['file', hash('sha256', 'new')]);
-    assert.equal(readFileSync(String(image?.kept), 'utf8'), 'old');
-    assert.ok(image?.kept?.startsWith(`${workspace.context.trashFolder}/${workspace.context.callId}`));
+    const [change] = workspace.journaled;
+    assert.deepEqual(workspace.changes, [change]);
+    assert.deepEqual(change?.before, { ...change?.before, kind: 'file', sha256: hash('sha256', 'old') });
+    assert.deepEqual(change?.after, { ...change?.after, kind: 'file', sha256: hash('sha256', 'new') });
+    assert.equal(workspace.keptText(change), 'old');
+    assert.ok(change?.kept?.startsWith(workspace.context.callId));
   });
 
   test('a kept before-image does not change when the former file is changed through an open descriptor', async () => {
@@ -44,7 +49,7 @@ if (obeysModes()) {
     await workspace.call(filesWrite, { path: 'a.txt', content: 'new' });
     writeSync(fd, 'bad');
     closeSync(fd);
-    assert.equal(readFileSync(String(workspace.images[0]?.kept), 'utf8'), 'old');
+    assert.equal(workspace.keptText(workspace.changes[0]), 'old');
   });
 
   test('append adds to the end, and makes a file that is not there', async () => {
@@ -113,7 +118,7 @@ if (obeysModes()) {
     await workspace.call(filesWrite, { ...args, create_parents: true });
     assert.equal(workspace.text('a/b/c.txt'), 'x');
     assert.deepEqual(
-      workspace.images.map(({ path, kind }) => [path, kind]),
+      workspace.changes.map(({ path, before }) => [path, before.kind]),
       ['a', 'a/b', 'a/b/c.txt'].map((name) => [workspace.at(name), 'absent']),
     );
   });
@@ -153,7 +158,7 @@ test('after a failure nothing has changed and nothing is left behind', async () 
   await assert.rejects(call, endsWith('TIMEOUT'));
   assert.equal(workspace.text('a.txt'), 'old');
   assert.deepEqual(readdirSync(workspace.path), ['a.txt']);
-  assert.deepEqual(workspace.images, []);
+  assert.deepEqual(workspace.changes, []);
 });
 
 test('a full disk is DISK_FULL, and the file is as it was', async () => {

@@ -5,16 +5,19 @@ import { ToolFailure, ToolRefused } from '../../call/tool.ts';
 import type { Effect, ToolContext } from '../../call/tool.ts';
 import { hasCode } from '@sallyport/sandbox';
 import { openTarget } from '../../paths/open-to-change.ts';
-import type { Target } from '../../paths/open-to-change.ts';
+import type { OnMakeFolder, Target } from '../../paths/open-to-change.ts';
 import { parsePath } from '../../paths/parse-path.ts';
 import { checkFileSize } from './check-file-size.ts';
 import { checkShown } from '../../call/check-shown.ts';
+import { checkSignal } from './check-signal.ts';
 import { defineFileTool, largeTransferMs, objectSchema, pathSchema } from './define-file-tool.ts';
 import { identifyFolder } from './tree/identify-entries.ts';
-import { countMissingFolders } from './tree/missing-folders.ts';
+import { findMissingFolders, journalFolders } from './tree/missing-folders.ts';
 import { previewChange } from './preview-change.ts';
-import { alreadyExists, basisOf, openFormer, replaceFile } from './replace-file.ts';
-import type { FormerFile, NewContent } from './replace-file.ts';
+import { openFormer } from './former-file.ts';
+import type { FormerFile } from './former-file.ts';
+import { alreadyExists, basisOf, replaceFile } from './replace-file.ts';
+import type { NewContent } from './replace-file.ts';
 
 interface WriteArguments {
   readonly path: string;
@@ -121,10 +124,13 @@ export const filesWrite = defineFileTool({
     const content = await openContent(args, context);
     // Before folders are made for it.
     checkSize(args, content, undefined, context);
-    const missing = countMissing(args, context);
+    const folders = findMissing(args, context);
+    const missing = folders.length;
     // A file in a folder that does not exist is a new one. Before folders are made for it.
     if (missing > 0) checkShown(whereNew(missing), args.path, context);
-    using target = openParents(args, context);
+    const noteMade = await journalFolders(folders, context);
+    checkSignal(context.signal);
+    using target = openParents(args, context, noteMade);
     const { created, sha256 } = await replaceFile(target, whereNew(missing, target), context, (former) => {
       checkSize(args, content, former, context);
       return { goes: placeOf(args), parts: content.parts };
@@ -179,9 +185,9 @@ function decodeContent({ path, content = '', encoding }: WriteArguments): Buffer
 }
 
 /** All or none of them is made, so the rules are asked about each of them before. */
-function countMissing(args: WriteArguments, context: ToolContext): number {
+function findMissing(args: WriteArguments, context: ToolContext): readonly string[] {
   const { path } = parsePath(args.path, context.workingDirectory);
-  return args.create_parents ? countMissingFolders({ given: args.path, path: dirname(path) }, context) : 0;
+  return args.create_parents ? findMissingFolders({ given: args.path, path: dirname(path) }, context) : [];
 }
 
 /** What consent to a new file is bound to: the folder that it will be in, or how many must be made for it. */
@@ -191,11 +197,10 @@ function whereNew(missing: number, target?: Target): string {
     : `new in ${identifyFolder(target.folder)}`;
 }
 
-function openParents(args: WriteArguments, context: ToolContext): Target {
+function openParents(args: WriteArguments, context: ToolContext, noteMade: OnMakeFolder): Target {
   const named = parsePath(args.path, context.workingDirectory);
-  const keepFolder = (path: string) => context.keepBeforeImage({ path, kind: 'absent' });
   try {
-    return openTarget(named, context, args.create_parents ? keepFolder : undefined);
+    return openTarget(named, context, args.create_parents ? noteMade : undefined);
   } catch (error) {
     throw hasCode(error, 'ENOENT') ? missingParents(args.path) : error;
   }
@@ -215,7 +220,7 @@ function findFormer(args: WriteArguments, context: ToolContext): Found {
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error;
     if (!args.create_parents) throw missingParents(args.path);
-    return { former: undefined, whereNew: whereNew(countMissing(args, context)) };
+    return { former: undefined, whereNew: whereNew(findMissing(args, context).length) };
   }
 }
 

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants, renameSync } from 'node:fs';
+import { absent } from '../../call/journal.ts';
+import type { Change } from '../../call/journal.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import type { ToolContext } from '../../call/tool.ts';
 import { checkNotRepository } from '../../paths/git-repository.ts';
@@ -8,16 +10,14 @@ import { checkWritable, pinEntry } from '../../paths/open-to-change.ts';
 import type { Target } from '../../paths/open-to-change.ts';
 import { changedMeanwhile } from '../../call/check-shown.ts';
 import { checkSignal } from './check-signal.ts';
-import { Draft, moveToFreeName, removeIfThere } from './draft.ts';
+import { Draft, moveToFreeName, removeIfThere, setTimes } from './draft.ts';
 import { copyBytes, syncFiles } from './file-bytes.ts';
 import { identify } from './tree/identify-entries.ts';
-import { FormerFile, openFormer } from './replace-file.ts';
+import { FormerFile, openFormer } from './former-file.ts';
+import { fileState, hashOf } from './tree/entry-state.ts';
 import { putBack, replaceEntry, takeEntry } from './tree/take-entry.ts';
 import type { Placement, TakenEntry } from './tree/take-entry.ts';
 import { KeptCopy } from './tree/trash.ts';
-
-/** Larger files are moved too, but nobody can tell later whether they were changed since. */
-const maxHashedBytes = 64 * 1024 * 1024;
 
 export interface MoveOptions {
   /** Otherwise a file that has the new name stays and this is ALREADY_EXISTS. What is replaced is kept in the trash. */
@@ -27,27 +27,70 @@ export interface MoveOptions {
   readonly replaced: string;
 }
 
-/** Moves one regular file. The folders are not synced: that is once for all files of a call. */
-export async function moveFile(
-  from: Target,
-  to: Target,
-  { overwrite, ...found }: MoveOptions,
-  context: ToolContext,
-): Promise<void> {
-  using source = openSource(from, context);
-  using former = openFormer(to);
-  if (identify(source.stats) !== found.source) throw changedMeanwhile(from.named.given, context);
-  if (identify(former?.stats) !== found.replaced) throw changedMeanwhile(to.named.given, context);
-  if (former !== undefined && !overwrite) throw alreadyThere(to);
-  const sha256 = await hashOf(source, context.signal);
-  using copy = former && (await KeptCopy.of(former.fd, former.size, context));
-  if (copy !== undefined) await syncFiles(copy.fd);
-  checkSignal(context.signal);
-  await place(from, source, to, former, context);
-  const after = sha256 === undefined ? {} : { afterSha256: sha256 };
-  if (copy !== undefined) context.keepBeforeImage({ path: to.realPath, kind: 'file', kept: copy.path, ...after });
-  context.keepBeforeImage({ path: from.realPath, kind: 'moved', kept: to.realPath, ...after });
-  copy?.keep();
+/** The move of one regular file. Nothing has changed yet, and what it would replace is durable in the trash. */
+export class PreparedMove implements Disposable {
+  readonly #from: Target;
+  readonly #to: Target;
+  readonly #source: FormerFile;
+  readonly #former: FormerFile | undefined;
+  readonly #copy: KeptCopy | undefined;
+  /** What it would do, in the order in which it is written down. */
+  readonly changes: readonly Change[];
+
+  private constructor(from: Target, to: Target, files: MovedFiles) {
+    const { source, former, copy, sha256 } = files;
+    this.#from = from;
+    this.#to = to;
+    this.#source = source;
+    this.#former = former;
+    this.#copy = copy;
+    const moved = fileState(source.stats, sha256);
+    const replaced = former === undefined ? absent : fileState(former.stats, copy?.sha256);
+    this.changes = [
+      { path: to.realPath, before: replaced, after: moved, ...(copy === undefined ? {} : { kept: copy.name }) },
+      { path: from.realPath, before: moved, after: absent, movedTo: to.realPath },
+    ];
+  }
+
+  static async of(
+    from: Target,
+    to: Target,
+    { overwrite, ...found }: MoveOptions,
+    context: ToolContext,
+  ): Promise<PreparedMove> {
+    using opened = new DisposableStack();
+    const source = opened.use(openSource(from, context));
+    const former = opened.use(openFormer(to));
+    if (identify(source.stats) !== found.source) throw changedMeanwhile(from.named.given, context);
+    if (identify(former?.stats) !== found.replaced) throw changedMeanwhile(to.named.given, context);
+    if (former !== undefined && !overwrite) throw alreadyThere(to);
+    const sha256 = await hashOf(source, context.signal);
+    const copy = opened.use(former && (await KeptCopy.of(former.fd, former.size, context)));
+    if (copy !== undefined) await syncFiles(copy.fd);
+    const prepared = new PreparedMove(from, to, { source, former, copy, sha256 });
+    opened.move();
+    return prepared;
+  }
+
+  /** To be called when the changes are in the journal. The folders are not synced: that is once for all files of a call. */
+  async carryOut(context: ToolContext): Promise<void> {
+    checkSignal(context.signal);
+    await place(this.#from, this.#source, this.#to, this.#former, context);
+    for (const change of this.changes) context.noteChange(change);
+    this.#copy?.keep();
+  }
+
+  [Symbol.dispose](): void {
+    for (const opened of [this.#copy, this.#former, this.#source]) opened?.[Symbol.dispose]();
+  }
+}
+
+interface MovedFiles {
+  readonly source: FormerFile;
+  /** What has the new name. Absent: nothing. */
+  readonly former: FormerFile | undefined;
+  readonly copy: KeptCopy | undefined;
+  readonly sha256: string | undefined;
 }
 
 function openSource(from: Target, context: ToolContext): FormerFile {
@@ -57,10 +100,6 @@ function openSource(from: Target, context: ToolContext): FormerFile {
   // To another file system a file is copied, and the copy would have lost the trace of its second name.
   checkWritable(stats, from.named);
   return new FormerFile(pin.reopen(constants.O_RDONLY), stats);
-}
-
-async function hashOf(source: FormerFile, signal: AbortSignal): Promise<string | undefined> {
-  return source.size > maxHashedBytes ? undefined : source.sha256(signal);
 }
 
 async function place(
@@ -91,6 +130,8 @@ async function copyAcross(
 ): Promise<void> {
   using draft = new Draft(to.folder, source.stats);
   await copyBytes(source.fd, draft.fd, source.size, createHash('sha256'), context.signal);
+  const { atimeNs, mtimeNs } = source.stats;
+  setTimes(draft.fd, { atimeUs: Number(atimeNs / 1000n), mtimeUs: Number(mtimeNs / 1000n) });
   await syncFiles(draft.fd);
   bringOver(from, source, to, former, context, () => ({
     over: () => draft.replace(to.entry),

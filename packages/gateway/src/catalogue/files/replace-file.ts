@@ -1,17 +1,20 @@
 import { createHash } from 'node:crypto';
-import { accessSync, closeSync, constants } from 'node:fs';
-import type { BigIntStats } from 'node:fs';
+import { fstatSync } from 'node:fs';
 import { ToolFailure } from '../../call/tool.ts';
-import type { BeforeImage, ToolContext } from '../../call/tool.ts';
+import type { ToolContext } from '../../call/tool.ts';
+import { absent } from '../../call/journal.ts';
+import type { Change } from '../../call/journal.ts';
 import { KeyedLock } from '../../call/keyed-lock.ts';
 import { checkNotRepository } from '../../paths/git-repository.ts';
 import { hasCode } from '@sallyport/sandbox';
-import { checkWritable, pinEntry } from '../../paths/open-to-change.ts';
 import type { Target } from '../../paths/open-to-change.ts';
 import { changedMeanwhile, checkShown } from '../../call/check-shown.ts';
 import { checkSignal } from './check-signal.ts';
 import { Draft } from './draft.ts';
-import { copyBytes, readBytes, syncFiles, syncFolder, writeBytes } from './file-bytes.ts';
+import { copyBytes, settleAll, syncFiles, syncFolder, writeBytes } from './file-bytes.ts';
+import { openFormer } from './former-file.ts';
+import type { FormerFile } from './former-file.ts';
+import { fileState } from './tree/entry-state.ts';
 import { identify } from './tree/identify-entries.ts';
 import { replaceEntry } from './tree/take-entry.ts';
 import { KeptCopy } from './tree/trash.ts';
@@ -32,50 +35,7 @@ export interface Replaced {
   readonly sha256: string;
 }
 
-/** The file as it is before a change, open for reading. */
-export class FormerFile implements Disposable {
-  readonly fd: number;
-  readonly stats: BigIntStats;
-
-  constructor(fd: number, stats: BigIntStats) {
-    this.fd = fd;
-    this.stats = stats;
-  }
-
-  get size(): number {
-    return Number(this.stats.size);
-  }
-
-  read(signal: AbortSignal): Promise<Buffer> {
-    return readBytes(this.fd, 0, this.size, signal);
-  }
-
-  async sha256(signal: AbortSignal): Promise<string> {
-    const hash = createHash('sha256');
-    for (let at = 0; at < this.size; at += chunkBytes) {
-      hash.update(await readBytes(this.fd, at, Math.min(chunkBytes, this.size - at), signal));
-    }
-    return hash.digest('hex');
-  }
-
-  [Symbol.dispose](): void {
-    closeSync(this.fd);
-  }
-}
-
-const chunkBytes = 1024 * 1024;
 const turns = new KeyedLock();
-
-/** Absent: there is no such file yet. Throws when it must not be written to. */
-export function openFormer(target: Target): FormerFile | undefined {
-  using pin = pinEntry(target.folder, target.name);
-  if (pin === undefined) return undefined;
-  const stats = pin.statExactly();
-  checkWritable(stats, target.named);
-  // The system lets us replace a read-only file, but its owner would not expect that.
-  accessSync(pin.path, constants.W_OK);
-  return new FormerFile(pin.reopen(constants.O_RDONLY), stats);
-}
 
 /**
  * Gives a file new content, or makes it. Readers see the old content or the new one, never a part; when this returns
@@ -90,10 +50,15 @@ export async function replaceFile(
   context: ToolContext,
   decide: Decide,
 ): Promise<Replaced> {
-  const release = await turns.acquire(target.realPath, context.signal);
+  return await takeTurn(target.realPath, context.signal, () => replaceInTurn(target, whereNew, context, decide));
+}
+
+/** Calls that change the same file take turns. `path` is the real one. */
+export async function takeTurn<Value>(path: string, signal: AbortSignal, work: () => Promise<Value>): Promise<Value> {
+  const release = await turns.acquire(path, signal);
   try {
-    checkSignal(context.signal);
-    return await replaceInTurn(target, whereNew, context, decide);
+    checkSignal(signal);
+    return await work();
   } finally {
     release?.();
   }
@@ -124,11 +89,17 @@ async function replaceInTurn(
   if (madeFrom !== undefined && madeFrom !== copy?.sha256) throw changedMeanwhile(target.named.given, context);
   const basis = former === undefined || copy === undefined ? whereNew : describeBasis(former, copy.sha256);
   checkShown(basis, target.named.given, context);
-  await syncFiles(draft.fd, ...(copy === undefined ? [] : [copy.fd]));
+  const change: Change = {
+    path: target.realPath,
+    before: former === undefined || copy === undefined ? absent : fileState(former.stats, copy.sha256),
+    after: fileState(fstatSync(draft.fd, { bigint: true }), sha256),
+    ...(copy === undefined ? {} : { kept: copy.name }),
+  };
+  await settleAll(context.journal(change), syncFiles(draft.fd, ...(copy === undefined ? [] : [copy.fd])));
   checkSignal(context.signal);
   // Nothing is awaited from here to the rename, so that no other call of this daemon comes in between.
   publish(draft, target, former, content, context);
-  context.keepBeforeImage({ path: target.realPath, afterSha256: sha256, ...describeFormer(copy) });
+  context.noteChange(change);
   copy?.keep();
   await syncFolder(target.folder);
   return { created: former === undefined, sha256 };
@@ -151,10 +122,6 @@ async function writeDraft(
     context.countUsage({ bytesWritten: part.length });
   }
   return { sha256: hash.digest('hex'), madeFrom };
-}
-
-function describeFormer(copy: KeptCopy | undefined): Pick<BeforeImage, 'kind' | 'kept'> {
-  return copy === undefined ? { kind: 'absent' } : { kind: 'file', kept: copy.path };
 }
 
 function publish(

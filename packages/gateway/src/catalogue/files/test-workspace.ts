@@ -6,9 +6,10 @@ import { dirname, join } from 'node:path';
 import { openLeavings } from '../../programs/leavings/leavings.test-kit.ts';
 import type { Code, JsonObject } from '@sallyport/contract';
 import { refuse } from '../../call/refusal.ts';
+import type { Change } from '../../call/journal.ts';
 import type { Session } from '../../call/session.ts';
 import { ToolFailure, ToolRefused } from '../../call/tool.ts';
-import type { AnyTool, BeforeImage, ContentAccess, Effect, ToolContext } from '../../call/tool.ts';
+import type { AnyTool, ContentAccess, Effect, ToolContext } from '../../call/tool.ts';
 import { noGrants } from '../../call/verdict.ts';
 import { SchemaCheck } from '../../registry/schemas/check-schema.ts';
 import { ownText } from '../../call/redacted.ts';
@@ -24,7 +25,9 @@ export class TestWorkspace implements Disposable {
   readonly #base = realpathSync(mkdtempSync(join(tmpdir(), 'sallyport-files-')));
   readonly path = join(this.#base, 'workspace');
   readonly outside = join(this.#base, 'outside');
-  readonly images: BeforeImage[] = [];
+  /** What was written into the journal, and what of it happened. */
+  readonly journaled: Change[] = [];
+  readonly changes: Change[] = [];
   readonly session: Session = {
     id: randomUUID(),
     principal: 'agent',
@@ -77,7 +80,9 @@ export class TestWorkspace implements Disposable {
       readSecrets: () => ({}),
       reportProgress: () => undefined,
       trashFolder,
-      keepBeforeImage: (image) => this.images.push(image),
+      journal: async (...changes) => void this.journaled.push(...changes),
+      noteChange: (change) => this.changes.push(change),
+      writing: { judge: (path, access) => this.context.paths.judge(path, access) },
       noteEffect: () => undefined,
       countUsage: () => undefined,
       hosts: { judge: () => refuse('NO_RULE_ALLOWS', 'test-rule', 'The test allows no host.') },
@@ -106,6 +111,11 @@ export class TestWorkspace implements Disposable {
     mkdirSync(dirname(this.at(name)), { recursive: true });
     writeFileSync(this.at(name), content);
     return this.at(name);
+  }
+
+  /** The bytes that a change keeps in the trash. */
+  keptText(change: Change | undefined): string {
+    return readFileSync(join(this.context.trashFolder, String(change?.kept)), 'utf8');
   }
 
   text(name: string): string {

@@ -53,7 +53,7 @@ test('a success is its output as it was delivered, with warnings and what was me
   const execution = {
     result: { ok: true, output: 1 },
     usage: { cpuMs: 1.5, bytesRead: 7 },
-    beforeImages: [],
+    changes: [],
     hasBegun: false,
   } as const;
   const { result, usage, warnings } = present(completed({ execution, warnings: ['Again?'] }, { lines: 1 }));

@@ -22,7 +22,7 @@ test('ToolResult: a success is its output, with what was measured', () => {
   const execution = {
     result: { ok: true, output: 1 },
     usage: { cpuMs: 1.5, bytesRead: 7 },
-    beforeImages: [],
+    changes: [],
     hasBegun: false,
   } as const;
   assert.deepEqual(asToolResult(completed({ execution, warnings: ['Again?'], toolName: 'read_note' }, { lines: 1 })), {
@@ -129,7 +129,7 @@ const executionResultIds = { tool: 'notes.read', callId: callOf().callId, traceI
 test('ToolExecutionResult: a success is its data, how long the tool ran, and who agreed', () => {
   requirement('WIRE-8');
   const usage = { cpuMs: 1.5, peakMemoryBytes: 4096, networkConnections: 2, bytesRead: 7 };
-  const execution = { result: { ok: true, output: 1 }, usage, beforeImages: [], hasBegun: false } as const;
+  const execution = { result: { ok: true, output: 1 }, usage, changes: [], hasBegun: false } as const;
   const consent = { by: 'olga', how: 'own-call-confirmed', atMs: nowMs, binding: 'b' } as const;
   const given = { execution, consent, activeMs: 3, warnings: ['Again?'], taskId: 'task' };
   assert.deepEqual(asExecutionResult(completed(given, [1, 'a'])), {
@@ -154,7 +154,7 @@ test('ToolExecutionResult: what was not measured is not claimed to be zero', () 
   const execution = {
     result: { ok: true, output: 1 },
     usage: { cpuMs: 2 },
-    beforeImages: [],
+    changes: [],
     hasBegun: false,
   } as const;
   const online = toolOf({ scopes: ['network'] });

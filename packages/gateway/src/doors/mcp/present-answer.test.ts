@@ -11,7 +11,7 @@ import { presentAnswer } from './present-answer.ts';
 import { answerOf } from '../../daemon/answer-call.test-kit.ts';
 
 const call = { ...callOf({ toolName: 'notes.read' }), traceId: 'a'.repeat(32), warnings: [] };
-const execution = { usage: {}, beforeImages: [] };
+const execution = { usage: {}, changes: [] };
 const parts = { linkToTask: (id: string) => `http://gate/#/approvals/${id}` };
 
 function present(ending: object) {

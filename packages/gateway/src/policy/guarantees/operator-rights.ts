@@ -23,6 +23,8 @@ const rights: readonly Right[] = [
   },
   // Putting rules of a project in force shows them.
   { id: 'operator-project-rules', tools: ['workspaces.accept'], unasked: false },
+  // It shows what it would change.
+  { id: 'operator-undo', tools: ['undo.*'], unasked: false },
   { id: 'operator-content', tools: ['content.verify', 'content.gc'], unasked: true },
   // Deciding about calls that wait, and taking decisions back.
   {

@@ -289,6 +289,29 @@ const migrations: readonly string[] = [
   `
   CREATE INDEX approvals_by_effect ON approvals (session_id, effect_sha256) WHERE status = 'pending';
   `,
+  `
+  CREATE TABLE journal (
+    position INTEGER PRIMARY KEY,
+    call_id TEXT NOT NULL,
+    parent_call_id TEXT,
+    session_id TEXT NOT NULL,
+    trace_id TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    before TEXT NOT NULL,
+    after TEXT NOT NULL,
+    kept TEXT,
+    moved_to TEXT
+  ) STRICT;
+  CREATE INDEX journal_by_call ON journal (call_id);
+  CREATE INDEX journal_by_parent ON journal (parent_call_id) WHERE parent_call_id IS NOT NULL;
+  CREATE INDEX journal_by_session ON journal (session_id);
+  CREATE INDEX journal_by_trace ON journal (trace_id);
+  CREATE INDEX journal_by_path ON journal (path);
+  CREATE INDEX journal_by_time ON journal (at_ms);
+  `,
 ];
 
 export const schemaVersion = migrations.length;

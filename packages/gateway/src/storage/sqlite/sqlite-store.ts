@@ -17,6 +17,7 @@ import type {
 import type { Lease, Mode, Session } from '../../call/session.ts';
 import type * as stores from '../stores.ts';
 import { ContentReader } from './content-reader.ts';
+import { JournalReader } from './journal/journal-reader.ts';
 import type { Row, Statement } from './database.ts';
 import { clockToleranceMs } from './counters.ts';
 import { ApprovalReader } from './approval-reader.ts';
@@ -65,6 +66,7 @@ class SqliteStore implements stores.Store {
   readonly #reader: Database;
   readonly #approvals: ApprovalReader;
   readonly #content: ContentReader;
+  readonly #journal: JournalReader;
   readonly #modes: ModeReader;
   readonly #organisation: OrganisationReader;
   readonly #queries: RecordQueries;
@@ -94,6 +96,7 @@ class SqliteStore implements stores.Store {
     this.#verification = new BackgroundVerification(options, (problems) => this.#verified(problems));
     this.#approvals = new ApprovalReader(reader);
     this.#content = new ContentReader(reader);
+    this.#journal = new JournalReader(reader);
     this.#sessions = new SessionReader(reader);
     this.#select = {
       dedupe: reader.prepare('SELECT * FROM dedupe WHERE session_id = ? AND key = ? AND expires_at_ms > ?'),
@@ -325,6 +328,20 @@ class SqliteStore implements stores.Store {
 
   readonly listArtifacts: stores.ContentRepository['listArtifacts'] = async (filter) =>
     this.#content.listArtifacts(filter);
+
+  readonly writeJournal = async (entries: stores.NewJournalEntries): Promise<void> => {
+    await this.#write<void>({ name: 'writeJournal', entries });
+  };
+
+  readonly completeJournal: stores.JournalRepository['completeJournal'] = (callId, path, after) =>
+    this.#write<boolean>({ name: 'completeJournal', callId, path, after });
+
+  readonly dropJournal = (beforeMs: number): Promise<number> => this.#write<number>({ name: 'dropJournal', beforeMs });
+
+  readonly readJournal: stores.JournalRepository['readJournal'] = async (filter, limit) =>
+    this.#journal.read(filter, limit);
+
+  readonly listKept = async (): Promise<ReadonlySet<string>> => this.#journal.listKept();
 
   readonly listOpenIntents = async (): Promise<readonly stores.OpenIntent[]> =>
     findOpenIntents(this.#reader, this.#reader.readNumber('SELECT open_from FROM state'));

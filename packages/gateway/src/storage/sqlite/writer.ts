@@ -1,5 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import type { Decision, NewApproval, NewPlan, PlanDecision, StandingApproval } from '../../call/approval.ts';
+import type { EntryState } from '../../call/journal.ts';
 import type { OrganisationChange } from '../../call/organisation.ts';
 import { ownJson } from '../../call/redacted.ts';
 import type {
@@ -10,6 +11,7 @@ import type {
   LogEntry,
   Misconduct,
   ModeChange,
+  NewJournalEntries,
   NewLease,
   NewSession,
   SealedSecret,
@@ -20,6 +22,7 @@ import type {
 import { ApprovalWriter } from './approval-writer.ts';
 import { ContentWriter } from './content-writer.ts';
 import { Database, fullDisk, isConstraintViolation, isDamaged, isDiskFull } from './database.ts';
+import { JournalWriter } from './journal/journal-writer.ts';
 import type { LogAppender } from './log-appender.ts';
 import type { OpenIntents } from './open-intents.ts';
 import { ModeWriter } from './mode-writer.ts';
@@ -79,7 +82,10 @@ export type Operation =
   | { readonly name: 'removeWorkspaceRoot'; readonly path: string }
   | { readonly name: 'recordContent'; readonly grant: ContentGrant }
   | { readonly name: 'forgetContent'; readonly hash: string }
-  | { readonly name: 'publishArtifact'; readonly artifact: Artifact };
+  | { readonly name: 'publishArtifact'; readonly artifact: Artifact }
+  | { readonly name: 'writeJournal'; readonly entries: NewJournalEntries }
+  | { readonly name: 'completeJournal'; readonly callId: string; readonly path: string; readonly after: EntryState }
+  | { readonly name: 'dropJournal'; readonly beforeMs: number };
 
 /** `quarantined`: the session that this record put into quarantine. */
 export interface Recorded {
@@ -113,6 +119,7 @@ export class Writer {
   readonly #dataVersion: number;
   readonly #approvals: ApprovalWriter;
   readonly #content: ContentWriter;
+  readonly #journal: JournalWriter;
   readonly #mode: ModeWriter;
   readonly #organisation: OrganisationWriter;
   readonly #sessions: SessionWriter;
@@ -133,6 +140,7 @@ export class Writer {
       this.#tallies.adopt(tallies);
       this.#approvals = new ApprovalWriter(this.#database, this.#log);
       this.#content = new ContentWriter(this.#database);
+      this.#journal = new JournalWriter(this.#database);
       this.#mode = new ModeWriter(this.#database, this.#log);
       this.#organisation = new OrganisationWriter(this.#database);
       this.#sessions = new SessionWriter(this.#database);
@@ -343,6 +351,12 @@ export class Writer {
         return this.#content.forget(operation.hash);
       case 'publishArtifact':
         return this.#content.publish(operation.artifact);
+      case 'writeJournal':
+        return this.#journal.write(operation.entries);
+      case 'completeJournal':
+        return this.#journal.complete(operation.callId, operation.path, operation.after);
+      case 'dropJournal':
+        return this.#journal.drop(operation.beforeMs);
     }
   }
 

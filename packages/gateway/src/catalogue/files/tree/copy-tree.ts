@@ -4,7 +4,6 @@ import {
   closeSync,
   constants,
   fchmodSync,
-  futimesSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -18,6 +17,7 @@ import { join } from 'node:path';
 import { ToolFailure } from '../../../call/tool.ts';
 import { checkReadable, OpenFolder, pinPath } from '../../../paths/open-path.ts';
 import type { Pin } from '../../../paths/pin.ts';
+import { setTimes } from '../draft.ts';
 import { copyBytes, syncFiles } from '../file-bytes.ts';
 import { readEntries } from './read-entries.ts';
 
@@ -51,14 +51,15 @@ export async function removeTree(folder: OpenFolder, name: string, signal: Abort
 }
 
 async function copyFile(pin: Pin, stats: Stats, to: string, signal: AbortSignal): Promise<void> {
-  const { size, mode, atime, mtime } = stats;
+  const { size, mode } = stats;
+  const { atimeNs, mtimeNs } = pin.statExactly();
   const source = pin.reopen(constants.O_RDONLY);
   try {
     const copy = openSync(to, 'wx', 0o600);
     try {
       await copyBytes(source, copy, size, createHash('sha256'), signal);
       fchmodSync(copy, mode & 0o777);
-      futimesSync(copy, atime, mtime);
+      setTimes(copy, { atimeUs: Number(atimeNs / 1000n), mtimeUs: Number(mtimeNs / 1000n) });
       await syncFiles(copy);
     } finally {
       closeSync(copy);

@@ -26,8 +26,12 @@ export interface TakenEntry {
  * not enough: between any look and the rename, another program can give the name to another file. What the rename has
  * really taken can be looked at for as long as it needs; if it is another one, it goes back and this throws.
  */
-export function takeEntry(target: Target, expected: BigIntStats, context: ToolContext): TakenEntry {
-  const { name: trashName, path: trashPath } = nameInTrash(context);
+export function takeEntry(
+  target: Target,
+  expected: BigIntStats,
+  context: ToolContext,
+  { name: trashName, path: trashPath } = nameInTrash(context),
+): TakenEntry {
   const taken = { trashName, trashPath, ...rename(target, trashPath, context) };
   if (isSameEntry(lstat(taken.path), expected)) return taken;
   throw changedMeanwhile(target.named.given, context, putBack(taken, target));

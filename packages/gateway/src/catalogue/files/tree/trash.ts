@@ -5,8 +5,13 @@ import type { ToolContext } from '../../../call/tool.ts';
 import { removeIfThere } from '../draft.ts';
 import { copyBytes } from '../file-bytes.ts';
 
+export interface TrashName {
+  readonly name: string;
+  readonly path: string;
+}
+
 /** A new name in the trash. It starts with the id of the call, so that a person finds what belongs to it. */
-export function nameInTrash(context: ToolContext): { readonly name: string; readonly path: string } {
+export function nameInTrash(context: Pick<ToolContext, 'trashFolder' | 'callId'>): TrashName {
   mkdirSync(context.trashFolder, { recursive: true, mode: 0o700 });
   const name = `${context.callId}-${randomBytes(4).toString('hex')}`;
   return { name, path: join(context.trashFolder, name) };
@@ -20,13 +25,14 @@ export function nameInTrash(context: ToolContext): { readonly name: string; read
  */
 export class KeptCopy implements Disposable {
   readonly fd: number;
+  readonly name: string;
   readonly path: string;
   /** Of what was copied. Empty until then. */
   sha256 = '';
   #kept = false;
 
   constructor(context: ToolContext) {
-    this.path = nameInTrash(context).path;
+    ({ name: this.name, path: this.path } = nameInTrash(context));
     this.fd = openSync(this.path, 'wx', 0o600);
   }
 

@@ -1,0 +1,68 @@
+import { refuse } from '../../call/refusal.ts';
+import type { Session } from '../../call/session.ts';
+import { ToolFailure, ToolRefused } from '../../call/tool.ts';
+import type { PathJudge, ToolContext } from '../../call/tool.ts';
+import type { JournalEntry, JournalFilter, JournalRepository, SessionRepository } from '../../storage/stores.ts';
+import type { ContextFor } from './plan-undo.ts';
+import { mostEntries } from './undo-entries.ts';
+
+export interface UndoParts {
+  readonly journal: Pick<JournalRepository, 'readJournal'>;
+  readonly sessions: Pick<SessionRepository, 'readSession'>;
+  /** What an operator may write where a session works. Undefined: nobody works there any more. */
+  readonly writingIn: (session: Pick<Session, 'workspace'>, operator: string) => PathJudge | undefined;
+  readonly isRunning: (callId: string) => boolean;
+}
+
+/** What to undo: exactly one of them. */
+export interface Chosen {
+  readonly call_id?: string;
+  readonly trace_id?: string;
+  readonly session_id?: string;
+}
+
+/** Entries that an operator wants to undo, and the files of each as its own session names them. Throws when there are none. */
+export async function chooseEntries(
+  chosen: Chosen,
+  { journal, sessions, writingIn, isRunning }: UndoParts,
+  context: ToolContext,
+): Promise<{ readonly entries: readonly JournalEntry[]; readonly contextFor: ContextFor }> {
+  const entries = await journal.readJournal(filterOf(chosen), mostEntries);
+  if (entries.length === 0) {
+    throw new ToolFailure('NOT_FOUND', 'No change of files is kept for it.', {
+      forOperators: '`sallyport undo` lists the calls that can be undone.',
+    });
+  }
+  if (entries.length === mostEntries) throw new ToolFailure('TOO_LARGE', 'It changed too much; undo it call by call.');
+  const running = entries.find(({ callId }) => isRunning(callId));
+  if (running !== undefined) throw new ToolFailure('FILE_CHANGED', `Call ${running.callId} is still running.`);
+  const contexts = new Map<string, ToolContext>();
+  for (const { sessionId } of entries) {
+    if (contexts.has(sessionId)) continue;
+    const session = (await sessions.readSession(sessionId)) ?? context.session;
+    const paths = writingIn(session, context.session.agent);
+    if (paths === undefined) throw new ToolRefused(outsideRoots());
+    // What was shown is compared as a whole; each file is then replaced without a moment in which there is none.
+    const { workingDirectory } = session;
+    contexts.set(sessionId, { ...context, paths, workingDirectory, shownBasis: undefined });
+  }
+  return { entries, contextFor: ({ sessionId }) => contexts.get(sessionId) ?? context };
+}
+
+export function filterOf({ call_id: callId, trace_id: traceId, session_id: sessionId }: Chosen): JournalFilter {
+  const filters = [
+    ...(callId === undefined ? [] : [{ callId }]),
+    ...(traceId === undefined ? [] : [{ traceId }]),
+    ...(sessionId === undefined ? [] : [{ sessionId }]),
+  ];
+  const [filter] = filters;
+  if (filter !== undefined && filters.length === 1) return filter;
+  const message = 'Give exactly one of call_id, trace_id and session_id.';
+  throw new ToolRefused(refuse('INVALID_ARGUMENTS', 'input-schema', message));
+}
+
+function outsideRoots() {
+  return refuse('RULE_DENIES', 'workspace', 'The session worked in a folder that is not accepted any more.', {
+    forOperators: '`sallyport workspace add` accepts it again.',
+  });
+}

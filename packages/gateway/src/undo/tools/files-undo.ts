@@ -1,0 +1,120 @@
+import { spellCount } from '@sallyport/contract';
+import { refuse } from '../../call/refusal.ts';
+import type { Session } from '../../call/session.ts';
+import { ToolRefused } from '../../call/tool.ts';
+import type { AnyTool, PathJudge, ToolContext } from '../../call/tool.ts';
+import { defineFileTool, largeTransferMs, objectSchema } from '../../catalogue/files/define-file-tool.ts';
+import { idOf } from '../../registry/define-operator-tool.ts';
+import type { JournalEntry, JournalRepository } from '../../storage/stores.ts';
+import { describePlan, nameWay, spellPath, summarizePlan, waysOf } from './describe-undo.ts';
+import { planUndo } from './plan-undo.ts';
+import type { ContextFor, UndoPlan } from './plan-undo.ts';
+import { basisOf, mostEntries, undoEntries } from './undo-entries.ts';
+
+interface UndoArguments {
+  readonly call_id?: string;
+  readonly trace_id?: string;
+}
+
+type Journal = Pick<JournalRepository, 'readJournal'>;
+
+/** Undo for agents: changes of their own session, under the rules of writing. */
+export function filesUndo(journal: Journal): AnyTool {
+  const tool = defineFileTool({
+    name: 'files.undo',
+    aliases: ['undo'],
+    description:
+      'Take back what an earlier call of this session changed in files and folders: content, mode and times. With trace_id the calls of a whole run, the newest first. Fails without changing anything if something else has changed one of the files since. An undo can be undone like any other call.',
+    risk: 'high',
+    confirmation: 'always',
+    mutates: true,
+    // A path that is back already is left as it is.
+    idempotent: true,
+    timeoutMs: largeTransferMs,
+    pathArguments: [],
+    inputSchema: objectSchema(
+      {
+        call_id: idOf('The call to undo, as call_id of its answer says.'),
+        trace_id: idOf('The run to undo: the trace id of its calls.'),
+      },
+      { optional: ['call_id', 'trace_id'] },
+    ),
+    outputSchema: objectSchema({
+      undone: {
+        type: 'array',
+        description: 'The paths that went back to what was there before.',
+        items: objectSchema({
+          path: { type: 'string', description: 'Relative to the working directory if it is in there.' },
+          what: { type: 'string', enum: ['restored', 'brought back', 'removed'], description: 'What became of it.' },
+        }),
+      },
+      unchanged: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'The paths that were as before already.',
+      },
+    }),
+    examples: [{ call_id: '01a1ea24-5307-7403-832d-93467446d59a' }],
+    subject: () => 'A file of the undo',
+    claim: (args: UndoArguments) => {
+      filterOf(args);
+      return { paths: [] };
+    },
+    preview: async (args, context) => {
+      const contextFor = ownContext(context);
+      const plan = await planUndo(await ownEntries(journal, args, context.session), context.trashFolder, contextFor);
+      const undoable = true;
+      return { summary: summarizePlan(plan), detail: describePlan(plan, contextFor), undoable, basis: basisOf(plan) };
+    },
+    run: async (args, context) => {
+      const entries = await ownEntries(journal, args, context.session);
+      const contextFor = ownContext(context);
+      return listUndone(await undoEntries(entries, context, contextFor), contextFor);
+    },
+    summarize: (_, { undone, unchanged }) =>
+      `${spellCount(undone.length, 'path')} put back, ${unchanged.length} as before already`,
+  });
+  return {
+    ...tool,
+    lookUpClaim: async (args, session) => {
+      const entries = await ownEntries(journal, args, session);
+      return { paths: [...new Set(entries.map(({ path }) => path))].map((path) => ({ path, access: 'write' })) };
+    },
+  };
+}
+
+/** Paths as the session that changed them names them. */
+export function listUndone(plan: UndoPlan, contextFor: ContextFor) {
+  const spell = (entry: JournalEntry): string => spellPath(entry.path, contextFor(entry));
+  return {
+    undone: waysOf(plan.steps).map((way) => ({ path: spell(way.entry), what: nameWay(way) })),
+    unchanged: [...new Set(plan.unchanged.map(spell))],
+  };
+}
+
+function filterOf({ call_id: callId, trace_id: traceId }: UndoArguments): { callId: string } | { traceId: string } {
+  if (callId !== undefined && traceId === undefined) return { callId };
+  if (traceId !== undefined && callId === undefined) return { traceId };
+  throw new ToolRefused(refuse('INVALID_ARGUMENTS', 'input-schema', 'Give either call_id or trace_id, and not both.'));
+}
+
+/** Calls of others are answered like calls that do not exist. */
+async function ownEntries(journal: Journal, args: UndoArguments, session: Session): Promise<readonly JournalEntry[]> {
+  const found = await journal.readJournal(filterOf(args), mostEntries);
+  const own = found.filter(({ sessionId }) => sessionId === session.id);
+  if (own.length > 0) return own;
+  const message = 'No change of files by such a call of this session is kept.';
+  throw new ToolRefused(
+    refuse('INVALID_ARGUMENTS', 'undo', message, { remedy: 'Give the call_id of a call that changed files.' }),
+  );
+}
+
+/** What the caller may write now, with this tool and with the file tools. */
+function ownContext(context: ToolContext): ContextFor {
+  const paths: PathJudge = {
+    judge: (path, access) => context.paths.judge(path, access) ?? context.writing.judge(path, access),
+  };
+  // The file is compared with what was shown as a whole, and then replaced without a moment in which there is none.
+  const own = { ...context, paths, shownBasis: undefined };
+  return () => own;
+}

@@ -1,0 +1,112 @@
+import { lstatSync, readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { hasCode, isWithin } from '@sallyport/sandbox';
+import { absent } from '../../call/journal.ts';
+import type { EntryState } from '../../call/journal.ts';
+import { ToolFailure } from '../../call/tool.ts';
+import type { ToolContext } from '../../call/tool.ts';
+import { readState } from '../../catalogue/files/tree/entry-state.ts';
+import { openTarget } from '../../paths/open-to-change.ts';
+import type { Target } from '../../paths/open-to-change.ts';
+
+/** Where bytes lie now: under their own path, or in the trash. */
+export interface Place {
+  readonly in: 'workspace' | 'trash';
+  readonly path: string;
+  /** They will be moved from here, so that nothing is left. */
+  readonly isTaken?: boolean;
+}
+
+export interface Seen {
+  readonly state: EntryState;
+  /** Absent: there is nothing. */
+  readonly at?: Place;
+  /** It cannot be told before the steps before it are done. */
+  readonly isAssumed?: boolean;
+}
+
+/**
+ * The files as they will be when the steps planned so far are done. A step is planned against this, so that the changes of
+ * many calls can be taken back one after the other, and all of it be checked before anything happens.
+ */
+export class ForeseenFiles {
+  readonly #seen = new Map<string, Seen>();
+
+  put(path: string, seen: Seen): void {
+    this.#seen.set(path, seen);
+  }
+
+  /** `isWhole`: a folder is looked through to the last file; otherwise it only matters whether it is empty. */
+  async look(path: string, isWhole: boolean, context: ToolContext): Promise<Seen> {
+    const known = this.#seen.get(path);
+    const at = known === undefined ? this.#locate(path) : known.at;
+    const isFolder = known === undefined || known.state.kind === 'tree' || known.state.kind === 'folder';
+    if (!isFolder) return known;
+    if (at === undefined) return known ?? { state: absent };
+    const changed = [...this.#seen.keys()].filter((each) => each !== path && isWithin(path, each));
+    if (lstatFolder(at.path)) {
+      if (this.#isEmpty(path, at, changed)) return { state: { kind: 'folder', mode: modeOf(at.path) }, at };
+      if (!isWhole || changed.length > 0) {
+        return { state: { kind: 'tree', sha256: '', entries: 0 }, at, isAssumed: changed.length > 0 };
+      }
+    }
+    if (known !== undefined) return known;
+    const state = await this.#read(at, context);
+    return state.kind === 'absent' ? { state } : { state, at };
+  }
+
+  /** Whether something could be put into this folder. */
+  isFolder(path: string): boolean {
+    const known = this.#seen.get(path);
+    if (known !== undefined) return known.state.kind === 'folder' || known.state.kind === 'tree';
+    const at = this.#locate(path);
+    return at !== undefined && lstatFolder(at.path);
+  }
+
+  /** Where the entry is, unless it is itself among those that a step has changed. */
+  #locate(path: string): Place | undefined {
+    for (let folder = dirname(path); folder !== '/'; folder = dirname(folder)) {
+      const known = this.#seen.get(folder);
+      if (known === undefined) continue;
+      if (known.at === undefined || known.state.kind !== 'tree') return undefined;
+      return { ...known.at, path: join(known.at.path, path.slice(folder.length)) };
+    }
+    return { in: 'workspace', path };
+  }
+
+  #isEmpty(path: string, at: Place, changed: readonly string[]): boolean {
+    const gone = new Set<string>();
+    for (const each of changed) {
+      if (dirname(each) !== path) continue;
+      if (this.#seen.get(each)?.state.kind !== 'absent') return false;
+      gone.add(basename(each));
+    }
+    return readdirSync(at.path).every((name) => gone.has(name));
+  }
+
+  async #read(at: Place, context: ToolContext): Promise<EntryState> {
+    try {
+      using target = openPlace(at, context);
+      return await readState(target.folder, target.name, context);
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return absent;
+      // A part of the path is a file by now.
+      if (error instanceof ToolFailure && error.code === 'NOT_A_FOLDER') return absent;
+      throw error;
+    }
+  }
+}
+
+/** Component by component, through no link. The trash is the gate's own: no rule speaks of it. */
+export function openPlace({ in: where, path }: Place, context: ToolContext): Target {
+  const ownTrash = { paths: { judge: () => undefined }, workingDirectory: context.trashFolder };
+  return openTarget({ given: path, path }, where === 'trash' ? ownTrash : context);
+}
+
+function lstatFolder(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function modeOf(path: string): number {
+  return lstatSync(path).mode & 0o7777;
+}

@@ -1,0 +1,52 @@
+import { spellCount } from '@sallyport/contract';
+import { objectSchema } from '../../catalogue/files/define-file-tool.ts';
+import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
+import type { JournalEntry, JournalRepository } from '../../storage/stores.ts';
+
+/** Of the newest entries, so that a call with very many changes does not keep the others off the list for ever. */
+const mostEntries = 2000;
+
+export function listTool(journal: Pick<JournalRepository, 'readJournal'>) {
+  return defineOperatorTool({
+    name: 'undo.list',
+    description: 'Lists calls that changed files and can be undone, the newest first.',
+    mutates: false,
+    properties: { limit: { type: 'integer', minimum: 1, maximum: 200, default: 20 } },
+    answers: objectSchema({
+      calls: {
+        type: 'array',
+        items: objectSchema({
+          call_id: { type: 'string' },
+          trace_id: { type: 'string' },
+          session_id: { type: 'string' },
+          agent: { type: 'string' },
+          tool: { type: 'string' },
+          at_ms: { type: 'integer' },
+          paths: { type: 'array', items: { type: 'string' }, description: 'At most ten of them.' },
+          changes: { type: 'integer' },
+        }),
+      },
+    }),
+    run: async ({ limit }: { readonly limit: number }) => {
+      const entries = await journal.readJournal({}, mostEntries);
+      const byCall = Map.groupBy(entries.toReversed(), ({ callId }) => callId);
+      return { calls: [...byCall.values()].slice(0, limit).map(describeCall) };
+    },
+    summarize: (_args, output) => spellCount((output['calls'] as unknown[]).length, 'call'),
+  });
+}
+
+function describeCall(entries: readonly JournalEntry[]) {
+  const [first] = entries;
+  const paths = [...new Set(entries.map(({ path }) => path))];
+  return {
+    call_id: first?.callId ?? '',
+    trace_id: first?.traceId ?? '',
+    session_id: first?.sessionId ?? '',
+    agent: first?.agent ?? '',
+    tool: first?.tool ?? '',
+    at_ms: first?.atMs ?? 0,
+    paths: paths.slice(0, 10),
+    changes: entries.length,
+  };
+}

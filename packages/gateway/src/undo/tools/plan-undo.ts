@@ -1,0 +1,121 @@
+import { lstatSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { absent } from '../../call/journal.ts';
+import type { EntryState } from '../../call/journal.ts';
+import type { ToolContext } from '../../call/tool.ts';
+import { isSameState } from '../../catalogue/files/tree/entry-state.ts';
+import type { JournalEntry } from '../../storage/stores.ts';
+import { ForeseenFiles } from './foreseen-files.ts';
+import type { Place, Seen } from './foreseen-files.ts';
+
+/** One path goes from one state back to another. */
+export interface Step {
+  readonly entry: JournalEntry;
+  readonly path: string;
+  readonly from: EntryState;
+  readonly to: EntryState;
+  /** Where what is there now lies, when this step's turn comes. Absent: nothing is there. */
+  readonly present?: Place;
+  /** Where the bytes of `to` are now. Absent: it has none. */
+  readonly source?: Place;
+}
+
+/** Why a change cannot be taken back. */
+export interface Conflict {
+  readonly entry: JournalEntry;
+  readonly because: 'changed' | 'not-kept' | 'no-folder' | 'not-known';
+  readonly now: Seen;
+  /** What was there before, if it is still kept. */
+  readonly source?: Place;
+}
+
+export interface UndoPlan {
+  readonly steps: readonly Step[];
+  /** They are as they were before the call. */
+  readonly unchanged: readonly JournalEntry[];
+  readonly conflicts: readonly Conflict[];
+}
+
+/** In whose name the files of an entry are opened: what may be written there, and where relative paths start. */
+export type ContextFor = (entry: JournalEntry) => ToolContext;
+
+/**
+ * What it takes to undo these entries, the newest first. Nothing has happened yet. Throws ToolRefused for a path that may
+ * not be written now.
+ */
+export async function planUndo(
+  entries: readonly JournalEntry[],
+  trashFolder: string,
+  contextFor: ContextFor,
+): Promise<UndoPlan> {
+  const files = new ForeseenFiles();
+  const steps: Step[] = [];
+  const unchanged: JournalEntry[] = [];
+  const conflicts: Conflict[] = [];
+  for (const entry of entries.toSorted((a, b) => b.position - a.position)) {
+    const { path, before, after } = entry;
+    const isWhole = before.kind === 'tree' || after.kind === 'tree';
+    const now = await files.look(path, isWhole, contextFor(entry));
+    const source = await findSource(entry, files, trashFolder, contextFor);
+    const isLeft = isSameState(now.state, after) || (now.isAssumed === true && after.kind === 'tree');
+    if (isLeft && !isExactly(now.state, before)) {
+      const because = findObstacle(entry, source, files);
+      if (because !== undefined) {
+        conflicts.push({ entry, because, now });
+        continue;
+      }
+      const { at: present } = now;
+      const sourced = source === undefined ? {} : { source };
+      // What cannot be foreseen is compared when its turn comes.
+      const from = now.isAssumed === true ? after : now.state;
+      steps.push({ entry, path, from, to: before, ...(present && { present }), ...sourced });
+      files.put(path, { state: before, ...(before.kind === 'absent' ? {} : { at: source ?? ownPlace(path) }) });
+    } else if (isSameState(now.state, before)) {
+      unchanged.push(entry);
+    } else {
+      const because = after.kind === 'unknown' ? 'not-known' : 'changed';
+      conflicts.push({ entry, because, now, ...(source && { source }) });
+    }
+  }
+  return { steps, unchanged, conflicts };
+}
+
+function ownPlace(path: string): Place {
+  return { in: 'workspace', path };
+}
+
+/** The times too: content that was written anew as it was has other times. */
+function isExactly(now: EntryState, before: EntryState): boolean {
+  return isSameState(now, before) && (now.kind !== 'file' || before.kind !== 'file' || now.mtimeUs === before.mtimeUs);
+}
+
+/** Where the bytes of the state before are. Undefined: it has none, or they are gone. */
+async function findSource(
+  { before, after, kept, movedTo, ...entry }: JournalEntry,
+  files: ForeseenFiles,
+  trashFolder: string,
+  contextFor: ContextFor,
+): Promise<Place | undefined> {
+  if (before.kind !== 'file' && before.kind !== 'tree') return undefined;
+  if (movedTo !== undefined) {
+    const moved = await files.look(movedTo, false, contextFor({ before, after, ...entry }));
+    return isSameState(moved.state, before) ? moved.at : undefined;
+  }
+  if (kept === undefined) return undefined;
+  const path = join(trashFolder, kept);
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const isThere = before.kind === 'tree' ? stats?.isDirectory() : stats?.isFile() && stats.size === before.sizeBytes;
+  // What was deleted is itself in the trash, and comes back from there; of what was replaced there is a copy.
+  return isThere === true ? { in: 'trash', path, isTaken: after.kind === 'absent' } : undefined;
+}
+
+function findObstacle(
+  { path, before, movedTo }: JournalEntry,
+  source: Place | undefined,
+  files: ForeseenFiles,
+): Conflict['because'] | undefined {
+  if ((before.kind === 'file' || before.kind === 'tree') && source === undefined)
+    return movedTo === undefined ? 'not-kept' : 'changed';
+  if (before.kind !== absent.kind && !files.isFolder(dirname(path))) return 'no-folder';
+  return undefined;
+}

@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { changedMeanwhile } from '../../call/check-shown.ts';
+import type { Change } from '../../call/journal.ts';
+import type { ToolContext } from '../../call/tool.ts';
+import { syncFiles } from '../../catalogue/files/file-bytes.ts';
+import { openFormer } from '../../catalogue/files/former-file.ts';
+import { KeptCopy, nameInTrash } from '../../catalogue/files/tree/trash.ts';
+import type { TrashName } from '../../catalogue/files/tree/trash.ts';
+import { openPlace } from './foreseen-files.ts';
+import type { ContextFor, Step } from './plan-undo.ts';
+
+/** A step, the change that it is in the journal, and where goes what it takes away. */
+export interface PreparedStep {
+  readonly step: Step;
+  readonly change: Change;
+  readonly place: TrashName;
+}
+
+/** Steps that can be taken: an undo is itself undone like any other call. Disposing of it removes what was not kept. */
+export class PreparedUndo implements Disposable {
+  readonly steps: readonly PreparedStep[];
+  readonly #copies: readonly KeptCopy[];
+
+  private constructor(steps: readonly PreparedStep[], copies: readonly KeptCopy[]) {
+    this.steps = steps;
+    this.#copies = copies;
+  }
+
+  /** When it resolves, copies of what will be replaced are durable. */
+  static async of(steps: readonly Step[], context: ToolContext, contextFor: ContextFor): Promise<PreparedUndo> {
+    using opened = new DisposableStack();
+    const copies: KeptCopy[] = [];
+    const prepared: PreparedStep[] = [];
+    for (const step of steps) {
+      const place = placeFor(step, context);
+      const copy = needsCopy(step, context) ? opened.use(await copyPresent(step, context, contextFor)) : undefined;
+      if (copy !== undefined) copies.push(copy);
+      const kept = copy?.name ?? nameKept(step, place);
+      const { path, from: before, to: after } = step;
+      prepared.push({ step, place, change: { path, before, after, ...(kept === undefined ? {} : { kept }) } });
+    }
+    await syncFiles(...copies.map(({ fd }) => fd));
+    opened.move();
+    return new PreparedUndo(prepared, copies);
+  }
+
+  keep(): void {
+    for (const copy of this.#copies) copy.keep();
+  }
+
+  [Symbol.dispose](): void {
+    for (const copy of this.#copies) copy[Symbol.dispose]();
+  }
+}
+
+/** What came out of the trash goes back to where it was, so that the call which put it there can be undone once more. */
+function placeFor({ entry: { kept, before } }: Step, context: ToolContext): TrashName {
+  if (before.kind !== 'absent' || kept === undefined) return nameInTrash(context);
+  const path = join(context.trashFolder, kept);
+  return existsSync(path) ? nameInTrash(context) : { name: kept, path };
+}
+
+/** Of a file that is replaced, unless a copy of just these bytes is in the trash, and stays. */
+function needsCopy({ from, to, present }: Step, { trashFolder }: ToolContext): boolean {
+  if (from.kind !== 'file' || to.kind !== 'file') return false;
+  return present?.in !== 'trash' || present.isTaken === true || dirname(present.path) !== trashFolder;
+}
+
+function nameKept({ from, to, present, source }: Step, place: TrashName): string | undefined {
+  if (to.kind === 'absent') return from.kind === 'folder' ? undefined : place.name;
+  if (from.kind === 'file') return present && basename(present.path);
+  return source?.in === 'trash' && source.isTaken === true ? basename(source.path) : undefined;
+}
+
+async function copyPresent(step: Step, context: ToolContext, contextFor: ContextFor): Promise<KeptCopy> {
+  const { present, path, entry } = step;
+  using target = openPlace(present ?? { in: 'workspace', path }, contextFor(entry));
+  using file = openFormer(target);
+  if (file === undefined) throw changedMeanwhile(path, context);
+  const copy = await KeptCopy.of(file.fd, file.size, context);
+  if (step.from.kind !== 'file' || (step.from.sha256 ?? copy.sha256) === copy.sha256) return copy;
+  copy[Symbol.dispose]();
+  throw changedMeanwhile(path, context);
+}

@@ -1,0 +1,81 @@
+import { hash } from 'node:crypto';
+import { canonicalJson, spellCount } from '@sallyport/contract';
+import type { Json } from '@sallyport/contract';
+import { checkShown } from '../../call/check-shown.ts';
+import type { EntryState } from '../../call/journal.ts';
+import { ToolFailure, ToolRefused } from '../../call/tool.ts';
+import type { ToolContext } from '../../call/tool.ts';
+import type { JournalEntry } from '../../storage/stores.ts';
+import { carryOut } from './carry-out.ts';
+import { spellPath } from './describe-undo.ts';
+import { planUndo } from './plan-undo.ts';
+import type { Conflict, ContextFor, UndoPlan } from './plan-undo.ts';
+import { PreparedUndo } from './prepare-undo.ts';
+
+/** Of one undo: more is taken back in parts. */
+export const mostEntries = 10_000;
+
+/**
+ * Takes changes back, the newest first: all of them are looked at before the first one. What is done is in the journal
+ * before, so that an undo can be undone. One that is cut off is finished by the same undo. Throws ToolFailure FILE_CHANGED
+ * when something else has changed one of the files since; then nothing has happened.
+ */
+export async function undoEntries(
+  entries: readonly JournalEntry[],
+  context: ToolContext,
+  contextFor: ContextFor,
+): Promise<UndoPlan> {
+  const plan = await planUndo(entries, context.trashFolder, contextFor);
+  const [conflict] = plan.conflicts;
+  if (conflict !== undefined) throw refuseConflict(conflict, plan.conflicts.length, context);
+  checkShown(basisOf(plan), 'What the undo would change', context);
+  using prepared = await PreparedUndo.of(plan.steps, context, contextFor);
+  if (prepared.steps.length > 0) await context.journal(...prepared.steps.map(({ change }) => change));
+  prepared.keep();
+  for (const [done, { step, change, place }] of prepared.steps.entries()) {
+    try {
+      await carryOut(step, place, contextFor(step.entry));
+    } catch (error) {
+      throw done === 0 ? error : partly(error, done, prepared.steps.length);
+    }
+    context.noteChange(change);
+  }
+  return plan;
+}
+
+/** What consent to an undo is bound to: every path, what is there, and what would be. */
+export function basisOf({ steps }: UndoPlan): string {
+  const told = steps.map(({ path, from, to }): Json => ({ path, from: identityOf(from), to: identityOf(to) }));
+  return hash('sha256', canonicalJson(told));
+}
+
+/** Without the time of the last look, which changes when somebody looks at what would be undone. */
+function identityOf(state: EntryState): string {
+  return JSON.stringify({ ...state, atimeUs: 0 });
+}
+
+const reasons: Readonly<Record<Conflict['because'], string>> = {
+  changed: 'was changed by something else since',
+  'not-known': 'may have been changed by something else since; nobody wrote down how the call left it',
+  'not-kept': 'has no earlier content any more: it is not kept',
+  'no-folder': 'lies in a folder that is gone',
+};
+
+export function explainConflict({ because }: Conflict): string {
+  return reasons[because];
+}
+
+function refuseConflict(conflict: Conflict, count: number, context: ToolContext): ToolFailure {
+  const others = count > 1 ? ` So are ${spellCount(count - 1, 'other path')}.` : '';
+  const path = context.redact(spellPath(conflict.entry.path, context));
+  const message = `${path} ${explainConflict(conflict)}, so nothing was undone.${others}`;
+  return new ToolFailure(conflict.because === 'not-kept' ? 'NOT_FOUND' : 'FILE_CHANGED', message, {
+    forOperators: 'With `--dry-run` the command shows the difference.',
+  });
+}
+
+function partly(error: unknown, done: number, of: number): unknown {
+  const more = `${done} of ${spellCount(of, 'path')} had been put back. The same undo goes on from there.`;
+  if (error instanceof ToolRefused) return new ToolFailure('FILE_CHANGED', `${error.refusal.message} ${more}`);
+  return error instanceof ToolFailure ? new ToolFailure(error.code, `${error.message} ${more}`) : error;
+}
