@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
@@ -164,4 +164,70 @@ test('a program of the machine runs from where it is', async (t) => {
   workshop.writeYaml('a.yaml', `tools:\n  - ${entry}\n`);
   await workshop.start();
   assert.deepEqual((await workshop.call('greet', { who: 'Ada' })).output, { text: 'hello Ada' });
+});
+
+const asDocuments = `
+tools:
+  - name: notes.count
+    description: Counts characters.
+    category: read_only
+    owner: ops
+    command: [wc, '-{{unit}}']
+    stdin: json
+    parameters: [{ name: unit, type: string, description: What to count., required: true, default: m }]
+    risk_level: low
+    mutates: false
+    requires_approval: true
+    requires_sandbox: true
+    requires_confirmation: false
+    allowed_modes: [NORMAL]
+    rate_limit_per_hour: 5
+    timeout_seconds: 3
+    scopes: [paths]
+  - name: notes.echo
+    description: Prints.
+    command: [echo, '{{word}}']
+    args_schema: { type: object, properties: { word: { type: string } }, required: [word] }
+    requires_aproval: true
+`;
+
+test('an entry may use the words of other definitions; a strange key is named, a misspelt one is a mistake', async (t) => {
+  const workshop = await ToolWorkshop.open(t);
+  workshop.writeYaml('notes.yaml', asDocuments);
+  await workshop.start();
+  assert.match(JSON.stringify(workshop.tools.installed.skipped), /requires_aproval.*did you mean requires_approval/);
+  assert.equal(workshop.statusOf('notes.echo'), 'absent');
+  const { definition } = workshop.registry.find('notes.count')?.tool ?? assert.fail();
+  assert.deepEqual([definition.risk, definition.category, definition.requiresApproval], ['low', 'read_only', true]);
+  assert.deepEqual([definition.allowedModes, definition.rateLimitPerHour, definition.timeoutMs], [['NORMAL'], 5, 3000]);
+  assert.deepEqual(definition.scopes, ['paths']);
+  const { tools } = (await workshop.administer('tools.status', { name: 'notes.count' })) as {
+    tools: { definitionJson: string }[];
+  };
+  assert.deepEqual((JSON.parse(tools[0]?.definitionJson ?? '{}') as JsonObject)['unknown_keys'], ['owner']);
+  await workshop.accept('notes.count');
+  assert.deepEqual((await workshop.call('notes.count')).output, { text: '13\n' });
+
+  workshop.writeYaml('notes.yaml', asDocuments.replace('requires_aproval: true', 'timeout_seconds: 3'));
+  await workshop.look();
+  await workshop.accept('notes.echo');
+  assert.deepEqual((await workshop.call('notes.echo', { word: 'x' })).output, { text: 'x\n' });
+});
+
+test('a program that takes back how strict it said to be has to be accepted again', async (t) => {
+  requirement('DEF-6');
+  const workshop = await ToolWorkshop.open(t);
+  workshop.write('strict', shellTool('strict', 'echo {}', { requires_approval: true }));
+  await workshop.start();
+  await workshop.accept('strict');
+  assert.equal(workshop.statusOf('strict'), 'ready');
+  // The same bytes, as if they had printed something else when they were asked again.
+  const cache = join(workshop.folder, 'tools', 'cache');
+  for (const file of readdirSync(cache)) {
+    const text = readFileSync(join(cache, file), 'utf8');
+    assert.ok(text.includes('"requires_approval":true'));
+    writeFileSync(join(cache, file), text.replace('"requires_approval":true', '"requires_approval":false'));
+  }
+  await workshop.start();
+  assert.equal(workshop.statusOf('strict'), 'changed');
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { Json } from '@sallyport/contract';
 import { toolExitCodes } from '@sallyport/sdk';
-import { parseToolDescription } from '../../packages/gateway/src/registry/tool-description.ts';
+import { descriptionKeys, parseToolDescription } from '../../packages/gateway/src/registry/tool-description.ts';
 import { TestDaemon } from '../harness/daemon.ts';
 import { askFile, runFile, ToolFolder } from './tool-folder.ts';
 
@@ -95,8 +95,5 @@ test('the client reads a note through a real gate, and is told why it may not', 
 
 test('the page lists the exit codes and every field that the gate reads', () => {
   for (const code of Object.values(toolExitCodes)) assert.match(page, new RegExp(`^\\| ${code} +\\|`, 'm'));
-  const source = readFileSync(join(root, 'packages/gateway/src/registry/tool-description.ts'), 'utf8');
-  const fields = [...source.matchAll(/read\w+\(value, '(\w+)'/g)].map(([, field = '']) => field);
-  assert.ok(fields.length >= 10, 'the search must be broken');
-  for (const field of new Set(fields)) assert.match(page, new RegExp(`^\\| \`${field}\``, 'm'), field);
+  for (const key of descriptionKeys) assert.ok(page.includes(`\`${key}`), key);
 });

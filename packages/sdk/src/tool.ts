@@ -11,6 +11,8 @@ export interface ToolSpec<Input extends JsonObject, Output extends JsonObject> e
   /** For people and models that choose a tool: what it does and when to use it. */
   readonly description: string;
   readonly tags?: readonly string[];
+  /** A word to find it by, such as `read_only`. Absent: none. */
+  readonly category?: string;
   /** Of an object. Absent properties with a default are filled in before `run`. */
   readonly input: Input;
   /** Absent: any JSON. */
@@ -34,6 +36,12 @@ export interface ToolRequests {
   readonly idempotent?: boolean;
   /** Absent: five minutes. */
   readonly timeoutMs?: number;
+  /** Whether a person must agree to each call, whatever its risk. Absent: the risk says it. */
+  readonly requiresApproval?: boolean;
+  /** The modes in which it can be called. Absent: all but LOCKDOWN. */
+  readonly allowedModes?: readonly ('NORMAL' | 'ALERT' | 'DEGRADED' | 'RECOVERY')[];
+  /** How often one agent may call it. Absent: as often as the rules allow. */
+  readonly rateLimitPerHour?: number;
   /** Files and folders that it reads, and those that it changes. */
   readonly paths?: { readonly read?: readonly string[]; readonly write?: readonly string[] };
   /** `api.example.com`, `*.example.com` or `api.example.com:8443`. */
@@ -98,6 +106,7 @@ function describeTool<Input extends JsonObject, Output extends JsonObject>(spec:
     version: spec.version,
     description: spec.description,
     tags: spec.tags ?? [],
+    category: spec.category,
     input_schema: spec.input,
     output_schema: spec.output ?? {},
     risk: spec.risk,
@@ -105,6 +114,9 @@ function describeTool<Input extends JsonObject, Output extends JsonObject>(spec:
     mutates: spec.mutates,
     idempotent: spec.idempotent,
     timeout_ms: spec.timeoutMs,
+    requires_approval: spec.requiresApproval,
+    allowed_modes: spec.allowedModes,
+    rate_limit_per_hour: spec.rateLimitPerHour,
     paths: spec.paths,
     hosts: spec.hosts,
     environment: spec.environment,

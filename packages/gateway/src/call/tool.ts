@@ -17,6 +17,10 @@ export type Risk = (typeof risks)[number];
 export const confirmations = ['never', 'if_destructive', 'always'] as const;
 export type Confirmation = (typeof confirmations)[number];
 
+/** Kinds of things that tools reach. */
+export const toolScopes = ['paths', 'apps', 'network', 'commands'] as const;
+export type ToolScope = (typeof toolScopes)[number];
+
 export interface ToolDefinition {
   /** Canonical, dotted: `files.read`. */
   readonly name: string;
@@ -31,7 +35,7 @@ export interface ToolDefinition {
   readonly confirmation: Confirmation;
   readonly mutates: boolean;
   /** Kinds of things the tool reaches; the rules say which of them. */
-  readonly scopes: readonly ('paths' | 'apps' | 'network' | 'commands')[];
+  readonly scopes: readonly ToolScope[];
   readonly allowedModes: readonly Mode[];
   readonly requiresApproval: boolean;
   readonly requiresSandbox: boolean;

@@ -213,6 +213,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   opened.defer(() => executor.programs.close());
   const toolsFolder = await openTools({
     ...{ home, store, registry, redactor, log },
+    folder: config.toolsFolder,
     programs: executor.programs,
     currentRules,
     submitStep: (step) => submitStep(step),

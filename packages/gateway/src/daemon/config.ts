@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../call/fault.ts';
 import { describeHome } from './home.ts';
 import type { Home } from './home.ts';
+import { movedToolsFolder } from '../policy/judge/protected-paths.ts';
 
 export const defaultPort = 4780;
 
@@ -23,6 +24,8 @@ export interface Config {
   readonly programFolder: string;
   /** The operator's rules when there are any, the shipped ones otherwise. Looked up anew each time it is read. */
   readonly rulesFolder: string;
+  /** Where the operator puts tools: programs in `bin`, and YAML files. */
+  readonly toolsFolder: string;
   /** Where the built console may be: in the installed package, or in a checkout. */
   readonly consoleFolders: readonly string[];
 }
@@ -43,6 +46,7 @@ export function readConfig(environment: Environment = process.env, program = pro
     ...(workspace ? { workspace: resolve(workspace) } : {}),
     program,
     programFolder,
+    toolsFolder: movedToolsFolder(environment) ?? home.toolsFolder,
     consoleFolders: [join(programFolder, 'console'), join(programFolder, 'packages', 'console', 'dist')],
     get rulesFolder() {
       return isAbsent(home.rulesFolder) ? join(programFolder, 'config', 'governance') : home.rulesFolder;

@@ -109,19 +109,30 @@ export function prepareHome(home: Home): void {
   }
 }
 
-function refuseForeignFolder(folder: string): void {
+/** Throws ConfigError for a folder of tools that somebody else could have put programs into. */
+export function prepareToolsFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/^E[A-Z]+: /, '') : String(error);
+    throw new ConfigError(`The tools folder cannot be made: ${reason}`, 'Choose another with SALLYPORT_TOOLS.');
+  }
+  refuseForeignFolder(folder, 'SALLYPORT_TOOLS');
+}
+
+function refuseForeignFolder(folder: string, variable = 'SALLYPORT_HOME'): void {
   const own = process.getuid?.();
   const { uid: owner, mode } = statSync(folder);
   if (own !== undefined && owner !== own) {
     throw new ConfigError(
       `${folder} belongs to another user (uid ${owner}).`,
-      'Start as that user, or choose another folder with SALLYPORT_HOME.',
+      `Start as that user, or choose another folder with ${variable}.`,
     );
   }
   if ((mode & 0o002) !== 0) {
     throw new ConfigError(
       `Every user of this machine can write to ${folder}.`,
-      'Choose a folder of your own with SALLYPORT_HOME.',
+      `Choose a folder of your own with ${variable}.`,
     );
   }
 }

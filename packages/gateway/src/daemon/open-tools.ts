@@ -10,11 +10,14 @@ import type { EventLog } from '../telemetry/event-log.ts';
 import type { SubmitStep } from '../pipelines/submit-step.ts';
 import { openInstalledTools } from '../programs/tools/open-installed-tools.ts';
 import type { OpenedTools } from '../programs/tools/open-installed-tools.ts';
+import { prepareToolsFolder } from './home.ts';
 import type { Home } from './home.ts';
 import { findOpenFolder, makeOpenFolder } from './open-folder.ts';
 
 export interface ToolFolderParts {
   readonly home: Home;
+  /** Where the operator puts them. */
+  readonly folder: string;
   readonly store: Store;
   readonly registry: Registry;
   readonly programs: ProgramRunner;
@@ -28,6 +31,7 @@ export interface ToolFolderParts {
 /** The tools folder of this home: its files are recorded in the log when they are first seen. */
 export async function openTools({
   home,
+  folder,
   store,
   registry,
   programs,
@@ -46,13 +50,15 @@ export async function openTools({
     } as const;
     store.append(entry).catch((error: unknown) => log.error('tool_event_unrecorded', { error }));
   };
+  prepareToolsFolder(folder);
   makeOpenFolder(open);
   makeOpenFolder(join(open, 'tools'));
   return openInstalledTools({
     registry,
     programs,
     submitStep,
-    folder: home.toolsFolder,
+    folder,
+    stateFolder: home.toolsFolder,
     storeFolder: makeOpenFolder(join(open, 'tools', 'store')),
     sdk: writeSdkRuntime(makeOpenFolder(join(open, 'sdk'))),
     pins: store,

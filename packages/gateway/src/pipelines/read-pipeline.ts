@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@sallyport/contract';
 import { toJson } from '../text/yaml-node.ts';
 import type { YamlNode } from '../text/yaml-node.ts';
 import type { YamlReader } from '../text/yaml-reader.ts';
-import { noRequests } from '../registry/tool-description.ts';
+import { noRequests } from '../registry/tool-requests.ts';
 import { isToolName, isToolVersion, nameRule } from '../registry/tool-name.ts';
 import { readProperties, readToolName } from '../programs/read-assignment.ts';
 import { readInput, readSchema, readVersion } from '../programs/read-schemas.ts';

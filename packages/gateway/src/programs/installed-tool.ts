@@ -31,8 +31,9 @@ export function judgeOffer(offer: ToolOffer, pin: ToolPin | undefined): Installe
   const { definition } = offer.tool;
   const { fileSha256, definitionSha256 } = offer;
   const id = idOf(definition);
-  const { risk, confirmation, mutates, idempotent, timeoutMs } = definition;
-  const key = [id, fileSha256, definitionSha256, risk, confirmation, mutates, idempotent, timeoutMs].join(' ');
+  // Its schemas are in the hash; the rest of the definition may be assigned anew.
+  const { inputSchema: _input, outputSchema: _output, ...assigned } = definition;
+  const key = [id, fileSha256, definitionSha256, JSON.stringify(assigned)].join(' ');
   const isAccepted = pin?.fileSha256 === fileSha256 && pin.definitionSha256 === definitionSha256;
   const about = { id, key, definition, offer, isAccepted, ...(pin === undefined ? {} : { pin }) };
   const { trouble } = offer;

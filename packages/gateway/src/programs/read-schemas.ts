@@ -2,7 +2,7 @@ import { toJson } from '../text/yaml-node.ts';
 import type { YamlNode } from '../text/yaml-node.ts';
 import type { YamlReader } from '../text/yaml-reader.ts';
 import type { NamedDescription } from '../registry/define-foreign-tool.ts';
-import { schemaFromParameters } from '../registry/schemas/parameter-list.ts';
+import { parameterKeys, parameterTypes, schemaFromParameters } from '../registry/schemas/parameter-list.ts';
 import type { ToolParameter } from '../registry/schemas/parameter-list.ts';
 import { ForeignSchemaError, parseForeignSchema } from '../registry/schemas/parse-foreign-schema.ts';
 import { isToolVersion } from '../registry/tool-name.ts';
@@ -13,9 +13,9 @@ type Schema = NamedDescription['inputSchema'];
 export interface InputFields {
   readonly parameters?: YamlNode;
   readonly input_schema?: YamlNode;
+  /** Another name for it. */
+  readonly args_schema?: YamlNode;
 }
-
-const parameterTypes = ['string', 'number', 'boolean', 'object', 'array'] as const;
 
 /** Absent: 1.0.0. */
 export function readVersion(node: YamlNode | undefined, reader: YamlReader): string | undefined {
@@ -25,13 +25,15 @@ export function readVersion(node: YamlNode | undefined, reader: YamlReader): str
   return reader.note(node, 'version must be letters, digits, dots, "-" and "+", such as 1.2.0');
 }
 
-/** From `parameters` or `input_schema`; neither of them: no arguments. */
+/** From the one of its keys that is there; none of them: no arguments. */
 export function readInput(tool: YamlNode, fields: InputFields, reader: YamlReader): Schema | undefined {
-  const { input_schema: schema, parameters } = fields;
-  if (schema !== undefined && parameters !== undefined) {
-    return reader.note(tool, 'the tool has both parameters and input_schema; one of them says it all');
-  }
-  if (schema !== undefined) return readSchema(schema, 'input_schema', reader);
+  const { parameters, input_schema: inputSchema, args_schema: argsSchema } = fields;
+  const given = Object.entries({ parameters, input_schema: inputSchema, args_schema: argsSchema })
+    .filter(([, node]) => node !== undefined)
+    .map(([key]) => key);
+  if (given.length > 1) return reader.note(tool, `the tool has ${given.join(' and ')}; one of them says it all`);
+  if (inputSchema !== undefined) return readSchema(inputSchema, 'input_schema', reader);
+  if (argsSchema !== undefined) return readSchema(argsSchema, 'args_schema', reader);
   const list = parameters === undefined ? [] : reader.readList(parameters, 'parameters');
   const read = list?.map((item) => readParameter(item, reader));
   if (read === undefined || read.includes(undefined)) return undefined;
@@ -43,8 +45,7 @@ export function readInput(tool: YamlNode, fields: InputFields, reader: YamlReade
 }
 
 function readParameter(node: YamlNode, reader: YamlReader): ToolParameter | undefined {
-  const keys = ['name', 'type', 'description', 'required', 'default'] as const;
-  const fields = reader.readFields(node, 'the parameter', keys, ['name', 'type']);
+  const fields = reader.readFields(node, 'the parameter', parameterKeys, ['name', 'type']);
   if (fields?.name === undefined || fields.type === undefined) return undefined;
   const name = reader.readString(fields.name, 'name', 200);
   const type = reader.readOneOf(fields.type, 'type', parameterTypes);
@@ -64,7 +65,7 @@ function readParameter(node: YamlNode, reader: YamlReader): ToolParameter | unde
 export function readSchema(node: YamlNode, what: string, reader: YamlReader): Schema | undefined {
   try {
     const schema = parseForeignSchema(toJson(node));
-    const isObject = what !== 'input_schema' || schema['type'] === 'object';
+    const isObject = what === 'output_schema' || schema['type'] === 'object';
     return isObject ? schema : reader.note(node, `${what} must be of type object`);
   } catch (error) {
     if (!(error instanceof ForeignSchemaError)) throw error;

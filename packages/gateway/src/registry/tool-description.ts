@@ -1,11 +1,11 @@
 import type { Json, JsonObject } from '@sallyport/contract';
-import { hasHiddenText, hasHiddenTextOrLines, isJsonObject } from '@sallyport/contract';
-import { programLimitNames } from '@sallyport/sandbox';
-import type { ProgramLimits } from '@sallyport/sandbox';
-import { confirmations, risks } from '../call/tool.ts';
-import type { Confirmation, Risk } from '../call/tool.ts';
+import { hasHiddenText, isJsonObject, makeVisibleLine } from '@sallyport/contract';
+import { DescriptionError, readText, readTexts } from './description-fields.ts';
+import { parseParameters, schemaFromParameters } from './schemas/parameter-list.ts';
 import { parseForeignSchema } from './schemas/parse-foreign-schema.ts';
 import { isToolName, isToolVersion, nameRule, unknownVersion } from './tool-name.ts';
+import { noRequests, readRequests, requestKeys } from './tool-requests.ts';
+import type { ToolRequests } from './tool-requests.ts';
 
 /** What a program says about itself with `--schema`. */
 export interface ToolDescription {
@@ -15,52 +15,25 @@ export interface ToolDescription {
   readonly version?: string;
   readonly description: string;
   readonly tags: readonly string[];
+  /** A word to find it by. Absent: where it comes from. */
+  readonly category?: string;
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject;
   readonly requests: ToolRequests;
-}
-
-/** What a program asks for. It gets nothing of it for the asking. */
-export interface ToolRequests {
-  readonly risk?: Risk;
-  readonly confirmation?: Confirmation;
-  readonly mutates?: boolean;
-  readonly idempotent?: boolean;
-  readonly timeoutMs?: number;
-  readonly read: readonly string[];
-  readonly write: readonly string[];
-  readonly hosts: readonly string[];
-  readonly environment: readonly string[];
-  readonly secrets: readonly string[];
-  readonly limits: Partial<ProgramLimits>;
-  /** A process may be started before there is a call. */
-  readonly warm: boolean;
-}
-
-export const noRequests: ToolRequests = {
-  read: [],
-  write: [],
-  hosts: [],
-  environment: [],
-  secrets: [],
-  limits: {},
-  warm: false,
-};
-
-/** Why what a program says about itself is not taken. */
-export class DescriptionError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'DescriptionError';
-  }
+  /** Keys of its description that mean nothing here, for the person who accepts it. Absent: all of them do. */
+  readonly unknownKeys?: readonly string[];
 }
 
 const longestDescription = 10_000;
 const mostTags = 50;
-const mostItems = 200;
-const longestItem = 1000;
+const mostUnknown = 20;
+const longestUnknown = 60;
+const ownKeys = ['name', 'version', 'description', 'tags', 'category', 'output_schema'] as const;
+const inputKeys = ['input_schema', 'args_schema', 'parameters'] as const;
+/** Every key of a description that means something. */
+export const descriptionKeys = [...ownKeys, ...inputKeys, ...requestKeys] as const;
 
-/** Throws DescriptionError or ForeignSchemaError. Fields that nobody here knows are left out. */
+/** Throws DescriptionError or ForeignSchemaError. Keys that nobody here knows are named in the result. */
 export function parseToolDescription(value: Json): ToolDescription {
   if (!isJsonObject(value)) throw new DescriptionError('it is not one JSON object');
   const { name, version, description = '' } = value;
@@ -73,98 +46,37 @@ export function parseToolDescription(value: Json): ToolDescription {
   if (typeof description !== 'string' || description.length > longestDescription || hasHiddenText(description)) {
     throw new DescriptionError(`its description must be plain text of up to ${longestDescription} characters`);
   }
-  if (value['input_schema'] === undefined) throw new DescriptionError('it has no input_schema');
-  const inputSchema = parseForeignSchema(value['input_schema']);
-  // Arguments are always an object; a schema that leaves that open is taken to mean it.
-  if (!['object', undefined].includes(inputSchema['type'] as string | undefined)) {
-    throw new DescriptionError('its input_schema must be of type object');
-  }
+  const category = readText(value, 'category');
+  const unknownKeys = nameUnknown(Object.keys(value).filter((key) => !descriptionKeys.some((each) => each === key)));
   return {
     ...(name === undefined ? {} : { name }),
     ...(version === undefined ? {} : { version }),
     description,
     tags: readTexts(value, 'tags').slice(0, mostTags),
-    inputSchema: { ...inputSchema, type: 'object' },
+    ...(category === undefined ? {} : { category }),
+    inputSchema: { ...readInputSchema(value), type: 'object' },
     outputSchema: value['output_schema'] === undefined ? {} : parseForeignSchema(value['output_schema']),
     requests: readRequests(value),
+    ...(unknownKeys.length === 0 ? {} : { unknownKeys }),
   };
 }
 
-function readRequests(value: JsonObject): ToolRequests {
-  const paths = value['paths'] === undefined ? {} : readObject(value, 'paths');
-  const timeoutMs = readCount(value, 'timeout_ms');
-  const risk = readOneOf(value, 'risk', risks);
-  const confirmation = readOneOf(value, 'confirmation', confirmations);
-  const mutates = readFlag(value, 'mutates');
-  const idempotent = readFlag(value, 'idempotent');
-  return {
-    ...(risk === undefined ? {} : { risk }),
-    ...(confirmation === undefined ? {} : { confirmation }),
-    ...(mutates === undefined ? {} : { mutates }),
-    ...(idempotent === undefined ? {} : { idempotent }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    read: readTexts(paths, 'read'),
-    write: readTexts(paths, 'write'),
-    hosts: readTexts(value, 'hosts'),
-    environment: readTexts(value, 'environment'),
-    secrets: readTexts(value, 'secrets'),
-    limits: readLimits(value),
-    warm: readFlag(value, 'warm') ?? false,
-  };
+function readInputSchema(value: JsonObject): JsonObject {
+  const [key, ...more] = inputKeys.filter((each) => value[each] !== undefined);
+  if (key === undefined) throw new DescriptionError(`it has no ${inputKeys.join(', ')}`);
+  if (more.length > 0) throw new DescriptionError(`it has ${[key, ...more].join(' and ')}; one of them says it all`);
+  if (key === 'parameters') return parseForeignSchema(schemaFromParameters(parseParameters(value[key])));
+  const schema = parseForeignSchema(value[key] ?? null);
+  // Arguments are always an object; a schema that leaves that open is taken to mean it.
+  if (['object', undefined].includes(schema['type'] as string | undefined)) return schema;
+  throw new DescriptionError(`its ${key} must be of type object`);
 }
 
-function readLimits(value: JsonObject): Partial<ProgramLimits> {
-  const limits = value['limits'] === undefined ? {} : readObject(value, 'limits');
-  const found: { -readonly [Name in keyof ProgramLimits]?: number } = {};
-  for (const name of programLimitNames) {
-    const limit = readCount(
-      limits,
-      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    );
-    if (limit !== undefined) found[name] = limit;
-  }
-  return found;
-}
-
-function readObject(value: JsonObject, key: string): JsonObject {
-  const member = value[key];
-  if (!isJsonObject(member)) throw new DescriptionError(`its ${key} must be an object`);
-  return member;
-}
-
-function readTexts(value: JsonObject, key: string): readonly string[] {
-  const items = value[key] ?? [];
-  const isFine =
-    Array.isArray(items) &&
-    items.length <= mostItems &&
-    items.every((item) => typeof item === 'string' && item.length <= longestItem && !hasHiddenTextOrLines(item));
-  if (!isFine) throw new DescriptionError(`its ${key} must be a list of up to ${mostItems} plain texts`);
-  return items as readonly string[];
-}
-
-function readOneOf<T extends string>(value: JsonObject, key: string, allowed: readonly T[]): T | undefined {
-  const member = value[key];
-  const found = allowed.find((each) => each === member);
-  if (member !== undefined && found === undefined) {
-    throw new DescriptionError(`its ${key} must be one of ${allowed.join(', ')}`);
-  }
-  return found;
-}
-
-function readFlag(value: JsonObject, key: string): boolean | undefined {
-  const member = value[key];
-  if (member !== undefined && typeof member !== 'boolean')
-    throw new DescriptionError(`its ${key} must be true or false`);
-  return member;
-}
-
-function readCount(value: JsonObject, key: string): number | undefined {
-  const member = value[key];
-  if (member === undefined) return undefined;
-  if (!Number.isSafeInteger(member) || (member as number) < 1) {
-    throw new DescriptionError(`its ${key} must be a whole number from 1`);
-  }
-  return member as number;
+/** Keys are chosen by the author of the tool: a few of them, in one line each. */
+export function nameUnknown(keys: readonly string[]): readonly string[] {
+  const named = keys.slice(0, mostUnknown).map((key) => makeVisibleLine(key));
+  const shown = named.map((key) => (key.length > longestUnknown ? `${key.slice(0, longestUnknown)}…` : key));
+  return keys.length > mostUnknown ? [...shown, `and ${keys.length - mostUnknown} more`] : shown;
 }
 
 /** What is said about a program that says nothing. */

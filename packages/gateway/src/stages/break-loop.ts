@@ -39,10 +39,11 @@ export function nameRepeated({
   return { sessionId: session.id, tool: tool.definition.name, argumentsSha256: args.sha256 };
 }
 
-/** Whether repeating the call repeats a change. A command counts as a look unless it names what it writes. */
+/** Whether repeating the call repeats a change. A command of ours counts as a look unless it names what it writes. */
 export function isChange({ tool, resources }: facts.Resolved & facts.ArgumentsChecked): boolean {
-  const { mutates, scopes } = tool.definition;
-  return mutates && (!scopes.includes('commands') || resources.paths.some(({ access }) => access === 'write'));
+  const { mutates, scopes, origin } = tool.definition;
+  const isCommand = origin === undefined && scopes.includes('commands');
+  return mutates && (!isCommand || resources.paths.some(({ access }) => access === 'write'));
 }
 
 /** Here, where the call holds no place yet, and what it reads afterwards is fresh. */

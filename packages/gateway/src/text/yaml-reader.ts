@@ -36,17 +36,20 @@ export class YamlReader {
     this.problems.push({ file: this.file, line: position.line, column: position.column, message });
   }
 
+  /** With `strange`, keys that resemble none of the known ones are put there instead of being noted. */
   readFields<Key extends string>(
     node: YamlNode,
     what: string,
     keys: readonly Key[],
     required: readonly Key[],
+    strange?: string[],
   ): Fields<Key> | undefined {
     if (node.kind !== 'map') return this.note(node, `${what} must be a mapping with the keys ${keys.join(', ')}`);
     const fields: { [Name in Key]?: YamlNode } = {};
     for (const { name, key, value } of node.entries) {
-      if (!isOneOf(name, keys)) this.note(key, this.#explainUnknownKey(name, what, keys));
-      else fields[name] = value;
+      if (isOneOf(name, keys)) fields[name] = value;
+      else if (strange !== undefined && nearestNames(name, keys, 1).length === 0) strange.push(name);
+      else this.note(key, this.#explainUnknownKey(name, what, keys));
     }
     const missing = required.filter((key) => !(key in fields));
     if (missing.length > 0) return this.note(node, `${what} lacks ${missing.join(', ')}`);

@@ -31,7 +31,7 @@ export async function openDevelopedTool(
   context: CommandContext,
 ): Promise<DevelopedTool> {
   const accept = acceptWhileDeveloping(options, step, context);
-  const { toolsFolder } = context.config.home;
+  const { toolsFolder } = context.config;
   const path = resolve(what);
   if (existsSync(path) && !isWithin(toolsFolder, path)) {
     const load = async () => {

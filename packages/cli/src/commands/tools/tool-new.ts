@@ -24,8 +24,7 @@ export function newTool(name: string, options: ToolNewOptions, context: CommandC
     throw usageFailure(`A tool cannot be called ${JSON.stringify(name.slice(0, 100))}.`, `Use ${nameRule}.`);
   }
   const language = chooseLanguage(options);
-  const folder =
-    options.folder === undefined ? join(context.config.home.folder, 'tools', 'bin') : resolve(options.folder);
+  const folder = options.folder === undefined ? join(context.config.toolsFolder, 'bin') : resolve(options.folder);
   const file = join(folder, `${name}.${language}`);
   writeNewProgram(folder, file, fillTemplate(language, name));
   if (context.json) context.terminal.print(visibleJson({ name, language, file }));

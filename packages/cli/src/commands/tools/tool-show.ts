@@ -7,7 +7,7 @@ import { runSteps } from '../../client/run-steps.ts';
 import { renderFields, renderWrappedTable } from '../../terminal/table.ts';
 import { wrapWords } from '../../terminal/text-width.ts';
 import { parseObject } from './parse-object.ts';
-import { readStanding } from './tool-standing.ts';
+import { readStanding, spellUnknownKeys } from './tool-standing.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 import type { InJson, ToolDescriptor } from '@sallyport/contract';
 
@@ -20,21 +20,19 @@ export async function showTool(name: string, context: CommandContext): Promise<n
     return 0;
   }
   context.terminal.print(...renderTool(tool, context));
-  const isInTrouble = tool.origin === 'executable' && tool.status !== 'ready';
-  if (!isInTrouble || client.role !== 'operator') return 0;
+  const isOwn = tool.origin === 'executable' || tool.origin === 'configured';
+  if (!isOwn || client.role !== 'operator') return 0;
   return runSteps(context, async (step) => {
-    const { reason, stderr } = await readStanding({ name: tool.name, version: tool.version }, step);
+    const { reason, stderr, definitionJson } = await readStanding({ name: tool.name, version: tool.version }, step);
     const fields: [string, string][] = [
       ['why', reason],
       ['stderr', stderr],
+      ['not used', spellUnknownKeys(parseObject(definitionJson))],
     ];
-    context.terminal.print(
-      '',
-      ...renderFields(
-        fields.map(([label, value]) => [label, spellLines(value)]),
-        context.terminal.columns,
-      ),
-    );
+    const told = fields.filter(([, value]) => value !== '');
+    if (told.length === 0) return 0;
+    const shown = told.map(([label, value]): [string, string] => [label, spellLines(value)]);
+    context.terminal.print('', ...renderFields(shown, context.terminal.columns));
     return 0;
   });
 }

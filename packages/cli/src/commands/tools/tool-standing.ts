@@ -63,7 +63,8 @@ export function renderDeclaration(standing: ToolStanding, { columns, paint }: Te
     ['steps', spellSteps(definition['steps'])],
     ['arguments', spellArguments(asFields(definition['input_schema']))],
     ['asks for', spellRequests(asked)],
-    ['says', spellProperties(asked)],
+    ['says', spellProperties({ category: definition['category'], ...asked })],
+    ['not used', spellUnknownKeys(definition)],
     ['counts as', spellProperties({ risk: standing.risk, mutates: standing.mutates })],
     ['accepted', spellAcceptance(standing)],
   ];
@@ -117,12 +118,26 @@ function spellRequests(asked: Fields): string {
   return lines.length === 0 ? '' : [...lines, 'It gets of that what a rule grants.'].join('\n');
 }
 
-function spellProperties({ risk, mutates, idempotent, confirmation }: Fields): string {
+/** Keys of its description that the gate gives no meaning to. */
+export function spellUnknownKeys({ unknown_keys: keys }: Fields): string {
+  const named = asTexts(keys);
+  return named.length === 0 ? '' : `${named.join(', ')} (the gate does not know these keys of its description)`;
+}
+
+function spellProperties(properties: Fields): string {
+  const { risk, mutates, idempotent, confirmation, category } = properties;
+  const modes = asTexts(properties['allowed_modes']);
+  const [perHour, timeoutMs] = [properties['rate_limit_per_hour'], properties['timeout_ms']];
   const words = [
+    typeof category === 'string' ? `category ${category}` : '',
     typeof risk === 'string' ? `${risk} risk` : '',
     mutates === undefined ? '' : mutates === true ? 'changes things' : 'only reads',
     idempotent === true ? 'repeatable' : '',
     typeof confirmation === 'string' ? `asks a person ${confirmation}` : '',
+    properties['requires_approval'] === true ? 'requires approval' : '',
+    modes.length === 0 ? '' : `only in ${modes.join(', ')}`,
+    typeof perHour === 'number' ? `at most ${perHour} calls an hour` : '',
+    typeof timeoutMs === 'number' ? `ends after ${timeoutMs} ms` : '',
   ];
   return words.filter((word) => word !== '').join(', ');
 }

@@ -19,8 +19,8 @@ export function waivesConfirmation(waiver: Waiver, { tool, principal, profile }:
   const { approvalWaived, highRiskAsks = false, keepsOwnApproval = false } = waiver;
   if (!approvalWaived || tool.risk === 'critical') return false;
   if (principal === 'agent' && profile === 'team' && !isInside(tool)) return false;
-  if (keepsOwnApproval && tool.requiresApproval) return false;
-  return !highRiskAsks || tool.risk !== 'high';
+  if ((keepsOwnApproval || highRiskAsks) && tool.requiresApproval) return false;
+  return !highRiskAsks || (tool.risk !== 'high' && tool.confirmation !== 'always');
 }
 
 /** Whether calls change nothing but what the gate itself keeps for the caller, such as plans and stored content. */

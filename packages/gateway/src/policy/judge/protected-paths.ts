@@ -12,7 +12,7 @@ export interface GateFolders {
   readonly programFolder: string;
   readonly rulesFolder: string;
   readonly userHome: string;
-  /** Says where clients moved their configuration. Absent: this process's own. */
+  /** Says where clients moved their configuration, and the operator the tools. Absent: this process's own. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -38,6 +38,12 @@ const unlessWorkspace = `(?!/workspace${componentEnd})`;
 // Clients put checked-out branches below their own folders; those are projects, with protected entries of their own.
 const unlessWorktree = '(?!/worktrees/[^/])';
 
+/** Where the operator keeps tools, if not in the home: whoever writes there decides what the gate runs. */
+export function movedToolsFolder(environment: NonNullable<GateFolders['environment']>): string | undefined {
+  const { SALLYPORT_TOOLS: folder } = environment;
+  return folder ? resolve(folder) : undefined;
+}
+
 /**
  * What stays closed whatever the rules say. Case, composition and invisible characters are ignored, because some file
  * systems ignore them. Links are followed once, here; a tool's own check of what it opened covers links made later.
@@ -46,7 +52,8 @@ export function protectPaths(folders: GateFolders): ProtectedPaths {
   const { home, programFolder, rulesFolder, userHome, environment = process.env } = folders;
   const ruleFiles = ruleFileNames.map((name) => join(rulesFolder, name));
   const homes = rootsOf([home], gate);
-  const own = rootsOf([programFolder, rulesFolder, ...ruleFiles], gate);
+  const tools = movedToolsFolder(environment);
+  const own = rootsOf([programFolder, rulesFolder, ...ruleFiles, ...(tools === undefined ? [] : [tools])], gate);
   const clients = rootsOf(listClientConfiguration(resolve(userHome), environment), client);
   const roots = [...homes, ...own, ...clients];
 

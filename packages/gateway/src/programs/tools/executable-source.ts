@@ -4,6 +4,7 @@ import type { AssignedProperties } from '../../registry/define-foreign-tool.ts';
 import { Executables } from '../executables.ts';
 import type { Executable, ExecutablesOptions } from '../executables.ts';
 import { hashDefinition } from '../../registry/hash-definition.ts';
+import { describeRequests } from '../../registry/tool-requests.ts';
 import { placeProgram } from '../place-program.ts';
 import type { ToolOffer, ToolSource } from '../tool-offer.ts';
 
@@ -40,7 +41,7 @@ function offerExecutable(executable: Executable, options: ExecutableSourceOption
     file,
     tool: programTool({ definition, openProgram, isWarm: description.requests.warm }),
     fileSha256: stored.sha256,
-    definitionSha256: hashDefinition(definition),
+    definitionSha256: hashDefinition(definition, describeRequests(description.requests)),
     detail: { ...detailOf(description), file, sha256: stored.sha256 },
     ...(trouble === undefined ? {} : { trouble }),
   };

@@ -25,6 +25,8 @@ export interface OpenToolsOptions extends Pick<InstalledToolsOptions, 'pins' | '
   readonly binFolder?: string;
   /** Where accepted programs run from; the user of the sandbox must be able to enter it. Absent: `store` in the folder. */
   readonly storeFolder?: string;
+  /** Where the gate keeps what it remembers about them. Absent: the folder. */
+  readonly stateFolder?: string;
   /** The package for programs in Node. Absent: none. */
   readonly sdk?: string;
   readonly recordSchemaRun: (run: SchemaRun) => void;
@@ -46,15 +48,15 @@ export interface OpenedTools {
 /** Opens the tools folder: its tools, who accepted them, and the tools for operators. */
 export async function openInstalledTools(options: OpenToolsOptions): Promise<OpenedTools> {
   const { registry, pins, programs, folder, recordSchemaRun, onError } = options;
-  const { binFolder = join(folder, 'bin'), storeFolder = join(folder, 'store') } = options;
+  const { binFolder = join(folder, 'bin'), stateFolder = folder, storeFolder = join(stateFolder, 'store') } = options;
   const store = await ToolStore.open(storeFolder);
-  const cache = await DescriptionCache.open(join(folder, 'cache'));
-  const accepted = new AcceptedDefinitions(join(folder, 'accepted'));
+  const cache = await DescriptionCache.open(join(stateFolder, 'cache'));
+  const accepted = new AcceptedDefinitions(join(stateFolder, 'accepted'));
   const configured = new ConfiguredSource(folder, {
     find: (name) => registry.find(name)?.tool.definition,
     submitStep: options.submitStep,
   });
-  const drafts = join(folder, 'drafts');
+  const drafts = join(stateFolder, 'drafts');
   await rm(drafts, { recursive: true, force: true });
   const programSource = {
     store,

@@ -1,7 +1,11 @@
+import { toJson } from '../../text/yaml-node.ts';
 import type { YamlNode } from '../../text/yaml-node.ts';
 import type { Fields, YamlReader } from '../../text/yaml-reader.ts';
 import type { AssignedProperties, NamedDescription } from '../../registry/define-foreign-tool.ts';
-import { noRequests } from '../../registry/tool-description.ts';
+import { DescriptionError } from '../../registry/description-fields.ts';
+import { nameUnknown } from '../../registry/tool-description.ts';
+import { noRequests, readRequests } from '../../registry/tool-requests.ts';
+import type { ToolRequests } from '../../registry/tool-requests.ts';
 import type { FindDefinition } from '../../pipelines/define-pipeline.ts';
 import type { Pipeline } from '../../pipelines/pipeline.ts';
 import { readPipeline } from '../../pipelines/read-pipeline.ts';
@@ -36,12 +40,15 @@ const toolKeys = [
   'version',
   'description',
   'tags',
+  'category',
   'command',
   'parameters',
   'input_schema',
+  'args_schema',
   'output_schema',
   'stdin',
   'stdout',
+  'scopes',
   ...propertyKeys,
 ] as const;
 type ToolFields = Fields<(typeof toolKeys)[number]>;
@@ -64,7 +71,9 @@ export function readConfiguredTools(root: YamlNode, reader: YamlReader, find: Fi
 
 function readTool(node: YamlNode, reader: YamlReader): ConfiguredTool | undefined {
   const before = reader.problems.length;
-  const fields = reader.readFields(node, 'the tool', toolKeys, ['name', 'description', 'command']);
+  const unknown: string[] = [];
+  const required = ['name', 'description', 'command'] as const;
+  const fields = reader.readFields(node, 'the tool', toolKeys, required, unknown);
   if (fields?.name === undefined || fields.command === undefined || fields.description === undefined) return undefined;
   const name = readToolName(fields.name, 'name', reader);
   const command = reader.readItems(fields.command, 'command', (item) => reader.readString(item, 'a word', 4096));
@@ -76,7 +85,9 @@ function readTool(node: YamlNode, reader: YamlReader): ConfiguredTool | undefine
   const version = readVersion(fields.version, reader);
   const tags =
     fields.tags === undefined ? [] : reader.readItems(fields.tags, 'tags', (item) => reader.readString(item, 'tag'));
+  const category = fields.category && reader.readString(fields.category, 'category');
   const assigned = readProperties(fields, reader);
+  const requests = fields.scopes === undefined ? noRequests : readScopes(fields.scopes, reader);
   const [program, ...rest] = command ?? [];
   if (program !== undefined && inputSchema !== undefined)
     checkWords(fields.command, program, rest, inputSchema, reader);
@@ -85,7 +96,12 @@ function readTool(node: YamlNode, reader: YamlReader): ConfiguredTool | undefine
   if (!isWhole || !name || !program || !inputSchema || !stdout || !stdin || !outputSchema || !description || !tags)
     return undefined;
   return {
-    description: { name, version: version ?? '', description, tags, inputSchema, outputSchema, requests: noRequests },
+    description: {
+      ...{ name, version: version ?? '', description, tags, inputSchema, outputSchema },
+      requests: requests ?? noRequests,
+      ...(category === undefined ? {} : { category }),
+      ...(unknown.length === 0 ? {} : { unknownKeys: nameUnknown(unknown) }),
+    },
     program,
     words: rest.map(parseTemplateWord),
     stdin,
@@ -93,6 +109,15 @@ function readTool(node: YamlNode, reader: YamlReader): ConfiguredTool | undefine
     assigned,
     command: [program, ...rest],
   };
+}
+
+function readScopes(node: YamlNode, reader: YamlReader): ToolRequests | undefined {
+  try {
+    return readRequests({ scopes: toJson(node) });
+  } catch (error) {
+    if (!(error instanceof DescriptionError)) throw error;
+    return reader.note(node, error.message);
+  }
 }
 
 function readOutput(fields: ToolFields, stdout: 'text' | 'json', reader: YamlReader) {

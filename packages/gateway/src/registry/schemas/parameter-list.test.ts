@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
 import { requirement } from '../../../../../test/requirement.ts';
 import { SchemaCheck } from './check-schema.ts';
-import { schemaFromParameters } from './parameter-list.ts';
+import { parseParameters, schemaFromParameters } from './parameter-list.ts';
 
 test('each parameter becomes a property, and what is neither optional nor has a default is required', () => {
   requirement('DEF-2');
@@ -12,7 +12,7 @@ test('each parameter becomes a property, and what is neither optional nor has a 
     { name: 'limit', type: 'number', description: 'How many.', required: false },
     { name: 'wrap', type: 'boolean', description: 'Whether.', default: false },
     { name: 'size', type: 'number', description: 'How large.', required: true, default: 0 },
-    { name: 'nothing', type: 'object', description: 'Null is a default.', default: null },
+    { name: 'kind', type: 'string', description: 'Null is no default.', default: null },
   ]);
   assert.deepEqual(JSON.parse(JSON.stringify(schema)), {
     type: 'object',
@@ -21,9 +21,9 @@ test('each parameter becomes a property, and what is neither optional nor has a 
       limit: { type: 'number', description: 'How many.' },
       wrap: { type: 'boolean', description: 'Whether.', default: false },
       size: { type: 'number', description: 'How large.', default: 0 },
-      nothing: { type: 'object', description: 'Null is a default.', default: null },
+      kind: { type: 'string', description: 'Null is no default.' },
     },
-    required: ['path'],
+    required: ['path', 'kind'],
     additionalProperties: false,
   });
 });
@@ -61,6 +61,27 @@ test('a name that stands twice is a mistake of the author; a name of JavaScript 
   assert.throws(() => schemaFromParameters(twice), /path stands twice/);
   const schema = schemaFromParameters([{ name: 'constructor', type: 'string', description: '' }]);
   assert.deepEqual(schema['required'], ['constructor']);
+});
+
+test('a default of another type is a mistake of the author', () => {
+  const wrong = { name: 'size', type: 'number', description: '', default: '10' } as const;
+  assert.throws(() => schemaFromParameters([wrong]), /default of size is no number/);
+});
+
+test('a list that a program printed is taken whole or not at all', () => {
+  const path = { name: 'path', type: 'string', description: 'Which file.', required: true, default: null };
+  assert.deepEqual(parseParameters([path]), [path]);
+  for (const wrong of [
+    {},
+    [5],
+    [{ type: 'string' }],
+    [{ ...path, type: 'file' }],
+    [{ ...path, required: 'yes' }],
+    [{ ...path, description: 5 }],
+    [{ ...path, maxLength: 3 }],
+  ]) {
+    assert.throws(() => parseParameters(wrong), { name: 'DescriptionError' }, JSON.stringify(wrong));
+  }
 });
 
 test('no parameters make a schema that takes none', () => {
