@@ -98,6 +98,7 @@ function bindTools(behaviour: Behaviour) {
         return create(ExecuteToolsResponseSchema, { number, result: { case: 'response', value } });
       }),
     listAvailableTools: async () => create(ListAvailableToolsResponseSchema, { mode: 'NORMAL' }),
+    exportTools: () => Promise.reject(new Error('nothing asks for it')),
     getToolSchema: async ({ name }) => create(GetToolSchemaResponseSchema, { tool: { name } }),
   });
 }

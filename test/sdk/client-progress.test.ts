@@ -25,6 +25,7 @@ async function openGate(context: TestContext, work: Work, options: { readonly fe
     executeToolStream: work,
     executeTools: unused,
     listAvailableTools: unused,
+    exportTools: unused,
     getToolSchema: unused,
   });
   const { port } = await openEchoDoors(context, undefined, { services: [service] });

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Tool as AnthropicSdkTool } from '@anthropic-ai/sdk/resources/messages';
+import { ToolSchema } from '@modelcontextprotocol/sdk/types.js';
 import fc from 'fast-check';
+import type { ChatCompletionFunctionTool } from 'openai/resources/chat/completions';
 import type { JsonObject } from '@sallyport/contract';
 import { requirement } from '../../../../test/requirement.ts';
 import type { ToolDefinition } from '../call/tool.ts';
 import { definitionOf as newDefinition } from '../stages/facts.test-kit.ts';
 import { Redactor } from '../redaction/redact.ts';
-import { exportForAnthropic, exportForMcp, exportForOpenAi } from './export-tools.ts';
+import { exportFormats, exportForAnthropic, exportForMcp, exportForOpenAi, exportUsable } from './export-tools.ts';
 import { ShownDefinitions } from './shown-definitions.ts';
 
 const definitions = new ShownDefinitions(new Redactor());
@@ -160,4 +163,22 @@ for (const [name, exportTools] of Object.entries(exports)) {
 
 test('no tools are no tools', () => {
   for (const exportTools of Object.values(exports)) assert.deepEqual(exportTools([]).tools, []);
+});
+
+test('the SDKs of OpenAI, Anthropic and MCP take what is exported', () => {
+  requirement('DEF-4');
+  // That this compiles is the proof: their clients take lists of these types.
+  const forOpenAi: ChatCompletionFunctionTool[] = [...exportForOpenAi([read, post]).tools];
+  const forAnthropic: AnthropicSdkTool[] = [...exportForAnthropic([read, post]).tools];
+  assert.deepEqual([forOpenAi.length, forAnthropic.length], [2, 2]);
+  for (const tool of exportForMcp([read, post]).tools) assert.deepEqual(ToolSchema.parse(tool), tool);
+});
+
+test('a tool that no model could name is left out alone, and so are two that would have one name', () => {
+  const long = definitionOf({ name: `a.${'b'.repeat(70)}` });
+  const twins = [definitionOf({ name: 'notes.read_all' }), definitionOf({ name: 'notes.read.all' })];
+  for (const format of exportFormats) {
+    const { canonicalNames } = exportUsable([read, long, ...twins, post], format);
+    assert.deepEqual([...canonicalNames.values()], ['files.read', 'web.http_post']);
+  }
 });

@@ -3,12 +3,15 @@ import { isJsonObject, wholeText } from '@sallyport/contract';
 import { ConfigError } from '../call/fault.ts';
 import type { ShownDefinition } from './shown-definitions.ts';
 
+/** The schema of arguments, which are always an object. */
+export type ObjectSchema = JsonObject & { readonly type: 'object' };
+
 export interface OpenAiTool {
   readonly type: 'function';
   readonly function: {
     readonly name: string;
     readonly description: string;
-    readonly parameters: JsonObject;
+    readonly parameters: ObjectSchema;
     /** Absent: the model is free to leave optional arguments out. */
     readonly strict?: true;
   };
@@ -17,7 +20,7 @@ export interface OpenAiTool {
 export interface AnthropicTool {
   readonly name: string;
   readonly description: string;
-  readonly input_schema: JsonObject;
+  readonly input_schema: ObjectSchema;
 }
 
 export interface McpTool {
@@ -25,7 +28,7 @@ export interface McpTool {
   /** The canonical name, for people. */
   readonly title: string;
   readonly description: string;
-  readonly inputSchema: JsonObject;
+  readonly inputSchema: ObjectSchema;
   /** Absent when the tool does not promise an object, which is all that the protocol can say. */
   readonly outputSchema?: JsonObject;
   readonly annotations: {
@@ -75,6 +78,29 @@ export function exportForMcp(definitions: readonly ShownDefinition[]): ExportedT
   }));
 }
 
+export const exportFormats = ['openai', 'anthropic', 'mcp'] as const;
+export type ExportFormat = (typeof exportFormats)[number];
+
+const exporters = { openai: exportForOpenAi, anthropic: exportForAnthropic, mcp: exportForMcp } as const;
+
+/** A tool whose name models would not take, or that would have the name of another, is left out, alone. */
+export function exportUsable(
+  definitions: readonly ShownDefinition[],
+  format: ExportFormat,
+): ExportedTools<OpenAiTool | AnthropicTool | McpTool> {
+  const names = Map.groupBy(definitions, exportedNameOf);
+  return exporters[format](
+    definitions.filter((definition) => {
+      const name = exportedNameOf(definition);
+      return exportedName.test(name) && names.get(name)?.length === 1;
+    }),
+  );
+}
+
+function exportedNameOf({ name }: ShownDefinition): string {
+  return name.replaceAll('.', '_');
+}
+
 /** What all models and clients accept. Many refuse dots, MCP clients among them. */
 const exportedName = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -84,7 +110,7 @@ function exportEach<Shape>(
 ): ExportedTools<Shape> {
   const canonicalNames = new Map<string, string>();
   const tools = definitions.map((definition) => {
-    const name = definition.name.replaceAll('.', '_');
+    const name = exportedNameOf(definition);
     if (!exportedName.test(name)) {
       throw new ConfigError(
         `The tool ${JSON.stringify(wholeText(definition.name))} has a name that models do not accept.`,
@@ -104,7 +130,7 @@ function exportEach<Shape>(
 const refusedAtRoot = new Set(['oneOf', 'anyOf', 'allOf', 'not', 'enum', 'const', 'if', 'then', 'else']);
 
 /** An object without conditions at the top, where models refuse them. Only wider: the gate checks the whole schema. */
-function widenRoot(schema: JsonObject): JsonObject {
+function widenRoot(schema: JsonObject): ObjectSchema {
   const kept = Object.entries(schema).filter(([keyword]) => !refusedAtRoot.has(keyword));
   return { ...Object.fromEntries(kept), type: 'object' };
 }

@@ -220,7 +220,8 @@ function preferred(a: RegisteredTool, b: RegisteredTool): RegisteredTool {
   return compareVersions(a.tool.definition.version, b.tool.definition.version) >= 0 ? a : b;
 }
 
-function isCallable(tool: AnyTool): boolean {
+/** Whether it can be called as it stands, by whomever. */
+export function isCallable(tool: AnyTool): boolean {
   return tool.explainUnusable?.() === undefined;
 }
 

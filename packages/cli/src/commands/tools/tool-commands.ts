@@ -1,4 +1,5 @@
 import {
+  choice,
   command,
   count,
   file,
@@ -7,6 +8,7 @@ import {
   optionalWord,
   parseHours,
   parsed,
+  required,
   text,
   withDefault,
   word,
@@ -55,6 +57,14 @@ export const toolCommands = [
     },
     run: async ({ name: tool, pairs: given, ...options }, context) =>
       (await import('./tool-invoke.ts')).invokeTool(tool, given, options, context),
+  }),
+  command('export', {
+    help: 'print the tools of a session as a language model or an MCP client takes them',
+    options: {
+      format: required(choice('form', ['openai', 'anthropic', 'mcp'], 'for which kind of client')),
+      session: text('id', 'whose tools; without it, those of the agent whose token is set'),
+    },
+    run: async (given, context) => (await import('./tool-export.ts')).exportTools(given, context),
   }),
   command('status', {
     help: 'show the status of tools and their calls: counts, failures, durations',

@@ -21,13 +21,14 @@ import { presentError, RpcError } from '../transport/rpc-error.ts';
 import { bindService } from '../transport/service-binding.ts';
 import type { ServiceBinding } from '../transport/service-binding.ts';
 import { answerCalls } from './answer-calls.ts';
+import { exportSessionTools } from './export-session-tools.ts';
 import { checkKnown, presentAnswer } from './present-answer.ts';
 import { readCall } from './read-call.ts';
 
 const ignore = (): void => undefined;
 
 export interface ToolServiceParts {
-  readonly store: Pick<Store, 'findSessionByToken' | 'readMode'>;
+  readonly store: Pick<Store, 'findSessionByToken' | 'readMode' | 'readSession'>;
   readonly registry: Registry;
   readonly visibility: Pick<ToolVisibility, 'isEntitled' | 'isShown'>;
   readonly definitions: Pick<ShownDefinitions, 'of'>;
@@ -100,6 +101,8 @@ export function toolService(parts: ToolServiceParts): ServiceBinding {
       }
       return Promise.resolve(create(GetToolSchemaResponseSchema, { tool: presentTool(tool, parts) }));
     },
+
+    exportTools: async (request, peer) => exportSessionTools(request, checkCaller(store, peer), parts),
   });
-  return { ...binding, whole: ['listAvailableTools', 'getToolSchema'] };
+  return { ...binding, whole: ['listAvailableTools', 'getToolSchema', 'exportTools'] };
 }

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { Session } from '../../call/session.ts';
 import { ConfigError } from '../../call/fault.ts';
-import type { AnyTool } from '../../call/tool.ts';
 import { exportForMcp } from '../../registry/export-tools.ts';
 import type { McpTool } from '../../registry/export-tools.ts';
+import { isCallable } from '../../registry/registry.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { ShownDefinition, ShownDefinitions } from '../../registry/shown-definitions.ts';
 import type { ToolVisibility } from '../../sessions/tool-visibility.ts';
@@ -88,8 +88,4 @@ function exportTool(definition: ShownDefinition): readonly McpTool[] {
     if (error instanceof ConfigError) return [];
     throw error;
   }
-}
-
-function isCallable(tool: AnyTool): boolean {
-  return tool.explainUnusable?.() === undefined;
 }

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/tool_service.proto.
  */
 export const file_sallyport_v1_tool_service: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zYWxseXBvcnQvdjEvdG9vbF9zZXJ2aWNlLnByb3RvEgxzYWxseXBvcnQudjEi+QEKEkV4ZWN1dGVUb29sUmVxdWVzdBIMCgRuYW1lGAEgASgJEhIKCmlucHV0X2pzb24YAiABKAkSEgoKdGltZW91dF9tcxgDIAEoDRISCgpyZXF1ZXN0X2lkGAQgASgJEhIKCmRlZHVwZV9rZXkYBSABKAkSKgoHY29udGV4dBgGIAEoCzIZLnNhbGx5cG9ydC52MS5DYWxsQ29udGV4dBIXCg9jb25maXJtX2JpbmRpbmcYByABKAkSGAoQYXBwcm92YWxfdGFza19pZBgIIAEoCRIVCg1jb25maXJtX3Rva2VuGAkgASgJEg8KB3dhaXRfbXMYCiABKA0iNgoLQ2FsbENvbnRleHQSDwoHdGFza19pZBgBIAEoCRIWCg5jb3JyZWxhdGlvbl9pZBgCIAEoCSL7AgoTRXhlY3V0ZVRvb2xSZXNwb25zZRISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB2NhbGxfaWQYAiABKAkSEAoIdHJhY2VfaWQYAyABKAkSDAoEdG9vbBgEIAEoCRITCgtkdXJhdGlvbl9tcxgFIAEoBBIiCgV1c2FnZRgGIAEoCzITLnNhbGx5cG9ydC52MS5Vc2FnZRIqCgdjb250ZXh0GAcgASgLMhkuc2FsbHlwb3J0LnYxLkNhbGxDb250ZXh0EhAKCHdhcm5pbmdzGAggAygJEiQKBmNoYXJnZRgJIAEoCzIULnNhbGx5cG9ydC52MS5DaGFyZ2USKAoHc3VjY2VzcxgKIAEoCzIVLnNhbGx5cG9ydC52MS5TdWNjZXNzSAASJgoGZGVuaWVkGAsgASgLMhQuc2FsbHlwb3J0LnYxLkRlbmllZEgAEiYKBWVycm9yGAwgASgLMhUuc2FsbHlwb3J0LnYxLkZhaWx1cmVIAEIICgZyZXN1bHQiSAoHU3VjY2VzcxITCgtvdXRwdXRfanNvbhgBIAEoCRITCgtyZXN1bHRfaGFzaBgCIAEoDBITCgtyZXN1bHRfc2l6ZRgDIAEoBCJPCgZDaGFyZ2USDQoFY2FsbHMYASABKAQSEQoJYWN0aXZlX21zGAIgASgEEg4KBnRva2VucxgDIAEoBBITCgtjb3N0X21pY3JvcxgEIAEoBCJKChhFeGVjdXRlVG9vbFN0cmVhbVJlcXVlc3QSLgoEY2FsbBgBIAEoCzIgLnNhbGx5cG9ydC52MS5FeGVjdXRlVG9vbFJlcXVlc3QitgEKGUV4ZWN1dGVUb29sU3RyZWFtUmVzcG9uc2USKgoIcHJvZ3Jlc3MYASABKAsyFi5zYWxseXBvcnQudjEuUHJvZ3Jlc3NIABI1CghyZXNwb25zZRgCIAEoCzIhLnNhbGx5cG9ydC52MS5FeGVjdXRlVG9vbFJlc3BvbnNlSAASLQoHcGVuZGluZxgDIAEoCzIaLnNhbGx5cG9ydC52MS5BcHByb3ZhbE5lZWRIAEIHCgVldmVudCJVChNFeGVjdXRlVG9vbHNSZXF1ZXN0Eg4KBm51bWJlchgBIAEoDRIuCgRjYWxsGAIgASgLMiAuc2FsbHlwb3J0LnYxLkV4ZWN1dGVUb29sUmVxdWVzdCKRAQoURXhlY3V0ZVRvb2xzUmVzcG9uc2USDgoGbnVtYmVyGAEgASgNEjUKCHJlc3BvbnNlGAIgASgLMiEuc2FsbHlwb3J0LnYxLkV4ZWN1dGVUb29sUmVzcG9uc2VIABIoCgVlcnJvchgDIAEoCzIXLnNhbGx5cG9ydC52MS5DYWxsRXJyb3JIAEIICgZyZXN1bHQiKgoJQ2FsbEVycm9yEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCSJICghQcm9ncmVzcxIOCgZzdGRlcnIYASABKAkSDAoEZG9uZRgCIAEoBBINCgV0b3RhbBgDIAEoBBIPCgdtZXNzYWdlGAQgASgJIq0BCgZEZW5pZWQSDwoHcnVsZV9pZBgBIAEoCRIWCg5yYXRpb25hbGVfY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg4KBnJlbWVkeRgEIAEoCRIrCgp2aW9sYXRpb25zGAUgAygLMhcuc2FsbHlwb3J0LnYxLlZpb2xhdGlvbhIsCghhcHByb3ZhbBgGIAEoCzIaLnNhbGx5cG9ydC52MS5BcHByb3ZhbE5lZWQiOQoJVmlvbGF0aW9uEg0KBWZpZWxkGAEgASgJEgwKBHJ1bGUYAiABKAkSDwoHbWVzc2FnZRgDIAEoCSJ1CgxBcHByb3ZhbE5lZWQSDwoHYmluZGluZxgBIAEoCRIOCgZlZmZlY3QYAiABKAkSDwoHdGFza19pZBgDIAEoCRIOCgZzdGF0dXMYBCABKAkSFQoNZXhwaXJlc19hdF9tcxgFIAEoAxIMCgRsaW5rGAYgASgJImUKB0ZhaWx1cmUSDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhEKCXJldHJ5YWJsZRgDIAEoCBIWCg5yZXRyeV9hZnRlcl9tcxgEIAEoBBIQCghjYXRlZ29yeRgFIAEoCSKCAgoFVXNhZ2USEwoGY3B1X21zGAEgASgBSACIAQESHgoRcGVha19tZW1vcnlfYnl0ZXMYAiABKARIAYgBARIgChNuZXR3b3JrX2Nvbm5lY3Rpb25zGAMgASgNSAKIAQESFwoKYnl0ZXNfcmVhZBgEIAEoBEgDiAEBEhoKDWJ5dGVzX3dyaXR0ZW4YBSABKARIBIgBARITCgttZWFzdXJlZF9ieRgGIAEoCUIJCgdfY3B1X21zQhQKEl9wZWFrX21lbW9yeV9ieXRlc0IWChRfbmV0d29ya19jb25uZWN0aW9uc0INCgtfYnl0ZXNfcmVhZEIQCg5fYnl0ZXNfd3JpdHRlbiI6ChlMaXN0QXZhaWxhYmxlVG9vbHNSZXF1ZXN0EhAKCGNhdGVnb3J5GAEgASgJEgsKA3RhZxgCIAEoCSJXChpMaXN0QXZhaWxhYmxlVG9vbHNSZXNwb25zZRIrCgV0b29scxgBIAMoCzIcLnNhbGx5cG9ydC52MS5Ub29sRGVzY3JpcHRvchIMCgRtb2RlGAIgASgJIvcCCg5Ub29sRGVzY3JpcHRvchIMCgRuYW1lGAEgASgJEg8KB2FsaWFzZXMYAiADKAkSDwoHdmVyc2lvbhgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRIMCgR0YWdzGAUgAygJEhAKCGNhdGVnb3J5GAYgASgJEgwKBHJpc2sYByABKAkSFAoMY29uZmlybWF0aW9uGAggASgJEg8KB211dGF0ZXMYCSABKAgSEgoKaWRlbXBvdGVudBgKIAEoCBISCgp0aW1lb3V0X21zGAsgASgNEg4KBnN0YXR1cxgMIAEoCRIZChFpbnB1dF9zY2hlbWFfanNvbhgNIAEoCRIaChJvdXRwdXRfc2NoZW1hX2pzb24YDiABKAkSDgoGb3JpZ2luGA8gASgJEhUKDXN0YXR1c19yZWFzb24YECABKAkSFQoNZXhhbXBsZXNfanNvbhgRIAMoCRIMCgR1bmRvGBIgASgJEhAKCGF1ZGllbmNlGBMgASgJIiQKFEdldFRvb2xTY2hlbWFSZXF1ZXN0EgwKBG5hbWUYASABKAkiQwoVR2V0VG9vbFNjaGVtYVJlc3BvbnNlEioKBHRvb2wYASABKAsyHC5zYWxseXBvcnQudjEuVG9vbERlc2NyaXB0b3Iy5wMKC1Rvb2xTZXJ2aWNlElIKC0V4ZWN1dGVUb29sEiAuc2FsbHlwb3J0LnYxLkV4ZWN1dGVUb29sUmVxdWVzdBohLnNhbGx5cG9ydC52MS5FeGVjdXRlVG9vbFJlc3BvbnNlEmYKEUV4ZWN1dGVUb29sU3RyZWFtEiYuc2FsbHlwb3J0LnYxLkV4ZWN1dGVUb29sU3RyZWFtUmVxdWVzdBonLnNhbGx5cG9ydC52MS5FeGVjdXRlVG9vbFN0cmVhbVJlc3BvbnNlMAESWQoMRXhlY3V0ZVRvb2xzEiEuc2FsbHlwb3J0LnYxLkV4ZWN1dGVUb29sc1JlcXVlc3QaIi5zYWxseXBvcnQudjEuRXhlY3V0ZVRvb2xzUmVzcG9uc2UoATABEmcKEkxpc3RBdmFpbGFibGVUb29scxInLnNhbGx5cG9ydC52MS5MaXN0QXZhaWxhYmxlVG9vbHNSZXF1ZXN0Giguc2FsbHlwb3J0LnYxLkxpc3RBdmFpbGFibGVUb29sc1Jlc3BvbnNlElgKDUdldFRvb2xTY2hlbWESIi5zYWxseXBvcnQudjEuR2V0VG9vbFNjaGVtYVJlcXVlc3QaIy5zYWxseXBvcnQudjEuR2V0VG9vbFNjaGVtYVJlc3BvbnNlYgZwcm90bzM");
+  fileDesc("Ch9zYWxseXBvcnQvdjEvdG9vbF9zZXJ2aWNlLnByb3RvEgxzYWxseXBvcnQudjEi+QEKEkV4ZWN1dGVUb29sUmVxdWVzdBIMCgRuYW1lGAEgASgJEhIKCmlucHV0X2pzb24YAiABKAkSEgoKdGltZW91dF9tcxgDIAEoDRISCgpyZXF1ZXN0X2lkGAQgASgJEhIKCmRlZHVwZV9rZXkYBSABKAkSKgoHY29udGV4dBgGIAEoCzIZLnNhbGx5cG9ydC52MS5DYWxsQ29udGV4dBIXCg9jb25maXJtX2JpbmRpbmcYByABKAkSGAoQYXBwcm92YWxfdGFza19pZBgIIAEoCRIVCg1jb25maXJtX3Rva2VuGAkgASgJEg8KB3dhaXRfbXMYCiABKA0iNgoLQ2FsbENvbnRleHQSDwoHdGFza19pZBgBIAEoCRIWCg5jb3JyZWxhdGlvbl9pZBgCIAEoCSL7AgoTRXhlY3V0ZVRvb2xSZXNwb25zZRISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB2NhbGxfaWQYAiABKAkSEAoIdHJhY2VfaWQYAyABKAkSDAoEdG9vbBgEIAEoCRITCgtkdXJhdGlvbl9tcxgFIAEoBBIiCgV1c2FnZRgGIAEoCzITLnNhbGx5cG9ydC52MS5Vc2FnZRIqCgdjb250ZXh0GAcgASgLMhkuc2FsbHlwb3J0LnYxLkNhbGxDb250ZXh0EhAKCHdhcm5pbmdzGAggAygJEiQKBmNoYXJnZRgJIAEoCzIULnNhbGx5cG9ydC52MS5DaGFyZ2USKAoHc3VjY2VzcxgKIAEoCzIVLnNhbGx5cG9ydC52MS5TdWNjZXNzSAASJgoGZGVuaWVkGAsgASgLMhQuc2FsbHlwb3J0LnYxLkRlbmllZEgAEiYKBWVycm9yGAwgASgLMhUuc2FsbHlwb3J0LnYxLkZhaWx1cmVIAEIICgZyZXN1bHQiSAoHU3VjY2VzcxITCgtvdXRwdXRfanNvbhgBIAEoCRITCgtyZXN1bHRfaGFzaBgCIAEoDBITCgtyZXN1bHRfc2l6ZRgDIAEoBCJPCgZDaGFyZ2USDQoFY2FsbHMYASABKAQSEQoJYWN0aXZlX21zGAIgASgEEg4KBnRva2VucxgDIAEoBBITCgtjb3N0X21pY3JvcxgEIAEoBCJKChhFeGVjdXRlVG9vbFN0cmVhbVJlcXVlc3QSLgoEY2FsbBgBIAEoCzIgLnNhbGx5cG9ydC52MS5FeGVjdXRlVG9vbFJlcXVlc3QitgEKGUV4ZWN1dGVUb29sU3RyZWFtUmVzcG9uc2USKgoIcHJvZ3Jlc3MYASABKAsyFi5zYWxseXBvcnQudjEuUHJvZ3Jlc3NIABI1CghyZXNwb25zZRgCIAEoCzIhLnNhbGx5cG9ydC52MS5FeGVjdXRlVG9vbFJlc3BvbnNlSAASLQoHcGVuZGluZxgDIAEoCzIaLnNhbGx5cG9ydC52MS5BcHByb3ZhbE5lZWRIAEIHCgVldmVudCJVChNFeGVjdXRlVG9vbHNSZXF1ZXN0Eg4KBm51bWJlchgBIAEoDRIuCgRjYWxsGAIgASgLMiAuc2FsbHlwb3J0LnYxLkV4ZWN1dGVUb29sUmVxdWVzdCKRAQoURXhlY3V0ZVRvb2xzUmVzcG9uc2USDgoGbnVtYmVyGAEgASgNEjUKCHJlc3BvbnNlGAIgASgLMiEuc2FsbHlwb3J0LnYxLkV4ZWN1dGVUb29sUmVzcG9uc2VIABIoCgVlcnJvchgDIAEoCzIXLnNhbGx5cG9ydC52MS5DYWxsRXJyb3JIAEIICgZyZXN1bHQiKgoJQ2FsbEVycm9yEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCSJICghQcm9ncmVzcxIOCgZzdGRlcnIYASABKAkSDAoEZG9uZRgCIAEoBBINCgV0b3RhbBgDIAEoBBIPCgdtZXNzYWdlGAQgASgJIq0BCgZEZW5pZWQSDwoHcnVsZV9pZBgBIAEoCRIWCg5yYXRpb25hbGVfY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg4KBnJlbWVkeRgEIAEoCRIrCgp2aW9sYXRpb25zGAUgAygLMhcuc2FsbHlwb3J0LnYxLlZpb2xhdGlvbhIsCghhcHByb3ZhbBgGIAEoCzIaLnNhbGx5cG9ydC52MS5BcHByb3ZhbE5lZWQiOQoJVmlvbGF0aW9uEg0KBWZpZWxkGAEgASgJEgwKBHJ1bGUYAiABKAkSDwoHbWVzc2FnZRgDIAEoCSJ1CgxBcHByb3ZhbE5lZWQSDwoHYmluZGluZxgBIAEoCRIOCgZlZmZlY3QYAiABKAkSDwoHdGFza19pZBgDIAEoCRIOCgZzdGF0dXMYBCABKAkSFQoNZXhwaXJlc19hdF9tcxgFIAEoAxIMCgRsaW5rGAYgASgJImUKB0ZhaWx1cmUSDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhEKCXJldHJ5YWJsZRgDIAEoCBIWCg5yZXRyeV9hZnRlcl9tcxgEIAEoBBIQCghjYXRlZ29yeRgFIAEoCSKCAgoFVXNhZ2USEwoGY3B1X21zGAEgASgBSACIAQESHgoRcGVha19tZW1vcnlfYnl0ZXMYAiABKARIAYgBARIgChNuZXR3b3JrX2Nvbm5lY3Rpb25zGAMgASgNSAKIAQESFwoKYnl0ZXNfcmVhZBgEIAEoBEgDiAEBEhoKDWJ5dGVzX3dyaXR0ZW4YBSABKARIBIgBARITCgttZWFzdXJlZF9ieRgGIAEoCUIJCgdfY3B1X21zQhQKEl9wZWFrX21lbW9yeV9ieXRlc0IWChRfbmV0d29ya19jb25uZWN0aW9uc0INCgtfYnl0ZXNfcmVhZEIQCg5fYnl0ZXNfd3JpdHRlbiI6ChlMaXN0QXZhaWxhYmxlVG9vbHNSZXF1ZXN0EhAKCGNhdGVnb3J5GAEgASgJEgsKA3RhZxgCIAEoCSJXChpMaXN0QXZhaWxhYmxlVG9vbHNSZXNwb25zZRIrCgV0b29scxgBIAMoCzIcLnNhbGx5cG9ydC52MS5Ub29sRGVzY3JpcHRvchIMCgRtb2RlGAIgASgJIvcCCg5Ub29sRGVzY3JpcHRvchIMCgRuYW1lGAEgASgJEg8KB2FsaWFzZXMYAiADKAkSDwoHdmVyc2lvbhgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRIMCgR0YWdzGAUgAygJEhAKCGNhdGVnb3J5GAYgASgJEgwKBHJpc2sYByABKAkSFAoMY29uZmlybWF0aW9uGAggASgJEg8KB211dGF0ZXMYCSABKAgSEgoKaWRlbXBvdGVudBgKIAEoCBISCgp0aW1lb3V0X21zGAsgASgNEg4KBnN0YXR1cxgMIAEoCRIZChFpbnB1dF9zY2hlbWFfanNvbhgNIAEoCRIaChJvdXRwdXRfc2NoZW1hX2pzb24YDiABKAkSDgoGb3JpZ2luGA8gASgJEhUKDXN0YXR1c19yZWFzb24YECABKAkSFQoNZXhhbXBsZXNfanNvbhgRIAMoCRIMCgR1bmRvGBIgASgJEhAKCGF1ZGllbmNlGBMgASgJIjgKEkV4cG9ydFRvb2xzUmVxdWVzdBIOCgZmb3JtYXQYASABKAkSEgoKc2Vzc2lvbl9pZBgCIAEoCSJUChNFeHBvcnRUb29sc1Jlc3BvbnNlEhIKCnRvb2xzX2pzb24YASABKAkSKQoFbmFtZXMYAiADKAsyGi5zYWxseXBvcnQudjEuRXhwb3J0ZWROYW1lIi4KDEV4cG9ydGVkTmFtZRIQCghleHBvcnRlZBgBIAEoCRIMCgRuYW1lGAIgASgJIiQKFEdldFRvb2xTY2hlbWFSZXF1ZXN0EgwKBG5hbWUYASABKAkiQwoVR2V0VG9vbFNjaGVtYVJlc3BvbnNlEioKBHRvb2wYASABKAsyHC5zYWxseXBvcnQudjEuVG9vbERlc2NyaXB0b3IyuwQKC1Rvb2xTZXJ2aWNlElIKC0V4ZWN1dGVUb29sEiAuc2FsbHlwb3J0LnYxLkV4ZWN1dGVUb29sUmVxdWVzdBohLnNhbGx5cG9ydC52MS5FeGVjdXRlVG9vbFJlc3BvbnNlEmYKEUV4ZWN1dGVUb29sU3RyZWFtEiYuc2FsbHlwb3J0LnYxLkV4ZWN1dGVUb29sU3RyZWFtUmVxdWVzdBonLnNhbGx5cG9ydC52MS5FeGVjdXRlVG9vbFN0cmVhbVJlc3BvbnNlMAESWQoMRXhlY3V0ZVRvb2xzEiEuc2FsbHlwb3J0LnYxLkV4ZWN1dGVUb29sc1JlcXVlc3QaIi5zYWxseXBvcnQudjEuRXhlY3V0ZVRvb2xzUmVzcG9uc2UoATABEmcKEkxpc3RBdmFpbGFibGVUb29scxInLnNhbGx5cG9ydC52MS5MaXN0QXZhaWxhYmxlVG9vbHNSZXF1ZXN0Giguc2FsbHlwb3J0LnYxLkxpc3RBdmFpbGFibGVUb29sc1Jlc3BvbnNlElgKDUdldFRvb2xTY2hlbWESIi5zYWxseXBvcnQudjEuR2V0VG9vbFNjaGVtYVJlcXVlc3QaIy5zYWxseXBvcnQudjEuR2V0VG9vbFNjaGVtYVJlc3BvbnNlElIKC0V4cG9ydFRvb2xzEiAuc2FsbHlwb3J0LnYxLkV4cG9ydFRvb2xzUmVxdWVzdBohLnNhbGx5cG9ydC52MS5FeHBvcnRUb29sc1Jlc3BvbnNlYgZwcm90bzM");
 
 /**
  * @generated from message sallyport.v1.ExecuteToolRequest
@@ -1501,6 +1501,141 @@ export const ToolDescriptorSchema: GenMessage<ToolDescriptor, {jsonType: ToolDes
   messageDesc(file_sallyport_v1_tool_service, 18);
 
 /**
+ * @generated from message sallyport.v1.ExportToolsRequest
+ */
+export type ExportToolsRequest = Message<"sallyport.v1.ExportToolsRequest"> & {
+  /**
+   * openai, anthropic or mcp.
+   *
+   * @generated from field: string format = 1;
+   */
+  format: string;
+
+  /**
+   * Whose tools, for operators. Empty: those of the caller, who must be an agent.
+   *
+   * @generated from field: string session_id = 2;
+   */
+  sessionId: string;
+};
+
+/**
+ * @generated from message sallyport.v1.ExportToolsRequest
+ */
+export type ExportToolsRequestJson = {
+  /**
+   * openai, anthropic or mcp.
+   *
+   * @generated from field: string format = 1;
+   */
+  format?: string;
+
+  /**
+   * Whose tools, for operators. Empty: those of the caller, who must be an agent.
+   *
+   * @generated from field: string session_id = 2;
+   */
+  sessionId?: string;
+};
+
+/**
+ * Describes the message sallyport.v1.ExportToolsRequest.
+ * Use `create(ExportToolsRequestSchema)` to create a new message.
+ */
+export const ExportToolsRequestSchema: GenMessage<ExportToolsRequest, {jsonType: ExportToolsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_tool_service, 19);
+
+/**
+ * @generated from message sallyport.v1.ExportToolsResponse
+ */
+export type ExportToolsResponse = Message<"sallyport.v1.ExportToolsResponse"> & {
+  /**
+   * A list, in the form of the format.
+   *
+   * @generated from field: string tools_json = 1;
+   */
+  toolsJson: string;
+
+  /**
+   * Which tool to call when the model names one.
+   *
+   * @generated from field: repeated sallyport.v1.ExportedName names = 2;
+   */
+  names: ExportedName[];
+};
+
+/**
+ * @generated from message sallyport.v1.ExportToolsResponse
+ */
+export type ExportToolsResponseJson = {
+  /**
+   * A list, in the form of the format.
+   *
+   * @generated from field: string tools_json = 1;
+   */
+  toolsJson?: string;
+
+  /**
+   * Which tool to call when the model names one.
+   *
+   * @generated from field: repeated sallyport.v1.ExportedName names = 2;
+   */
+  names?: ExportedNameJson[];
+};
+
+/**
+ * Describes the message sallyport.v1.ExportToolsResponse.
+ * Use `create(ExportToolsResponseSchema)` to create a new message.
+ */
+export const ExportToolsResponseSchema: GenMessage<ExportToolsResponse, {jsonType: ExportToolsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_tool_service, 20);
+
+/**
+ * @generated from message sallyport.v1.ExportedName
+ */
+export type ExportedName = Message<"sallyport.v1.ExportedName"> & {
+  /**
+   * As the model knows it, without dots.
+   *
+   * @generated from field: string exported = 1;
+   */
+  exported: string;
+
+  /**
+   * Canonical.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+};
+
+/**
+ * @generated from message sallyport.v1.ExportedName
+ */
+export type ExportedNameJson = {
+  /**
+   * As the model knows it, without dots.
+   *
+   * @generated from field: string exported = 1;
+   */
+  exported?: string;
+
+  /**
+   * Canonical.
+   *
+   * @generated from field: string name = 2;
+   */
+  name?: string;
+};
+
+/**
+ * Describes the message sallyport.v1.ExportedName.
+ * Use `create(ExportedNameSchema)` to create a new message.
+ */
+export const ExportedNameSchema: GenMessage<ExportedName, {jsonType: ExportedNameJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_tool_service, 21);
+
+/**
  * @generated from message sallyport.v1.GetToolSchemaRequest
  */
 export type GetToolSchemaRequest = Message<"sallyport.v1.GetToolSchemaRequest"> & {
@@ -1525,7 +1660,7 @@ export type GetToolSchemaRequestJson = {
  * Use `create(GetToolSchemaRequestSchema)` to create a new message.
  */
 export const GetToolSchemaRequestSchema: GenMessage<GetToolSchemaRequest, {jsonType: GetToolSchemaRequestJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 19);
+  messageDesc(file_sallyport_v1_tool_service, 22);
 
 /**
  * @generated from message sallyport.v1.GetToolSchemaResponse
@@ -1552,7 +1687,7 @@ export type GetToolSchemaResponseJson = {
  * Use `create(GetToolSchemaResponseSchema)` to create a new message.
  */
 export const GetToolSchemaResponseSchema: GenMessage<GetToolSchemaResponse, {jsonType: GetToolSchemaResponseJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_tool_service, 20);
+  messageDesc(file_sallyport_v1_tool_service, 23);
 
 /**
  * The generic door: call a tool by name with JSON, and learn which tools there are.
@@ -1609,6 +1744,16 @@ export const ToolService: GenService<{
     methodKind: "unary";
     input: typeof GetToolSchemaRequestSchema;
     output: typeof GetToolSchemaResponseSchema;
+  },
+  /**
+   * The tools that a session may call now, as models and MCP clients take them.
+   *
+   * @generated from rpc sallyport.v1.ToolService.ExportTools
+   */
+  exportTools: {
+    methodKind: "unary";
+    input: typeof ExportToolsRequestSchema;
+    output: typeof ExportToolsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_sallyport_v1_tool_service, 0);
