@@ -9,6 +9,7 @@ import type { Browser, Page } from 'playwright-core';
 import { hash as pageHash } from '../../packages/log/page/node-crypto.ts';
 import { writeReceipt } from '../../packages/log/src/index.ts';
 import { openChromium } from '../harness/chromium.ts';
+import { requirement } from '../requirement.ts';
 import { makeLog } from './made-log.ts';
 
 const page = pathToFileURL(join(import.meta.dirname, '../../packages/log/verify-receipt.html')).href;
@@ -60,6 +61,7 @@ async function drop(receipt: string, opened: Page): Promise<void> {
 }
 
 test('the page finds a good receipt to be good, with the key that a person pasted', async () => {
+  requirement('AUD-8');
   const { state, said } = await judge(text, { key: log.verifier, witness: log.witness });
   assert.equal(state, 'intact', said);
   assert.match(said, /Intact: the records below are in the log/);

@@ -30,3 +30,5 @@ export type { ReceiptOptions, ReceiptReport } from './verify-receipt.ts';
 export { verifyConsistencyFile, writeConsistency } from './consistency.ts';
 export { verifyLog } from './verify.ts';
 export type { LogKeys, LogReport, LogSource, VerifyOptions } from './verify.ts';
+export { askWitness, WitnessRefusal } from './witness/ask-witness.ts';
+export type { WitnessPlace } from './witness/ask-witness.ts';

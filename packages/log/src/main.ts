@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 
 const usage = `Usage: sallyport-log verify FILE [--key KEY] [--witness KEY] [--checkpoint FILE] [--json]
        sallyport-log page FILE
+       sallyport-log witness FOLDER --name NAME --log KEY [--listen HOST:PORT]
 
 verify judges a file that Sallyport wrote, without the gate: a receipt (sallyport audit receipt), a
 proof of consistency (sallyport audit consistency), or a log (sallyport audit export).
@@ -16,6 +17,14 @@ proof of consistency (sallyport audit consistency), or a log (sallyport audit ex
 
 page writes a page that does the same for receipts in a browser, without any server.
 
+witness cosigns checkpoints that continue all it saw before (C2SP tlog-witness). Run it on another
+machine than the gate: a gate that rewrites its log gets no more signatures from it.
+
+  FOLDER             holds its key, made at the first run, and what it saw
+  --name NAME        what it is called in its signatures, such as witness.example.org/w1
+  --log KEY          a log to watch: its public key, as text or in a file. May be given again
+  --listen HOST:PORT where it listens; 127.0.0.1:7380 unless it is given
+
 Exit codes: 0 the file is intact, 1 it is not, 2 the command or the file is wrong.
 `;
 
@@ -27,6 +36,9 @@ async function main(args: readonly string[]): Promise<number> {
       key: { type: 'string' },
       witness: { type: 'string', multiple: true },
       checkpoint: { type: 'string' },
+      name: { type: 'string' },
+      log: { type: 'string', multiple: true },
+      listen: { type: 'string' },
       json: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     },
@@ -39,6 +51,10 @@ async function main(args: readonly string[]): Promise<number> {
   if (file === undefined || more.length > 0) throw new Error(usage);
   if (command === 'page') {
     (await import('./commands/write-page.ts')).writePage(file);
+    return 0;
+  }
+  if (command === 'witness') {
+    await (await import('./commands/run-witness.ts')).runWitness(file, values);
     return 0;
   }
   if (command !== 'verify') throw new Error(usage);

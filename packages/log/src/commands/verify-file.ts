@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { isSignedBy, parseVerifier } from '../checkpoint.ts';
 import { consistencyFormat, verifyConsistencyFile } from '../consistency.ts';
 import { openExport } from '../exported-log.ts';
@@ -8,6 +8,7 @@ import { verifyReceipt } from '../verify-receipt.ts';
 import { describeKey } from './describe-key.ts';
 import { describeLog, isIntact, logAsJson } from './describe-log.ts';
 import { describeReceipt } from './describe-receipt.ts';
+import { readKey } from './read-key.ts';
 
 export interface VerifyOptions {
   /** The public key, as text or in a file. */
@@ -65,8 +66,4 @@ function findFormat(file: string): string | undefined {
     closeSync(descriptor);
   }
   return /^\s*\{\s*"format"\s*:\s*"([a-z0-9-]+)"/.exec(start.toString('utf8'))?.[1];
-}
-
-function readKey(given: string): string {
-  return (existsSync(given) ? readFileSync(given, 'utf8') : given).trim();
 }

@@ -1,4 +1,4 @@
-import { command, count, file, flag, optionalWord, withDefault, word } from '../../command-table.ts';
+import { command, count, file, flag, list, optionalWord, text, withDefault, word } from '../../command-table.ts';
 
 export const auditCommands = [
   command('tail', {
@@ -23,6 +23,22 @@ export const auditCommands = [
     help: 'write the log into a file that can be verified without the gate',
     arguments: { file: word('file', { completes: 'files' }) },
     run: async (given, context) => (await import('./audit-export.ts')).exportAudit(given.file, context),
+  }),
+  command('consistency', {
+    help: 'write a proof that the log continues a checkpoint kept elsewhere',
+    arguments: { checkpoint: word('checkpoint', { completes: 'files' }), file: word('file', { completes: 'files' }) },
+    run: async (given, context) => (await import('./audit-consistency.ts')).proveAuditConsistency(given, context),
+  }),
+  command('publish', {
+    help: 'take the newest checkpoint out of this machine, so that a rewritten log shows',
+    options: {
+      witness: list('key@url', 'ask this witness to cosign'),
+      file: file('file', 'write it into a file, such as one on another disk'),
+      git: file('folder', 'commit it in this git repository, and push when it has a remote'),
+      webhook: text('url', 'post it there'),
+      every: count('go on, and look for a new one every so many seconds'),
+    },
+    run: async (given, context) => (await import('./audit-publish.ts')).publishAudit(given, context),
   }),
   command('verify', {
     help: 'check that nothing in the log was changed, removed or added',
