@@ -9,6 +9,7 @@ import type { TestContext } from 'node:test';
 import { TestDaemon } from '../harness/daemon.ts';
 import type { Place } from '../harness/daemon.ts';
 import { runSallyport } from '../harness/run-sallyport.ts';
+import { requirement } from '../requirement.ts';
 import { newToolPlace } from './tool-place.ts';
 
 interface Check {
@@ -55,6 +56,29 @@ test('a running daemon is asked how it is', async (t) => {
   assert.match(find('daemon').message, new RegExp(`process ${daemon.process.pid}`));
   assert.match(find('install').message, /^(advisory|separated): /);
   assert.equal(find('home').state, 'ok', find('home').message);
+});
+
+test('the daemon finds about itself what doctor finds about it', async (t) => {
+  requirement('CAT-10');
+  const place = openPlace(t);
+  writeFileSync(join(place.home, 'governance', 'notifications.yaml'), 'version: 1\nwebhoook: {}\n');
+  writeFileSync(join(place.home, 'databases.yaml'), 'databases: [{ name: shop, kind: sqlite }]\n');
+  const daemon = await TestDaemon.start(place);
+  t.after(() => daemon.remove());
+  const invoke = (tool: string): Record<string, unknown> => {
+    const { stdout } = runSallyport(place, ['tool', 'invoke', tool, '--json']);
+    return (JSON.parse(stdout) as { output: Record<string, unknown> }).output;
+  };
+  const { ok, checks } = invoke('self.check') as unknown as { ok: boolean; checks: Check[] };
+  const shared = (all: readonly Check[]) => all.filter(({ name }) => !['daemon', 'log', 'disk'].includes(name));
+  const seen = diagnose(place).checks;
+  assert.deepEqual(shared(checks), shared(seen));
+  assert.equal(ok, false);
+  for (const name of ['notifications', 'databases']) {
+    assert.equal(seen.find((check) => check.name === name)?.state, 'fail', name);
+  }
+  const { settings } = invoke('config.read') as { settings: Record<string, Record<string, unknown>> };
+  assert.deepEqual([settings['gate']?.['mode'], settings['places']?.['home']], ['NORMAL', place.home]);
 });
 
 test('rules that cannot be used fail, with the line', (t) => {

@@ -21,6 +21,7 @@ import { peopleTools } from '../organisation/tools/people.ts';
 import { secretTools } from '../secrets/tools.ts';
 import { shellTools } from '../catalogue/shell/index.ts';
 import { databaseTools } from '../catalogue/data/index.ts';
+import { selfTools } from '../catalogue/self/index.ts';
 import { systemTools } from '../catalogue/system/index.ts';
 import { sessionTools } from '../sessions/tools/sessions.ts';
 import { workspaceTools } from '../workspaces/tools.ts';
@@ -34,6 +35,7 @@ const tools = [
   ...gitTools(),
   ...systemTools(),
   ...webTools(nothing),
+  ...selfTools({ settings: nothing, runChecks: nothing }),
   ...databaseTools(nothing),
   ...contentTools(nothing),
   ...artifactTools(nothing),

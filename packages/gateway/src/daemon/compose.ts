@@ -59,6 +59,7 @@ import { fileTools } from '../catalogue/files/index.ts';
 import { databaseTools } from '../catalogue/data/index.ts';
 import { Databases } from '../catalogue/data/databases.ts';
 import { gitTools } from '../catalogue/git/index.ts';
+import { selfTools } from '../catalogue/self/index.ts';
 import { systemTools } from '../catalogue/system/index.ts';
 import { webTools } from '../catalogue/web/index.ts';
 import { leaseTools } from '../sessions/tools/leases.ts';
@@ -83,6 +84,7 @@ import { openOperatorSession, openSigningKey } from './identity.ts';
 import { readOrCreateSecret } from './secret-files.ts';
 import { statusReader } from './read-status.ts';
 import { receiptMaker } from './receipt-maker.ts';
+import { describeSelf } from './describe-self.ts';
 import { openSubmit } from './submit.ts';
 import { auditVerifier } from './verify-audit.ts';
 import { watchSpace } from './space-gauge.ts';
@@ -261,6 +263,11 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     await toolsFolder.installed.refresh();
   };
   const codes = new LoginCodes();
+  const warnings = (): readonly string[] => [
+    ...approvals.warnings(),
+    ...describeRootTrouble(workspaces.inspect()),
+    ...describeStranded(workspaces, store.liveSessions()),
+  ];
   const tools = [
     ...approvals.tools,
     ...policyTools({
@@ -272,6 +279,9 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     ...gitTools(),
     ...systemTools(),
     ...webTools({ hide: redactor.hideHeld }),
+    ...selfTools(
+      describeSelf({ config, store, executor, workspace, rules: currentRules, address: () => address, warnings }),
+    ),
     ...databaseTools({ databases: new Databases({ file: home.databasesFile, workspace }), readSecret }),
     // Their results are full of what others wrote, and a person who accepts it has to see all but what the gate holds.
     ...[...toolsFolder.administration, ...upstreams.administration].map((tool) =>
@@ -372,11 +382,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     workspace,
     workspaceReason,
     address: () => address,
-    warnings: () => [
-      ...approvals.warnings(),
-      ...describeRootTrouble(workspaces.inspect()),
-      ...describeStranded(workspaces, store.liveSessions()),
-    ],
+    warnings,
     roots: () => workspaces.roots,
   });
   const definitions = new ShownDefinitions(redactor);

@@ -1,7 +1,7 @@
 import { version } from '@sallyport/gateway';
+import type { Check } from '@sallyport/gateway';
 import type { CommandContext } from '../../command-context.ts';
 import { findStartCommand } from '../../terminal/command-name.ts';
-import type { Check } from './doctor-checks.ts';
 import { CommandFailure } from '../../client/failure.ts';
 import type { GetStatusResponse, InJson } from '@sallyport/contract';
 

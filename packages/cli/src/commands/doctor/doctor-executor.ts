@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import { SpawnerClient, ProgramNotStarted, checkEnforcement } from '@sallyport/sandbox';
-import type { Abilities } from '@sallyport/sandbox';
-import type { Check } from './doctor-checks.ts';
+import { describeAbilities } from '@sallyport/gateway';
+import type { Check } from '@sallyport/gateway';
+import { SpawnerClient } from '@sallyport/sandbox';
 
 const patienceMs = 20_000;
 
@@ -17,38 +17,4 @@ export async function checkExecutor(): Promise<readonly Check[]> {
   } finally {
     await client.close();
   }
-}
-
-export function describeAbilities({ sandbox, limits }: Abilities): readonly Check[] {
-  return [
-    sandbox.usable
-      ? { name: 'sandbox', state: 'ok', message: `${spellSandbox(sandbox.version)}, tried out` }
-      : {
-          name: 'sandbox',
-          state: 'fail',
-          message: `Programs cannot be confined, so none is run: ${sandbox.reason}`,
-          remedy: sandbox.remedy,
-        },
-    describeLimits(limits),
-  ];
-}
-
-function describeLimits(limits: Abilities['limits']): Check {
-  const name = 'limits';
-  if (limits === 'cgroup') {
-    return { name, state: 'ok', message: 'control groups limit and measure CPU time, memory and processes' };
-  }
-  if (limits === 'sampled') return { name, state: 'warn', message: 'limits are kept by watching, not by the kernel' };
-  try {
-    checkEnforcement(undefined, 'kernel');
-  } catch (error) {
-    if (!(error instanceof ProgramNotStarted)) throw error;
-    const { message, remedy } = error;
-    return { name, state: 'fail', message, ...(remedy === undefined ? {} : { remedy }) };
-  }
-  return { name, state: 'fail', message: 'limits of programs cannot be kept' };
-}
-
-function spellSandbox(version: string): string {
-  return /^\d/.test(version) ? `bubblewrap ${version}` : version;
 }

@@ -2,9 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { openSigner } from '@sallyport/log';
 import type { Signer } from '@sallyport/log';
-import type { Config, Home } from '@sallyport/gateway';
+import type { Check, Config, Home } from '@sallyport/gateway';
 import { readSecret, auditVerifier, openRememberedCheckpoint, resolveWorkspace, ConfigError } from '@sallyport/gateway';
-import type { Check } from './doctor-checks.ts';
 import { describeError } from '../../client/failure.ts';
 
 /** What a start would stumble over, looked at without starting. Empty: nothing. Not to be asked while a daemon runs. */

@@ -1,16 +1,9 @@
 import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from '../../command-context.ts';
-import {
-  checkHome,
-  checkInstall,
-  checkNode,
-  checkNotifications,
-  checkPrograms,
-  checkRules,
-  checkSpace,
-} from './doctor-checks.ts';
-import type { Check } from './doctor-checks.ts';
+import { checkMachine } from '@sallyport/gateway';
+import type { Check, InstallKind } from '@sallyport/gateway';
 import { checkDaemon, checkWarnings, readDaemon } from './doctor-daemon.ts';
+import type { DaemonAnswer } from './doctor-daemon.ts';
 import { checkExecutor } from './doctor-executor.ts';
 import { checkStart } from './doctor-start.ts';
 import { padText, textWidth, wrapWords } from '../../terminal/text-width.ts';
@@ -23,16 +16,10 @@ const longestVerificationMs = 10 * 60_000;
 export async function runDoctor(context: CommandContext): Promise<number> {
   const { config, terminal, json } = context;
   if (!json) terminal.progress('Trying out the sandbox…');
-  const [daemon, executor] = await Promise.all([readDaemon(context), checkExecutor()]);
+  const [daemon, sandbox] = await Promise.all([readDaemon(context), checkExecutor()]);
+  const { status } = daemon;
   const checks: readonly Check[] = [
-    checkNode(process.versions.node),
-    ...executor,
-    ...checkPrograms(),
-    checkHome(config.home),
-    checkSpace(config.home.folder),
-    checkRules(config, daemon.status?.workspace),
-    ...checkNotifications(config),
-    checkInstall(daemon.status),
+    ...checkMachine({ config, sandbox, workspace: status?.workspace, install: readInstall(status) }),
     checkDaemon(daemon, context),
     ...checkWarnings(daemon),
     ...(daemon.failure?.code === 'UNREACHABLE'
@@ -44,6 +31,11 @@ export async function runDoctor(context: CommandContext): Promise<number> {
   if (json) terminal.print(visibleJson({ ok: failed === 0, checks }));
   else terminal.print(...checks.flatMap((check) => renderCheck(check, terminal)), '', summarize(checks));
   return failed === 0 ? exitCodes.success : exitCodes.toolError;
+}
+
+function readInstall(status: DaemonAnswer['status']): InstallKind | undefined {
+  if (status === undefined) return undefined;
+  return { kind: status.install === 'separated' ? 'separated' : 'advisory', meaning: status.installMeaning };
 }
 
 const nameWidth = 15;

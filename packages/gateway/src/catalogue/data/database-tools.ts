@@ -33,6 +33,9 @@ interface StatementArguments {
 const marginMs = 10_000;
 const maxTimeoutMs = 60_000;
 
+/** A call names all that it reaches, a file or a host: rules about others have nothing to do with it. */
+const reach = { scopes: ['paths', 'network'], requiresSandbox: true } as const;
+
 const statementSchema = (what: string): JsonObject =>
   objectSchema({
     database: {
@@ -67,7 +70,7 @@ export function databaseRead({ databases, readSecret }: DatabaseToolParts): AnyT
     examples: [{ database: 'shop', sql: 'SELECT name, price FROM items WHERE price > ?', parameters: [10] }],
     tags: ['database'],
     risk: 'medium',
-    scopes: ['paths', 'network'],
+    ...reach,
     timeoutMs: maxTimeoutMs + marginMs,
     timeoutMsFor: ({ timeout_ms: timeoutMs }: StatementArguments) => timeoutMs + marginMs,
     inputSchema: statementSchema(
@@ -96,7 +99,7 @@ export function databaseWrite({ databases, readSecret }: DatabaseToolParts): Any
     confirmation: 'always',
     requiresApproval: true,
     mutates: true,
-    scopes: ['paths', 'network'],
+    ...reach,
     timeoutMs: maxTimeoutMs + marginMs,
     timeoutMsFor: ({ timeout_ms: timeoutMs }: StatementArguments) => timeoutMs + marginMs,
     inputSchema: statementSchema('One statement. BEGIN, COMMIT and the like are not needed.'),

@@ -150,5 +150,7 @@ try {
   const question = JSON.parse(readFileSync(0, 'utf8')) as Question;
   process.stdout.write(JSON.stringify(answer(question)));
 } catch (error) {
-  process.stdout.write(JSON.stringify({ error: error instanceof Error ? error.message : String(error) }));
+  const message = error instanceof Error ? error.message : String(error);
+  const isRefused = message === 'not authorized';
+  process.stdout.write(JSON.stringify({ error: isRefused ? 'this connection is not authorized to do that' : message }));
 }

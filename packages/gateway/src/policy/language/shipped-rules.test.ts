@@ -30,6 +30,7 @@ const edit = fakeTool('files.edit', { risk: 'medium', mutates: true });
 const ensureDir = fakeTool('files.ensure_dir', { mutates: true });
 const moveGlob = fakeTool('files.move_glob', { risk: 'medium', mutates: true, confirmation: 'if_destructive' });
 const remove = fakeTool('files.delete', { risk: 'critical', mutates: true });
+const readData = fakeTool('database.read', { scopes: ['paths', 'network'], requiresSandbox: true });
 const changeData = fakeTool('database.write', { risk: 'high', mutates: true });
 const createSession = fakeTool('sessions.create', { risk: 'medium', mutates: true, scopes: [] });
 
@@ -122,6 +123,7 @@ const promises: readonly (readonly [Question, Verdict['effect'], rule: string])[
   [ask('database.read', [`${w}/shop.db`]), 'allow', 'database-read'],
   [ask('database.read', ['/srv/shop.db']), 'deny', 'default-deny'],
   [ask('database.read', [`${w}/.ssh/shop.db`]), 'deny', 'secrets'],
+  [{ ...ask(readData, []), resources: { paths: [], hosts: ['db.example.com:5432'] } }, 'deny', 'default-deny'],
   [ask(changeData, [`write ${w}/shop.db`]), 'require_approval', 'database-write'],
   [ask(changeData, [`write ${w}/shop.db`], { mode: 'DEGRADED' }), 'deny', 'default-deny'],
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkNode, checkPrograms, checkSpace } from './doctor-checks.ts';
-import { describeAbilities } from './doctor-executor.ts';
+import { checkNode, checkPrograms, checkSpace } from './machine-checks.ts';
+import { describeAbilities } from './describe-abilities.ts';
 
 const mebibyte = 1024 * 1024;
 

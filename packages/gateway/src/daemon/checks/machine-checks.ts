@@ -1,21 +1,17 @@
 import { existsSync, lstatSync, readdirSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Config, Home } from '@sallyport/gateway';
-import { readInstallKind, readNotificationSettings, loadRules, ConfigError } from '@sallyport/gateway';
 import { installCommand } from '@sallyport/sandbox';
-import { quoteForShell } from '../../terminal/command-name.ts';
-import { describeError } from '../../client/failure.ts';
 import { spellBytes, spellCount } from '@sallyport/contract';
-import type { GetStatusResponse, InJson } from '@sallyport/contract';
-
-/** One thing that was looked at. `fail`: something that the gate is for does not work. */
-export interface Check {
-  readonly name: string;
-  readonly state: 'ok' | 'warn' | 'fail';
-  readonly message: string;
-  /** What to do, as a command where there is one. Absent: nothing needs to be done, or nothing is known. */
-  readonly remedy?: string;
-}
+import { readNotificationSettings } from '../../approvals/notifications/notification-settings.ts';
+import { ConfigError } from '../../call/fault.ts';
+import { readDatabases } from '../../catalogue/data/read-databases.ts';
+import type { Check } from '../../catalogue/self/check.ts';
+import { loadRules } from '../../policy/language/load-rules.ts';
+import { joinWords } from '../../policy/patterns/shell-words.ts';
+import type { Config } from '../config.ts';
+import type { Home } from '../home.ts';
+import { readInstallKind } from '../install-kind.ts';
+import type { InstallKind } from '../install-kind.ts';
 
 const oldestNode = 26;
 const mebibyte = 1024 * 1024;
@@ -59,18 +55,18 @@ export function checkHome(home: Home): Check {
   try {
     const stats = lstatSync(folder, { throwIfNoEntry: false });
     if (stats === undefined) return check('ok', `${folder} is made by the first start.`);
-    if (!stats.isDirectory()) return check('fail', `${folder} is not a folder.`, `rm ${quoteForShell(folder)}`);
+    if (!stats.isDirectory()) return check('fail', `${folder} is not a folder.`, `rm ${joinWords([folder])}`);
     const own = process.getuid?.();
     if (own !== undefined && stats.uid !== own) {
       return check('fail', `${folder} belongs to another user (uid ${stats.uid}).`, 'Run this as that user.');
     }
     const open = findOpen(home);
     if (open !== undefined) {
-      return check('fail', `Other users can get at ${open}.`, `chmod -R go-rwx ${quoteForShell(open)}`);
+      return check('fail', `Other users can get at ${open}.`, `chmod -R go-rwx ${joinWords([open])}`);
     }
     return check('ok', `${folder}, closed to other users`);
   } catch (error) {
-    return check('fail', `${folder} cannot be read: ${describeError(error)}`);
+    return check('fail', `${folder} cannot be read: ${describeSystemError(error)}`);
   }
 }
 
@@ -135,19 +131,28 @@ export function checkRules(config: Config, workspace?: string): Check {
 
 /** A file that cannot be used stops no start, and nobody is told that something waits for them. */
 export function checkNotifications({ rulesFolder }: Pick<Config, 'rulesFolder'>): readonly Check[] {
+  return checkFile('notifications', () => readNotificationSettings(rulesFolder));
+}
+
+/** Until the file is right, agents reach no database. */
+export function checkDatabases({ home }: Pick<Config, 'home'>): readonly Check[] {
+  return checkFile('databases', () => readDatabases(home.databasesFile));
+}
+
+function checkFile(name: string, read: () => unknown): readonly Check[] {
   try {
-    readNotificationSettings(rulesFolder);
+    read();
     return [];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const remedy = 'Correct the file; it counts at once.';
-    return [{ name: 'notifications', state: 'fail', message: error.message, remedy }];
+    return [{ name, state: 'fail', message: error.message, remedy: 'Correct the file; it counts at once.' }];
   }
 }
 
-/** `status`: of the running daemon. Absent: as if the present user started it. */
-export function checkInstall(status: InJson<GetStatusResponse> | undefined): Check {
-  const own = readInstallKind();
-  const [kind, meaning] = [status?.install ?? own.kind, status?.installMeaning ?? own.meaning];
+export function checkInstall({ kind, meaning }: InstallKind = readInstallKind()): Check {
   return { name: 'install', state: kind === 'separated' ? 'ok' : 'warn', message: `${kind}: ${meaning}` };
+}
+
+function describeSystemError(error: unknown): string {
+  return error instanceof Error ? error.message.replace(/^E[A-Z]+: /, '') : String(error);
 }
