@@ -1,5 +1,4 @@
 // What the command line needs of the daemon's package: to start it, and to look at its files while it is down.
-export { readNotificationSettings } from './approvals/notifications/notification-settings.ts';
 export { explainWebhookUrl } from './approvals/notifications/webhook-url.ts';
 export { NoReceipt } from './audit/make-receipt.ts';
 export type { ReceiptSubject } from './audit/make-receipt.ts';
