@@ -61,7 +61,7 @@ test('tool show explains the arguments and ends with a call that works', () => {
   const text = say('tool', 'show', 'files.list');
   assert.match(text, /^files\.list\n/);
   assert.match(text, /\nArguments\n {2}path +string/);
-  const example = /Example\n.*npx sallyport (tool invoke .*)\n$/.exec(text)?.[1] ?? '';
+  const example = /Example\n.*npx sallyport (tool invoke .*)\n/.exec(text)?.[1] ?? '';
   say(...example.split(' '));
   assert.equal(ask(['tool', 'show', 'read_file']).json['name'], 'files.read');
 });

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeReceipt, NoReceipt } from '../audit/make-receipt.ts';
-import type { ReceiptSubject } from '../audit/make-receipt.ts';
-import type { KeptLog } from '../storage/stores.ts';
-import type { Home } from './home.ts';
+import { makeReceipt, NoReceipt } from '../../audit/make-receipt.ts';
+import type { ReceiptSubject } from '../../audit/make-receipt.ts';
+import type { KeptLog } from '../../storage/stores.ts';
+import type { Home } from '../home.ts';
 import { openKeptLog } from './open-kept-log.ts';
 import { openKeptRedactor } from './open-kept-redactor.ts';
 

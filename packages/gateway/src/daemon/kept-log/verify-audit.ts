@@ -4,7 +4,7 @@ import { fromJson } from '@bufbuild/protobuf';
 import type { JsonValue } from '@bufbuild/protobuf';
 import { VerifyAuditResponseSchema } from '@sallyport/contract';
 import type { VerifyAuditResponse } from '@sallyport/contract';
-import type { Config } from './config.ts';
+import type { Config } from '../config.ts';
 
 const run = promisify(execFile);
 const mostOutputBytes = 16 * 1024 * 1024;
