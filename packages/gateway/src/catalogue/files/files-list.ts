@@ -36,7 +36,7 @@ export const filesList = defineFileTool({
   mutates: false,
   idempotent: true,
   timeoutMs: 10_000,
-  examples: [{ path: 'src' }, { path: '.', recursive: true, max_entries: 200 }],
+  examples: [{ path: '.' }, { path: '.', recursive: true, max_entries: 200 }],
   inputSchema: objectSchema({
     path: pathSchema('The folder to list.', { default: '.' }),
     recursive: { type: 'boolean', default: false, description: 'Whether to list the folders inside it as well.' },
