@@ -42,6 +42,8 @@ const bundle = await rolldown({
   platform: 'node',
   // Native code, and what is copied for tools from where it lies.
   external: [/^@napi-rs\//, '@sallyport/sdk/build'],
+  // Its other form asks for its parts by names that no bundler sees.
+  resolve: { alias: { 'jsonc-parser': join(root, 'node_modules/jsonc-parser/lib/esm/main.js') } },
   logLevel: 'warn',
 });
 const { output } = await bundle.generate({

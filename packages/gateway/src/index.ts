@@ -40,3 +40,4 @@ export type { KeptLog } from './storage/stores.ts';
 export { readYaml } from './text/read-yaml.ts';
 export { readSourceFile } from './text/source-file.ts';
 export { entryOf, toJson } from './text/yaml-node.ts';
+export { diffLines } from './text/diff-lines.ts';

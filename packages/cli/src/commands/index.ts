@@ -29,6 +29,15 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
     options: { start: flag('start a daemon if none is running') },
     run: async (given, context) => (await import('./mcp/mcp.ts')).serveMcp(given, context),
   }),
+  command('init', {
+    help: 'put the gate in front of the coding agents of this machine, by their hooks',
+    options: {
+      client: text('name', 'only this one: claude-code or codex'),
+      undo: flag('put their settings back as they were'),
+      yes: flag('agree without being asked, for scripts'),
+    },
+    run: async (given, context) => (await import('./clients/init.ts')).runInit(given, context),
+  }),
   command('console', {
     help: 'print a link that opens the web console, once',
     run: async (_, context) => (await import('./daemon/console.ts')).showConsoleLink(context),
