@@ -187,6 +187,7 @@ export class ToolWorkshop {
       reportProgress: (report) => void progress.push(report),
       trashFolder: '/nowhere',
       journal: () => Promise.resolve(),
+      completeChange: () => Promise.resolve(false),
       noteChange: () => undefined,
       writing: { judge: () => undefined },
       noteEffect: () => undefined,

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { ApprovalDesk } from '../approvals/approval-desk.ts';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
+import type { Answer } from '../harness/daemon.ts';
 import { runHook } from './hook-program.ts';
 import type { HookEnd } from './hook-program.ts';
 
@@ -106,6 +107,35 @@ test('edits and writes are judged as ours are', async () => {
   const all = { ...edit, replace_all: true };
   assert.equal(decisionOf(await ask('Edit', all)).permissionDecision, 'allow');
 });
+
+test('an edit of the client is in the journal, and can be undone', async () => {
+  const file = join(daemon.place.workspace, 'kept.md');
+  for (const [content, edited] of [
+    ['first\n', 'second\n'],
+    [undefined, 'new\n'],
+  ] as const) {
+    if (content === undefined) rmSync(file);
+    else writeFileSync(file, content);
+    const payload = payloadOf('PreToolUse', 'Write', { file_path: file, content: edited });
+    assert.equal(decisionOf(await runHook('claude-code', payload, environment())).permissionDecision, 'allow');
+    writeFileSync(file, edited);
+    const done = { ...payload, hook_event_name: 'PostToolUse', tool_response: { filePath: file, success: true } };
+    await runHook('claude-code', done, environment());
+    const [intent] = await lastRecordOf(payload.tool_use_id);
+    const undone = await daemon.call('undo.run', { call_id: intent?.callId });
+    assert.ok(
+      undone.success ?? (await confirm('undo.run', { call_id: intent?.callId }, undone)),
+      JSON.stringify(undone),
+    );
+    assert.equal(existsSync(file) ? readFileSync(file, 'utf8') : undefined, content);
+  }
+});
+
+/** As a person at the terminal does, who was shown the effect. */
+async function confirm(tool: string, input: object, answer: Answer): Promise<unknown> {
+  const confirmBinding = (answer.denied?.approval as { binding?: string } | undefined)?.binding ?? '';
+  return (await daemon.call(tool, input, { confirmBinding })).success;
+}
 
 test('tools of the client that touch nothing go on; its own MCP servers are asked about; ours are left alone', async () => {
   assert.equal(decisionOf(await ask('TodoWrite', { todos: [] })).permissionDecision, 'allow');

@@ -89,6 +89,7 @@ export class SandboxedWorkspace implements Disposable {
       reportProgress: () => undefined,
       trashFolder: join(this.base, 'trash'),
       journal: () => Promise.resolve(),
+      completeChange: () => Promise.resolve(false),
       noteChange: () => undefined,
       writing: { judge: () => undefined },
       noteEffect: () => undefined,

@@ -156,6 +156,8 @@ export interface ToolContext {
    * kept in the trash, before the effect becomes visible. What does not happen after all does no harm there.
    */
   readonly journal: (...changes: readonly Change[]) => Promise<void>;
+  /** Says in the journal what somebody else made of a path whose state afterwards was not known. */
+  readonly completeChange: (path: string, after: Change['after']) => Promise<boolean>;
   /** A change that is in the journal has happened. It is in the record of the call. */
   readonly noteChange: (change: Change) => void;
   /** Whether the caller could write a path now with the file tools; what needs asking counts only after a consent. */

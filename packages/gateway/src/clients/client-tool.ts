@@ -38,7 +38,7 @@ export function clientEdit(): AnyTool {
       preview: ({ paths, input }) => ({
         summary: makeVisibleLine(`Change ${paths.join(', ')}`),
         detail: `${JSON.stringify(input, undefined, 2)}\n`,
-        undoable: false,
+        undoable: true,
       }),
       run: runsElsewhere,
       summarize: () => '',

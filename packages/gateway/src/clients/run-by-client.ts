@@ -1,6 +1,7 @@
 import type { JsonObject } from '@sallyport/contract';
 import { checkShown } from '../call/check-shown.ts';
 import { Fault } from '../call/fault.ts';
+import { keepBeforeEdits, noteAfterEdits } from './journal-edits.ts';
 import { ToolFailure } from '../call/tool.ts';
 import type { AnyTool, ToolDefinition } from '../call/tool.ts';
 
@@ -38,9 +39,14 @@ export function runByClient(tool: AnyTool, form: ClientForm = {}): AnyTool {
       if (context.shownBasis !== undefined) {
         checkShown((await preview(args, context)).basis ?? '', definition.name, context);
       }
+      const { paths, commands } = claim(args, context.session);
+      const edited = paths.filter(({ access }) => access === 'write').map(({ path }) => path);
+      // Nobody knows all that a command changes.
+      const changes = commands === undefined ? await keepBeforeEdits(edited, context) : [];
       context.noteEffect();
       clientRun.release();
       const { isError, output } = await clientRun.awaitOutcome(context.signal);
+      await noteAfterEdits(changes, context);
       if (isError) throw new ToolFailure('EXECUTION_ERROR', `${clientRun.client} says that it failed.`);
       return output;
     },

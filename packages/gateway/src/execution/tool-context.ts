@@ -57,7 +57,7 @@ export type ToolContextFactory = (call: ContextFacts, timed: { readonly signal: 
 
 export interface ToolContextParts {
   readonly trashFolder: string;
-  readonly journal: Pick<JournalRepository, 'writeJournal'>;
+  readonly journal: Pick<JournalRepository, 'writeJournal' | 'completeJournal'>;
   readonly programs: ProgramRunner;
   /** What writes files: what it may not write, no program may leave behind. */
   readonly writeTool: ToolDefinition;
@@ -123,6 +123,7 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
       reportProgress: (progress) => call.onProgress?.(progress),
       trashFolder,
       journal: (...about) => journal.writeJournal({ ...describeJournaled(call), changes: about }),
+      completeChange: (path, after) => journal.completeJournal(call.callId, path, after),
       noteChange: (change) => void changes.push(change),
       get writing() {
         return (writing ??= narrowPaths(openWriting(call, writeTool, consented), lease));

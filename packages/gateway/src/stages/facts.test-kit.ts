@@ -208,7 +208,7 @@ export function assertPassed<Adds extends object>(result: Adds | Refusal): Adds 
 /** What a tool context is made of, for stages whose tools use none of it. */
 export const contextParts: ToolContextParts = {
   trashFolder: '/trash',
-  journal: { writeJournal: () => Promise.resolve() },
+  journal: { writeJournal: () => Promise.resolve(), completeJournal: () => Promise.resolve(false) },
   redact: ownText,
   programs: { run: () => Promise.reject(new Error('no program runs here')) },
   content: () => ({

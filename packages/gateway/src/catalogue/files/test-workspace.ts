@@ -81,6 +81,7 @@ export class TestWorkspace implements Disposable {
       reportProgress: () => undefined,
       trashFolder,
       journal: async (...changes) => void this.journaled.push(...changes),
+      completeChange: () => Promise.resolve(false),
       noteChange: (change) => this.changes.push(change),
       writing: { judge: (path, access) => this.context.paths.judge(path, access) },
       noteEffect: () => undefined,
