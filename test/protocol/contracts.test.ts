@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { TestContext } from 'node:test';
@@ -11,6 +14,11 @@ import { blake3 } from '@napi-rs/blake-hash';
 import { codes, ToolRequestSchema } from '@sallyport/contract';
 import { validateToolRequest } from '@sallyport/contract/validation';
 import { matchesName } from '../../packages/gateway/src/policy/patterns/name-pattern.ts';
+import { anthropicServer } from '../../packages/gateway/src/catalogue/inference/model-servers.test-kit.ts';
+import type {
+  ModelServerOptions,
+  SeenRequest,
+} from '../../packages/gateway/src/catalogue/inference/model-servers.test-kit.ts';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
 import { liftLimits } from '../harness/lift-limits.ts';
 import { requirement } from '../requirement.ts';
@@ -24,6 +32,21 @@ type Ask = (request: Request) => Promise<Response>;
 
 let daemon: TestDaemon;
 let client: TypedClient;
+let modelServer: Server;
+
+const modelKey = 'k3y-0f-the-m0del-in-this-test';
+const models: ModelServerOptions & { seen: SeenRequest[] } = {
+  ...{ key: modelKey, pieces: ['A small, ', 'secure door.'], inputTokens: 20, outputTokens: 5, seen: [] },
+};
+
+const modelRules = `
+  - { id: models, effect: allow, tools: [inference.call], providers: [anthropic] }
+  - { id: no-haiku, effect: deny, tools: [inference.call], models: [haiku] }
+  - { id: no-others, effect: deny, tools: [inference.call], providers: [elsewhere] }
+`;
+
+/** It asks a person, and nobody is here. */
+const shippedInference = /^ {2}- id: inference\n(?: {4}.*\n)+/m;
 
 const harmlessCommands = `
   - id: harmless-commands
@@ -44,13 +67,26 @@ before(async () => {
   // Programs that root starts run as another user.
   chmodSync(place.folder, 0o755);
   const rules = join(place.home, 'governance', 'tools.yaml');
-  writeFileSync(rules, `${readFileSync(rules, 'utf8').trimEnd()}\n${harmlessCommands}`);
+  writeFileSync(
+    rules,
+    `${readFileSync(rules, 'utf8').trimEnd()}\n${harmlessCommands}${modelRules}`.replace(shippedInference, ''),
+  );
+  modelServer = createServer(anthropicServer(models)).listen(0, '127.0.0.1');
+  await once(modelServer, 'listening');
+  const { port } = modelServer.address() as AddressInfo;
+  const prices = 'input_per_million: 3, output_per_million: 15';
+  writeFileSync(
+    join(place.home, 'governance', 'providers.yaml'),
+    `inference: [{ name: anthropic, kind: anthropic, url: 'http://127.0.0.1:${port}', secret: model-key, models: [{ name: opus, ${prices} }] }]\n`,
+  );
   daemon = await TestDaemon.start(place);
+  await daemon.call('secrets.set', { name: 'model-key', value: modelKey });
   client = openTypedClient(Number(new URL(daemon.address).port));
 });
 after(async () => {
   client.close();
   await daemon.remove();
+  modelServer.close();
 });
 
 /** A session of its own, so that what one test does to its agent is not felt by another. */
@@ -314,29 +350,101 @@ describe('inference and artifacts', () => {
   const hash = new Uint8Array(32).fill(0xa5);
   const inference = { provider: 'anthropic', model: 'opus', promptHash: hash, maxTokens: 100n };
 
-  // No tool calls a model yet: of CTR-0017 to CTR-0019 only the form of the request is looked at, so WIRE-2 is not cited.
+  /** Keeps a text where the agent can use it. */
+  async function keepPrompt(text: string, token: string): Promise<Buffer> {
+    const path = `${blake3(text).toString('hex')}.prompt`;
+    write(path, text);
+    const { success } = await daemon.call('files.read', { path, store_above_bytes: 1 }, { token });
+    const { content_hash: kept } = JSON.parse(success?.outputJson ?? '{}') as { content_hash: string };
+    assert.equal(kept, blake3(text).toString('hex'));
+    return Buffer.from(kept, 'hex');
+  }
+
+  async function openThinker(name: string, more: Record<string, unknown> = {}) {
+    const token = await daemon.newAgent(name, more);
+    const prompt_hash = await keepPrompt('What is a sally port?', token);
+    const ask = (fields: Record<string, unknown> = {}): Promise<Response> =>
+      client.execute({
+        request_id: 'r',
+        session_token: token,
+        inference: { provider: 'anthropic', model: 'opus', prompt_hash, max_tokens: 100, ...fields },
+      });
+    return { token, ask };
+  }
+
   contract('CTR-0017 the temperature is given in hundredths', async () => {
     const { args } = await callOf({ case: 'inference', value: { ...inference, temperatureScaled: 70 } });
     assert.equal(args['temperature_scaled'], 70);
+    const { ask } = await openThinker('thinker-1');
+    for (const scaled of [70, 0, 100]) {
+      const answer = await ask({ temperature_scaled: scaled });
+      assert.equal(answer.result, 'success', JSON.stringify(answer));
+      assert.equal(models.seen.at(-1)?.body['temperature'], scaled / 100);
+    }
   });
 
-  contract('CTR-0018 prompts are named by their hash', async () => {
+  contract('CTR-0018 prompts are named by their hash, and read from the content store', async () => {
     const { name, args } = await callOf({ case: 'inference', value: inference });
     assert.equal(name, 'inference.call');
     assert.equal(args['prompt_hash'], 'a5'.repeat(32));
     assert.ok(!('system_prompt_hash' in args));
     const withSystem = await callOf({ case: 'inference', value: { ...inference, systemPromptHash: hash } });
     assert.equal(withSystem.args['system_prompt_hash'], 'a5'.repeat(32));
+    const { ask, token } = await openThinker('thinker-2');
+    const answer = await ask({ system_prompt_hash: await keepPrompt('Answer in one word.', token) });
+    const { text } = JSON.parse(textOf(answer)) as { text: string };
+    assert.equal(text, 'A small, secure door.');
+    const { messages, system } = models.seen.at(-1)?.body ?? {};
+    assert.deepEqual([messages, system], [[{ role: 'user', content: 'What is a sally port?' }], 'Answer in one word.']);
+    const asked = models.seen.length;
+    // What is not stored, and what another session stored, is the same: nothing that this one may use.
+    const other = await daemon.newAgent('thinker-3');
+    for (const prompt_hash of [hash, await keepPrompt('Of another session.', other)]) {
+      assert.equal((await ask({ prompt_hash })).error?.error_code, 'NOT_FOUND');
+    }
+    assert.equal(models.seen.length, asked);
   });
 
-  contract('CTR-0019 rules see the provider and the model, and nothing runs unless one allows it', async () => {
+  contract('CTR-0019 rules, leases and budgets restrict providers, models and cost', async () => {
     const { args } = await callOf({ case: 'inference', value: inference });
     assert.equal(args['provider'], 'anthropic');
     assert.equal(args['model'], 'opus');
-    const ask = await openAgent('thinker');
-    const response = await ask({ inference: { provider: 'anthropic', model: 'opus', prompt_hash: hash } });
-    assert.equal(response.result, 'denied');
+    const askedBefore = models.seen.length;
+    const { ask } = await openThinker('thinker-4');
+    assert.equal((await ask({ model: 'haiku' })).denied?.rule_id, 'no-haiku');
+    assert.equal((await ask({ provider: 'elsewhere' })).denied?.rationale_code, 'RULE_DENIES');
+    const leased = await openThinker('thinker-5', { providers: ['other'] });
+    assert.equal((await leased.ask()).denied?.rationale_code, 'OUTSIDE_LEASE');
+    const narrow = await openThinker('thinker-6', { models: ['haiku'] });
+    assert.equal((await narrow.ask()).denied?.rationale_code, 'OUTSIDE_LEASE');
+    assert.equal(models.seen.length, askedBefore);
+    // One answer costs 20 × 3 + 5 × 15 millionths, and the most that one can cost is about 1,800.
+    const limited = await openThinker('thinker-7', { max_cost_micros: 2000 });
+    assert.equal((await limited.ask()).result, 'success');
+    assert.equal((await limited.ask()).result, 'success');
+    const third = await limited.ask();
+    assert.equal(third.denied?.rationale_code, 'BUDGET_EXCEEDED', JSON.stringify(third));
+    assert.equal(models.seen.length, askedBefore + 2);
+    const { success } = await daemon.call('sessions.list', {});
+    assert.match(success?.outputJson ?? '', /"costMicros":"270"/);
   });
+
+  contract(
+    'a model is asked within the cost of the session, and what is published from its content stays as it is',
+    async () => {
+      const { ask, token } = await openThinker('thinker-8', { max_cost_micros: 1800 });
+      assert.equal((await ask()).result, 'success');
+      assert.equal((await ask()).denied?.rationale_code, 'BUDGET_EXCEEDED');
+      const publish = (content_hash: Uint8Array): Promise<Response> => {
+        const artifact_publish = { artifact_id: 'thoughts', content_hash, category: 'test' };
+        return client.execute({ request_id: 'r', session_token: token, artifact_publish });
+      };
+      assert.equal((await publish(hash)).result, 'error');
+      assert.equal((await publish(await keepPrompt('first thought', token))).result, 'success');
+      assert.notEqual((await publish(await keepPrompt('second thought', token))).result, 'success');
+    },
+    'CAT-8',
+  );
 
   contract('CTR-0020 content that is not stored is not published', async () => {
     const ask = await openAgent('publisher');
@@ -576,4 +684,18 @@ describe('validation', () => {
     assert.equal(record?.payload['tool'], 'files.read');
     assert.equal((record?.payload['refusal'] as { code: string } | undefined)?.code, 'MALFORMED_CALL');
   });
+});
+
+it('every invariant and every contract of the protocol is proved by a test that is named after it', () => {
+  requirement('WIRE-2');
+  const namesIn = (file: string): readonly string[] =>
+    [
+      ...readFileSync(join(import.meta.dirname, file), 'utf8').matchAll(
+        /^\s*(?:invariant|contract)\(\s*'([A-Z]{3}-\d{4}) /gm,
+      ),
+    ].map(([, name = '']) => name);
+  const wanted = (letters: string) =>
+    Array.from({ length: 34 }, (_, at) => `${letters}-${String(at + 1).padStart(4, '0')}`);
+  assert.deepEqual(namesIn('invariants.test.ts').toSorted(), wanted('INV'));
+  assert.deepEqual(namesIn('contracts.test.ts').toSorted(), wanted('CTR'));
 });

@@ -13,6 +13,7 @@ import { callTools } from '../calls/tools.ts';
 import { contentTools } from '../content/tools/index.ts';
 import { fileTools } from '../catalogue/files/index.ts';
 import { gitTools } from '../catalogue/git/index.ts';
+import { inferenceTools } from '../catalogue/inference/index.ts';
 import { webTools } from '../catalogue/web/index.ts';
 import { leaseTools } from '../sessions/tools/leases.ts';
 import { modeTools } from '../modes/tools.ts';
@@ -35,6 +36,7 @@ const tools = [
   ...gitTools(),
   ...systemTools(),
   ...webTools(nothing),
+  ...inferenceTools(nothing),
   ...selfTools({ settings: nothing, runChecks: nothing }),
   ...databaseTools(nothing),
   ...contentTools(nothing),

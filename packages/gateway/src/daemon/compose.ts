@@ -61,6 +61,7 @@ import { Databases } from '../catalogue/data/databases.ts';
 import { gitTools } from '../catalogue/git/index.ts';
 import { selfTools } from '../catalogue/self/index.ts';
 import { systemTools } from '../catalogue/system/index.ts';
+import { inferenceTools } from '../catalogue/inference/index.ts';
 import { webTools } from '../catalogue/web/index.ts';
 import { leaseTools } from '../sessions/tools/leases.ts';
 import { peopleTools } from '../organisation/tools/people.ts';
@@ -78,6 +79,7 @@ import { openExecutor } from './open-executor.ts';
 import { findOpenFolder, makeOwnWorkspace } from './open-folder.ts';
 import { secretsOfLogin } from './login-store.ts';
 import { openTools } from './open-tools.ts';
+import { openProviders } from './open-providers.ts';
 import { openUpstreams } from './open-upstreams.ts';
 import { StartingTools } from './starting-tools.ts';
 import { openOperatorSession, openSigningKey } from './identity.ts';
@@ -263,8 +265,10 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     await toolsFolder.installed.refresh();
   };
   const codes = new LoginCodes();
+  const remote = openProviders({ findFolder, secrets, redactor, store });
   const warnings = (): readonly string[] => [
     ...approvals.warnings(),
+    ...(remote.providers.problem === undefined ? [] : [remote.providers.problem]),
     ...describeRootTrouble(workspaces.inspect()),
     ...describeStranded(workspaces, store.liveSessions()),
   ];
@@ -278,7 +282,8 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     ...shellTools(),
     ...gitTools(),
     ...systemTools(),
-    ...webTools({ hide: redactor.hideHeld }),
+    ...webTools(remote),
+    ...inferenceTools(remote),
     ...selfTools(
       describeSelf({ config, store, executor, workspace, rules: currentRules, address: () => address, warnings }),
     ),

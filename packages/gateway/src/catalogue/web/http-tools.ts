@@ -110,10 +110,7 @@ function httpTool(method: keyof typeof about, parts: WebParts): AnyTool {
       return { paths: [], hosts: [address.authority] };
     },
     preview: (args, context) => Promise.resolve(previewRequest(requestOf(method, args), context)),
-    run: (args, context) => {
-      if (mutates) context.noteEffect();
-      return perform(requestOf(method, args), read(args), context, parts);
-    },
+    run: (args, context) => perform(requestOf(method, args), read(args), context, parts),
     summarize: (_, output) => summarizeAnswer(output as WebOutput),
   };
 }
@@ -138,6 +135,7 @@ function requestOf(method: string, given: JsonObject): WebAsk {
     headers: requestHeaders(headers, body === '' || type === undefined ? {} : { 'content-type': type }),
     ...(method === 'POST' || method === 'PUT' ? { body: Buffer.from(body) } : {}),
     followsRedirects: follows,
+    mutates: method !== 'GET',
     argumentsFor: (address) => ({ ...given, url: address.url.href }),
   };
 }

@@ -1,8 +1,9 @@
 import type { AnyTool } from '../../call/tool.ts';
+import type { ProviderParts } from '../providers/ask-provider.ts';
 import { httpTools } from './http-tools.ts';
 import { webFetch } from './web-fetch.ts';
-import type { WebParts } from './web-parts.ts';
+import { webSearch } from './web-search.ts';
 
-export function webTools(parts: WebParts): readonly AnyTool[] {
-  return [webFetch(parts), ...httpTools(parts)];
+export function webTools(parts: ProviderParts): readonly AnyTool[] {
+  return [webFetch(parts), webSearch(parts), ...httpTools(parts)];
 }

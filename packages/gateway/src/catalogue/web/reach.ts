@@ -21,6 +21,8 @@ export interface WebAsk {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
   readonly followsRedirects: boolean;
+  /** The request can change something at the other side. */
+  readonly mutates: boolean;
   /** The arguments of the call as they would be for another address. */
   readonly argumentsFor: (address: WebAddress) => JsonObject;
 }
@@ -56,8 +58,9 @@ export async function reach(ask: WebAsk, context: ToolContext, wayOut: WayOut): 
 
   async function send(request: WebAsk, leave: HostLeave): Promise<IncomingMessage> {
     const { signal, noteNetwork } = context;
+    const onConnected = ask.mutates ? context.noteEffect : () => undefined;
     try {
-      return await sendRequest(request, { ...wayOut, granted: leave.hosts, signal, noteNetwork });
+      return await sendRequest(request, { ...wayOut, granted: leave.hosts, signal, noteNetwork, onConnected });
     } catch (error) {
       throw explainFailure(error, request.address, context);
     }

@@ -27,6 +27,8 @@ export interface SendOptions extends WayOut {
   readonly granted: readonly string[];
   readonly signal: AbortSignal;
   readonly noteNetwork: (events: readonly NetworkEvent[]) => void;
+  /** Called before the first byte leaves. Absent: nobody has to know. */
+  readonly onConnected?: () => void;
 }
 
 const connectMs = 10_000;
@@ -51,6 +53,7 @@ export async function sendRequest(request: WebRequest, options: SendOptions): Pr
   } finally {
     record.flush();
   }
+  options.onConnected?.();
   return exchange(request, address.isSecure ? secure(socket, address, options) : socket, signal);
 }
 

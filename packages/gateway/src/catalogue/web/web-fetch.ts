@@ -106,6 +106,7 @@ function requestOf(given: JsonObject): WebAsk {
     address: parseWebAddress(read(given).url),
     headers: requestHeaders({}, { accept: wanted }),
     followsRedirects: true,
+    mutates: false,
     argumentsFor: (address) => ({ ...given, url: address.url.href }),
   };
 }

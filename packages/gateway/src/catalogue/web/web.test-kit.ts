@@ -14,6 +14,8 @@ import type { Question } from '../../call/verdict.ts';
 import { ask, rulesOf } from '../../policy/test-world.ts';
 import { Redactor } from '../../redaction/redact.ts';
 import { TestWorkspace } from '../files/test-workspace.ts';
+import { noProviders } from '../providers/provider-settings.ts';
+import type { ProviderSettings } from '../providers/provider-settings.ts';
 import { webTools } from './index.ts';
 
 export const publicAddress = '93.184.216.34';
@@ -25,6 +27,7 @@ export interface WebOptions {
   readonly names?: Readonly<Record<string, readonly (readonly string[])[]>>;
   readonly secrets?: Readonly<Record<string, string>>;
   readonly ca?: string;
+  readonly providers?: Partial<ProviderSettings>;
   /** Where connections to public addresses end. Absent: nowhere. */
   readonly server?: { readonly port: number };
 }
@@ -51,6 +54,8 @@ export class TestWeb implements Disposable {
     this.#rules = rulesOf(options.rules ?? everyHost);
     for (const [name, value] of Object.entries(options.secrets ?? {})) this.redactor.learn(value, name);
     this.tools = webTools({
+      providers: { current: { ...noProviders, ...options.providers }, problem: undefined },
+      readKey: (secret) => options.secrets?.[secret] ?? '',
       hide: this.redactor.hideHeld,
       wayOut: {
         resolve: async (name) => {

@@ -107,6 +107,11 @@ const promises: readonly (readonly [Question, Verdict['effect'], rule: string])[
   [askHost('http.post', 'example.com:443'), 'require_approval', 'web-send'],
   [askHost('http.delete', 'example.com:443', { principal: 'operator' }), 'require_approval', 'web-send'],
 
+  [askHost('web.search', '127.0.0.1:8888'), 'allow', 'web-search'],
+  [askHost('web.search', '127.0.0.1:8888', { mode: 'LOCKDOWN' }), 'deny', 'default-deny'],
+  [askHost('inference.call', 'api.example.com:443'), 'require_approval', 'inference'],
+  [askHost('inference.call', 'api.example.com:443', { mode: 'DEGRADED' }), 'deny', 'default-deny'],
+
   // Programs of one's own, and other people's
   [ask(fakeTool('word-count', { origin: 'executable', scopes: [] }), []), 'allow', 'own-tools'],
   [ask(fakeTool('x', { origin: 'executable', risk: 'high', scopes: [] }), []), 'require_approval', 'own-tools'],
