@@ -16,6 +16,14 @@ const tests = [
   { package: 'chromium-headless-shell', file: '/usr/bin/chromium-headless-shell' },
   { package: 'curl', file: '/usr/bin/curl' },
   { package: 'postgresql', file: '/usr/share/doc/postgresql' },
+  // A desktop for tests: a display without a screen, its clipboard, a message bus, and what shows notices and windows.
+  { package: 'xvfb', file: '/usr/bin/Xvfb' },
+  { package: 'xclip', file: '/usr/bin/xclip' },
+  { package: 'x11-utils', file: '/usr/bin/xmessage' },
+  { package: 'dbus-daemon', file: '/usr/bin/dbus-daemon' },
+  { package: 'dbus-bin', file: '/usr/bin/dbus-send' },
+  { package: 'libnotify-bin', file: '/usr/bin/notify-send' },
+  { package: 'dunst', file: '/usr/bin/dunst' },
   // Writes and reads a journal.
   { package: 'systemd', file: '/usr/lib/systemd/systemd-journald' },
   // Somebody else's code judges what the log proves.

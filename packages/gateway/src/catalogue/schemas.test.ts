@@ -23,6 +23,7 @@ import { secretTools } from '../secrets/tools.ts';
 import { shellTools } from '../catalogue/shell/index.ts';
 import { databaseTools } from '../catalogue/data/index.ts';
 import { selfTools } from '../catalogue/self/index.ts';
+import { desktopTools } from '../catalogue/desktop/index.ts';
 import { systemTools } from '../catalogue/system/index.ts';
 import { sessionTools } from '../sessions/tools/sessions.ts';
 import { workspaceTools } from '../workspaces/tools.ts';
@@ -39,6 +40,7 @@ const tools = [
   ...inferenceTools(nothing),
   ...selfTools({ settings: nothing, runChecks: nothing }),
   ...databaseTools(nothing),
+  ...desktopTools({}),
   ...contentTools(nothing),
   ...artifactTools(nothing),
   ...leaseTools({} as Store),

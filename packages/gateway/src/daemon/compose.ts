@@ -55,6 +55,7 @@ import { consoleLink } from '../console/console-link.ts';
 import { LoginCodes } from '../console/login-codes.ts';
 import { contentTools } from '../content/tools/index.ts';
 import { filesWrite } from '../catalogue/files/files-write.ts';
+import { desktopTools } from '../catalogue/desktop/index.ts';
 import { fileTools } from '../catalogue/files/index.ts';
 import { databaseTools } from '../catalogue/data/index.ts';
 import { Databases } from '../catalogue/data/databases.ts';
@@ -288,6 +289,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
       describeSelf({ config, store, executor, workspace, rules: currentRules, address: () => address, warnings }),
     ),
     ...databaseTools({ databases: new Databases({ file: home.databasesFile, workspace }), readSecret }),
+    ...desktopTools(process.env),
     // Their results are full of what others wrote, and a person who accepts it has to see all but what the gate holds.
     ...[...toolsFolder.administration, ...upstreams.administration].map((tool) =>
       hideInResults(tool, redactor.hideHeldIn),

@@ -1,0 +1,127 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { makeVisible, spellCount } from '@sallyport/contract';
+import { ToolFailure } from '../../call/tool.ts';
+import type { AnyTool, ToolContext } from '../../call/tool.ts';
+import { defineTool, looksAt } from '../define-tool.ts';
+import { objectSchema } from '../files/define-file-tool.ts';
+import { displayVariables, requireProgram } from './desktop-session.ts';
+import type { DesktopEnvironment } from './desktop-session.ts';
+import { failureOf, hasSucceeded, helperProgram, runHelper } from './run-helper.ts';
+import type { Helper } from './run-helper.ts';
+
+interface WriteArguments {
+  readonly text: string;
+}
+
+const mostBytes = 1024 * 1024;
+const takesOverMs = 5000;
+const looksAgainMs = 20;
+
+/** The clipboard of the display that the daemon was started at. One for each daemon. */
+export function clipboardTools(environment: DesktopEnvironment): readonly AnyTool[] {
+  const helper = (...words: string[]): Helper => ({
+    argv: [requireProgram('/usr/bin/xclip', 'xclip'), '-selection', 'clipboard', ...words],
+    environment: displayVariables(environment),
+  });
+  const readText = async (context: ToolContext) =>
+    runHelper(helper('-out', '-target', 'UTF8_STRING'), context, mostBytes);
+  const holding = new HeldText((text) => ({ ...helper('-in', '-quiet'), stdin: Buffer.from(text) }));
+
+  const read = defineTool({
+    name: 'clipboard.read',
+    aliases: ['clipboard_read'],
+    description: 'Read the text in the clipboard of the desktop. It may hold whatever the person copied last.',
+    tags: ['desktop'],
+    risk: 'medium',
+    confirmation: 'always',
+    scopes: ['apps'],
+    timeoutMs: 10_000,
+    examples: [{}],
+    inputSchema: objectSchema({}),
+    outputSchema: objectSchema({ text: { type: 'string', description: 'The text, at most 1 MB.' } }),
+    claim: () => ({ paths: [], apps: ['clipboard'] }),
+    preview: () => {
+      helper();
+      return looksAt('Read the clipboard.');
+    },
+    run: async (_args: object, context) => {
+      const output = await readText(context);
+      if (!hasSucceeded(output)) {
+        const complaint = output.stderr.bytes.toString();
+        if (!/target \w+ not available/.test(complaint)) {
+          throw failureOf('The clipboard cannot be read', complaint, context);
+        }
+        throw new ToolFailure('NOT_FOUND', 'The clipboard holds no text.');
+      }
+      if (output.stdout.truncated) throw new ToolFailure('TOO_LARGE', 'The clipboard holds more than 1 MB of text.');
+      return { text: output.stdout.bytes.toString() };
+    },
+    summarize: (_, { text }) => `${spellCount(text.length, 'character')} read`,
+  });
+
+  const write = defineTool({
+    name: 'clipboard.write',
+    aliases: ['clipboard_write'],
+    description:
+      'Put text into the clipboard of the desktop. It stays until something else is copied or the gate ends.',
+    tags: ['desktop'],
+    risk: 'medium',
+    mutates: true,
+    scopes: ['apps'],
+    timeoutMs: 15_000,
+    examples: [{ text: 'See you on Monday.' }],
+    inputSchema: objectSchema({
+      text: { type: 'string', minLength: 1, maxLength: mostBytes, description: 'The text, at most 1 MB.' },
+    }),
+    outputSchema: objectSchema({
+      characters: { type: 'integer', minimum: 1, description: 'How many were put there.' },
+    }),
+    claim: () => ({ paths: [], apps: ['clipboard'] }),
+    preview: ({ text }: WriteArguments) => {
+      helper();
+      const summary = `Put ${spellCount(text.length, 'character')} into the clipboard.`;
+      return { summary, detail: `${makeVisible(text)}\n`, undoable: false };
+    },
+    run: async ({ text }, context) => {
+      context.noteEffect();
+      const holder = holding.hold(text, context);
+      const deadline = Date.now() + takesOverMs;
+      for (;;) {
+        const output = await readText(context);
+        if (hasSucceeded(output) && output.stdout.bytes.toString() === text) return { characters: text.length };
+        if (holder.complaint !== undefined) {
+          throw failureOf('The clipboard cannot be written', holder.complaint, context);
+        }
+        if (Date.now() > deadline) throw new ToolFailure('TIMEOUT', 'The clipboard did not take the text.');
+        await pause(looksAgainMs, undefined, { signal: context.signal });
+      }
+    },
+    summarize: (_, { characters }) => `${spellCount(characters, 'character')} written`,
+  });
+  return [read, write];
+}
+
+/** On an X display, a text is in the clipboard while a program offers it. That one outlives the call that started it. */
+class HeldText {
+  readonly #helperFor: (text: string) => Helper;
+  #release = new AbortController();
+
+  constructor(helperFor: (text: string) => Helper) {
+    this.#helperFor = helperFor;
+  }
+
+  /** `complaint` is there once the program has ended by itself: something else was copied, or it could not start. */
+  hold(text: string, { programs }: Pick<ToolContext, 'programs'>): { readonly complaint: string | undefined } {
+    const program = helperProgram(this.#helperFor(text));
+    this.#release.abort();
+    this.#release = new AbortController();
+    const holder: { complaint: string | undefined } = { complaint: undefined };
+    let said = '';
+    const heard = (chunk: Uint8Array): void => void (said = `${said}${Buffer.from(chunk).toString()}`.slice(-2000));
+    programs.run(program, { signal: this.#release.signal, onStdout: () => undefined, onStderr: heard }).then(
+      () => (holder.complaint = said),
+      (error: unknown) => (holder.complaint = error instanceof Error ? error.message : 'it did not start'),
+    );
+    return holder;
+  }
+}

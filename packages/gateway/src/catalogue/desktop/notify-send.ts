@@ -1,0 +1,57 @@
+import { makeVisible, makeVisibleLine } from '@sallyport/contract';
+import type { AnyTool, ToolContext } from '../../call/tool.ts';
+import { plainForDesktop } from '../../approvals/notifications/desktop-notice.ts';
+import { defineTool } from '../define-tool.ts';
+import { objectSchema } from '../files/define-file-tool.ts';
+import { busVariables, requireProgram } from './desktop-session.ts';
+import type { DesktopEnvironment } from './desktop-session.ts';
+import { failureOf, hasSucceeded, runHelper } from './run-helper.ts';
+
+interface NotifyArguments {
+  readonly title: string;
+  readonly text: string;
+}
+
+export function notifySend(environment: DesktopEnvironment): AnyTool {
+  const program = (): string => requireProgram('/usr/bin/notify-send', 'libnotify-bin');
+  return defineTool({
+    name: 'notify.send',
+    aliases: ['notify_send', 'send_notification'],
+    description: 'Show a notice on the desktop of the person. It begins with your name.',
+    tags: ['desktop'],
+    risk: 'low',
+    mutates: true,
+    scopes: ['apps'],
+    timeoutMs: 10_000,
+    examples: [{ title: 'Tests pass', text: 'All 214 of them, in 40 seconds.' }],
+    inputSchema: objectSchema({
+      title: { type: 'string', minLength: 1, maxLength: 200, description: 'One line.' },
+      text: { type: 'string', maxLength: 2000, default: '', description: 'The rest, as plain text.' },
+    }),
+    outputSchema: objectSchema({ shown: { type: 'boolean', description: 'The desktop took it.' } }),
+    claim: () => ({ paths: [], apps: ['notifications'] }),
+    preview: ({ title, text }: NotifyArguments, context) => {
+      program();
+      busVariables(environment);
+      return {
+        summary: `Show the notice ${titleOf(title, context)}`,
+        detail: `${makeVisible(text)}\n`,
+        undoable: false,
+      };
+    },
+    run: async ({ title, text }, context) => {
+      const plain = plainForDesktop(makeVisible(context.redact(text)));
+      const words = ['--app-name=Sallyport agent', '--urgency=normal', '--', titleOf(title, context), plain];
+      context.noteEffect();
+      const output = await runHelper({ argv: [program(), ...words], environment: busVariables(environment) }, context);
+      if (hasSucceeded(output)) return { shown: true };
+      throw failureOf('The desktop did not take the notice', output.stderr.bytes.toString(), context);
+    },
+    summarize: ({ text }) => `a notice of ${text.length} characters`,
+  });
+}
+
+/** Whose it is comes first, so that no agent passes for the gate or for another one. */
+function titleOf(title: string, { session, redact }: Pick<ToolContext, 'session' | 'redact'>): string {
+  return `${session.agent}: ${makeVisibleLine(redact(title))}`;
+}
