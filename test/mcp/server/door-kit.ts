@@ -14,6 +14,7 @@ import type { LegacyLimits } from '../../../packages/gateway/src/doors/mcp/legac
 import { McpService } from '../../../packages/gateway/src/doors/mcp/mcp-service.ts';
 import { ShownDefinitions } from '../../../packages/gateway/src/registry/shown-definitions.ts';
 import { OfferedTools } from '../../../packages/gateway/src/doors/mcp/offered-tools.ts';
+import { ParkedCalls } from '../../../packages/gateway/src/doors/mcp/parked-calls.ts';
 import { PendingTickets } from '../../../packages/gateway/src/doors/mcp/pending-tickets.ts';
 import { mcpRoutes } from '../../../packages/gateway/src/doors/mcp/serve.ts';
 import { openDoors } from '../../../packages/gateway/src/doors/transport/open-doors.ts';
@@ -105,7 +106,7 @@ export async function openTestDoor(t: TestContext, options: DoorOptions): Promis
     listApprovals: () => Promise.resolve([]),
   });
   const folders = new ClientFolders({ registry, workspaceOf: () => loneWorkspace(place.workspace) });
-  const callParts = { submit, tools, tickets, folders, linkToTask };
+  const callParts = { submit, tools, tickets, folders, linkToTask, parked: new ParkedCalls() };
   const envelopes = new KnownEnvelopes();
   const createServer = gateServers({
     ...{ ...callParts, downloads: new Transfers(), envelopes, version: '0.0.0', redactor },

@@ -100,8 +100,15 @@ test('a rule lets a server behind the gate ask the person in front of it, and ev
   const cannot = await call('sampling/createMessage', sampling, { capabilities: { elicitation } });
   assert.match(cannot.error?.message ?? '', /the client that made the call cannot answer it/);
   const newer = await call('elicitation/create', form, { capabilities: { elicitation }, era: 'auto' });
-  assert.match(newer.error?.message ?? '', /the client that made the call cannot answer it/);
-  assert.equal(asked.length, 1);
+  assert.deepEqual(newer.result, { action: 'accept', content: { colour: 'green' } }, JSON.stringify(newer));
+  assert.equal(asked.length, 2, 'a client of the newer protocol is asked between two requests');
+  const sampledBetween = await call('sampling/createMessage', sampling, {
+    capabilities: { sampling: {} },
+    era: 'auto',
+  });
+  assert.match(JSON.stringify(sampledBetween), /"text":"hi"/);
+  const cannotBetween = await call('sampling/createMessage', sampling, { capabilities: { elicitation }, era: 'auto' });
+  assert.match(cannotBetween.error?.message ?? '', /the client that made the call cannot answer it/);
   const events = (await daemon.records())
     .map(({ payload }) => payload)
     .filter(({ event }) => String(event).startsWith('upstream_request'));
@@ -111,7 +118,9 @@ test('a rule lets a server behind the gate ask the person in front of it, and ev
       ['upstream_request_allowed', 'demo', 'elicitation/create', 'demo-asks'],
       ['upstream_request_allowed', 'demo', 'sampling/createMessage', 'demo-asks'],
       ['upstream_request_refused', 'demo', 'sampling/createMessage', 'demo-asks'],
-      ['upstream_request_refused', 'demo', 'elicitation/create', 'demo-asks'],
+      ['upstream_request_allowed', 'demo', 'elicitation/create', 'demo-asks'],
+      ['upstream_request_allowed', 'demo', 'sampling/createMessage', 'demo-asks'],
+      ['upstream_request_refused', 'demo', 'sampling/createMessage', 'demo-asks'],
     ],
   );
   assert.ok(events.every(({ call_id: id }) => typeof id === 'string'));

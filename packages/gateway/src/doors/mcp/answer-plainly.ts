@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { SERVER_INFO_META_KEY, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/server';
 import { codes } from '@sallyport/contract';
+import { answersOf } from './ask-client.ts';
 import { callTool } from './call-tool.ts';
 import type { CallAnswer, CallParts } from './call-tool.ts';
 import type { Caller } from './caller.ts';
@@ -37,8 +38,10 @@ export function answerPlainly(
   if (!hasPlainForm(headers) || (call !== undefined && !parts.tools.has(call.name))) return undefined;
   if (call !== undefined && isPlainModern(headers, call, modernRevision)) {
     if (call.meta === undefined || !parts.envelopes.has(call.meta)) return undefined;
-    const { elicitation } = call.meta[capabilitiesKey] as ClientCapabilities;
-    const client: CallingClient = { isModern: true, showsUrls: elicitation?.url !== undefined };
+    const capabilities = call.meta[capabilitiesKey] as ClientCapabilities;
+    const answers = answersOf(capabilities);
+    const showsUrls = capabilities.elicitation?.url !== undefined;
+    const client: CallingClient = { isModern: true, showsUrls, ...(answers && { answers }) };
     const reply = new PlainReply(response, {});
     return answer(parts, { id, call, caller, client, connection: undefined }, reply).then((message) =>
       reply.end(message),

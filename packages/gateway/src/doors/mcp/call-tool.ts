@@ -9,6 +9,7 @@ import { askClient } from './ask-client.ts';
 import type { ClientFolders } from './client-folders.ts';
 import type { OfferedTools } from './offered-tools.ts';
 import type { PendingTickets } from './pending-tickets.ts';
+import type { AskedBack, ParkedCalls, ParkedRun } from './parked-calls.ts';
 import { presentAnswer } from './present-answer.ts';
 import type { PresentParts } from './present-answer.ts';
 import { ProgressSender } from './progress-sender.ts';
@@ -22,6 +23,7 @@ export interface CallParts extends PresentParts {
   readonly tools: Pick<OfferedTools, 'canonicalName'>;
   readonly tickets: PendingTickets;
   readonly folders: ClientFolders;
+  readonly parked: ParkedCalls;
 }
 
 export type CallAnswer = CallToolResult | InputRequiredResult;
@@ -50,7 +52,19 @@ export async function callTool(parts: CallParts, asked: ToolCall): Promise<CallA
         showUrl(client.server, { url, taskId, signal: shown.signal });
       },
     };
-    const answer = await submitOnTicket(parts, submission, { sessionId: caller.session.id, callName });
+    const key = { owner: caller.session.id, callName, signal: call.signal };
+    const run = (how: Partial<ParkedRun> = {}): Promise<Answer> =>
+      submitOnTicket(parts, { ...submission, ...how }, { sessionId: key.owner, callName });
+    const { answers } = client;
+    const next =
+      asked.answered === undefined
+        ? answers === undefined
+          ? run()
+          : parts.parked.run(run, { ...key, answers })
+        : parts.parked.resume(asked.answered.state, asked.answered.said, key);
+    const answer = await next;
+    if (answer === undefined) return isOver;
+    if ('questions' in answer) return askBetween(answer);
     const taskId = pendingTaskOf(answer);
     if (isAsked && taskId !== undefined) {
       const link = inputRequired.elicitUrl({ message: whyUrl, url: parts.linkToTask(taskId) });
@@ -62,6 +76,27 @@ export async function callTool(parts: CallParts, asked: ToolCall): Promise<CallA
     progress?.end();
     shown?.abort();
   }
+}
+
+/** What a client is given that answers a call which has ended or never was. */
+const isOver: CallToolResult = {
+  isError: true,
+  content: [
+    {
+      type: 'text',
+      text: 'The call that this answers is over, or waits for another request. What to do: make the call again without an answer, if it is still wanted.',
+    },
+  ],
+};
+
+/** The questions of a tool, in the words of the newer protocol. */
+function askBetween({ state, questions }: AskedBack): InputRequiredResult {
+  const requests = Object.entries(questions).map(([key, { method, params }]) => {
+    const { elicitationId: _older, ...asked } = params;
+    return [key, { method, params: asked }] as const;
+  });
+  const inputRequests = Object.fromEntries(requests) as NonNullable<InputRequiredResult['inputRequests']>;
+  return inputRequired({ inputRequests, requestState: state });
 }
 
 /** In the older protocol what is structured is an object; whatever else a server sent is in the text, too. */

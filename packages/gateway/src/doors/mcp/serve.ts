@@ -10,7 +10,7 @@ import type { OfferParts } from './offered-tools.ts';
 import { PendingTickets } from './pending-tickets.ts';
 import type { TicketStore } from './pending-tickets.ts';
 
-type Made = 'createServer' | 'tools' | 'tickets' | 'folders' | 'calls' | 'envelopes' | 'serverInfo';
+type Made = 'createServer' | 'tools' | 'tickets' | 'folders' | 'parked' | 'calls' | 'envelopes' | 'serverInfo';
 
 export type McpParts = Omit<McpServiceParts, Made> &
   Omit<GateServerParts, Made> &
@@ -30,11 +30,13 @@ export function openMcp(parts: McpParts): Mcp {
   const tools = new OfferedTools(parts);
   let service: Promise<McpService> | undefined;
   const load = async (): Promise<McpService> => {
-    const [{ McpService: Service }, { describeServer, gateServers }] = await Promise.all([
+    const [{ McpService: Service }, { describeServer, gateServers }, { ParkedCalls }] = await Promise.all([
       import('./mcp-service.ts'),
       import('./gate-server.ts'),
+      import('./parked-calls.ts'),
     ]);
-    const calls = { ...parts, tools, tickets: new PendingTickets(parts.store), folders: new ClientFolders(parts) };
+    const tickets = new PendingTickets(parts.store);
+    const calls = { ...parts, tools, tickets, folders: new ClientFolders(parts), parked: new ParkedCalls() };
     const envelopes = new KnownEnvelopes();
     const createServer = gateServers({ ...parts, ...calls, envelopes });
     return new Service({
