@@ -8,6 +8,7 @@ export { ContentHasher, isContentHash } from './content/content-hash.ts';
 export { hashBlocks } from './content/read-blocks.ts';
 export { checkMachine } from './daemon/checks/check-machine.ts';
 export { describeAbilities } from './daemon/checks/describe-abilities.ts';
+export { backUpHome, restoreHome } from './daemon/backup/back-up-home.ts';
 export { defaultPort, readConfig } from './daemon/config.ts';
 export type { Config } from './daemon/config.ts';
 export { describeHome } from './daemon/home.ts';

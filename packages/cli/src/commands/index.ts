@@ -1,4 +1,4 @@
-import { command, file, flag, group, optionalWord, text, word, words } from '../command-table.ts';
+import { command, count, file, flag, group, optionalWord, text, withDefault, word, words } from '../command-table.ts';
 import type { CommandGroup, CommandSpec } from '../command-table.ts';
 
 /** What every command takes. */
@@ -23,6 +23,28 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
   command('stop', {
     help: 'stop the daemon and all running calls, and wait until it has stopped',
     run: async (_, context) => (await import('./daemon/stop.ts')).stopDaemon(context),
+  }),
+  command('restart', {
+    help: 'stop the daemon, and start the program as it is on disk now, in the background',
+    run: async (_, context) => (await import('./daemon/restart.ts')).restartDaemon(context),
+  }),
+  command('logs', {
+    help: "show the daemon's own log",
+    options: {
+      lines: withDefault(count('how many lines', 'n'), 50),
+      follow: flag('keep showing new lines', { short: 'f' }),
+    },
+    run: async (given, context) => (await import('./daemon/logs.ts')).showLogs(given, context),
+  }),
+  command('backup', {
+    help: 'copy the whole gate into a file, while it runs: log, keys, rules, tools, secrets, content',
+    arguments: { target: word('file', { completes: 'files' }) },
+    run: async ({ target }, context) => (await import('./daemon/backup.ts')).backUp(target, context),
+  }),
+  command('restore', {
+    help: 'make the home of a gate from a backup',
+    arguments: { source: word('file', { completes: 'files' }) },
+    run: async ({ source }, context) => (await import('./daemon/backup.ts')).restore(source, context),
   }),
   command('mcp', {
     help: 'serve MCP on standard input and output, for clients that start their servers; needs a session token',

@@ -84,6 +84,8 @@ import { openProviders } from './open-providers.ts';
 import { openUpstreams } from './open-upstreams.ts';
 import { StartingTools } from './starting-tools.ts';
 import { openOperatorSession, openSigningKey } from './identity.ts';
+import { describeNewerProgram } from './newer-program.ts';
+import { noteRestored } from './backup/note-restored.ts';
 import { readOrCreateSecret } from './secret-files.ts';
 import { statusReader } from './read-status.ts';
 import { receiptMaker } from './kept-log/receipt-maker.ts';
@@ -170,7 +172,8 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   if (applied.sequence !== knownSequence) await store.noteRulesSequence(applied.sequence);
   stateKey.keep();
   const cutOff = await reconcileIntents(store, startedAtMs);
-  redactor.learn(await openOperatorSession(home, store, workspace), 'operator credential');
+  const operatorToken = await openOperatorSession(home, store, workspace);
+  redactor.learn(operatorToken, 'operator credential');
   store.onSealed((reason) => log.error('sealed', { reason }));
   store.onHealed((reason) => {
     log.warn('unsealed', { reason });
@@ -186,6 +189,8 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
       payload: redactor.redactEvent({ event, version, pid: process.pid, workspace, cut_off_calls: cutOff, ...more }),
     });
 
+  // Before anybody can call.
+  await noteRestored(home, { store, operatorToken, recordEvent });
   // A sealed store cannot take the note, and has said so already.
   opened.defer(() => recordEvent('daemon_stopped', { by: stoppedBy }).then(ignore, ignore));
 
@@ -268,6 +273,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   const codes = new LoginCodes();
   const remote = openProviders({ findFolder, secrets, redactor, store });
   const warnings = (): readonly string[] => [
+    ...[describeNewerProgram()].filter((warning) => warning !== undefined),
     ...approvals.warnings(),
     ...(remote.providers.problem === undefined ? [] : [remote.providers.problem]),
     ...describeRootTrouble(workspaces.inspect()),

@@ -1,7 +1,7 @@
-import { createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { cutText } from '../call/redacted.ts';
 import type { Redacted, RedactText } from '../call/redacted.ts';
+import { RotatingFile } from './rotating-file.ts';
 
 export const levels = ['debug', 'info', 'warn', 'error'] as const;
 export type Level = (typeof levels)[number];
@@ -22,7 +22,7 @@ export class EventLog {
   }
 
   static toFile(path: string, level: Level, redact: RedactText): EventLog {
-    const sink = createWriteStream(path, { flags: 'a', mode: 0o600 });
+    const sink = new RotatingFile(path);
     // A log that cannot be written must not end the daemon; the audit log has its own, strict, way of failing.
     sink.on('error', () => undefined);
     return new EventLog({ sink, level, redact });

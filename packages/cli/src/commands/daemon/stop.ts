@@ -12,6 +12,13 @@ const lastBreathMs = 2000;
 
 /** Asks the daemon to end and waits until it has: its home is free for another one when this returns. */
 export async function stopDaemon(context: CommandContext): Promise<number> {
+  const pid = await endDaemon(context);
+  context.terminal.print(context.json ? visibleJson({ stopped: true, pid }) : 'Stopped.');
+  return exitCodes.success;
+}
+
+/** Returns the id of the process that it was. */
+export async function endDaemon(context: CommandContext): Promise<number> {
   const client = context.openOperatorClient();
   const { terminal } = context;
   const { pid, callsInFlight } = await client.call('OperatorService/GetStatus', {});
@@ -24,8 +31,7 @@ export async function stopDaemon(context: CommandContext): Promise<number> {
   }
   // Its work is done. Without /proc, an ended process that nobody collected looks alive.
   await waitUntil(() => !isRunning(pid), lastBreathMs);
-  terminal.print(context.json ? visibleJson({ stopped: true, pid }) : 'Stopped.');
-  return exitCodes.success;
+  return pid;
 }
 
 /** Whether it has ended. Who came by its port cannot look into its home, and sees that it answers no more. */

@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { realpathSync } from 'node:fs';
-import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from '../../command-context.ts';
 import type { DaemonClient } from '../../client/daemon-client.ts';
@@ -11,14 +8,12 @@ import { McpBridge } from './mcp-bridge.ts';
 import { McpExchange } from './mcp-exchange.ts';
 import { readLines } from '../../terminal/read-lines.ts';
 import { describeTarget } from '../../client/choose-caller.ts';
-import type { Target } from '@sallyport/contract/http-transport';
+import { reach, startInBackground } from '../daemon/start-in-background.ts';
 
 export interface McpOptions {
   /** Start a daemon when none answers. */
   readonly start?: boolean;
 }
-
-const startWithinMs = 20_000;
 
 /**
  * An MCP server on standard input and output that carries everything to the daemon. Standard output is for the protocol
@@ -26,7 +21,7 @@ const startWithinMs = 20_000;
  */
 export async function serveMcp({ start = false }: McpOptions, context: CommandContext): Promise<number> {
   const client = openAgentClient(context);
-  if (start) await startDaemon(context);
+  if (start) await startInBackground(context);
   return client.stream(async (daemon) => {
     await reach(daemon.target);
     const exchange = new McpExchange({ ...daemon, folder: realpathSync(context.config.startFolder) });
@@ -58,45 +53,6 @@ function openAgentClient({ openClient, commandName }: CommandContext): DaemonCli
   }
   if (client.role === 'agent') return client;
   throw missing;
-}
-
-/** Starts a daemon that outlives this command, unless one answers. Two that start at once end up with the same one. */
-async function startDaemon({ config, terminal, commandName }: CommandContext): Promise<void> {
-  const { agentSocket, folder } = config.home;
-  const target = { path: agentSocket };
-  if (await isReachable(target)) return;
-  terminal.note(`Starting a daemon in ${folder}.`);
-  // The token is the client's own and no business of the daemon, whose environment others may read.
-  const { SALLYPORT_TOKEN: _, ...env } = process.env;
-  spawn(process.execPath, [process.argv[1] ?? '', 'up'], { detached: true, stdio: 'ignore', env }).unref();
-  const untilMs = Date.now() + startWithinMs;
-  while (!(await isReachable(target))) {
-    if (Date.now() < untilMs) await sleep(50);
-    else {
-      throw new CommandFailure('UNREACHABLE', exitCodes.unreachable, 'The daemon did not start.', {
-        remedy: `Run \`${commandName} up\` to see why.`,
-      });
-    }
-  }
-}
-
-async function isReachable(target: Target): Promise<boolean> {
-  try {
-    await reach(target);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Rejects with the error of the system when nobody listens. */
-async function reach(target: Target): Promise<void> {
-  const socket = connect(target);
-  try {
-    await once(socket, 'connect');
-  } finally {
-    socket.destroy();
-  }
 }
 
 async function writeLine(message: string): Promise<void> {
