@@ -78,7 +78,7 @@ export class TestDaemon {
   static async start(
     place: Place = newPlace(),
     environment: Record<string, string> = {},
-    { maxDescriptors }: { readonly maxDescriptors?: number } = {},
+    { maxDescriptors, uid }: { readonly maxDescriptors?: number; /** Absent: ours. */ readonly uid?: number } = {},
   ): Promise<TestDaemon> {
     const command = [process.execPath, program, 'up', '--json'];
     const limited = maxDescriptors === undefined ? [] : ['sh', '-c', `ulimit -n ${maxDescriptors} && exec "$@"`, 'sh'];
@@ -87,6 +87,7 @@ export class TestDaemon {
       env: environmentOf(place, environment),
       cwd: place.folder,
       stdio: ['ignore', 'pipe', 'pipe'],
+      ...(uid === undefined ? {} : { uid, gid: uid }),
     });
     let output = '';
     child.stderr.on('data', (data: Buffer) => (output += data.toString()));

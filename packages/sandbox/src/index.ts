@@ -11,7 +11,7 @@ export type { Resolve } from './egress/resolve-checked.ts';
 export { hasCode } from './has-code.ts';
 export { isWithin } from './is-within.ts';
 export { runtimeFolder } from './launch/check-mount.ts';
-export { canEnter, chooseUser, unprivilegedUser } from './launch/choose-user.ts';
+export { canEnter, chooseUser, explainUnwritable, unprivilegedUser } from './launch/choose-user.ts';
 export { installCommand } from './launch/explain-sandbox.ts';
 export { NetworkLog } from './network-log.ts';
 export type { NetworkEvent } from './network-log.ts';
@@ -28,7 +28,7 @@ export type {
   ProgramUsage,
   RunOptions,
 } from './program.ts';
-export { checkEnforcement } from './spawner/confinement.ts';
+export { unenforced } from './spawner/confinement.ts';
 export type { Abilities } from './spawner/messages.ts';
 export { OutputTail } from './spawner/output-tail.ts';
 export { SpawnerClient } from './spawner/spawner-client.ts';

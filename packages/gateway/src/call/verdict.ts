@@ -66,6 +66,8 @@ export interface Grants {
   readonly secrets: readonly SecretGrant[];
   /** Where several rules speak, the smaller number counts. */
   readonly limits: Partial<ProgramLimits>;
+  /** The call is denied on a machine that can only watch the limits of programs. */
+  readonly exactLimits: boolean;
   /** Unix sockets of its own, and those in the folders it sees, whose owners are outside the sandbox. */
   readonly unixSockets: boolean;
   /** `none` only where a rule says so in as many words. */
@@ -79,6 +81,7 @@ export const noGrants: Grants = {
   environment: {},
   secrets: [],
   limits: {},
+  exactLimits: false,
   unixSockets: false,
   isolation: 'sandbox',
 };

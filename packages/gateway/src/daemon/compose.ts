@@ -76,6 +76,7 @@ import { callbackSecret, openApprovals } from './open-approvals.ts';
 import { openModes } from './open-modes.ts';
 import { openOrganisation } from './open-organisation.ts';
 import { readPastCalls } from './read-past-calls.ts';
+import { describeMachineTrouble } from './checks/describe-machine-trouble.ts';
 import { openExecutor } from './open-executor.ts';
 import { findOpenFolder, makeOwnWorkspace } from './open-folder.ts';
 import { secretsOfLogin } from './login-store.ts';
@@ -117,6 +118,8 @@ export type WatchHealth = (listener: (health: 'sealed' | 'serving', reason: stri
 export interface Composed {
   readonly address: string;
   readonly readStatus: ReturnType<typeof statusReader>;
+  /** What of programs does not work here. It waits for the executor service. */
+  readonly readMachine: () => Promise<readonly string[]>;
   readonly watchHealth: WatchHealth;
   readonly callsInFlight: () => number;
   /** Ends the calls that run, answers them, and closes everything. `by`: who wants it, for the record. */
@@ -274,6 +277,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   const remote = openProviders({ findFolder, secrets, redactor, store });
   const warnings = (): readonly string[] => [
     ...[describeNewerProgram()].filter((warning) => warning !== undefined),
+    ...describeMachineTrouble(executor.abilities(), workspace),
     ...approvals.warnings(),
     ...(remote.providers.problem === undefined ? [] : [remote.providers.problem]),
     ...describeRootTrouble(workspaces.inspect()),
@@ -509,5 +513,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     store.onSealed((reason) => listener('sealed', reason));
     store.onHealed((reason) => listener('serving', reason));
   };
-  return { address, readStatus, callsInFlight: () => turnstile.running, watchHealth, close };
+  const readMachine = async (): Promise<readonly string[]> =>
+    describeMachineTrouble(await executor.programs.abilities, workspace);
+  return { address, readStatus, readMachine, callsInFlight: () => turnstile.running, watchHealth, close };
 }

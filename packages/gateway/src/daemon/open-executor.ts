@@ -1,4 +1,4 @@
-import { SpawnerClient } from '@sallyport/sandbox';
+import { SpawnerClient, unenforced } from '@sallyport/sandbox';
 import type { Abilities } from '@sallyport/sandbox';
 import type { SandboxState } from '../stages/check-sandbox.ts';
 import type { EventLog } from '../telemetry/event-log.ts';
@@ -12,7 +12,11 @@ export interface Executor {
 
 /** Starts the executor service, which goes on while the rest of the daemon starts. */
 export function openExecutor(log: EventLog): Executor {
-  const programs = new SpawnerClient({ onTrouble: (message) => log.warn('executor', { message }) });
+  // Where the kernel cannot enforce limits, they are watched, unless a rule demands more.
+  const programs = new SpawnerClient({
+    enforcement: 'sampled',
+    onTrouble: (message) => log.warn('executor', { message }),
+  });
   let known: Abilities | undefined;
   const learn = async (): Promise<void> => {
     known = await programs.abilities;
@@ -22,7 +26,10 @@ export function openExecutor(log: EventLog): Executor {
   return {
     programs,
     // As long as nobody knows, a call waits for the executor service, which refuses by itself.
-    sandbox: { explainUnusable: () => (known?.sandbox.usable === false ? known.sandbox : undefined) },
+    sandbox: {
+      explainUnusable: () => (known?.sandbox.usable === false ? known.sandbox : undefined),
+      explainWatched: () => (known === undefined || known.limits === 'cgroup' ? undefined : unenforced),
+    },
     abilities: () => known,
   };
 }

@@ -13,6 +13,8 @@ export interface Daemon {
   /** Where agents reach it over TCP. */
   readonly address: string;
   readonly readStatus: () => Promise<InJson<GetStatusResponse>>;
+  /** What of programs does not work on this machine, each with what to do about it. It waits until that is known. */
+  readonly readMachine: () => Promise<readonly string[]>;
   /** Hears that the gate sealed itself, with the reason, and that it serves again. */
   readonly watchHealth: WatchHealth;
   readonly callsInFlight: () => number;
@@ -60,8 +62,8 @@ async function start(config: Config): Promise<Daemon> {
       stopping.then(resolve, reject);
       return stopping;
     };
-    const { address, readStatus, callsInFlight, watchHealth } = composed;
-    return { address, readStatus, callsInFlight, watchHealth, stop, ended };
+    const { address, readStatus, readMachine, callsInFlight, watchHealth } = composed;
+    return { address, readStatus, readMachine, callsInFlight, watchHealth, stop, ended };
   } catch (error) {
     release();
     throw error;

@@ -3,6 +3,7 @@ import { coversPath } from '../policy/judge/lease.ts';
 import type * as facts from '../call/call.ts';
 import type { Change } from '../call/journal.ts';
 import type { NetworkLog, ProgramRunner } from '@sallyport/sandbox';
+import { ownText } from '../call/redacted.ts';
 import type { Redacted, RedactText } from '../call/redacted.ts';
 import { refuse } from '../call/refusal.ts';
 import type { SecretGrant, SecretUse } from '../call/secret-grant.ts';
@@ -133,6 +134,7 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
       },
       countUsage: (more) => {
         usage = addUsage(usage, more);
+        if (more.measuredBy === 'sampled') context.warn(limitsWatched);
       },
       warn: (message) => {
         // What could not be set aside is found again at each look.
@@ -150,6 +152,9 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
 }
 
 const noUsage: ToolUsage = {};
+const limitsWatched = ownText(
+  'CPU time, memory and processes of the program were watched, not enforced: this machine does not let the gate limit them.',
+);
 
 /** What the rules are asked about each path that the tool opens. */
 function askAbout(call: ContextFacts, consented: boolean): Parameters<ContextFacts['rules']['judgePaths']>[0] {

@@ -6,6 +6,8 @@ import type { Stage } from '../call/stage.ts';
 export interface SandboxState {
   /** Why programs cannot be confined here, and what to do about it. Absent: they can. */
   readonly explainUnusable: () => { readonly reason: string; readonly remedy: string } | undefined;
+  /** Why limits are only watched here, and what to do about it. Absent: the kernel enforces them. */
+  readonly explainWatched: () => { readonly reason: string; readonly remedy: string } | undefined;
 }
 
 /** A tool that must be confined does not run where nothing confines it, unless a rule says so in as many words. */
@@ -13,7 +15,13 @@ export function checkSandbox(sandbox: SandboxState): Stage<Resolved & Judged> {
   return {
     name: 'check-sandbox',
     run: ({ tool, verdict }) => {
-      if (!tool.definition.requiresSandbox || verdict.grants?.isolation === 'none') return undefined;
+      if (!tool.definition.requiresSandbox) return undefined;
+      const watched = verdict.grants?.exactLimits === true ? sandbox.explainWatched() : undefined;
+      if (watched !== undefined) {
+        const message = `${tool.definition.name} runs only where its limits are enforced: ${watched.reason}`;
+        return refuse('LIMIT_UNENFORCEABLE', 'sandbox', message, { forOperators: watched.remedy });
+      }
+      if (verdict.grants?.isolation === 'none') return undefined;
       const unusable = sandbox.explainUnusable();
       if (unusable === undefined) return undefined;
       const { reason, remedy } = unusable;

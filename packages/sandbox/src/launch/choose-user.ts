@@ -1,6 +1,7 @@
 import { constants, lstatSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { dirname } from 'node:path';
+import { ProgramNotStarted } from '../program.ts';
 import type { Access } from '../program.ts';
 import { refuseMount } from './check-mount.ts';
 
@@ -57,6 +58,22 @@ export function checkReach({ source, access }: Shown, user: SandboxUser): void {
       `The daemon runs as root and programs as user ${user.uid}, who cannot write to ${source}.`,
       `Run the daemon as an ordinary user, or give the folder away: chown -R ${user.uid}:${user.gid} ${quote(source)}`,
     );
+  }
+}
+
+/** Why programs of a daemon that runs as root cannot change a folder, and what to do. Undefined: they can. */
+export function explainUnwritable(
+  folder: string,
+  self: SandboxUser = { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 },
+): { readonly reason: string; readonly remedy: string } | undefined {
+  const shown: Shown = { source: folder, access: 'write' };
+  const user = chooseUser(self, [shown]);
+  try {
+    if (user !== undefined) checkReach(shown, user);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ProgramNotStarted)) throw error;
+    return { reason: error.message, remedy: error.remedy ?? '' };
   }
 }
 

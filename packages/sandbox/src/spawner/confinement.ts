@@ -26,18 +26,19 @@ export interface Confinement {
   readonly tryRemove: () => Promise<boolean>;
 }
 
+/** Why the kernel does not enforce limits, and what to do about it. */
+export const unenforced = {
+  reason: 'CPU time, memory and processes of a program cannot be limited: the daemon may not make control groups.',
+  remedy:
+    'Run the daemon as a service with "Delegate=yes" and "DelegateSubgroup=daemon", as `sallyport service install` does, ' +
+    'or start it with "systemd-run --user --scope -p Delegate=yes".',
+};
+
 /** Throws ProgramNotStarted when limits cannot be enforced as strictly as asked. */
 export function checkEnforcement(home: GroupHome | undefined, enforcement: Enforcement): void {
   if (home !== undefined || enforcement === 'sampled') return;
-  throw new ProgramNotStarted(
-    'LIMIT_UNENFORCEABLE',
-    'CPU time, memory and processes of a program cannot be limited: the daemon may not make control groups.',
-    {
-      remedy:
-        'Run the daemon as a service with "Delegate=yes" and "DelegateSubgroup=daemon", or start it with ' +
-        '"systemd-run --user --scope -p Delegate=yes".',
-    },
-  );
+  const { reason, remedy } = unenforced;
+  throw new ProgramNotStarted('LIMIT_UNENFORCEABLE', reason, { remedy });
 }
 
 /** Rejects with ProgramNotStarted when it cannot be had. */

@@ -26,6 +26,7 @@ export async function runDaemon(context: CommandContext): Promise<number> {
   const welcome = context.json ? [visibleJson(status)] : renderWelcome(status, link, context);
   context.terminal.print(...welcome);
   await tellHealth(daemon, context);
+  void tellMachine(daemon, context);
   // The process ends by itself when nothing is open; what could not be closed must not keep it.
   await daemon.ended.finally(() => setTimeout(() => process.exit(), lingerMs).unref());
   if (!context.json) context.terminal.print('Stopped.');
@@ -48,6 +49,18 @@ async function tellHealth(daemon: Daemon, { terminal, json, commandName }: Comma
   daemon.watchHealth(say);
   const { health, healthReason } = await daemon.readStatus();
   if (health === 'sealed') say(health, healthReason);
+}
+
+/** Said after the rest, because nobody should wait for it: what will not run here, and what to do about that. */
+async function tellMachine(daemon: Daemon, { terminal, json }: CommandContext): Promise<void> {
+  const troubles = await daemon.readMachine().catch(() => []);
+  if (json || troubles.length === 0) return;
+  for (const trouble of troubles) {
+    terminal.note(
+      '',
+      ...wrapWords(makeVisibleLine(trouble), terminal.columns).map((line) => terminal.paintNote('yellow', line)),
+    );
+  }
 }
 
 async function start({ config, commandName }: CommandContext): Promise<Daemon> {

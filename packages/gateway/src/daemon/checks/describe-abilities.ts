@@ -1,4 +1,4 @@
-import { checkEnforcement, ProgramNotStarted } from '@sallyport/sandbox';
+import { unenforced } from '@sallyport/sandbox';
 import type { Abilities } from '@sallyport/sandbox';
 import type { Check } from '../../catalogue/self/check.ts';
 
@@ -22,15 +22,8 @@ function describeLimits(limits: Abilities['limits']): Check {
   if (limits === 'cgroup') {
     return { name, state: 'ok', message: 'control groups limit and measure CPU time, memory and processes' };
   }
-  if (limits === 'sampled') return { name, state: 'warn', message: 'limits are kept by watching, not by the kernel' };
-  try {
-    checkEnforcement(undefined, 'kernel');
-  } catch (error) {
-    if (!(error instanceof ProgramNotStarted)) throw error;
-    const { message, remedy } = error;
-    return { name, state: 'fail', message, ...(remedy === undefined ? {} : { remedy }) };
-  }
-  return { name, state: 'fail', message: 'limits of programs cannot be kept' };
+  const message = `Limits of programs are watched, not enforced by the kernel. ${unenforced.reason}`;
+  return { name, state: 'warn', message, remedy: unenforced.remedy };
 }
 
 function spellSandbox(version: string): string {

@@ -200,13 +200,15 @@ const nothingNamed: Resources = { paths: [] };
 /** Programs of one call share one sandbox, so they get what all combinations of its things get. Undefined: nothing. */
 function shareGrants(openings: readonly Opening[], grantsOf: ReadonlyMap<CompiledRule, Grants>): Grants | undefined {
   let shared: Grants | undefined;
-  for (const [at, { by }] of openings.entries()) {
+  let isNothing = false;
+  for (const { by } of openings) {
     const granted = by.flatMap((rule) => grantsOf.get(rule) ?? []);
-    if (granted.length === 0) return undefined;
+    isNothing ||= granted.length === 0;
     const united = uniteGrants(granted);
-    shared = at === 0 || shared === undefined ? united : intersectGrants(shared, united);
+    shared = shared === undefined ? united : intersectGrants(shared, united);
   }
-  return shared;
+  // A demand of one part holds for the whole call, also where another part is granted nothing.
+  return isNothing && shared?.exactLimits !== true ? undefined : shared;
 }
 
 /** Links in what is granted are followed once, here: one that is made later leads nowhere. */

@@ -53,6 +53,7 @@ test('a call gets what all rules that allow it grant together', () => {
       diskBytes: 7 * 1024 * 1024,
       outputBytes: 1024 * 1024,
     },
+    exactLimits: false,
     unixSockets: true,
     isolation: 'none',
   } satisfies Grants);
@@ -147,6 +148,7 @@ const grantsArbitrary: fc.Arbitrary<Grants> = fc.record({
     { name: 't', tools: ['*'], hosts: [] },
   ]),
   limits: fc.record({ cpuMs: fc.integer({ min: 1, max: 5 }) }, { requiredKeys: [] }),
+  exactLimits: fc.boolean(),
   unixSockets: fc.boolean(),
   isolation: fc.constantFrom('sandbox', 'none'),
 });
@@ -180,4 +182,19 @@ test('together is what one of them gives, in common is what both give', () => {
       for (const secret of both.secrets) assert.ok(a.secrets.includes(secret) && b.secrets.includes(secret));
     }),
   );
+});
+
+test('a demand for exact limits holds for the whole call, whatever else is put into it', () => {
+  const rules = rulesOf(`
+  - { id: git, effect: allow, tools: [shell.run], commands: ['git *'], grants: { read: [$WORKSPACE], exact_limits: true } }
+  - { id: grep, effect: allow, tools: [shell.run], commands: ['grep *'], grants: { read: [$WORKSPACE] } }
+  - { id: ls, effect: allow, tools: [shell.run], commands: [ls] }
+`);
+  const demands = (...commands: string[]) => rules.judge(run(...commands)).grants?.exactLimits;
+  assert.deepEqual(
+    [demands('git log'), demands('git log', 'grep x'), demands('ls', 'git log'), demands('git log', 'ls')],
+    [true, true, true, true],
+  );
+  assert.deepEqual(rules.judge(run('git log', 'ls')).grants, { ...noGrants, exactLimits: true });
+  assert.equal(demands('grep x'), false);
 });

@@ -32,6 +32,7 @@ export function uniteGrants(all: readonly Grants[]): Grants {
       secrets: [...a.secrets, ...b.secrets],
       limits: lowerLimits(a.limits, b.limits),
       unixSockets: a.unixSockets || b.unixSockets,
+      exactLimits: a.exactLimits || b.exactLimits,
       isolation: a.isolation === 'none' || b.isolation === 'none' ? 'none' : 'sandbox',
     }),
     first,
@@ -54,6 +55,8 @@ export function intersectGrants(a: Grants, b: Grants): Grants {
     secrets: inBoth(a.secrets, b.secrets, isSameSecret),
     limits: lowerLimits(a.limits, b.limits),
     unixSockets: a.unixSockets && b.unixSockets,
+    // It takes away: what one of them demands is demanded.
+    exactLimits: a.exactLimits || b.exactLimits,
     isolation: a.isolation === 'none' && b.isolation === 'none' ? 'none' : 'sandbox',
   };
 }

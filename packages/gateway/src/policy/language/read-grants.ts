@@ -16,6 +16,7 @@ export const grantKeys = [
   'environment',
   'secrets',
   'limits',
+  'exact_limits',
   'unix_sockets',
   'isolation',
 ] as const;
@@ -49,6 +50,7 @@ export function readGrants(node: YamlNode, reader: YamlReader): RuleGrants | und
     environment: fields.environment === undefined ? {} : readEnvironment(fields.environment, reader),
     secrets: items('secrets', (item) => readSecret(item, reader)),
     limits: fields.limits === undefined ? {} : readProgramLimits(fields.limits, reader),
+    exactLimits: fields.exact_limits !== undefined && reader.readBoolean(fields.exact_limits, 'exact_limits') === true,
     unixSockets: fields.unix_sockets !== undefined && reader.readBoolean(fields.unix_sockets, 'unix_sockets') === true,
     isolation:
       (fields.isolation && reader.readOneOf(fields.isolation, 'isolation', ['sandbox', 'none'])) ?? noGrants.isolation,
