@@ -10,6 +10,8 @@ const run = promisify(execFile);
 export interface Manifest {
   readonly version: string;
   readonly bin?: Readonly<Record<string, string>>;
+  /** Beside what is built. */
+  readonly files?: readonly string[];
   readonly exports?: Readonly<Record<string, string>>;
   readonly imports?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
