@@ -182,6 +182,7 @@ const provoked: Readonly<Record<Code, Provoked | typeof elsewhere>> = {
   TOOL_MISSING: elsewhere,
   COMMAND_UNCLEAR: { ask: call('shell.run', { command: 'ls $(pwd)' }) },
   SANDBOX_UNAVAILABLE: elsewhere,
+  FOLDER_BUSY: elsewhere,
   LIMIT_UNENFORCEABLE: elsewhere,
   SEALED: elsewhere,
   STOPPING: elsewhere,

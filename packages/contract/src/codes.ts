@@ -179,6 +179,11 @@ export const codes = {
     'failed_precondition',
     'The tool needs a sandbox, and none on this machine passed its test.',
   ),
+  FOLDER_BUSY: transient(
+    'resource_exhaustion',
+    'unavailable',
+    'Another program is running that may change the same folder, so the program was not started.',
+  ),
   LIMIT_UNENFORCEABLE: denied(
     'resource_exhaustion',
     'failed_precondition',

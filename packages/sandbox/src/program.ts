@@ -167,9 +167,17 @@ export class ProgramLost extends Error {
   }
 }
 
+export const notStartedCodes = [
+  'SANDBOX_UNAVAILABLE',
+  'LIMIT_UNENFORCEABLE',
+  'TOOL_MISSING',
+  'FOLDER_BUSY',
+  'EXECUTION_ERROR',
+] as const;
+
 /** The program did not start, so that trying again is safe if `isTransient`. */
 export class ProgramNotStarted extends Error {
-  readonly code: 'SANDBOX_UNAVAILABLE' | 'LIMIT_UNENFORCEABLE' | 'TOOL_MISSING' | 'EXECUTION_ERROR';
+  readonly code: (typeof notStartedCodes)[number];
   readonly isTransient: boolean;
   /** What a person can do about it. Absent: nothing known. */
   readonly remedy: string | undefined;

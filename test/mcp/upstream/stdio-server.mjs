@@ -1,4 +1,5 @@
 // An MCP server of the older protocol, written by hand so that it can misbehave. The first argument says how.
+import { execFile } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -67,6 +68,7 @@ const lists = {
     { name: 'nap', inputSchema: anyObject },
   ],
   writing: () => [{ name: 'write', inputSchema: anyObject }],
+  shell: () => [{ name: 'run', inputSchema: anyObject }],
   reaching: () => [{ name: 'reach', inputSchema: anyObject }],
   silent: () => [{ name: 'silent', inputSchema: anyObject }, echo],
   preach: () => [{ name: 'preach', inputSchema: anyObject }],
@@ -102,6 +104,10 @@ const tools = {
     writeFileSync(path, 'x');
     return text('written');
   },
+  run: ({ script }) =>
+    new Promise((resolve) =>
+      execFile('/bin/bash', ['-c', script], (_error, stdout, stderr) => resolve(text(stdout + stderr))),
+    ),
   burn: ({ ms }) => {
     const used = () => process.cpuUsage().user + process.cpuUsage().system;
     const startUs = used();

@@ -19,11 +19,37 @@ export interface SweepBook {
   /** Grows with everything that is set aside. */
   readonly position: () => number;
   /**
-   * The note is durable when it resolves; only then may the programs start. What was set aside since `position` is not
-   * known to it. Throws ToolFailure.
+   * The note is durable when it resolves; only then may the programs start. What was set aside or written by the gate
+   * since `position` is not known to it. Throws ToolFailure.
    */
-  readonly enter: (note: SweepNote, position: number) => Promise<SweepEntry>;
+  readonly enter: (note: SweepNote, position: number, watch?: SweepWatch) => Promise<SweepEntry>;
+  /**
+   * The gate itself put this there for a call, or took away what was there. To be called in the same turn as the change,
+   * so that no sweep comes in between. It is durable when the promise resolves.
+   */
+  readonly noteWritten: (path: string, made: Vouched | undefined) => Promise<void>;
+  /**
+   * A program will start that may change some folders, and must not change or not see some paths. Those that cannot run
+   * beside it, because one could exchange what is closed to the other, are outdated.
+   */
+  readonly noteStart: (program: { readonly writes: readonly string[]; readonly closed: readonly string[] }) => void;
 }
+
+export interface SweepWatch {
+  /** Whether the programs must not leave something at this path. Absent: they may leave anything. */
+  readonly isForbidden?: (path: string, root: string) => boolean;
+  /** The programs see the folders otherwise than one that starts now, which may have to wait. Absent: they end soon. */
+  readonly onOutdated?: () => void;
+}
+
+/**
+ * What the gate made where programs run that could change it. A file counts as long as it is this file with this content,
+ * and a folder as far as what is in it counts.
+ */
+export type Vouched =
+  | { readonly kind: 'folder' }
+  /** `identity` as `identifyMade` says it. */
+  | { readonly kind: 'file'; readonly identity: string; readonly sha256: string };
 
 /** What the code that sets aside files of programs must know. */
 export interface SweepNote {
@@ -31,6 +57,8 @@ export interface SweepNote {
   readonly roots: readonly string[];
   /** Paths in them that were there before and that the programs cannot change, or that are not to be looked at. */
   readonly known: readonly string[];
+  /** What the gate itself made in them since. Absent: nothing. */
+  readonly vouched?: Readonly<Record<string, Vouched>>;
   /** Links that were there before, and where they lead. */
   readonly links: Readonly<Record<string, string>>;
   readonly caller: SweepCaller;
@@ -51,6 +79,8 @@ export type SweepCaller = Pick<Session, 'principal' | 'agent'> & {
 
 export interface SweepEntry {
   readonly knows: (path: string) => boolean;
+  /** Changes while the gate writes. */
+  readonly vouched: ReadonlyMap<string, Vouched>;
   /** What was at this path is elsewhere: whatever comes there from now on is new, for every other entry too. */
   readonly tellMoved: (path: string) => Promise<void>;
   /** Says that things are being set aside until the promise settles. */

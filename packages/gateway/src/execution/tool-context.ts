@@ -23,6 +23,7 @@ import type { Question } from '../call/verdict.ts';
 import type { JournalRepository, NewJournalEntries } from '../storage/stores.ts';
 import type { CallNetworks } from './call-networks.ts';
 import { judgeHosts } from './judge-hosts.ts';
+import { vouchFor } from '../programs/leavings/made-file.ts';
 import { narrowGrants } from '../programs/run/narrow-grants.ts';
 
 /** A context for one tool, and what the tool reports through it. */
@@ -34,6 +35,8 @@ export interface ObservedContext {
   readonly network: NetworkLog;
   /** Whether the tool said, or what it kept shows, that its effect may have begun. */
   readonly hasBegun: () => boolean;
+  /** What must be over before the call is answered. Undefined: nothing. */
+  readonly pending: () => Promise<unknown> | undefined;
 }
 
 /** Far above anything real, and sums of it still fit into a column. */
@@ -83,6 +86,7 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
     const warnings: Redacted[] = [];
     let usage: ToolUsage = noUsage;
     let isNoted = false;
+    let noting: Promise<unknown> | undefined;
     // Most tools use little of it: what costs something is made when it is asked for.
     let paths: PathJudge | undefined;
     let hosts: HostJudge | undefined;
@@ -125,7 +129,10 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
       trashFolder,
       journal: (...about) => journal.writeJournal({ ...describeJournaled(call), changes: about }),
       completeChange: (path, after) => journal.completeJournal(call.callId, path, after),
-      noteChange: (change) => void changes.push(change),
+      noteChange: (change) => {
+        changes.push(change);
+        noting = Promise.all([noting, sweeps.noteWritten(change.path, vouchFor(change))]);
+      },
       get writing() {
         return (writing ??= narrowPaths(openWriting(call, writeTool, consented), lease));
       },
@@ -147,7 +154,8 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
       },
     };
     const hasBegun = (): boolean => isNoted || changes.length > 0;
-    return { context, changes, usage: () => usage, warnings, network: network.log, hasBegun };
+    const pending = (): Promise<unknown> | undefined => noting;
+    return { context, changes, usage: () => usage, warnings, network: network.log, hasBegun, pending };
   };
 }
 

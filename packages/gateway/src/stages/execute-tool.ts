@@ -80,6 +80,7 @@ async function awaitEnd(
     return refusalOf(error, observed, call);
   } finally {
     deadline.close();
+    await observed.pending();
   }
 }
 

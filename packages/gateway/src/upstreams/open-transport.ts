@@ -51,6 +51,8 @@ export interface TransportOptions {
   readonly onNetwork: (events: readonly NetworkEvent[]) => void;
   /** What the server left under names that the rules forbid was renamed, or could not be. */
   readonly onWithheld: (withheld: Withheld) => void;
+  /** The server would see its folders otherwise if it started now, and other programs may wait for it. */
+  readonly onOutdated: () => void;
   /** Absent: the server has no person's login. */
   readonly login?: PersonLogin;
 }
@@ -77,7 +79,7 @@ export async function openTransport(
     ...{ view: parts, packages: parts.packages, secrets },
     signal: options.signal,
   });
-  const attendance = await attend(`${name}-${randomBytes(3).toString('hex')}`);
+  const attendance = await attend(`${name}-${randomBytes(3).toString('hex')}`, options.onOutdated);
   const log = parts.logs.open(name);
   const transport = new ProgramTransport(program, parts.programs, {
     redact: parts.redact,

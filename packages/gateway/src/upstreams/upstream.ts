@@ -71,6 +71,8 @@ export class Upstream {
   /** The end of the one before: two processes of one server never run at once. */
   #ending: Promise<void> = Promise.resolve();
   #era: ProtocolEra = 'auto';
+  /** It sees its folders as they were, and others may wait for it to leave them. */
+  #isOutdated = false;
   #failures = 0;
   #retryAtMs = 0;
   #retry: NodeJS.Timeout | undefined;
@@ -257,6 +259,7 @@ export class Upstream {
     const protocol = await loadProtocol();
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(connectWithinMs)]);
     let connection: UpstreamConnection | undefined;
+    let isOutdated = false;
     const openedAtMs = Date.now();
     const leave = (): void => {
       if (connection === undefined || this.#connection !== connection) return;
@@ -270,6 +273,12 @@ export class Upstream {
         onBroken: leave,
         onNetwork: this.#noteNetwork,
         onWithheld: this.#noteWithheld,
+        onOutdated: () => {
+          isOutdated = true;
+          if (connection === undefined || this.#connection !== connection) return;
+          this.#isOutdated = true;
+          this.#watchIdleness();
+        },
         ...(login === undefined ? {} : { login }),
       };
       const transport = await protocol.openTransport(this.config, this.#parts, options);
@@ -300,6 +309,7 @@ export class Upstream {
     this.#connection = connection;
     this.#server = connection.server;
     this.#trouble = '';
+    this.#isOutdated = isOutdated;
     this.#watchIdleness();
     return connection;
   }
@@ -399,7 +409,9 @@ export class Upstream {
   #watchIdleness(): void {
     clearTimeout(this.#idle);
     if (!this.#desk.isIdle || this.#connection === undefined) return;
-    this.#idle = setTimeout(() => this.#rest(), this.config.idleMs).unref();
+    // The next call finds one that sees its folders as they are.
+    if (this.#isOutdated) this.#rest();
+    else this.#idle = setTimeout(() => this.#rest(), this.config.idleMs).unref();
   }
 
   #rest(): void {

@@ -17,7 +17,10 @@ interface Passage {
 export class MountGate {
   readonly #passages = new Set<Passage>();
 
-  /** Resolves with how to leave. Rejects with the reason of the signal when that aborts first. */
+  /**
+   * Resolves with how to leave. When the signal aborts first, rejects with its reason, or with MountsBusy if there was
+   * something to wait for.
+   */
   async enter(claims: MountClaims, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     const { promise: left, resolve: leave } = withResolvers<void>();
@@ -29,7 +32,7 @@ export class MountGate {
       leave();
     };
     const aborted = withResolvers<never>();
-    const onAbort = (): void => aborted.reject(signal.reason);
+    const onAbort = (): void => aborted.reject(new MountsBusy({ cause: signal.reason }));
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       await Promise.race([Promise.all(earlier.map((other) => other.left)), aborted.promise]);
@@ -40,6 +43,14 @@ export class MountGate {
     } finally {
       signal.removeEventListener('abort', onAbort);
     }
+  }
+}
+
+/** The wait for other programs was given up. Nothing had started. */
+export class MountsBusy extends Error {
+  constructor(options?: ErrorOptions) {
+    super('The wait for programs in the same folder was given up.', options);
+    this.name = 'MountsBusy';
   }
 }
 

@@ -1,7 +1,7 @@
 import { ProgramNotStarted } from '../program.ts';
 import type { Program } from '../program.ts';
 import type { Launch } from '../launch/launch.ts';
-import { MountGate } from '../launch/mount-gate.ts';
+import { MountGate, MountsBusy } from '../launch/mount-gate.ts';
 import { planLaunch } from '../launch/plan-launch.ts';
 import type { SandboxProbe } from '../launch/probe-sandbox.ts';
 import { planPlainly } from './plan-plainly.ts';
@@ -21,7 +21,10 @@ export class LaunchPlanner {
     this.#sandbox = sandbox;
   }
 
-  /** May wait for other programs to end; undefined when the signal aborts meanwhile. Throws ProgramNotStarted. */
+  /**
+   * May wait for other programs to end. Throws ProgramNotStarted, also when the signal aborts while it waits; undefined
+   * when that had happened before.
+   */
   async plan(program: Program, signal: AbortSignal): Promise<PlannedLaunch | undefined> {
     if (program.isolation === 'none') return { launch: planPlainly(program), leave: () => undefined };
     if (!this.#sandbox.usable) {
@@ -53,10 +56,18 @@ export class LaunchPlanner {
     try {
       return await this.#gate.enter(claims, signal);
     } catch (error) {
+      if (error instanceof MountsBusy) throw keptWaiting(error);
       if (signal.aborted) return undefined;
       throw error;
     }
   }
+}
+
+function keptWaiting(cause: MountsBusy): ProgramNotStarted {
+  const message =
+    'Another program that may change the same folder is running, and the wait for it to end was given up. ' +
+    'The program was not started.';
+  return new ProgramNotStarted('FOLDER_BUSY', message, { cause, isTransient: true });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { networkOutcomes } from '../network-log.ts';
 import type { NetworkEvent } from '../network-log.ts';
-import { programLimitNames } from '../program.ts';
+import { notStartedCodes, programLimitNames } from '../program.ts';
 import type { Program, ProgramEnd, ProgramNotStarted } from '../program.ts';
 import type { CgroupPlace } from '../launch/cgroup-places.ts';
 import type { SandboxProbe } from '../launch/probe-sandbox.ts';
@@ -132,8 +132,6 @@ function parseNetwork(run: number, { events }: Fields): Report | undefined {
 function isNetworkEvent({ outcome, target, times }: Fields): boolean {
   return networkOutcomes.some((each) => each === outcome) && typeof target === 'string' && Number.isSafeInteger(times);
 }
-
-const notStartedCodes = ['SANDBOX_UNAVAILABLE', 'LIMIT_UNENFORCEABLE', 'TOOL_MISSING', 'EXECUTION_ERROR'] as const;
 
 function parseNotStarted(run: number, { code, message, isTransient, remedy }: Fields): Report | undefined {
   const known = notStartedCodes.find((each) => each === code);

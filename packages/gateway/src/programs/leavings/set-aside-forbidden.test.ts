@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { hash } from 'node:crypto';
 import {
   existsSync,
   lstatSync,
@@ -8,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -18,8 +20,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Vouched } from '../../call/sweep.ts';
 import { judgeLeavings } from '../../policy/judge/leavings.ts';
 import { finishSweeps } from './finish-sweeps.ts';
+import { identifyMade } from './made-file.ts';
+import { setAsideForbidden } from './set-aside-forbidden.ts';
 import { Sweeps } from './sweeps.ts';
 
 const caller = { principal: 'agent', agent: 'a', mode: 'NORMAL', consented: false } as const;
@@ -71,10 +77,9 @@ test('what a person made after the daemon had ended is theirs', async (t) => {
   const { endedByMs = 0 } = unfinished ?? {};
   assert.ok(endedByMs > Date.now() && endedByMs < Date.now() + 10_000);
   mkdirSync(join(work, '.vscode'));
-  const { setAsideForbidden } = await import('./set-aside-forbidden.ts');
   const options = {
     isForbidden: (path: string, root: string) => leavings.judge(path, root) !== undefined,
-    entry: { knows: () => false, tellMoved: () => Promise.resolve() },
+    entry: { knows: () => false, vouched: new Map(), tellMoved: () => Promise.resolve() },
     mark: 'mark',
   };
   const early = { roots: [work], links: {}, endedByMs: Date.now() - 60_000 };
@@ -133,6 +138,86 @@ test('what one sweep moves away, no other takes for old any more, also after a c
   writeFileSync(path, 'new');
   await finish(notes);
   assert.ok(!existsSync(path));
+});
+
+const made = (path: string): Vouched => {
+  const stats = statSync(path, { bigint: true });
+  return { kind: 'file', identity: identifyMade(stats), sha256: hash('sha256', readFileSync(path)) };
+};
+const isForbidden = (path: string, root: string): boolean => leavings.judge(path, root) !== undefined;
+
+test('what the gate wrote is not set aside as long as nobody changed it, and what it took away is not known', async (t) => {
+  const { work, notes } = openFolders(t);
+  const at = (name: string): string => join(work, name);
+  const known = [at('.envrc'), at('sub/.envrc'), at('.idea')];
+  const sweeps = open(notes);
+  let outdated = 0;
+  const watch = { isForbidden, onOutdated: () => void outdated++ };
+  const position = sweeps.position();
+  const note = { roots: [work], known, links: {}, caller, isForeseen: false };
+  const entry = await sweeps.enter(note, position, watch);
+  writeFileSync(at('.envrc'), 'new');
+  await sweeps.noteWritten(at('.envrc'), made(at('.envrc')));
+  await sweeps.noteWritten(at('sub'), undefined);
+  assert.equal(outdated, 2);
+  await sweeps.noteWritten(at('plain'), { kind: 'folder' });
+  await sweeps.noteWritten(at('.idea/in'), { kind: 'folder' });
+  assert.equal(outdated, 2, 'nothing of that is closed to programs, or not already');
+  const late = await sweeps.enter(note, position, watch);
+  for (const each of [entry, late]) {
+    assert.deepEqual(
+      known.map((path) => each.knows(path)),
+      [false, false, true],
+    );
+    assert.deepEqual([...each.vouched.keys()], [at('.envrc')]);
+  }
+  const sweep = () => setAsideForbidden({ roots: [work], links: {} }, 0, { isForbidden, entry, mark: 'mark' });
+  assert.equal((await sweep()).count, 0);
+  writeFileSync(at('.envrc'), 'bad');
+  assert.deepEqual((await sweep()).paths, [at('.envrc.withheld-mark')]);
+  writeFileSync(at('.envrc'), 'new');
+  await sweeps.noteWritten(at('.envrc'), made(at('.envrc')));
+  await finish(notes);
+  assert.ok(existsSync(at('.envrc')), 'also after a crash');
+});
+
+test('one that runs on hears of programs that cannot run beside it', async (t) => {
+  const { work, notes } = openFolders(t);
+  const sweeps = open(notes);
+  const heard: string[] = [];
+  const path = join(work, '.envrc');
+  for (const known of [[], [path]]) {
+    const note = { roots: [work], known, links: {}, caller, isForeseen: false };
+    await sweeps.enter(note, sweeps.position(), { onOutdated: () => heard.push(known.join()) });
+  }
+  sweeps.noteStart({ writes: ['/elsewhere'], closed: ['/elsewhere/.envrc'] });
+  sweeps.noteStart({ writes: [], closed: [work] });
+  assert.deepEqual(heard, []);
+  sweeps.noteStart({ writes: [work], closed: [path] });
+  assert.deepEqual(heard, [''], 'it could exchange what is closed to the other');
+  sweeps.noteStart({ writes: [work], closed: [] });
+  assert.deepEqual(heard, ['', path], 'the other could exchange what is closed to it');
+});
+
+test('a file that the gate writes while it is being looked at is not taken for the one before', async (t) => {
+  const { work, notes } = openFolders(t);
+  const path = join(work, '.envrc');
+  const sweeps = open(notes);
+  const note = { roots: [work], known: [], links: {}, caller, isForeseen: false };
+  const entry = await sweeps.enter(note, sweeps.position(), { isForbidden });
+  const write = (content: string): void => {
+    writeFileSync(join(work, 'draft'), content);
+    renameSync(join(work, 'draft'), path);
+    void sweeps.noteWritten(path, made(path));
+  };
+  write('x'.repeat(1_000_000));
+  const sweeping = setAsideForbidden({ roots: [work], links: {} }, 0, { isForbidden, entry, mark: 'mark' });
+  for (let n = 0; n < 20; n++) {
+    await nextTurn();
+    write(`${n}`.repeat(1_000_000));
+  }
+  assert.equal((await sweeping).count, 0);
+  assert.ok(existsSync(path));
 });
 
 test('who looks at folders waits for what is being set aside in them', async (t) => {

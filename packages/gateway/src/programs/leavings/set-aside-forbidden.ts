@@ -11,6 +11,7 @@ import { OpenFolder, pinPath } from '../../paths/open-path.ts';
 import { Vanished } from '../../paths/pin.ts';
 import { identify, lookAt, takeBreaths } from './find-forbidden.ts';
 import type { OpenState } from './find-forbidden.ts';
+import { isAsMade } from './made-file.ts';
 
 /** What is looked through, and how it was before. */
 export interface SweepScope {
@@ -24,7 +25,7 @@ export interface SweepScope {
 
 export interface SweepOptions {
   readonly isForbidden: (path: string, root: string) => boolean;
-  readonly entry: Pick<SweepEntry, 'knows' | 'tellMoved'>;
+  readonly entry: Pick<SweepEntry, 'knows' | 'vouched' | 'tellMoved'>;
   /** Part of the new names. */
   readonly mark: string;
 }
@@ -48,7 +49,8 @@ const longestFolder = maxPathLength - longestName - 2;
 /**
  * Renames what appeared under names that the programs of a call may not leave behind, such as the configuration of an
  * agent client: no sandbox can forbid a name in a folder that may be changed. All of it is looked at, outer folders
- * first, however much it is. A folder that was there before goes back to where it was, if that place is free.
+ * first, however much it is. A folder that was there before goes back to where it was, if that place is free. What the
+ * gate itself made stays as long as it is what the gate made.
  *
  * Can be called again, also while the programs run. `sinceMs`: when the folders were looked at.
  */
@@ -85,18 +87,24 @@ class Sweep implements Withheld {
     else this.#waiting.push(...listChanged(open, sinceMs));
     // What is added meanwhile comes last, so that outer folders come first.
     for (const next of this.#waiting) await this.#lookThrough(next);
-    for (const path of Object.keys(this.#scope.links)) await this.#judgeTarget(path);
+    for (const path of Object.keys(this.#scope.links)) {
+      const target = followLink(path);
+      if (target !== undefined && !this.#options.entry.knows(target)) await this.#judgeAlone(target);
+    }
+    // Writing to a file does not change the folder around it.
+    for (const [path, { kind }] of [...this.#options.entry.vouched]) if (kind === 'file') await this.#judgeAlone(path);
   }
 
-  /** What a link of the person leads to is closed to programs. This is about links that led nowhere, or elsewhere. */
-  async #judgeTarget(path: string): Promise<void> {
-    const target = followLink(path);
-    if (target === undefined || this.#options.entry.knows(target)) return;
+  /**
+   * What may have changed without its folder: something that the gate made, or that a link of the person leads to. Where
+   * such a link leads is closed to programs, so this is about links that led nowhere, or elsewhere.
+   */
+  async #judgeAlone(path: string): Promise<void> {
     const { roots, endedByMs } = this.#scope;
-    const root = roots.findLast((folder) => folder !== target && isWithin(folder, target));
+    const root = roots.findLast((folder) => folder !== path && isWithin(folder, path));
     if (root === undefined) return;
-    const folder = dirname(target);
-    const name = Buffer.from(basename(target));
+    const folder = dirname(path);
+    const name = Buffer.from(basename(path));
     using pinned = pinFolder(folder);
     if (pinned === undefined) return;
     if (endedByMs !== undefined && isBornAfter(pinned, name, endedByMs)) return;
@@ -130,7 +138,9 @@ class Sweep implements Withheld {
     if (this.#options.entry.knows(path)) return;
     if (endedByMs !== undefined && isBornAfter(pinned, name, endedByMs)) return;
     if (entry.isLink && links[path] !== undefined && links[path] === readLink(pinned, name)) return;
-    if (isHead || this.#options.isForbidden(path, root)) {
+    // What is in a folder that the gate made is looked at by itself.
+    const isMade = entry.isFolder && this.#options.entry.vouched.get(path)?.kind === 'folder';
+    if (isHead || (!isMade && this.#options.isForbidden(path, root))) {
       await this.#setAside(pinned, name, { folder, root });
     } else if (entry.isFolder && (!isText(name) || (isTooDeep(path) && open?.has(path) !== true))) {
       // Nobody can name it, or everything in it, and so nobody can look into it.
@@ -146,10 +156,13 @@ class Sweep implements Withheld {
     { folder, root, isEntered = false }: Waiting & { readonly isEntered?: boolean },
   ): Promise<void> {
     const from = entryOf(pinned, name);
-    if (this.#putBack(from, root)) return;
     const path = `${folder}/${name.toString()}`;
-    // Up to where what is in it can be named again.
-    using top = isTooDeep(path) ? pinFolder(root) : undefined;
+    if (await this.#isAsMade(from, path)) return;
+    // Nothing is awaited from here to the rename, so that what the gate writes meanwhile is not taken for what was judged.
+    if (this.#putBack(from, root)) return;
+    // Up to where what is in it can be named again, and out of a folder that other programs obey.
+    const isBadPlace = isTooDeep(path) || (folder !== root && this.#options.isForbidden(folder, root));
+    using top = isBadPlace ? pinFolder(root) : undefined;
     const aside = top === undefined ? this.#chooseName(pinned, name.toString(), { folder, root }) : this.#newName();
     const place = top === undefined ? folder : root;
     const done = tryRename(pinned, from, (top ?? pinned).entry(aside));
@@ -162,6 +175,18 @@ class Sweep implements Withheld {
     this.count += 1;
     if (this.paths.length < mostTold) this.paths.push(`${place}/${aside}`);
     if (isEntered) this.#waiting.push({ folder: `${place}/${aside}`, root });
+  }
+
+  async #isAsMade(entry: Buffer | string, path: string): Promise<boolean> {
+    const { vouched } = this.#options.entry;
+    for (let made = vouched.get(path); made?.kind === 'file';) {
+      if (await isAsMade(entry, made)) return true;
+      const now = vouched.get(path);
+      if (now === made) return false;
+      // The gate wrote it once more.
+      made = now;
+    }
+    return false;
   }
 
   /** A folder of the person that was given a forbidden name is not the program's to move. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isWithin, hasCode } from '@sallyport/sandbox';
-import type { SweepBook, SweepEntry, SweepNote } from '../../call/sweep.ts';
+import type { SweepBook, SweepEntry, SweepNote, SweepWatch, Vouched } from '../../call/sweep.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import { readNotes, writeNote } from './sweep-notes.ts';
 import type { NotesPlace, RejectedNote } from './sweep-notes.ts';
@@ -20,14 +20,14 @@ const aliveFile = 'alive';
 const aliveEveryMs = 1000;
 /** The daemon said that it is alive so often, and its programs outlive it by less. */
 const marginMs = 5000;
-/** The newest paths that were set aside, at least this many. */
-const mostMoved = 10_000;
+/** The newest changes, at least this many. */
+const mostChanges = 10_000;
 
 /** The sweeps of this daemon, and those that one before it left undone. Absent place: nothing is kept, for tests. */
 export class Sweeps implements SweepBook {
   readonly #place: NotesPlace | undefined;
   readonly #entries = new Set<Entry>();
-  readonly #moved = new MovedPaths();
+  readonly #changes = new Changes();
   #pulse: NodeJS.Timeout | undefined;
 
   constructor(place?: NotesPlace) {
@@ -45,16 +45,16 @@ export class Sweeps implements SweepBook {
   }
 
   position(): number {
-    return this.#moved.position;
+    return this.#changes.position;
   }
 
-  async enter(note: SweepNote, position: number): Promise<SweepEntry> {
-    const moved = this.#moved.since(position);
-    if (moved === undefined) {
+  async enter(note: SweepNote, position: number, watch?: SweepWatch): Promise<SweepEntry> {
+    const changes = this.#changes.since(position);
+    if (changes === undefined) {
       throw new ToolFailure('EXECUTION_ERROR', 'The folders changed too fast to be looked at. Send the call again.');
     }
-    const known = note.known.filter((path) => !moved.has(path));
-    const entry = this.#add({ ...note, known }, `${randomUUID()}.json`);
+    const entry = this.#add(note, `${randomUUID()}.json`, watch);
+    for (const change of changes) entry.learn(change);
     try {
       await this.#beat();
       await entry.write();
@@ -63,6 +63,17 @@ export class Sweeps implements SweepBook {
       this.#entries.delete(entry);
       if (!hasCode(error, 'ENOSPC', 'EDQUOT')) throw error;
       throw new ToolFailure('DISK_FULL', 'The gate has no space left for its own notes, so no program may run.');
+    }
+  }
+
+  noteWritten(path: string, made: Vouched | undefined): Promise<void> {
+    return this.#tell({ path, made }, [...this.#entries]);
+  }
+
+  noteStart({ writes, closed }: Parameters<SweepBook['noteStart']>[0]): void {
+    const program = { roots: writes, closed: new Set(closed) };
+    for (const entry of this.#entries) {
+      if (leavesOpen(entry, program.closed) || leavesOpen(program, entry.closed)) entry.outdate();
     }
   }
 
@@ -88,17 +99,23 @@ export class Sweeps implements SweepBook {
     return { unfinished, rejected };
   }
 
-  #add(note: SweepNote, name: string): Entry {
+  #add(note: SweepNote, name: string, watch: SweepWatch = {}): Entry {
     const kept = this.#place === undefined ? undefined : { place: this.#place, name };
-    const tellMoved = async (path: string): Promise<void> => {
-      this.#moved.add(path);
+    const tellMoved = (path: string): Promise<void> => {
       const others = [...this.#entries].filter((other) => other !== entry);
-      // A note that cannot be written now, on a full disk, must not end the sweep: it is written with the next change.
-      await Promise.allSettled(others.map((other) => other.forget(path)));
+      return this.#tell({ path, made: undefined }, others);
     };
-    const entry = new Entry(note, { kept, tellMoved, leave: () => this.#entries.delete(entry) });
+    const entry = new Entry(note, { kept, tellMoved, leave: () => this.#entries.delete(entry), ...watch });
     this.#entries.add(entry);
     return entry;
+  }
+
+  async #tell(change: Change, entries: readonly Entry[]): Promise<void> {
+    this.#changes.add(change);
+    const concerned = entries.filter((entry) => entry.learn(change));
+    for (const entry of concerned) entry.outdate();
+    // A note that cannot be written now, on a full disk, must not end the sweep: it is written with the next change.
+    await Promise.allSettled(concerned.map((entry) => entry.write()));
   }
 
   async #beat(): Promise<void> {
@@ -120,29 +137,35 @@ export class Sweeps implements SweepBook {
   }
 }
 
-/** What was set aside last, for those who looked at the folders before and will enter what they saw. */
-class MovedPaths {
-  readonly #paths: string[] = [];
+/** Something else is at this path than before. `made`: by the gate itself, for a call. */
+interface Change {
+  readonly path: string;
+  readonly made: Vouched | undefined;
+}
+
+/** What changed last, for those who looked at the folders before and will enter what they saw. */
+class Changes {
+  readonly #changes: Change[] = [];
   #dropped = 0;
 
   get position(): number {
-    return this.#dropped + this.#paths.length;
+    return this.#dropped + this.#changes.length;
   }
 
-  add(path: string): void {
-    this.#paths.push(path);
-    if (this.#paths.length <= 2 * mostMoved) return;
-    this.#paths.splice(0, mostMoved);
-    this.#dropped += mostMoved;
+  add(change: Change): void {
+    this.#changes.push(change);
+    if (this.#changes.length <= 2 * mostChanges) return;
+    this.#changes.splice(0, mostChanges);
+    this.#dropped += mostChanges;
   }
 
   /** Undefined: it is too long ago. */
-  since(position: number): ReadonlySet<string> | undefined {
-    return position < this.#dropped ? undefined : new Set(this.#paths.slice(position - this.#dropped));
+  since(position: number): readonly Change[] | undefined {
+    return position < this.#dropped ? undefined : this.#changes.slice(position - this.#dropped);
   }
 }
 
-interface EntryParts {
+interface EntryParts extends SweepWatch {
   /** Absent: nothing is kept. */
   readonly kept: { readonly place: NotesPlace; readonly name: string } | undefined;
   readonly tellMoved: SweepEntry['tellMoved'];
@@ -154,6 +177,7 @@ class Entry implements SweepEntry {
   readonly tellMoved: SweepEntry['tellMoved'];
   readonly #parts: EntryParts;
   readonly #known: Set<string>;
+  readonly vouched: Map<string, Vouched>;
   #writing: Promise<void> = Promise.resolve();
   #endedByMs: number | undefined;
   sweeping: Promise<unknown> | undefined;
@@ -163,15 +187,38 @@ class Entry implements SweepEntry {
     this.#parts = parts;
     this.tellMoved = parts.tellMoved;
     this.#known = new Set(note.known);
+    this.vouched = new Map(Object.entries(note.vouched ?? {}));
     this.#endedByMs = note.endedByMs;
+  }
+
+  get roots(): readonly string[] {
+    return this.note.roots;
+  }
+
+  get closed(): ReadonlySet<string> {
+    return this.#known;
   }
 
   knows(path: string): boolean {
     return this.#known.has(path);
   }
 
-  async forget(path: string): Promise<void> {
-    if (this.#known.delete(path)) await this.write();
+  /** Whether it makes a difference. What was known there is so no longer: nothing is mounted over what is new. */
+  learn({ path, made }: Change): boolean {
+    const root = rootAround(path, this.note.roots);
+    if (root === undefined) return false;
+    const forgotten = [...this.#known, ...this.vouched.keys()].filter((each) => isWithin(path, each));
+    for (const each of forgotten) {
+      this.#known.delete(each);
+      this.vouched.delete(each);
+    }
+    const isNew = made !== undefined && !isInside(path, this.#known) && this.#parts.isForbidden?.(path, root) === true;
+    if (isNew) this.vouched.set(path, made);
+    return isNew || forgotten.length > 0;
+  }
+
+  outdate(): void {
+    this.#parts.onOutdated?.();
   }
 
   during(sweeping: Promise<unknown>): void {
@@ -201,10 +248,33 @@ class Entry implements SweepEntry {
     if (kept === undefined) return Promise.resolve();
     const write = (): Promise<void> => {
       const known = [...this.#known];
+      const vouched = Object.fromEntries(this.vouched);
       const ended = this.#endedByMs === undefined ? {} : { endedByMs: this.#endedByMs };
-      return writeNote(kept.place, kept.name, { ...this.note, known, ...ended });
+      return writeNote(kept.place, kept.name, { ...this.note, known, vouched, ...ended });
     };
     this.#writing = this.#writing.catch(() => undefined).then(write);
     return this.#writing;
   }
+}
+
+/** Folders that a program may change, and what is closed to it there. */
+interface Reach {
+  readonly roots: readonly string[];
+  readonly closed: ReadonlySet<string>;
+}
+
+/** Whether it could exchange one of these, which are closed to another. */
+function leavesOpen({ roots, closed }: Reach, others: Iterable<string>): boolean {
+  for (const path of others) if (rootAround(path, roots) !== undefined && !isInside(path, closed)) return true;
+  return false;
+}
+
+function rootAround(path: string, roots: readonly string[]): string | undefined {
+  return roots.findLast((root) => root !== path && isWithin(root, path));
+}
+
+/** Whether it is one of them, or in one of them. */
+function isInside(path: string, folders: ReadonlySet<string>): boolean {
+  for (let at = path; at !== dirname(at); at = dirname(at)) if (folders.has(at)) return true;
+  return false;
 }

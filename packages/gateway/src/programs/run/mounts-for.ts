@@ -25,8 +25,11 @@ export type ViewContext = Pick<ToolContext, 'grants' | 'paths' | 'leavings' | 's
 /** What the programs of a call see of the machine. */
 export interface ProgramView {
   readonly mounts: readonly Mount[];
-  /** To be called before any of them starts. The new names of what is set aside hold the mark. Throws ToolFailure. */
-  readonly attend: (mark: string) => Promise<Attendance>;
+  /**
+   * To be called before any of them starts. The new names of what is set aside hold the mark. `onOutdated`: programs that
+   * stay are asked to make way, as in `SweepWatch`. Throws ToolFailure.
+   */
+  readonly attend: (mark: string, onOutdated?: () => void) => Promise<Attendance>;
 }
 
 /** Looks after what programs leave behind. */
@@ -76,7 +79,13 @@ export async function viewFor(
     caller: context.leavings.caller,
     isForeseen,
   };
-  return { mounts, attend: (mark) => attend({ ...context, mark }, note, { ...seen, open: forbidden.open }) };
+  const nested = roots.filter((root) => roots.some((other) => other !== root && isWithin(other.path, root.path)));
+  const closed = [...forbidden.hidden, ...forbidden.frozen, ...frozenRoots, ...nested.map(({ path }) => path)];
+  context.sweeps.noteStart({ writes: writable, closed });
+  return {
+    mounts,
+    attend: (mark, onOutdated) => attend({ ...context, mark, onOutdated }, note, { ...seen, open: forbidden.open }),
+  };
 }
 
 const nothingWithheld: Withheld = { paths: [], count: 0, stuck: [] };
@@ -90,16 +99,22 @@ const idle: Attendance = {
 export const unattended: ProgramView = { mounts: [], attend: () => Promise.resolve(idle) };
 
 async function attend(
-  { paths, leavings, sweeps, mark }: ViewContext & { readonly mark: string },
+  {
+    paths,
+    leavings,
+    sweeps,
+    mark,
+    onOutdated,
+  }: ViewContext & { readonly mark: string; readonly onOutdated?: (() => void) | undefined },
   note: SweepNote,
   seen: { readonly open: ReadonlyMap<string, OpenState>; readonly sinceMs: number; readonly position: number },
 ): Promise<Attendance> {
   if (note.roots.length === 0) return idle;
-  const entry = await sweeps.enter(note, seen.position);
   const { isForeseen } = note;
   const scope = { ...note, open: new Map(seen.open) };
   const isForbidden = (path: string, root: string): boolean =>
     paths.judge(path, 'write') !== undefined || leavings.judge(path, root, { isForeseen }) !== undefined;
+  const entry = await sweeps.enter(note, seen.position, { isForbidden, ...(onOutdated && { onOutdated }) });
   let last: Promise<unknown> = Promise.resolve();
   const sweep = (): Promise<Withheld> => {
     const next = last

@@ -106,8 +106,16 @@ async function startOnceMore(program: Program, context: ToolContext, options: Ru
 function explainNotStarted({ code, message, remedy, cause }: ProgramNotStarted): Error {
   if (code === 'EXECUTION_ERROR')
     return new ToolFailure(code, message, { cause, ...(remedy === undefined ? {} : { forOperators: remedy }) });
+  if (code === 'FOLDER_BUSY') return new ToolRefused(refuse(code, 'sandbox', message, whenBusy));
   return new ToolRefused(refuse(code, 'sandbox', message, remedy === undefined ? {} : { forOperators: remedy }));
 }
+
+const whenBusy = {
+  remedy: 'Send the call again when the other program has ended.',
+  forOperators:
+    'Nothing has run. `sallyport call list` shows the calls that run, and `sallyport upstream list` the servers; a server ' +
+    'makes way as soon as no call uses it. Then send the call again.',
+} as const;
 
 const misanswered =
   'The tool began to answer, and what it wrote is not one answer: too little, too much or not its own.';

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { chownSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newPlace, TestDaemon } from '../harness/daemon.ts';
+import type { Answer, Place } from '../harness/daemon.ts';
+import { ownRules } from '../harness/own-rules.ts';
+import { runSallyport } from '../harness/run-sallyport.ts';
+import { serverScript } from '../mcp/upstream/upstream-kit.ts';
+
+/** As when the tests do not run as root: programs of root run as the owner of what they see. */
+const owner = 65_530;
+const rules = `version: 1
+rules:
+  - { id: operator, effect: allow, tools: ['*'], who: [operator], approval: waived }
+  - { id: write, effect: allow, tools: ['files.*'], paths: ['$WORKSPACE/**'], approval: waived }
+  - { id: server, effect: allow, tools: ['demo.*'], origins: [upstream], approval: waived }
+  - id: commands
+    effect: allow
+    tools: [shell.run]
+    approval: waived
+    grants: { write: [$WORKSPACE], limits: { processes: 200 } }
+`;
+
+let place: Place;
+let daemon: TestDaemon;
+let agent: string;
+let round = 0;
+let folder = '';
+
+before(async () => {
+  place = ownRules(newPlace(), { 'tools.yaml': rules });
+  const script = join(place.folder, 'server.mjs');
+  cpSync(serverScript, script);
+  give(place.workspace);
+  daemon = await TestDaemon.start(place);
+  agent = await daemon.newAgent('coder', { expires_in_minutes: 60 });
+  const add = ['upstream', 'add', 'demo', '--yes', '--read', script, '--write', place.workspace];
+  assert.equal(runSallyport(place, [...add, '--', 'node', script, 'shell']).status, 0);
+  assert.equal(runSallyport(place, ['upstream', 'test', 'demo']).status, 0);
+  assert.equal(runSallyport(place, ['upstream', 'accept', 'demo', '--yes']).status, 0);
+});
+after(() => daemon.remove());
+
+/** Each test has a folder of the workspace to itself, and a server that was there before everything in it. */
+beforeEach(async () => {
+  folder = join(place.workspace, `part-${++round}`);
+  mkdirSync(folder);
+  give(folder);
+  await askServer('true');
+});
+
+function give(path: string): void {
+  if (process.getuid?.() === 0) chownSync(path, owner, owner);
+}
+
+function at(name: string): string {
+  return join(folder, name);
+}
+
+/** What the server runs. The gate looks at what it left before it answers. */
+async function askServer(script: string): Promise<void> {
+  const answer = await daemon.call('demo.run', { script: `cd ${folder}; ${script}` }, { token: agent });
+  assert.ok(answer.success, JSON.stringify(answer));
+}
+
+function write(path: string, content: string, more: object = {}): Promise<Answer> {
+  return daemon.call('files.write', { path: at(path), content, ...more }, { token: agent });
+}
+
+function run(script: string, more: object = {}): Promise<Answer> {
+  return daemon.call('shell.run', { argv: ['/bin/bash', '-c', script], cwd: folder, ...more }, { token: agent });
+}
+
+function assertOk({ success, ...answer }: Answer): void {
+  assert.ok(success, JSON.stringify(answer));
+}
+
+test('what the gate wrote stays, and programs in that folder start, however long a server has run there', async () => {
+  assertOk(await write('.envrc', 'export A=1'));
+  assertOk(await write('.husky/pre-commit', '{}', { create_parents: true }));
+  assertOk(await run('echo x >.envrc; echo x >.husky/pre-commit; touch done'));
+  await askServer('echo x >.envrc; echo x >.husky/pre-commit; echo x >.husky/pre-push');
+  assertOk(await write('.envrc', 'export A=2'));
+  await askServer('touch done-too');
+  assert.equal(readFileSync(at('.envrc'), 'utf8'), 'export A=2');
+  assert.equal(readFileSync(at('.husky/pre-commit'), 'utf8'), '{}');
+  assert.deepEqual(readdirSync(folder).toSorted(), ['.envrc', '.husky', 'done', 'done-too']);
+});
+
+/** A call that keeps the server from making way. */
+async function keepBusy(script: string): Promise<{ readonly end: () => Promise<unknown> }> {
+  const call = askServer(`touch ready; while [ ! -e enough ]; do ${script}; sleep 0.01; done`);
+  while (!existsSync(at('ready'))) await sleep(10);
+  return { end: () => (writeFileSync(at('enough'), ''), call) };
+}
+
+const tricks = {
+  'writes to it': 'echo y >>.envrc',
+  'puts another file there': 'echo y >new; mv new .envrc',
+  'puts one with the same content there': 'cp .envrc new; mv new .envrc',
+  'keeps a second name for it': 'ln .envrc other',
+  'lets everybody write to it': 'chmod 666 .envrc',
+  'puts a link there': 'mv .envrc other; ln -s other .envrc',
+  'puts a folder there': 'mv .envrc other; mkdir .envrc',
+};
+for (const [what, script] of Object.entries(tricks)) {
+  test(`what the gate wrote does not stay when a server ${what}`, async () => {
+    const busy = await keepBusy(`[ -e .envrc ] && { ${script}; touch did; }`);
+    assertOk(await write('.envrc', 'export A=1'));
+    while (!existsSync(at('did'))) await sleep(10);
+    await busy.end();
+    assert.ok(!existsSync(at('.envrc')));
+  });
+}
+
+test('what a server puts into a folder that the gate made is taken out of it', async () => {
+  const busy = await keepBusy('[ -e .husky/pre-commit ] && { echo x >.husky/pre-push; touch did; }');
+  assertOk(await write('.husky/pre-commit', '{}', { create_parents: true }));
+  while (!existsSync(at('did'))) await sleep(10);
+  await busy.end();
+  assert.deepEqual(readdirSync(at('.husky')), ['pre-commit']);
+});
+
+test('a program that is ready to write changes nothing that the gate replaces or moves beside it', async () => {
+  const names = ['.envrc', '.gdbinit'];
+  for (const name of names) assertOk(await write(name, 'mine'));
+  const loop = `for name in ${names.join(' ')}; do echo evil >$name && touch did-$name; done 2>/dev/null`;
+  const program = run(`touch ready; while [ ! -e enough ]; do ${loop}; done`, { timeout_ms: 30_000 });
+  while (!existsSync(at('ready'))) await sleep(10);
+  assertOk(await write('.envrc', 'export A=1'));
+  mkdirSync(at('sub'));
+  give(at('sub'));
+  const move = { from: folder, patterns: ['.gdbinit'], to: at('sub') };
+  assertOk(await daemon.call('files.move_glob', move, { token: agent }));
+  // Nothing is mounted over what is new.
+  while (!names.every((name) => existsSync(at(`did-${name}`)))) await sleep(10);
+  writeFileSync(at('enough'), '');
+  assertOk(await program);
+  for (const name of names) assert.ok(!existsSync(at(name)), name);
+  assert.equal(readFileSync(at('sub/.gdbinit'), 'utf8'), 'mine');
+});
+
+test('a call that waited for a busy server in vain says so, and that nothing has run', async () => {
+  const busy = await keepBusy('true');
+  assertOk(await write('.envrc', 'export A=1'));
+  const answer = await run('touch ran', { timeout_ms: 1500 });
+  await busy.end();
+  assert.equal(answer.error?.code ?? answer.denied?.rationaleCode, 'FOLDER_BUSY', JSON.stringify(answer));
+  assert.match(answer.error?.message ?? answer.denied?.message ?? '', /was not started/);
+  const record = (await daemon.records()).findLast(({ callId }) => callId === answer.callId);
+  assert.equal(record?.payload['effect'], undefined, JSON.stringify(record));
+  assertOk(await run('touch ran'));
+});
+
+test('what the gate wrote is still there after a kill, and what a server changed of it is not', async () => {
+  const busy = await keepBusy('[ -e .exrc ] && { echo evil >.exrc; touch did; }');
+  assertOk(await write('.envrc', 'export A=1'));
+  const { ino } = statSync(at('.envrc'));
+  assertOk(await write('.exrc', 'set number'));
+  while (!existsSync(at('did'))) await sleep(10);
+  const cut = busy.end().catch(() => undefined);
+  await daemon.kill('SIGKILL');
+  await cut;
+  daemon = await TestDaemon.start(place);
+  assert.equal(statSync(at('.envrc')).ino, ino);
+  assert.ok(!existsSync(at('.exrc')));
+});
