@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { chownSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ApprovalDesk } from '../approvals/approval-desk.ts';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
 import type { Answer, Place } from '../harness/daemon.ts';
 import { ownRules } from '../harness/own-rules.ts';
@@ -16,6 +18,12 @@ rules:
   - { id: operator, effect: allow, tools: ['*'], who: [operator], approval: waived }
   - { id: write, effect: allow, tools: ['files.*'], paths: ['$WORKSPACE/**'], approval: waived }
   - { id: server, effect: allow, tools: ['demo.*'], origins: [upstream], approval: waived }
+  - { id: git, effect: allow, tools: [git.clone], git_operations: [CLONE], paths: ['$WORKSPACE/**'], approval: waived }
+  - id: switch
+    effect: require_approval
+    tools: [git.checkout]
+    git_operations: [CHECKOUT]
+    paths: ['$WORKSPACE/**']
   - id: commands
     effect: allow
     tools: [shell.run]
@@ -34,6 +42,7 @@ before(async () => {
   const script = join(place.folder, 'server.mjs');
   cpSync(serverScript, script);
   give(place.workspace);
+  makeRepository(join(place.workspace, 'source'));
   daemon = await TestDaemon.start(place);
   agent = await daemon.newAgent('coder', { expires_in_minutes: 60 });
   const add = ['upstream', 'add', 'demo', '--yes', '--read', script, '--write', place.workspace];
@@ -53,6 +62,16 @@ beforeEach(async () => {
 
 function give(path: string): void {
   if (process.getuid?.() === 0) chownSync(path, owner, owner);
+}
+
+/** With a branch called topic, where there is a hook. */
+function makeRepository(path: string): void {
+  const script = `git init -q -b main . && touch a && git add . && git commit -qm a && git checkout -qb topic &&
+    mkdir .husky && echo true >.husky/pre-commit && git add . && git commit -qm b && git checkout -q main && git clone -q --bare . bare.git`;
+  const identity = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a' };
+  mkdirSync(path);
+  execFileSync('/bin/bash', ['-c', script], { cwd: path, env: { PATH: '/usr/bin:/bin', HOME: path, ...identity } });
+  for (const entry of ['.', ...readdirSync(path, { recursive: true, encoding: 'utf8' })]) give(join(path, entry));
 }
 
 function at(name: string): string {
@@ -87,6 +106,26 @@ test('what the gate wrote stays, and programs in that folder start, however long
   assert.equal(readFileSync(at('.envrc'), 'utf8'), 'export A=2');
   assert.equal(readFileSync(at('.husky/pre-commit'), 'utf8'), '{}');
   assert.deepEqual(readdirSync(folder).toSorted(), ['.envrc', '.husky', 'done', 'done-too']);
+});
+
+test('what git made for a call stays, and a server that is busy keeps git waiting', async () => {
+  const clone = (to: string): Promise<Answer> =>
+    daemon.call('git.clone', { args: [join(place.workspace, 'source/bare.git'), at(to)] }, { token: agent });
+  assertOk(await clone('copy'));
+  await askServer('touch here');
+  assert.ok(existsSync(at('copy/.git/HEAD')));
+  const ask = { args: ['topic'], cwd: join(place.workspace, 'source') };
+  const { taskId } = ApprovalDesk.ticketOf(await daemon.call('git.checkout', ask, { token: agent }));
+  await new ApprovalDesk(daemon).approve(taskId);
+  assertOk(await daemon.call('git.checkout', ask, { token: agent, approvalTaskId: taskId }));
+  await askServer('touch there');
+  assert.ok(existsSync(join(place.workspace, 'source/.husky/pre-commit')));
+  const busy = await keepBusy('true');
+  const cloning = clone('second');
+  await busy.end();
+  assertOk(await cloning);
+  await askServer('touch more');
+  assert.ok(existsSync(at('second/.git/HEAD')));
 });
 
 /** A call that keeps the server from making way. */

@@ -14,8 +14,13 @@ export interface LeavingsJudge {
 
 /** Remembers which programs may have left something behind, beyond the death of the daemon. */
 export interface SweepBook {
-  /** Resolves when nothing is being set aside in these folders. */
-  readonly settle: (folders: readonly string[]) => Promise<void>;
+  /** Resolves when nothing is being set aside in these folders, and for programs that stay, when they are not cleared. */
+  readonly settle: (folders: readonly string[], how?: { readonly isStaying: boolean }) => Promise<void>;
+  /**
+   * Resolves when no program that stays may change these folders; none comes until it is disposed of. Throws ToolRefused
+   * when the signal aborts first.
+   */
+  readonly clear: (folders: readonly string[], signal: AbortSignal) => Promise<Disposable>;
   /** Grows with everything that is set aside. */
   readonly position: () => number;
   /**
@@ -38,7 +43,10 @@ export interface SweepBook {
 export interface SweepWatch {
   /** Whether the programs must not leave something at this path. Absent: they may leave anything. */
   readonly isForbidden?: (path: string, root: string) => boolean;
-  /** The programs see the folders otherwise than one that starts now, which may have to wait. Absent: they end soon. */
+  /**
+   * The programs see the folders otherwise than one that starts now, or others wait for them. Absent: they do not stay,
+   * but end soon.
+   */
   readonly onOutdated?: () => void;
 }
 

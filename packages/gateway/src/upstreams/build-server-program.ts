@@ -56,7 +56,7 @@ export async function buildServerProgram(
   const placed = pinned === undefined ? [] : await given.packages.place(pinned);
   const { leavings, sweeps } = given.view;
   const context = { grants, paths: { judge }, leavings: leavings(), sweeps, signal: given.signal };
-  const { mounts, attend } = await viewFor(context);
+  const { mounts, attend } = await viewFor(context, { isStaying: true });
   const program: Program = {
     argv: [findProgram(file), ...args],
     environment: { ...environment, ...given.secrets },

@@ -3,6 +3,7 @@ import type { JsonObject } from '@sallyport/contract';
 import type { NetworkEvent } from '@sallyport/sandbox';
 import { ProgramNotStarted } from '@sallyport/sandbox';
 import type { Withheld } from '../programs/leavings/set-aside-forbidden.ts';
+import { orAborted } from '../call/or-aborted.ts';
 import { ToolFailure } from '../call/tool.ts';
 import type { ToolUsage } from '../call/tool.ts';
 import type { TroubledUpstream } from './describe-trouble.ts';
@@ -420,17 +421,6 @@ export class Upstream {
     this.#connection = undefined;
     this.#ending = connection.close();
   }
-}
-
-/** Rejects with the reason of the signal at once, whatever the promise does. */
-function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  promise.catch(() => undefined);
-  const { promise: settled, resolve, reject } = Promise.withResolvers<T>();
-  const abort = (): void => reject(signal.reason);
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort, { once: true });
-  promise.then(resolve, reject);
-  return settled.finally(() => signal.removeEventListener('abort', abort));
 }
 
 /** As the promise settles, but after what follows it. */

@@ -41,6 +41,8 @@ export async function cloneRepository(
   const [address = ''] = args.before;
   const target = cloneTarget(args, context.workingDirectory);
   const reach = reachAddress(address, 'fetch', context.workingDirectory, context);
+  // The sweep of a server would take the new repository for one that the server made.
+  using _ = await context.sweeps.clear([findPlace(target, context)], context.signal);
   const top = makeFolder(target, context);
   const gitFolder = join(top, '.git');
   const repository = { top, gitFolder, commonFolder: gitFolder };
@@ -82,6 +84,11 @@ async function checkOut(git: GitSandbox, context: ToolContext): Promise<number> 
   if (stdin !== '') await git.list(['update-index', '-z', '--skip-worktree', '--stdin'], { stdin });
   await git.list(['checkout-index', '--all', '--quiet', '--index']);
   return unwanted.length;
+}
+
+function findPlace(target: NamedPath, context: ToolContext): string {
+  using folder = openParent(target, context);
+  return judgeNew(folder, target, context);
 }
 
 function makeFolder(target: NamedPath, context: ToolContext): string {

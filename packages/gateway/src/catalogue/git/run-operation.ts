@@ -22,6 +22,8 @@ import { digest, showAgain, showState } from './shown-changes.ts';
 import type { ShownChanges } from './shown-changes.ts';
 import { sortTargets } from './sort-targets.ts';
 
+/** They bring files of commits into the folder, also such as other programs run by themselves. */
+const bringingFiles = ['CHECKOUT', 'MERGE', 'REBASE', 'RESET', 'STASH', 'PULL'];
 const maxMessageBytes = 1024 * 1024;
 
 /** Commands that serve the other side of a repository on this machine, where our settings do not reach by themselves. */
@@ -38,6 +40,9 @@ export async function runOperation(
 ): Promise<PresentedOutput> {
   const git = await openRepository(operation, context);
   return answerFailures(async () => {
+    const isAgreed = bringingFiles.includes(operation.name) && context.leavings.caller.consented;
+    // A server would take what was agreed to for what it must not leave behind.
+    using _ = isAgreed ? await context.sweeps.clear([git.repository.top], context.signal) : undefined;
     const change = await prepare(operation, args, git, context);
     const { value, withheld } = await git.attend(() => change.run());
     return { ...value, ...presentWithheld(withheld) };

@@ -4,7 +4,9 @@ import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isWithin, hasCode } from '@sallyport/sandbox';
 import type { SweepBook, SweepEntry, SweepNote, SweepWatch, Vouched } from '../../call/sweep.ts';
-import { ToolFailure } from '../../call/tool.ts';
+import { orAborted } from '../../call/or-aborted.ts';
+import { refuse } from '../../call/refusal.ts';
+import { ToolFailure, ToolRefused } from '../../call/tool.ts';
 import { readNotes, writeNote } from './sweep-notes.ts';
 import type { NotesPlace, RejectedNote } from './sweep-notes.ts';
 
@@ -28,20 +30,58 @@ export class Sweeps implements SweepBook {
   readonly #place: NotesPlace | undefined;
   readonly #entries = new Set<Entry>();
   readonly #changes = new Changes();
+  readonly #cleared = new Set<{ readonly folders: readonly string[]; readonly over: Promise<void> }>();
   #pulse: NodeJS.Timeout | undefined;
 
   constructor(place?: NotesPlace) {
     this.#place = place;
   }
 
-  async settle(folders: readonly string[]): Promise<void> {
-    const isNear = ({ note: { roots } }: Entry): boolean =>
-      roots.some((root) => folders.some((folder) => isWithin(root, folder) || isWithin(folder, root)));
+  async settle(folders: readonly string[], { isStaying = false } = {}): Promise<void> {
     for (;;) {
-      const underWay = [...this.#entries].filter((entry) => entry.sweeping !== undefined && isNear(entry));
+      const underWay = [...this.#entries]
+        .filter((entry) => isNear(folders, entry.roots))
+        .flatMap((e) => e.sweeping ?? []);
+      if (isStaying) underWay.push(...this.#findCleared(folders));
       if (underWay.length === 0) return;
-      await Promise.allSettled(underWay.flatMap(({ sweeping }) => sweeping ?? []));
+      await Promise.allSettled(underWay);
     }
+  }
+
+  async clear(folders: readonly string[], signal: AbortSignal): Promise<Disposable> {
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    const cleared = { folders, over };
+    this.#cleared.add(cleared);
+    const dispose = (): void => {
+      this.#cleared.delete(cleared);
+      // Who looked at them before has to look again.
+      for (const path of folders) this.#changes.add({ path, made: undefined, isCleared: true });
+      end();
+    };
+    try {
+      for (;;) {
+        const staying = [...this.#entries].filter((entry) => entry.isStaying && isNear(folders, entry.roots));
+        if (staying.length === 0) return { [Symbol.dispose]: dispose };
+        for (const entry of staying) entry.outdate();
+        await orAborted(Promise.all(staying.map(({ left }) => left)), signal);
+      }
+    } catch {
+      dispose();
+      throw new ToolRefused(
+        refuse(
+          'FOLDER_BUSY',
+          'folder-cleared',
+          'A server that may change the same folder is busy. Nothing was started.',
+          {
+            remedy: 'Send the call again when the calls of that server have ended.',
+          },
+        ),
+      );
+    }
+  }
+
+  #findCleared(folders: readonly string[]): readonly Promise<void>[] {
+    return [...this.#cleared].filter((each) => isNear(folders, each.folders)).map(({ over }) => over);
   }
 
   position(): number {
@@ -50,7 +90,9 @@ export class Sweeps implements SweepBook {
 
   async enter(note: SweepNote, position: number, watch?: SweepWatch): Promise<SweepEntry> {
     const changes = this.#changes.since(position);
-    if (changes === undefined) {
+    const isCleared = changes?.some(({ path, isCleared: is }) => is === true && isNear([path], note.roots)) === true;
+    const mustLookAgain = watch?.onOutdated !== undefined && (isCleared || this.#findCleared(note.roots).length > 0);
+    if (changes === undefined || mustLookAgain) {
       throw new ToolFailure('EXECUTION_ERROR', 'The folders changed too fast to be looked at. Send the call again.');
     }
     const entry = this.#add(note, `${randomUUID()}.json`, watch);
@@ -141,6 +183,8 @@ export class Sweeps implements SweepBook {
 interface Change {
   readonly path: string;
   readonly made: Vouched | undefined;
+  /** Nobody who stays was there. Absent: it was not so. */
+  readonly isCleared?: boolean;
 }
 
 /** What changed last, for those who looked at the folders before and will enter what they saw. */
@@ -179,6 +223,7 @@ class Entry implements SweepEntry {
   readonly #known: Set<string>;
   readonly vouched: Map<string, Vouched>;
   #writing: Promise<void> = Promise.resolve();
+  readonly #left = Promise.withResolvers<void>();
   #endedByMs: number | undefined;
   sweeping: Promise<unknown> | undefined;
 
@@ -193,6 +238,14 @@ class Entry implements SweepEntry {
 
   get roots(): readonly string[] {
     return this.note.roots;
+  }
+
+  get isStaying(): boolean {
+    return this.#parts.onOutdated !== undefined;
+  }
+
+  get left(): Promise<void> {
+    return this.#left.promise;
   }
 
   get closed(): ReadonlySet<string> {
@@ -231,6 +284,7 @@ class Entry implements SweepEntry {
 
   async leave(how: 'finished' | 'unfinished'): Promise<void> {
     this.#parts.leave();
+    this.#left.resolve();
     await this.#writing.catch(() => undefined);
     const { kept } = this.#parts;
     if (how === 'finished' && kept !== undefined) await rm(join(kept.place.folder, kept.name), { force: true });
@@ -267,6 +321,10 @@ interface Reach {
 function leavesOpen({ roots, closed }: Reach, others: Iterable<string>): boolean {
   for (const path of others) if (rootAround(path, roots) !== undefined && !isInside(path, closed)) return true;
   return false;
+}
+
+function isNear(folders: readonly string[], others: readonly string[]): boolean {
+  return folders.some((folder) => others.some((other) => isWithin(other, folder) || isWithin(folder, other)));
 }
 
 function rootAround(path: string, roots: readonly string[]): string | undefined {

@@ -18,6 +18,8 @@ export interface MountOptions {
   readonly gitFolders?: readonly string[];
   /** Whether it is known beforehand what the programs will leave. Absent: it is not. */
   readonly isForeseen?: boolean;
+  /** Whether they run on, and `attend` is told how they make way. Absent: they end soon. */
+  readonly isStaying?: boolean;
 }
 
 export type ViewContext = Pick<ToolContext, 'grants' | 'paths' | 'leavings' | 'sweeps' | 'signal'>;
@@ -49,11 +51,14 @@ export interface Attendance {
  */
 export async function viewFor(
   context: ViewContext,
-  { folders = listGranted(context), gitFolders = [], isForeseen = false }: MountOptions = {},
+  { folders = listGranted(context), gitFolders = [], isForeseen = false, isStaying = false }: MountOptions = {},
 ): Promise<ProgramView> {
   const { roots, frozenRoots } = arrangeRoots(folders, context);
   // Otherwise what is being moved away would count as having been there.
-  await context.sweeps.settle(roots.map(({ path }) => path));
+  await context.sweeps.settle(
+    roots.map(({ path }) => path),
+    { isStaying },
+  );
   const seen = { sinceMs: Date.now(), position: context.sweeps.position() };
   const forbidden = await findForbidden(roots, context, { gitFolders, isForeseen });
   // Roots stand in the order of their lengths, so the last one around a path is the mount that shows it.
