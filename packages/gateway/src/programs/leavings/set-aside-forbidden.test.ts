@@ -152,6 +152,7 @@ test('what the gate wrote is not set aside as long as nobody changed it, and wha
   const known = [at('.envrc'), at('sub/.envrc'), at('.idea')];
   const sweeps = open(notes);
   let outdated = 0;
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const watch = { isForbidden, onOutdated: () => void outdated++ };
   const position = sweeps.position();
   const note = { roots: [work], known, links: {}, caller, isForeseen: false };
@@ -159,10 +160,12 @@ test('what the gate wrote is not set aside as long as nobody changed it, and wha
   writeFileSync(at('.envrc'), 'new');
   await sweeps.noteWritten(at('.envrc'), made(at('.envrc')));
   await sweeps.noteWritten(at('sub'), undefined);
-  assert.equal(outdated, 2);
+  t.mock.timers.tick(60_000);
+  assert.equal(outdated, 1);
   await sweeps.noteWritten(at('plain'), { kind: 'folder' });
   await sweeps.noteWritten(at('.idea/in'), { kind: 'folder' });
-  assert.equal(outdated, 2, 'nothing of that is closed to programs, or not already');
+  t.mock.timers.tick(60_000);
+  assert.equal(outdated, 1, 'nothing of that is closed to programs, or not already');
   const late = await sweeps.enter(note, position, watch);
   for (const each of [entry, late]) {
     assert.deepEqual(

@@ -22,6 +22,8 @@ const aliveFile = 'alive';
 const aliveEveryMs = 1000;
 /** The daemon said that it is alive so often, and its programs outlive it by less. */
 const marginMs = 5000;
+/** After the gate wrote something. A call that writes a file into a new folder takes less. */
+const soonMs = 1000;
 /** The newest changes, at least this many. */
 const mostChanges = 10_000;
 
@@ -155,7 +157,7 @@ export class Sweeps implements SweepBook {
   async #tell(change: Change, entries: readonly Entry[]): Promise<void> {
     this.#changes.add(change);
     const concerned = entries.filter((entry) => entry.learn(change));
-    for (const entry of concerned) entry.outdate();
+    for (const entry of concerned) entry.outdateSoon();
     // A note that cannot be written now, on a full disk, must not end the sweep: it is written with the next change.
     await Promise.allSettled(concerned.map((entry) => entry.write()));
   }
@@ -224,6 +226,7 @@ class Entry implements SweepEntry {
   readonly vouched: Map<string, Vouched>;
   #writing: Promise<void> = Promise.resolve();
   readonly #left = Promise.withResolvers<void>();
+  #outdating: NodeJS.Timeout | undefined;
   #endedByMs: number | undefined;
   sweeping: Promise<unknown> | undefined;
 
@@ -274,6 +277,14 @@ class Entry implements SweepEntry {
     this.#parts.onOutdated?.();
   }
 
+  /** What the gate is about to write beside it is not finished when the programs end at once. */
+  outdateSoon(): void {
+    this.#outdating ??= setTimeout(() => {
+      this.#outdating = undefined;
+      this.outdate();
+    }, soonMs).unref();
+  }
+
   during(sweeping: Promise<unknown>): void {
     this.sweeping = sweeping;
     const end = (): void => {
@@ -283,6 +294,7 @@ class Entry implements SweepEntry {
   }
 
   async leave(how: 'finished' | 'unfinished'): Promise<void> {
+    clearTimeout(this.#outdating);
     this.#parts.leave();
     this.#left.resolve();
     await this.#writing.catch(() => undefined);
