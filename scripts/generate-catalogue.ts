@@ -58,6 +58,13 @@ This page is written by \`npm run generate\` from the definitions of the tools; 
 `;
 }
 
+/** A project with tests and a linter. */
+const exampleFiles = {
+  'package.json': '{ "scripts": { "test": "node --test" } }',
+  'tsconfig.json': '{}',
+  'node_modules/.bin/tsc': '',
+};
+
 /** Asks a daemon of its own, so that a tool is on the page because a gate has it, whoever built it in. */
 async function readCatalogue(): Promise<Catalogue> {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-catalogue-'));
@@ -70,6 +77,8 @@ async function readCatalogue(): Promise<Catalogue> {
     const daemon = await startDaemon({ ...config, home, rulesFolder, workspace, userHome: folder });
     try {
       // What examples name.
+      mkdirSync(join(workspace, 'node_modules/.bin'), { recursive: true });
+      for (const [name, text] of Object.entries(exampleFiles)) writeFileSync(join(workspace, name), text);
       writeFileSync(home.databasesFile, 'databases: [{ name: shop, kind: sqlite, file: shop.db, access: write }]');
       const client = openOperatorClient({ home, port: 0, startCommand: '', environment: {} });
       const { tools } = await client.call('ToolService/ListAvailableTools', {});

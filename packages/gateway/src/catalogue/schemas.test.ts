@@ -21,6 +21,7 @@ import { organisationTools } from '../organisation/tools/index.ts';
 import { peopleTools } from '../organisation/tools/people.ts';
 import { secretTools } from '../secrets/tools.ts';
 import { shellTools } from '../catalogue/shell/index.ts';
+import { codeTools } from '../catalogue/code/index.ts';
 import { databaseTools } from '../catalogue/data/index.ts';
 import { selfTools } from '../catalogue/self/index.ts';
 import { desktopTools } from '../catalogue/desktop/index.ts';
@@ -38,6 +39,7 @@ const tools = [
   ...systemTools(),
   ...webTools(nothing),
   ...inferenceTools(nothing),
+  ...codeTools(),
   ...selfTools({ settings: nothing, runChecks: nothing }),
   ...databaseTools(nothing),
   ...desktopTools({}),

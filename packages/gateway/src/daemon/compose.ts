@@ -57,6 +57,7 @@ import { contentTools } from '../content/tools/index.ts';
 import { filesWrite } from '../catalogue/files/files-write.ts';
 import { desktopTools } from '../catalogue/desktop/index.ts';
 import { fileTools } from '../catalogue/files/index.ts';
+import { codeTools } from '../catalogue/code/index.ts';
 import { databaseTools } from '../catalogue/data/index.ts';
 import { Databases } from '../catalogue/data/databases.ts';
 import { gitTools } from '../catalogue/git/index.ts';
@@ -295,6 +296,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     ...systemTools(),
     ...webTools(remote),
     ...inferenceTools(remote),
+    ...codeTools(),
     ...selfTools(
       describeSelf({ config, store, executor, workspace, rules: currentRules, address: () => address, warnings }),
     ),

@@ -1,0 +1,88 @@
+import { basename } from 'node:path';
+import { makeVisibleLine } from '@sallyport/contract';
+import { defaultProgramLimits, isWithin, runtimeFolder } from '@sallyport/sandbox';
+import { refuse } from '../../call/refusal.ts';
+import type { Session } from '../../call/session.ts';
+import { ToolRefused } from '../../call/tool.ts';
+import type { Effect, Resources, ToolContext } from '../../call/tool.ts';
+import { parsePath } from '../../paths/parse-path.ts';
+import { joinWords } from '../../policy/patterns/shell-words.ts';
+import { describeLimits } from '../../programs/run/describe-limits.ts';
+import { planCommand } from '../shell/shell-command.ts';
+import { findProject } from './find-project.ts';
+import type { Project } from './find-project.ts';
+import { runReadOnly } from './run-read-only.ts';
+import type { ReadOnlyRun } from './run-read-only.ts';
+
+/** A command of the project that was found, and where it runs. */
+export interface ProjectCommand<Name extends string = string> {
+  readonly name: Name;
+  readonly argv: readonly [string, ...string[]];
+  readonly folder: string;
+}
+
+export const maxReportBytes = 16 * 1024 * 1024;
+
+/** What the folder says about its tools. `given`: as the caller wrote it. */
+export function projectOf(given: string, session: Pick<Session, 'workingDirectory' | 'workspace'>): Project {
+  const { path } = parsePath(given, session.workingDirectory);
+  return findProject(path, session.workspace ?? session.workingDirectory);
+}
+
+/** The command as rules judge it: as if it were one of the shell. */
+export function claimCommand({ argv, folder }: ProjectCommand): Resources {
+  const [program, ...rest] = argv;
+  // The gate's own Node is part of the sandbox.
+  if (isWithin(runtimeFolder, program)) {
+    return { paths: [{ path: folder, access: 'read' }], commands: [joinWords([basename(program), ...rest])] };
+  }
+  const { commands, paths } = planCommand({ argv }, folder);
+  return { paths: [{ path: folder, access: 'read' }, ...paths], commands };
+}
+
+export function showCommand({ argv, folder }: ProjectCommand, { grants }: ToolContext, timeoutMs: number): Effect {
+  const lines = [
+    `runs: ${joinWords(argv)}`,
+    `in: ${folder}`,
+    ...[...grants.read, ...grants.write].map((path) => `may read: ${path}`),
+    `at most: ${describeLimits({ ...defaultProgramLimits, ...grants.limits }, timeoutMs)}`,
+    'It can change nothing: its folders are read-only, and it has no network.',
+  ];
+  return {
+    summary: makeVisibleLine(`Run ${joinWords(argv)}`),
+    detail: lines.map((line) => `${makeVisibleLine(line)}\n`).join(''),
+    undoable: false,
+  };
+}
+
+/** In the sandbox, as for shell.run, because it runs code of the project; but it can change nothing of it. */
+export function runCommand(
+  { argv, folder }: ProjectCommand,
+  context: ToolContext,
+  {
+    timeoutMs,
+    environment = {},
+  }: { readonly timeoutMs: number; readonly environment?: Readonly<Record<string, string>> },
+): Promise<ReadOnlyRun> {
+  const { grants } = context;
+  const folders = [...grants.read, ...grants.write];
+  if (!folders.some((path) => isWithin(path, folder))) {
+    throw new ToolRefused(
+      refuse('NO_RULE_ALLOWS', 'cwd', 'The folder is in none of those that the rules let the program see.', {
+        forOperators: 'Grant the folder under read in the rule.',
+      }),
+    );
+  }
+  const quiet = { CI: '1', NO_COLOR: '1', PYTHONDONTWRITEBYTECODE: '1', XDG_CACHE_HOME: '/tmp' };
+  const program = { argv, folders, workingDirectory: folder, outputBytes: maxReportBytes, timeoutMs };
+  return runReadOnly({ ...program, environment: { ...quiet, ...grants.environment, ...environment } }, context);
+}
+
+/** For a project without what was asked for. */
+export function noneFound(what: string, known: readonly string[]): ToolRefused {
+  return new ToolRefused(
+    refuse('INVALID_ARGUMENTS', 'project', `The folder has no ${what} that the gate knows: ${known.join(', ')}.`, {
+      remedy: 'Name the folder of the project in path.',
+    }),
+  );
+}
