@@ -194,5 +194,9 @@ test('a gate that does not run blocks, and the hook says how to start it', async
   });
   assert.equal(exitCode, 2);
   assert.match(stderr, /sallyport up/);
+  // Code 2 would keep the client from ending its turn.
+  const stop = { ...payload, hook_event_name: 'Stop' };
+  const told = await runHook('claude-code', stop, { SALLYPORT_HOME: stopped.place.home, SALLYPORT_TOKEN: token });
+  assert.equal(told.exitCode, 1);
   await stopped.remove();
 });

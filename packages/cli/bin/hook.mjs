@@ -1,5 +1,6 @@
 // `sallyport hook CLIENT`: a coding agent starts it before and after it uses a tool of its own, and does what it says.
-// It loads nothing of the command line, and whatever goes wrong, it blocks: exit code 2 means that to every client.
+// It loads nothing of the command line, and whatever goes wrong before a use, it blocks: exit code 2 means that to every
+// client. Of what is only told, nothing can be blocked, and a client that is not let stop would go on for ever.
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { homedir } from 'node:os';
@@ -11,18 +12,21 @@ const mostBytes = 64 * 1024 * 1024;
 
 const home = resolve(process.env.SALLYPORT_HOME || join(homedir(), '.sallyport'));
 
+let isOnlyTold = false;
+
 try {
   const client = process.argv[3] ?? '';
   if (!/^[a-z][a-z0-9-]*$/.test(client)) throw new Error('Say which client asks: sallyport hook claude-code');
   const payload = await readInput();
+  isOnlyTold = /^(Post|Stop|SubagentStop|SessionEnd)/.test(JSON.parse(payload.toString()).hook_event_name ?? '');
   const { status, body } = await ask(`/v1/hooks/${client}`, findToken(client, payload), payload);
   const reply = readReply(status, body);
   if (reply.output !== undefined) process.stdout.write(`${JSON.stringify(reply.output)}\n`);
   if (reply.message) process.stderr.write(`${reply.message}\n`);
   process.exitCode = reply.exitCode;
 } catch (error) {
-  process.stderr.write(`Sallyport blocks this: ${error.message}\n`);
-  process.exitCode = 2;
+  process.stderr.write(`${isOnlyTold ? 'Sallyport' : 'Sallyport blocks this'}: ${error.message}\n`);
+  process.exitCode = isOnlyTold ? 1 : 2;
 }
 
 function readInput() {
