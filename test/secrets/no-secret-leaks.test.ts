@@ -14,7 +14,7 @@ import { repeatIt } from './test-seed.ts';
 let daemon: TestDaemon;
 let agent: string;
 const known = newKnownSecrets();
-const fromEnvironment = 'the words in the environment 77';
+const fromEnvironment = 'plum quartz vexes jumbled fjord 77';
 const leaks: Leak[] = [];
 /** The key itself; before it stands its name, which is public. */
 const signingKeyLength = 44;
