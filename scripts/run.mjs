@@ -16,6 +16,7 @@ const commands = {
   generate: ['scripts/generate.ts'],
   coverage: ['scripts/coverage.ts'],
   bench: ['bench/run.ts'],
+  agents: ['test/agents/claude-code.ts'],
   pack: ['scripts/pack.ts'],
 };
 

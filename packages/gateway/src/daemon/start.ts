@@ -1,12 +1,13 @@
 import type { GetStatusResponse, InJson } from '@sallyport/contract';
 import { ConfigError, Fault } from '../call/fault.ts';
-import { fullDisk, isDiskFull } from '../storage/sqlite/database.ts';
-import { describeFullDisk } from '../storage/sqlite/describe-open-failure.ts';
+import { fullDisk, isDamaged, isDiskFull } from '../storage/sqlite/database.ts';
+import { describeFullDisk, describeOpenFailure } from '../storage/sqlite/describe-open-failure.ts';
 import { compose } from './compose.ts';
 import type { WatchHealth } from './compose.ts';
 import type { Config } from './config.ts';
 import { giveBackMemory } from './give-back-memory.ts';
 import { prepareHome } from './home.ts';
+import type { Home } from './home.ts';
 import { takeLock } from './lock.ts';
 
 export interface Daemon {
@@ -32,12 +33,19 @@ export async function startDaemon(config: Config): Promise<Daemon> {
   try {
     return await start(config);
   } catch (error) {
-    throw explain(error, config.home.folder);
+    throw explain(error, config.home);
   }
 }
 
 /** What keeps a daemon from writing keeps it from starting, and is for the person at the terminal. */
-function explain(error: unknown, folder: string): unknown {
+function explain(error: unknown, { folder, databaseFile }: Pick<Home, 'folder' | 'databaseFile'>): unknown {
+  // What could not be closed matters less than why it had to be.
+  if (error instanceof SuppressedError) return explain(error.suppressed, { folder, databaseFile });
+  // Not every page is read when it is opened.
+  if (isDamaged(error)) {
+    const { message, remedy } = describeOpenFailure(error, databaseFile);
+    return new ConfigError(message, remedy);
+  }
   const isSealed = error instanceof Fault && error.code === 'SEALED';
   if (isDiskFull(error) || (isSealed && error.message === fullDisk)) {
     return new ConfigError(...describeFullDisk(folder));

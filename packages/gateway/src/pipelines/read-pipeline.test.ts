@@ -69,7 +69,7 @@ test('every mistake is told with its line, and costs only the pipeline that has 
     [next('"${steps.a.text}"'), /returns no text; it returns: content, tags/],
     [next('"${steps.a.tags.first}"'), /returns no first/],
     [`${step('')}, output: "\${steps.z.a}"`, /no step before/],
-    [`${step('')}, parameters: [], input_schema: { type: object }`, /both parameters and input_schema/],
+    [`${step('')}, parameters: [], input_schema: { type: object }`, /parameters and input_schema; one of them/],
     [`${step('')}, mutates: false`, /unknown key mutates/],
     [`${step('')}, risk: none`, /must be one of/],
     [`${step('')}, command: [ls]`, /unknown key command/],

@@ -50,6 +50,11 @@ export class Database {
     this.#connection.exec(sql);
   }
 
+  /** Does nothing when SQLite has done it by itself, as it does when the disk is full. */
+  rollBack(): void {
+    if (this.#connection.isTransaction) this.#connection.exec('ROLLBACK');
+  }
+
   readNumber(sql: string): number {
     const row = this.#connection.prepare(sql).get();
     return Number(Object.values(row ?? { value: 0 })[0] ?? 0);

@@ -53,7 +53,7 @@ export function openState(
     log.committed();
     return { log, guard, intents, tallies };
   } catch (error) {
-    database.execute('ROLLBACK');
+    database.rollBack();
     throw error;
   }
 }
