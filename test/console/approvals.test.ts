@@ -55,6 +55,15 @@ const movedFrom = (folder: string): string[] => readdirSync(join(daemon.place.wo
 const heading = (name: string | RegExp) => visit.page.getByRole('heading', { level: 2, name });
 const isArmed = () => visit.page.locator('.decisions[data-armed=true]').waitFor();
 
+/** Looks at the effect part by part, as far as it does not fit into the window. */
+async function seeAll(): Promise<void> {
+  const unseen = visit.page.getByText(/lines? not seen yet/);
+  for (let pressed = 0; pressed < 30 && (await unseen.isVisible()); pressed++) {
+    await visit.page.keyboard.press('Space');
+    await visit.page.waitForTimeout(300);
+  }
+}
+
 describe('a request', () => {
   it('is approved with one key, and the call runs', async () => {
     const call = askToMove('letters', ['a.txt', 'b.txt']);
@@ -130,10 +139,7 @@ describe('a request', () => {
     const unseen = visit.page.getByText(/lines? not seen yet/);
     assert.ok(await unseen.isVisible());
     await heading(/Move 70 files/).focus();
-    for (let pressed = 0; pressed < 30 && (await unseen.isVisible()); pressed++) {
-      await visit.page.keyboard.press('Space');
-      await visit.page.waitForTimeout(300);
-    }
+    await seeAll();
     assert.equal(await unseen.count(), 0);
     await visit.page.keyboard.press('a');
     assert.ok((await call).success);
@@ -352,6 +358,7 @@ describe('a plan', () => {
     await visit.page.getByText('The agent says: “Set up the editor”').waitFor();
     await visit.page.getByText('because of two.md').waitFor();
     await isArmed();
+    await seeAll();
     await visit.page.getByRole('checkbox', { name: /Step 2/ }).uncheck();
     await visit.page.getByRole('button', { name: /Approve 1/ }).click();
     const { plan } = (await proposed).json as { plan: { status: string; approvedSteps: number[] } };
