@@ -30,7 +30,11 @@ test('every intent without outcome is closed as unknown, once, and its dedupe ke
     outcome: { kind: 'outcome', result: 'ok', timeMs: 2, callId: settled, payload: ownText('{}') },
   });
 
-  assert.equal(await reconcileIntents(store, 5000), 2);
+  const found = await reconcileIntents(store, 5000);
+  assert.deepEqual(
+    found,
+    cutOff.map((callId) => ({ callId, tool: 'files.read' })),
+  );
   const closed = (await readLog(store)).slice(4);
   assert.deepEqual(
     closed.map(({ leaf }) => [leaf.kind, leaf.result, leaf.callId, leaf.sessionId, leaf.timeMs]),
@@ -43,7 +47,7 @@ test('every intent without outcome is closed as unknown, once, and its dedupe ke
   );
   assert.equal((await store.findDedupe(session.id, 'k1', Date.now()))?.state, 'unknown');
   assert.deepEqual(await store.listOpenIntents(), []);
-  assert.equal(await reconcileIntents(store, 6000), 0);
+  assert.deepEqual(await reconcileIntents(store, 6000), []);
 });
 
 test('a log that cannot be written keeps the daemon from starting as if all were well', async () => {

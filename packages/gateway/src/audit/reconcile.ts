@@ -3,18 +3,25 @@ import type { Json } from '@sallyport/contract';
 import { ownJson } from '../call/redacted.ts';
 import type { Store } from '../storage/stores.ts';
 
+export interface CutOffCall {
+  readonly callId: string;
+  /** Empty: the intent does not say. */
+  readonly tool: string;
+}
+
 /**
  * Closes the intents that a crash left open. Whether their effect happened is not known here, and is not guessed.
- * Returns how many there were.
+ * Returns which there were.
  */
 export async function reconcileIntents(
   store: Pick<Store, 'listOpenIntents' | 'readRecordsOfCall' | 'settle'>,
   nowMs: number,
-): Promise<number> {
+): Promise<readonly CutOffCall[]> {
   const open = await store.listOpenIntents();
-  await Promise.all(
-    open.map(async ({ callId, sessionId, index }) =>
-      store.settle({
+  return await Promise.all(
+    open.map(async ({ callId, sessionId, index }) => {
+      const intent = await describeIntent(store, callId);
+      await store.settle({
         outcome: {
           kind: 'outcome',
           result: 'unknown',
@@ -22,15 +29,15 @@ export async function reconcileIntents(
           callId,
           sessionId,
           payload: ownJson({
-            ...(await describeIntent(store, callId)),
+            ...intent,
             intent: index,
             summary: 'cut off: the daemon ended before the outcome was recorded; the effect may have happened',
           }),
         },
-      }),
-    ),
+      });
+      return { callId, tool: intent['tool'] ?? '' };
+    }),
   );
-  return open.length;
 }
 
 /** Whose call of what it was, as the intent says. Empty: its payload was erased. */

@@ -166,4 +166,6 @@ export interface Limits {
   readonly maxRunning: number;
   readonly maxRunningPerSession: number;
   readonly maxArgumentBytes: number;
+  /** How long a change of files can be undone. */
+  readonly undoForMs: number;
 }

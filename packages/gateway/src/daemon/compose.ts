@@ -49,6 +49,8 @@ import { EventLog } from '../telemetry/event-log.ts';
 import { UsageTally } from '../telemetry/usage-tally.ts';
 import { hideInResults } from '../redaction/hide-in-results.ts';
 import { callTools } from '../calls/tools.ts';
+import { collectTrash } from '../undo/collect-trash.ts';
+import { describeCutOff, findCutOffUndos } from '../undo/cut-off-undos.ts';
 import { undoTools } from '../undo/tools/index.ts';
 import { artifactTools } from '../artifacts/tools.ts';
 import { consoleLink } from '../console/console-link.ts';
@@ -109,6 +111,7 @@ const graceMs = 10_000;
 const finishMs = 1000;
 const firstLookMs = 2000;
 const warmUpAfterMs = 3000;
+const collectEveryMs = 6 * 3_600_000;
 const ignore = (): void => undefined;
 const neverAborts = new AbortController().signal;
 
@@ -178,6 +181,8 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   const cutOff = await reconcileIntents(store, startedAtMs);
   const operatorToken = await openOperatorSession(home, store, workspace);
   redactor.learn(operatorToken, 'operator credential');
+  const cutOffUndos = await findCutOffUndos(cutOff, store);
+  redactor.learn(await openOperatorSession(home, store, workspace), 'operator credential');
   store.onSealed((reason) => log.error('sealed', { reason }));
   store.onHealed((reason) => {
     log.warn('unsealed', { reason });
@@ -190,7 +195,14 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
       result: 'none',
       timeMs: Date.now(),
       rulesHash: currentRules().hash,
-      payload: redactor.redactEvent({ event, version, pid: process.pid, workspace, cut_off_calls: cutOff, ...more }),
+      payload: redactor.redactEvent({
+        event,
+        version,
+        pid: process.pid,
+        workspace,
+        cut_off_calls: cutOff.length,
+        ...more,
+      }),
     });
 
   // Before anybody can call.
@@ -402,6 +414,12 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     workspaceReason,
     address: () => address,
     warnings,
+    warnings: () => [
+      ...approvals.warnings(),
+      ...cutOffUndos.map(describeCutOff),
+      ...describeRootTrouble(workspaces.inspect()),
+      ...describeStranded(workspaces, store.liveSessions()),
+    ],
     roots: () => workspaces.roots,
   });
   const definitions = new ShownDefinitions(redactor);
@@ -484,6 +502,17 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   // Reading all of a long log takes a while; what was written last was looked at already.
   const verifying = setTimeout(() => store.verifyInBackground(), warmUpAfterMs).unref();
   opened.defer(() => clearTimeout(verifying));
+  const collect = (): void => {
+    const parts = { journal: store, trashFolder: home.trashFolder, keepMs: currentRules().limits.undoForMs };
+    collectTrash(parts, Date.now()).then(
+      (removed) => removed > 0 && log.info('trash_collected', { removed }),
+      (error: unknown) => log.error('trash_not_collected', { error }),
+    );
+  };
+  const collecting = [setTimeout(collect, warmUpAfterMs).unref(), setInterval(collect, collectEveryMs).unref()];
+  opened.defer(() => {
+    for (const timer of collecting) clearTimeout(timer);
+  });
   const flushing = setInterval(() => attempts.flush(Date.now()), 1000).unref();
   opened.defer(() => clearInterval(flushing));
   if (applied.wasFresh && knownSequence > 0) await recordEvent('rules_taken_over', { reason: 'the copy was removed' });
@@ -498,13 +527,18 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     },
     onError: (error) => log.error('sweep_failed', { error }),
   });
+  for (const { callId, changes } of cutOffUndos) {
+    log.warn('undo_cut_off', { call: callId, changes });
+    const payload = redactor.redactEvent({ event: 'undo_cut_off', call: callId, changes });
+    await store.append({ kind: 'event', result: 'unknown', timeMs: Date.now(), payload });
+  }
   await recordEvent('daemon_started');
   await approvals.start();
   modes.start();
   // Ready means that accepted tools are there. Looking at many new programs takes longer, and nobody waits for that.
   const looked = Promise.all([toolsFolder.start(), upstreams.start()]).then(() => starting.looked());
   await Promise.race([looked, setTimeoutAfter(firstLookMs, undefined, { ref: false })]);
-  log.info('started', { version, address, workspace, rules: currentRules().hash, cut_off_calls: cutOff });
+  log.info('started', { version, address, workspace, rules: currentRules().hash, cut_off_calls: cutOff.length });
 
   const closing = opened.move();
   const close = (by: string): Promise<void> => {

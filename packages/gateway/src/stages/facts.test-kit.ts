@@ -137,6 +137,7 @@ export const limits: Limits = {
   approvals: { expireAfterMs: 300_000, remindAfterMs: 180_000, maxPending: 20 },
   maxRunning: 64,
   maxRunningPerSession: 32,
+  undoForMs: 86_400_000,
   maxArgumentBytes: 1024,
 };
 

@@ -79,6 +79,7 @@ quarantine: { at: 9, window_minutes: 5, denied: 3, error: 0, timeout: 1 }
 approvals: { expire_seconds: 60, max_pending: 7 }
 max_running: 8
 max_argument_bytes: 1000
+undo_days: 2
 `;
   assert.deepEqual(load(writeRules({ limits })).limits, {
     rates: [
@@ -97,6 +98,7 @@ max_argument_bytes: 1000
     maxRunning: 8,
     maxRunningPerSession: 8,
     maxArgumentBytes: 1000,
+    undoForMs: 2 * 86_400_000,
   });
 });
 

@@ -50,14 +50,12 @@ export async function carryOut(step: Step, place: TrashName, context: ToolContex
 }
 
 async function change(
-  { from, to, source: planned, entry }: Step,
+  { from, to, source }: Step,
   target: Target,
   place: TrashName,
   context: ToolContext,
 ): Promise<void> {
   checkNotRepository(target.realPath, target.named, context);
-  // Steps before this one may have moved it back to where the call had moved it.
-  const source: Place | undefined = entry.movedTo === undefined ? planned : { in: 'workspace', path: entry.movedTo };
   switch (to.kind) {
     case 'absent':
       return from.kind === 'folder' ? rmdirSync(target.entry) : await takeAway(target, place, context);
@@ -77,9 +75,9 @@ async function change(
   }
 }
 
-function needed(source: Place | undefined): Place {
+function needed(source: Step['source']): Place {
   if (source === undefined) throw new Error('a step has no source of its bytes');
-  return source;
+  return source.inTurn;
 }
 
 async function takeAway(target: Target, place: TrashName, context: ToolContext): Promise<void> {

@@ -54,7 +54,7 @@ export function waysOf(steps: readonly Step[]): readonly Way[] {
       path,
       ...{ from: first?.from ?? from, to },
       ...(first === undefined ? present && { present } : first.present && { present: first.present }),
-      ...(source && { source }),
+      ...(source && { source: source.now }),
     });
   }
   return [...ways.values()];
@@ -69,7 +69,7 @@ export function nameWay({ from, to }: Pick<Way, 'from' | 'to'>): 'removed' | 'br
 export function describeConflict({ entry, now, source }: Conflict, contextFor: ContextFor): string {
   const { path, before: to } = entry;
   const [present, from] = [now.at, now.state];
-  const way = { entry, path, from, to, ...(present && { present }), ...(source && { source }) };
+  const way = { entry, path, from, to, ...(present && { present }), ...(source && { source: source.now }) };
   return describeWay(way, contextFor(entry));
 }
 

@@ -19,7 +19,7 @@ export interface Place {
 
 export interface Seen {
   readonly state: EntryState;
-  /** Absent: there is nothing. */
+  /** Absent: there is nothing, or a step makes it. */
   readonly at?: Place;
   /** It cannot be told before the steps before it are done. */
   readonly isAssumed?: boolean;
@@ -31,9 +31,38 @@ export interface Seen {
  */
 export class ForeseenFiles {
   readonly #seen = new Map<string, Seen>();
+  readonly #trashFolder: string;
+  /** Names in the trash that steps fill or empty: where what will be there is now. */
+  readonly #trash = new Map<string, Place | undefined>();
+
+  constructor(trashFolder: string) {
+    this.#trashFolder = trashFolder;
+  }
 
   put(path: string, seen: Seen): void {
+    // What was known of its entries was of what is there no more.
+    for (const each of this.#seen.keys()) if (isWithin(path, each)) this.#seen.delete(each);
     this.#seen.set(path, seen);
+  }
+
+  /** What is known of the entries of a folder goes with it, to the trash and back. */
+  carry(from: string, to: string): void {
+    for (const [path, seen] of [...this.#seen]) {
+      if (path === from || !isWithin(from, path)) continue;
+      this.#seen.delete(path);
+      this.#seen.set(join(to, path.slice(from.length)), seen);
+    }
+  }
+
+  /** Where that is now which will have this name in the trash. Undefined: nothing will. */
+  findKept(name: string): Place | undefined {
+    if (this.#trash.has(name)) return this.#trash.get(name);
+    const path = join(this.#trashFolder, name);
+    return lstatSync(path, { throwIfNoEntry: false }) === undefined ? undefined : { in: 'trash', path };
+  }
+
+  putKept(name: string, place: Place | undefined): void {
+    this.#trash.set(name, place);
   }
 
   /** `isWhole`: a folder is looked through to the last file; otherwise it only matters whether it is empty. */
@@ -42,8 +71,11 @@ export class ForeseenFiles {
     const at = known === undefined ? this.#locate(path) : known.at;
     const isFolder = known === undefined || known.state.kind === 'tree' || known.state.kind === 'folder';
     if (!isFolder) return known;
-    if (at === undefined) return known ?? { state: absent };
     const changed = [...this.#seen.keys()].filter((each) => each !== path && isWithin(path, each));
+    if (at === undefined) {
+      if (known === undefined || this.#isEmpty(path, at, changed)) return known ?? { state: absent };
+      return { state: { kind: 'tree', sha256: '', entries: 0 }, isAssumed: true };
+    }
     if (lstatFolder(at.path)) {
       if (this.#isEmpty(path, at, changed)) return { state: { kind: 'folder', mode: modeOf(at.path) }, at };
       if (!isWhole || changed.length > 0) {
@@ -74,14 +106,15 @@ export class ForeseenFiles {
     return { in: 'workspace', path };
   }
 
-  #isEmpty(path: string, at: Place, changed: readonly string[]): boolean {
+  /** Without a place: the folder is one that a step makes. */
+  #isEmpty(path: string, at: Place | undefined, changed: readonly string[]): boolean {
     const gone = new Set<string>();
     for (const each of changed) {
       if (dirname(each) !== path) continue;
       if (this.#seen.get(each)?.state.kind !== 'absent') return false;
       gone.add(basename(each));
     }
-    return readdirSync(at.path).every((name) => gone.has(name));
+    return at === undefined || readdirSync(at.path).every((name) => gone.has(name));
   }
 
   async #read(at: Place, context: ToolContext): Promise<EntryState> {

@@ -16,8 +16,15 @@ export interface Step {
   readonly to: EntryState;
   /** Where what is there now lies, when this step's turn comes. Absent: nothing is there. */
   readonly present?: Place;
-  /** Where the bytes of `to` are now. Absent: it has none. */
-  readonly source?: Place;
+  /** Where the bytes of `to` are when this step's turn comes, and where they are now. Absent: it has none. */
+  readonly source?: Source;
+  /** The name that what is taken away gets in the trash. Absent: any. */
+  readonly keepAs?: string;
+}
+
+export interface Source {
+  readonly inTurn: Place;
+  readonly now: Place;
 }
 
 /** Why a change cannot be taken back. */
@@ -26,7 +33,7 @@ export interface Conflict {
   readonly because: 'changed' | 'not-kept' | 'no-folder' | 'not-known';
   readonly now: Seen;
   /** What was there before, if it is still kept. */
-  readonly source?: Place;
+  readonly source?: Source;
 }
 
 export interface UndoPlan {
@@ -48,7 +55,7 @@ export async function planUndo(
   trashFolder: string,
   contextFor: ContextFor,
 ): Promise<UndoPlan> {
-  const files = new ForeseenFiles();
+  const files = new ForeseenFiles(trashFolder);
   const steps: Step[] = [];
   const unchanged: JournalEntry[] = [];
   const conflicts: Conflict[] = [];
@@ -64,12 +71,24 @@ export async function planUndo(
         conflicts.push({ entry, because, now });
         continue;
       }
-      const { at: present } = now;
-      const sourced = source === undefined ? {} : { source };
       // What cannot be foreseen is compared when its turn comes.
       const from = now.isAssumed === true ? after : now.state;
-      steps.push({ entry, path, from, to: before, ...(present && { present }), ...sourced });
-      files.put(path, { state: before, ...(before.kind === 'absent' ? {} : { at: source ?? ownPlace(path) }) });
+      const keepAs = nameTakenAway(entry, files);
+      steps.push({
+        ...{ entry, path, from, to: before },
+        ...(now.at && { present: now.at }),
+        ...(source && { source }),
+        ...(keepAs === undefined ? {} : { keepAs }),
+      });
+      if (keepAs !== undefined) {
+        files.putKept(keepAs, now.at);
+        files.carry(path, join(trashFolder, keepAs));
+      }
+      files.put(path, { state: before, ...(source && { at: source.now }) });
+      if (source?.inTurn.isTaken === true && entry.kept !== undefined) {
+        files.putKept(entry.kept, undefined);
+        files.carry(source.inTurn.path, path);
+      }
     } else if (isSameState(now.state, before)) {
       unchanged.push(entry);
     } else {
@@ -89,29 +108,38 @@ function isExactly(now: EntryState, before: EntryState): boolean {
   return isSameState(now, before) && (now.kind !== 'file' || before.kind !== 'file' || now.mtimeUs === before.mtimeUs);
 }
 
+/** What came out of the trash goes back to where it was, so that the call which put it there can be undone once more. */
+function nameTakenAway({ before, after, kept }: JournalEntry, files: ForeseenFiles): string | undefined {
+  if (before.kind !== 'absent' || after.kind === 'folder' || kept === undefined) return undefined;
+  return files.findKept(kept) === undefined ? kept : undefined;
+}
+
 /** Where the bytes of the state before are. Undefined: it has none, or they are gone. */
 async function findSource(
-  { before, after, kept, movedTo, ...entry }: JournalEntry,
+  entry: JournalEntry,
   files: ForeseenFiles,
   trashFolder: string,
   contextFor: ContextFor,
-): Promise<Place | undefined> {
+): Promise<Source | undefined> {
+  const { before, after, kept, movedTo } = entry;
   if (before.kind !== 'file' && before.kind !== 'tree') return undefined;
   if (movedTo !== undefined) {
-    const moved = await files.look(movedTo, false, contextFor({ before, after, ...entry }));
-    return isSameState(moved.state, before) ? moved.at : undefined;
+    const { state, at: now } = await files.look(movedTo, false, contextFor(entry));
+    return now !== undefined && isSameState(state, before) ? { inTurn: ownPlace(movedTo), now } : undefined;
   }
-  if (kept === undefined) return undefined;
-  const path = join(trashFolder, kept);
-  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const now = kept === undefined ? undefined : files.findKept(kept);
+  if (now === undefined || kept === undefined) return undefined;
+  const stats = lstatSync(now.path, { throwIfNoEntry: false });
   const isThere = before.kind === 'tree' ? stats?.isDirectory() : stats?.isFile() && stats.size === before.sizeBytes;
+  if (isThere !== true) return undefined;
   // What was deleted is itself in the trash, and comes back from there; of what was replaced there is a copy.
-  return isThere === true ? { in: 'trash', path, isTaken: after.kind === 'absent' } : undefined;
+  const isTaken = after.kind === 'absent';
+  return { inTurn: { in: 'trash', path: join(trashFolder, kept), isTaken }, now: { ...now, isTaken } };
 }
 
 function findObstacle(
   { path, before, movedTo }: JournalEntry,
-  source: Place | undefined,
+  source: Source | undefined,
   files: ForeseenFiles,
 ): Conflict['because'] | undefined {
   if ((before.kind === 'file' || before.kind === 'tree') && source === undefined)

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { changedMeanwhile } from '../../call/check-shown.ts';
 import type { Change } from '../../call/journal.ts';
@@ -54,11 +53,8 @@ export class PreparedUndo implements Disposable {
   }
 }
 
-/** What came out of the trash goes back to where it was, so that the call which put it there can be undone once more. */
-function placeFor({ entry: { kept, before } }: Step, context: ToolContext): TrashName {
-  if (before.kind !== 'absent' || kept === undefined) return nameInTrash(context);
-  const path = join(context.trashFolder, kept);
-  return existsSync(path) ? nameInTrash(context) : { name: kept, path };
+function placeFor({ keepAs: name }: Step, context: ToolContext): TrashName {
+  return name === undefined ? nameInTrash(context) : { name, path: join(context.trashFolder, name) };
 }
 
 /** Of a file that is replaced, unless a copy of just these bytes is in the trash, and stays. */
@@ -70,7 +66,7 @@ function needsCopy({ from, to, present }: Step, { trashFolder }: ToolContext): b
 function nameKept({ from, to, present, source }: Step, place: TrashName): string | undefined {
   if (to.kind === 'absent') return from.kind === 'folder' ? undefined : place.name;
   if (from.kind === 'file') return present && basename(present.path);
-  return source?.in === 'trash' && source.isTaken === true ? basename(source.path) : undefined;
+  return source?.inTurn.isTaken === true ? basename(source.inTurn.path) : undefined;
 }
 
 async function copyPresent(step: Step, context: ToolContext, contextFor: ContextFor): Promise<KeptCopy> {
