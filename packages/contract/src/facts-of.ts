@@ -16,9 +16,14 @@ export function factsOf(message: object, formatTime: (ms: number) => string, suf
   });
 }
 
+interface ShownApproval {
+  readonly workspace: string;
+  readonly undoable: boolean;
+}
+
 /** What else an approval says on its card, the same at every place where people decide. */
-export function approvalFacts({ workspace }: { readonly workspace: string }): [string, string][] {
-  return factsOf({ workspace }, String);
+export function approvalFacts({ workspace, undoable }: ShownApproval): [string, string][] {
+  return factsOf({ workspace, undo: undoable ? 'possible, unless something else changes the files' : '' }, String);
 }
 
 /** `expiresAtMs` is `expires at`, and `maxCalls` is `max calls`. */

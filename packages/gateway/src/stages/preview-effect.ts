@@ -45,7 +45,11 @@ export function shownEffect(effect: Effect | ToolFailure, { arguments: { value }
   const open = Object.entries(value).map(([name, each]) => [name, secretArguments.includes(name) ? '[secret]' : each]);
   const given = `arguments: ${canonicalJson(Object.fromEntries(open) as JsonObject)}\n`;
   // Where a tool says no more than a title, the arguments say the rest.
-  if (!(effect instanceof ToolFailure)) return effect.detail === '' ? { ...effect, detail: given } : effect;
+  if (!(effect instanceof ToolFailure)) {
+    // Nobody is promised what the journal cannot do.
+    const undoable = effect.undoable && tool.definition.undo !== undefined;
+    return { ...effect, undoable, detail: effect.detail === '' ? given : effect.detail };
+  }
   const { code, message } = effect;
   const detail = `${message}\n${given}`;
   return { summary: `The effect could not be worked out (${code}).`, detail, undoable: false };

@@ -35,8 +35,7 @@ export function describeTask(task: ApprovalTask, { hideHeld, explainHold, worksp
     risk: task.risk,
     priority: priorityOf(task.risk),
     title: showTitle(hideHeld(task.title)),
-    // Nothing can be undone yet, whatever is kept for it.
-    undoable: false,
+    undoable: task.undoable,
     ruleId: task.ruleId,
     reason: makeVisible(hideHeld(task.reason)),
     approverRole: task.approverRole,
@@ -147,7 +146,7 @@ function describeStep(step: PlanStep, forPerson: boolean, hideHeld: Showing['hid
           title: showTitle(hideHeld(step.title)),
           effect: showEffect(hideHeld(step.effect)),
           masked: describeMasked(step.masked),
-          undoable: false,
+          undoable: step.undoable ?? false,
         }
       : {}),
   };
