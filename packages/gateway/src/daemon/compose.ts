@@ -136,7 +136,6 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   // What was opened is closed in reverse order: when the daemon stops, and when it does not even start.
   await using opened = new AsyncDisposableStack();
   const { home } = config;
-  const startedAtMs = Date.now();
   const { startFolder, userHome, programFolder, rulesFolder } = config;
   const folders = { home: home.folder, userHome, programFolder, rulesFolder };
   const findFolder = (): string => config.rulesFolder;
@@ -182,6 +181,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   const operatorToken = await openOperatorSession(home, store, workspace);
   redactor.learn(operatorToken, 'operator credential');
   const cutOffUndos = await findCutOffUndos(cutOff, store);
+  const cutOff = await reconcileIntents(store, Date.now());
   redactor.learn(await openOperatorSession(home, store, workspace), 'operator credential');
   store.onSealed((reason) => log.error('sealed', { reason }));
   store.onHealed((reason) => {
@@ -409,7 +409,6 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     rules: currentRules,
     registry,
     turnstile,
-    startedAtMs,
     workspace,
     workspaceReason,
     address: () => address,

@@ -13,7 +13,6 @@ export interface StatusParts {
   readonly rules: () => Rules;
   readonly registry: Registry;
   readonly turnstile: Turnstile;
-  readonly startedAtMs: number;
   readonly workspace: string;
   readonly workspaceReason: string;
   /** All accepted roots, the workspace of the daemon first. */
@@ -30,7 +29,7 @@ export function statusReader(parts: StatusParts): () => Promise<InJson<GetStatus
   return async () => ({
     version,
     pid: process.pid,
-    uptimeMs: String(Date.now() - parts.startedAtMs),
+    uptimeMs: String(Math.round(performance.now())),
     mode: store.readMode(),
     profile: store.readOrganisation().settings.profile,
     install: install.kind,

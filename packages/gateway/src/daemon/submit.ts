@@ -107,11 +107,11 @@ export function awaitDecision(submit: Submit, { watch, store, running }: Decisio
   return async (call) => {
     const { waitMs = 0, signal } = call;
     if (waitMs === 0) return submit(call);
-    const untilMs = Date.now() + (waitMs === untilDecided ? longestTimerMs : Math.min(waitMs, longestWaitMs));
+    const untilMs = performance.now() + (waitMs === untilDecided ? longestTimerMs : Math.min(waitMs, longestWaitMs));
     let answer = await submit(call);
     for (;;) {
       const taskId = pendingTaskOf(answer);
-      const timeoutMs = untilMs - Date.now();
+      const timeoutMs = Math.ceil(untilMs - performance.now());
       if (taskId === undefined || timeoutMs <= 0 || signal.aborted) return answer;
       call.onPending?.(taskId);
       const isOver = async (): Promise<boolean> => (await store.findApproval(taskId))?.status !== 'pending';

@@ -106,7 +106,7 @@ export class Upstream {
     if (this.#connection !== undefined) return 'connected';
     if (this.#connecting !== undefined) return 'connecting';
     if (this.#loginNeeded !== undefined) return 'needs login';
-    return this.#retryAtMs > Date.now() ? 'waiting' : 'idle';
+    return this.#retryAtMs > performance.now() ? 'waiting' : 'idle';
   }
 
   /** Why it could not be reached the last time. Empty: it could. */
@@ -240,7 +240,7 @@ export class Upstream {
     const { name } = this.config;
     if (this.#loginNeeded !== undefined) throw this.#loginNeeded;
     if (this.#closing.signal.aborted) throw new ToolFailure('UPSTREAM_UNAVAILABLE', `${name} was removed.`);
-    const pauseMs = this.#retryAtMs - Date.now();
+    const pauseMs = this.#retryAtMs - performance.now();
     if (this.#connecting === undefined && pauseMs > 0) {
       const [code, why] =
         this.#failed === undefined
@@ -261,10 +261,10 @@ export class Upstream {
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(connectWithinMs)]);
     let connection: UpstreamConnection | undefined;
     let isOutdated = false;
-    const openedAtMs = Date.now();
+    const openedAtMs = performance.now();
     const leave = (): void => {
       if (connection === undefined || this.#connection !== connection) return;
-      if (Date.now() - openedAtMs > steadyMs) this.#failures = 0;
+      if (performance.now() - openedAtMs > steadyMs) this.#failures = 0;
       this.#drop(connection, connection.failure ?? new Error('the server closed the connection'));
     };
     try {
@@ -392,7 +392,7 @@ export class Upstream {
     }
     this.#failures += 1;
     const pauseMs = Math.min(firstPauseMs * 2 ** (this.#failures - 1), longestPauseMs);
-    this.#retryAtMs = Date.now() + pauseMs;
+    this.#retryAtMs = performance.now() + pauseMs;
     const text = why instanceof ToolFailure ? why.textForOperators : why.message;
     this.#trouble = this.#failed === undefined ? text : this.#startTrouble || text;
     this.#reason = why.message.replace(/\.$/, '');

@@ -115,8 +115,8 @@ export function operatorService(parts: OperatorServiceParts): ServiceBinding {
       }
       const most = Math.min(limit === 0 ? 50 : limit, 1000);
       const first = from < 0n ? Math.max(0, (await store.logSize()) + Number(from)) : Number(from);
-      const untilMs = Date.now() + Math.min(waitMs, 30_000);
-      const goesOn = () => Date.now() < untilMs && !peer.signal.aborted && !isStopping();
+      const untilMs = performance.now() + Math.min(waitMs, 30_000);
+      const goesOn = () => performance.now() < untilMs && !peer.signal.aborted && !isStopping();
       while ((await store.logSize()) <= first && goesOn()) await sleep(pollMs);
       const records = (await store.readRecords(first, most)).map(describe);
       return create(ReadAuditResponseSchema, { records, logSize: BigInt(await store.logSize()) });

@@ -62,17 +62,18 @@ function openWriter(): Writer | undefined {
 /** Commits at once when idle; what arrives while a commit runs shares the next one. No timer delays a call. */
 function serve(opened: Writer): void {
   let open = opened;
-  let signedAtMs = 0;
+  let signedAtMs = -signEveryMs;
   let timer: NodeJS.Timeout | undefined;
   let healing: NodeJS.Timeout | undefined;
   let healAfterMs = healFirstMs;
 
   const signWhenDue = (): void => {
     if (!open.hasUnsigned) return;
-    const waitMs = signedAtMs + signEveryMs - Date.now();
+    // Not by the clock, which may be set back: then nothing would be signed until it has caught up.
+    const waitMs = signedAtMs + signEveryMs - performance.now();
     if (waitMs <= 0) {
       open.sign();
-      signedAtMs = Date.now();
+      signedAtMs = performance.now();
       if (open.sealed !== undefined) post({ kind: 'sealed', sealed: open.sealed });
     } else {
       timer ??= setTimeout(() => {
