@@ -46,6 +46,11 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
     arguments: { source: word('file', { completes: 'files' }) },
     run: async ({ source }, context) => (await import('./daemon/backup.ts')).restore(source, context),
   }),
+  group(
+    'service',
+    'run the daemon as a service, also under a user of its own',
+    async () => (await import('./service/service.ts')).serviceCommands,
+  ),
   command('mcp', {
     help: 'serve MCP on standard input and output, for clients that start their servers; needs a session token',
     options: { start: flag('start a daemon if none is running') },

@@ -480,6 +480,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     limits: { maxConnections: connectionsWithin(readDescriptorLimit()) },
     operatorSocket: home.operatorSocket,
     agentSocket: home.agentSocket,
+    ...(config.agentGroup === undefined ? {} : { agentGroup: config.agentGroup }),
     health: () => {
       const reason = store.sealed();
       return reason === undefined ? { status: 'serving' } : { status: 'sealed', reason };

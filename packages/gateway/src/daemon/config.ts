@@ -18,6 +18,8 @@ export interface Config {
   readonly startFolder: string;
   /** Set by SALLYPORT_WORKSPACE. Absent: the start folder, where that is safe. */
   readonly workspace?: string;
+  /** The group whose users may connect to the agent socket. Absent: only the user of the daemon may. */
+  readonly agentGroup?: string;
   /** The command line that runs this: it judges the log in a process of its own. */
   readonly program: string;
   /** The folder of the program itself. No tool can reach it. */
@@ -34,7 +36,12 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export function readConfig(environment: Environment = process.env, program = process.argv[1] ?? ''): Config {
   const userHome = findUserHome(environment);
-  const home = describeHome(resolve(environment['SALLYPORT_HOME'] || join(userHome, '.sallyport')));
+  const sockets = environment['SALLYPORT_SOCKETS'];
+  const agentGroup = environment['SALLYPORT_AGENT_GROUP'];
+  const home = describeHome(
+    resolve(environment['SALLYPORT_HOME'] || join(userHome, '.sallyport')),
+    sockets ? resolve(sockets) : undefined,
+  );
   const programFolder = findProgramFolder();
   const workspace = environment['SALLYPORT_WORKSPACE'];
   return {
@@ -44,6 +51,7 @@ export function readConfig(environment: Environment = process.env, program = pro
     // npm runs scripts in the package folder and says in INIT_CWD where the person was.
     startFolder: resolve(environment['INIT_CWD'] || process.cwd()),
     ...(workspace ? { workspace: resolve(workspace) } : {}),
+    ...(agentGroup ? { agentGroup } : {}),
     program,
     programFolder,
     toolsFolder: movedToolsFolder(environment) ?? home.toolsFolder,

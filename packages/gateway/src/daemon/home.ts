@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ConfigError } from '../call/fault.ts';
 import { isDiskFull } from '../storage/sqlite/database.ts';
 
@@ -34,7 +34,8 @@ export interface Home {
   readonly databasesFile: string;
 }
 
-export function describeHome(folder: string): Home {
+/** `sockets`: a folder for the sockets, where others may come to them. Absent: within the home. */
+export function describeHome(folder: string, sockets = join(folder, 'run')): Home {
   const at = (...parts: string[]): string => join(folder, ...parts);
   return {
     folder,
@@ -46,8 +47,8 @@ export function describeHome(folder: string): Home {
     stateKeyFile: at('keys', 'state.key'),
     operatorCredentialFile: at('credentials', 'operator'),
     personCredentialFile: at('credentials', 'person'),
-    operatorSocket: at('run', 'operator', 'sallyport.sock'),
-    agentSocket: at('run', 'agent', 'sallyport.sock'),
+    operatorSocket: join(sockets, 'operator', 'sallyport.sock'),
+    agentSocket: join(sockets, 'agent', 'sallyport.sock'),
     lockFile: at('run', 'daemon.lock'),
     logFile: at('log', 'daemon.log'),
     checkpointFile: at('audit', 'checkpoint'),
@@ -85,19 +86,11 @@ export function prepareHome(home: Home): void {
     mkdirSync(home.folder, { recursive: true, mode });
     refuseForeignFolder(home.folder);
     chmodSync(home.folder, mode);
-    for (const name of [
-      'keys',
-      'credentials',
-      'run',
-      'run/operator',
-      'run/agent',
-      'log',
-      'audit',
-      'trash',
-      'content',
-      'cache',
-    ]) {
+    for (const name of ['keys', 'credentials', 'run', 'log', 'audit', 'trash', 'content', 'cache']) {
       mkdirSync(join(home.folder, name), { recursive: true, mode: 0o700 });
+    }
+    for (const socket of [home.operatorSocket, home.agentSocket]) {
+      mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
     }
   } catch (error) {
     if (error instanceof ConfigError || isDiskFull(error)) throw error;

@@ -12,15 +12,16 @@ const nologin = /(?:nologin|false)$/;
 /** Whether the daemon runs under a user of its own, and what that promises. */
 export function readInstallKind(): InstallKind {
   const { username, uid } = findUser();
+  const service = process.env['SALLYPORT_SERVICE'] ? ' It runs as a service.' : '';
   if (uid !== 0 && uid !== -1 && nologin.test(shellOf(uid))) {
     return {
       kind: 'separated',
-      meaning: `The daemon runs as its own user ${username}; agents under other users cannot reach its files.`,
+      meaning: `The daemon runs as its own user ${username}; agents under other users cannot reach its files.${service}`,
     };
   }
   return {
     kind: 'advisory',
-    meaning: `The daemon runs as ${username}. An agent that runs unsandboxed as the same user could read its files and go around it.`,
+    meaning: `The daemon runs as ${username}. An agent that runs unsandboxed as the same user could read its files and go around it.${service}`,
   };
 }
 

@@ -1,5 +1,6 @@
-import { chmodSync, lstatSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, lstatSync, readFileSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { dirname } from 'node:path';
 import { ConfigError } from '../../call/fault.ts';
 import type { DoorListener } from './door-listener.ts';
 
@@ -19,8 +20,11 @@ export async function bindPort(listener: DoorListener, host: string, port: numbe
   }
 }
 
-/** Binds a listener to a unix socket that only its owner may use. Throws ConfigError. */
-export async function bindSocket(listener: DoorListener, path: string): Promise<void> {
+/**
+ * Binds a listener to a unix socket that only its owner may use, or the users of a group as well. Throws ConfigError. A
+ * token is asked for in any case.
+ */
+export async function bindSocket(listener: DoorListener, path: string, group?: string): Promise<void> {
   if (Buffer.byteLength(path) > maxSocketPathBytes) {
     throw new ConfigError(
       `The socket path ${path} is longer than ${maxSocketPathBytes} bytes.`,
@@ -30,13 +34,35 @@ export async function bindSocket(listener: DoorListener, path: string): Promise<
   removeStaleSocket(path);
   try {
     await listener.listen({ path });
-    chmodSync(path, 0o600);
+    if (group === undefined) chmodSync(path, 0o600);
+    else openToGroup(path, findGroup(group));
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     throw new ConfigError(
       `The socket ${path} cannot be opened: ${explain(error)}.`,
       'Check that the folder exists and belongs to you, or choose another with SALLYPORT_HOME.',
     );
   }
+}
+
+/** Its folder as well: who may not enter that cannot come to the socket. */
+function openToGroup(path: string, gid: number): void {
+  for (const [each, mode] of [
+    [path, 0o660],
+    [dirname(path), 0o750],
+  ] as const) {
+    chownSync(each, -1, gid);
+    chmodSync(each, mode);
+  }
+}
+
+function findGroup(name: string): number {
+  const line = readFileSync('/etc/group', 'utf8')
+    .split('\n')
+    .find((each) => each.startsWith(`${name}:`));
+  const gid = Number(line?.split(':')[2] ?? Number.NaN);
+  if (Number.isInteger(gid)) return gid;
+  throw new ConfigError(`There is no group ${name}.`, 'SALLYPORT_AGENT_GROUP names it: make it, or unset that.');
 }
 
 /** The caller holds the lock of the home, so an existing socket belongs to a daemon that died. */

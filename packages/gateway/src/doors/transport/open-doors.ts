@@ -26,6 +26,8 @@ export interface DoorOptions {
   /** Paths. The folders exist, only their owner may enter them, and no living daemon listens there. */
   readonly operatorSocket: string;
   readonly agentSocket: string;
+  /** The group whose users may connect to it as well. Absent: only its owner may. */
+  readonly agentGroup?: string;
   /** Names other than those of loopback by which clients may address the TCP port. */
   readonly allowedHosts?: readonly string[];
   readonly callers: Callers;
@@ -73,7 +75,7 @@ export async function openDoors(options: DoorOptions): Promise<Doors> {
     await bindSocket(operator, options.operatorSocket);
     operator.serve(describeDoor('operator-socket', checkOriginAtSocket));
     const agent = open('agent-socket');
-    await bindSocket(agent, options.agentSocket);
+    await bindSocket(agent, options.agentSocket, options.agentGroup);
     agent.serve(describeDoor('agent-socket', checkOriginAtSocket));
     if (options.tcp === undefined) return { address: undefined, port: undefined, close };
 

@@ -1,0 +1,191 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { exitCodes } from '@sallyport/contract/codes';
+import { canEnter, unprivilegedUser } from '@sallyport/sandbox';
+import { usageFailure } from '../../client/failure.ts';
+import { seekConsent } from '../../client/run-steps.ts';
+import type { CommandContext } from '../../command-context.ts';
+import { command, file, flag, list } from '../../command-table.ts';
+import { wrapWords } from '../../terminal/text-width.ts';
+import { visibleJson } from '../../terminal/visible-text.ts';
+import {
+  apparmorSteps,
+  launchFile,
+  planLaunchAgent,
+  planSeparated,
+  planUserService,
+  systemUnitFile,
+  userUnitFile,
+} from './plan-service.ts';
+import type { ServicePlan } from './plan-service.ts';
+import { agentGroup, separatedFolder, separatedUser, serviceName, socketFolder } from './service-files.ts';
+import { hasSystemd, spellStep, takeSteps } from './service-steps.ts';
+
+const restriction = '/proc/sys/kernel/apparmor_restrict_unprivileged_userns';
+
+/** A gate that is there after a reboot. */
+export const serviceCommands = [
+  command('install', {
+    help: 'run the daemon as a service of yours; or, as root, separated from everyone, under a user of its own',
+    options: {
+      separated: flag('as a system service under its own user, whose files no agent can reach (needs root)'),
+      workspace: file('folder', 'where it works (default: this folder; separated: a folder of its own)'),
+      agents: list('users', 'users whose agents may use the socket of a separated service'),
+      dryRun: flag('only show what would be done'),
+      yes: flag('do not ask'),
+    },
+    run: async ({ separated = false, workspace, agents = [], dryRun = false, yes = false }, context) => {
+      const plan = choosePlan({ separated, workspace, agents }, context);
+      const steps = [...plan.install, ...(needsProfile() ? apparmorSteps : [])];
+      const { terminal, json } = context;
+      if (!json) terminal.print('This would:', ...steps.map((step) => `  ${spellStep(step)}`));
+      if (dryRun) {
+        if (json) terminal.print(visibleJson({ steps: steps.map(spellStep) }));
+        return exitCodes.success;
+      }
+      await seekConsent('Install the service?', { yes }, context);
+      takeSteps(steps, () => undefined);
+      if (json) terminal.print(visibleJson({ installed: plan.file }));
+      else terminal.print('', ...explainInstalled(separated, context));
+      return exitCodes.success;
+    },
+  }),
+  command('uninstall', {
+    help: 'stop the service and remove it; what it kept stays',
+    options: { separated: flag('the one under its own user (needs root)'), yes: flag('do not ask') },
+    run: async ({ separated = false, yes = false }, context) => {
+      const plan = choosePlan({ separated, workspace: undefined, agents: [] }, context);
+      if (!existsSync(plan.file)) throw usageFailure(`No service is installed: there is no ${plan.file}.`);
+      const { terminal, json } = context;
+      if (!json) terminal.print('This would:', ...plan.uninstall.map((step) => `  ${spellStep(step)}`));
+      await seekConsent('Remove the service?', { yes }, context);
+      takeSteps(plan.uninstall, () => undefined);
+      const kept = separated ? separatedFolder : context.config.home.folder;
+      terminal.print(json ? visibleJson({ removed: plan.file, kept }) : `Removed. What it kept is in ${kept}`);
+      return exitCodes.success;
+    },
+  }),
+  command('status', {
+    help: 'show which service is installed, and whether it runs',
+    run: (_, { terminal, json, commandName }) => {
+      const installed = findInstalled();
+      if (json) terminal.print(visibleJson({ installed: installed?.kind ?? 'none', file: installed?.file ?? '' }));
+      else if (installed === undefined) {
+        terminal.print('No service is installed.', `  ${commandName} service install`);
+      } else {
+        terminal.print(`A ${installed.kind} service is installed: ${installed.file}`);
+        if (installed.control === undefined) terminal.print('No service manager runs here, so nothing starts it.');
+        else run([...installed.control, 'status', '--no-pager', '--lines=0', serviceName]);
+      }
+      return installed === undefined ? exitCodes.toolError : exitCodes.success;
+    },
+  }),
+  command('logs', {
+    help: 'show what the service manager kept of its output',
+    options: { follow: flag('keep showing new lines', { short: 'f' }) },
+    run: ({ follow = false }) => {
+      const installed = requireInstalled();
+      const scope = installed.kind === 'user' ? ['--user-unit', serviceName] : ['--unit', serviceName];
+      return run(['journalctl', ...scope, '--lines=100', ...(follow ? ['--follow'] : ['--no-pager'])]);
+    },
+  }),
+  command('restart', {
+    help: 'restart the service',
+    run: () => run([...requireInstalled().control, 'restart', serviceName]),
+  }),
+];
+
+interface Wanted {
+  readonly separated: boolean;
+  readonly workspace: string | undefined;
+  readonly agents: readonly string[];
+}
+
+function choosePlan({ separated, workspace, agents }: Wanted, { config }: CommandContext): ServicePlan {
+  const program = realpathSync(process.argv[1] ?? '');
+  const shared = { node: process.execPath, program, port: config.port };
+  if (!separated) {
+    const service = {
+      ...shared,
+      home: config.home.folder,
+      workspace: workspace ?? config.workspace ?? config.startFolder,
+    };
+    if (process.platform === 'darwin')
+      return planLaunchAgent(service, join(dirname(config.home.logFile), 'service.log'));
+    return planUserService(service, { isRunning: hasSystemd('user') });
+  }
+  if (process.getuid?.() !== 0) throw usageFailure('Only root can install a separated service.', 'Run it with sudo.');
+  if (process.platform !== 'linux') throw usageFailure('A separated service needs Linux.');
+  for (const path of [process.execPath, program]) {
+    if (canEnter(dirname(path), unprivilegedUser)) continue;
+    throw usageFailure(
+      `Another user cannot reach ${path}.`,
+      'Install Sallyport for everyone, as with `sudo npm install -g sallyport`, and run that one.',
+    );
+  }
+  const service = {
+    ...shared,
+    home: join(separatedFolder, 'gate'),
+    workspace: workspace ?? join(separatedFolder, 'workspace'),
+  };
+  return planSeparated(service, { isRunning: hasSystemd('system'), agents });
+}
+
+/** Only root can write it, and only where the kernel restricts namespaces by AppArmor. */
+function needsProfile(): boolean {
+  return process.getuid?.() === 0 && existsSync(restriction) && readFileSync(restriction, 'utf8').trim() === '1';
+}
+
+function explainInstalled(separated: boolean, { commandName, terminal }: CommandContext): readonly string[] {
+  const wrap = (text: string): readonly string[] => wrapWords(text, terminal.columns);
+  if (!separated) {
+    return hasSystemd('user') || process.platform === 'darwin'
+      ? [...wrap('Installed. It starts with the machine.'), `  ${commandName} status`]
+      : wrap('Written, but no service manager of yours runs here, so nothing starts it.');
+  }
+  const asUser = `sudo -u ${separatedUser} env SALLYPORT_HOME=${separatedFolder}/gate SALLYPORT_SOCKETS=${socketFolder}`;
+  return [
+    ...wrap(
+      hasSystemd('system')
+        ? 'Installed. It starts with the machine.'
+        : 'Written, but systemd does not run here, so nothing starts it.',
+    ),
+    'Run it as its user:',
+    `  ${asUser} sallyport status`,
+    `  ${asUser} sallyport session create AGENT`,
+    ...wrap(`Agents of users in the group ${agentGroup} use the socket, others the port:`),
+    `  SALLYPORT_SOCKETS=${socketFolder} SALLYPORT_TOKEN=… sallyport tool list`,
+  ];
+}
+
+interface Installed {
+  readonly kind: 'user' | 'separated';
+  readonly file: string;
+  /** Absent: no service manager runs. */
+  readonly control?: readonly [string, ...string[]];
+}
+
+function findInstalled(): Installed | undefined {
+  if (existsSync(systemUnitFile)) {
+    return {
+      kind: 'separated',
+      file: systemUnitFile,
+      ...(hasSystemd('system') && { control: ['systemctl'] as const }),
+    };
+  }
+  const unit = process.platform === 'darwin' ? launchFile : userUnitFile;
+  if (!existsSync(unit)) return undefined;
+  return { kind: 'user', file: unit, ...(hasSystemd('user') && { control: ['systemctl', '--user'] as const }) };
+}
+
+function requireInstalled(): Required<Installed> {
+  const { control, ...installed } = findInstalled() ?? {};
+  if (control === undefined)
+    throw usageFailure('No service of a service manager is installed here.', 'See `service install`.');
+  return { ...(installed as Installed), control };
+}
+
+function run([name = '', ...args]: readonly string[]): number {
+  return spawnSync(name, args, { stdio: 'inherit' }).status ?? exitCodes.toolError;
+}
