@@ -7,9 +7,9 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
 import { browserOpenUrl } from '../../packages/gateway/src/catalogue/desktop/browser-open-url.ts';
-import { parsePageAddress } from '../../packages/gateway/src/catalogue/desktop/page-address.ts';
 import { ToolRefused } from '../../packages/gateway/src/call/tool.ts';
 import { requirement } from '../requirement.ts';
+import { sessionOf } from '../../packages/gateway/src/stages/facts.test-kit.ts';
 import { ToolWorkshop } from '../executables/tool-workshop.ts';
 
 const skip =
@@ -76,6 +76,7 @@ test(
 
 test('only a plain web address is opened, and only where a rule grants a host', async (t) => {
   const workshop = await ToolWorkshop.open(t);
+  const tool = browserOpenUrl();
   for (const url of [
     'file:///etc/passwd',
     'javascript:alert(1)',
@@ -89,9 +90,9 @@ test('only a plain web address is opened, and only where a rule grants a host', 
     ' http://example.com/',
     'http:///example.com/',
   ]) {
-    assert.throws(() => parsePageAddress(url), ToolRefused, url);
+    assert.throws(() => tool.claim({ url }, sessionOf()), ToolRefused, url);
   }
-  assert.equal(parsePageAddress('https://example.com/a?b#c').authority, 'example.com:443');
+  assert.deepEqual(tool.claim({ url: 'https://example.com/a?b#c' }, sessionOf()).hosts, ['example.com:443']);
   const args = { url: 'http://example.com/', max_characters: 10, screenshot: false };
-  await assert.rejects(workshop.callTool(browserOpenUrl(), args), ToolRefused);
+  await assert.rejects(workshop.callTool(tool, args), ToolRefused);
 });

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { makeVisibleLine } from '@sallyport/contract';
 import { defaultProgramLimits } from '@sallyport/sandbox';
@@ -11,7 +10,8 @@ import { findApplication } from './desktop-entries.ts';
 import type { Application } from './desktop-entries.ts';
 import { busVariables, displayVariables } from './desktop-session.ts';
 import type { DesktopEnvironment } from './desktop-session.ts';
-import { failureOf } from './run-helper.ts';
+import { displayProgram } from './display-program.ts';
+import { failureOfProgram } from './failure-of-program.ts';
 
 interface OpenArguments {
   readonly app: string;
@@ -26,7 +26,6 @@ const limits: ProgramLimits = {
   ...defaultProgramLimits,
   ...{ cpuMs: 12 * hour, memoryBytes: 4 * 1024 ** 3, processes: 1024, openFiles: 4096, outputBytes: 1024 ** 4 },
 };
-const displaySockets = '/tmp/.X11-unix';
 
 /** `lists`: where applications are described. Absent: where the machine keeps them. */
 export function appsOpen(environment: DesktopEnvironment, lists?: readonly string[]): AnyTool {
@@ -71,7 +70,7 @@ export function appsOpen(environment: DesktopEnvironment, lists?: readonly strin
       context.noteEffect();
       const end = await Promise.race([ended, pause(startsWithinMs, undefined, { signal: context.signal })]);
       if (end === undefined || (end.how.kind === 'exited' && end.how.code === 0)) return { app: application.title };
-      throw failureOf(`${app} ended at once`, started.said(), context);
+      throw failureOfProgram(`${app} ended at once`, started.said(), context);
     },
     summarize: (_, { app }) => `${app} opened`,
   });
@@ -94,23 +93,13 @@ function startApplication(program: Program, { programs }: Pick<ToolContext, 'pro
   return { ended, said: () => said };
 }
 
-/** In the sandbox it sees the display and no file of anybody; only a rule can let it out. */
+/** Only a rule can let it out of the sandbox. */
 function programFor({ argv }: Application, { grants }: ToolContext, environment: DesktopEnvironment): Program {
-  const display = displayVariables(environment);
-  const { isolation } = grants;
-  const fixed = { argv, stdin: new Uint8Array(), workingDirectory: '/tmp', hosts: [], isolation };
-  if (isolation === 'none') {
-    return { ...fixed, environment: { ...busIfAny(environment), ...display }, mounts: [], limits };
-  }
-  const { XAUTHORITY: cookie } = display;
-  const shown = [displaySockets, ...(cookie === undefined ? [] : [cookie])].filter((path) => existsSync(path));
-  return {
-    ...fixed,
-    environment: { ...display, HOME: '/tmp' },
-    mounts: shown.map((path) => ({ source: path, target: path, access: 'read' })),
-    unixSockets: true,
-    limits: { ...limits, ...grants.limits },
-  };
+  const confined = displayProgram({ argv, limits: { ...limits, ...grants.limits } }, environment);
+  if (grants.isolation === 'sandbox') return confined;
+  const { unixSockets: _, ...plain } = confined;
+  const own = { ...busIfAny(environment), ...displayVariables(environment) };
+  return { ...plain, environment: own, mounts: [], isolation: 'none' };
 }
 
 function busIfAny(environment: DesktopEnvironment): Record<string, string> {

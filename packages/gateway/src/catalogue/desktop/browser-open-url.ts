@@ -12,10 +12,10 @@ import type { AnyTool, ToolContext } from '../../call/tool.ts';
 import { runProgram } from '../../programs/run/run-program.ts';
 import { defineTool } from '../define-tool.ts';
 import { objectSchema } from '../files/define-file-tool.ts';
-import { authorityOf, parsePageAddress } from './page-address.ts';
+import { parseWebAddress, resolveLocation } from '../web/web-address.ts';
 import { driveBrowser } from './drive-browser.ts';
 import type { BrowserAnswer, BrowserTask } from './drive-browser.ts';
-import { failureOf, hasSucceeded } from './run-helper.ts';
+import { failureOfProgram, hasSucceeded } from './failure-of-program.ts';
 
 interface OpenUrlArguments {
   readonly url: string;
@@ -77,9 +77,9 @@ export function browserOpenUrl(): AnyTool {
       },
       { optional: ['status', 'screenshot_hash'] },
     ),
-    claim: ({ url }: OpenUrlArguments) => ({ paths: [], hosts: [parsePageAddress(url).authority] }),
+    claim: ({ url }: OpenUrlArguments) => ({ paths: [], hosts: [parseWebAddress(url).authority] }),
     preview: ({ url }, context) => {
-      const { authority } = parsePageAddress(url);
+      const { authority } = parseWebAddress(url);
       findBrowser();
       const hosts = hostsFor(authority, context).map((host) => `may reach: ${makeVisibleLine(host)}\n`);
       return { summary: makeVisibleLine(`Open ${url} in a browser.`), detail: hosts.join(''), undoable: false };
@@ -95,10 +95,11 @@ interface OpenedPage extends JsonObject {
 }
 
 async function openUrl(args: OpenUrlArguments, context: ToolContext): Promise<OpenedPage> {
-  const { url, authority } = parsePageAddress(args.url);
+  const address = parseWebAddress(args.url);
+  const { authority } = address;
   const { file, mounts } = findBrowser();
   const task: BrowserTask = {
-    ...{ url, file, proxy, loadMs, screenshot: args.screenshot, mostCharacters: args.max_characters },
+    ...{ url: address.url.href, file, proxy, loadMs, screenshot: args.screenshot, mostCharacters: args.max_characters },
     playwright: `${playwrightFolder}/index.mjs`,
   };
   // What is sent may change something at the other end, however it was meant.
@@ -121,11 +122,12 @@ async function openUrl(args: OpenUrlArguments, context: ToolContext): Promise<Op
   );
   const refused = output.network.targetsOf('refused');
   if (refused.includes(authority)) throw refuseHost(authority);
-  if (!hasSucceeded(output)) throw failureOf('The browser did not start', output.stderr.bytes.toString(), context);
+  if (!hasSucceeded(output))
+    throw failureOfProgram('The browser did not start', output.stderr.bytes.toString(), context);
   const answer = JSON.parse(output.stdout.bytes.toString()) as BrowserAnswer;
-  if ('failure' in answer) throw failureOf('The page did not load', firstLine(answer.failure), context);
+  if ('failure' in answer) throw failureOfProgram('The page did not load', firstLine(answer.failure), context);
   // After a redirect the gate may have answered in place of a host.
-  const landed = authorityOf(answer.url);
+  const landed = resolveLocation(answer.url, address).authority;
   if (refused.includes(landed)) throw refuseHost(landed);
   const picture = answer.screenshot;
   const kept = picture === undefined ? undefined : await context.content.keep(bytesOf(picture));

@@ -1,13 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { makeVisible, spellCount } from '@sallyport/contract';
+import type { Program } from '@sallyport/sandbox';
 import { ToolFailure } from '../../call/tool.ts';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
+import { runProgram } from '../../programs/run/run-program.ts';
+import type { ProgramOutput } from '../../programs/run/run-program.ts';
 import { defineTool, looksAt } from '../define-tool.ts';
 import { objectSchema } from '../files/define-file-tool.ts';
-import { displayVariables, requireProgram } from './desktop-session.ts';
+import { requireProgram } from './desktop-session.ts';
 import type { DesktopEnvironment } from './desktop-session.ts';
-import { failureOf, hasSucceeded, helperProgram, runHelper } from './run-helper.ts';
-import type { Helper } from './run-helper.ts';
+import { displayProgram } from './display-program.ts';
+import { failureOfProgram, hasSucceeded } from './failure-of-program.ts';
 
 interface WriteArguments {
   readonly text: string;
@@ -19,13 +22,13 @@ const looksAgainMs = 20;
 
 /** The clipboard of the display that the daemon was started at. One for each daemon. */
 export function clipboardTools(environment: DesktopEnvironment): readonly AnyTool[] {
-  const helper = (...words: string[]): Helper => ({
-    argv: [requireProgram('/usr/bin/xclip', 'xclip'), '-selection', 'clipboard', ...words],
-    environment: displayVariables(environment),
-  });
-  const readText = async (context: ToolContext) =>
-    runHelper(helper('-out', '-target', 'UTF8_STRING'), context, mostBytes);
-  const holding = new HeldText((text) => ({ ...helper('-in', '-quiet'), stdin: Buffer.from(text) }));
+  const xclip = (words: readonly string[], text = ''): Program => {
+    const argv = [requireProgram('/usr/bin/xclip', 'xclip'), '-selection', 'clipboard', ...words] as const;
+    return displayProgram({ argv, stdin: Buffer.from(text) }, environment);
+  };
+  const readText = (context: ToolContext): Promise<ProgramOutput> =>
+    runProgram(xclip(['-out', '-target', 'UTF8_STRING']), context, { inlineBytes: mostBytes, isLooking: true });
+  const holding = new HeldText((text) => xclip(['-in', '-quiet'], text));
 
   const read = defineTool({
     name: 'clipboard.read',
@@ -35,13 +38,14 @@ export function clipboardTools(environment: DesktopEnvironment): readonly AnyToo
     risk: 'medium',
     confirmation: 'always',
     scopes: ['apps'],
+    requiresSandbox: true,
     timeoutMs: 10_000,
     examples: [{}],
     inputSchema: objectSchema({}),
     outputSchema: objectSchema({ text: { type: 'string', description: 'The text, at most 1 MB.' } }),
     claim: () => ({ paths: [], apps: ['clipboard'] }),
     preview: () => {
-      helper();
+      xclip([]);
       return looksAt('Read the clipboard.');
     },
     run: async (_args: object, context) => {
@@ -49,7 +53,7 @@ export function clipboardTools(environment: DesktopEnvironment): readonly AnyToo
       if (!hasSucceeded(output)) {
         const complaint = output.stderr.bytes.toString();
         if (!/target \w+ not available/.test(complaint)) {
-          throw failureOf('The clipboard cannot be read', complaint, context);
+          throw failureOfProgram('The clipboard cannot be read', complaint, context);
         }
         throw new ToolFailure('NOT_FOUND', 'The clipboard holds no text.');
       }
@@ -68,6 +72,7 @@ export function clipboardTools(environment: DesktopEnvironment): readonly AnyToo
     risk: 'medium',
     mutates: true,
     scopes: ['apps'],
+    requiresSandbox: true,
     timeoutMs: 15_000,
     examples: [{ text: 'See you on Monday.' }],
     inputSchema: objectSchema({
@@ -78,7 +83,7 @@ export function clipboardTools(environment: DesktopEnvironment): readonly AnyToo
     }),
     claim: () => ({ paths: [], apps: ['clipboard'] }),
     preview: ({ text }: WriteArguments) => {
-      helper();
+      xclip([]);
       const summary = `Put ${spellCount(text.length, 'character')} into the clipboard.`;
       return { summary, detail: `${makeVisible(text)}\n`, undoable: false };
     },
@@ -90,7 +95,7 @@ export function clipboardTools(environment: DesktopEnvironment): readonly AnyToo
         const output = await readText(context);
         if (hasSucceeded(output) && output.stdout.bytes.toString() === text) return { characters: text.length };
         if (holder.complaint !== undefined) {
-          throw failureOf('The clipboard cannot be written', holder.complaint, context);
+          throw failureOfProgram('The clipboard cannot be written', holder.complaint, context);
         }
         if (Date.now() > deadline) throw new ToolFailure('TIMEOUT', 'The clipboard did not take the text.');
         await pause(looksAgainMs, undefined, { signal: context.signal });
@@ -103,16 +108,16 @@ export function clipboardTools(environment: DesktopEnvironment): readonly AnyToo
 
 /** On an X display, a text is in the clipboard while a program offers it. That one outlives the call that started it. */
 class HeldText {
-  readonly #helperFor: (text: string) => Helper;
+  readonly #programFor: (text: string) => Program;
   #release = new AbortController();
 
-  constructor(helperFor: (text: string) => Helper) {
-    this.#helperFor = helperFor;
+  constructor(programFor: (text: string) => Program) {
+    this.#programFor = programFor;
   }
 
   /** `complaint` is there once the program has ended by itself: something else was copied, or it could not start. */
   hold(text: string, { programs }: Pick<ToolContext, 'programs'>): { readonly complaint: string | undefined } {
-    const program = helperProgram(this.#helperFor(text));
+    const program = this.#programFor(text);
     this.#release.abort();
     this.#release = new AbortController();
     const holder: { complaint: string | undefined } = { complaint: undefined };

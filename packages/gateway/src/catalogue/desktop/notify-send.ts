@@ -1,11 +1,14 @@
 import { makeVisible, makeVisibleLine } from '@sallyport/contract';
+import { defaultProgramLimits } from '@sallyport/sandbox';
+import type { Program } from '@sallyport/sandbox';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
 import { plainForDesktop } from '../../approvals/notifications/desktop-notice.ts';
+import { runProgram } from '../../programs/run/run-program.ts';
 import { defineTool } from '../define-tool.ts';
 import { objectSchema } from '../files/define-file-tool.ts';
 import { busVariables, requireProgram } from './desktop-session.ts';
 import type { DesktopEnvironment } from './desktop-session.ts';
-import { failureOf, hasSucceeded, runHelper } from './run-helper.ts';
+import { failureOfProgram, hasSucceeded } from './failure-of-program.ts';
 
 interface NotifyArguments {
   readonly title: string;
@@ -43,9 +46,10 @@ export function notifySend(environment: DesktopEnvironment): AnyTool {
       const plain = plainForDesktop(makeVisible(context.redact(text)));
       const words = ['--app-name=Sallyport agent', '--urgency=normal', '--', titleOf(title, context), plain];
       context.noteEffect();
-      const output = await runHelper({ argv: [program(), ...words], environment: busVariables(environment) }, context);
+      const notice = noticeProgram([program(), ...words], environment);
+      const output = await runProgram(notice, context, { inlineBytes: 16 * 1024, isLooking: true });
       if (hasSucceeded(output)) return { shown: true };
-      throw failureOf('The desktop did not take the notice', output.stderr.bytes.toString(), context);
+      throw failureOfProgram('The desktop did not take the notice', output.stderr.bytes.toString(), context);
     },
     summarize: ({ text }) => `a notice of ${text.length} characters`,
   });
@@ -54,4 +58,17 @@ export function notifySend(environment: DesktopEnvironment): AnyTool {
 /** Whose it is comes first, so that no agent passes for the gate or for another one. */
 function titleOf(title: string, { session, redact }: Pick<ToolContext, 'session' | 'redact'>): string {
   return `${session.agent}: ${makeVisibleLine(redact(title))}`;
+}
+
+/**
+ * The bus takes only the user of the desktop, whom no program in the sandbox is: so this one runs beside it, as the gate's
+ * own notices do. A caller decides about two of its words, behind `--`.
+ */
+function noticeProgram(argv: readonly [string, ...string[]], environment: DesktopEnvironment): Program {
+  return {
+    ...{ argv, stdin: new Uint8Array(), workingDirectory: '/', mounts: [], hosts: [] },
+    environment: busVariables(environment),
+    limits: defaultProgramLimits,
+    isolation: 'none',
+  };
 }
