@@ -9,6 +9,7 @@ import { after, before, test } from 'node:test';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
 import type { Answer } from '../harness/daemon.ts';
 import { ownRules } from '../harness/own-rules.ts';
+import { requirement } from '../requirement.ts';
 
 const secret = 'k3y-0f-the-t3st-service-8841';
 let server: Server;
@@ -33,6 +34,10 @@ rules:
     hosts: ['*', '127.0.0.1:${port}']
     approval: waived
     grants: { hosts: ['127.0.0.1:${port}'], secrets: [{ name: service-key, hosts: [127.0.0.1], header: X-Key }] }
+  - id: no-sending-after-reading
+    effect: deny
+    tools: [http.post, http.put, http.delete]
+    after: [web.fetch]
 `,
   });
   daemon = await TestDaemon.start(place);
@@ -93,4 +98,15 @@ test('each refusal names its destination in the record: by the form of the addre
       `${url} ${JSON.stringify(records)}`,
     );
   }
+});
+
+test('a session that has read from the web no longer sends, where a rule says so; another session does', async () => {
+  requirement('ANOM-3');
+  const url = `http://127.0.0.1:${port}/`;
+  const [reader, other] = [await daemon.newAgent('reader-2'), await daemon.newAgent('sender')];
+  const send = (token: string) => daemon.call('http.post', { url, body: 'data' }, { token });
+  assert.ok((await send(reader)).success);
+  assert.ok((await daemon.call('fetch_url', { url }, { token: reader })).success);
+  assert.equal((await send(reader)).denied?.ruleId, 'no-sending-after-reading');
+  assert.ok((await send(other)).success);
 });

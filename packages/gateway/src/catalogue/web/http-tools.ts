@@ -109,7 +109,7 @@ function httpTool(method: keyof typeof about, parts: WebParts): AnyTool {
       const { address } = requestOf(method, args);
       return { paths: [], hosts: [address.authority] };
     },
-    preview: (args, context) => Promise.resolve(previewRequest(requestOf(method, args), context)),
+    preview: async (args, context) => previewRequest(requestOf(method, args), context),
     run: (args, context) => perform(requestOf(method, args), read(args), context, parts),
     summarize: (_, output) => summarizeAnswer(output as WebOutput),
   };

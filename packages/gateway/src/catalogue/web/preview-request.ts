@@ -1,11 +1,14 @@
 import { makeVisibleLine } from '@sallyport/contract';
 import type { Effect, ToolContext } from '../../call/tool.ts';
-import { mostRedirects } from './reach.ts';
+import { checkHost, HostRefused, parseHostPattern } from '@sallyport/sandbox';
+import { mostRedirects, refuseHost } from './reach.ts';
 import type { WebAsk } from './reach.ts';
+import type { WebAddress } from './web-address.ts';
 
 /** The request as it would be sent, for the person who decides. Of stored secrets only the names are known here. */
 export function previewRequest(ask: Omit<WebAsk, 'argumentsFor'>, { grants }: ToolContext): Effect {
   const { method, address, headers, body, followsRedirects } = ask;
+  checkGranted(address, grants.hosts);
   const bound = grants.secrets.filter(({ header }) => header !== undefined);
   const lines = [
     `sends: ${method} ${address.url.href}`,
@@ -32,4 +35,14 @@ export function previewRequest(ask: Omit<WebAsk, 'argumentsFor'>, { grants }: To
     detail: lines.map((line) => `${makeVisibleLine(line)}\n`).join(''),
     undoable: false,
   };
+}
+
+/** Nobody is asked about a machine that the gate would not connect to whatever they say. */
+function checkGranted(address: WebAddress, granted: readonly string[]): void {
+  if (!address.isAddress) return;
+  try {
+    checkHost(address.authority, granted.map(parseHostPattern));
+  } catch (error) {
+    throw error instanceof HostRefused ? refuseHost(error, address) : error;
+  }
 }

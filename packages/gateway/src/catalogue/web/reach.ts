@@ -94,10 +94,11 @@ function withoutOwn(headers: Readonly<Record<string, string>>): Readonly<Record<
 }
 
 /** What went wrong, in words that hold nothing of what the other side said. */
-export function explainFailure(error: unknown, { authority }: WebAddress, { signal }: ToolContext): unknown {
+export function explainFailure(error: unknown, address: WebAddress, { signal }: ToolContext): unknown {
+  const { authority } = address;
   if (error instanceof ToolFailure || error instanceof ToolRefused) return error;
   if (signal.aborted) return signal.reason;
-  if (error instanceof HostRefused) return refuseAddress(error.target, error.message, error.remedy);
+  if (error instanceof HostRefused) return refuseHost(error, address);
   if (!(error instanceof Error)) return error;
   if (error.name === 'TimeoutError') return new ToolFailure('TIMEOUT', `${authority} did not answer in time.`);
   const { code = 'the connection broke off' } = error as NodeJS.ErrnoException;
@@ -108,4 +109,13 @@ export function explainFailure(error: unknown, { authority }: WebAddress, { sign
   if (code.startsWith('HPE_'))
     return new ToolFailure('EXECUTION_ERROR', `The answer of ${authority} is no HTTP that the gate reads: ${code}.`);
   return new ToolFailure('UPSTREAM_UNAVAILABLE', `${authority} could not be reached: ${code}.`);
+}
+
+/** The no of the egress gate, with what an operator could write. */
+export function refuseHost(
+  { target, message, remedy }: HostRefused,
+  { authority, isAddress }: WebAddress,
+): ToolRefused {
+  const grant = `If a machine of your own network is meant, the rule has to name it: grants: { hosts: ['${authority}'] }`;
+  return refuseAddress(target, message, remedy ?? (isAddress ? grant : undefined));
 }

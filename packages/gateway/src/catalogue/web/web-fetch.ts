@@ -69,7 +69,7 @@ export function webFetch(parts: WebParts): AnyTool {
       audience: 'everyone',
     },
     claim: (args) => ({ paths: [], hosts: [requestOf(args).address.authority] }),
-    preview: (args, context) => Promise.resolve(previewRequest(requestOf(args), context)),
+    preview: async (args, context) => previewRequest(requestOf(args), context),
     run: (args, context) => fetchPage(args, context, parts),
     summarize: (_, output) => summarizeAnswer(output as WebOutput),
   };

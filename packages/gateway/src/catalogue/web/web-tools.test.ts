@@ -208,3 +208,11 @@ test('a person sees the request, with the names of the secrets that would go alo
   assert.match(detail, /body:\n {2}\| first\n {2}\| second\n/);
   assert.doesNotMatch(detail, /s3cret/);
 });
+
+test('nobody is asked about a machine that the gate would refuse anyway', async () => {
+  using web = new TestWeb();
+  for (const url of ['http://127.0.0.1/', 'http://localhost:8080/', 'http://[::1]/', 'http://169.254.169.254/']) {
+    await assert.rejects(web.preview('web.fetch', { url }), endsWith('HOST_REFUSED'), url);
+  }
+  await web.preview('web.fetch', { url: 'http://site.test/' });
+});
