@@ -27,6 +27,7 @@ const entries = [
   'packages/gateway/src/storage/sqlite/verify-thread.ts',
   'packages/gateway/src/catalogue/data/postgres-thread.ts',
   'packages/gateway/src/catalogue/data/sqlite-program.ts',
+  'packages/gateway/src/storage/sqlite/index-thread.ts',
   'packages/sandbox/src/spawner/spawner-process.ts',
 ];
 const buildsFolder = dirname(recordFile);

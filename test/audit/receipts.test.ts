@@ -78,7 +78,7 @@ test('a call that nobody made has none', () => {
 
 test('the content of a record that holds a secret known by now is kept back, and the rest is proved', async () => {
   const secret = `later-${createHash('sha256').update('later').digest('hex').slice(0, 24)}`;
-  const { callId } = await daemon.call('files.list', { path: '.', pattern: `*${secret}*` });
+  const { callId } = await daemon.call('files.list', { path: secret });
   assert.ok(receipt(callId).includes(secret), 'nobody knew it then');
   await daemon.call('secrets.set', { name: 'later', value: secret });
   const text = receipt(callId);

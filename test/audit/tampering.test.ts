@@ -20,7 +20,7 @@ before(async () => {
   place = newPlace();
   const daemon = await TestDaemon.start(place);
   const read = async (): Promise<void> => {
-    for (let n = 0; n < 10; n += 1) await daemon.call('files.list', { path: '.', limit: n + 1 });
+    for (let n = 0; n < 10; n += 1) await daemon.call('files.list', { path: '.', max_entries: n + 1 });
   };
   await read();
   assert.equal(runSallyport(place, ['audit', 'verify']).status, 0);

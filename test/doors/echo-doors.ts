@@ -15,6 +15,7 @@ import {
   ListAvailableToolsResponseSchema,
   OperatorService,
   ReadAuditResponseSchema,
+  SearchAuditResponseSchema,
   StopResponseSchema,
   VerifyAuditResponseSchema,
   WatchAuditResponseSchema,
@@ -113,6 +114,7 @@ function bindOperator() {
     },
     verifyAudit: async () => create(VerifyAuditResponseSchema),
     getReceipt: async () => create(GetReceiptResponseSchema),
+    searchAudit: async () => create(SearchAuditResponseSchema),
     getUsage: async () => create(GetUsageResponseSchema),
   });
 }

@@ -70,6 +70,22 @@ async function readAllRecords(): Promise<unknown[]> {
   return all;
 }
 
+/** Of some of the calls, because there are thousands. */
+async function readReceipts(): Promise<string> {
+  const calls = new Set((await readAllRecords()).map((record) => (record as { callId: string }).callId));
+  const receipts: string[] = [];
+  for (const callId of [...calls].filter((each, at) => each !== '' && at % 10 === 0)) {
+    const { json } = await daemon.post('sallyport.v1.OperatorService/GetReceipt', { callId });
+    const { receiptJson } = json as { receiptJson?: string };
+    assert.ok(receiptJson, JSON.stringify(json));
+    // The payload is JSON inside of JSON; both are looked at.
+    const { records } = JSON.parse(receiptJson) as { records: { payload?: string }[] };
+    receipts.push(receiptJson, ...records.map(({ payload = '' }) => payload));
+  }
+  assert.ok(receipts.length > 50, String(receipts.length));
+  return receipts.join('\n');
+}
+
 async function tryEverywhere({ text }: Leak): Promise<void> {
   await callBoth('files.write', { path: 'notes.md', content: text });
   hear(await daemon.call('files.write', { path: '.vscode/tasks.json', content: `+\n${text}\n` }));
@@ -123,10 +139,15 @@ test('no channel shows any piece of any of them', async () => {
     records: Buffer.from(JSON.stringify(await readAllRecords())),
     'audit tail': Buffer.from(tail()),
     'audit tail --json': Buffer.from(tail('--json')),
+    'audit search --as csv': Buffer.from(
+      runSallyport(daemon.place, ['audit', 'search', '-n', '1000', '--as', 'csv']).stdout,
+    ),
+    receipts: Buffer.from(await readReceipts()),
   };
   const files = globSync('{*.db*,log/*,audit/*,run/*.lock}', { cwd: daemon.place.home });
   for (const file of files) channels[file] = readFileSync(join(daemon.place.home, file));
-  for (const name of ['sallyport.db', 'sallyport.db-wal', 'log/daemon.log']) assert.ok(files.includes(name), name);
+  for (const name of ['sallyport.db', 'sallyport.db-wal', 'log/daemon.log', 'audit/index.db'])
+    assert.ok(files.includes(name), name);
 
   // A piece that is in the answers as well would prove that the search works: ordinary words do.
   assert.ok(channels['sallyport.db']?.includes('notes.md') || channels['sallyport.db-wal']?.includes('notes.md'));

@@ -2,6 +2,7 @@
 export { explainWebhookUrl } from './approvals/notifications/webhook-url.ts';
 export { NoReceipt } from './audit/make-receipt.ts';
 export type { ReceiptSubject } from './audit/make-receipt.ts';
+export { FilterError, parseFilter } from './audit/search/parse-filter.ts';
 export { ConfigError } from './call/fault.ts';
 export type { Check } from './catalogue/self/check.ts';
 export { ContentHasher, isContentHash } from './content/content-hash.ts';
@@ -17,6 +18,10 @@ export type { InstallKind } from './daemon/install-kind.ts';
 export { AlreadyRunningError, isAlive, readHolder } from './daemon/lock.ts';
 export { keptReceiptMaker } from './daemon/kept-log/receipt-maker.ts';
 export { openKeptLog } from './daemon/kept-log/open-kept-log.ts';
+export { keptReceiptMaker } from './daemon/receipt-maker.ts';
+export { openKeptSearch } from './daemon/open-kept-search.ts';
+export type { KeptSearch } from './daemon/open-kept-search.ts';
+export { openKeptLog } from './daemon/open-kept-log.ts';
 export { readSecret } from './daemon/secret-files.ts';
 export { startDaemon } from './daemon/start.ts';
 export type { Daemon } from './daemon/start.ts';

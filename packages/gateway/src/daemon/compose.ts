@@ -44,6 +44,7 @@ import { ShownDefinitions } from '../registry/shown-definitions.ts';
 import { createSecretsKey } from '../secrets/seal-secret.ts';
 import { SecretStore } from '../secrets/secret-store.ts';
 import { ToolVisibility } from '../sessions/tool-visibility.ts';
+import { BackgroundIndex } from '../storage/sqlite/index/background-index.ts';
 import { openSqliteStore } from '../storage/sqlite/sqlite-store.ts';
 import { EventLog } from '../telemetry/event-log.ts';
 import { UsageTally } from '../telemetry/usage-tally.ts';
@@ -421,6 +422,10 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     ],
     roots: () => workspaces.roots,
   });
+  const index = new BackgroundIndex({ databaseFile, indexFile: home.indexFile }, (error) => {
+    log.error('index_failed', { error });
+  });
+  opened.defer(() => index.close());
   const definitions = new ShownDefinitions(redactor);
   const visibility = new ToolVisibility({ store, rulesFor, modes: modes.forGateway.modes });
   const mcp = openMcp({
@@ -451,6 +456,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
         readStatus,
         verify: auditVerifier(config),
         makeReceipt: receiptMaker(home, () => redactor.hideHeldInJson),
+        index,
         usage: new UsageTally(store),
         stop,
         isStopping: () => running.isStopping,

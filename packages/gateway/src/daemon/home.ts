@@ -23,6 +23,8 @@ export interface Home {
   readonly verifiedCheckpointFile: string;
   /** The newest checkpoint with the signatures of witnesses. */
   readonly cosignedCheckpointFile: string;
+  /** What can be searched in the log. It is derived, and may be removed. */
+  readonly indexFile: string;
   readonly reserveFile: string;
   readonly contentFolder: string;
   readonly trashFolder: string;
@@ -54,6 +56,7 @@ export function describeHome(folder: string, sockets = join(folder, 'run')): Hom
     checkpointFile: at('audit', 'checkpoint'),
     verifiedCheckpointFile: at('audit', 'verified-checkpoint'),
     cosignedCheckpointFile: at('audit', 'cosigned-checkpoint'),
+    indexFile: at('audit', 'index.db'),
     reserveFile: at('audit', 'reserve'),
     contentFolder: at('content'),
     trashFolder: at('trash'),

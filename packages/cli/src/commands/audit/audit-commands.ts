@@ -1,4 +1,29 @@
-import { command, count, file, flag, list, optionalWord, text, withDefault, word } from '../../command-table.ts';
+import { InvalidArgumentError } from 'commander';
+import {
+  choice,
+  command,
+  count,
+  file,
+  flag,
+  list,
+  optionalWord,
+  parsed,
+  text,
+  withDefault,
+  word,
+  words,
+} from '../../command-table.ts';
+
+const searchHelp = `A filter joins fields and words: agent:scout status:denied,error path:src since:2h secret*
+Fields: agent, call, code, door, event, host, kind, path, rule, session, status, tool, trace, since, until.
+A minus in front excludes (-tool:git.*). Put a filter that begins with a minus behind --. kind:housekeeping shows what is
+hidden otherwise.`;
+
+/** A place in the log. */
+function parseIndex(given: string): number {
+  if (!/^\d{1,15}$/.test(given)) throw new InvalidArgumentError('It must be the index of a record.');
+  return Number(given);
+}
 
 export const auditCommands = [
   command('tail', {
@@ -8,6 +33,18 @@ export const auditCommands = [
       follow: flag('keep showing new records', { short: 'f' }),
     },
     run: async (given, context) => (await import('./audit-tail.ts')).tailAudit(given, context),
+  }),
+  command('search', {
+    help: 'find calls and events, newest first',
+    arguments: { filter: words('filter') },
+    options: {
+      lines: count('how many (default: 50, and all of them with --as)', 'n'),
+      before: parsed('record', 'only those before this record, for the next page', parseIndex),
+      follow: flag('keep showing new ones, oldest first', { short: 'f' }),
+      as: choice('format', ['jsonl', 'csv'], 'write all of them as JSON lines or as CSV'),
+    },
+    more: searchHelp,
+    run: async (given, context) => (await import('./audit-search.ts')).searchAudit(given, context),
   }),
   command('show', {
     help: 'show everything that is recorded about one call, or one record by its index',

@@ -6,6 +6,7 @@ import {
   GetUsageResponseSchema,
   OperatorService,
   ReadAuditResponseSchema,
+  SearchAuditResponseSchema,
   StopResponseSchema,
   WatchAuditResponseSchema,
 } from '@sallyport/contract';
@@ -14,6 +15,8 @@ import { decodeLeaf, hashLeaf } from '@sallyport/log';
 import type { StoredRecord } from '@sallyport/log';
 import { NoReceipt } from '../../audit/make-receipt.ts';
 import type { ReceiptSubject } from '../../audit/make-receipt.ts';
+import { FilterError, parseFilter } from '../../audit/search/parse-filter.ts';
+import type { SearchIndex, SearchPage } from '../../audit/search/search-page.ts';
 import type { Store } from '../../storage/stores.ts';
 import { mostHours } from '../../telemetry/usage-tally.ts';
 import type { UsageTally } from '../../telemetry/usage-tally.ts';
@@ -33,6 +36,7 @@ export interface OperatorServiceParts {
   readonly verify: (signal: AbortSignal) => Promise<VerifyAuditResponse>;
   /** Rejects with NoReceipt. */
   readonly makeReceipt: (subject: ReceiptSubject) => Promise<string>;
+  readonly index: Pick<SearchIndex, 'search'>;
   readonly usage: Pick<UsageTally, 'read'>;
   /** Begins to stop, on the wish of this person; the answer to the request still goes out. */
   readonly stop: (by: string) => void;
@@ -42,10 +46,12 @@ export interface OperatorServiceParts {
 
 const pollMs = 100;
 const mostWatched = 200;
+const mostSearched = 200;
+const searchAgainMs = 500;
 
 /** What an operator asks the daemon itself: at their own socket, or with the session of a console. */
 export function operatorService(parts: OperatorServiceParts): ServiceBinding {
-  const { store, hideHeldInJson, readStatus, verify, makeReceipt, usage, stop, isStopping } = parts;
+  const { store, hideHeldInJson, readStatus, verify, makeReceipt, index, usage, stop, isStopping } = parts;
   const describe = (record: StoredRecord): AuditRecord => describeRecord(record, hideHeldInJson);
   const identify = (peer: Peer): string => {
     const session = checkCaller(store, peer);
@@ -89,6 +95,29 @@ export function operatorService(parts: OperatorServiceParts): ServiceBinding {
         throw new RpcError(error.reason === 'not-found' ? 'not_found' : 'failed_precondition', error.message);
       });
       return create(GetReceiptResponseSchema, { receiptJson });
+    },
+
+    searchAudit: async ({ filter: text, limit, before, after, waitMs }, peer) => {
+      identify(peer);
+      const request = {
+        filter: readFilter(text),
+        limit: Math.min(limit === 0 ? 50 : limit, mostSearched),
+        before: before === undefined ? undefined : Number(before),
+        after: after === undefined ? undefined : Number(after),
+      };
+      const untilMs = Date.now() + Math.min(waitMs, 30_000);
+      const goesOn = () => Date.now() < untilMs && !peer.signal.aborted && !isStopping();
+      let page: SearchPage = await index.search(request);
+      while (after !== undefined && page.entries.length === 0 && page.next === undefined && goesOn()) {
+        await sleep(searchAgainMs);
+        page = await index.search(request);
+      }
+      return create(SearchAuditResponseSchema, {
+        entries: page.entries.map(({ kind, records }) => ({ kind, records: records.map(describe) })),
+        ...(page.next === undefined ? {} : { next: BigInt(page.next) }),
+        indexedSize: BigInt(page.indexedSize),
+        logSize: BigInt(await store.logSize()),
+      });
     },
 
     getUsage: async ({ hours }, peer) => {
@@ -138,6 +167,15 @@ function describeRecord(record: StoredRecord, hideHeldInJson: (json: string) => 
     rulesHash: leaf.rulesHash ?? '',
     payloadJson: hideHeldInJson(record.payload ?? ''),
   });
+}
+
+function readFilter(text: string): ReturnType<typeof parseFilter> {
+  try {
+    return parseFilter(text, Date.now());
+  } catch (error) {
+    if (error instanceof FilterError) throw new RpcError('invalid_argument', error.message);
+    throw error;
+  }
 }
 
 function sleep(ms: number): Promise<void> {

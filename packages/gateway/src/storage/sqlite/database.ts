@@ -28,6 +28,13 @@ export class Database {
     return new Database(connection);
   }
 
+  /** For what can be built anew: a crash may lose the newest commits, and none of them by half. */
+  static openForIndex(path: string): Database {
+    const connection = new DatabaseSync(path, { timeout: 5000 });
+    connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384;');
+    return new Database(connection);
+  }
+
   /** Node has no lock on files of its own; SQLite has. */
   static openForLocking(path: string): Database {
     return new Database(new DatabaseSync(path, { timeout: 0 }));

@@ -3,7 +3,7 @@ import type { NodeReader, PackedRecords, StoredCheckpoint, StoredRecord } from '
 import type { KeptLog, SealedSecret } from '../stores.ts';
 import { Database } from './database.ts';
 import type { Row, Statement } from './database.ts';
-import { readNodes } from './log-nodes.ts';
+import { readNodes } from './proofs/log-nodes.ts';
 import { judgeState } from './state/judge-state.ts';
 
 const rowsPerRead = 500;

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/operator_service.proto.
  */
 export const file_sallyport_v1_operator_service: GenFile = /*@__PURE__*/
-  fileDesc("CiNzYWxseXBvcnQvdjEvb3BlcmF0b3Jfc2VydmljZS5wcm90bxIMc2FsbHlwb3J0LnYxIhIKEEdldFN0YXR1c1JlcXVlc3QiiQQKEUdldFN0YXR1c1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDcGlkGAIgASgNEhEKCXVwdGltZV9tcxgDIAEoBBIMCgRtb2RlGAQgASgJEg8KB2luc3RhbGwYBSABKAkSFwoPaW5zdGFsbF9tZWFuaW5nGAYgASgJEgwKBGhvbWUYByABKAkSEQoJd29ya3NwYWNlGAggASgJEhgKEHdvcmtzcGFjZV9yZWFzb24YCSABKAkSDwoHYWRkcmVzcxgKIAEoCRIXCg9vcGVyYXRvcl9zb2NrZXQYCyABKAkSFAoMYWdlbnRfc29ja2V0GAwgASgJEhIKCnJ1bGVzX2hhc2gYDSABKAkSFAoMcnVsZXNfZm9sZGVyGA4gASgJEhIKCnJ1bGVfY291bnQYDyABKA0SEAoIbG9nX3NpemUYECABKAQSFwoPY2hlY2twb2ludF9zaXplGBEgASgEEhcKD2NhbGxzX2luX2ZsaWdodBgSIAEoDRIOCgZoZWFsdGgYEyABKAkSFQoNaGVhbHRoX3JlYXNvbhgUIAEoCRISCgp0b29sX2NvdW50GBUgASgNEhcKD2FjdGl2ZV9zZXNzaW9ucxgWIAEoDRIQCgh3YXJuaW5ncxgXIAMoCRIPCgdwcm9maWxlGBggASgJEhcKD3dvcmtzcGFjZV9yb290cxgZIAMoCSINCgtTdG9wUmVxdWVzdCIOCgxTdG9wUmVzcG9uc2UiUQoQUmVhZEF1ZGl0UmVxdWVzdBIMCgRmcm9tGAEgASgDEg0KBWxpbWl0GAIgASgNEg8KB3dhaXRfbXMYAyABKA0SDwoHY2FsbF9pZBgEIAEoCSIhChFXYXRjaEF1ZGl0UmVxdWVzdBIMCgRmcm9tGAEgASgDIkAKEldhdGNoQXVkaXRSZXNwb25zZRIqCgdyZWNvcmRzGAEgAygLMhkuc2FsbHlwb3J0LnYxLkF1ZGl0UmVjb3JkIiAKD0dldFVzYWdlUmVxdWVzdBINCgVob3VycxgBIAEoDSKuAQoQR2V0VXNhZ2VSZXNwb25zZRIPCgdmcm9tX21zGAEgASgEEg8KB3Nsb3RfbXMYAiABKAQSDQoFc2xvdHMYAyABKA0SJAoFdG9vbHMYBCADKAsyFS5zYWxseXBvcnQudjEuVG9vbFVzZRIXCg9jb3VudGVkX2Zyb21fbXMYBSABKAQSKgoHcmVwb3J0cxgGIAMoCzIZLnNhbGx5cG9ydC52MS5BYnVzZVJlcG9ydCJtCgtBYnVzZVJlcG9ydBINCgVpbmRleBgBIAEoBBIPCgd0aW1lX21zGAIgASgEEg0KBWV2ZW50GAMgASgJEg0KBWFnZW50GAQgASgJEgwKBHRvb2wYBSABKAkSEgoKc2Vzc2lvbl9pZBgGIAEoCSJZCgdUb29sVXNlEgwKBHRvb2wYASABKAkSEQoJc3VjY2VlZGVkGAIgAygNEg4KBmRlbmllZBgDIAMoDRINCgVhc2tlZBgEIAMoDRIOCgZmYWlsZWQYBSADKA0iMwoRR2V0UmVjZWlwdFJlcXVlc3QSDwoHY2FsbF9pZBgBIAEoCRINCgVpbmRleBgCIAEoBCIqChJHZXRSZWNlaXB0UmVzcG9uc2USFAoMcmVjZWlwdF9qc29uGAEgASgJIhQKElZlcmlmeUF1ZGl0UmVxdWVzdCL0AgoTVmVyaWZ5QXVkaXRSZXNwb25zZRIOCgZpbnRhY3QYASABKAgSDwoHcmVjb3JkcxgCIAEoBBIXCg9jaGVja3BvaW50X3NpemUYAyABKAQSEAoIcHJvYmxlbXMYBCADKAkSEgoKbG9nX2ludGFjdBgFIAEoCBINCgVzdGF0ZRgGIAEoCRIUCgxzdGF0ZV9yZWFzb24YByABKAkSFgoOdGFnZ2VkX3JlY29yZHMYCCABKAQSFgoOZXJhc2VkX3JlY29yZHMYCSABKAQSDAoEcm9vdBgKIAEoCRILCgNrZXkYCyABKAkSHgoWcmVtZW1iZXJlZF9jaGVja3BvaW50cxgMIAEoDRIUCgx0YWdzX2NoZWNrZWQYDSABKAgSEgoKY2hlY2twb2ludBgOIAEoCRIsCghmaW5kaW5ncxgPIAMoCzIaLnNhbGx5cG9ydC52MS5BdWRpdEZpbmRpbmcSFQoNZmluZGluZ19jb3VudBgQIAEoDSJTCgxBdWRpdEZpbmRpbmcSDAoEa2luZBgBIAEoCRISCgpmcm9tX2luZGV4GAIgASgEEhAKCHRvX2luZGV4GAMgASgEEg8KB21lc3NhZ2UYBCABKAkiUQoRUmVhZEF1ZGl0UmVzcG9uc2USKgoHcmVjb3JkcxgBIAMoCzIZLnNhbGx5cG9ydC52MS5BdWRpdFJlY29yZBIQCghsb2dfc2l6ZRgCIAEoBCKtAQoLQXVkaXRSZWNvcmQSDQoFaW5kZXgYASABKAQSEQoJbGVhZl9oYXNoGAIgASgJEgwKBGtpbmQYAyABKAkSDgoGcmVzdWx0GAQgASgJEg8KB3RpbWVfbXMYBSABKAQSDwoHY2FsbF9pZBgGIAEoCRISCgpzZXNzaW9uX2lkGAcgASgJEhIKCnJ1bGVzX2hhc2gYCCABKAkSFAoMcGF5bG9hZF9qc29uGAkgASgJMq8ECg9PcGVyYXRvclNlcnZpY2USTAoJR2V0U3RhdHVzEh4uc2FsbHlwb3J0LnYxLkdldFN0YXR1c1JlcXVlc3QaHy5zYWxseXBvcnQudjEuR2V0U3RhdHVzUmVzcG9uc2USPQoEU3RvcBIZLnNhbGx5cG9ydC52MS5TdG9wUmVxdWVzdBoaLnNhbGx5cG9ydC52MS5TdG9wUmVzcG9uc2USTAoJUmVhZEF1ZGl0Eh4uc2FsbHlwb3J0LnYxLlJlYWRBdWRpdFJlcXVlc3QaHy5zYWxseXBvcnQudjEuUmVhZEF1ZGl0UmVzcG9uc2USUQoKV2F0Y2hBdWRpdBIfLnNhbGx5cG9ydC52MS5XYXRjaEF1ZGl0UmVxdWVzdBogLnNhbGx5cG9ydC52MS5XYXRjaEF1ZGl0UmVzcG9uc2UwARJSCgtWZXJpZnlBdWRpdBIgLnNhbGx5cG9ydC52MS5WZXJpZnlBdWRpdFJlcXVlc3QaIS5zYWxseXBvcnQudjEuVmVyaWZ5QXVkaXRSZXNwb25zZRJPCgpHZXRSZWNlaXB0Eh8uc2FsbHlwb3J0LnYxLkdldFJlY2VpcHRSZXF1ZXN0GiAuc2FsbHlwb3J0LnYxLkdldFJlY2VpcHRSZXNwb25zZRJJCghHZXRVc2FnZRIdLnNhbGx5cG9ydC52MS5HZXRVc2FnZVJlcXVlc3QaHi5zYWxseXBvcnQudjEuR2V0VXNhZ2VSZXNwb25zZWIGcHJvdG8z");
+  fileDesc("CiNzYWxseXBvcnQvdjEvb3BlcmF0b3Jfc2VydmljZS5wcm90bxIMc2FsbHlwb3J0LnYxIhIKEEdldFN0YXR1c1JlcXVlc3QiiQQKEUdldFN0YXR1c1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDcGlkGAIgASgNEhEKCXVwdGltZV9tcxgDIAEoBBIMCgRtb2RlGAQgASgJEg8KB2luc3RhbGwYBSABKAkSFwoPaW5zdGFsbF9tZWFuaW5nGAYgASgJEgwKBGhvbWUYByABKAkSEQoJd29ya3NwYWNlGAggASgJEhgKEHdvcmtzcGFjZV9yZWFzb24YCSABKAkSDwoHYWRkcmVzcxgKIAEoCRIXCg9vcGVyYXRvcl9zb2NrZXQYCyABKAkSFAoMYWdlbnRfc29ja2V0GAwgASgJEhIKCnJ1bGVzX2hhc2gYDSABKAkSFAoMcnVsZXNfZm9sZGVyGA4gASgJEhIKCnJ1bGVfY291bnQYDyABKA0SEAoIbG9nX3NpemUYECABKAQSFwoPY2hlY2twb2ludF9zaXplGBEgASgEEhcKD2NhbGxzX2luX2ZsaWdodBgSIAEoDRIOCgZoZWFsdGgYEyABKAkSFQoNaGVhbHRoX3JlYXNvbhgUIAEoCRISCgp0b29sX2NvdW50GBUgASgNEhcKD2FjdGl2ZV9zZXNzaW9ucxgWIAEoDRIQCgh3YXJuaW5ncxgXIAMoCRIPCgdwcm9maWxlGBggASgJEhcKD3dvcmtzcGFjZV9yb290cxgZIAMoCSINCgtTdG9wUmVxdWVzdCIOCgxTdG9wUmVzcG9uc2UiUQoQUmVhZEF1ZGl0UmVxdWVzdBIMCgRmcm9tGAEgASgDEg0KBWxpbWl0GAIgASgNEg8KB3dhaXRfbXMYAyABKA0SDwoHY2FsbF9pZBgEIAEoCSIhChFXYXRjaEF1ZGl0UmVxdWVzdBIMCgRmcm9tGAEgASgDIkAKEldhdGNoQXVkaXRSZXNwb25zZRIqCgdyZWNvcmRzGAEgAygLMhkuc2FsbHlwb3J0LnYxLkF1ZGl0UmVjb3JkIiAKD0dldFVzYWdlUmVxdWVzdBINCgVob3VycxgBIAEoDSKuAQoQR2V0VXNhZ2VSZXNwb25zZRIPCgdmcm9tX21zGAEgASgEEg8KB3Nsb3RfbXMYAiABKAQSDQoFc2xvdHMYAyABKA0SJAoFdG9vbHMYBCADKAsyFS5zYWxseXBvcnQudjEuVG9vbFVzZRIXCg9jb3VudGVkX2Zyb21fbXMYBSABKAQSKgoHcmVwb3J0cxgGIAMoCzIZLnNhbGx5cG9ydC52MS5BYnVzZVJlcG9ydCJtCgtBYnVzZVJlcG9ydBINCgVpbmRleBgBIAEoBBIPCgd0aW1lX21zGAIgASgEEg0KBWV2ZW50GAMgASgJEg0KBWFnZW50GAQgASgJEgwKBHRvb2wYBSABKAkSEgoKc2Vzc2lvbl9pZBgGIAEoCSJZCgdUb29sVXNlEgwKBHRvb2wYASABKAkSEQoJc3VjY2VlZGVkGAIgAygNEg4KBmRlbmllZBgDIAMoDRINCgVhc2tlZBgEIAMoDRIOCgZmYWlsZWQYBSADKA0iggEKElNlYXJjaEF1ZGl0UmVxdWVzdBIOCgZmaWx0ZXIYASABKAkSDQoFbGltaXQYAiABKA0SEwoGYmVmb3JlGAMgASgESACIAQESEgoFYWZ0ZXIYBCABKARIAYgBARIPCgd3YWl0X21zGAUgASgNQgkKB19iZWZvcmVCCAoGX2FmdGVyIoQBChNTZWFyY2hBdWRpdFJlc3BvbnNlEikKB2VudHJpZXMYASADKAsyGC5zYWxseXBvcnQudjEuQXVkaXRFbnRyeRIRCgRuZXh0GAIgASgESACIAQESFAoMaW5kZXhlZF9zaXplGAMgASgEEhAKCGxvZ19zaXplGAQgASgEQgcKBV9uZXh0IkYKCkF1ZGl0RW50cnkSDAoEa2luZBgBIAEoCRIqCgdyZWNvcmRzGAIgAygLMhkuc2FsbHlwb3J0LnYxLkF1ZGl0UmVjb3JkIjMKEUdldFJlY2VpcHRSZXF1ZXN0Eg8KB2NhbGxfaWQYASABKAkSDQoFaW5kZXgYAiABKAQiKgoSR2V0UmVjZWlwdFJlc3BvbnNlEhQKDHJlY2VpcHRfanNvbhgBIAEoCSIUChJWZXJpZnlBdWRpdFJlcXVlc3Qi9AIKE1ZlcmlmeUF1ZGl0UmVzcG9uc2USDgoGaW50YWN0GAEgASgIEg8KB3JlY29yZHMYAiABKAQSFwoPY2hlY2twb2ludF9zaXplGAMgASgEEhAKCHByb2JsZW1zGAQgAygJEhIKCmxvZ19pbnRhY3QYBSABKAgSDQoFc3RhdGUYBiABKAkSFAoMc3RhdGVfcmVhc29uGAcgASgJEhYKDnRhZ2dlZF9yZWNvcmRzGAggASgEEhYKDmVyYXNlZF9yZWNvcmRzGAkgASgEEgwKBHJvb3QYCiABKAkSCwoDa2V5GAsgASgJEh4KFnJlbWVtYmVyZWRfY2hlY2twb2ludHMYDCABKA0SFAoMdGFnc19jaGVja2VkGA0gASgIEhIKCmNoZWNrcG9pbnQYDiABKAkSLAoIZmluZGluZ3MYDyADKAsyGi5zYWxseXBvcnQudjEuQXVkaXRGaW5kaW5nEhUKDWZpbmRpbmdfY291bnQYECABKA0iUwoMQXVkaXRGaW5kaW5nEgwKBGtpbmQYASABKAkSEgoKZnJvbV9pbmRleBgCIAEoBBIQCgh0b19pbmRleBgDIAEoBBIPCgdtZXNzYWdlGAQgASgJIlEKEVJlYWRBdWRpdFJlc3BvbnNlEioKB3JlY29yZHMYASADKAsyGS5zYWxseXBvcnQudjEuQXVkaXRSZWNvcmQSEAoIbG9nX3NpemUYAiABKAQirQEKC0F1ZGl0UmVjb3JkEg0KBWluZGV4GAEgASgEEhEKCWxlYWZfaGFzaBgCIAEoCRIMCgRraW5kGAMgASgJEg4KBnJlc3VsdBgEIAEoCRIPCgd0aW1lX21zGAUgASgEEg8KB2NhbGxfaWQYBiABKAkSEgoKc2Vzc2lvbl9pZBgHIAEoCRISCgpydWxlc19oYXNoGAggASgJEhQKDHBheWxvYWRfanNvbhgJIAEoCTKDBQoPT3BlcmF0b3JTZXJ2aWNlEkwKCUdldFN0YXR1cxIeLnNhbGx5cG9ydC52MS5HZXRTdGF0dXNSZXF1ZXN0Gh8uc2FsbHlwb3J0LnYxLkdldFN0YXR1c1Jlc3BvbnNlEj0KBFN0b3ASGS5zYWxseXBvcnQudjEuU3RvcFJlcXVlc3QaGi5zYWxseXBvcnQudjEuU3RvcFJlc3BvbnNlEkwKCVJlYWRBdWRpdBIeLnNhbGx5cG9ydC52MS5SZWFkQXVkaXRSZXF1ZXN0Gh8uc2FsbHlwb3J0LnYxLlJlYWRBdWRpdFJlc3BvbnNlElEKCldhdGNoQXVkaXQSHy5zYWxseXBvcnQudjEuV2F0Y2hBdWRpdFJlcXVlc3QaIC5zYWxseXBvcnQudjEuV2F0Y2hBdWRpdFJlc3BvbnNlMAESUgoLVmVyaWZ5QXVkaXQSIC5zYWxseXBvcnQudjEuVmVyaWZ5QXVkaXRSZXF1ZXN0GiEuc2FsbHlwb3J0LnYxLlZlcmlmeUF1ZGl0UmVzcG9uc2USTwoKR2V0UmVjZWlwdBIfLnNhbGx5cG9ydC52MS5HZXRSZWNlaXB0UmVxdWVzdBogLnNhbGx5cG9ydC52MS5HZXRSZWNlaXB0UmVzcG9uc2USUgoLU2VhcmNoQXVkaXQSIC5zYWxseXBvcnQudjEuU2VhcmNoQXVkaXRSZXF1ZXN0GiEuc2FsbHlwb3J0LnYxLlNlYXJjaEF1ZGl0UmVzcG9uc2USSQoIR2V0VXNhZ2USHS5zYWxseXBvcnQudjEuR2V0VXNhZ2VSZXF1ZXN0Gh4uc2FsbHlwb3J0LnYxLkdldFVzYWdlUmVzcG9uc2ViBnByb3RvMw");
 
 /**
  * @generated from message sallyport.v1.GetStatusRequest
@@ -792,6 +792,207 @@ export const ToolUseSchema: GenMessage<ToolUse, {jsonType: ToolUseJson}> = /*@__
   messageDesc(file_sallyport_v1_operator_service, 10);
 
 /**
+ * @generated from message sallyport.v1.SearchAuditRequest
+ */
+export type SearchAuditRequest = Message<"sallyport.v1.SearchAuditRequest"> & {
+  /**
+   * Such as `agent:scout status:denied since:2h`; docs/audit.md describes it. Empty: all but housekeeping.
+   *
+   * @generated from field: string filter = 1;
+   */
+  filter: string;
+
+  /**
+   * At most 200; 0 means 50.
+   *
+   * @generated from field: uint32 limit = 2;
+   */
+  limit: number;
+
+  /**
+   * Only entries before this one, newest first: `next` of the page before. Absent: from the newest on.
+   *
+   * @generated from field: optional uint64 before = 3;
+   */
+  before?: bigint | undefined;
+
+  /**
+   * Only entries after this one, oldest first. For those who follow: `next` or the index of the last record they have.
+   *
+   * @generated from field: optional uint64 after = 4;
+   */
+  after?: bigint | undefined;
+
+  /**
+   * With `after`, when there is nothing yet: wait this long for an entry. At most 30 s.
+   *
+   * @generated from field: uint32 wait_ms = 5;
+   */
+  waitMs: number;
+};
+
+/**
+ * @generated from message sallyport.v1.SearchAuditRequest
+ */
+export type SearchAuditRequestJson = {
+  /**
+   * Such as `agent:scout status:denied since:2h`; docs/audit.md describes it. Empty: all but housekeeping.
+   *
+   * @generated from field: string filter = 1;
+   */
+  filter?: string;
+
+  /**
+   * At most 200; 0 means 50.
+   *
+   * @generated from field: uint32 limit = 2;
+   */
+  limit?: number;
+
+  /**
+   * Only entries before this one, newest first: `next` of the page before. Absent: from the newest on.
+   *
+   * @generated from field: optional uint64 before = 3;
+   */
+  before?: string;
+
+  /**
+   * Only entries after this one, oldest first. For those who follow: `next` or the index of the last record they have.
+   *
+   * @generated from field: optional uint64 after = 4;
+   */
+  after?: string;
+
+  /**
+   * With `after`, when there is nothing yet: wait this long for an entry. At most 30 s.
+   *
+   * @generated from field: uint32 wait_ms = 5;
+   */
+  waitMs?: number;
+};
+
+/**
+ * Describes the message sallyport.v1.SearchAuditRequest.
+ * Use `create(SearchAuditRequestSchema)` to create a new message.
+ */
+export const SearchAuditRequestSchema: GenMessage<SearchAuditRequest, {jsonType: SearchAuditRequestJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_operator_service, 11);
+
+/**
+ * @generated from message sallyport.v1.SearchAuditResponse
+ */
+export type SearchAuditResponse = Message<"sallyport.v1.SearchAuditResponse"> & {
+  /**
+   * @generated from field: repeated sallyport.v1.AuditEntry entries = 1;
+   */
+  entries: AuditEntry[];
+
+  /**
+   * Where the next page begins, which may hold more even if this one is short. Absent: there are no more.
+   *
+   * @generated from field: optional uint64 next = 2;
+   */
+  next?: bigint | undefined;
+
+  /**
+   * Records from the first that can be found. Fewer than `log_size`: the index is still being built.
+   *
+   * @generated from field: uint64 indexed_size = 3;
+   */
+  indexedSize: bigint;
+
+  /**
+   * @generated from field: uint64 log_size = 4;
+   */
+  logSize: bigint;
+};
+
+/**
+ * @generated from message sallyport.v1.SearchAuditResponse
+ */
+export type SearchAuditResponseJson = {
+  /**
+   * @generated from field: repeated sallyport.v1.AuditEntry entries = 1;
+   */
+  entries?: AuditEntryJson[];
+
+  /**
+   * Where the next page begins, which may hold more even if this one is short. Absent: there are no more.
+   *
+   * @generated from field: optional uint64 next = 2;
+   */
+  next?: string;
+
+  /**
+   * Records from the first that can be found. Fewer than `log_size`: the index is still being built.
+   *
+   * @generated from field: uint64 indexed_size = 3;
+   */
+  indexedSize?: string;
+
+  /**
+   * @generated from field: uint64 log_size = 4;
+   */
+  logSize?: string;
+};
+
+/**
+ * Describes the message sallyport.v1.SearchAuditResponse.
+ * Use `create(SearchAuditResponseSchema)` to create a new message.
+ */
+export const SearchAuditResponseSchema: GenMessage<SearchAuditResponse, {jsonType: SearchAuditResponseJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_operator_service, 12);
+
+/**
+ * A call that has ended, or something that happened beside calls.
+ *
+ * @generated from message sallyport.v1.AuditEntry
+ */
+export type AuditEntry = Message<"sallyport.v1.AuditEntry"> & {
+  /**
+   * `call`, `event` or `housekeeping`.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * In the order of the log. The index of the last one stands for the entry.
+   *
+   * @generated from field: repeated sallyport.v1.AuditRecord records = 2;
+   */
+  records: AuditRecord[];
+};
+
+/**
+ * A call that has ended, or something that happened beside calls.
+ *
+ * @generated from message sallyport.v1.AuditEntry
+ */
+export type AuditEntryJson = {
+  /**
+   * `call`, `event` or `housekeeping`.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind?: string;
+
+  /**
+   * In the order of the log. The index of the last one stands for the entry.
+   *
+   * @generated from field: repeated sallyport.v1.AuditRecord records = 2;
+   */
+  records?: AuditRecordJson[];
+};
+
+/**
+ * Describes the message sallyport.v1.AuditEntry.
+ * Use `create(AuditEntrySchema)` to create a new message.
+ */
+export const AuditEntrySchema: GenMessage<AuditEntry, {jsonType: AuditEntryJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_operator_service, 13);
+
+/**
  * @generated from message sallyport.v1.GetReceiptRequest
  */
 export type GetReceiptRequest = Message<"sallyport.v1.GetReceiptRequest"> & {
@@ -830,7 +1031,7 @@ export type GetReceiptRequestJson = {
  * Use `create(GetReceiptRequestSchema)` to create a new message.
  */
 export const GetReceiptRequestSchema: GenMessage<GetReceiptRequest, {jsonType: GetReceiptRequestJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 11);
+  messageDesc(file_sallyport_v1_operator_service, 14);
 
 /**
  * @generated from message sallyport.v1.GetReceiptResponse
@@ -861,7 +1062,7 @@ export type GetReceiptResponseJson = {
  * Use `create(GetReceiptResponseSchema)` to create a new message.
  */
 export const GetReceiptResponseSchema: GenMessage<GetReceiptResponse, {jsonType: GetReceiptResponseJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 12);
+  messageDesc(file_sallyport_v1_operator_service, 15);
 
 /**
  * @generated from message sallyport.v1.VerifyAuditRequest
@@ -880,7 +1081,7 @@ export type VerifyAuditRequestJson = {
  * Use `create(VerifyAuditRequestSchema)` to create a new message.
  */
 export const VerifyAuditRequestSchema: GenMessage<VerifyAuditRequest, {jsonType: VerifyAuditRequestJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 13);
+  messageDesc(file_sallyport_v1_operator_service, 16);
 
 /**
  * @generated from message sallyport.v1.VerifyAuditResponse
@@ -1109,7 +1310,7 @@ export type VerifyAuditResponseJson = {
  * Use `create(VerifyAuditResponseSchema)` to create a new message.
  */
 export const VerifyAuditResponseSchema: GenMessage<VerifyAuditResponse, {jsonType: VerifyAuditResponseJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 14);
+  messageDesc(file_sallyport_v1_operator_service, 17);
 
 /**
  * Something that is wrong with the log, or with the state beside it.
@@ -1174,7 +1375,7 @@ export type AuditFindingJson = {
  * Use `create(AuditFindingSchema)` to create a new message.
  */
 export const AuditFindingSchema: GenMessage<AuditFinding, {jsonType: AuditFindingJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 15);
+  messageDesc(file_sallyport_v1_operator_service, 18);
 
 /**
  * @generated from message sallyport.v1.ReadAuditResponse
@@ -1211,7 +1412,7 @@ export type ReadAuditResponseJson = {
  * Use `create(ReadAuditResponseSchema)` to create a new message.
  */
 export const ReadAuditResponseSchema: GenMessage<ReadAuditResponse, {jsonType: ReadAuditResponseJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 16);
+  messageDesc(file_sallyport_v1_operator_service, 19);
 
 /**
  * @generated from message sallyport.v1.AuditRecord
@@ -1322,7 +1523,7 @@ export type AuditRecordJson = {
  * Use `create(AuditRecordSchema)` to create a new message.
  */
 export const AuditRecordSchema: GenMessage<AuditRecord, {jsonType: AuditRecordJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 17);
+  messageDesc(file_sallyport_v1_operator_service, 20);
 
 /**
  * What an operator asks the daemon itself, on the operator socket or on TCP. Everything that changes who may do
@@ -1386,6 +1587,16 @@ export const OperatorService: GenService<{
     methodKind: "unary";
     input: typeof GetReceiptRequestSchema;
     output: typeof GetReceiptResponseSchema;
+  },
+  /**
+   * Calls and events that match a filter.
+   *
+   * @generated from rpc sallyport.v1.OperatorService.SearchAudit
+   */
+  searchAudit: {
+    methodKind: "unary";
+    input: typeof SearchAuditRequestSchema;
+    output: typeof SearchAuditResponseSchema;
   },
   /**
    * How much each tool was used lately, counted from the log.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashLeaf, MerkleFrontier, readNodesOf } from '@sallyport/log';
-import { Database } from './database.ts';
+import { Database } from '../database.ts';
 import { readNodes } from './log-nodes.ts';
 
 const size = 200;

@@ -1,6 +1,6 @@
 import { hashLeaf, hashNode, MerkleFrontier } from '@sallyport/log';
 import type { NodeReader } from '@sallyport/log';
-import type { Database, Row } from './database.ts';
+import type { Database, Row } from '../database.ts';
 
 /**
  * Reads nodes of the tree for proofs: from the edges that are stored with checkpoints where one has the node, and else
