@@ -47,7 +47,7 @@ export async function runConformanceClient(
 
   async function callEverything(): Promise<void> {
     await withPeople(() => upstream.connect());
-    const tools = upstream.tools ?? [];
+    const tools = upstream.offers?.tools ?? [];
     const calls =
       asked.toolCalls ?? tools.map(({ name, inputSchema }) => ({ name, arguments: sample(inputSchema, tools) }));
     for (const { name, arguments: args } of calls) {

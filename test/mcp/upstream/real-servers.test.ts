@@ -1,21 +1,16 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, chownSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '@sallyport/contract';
 import { unprivilegedUser } from '../../../packages/sandbox/src/launch/choose-user.ts';
+import { everything, findPort, startEverything } from './everything-server.ts';
 import { openWorld, textOf } from './upstream-kit.ts';
 import { requirement } from '../../requirement.ts';
 
 const packages = join(import.meta.dirname, '../../../node_modules');
-const everything = join(packages, '@modelcontextprotocol/server-everything/dist/index.js');
 const filesystem = join(packages, '@modelcontextprotocol/server-filesystem/dist/index.js');
 
 test('server-everything works behind the gate, in the sandbox', async (context) => {
@@ -57,7 +52,7 @@ test('server-filesystem changes what its file names, and sees nothing else', asy
 test('server-everything works over HTTP, and is back after it was killed', async (context) => {
   requirement('WIRE-6');
   const port = await findPort();
-  let child = await startHttp(context, port);
+  let child = await startEverything(context, port);
   const world = await openWorld(context, { web: { url: `http://127.0.0.1:${port}/mcp` } });
   await world.settle('web', 'accept');
   assert.match(textOf(await world.call('web.echo', { message: 'over HTTP' })), /over HTTP/);
@@ -66,29 +61,7 @@ test('server-everything works over HTTP, and is back after it was killed', async
   await world.call('web.echo', { message: 'beside it' });
   child.kill('SIGKILL');
   await assert.rejects(slow, { code: 'UPSTREAM_UNAVAILABLE' });
-  child = await startHttp(context, port);
+  child = await startEverything(context, port);
   while (world.upstreams.find('web')?.state !== 'connected') await sleep(50);
   assert.match(textOf(await world.call('web.echo', { message: 'again' })), /again/);
 });
-
-async function startHttp(context: TestContext, port: number) {
-  const child = spawn(process.execPath, [everything, 'streamableHttp'], {
-    env: { PORT: String(port), PATH: process.env['PATH'] },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  context.after(() => child.kill('SIGKILL'));
-  let said = '';
-  for await (const chunk of child.stderr) {
-    said += String(chunk);
-    if (/listening/i.test(said)) break;
-  }
-  return child;
-}
-
-async function findPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}

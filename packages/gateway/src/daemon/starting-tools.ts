@@ -3,7 +3,7 @@ import type { Snapshot } from '../storage/stores.ts';
 
 export interface StartingToolsParts {
   readonly pins: Pick<Snapshot, 'listToolPins'>;
-  readonly findUpstream: (name: string) => Pick<Upstream, 'state' | 'tools'> | undefined;
+  readonly findUpstream: (name: string) => Pick<Upstream, 'state' | 'offers'> | undefined;
 }
 
 /** Which accepted tools are not there yet, because the daemon has just started. Their callers may try again. */
@@ -29,8 +29,8 @@ export class StartingTools {
 }
 
 /** For the first time. One that is reached again offers meanwhile what it offered before. */
-function isConnecting(upstream: Pick<Upstream, 'state' | 'tools'> | undefined): boolean {
-  return upstream?.state === 'connecting' && upstream.tools === undefined;
+function isConnecting(upstream: Pick<Upstream, 'state' | 'offers'> | undefined): boolean {
+  return upstream?.state === 'connecting' && upstream.offers === undefined;
 }
 
 /** Without its version, and as models spell it. */

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import type { Tool } from '@modelcontextprotocol/client';
+import type { CallToolResult, Tool } from '@modelcontextprotocol/client';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { canonicalJson, makeVisible, wholeText } from '@sallyport/contract';
 import type { ToolDefinition } from '../call/tool.ts';
 import { defineForeignTool, detailOf } from '../registry/define-foreign-tool.ts';
-import type { NamedDescription } from '../registry/define-foreign-tool.ts';
+import type { AssignedProperties, NamedDescription } from '../registry/define-foreign-tool.ts';
 import type { SkippedFile } from '../programs/find-tool-files.ts';
 import { hashDefinition } from '../registry/hash-definition.ts';
 import { ForeignSchemaError } from '../registry/schemas/parse-foreign-schema.ts';
@@ -13,7 +13,11 @@ import { parseToolDescription } from '../registry/tool-description.ts';
 import { unknownVersion } from '../registry/tool-name.ts';
 import type { ToolOffer } from '../programs/tool-offer.ts';
 import { nameTool } from './name-tool.ts';
+import { describePrompt, resourceRequests } from './pass-through.ts';
+import { readResult } from './read-result.ts';
+import type { ServerOffers } from './upstream-connection.ts';
 import { upstreamTool } from './upstream-tool.ts';
+import type { UpstreamRequest } from './upstream-tool.ts';
 import type { Upstream } from './upstream.ts';
 
 export interface UpstreamOffers {
@@ -26,63 +30,99 @@ const mostTools = 500;
 
 const none: UpstreamOffers = { offers: [], skipped: [] };
 /** By the list they were made of: reading schemas is work, and a list is asked for again and again. */
-const made = new WeakMap<readonly Tool[], UpstreamOffers>();
+const made = new WeakMap<ServerOffers, UpstreamOffers>();
 
 /** The tools of a server as it listed them last. What is wrong with one of them leaves it out, and no other. */
 export function offerTools(upstream: Upstream): UpstreamOffers {
-  const { tools } = upstream;
-  if (tools === undefined) return none;
-  const offers = made.get(tools) ?? readTools(upstream, tools);
-  made.set(tools, offers);
+  const { offers: listed } = upstream;
+  if (listed === undefined) return none;
+  const offers = made.get(listed) ?? readOffers(upstream, listed);
+  made.set(listed, offers);
   return offers;
 }
 
-function readTools(upstream: Upstream, tools: readonly Tool[]): UpstreamOffers {
+function readOffers(upstream: Upstream, { tools, prompts, hasResources }: ServerOffers): UpstreamOffers {
   const offers = new Map<string, ToolOffer>();
   const skipped: SkippedFile[] = [];
   const { config } = upstream;
   const skip = (tool: string, reason: string): void => {
     skipped.push({ file: `${config.name}: ${makeVisible(wholeText(tool))}`, reason });
   };
-  for (const tool of tools.slice(0, mostTools)) {
-    const name = nameTool(config.name, tool.name);
-    if (name === undefined) skip(tool.name, 'its name is too long, or has characters that no name may have');
-    else if (offers.has(name)) skip(tool.name, `another tool of the server is ${name} already`);
+  const take = (theirName: string, name: string | undefined, describe: () => OfferedThing): void => {
+    if (name === undefined) skip(theirName, 'its name is too long, or has characters that no name may have');
+    else if (offers.has(name)) skip(theirName, `another tool of the server is ${name} already`);
     else {
       try {
-        offers.set(name, offerTool(upstream, tool, name));
+        offers.set(name, makeOffer(upstream, name, describe()));
       } catch (error) {
         if (!(error instanceof DescriptionError || error instanceof ForeignSchemaError)) throw error;
-        skip(tool.name, error.message);
+        skip(theirName, error.message);
       }
     }
+  };
+  // First what the gate names itself, so that no tool of the server takes its place.
+  for (const thing of hasResources ? resourceRequests : [])
+    take(thing.name, `${config.name}.${thing.name}`, () => thing);
+  for (const prompt of prompts.slice(0, mostTools)) {
+    take(prompt.name, nameTool(config.name, `prompts/${prompt.name}`), () => describePrompt(prompt));
   }
-  if (tools.length > mostTools) skip('', `it lists ${tools.length} tools, and the first ${mostTools} are taken`);
+  for (const tool of tools.slice(0, mostTools))
+    take(tool.name, nameTool(config.name, tool.name), () => describeTool(tool));
+  for (const { length } of [tools, prompts]) {
+    if (length > mostTools) skip('', `it lists ${length} of a kind, and the first ${mostTools} are taken`);
+  }
   return { offers: [...offers.values()], skipped };
 }
 
-function offerTool(upstream: Upstream, tool: Tool, name: string): ToolOffer {
-  const { config } = upstream;
-  const { title, description = '', annotations = {} } = tool;
-  const said = parseToolDescription({
+/** Something that a server has and that is called as a tool. */
+export interface OfferedThing {
+  readonly description: string;
+  readonly inputSchema: Json;
+  /** Absent: any. */
+  readonly outputSchema?: Json;
+  /** What the server says about how it behaves. */
+  readonly says: JsonObject;
+  readonly isDestructive?: boolean;
+  /** What the protocol says about it, unless the operator says something else. */
+  readonly assumed?: AssignedProperties;
+  readonly tags?: readonly string[];
+  readonly request: (name: string) => UpstreamRequest;
+}
+
+function describeTool({ name: theirName, title, description = '', annotations = {}, ...schemas }: Tool): OfferedThing {
+  const { inputSchema, outputSchema } = schemas;
+  const isStructured = outputSchema !== undefined;
+  return {
     description: [title, description].filter((text) => text !== undefined && text !== '').join('\n'),
-    input_schema: tool.inputSchema as Json,
-    ...(tool.outputSchema === undefined ? {} : { output_schema: tool.outputSchema as Json }),
+    inputSchema: inputSchema as Json,
+    ...(isStructured ? { outputSchema: outputSchema as Json } : {}),
+    says: { ...annotations } as JsonObject,
+    isDestructive: annotations.destructiveHint === true,
+    request: (name) => ({
+      send: (connection, args, how) => connection.callTool(theirName, args, how),
+      read: (result, redact) => readResult(name, result as CallToolResult, { isStructured, redact }),
+    }),
+  };
+}
+
+function makeOffer(upstream: Upstream, name: string, thing: OfferedThing): ToolOffer {
+  const { config } = upstream;
+  const said = parseToolDescription({
+    description: thing.description,
+    input_schema: thing.inputSchema,
+    ...(thing.outputSchema === undefined ? {} : { output_schema: thing.outputSchema }),
   });
-  const described: NamedDescription = { ...said, name, version: unknownVersion };
-  const definition = defineTool(upstream, described, annotations.destructiveHint === true);
+  const described: NamedDescription = { ...said, tags: thing.tags ?? said.tags, name, version: unknownVersion };
+  const definition = defineTool(upstream, described, thing);
   const { asks_for: _, ...shown } = detailOf(described);
-  const detail: JsonObject = { ...shown, server: describeEndpoint(upstream), says: { ...annotations } as JsonObject };
+  const detail: JsonObject = { ...shown, server: describeEndpoint(upstream), says: thing.says };
   // It has no bytes of its own; all that it says and where it runs take their place.
   const fileSha256 = hash('sha256', canonicalJson(detail));
   return {
     origin: 'upstream',
     file: config.file,
     tool: upstreamTool({
-      upstream,
-      definition,
-      theirName: tool.name,
-      isStructured: tool.outputSchema !== undefined,
+      ...{ upstream, definition, request: thing.request(name) },
       isCurrent: () => offerTools(upstream).offers.some((offer) => offer.fileSha256 === fileSha256),
     }),
     fileSha256,
@@ -92,12 +132,16 @@ function offerTool(upstream: Upstream, tool: Tool, name: string): ToolOffer {
 }
 
 /** What a server says can make its tools more dangerous than we assume, never less. */
-function defineTool(upstream: Upstream, described: NamedDescription, isDestructive: boolean): ToolDefinition {
+function defineTool(
+  upstream: Upstream,
+  described: NamedDescription,
+  { isDestructive = false, assumed = {} }: OfferedThing,
+): ToolDefinition {
   const { name, endpoint, assigned } = upstream.config;
   const definition = defineForeignTool(
     isDestructive ? { ...described, requests: { ...described.requests, risk: 'critical' } } : described,
     'upstream',
-    { assigned: assigned.get(described.name.slice(name.length + 1)) ?? {} },
+    { assigned: { ...assumed, ...assigned.get(described.name.slice(name.length + 1)) } },
   );
   const reachesNetwork = endpoint.kind === 'http' || endpoint.hosts.length > 0;
   return { ...definition, requiresSandbox: endpoint.kind === 'stdio', scopes: reachesNetwork ? ['network'] : [] };

@@ -27,6 +27,11 @@ export function readResult(
   const output = isStructured
     ? structuredContent
     : { content, ...(structuredContent === undefined ? {} : { structuredContent }) };
+  return checkDepth(name, output);
+}
+
+/** Throws ToolFailure for what nobody should walk through. */
+export function checkDepth(name: string, output: unknown): Json {
   if (isTooDeep(output, deepest)) throw new ToolFailure('INVALID_RESULT', `What ${name} sent is nested too deeply.`);
   return output as Json;
 }

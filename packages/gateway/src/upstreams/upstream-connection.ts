@@ -2,9 +2,15 @@ import { Client, isInputRequiredResult, ProtocolError, ProtocolErrorCode } from 
 import type {
   CallToolResult,
   ClientCapabilities,
+  GetPromptResult,
   InputRequiredResult,
   JsonSchemaValidator,
   Progress,
+  Prompt,
+  ReadResourceResult,
+  RequestOptions,
+  Resource,
+  ResourceTemplateType,
   Tool,
 } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@sallyport/contract';
@@ -38,6 +44,8 @@ const requestTimeoutMs = 30_000;
 const relistPauseMs = 1000;
 const mostPages = 64;
 const mostRounds = 8;
+/** Resources of one server; a list is one answer. */
+const mostListed = 1000;
 const firstModern = '2026-07-28';
 const refusal = 'The gate in front of the client refuses this.';
 
@@ -53,6 +61,24 @@ const checkedElsewhere = {
     <T>(): JsonSchemaValidator<T> =>
     (input) => ({ valid: true, data: input as T, errorMessage: undefined }),
 };
+
+/** What a server has, as it listed it. */
+export interface ServerOffers {
+  readonly tools: readonly Tool[];
+  readonly prompts: readonly Prompt[];
+  readonly hasResources: boolean;
+}
+
+export interface ConnectionCall {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly onProgress: (progress: Progress) => void;
+  readonly answer: AnswerRequest;
+}
+
+interface SentHow extends Pick<RequestOptions, 'signal' | 'timeout' | 'onprogress'> {
+  readonly allowInputRequired: true;
+}
 
 /** One established connection to a server. When it is closed it stays closed. */
 export class UpstreamConnection {
@@ -85,6 +111,7 @@ export class UpstreamConnection {
         listMaxPages: mostPages,
         listChanged: {
           tools: { autoRefresh: false, debounceMs: relistPauseMs, onChanged: () => options.onToolsChanged() },
+          prompts: { autoRefresh: false, debounceMs: relistPauseMs, onChanged: () => options.onToolsChanged() },
         },
       },
     );
@@ -118,46 +145,69 @@ export class UpstreamConnection {
     return this.#transport.failure();
   }
 
-  async listTools(signal: AbortSignal): Promise<readonly Tool[]> {
-    if (this.#client.getServerCapabilities()?.tools === undefined) return [];
-    const { tools } = await this.#client.listTools(undefined, {
-      signal,
-      timeout: requestTimeoutMs,
-      cacheMode: 'refresh',
-    });
-    return tools;
+  async listOffers(signal: AbortSignal): Promise<ServerOffers> {
+    const { tools, prompts, resources } = this.#client.getServerCapabilities() ?? {};
+    const how = { signal, timeout: requestTimeoutMs, cacheMode: 'refresh' } as const;
+    const listed = tools === undefined ? { tools: [] } : await this.#client.listTools(undefined, how);
+    // A server that fails at its prompts still has its tools.
+    const prompted = prompts && (await this.#client.listPrompts(undefined, how).catch(() => undefined));
+    signal.throwIfAborted();
+    return { tools: listed.tools, prompts: prompted?.prompts ?? [], hasResources: resources !== undefined };
+  }
+
+  async listResources({ signal, timeoutMs }: ConnectionCall): Promise<readonly Resource[]> {
+    const how = { signal, timeout: timeoutMs, cacheMode: 'refresh' } as const;
+    return (await this.#client.listResources(undefined, how)).resources.slice(0, mostListed);
+  }
+
+  async listTemplates({ signal, timeoutMs }: ConnectionCall): Promise<readonly ResourceTemplateType[]> {
+    const how = { signal, timeout: timeoutMs, cacheMode: 'refresh' } as const;
+    return (await this.#client.listResourceTemplates(undefined, how)).resourceTemplates.slice(0, mostListed);
+  }
+
+  readResource(uri: string, options: ConnectionCall): Promise<ReadResourceResult> {
+    return this.#ask(uri, options, (round, how) =>
+      this.#client.readResource({ uri, ...round }, { ...how, cacheMode: 'bypass' }),
+    );
+  }
+
+  getPrompt(name: string, args: Readonly<Record<string, string>>, options: ConnectionCall): Promise<GetPromptResult> {
+    return this.#ask(name, options, (round, how) => this.#client.getPrompt({ name, arguments: args, ...round }, how));
   }
 
   /**
    * An abort tells the server, and does not wait for what it says to that. A server of the newer protocol asks in its
    * answer, and is called again with what `answer` says.
    */
-  async callTool(
-    name: string,
-    args: JsonObject,
-    options: {
-      readonly signal: AbortSignal;
-      readonly timeoutMs: number;
-      readonly onProgress: (progress: Progress) => void;
-      readonly answer: AnswerRequest;
-    },
-  ): Promise<CallToolResult> {
-    const { signal, timeoutMs, onProgress, answer } = options;
-    let round: object = {};
+  async callTool(name: string, args: JsonObject, options: ConnectionCall): Promise<CallToolResult> {
+    const { signal, timeoutMs, onProgress } = options;
+    let first: object = {};
     const { calls } = this.#transport;
     if (calls !== undefined) {
       const plain = await calls.call(name, args, { signal, timeoutMs, onProgress, isModern: this.#isModern });
       if (!(plain instanceof OddAnswer)) return plain;
-      round = { _meta: plain.meta };
+      first = { _meta: plain.meta };
     }
+    const send = (round: object, how: SentHow) =>
+      this.#client.callTool({ name, arguments: { ...args }, ...round }, how);
+    return this.#ask(name, options, send, first);
+  }
+
+  /** Sends a request, again with every answer that the server asks for, until it is one. */
+  async #ask<Result extends object>(
+    what: string,
+    { signal, timeoutMs, onProgress, answer }: ConnectionCall,
+    send: (round: object, how: SentHow) => Promise<Result | InputRequiredResult>,
+    first: object = {},
+  ): Promise<Result> {
     const how = { signal, timeout: timeoutMs, onprogress: onProgress, allowInputRequired: true } as const;
+    let round = first;
     for (let rounds = 0; rounds <= mostRounds; rounds++) {
-      const call = { name, arguments: { ...args }, ...round };
-      const result = (await this.#client.callTool(call, how)) as CallToolResult | InputRequiredResult;
+      const result = await send(round, how);
       if (!isInputRequiredResult(result)) return result;
       round = await answerRound(result, answer);
     }
-    throw new ToolFailure('EXECUTION_ERROR', `${name} asked for more input again and again.`);
+    throw new ToolFailure('EXECUTION_ERROR', `${what} asked for more input again and again.`);
   }
 
   get #isModern(): boolean {

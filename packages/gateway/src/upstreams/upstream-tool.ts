@@ -1,32 +1,39 @@
-import type { JsonObject } from '@sallyport/contract';
+import type { Json, JsonObject } from '@sallyport/contract';
 import { canonicalJson, isJsonObject, makeVisibleLine, spellCount } from '@sallyport/contract';
 import type { NetworkEvent } from '@sallyport/sandbox';
+import type { RedactText } from '../call/redacted.ts';
 import { refuse } from '../call/refusal.ts';
 import { ToolRefused } from '../call/tool.ts';
 import type { AnyTool, Effect, Resources, ToolContext, ToolDefinition } from '../call/tool.ts';
 import { explainForeignPaths } from '../policy/judge/foreign-paths.ts';
 import { resolveLinks } from '../policy/patterns/canonical-path.ts';
 import { describeWithheld } from '../programs/run/attend-to.ts';
-import { readResult } from './read-result.ts';
+import type { ConnectionCall, UpstreamConnection } from './upstream-connection.ts';
 import type { Upstream } from './upstream.ts';
+
+/** What a call of the tool asks of the server. */
+export interface UpstreamRequest {
+  readonly send: (connection: UpstreamConnection, args: JsonObject, how: ConnectionCall) => Promise<object>;
+  /** What it answered, as the output of the tool. Throws ToolFailure. */
+  readonly read: (result: object, redact: RedactText) => Json;
+}
 
 export interface UpstreamToolParts {
   readonly upstream: Upstream;
   readonly definition: ToolDefinition;
-  /** What the server calls it. */
-  readonly theirName: string;
-  /** Whether the server promised structured content. */
-  readonly isStructured: boolean;
+  readonly request: UpstreamRequest;
   /** Whether the server offers exactly this tool now. */
   readonly isCurrent: () => boolean;
 }
 
+/** Where the answers of the protocol have their parts. */
+const lists = ['content', 'contents', 'messages', 'resources', 'resourceTemplates'];
 /** The gate keeps the time itself; the server is given up a little later. */
 const graceMs = 2000;
 
 /** A tool of an upstream server. Every call is one request over the connection of the server. */
 export function upstreamTool(parts: UpstreamToolParts): AnyTool {
-  const { upstream, definition, theirName, isStructured } = parts;
+  const { upstream, definition, request } = parts;
   return {
     definition,
     claim: () => claimHosts(upstream),
@@ -34,7 +41,7 @@ export function upstreamTool(parts: UpstreamToolParts): AnyTool {
     run: async (args, context) => {
       refuseForeign(upstream, context);
       const { signal, reportProgress, noteEffect, callId, asking } = context;
-      const result = await upstream.call(theirName, args, {
+      const result = await upstream.request((connection, how) => request.send(connection, args, how), {
         signal,
         timeoutMs: definition.timeoutMs + graceMs,
         onProgress: ({ progress, total, message = '' }) =>
@@ -54,12 +61,12 @@ export function upstreamTool(parts: UpstreamToolParts): AnyTool {
       const { endpoint } = upstream.config;
       if (endpoint.kind === 'http')
         noteNetwork([{ outcome: 'connected', target: hostOf(endpoint.url), times: 1 }], context);
-      return readResult(definition.name, result, { isStructured, redact: context.redact });
+      return request.read(result, context.redact);
     },
-    summarize: (_args, output) =>
-      isJsonObject(output) && Array.isArray(output['content'])
-        ? spellCount(output['content'].length, 'part')
-        : 'structured content',
+    summarize: (_args, output) => {
+      const listed = isJsonObject(output) ? lists.map((key) => output[key]).find(Array.isArray) : undefined;
+      return listed === undefined ? 'structured content' : spellCount(listed.length, 'part');
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import type { CallToolResult, Progress, Tool } from '@modelcontextprotocol/client';
+import type { CallToolResult, Progress } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@sallyport/contract';
 import type { NetworkEvent } from '@sallyport/sandbox';
 import { ProgramNotStarted } from '@sallyport/sandbox';
@@ -13,7 +13,13 @@ import type { TransportParts } from './open-transport.ts';
 import { RequestDesk } from './requests/request-desk.ts';
 import type { AskableCall, DeskParts } from './requests/request-desk.ts';
 import type { UpstreamConfig } from './upstream-config.ts';
-import type { ProtocolEra, ServerFacts, UpstreamConnection } from './upstream-connection.ts';
+import type {
+  ConnectionCall,
+  ProtocolEra,
+  ServerFacts,
+  ServerOffers,
+  UpstreamConnection,
+} from './upstream-connection.ts';
 
 export const upstreamStates = ['idle', 'connecting', 'connected', 'waiting', 'needs login'] as const;
 /**
@@ -94,7 +100,7 @@ export class Upstream {
   #login: PersonLogin | undefined;
   #loginUrl: URL | undefined;
   #server: ServerFacts | undefined;
-  #tools: readonly Tool[] | undefined;
+  #offers: ServerOffers | undefined;
 
   constructor(config: UpstreamConfig, parts: UpstreamParts) {
     this.config = config;
@@ -128,9 +134,9 @@ export class Upstream {
     return this.#server;
   }
 
-  /** As listed the last time. Undefined: never yet. */
-  get tools(): readonly Tool[] | undefined {
-    return this.#tools;
+  /** As listed the last time, another object each time. Undefined: never yet. */
+  get offers(): ServerOffers | undefined {
+    return this.#offers;
   }
 
   /** Connects unless it is connected. Resolves when it is, or rejects with ToolFailure. */
@@ -148,7 +154,15 @@ export class Upstream {
   }
 
   /** Throws ToolFailure, also for what the server answers as its own error; what `confirm` throws passes through. */
-  async call(tool: string, args: JsonObject, options: CallOptions): Promise<CallToolResult> {
+  call(tool: string, args: JsonObject, options: CallOptions): Promise<CallToolResult> {
+    return this.request((connection, how) => connection.callTool(tool, args, how), options);
+  }
+
+  /** The same for anything else that is asked of the server. */
+  async request<Result>(
+    send: (connection: UpstreamConnection, how: ConnectionCall) => Promise<Result>,
+    options: CallOptions,
+  ): Promise<Result> {
     const answer = this.#desk.enter(options);
     clearTimeout(this.#idle);
     this.#watching.add(options);
@@ -160,7 +174,7 @@ export class Upstream {
       // Beside another call nobody can tell for which of them the server works.
       const tellUsage = this.#openCalls > 1 ? undefined : await orAborted(this.#meter(connection), options.signal);
       options.confirm();
-      const calling = connection.callTool(tool, args, { ...options, answer });
+      const calling = send(connection, { ...options, answer });
       const result = await (tellUsage === undefined
         ? calling
         : orAborted(
@@ -343,7 +357,7 @@ export class Upstream {
   }
 
   async #list(connection: UpstreamConnection, signal: AbortSignal): Promise<void> {
-    this.#tools = await connection.listTools(signal);
+    this.#offers = await connection.listOffers(signal);
     this.#parts.onTools();
   }
 

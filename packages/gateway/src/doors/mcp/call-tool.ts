@@ -112,8 +112,8 @@ const whyUrl =
  * Goes on waiting where the same call already waits. A ticket that no longer fits, such as because the file has changed
  * since or the approval was used, is set aside unless the caller named it: then the call begins anew.
  */
-async function submitOnTicket(
-  { submit, tickets }: CallParts,
+export async function submitOnTicket(
+  { submit, tickets }: Pick<CallParts, 'submit' | 'tickets'>,
   call: Submission,
   { sessionId, callName }: { readonly sessionId: string; readonly callName: string },
 ): Promise<Answer> {

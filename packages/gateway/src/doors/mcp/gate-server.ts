@@ -1,10 +1,12 @@
 import { Server } from '@modelcontextprotocol/server';
-import type { Implementation, ListToolsResult } from '@modelcontextprotocol/server';
+import type { Implementation, ListResourcesResult, ListToolsResult } from '@modelcontextprotocol/server';
 import { callTool } from './call-tool.ts';
 import type { CallParts } from './call-tool.ts';
 import { callerOf, rawParamsOf } from './caller.ts';
 import { contentTemplate } from './kept-results.ts';
 import type { OfferedTools } from './offered-tools.ts';
+import { getPrompt, listPrompts } from './passed/pass-prompts.ts';
+import { listPassed, parsePassed, readPassed } from './passed/pass-resources.ts';
 import { redactErrors } from './redact-errors.ts';
 import type { ErrorParts } from './redact-errors.ts';
 import { readResource } from './read-resource.ts';
@@ -33,7 +35,7 @@ Large results are resources: read the sallyport:// address that the result names
 export function gateServers(parts: GateServerParts): () => Server {
   return () => {
     const server = new Server(describeServer(parts.version), {
-      capabilities: { tools: { listChanged: true }, resources: {} },
+      capabilities: { tools: { listChanged: true }, resources: {}, prompts: {} },
       instructions,
       jsonSchemaValidator: schemaValidator,
     });
@@ -52,9 +54,25 @@ export function gateServers(parts: GateServerParts): () => Server {
       if (call.client.isModern) parts.envelopes.remember(rawParamsOf(context));
       return callTool(parts, call);
     });
-    server.setRequestHandler('resources/list', () => ({ resources: [] }));
-    server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [keptTemplate] }));
-    server.setRequestHandler('resources/read', (request, context) => readResource(parts, request, context));
+    server.setRequestHandler('resources/list', async (_, context) => {
+      const what = { tool: 'resources.list', key: 'resources', address: 'uri' };
+      const resources = await listPassed(parts, { server, context }, what);
+      return { resources: resources as unknown as ListResourcesResult['resources'] };
+    });
+    server.setRequestHandler('resources/templates/list', async (_, context) => {
+      const what = { tool: 'resources.templates', key: 'resourceTemplates', address: 'uriTemplate' };
+      const passed = await listPassed(parts, { server, context }, what);
+      return { resourceTemplates: [keptTemplate, ...(passed as unknown as (typeof keptTemplate)[])] };
+    });
+    server.setRequestHandler('resources/read', (request, context) => {
+      const { uri } = request.params;
+      const isPassed = parsePassed(uri) !== undefined;
+      return isPassed ? readPassed(parts, { server, context }, uri) : readResource(parts, request, context);
+    });
+    server.setRequestHandler('prompts/list', (_, context) => ({
+      prompts: [...listPrompts(parts, { server, context })],
+    }));
+    server.setRequestHandler('prompts/get', ({ params }, context) => getPrompt(parts, { server, context }, params));
     return server;
   };
 }

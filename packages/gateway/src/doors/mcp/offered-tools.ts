@@ -7,6 +7,7 @@ import { isCallable } from '../../registry/registry.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { ShownDefinition, ShownDefinitions } from '../../registry/shown-definitions.ts';
 import type { ToolVisibility } from '../../sessions/tool-visibility.ts';
+import { passedTags } from '../../upstreams/passed-tags.ts';
 import { withKeptResults } from './kept-results.ts';
 
 export interface OfferParts {
@@ -47,8 +48,20 @@ export class OfferedTools {
   list(session: Session, nowMs: number): readonly McpTool[] {
     const { registry, visibility, definitions } = this.#parts;
     return registry.all
-      .filter((tool) => isCallable(tool) && visibility.isShown(tool, session, nowMs))
+      .filter((tool) => !isPassed(tool) && isCallable(tool) && visibility.isShown(tool, session, nowMs))
       .flatMap(({ definition }) => exportTool(definitions.of(definition)));
+  }
+
+  /** What the session may ask for under this tag, and clients find elsewhere than among the tools. */
+  passed(session: Session, nowMs: number, tag: string): readonly ShownDefinition[] {
+    const { registry, visibility, definitions } = this.#parts;
+    return registry.all
+      .filter((tool) => isPassed(tool, tag) && isCallable(tool) && visibility.isShown(tool, session, nowMs))
+      .map(({ definition }) => definitions.of(definition));
+  }
+
+  isPassed(name: string, tag: string): boolean {
+    return this.#parts.registry.all.some((tool) => tool.definition.name === name && isPassed(tool, tag));
   }
 
   /** What the list depends on, besides the time of day. Cheap: for whoever looks again and again. */
@@ -88,4 +101,10 @@ function exportTool(definition: ShownDefinition): readonly McpTool[] {
     if (error instanceof ConfigError) return [];
     throw error;
   }
+}
+
+/** Without a tag: under any. */
+function isPassed({ definition: { origin, tags } }: AnyTool, tag?: string): boolean {
+  if (origin !== 'upstream') return false;
+  return tag === undefined ? Object.values(passedTags).some((each) => tags.includes(each)) : tags.includes(tag);
 }
