@@ -178,12 +178,10 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   applied.checkNewest(knownSequence);
   if (applied.sequence !== knownSequence) await store.noteRulesSequence(applied.sequence);
   stateKey.keep();
-  const cutOff = await reconcileIntents(store, startedAtMs);
+  const cutOff = await reconcileIntents(store, Date.now());
+  const cutOffUndos = await findCutOffUndos(cutOff, store);
   const operatorToken = await openOperatorSession(home, store, workspace);
   redactor.learn(operatorToken, 'operator credential');
-  const cutOffUndos = await findCutOffUndos(cutOff, store);
-  const cutOff = await reconcileIntents(store, Date.now());
-  redactor.learn(await openOperatorSession(home, store, workspace), 'operator credential');
   store.onSealed((reason) => log.error('sealed', { reason }));
   store.onHealed((reason) => {
     log.warn('unsealed', { reason });
@@ -293,6 +291,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     ...[describeNewerProgram()].filter((warning) => warning !== undefined),
     ...describeMachineTrouble(executor.abilities(), workspace),
     ...approvals.warnings(),
+    ...cutOffUndos.map(describeCutOff),
     ...(remote.providers.problem === undefined ? [] : [remote.providers.problem]),
     ...describeRootTrouble(workspaces.inspect()),
     ...describeStranded(workspaces, store.liveSessions()),
@@ -414,12 +413,6 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     workspaceReason,
     address: () => address,
     warnings,
-    warnings: () => [
-      ...approvals.warnings(),
-      ...cutOffUndos.map(describeCutOff),
-      ...describeRootTrouble(workspaces.inspect()),
-      ...describeStranded(workspaces, store.liveSessions()),
-    ],
     roots: () => workspaces.roots,
   });
   const index = new BackgroundIndex({ databaseFile, indexFile: home.indexFile }, (error) => {

@@ -3,6 +3,7 @@ import type { Session } from '../../call/session.ts';
 import { ConfigError } from '../../call/fault.ts';
 import { exportForMcp } from '../../registry/export-tools.ts';
 import type { McpTool } from '../../registry/export-tools.ts';
+import type { AnyTool } from '../../call/tool.ts';
 import { isCallable } from '../../registry/registry.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { ShownDefinition, ShownDefinitions } from '../../registry/shown-definitions.ts';
