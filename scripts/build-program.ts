@@ -25,6 +25,7 @@ const entries = [
   'packages/cli/src/main.ts',
   'packages/gateway/src/storage/sqlite/writer-thread.ts',
   'packages/gateway/src/storage/sqlite/verify-thread.ts',
+  'packages/gateway/src/catalogue/code/symbols-thread.ts',
   'packages/gateway/src/catalogue/data/postgres-thread.ts',
   'packages/gateway/src/catalogue/data/sqlite-program.ts',
   'packages/gateway/src/storage/sqlite/index-thread.ts',

@@ -10,7 +10,7 @@ import type { Manifest } from './stage-package.ts';
 const programFolder = join(root, 'packages/cli');
 const consoleFolder = join(root, 'packages/console/dist');
 /** Native code, and what is loaded only when it is needed, cannot be part of a build. */
-const separate = ['@napi-rs/blake-hash', 'ajv', 'playwright-core'];
+const separate = ['@napi-rs/blake-hash', '@vscode/tree-sitter-wasm', 'ajv', 'playwright-core'];
 
 /** Packs the daemon, the command line and the console, from the builds that are there, with the shipped rules. */
 export function packProgram(target: string): Promise<string> {

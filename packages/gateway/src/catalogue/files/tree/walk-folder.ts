@@ -19,6 +19,8 @@ export interface WalkOptions {
   readonly access: Access;
   readonly recursive: boolean;
   readonly includeHidden: boolean;
+  /** Folders of these names are not entered. Absent: none is left out. */
+  readonly isPassedOver?: (name: string) => boolean;
 }
 
 /** Every level holds a descriptor, and nobody reads a tree that is deeper. */
@@ -57,7 +59,7 @@ export class FolderWalk {
       if (!this.#admits(folder, name)) continue;
       const relativePath = prefix + name;
       yield { folder, name, kind, relativePath };
-      if (kind !== 'folder' || !this.#options.recursive) continue;
+      if (kind !== 'folder' || !this.#options.recursive || this.#options.isPassedOver?.(name) === true) continue;
       if (depth === maxDepth) {
         this.cut = true;
         continue;

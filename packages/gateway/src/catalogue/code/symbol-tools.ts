@@ -1,0 +1,128 @@
+import { spellCount } from '@sallyport/contract';
+import type { JsonObject } from '@sallyport/contract';
+import type { AnyTool, ToolContext } from '../../call/tool.ts';
+import { parsePath } from '../../paths/parse-path.ts';
+import { defineTool, looksAt } from '../define-tool.ts';
+import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
+import { failureFrom } from '../files/failure-from.ts';
+import { findSymbols } from './find-symbols.ts';
+import type { FoundSymbol } from './symbols-thread.ts';
+
+interface SymbolArguments {
+  readonly symbol: string;
+  readonly path: string;
+  readonly max_results: number;
+}
+
+const languages = 'TypeScript, JavaScript and Python';
+/** Packages are passed over unless the path leads into one. */
+const inputSchema: JsonObject = objectSchema({
+  symbol: {
+    type: 'string',
+    pattern: String.raw`^[\p{L}\p{N}_$#]+(\.[\p{L}\p{N}_$#]+){0,5}$`,
+    maxLength: 300,
+    examples: ['parsePath'],
+    description: 'The name, exactly as it is written; Class.method for a member.',
+  },
+  path: pathSchema('The folder or file to look in. Folders of packages are passed over unless this leads into one.', {
+    default: '.',
+  }),
+  max_results: { type: 'integer', minimum: 1, maximum: 200, default: 20, description: 'The most results.' },
+});
+
+const placeProperties: Readonly<Record<string, JsonObject>> = {
+  name: { type: 'string', description: 'The name.' },
+  kind: { type: 'string', description: 'function, method, class, interface, type, enum, variable and so on.' },
+  container: { type: 'string', description: 'What it is declared in. Absent: the file.' },
+  path: { type: 'string', description: 'The file, from the folder that was looked in.' },
+  line: { type: 'integer', minimum: 1, description: 'Where it begins.' },
+  end_line: { type: 'integer', minimum: 1, description: 'Where it ends.' },
+  signature: { type: 'string', description: 'How it is declared, without its body.' },
+};
+
+const rest: Readonly<Record<string, JsonObject>> = {
+  omitted: { type: 'integer', minimum: 0, description: 'How many files and folders the rules keep back.' },
+  truncated: { type: 'boolean', description: 'Whether there are, or may be, more.' },
+};
+
+export function codeDefinition(): AnyTool {
+  return defineTool({
+    name: 'code.definition',
+    aliases: ['get_definition'],
+    description: `Find where a name is declared in the source code, by its syntax and not by text: functions, classes, methods, types and variables. ${languages}.`,
+    ...common,
+    outputSchema: objectSchema({
+      definitions: {
+        type: 'array',
+        items: objectSchema(placeProperties, { optional: ['container'] }),
+        description: 'The declarations, in the order of their files.',
+      },
+      ...rest,
+    }),
+    preview: ({ symbol }: SymbolArguments) => looksAt(`Look for the definition of ${symbol}`),
+    run: async (args, context) => {
+      const { symbols, omitted, truncated } = await look(args, context);
+      return { definitions: symbols.map(place), omitted, truncated };
+    },
+    summarize: (_, { definitions }) => spellCount(definitions.length, 'definition'),
+  });
+}
+
+export function codeDocumentation(): AnyTool {
+  return defineTool({
+    name: 'code.documentation',
+    aliases: ['get_documentation'],
+    description: `Read what the source code says about a name: the comment above its declaration, or its docstring, with its signature. ${languages}.`,
+    ...common,
+    outputSchema: objectSchema({
+      documentation: {
+        type: 'array',
+        items: objectSchema(
+          { ...placeProperties, text: { type: 'string', description: 'What its author wrote. Absent: nothing.' } },
+          { optional: ['container', 'text'] },
+        ),
+        description: 'One entry for each declaration; those with a text first.',
+      },
+      ...rest,
+    }),
+    preview: ({ symbol }: SymbolArguments) => looksAt(`Look for the documentation of ${symbol}`),
+    run: async (args, context) => {
+      const { symbols, omitted, truncated } = await look(args, context);
+      const documented = symbols.toSorted(
+        (a, b) => Number(b.documentation !== undefined) - Number(a.documentation !== undefined),
+      );
+      const documentation = documented.map((symbol) => {
+        return { ...place(symbol), ...(symbol.documentation === undefined ? {} : { text: symbol.documentation }) };
+      });
+      return { documentation, omitted, truncated };
+    },
+    summarize: (_, { documentation }) => spellCount(documentation.length, 'declaration'),
+  });
+}
+
+const common = {
+  tags: ['code'],
+  risk: 'low',
+  scopes: ['paths'],
+  timeoutMs: 40_000,
+  pathArguments: ['path'],
+  inputSchema,
+  claim: ({ path }: SymbolArguments, { workingDirectory }: { readonly workingDirectory: string }) => ({
+    paths: [{ path: parsePath(path, workingDirectory).path, access: 'read' as const }],
+  }),
+} as const;
+
+async function look({ path, symbol, max_results: most }: SymbolArguments, context: ToolContext) {
+  try {
+    const found = await findSymbols(parsePath(path, context.workingDirectory), symbol, context);
+    const { symbols, omitted, isCut } = found;
+    return { symbols: symbols.slice(0, most), omitted, truncated: isCut || symbols.length > most };
+  } catch (error) {
+    throw failureFrom(error, path);
+  }
+}
+
+function place({ name, kind, containers, path, line, endLine, signature }: FoundSymbol) {
+  const container = containers.join('.');
+  return { name, kind, ...(container === '' ? {} : { container }), path, line, end_line: endLine, signature };
+}
