@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
@@ -9,6 +10,7 @@ import { codeTest } from '../../packages/gateway/src/catalogue/code/code-test.ts
 import type { AnyTool } from '../../packages/gateway/src/call/tool.ts';
 import { endsWith } from '../../packages/gateway/src/catalogue/files/test-workspace.ts';
 import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
+import { requirement } from '../requirement.ts';
 import { SandboxedWorkspace } from '../shell/sandboxed-workspace.ts';
 
 const programs = new SpawnerClient();
@@ -26,6 +28,7 @@ for (const engine of ['ripgrep', 'built-in']) {
   const tool = codeSearch(() => engine === 'ripgrep');
 
   test(`code is found with file and line, and what the rules forbid is omitted and counted (${engine})`, async () => {
+    requirement('CAT-6');
     using workspace = openWorkspace();
     workspace.put('src/a.ts', 'one\nconst needle = 1;\nthree\n');
     workspace.put('src/b.py', 'NEEDLE = 2\n');
@@ -68,6 +71,7 @@ test('ripgrep shows the lines around a match and leaves out what .gitignore name
 });
 
 test("the project's own linter is found and run, and its problems have file, line and rule", async () => {
+  requirement('CAT-6');
   using workspace = openWorkspace();
   await assert.rejects(workspace.use(codeLint()), endsWith('INVALID_ARGUMENTS', /no linter/));
   workspace.put('package.json', '{}');
@@ -92,7 +96,24 @@ test("the project's own linter is found and run, and its problems have file, lin
   await assert.rejects(workspace.use(codeLint(), { linter: 'ruff' }), endsWith('INVALID_ARGUMENTS'));
 });
 
+test('nobody learns from an answer what lies in a folder that the rules close', async () => {
+  using workspace = openWorkspace();
+  writeFileSync(join(workspace.outside, 'pyproject.toml'), '');
+  symlinkSync(workspace.outside, workspace.at('link'));
+  workspace.put('forbidden/pyproject.toml', '');
+  execFileSync('/usr/bin/mkfifo', [workspace.at('package.json')]);
+  mkdirSync(workspace.at('forbidden-too'));
+  for (const path of [workspace.outside, join(workspace.outside, 'none'), 'forbidden', 'forbidden-too']) {
+    await assert.rejects(workspace.use(codeTest(), { path }), endsWith('NO_RULE_ALLOWS'), path);
+  }
+  await assert.rejects(workspace.use(codeTest(), { path: 'link' }), endsWith('UNSAFE_PATH'));
+  await assert.rejects(workspace.use(codeTest(), { path: 'none' }), endsWith('NOT_FOUND'));
+  // A pipe in the place of a file holds up nobody.
+  await assert.rejects(workspace.use(codeTest()), endsWith('INVALID_ARGUMENTS'));
+});
+
 test('the tests of a project run where they can change nothing, and are told one by one', async () => {
+  requirement('CAT-6');
   using workspace = openWorkspace();
   workspace.put('package.json', JSON.stringify({ type: 'module', scripts: { test: 'node --test' } }));
   workspace.put(

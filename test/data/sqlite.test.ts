@@ -82,7 +82,7 @@ test('a read connection changes nothing, whatever the statement', async () => {
   using shop = openShop();
   const before = shop.hash();
   const other = shop.at('other.db');
-  for (const sql of [
+  const refused = [
     "INSERT INTO items VALUES (3, 'x', 1, NULL, NULL)",
     'WITH x AS (SELECT 5 AS id) INSERT INTO items (id) SELECT id FROM x',
     'INSERT INTO items (id) VALUES (3) RETURNING id',
@@ -127,8 +127,11 @@ test('a read connection changes nothing, whatever the statement', async () => {
     'SELECT 1 /* ; */; -- c\n DELETE FROM items',
     'EXPLAIN SELECT 1; DELETE FROM items',
     '-- nothing',
-  ]) {
-    await assert.rejects(shop.read(sql), endsWith('EXECUTION_ERROR'), sql);
+  ];
+  // Several at a time: each starts a process of its own.
+  for (let at = 0; at < refused.length; at += 8) {
+    const some = refused.slice(at, at + 8);
+    await Promise.all(some.map((sql) => assert.rejects(shop.read(sql), endsWith('EXECUTION_ERROR'), sql)));
   }
   assert.equal(shop.hash(), before);
   assert.deepEqual(

@@ -1,6 +1,5 @@
 import { isAbsolute, relative } from 'node:path';
 import { spellCount } from '@sallyport/contract';
-import type { Session } from '../../call/session.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import type { AnyTool } from '../../call/tool.ts';
 import { redactEnd } from '../../call/redacted.ts';
@@ -9,7 +8,8 @@ import { defineTool } from '../define-tool.ts';
 import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
 import { linterNames, linters } from './linters.ts';
 import type { LinterName, Problem } from './linters.ts';
-import { claimCommand, noneFound, projectOf, runCommand, showCommand } from './project-command.ts';
+import type { Project } from './find-project.ts';
+import { claimProject, findCommand, noneFound, runCommand, showCommand } from './project-command.ts';
 import type { ProjectCommand } from './project-command.ts';
 
 interface LintArguments {
@@ -82,10 +82,13 @@ export function codeLint(): AnyTool {
       truncated: { type: 'boolean', description: 'Whether there are more problems.' },
       hidden: { type: 'integer', minimum: 0, description: 'How many files and folders the rules hid from it.' },
     }),
-    claim: (args: LintArguments, session) => claimCommand(findLinter(args, session)),
-    preview: (args, context) => showCommand(findLinter(args, context.session), context, args.timeout_ms),
+    claim: (args: LintArguments, session) => claimProject(args.path, session, (project) => findLinter(args, project)),
+    preview: (args, context) => {
+      const found = findCommand(args.path, context, (project) => findLinter(args, project));
+      return showCommand(found, context, args.timeout_ms);
+    },
     run: async (args, context) => {
-      const found = findLinter(args, context.session);
+      const found = findCommand(args.path, context, (project) => findLinter(args, project));
       const { output, hidden } = await runCommand(found, context, { timeoutMs: args.timeout_ms });
       const { how, stdout, stderr } = output;
       const said = (): string =>
@@ -112,8 +115,7 @@ export function codeLint(): AnyTool {
   });
 }
 
-function findLinter({ path, linter, files }: LintArguments, session: Session): ProjectCommand<LinterName> {
-  const project = projectOf(path, session);
+function findLinter({ linter, files }: LintArguments, project: Project): ProjectCommand<LinterName> {
   const wanted = linter === 'auto' ? linterNames : [linter];
   for (const name of wanted) {
     const { find, beforeFiles, everything } = linters[name];

@@ -1,12 +1,12 @@
 import { isAbsolute, relative } from 'node:path';
-import type { Session } from '../../call/session.ts';
 import { ToolFailure } from '../../call/tool.ts';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
 import { cutText, redactEnd } from '../../call/redacted.ts';
 import { parsePath } from '../../paths/parse-path.ts';
 import { defineTool } from '../define-tool.ts';
 import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
-import { claimCommand, noneFound, projectOf, runCommand, showCommand } from './project-command.ts';
+import type { Project } from './find-project.ts';
+import { claimProject, findCommand, noneFound, runCommand, showCommand } from './project-command.ts';
 import type { ProjectCommand } from './project-command.ts';
 import type { TestCase } from './read-junit.ts';
 import { runnerNames, testRunners } from './test-runners.ts';
@@ -97,15 +97,18 @@ export function codeTest(): AnyTool {
       truncated: { type: 'boolean', description: 'Whether there are more tests than are shown.' },
       hidden: { type: 'integer', minimum: 0, description: 'How many files and folders the rules hid from the tests.' },
     }),
-    claim: (args: TestArguments, session) => claimCommand(findRunner(args, session)),
-    preview: (args, context) => showCommand(findRunner(args, context.session), context, args.timeout_ms),
+    claim: (args: TestArguments, session) => claimProject(args.path, session, (project) => findRunner(args, project)),
+    preview: (args, context) => {
+      const found = findCommand(args.path, context, (project) => findRunner(args, project));
+      return showCommand(found, context, args.timeout_ms);
+    },
     run: (args, context) => runTests(args, context),
     summarize: (_, { runner, passed, failed }) => `${runner}: ${passed} passed, ${failed} failed`,
   });
 }
 
 async function runTests(args: TestArguments, context: ToolContext) {
-  const found = findRunner(args, context.session);
+  const found = findCommand(args.path, context, (project) => findRunner(args, project));
   const wrapped = { ...found, argv: ['/bin/sh', '-c', reporting, 'sh', ...found.argv] as const };
   const { output, hidden } = await runCommand(wrapped, context, { timeoutMs: args.timeout_ms });
   const { how } = output;
@@ -139,8 +142,7 @@ async function runTests(args: TestArguments, context: ToolContext) {
   };
 }
 
-function findRunner({ path, runner, files, name }: TestArguments, session: Session): ProjectCommand<RunnerName> {
-  const project = projectOf(path, session);
+function findRunner({ runner, files, name }: TestArguments, project: Project): ProjectCommand<RunnerName> {
   const wanted = runner === 'auto' ? runnerNames : [runner];
   for (const each of wanted) {
     const { find, byName } = testRunners[each];

@@ -1,10 +1,9 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isJsonObject } from '@sallyport/contract';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { isWithin } from '@sallyport/sandbox';
-
-const largestManifest = 1024 * 1024;
+import { readSourceFile } from '../../text/source-file.ts';
 
 /** What a folder says about the tools of its project. */
 export interface Project {
@@ -21,14 +20,7 @@ export interface Project {
 
 /** `top`: where the search for installed programs ends. */
 export function findProject(folder: string, top: string): Project {
-  const read = (name: string): string => {
-    const file = join(folder, name);
-    try {
-      return statSync(file).size > largestManifest ? '' : readFileSync(file, 'utf8');
-    } catch {
-      return '';
-    }
-  };
+  const read = (name: string): string => Buffer.from(readSourceFile(join(folder, name)).bytes ?? []).toString('utf8');
   return {
     folder,
     has: (...names) => names.some((name) => existsSync(join(folder, name))),

@@ -1,13 +1,16 @@
+import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { makeVisibleLine } from '@sallyport/contract';
 import { defaultProgramLimits, isWithin, runtimeFolder } from '@sallyport/sandbox';
 import { refuse } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
 import { ToolRefused } from '../../call/tool.ts';
-import type { Effect, Resources, ToolContext } from '../../call/tool.ts';
+import type { Effect, PathClaim, Resources, ToolContext } from '../../call/tool.ts';
+import { openFolder } from '../../paths/open-path.ts';
 import { parsePath } from '../../paths/parse-path.ts';
 import { joinWords } from '../../policy/patterns/shell-words.ts';
 import { describeLimits } from '../../programs/run/describe-limits.ts';
+import { failureFrom } from '../files/failure-from.ts';
 import { planCommand } from '../shell/shell-command.ts';
 import { findProject } from './find-project.ts';
 import type { Project } from './find-project.ts';
@@ -23,21 +26,58 @@ export interface ProjectCommand<Name extends string = string> {
 
 export const maxReportBytes = 16 * 1024 * 1024;
 
-/** What the folder says about its tools. `given`: as the caller wrote it. */
-export function projectOf(given: string, session: Pick<Session, 'workingDirectory' | 'workspace'>): Project {
+/**
+ * What a call would touch, from its arguments. The files of the project, which name the command, are looked at only in the
+ * workspace: elsewhere the rules decide about the folder first, so that nobody learns from an answer what lies there.
+ */
+export function claimProject(given: string, session: Session, find: (project: Project) => ProjectCommand): Resources {
   const { path } = parsePath(given, session.workingDirectory);
-  return findProject(path, session.workspace ?? session.workingDirectory);
-}
-
-/** The command as rules judge it: as if it were one of the shell. */
-export function claimCommand({ argv, folder }: ProjectCommand): Resources {
+  const top = session.workspace ?? session.workingDirectory;
+  const folder: PathClaim = { path, access: 'read' };
+  if (!isPlainlyWithin(top, path)) return { paths: [folder] };
+  const command = findQuietly(() => find(findProject(path, top)));
+  if (command === undefined) return { paths: [folder] };
+  const { argv } = command;
   const [program, ...rest] = argv;
   // The gate's own Node is part of the sandbox.
   if (isWithin(runtimeFolder, program)) {
-    return { paths: [{ path: folder, access: 'read' }], commands: [joinWords([basename(program), ...rest])] };
+    return { paths: [folder], commands: [joinWords([basename(program), ...rest])] };
   }
-  const { commands, paths } = planCommand({ argv }, folder);
-  return { paths: [{ path: folder, access: 'read' }, ...paths], commands };
+  const { commands, paths } = planCommand({ argv }, path);
+  return { paths: [folder, ...paths], commands };
+}
+
+/** What is refused is refused again when the call runs, after the rules have decided about the folder. */
+function findQuietly(find: () => ProjectCommand): ProjectCommand | undefined {
+  try {
+    return find();
+  } catch (error) {
+    if (error instanceof ToolRefused) return undefined;
+    throw error;
+  }
+}
+
+/** Without a link on the way. */
+function isPlainlyWithin(top: string, path: string): boolean {
+  try {
+    return isWithin(top, path) && realpathSync.native(path) === path;
+  } catch {
+    return false;
+  }
+}
+
+/** The same command for a call that runs or is shown, in the folder as the rules judge it when it is open. */
+export function findCommand<Command extends ProjectCommand>(
+  given: string,
+  context: ToolContext,
+  find: (project: Project) => Command,
+): Command {
+  try {
+    using folder = openFolder(parsePath(given, context.workingDirectory), context);
+    return find(findProject(folder.realPath, context.session.workspace ?? context.workingDirectory));
+  } catch (error) {
+    throw failureFrom(error, given);
+  }
 }
 
 export function showCommand({ argv, folder }: ProjectCommand, { grants }: ToolContext, timeoutMs: number): Effect {

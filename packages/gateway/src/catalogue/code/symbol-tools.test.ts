@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
+import { requirement } from '../../../../../test/requirement.ts';
 import { Redactor } from '../../redaction/redact.ts';
 import { endsWith, TestWorkspace } from '../files/test-workspace.ts';
 import { readLevel } from './log-level.ts';
@@ -67,6 +68,7 @@ async function define(workspace: TestWorkspace, args: JsonObject): Promise<reado
 }
 
 test('a name is found where it is declared, and not where it is only written', async () => {
+  requirement('CAT-6');
   using workspace = openProject();
   const answer = await workspace.call(codeDefinition(), { symbol: 'load' });
   const found = answer['definitions'] as readonly JsonObject[];
@@ -96,6 +98,7 @@ test('a name is found where it is declared, and not where it is only written', a
 });
 
 test('documentation is the comment above a declaration, or its docstring', async () => {
+  requirement('CAT-6');
   using workspace = openProject();
   const read = async (symbol: string) => {
     const { documentation } = (await workspace.call(codeDocumentation(), { symbol })) as {
@@ -122,6 +125,7 @@ test('the rules decide about the folder, and a file that is not there is told', 
 });
 
 test('log files are searched by text and level, without secrets', async () => {
+  requirement('CAT-6');
   using workspace = new TestWorkspace();
   workspace.put('logs/app.log', '2026-01-01 INFO started\n2026-01-01 ERROR no opensesame-42\n[warn] slow\nplain\n');
   workspace.put('logs/api.jsonl', '{"level":50,"msg":"Boom"}\n{"level":"info","msg":"fine"}\n');

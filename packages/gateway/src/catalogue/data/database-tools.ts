@@ -43,7 +43,7 @@ const statementSchema = (what: string): JsonObject =>
       pattern: connectionName,
       description: 'The name of a database that was set up, as database.list shows it.',
     },
-    sql: { type: 'string', minLength: 1, maxLength: 100_000, description: what },
+    sql: { type: 'string', minLength: 1, maxLength: 100_000, pattern: String.raw`^[^\x00]*$`, description: what },
     parameters: {
       type: 'array',
       maxItems: 1000,

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { constants, DatabaseSync } from 'node:sqlite';
 import type { StatementSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 
 interface Question {
   readonly file: string;
@@ -63,7 +64,9 @@ function open({ file, access, waitMs }: Question): Opened {
   if (existsSync(`${file}-wal`) || existsSync(`${file}-journal`)) {
     throw new Error('it has changes that were never finished; a program that may change it has to open it first');
   }
-  return { database: new DatabaseSync(new URL(`file:${encodeURI(file)}?immutable=1`), options), isUnlocked: true };
+  const address = pathToFileURL(file);
+  address.searchParams.set('immutable', '1');
+  return { database: new DatabaseSync(address, options), isUnlocked: true };
 }
 
 function restrict(database: DatabaseSync, access: Question['access']): void {

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
+import { requirement } from '../../../../../test/requirement.ts';
 import { Redactor } from '../../redaction/redact.ts';
 import { endsWith, TestWorkspace } from '../files/test-workspace.ts';
 import { parseJournalLine, parseMacLine, parseSyslogLine } from './parse-log-lines.ts';
@@ -15,6 +16,7 @@ import { systemMetrics } from './system-metrics.ts';
 import { systemProcessHealth } from './system-process-health.ts';
 
 test('metrics are those of this machine', async () => {
+  requirement('CAT-3');
   using workspace = new TestWorkspace();
   const answer = await workspace.call(systemMetrics(), {});
   const { cpu, memory, disks } = answer as Record<string, JsonObject>;
@@ -51,6 +53,7 @@ test('graphics cards are told as the kernel describes them, and none is made up'
 });
 
 test('a process is found by name and id, stopped or running, without its arguments', async () => {
+  requirement('CAT-3');
   using workspace = new TestWorkspace();
   const child = spawn('/bin/sleep', ['123.456'], { stdio: 'ignore' });
   try {
