@@ -21,7 +21,7 @@ interface Result {
 function install(): string {
   const program = join(cache, 'node_modules/.bin/claude');
   if (!existsSync(program)) {
-    console.log(`Installing Claude Code ${version} (once)…`);
+    process.stdout.write(`Installing Claude Code ${version} (once)…\n`);
     mkdirSync(cache, { recursive: true });
     const args = ['install', '--prefix', cache, '--no-audit', '--no-fund', `@anthropic-ai/claude-code@${version}`];
     execFileSync('npm', args, { stdio: 'inherit' });
@@ -64,7 +64,7 @@ const told = ([first]: readonly Result[]): string => JSON.stringify(first?.conte
 
 async function step(what: string, run: () => Promise<void>): Promise<void> {
   await run();
-  console.log(`✔ ${what}`);
+  process.stdout.write(`✔ ${what}\n`);
 }
 
 try {

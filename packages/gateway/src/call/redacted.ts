@@ -37,6 +37,11 @@ export function redactEnd(text: string, most: number, redact: RedactText): Redac
   return cutToEnd(redact(text.slice(-longestSecret - most)), most);
 }
 
+/** Its lines: a secret that spans several is gone from all of them. */
+export function splitLines(text: Redacted): readonly Redacted[] {
+  return text.split('\n') as readonly string[] as readonly Redacted[];
+}
+
 /** With its hidden characters escaped, in quotation marks. */
 export function quoteText(text: Redacted): Redacted {
   return JSON.stringify(text) as Redacted;

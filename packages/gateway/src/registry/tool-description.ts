@@ -75,7 +75,7 @@ function readInputSchema(value: JsonObject): JsonObject {
 /** Keys are chosen by the author of the tool: a few of them, in one line each. */
 export function nameUnknown(keys: readonly string[]): readonly string[] {
   const named = keys.slice(0, mostUnknown).map((key) => makeVisibleLine(key));
-  const shown = named.map((key) => (key.length > longestUnknown ? `${key.slice(0, longestUnknown)}…` : key));
+  const shown = named.map((key) => (key.length > longestUnknown ? `a key of ${key.length} characters` : key));
   return keys.length > mostUnknown ? [...shown, `and ${keys.length - mostUnknown} more`] : shown;
 }
 

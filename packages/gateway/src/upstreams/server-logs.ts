@@ -1,6 +1,6 @@
 import { appendFile, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cutText } from '../call/redacted.ts';
+import { cutText, ownText, say, splitLines } from '../call/redacted.ts';
 import type { Redacted } from '../call/redacted.ts';
 
 /** Redacts a text that arrives in pieces. As RedactedStream. */
@@ -49,13 +49,13 @@ export class ServerLogs {
     const file = this.#fileOf(upstream);
     const redaction = this.#openRedaction();
     const decoder = new TextDecoder();
-    const write = (text: string): void => file.write(text.split('\n').filter((line) => line.trim() !== ''));
-    file.write(['(started)']);
+    const write = (text: Redacted): void => file.write(splitLines(text).filter((line) => line.trim() !== ''));
+    file.write([ownText('(started)')]);
     return {
       add: (chunk) => write(redaction.add(decoder.decode(chunk, { stream: true }))),
       end: (why) => {
         write(redaction.end());
-        file.write([why === undefined ? '(ended by the gate)' : `(ended: ${why})`]);
+        file.write([why === undefined ? ownText('(ended by the gate)') : say`(ended: ${why})`]);
       },
     };
   }
@@ -108,7 +108,7 @@ class LogFile {
     this.#writing = this.#begin().catch(() => undefined);
   }
 
-  write(texts: readonly string[]): void {
+  write(texts: readonly Redacted[]): void {
     const atMs = Date.now();
     for (const text of texts) {
       if (this.#waitingBytes > mostWaiting) {
@@ -117,7 +117,7 @@ class LogFile {
       }
       const lost = this.#lost === 0 ? [] : [`(${this.#lost} lines were left out)`];
       this.#lost = 0;
-      for (const line of [...lost, cutText(text as Redacted, longestLine)]) this.#append(atMs, line);
+      for (const line of [...lost, cutText(text, longestLine)]) this.#append(atMs, line);
     }
   }
 

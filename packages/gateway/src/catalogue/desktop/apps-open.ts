@@ -11,7 +11,7 @@ import type { Application } from './desktop-entries.ts';
 import { busVariables, displayVariables } from './desktop-session.ts';
 import type { DesktopEnvironment } from './desktop-session.ts';
 import { displayProgram } from './display-program.ts';
-import { failureOfProgram } from './failure-of-program.ts';
+import { failureOfProgram, mostHeard } from './failure-of-program.ts';
 
 interface OpenArguments {
   readonly app: string;
@@ -88,7 +88,7 @@ function startApplication(program: Program, { programs }: Pick<ToolContext, 'pro
   const ended = programs.run(program, {
     signal: new AbortController().signal,
     onStdout: () => undefined,
-    onStderr: (chunk) => void (said = `${said}${Buffer.from(chunk).toString()}`.slice(-2000)),
+    onStderr: (chunk) => void (said = `${said}${Buffer.from(chunk).toString()}`.slice(-mostHeard)),
   });
   return { ended, said: () => said };
 }

@@ -10,7 +10,7 @@ import { objectSchema } from '../files/define-file-tool.ts';
 import { requireProgram } from './desktop-session.ts';
 import type { DesktopEnvironment } from './desktop-session.ts';
 import { displayProgram } from './display-program.ts';
-import { failureOfProgram, hasSucceeded } from './failure-of-program.ts';
+import { failureOfProgram, hasSucceeded, mostHeard } from './failure-of-program.ts';
 
 interface WriteArguments {
   readonly text: string;
@@ -122,7 +122,8 @@ class HeldText {
     this.#release = new AbortController();
     const holder: { complaint: string | undefined } = { complaint: undefined };
     let said = '';
-    const heard = (chunk: Uint8Array): void => void (said = `${said}${Buffer.from(chunk).toString()}`.slice(-2000));
+    const heard = (chunk: Uint8Array): void =>
+      void (said = `${said}${Buffer.from(chunk).toString()}`.slice(-mostHeard));
     programs.run(program, { signal: this.#release.signal, onStdout: () => undefined, onStderr: heard }).then(
       () => (holder.complaint = said),
       (error: unknown) => (holder.complaint = error instanceof Error ? error.message : 'it did not start'),

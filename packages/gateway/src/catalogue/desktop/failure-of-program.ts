@@ -3,6 +3,8 @@ import { ToolFailure } from '../../call/tool.ts';
 import type { ToolContext } from '../../call/tool.ts';
 import type { ProgramOutput } from '../../programs/run/run-program.ts';
 
+/** So much of what a program says is kept: far more than is shown, so that no secret is cut before it is recognised. */
+export const mostHeard = 600 * 1024;
 const mostComplaint = 500;
 
 export function hasSucceeded({ how }: ProgramOutput): boolean {

@@ -1,3 +1,4 @@
+import { cutText } from '../../call/redacted.ts';
 import type { IncomingMessage } from 'node:http';
 import { HostRefused } from '@sallyport/sandbox';
 import type { JsonObject } from '@sallyport/contract';
@@ -79,7 +80,7 @@ function noted(read: () => WebAddress, location: string, context: ToolContext): 
   try {
     return read();
   } catch (error) {
-    context.noteNetwork([{ outcome: 'refused', target: context.redact(location).slice(0, 300), times: 1 }]);
+    context.noteNetwork([{ outcome: 'refused', target: cutText(context.redact(location), 300), times: 1 }]);
     throw error;
   }
 }

@@ -59,7 +59,8 @@ function readUrl(url: URL | null, written: string): WebAddress {
 
 /** A refusal that names where it would have gone. */
 export function refuseAddress(where: string, why: string, forOperators?: string): ToolRefused {
-  const target = where.slice(0, 300).replaceAll(/[^\x20-\x7e]/g, '?');
+  // The refusal is redacted as it stands, so that a secret in it is found whole.
+  const target = where.replaceAll(/[^\x20-\x7e]/g, '?');
   return new ToolRefused(
     refuse('HOST_REFUSED', 'egress', `The gate does not connect to ${target}: ${why}.`, {
       remedy: 'Use another address.',

@@ -87,9 +87,9 @@ export function operatorService(parts: OperatorServiceParts): ServiceBinding {
       return verify(peer.signal);
     },
 
-    getReceipt: async ({ callId, index }, peer) => {
+    getReceipt: async ({ callId, index: position }, peer) => {
       identify(peer);
-      const subject = callId === '' ? { index: Number(index) } : { callId };
+      const subject = callId === '' ? { index: Number(position) } : { callId };
       const receiptJson = await makeReceipt(subject).catch((error: unknown) => {
         if (!(error instanceof NoReceipt)) throw error;
         throw new RpcError(error.reason === 'not-found' ? 'not_found' : 'failed_precondition', error.message);

@@ -32,7 +32,7 @@ const deepest = 16;
 export function readScript(text: string, place: { readonly cwd: string; readonly home: string }): Reading {
   const reader = new ScriptReader();
   if (Buffer.byteLength(text) > mostBytes || !text.isWellFormed() || /[\0-\x08\x0b\x0e-\x1f\x7f]/.test(text)) {
-    reader.doubt('syntax', text.slice(0, 100));
+    reader.doubt('syntax', 'the whole command');
   } else {
     reader.readText(text, new Scope([place.cwd], place.home));
   }
