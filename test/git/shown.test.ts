@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { after, test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
 import type { Effect } from '../../packages/gateway/src/call/tool.ts';
+import { judgeLeavings } from '../../packages/gateway/src/policy/judge/leavings.ts';
 import { SpawnerClient } from '../../packages/sandbox/src/spawner/spawner-client.ts';
 import { endsWith } from '../../packages/gateway/src/catalogue/files/test-workspace.ts';
 import { requirement } from '../requirement.ts';
@@ -194,6 +195,21 @@ function withRemotes(workspace: GitWorkspace): void {
   workspace.plain('remote', 'add', 'origin', workspace.at('remote.git'));
   workspace.plain('fetch', '-q', 'origin');
 }
+
+test('who is asked about a merge reads the names of files that run by themselves', async () => {
+  using workspace = new GitWorkspace(programs);
+  workspace.plain('checkout', '-q', 'topic');
+  workspace.commit('hooks', { '.husky/pre-commit': 'true\n', 'plain.txt': 'x\n' });
+  workspace.plain('checkout', '-q', 'main');
+  const caller = { principal: 'agent', agent: 'a', mode: 'NORMAL', consented: true } as const;
+  const leavings = judgeLeavings({ write: { judge: () => undefined }, caller });
+  for (const command of ['merge topic', 'checkout topic', 'rebase topic', 'reset --hard topic']) {
+    const [name = '', ...args] = command.split(' ');
+    const { detail } = await workspace.preview(workspace.tool(name), { args }, { leavings });
+    assert.match(detail, /changes .husky\/pre-commit, which other programs may run/, command);
+    assert.doesNotMatch(detail, /changes plain.txt/);
+  }
+});
 
 test('nothing that an agent fetches passes for what the remote has, so that a push hides no commit', async () => {
   using workspace = new GitWorkspace(programs);

@@ -10,6 +10,8 @@ export interface JudgedEntries {
   readonly targets: GitTargets;
   /** How many files are left out because the rules keep them from this call. */
   readonly omitted: number;
+  /** Files that it would write only because a person agrees. */
+  readonly onlyAgreed: readonly string[];
 }
 
 /** More than this many exclusions fit into no command line. */
@@ -27,6 +29,7 @@ export async function judgeEntries(
   context: ToolContext,
 ): Promise<JudgedEntries> {
   const forbidden = new Map<string, Refusal>();
+  const onlyAgreed = new Set<string>();
   for (const command of listing.commands) {
     for (const entry of await git.list(command)) {
       const name = command[0] === 'status' ? entry.slice(3) : entry.replace(/^\n/, '');
@@ -35,6 +38,7 @@ export async function judgeEntries(
       const refusal =
         listing.access === 'write' ? judgeChange(path, top, context) : context.paths.judge(path, listing.access);
       if (refusal !== undefined) forbidden.set(name, refusal);
+      else if (listing.access === 'write' && context.leavings.judge(path, top) !== undefined) onlyAgreed.add(name);
     }
   }
   const [first] = forbidden.values();
@@ -43,11 +47,12 @@ export async function judgeEntries(
   if (first !== undefined && (listing.forbidden === 'refuse' || isStuck)) throw touchesForbidden(forbidden.size, first);
   const submodules = listing.entersSubmodules === true ? await listSubmodules(targets, git) : [];
   const left = [...new Set([...forbidden.keys(), ...submodules])];
-  if (left.length === 0) return { targets, omitted: 0 };
+  const agreed = { onlyAgreed: [...onlyAgreed] };
+  if (left.length === 0) return { targets, omitted: 0, ...agreed };
   const excluded = left.map((name) => `:(top,exclude,literal)${name}`);
   // Exclusions alone would start from the working directory.
   const paths = targets.paths.length === 0 ? [':(top)'] : targets.paths;
-  return { targets: { ...targets, paths: [...paths, ...excluded] }, omitted: left.length };
+  return { targets: { ...targets, paths: [...paths, ...excluded] }, omitted: left.length, ...agreed };
 }
 
 /** Whether git may write this file of a repository. What it will write is known, so that a consent counts. */

@@ -96,7 +96,7 @@ async function prepare(
   const sorted = await sortTargets(operation, rest, git, context);
   const listing = operation.listEntries?.(sorted);
   const judged = listing === undefined ? undefined : await judgeEntries(listing, sorted, git, context);
-  const { targets = sorted, omitted = 0 } = judged ?? {};
+  const { targets = sorted, omitted = 0, onlyAgreed = [] } = judged ?? {};
   const run = () => git.run(writeCommand(operation, targets), { stdin });
   if (operation.name === 'COMMIT') {
     return {
@@ -108,7 +108,8 @@ async function prepare(
   return {
     show: async () => {
       for (const command of operation.foresee?.(targets) ?? []) await git.text(command);
-      return look();
+      const shown = await look();
+      return shown && { ...shown, lines: [...shown.lines, ...onlyAgreed.map(describeAgreed)] };
     },
     run: async () => {
       await checkUnchanged(look, context);
@@ -116,6 +117,11 @@ async function prepare(
       return omitted === 0 ? output : { ...output, omitted };
     },
   };
+}
+
+/** Nobody should agree to such a file without having read its name. */
+function describeAgreed(name: string): string {
+  return `changes ${name}, which other programs may run or obey without being asked`;
 }
 
 async function prepareExchange(

@@ -1,10 +1,10 @@
 /** A command line of which every word is known. Nothing in it is left for a shell to expand. */
 export interface CommandLine<Command extends SimpleCommand = SimpleCommand> {
   /** In the order in which they stand. At least one. */
-  readonly pipelines: readonly Pipeline<Command>[];
+  readonly pipelines: readonly CommandPipeline<Command>[];
 }
 
-export interface Pipeline<Command extends SimpleCommand = SimpleCommand> {
+export interface CommandPipeline<Command extends SimpleCommand = SimpleCommand> {
   /** What decides whether it runs: how the one before it ended. `;` for the first. */
   readonly after: '&&' | '||' | ';';
   /** They run at the same time, each reading what the one before it writes. At least one. */

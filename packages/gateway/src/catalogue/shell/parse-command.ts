@@ -1,4 +1,4 @@
-import type { CommandLine, Pipeline, Redirection, SimpleCommand } from './command-line.ts';
+import type { CommandLine, CommandPipeline, Redirection, SimpleCommand } from './command-line.ts';
 import { commandUnclear } from './command-unclear.ts';
 import { readTokens } from './read-tokens.ts';
 import type { Token } from './read-tokens.ts';
@@ -46,7 +46,7 @@ class CommandParser {
 
   parse(): CommandLine {
     this.#skipLineEnds();
-    const pipelines: Pipeline[] = [{ after: ';', commands: this.#parsePipeline() }];
+    const pipelines: CommandPipeline[] = [{ after: ';', commands: this.#parsePipeline() }];
     for (let after = this.#takeJoint(); after !== undefined; after = this.#takeJoint()) {
       pipelines.push({ after, commands: this.#parsePipeline() });
     }
@@ -63,7 +63,7 @@ class CommandParser {
   }
 
   /** What joins the next pipeline to the one before. Undefined: this is the last pipeline. */
-  #takeJoint(): Pipeline['after'] | undefined {
+  #takeJoint(): CommandPipeline['after'] | undefined {
     for (const joint of ['&&', '||'] as const) {
       if (!this.#takeSeparator(joint)) continue;
       this.#skipLineEnds();

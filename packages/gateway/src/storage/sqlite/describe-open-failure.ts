@@ -14,9 +14,7 @@ export function describeOpenFailure(
   if (isDamaged(error)) {
     return {
       message: `The database ${databaseFile} is damaged: ${reason}.`,
-      remedy:
-        'Restore it from a backup. `sallyport audit verify` says how much of the log can still be read; keep the ' +
-        'damaged file, because records may be recovered from it.',
+      remedy: 'Restore it from a backup. Keep the damaged file: records may be recovered from it.',
     };
   }
   return {
