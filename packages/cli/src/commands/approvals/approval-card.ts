@@ -14,13 +14,18 @@ const widestLabel = 14;
 
 type Screen = Pick<Terminal, 'columns' | 'paint'>;
 
+/** A card may stand for several calls that are the same. */
+export function titleOf({ title, wanted }: Pick<ShownApproval, 'title' | 'wanted'>): string {
+  return wanted > 1 ? `${title} (${wanted} times)` : title;
+}
+
 /** The lines above the effect: who asks for what, why that needs a person, and until when. */
 export function renderHead(task: ShownApproval, { columns, paint }: Screen, nowMs = Date.now()): string[] {
   const leftMs = Number(task.expiresAtMs) - nowMs;
   const isPending = task.status === 'pending';
   const fields: [string, string][] = [
     ['agent', task.agent],
-    ['asks for', `${task.title}${task.wanted > 1 ? ` (${task.wanted} times)` : ''}`],
+    ['asks for', titleOf(task)],
     ['risk', task.risk],
     ['because', `${task.reason} (rule ${task.ruleId})`],
     ['decides', [task.approverRole, ...task.approverAgents.map((name) => `agent ${name}`)].join(', ')],

@@ -8,7 +8,7 @@ import type {
   RevealedSecrets,
   RevokeStandingApprovalResponse,
 } from '@sallyport/contract';
-import { renderEffect, renderHead } from './approval-card.ts';
+import { renderEffect, renderHead, titleOf } from './approval-card.ts';
 import type { ShownApproval } from './approval-card.ts';
 import { outputOf, statusOf } from '../../client/answer-json.ts';
 import type { CommandContext } from '../../command-context.ts';
@@ -128,7 +128,7 @@ function showList(
   const ids = shortenIds(approvals.map(({ id }) => id));
   const rows = approvals.map((each) => [
     ...[ids.get(each.id) ?? '', each.status, untilOf(each)],
-    ...[each.agent, each.risk, `${each.tool}: ${each.title}`],
+    ...[each.agent, each.risk, `${each.tool}: ${titleOf(each)}`],
   ]);
   printTable(terminal, ['TASK', 'STATUS', 'LEFT', 'AGENT', 'RISK', 'CALL'], rows);
   if (!more) return;

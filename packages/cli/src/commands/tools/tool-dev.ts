@@ -7,19 +7,15 @@ import { interrupted, StoppedByPerson } from '../../client/failure.ts';
 import { Questions } from '../../terminal/questions.ts';
 import { readInputFor } from '../../terminal/read-input.ts';
 import { runSteps, StepFailed } from '../../client/run-steps.ts';
-import type { ConsentOptions } from '../../client/run-steps.ts';
 import { showAnswer } from '../../client/show-answer.ts';
 import { parseObject } from './parse-object.ts';
 import type { ToolStanding } from './tool-standing.ts';
 import { ToolTrial } from './tool-trial.ts';
 import { makeVisibleLine } from '../../terminal/visible-text.ts';
+import type { Given } from '../../command-table.ts';
+import type { devOptions } from './tool-commands.ts';
 
-export interface ToolDevOptions extends ConsentOptions {
-  readonly input?: string;
-  readonly inputFile?: string;
-  /** Runs once and leaves, as it does where nobody is there to ask. */
-  readonly once?: boolean;
-}
+export type ToolDevOptions = Given<typeof devOptions>;
 
 type Arguments = Readonly<Record<string, unknown>>;
 

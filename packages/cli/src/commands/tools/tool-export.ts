@@ -1,11 +1,10 @@
 import type { CommandContext } from '../../command-context.ts';
 import { completeId } from '../../terminal/short-id.ts';
 import { visibleJson } from '../../terminal/visible-text.ts';
+import type { Given } from '../../command-table.ts';
+import type { exportOptions } from './tool-commands.ts';
 
-export interface ToolExportOptions {
-  readonly format: string;
-  readonly session?: string;
-}
+export type ToolExportOptions = Given<typeof exportOptions>;
 
 /** Prints the tools of a session as a model takes them; with --json also which tool each of their names means. */
 export async function exportTools({ format, session }: ToolExportOptions, context: CommandContext): Promise<number> {

@@ -9,20 +9,15 @@ import { fetchPackage, isPackageSpec } from './npm-package.ts';
 import { chooseFileName, openProgramSource } from './program-source.ts';
 import type { ProgramSource } from './program-source.ts';
 import { runSteps, seekConsent, StepFailed } from '../../client/run-steps.ts';
-import type { ConsentOptions, Step } from '../../client/run-steps.ts';
+import type { Step } from '../../client/run-steps.ts';
 import { acceptStanding, showForConsent, tellAccepted } from './tool-accept.ts';
 import type { ToolStanding } from './tool-standing.ts';
 import { sendContent } from '../content/transfer-content.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
+import type { Given } from '../../command-table.ts';
+import type { installOptions } from './tool-commands.ts';
 
-export interface ToolInstallOptions extends ConsentOptions {
-  /** Of the file in the tools folder. Absent: as it is called here. */
-  readonly name?: string;
-  /** Which program of an npm package. */
-  readonly bin?: string;
-  /** Takes a program that does not describe itself. */
-  readonly withoutSchema?: boolean;
-}
+export type ToolInstallOptions = Given<typeof installOptions>;
 
 /** Shows what a program says about itself, asks, and puts it into the tools folder, accepted as it is. */
 export function installTool(what: string, options: ToolInstallOptions, context: CommandContext): Promise<number> {

@@ -8,22 +8,10 @@ import { readInputFor } from '../../terminal/read-input.ts';
 import { showAnswer } from '../../client/show-answer.ts';
 import { makeVisible } from '../../terminal/visible-text.ts';
 import type { ExecuteToolRequestJson, ExecuteToolResponseJson, ProgressJson } from '@sallyport/contract';
+import type { Given } from '../../command-table.ts';
+import type { invokeOptions } from './tool-commands.ts';
 
-export interface InvokeOptions {
-  readonly input?: string;
-  readonly inputFile?: string;
-  readonly timeoutMs?: number;
-  readonly dedupeKey?: string;
-  readonly requestId?: string;
-  readonly taskId?: string;
-  readonly correlationId?: string;
-  /** For how many seconds to wait for a person. `true`: as long as the gate lets one wait. */
-  readonly wait?: number | true;
-  readonly confirmToken?: string;
-  readonly trace?: string;
-  /** Agrees to what the call would do without being shown it. */
-  readonly yes?: boolean;
-}
+export type InvokeOptions = Given<typeof invokeOptions>;
 
 /** Longer than any request waits; the gate ends the wait. */
 const longestWaitSeconds = 600;

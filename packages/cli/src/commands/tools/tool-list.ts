@@ -3,12 +3,10 @@ import { renderTable } from '../../terminal/table.ts';
 import type { Terminal, Tone } from '../../terminal/terminal.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 import type { InJson, ToolDescriptor } from '@sallyport/contract';
+import type { Given } from '../../command-table.ts';
+import type { listOptions } from './tool-commands.ts';
 
-export interface ToolListOptions {
-  readonly category?: string;
-  readonly tag?: string;
-  readonly origin?: string;
-}
+export type ToolListOptions = Given<typeof listOptions>;
 
 export async function listTools({ category, tag, origin }: ToolListOptions, context: CommandContext): Promise<number> {
   const { terminal } = context;

@@ -6,14 +6,10 @@ import type { CommandContext } from '../../command-context.ts';
 import { quoteForShell } from '../../terminal/command-name.ts';
 import { describeError, hasErrorCode, usageFailure } from '../../client/failure.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
+import type { Given } from '../../command-table.ts';
+import type { newOptions } from './tool-commands.ts';
 
-export interface ToolNewOptions {
-  readonly ts?: boolean;
-  readonly py?: boolean;
-  readonly sh?: boolean;
-  /** Absent: where the daemon looks for tools. */
-  readonly folder?: string;
-}
+export type ToolNewOptions = Given<typeof newOptions>;
 
 const languages = ['ts', 'py', 'sh'] as const;
 type Language = (typeof languages)[number];

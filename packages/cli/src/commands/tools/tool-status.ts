@@ -16,10 +16,10 @@ import { parseToolReference, readStanding, renderDeclaration } from './tool-stan
 import type { ToolStanding } from './tool-standing.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 import type { InJson, InstalledTools, ToolDescriptor } from '@sallyport/contract';
+import type { Given } from '../../command-table.ts';
+import type { statusOptions } from './tool-commands.ts';
 
-export interface ToolStatusOptions {
-  readonly hours: number;
-}
+export type ToolStatusOptions = Given<typeof statusOptions>;
 
 /** One line a tool: those that people installed, and all that were called. */
 interface Row {
