@@ -55,7 +55,7 @@ export class DesktopSession {
     };
     const cookie = join(folder, 'Xauthority');
     writeFileSync(cookie, makeCookie());
-    const display = `:${await firstLine(await start('/usr/bin/Xvfb', ['-displayfd', '1', '-auth', cookie, '-nolisten', 'tcp']))}`;
+    const display = `:${await firstLine(await start('/usr/bin/Xvfb', ['-displayfd', '1', '-auth', cookie, '-nolisten', 'tcp', '-noreset']))}`;
     chmodSync(cookie, 0o644);
     const address = await firstLine(
       await start('/usr/bin/dbus-daemon', ['--session', '--nofork', '--print-address=1']),

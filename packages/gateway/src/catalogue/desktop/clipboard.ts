@@ -7,6 +7,7 @@ import { runProgram } from '../../programs/run/run-program.ts';
 import type { ProgramOutput } from '../../programs/run/run-program.ts';
 import { defineTool, looksAt } from '../define-tool.ts';
 import { objectSchema } from '../files/define-file-tool.ts';
+import { withDeadline } from '../shell/with-deadline.ts';
 import { requireProgram } from './desktop-session.ts';
 import type { DesktopEnvironment } from './desktop-session.ts';
 import { displayProgram } from './display-program.ts';
@@ -17,6 +18,7 @@ interface WriteArguments {
 }
 
 const mostBytes = 1024 * 1024;
+const answersWithinMs = 8000;
 const takesOverMs = 5000;
 const looksAgainMs = 20;
 
@@ -27,7 +29,10 @@ export function clipboardTools(environment: DesktopEnvironment): readonly AnyToo
     return displayProgram({ argv, stdin: Buffer.from(text) }, environment);
   };
   const readText = (context: ToolContext): Promise<ProgramOutput> =>
-    runProgram(xclip(['-out', '-target', 'UTF8_STRING']), context, { inlineBytes: mostBytes, isLooking: true });
+    // An application that owns the clipboard and does not answer must not keep the call.
+    withDeadline(answersWithinMs, context, (timed) =>
+      runProgram(xclip(['-out', '-target', 'UTF8_STRING']), timed, { inlineBytes: mostBytes, isLooking: true }),
+    );
   const holding = new HeldText((text) => xclip(['-in', '-quiet'], text));
 
   const read = defineTool({
