@@ -16,7 +16,7 @@ const format = '1';
 /** Entries whose times are known together: a search by time passes over the others. */
 const spanEntries = 256;
 /** Looked at in one go. */
-const perLook = 1000;
+const perLook = 200;
 
 const schema = `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
