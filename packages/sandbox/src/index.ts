@@ -6,7 +6,7 @@ export { HostRefused } from './egress/host-refused.ts';
 export { Outlet } from './egress/outlet.ts';
 export { HostSyntaxError, parseHostName, parseNamedHost } from './egress/parse-host.ts';
 export type { NamedHost } from './egress/parse-host.ts';
-export { resolveChecked } from './egress/resolve-checked.ts';
+export { resolveBySystem, resolveChecked } from './egress/resolve-checked.ts';
 export type { Resolve } from './egress/resolve-checked.ts';
 export { hasCode } from './has-code.ts';
 export { isWithin } from './is-within.ts';

@@ -2,8 +2,9 @@ import { request as openRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { EgressRecord, Outlet, parseHostPattern } from '@sallyport/sandbox';
+import { EgressRecord, Outlet, parseHostPattern, resolveBySystem } from '@sallyport/sandbox';
 import type { Dial, NetworkEvent, Resolve } from '@sallyport/sandbox';
+import { takeTurns } from './take-turns.ts';
 import type { WebAddress } from './web-address.ts';
 
 export interface WebRequest {
@@ -32,6 +33,8 @@ export interface SendOptions extends WayOut {
 }
 
 const connectMs = 10_000;
+/** Of all calls together. */
+const resolveInTurn = takeTurns(resolveBySystem, 2);
 const maxHeaderBytes = 32 * 1024;
 
 /**
@@ -46,7 +49,13 @@ export async function sendRequest(request: WebRequest, options: SendOptions): Pr
   const record = new EgressRecord(options.noteNetwork);
   // A name was judged by the rules; a machine of the own network has to be granted in so many words.
   const hosts = [...granted, ...(address.isAddress ? [] : [address.authority])].map(parseHostPattern);
-  const outlet = new Outlet({ hosts, connectMs, record, resolve: options.resolve, dial: options.dial });
+  const outlet = new Outlet({
+    hosts,
+    connectMs,
+    record,
+    resolve: options.resolve ?? resolveInTurn,
+    dial: options.dial,
+  });
   let socket: Socket;
   try {
     socket = await outlet.connect(address.authority, signal);
