@@ -20,7 +20,8 @@ export type ReportLine =
   /** The process came to its regular end, and used this much of the processors. Missing after a crash. */
   | { readonly kind: 'end'; readonly cpuMs: number };
 
-const patienceMs = Number(process.env['SALLYPORT_TEST_PATIENCE_MS'] ?? 30_000);
+/** Between two files nothing runs while the next one is loaded, which takes long when the disk is busy. */
+const patienceMs = Number(process.env['SALLYPORT_TEST_PATIENCE_MS'] ?? 180_000);
 
 /** A reporter for `node --test` that tells the runner all it needs and prints nothing. */
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {

@@ -34,6 +34,8 @@ async function runFiles(files: readonly string[]): Promise<void> {
   const environment = {
     SALLYPORT_REQUIREMENTS_OUT: requirementsFile,
     NODE_COMPILE_CACHE: compiledFolder,
+    // Files are loaded by the same threads that wait for the disk on behalf of tests.
+    UV_THREADPOOL_SIZE: '16',
     ...(values.long === true && { SALLYPORT_LONG_TESTS: '1' }),
   };
   const run = await runTestProcess(files, { timeoutMs, environment });
