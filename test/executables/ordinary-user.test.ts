@@ -12,7 +12,7 @@ let daemon: TestDaemon;
 
 const rules = `version: 1
 rules:
-  - { id: look, effect: allow, tools: [shell.run], commands: ['ls *'], approval: waived, grants: { read: [$WORKSPACE] } }
+  - { id: look, effect: allow, tools: [shell.run], commands: ['ls *', 'sleep *'], approval: waived, grants: { read: [$WORKSPACE] } }
   - { id: count, effect: allow, tools: [shell.run], commands: ['wc *'], approval: waived, grants: { read: [$WORKSPACE], exact_limits: true } }
 `;
 
@@ -35,8 +35,10 @@ test(
   { skip },
   async () => {
     requirement('EXEC-2');
-    const { success, warnings = [], ...rest } = await run('ls -l');
+    const { success, ...rest } = await run('ls -l');
     assert.match(success?.outputJson ?? JSON.stringify(rest), /a\.txt/);
+    // A program that is over before anybody has looked at it was not watched.
+    const { warnings = [] } = await run('sleep 1');
     assert.ok(
       warnings.some((warning) => warning.includes('watched, not enforced')),
       warnings.join(),
