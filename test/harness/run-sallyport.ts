@@ -19,7 +19,7 @@ export function runSallyport(
     cwd: place.folder,
     encoding: 'utf8',
     input,
-    timeout: 60_000,
+    timeout: 180_000,
   });
   if (status === null) throw new Error(`sallyport ${args.join(' ')} did not end: ${stdout}${stderr}`);
   return { status, stdout, stderr };
@@ -35,7 +35,7 @@ export async function runSallyportBeside(
     env: environmentOf(place, environment),
     cwd: place.folder,
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 60_000,
+    timeout: 180_000,
   });
   const [stdout, stderr, [status]] = await Promise.all([
     text(child.stdout),
