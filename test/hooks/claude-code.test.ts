@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { ApprovalDesk } from '../approvals/approval-desk.ts';
@@ -84,6 +84,18 @@ test('a file that the rules close stays closed, however the command spells it', 
   }
   const { permissionDecision } = decisionOf(await ask('Read', { file_path: join(daemon.place.workspace, '.env') }));
   assert.equal(permissionDecision, 'deny');
+});
+
+test('a link does not lead around the rules', async () => {
+  const { workspace } = daemon.place;
+  symlinkSync('.env', join(workspace, 'harmless.txt'));
+  symlinkSync('/etc', join(workspace, 'docs'));
+  assert.equal(decisionOf(await ask('Bash', { command: 'cat harmless.txt' })).permissionDecision, 'deny');
+  assert.equal(
+    decisionOf(await ask('Read', { file_path: join(workspace, 'harmless.txt') })).permissionDecision,
+    'deny',
+  );
+  assert.equal(decisionOf(await ask('Read', { file_path: join(workspace, 'docs/passwd') })).permissionDecision, 'deny');
 });
 
 test('what changes something outside is asked about, with every part of the command, and goes on when a person agrees', async () => {

@@ -2,8 +2,9 @@ import type { JsonObject } from '@sallyport/contract';
 import { checkShown } from '../call/check-shown.ts';
 import { Fault } from '../call/fault.ts';
 import { keepBeforeEdits, noteAfterEdits } from './journal-edits.ts';
+import { withAlias } from '../policy/patterns/canonical-path.ts';
 import { ToolFailure } from '../call/tool.ts';
-import type { AnyTool, ToolDefinition } from '../call/tool.ts';
+import type { AnyTool, Resources, ToolDefinition } from '../call/tool.ts';
 
 const anything: JsonObject = { type: 'object' };
 /** Commands of agents may take long, and people are asked in between. */
@@ -31,7 +32,7 @@ export function runByClient(tool: AnyTool, form: ClientForm = {}): AnyTool {
   };
   return {
     definition,
-    claim,
+    claim: (args, session) => addRealPaths(claim(args, session)),
     preview,
     run: async (args, context) => {
       const { clientRun } = context;
@@ -52,4 +53,10 @@ export function runByClient(tool: AnyTool, form: ClientForm = {}): AnyTool {
     },
     summarize: () => 'ran by the client',
   };
+}
+
+/** Our own tools judge what they have opened. Here the client opens it, so what a link leads to is judged beforehand. */
+function addRealPaths(resources: Resources): Resources {
+  const paths = resources.paths.flatMap(({ path, access }) => withAlias(path).map((each) => ({ path: each, access })));
+  return { ...resources, paths };
 }
