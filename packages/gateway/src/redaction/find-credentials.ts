@@ -26,11 +26,13 @@ export class CredentialFinder {
   readonly #keywords = new Map<string, Keyword[]>();
 
   constructor(patterns: readonly CredentialPattern[] = credentialPatterns) {
-    const compiled = patterns.map((pattern) => ({ ...pattern, compiled: compilePattern(pattern) }));
-    const texts = new Set(patterns.flatMap(({ keywords }) => keywords.map((keyword) => keyword.toLowerCase())));
+    const compiled = patterns.map((pattern) => {
+      return { compiled: compilePattern(pattern), begins: pattern.keywords.map((keyword) => keyword.toLowerCase()) };
+    });
+    const texts = new Set(compiled.flatMap(({ begins }) => begins));
     for (const text of [...texts].sort((a, b) => b.length - a.length)) {
       // Only the longest keyword at a place is looked up, so it speaks for those that it begins with.
-      const fitting = compiled.filter(({ keywords }) => keywords.some((other) => text.startsWith(other.toLowerCase())));
+      const fitting = compiled.filter(({ begins }) => begins.some((other) => text.startsWith(other)));
       const start = text.slice(0, startLength);
       const keyword = { text, patterns: fitting.map((pattern) => pattern.compiled) };
       this.#keywords.set(start, [...(this.#keywords.get(start) ?? []), keyword]);
