@@ -205,6 +205,12 @@ test('JSON lines and CSV hold everything that matches, also while the gate is st
   const [heading, ...rows] = stdout.trim().split('\n');
   assert.match(heading ?? '', /^index,time,kind,result,agent,tool/);
   assert.equal(rows.length, expected.length);
+  const inOne = runSallyport(daemon.place, ['audit', 'search', 'agent:scout status:denied', '--as', 'jsonl']).stdout;
+  assert.equal(
+    inOne,
+    runSallyport(daemon.place, ['audit', 'search', 'agent:scout', 'status:denied', '--as', 'jsonl']).stdout,
+  );
+  assert.notEqual(inOne, '');
   const page = runSallyport(daemon.place, ['audit', 'search', 'agent:scout', '-n', '5']);
   assert.equal(page.stdout.trim().split('\n').length, 5);
   assert.match(page.stderr, /There is more: add --before \d+/);

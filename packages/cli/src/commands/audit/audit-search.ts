@@ -91,5 +91,7 @@ function render(entry: Entry, as: string | undefined, terminal: CommandContext['
 /** The shell took the quotation marks away. */
 function quoteAgain(part: string): string {
   const [, start = '', value = ''] = /^(-?[a-z]+:)?(.*)$/s.exec(part) ?? [];
-  return /\s/.test(value) && !value.includes('"') && start !== '' ? `${start}"${value}"` : part;
+  // People also put quotes around the whole filter: then another field follows the first.
+  const isWhole = /\s-?[a-z]+:/.test(value) || value.includes('"');
+  return /\s/.test(value) && !isWhole && start !== '' ? `${start}"${value}"` : part;
 }
