@@ -26,6 +26,15 @@ test('a list of like things is a table', () => {
   assert.equal(render({ names: ['x', 'y'] }), 'x\ny');
 });
 
+test('groups of values are indented below their name, and a few numbers stand in one line', () => {
+  const output = { at: 'now', cpu: { cores: 2, load: [1.5, 2], parts: { a: 1 } }, disks: [{ path: '/', free: 3 }] };
+  assert.equal(
+    render(output),
+    'at  now\n\ncpu:\n  cores  2\n  load   1.5, 2\n  parts:\n    a  1\n\ndisks:\npath  free\n/     3',
+  );
+  assert.equal(render({ gate: { mode: 'NORMAL' } }), 'gate:\n  mode  NORMAL');
+});
+
 test('everything else is JSON, and nothing from a tool reaches the terminal as a control character', () => {
   assert.equal(render([1, { a: [2] }]), JSON.stringify([1, { a: [2] }], null, 2));
   const hostile = {

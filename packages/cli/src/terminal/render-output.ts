@@ -6,37 +6,49 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const mostTableColumns = 8;
 const mostCellCharacters = 60;
+const mostNumbersInLine = 8;
+const deepest = 4;
+const indent = '  ';
 
 /**
- * What a tool returned, for a person: single values beside their names, lists of like things as tables, long text as
- * it is. Anything else stays JSON. All of it is text from outside.
+ * What a tool returned, for a person: single values beside their names, lists of like things as tables, groups of values
+ * indented below their name, long text as it is. Anything else stays JSON. All of it is text from outside.
  */
 export function renderOutput(output: unknown, terminal: Terminal): string[] {
   if (typeof output === 'string') return renderText(output, terminal);
-  if (!isFields(output)) return [visibleJson(output, 2)];
+  return isFields(output) ? renderGroup(output, terminal, 0) : [visibleJson(output, 2)];
+}
+
+function renderGroup(output: Fields, terminal: Terminal, depth: number): string[] {
   const entries = Object.entries(output);
   if (entries.length === 0) return ['(nothing)'];
   const short = entries.filter(([, value]) => isShort(value));
   const lines = renderFields(
     short.map(([name, value]) => [makeVisibleLine(name), spellShort(value)]),
-    terminal.columns,
+    terminal.columns - indent.length * depth,
     '',
   );
   for (const [name, value] of entries) {
     if (isShort(value)) continue;
-    if (lines.length > 0) lines.push('');
-    if (entries.length > 1) lines.push(terminal.paint('dim', `${makeVisibleLine(name)}:`));
-    lines.push(...renderLong(value, terminal));
+    if (lines.length > 0 && depth === 0) lines.push('');
+    const isAlone = entries.length === 1 && depth === 0 && !isFields(value);
+    if (!isAlone) lines.push(terminal.paint('dim', `${makeVisibleLine(name)}:`));
+    lines.push(...renderLong(value, terminal, depth));
   }
   return lines;
 }
 
-function renderLong(value: unknown, terminal: Terminal): string[] {
+function renderLong(value: unknown, terminal: Terminal, depth: number): string[] {
   if (typeof value === 'string') return renderText(value, terminal);
+  if (isFields(value) && depth < deepest) return renderGroup(value, terminal, depth + 1).map(indentLines);
   if (!Array.isArray(value)) return [visibleJson(value, 2)];
   if (value.length === 0) return ['(none)'];
   if (value.every((item) => typeof item === 'string')) return value.map(makeVisibleLine);
   return renderRows(value, terminal) ?? [visibleJson(value, 2)];
+}
+
+function indentLines(text: string): string {
+  return text.replaceAll(/^/gm, indent);
 }
 
 /** Undefined when the items are not alike enough for a table. */
@@ -56,11 +68,17 @@ function renderText(text: string, terminal: Terminal): string[] {
 
 function isShort(value: unknown): boolean {
   if (typeof value === 'string') return value.length <= mostCellCharacters * 4 && !value.includes('\n');
+  if (Array.isArray(value)) return isNumbers(value);
   return typeof value !== 'object' || value === null;
+}
+
+function isNumbers(value: readonly unknown[]): boolean {
+  return value.length > 0 && value.length <= mostNumbersInLine && value.every((item) => typeof item === 'number');
 }
 
 function spellShort(value: unknown): string {
   if (value === '') return '""';
+  if (Array.isArray(value)) return value.join(', ');
   return typeof value === 'string' ? makeVisibleLine(value) : String(value);
 }
 
