@@ -86,6 +86,36 @@ test('a file that the rules close stays closed, however the command spells it', 
   assert.equal(permissionDecision, 'deny');
 });
 
+test('a search through a folder is refused while a closed file is among what it would read', async () => {
+  for (const command of ['grep -r KEY .', 'rg --hidden KEY', 'diff -r . .']) {
+    const { permissionDecision, permissionDecisionReason } = decisionOf(await ask('Bash', { command }));
+    assert.equal(permissionDecision, 'deny', command);
+    assert.match(permissionDecisionReason, /would also read \.env/);
+  }
+  assert.equal(decisionOf(await ask('Grep', { pattern: 'KEY' })).permissionDecision, 'deny');
+  for (const command of ['grep -r --exclude=.env KEY .', 'rg KEY']) {
+    assert.equal(decisionOf(await ask('Bash', { command })).permissionDecision, 'allow', command);
+  }
+  assert.equal(decisionOf(await ask('Grep', { pattern: 'KEY', glob: '*.md' })).permissionDecision, 'allow');
+});
+
+test('programs that only look do nothing else, whatever their options and variables make of them', async () => {
+  const desk = new ApprovalDesk(daemon);
+  for (const command of [
+    'GIT_EXTERNAL_DIFF=./x git diff',
+    'sort -opackage.json notes.md',
+    'sort --comp=./x notes.md',
+    'uniq notes.md package.json',
+    'git diff --outp=package.json',
+  ]) {
+    const asking = ask('Bash', { command });
+    let task: string | undefined;
+    while (task === undefined) task = (await desk.pending())[0]?.id;
+    await desk.decide(task, false);
+    assert.equal(decisionOf(await asking).permissionDecision, 'deny', command);
+  }
+});
+
 test('a link does not lead around the rules', async () => {
   const { workspace } = daemon.place;
   symlinkSync('.env', join(workspace, 'harmless.txt'));

@@ -2,13 +2,15 @@ import { homedir } from 'node:os';
 import { makeVisibleLine } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
 import { clientCommandCategory } from '../call/client-run.ts';
-import type { AnyTool } from '../call/tool.ts';
+import type { AnyTool, ToolContext } from '../call/tool.ts';
 import { objectSchema, pathSchema } from '../catalogue/files/define-file-tool.ts';
 import { fileTools } from '../catalogue/files/index.ts';
+import { isName } from '../catalogue/shell/reading/find-tree.ts';
 import { readScript } from '../catalogue/shell/reading/read-script.ts';
 import type { Doubt } from '../catalogue/shell/reading/reading.ts';
 import { shellRun } from '../catalogue/shell/shell-run.ts';
 import { parsePath } from '../paths/parse-path.ts';
+import { checkTrees } from './check-trees.ts';
 import { clientEdit, clientTool } from './client-tool.ts';
 import { runByClient } from './run-by-client.ts';
 
@@ -16,11 +18,24 @@ import { runByClient } from './run-by-client.ts';
 export function clientTools(): readonly AnyTool[] {
   return [
     runByClient(shellRun, commandForm),
-    ...fileTools().map((tool) => runByClient(tool)),
+    ...fileTools().map((tool) => runByClient(tool, tool.definition.name === 'files.search' ? searchForm : {})),
     clientEdit(),
     clientTool(),
   ];
 }
+
+/** Searches of clients look into hidden files too, but not into what git keeps or ignores. */
+const searchForm = {
+  check: async (args: JsonObject, context: ToolContext): Promise<void> => {
+    const { path, name, content } = args as { path: string; name?: string; content?: string };
+    if (content === undefined) return;
+    const only = name !== undefined && isName(name) ? [name] : [];
+    const filter = { only, without: [], withoutFolders: versionFolders, skipsHidden: false, followsLinks: false };
+    const folder = parsePath(path, context.workingDirectory).path;
+    await checkTrees([{ ...filter, path: folder, skipsIgnored: true }], context);
+  },
+};
+const versionFolders = ['.git', '.svn', '.hg', '.bzr', '.jj', '.sl'];
 
 interface CommandArguments {
   readonly command: string;
@@ -46,6 +61,10 @@ const commandForm = {
       ...(doubts.length === 0 ? {} : { unknown: doubts.map(spell) }),
     };
   }) satisfies AnyTool['claim'],
+  check: async (args: JsonObject, context: ToolContext): Promise<void> => {
+    const { command, cwd } = read(args, context.workingDirectory);
+    await checkTrees(readScript(command, { cwd, home: homedir() }).trees, context);
+  },
   preview: ((args, context) => {
     const { command, cwd } = read(args, context.workingDirectory);
     const { commands, paths, hosts, doubts } = readScript(command, { cwd, home: homedir() });
@@ -76,6 +95,7 @@ const words: Readonly<Record<Doubt['kind'], string>> = {
   code: 'what this code does',
   word: 'what this becomes',
   pattern: 'which files this matches',
+  option: 'what this option does',
   folder: 'in which folder this is',
   environment: 'what this setting changes',
   syntax: 'what this means',

@@ -4,7 +4,7 @@ import { Fault } from '../call/fault.ts';
 import { keepBeforeEdits, noteAfterEdits } from './journal-edits.ts';
 import { withAlias } from '../policy/patterns/canonical-path.ts';
 import { ToolFailure } from '../call/tool.ts';
-import type { AnyTool, Resources, ToolDefinition } from '../call/tool.ts';
+import type { AnyTool, Resources, ToolContext, ToolDefinition } from '../call/tool.ts';
 
 const anything: JsonObject = { type: 'object' };
 /** Commands of agents may take long, and people are asked in between. */
@@ -12,14 +12,17 @@ const longestMs = 3_600_000;
 
 /** What is special about a tool when a client runs it. */
 export type ClientForm = Partial<Pick<AnyTool, 'claim' | 'preview'>> &
-  Partial<Pick<ToolDefinition, 'inputSchema' | 'category' | 'description'>>;
+  Partial<Pick<ToolDefinition, 'inputSchema' | 'category' | 'description'>> & {
+    /** Looks at what only the machine can tell, before anybody is asked and before the client goes on. Throws ToolRefused. */
+    readonly check?: (args: JsonObject, context: ToolContext) => Promise<void>;
+  };
 
 /**
  * A tool as clients run it by themselves: the same name, so that the same rules speak about it, and the same effect to
  * look at. It has no sandbox of ours, and says so by its origin.
  */
 export function runByClient(tool: AnyTool, form: ClientForm = {}): AnyTool {
-  const { claim = tool.claim, preview = tool.preview, ...more } = form;
+  const { claim = tool.claim, preview = tool.preview, check, ...more } = form;
   const definition: ToolDefinition = {
     ...tool.definition,
     ...more,
@@ -33,13 +36,17 @@ export function runByClient(tool: AnyTool, form: ClientForm = {}): AnyTool {
   return {
     definition,
     claim: (args, session) => addRealPaths(claim(args, session)),
-    preview,
+    preview: async (args, context) => {
+      await check?.(args, context);
+      return preview(args, context);
+    },
     run: async (args, context) => {
       const { clientRun } = context;
       if (clientRun === undefined) throw new Fault('INTERNAL', `${definition.name} has no client to run it`);
       if (context.shownBasis !== undefined) {
         checkShown((await preview(args, context)).basis ?? '', definition.name, context);
       }
+      await check?.(args, context);
       const { paths, commands } = claim(args, context.session);
       const edited = paths.filter(({ access }) => access === 'write').map(({ path }) => path);
       // Nobody knows all that a command changes.

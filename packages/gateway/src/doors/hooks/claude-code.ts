@@ -87,7 +87,13 @@ function mapCall(payload: JsonObject): MappedCall | undefined {
     case 'LS':
       return { tool: 'files.list', input: { path: text('path') || cwd } };
     case 'Grep':
-      return { tool: 'files.search', input: { path: text('path') || cwd, content: text('pattern') || '.' } };
+      return {
+        tool: 'files.search',
+        input: {
+          ...{ path: text('path') || cwd, content: text('pattern') || '.' },
+          ...(text('glob') === '' ? {} : { name: text('glob') }),
+        },
+      };
     case 'apply_patch':
       return patchOf(text('command') || text('input'), cwd);
     default:

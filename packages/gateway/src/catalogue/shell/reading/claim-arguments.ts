@@ -19,7 +19,7 @@ export function claimArguments(name: string, args: readonly ReadWord[]): readonl
     return !outputs.has(word) && !isOption(word) && !(isValue(args[at - 1], word) && !afterFirstWriters.has(name));
   });
   const written = [...outputs].map((word): NamedPath => ({ word, access: 'write' }));
-  return [...written, ...claimNamed(name, args, named), ...claimInOptions(args)];
+  return [...written, ...claimNamed(name, args, named), ...claimInOptions(name, args)];
 }
 
 function claimNamed(name: string, args: readonly ReadWord[], named: readonly ReadWord[]): readonly NamedPath[] {
@@ -43,9 +43,18 @@ function claimNamed(name: string, args: readonly ReadWord[], named: readonly Rea
         has(/^(-[a-zA-Z]*i|--in-place)/) ? 'write' : 'read',
       );
     case afterFirstReaders.has(name):
-      return claim(named.slice(has(/^(-e|-f|--regexp|--file|--files)/) ? 0 : 1), 'read');
+      // The first word is the pattern, unless an option may have brought one.
+      return claim(named.slice(has(/^-[a-zA-Z]*[ef]|^--(r|f)/) ? 0 : 1), 'read');
+    case secondWriters.has(name):
+      return [...claim(named.slice(0, 1), 'read'), ...claim(named.slice(1), 'write')];
     case name === 'find':
-      return claim(startsOf(args), has(/^-(delete|fprint|fprintf|fls)/) ? 'write' : 'read');
+      return [
+        ...claim(startsOf(args), has(/^-(delete|fprint|fprintf|fls)/) ? 'write' : 'read'),
+        ...claim(after(args, /^-(fprint0?|fprintf|fls)$/), 'write'),
+        ...claim(after(args, /^-files0-from$/), 'read'),
+      ];
+    case name === 'date':
+      return claim(after(args, /^(-[a-zA-Z]*[fr]|--[fr][a-z]*)$/), 'read');
     case name === 'dd':
       return named.flatMap(({ text, value }) => {
         const [, which, path] = /^(if|of)=(.*)$/s.exec(value ?? '') ?? [];
@@ -62,7 +71,8 @@ function claimNamed(name: string, args: readonly ReadWord[], named: readonly Rea
 
 /** `@FILE` of curl, `REVISION:FILE` of git, `NAME=FILE` of anything. */
 function insideWord(name: string, word: ReadWord): ReadWord {
-  const pattern = name === 'curl' ? /^(?:[\w-]+=)?@(.+)$/s : name === 'git' ? /^[^/:]*:([^/].*)$/s : /^\w+=(.+)$/s;
+  const ofGit = /^[^/:]*:(?:[0-3]:)?([^/].*)$/s;
+  const pattern = name === 'curl' ? /^(?:[\w-]+=)?@(.+)$/s : name === 'git' ? ofGit : /^\w+=(.+)$/s;
   const value = pattern.exec(word.value ?? '')?.[1];
   return value === undefined ? word : { ...word, value };
 }
@@ -70,14 +80,16 @@ function insideWord(name: string, word: ReadWord): ReadWord {
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 const writers = words('rm rmdir touch mkdir tee truncate shred unlink mkfifo srm wipe gzip gunzip bzip2 xz unxz patch');
 const afterFirstWriters = words('chmod chown chgrp setfacl chattr');
+/** Their second word is what they make of the first. */
+const secondWriters = words('uniq xxd');
 const copiers = words('cp install rsync scp ln');
 const readers = words(
-  'cat head tail less more wc sort uniq diff cmp comm file stat ls tree du bat nl od xxd hexdump strings md5sum sha1sum sha256sum sha512sum b2sum cksum base64 readlink realpath cut paste column tac rev fold split cd pushd source . zcat zless bzcat xzcat view dirname basename',
+  'cat head tail less more wc sort diff cmp comm file stat ls tree du bat nl od hexdump strings md5sum sha1sum sha256sum sha512sum b2sum cksum base64 readlink realpath cut paste column tac rev fold split cd pushd source . zcat zless bzcat xzcat view dirname basename',
 );
 const afterFirstReaders = words('grep egrep fgrep rg ag ack zgrep awk gawk mawk jq yq');
 /** Their words are text for people, names and numbers. */
 const silent = words(
-  'echo printf true false exit return export unset local declare readonly typeset set shift read kill sleep wait jobs bg fg date whoami id uname hostname which type hash : let break continue ulimit umask alias unalias trap eval getopts seq yes expr ssh su',
+  'echo printf true false exit return export unset local declare readonly typeset set shift read kill sleep wait jobs bg fg whoami id uname hostname which type hash : let break continue ulimit umask alias unalias trap eval getopts seq yes expr ssh su',
 );
 
 /** Whether it does nothing with its words but to say or keep them. */
@@ -88,7 +100,14 @@ export function isSilent(name: string): boolean {
 /** A number after an option, or a script: no file. */
 function isValue(before: ReadWord | undefined, { value }: ReadWord): boolean {
   if (before?.value === undefined || !isOption(before)) return false;
-  return /^\+?\d+[kKmMgG]?$/.test(value ?? '') || /^(-e|--expression|--regexp)$/.test(before.value);
+  return (
+    /^\+?\d+[kKmMgG]?$/.test(value ?? '') || /^(-e|--expression|--regexp)$/.test(before.value) || isFilter(before.value)
+  );
+}
+
+/** Its value says which names count, and is no file itself. */
+function isFilter(option: string): boolean {
+  return /^--((in|ex)clude(-dir)?|i?glob|format|pretty|label)=?$/.test(option);
 }
 
 function isOption({ value }: ReadWord): boolean {
@@ -105,6 +124,9 @@ export function looksLikePath({ value, text }: ReadWord): boolean {
 
 /** Their `-o` means something else. */
 const withoutOutput = words('grep egrep fgrep rg unzip ssh scp ps ls mount set find');
+
+/** `-oFILE`, in one word. */
+const attachedOutput = words('sort tree gcc g++ cc clang curl');
 
 /** Where `-o`, `--output` and the like send what a program makes. */
 function findOutputs(name: string, args: readonly ReadWord[]): ReadonlySet<ReadWord> {
@@ -125,12 +147,18 @@ function findOutputs(name: string, args: readonly ReadWord[]): ReadonlySet<ReadW
 }
 
 /** `--file=PATH`, `-C/path`. */
-function claimInOptions(args: readonly ReadWord[]): readonly NamedPath[] {
+function claimInOptions(name: string, args: readonly ReadWord[]): readonly NamedPath[] {
   return args.flatMap((word) => {
-    const [, option = '', value] = /^(--[\w-]+=|-[A-Za-z](?=[./~]))(.+)$/s.exec(word.value ?? '') ?? [];
-    if (value === undefined || !looksLikePath({ text: value, value })) return [];
-    return [{ word: { ...word, value }, access: /^(--out|-o)/.test(option) ? ('write' as const) : ('read' as const) }];
+    const [, option = '', value] = /^(--[\w-]+=|-[A-Za-z](?=[./~])|-o)(.+)$/s.exec(word.value ?? '') ?? [];
+    const isOutput = option === '-o' ? attachedOutput.has(name) : /^(--ou|-o)/.test(option) && !withoutOutput.has(name);
+    if (value === undefined || isFilter(option) || !(isOutput || looksLikePath({ text: value, value }))) return [];
+    return [{ word: { ...word, value }, access: isOutput ? ('write' as const) : ('read' as const) }];
   });
+}
+
+/** The words that follow such an option. */
+function after(args: readonly ReadWord[], option: RegExp): readonly ReadWord[] {
+  return args.filter((_, at) => option.test(args[at - 1]?.value ?? ''));
 }
 
 /** The folders where `find` begins stand before its first test. */

@@ -53,6 +53,8 @@ const wrappers = new Map<string, Skipping>(
     xargs: { valued: '-I -n -P -L -s -d -E -a --max-args --max-procs --replace --delimiter --arg-file', isOpen: true },
     'xvfb-run': { valued: '-n -e -f -p -s -w' },
     unshare: { valued: '' },
+    chroot: { valued: '', words: 1 },
+    'systemd-run': { valued: '-p -u -E --property --unit --setenv' },
     busybox: { valued: '' },
     npx: { valued: '-p --package -c --call', scriptOption: '-c' },
   }),
@@ -194,7 +196,7 @@ const finders = new Map<string, Finder>(
       const at = args.findIndex(({ value }) => value === '-c' || value === '--command');
       return at < 0 ? unwrap(args, { valued: '-w -E', words: 1 }) : [{ script: args[at + 1] ?? unknownWord('-c') }];
     },
-    ...{ rg: byOption(/^(--pre|--hostname-bin)(=|$)/), sort: byOption(/^--compress-prog/) },
+    ...{ rg: byOption(/^(--pre|--hostname-bin)(=|$)/), sort: byOption(/^--co/) },
     ...{ hash: byOption(/^-p/), enable: byOption(/^-f/) },
     parallel: (args) => unwrap(args, { valued: '-j -n -a -I --jobs', isOpen: true }),
     ...{
@@ -204,12 +206,15 @@ const finders = new Map<string, Finder>(
     },
     tar: byOption(/^(--to-command|--checkpoint-action|-I$|--use-compress-program|--rsh-command|-F$|--info-script)/),
     rsync: byOption(/^(-e$|--rsh)/),
-    git: byOption(/^(--upload-pack|--receive-pack|--exec(-path)?|-x$|--ext-diff|--open-files-in-pager|-c$|bisect$)/),
+    git: byOption(/^(--upl|--rece|--exec|-x$|--ext|--op|-O|-c$|bisect$)/),
     ...{
       vim: byOption(/^(-c|--cmd|-S|\+)/),
       vi: byOption(/^(-c|-S|\+)/),
       ed: (_, isFed) => (isFed ? standardInput : []),
     },
+    ...{ mapfile: byOption(/^-[a-zA-Z]*C/), readarray: byOption(/^-[a-zA-Z]*C/), man: byOption(/^(-[a-zA-Z]*P|--pa)/) },
+    ...{ split: byOption(/^--fi/), gdb: byOption(/^-?-e/), at: () => standardInput, batch: () => standardInput },
+    ...{ crontab: (args) => args.map(({ text }) => ({ code: text })), bat: byOption(/^--pager/) },
     docker: ([first]) => (/^(run|exec)$/.test(first?.value ?? '') ? [{ code: 'what runs in a container' }] : []),
   }),
 );

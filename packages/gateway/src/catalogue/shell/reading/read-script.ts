@@ -15,8 +15,11 @@ import type { Access } from '@sallyport/sandbox';
 import type { PathClaim } from '../../../call/tool.ts';
 import { joinWords } from '../../../policy/patterns/shell-words.ts';
 import { claimArguments, isSilent } from './claim-arguments.ts';
+import { findTree } from './find-tree.ts';
+import type { TreeFilter, TreeReading } from './find-tree.ts';
 import { findInner } from './find-inner.ts';
 import type { Inner } from './find-inner.ts';
+import { isLooking, isPlainSetting, readKnownArguments } from './known-options.ts';
 import { readArithmetic, readWord } from './read-word.ts';
 import { Scope } from './reading.ts';
 import type { Doubt, DoubtKind, Reading, ReadWord } from './reading.ts';
@@ -42,6 +45,7 @@ export function readScript(text: string, place: { readonly cwd: string; readonly
 class ScriptReader {
   readonly #commands = new Set<string>();
   readonly #paths = new Map<string, PathClaim>();
+  readonly #trees = new Map<string, TreeReading>();
   readonly #hosts = new Set<string>();
   readonly #doubts = new Map<string, Doubt>();
   #depth = 0;
@@ -50,6 +54,7 @@ class ScriptReader {
     return {
       commands: [...this.#commands],
       paths: [...this.#paths.values()],
+      trees: [...this.#trees.values()],
       hosts: [...this.#hosts],
       doubts: [...this.#doubts.values()],
     };
@@ -203,7 +208,8 @@ class ScriptReader {
       return;
     }
     // `IFS= read` is how lines are read; it lasts for that word alone.
-    if (command.name.value !== 'read') for (const [name, value] of set) this.#checkVariable(name, value);
+    if (command.name.value !== 'read')
+      for (const [name, value] of set) this.#checkSetting(command.name.value, name, value);
     const words = [command.name, ...command.args].map((each) => {
       if (each.type === 'Word') return this.#readWord(each, scope);
       const value = this.#readAssignment(each, scope);
@@ -235,6 +241,9 @@ class ScriptReader {
     // The words of another command are claimed with that command.
     const own = inner.some(({ script }) => script !== undefined) ? [] : args.slice(0, ownWords(name, args, inner));
     for (const named of claimArguments(name, own)) this.#claim(named, scope);
+    for (const { text } of readKnownArguments(name, own)?.strange ?? []) this.doubt('option', text);
+    const tree = findTree(name, own);
+    if (tree !== undefined) for (const root of tree.roots) this.#readTree(root, tree.filter, scope);
     for (const { value } of args) this.#noteHost(value ?? '');
     this.#change(name, args, scope);
     for (const each of inner) this.#readInner(each, scope);
@@ -244,7 +253,7 @@ class ScriptReader {
     const inside = scope.copy();
     for (const setting of environment) {
       const at = setting.indexOf('=');
-      this.#checkVariable(setting.slice(0, at), setting.slice(at + 1));
+      this.#checkSetting(command?.[0]?.value ?? '', setting.slice(0, at), setting.slice(at + 1));
     }
     if (folder !== undefined) inside.folders = this.#resolveAll(folder, scope);
     if (code !== undefined) this.doubt('code', code);
@@ -297,9 +306,23 @@ class ScriptReader {
     scope.variables.set(name, value);
   }
 
+  #readTree(root: ReadWord, tree: TreeFilter, scope: Scope): void {
+    for (const path of this.#resolveAll(root, scope) ?? []) {
+      this.#trees.set(JSON.stringify([path, tree]), { path, ...tree });
+    }
+  }
+
+  /** A variable for one program. Of those that only look, it is known which variables change nothing else. */
+  #checkSetting(program: string, name: string, value: string | undefined): void {
+    if (isPlainSetting(name, value)) return;
+    if (isLooking(program.slice(program.lastIndexOf('/') + 1))) this.doubt('environment', `${name}=${value ?? '…'}`);
+    else this.#checkVariable(name, value);
+  }
+
   /** Some variables make every program afterwards do something else. */
   #checkVariable(name: string, value: string | undefined): void {
-    if (tellingVariable.test(name)) this.doubt('environment', `${name}=${value ?? '…'}`);
+    if (tellingVariable.test(name) && !isPlainSetting(name, value))
+      this.doubt('environment', `${name}=${value ?? '…'}`);
     // Where a number is wanted, the shell looks into values again, and runs what it finds there.
     if (hidden.test(name) || hidden.test(value ?? '')) this.doubt('code', `${name}=${value ?? '…'}`);
   }
@@ -383,7 +406,7 @@ const evaluating = new Set([
 const wordless = { type: 'Word', pos: 0, end: 0 } as const;
 const harmless = new Set(['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/stdin', '/dev/fd/63', '/dev/tty', '-']);
 const tellingVariable =
-  /^(PATH|IFS|ENV|BASH_ENV|SHELLOPTS|BASHOPTS|CDPATH|PROMPT_COMMAND|PS4|LD_\w+|DYLD_\w+|GIT_\w*(SSH|PAGER|EDITOR|ASKPASS|EXEC|CONFIG|PROXY|DIR)\w*|EDITOR|VISUAL|PAGER|MANPAGER|LESSOPEN|LESSCLOSE|PERL5LIB|PERL5OPT|PYTHON(PATH|STARTUP|HOME)|NODE_OPTIONS|NODE_PATH|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS|HOME|\w*_PROXY|\w*_proxy)$/;
+  /^(PATH|IFS|ENV|BASH_ENV|SHELLOPTS|BASHOPTS|CDPATH|PROMPT_COMMAND|PS4|LD_\w+|DYLD_\w+|GIT_\w+|XDG_\w+|GCONV_PATH|LOCPATH|RIPGREP_CONFIG_PATH|EDITOR|VISUAL|PAGER|MANPAGER|LESSOPEN|LESSCLOSE|PERL5LIB|PERL5OPT|PYTHON(PATH|STARTUP|HOME)|NODE_OPTIONS|NODE_PATH|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS|HOME|\w*_PROXY|\w*_proxy)$/;
 
 function beforePattern(pattern: string): string {
   const fixed = pattern.slice(0, pattern.search(/[*?[{]|[@+!]\(/));

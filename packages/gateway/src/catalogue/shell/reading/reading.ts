@@ -1,4 +1,5 @@
 import type { PathClaim } from '../../../call/tool.ts';
+import type { TreeReading } from './find-tree.ts';
 
 /** What a shell command would do, as far as its text tells. */
 export interface Reading {
@@ -6,6 +7,8 @@ export interface Reading {
   readonly commands: readonly string[];
   /** Files and folders that it names, with what would become of them. */
   readonly paths: readonly PathClaim[];
+  /** Folders that it reads with everything in them. They are among the paths too. */
+  readonly trees: readonly TreeReading[];
   /** Hosts of the addresses that it names. */
   readonly hosts: readonly string[];
   /** What the text does not tell. Empty: it tells everything. */
@@ -21,6 +24,8 @@ export type DoubtKind =
   | 'word'
   /** Which files a pattern matches. */
   | 'pattern'
+  /** What an option makes a program do that otherwise only looks. */
+  | 'option'
   /** In which folder it runs. */
   | 'folder'
   /** What a variable changes in programs that run afterwards. */
