@@ -367,6 +367,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     trashFolder: home.trashFolder,
     journal: store,
     programs: executor.programs,
+    areLimitsWatched: () => executor.sandbox.explainWatched() !== undefined,
     writeTool: filesWrite.definition,
     sweeps,
     networks,

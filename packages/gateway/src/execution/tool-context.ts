@@ -63,6 +63,8 @@ export interface ToolContextParts {
   readonly trashFolder: string;
   readonly journal: Pick<JournalRepository, 'writeJournal' | 'completeJournal'>;
   readonly programs: ProgramRunner;
+  /** Whether this machine lets the gate watch the limits of programs only. Asked when the tool is done. */
+  readonly areLimitsWatched: () => boolean;
   /** What writes files: what it may not write, no program may leave behind. */
   readonly writeTool: ToolDefinition;
   readonly sweeps: SweepBook;
@@ -75,7 +77,7 @@ export interface ToolContextParts {
 }
 
 export function createToolContexts(parts: ToolContextParts): ToolContextFactory {
-  const { trashFolder, journal, programs, writeTool, sweeps, networks, redact, content, secrets } = parts;
+  const { trashFolder, journal, programs, areLimitsWatched, writeTool, sweeps, networks, redact, content, secrets } = parts;
   return (call, timed) => {
     const { session, tool, rules, verdict, lease } = call;
     // Only a consent lets a call with this verdict run; for a preview, the person who will be asked may see it all.
@@ -141,7 +143,6 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
       },
       countUsage: (more) => {
         usage = addUsage(usage, more);
-        if (more.measuredBy === 'sampled') context.warn(limitsWatched);
       },
       warn: (message) => {
         // What could not be set aside is found again at each look.
@@ -155,13 +156,19 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
     };
     const hasBegun = (): boolean => isNoted || changes.length > 0;
     const pending = (): Promise<unknown> | undefined => noting;
-    return { context, changes, usage: () => usage, warnings, network: network.log, hasBegun, pending };
+    return {
+      ...{ context, changes, usage: () => usage, network: network.log, hasBegun, pending },
+      // Whatever was measured: a program may end before anybody has looked at it.
+      get warnings() {
+        return tool.definition.requiresSandbox && areLimitsWatched() ? [...warnings, limitsWatched] : warnings;
+      },
+    };
   };
 }
 
 const noUsage: ToolUsage = {};
 const limitsWatched = ownText(
-  'CPU time, memory and processes of the program were watched, not enforced: this machine does not let the gate limit them.',
+  'CPU time, memory and processes of programs are watched on this machine, not enforced. Time, output, open files and file sizes are.',
 );
 
 /** What the rules are asked about each path that the tool opens. */

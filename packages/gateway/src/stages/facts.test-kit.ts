@@ -212,6 +212,7 @@ export const contextParts: ToolContextParts = {
   journal: { writeJournal: () => Promise.resolve(), completeJournal: () => Promise.resolve(false) },
   redact: ownText,
   programs: { run: () => Promise.reject(new Error('no program runs here')) },
+  areLimitsWatched: () => false,
   content: () => ({
     keep: () => Promise.reject(new Error('nothing is kept here')),
     sizeOf: () => Promise.reject(new Error('nothing is kept here')),
