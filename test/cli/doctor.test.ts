@@ -58,6 +58,29 @@ test('a running daemon is asked how it is', async (t) => {
   assert.equal(find('home').state, 'ok', find('home').message);
 });
 
+test('doctor makes real calls through every part of a running gate, and they are on record', async (t) => {
+  const daemon = await TestDaemon.start(newToolPlace());
+  t.after(() => daemon.remove());
+  const { find, status, checks } = diagnose(daemon.place);
+  assert.equal(status, 0, JSON.stringify(checks));
+  for (const name of ['session', 'call', 'program', 'record', 'mcp', 'console']) assert.equal(find(name).state, 'ok');
+  assert.match(find('call').message, /files\.list, judged/);
+  const { stdout } = runSallyport(daemon.place, ['audit', 'tail']);
+  assert.match(stdout, /files\.list/);
+  assert.doesNotMatch(runSallyport(daemon.place, ['session', 'list']).stdout, /doctor/, 'its session is ended');
+  // A rule of the operator's that refuses the call is no trouble of the gate; a sealed gate is not asked.
+  const rules = join(daemon.place.home, 'governance', 'tools.yaml');
+  writeFileSync(
+    rules,
+    readFileSync(rules, 'utf8').replace(
+      /^rules:\n/m,
+      'rules:\n  - { id: shut, effect: deny, tools: [files.list], paths: ["/**"] }\n',
+    ),
+  );
+  assert.equal(runSallyport(daemon.place, ['policy', 'apply', '--yes']).status, 0);
+  assert.match(diagnose(daemon.place).find('call').message, /refused by your rules: shut/);
+});
+
 test('the daemon finds about itself what doctor finds about it', async (t) => {
   requirement('CAT-10');
   const place = openPlace(t);
@@ -70,7 +93,8 @@ test('the daemon finds about itself what doctor finds about it', async (t) => {
     return (JSON.parse(stdout) as { output: Record<string, unknown> }).output;
   };
   const { ok, checks } = invoke('self.check') as unknown as { ok: boolean; checks: Check[] };
-  const shared = (all: readonly Check[]) => all.filter(({ name }) => !['daemon', 'log', 'disk'].includes(name));
+  const outside = ['daemon', 'log', 'disk', 'session', 'call', 'program', 'record', 'mcp', 'console'];
+  const shared = (all: readonly Check[]) => all.filter(({ name }) => !outside.includes(name));
   const seen = diagnose(place).checks;
   assert.deepEqual(shared(checks), shared(seen));
   assert.equal(ok, false);

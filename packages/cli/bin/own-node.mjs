@@ -29,5 +29,18 @@ export function continueOn(node) {
     console.error(`${node} does not run: ${error.message}`);
     process.exit(1);
   });
-  child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+  child.on('exit', (code, signal) => {
+    if (code === notLoaded) explainNotLoaded();
+    process.exit(code ?? 128 + constants.signals[signal]);
+  });
+}
+
+/** How the loader of the system ends a program for which it lacks a library. No command of ours ends so. */
+const notLoaded = 127;
+
+/** The loader has said which one. On a machine with few packages it is this one. */
+function explainNotLoaded() {
+  console.error('The Node that Sallyport brings needs a library that is missing here. Install it:');
+  console.error('  sudo apt-get install libatomic1     (Debian, Ubuntu)');
+  console.error('  sudo dnf install libatomic          (Fedora, Red Hat)');
 }

@@ -7,7 +7,7 @@ export { ConfigError } from './call/fault.ts';
 export type { Check } from './catalogue/self/check.ts';
 export { ContentHasher, isContentHash } from './content/content-hash.ts';
 export { hashBlocks } from './content/read-blocks.ts';
-export { checkMachine } from './daemon/checks/check-machine.ts';
+export { checkMachine, checkWarnings } from './daemon/checks/check-machine.ts';
 export { describeAbilities } from './daemon/checks/describe-abilities.ts';
 export { backUpHome, restoreHome } from './daemon/backup/back-up-home.ts';
 export { defaultPort, readConfig } from './daemon/config.ts';

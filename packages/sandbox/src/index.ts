@@ -28,7 +28,6 @@ export type {
   ProgramUsage,
   RunOptions,
 } from './program.ts';
-export { unenforced } from './spawner/confinement.ts';
 export type { Abilities } from './spawner/messages.ts';
 export { OutputTail } from './spawner/output-tail.ts';
 export { SpawnerClient } from './spawner/spawner-client.ts';

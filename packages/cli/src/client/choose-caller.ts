@@ -126,7 +126,7 @@ export function unreachable({ home, startCommand }: ClientOptions, target: Targe
       `Set SALLYPORT_ADDRESS to the address of a running one, or start one with \`${startCommand}\`.`,
     );
   }
-  if (hasErrorCode(error, 'EACCES')) return fail(`This user may not reach ${home.folder}.`, askForOwn);
+  if (hasErrorCode(error, 'EACCES')) return fail(`This user may not use ${target.path}.`, askForOwn);
   return fail(
     `No daemon answers in ${home.folder}.`,
     `Start one with \`${startCommand}\`, or set SALLYPORT_HOME to the folder of a running one.`,

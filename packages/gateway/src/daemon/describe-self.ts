@@ -3,8 +3,9 @@ import type { Check } from '../catalogue/self/check.ts';
 import type { SelfParts } from '../catalogue/self/index.ts';
 import type { Limits, Rates, Rules } from '../call/verdict.ts';
 import type { Store } from '../storage/stores.ts';
-import { checkMachine } from './checks/check-machine.ts';
+import { checkMachine, checkWarnings } from './checks/check-machine.ts';
 import { describeAbilities } from './checks/describe-abilities.ts';
+import { tryProgram } from './checks/try-program.ts';
 import type { Config } from './config.ts';
 import type { Executor } from './open-executor.ts';
 import { version } from './version.ts';
@@ -53,11 +54,12 @@ export function describeSelf({ config, store, executor, rules, workspace, ...dae
         ),
       }),
     },
-    runChecks: async () => [
-      ...checkMachine({ config, workspace, sandbox: describeAbilities(await executor.programs.abilities) }),
-      checkLog(store.sealed()),
-      ...daemon.warnings().map((message): Check => ({ name: 'look at', state: 'warn', message })),
-    ],
+    runChecks: async () => {
+      const sandbox = describeAbilities(await executor.programs.abilities);
+      const machine = checkMachine({ config, workspace, sandbox });
+      const program = await tryProgram(executor.programs);
+      return [...machine, program, checkLog(store.sealed()), ...checkWarnings(daemon.warnings(), machine)];
+    },
   };
 }
 

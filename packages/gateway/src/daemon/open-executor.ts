@@ -1,7 +1,8 @@
-import { SpawnerClient, unenforced } from '@sallyport/sandbox';
+import { SpawnerClient } from '@sallyport/sandbox';
 import type { Abilities } from '@sallyport/sandbox';
 import type { SandboxState } from '../stages/check-sandbox.ts';
 import type { EventLog } from '../telemetry/event-log.ts';
+import { watchedLimits } from './checks/describe-abilities.ts';
 
 export interface Executor {
   readonly programs: SpawnerClient;
@@ -28,7 +29,7 @@ export function openExecutor(log: EventLog): Executor {
     // As long as nobody knows, a call waits for the executor service, which refuses by itself.
     sandbox: {
       explainUnusable: () => (known?.sandbox.usable === false ? known.sandbox : undefined),
-      explainWatched: () => (known === undefined || known.limits === 'cgroup' ? undefined : unenforced),
+      explainWatched: () => (known === undefined || known.limits === 'cgroup' ? undefined : watchedLimits),
     },
     abilities: () => known,
   };

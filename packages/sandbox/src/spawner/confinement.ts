@@ -27,10 +27,10 @@ export interface Confinement {
 }
 
 /** Why the kernel does not enforce limits, and what to do about it. */
-export const unenforced = {
+const unenforced = {
   reason: 'CPU time, memory and processes of a program cannot be limited: the daemon may not make control groups.',
   remedy:
-    'Run the daemon as a service with "Delegate=yes" and "DelegateSubgroup=daemon", as `sallyport service install` does, ' +
+    'Run it as a service with "Delegate=yes" and "DelegateSubgroup=daemon", ' +
     'or start it with "systemd-run --user --scope -p Delegate=yes".',
 };
 

@@ -23,7 +23,9 @@ export async function runDaemon(context: CommandContext): Promise<number> {
   const status = await daemon.readStatus();
   // Links are for the eyes of a person, not for the log of a service.
   const link = context.json || !context.terminal.interactive ? undefined : await requestConsoleLink(context);
-  const welcome = context.json ? [visibleJson(status)] : renderWelcome(status, link, context);
+  const welcome = context.json
+    ? [visibleJson(status)]
+    : [...renderState(status, context), ...(isService() ? [] : renderNextSteps(status, link, context))];
   context.terminal.print(...welcome);
   await tellHealth(daemon, context);
   void tellMachine(daemon, context);
@@ -96,8 +98,12 @@ export function stopOnSignals(
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
 }
 
-function renderWelcome(status: InJson<GetStatusResponse>, link: string | undefined, context: CommandContext): string[] {
-  const { terminal, commandName, config } = context;
+/** Nobody sits before it: its log needs no keys to press and no commands to copy. */
+function isService(): boolean {
+  return Boolean(process.env['SALLYPORT_SERVICE']);
+}
+
+function renderState(status: InJson<GetStatusResponse>, { terminal, config }: CommandContext): string[] {
   const { paint, columns } = terminal;
   const { address, version, ruleCount, rulesFolder } = status;
   const fields: [string, string][] = [
@@ -109,12 +115,21 @@ function renderWelcome(status: InJson<GetStatusResponse>, link: string | undefin
     ['install', withReason(status.install, status.installMeaning)],
   ];
   return [
-    `${paint('bold', `Sallyport ${version}`)} is ${paint('green', 'serving')}. Ctrl-C ends it.`,
+    `${paint('bold', `Sallyport ${version}`)} is ${paint('green', 'serving')}.${isService() ? '' : ' Ctrl-C ends it.'}`,
     '',
     ...renderFields(
       fields.map(([label, value]) => [label, value.split('\n').map(makeVisibleLine).join('\n')]),
       columns,
     ),
+  ];
+}
+
+function renderNextSteps(
+  { address }: InJson<GetStatusResponse>,
+  link: string | undefined,
+  { terminal: { paint }, commandName }: CommandContext,
+): string[] {
+  return [
     '',
     link === undefined ? 'Open the console in a browser:' : 'Open the console (the link works once, within a minute):',
     `  ${link === undefined ? `${commandName} console` : paint('bold', link)}`,

@@ -40,8 +40,3 @@ export function checkDaemon({ status, failure }: DaemonAnswer, { commandName }: 
   }
   return check('ok', `process ${pid}, mode ${mode}, ${address}`);
 }
-
-/** What the daemon itself wants an operator to look at. */
-export function checkWarnings({ status }: DaemonAnswer): readonly Check[] {
-  return (status?.warnings ?? []).map((message) => ({ name: 'look at', state: 'warn', message }));
-}

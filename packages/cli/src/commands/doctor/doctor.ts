@@ -1,9 +1,10 @@
 import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from '../../command-context.ts';
-import { checkMachine } from '@sallyport/gateway';
+import { checkMachine, checkWarnings } from '@sallyport/gateway';
 import type { Check, InstallKind } from '@sallyport/gateway';
-import { checkDaemon, checkWarnings, readDaemon } from './doctor-daemon.ts';
+import { checkDaemon, readDaemon } from './doctor-daemon.ts';
 import type { DaemonAnswer } from './doctor-daemon.ts';
+import { noCalls, tryCalls } from './doctor-calls.ts';
 import { checkExecutor } from './doctor-executor.ts';
 import { checkStart } from './doctor-start.ts';
 import { padText, textWidth, wrapWords } from '../../terminal/text-width.ts';
@@ -12,16 +13,23 @@ import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 
 const longestVerificationMs = 10 * 60_000;
 
-/** Looks at everything the gate needs here. Works without a daemon, and changes nothing. */
+/** Looks at everything the gate needs here, and makes real calls through a gate that runs. Works without one as well. */
 export async function runDoctor(context: CommandContext): Promise<number> {
   const { config, terminal, json } = context;
   if (!json) terminal.progress('Trying out the sandbox…');
-  const [daemon, sandbox] = await Promise.all([readDaemon(context), checkExecutor()]);
+  const daemon = await readDaemon(context);
   const { status } = daemon;
+  if (!json && status !== undefined) terminal.progress('Making calls through the gate…');
+  const { calls, itself } = status === undefined ? noCalls : await tryCalls(status, context);
+  // What a running daemon can do here is its own to say: a service may do more than this terminal.
+  const found = itself.filter(({ name }) => name === 'sandbox' || name === 'limits');
+  const sandbox = found.length > 0 ? found : await checkExecutor();
+  const machine = checkMachine({ config, sandbox, workspace: status?.workspace, install: readInstall(status) });
   const checks: readonly Check[] = [
-    ...checkMachine({ config, sandbox, workspace: status?.workspace, install: readInstall(status) }),
+    ...machine,
     checkDaemon(daemon, context),
-    ...checkWarnings(daemon),
+    ...checkWarnings(status?.warnings ?? [], machine),
+    ...calls,
     ...(daemon.failure?.code === 'UNREACHABLE'
       ? await checkStart(config, AbortSignal.timeout(longestVerificationMs))
       : []),

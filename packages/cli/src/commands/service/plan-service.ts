@@ -86,6 +86,8 @@ export function planSeparated(
       { run: ['usermod', '--append', '--groups', agentGroup, separatedUser] },
       ...agents.map((name): Step => ({ run: ['usermod', '--append', '--groups', agentGroup, name] })),
       folder(separatedFolder),
+      // What an earlier install left is root's since then. Links are changed themselves, not what they lead to.
+      { run: ['chown', '-R', '-h', `${separatedUser}:${separatedUser}`, separatedFolder] },
       folder(service.home),
       folder(service.workspace),
       { write: systemUnitFile, content: systemUnit(service) },
@@ -95,6 +97,8 @@ export function planSeparated(
       ...(isRunning ? [{ run: ['systemctl', 'disable', '--now', serviceName], optional: true } as const] : []),
       { remove: systemUnitFile },
       ...(isRunning ? [control('daemon-reload')] : []),
+      // The number of the user is free afterwards, and who gets it next must not get the keys and the log with it.
+      { run: ['chown', '-R', '-h', 'root:root', separatedFolder] },
       { run: ['userdel', separatedUser], optional: true },
       { run: ['groupdel', agentGroup], optional: true },
     ],

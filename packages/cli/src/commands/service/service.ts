@@ -7,19 +7,14 @@ import { usageFailure } from '../../client/failure.ts';
 import { seekConsent } from '../../client/run-steps.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { command, file, flag, list } from '../../command-table.ts';
+import { printFields } from '../../terminal/table.ts';
 import { wrapWords } from '../../terminal/text-width.ts';
 import { visibleJson } from '../../terminal/visible-text.ts';
-import {
-  apparmorSteps,
-  launchFile,
-  planLaunchAgent,
-  planSeparated,
-  planUserService,
-  systemUnitFile,
-  userUnitFile,
-} from './plan-service.ts';
+import { findInstalled, launchLog } from './installed-service.ts';
+import type { ServiceManager } from './installed-service.ts';
+import { apparmorSteps, planLaunchAgent, planSeparated, planUserService } from './plan-service.ts';
 import type { ServicePlan } from './plan-service.ts';
-import { agentGroup, separatedFolder, separatedUser, serviceName, socketFolder } from './service-files.ts';
+import { agentGroup, separatedFolder, separatedUser, socketFolder } from './service-files.ts';
 import { hasSystemd, spellStep, takeSteps } from './service-steps.ts';
 
 const restriction = '/proc/sys/kernel/apparmor_restrict_unprivileged_userns';
@@ -70,13 +65,16 @@ export const serviceCommands = [
     help: 'show which service is installed, and whether it runs',
     run: (_, { terminal, json, commandName }) => {
       const installed = findInstalled();
-      if (json) terminal.print(visibleJson({ installed: installed?.kind ?? 'none', file: installed?.file ?? '' }));
-      else if (installed === undefined) {
+      const fields = installed?.manager?.describe() ?? [];
+      if (json) {
+        const { kind = 'none', file: unit = '' } = installed ?? {};
+        terminal.print(visibleJson({ installed: kind, file: unit, ...Object.fromEntries(fields) }));
+      } else if (installed === undefined) {
         terminal.print('No service is installed.', `  ${commandName} service install`);
       } else {
         terminal.print(`A ${installed.kind} service is installed: ${installed.file}`);
-        if (installed.control === undefined) terminal.print('No service manager runs here, so nothing starts it.');
-        else run([...installed.control, 'status', '--no-pager', '--lines=0', serviceName]);
+        if (installed.manager === undefined) terminal.print('No service manager runs here, so nothing starts it.');
+        else printFields(terminal, fields);
       }
       return installed === undefined ? exitCodes.toolError : exitCodes.success;
     },
@@ -84,15 +82,11 @@ export const serviceCommands = [
   command('logs', {
     help: 'show what the service manager kept of its output',
     options: { follow: flag('keep showing new lines', { short: 'f' }) },
-    run: ({ follow = false }) => {
-      const installed = requireInstalled();
-      const scope = installed.kind === 'user' ? ['--user-unit', serviceName] : ['--unit', serviceName];
-      return run(['journalctl', ...scope, '--lines=100', ...(follow ? ['--follow'] : ['--no-pager'])]);
-    },
+    run: ({ follow = false }) => run(requireManager().logs(follow)),
   }),
   command('restart', {
     help: 'restart the service',
-    run: () => run([...requireInstalled().control, 'restart', serviceName]),
+    run: () => run(requireManager().restart),
   }),
 ];
 
@@ -111,8 +105,7 @@ function choosePlan({ separated, workspace, agents }: Wanted, { config }: Comman
       home: config.home.folder,
       workspace: workspace ?? config.workspace ?? config.startFolder,
     };
-    if (process.platform === 'darwin')
-      return planLaunchAgent(service, join(dirname(config.home.logFile), 'service.log'));
+    if (process.platform === 'darwin') return planLaunchAgent(service, launchLog(config.home.folder));
     return planUserService(service, { isRunning: hasSystemd('user') });
   }
   if (process.getuid?.() !== 0) throw usageFailure('Only root can install a separated service.', 'Run it with sudo.');
@@ -159,31 +152,10 @@ function explainInstalled(separated: boolean, { commandName, terminal }: Command
   ];
 }
 
-interface Installed {
-  readonly kind: 'user' | 'separated';
-  readonly file: string;
-  /** Absent: no service manager runs. */
-  readonly control?: readonly [string, ...string[]];
-}
-
-function findInstalled(): Installed | undefined {
-  if (existsSync(systemUnitFile)) {
-    return {
-      kind: 'separated',
-      file: systemUnitFile,
-      ...(hasSystemd('system') && { control: ['systemctl'] as const }),
-    };
-  }
-  const unit = process.platform === 'darwin' ? launchFile : userUnitFile;
-  if (!existsSync(unit)) return undefined;
-  return { kind: 'user', file: unit, ...(hasSystemd('user') && { control: ['systemctl', '--user'] as const }) };
-}
-
-function requireInstalled(): Required<Installed> {
-  const { control, ...installed } = findInstalled() ?? {};
-  if (control === undefined)
-    throw usageFailure('No service of a service manager is installed here.', 'See `service install`.');
-  return { ...(installed as Installed), control };
+function requireManager(): ServiceManager {
+  const manager = findInstalled()?.manager;
+  if (manager !== undefined) return manager;
+  throw usageFailure('No service of a service manager is installed here.', 'See `service install`.');
 }
 
 function run([name = '', ...args]: readonly string[]): number {

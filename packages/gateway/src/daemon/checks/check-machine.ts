@@ -36,3 +36,10 @@ export function checkMachine({ config, sandbox, workspace, install }: CheckedMac
     checkInstall(install),
   ];
 }
+
+/** What a daemon wants an operator to look at, without what the checks have said. */
+export function checkWarnings(warnings: readonly string[], said: readonly Check[]): readonly Check[] {
+  return warnings
+    .filter((warning) => !said.some(({ message }) => warning.startsWith(message)))
+    .map((message) => ({ name: 'look at', state: 'warn', message }));
+}

@@ -1,6 +1,13 @@
-import { unenforced } from '@sallyport/sandbox';
 import type { Abilities } from '@sallyport/sandbox';
 import type { Check } from '../../catalogue/self/check.ts';
+
+/** Which limits hold where the kernel lets the gate make no control groups, and the command that changes it. */
+export const watchedLimits = {
+  reason:
+    'CPU time, memory and processes are watched, because the daemon may not make control groups. ' +
+    'Time, output, open files and file sizes are enforced.',
+  remedy: 'Run the daemon as a service: sallyport service install',
+};
 
 /** What the service that runs programs found when it tried out the machine. */
 export function describeAbilities({ sandbox, limits }: Abilities): readonly Check[] {
@@ -22,8 +29,8 @@ function describeLimits(limits: Abilities['limits']): Check {
   if (limits === 'cgroup') {
     return { name, state: 'ok', message: 'control groups limit and measure CPU time, memory and processes' };
   }
-  const message = `Limits of programs are watched, not enforced by the kernel. ${unenforced.reason}`;
-  return { name, state: 'warn', message, remedy: unenforced.remedy };
+  const { reason, remedy } = watchedLimits;
+  return { name, state: 'warn', message: `Some limits of programs are watched, not enforced. ${reason}`, remedy };
 }
 
 function spellSandbox(version: string): string {

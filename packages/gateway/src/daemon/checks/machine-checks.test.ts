@@ -43,7 +43,7 @@ test('a sandbox that does not work fails with the reason and the cure', () => {
   assert.deepEqual([sandbox?.state, sandbox?.remedy], ['fail', 'apt-get install bubblewrap']);
   assert.match(sandbox?.message ?? '', /bubblewrap is not installed/);
   assert.equal(limits?.state, 'warn');
-  assert.match(limits?.remedy ?? '', /Delegate=yes/);
+  assert.match(limits?.remedy ?? '', /service install/);
   const working = describeAbilities({ sandbox: { usable: true, version: '0.8.0' }, limits: 'cgroup' });
   assert.deepEqual(
     working.map(({ state }) => state),
