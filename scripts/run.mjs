@@ -18,6 +18,7 @@ const commands = {
   bench: ['bench/run.ts'],
   agents: ['test/agents/claude-code.ts'],
   pack: ['scripts/pack.ts'],
+  'fresh-debian': ['test/packages/debian/fresh-debian.ts'],
 };
 
 const [name = '', ...args] = process.argv.slice(2);

@@ -26,6 +26,8 @@ const tests = [
   { package: 'dunst', file: '/usr/bin/dunst' },
   // Writes and reads a journal.
   { package: 'systemd', file: '/usr/lib/systemd/systemd-journald' },
+  // Reads the profile that we write.
+  { package: 'apparmor', file: '/usr/sbin/apparmor_parser' },
   // Somebody else's code judges what the log proves.
   { package: 'golang-go', file: '/usr/bin/go' },
   { package: 'golang-golang-x-mod-dev', file: '/usr/share/gocode/src/golang.org/x/mod/sumdb/tlog/tlog.go' },
@@ -39,7 +41,12 @@ const benchmarks = [
   { package: 'ripgrep', file: '/usr/bin/rg' },
   { package: 'socat', file: '/usr/bin/socat' },
 ];
-const wantedFor = { start: sandbox, test: tests, bench: [...tests, ...benchmarks] };
+/** A machine to install on, and a kernel for it that runs as a program. */
+const freshDebian = [
+  { package: 'debootstrap', file: '/usr/sbin/debootstrap' },
+  { package: 'user-mode-linux', file: '/usr/bin/linux.uml' },
+];
+const wantedFor = { start: sandbox, test: tests, bench: [...tests, ...benchmarks], 'fresh-debian': freshDebian };
 
 const aptGet = '/usr/bin/apt-get';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { newPlace } from '../harness/daemon.ts';
@@ -90,3 +90,38 @@ test('a gate under its own user serves agents of a group, who can read nothing o
     }
   }
 });
+
+test(
+  'a program of another user at the port of the gate is not sent the credential of a person',
+  { skip },
+  async (t) => {
+    const { folder } = newPlace();
+    const credential = join(folder, 'credential');
+    writeFileSync(credential, 'spp_not-a-real-credential\n', { mode: 0o600 });
+    const squat =
+      "require('net').createServer((s) => s.on('data', () => console.log('GOT IT'))).listen(0, '127.0.0.1', function () { console.log(this.address().port) })";
+    const [file, args] = as(stranger, '', [process.execPath, '-e', squat]);
+    const squatter = spawn(file, args, { env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] });
+    t.after(() => {
+      squatter.kill('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    });
+    let heard = '';
+    squatter.stdout.on('data', (data: Buffer) => (heard += data.toString()));
+    while (!heard.includes('\n')) await once(squatter.stdout, 'data');
+    const port = heard.trim();
+    const command = [process.execPath, program, 'status'];
+    const { status, stderr } = spawnSync(command[0] ?? '', command.slice(1), {
+      env: {
+        ...{ PATH: '/usr/bin:/bin', HOME: folder, SALLYPORT_HOME: join(folder, 'none') },
+        ...{ SALLYPORT_ADDRESS: `http://127.0.0.1:${port}`, SALLYPORT_CREDENTIAL_FILE: credential },
+      },
+      cwd: '/',
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+    assert.equal(status, 2, stderr);
+    assert.match(stderr, new RegExp(`held by user ${stranger}.*not sent`, 's'));
+    assert.equal(heard.trim(), port, 'nothing was sent');
+  },
+);

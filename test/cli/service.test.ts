@@ -72,6 +72,27 @@ test('a separated service is planned step by step, for root alone', () => {
   }
 });
 
-test('the AppArmor profile opens namespaces for bubblewrap and nothing else', () => {
+test('the AppArmor profile opens namespaces for bubblewrap and nothing else, and AppArmor can read it', (t) => {
   assert.match(apparmorProfile, /^profile sallyport-bwrap \/usr\/bin\/bwrap flags=\(unconfined\) \{\n {2}userns,\n/m);
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-profile-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const parse = (text: string) => {
+    const file = join(folder, 'profile');
+    writeFileSync(file, text);
+    return spawnSync('/usr/sbin/apparmor_parser', ['--skip-kernel-load', '--skip-cache', file], { encoding: 'utf8' });
+  };
+  // Namespaces are known to it from version 4 on; before, the rest can be read.
+  const knowsNamespaces = existsSync('/etc/apparmor.d/abi/4.0');
+  const text = knowsNamespaces ? apparmorProfile : apparmorProfile.replace(/^abi .*\n/m, '').replace('  userns,\n', '');
+  const { status, stderr } = parse(text);
+  assert.equal(status, 0, stderr);
+  assert.equal(parse(text.replace('flags=', 'flag=')).status, 1);
+});
+
+test('the profile is shown before anything is done, and only root can install it', () => {
+  const place = newPlace();
+  const shown = runSallyport(place, ['service', 'apparmor', '--dry-run']);
+  rmSync(place.folder, { recursive: true, force: true });
+  assert.equal(shown.status, 0, shown.stderr);
+  assert.match(shown.stdout, /write \/etc\/apparmor\.d\/sallyport-bwrap\n {2}apparmor_parser --replace/);
 });

@@ -4,6 +4,7 @@ import type { ExecuteToolRequestJson, ExecuteToolResponseJson } from '@sallyport
 import { overHttp } from '@sallyport/contract/http-transport';
 import type { Target } from '@sallyport/contract/http-transport';
 import { exitCodes } from '@sallyport/contract/codes';
+import { checkListener } from './check-listener.ts';
 import { chooseCaller, readToken, unreachable } from './choose-caller.ts';
 import type { ClientOptions, Role } from './choose-caller.ts';
 import { CommandFailure, hasErrorCode, interrupted, RpcFailure, usageFailure } from './failure.ts';
@@ -35,7 +36,12 @@ export function openClient(options: ClientOptions): DaemonClient {
     if (!(error instanceof GateError)) return error;
     return error.code === 'unreachable' ? lostConnection(error) : new RpcFailure(error.code, error.message);
   };
+  const checkPeer = (): void => {
+    // What an agent's token can do is little beside the credential of a person.
+    if (role === 'operator') checkListener(target, options.home.folder);
+  };
   const reach = async <Answer>(exchange: () => Promise<Answer>, signal?: AbortSignal): Promise<Answer> => {
+    checkPeer();
     try {
       return await exchange();
     } catch (error) {
@@ -47,6 +53,7 @@ export function openClient(options: ClientOptions): DaemonClient {
     target,
     call: (method, request, more) => reach(() => gate.call(method, request, more), more?.signal),
     watch: async function* (method, request, more) {
+      checkPeer();
       try {
         yield* gate.watch(method, request, more);
       } catch (error) {

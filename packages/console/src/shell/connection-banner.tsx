@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { useGate, useNowMs, useValue } from '../live/use-live.ts';
 import { Visible } from '../text/visible.tsx';
 
@@ -30,17 +31,44 @@ export function ConnectionBanner() {
       </div>
     );
   }
-  if (status !== undefined && status.warnings.length > 0) {
-    return (
-      <div className="banner banner-look" role="status">
-        <span>
-          <strong>Something needs your attention.</strong> <Visible text={status.warnings.join('\n')} />
-        </span>
-        <button type="button" onClick={() => void gate.readStatus()}>
-          Look again
-        </button>
-      </div>
-    );
+  return status === undefined ? null : <Warnings warnings={status.warnings} />;
+}
+
+/** One line, with the rest on demand. What was dismissed comes back only when it changes. */
+function Warnings({ warnings }: { readonly warnings: readonly string[] }) {
+  const text = warnings.join('\n');
+  const [dismissed, setDismissed] = useState(readDismissed);
+  if (text === '' || text === dismissed) return null;
+  const dismiss = (): void => {
+    setDismissed(text);
+    // Without storage it comes back with the next page.
+    try {
+      sessionStorage.setItem(dismissedKey, text);
+    } catch {}
+  };
+  const [first = ''] = /^.*?\.(?= |$)/.exec(warnings[0] ?? '') ?? warnings;
+  const more = warnings.length > 1 ? ` And ${warnings.length - 1} more.` : '';
+  return (
+    <div className="banner banner-look" role="status">
+      <details>
+        <summary>
+          <Visible text={`${first}${more}`} />
+        </summary>
+        <Visible text={text} />
+      </details>
+      <button type="button" onClick={dismiss}>
+        Dismiss
+      </button>
+    </div>
+  );
+}
+
+const dismissedKey = 'dismissed-warnings';
+
+function readDismissed(): string {
+  try {
+    return sessionStorage.getItem(dismissedKey) ?? '';
+  } catch {
+    return '';
   }
-  return null;
 }

@@ -23,7 +23,7 @@ test('a kernel that forbids namespaces is explained by the setting that does', (
   assert.equal(withSetting('user/max_user_namespaces', '0').remedy, 'sysctl -w user.max_user_namespaces=15000');
   assert.equal(
     withSetting('kernel/apparmor_restrict_unprivileged_userns', '1').remedy,
-    'sysctl -w kernel.apparmor_restrict_unprivileged_userns=0',
+    'AppArmor restricts namespaces here. Give bubblewrap a profile: sudo sallyport service apparmor',
   );
   assert.match(withSetting('none', '').remedy, /docker run --security-opt seccomp=unconfined/);
 });

@@ -17,10 +17,14 @@ const packageManagers: readonly (readonly [pattern: RegExp, install: string, upg
 ];
 
 /** Settings of the kernel that keep ordinary users from making namespaces: where, the bad value, the cure. */
-const obstacles: readonly (readonly [file: string, value: string, setting: string])[] = [
-  ['kernel/unprivileged_userns_clone', '0', 'kernel.unprivileged_userns_clone=1'],
-  ['kernel/apparmor_restrict_unprivileged_userns', '1', 'kernel.apparmor_restrict_unprivileged_userns=0'],
-  ['user/max_user_namespaces', '0', 'user.max_user_namespaces=15000'],
+const obstacles: readonly (readonly [file: string, value: string, remedy: string])[] = [
+  ['kernel/unprivileged_userns_clone', '0', 'sysctl -w kernel.unprivileged_userns_clone=1'],
+  [
+    'kernel/apparmor_restrict_unprivileged_userns',
+    '1',
+    'AppArmor restricts namespaces here. Give bubblewrap a profile: sudo sallyport service apparmor',
+  ],
+  ['user/max_user_namespaces', '0', 'sysctl -w user.max_user_namespaces=15000'],
 ];
 
 export function installCommand(osRelease = readText('/etc/os-release')): string {
@@ -48,7 +52,7 @@ export function explainFailure(
     const remedy =
       obstacle === undefined
         ? 'In a container, allow namespaces: docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined …'
-        : `sysctl -w ${obstacle[2]}`;
+        : obstacle[2];
     return { usable: false, reason, remedy };
   }
   return { usable: false, reason, remedy: upgradeCommand() };

@@ -106,7 +106,8 @@ export function planSeparated(
 }
 
 /** For machines on which only named programs may make user namespaces, such as Ubuntu since 23.10. */
-export const apparmorSteps: readonly Step[] = [
-  { write: apparmorFile, content: apparmorProfile },
-  { run: ['apparmor_parser', '--replace', apparmorFile] },
-];
+export const apparmorPlan: ServicePlan = {
+  file: apparmorFile,
+  install: [{ write: apparmorFile, content: apparmorProfile }, { run: ['apparmor_parser', '--replace', apparmorFile] }],
+  uninstall: [{ run: ['apparmor_parser', '--remove', apparmorFile], optional: true }, { remove: apparmorFile }],
+};

@@ -12,7 +12,7 @@ import { wrapWords } from '../../terminal/text-width.ts';
 import { visibleJson } from '../../terminal/visible-text.ts';
 import { findInstalled, launchLog } from './installed-service.ts';
 import type { ServiceManager } from './installed-service.ts';
-import { apparmorSteps, planLaunchAgent, planSeparated, planUserService } from './plan-service.ts';
+import { apparmorPlan, planLaunchAgent, planSeparated, planUserService } from './plan-service.ts';
 import type { ServicePlan } from './plan-service.ts';
 import { agentGroup, separatedFolder, separatedUser, socketFolder } from './service-files.ts';
 import { hasSystemd, spellStep, takeSteps } from './service-steps.ts';
@@ -32,7 +32,8 @@ export const serviceCommands = [
     },
     run: async ({ separated = false, workspace, agents = [], dryRun = false, yes = false }, context) => {
       const plan = choosePlan({ separated, workspace, agents }, context);
-      const steps = [...plan.install, ...(needsProfile() ? apparmorSteps : [])];
+      const isRoot = process.getuid?.() === 0;
+      const steps = [...plan.install, ...(isRestricted() && isRoot ? apparmorPlan.install : [])];
       const { terminal, json } = context;
       if (!json) terminal.print('This would:', ...steps.map((step) => `  ${spellStep(step)}`));
       if (dryRun) {
@@ -42,7 +43,30 @@ export const serviceCommands = [
       await seekConsent('Install the service?', { yes }, context);
       takeSteps(steps, () => undefined);
       if (json) terminal.print(visibleJson({ installed: plan.file }));
-      else terminal.print('', ...explainInstalled(separated, context));
+      else {
+        terminal.print('', ...explainInstalled(separated, context));
+        if (isRestricted() && !isRoot) terminal.print('', ...offerProfile(context));
+      }
+      return exitCodes.success;
+    },
+  }),
+  command('apparmor', {
+    help: 'let bubblewrap make the namespaces of a sandbox where AppArmor restricts them, as on Ubuntu (needs root)',
+    options: {
+      remove: flag('take the profile away again'),
+      dryRun: flag('only show what would be done'),
+      yes: flag('do not ask'),
+    },
+    run: async ({ remove = false, dryRun = false, yes = false }, context) => {
+      const { terminal, json } = context;
+      const steps = remove ? apparmorPlan.uninstall : apparmorPlan.install;
+      if (!json) terminal.print('This would:', ...steps.map((step) => `  ${spellStep(step)}`));
+      if (!dryRun) {
+        if (process.getuid?.() !== 0) throw usageFailure('Only root can change profiles.', 'Run it with sudo.');
+        await seekConsent(remove ? 'Remove the profile?' : 'Install the profile?', { yes }, context);
+        takeSteps(steps, () => undefined);
+      }
+      if (json) terminal.print(visibleJson({ steps: steps.map(spellStep), done: !dryRun }));
       return exitCodes.success;
     },
   }),
@@ -53,9 +77,11 @@ export const serviceCommands = [
       const plan = choosePlan({ separated, workspace: undefined, agents: [] }, context);
       if (!existsSync(plan.file)) throw usageFailure(`No service is installed: there is no ${plan.file}.`);
       const { terminal, json } = context;
-      if (!json) terminal.print('This would:', ...plan.uninstall.map((step) => `  ${spellStep(step)}`));
+      const profile = separated && existsSync(apparmorPlan.file) ? apparmorPlan.uninstall : [];
+      const steps = [...plan.uninstall, ...profile];
+      if (!json) terminal.print('This would:', ...steps.map((step) => `  ${spellStep(step)}`));
       await seekConsent('Remove the service?', { yes }, context);
-      takeSteps(plan.uninstall, () => undefined);
+      takeSteps(steps, () => undefined);
       const kept = separated ? separatedFolder : context.config.home.folder;
       terminal.print(json ? visibleJson({ removed: plan.file, kept }) : `Removed. What it kept is in ${kept}`);
       return exitCodes.success;
@@ -125,9 +151,15 @@ function choosePlan({ separated, workspace, agents }: Wanted, { config }: Comman
   return planSeparated(service, { isRunning: hasSystemd('system'), agents });
 }
 
-/** Only root can write it, and only where the kernel restricts namespaces by AppArmor. */
-function needsProfile(): boolean {
-  return process.getuid?.() === 0 && existsSync(restriction) && readFileSync(restriction, 'utf8').trim() === '1';
+/** Whether the kernel lets only programs with an AppArmor profile make user namespaces. */
+function isRestricted(): boolean {
+  return existsSync(restriction) && readFileSync(restriction, 'utf8').trim() === '1';
+}
+
+function offerProfile({ commandName, terminal }: CommandContext): readonly string[] {
+  const text =
+    'This machine lets no program make the namespaces of a sandbox that has no AppArmor profile. With one for bubblewrap, programs run:';
+  return [...wrapWords(text, terminal.columns), `  sudo ${commandName} service apparmor`];
 }
 
 function explainInstalled(separated: boolean, { commandName, terminal }: CommandContext): readonly string[] {
