@@ -77,7 +77,8 @@ export interface ToolContextParts {
 }
 
 export function createToolContexts(parts: ToolContextParts): ToolContextFactory {
-  const { trashFolder, journal, programs, areLimitsWatched, writeTool, sweeps, networks, redact, content, secrets } = parts;
+  const { trashFolder, journal, programs, areLimitsWatched, writeTool, sweeps, networks, redact, content, secrets } =
+    parts;
   return (call, timed) => {
     const { session, tool, rules, verdict, lease } = call;
     // Only a consent lets a call with this verdict run; for a preview, the person who will be asked may see it all.

@@ -60,7 +60,8 @@ export async function tryCalls(status: Status, context: CommandContext): Promise
     });
     await look('program', async () => {
       const answer = await operator.executeTool({ name: 'self.check', inputJson: '{}' });
-      ({ checks: itself = [] } = (outputOf(answer) ?? {}) as { readonly checks?: readonly Check[] });
+      const { checks: found = [] } = (outputOf(answer) ?? {}) as { readonly checks?: readonly Check[] };
+      itself = found;
       return itself.find(({ name }) => name === 'program') ?? judge(answer, 'not tried');
     });
     await look('record', () => checkRecord(callId, context));
