@@ -23,7 +23,7 @@ export function showAnswer(
   const kept = keptOf(answer);
   if (kept !== undefined) showKept(kept, context);
   else if (status === 'success') showSuccess(outputOf(answer));
-  else if (answer.denied !== undefined) showDenial(answer.tool ?? '', answer.denied, context);
+  else if (answer.denied !== undefined) showDenial(answer, answer.denied, context);
   else showError(answer, context);
   return exitCodeOfStatus[status];
 }
@@ -36,7 +36,11 @@ function showKept(
   terminal.print(`  ${commandName} content get ${hash} --output FILE`);
 }
 
-function showDenial(tool: string, denied: DeniedJson, { terminal }: CommandContext): void {
+function showDenial(
+  { tool = '', callId = '' }: ExecuteToolResponseJson,
+  denied: DeniedJson,
+  { terminal }: CommandContext,
+): void {
   const { note, paintNote, columns } = terminal;
   const isPending = statusOf({ denied }) === 'pending_approval';
   const fields: [string, string][] = [
@@ -49,6 +53,7 @@ function showDenial(tool: string, denied: DeniedJson, { terminal }: CommandConte
       .map(({ field = '', message = '' }): [string, string] => ['', field === '' ? message : `${field}: ${message}`]),
     ['decide', isPending ? (denied.approval?.link ?? '') : ''],
     ['remedy', denied.remedy ?? ''],
+    ['call', isPending || denied.remedy?.includes(callId) === true ? '' : callId],
   ];
   const heading = isPending ? paintNote('yellow', 'Waits for a person') : paintNote('red', 'Denied');
   note(`${heading}  ${makeVisibleLine(tool)}`);

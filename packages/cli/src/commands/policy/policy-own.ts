@@ -55,7 +55,10 @@ export const allowCommand = command('allow', {
       await seekConsent('Put this rule in force?', { yes }, context);
       const applied = await step<InJson<AppliedPolicy>>('policy.allow', { call: id, shown: draft.shown }, 'agreed');
       if (context.json) print(visibleJson({ ...applied, draft }));
-      else print(`${spellCount(applied.count, 'rule is', 'rules are')} in force. The next such call is let through.`);
+      else {
+        const next = draft.effect === 'require_approval' ? 'asks a person' : 'is let through';
+        print(`${spellCount(applied.count, 'rule is', 'rules are')} in force. The next such call ${next}.`);
+      }
       return exitCodes.success;
     });
   },

@@ -18,6 +18,8 @@ export interface RulesPlace {
   /** What to do before the suggested rule is written, ending where the rule follows. */
   readonly howToAdd: string;
   readonly workspace: string;
+  /** Names that a suggested rule cannot have. */
+  readonly ruleIds: ReadonlySet<string>;
 }
 
 /** Says that nothing matched; and to operators, which rule came near and the shortest rule that would allow the call. */
@@ -30,7 +32,7 @@ export function explainNoRule(
   const what = `${describeCall(asked, combination)} by ${asked.principal} ${printable(asked.agent)} in mode ${asked.mode}`;
   const forOperators = [
     ...explainNearMiss(asked, combination, applicable),
-    `If it should be allowed, run \`sallyport policy allow\` with the id of the call; or ${place.howToAdd} ${suggestRule(asked, combination, place.workspace)}`,
+    `If it should be allowed, run \`sallyport policy allow\` with the id of the call; or ${place.howToAdd} ${suggestRule(asked, combination, place)}`,
   ].join(' ');
   return { reason: `No rule allows ${what}.`, forOperators };
 }
@@ -113,19 +115,24 @@ const keyOf = {
   app: 'apps',
 } as const satisfies Record<Kind, string>;
 
-function suggestRule(asked: Asked, combination: readonly Claim[], workspace: string): string {
+function suggestRule(asked: Asked, combination: readonly Claim[], { workspace, ruleIds }: RulesPlace): string {
   const { name } = asked.tool;
   const slug = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
   const conditions = combination.map(
     (claim) => `${keyOf[claim.kind]}: [${JSON.stringify(patternFor(claim, workspace))}]`,
   );
   const parts = [
-    `id: allow-${slug}`,
+    `id: ${findFreeId(`allow-${slug}`, ruleIds)}`,
     'effect: allow',
     `tools: [${/^[\w.-]+$/.test(name) ? name : JSON.stringify(name)}]`,
     ...conditions,
   ];
   return `- {${parts.join(', ')}}`;
+}
+
+function findFreeId(wanted: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(wanted)) return wanted;
+  for (let at = 2; ; at++) if (!taken.has(`${wanted}-${at}`)) return `${wanted}-${at}`;
 }
 
 /** A pattern for this one thing. */

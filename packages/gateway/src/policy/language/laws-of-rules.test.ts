@@ -17,7 +17,7 @@ import { howMuch } from '../../../../../test/harness/how-much.ts';
 
 const unprotected = { explain: () => undefined };
 const variables = { HOME: ['/h'], WORKSPACE: ['/w'] };
-const place = { howToAdd: 'add', workspace: '/w' };
+const place = { howToAdd: 'add', workspace: '/w', ruleIds: new Set<string>() };
 
 const compileAll = (rules: readonly Rule[]): CompiledRule[] => rules.map((rule) => compileRule(rule));
 

@@ -117,6 +117,7 @@ export function loadRules(
   const filesHash = hashRuleFiles(files);
   const all = [...compiled, gate, ...operatorRights];
   const inForce = all.filter(({ rule }) => !rule.shadow);
+  const ruleIds = new Set(all.map(({ reference }) => reference.id));
   const isTrying = inForce.length < all.length;
   const indexed = { inForce: indexRules(inForce), all: isTrying ? indexRules(all) : undefined };
   /** What the organisation does not say about a caller, roles.yaml says. */
@@ -138,7 +139,7 @@ export function loadRules(
           rules: [...chosen, ...added],
           protectedPaths,
           variables: local,
-          place: describePlace(folder, source, place),
+          place: { ...describePlace(folder, source, place), ruleIds },
           ...(explainForeign && { explainForeign }),
         },
         added.length === 0 ? index : undefined,
@@ -232,7 +233,7 @@ function sortProblems(problems: readonly Problem[]): readonly Problem[] {
 }
 
 /** The shipped rules are in the program folder and are replaced by the next install: changes belong into a copy. */
-function describePlace(folder: string, source: RulesSource, workspace: string): RulesPlace {
+function describePlace(folder: string, source: RulesSource, workspace: string): Omit<RulesPlace, 'ruleIds'> {
   const shipped = isWithin(resolve(source.programFolder), folder);
   const own = join(resolve(source.home), 'governance');
   const howToAdd = shipped
