@@ -59,6 +59,7 @@ test('a running daemon is asked how it is', async (t) => {
 });
 
 test('doctor makes real calls through every part of a running gate, and they are on record', async (t) => {
+  requirement('PKG-5');
   const daemon = await TestDaemon.start(newToolPlace());
   t.after(() => daemon.remove());
   const { find, status, checks } = diagnose(daemon.place);

@@ -5,6 +5,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkS
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { environmentOf, newPlace, TestDaemon } from '../harness/daemon.ts';
+import { requirement } from '../requirement.ts';
 import { runSallyport, runSallyportBeside } from '../harness/run-sallyport.ts';
 import type { Place } from '../harness/daemon.ts';
 
@@ -15,6 +16,7 @@ function succeed(place: Place, ...args: string[]): string {
 }
 
 test('a gate is backed up while it works, and goes on from the backup with its log whole and no session alive', async (t) => {
+  requirement('PKG-5');
   const daemon = await TestDaemon.start();
   t.after(() => daemon.remove());
   const token = await daemon.newAgent('coder');

@@ -70,7 +70,7 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
     run: async (_, context) => (await import('./daemon/console.ts')).showConsoleLink(context),
   }),
   command('doctor', {
-    help: 'check what Sallyport needs on this machine, and say how to install what is missing',
+    help: 'check what Sallyport needs on this machine, make calls through a running gate, and say what to do about problems',
     run: async (_, context) => (await import('./doctor/doctor.ts')).runDoctor(context),
   }),
   group(

@@ -4,9 +4,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { requirement } from '../../../../test/requirement.ts';
 import { RotatingFile } from './rotating-file.ts';
 
 test('a file that is large enough is set aside, only so many are kept, and no line is lost or cut', async (t) => {
+  requirement('PKG-5');
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-rotating-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'daemon.log');

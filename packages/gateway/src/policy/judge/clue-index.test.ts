@@ -17,7 +17,11 @@ import { ask, fakeTool } from '../test-world.ts';
 import { howMuch } from '../../../../../test/harness/how-much.ts';
 
 const variables = { HOME: ['/h'], WORKSPACE: ['/w'] };
-const parts = { protectedPaths: { explain: () => undefined }, variables, place: { howToAdd: 'add', workspace: '/w', ruleIds: new Set<string>() } };
+const parts = {
+  protectedPaths: { explain: () => undefined },
+  variables,
+  place: { howToAdd: 'add', workspace: '/w', ruleIds: new Set<string>() },
+};
 const subset = <T>(values: readonly T[]) => fc.subarray([...values], { minLength: 1 });
 
 // Few letters, so that patterns and paths meet; some of them are one letter to a lax file system.
