@@ -187,6 +187,12 @@ test('a denial by default names tool and path and shows the rule that would allo
   assert.equal(extended.judge(ask('files.search', ['/etc/passwd'])).effect, 'deny');
 });
 
+test('a suggested rule has a name that no rule has yet', () => {
+  const taken = ['allow-x-y', 'allow-x-y-2'].map((id) => `  - { id: ${id}, effect: allow, tools: [a.b] }\n`);
+  const { forOperators = '' } = rulesOf(taken.join('')).judge(ask('x.y', []));
+  assert.match(forOperators, /- \{id: allow-x-y-3, effect: allow/);
+});
+
 test('a denial by default tells operators which rule misses by one property', () => {
   const adviceFor = (question: Question): string => {
     const { reason, forOperators = '' } = decisions.judge(question);
