@@ -430,9 +430,13 @@ describe('inference and artifacts', () => {
   });
 
   contract(
-    'a model is asked within the cost of the session, and what is published from its content stays as it is',
+    'a model is asked within the cost of the session, and what is published from its content stays',
     async () => {
+      requirement('CAT-8');
       const { ask, token } = await openThinker('thinker-8', { max_cost_micros: 1800 });
+      assert.equal((await ask({ provider: 'elsewhere' })).denied?.rationale_code, 'RULE_DENIES');
+      assert.equal((await ask({ model: 'haiku' })).denied?.rule_id, 'no-haiku');
+      assert.equal((await ask({ prompt_hash: hash })).error?.error_code, 'NOT_FOUND', 'no prompt is stored under it');
       assert.equal((await ask()).result, 'success');
       assert.equal((await ask()).denied?.rationale_code, 'BUDGET_EXCEEDED');
       const publish = (content_hash: Uint8Array): Promise<Response> => {
@@ -443,7 +447,6 @@ describe('inference and artifacts', () => {
       assert.equal((await publish(await keepPrompt('first thought', token))).result, 'success');
       assert.notEqual((await publish(await keepPrompt('second thought', token))).result, 'success');
     },
-    'CAT-8',
   );
 
   contract('CTR-0020 content that is not stored is not published', async () => {

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { ApprovalDesk } from '../approvals/approval-desk.ts';
 import { TestDaemon } from '../harness/daemon.ts';
 import type { Answer } from '../harness/daemon.ts';
 import { runSallyport } from '../harness/run-sallyport.ts';
+import { requirement } from '../requirement.ts';
 
 let daemon: TestDaemon;
 let ada: string;
@@ -125,6 +127,51 @@ test('in LOCKDOWN an operator still undoes, and an agent does not', async () => 
   } finally {
     await backToNormal();
   }
+});
+
+test('what a run of an agent did to files is taken back by governed calls, where nothing else changed them', async () => {
+  requirement('EXEC-9');
+  const desk = new ApprovalDesk(daemon);
+  const dora = await daemon.newAgent('dora');
+  const traceparent = `00-${'d0'.repeat(16)}-${'0a'.repeat(8)}-01`;
+  writeFileSync(at('dora.txt'), 'before');
+  writeFileSync(at('gone.txt'), 'deleted');
+  const call = async (tool: string, args: object, more: object = {}): Promise<Answer> => {
+    const response = await fetch(`${daemon.address}/sallyport.v1.ToolService/ExecuteTool`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${dora}`, traceparent },
+      body: JSON.stringify({ name: tool, inputJson: JSON.stringify(args), ...more }),
+    });
+    return (await response.json()) as Answer;
+  };
+  const agreed = async (tool: string, args: object): Promise<{ answer: Answer; effect: string; undoable: unknown }> => {
+    const { taskId } = ApprovalDesk.ticketOf(await call(tool, args));
+    const shown = (await desk.show(taskId)) as unknown as { effect: string; undoable?: boolean };
+    await desk.approve(taskId);
+    const answer = await call(tool, args, { approvalTaskId: taskId });
+    return { answer, effect: shown.effect, undoable: shown.undoable ?? false };
+  };
+  const first = await call('files.write', { path: 'dora.txt', content: 'after' });
+  assert.ok((await call('files.write', { path: 'dora.txt', content: 'after all' })).success);
+  const deleted = await agreed('files.delete', { path: 'gone.txt' });
+  assert.ok(deleted.answer.success, JSON.stringify(deleted));
+  assert.equal(deleted.undoable, true, 'the card promises what the journal can do');
+  assert.ok(!existsSync(at('gone.txt')));
+
+  // Others do not undo it, the first call is not undone below the second, and nothing is while nobody may write.
+  assert.ok((await daemon.call('files.undo', { call_id: first.callId }, { token: bob })).denied);
+  assert.equal((await call('files.undo', { call_id: first.callId })).error?.code, 'FILE_CHANGED');
+  await daemon.call('mode.set', { mode: 'DEGRADED', cause: 'a test' });
+  assert.ok((await call('files.undo', { call_id: deleted.answer.callId })).denied);
+  await backToNormal();
+
+  const run = runSallyport(daemon.place, ['undo', '--trace', first.traceId, '--yes']);
+  assert.equal(run.status, 0, run.stderr + run.stdout);
+  assert.equal(textOf('dora.txt'), 'before');
+  assert.equal(textOf('gone.txt'), 'deleted');
+  const records = await daemon.records();
+  const undone = records.findLast(({ payload, kind }) => kind === 'outcome' && payload['tool'] === 'undo.run');
+  assert.equal((undone?.payload['changes'] as unknown[] | undefined)?.length, 3);
 });
 
 test('a whole run and a whole session are undone, the newest call first', async () => {

@@ -95,7 +95,7 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
   ),
   group('call', 'list, show and end calls', async () => (await import('./sessions/call.ts')).callCommands),
   command('undo', {
-    help: 'take back what a call changed in files; without a call, list those that can be undone',
+    help: 'take back what a call changed in files and git repositories; without a call, list those that can be undone',
     arguments: { callId: optionalWord('call-id') },
     options: {
       trace: text('trace-id', 'take back a whole run, the newest call first'),
@@ -104,6 +104,16 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
       yes: flag('agree without being asked, for scripts'),
     },
     run: async (given, context) => (await import('./undo/undo.ts')).undo(given, context),
+  }),
+  command('why', {
+    help: 'say which call wrote a file, or one line of it, and who approved that',
+    arguments: { place: word('file[:line]', { completes: 'files' }) },
+    run: async ({ place }, context) => (await import('./undo/why.ts')).explainFile(place, context),
+  }),
+  command('trace', {
+    help: 'show a whole run: its calls and steps, who approved them, what they changed and reached',
+    arguments: { id: word('trace-id, call-id or session-id') },
+    run: async ({ id }, context) => (await import('./audit/trace-run.ts')).traceRun(id, context),
   }),
   group('lease', 'manage what sessions may use', async () => (await import('./sessions/lease.ts')).leaseCommands),
   group(

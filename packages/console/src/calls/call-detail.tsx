@@ -8,6 +8,7 @@ import { formatDuration, formatMoment } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
 import { AllowCall } from './allow-call.tsx';
 import { reportStages } from './stages.ts';
+import { UndoCall } from './undo-call.tsx';
 
 /** Facts that are shown in a place of their own. */
 const shownElsewhere = ['arguments', 'decision', 'consent', 'refusal', 'error', 'fault', 'summary', 'tool', 'agent'];
@@ -30,6 +31,7 @@ export function CallDetail({ call }: { readonly call: Call }) {
         {call.durationMs !== undefined && ` · ${formatDuration(call.durationMs)}`}
       </p>
       <Ending call={call} facts={facts} />
+      {facts['changes'] !== undefined && <UndoCall key={call.id} callId={call.id} />}
       {facts['arguments'] !== undefined && (
         <>
           <h3>Arguments</h3>

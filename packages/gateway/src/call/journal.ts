@@ -16,6 +16,8 @@ export type EntryState =
   /** A folder with all that is in it. */
   | { readonly kind: 'tree'; readonly sha256: string; readonly entries: number }
   | { readonly kind: 'link'; readonly target: string }
+  /** A git repository besides its files, at its top folder. The hash is of what is kept of it in the trash. */
+  | { readonly kind: 'repository'; readonly sha256: string; readonly operation: string }
   /** Not known yet: it was written down before somebody else makes the change. */
   | { readonly kind: 'unknown' };
 
@@ -35,3 +37,8 @@ export interface Change {
 }
 
 export const absent: EntryState = { kind: 'absent' };
+
+/** The operation of git that changed a repository. Undefined: the change is of a file, a link or a folder. */
+export function operationOf({ before }: Pick<Change, 'before'>): string | undefined {
+  return before.kind === 'repository' ? before.operation : undefined;
+}

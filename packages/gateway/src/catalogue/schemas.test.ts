@@ -1,6 +1,8 @@
 import { modes } from '../call/session.ts';
 import { confirmations, risks } from '../call/tool.ts';
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Json, JsonObject } from '@sallyport/contract';
@@ -27,6 +29,8 @@ import { selfTools } from '../catalogue/self/index.ts';
 import { desktopTools } from '../catalogue/desktop/index.ts';
 import { systemTools } from '../catalogue/system/index.ts';
 import { sessionTools } from '../sessions/tools/sessions.ts';
+import { undoTools } from '../undo/tools/index.ts';
+import { whyTool } from '../undo/why/why-tool.ts';
 import { workspaceTools } from '../workspaces/tools.ts';
 
 // Definitions need none of what the tools work with.
@@ -36,6 +40,8 @@ const tools = [
   ...fileTools(),
   ...shellTools(),
   ...gitTools(),
+  ...undoTools(nothing),
+  whyTool(nothing),
   ...systemTools(),
   ...webTools(nothing),
   ...inferenceTools(nothing),
@@ -113,4 +119,13 @@ test('every schema of every built-in tool is JSON Schema 2020-12', () => {
       assert.equal(schema['type'], 'object', definition.name);
     }
   }
+});
+
+test('of the built-in tools, only notices of the desktop run outside the sandbox without a rule that says so', () => {
+  const files = globSync('**/*.ts', { cwd: import.meta.dirname }).filter((file) => !file.endsWith('.test.ts'));
+  const loose = files.filter((file) =>
+    readFileSync(join(import.meta.dirname, file), 'utf8').includes("isolation: 'none'"),
+  );
+  // An application leaves the sandbox only where a rule grants that.
+  assert.deepEqual(loose.toSorted(), ['desktop/apps-open.ts', 'desktop/notify-send.ts']);
 });

@@ -52,7 +52,9 @@ import { hideInResults } from '../redaction/hide-in-results.ts';
 import { callTools } from '../calls/tools.ts';
 import { collectTrash } from '../undo/collect-trash.ts';
 import { describeCutOff, findCutOffUndos } from '../undo/cut-off-undos.ts';
+import { gitUndo } from '../undo/tools/git-undo.ts';
 import { undoTools } from '../undo/tools/index.ts';
+import { whyTool } from '../undo/why/why-tool.ts';
 import { artifactTools } from '../artifacts/tools.ts';
 import { consoleLink } from '../console/console-link.ts';
 import { LoginCodes } from '../console/login-codes.ts';
@@ -339,14 +341,17 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     ...leaseTools(store),
     ...peopleTools(store, { workspace, endSession, address: () => address }),
     ...callTools(running),
+    whyTool({ journal: store, records: store }),
     ...undoTools({
       journal: store,
       sessions: store,
       // In every mode: what was changed before it came must be put back in it. The operator who undoes has agreed.
-      writingIn: (session, operator) =>
+      writingIn: (session, operator, gitOperation) =>
         rulesFor(session)?.judgePaths({
-          ...{ tool: filesWrite.definition, principal: 'operator', agent: operator, mode: 'NORMAL', consented: true },
-          nowMs: Date.now(),
+          ...{ principal: 'operator', agent: operator, mode: 'NORMAL', consented: true, nowMs: Date.now() },
+          ...(gitOperation === undefined
+            ? { tool: filesWrite.definition }
+            : { tool: gitUndo(store).definition, resources: { paths: [], gitOperation } }),
         }),
       isRunning: (callId) => running.list().some((call) => call.callId === callId),
     }),

@@ -14,6 +14,16 @@ export function diffLines(before: string, after: string, label: string, linesBef
   return `--- ${label}\n+++ ${label}\n${[...formatHunks(steps, linesBefore)].join('')}`;
 }
 
+/** For each line of a text, which line of an earlier one it is, counted from 0. Undefined: it is new. */
+export function traceLines(before: string, after: string): readonly (number | undefined)[] {
+  let line = 0;
+  return findSteps(splitLines(before), splitLines(after)).flatMap(([mark]) => {
+    if (mark === '+') return [undefined];
+    line++;
+    return mark === '-' ? [] : [line - 1];
+  });
+}
+
 function splitLines(text: string): readonly string[] {
   if (text === '') return [];
   const lines = text.split('\n');

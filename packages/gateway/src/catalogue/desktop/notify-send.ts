@@ -34,11 +34,10 @@ export function notifySend(environment: DesktopEnvironment): AnyTool {
     outputSchema: objectSchema({ shown: { type: 'boolean', description: 'The desktop took it.' } }),
     claim: () => ({ paths: [], apps: ['notifications'] }),
     preview: ({ title, text }: NotifyArguments, context) => {
-      program();
       busVariables(environment);
       return {
         summary: `Show the notice ${titleOf(title, context)}`,
-        detail: `${makeVisible(text)}\n`,
+        detail: `${makeVisible(text)}\nruns: ${program()}, without a sandbox\n`,
         undoable: false,
       };
     },

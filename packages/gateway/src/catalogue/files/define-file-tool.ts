@@ -7,7 +7,7 @@ import { failureFrom } from './failure-from.ts';
 
 /** What one file tool says about itself; the rest is the same for all of them. */
 export interface FileTool<Arguments, Output extends Json> {
-  readonly name: `files.${string}`;
+  readonly name: `files.${string}` | 'git.undo';
   readonly aliases: readonly string[];
   readonly description: string;
   readonly risk: Risk;

@@ -66,6 +66,9 @@ export function defineGitTool(operation: GitOperation): AnyTool {
       audience: 'everyone',
       pathArguments: ['cwd'],
       examples: [{ args: operation.example }],
+      ...(mutates && name !== 'PUSH' && name !== 'CLONE'
+        ? { undo: 'The gate keeps what the repository and the files were before.' }
+        : {}),
     },
     claim: (args, session) => {
       const folder = folderOf(args, session.workingDirectory);
@@ -94,7 +97,7 @@ export function defineGitTool(operation: GitOperation): AnyTool {
       return {
         summary: makeVisibleLine(`git ${command} ${joinWords(given(args).args)}`.trimEnd()),
         detail: lines.map((line) => `${makeVisibleLine(line)}\n`).join('') + (shown?.patch ?? ''),
-        undoable: false,
+        undoable: shown?.undoable ?? false,
         ...(shown?.unshown === undefined ? {} : { unshown: shown.unshown }),
         ...(shown === undefined ? {} : { basis: shown.basis }),
       };

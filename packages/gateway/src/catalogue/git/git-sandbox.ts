@@ -27,6 +27,8 @@ export interface GitSandboxOptions {
   readonly access: Access;
   /** Whether git is to make the repository. Absent: it exists. */
   readonly isNew?: boolean;
+  /** Whether git sees the files beside the repository. Absent: it does. */
+  readonly seesFiles?: boolean;
 }
 
 /** A remote as the network sees it. */
@@ -100,13 +102,31 @@ export class GitSandbox {
     );
   }
 
+  /** For what is in the folders of the repository alone: references, objects, what is staged. No file is seen. */
+  static async forReferences(repository: Repository, context: ToolContext): Promise<GitSandbox> {
+    const { gitFolder, commonFolder } = repository;
+    const folders = isWithin(commonFolder, gitFolder) ? [commonFolder] : [commonFolder, gitFolder];
+    const closed = [gitFolder, commonFolder].flatMap(listClosed);
+    const mounts = folders.map((path): Mount => {
+      const frozen = [...new Set(closed.filter((each) => isWithin(path, each)))];
+      return { source: path, target: path, access: 'write', ...(frozen.length === 0 ? {} : { frozen }) };
+    });
+    const options = { workingDirectory: gitFolder, access: 'write', seesFiles: false } as const;
+    const sandbox = new GitSandbox(repository, context, options, { ...unattended, mounts });
+    await sandbox.#readConfiguration();
+    return sandbox;
+  }
+
   /** Runs something that changes the repository, and sets aside what git must not leave behind. */
   async attend<Value>(change: () => Promise<Value>): Promise<{ readonly value: Value; readonly withheld: Withheld }> {
     return attendTo(this.#view, this.#context, change);
   }
 
   /** How git ended, whatever its exit code. */
-  run(args: readonly string[], more: { readonly stdin?: string; readonly reach?: Reach } = {}): Promise<ProgramOutput> {
+  run(
+    args: readonly string[],
+    more: { readonly stdin?: string | Buffer; readonly reach?: Reach } = {},
+  ): Promise<ProgramOutput> {
     return this.#run(args, { ...more, inlineBytes });
   }
 
@@ -147,10 +167,11 @@ export class GitSandbox {
       reach,
       outputBytes,
       ...options
-    }: { stdin?: string; reach?: Reach; outputBytes?: number } & ProgramRunOptions,
+    }: { stdin?: string | Buffer; reach?: Reach; outputBytes?: number } & ProgramRunOptions,
   ): Promise<ProgramOutput> {
     const { grants } = this.#context;
     const { top, gitFolder } = this.repository;
+    const { seesFiles = true } = this.#options;
     const settings = [...this.#settings, ...(reach?.settings ?? [])];
     const program = {
       argv: ['/usr/bin/git', '--no-pager', ...args] as const,
@@ -158,11 +179,11 @@ export class GitSandbox {
         ...gitEnvironment(settings, { protocols: reach?.protocols ?? [] }),
         ...identityOf(this.#context),
         // Named, so that git does not go looking, and the repository cannot name other files as its own.
-        ...(this.#options.isNew === true ? {} : { GIT_DIR: gitFolder, GIT_WORK_TREE: top }),
+        ...(this.#options.isNew === true ? {} : { GIT_DIR: gitFolder, GIT_WORK_TREE: seesFiles ? top : gitFolder }),
         ...(this.#options.access === 'read' ? { GIT_OPTIONAL_LOCKS: '0' } : {}),
       },
       workingDirectory: this.#options.workingDirectory,
-      stdin: Buffer.from(stdin),
+      stdin: typeof stdin === 'string' ? Buffer.from(stdin) : stdin,
       mounts: grants.isolation === 'none' ? [] : mountWith(this.#mounts, reach?.folders ?? []),
       hosts: reach?.hosts ?? [],
       limits: { ...defaultProgramLimits, ...grants.limits, ...(outputBytes === undefined ? {} : { outputBytes }) },

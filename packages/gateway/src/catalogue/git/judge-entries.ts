@@ -12,6 +12,8 @@ export interface JudgedEntries {
   readonly omitted: number;
   /** Files that it would write only because a person agrees. */
   readonly onlyAgreed: readonly string[];
+  /** All files that it may write, from the top of the repository. */
+  readonly written: readonly string[];
 }
 
 /** More than this many exclusions fit into no command line. */
@@ -30,11 +32,13 @@ export async function judgeEntries(
 ): Promise<JudgedEntries> {
   const forbidden = new Map<string, Refusal>();
   const onlyAgreed = new Set<string>();
+  const written = new Set<string>();
   for (const command of listing.commands) {
     for (const entry of await git.list(command)) {
       const name = command[0] === 'status' ? entry.slice(3) : entry.replace(/^\n/, '');
       const { top } = git.repository;
       const path = join(top, name);
+      if (listing.access === 'write') written.add(name);
       const refusal =
         listing.access === 'write' ? judgeChange(path, top, context) : context.paths.judge(path, listing.access);
       if (refusal !== undefined) forbidden.set(name, refusal);
@@ -47,7 +51,7 @@ export async function judgeEntries(
   if (first !== undefined && (listing.forbidden === 'refuse' || isStuck)) throw touchesForbidden(forbidden.size, first);
   const submodules = listing.entersSubmodules === true ? await listSubmodules(targets, git) : [];
   const left = [...new Set([...forbidden.keys(), ...submodules])];
-  const agreed = { onlyAgreed: [...onlyAgreed] };
+  const agreed = { onlyAgreed: [...onlyAgreed], written: [...written] };
   if (left.length === 0) return { targets, omitted: 0, ...agreed };
   const excluded = left.map((name) => `:(top,exclude,literal)${name}`);
   // Exclusions alone would start from the working directory.

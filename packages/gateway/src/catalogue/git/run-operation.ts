@@ -21,6 +21,8 @@ import { hideUserinfo, resolveRemote } from './resolve-remote.ts';
 import { digest, showAgain, showState } from './shown-changes.ts';
 import type { ShownChanges } from './shown-changes.ts';
 import { sortTargets } from './sort-targets.ts';
+import { explainTooMuch } from './undo/kept-files.ts';
+import { canBeKept, OperationKeeper } from './undo/operation-keeper.ts';
 
 /** They bring files of commits into the folder, also such as other programs run by themselves. */
 const bringingFiles = ['CHECKOUT', 'MERGE', 'REBASE', 'RESET', 'STASH', 'PULL'];
@@ -44,8 +46,13 @@ export async function runOperation(
     // A server would take what was agreed to for what it must not leave behind.
     using _ = isAgreed ? await context.sweeps.clear([git.repository.top], context.signal) : undefined;
     const change = await prepare(operation, args, git, context);
-    const { value, withheld } = await git.attend(() => change.run());
-    return { ...value, ...presentWithheld(withheld) };
+    const keeper = await OperationKeeper.open(operation, args, git, context);
+    try {
+      const { value, withheld } = await git.attend(() => change.run(keeper));
+      return { ...value, ...presentWithheld(withheld) };
+    } finally {
+      await keeper.finish();
+    }
   });
 }
 
@@ -80,8 +87,8 @@ function openRepository({ mutates }: GitOperation, context: ToolContext): Promis
 interface Prepared {
   /** Undefined: it changes nothing, so nothing is bound. */
   readonly show: () => Promise<ShownChanges | undefined>;
-  /** The effect. */
-  readonly run: () => Promise<PresentedOutput>;
+  /** The effect. The keeper is given every file before it changes. */
+  readonly run: (keeper: OperationKeeper) => Promise<PresentedOutput>;
 }
 
 /** Everything short of the effect. */
@@ -96,11 +103,11 @@ async function prepare(
   const sorted = await sortTargets(operation, rest, git, context);
   const listing = operation.listEntries?.(sorted);
   const judged = listing === undefined ? undefined : await judgeEntries(listing, sorted, git, context);
-  const { targets = sorted, omitted = 0, onlyAgreed = [] } = judged ?? {};
+  const { targets = sorted, omitted = 0, onlyAgreed = [], written = [] } = judged ?? {};
   const run = () => git.run(writeCommand(operation, targets), { stdin });
   if (operation.name === 'COMMIT') {
     return {
-      show: () => showCommit(targets, stdin, git),
+      show: async () => withUndo(await showCommit(targets, stdin, git), operation, args, [], git),
       run: () => runCommit(targets, stdin, run, git, context),
     };
   }
@@ -109,14 +116,29 @@ async function prepare(
     show: async () => {
       for (const command of operation.foresee?.(targets) ?? []) await git.text(command);
       const shown = await look();
-      return shown && { ...shown, lines: [...shown.lines, ...onlyAgreed.map(describeAgreed)] };
+      const lines = [...(shown?.lines ?? []), ...onlyAgreed.map(describeAgreed)];
+      return shown && withUndo({ ...shown, lines }, operation, args, written, git);
     },
-    run: async () => {
+    run: async (keeper) => {
       await checkUnchanged(look, context);
+      await keeper.keepFiles(written);
       const output = presentOutput(await run());
       return omitted === 0 ? output : { ...output, omitted };
     },
   };
+}
+
+/** Says whether the journal will be able to take it back. */
+function withUndo<Shown extends ShownChanges>(
+  shown: Shown,
+  operation: GitOperation,
+  args: GitArguments,
+  written: readonly string[],
+  { repository: { top } }: GitSandbox,
+): Shown {
+  const reason = canBeKept(operation, args) ? explainTooMuch(top, written) : undefined;
+  const lines = reason === undefined ? shown.lines : [...shown.lines, `cannot be undone: ${reason}`];
+  return { ...shown, lines, undoable: reason === undefined && canBeKept(operation, args) };
 }
 
 /** Nobody should agree to such a file without having read its name. */
@@ -138,8 +160,12 @@ async function prepareExchange(
   );
   if (operation.name === 'PUSH') {
     const show = () => showPush(args, addresses, git);
+    const stays = 'cannot be undone: what the remote has received stays there';
     return {
-      show,
+      show: async () => {
+        const shown = await show();
+        return { ...shown, lines: [...shown.lines, stays] };
+      },
       run: async () => {
         const shown = await checkUnchanged(show, context);
         const [remote = 'origin'] = args.before;
@@ -155,10 +181,12 @@ async function prepareExchange(
     return { ...state, basis, lines: [...from, ...state.lines, 'What the remote sends is not known beforehand.'] };
   };
   return {
-    show,
-    run: async () => {
+    show: async () => withUndo(await show(), operation, args, [], git),
+    run: async (keeper) => {
       await checkUnchanged(show, context);
-      return operation.name === 'PULL' ? pull(args, reach, git, context) : exchange(operation, args, reach, git);
+      return operation.name === 'PULL'
+        ? pull(args, reach, git, context, keeper)
+        : exchange(operation, args, reach, git);
     },
   };
 }
@@ -211,6 +239,7 @@ async function pull(
   reach: Reach,
   git: GitSandbox,
   context: ToolContext,
+  keeper: OperationKeeper,
 ): Promise<PresentedOutput> {
   const pick = (...names: readonly string[]) => writeOptions(options.filter(({ name }) => names.includes(name)));
   const quiet = pick('-q', '--quiet');
@@ -221,10 +250,17 @@ async function pull(
   if (!succeeded(fetched)) return presentOutput(fetched);
   const diff = ['diff', '--name-only', '-z', '--no-renames', ...plainDiff, 'HEAD...FETCH_HEAD', '--'];
   const listing = { commands: [diff], access: 'write', forbidden: 'refuse' } as const;
-  await judgeEntries(listing, { options: [], revisions: [], paths: [] }, git, context);
+  const { written } = await judgeEntries(listing, { options: [], revisions: [], paths: [] }, git, context);
+  await keeper.keepFiles(pick('--rebase', '-r').length > 0 ? [...written, ...(await listReplayed(git))] : written);
   if (pick('--rebase', '-r').length > 0) return presentOutput(await git.run(['rebase', ...quiet, 'FETCH_HEAD']));
   const how = pick('--ff-only', '--ff', '--no-ff', '--stat', '--no-stat');
   return presentOutput(await git.run(['merge', '--no-edit', ...quiet, ...how, 'FETCH_HEAD']));
+}
+
+/** Files of the commits that a rebase puts on top of what was fetched. */
+function listReplayed(git: GitSandbox): Promise<readonly string[]> {
+  const own = 'FETCH_HEAD...HEAD';
+  return git.list(['diff', '--name-only', '-z', '--no-renames', ...plainDiff, own, '--']);
 }
 
 export function serveOtherSide(way: keyof typeof otherSide): string {

@@ -17,6 +17,8 @@ export interface ShownChanges {
   readonly unshown?: NonNullable<Effect['unshown']>;
   /** Another one means that the repository has changed since. */
   readonly basis: string;
+  /** Whether the journal will hold what it takes to undo it. Absent: it will not. */
+  readonly undoable?: boolean;
 }
 
 /** What messages call it. */

@@ -26,6 +26,7 @@ import { copyTree, removeTree } from '../../catalogue/files/tree/copy-tree.ts';
 import { replaceEntry, takeEntry } from '../../catalogue/files/tree/take-entry.ts';
 import type { TrashName } from '../../catalogue/files/tree/trash.ts';
 import { takeTurn } from '../../catalogue/files/replace-file.ts';
+import { restoreRepository } from '../../catalogue/git/undo/restore-repository.ts';
 import { checkNotRepository } from '../../paths/git-repository.ts';
 import { openTarget, pinEntry } from '../../paths/open-to-change.ts';
 import type { Target } from '../../paths/open-to-change.ts';
@@ -40,6 +41,10 @@ type FileState = Extract<EntryState, { kind: 'file' }>;
  * states, also after a crash; what it is in afterwards is durable. `place` is where in the trash goes what is taken away.
  */
 export async function carryOut(step: Step, place: TrashName, context: ToolContext): Promise<void> {
+  if (step.repository !== undefined) {
+    const { git, names, packs } = step.repository;
+    return await takeTurn(step.path, context.signal, () => restoreRepository(git, names, packs, context));
+  }
   await takeTurn(step.path, context.signal, async () => {
     using target = openTarget({ given: step.path, path: step.path }, context);
     const now = await readState(target.folder, target.name, context);
@@ -70,6 +75,7 @@ async function change(
       return from.kind === 'file'
         ? await putFile(target, to, needed(source), context)
         : await bringFile(target, to, needed(source), context);
+    case 'repository':
     case 'unknown':
       throw new Error('nothing is put back into a state that nobody knows');
   }

@@ -1,3 +1,4 @@
+import { operationOf } from '../../call/journal.ts';
 import { refuse } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
 import { ToolFailure, ToolRefused } from '../../call/tool.ts';
@@ -9,8 +10,15 @@ import { mostEntries } from './undo-entries.ts';
 export interface UndoParts {
   readonly journal: Pick<JournalRepository, 'readJournal'>;
   readonly sessions: Pick<SessionRepository, 'readSession'>;
-  /** What an operator may write where a session works. Undefined: nobody works there any more. */
-  readonly writingIn: (session: Pick<Session, 'workspace'>, operator: string) => PathJudge | undefined;
+  /**
+   * What an operator may write where a session works, with the file tools or with an operation of git. Undefined: nobody
+   * works there any more.
+   */
+  readonly writingIn: (
+    session: Pick<Session, 'workspace'>,
+    operator: string,
+    gitOperation?: string,
+  ) => PathJudge | undefined;
   readonly isRunning: (callId: string) => boolean;
 }
 
@@ -37,16 +45,20 @@ export async function chooseEntries(
   const running = entries.find(({ callId }) => isRunning(callId));
   if (running !== undefined) throw new ToolFailure('FILE_CHANGED', `Call ${running.callId} is still running.`);
   const contexts = new Map<string, ToolContext>();
-  for (const { sessionId } of entries) {
-    if (contexts.has(sessionId)) continue;
-    const session = (await sessions.readSession(sessionId)) ?? context.session;
-    const paths = writingIn(session, context.session.agent);
+  for (const entry of entries) {
+    if (contexts.has(keyOf(entry))) continue;
+    const session = (await sessions.readSession(entry.sessionId)) ?? context.session;
+    const paths = writingIn(session, context.session.agent, operationOf(entry));
     if (paths === undefined) throw new ToolRefused(outsideRoots());
     // What was shown is compared as a whole; each file is then replaced without a moment in which there is none.
     const { workingDirectory } = session;
-    contexts.set(sessionId, { ...context, paths, workingDirectory, shownBasis: undefined });
+    contexts.set(keyOf(entry), { ...context, paths, workingDirectory, shownBasis: undefined });
   }
-  return { entries, contextFor: ({ sessionId }) => contexts.get(sessionId) ?? context };
+  return { entries, contextFor: (entry) => contexts.get(keyOf(entry)) ?? context };
+}
+
+function keyOf(entry: JournalEntry): string {
+  return `${entry.sessionId} ${operationOf(entry) ?? ''}`;
 }
 
 export function filterOf({ call_id: callId, trace_id: traceId, session_id: sessionId }: Chosen): JournalFilter {

@@ -7,6 +7,8 @@ import type { ToolContext } from '../../call/tool.ts';
 import { readSmall } from '../../catalogue/files/file-bytes.ts';
 import { FormerFile } from '../../catalogue/files/former-file.ts';
 import { previewChange } from '../../catalogue/files/preview-change.ts';
+import { isReference } from '../../catalogue/git/undo/repository-state.ts';
+import type { Restored } from '../../catalogue/git/undo/restore-repository.ts';
 import { pinEntry } from '../../paths/open-to-change.ts';
 import type { JournalEntry } from '../../storage/stores.ts';
 import { openPlace } from './foreseen-files.ts';
@@ -24,6 +26,7 @@ interface Way {
   readonly to: EntryState;
   readonly present?: Place;
   readonly source?: Place;
+  readonly repository?: Step['repository'];
 }
 
 export function spellPath(path: string, { workingDirectory }: Pick<ToolContext, 'workingDirectory'>): string {
@@ -41,13 +44,32 @@ export function summarizePlan({ steps, unchanged }: UndoPlan): string {
 /** Every path with what becomes of it, and the lines of text files that change. */
 export function describePlan(plan: UndoPlan, contextFor: ContextFor): string {
   return waysOf(plan.steps)
-    .map((way) => describeWay(way, contextFor(way.entry)))
+    .map((way) =>
+      way.repository === undefined
+        ? describeWay(way, contextFor(way.entry))
+        : describeRepository(way.path, way.repository.names, contextFor(way.entry)),
+    )
     .join('');
+}
+
+/** Every name of a repository that changes, with its value. */
+function describeRepository(top: string, names: Iterable<readonly [string, Restored]>, context: ToolContext): string {
+  const path = spellPath(top, context);
+  const lines = [...names].map(([name, { from, to }]) =>
+    isReference(name)
+      ? `  ${name}: ${spellReference(from)} becomes ${spellReference(to)}`
+      : `  ${name === 'index' ? 'what is staged' : name}: becomes what it was before`,
+  );
+  return [`git repository ${path}:`, ...lines].map((line) => `${makeVisibleLine(line)}\n`).join('');
+}
+
+function spellReference(value: string | undefined): string {
+  return value === undefined ? 'nothing' : value.replace(/^ref: /, '');
 }
 
 export function waysOf(steps: readonly Step[]): readonly Way[] {
   const ways = new Map<string, Way>();
-  for (const { entry, path, from, to, present, source } of steps) {
+  for (const { entry, path, from, to, present, source, repository } of steps) {
     const first = ways.get(path);
     ways.set(path, {
       entry,
@@ -55,6 +77,7 @@ export function waysOf(steps: readonly Step[]): readonly Way[] {
       ...{ from: first?.from ?? from, to },
       ...(first === undefined ? present && { present } : first.present && { present: first.present }),
       ...(source && { source: source.now }),
+      ...(repository && { repository }),
     });
   }
   return [...ways.values()];
@@ -66,7 +89,11 @@ export function nameWay({ from, to }: Pick<Way, 'from' | 'to'>): 'removed' | 'br
 }
 
 /** What is there now, and what the undo that is refused would have made of it. */
-export function describeConflict({ entry, now, source }: Conflict, contextFor: ContextFor): string {
+export function describeConflict({ entry, now, source, names }: Conflict, contextFor: ContextFor): string {
+  if (names !== undefined) {
+    const shown = names.map((each) => [each.name, { from: each.now, to: each.to }] as const);
+    return describeRepository(entry.path, shown, contextFor(entry));
+  }
   const { path, before: to } = entry;
   const [present, from] = [now.at, now.state];
   const way = { entry, path, from, to, ...(present && { present }), ...(source && { source: source.now }) };
@@ -95,6 +122,8 @@ function describeState(state: EntryState): string {
       return state.entries === 0 ? 'a folder' : `a folder with ${spellCount(state.entries, 'entry', 'entries')}`;
     case 'link':
       return `a link to ${makeVisibleLine(state.target)}`;
+    case 'repository':
+      return 'a git repository';
     case 'unknown':
       return 'something unknown';
   }

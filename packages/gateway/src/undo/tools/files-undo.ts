@@ -1,4 +1,5 @@
 import { spellCount } from '@sallyport/contract';
+import { operationOf } from '../../call/journal.ts';
 import { refuse } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
 import { ToolRefused } from '../../call/tool.ts';
@@ -9,14 +10,34 @@ import type { JournalEntry, JournalRepository } from '../../storage/stores.ts';
 import { describePlan, nameWay, spellPath, summarizePlan, waysOf } from './describe-undo.ts';
 import { planUndo } from './plan-undo.ts';
 import type { ContextFor, UndoPlan } from './plan-undo.ts';
-import { basisOf, mostEntries, undoEntries } from './undo-entries.ts';
+import { basisOf, checkPossible, mostEntries, undoEntries } from './undo-entries.ts';
 
 interface UndoArguments {
   readonly call_id?: string;
   readonly trace_id?: string;
 }
 
-type Journal = Pick<JournalRepository, 'readJournal'>;
+export type Journal = Pick<JournalRepository, 'readJournal'>;
+
+export const undoneSchema = objectSchema({
+  undone: {
+    type: 'array',
+    description: 'The paths that went back to what was there before.',
+    items: objectSchema({
+      path: { type: 'string', description: 'Relative to the working directory if it is in there.' },
+      what: { type: 'string', enum: ['restored', 'brought back', 'removed'], description: 'What became of it.' },
+    }),
+  },
+  unchanged: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'The paths that were as before already.',
+  },
+});
+
+export function summarizeUndone({ undone, unchanged }: ReturnType<typeof listUndone>): string {
+  return `${spellCount(undone.length, 'path')} put back, ${unchanged.length} as before already`;
+}
 
 /** Undo for agents: changes of their own session, under the rules of writing. */
 export function filesUndo(journal: Journal): AnyTool {
@@ -39,21 +60,8 @@ export function filesUndo(journal: Journal): AnyTool {
       },
       { optional: ['call_id', 'trace_id'] },
     ),
-    outputSchema: objectSchema({
-      undone: {
-        type: 'array',
-        description: 'The paths that went back to what was there before.',
-        items: objectSchema({
-          path: { type: 'string', description: 'Relative to the working directory if it is in there.' },
-          what: { type: 'string', enum: ['restored', 'brought back', 'removed'], description: 'What became of it.' },
-        }),
-      },
-      unchanged: {
-        type: 'array',
-        items: { type: 'string' },
-        description: 'The paths that were as before already.',
-      },
-    }),
+    outputSchema: undoneSchema,
+    undo: 'The gate keeps what was there before.',
     examples: [{ call_id: '01a1ea24-5307-7403-832d-93467446d59a' }],
     subject: () => 'A file of the undo',
     claim: (args: UndoArguments) => {
@@ -62,22 +70,23 @@ export function filesUndo(journal: Journal): AnyTool {
     },
     preview: async (args, context) => {
       const contextFor = ownContext(context);
-      const plan = await planUndo(await ownEntries(journal, args, context.session), context.trashFolder, contextFor);
+      const plan = await planUndo(await fileEntries(journal, args, context.session), context.trashFolder, contextFor);
+      // Nobody is asked about what would be refused.
+      checkPossible(plan, context);
       const undoable = true;
       return { summary: summarizePlan(plan), detail: describePlan(plan, contextFor), undoable, basis: basisOf(plan) };
     },
     run: async (args, context) => {
-      const entries = await ownEntries(journal, args, context.session);
+      const entries = await fileEntries(journal, args, context.session);
       const contextFor = ownContext(context);
       return listUndone(await undoEntries(entries, context, contextFor), contextFor);
     },
-    summarize: (_, { undone, unchanged }) =>
-      `${spellCount(undone.length, 'path')} put back, ${unchanged.length} as before already`,
+    summarize: (_, output) => summarizeUndone(output),
   });
   return {
     ...tool,
     lookUpClaim: async (args, session) => {
-      const entries = await ownEntries(journal, args, session);
+      const entries = await fileEntries(journal, args, session);
       return { paths: [...new Set(entries.map(({ path }) => path))].map((path) => ({ path, access: 'write' })) };
     },
   };
@@ -98,8 +107,25 @@ function filterOf({ call_id: callId, trace_id: traceId }: UndoArguments): { call
   throw new ToolRefused(refuse('INVALID_ARGUMENTS', 'input-schema', 'Give either call_id or trace_id, and not both.'));
 }
 
+/** What git changed is undone together with the repository, under the rules about git. */
+async function fileEntries(journal: Journal, args: UndoArguments, session: Session): Promise<readonly JournalEntry[]> {
+  const entries = await ownEntries(journal, args, session);
+  const git = entries.findLast((entry) => operationOf(entry) !== undefined);
+  if (git === undefined) return entries;
+  const message = `Call ${git.callId} changed a git repository, which files.undo does not take back.`;
+  throw new ToolRefused(
+    refuse('INVALID_ARGUMENTS', 'undo', message, {
+      remedy: 'Undo that call with git.undo first, the newest one first.',
+    }),
+  );
+}
+
 /** Calls of others are answered like calls that do not exist. */
-async function ownEntries(journal: Journal, args: UndoArguments, session: Session): Promise<readonly JournalEntry[]> {
+export async function ownEntries(
+  journal: Journal,
+  args: UndoArguments,
+  session: Session,
+): Promise<readonly JournalEntry[]> {
   const found = await journal.readJournal(filterOf(args), mostEntries);
   const own = found.filter(({ sessionId }) => sessionId === session.id);
   if (own.length > 0) return own;
@@ -110,7 +136,7 @@ async function ownEntries(journal: Journal, args: UndoArguments, session: Sessio
 }
 
 /** What the caller may write now, with this tool and with the file tools. */
-function ownContext(context: ToolContext): ContextFor {
+export function ownContext(context: ToolContext): ContextFor {
   const paths: PathJudge = {
     judge: (path, access) => context.paths.judge(path, access) ?? context.writing.judge(path, access),
   };

@@ -8,14 +8,23 @@ import { chooseEntries } from './choose-entries.ts';
 import type { Chosen, UndoParts } from './choose-entries.ts';
 import { describeConflict, describePlan, spellPath, summarizePlan } from './describe-undo.ts';
 import { filesUndo, listUndone } from './files-undo.ts';
+import { gitUndo } from './git-undo.ts';
 import { listTool } from './list-undoable.ts';
 import { planUndo } from './plan-undo.ts';
 import type { Conflict, ContextFor, UndoPlan } from './plan-undo.ts';
+import { stateTool } from './state-tool.ts';
 import { basisOf, explainConflict, undoEntries } from './undo-entries.ts';
 
 /** Taking calls back: for operators any, for agents their own. */
 export function undoTools(parts: UndoParts): readonly AnyTool[] {
-  return [filesUndo(parts.journal), listTool(parts.journal), previewTool(parts), runTool(parts)];
+  return [
+    filesUndo(parts.journal),
+    gitUndo(parts.journal),
+    listTool(parts.journal),
+    stateTool(parts),
+    previewTool(parts),
+    runTool(parts),
+  ];
 }
 
 const chosen = {
@@ -35,7 +44,8 @@ const undone = {
 function runTool(parts: UndoParts) {
   return defineOperatorTool({
     name: 'undo.run',
-    description: 'Takes back what a call, a run or a session changed in files, if nothing else changed them since.',
+    description:
+      'Takes back what a call, a run or a session changed in files and git repositories, if nothing else changed them since.',
     mutates: true,
     risk: 'high',
     idempotent: true,

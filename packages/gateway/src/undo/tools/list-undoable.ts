@@ -1,4 +1,5 @@
 import { spellCount } from '@sallyport/contract';
+import { isSameState } from '../../catalogue/files/tree/entry-state.ts';
 import { objectSchema } from '../../catalogue/files/define-file-tool.ts';
 import { defineOperatorTool } from '../../registry/define-operator-tool.ts';
 import type { JournalEntry, JournalRepository } from '../../storage/stores.ts';
@@ -28,12 +29,17 @@ export function listTool(journal: Pick<JournalRepository, 'readJournal'>) {
       },
     }),
     run: async ({ limit }: { readonly limit: number }) => {
-      const entries = await journal.readJournal({}, mostEntries);
+      const entries = (await journal.readJournal({}, mostEntries)).filter(hasChanged);
       const byCall = Map.groupBy(entries.toReversed(), ({ callId }) => callId);
       return { calls: [...byCall.values()].slice(0, limit).map(describeCall) };
     },
     summarize: (_args, output) => spellCount((output['calls'] as unknown[]).length, 'call'),
   });
+}
+
+/** An operation of git is written down before anybody knows whether it changes anything. */
+function hasChanged({ before, after }: JournalEntry): boolean {
+  return before.kind !== 'repository' || !isSameState(before, after);
 }
 
 function describeCall(entries: readonly JournalEntry[]) {

@@ -7,6 +7,8 @@ import { isSameState } from '../../catalogue/files/tree/entry-state.ts';
 import type { JournalEntry } from '../../storage/stores.ts';
 import { ForeseenFiles } from './foreseen-files.ts';
 import type { Place, Seen } from './foreseen-files.ts';
+import { UndoneRepositories } from './undone-repositories.ts';
+import type { NameConflict, RepositoryStep } from './undone-repositories.ts';
 
 /** One path goes from one state back to another. */
 export interface Step {
@@ -20,6 +22,8 @@ export interface Step {
   readonly source?: Source;
   /** The name that what is taken away gets in the trash. Absent: any. */
   readonly keepAs?: string;
+  /** What is put back of the repository at this path. Absent: the step is about a file, a link or a folder. */
+  readonly repository?: RepositoryStep;
 }
 
 export interface Source {
@@ -34,6 +38,8 @@ export interface Conflict {
   readonly now: Seen;
   /** What was there before, if it is still kept. */
   readonly source?: Source;
+  /** What in a repository stands against it. Absent: it is about a file, a link or a folder. */
+  readonly names?: readonly NameConflict[];
 }
 
 export interface UndoPlan {
@@ -56,11 +62,22 @@ export async function planUndo(
   contextFor: ContextFor,
 ): Promise<UndoPlan> {
   const files = new ForeseenFiles(trashFolder);
+  const repositories = new UndoneRepositories(trashFolder);
+  const newest = new Map<string, JournalEntry>();
   const steps: Step[] = [];
   const unchanged: JournalEntry[] = [];
   const conflicts: Conflict[] = [];
   for (const entry of entries.toSorted((a, b) => b.position - a.position)) {
     const { path, before, after } = entry;
+    if (before.kind === 'repository') {
+      const outlook = await repositories.add(entry, contextFor(entry));
+      if (outlook.kind === 'conflict') {
+        const { because, names } = outlook;
+        conflicts.push({ entry, because, names, now: { state: { kind: 'unknown' } } });
+      } else if (outlook.kind === 'unchanged') unchanged.push(entry);
+      else newest.set(path, newest.get(path) ?? entry);
+      continue;
+    }
     const isWhole = before.kind === 'tree' || after.kind === 'tree';
     const now = await files.look(path, isWhole, contextFor(entry));
     const source = await findSource(entry, files, trashFolder, contextFor);
@@ -89,12 +106,16 @@ export async function planUndo(
         files.putKept(entry.kept, undefined);
         files.carry(source.inTurn.path, path);
       }
-    } else if (isSameState(now.state, before)) {
+    } else if (isSameState(now.state, before) || (before.kind === 'folder' && now.state.kind === 'tree')) {
       unchanged.push(entry);
     } else {
       const because = after.kind === 'unknown' ? 'not-known' : 'changed';
       conflicts.push({ entry, because, now, ...(source && { source }) });
     }
+  }
+  for (const [path, repository] of repositories.steps()) {
+    const entry = newest.get(path);
+    if (entry !== undefined) steps.push({ entry, path, from: entry.after, to: entry.before, repository });
   }
   return { steps, unchanged, conflicts };
 }

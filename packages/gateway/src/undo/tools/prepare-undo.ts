@@ -1,13 +1,20 @@
 import { basename, dirname, join } from 'node:path';
 import { changedMeanwhile } from '../../call/check-shown.ts';
+import { operationOf } from '../../call/journal.ts';
 import type { Change } from '../../call/journal.ts';
 import type { ToolContext } from '../../call/tool.ts';
 import { syncFiles } from '../../catalogue/files/file-bytes.ts';
 import { openFormer } from '../../catalogue/files/former-file.ts';
 import { KeptCopy, nameInTrash } from '../../catalogue/files/tree/trash.ts';
 import type { TrashName } from '../../catalogue/files/tree/trash.ts';
+import { compareStates, keepAfter, keepBefore } from '../../catalogue/git/undo/kept-repository.ts';
+import { neededFor, packLost } from '../../catalogue/git/undo/operation-keeper.ts';
+import { readStagedOnly } from '../../catalogue/git/undo/repository-state.ts';
+import type { RepositoryState } from '../../catalogue/git/undo/repository-state.ts';
+import type { JournalEntry } from '../../storage/stores.ts';
 import { openPlace } from './foreseen-files.ts';
 import type { ContextFor, Step } from './plan-undo.ts';
+import type { RepositoryStep } from './undone-repositories.ts';
 
 /** A step, the change that it is in the journal, and where goes what it takes away. */
 export interface PreparedStep {
@@ -33,6 +40,10 @@ export class PreparedUndo implements Disposable {
     const prepared: PreparedStep[] = [];
     for (const step of steps) {
       const place = placeFor(step, context);
+      if (step.repository !== undefined) {
+        prepared.push({ step, place, change: await keepRepository(step.entry, step.repository, context) });
+        continue;
+      }
       const copy = needsCopy(step, context) ? opened.use(await copyPresent(step, context, contextFor)) : undefined;
       if (copy !== undefined) copies.push(copy);
       const kept = copy?.name ?? nameKept(step, place);
@@ -51,6 +62,25 @@ export class PreparedUndo implements Disposable {
   [Symbol.dispose](): void {
     for (const copy of this.#copies) copy[Symbol.dispose]();
   }
+}
+
+/** What it is now, and what it will be: both are known before anything happens. */
+async function keepRepository(
+  entry: JournalEntry,
+  { git, snapshot, names }: RepositoryStep,
+  context: ToolContext,
+): Promise<Change> {
+  const { name, sha256 } = keepBefore(git.repository, snapshot, context);
+  const put = [...names].map(([each, { to }]) => [each, to] as const);
+  const state = Object.fromEntries(
+    Object.entries({ ...snapshot.state, ...Object.fromEntries(put) }).filter(([, value]) => value !== undefined),
+  ) as RepositoryState;
+  const changes = compareStates(snapshot.state, state);
+  const needed = neededFor(changes, snapshot, 'index' in changes ? await readStagedOnly(git, snapshot) : []);
+  const pack = await packLost(git, needed, state);
+  const kind = { kind: 'repository', operation: operationOf(entry) ?? '' } as const;
+  const after = { ...kind, sha256: keepAfter(name, { changes, needed, ...(pack && { pack }) }, context) };
+  return { path: entry.path, before: { ...kind, sha256 }, after, kept: name };
 }
 
 function placeFor({ keepAs: name }: Step, context: ToolContext): TrashName {

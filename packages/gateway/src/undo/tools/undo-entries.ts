@@ -26,8 +26,7 @@ export async function undoEntries(
   contextFor: ContextFor,
 ): Promise<UndoPlan> {
   const plan = await planUndo(entries, context.trashFolder, contextFor);
-  const [conflict] = plan.conflicts;
-  if (conflict !== undefined) throw refuseConflict(conflict, plan.conflicts.length, context);
+  checkPossible(plan, context);
   checkShown(basisOf(plan), 'What the undo would change', context);
   using prepared = await PreparedUndo.of(plan.steps, context, contextFor);
   if (prepared.steps.length > 0) await context.journal(...prepared.steps.map(({ change }) => change));
@@ -45,7 +44,10 @@ export async function undoEntries(
 
 /** What consent to an undo is bound to: every path, what is there, and what would be. */
 export function basisOf({ steps }: UndoPlan): string {
-  const told = steps.map(({ path, from, to }): Json => ({ path, from: identityOf(from), to: identityOf(to) }));
+  const told = steps.map(({ path, from, to, repository }): Json => ({
+    ...{ path, from: identityOf(from), to: identityOf(to) },
+    names: [...(repository?.names ?? [])].map(([name, each]) => [name, each.from ?? '', each.to ?? '']),
+  }));
   return hash('sha256', canonicalJson(told));
 }
 
@@ -63,6 +65,12 @@ const reasons: Readonly<Record<Conflict['because'], string>> = {
 
 export function explainConflict({ because }: Conflict): string {
   return reasons[because];
+}
+
+/** Throws ToolFailure when something stands against it. */
+export function checkPossible({ conflicts }: UndoPlan, context: ToolContext): void {
+  const [conflict] = conflicts;
+  if (conflict !== undefined) throw refuseConflict(conflict, conflicts.length, context);
 }
 
 function refuseConflict(conflict: Conflict, count: number, context: ToolContext): ToolFailure {

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/call_service.proto.
  */
 export const file_sallyport_v1_call_service: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zYWxseXBvcnQvdjEvY2FsbF9zZXJ2aWNlLnByb3RvEgxzYWxseXBvcnQudjEiTwoQTGlzdENhbGxzUmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJEicKBGNhbGwYDyABKAsyGS5zYWxseXBvcnQudjEuQ2FsbE9wdGlvbnMiZgoRTGlzdENhbGxzUmVzcG9uc2USKAoFY2FsbHMYASADKAsyGS5zYWxseXBvcnQudjEuUnVubmluZ0NhbGwSJwoEY2FsbBgPIAEoCzIZLnNhbGx5cG9ydC52MS5DYWxsUmVjZWlwdCJNChFDYW5jZWxDYWxsUmVxdWVzdBIPCgdjYWxsX2lkGAEgASgJEicKBGNhbGwYDyABKAsyGS5zYWxseXBvcnQudjEuQ2FsbE9wdGlvbnMiawoSQ2FuY2VsQ2FsbFJlc3BvbnNlEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRINCgVhZ2VudBgDIAEoCRInCgRjYWxsGA8gASgLMhkuc2FsbHlwb3J0LnYxLkNhbGxSZWNlaXB0InUKC1J1bm5pbmdDYWxsEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRINCgVhZ2VudBgDIAEoCRISCgpzZXNzaW9uX2lkGAQgASgJEg0KBXN0YXRlGAUgASgJEhUKDXN0YXJ0ZWRfYXRfbXMYBiABKAQyrAEKC0NhbGxTZXJ2aWNlEkwKCUxpc3RDYWxscxIeLnNhbGx5cG9ydC52MS5MaXN0Q2FsbHNSZXF1ZXN0Gh8uc2FsbHlwb3J0LnYxLkxpc3RDYWxsc1Jlc3BvbnNlEk8KCkNhbmNlbENhbGwSHy5zYWxseXBvcnQudjEuQ2FuY2VsQ2FsbFJlcXVlc3QaIC5zYWxseXBvcnQudjEuQ2FuY2VsQ2FsbFJlc3BvbnNlYgZwcm90bzM", [file_sallyport_v1_lease_service]);
+  fileDesc("Ch9zYWxseXBvcnQvdjEvY2FsbF9zZXJ2aWNlLnByb3RvEgxzYWxseXBvcnQudjEiTwoQTGlzdENhbGxzUmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJEicKBGNhbGwYDyABKAsyGS5zYWxseXBvcnQudjEuQ2FsbE9wdGlvbnMiZgoRTGlzdENhbGxzUmVzcG9uc2USKAoFY2FsbHMYASADKAsyGS5zYWxseXBvcnQudjEuUnVubmluZ0NhbGwSJwoEY2FsbBgPIAEoCzIZLnNhbGx5cG9ydC52MS5DYWxsUmVjZWlwdCJNChFDYW5jZWxDYWxsUmVxdWVzdBIPCgdjYWxsX2lkGAEgASgJEicKBGNhbGwYDyABKAsyGS5zYWxseXBvcnQudjEuQ2FsbE9wdGlvbnMiawoSQ2FuY2VsQ2FsbFJlc3BvbnNlEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRINCgVhZ2VudBgDIAEoCRInCgRjYWxsGA8gASgLMhkuc2FsbHlwb3J0LnYxLkNhbGxSZWNlaXB0InUKC1J1bm5pbmdDYWxsEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRINCgVhZ2VudBgDIAEoCRISCgpzZXNzaW9uX2lkGAQgASgJEg0KBXN0YXRlGAUgASgJEhUKDXN0YXJ0ZWRfYXRfbXMYBiABKAQiWQoSRXhwbGFpbkZpbGVSZXF1ZXN0EgwKBHBhdGgYASABKAkSDAoEbGluZRgCIAEoDRInCgRjYWxsGA8gASgLMhkuc2FsbHlwb3J0LnYxLkNhbGxPcHRpb25zIusBChNFeHBsYWluRmlsZVJlc3BvbnNlEgwKBHBhdGgYASABKAkSDQoFc3RhdGUYAiABKAkSKAoGd3JpdGVyGAMgASgLMhguc2FsbHlwb3J0LnYxLkZpbGVXcml0ZXISDgoGcmVhc29uGAQgASgJEikKB3dyaXRlcnMYBSADKAsyGC5zYWxseXBvcnQudjEuRmlsZVdyaXRlchIpCgVsaW5lcxgGIAMoCzIaLnNhbGx5cG9ydC52MS5Xcml0dGVuTGluZXMSJwoEY2FsbBgPIAEoCzIZLnNhbGx5cG9ydC52MS5DYWxsUmVjZWlwdCLAAQoKRmlsZVdyaXRlchIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSDQoFYWdlbnQYAyABKAkSEgoKc2Vzc2lvbl9pZBgEIAEoCRIQCgh0cmFjZV9pZBgFIAEoCRINCgVhdF9tcxgGIAEoBBIMCgR3aGF0GAcgASgJEhMKC2FwcHJvdmVkX2J5GAggASgJEhQKDGFwcHJvdmVkX2hvdxgJIAEoCRIWCg5hcHByb3ZlZF9hdF9tcxgKIAEoBCJMCgxXcml0dGVuTGluZXMSDQoFZmlyc3QYASABKA0SDAoEbGFzdBgCIAEoDRIPCgdjYWxsX2lkGAMgASgJEg4KBnJlYXNvbhgEIAEoCTKAAgoLQ2FsbFNlcnZpY2USTAoJTGlzdENhbGxzEh4uc2FsbHlwb3J0LnYxLkxpc3RDYWxsc1JlcXVlc3QaHy5zYWxseXBvcnQudjEuTGlzdENhbGxzUmVzcG9uc2USTwoKQ2FuY2VsQ2FsbBIfLnNhbGx5cG9ydC52MS5DYW5jZWxDYWxsUmVxdWVzdBogLnNhbGx5cG9ydC52MS5DYW5jZWxDYWxsUmVzcG9uc2USUgoLRXhwbGFpbkZpbGUSIC5zYWxseXBvcnQudjEuRXhwbGFpbkZpbGVSZXF1ZXN0GiEuc2FsbHlwb3J0LnYxLkV4cGxhaW5GaWxlUmVzcG9uc2ViBnByb3RvMw", [file_sallyport_v1_lease_service]);
 
 /**
  * @generated from message sallyport.v1.ListCallsRequest
@@ -268,8 +268,354 @@ export const RunningCallSchema: GenMessage<RunningCall, {jsonType: RunningCallJs
   messageDesc(file_sallyport_v1_call_service, 4);
 
 /**
- * What runs now. Served on the operator socket only. Each method is a governed call of the tool that does it
- * (calls.list, calls.cancel): the same gates, limits and records. A call that is denied or fails is an RPC error, with
+ * @generated from message sallyport.v1.ExplainFileRequest
+ */
+export type ExplainFileRequest = Message<"sallyport.v1.ExplainFileRequest"> & {
+  /**
+   * Absolute.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * Counted from 1. 0: the whole file.
+   *
+   * @generated from field: uint32 line = 2;
+   */
+  line: number;
+
+  /**
+   * @generated from field: sallyport.v1.CallOptions call = 15;
+   */
+  call?: CallOptions | undefined;
+};
+
+/**
+ * @generated from message sallyport.v1.ExplainFileRequest
+ */
+export type ExplainFileRequestJson = {
+  /**
+   * Absolute.
+   *
+   * @generated from field: string path = 1;
+   */
+  path?: string;
+
+  /**
+   * Counted from 1. 0: the whole file.
+   *
+   * @generated from field: uint32 line = 2;
+   */
+  line?: number;
+
+  /**
+   * @generated from field: sallyport.v1.CallOptions call = 15;
+   */
+  call?: CallOptionsJson;
+};
+
+/**
+ * Describes the message sallyport.v1.ExplainFileRequest.
+ * Use `create(ExplainFileRequestSchema)` to create a new message.
+ */
+export const ExplainFileRequestSchema: GenMessage<ExplainFileRequest, {jsonType: ExplainFileRequestJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_call_service, 5);
+
+/**
+ * @generated from message sallyport.v1.ExplainFileResponse
+ */
+export type ExplainFileResponse = Message<"sallyport.v1.ExplainFileResponse"> & {
+  /**
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * `known`: the file is as the last call left it. `changed`: something else changed it since. `untracked`: no call that is
+   * still in the journal wrote it. `absent`: there is no such file.
+   *
+   * @generated from field: string state = 2;
+   */
+  state: string;
+
+  /**
+   * Who wrote the line that was asked for, or else the file as it is now. Absent: `reason` says why that is unknown.
+   *
+   * @generated from field: sallyport.v1.FileWriter writer = 3;
+   */
+  writer?: FileWriter | undefined;
+
+  /**
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+
+  /**
+   * Every call in the journal that changed the file, the newest first, at most 20.
+   *
+   * @generated from field: repeated sallyport.v1.FileWriter writers = 5;
+   */
+  writers: FileWriter[];
+
+  /**
+   * Who wrote each line, in their order. Empty: it is not text, too large, or the earlier content is not kept.
+   *
+   * @generated from field: repeated sallyport.v1.WrittenLines lines = 6;
+   */
+  lines: WrittenLines[];
+
+  /**
+   * @generated from field: sallyport.v1.CallReceipt call = 15;
+   */
+  call?: CallReceipt | undefined;
+};
+
+/**
+ * @generated from message sallyport.v1.ExplainFileResponse
+ */
+export type ExplainFileResponseJson = {
+  /**
+   * @generated from field: string path = 1;
+   */
+  path?: string;
+
+  /**
+   * `known`: the file is as the last call left it. `changed`: something else changed it since. `untracked`: no call that is
+   * still in the journal wrote it. `absent`: there is no such file.
+   *
+   * @generated from field: string state = 2;
+   */
+  state?: string;
+
+  /**
+   * Who wrote the line that was asked for, or else the file as it is now. Absent: `reason` says why that is unknown.
+   *
+   * @generated from field: sallyport.v1.FileWriter writer = 3;
+   */
+  writer?: FileWriterJson;
+
+  /**
+   * @generated from field: string reason = 4;
+   */
+  reason?: string;
+
+  /**
+   * Every call in the journal that changed the file, the newest first, at most 20.
+   *
+   * @generated from field: repeated sallyport.v1.FileWriter writers = 5;
+   */
+  writers?: FileWriterJson[];
+
+  /**
+   * Who wrote each line, in their order. Empty: it is not text, too large, or the earlier content is not kept.
+   *
+   * @generated from field: repeated sallyport.v1.WrittenLines lines = 6;
+   */
+  lines?: WrittenLinesJson[];
+
+  /**
+   * @generated from field: sallyport.v1.CallReceipt call = 15;
+   */
+  call?: CallReceiptJson;
+};
+
+/**
+ * Describes the message sallyport.v1.ExplainFileResponse.
+ * Use `create(ExplainFileResponseSchema)` to create a new message.
+ */
+export const ExplainFileResponseSchema: GenMessage<ExplainFileResponse, {jsonType: ExplainFileResponseJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_call_service, 6);
+
+/**
+ * @generated from message sallyport.v1.FileWriter
+ */
+export type FileWriter = Message<"sallyport.v1.FileWriter"> & {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: string tool = 2;
+   */
+  tool: string;
+
+  /**
+   * @generated from field: string agent = 3;
+   */
+  agent: string;
+
+  /**
+   * @generated from field: string session_id = 4;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: string trace_id = 5;
+   */
+  traceId: string;
+
+  /**
+   * @generated from field: uint64 at_ms = 6;
+   */
+  atMs: bigint;
+
+  /**
+   * `created`, `changed`, `removed`, or `unknown`: nobody knows how the call left the file.
+   *
+   * @generated from field: string what = 7;
+   */
+  what: string;
+
+  /**
+   * Who agreed to the call, and how. Empty: nobody was asked, or the record was erased.
+   *
+   * @generated from field: string approved_by = 8;
+   */
+  approvedBy: string;
+
+  /**
+   * @generated from field: string approved_how = 9;
+   */
+  approvedHow: string;
+
+  /**
+   * @generated from field: uint64 approved_at_ms = 10;
+   */
+  approvedAtMs: bigint;
+};
+
+/**
+ * @generated from message sallyport.v1.FileWriter
+ */
+export type FileWriterJson = {
+  /**
+   * @generated from field: string call_id = 1;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: string tool = 2;
+   */
+  tool?: string;
+
+  /**
+   * @generated from field: string agent = 3;
+   */
+  agent?: string;
+
+  /**
+   * @generated from field: string session_id = 4;
+   */
+  sessionId?: string;
+
+  /**
+   * @generated from field: string trace_id = 5;
+   */
+  traceId?: string;
+
+  /**
+   * @generated from field: uint64 at_ms = 6;
+   */
+  atMs?: string;
+
+  /**
+   * `created`, `changed`, `removed`, or `unknown`: nobody knows how the call left the file.
+   *
+   * @generated from field: string what = 7;
+   */
+  what?: string;
+
+  /**
+   * Who agreed to the call, and how. Empty: nobody was asked, or the record was erased.
+   *
+   * @generated from field: string approved_by = 8;
+   */
+  approvedBy?: string;
+
+  /**
+   * @generated from field: string approved_how = 9;
+   */
+  approvedHow?: string;
+
+  /**
+   * @generated from field: uint64 approved_at_ms = 10;
+   */
+  approvedAtMs?: string;
+};
+
+/**
+ * Describes the message sallyport.v1.FileWriter.
+ * Use `create(FileWriterSchema)` to create a new message.
+ */
+export const FileWriterSchema: GenMessage<FileWriter, {jsonType: FileWriterJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_call_service, 7);
+
+/**
+ * @generated from message sallyport.v1.WrittenLines
+ */
+export type WrittenLines = Message<"sallyport.v1.WrittenLines"> & {
+  /**
+   * @generated from field: uint32 first = 1;
+   */
+  first: number;
+
+  /**
+   * @generated from field: uint32 last = 2;
+   */
+  last: number;
+
+  /**
+   * Empty: `reason` says why it is unknown.
+   *
+   * @generated from field: string call_id = 3;
+   */
+  callId: string;
+
+  /**
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+};
+
+/**
+ * @generated from message sallyport.v1.WrittenLines
+ */
+export type WrittenLinesJson = {
+  /**
+   * @generated from field: uint32 first = 1;
+   */
+  first?: number;
+
+  /**
+   * @generated from field: uint32 last = 2;
+   */
+  last?: number;
+
+  /**
+   * Empty: `reason` says why it is unknown.
+   *
+   * @generated from field: string call_id = 3;
+   */
+  callId?: string;
+
+  /**
+   * @generated from field: string reason = 4;
+   */
+  reason?: string;
+};
+
+/**
+ * Describes the message sallyport.v1.WrittenLines.
+ * Use `create(WrittenLinesSchema)` to create a new message.
+ */
+export const WrittenLinesSchema: GenMessage<WrittenLines, {jsonType: WrittenLinesJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_call_service, 8);
+
+/**
+ * What runs now, and what calls wrote. Served on the operator socket only. Each method is a governed call of the tool
+ * that does it (calls.list, calls.cancel, calls.why): the same gates, limits and records. A call that is denied or fails is an RPC error, with
  * its ExecuteToolResponse in the details.
  *
  * @generated from service sallyport.v1.CallService
@@ -294,6 +640,16 @@ export const CallService: GenService<{
     methodKind: "unary";
     input: typeof CancelCallRequestSchema;
     output: typeof CancelCallResponseSchema;
+  },
+  /**
+   * Which calls wrote what is in a file, or in one line of it. The content itself is not in the answer.
+   *
+   * @generated from rpc sallyport.v1.CallService.ExplainFile
+   */
+  explainFile: {
+    methodKind: "unary";
+    input: typeof ExplainFileRequestSchema;
+    output: typeof ExplainFileResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_sallyport_v1_call_service, 0);

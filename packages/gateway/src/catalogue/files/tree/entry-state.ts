@@ -43,6 +43,8 @@ export function isSameState(a: EntryState, b: EntryState): boolean {
       return b.kind === 'tree' && a.sha256 === b.sha256;
     case 'link':
       return b.kind === 'link' && a.target === b.target;
+    case 'repository':
+      return b.kind === 'repository' && a.sha256 === b.sha256;
     case 'unknown':
       return false;
   }

@@ -1,0 +1,63 @@
+import { spellCount } from '@sallyport/contract';
+import type { JsonObject } from '@sallyport/contract';
+import { ToolFailure, ToolRefused } from '../../call/tool.ts';
+import type { ToolContext } from '../../call/tool.ts';
+import { largeTransferMs, objectSchema } from '../../catalogue/files/define-file-tool.ts';
+import { defineOperatorTool, idOf } from '../../registry/define-operator-tool.ts';
+import { chooseEntries } from './choose-entries.ts';
+import type { UndoParts } from './choose-entries.ts';
+import { planUndo } from './plan-undo.ts';
+
+const states = {
+  possible: 'can be undone',
+  undone: 'as before the call: undone, or put back by something else',
+  changed: 'changed again since',
+  'not-kept': 'what was there before is not kept any more',
+  refused: 'the rules do not let it be changed now',
+} as const;
+type State = keyof typeof states;
+
+/** Whether calls can still be undone, each by itself. */
+export function stateTool(parts: UndoParts) {
+  return defineOperatorTool({
+    name: 'undo.state',
+    description: 'Says of calls that changed files or repositories whether they can be undone now. Nothing changes.',
+    mutates: false,
+    timeoutMs: largeTransferMs,
+    properties: { call_ids: { type: 'array', maxItems: 50, items: idOf('As records of calls have them.') } },
+    required: ['call_ids'],
+    answers: objectSchema({
+      states: {
+        type: 'array',
+        items: objectSchema({
+          call_id: { type: 'string' },
+          state: { enum: Object.keys(states) },
+          meaning: { type: 'string' },
+        }),
+      },
+    }),
+    run: async ({ call_ids: ids }: { readonly call_ids: readonly string[] }, context) => {
+      const found: JsonObject[] = [];
+      for (const id of ids) {
+        const state = await stateOf(id, parts, context);
+        found.push({ call_id: id, state, meaning: states[state] });
+      }
+      return { states: found };
+    },
+    summarize: (_args, output) => spellCount((output['states'] as unknown[]).length, 'call'),
+  });
+}
+
+async function stateOf(callId: string, parts: UndoParts, context: ToolContext): Promise<State> {
+  try {
+    const { entries, contextFor } = await chooseEntries({ call_id: callId }, parts, context);
+    const { steps, conflicts } = await planUndo(entries, context.trashFolder, contextFor);
+    const [conflict] = conflicts;
+    if (conflict !== undefined) return conflict.because === 'not-kept' ? 'not-kept' : 'changed';
+    return steps.length === 0 ? 'undone' : 'possible';
+  } catch (error) {
+    if (error instanceof ToolRefused) return 'refused';
+    if (error instanceof ToolFailure) return error.code === 'NOT_FOUND' ? 'not-kept' : 'changed';
+    throw error;
+  }
+}
