@@ -40,10 +40,13 @@ export class OperationKeeper {
   readonly #git: GitSandbox;
   readonly #context: ToolContext;
   readonly #files: KeptFiles;
+  /** What the branch was is below what it becomes, and needs no keeping. */
+  readonly #keepsHistory: boolean;
   #before: { readonly snapshot: RepositorySnapshot; readonly state: EntryState; readonly kept: string } | undefined;
 
-  private constructor(operation: string, git: GitSandbox, context: ToolContext) {
-    this.#operation = operation;
+  private constructor({ name }: GitOperation, { options }: GitArguments, git: GitSandbox, context: ToolContext) {
+    this.#operation = name;
+    this.#keepsHistory = name === 'COMMIT' && !hasOption(options, '--amend');
     this.#git = git;
     this.#context = context;
     this.#files = new KeptFiles(git.repository.top, context);
@@ -56,7 +59,7 @@ export class OperationKeeper {
     git: GitSandbox,
     context: ToolContext,
   ): Promise<OperationKeeper> {
-    const keeper = new OperationKeeper(operation.name, git, context);
+    const keeper = new OperationKeeper(operation, args, git, context);
     if (canBeKept(operation, args)) await keeper.#orWarn(() => keeper.#keepRepository());
     return keeper;
   }
@@ -79,7 +82,8 @@ export class OperationKeeper {
       const changes = compareStates(before.snapshot.state, after.state);
       const still = new Set(after.staged);
       const unstaged = 'index' in changes ? before.snapshot.staged.filter((id) => !still.has(id)) : [];
-      const needed = neededFor(changes, before.snapshot, unstaged);
+      const lost = this.#keepsHistory ? {} : changes;
+      const needed = neededFor(lost, before.snapshot, unstaged);
       const pack = await packLost(this.#git, needed, after.state);
       const isSame = Object.keys(changes).length === 0;
       const sha256 = keepAfter(before.kept, { changes, needed, ...(pack && { pack }) }, this.#context);
