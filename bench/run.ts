@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { anomalyTime } from './anomaly-time.ts';
 import { askedCall } from './asked-call.ts';
 import { gatesTime } from './gates-time.ts';
 import { callStream } from './call-stream.ts';
@@ -29,6 +30,7 @@ const budgets: readonly Budget[] = [
   writerTime('disk'),
   gatesTime(),
   limitsTime(),
+  anomalyTime(),
   askedCall(),
   largeWrites('memory'),
   largeWrites('others'),

@@ -11,6 +11,7 @@ const layers: readonly (readonly string[])[] = [
     // The contracts stand apart from the adapters: the log is written against the first and used by the second.
     ['policy', 'storage', 'storage/sqlite', 'paths', 'redaction', 'audit', 'telemetry'],
     [
+      'anomalies',
       'approvals',
       'calls',
       'sessions',

@@ -13,6 +13,7 @@ const limitsYaml = `version: 1
 rates: [{ tools: [files.read], per_day: 1 }]
 repeats: { warn_at: 999, refuse_at: 1000, window_minutes: 10 }
 quarantine: { at: 20, window_minutes: 10, denied: 1, error: 0, timeout: 0 }
+anomalies: { repeated_failures: false }
 `;
 
 const codeOf = ({ denied, error }: Answer): string | undefined => denied?.rationaleCode ?? error?.code;

@@ -5,6 +5,7 @@ import { decodeLeaf } from '../../packages/log/src/leaf.ts';
 import type { Artifact, NewSession, Store } from '../../packages/gateway/src/storage/stores.ts';
 import { requirement } from '../requirement.ts';
 import { admissionFor, eventNamed, outcomeFor, sessionNamed } from './entries.ts';
+import { testAnomalies } from './anomaly-conformance.ts';
 import { testApprovals } from './approval-conformance.ts';
 import { testJournal } from './journal-conformance.ts';
 import { testLeases } from './lease-conformance.ts';
@@ -154,6 +155,7 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
 
     testLeases({ store: () => store, reopen, newSession });
     testApprovals({ store: () => store, reopen, newSession });
+    testAnomalies({ store: () => store, reopen, newSession });
     testModes({ store: () => store, reopen });
     testOrganisation({ store: () => store, reopen });
     testJournal(() => store, reopen);

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUIDv7 } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
+import { Database } from '../../packages/gateway/src/storage/sqlite/database.ts';
+import { judgeState } from '../../packages/gateway/src/storage/sqlite/state/judge-state.ts';
 import { openSqliteStore } from '../../packages/gateway/src/storage/sqlite/sqlite-store.ts';
 import type { Store } from '../../packages/gateway/src/storage/stores.ts';
 import { requirement } from '../requirement.ts';
@@ -110,4 +112,25 @@ test('a store that cannot write seals itself, says why, and keeps reading', asyn
   await assert.rejects(store.append(event('later')), { code: 'SEALED' });
   assert.equal(store.readMode(), 'NORMAL');
   assert.ok(index >= 0);
+});
+
+test('the state is what the gate wrote after each change of an anomaly', async () => {
+  const folder = newFolder();
+  const options = storeOptionsIn(folder);
+  await using store = closing(await openSqliteStore(options));
+  const reader = Database.openForReading(options.databaseFile);
+  const judge = (): readonly string[] => judgeState(reader, options.stateKey);
+  const id = randomUUIDv7();
+  await store.openAnomaly({
+    ...{ id, kind: 'call_spike', combination: '', agent: 'ada', sessionId: '', beganAtMs: 1, senior: '' },
+    ...{ summary: ownText('Too many calls.'), calls: [] },
+  });
+  assert.deepEqual(judge(), []);
+  await store.noteResponse(id, 'raise_mode');
+  assert.deepEqual(judge(), []);
+  await store.continueAnomalies([{ id, lastAtMs: 2, sightings: 2 }]);
+  await store.acknowledgeAnomaly(id, 'olga', 3);
+  await store.noteAnomalyTold(id, 4);
+  assert.deepEqual(judge(), []);
+  reader.close();
 });

@@ -11,6 +11,7 @@ export * from './gen/sallyport/v1/tool_protocol_pb.ts';
 export * from './gen/sallyport/v1/operator_service_pb.ts';
 export * from './gen/sallyport/v1/content_service_pb.ts';
 export * from './gen/sallyport/v1/administration_pb.ts';
+export * from './gen/sallyport/v1/anomaly_service_pb.ts';
 export * from './gen/sallyport/v1/approval_service_pb.ts';
 export * from './gen/sallyport/v1/lease_service_pb.ts';
 export * from './gen/sallyport/v1/masked_secret_pb.ts';

@@ -35,6 +35,7 @@ test('every call passes these stages, in this order', () => {
     'release-holds',
     'count-ending',
     'report-abuse',
+    'notice-anomalies',
     'log-outcome',
   ]);
 });

@@ -1,5 +1,7 @@
 import { countEnding } from './closers/count-ending.ts';
 import { describeOutcomes } from './closers/log-outcome.ts';
+import { noticeAnomalies } from './closers/notice-anomalies.ts';
+import type { AnomalyParts } from './closers/notice-anomalies.ts';
 import { recordOutcome } from './closers/record-outcome.ts';
 import { releaseHolds } from './closers/release-holds.ts';
 import { reportAbuse } from './closers/report-abuse.ts';
@@ -66,6 +68,7 @@ export interface GatewayParts {
   readonly running: RunningCalls;
   readonly calls: CallGauge;
   readonly abuse: AbuseReports;
+  readonly anomalies: AnomalyParts;
   readonly sandbox: SandboxState;
   readonly results: ResultStore;
   readonly approvals: ApprovalParts;
@@ -108,6 +111,7 @@ export function buildGateway(parts: GatewayParts) {
       .closer(releaseHolds)
       .closer(countEnding(parts.calls))
       .closer(reportAbuse(parts.abuse))
+      .closer(noticeAnomalies(parts.anomalies))
       .closer(describeOutcomes(log))
   );
 }

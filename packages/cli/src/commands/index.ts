@@ -158,6 +158,11 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
   ),
   group('mode', 'see and change the mode of the gate', async () => (await import('./modes/mode.ts')).modeCommands),
   group(
+    'anomalies',
+    'see what was out of the ordinary in the calls of agents',
+    async () => (await import('./anomalies/anomalies.ts')).anomalyCommands,
+  ),
+  group(
     'agent',
     'manage the agents of the organisation',
     async () => (await import('./organisation/organisation.ts')).agentCommands,

@@ -20,6 +20,7 @@ const lists = {
     field: 'id',
     kind: 'approval',
   },
+  anomaly_id: { tool: 'anomalies.list', input: { limit: 200 }, member: 'anomalies', field: 'id', kind: 'anomaly' },
   plan_id: { tool: 'plans.list', input: { limit: 200 }, member: 'plans', field: 'id', kind: 'plan' },
   standing_id: {
     tool: 'approvals.standing_list',

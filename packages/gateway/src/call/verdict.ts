@@ -1,4 +1,5 @@
 import type { Code, JsonObject } from '@sallyport/contract';
+import type { AnomalyResponse } from './anomaly.ts';
 import type { Profile } from './organisation.ts';
 import type { ProgramLimits } from '@sallyport/sandbox';
 import type { RuleReference } from './refusal.ts';
@@ -146,6 +147,28 @@ export interface RepeatLimits {
   readonly windowMs: number;
 }
 
+/** What is done about an anomaly besides telling people. Empty: nothing. */
+interface Answered {
+  readonly respond: readonly AnomalyResponse[];
+}
+
+/** What in the calls of an agent is out of the ordinary. Absent: it is not looked for. */
+export interface AnomalyPolicy {
+  /** An episode is over when nothing more of it was seen for so long. */
+  readonly quietMs: number;
+  readonly callSpike?: Answered & { readonly moreThan: number; readonly windowMs: number };
+  /** So many failures among so many last calls. */
+  readonly repeatedFailures?: Answered & { readonly failures: number; readonly of: number };
+  /** All of these tools among so many last calls, in any order. Each is a list of patterns, one of which has to fit. */
+  readonly combinations: readonly (Answered & {
+    readonly id: string;
+    readonly tools: readonly (readonly string[])[];
+    readonly within: number;
+  })[];
+  /** Attempts that may be mistakes; one that cannot be is enough by itself. */
+  readonly permissionEscalation?: Answered & { readonly attempts: number; readonly windowMs: number };
+}
+
 export interface Limits {
   /** Per agent and tool, first matching pattern wins. */
   readonly rates: Rates;
@@ -162,6 +185,9 @@ export interface Limits {
     readonly windowMs: number;
     readonly weights: { readonly denied: number; readonly error: number; readonly timeout: number };
   };
+  readonly anomalies: AnomalyPolicy;
+  /** In place of `anomalies` under the profile `team`. */
+  readonly teamAnomalies: AnomalyPolicy;
   readonly approvals: ApprovalLimits;
   readonly maxRunning: number;
   readonly maxRunningPerSession: number;

@@ -201,6 +201,6 @@ function describeEnding(ending: CallEnding, redactor: Redactor): Described {
 }
 
 /** Nobody has said no: a person is asked, or the operator who called is. */
-function isPending({ code, approval }: Refusal): boolean {
+export function isPending({ code, approval }: Refusal): boolean {
   return code === 'APPROVAL_REQUIRED' && approval !== undefined;
 }

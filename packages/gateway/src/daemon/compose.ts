@@ -12,6 +12,7 @@ import { openCallers } from '../doors/http/json-requests.ts';
 import { ContentStore } from '../content/content-store.ts';
 import { Transfers } from '../content/transfers.ts';
 import type { DownloadStream, UploadStream } from '../content/transfers.ts';
+import { anomalyService } from '../anomalies/service.ts';
 import { approvalService } from '../approvals/service.ts';
 import { readConsole } from '../doors/console/console-files.ts';
 import { loginRoutes } from '../doors/console/login-routes.ts';
@@ -78,6 +79,7 @@ import { shellTools } from '../catalogue/shell/index.ts';
 import { sessionTools } from '../sessions/tools/sessions.ts';
 import type { Config } from './config.ts';
 import { connectionsWithin, readDescriptorLimit } from './descriptor-limit.ts';
+import { openAnomalies } from './open-anomalies.ts';
 import { callbackSecret, openApprovals } from './open-approvals.ts';
 import { openModes } from './open-modes.ts';
 import { openOrganisation } from './open-organisation.ts';
@@ -258,7 +260,11 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   // What waits for a call was started under what held before.
   const dropWaiting = (): void => void executor.programs.dropWarm();
   opened.defer(registry.onChange(dropWaiting));
-  const modes = openModes({ home, store, currentRules, log, onChanged: dropWaiting });
+  const modes = openModes({
+    ...{ home, store, currentRules, log },
+    isTroubled: () => anomalies.holdsMode(),
+    onChanged: dropWaiting,
+  });
   const { running } = modes.forGateway;
   const endSession = async (id: string, by: string): Promise<boolean> => {
     const isEnded = await store.endSession(id);
@@ -280,6 +286,13 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     address: () => address,
   });
   opened.defer(() => approvals.close());
+  const anomalies = openAnomalies({
+    ...{ store, currentRules, registry, redactor, log },
+    authority: modes.authority,
+    offices: organisation.offices,
+    notify: approvals.tellAnomaly,
+  });
+  opened.defer(() => anomalies.close());
   const onRulesApplied = async (): Promise<void> => {
     await approvals.onRulesApplied();
     // A copy that is one ahead of this is what a crash leaves, and good.
@@ -356,6 +369,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
       isRunning: (callId) => running.list().some((call) => call.callId === callId),
     }),
     ...modes.tools,
+    ...anomalies.tools,
     ...organisation.tools,
     ...secretTools(secrets),
     consoleLink({ codes, address: () => address }),
@@ -395,6 +409,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     attempts,
     ...modes.forGateway,
     abuse: organisation.abuse,
+    anomalies: anomalies.forGateway,
     sandbox: executor.sandbox,
     approvals: approvals.forGateway,
     results: { keep: (sessionId, bytes) => content.put({ sessionId, source: [bytes], signal: neverAborts }) },
@@ -463,7 +478,8 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
       ...[CallService, SessionService, LeaseService].map((service) => {
         return bindTools(service, ['operator-socket'], { store, submit, tools });
       }),
-      approvalService({ ...approvals, store, submit, tools }),
+      approvalService({ ...approvals, anomalyNews: anomalies.news, store, submit, tools }),
+      anomalyService({ anomalyNews: anomalies.news, store, submit, tools }),
       planService({ ...approvals, store, submit, tools }),
     ],
     routes: [
@@ -539,6 +555,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   }
   await recordEvent('daemon_started');
   await approvals.start();
+  await anomalies.start();
   modes.start();
   // Ready means that accepted tools are there. Looking at many new programs takes longer, and nobody waits for that.
   const looked = Promise.all([toolsFolder.start(), upstreams.start()]).then(() => starting.looked());

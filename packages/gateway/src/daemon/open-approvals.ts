@@ -52,6 +52,7 @@ export interface OpenedApprovals {
   /** Nobody has to decide about what a session asked for that has ended. */
   readonly onSessionEnded: (sessionId: string) => Promise<void>;
   readonly tellAbuse: PeopleNotifier['tellAbuse'];
+  readonly tellAnomaly: PeopleNotifier['tellAnomaly'];
   /** Where a person decides about a task. */
   readonly linkToTask: (taskId: string) => string;
   /** What an operator should mend. */
@@ -172,6 +173,7 @@ export function openApprovals(source: ApprovalsSource): OpenedApprovals {
       for (const task of waiting) await denyByGate(task, 'The session that asked has ended.');
     },
     tellAbuse: (abuse, senior) => notifier.tellAbuse(abuse, senior),
+    tellAnomaly: (anomaly) => notifier.tellAnomaly(anomaly),
     start: async () => {
       await callbacks.repeat();
       await clock.start();

@@ -18,11 +18,14 @@ export interface ModesSource {
   readonly store: Store;
   readonly currentRules: () => LoadedRules;
   readonly log: EventLog;
+  /** Whether something goes on for which the mode was raised. Absent: never. */
+  readonly isTroubled?: () => boolean;
   /** Told of each change when it counts. Must not throw. Absent: nobody is told. */
   readonly onChanged?: () => void;
 }
 
 export interface OpenedModes {
+  readonly authority: ModeAuthority;
   readonly tools: readonly AnyTool[];
   readonly forGateway: Pick<GatewayParts, 'modes' | 'running' | 'calls'>;
   readonly turnLimits: () => TurnLimits;
@@ -35,7 +38,7 @@ export interface OpenedModes {
 const placesByName = 8;
 
 /** Puts together what concerns the mode. */
-export function openModes({ home, store, currentRules, log, onChanged }: ModesSource): OpenedModes {
+export function openModes({ home, store, currentRules, log, isTroubled, onChanged }: ModesSource): OpenedModes {
   const authority = new ModeAuthority(store);
   const running = new RunningCalls(() => authority.current());
   const calls = new CallGauge();
@@ -45,6 +48,7 @@ export function openModes({ home, store, currentRules, log, onChanged }: ModesSo
     policy: () => currentRules().modes,
     calls,
     readMachine: () => machine.read(),
+    ...(isTroubled && { isTroubled }),
     onFault: (error) => {
       // A sealed store has said so once; that nothing can be written is no news every second.
       if (store.sealed() === undefined) log.error('mode_watch_failed', { error });
@@ -57,6 +61,7 @@ export function openModes({ home, store, currentRules, log, onChanged }: ModesSo
   });
   const limitsOf = (mode: ReturnType<Store['readMode']>) => currentRules().modes.limits[mode];
   return {
+    authority,
     tools: modeTools({ authority, policy: () => currentRules().modes }),
     forGateway: {
       modes: {

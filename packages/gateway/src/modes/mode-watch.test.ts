@@ -22,7 +22,7 @@ function transition(from: Mode, to: Mode, when: { [Name in Measure]?: number }, 
 function watching(transitions: readonly Transition[], mode: Mode = 'NORMAL') {
   const changes: ModeChange[] = [];
   const policy: ModePolicy = { ...defaultModePolicy, transitions };
-  const world = { nowMs: 1_000_000, machine: {} as MachineReading };
+  const world = { nowMs: 1_000_000, machine: {} as MachineReading, isTroubled: false };
   const authority = new ModeAuthority({
     readMode: () => changes[0]?.to ?? mode,
     changeMode: async (change) => changes.unshift(change) > 0,
@@ -34,6 +34,7 @@ function watching(transitions: readonly Transition[], mode: Mode = 'NORMAL') {
     policy: () => policy,
     calls,
     readMachine: () => world.machine,
+    isTroubled: () => world.isTroubled,
     onFault: assert.ifError,
     steadyMs: () => world.nowMs,
     nowMs: () => world.nowMs,
@@ -177,4 +178,15 @@ test('violations are forgotten after a minute', async () => {
   assert.equal(await lookAfter(1000), 'NORMAL');
   violate('one', 1);
   assert.equal(await lookAfter(1000), 'ALERT');
+});
+
+test('what an anomaly raised stays for as long as the anomaly goes on', async () => {
+  const { authority, lookAfter, world } = watching([]);
+  await authority.change({ to: 'ALERT', cause: ownText('an anomaly') });
+  world.isTroubled = true;
+  await lookAfter(1000);
+  assert.equal(await lookAfter(60 * minuteMs), 'ALERT');
+  world.isTroubled = false;
+  await lookAfter(1000);
+  assert.equal(await lookAfter(5 * minuteMs), 'NORMAL');
 });

@@ -10,6 +10,8 @@ export interface ModeWatchParts {
   readonly policy: () => ModePolicy;
   readonly calls: CallGauge;
   readonly readMachine: () => MachineReading;
+  /** Whether something goes on for which the mode was raised. Absent: never. */
+  readonly isTroubled?: () => boolean;
   readonly onFault: (error: unknown) => void;
   /** Steady: not the time of day. Absent: the process's own. */
   readonly steadyMs?: () => number;
@@ -74,13 +76,14 @@ export class ModeWatch {
 
   /** Only what the gate did by itself, and only well below the thresholds: a value that swings around one stays. */
   async #calmDown(mode: Mode, transitions: readonly Transition[], readings: Readings): Promise<void> {
-    const { authority } = this.#parts;
+    const { authority, isTroubled = () => false } = this.#parts;
     const to = afterCalm[mode];
     if (to === undefined) return;
     const [last] = await authority.history(1);
     if (last?.to !== mode || last.by !== undefined) return;
     const entered = transitions.filter((transition) => transition.to === mode);
-    const isCalm = entered.every((transition) => explain(transition, readings, calmShare) === undefined);
+    const isCalm =
+      !isTroubled() && entered.every((transition) => explain(transition, readings, calmShare) === undefined);
     if (!this.#hasHeld('calm', isCalm, calmMs)) return;
     await authority.change({ to, cause: say`All measurements have been well for ${calmMs / 60_000} minutes.` });
   }

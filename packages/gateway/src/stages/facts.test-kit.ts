@@ -134,6 +134,8 @@ export const limits: Limits = {
   teamRates: [],
   repeats: { warnAt: 3, delayAt: 4, delayMs: 1, refuseAt: 6, refuseChangesAt: 5, windowMs: 600_000 },
   quarantine: { at: 50, windowMs: 600_000, weights: { denied: 1, error: 0, timeout: 2 } },
+  anomalies: { quietMs: 600_000, combinations: [] },
+  teamAnomalies: { quietMs: 600_000, combinations: [] },
   approvals: { expireAfterMs: 300_000, remindAfterMs: 180_000, maxPending: 20 },
   maxRunning: 64,
   maxRunningPerSession: 32,

@@ -19,6 +19,7 @@ export interface Store
     repositories.ToolPinRepository,
     repositories.ApprovalRepository,
     repositories.ModeRepository,
+    repositories.AnomalyRepository,
     repositories.OrganisationRepository,
     repositories.WorkspaceRepository,
     repositories.RulesRepository,

@@ -96,7 +96,7 @@ function describeSpan(span: InJson<LogSpan> | undefined): string {
 const unitsMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** `30m`, `2h`, `7d` ago, or a date or time as ISO 8601 has it. As ISO 8601. */
-function parseSince(given: string): string {
+export function parseSince(given: string): string {
   const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(given) ?? [];
   const agoMs = count === undefined ? undefined : Number(count) * unitsMs[unit as keyof typeof unitsMs];
   const time = agoMs === undefined ? new Date(given) : new Date(Date.now() - agoMs);

@@ -1,4 +1,5 @@
 import type { Abuse } from '../../call/abuse.ts';
+import type { Anomaly, AnomalyResponse } from '../../call/anomaly.ts';
 import type { ApprovalTask, Plan } from '../../call/approval.ts';
 import { cutText } from '../../call/redacted.ts';
 import type { RedactText } from '../../call/redacted.ts';
@@ -101,6 +102,37 @@ export function noticeOfAbuse(
     },
   };
 }
+
+/** The calls behind it are not in its body: they are looked at in the console. */
+export function noticeOfAnomaly(anomaly: Anomaly, link: string, redact: RedactText): Notice {
+  const { id, kind, combination, sessionId, beganAtMs, senior, done } = anomaly;
+  const agent = anomaly.agent === '' ? 'Somebody without a valid credential' : clip(anomaly.agent, redact);
+  const summary = clip(anomaly.summary, redact);
+  return {
+    id: `${id}.anomaly`,
+    event: 'anomaly',
+    title: `${agent}: ${kind.replaceAll('_', ' ')}`,
+    text: [summary, ...done.map((each) => spelledResponses[each])].join(' '),
+    untilMs: beganAtMs + 3_600_000,
+    body: {
+      type: `anomaly.${kind}`,
+      anomaly_id: id,
+      agent: clip(anomaly.agent, redact),
+      session_id: sessionId,
+      ...(combination === '' ? {} : { combination }),
+      summary,
+      done,
+      for: senior === '' ? 'directors' : clip(senior, redact),
+      created_at: new Date(beganAtMs).toISOString(),
+      link,
+    },
+  };
+}
+
+const spelledResponses: Readonly<Record<AnomalyResponse, string>> = {
+  quarantine: 'Its session was put into quarantine.',
+  raise_mode: 'The mode was raised to ALERT.',
+};
 
 /** Nobody needs to hear that something waits once it does not wait any more; how it ended is news for longer. */
 function untilOf(event: NoticeEvent, expiresAtMs: number): number {

@@ -37,7 +37,7 @@ webhook: { url: 'http://127.0.0.1:9/hook', secret: approvals, events: [pending, 
     webhook: { url: 'http://127.0.0.1:9/hook', secret: 'approvals', events: ['pending', 'decided'] },
   });
   const brief = folderWith(t, 'version: 1\nwebhook: { url: "https://a.example", secret: s }\n');
-  assert.deepEqual(readNotificationSettings(brief).webhook?.events, ['pending', 'reminder', 'abuse']);
+  assert.deepEqual(readNotificationSettings(brief).webhook?.events, ['pending', 'reminder', 'abuse', 'anomaly']);
 });
 
 test('every mistake is told at once, with its place', (t) => {

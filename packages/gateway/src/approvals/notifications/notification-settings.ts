@@ -8,7 +8,7 @@ import { explainWebhookUrl } from './webhook-url.ts';
 
 export const notificationKeys = ['version', 'console_url', 'webhook', 'desktop'] as const;
 export const webhookKeys = ['url', 'secret', 'events'] as const;
-export const noticeEvents = ['pending', 'reminder', 'decided', 'expired', 'abuse'] as const;
+export const noticeEvents = ['pending', 'reminder', 'decided', 'expired', 'abuse', 'anomaly'] as const;
 export type NoticeEvent = (typeof noticeEvents)[number];
 
 /** How people hear that something waits for them, besides the console. */
@@ -29,7 +29,7 @@ export interface WebhookSettings {
 
 /** What counts without a file. */
 export const noNotifications: NotificationSettings = { desktop: false };
-const whenNeeded: readonly NoticeEvent[] = ['pending', 'reminder', 'abuse'];
+const whenNeeded: readonly NoticeEvent[] = ['pending', 'reminder', 'abuse', 'anomaly'];
 
 /**
  * Reads notifications.yaml. It is kept beside the rules but is not a rule file: whom to tell decides nothing, so a change

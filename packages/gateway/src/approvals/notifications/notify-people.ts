@@ -1,9 +1,10 @@
 import type { Abuse } from '../../call/abuse.ts';
+import type { Anomaly } from '../../call/anomaly.ts';
 import type { ApprovalTask } from '../../call/approval.ts';
 import type { RedactText } from '../../call/redacted.ts';
 import type { ApprovalNews, ApprovalWatch, PlanWatch } from '../approval-watch.ts';
 import { showOnDesktop } from './desktop-notice.ts';
-import { noticeOfAbuse, noticeOfPlan, noticeOfTask } from './notice.ts';
+import { noticeOfAbuse, noticeOfAnomaly, noticeOfPlan, noticeOfTask } from './notice.ts';
 import type { Notice } from './notice.ts';
 import type { NotificationSettings } from './notification-settings.ts';
 import { Webhook } from './webhook.ts';
@@ -35,8 +36,8 @@ export class PeopleNotifier {
     this.#webhook = this.#openWebhook();
     this.#stops = [
       watch.listen((news) => this.#hearTask(news)),
-      plans.listen(({ kind, plan }) =>
-        this.#tell(noticeOfPlan(kind, plan, this.#link('plans', plan.id), parts.redact)),
+      plans.listen(
+        ({ kind, plan }) => void this.#tell(noticeOfPlan(kind, plan, this.#link('plans', plan.id), parts.redact)),
       ),
     ];
   }
@@ -45,7 +46,7 @@ export class PeopleNotifier {
   repeat(pending: readonly ApprovalTask[]): void {
     for (const task of pending) {
       this.#told.add(task.id);
-      this.#send(noticeOfTask('pending', task, this.#link('approvals', task.id), this.#parts.redact));
+      void this.#send(noticeOfTask('pending', task, this.#link('approvals', task.id), this.#parts.redact));
     }
   }
 
@@ -59,7 +60,15 @@ export class PeopleNotifier {
 
   /** `senior`: whom it is for. Undefined: the directors. */
   tellAbuse(abuse: Abuse, senior: string | undefined): void {
-    this.#tell(noticeOfAbuse(abuse, senior, this.#link('sessions', abuse.sessionId), Date.now(), this.#parts.redact));
+    void this.#tell(
+      noticeOfAbuse(abuse, senior, this.#link('sessions', abuse.sessionId), Date.now(), this.#parts.redact),
+    );
+  }
+
+  /** Whether they were told, or nobody wants to be; false: a webhook did not take it. */
+  tellAnomaly(anomaly: Anomaly): Promise<boolean> {
+    const notice = noticeOfAnomaly(anomaly, this.#link('anomalies', anomaly.id), this.#parts.redact);
+    return this.#tell(notice);
   }
 
   async close(): Promise<void> {
@@ -76,25 +85,25 @@ export class PeopleNotifier {
     } else if (kind !== 'reminder') {
       this.#told.delete(task.id);
     }
-    this.#tell(noticeOfTask(kind, task, this.#link('approvals', task.id), this.#parts.redact));
+    void this.#tell(noticeOfTask(kind, task, this.#link('approvals', task.id), this.#parts.redact));
   }
 
-  #tell(notice: Notice): void {
+  #tell(notice: Notice): Promise<boolean> {
     const { onFailure } = this.#parts;
-    this.#send(notice);
-    const isUrgent = ['pending', 'reminder', 'abuse'].includes(notice.event);
+    const isUrgent = ['pending', 'reminder', 'abuse', 'anomaly'].includes(notice.event);
     if (this.#settings.desktop && isUrgent)
       showOnDesktop(notice, (error) => onFailure('desktop_notice_failed', { error }));
+    return this.#send(notice);
   }
 
-  #send(notice: Notice): void {
+  async #send(notice: Notice): Promise<boolean> {
     const { webhook } = this.#settings;
-    if (!webhook?.events.includes(notice.event)) return;
+    if (!webhook?.events.includes(notice.event)) return true;
     const readSecret = (): string => this.#parts.readSecret(webhook.secret);
-    void this.#webhook.send(notice, { url: webhook.url, readSecret });
+    return this.#webhook.send(notice, { url: webhook.url, readSecret });
   }
 
-  #link(what: 'approvals' | 'plans' | 'sessions', id: string): string {
+  #link(what: 'approvals' | 'plans' | 'sessions' | 'anomalies', id: string): string {
     return `${this.#settings.consoleUrl ?? this.#parts.address()}/#/${what}/${id}`;
   }
 

@@ -13,7 +13,7 @@ interface Right {
 const rights: readonly Right[] = [
   {
     id: 'operator-sessions',
-    tools: ['sessions.*', 'calls.*', 'leases.*', 'people.*', 'secrets.*', 'console.*', 'mode.*'],
+    tools: ['sessions.*', 'calls.*', 'leases.*', 'people.*', 'secrets.*', 'console.*', 'mode.*', 'anomalies.*'],
     unasked: true,
   },
   {

@@ -92,6 +92,8 @@ undo_days: 2
       },
     ],
     teamRates: defaultLimits.teamRates,
+    anomalies: defaultLimits.anomalies,
+    teamAnomalies: defaultLimits.teamAnomalies,
     repeats: { warnAt: 2, delayAt: Infinity, delayMs: 1000, refuseAt: 4, refuseChangesAt: 4, windowMs: 180_000 },
     quarantine: { at: 9, windowMs: 300_000, weights: { denied: 3, error: 0, timeout: 1 } },
     approvals: { expireAfterMs: 60_000, remindAfterMs: 60_000, maxPending: 7 },
@@ -116,4 +118,25 @@ test('a workspace with glob characters in its name opens itself only', () => {
   assert.equal(rules.judge(ask('files.read', ['/srv/aXb/x'])).effect, 'deny');
   const { forOperators: remedy = '' } = rules.judge(ask('files.write', ['/srv/a*b/x']));
   assert.ok(remedy.endsWith('paths: ["$WORKSPACE/x"]}'), remedy);
+});
+
+test('what is left out of anomalies has its shipped value, and false turns a detector off', () => {
+  const limits = `anomalies:
+  quiet_minutes: 3
+  call_spike: false
+  combinations: [{ id: a-b, tools: [x.y, ['p.*', q]], within: 4, respond: [quarantine, raise_mode] }]
+team_anomalies: { combinations: false, permission_escalation: { attempts: 2, window_minutes: 1 } }
+`;
+  const { anomalies, teamAnomalies } = load(writeRules({ limits })).limits;
+  const { callSpike: _callSpike, ...others } = defaultLimits.anomalies;
+  assert.deepEqual(anomalies, {
+    ...others,
+    quietMs: 180_000,
+    combinations: [{ id: 'a-b', tools: [['x.y'], ['p.*', 'q']], within: 4, respond: ['quarantine', 'raise_mode'] }],
+  });
+  assert.deepEqual(teamAnomalies, {
+    ...defaultLimits.teamAnomalies,
+    combinations: [],
+    permissionEscalation: { attempts: 2, windowMs: 60_000, respond: [] },
+  });
 });

@@ -1,4 +1,5 @@
 import type { Limits, RateLimit, Rates } from '../../call/verdict.ts';
+import { personalAnomalies, readAnomalies, teamAnomalies } from './read-anomalies.ts';
 import { readToolPattern } from './read-patterns.ts';
 import type { Fields, YamlReader } from '../../text/yaml-reader.ts';
 import type { YamlNode } from '../../text/yaml-node.ts';
@@ -11,6 +12,8 @@ export const limitsKeys = [
   'total_rates',
   'repeats',
   'quarantine',
+  'anomalies',
+  'team_anomalies',
   'approvals',
   'max_running',
   'max_running_per_session',
@@ -62,6 +65,8 @@ export const defaultLimits: Limits = {
   ],
   repeats: { warnAt: 10, delayAt: 30, delayMs: 1000, refuseAt: 200, refuseChangesAt: 5, windowMs: 10 * minuteMs },
   quarantine: { at: 50, windowMs: 10 * minuteMs, weights: { denied: 1, error: 0, timeout: 2 } },
+  anomalies: personalAnomalies,
+  teamAnomalies,
   approvals: { expireAfterMs: 300_000, remindAfterMs: 180_000, maxPending: 20 },
   maxRunning: 64,
   maxRunningPerSession: 32,
@@ -89,6 +94,8 @@ export function readLimits(root: YamlNode, reader: YamlReader): Limits {
     ...(fields.total_rates === undefined ? {} : { totalRates: readRates(fields.total_rates, reader) }),
     repeats: fields.repeats === undefined ? defaultLimits.repeats : readRepeats(fields.repeats, reader),
     quarantine: fields.quarantine === undefined ? defaultLimits.quarantine : readQuarantine(fields.quarantine, reader),
+    anomalies: readAnomalies(fields.anomalies, 'anomalies', personalAnomalies, reader),
+    teamAnomalies: readAnomalies(fields.team_anomalies, 'team_anomalies', teamAnomalies, reader),
     approvals: fields.approvals === undefined ? defaultLimits.approvals : readApprovals(fields.approvals, reader),
     maxRunning,
     maxRunningPerSession: Math.min(maxRunning, maxRunningPerSession),

@@ -261,6 +261,35 @@ const toolsMistakes: readonly Mistakes[] = [
 ];
 
 const limitsMistakes: readonly Mistakes[] = [
+  // Anomalies
+  ['an unknown detector', 'anomalies: { ▸spike: {} }\n', /^unknown key spike in anomalies; did you mean call_spike\?/],
+  ['a detector without numbers', 'anomalies: { call_spike: ▸{ more_than: 5 } }\n', /^call_spike lacks window_minutes$/],
+  [
+    'more failures than calls',
+    'team_anomalies: { repeated_failures: { failures: ▸9, of: 8 } }\n',
+    /^failures is above of, 8$/,
+  ],
+  [
+    'a response that does not exist',
+    'anomalies: { call_spike: { more_than: 5, window_minutes: 5, respond: [▸lockdown] } }\n',
+    /^respond must be one of raise_mode, quarantine/,
+  ],
+  [
+    'a combination of one tool',
+    'anomalies: { combinations: [{ id: a, tools: ▸[x.y], within: 5 }] }\n',
+    /^a combination has 2 to 4 tools/,
+  ],
+  [
+    'two combinations of one name',
+    'anomalies: { combinations: [{ id: a, tools: [x, y], within: 5 }, ▸{ id: a, tools: [x, z], within: 5 }] }\n',
+    /^another combination has the id a$/,
+  ],
+  [
+    'a detector that is on',
+    'anomalies: { permission_escalation: ▸true }\n',
+    /^permission_escalation must be a mapping/,
+  ],
+
   ['an unknown key', 'version: 1\n▸max_runing: 1\n', /did you mean max_running\?/],
   ['zero at once', 'version: 1\nmax_running: ▸0\n', /^max_running must be a whole number from 1 to/],
   ['half a call', 'version: 1\nmax_running: ▸1.5\n', /^max_running must be a whole number/],

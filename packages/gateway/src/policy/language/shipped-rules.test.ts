@@ -9,7 +9,8 @@ import { modes } from '../../call/session.ts';
 import { noGrants } from '../../call/verdict.ts';
 import type { Question, Verdict } from '../../call/verdict.ts';
 import { loadRules } from './load-rules.ts';
-import { approvalKeys, limitsKeys, quarantineKeys, rateKeys, repeatsKeys } from './read-limits.ts';
+import { anomalyKeys, combinationKeys, escalationKeys, failureKeys, spikeKeys } from './read-anomalies.ts';
+import { approvalKeys, defaultLimits, limitsKeys, quarantineKeys, rateKeys, repeatsKeys } from './read-limits.ts';
 import { measures } from '../judge/mode-policy.ts';
 import { argumentKeys } from './read-circumstances.ts';
 import { grantKeys, programLimits, secretKeys } from './read-grants.ts';
@@ -273,6 +274,14 @@ test('the schemas for editors accept the shipped files and know the same keys as
   assert.deepEqual(keysOf(limits?.properties['repeats']), repeatsKeys);
   assert.deepEqual(keysOf(limits?.properties['quarantine']), quarantineKeys);
   assert.deepEqual(keysOf(limits?.properties['approvals']), approvalKeys);
+  for (const [name, keys] of Object.entries({
+    anomalies: anomalyKeys,
+    spike: spikeKeys,
+    failures: failureKeys,
+    combination: combinationKeys,
+    escalation: escalationKeys,
+  }))
+    assert.deepEqual(keysOf(limits?.$defs[name]), keys, name);
   assert.deepEqual(tools?.$defs['rule']?.properties['id']?.not?.enum, Object.values(builtInRules));
   assert.deepEqual(tools?.$defs['mode']?.enum, modes);
   const [ofModes, ofRoles] = [schemas.get('modes'), schemas.get('roles')];
@@ -284,4 +293,19 @@ test('the schemas for editors accept the shipped files and know the same keys as
   assert.deepEqual(keysOf(ofRoles), rolesKeys);
   assert.deepEqual(keysOf(ofRoles?.properties['roles']?.additionalProperties), roleKeys);
   assert.deepEqual(keysOf(ofRoles?.properties['members']?.items), memberKeys);
+});
+
+test('what the shipped file says about anomalies also holds for files that say nothing about them', () => {
+  const { anomalies, teamAnomalies } = rules.limits;
+  assert.deepEqual(anomalies, defaultLimits.anomalies);
+  assert.deepEqual(teamAnomalies, defaultLimits.teamAnomalies);
+  assert.deepEqual(teamAnomalies.callSpike, { moreThan: 50, windowMs: 300_000, respond: [] });
+  assert.deepEqual(teamAnomalies.repeatedFailures, { failures: 8, of: 10, respond: [] });
+  assert.deepEqual(
+    teamAnomalies.combinations.map(({ tools, within }) => [tools, within]),
+    [
+      [[['files.read'], ['files.write', 'files.edit'], ['files.delete']], 5],
+      [[['permissions.grant'], ['shell.run']], 5],
+    ],
+  );
 });

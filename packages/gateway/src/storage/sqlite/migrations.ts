@@ -312,6 +312,27 @@ const migrations: readonly string[] = [
   CREATE INDEX journal_by_path ON journal (path);
   CREATE INDEX journal_by_time ON journal (at_ms);
   `,
+  `
+  CREATE TABLE anomalies (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    combination TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    began_at_ms INTEGER NOT NULL,
+    last_at_ms INTEGER NOT NULL,
+    sightings INTEGER NOT NULL,
+    summary TEXT NOT NULL,
+    calls TEXT NOT NULL,
+    senior TEXT NOT NULL,
+    done TEXT NOT NULL,
+    told_at_ms INTEGER,
+    seen_by TEXT,
+    seen_at_ms INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX anomalies_by_time ON anomalies (began_at_ms, id);
+  CREATE INDEX anomalies_by_agent ON anomalies (agent, began_at_ms, id);
+  `,
 ];
 
 export const schemaVersion = migrations.length;

@@ -3,6 +3,7 @@ import type { Json } from '@sallyport/contract';
 import type { StoredCheckpoint, StoredRecord } from '@sallyport/log';
 import type { Reservation } from '../../call/call.ts';
 import { ConfigError, Fault } from '../../call/fault.ts';
+import type { Anomaly } from '../../call/anomaly.ts';
 import { threadFile } from './thread-file.ts';
 import type { Organisation, OrganisationChange } from '../../call/organisation.ts';
 import type {
@@ -16,6 +17,7 @@ import type {
 } from '../../call/approval.ts';
 import type { Lease, Mode, Session } from '../../call/session.ts';
 import type * as stores from '../stores.ts';
+import { AnomalyReader } from './anomalies/anomaly-reader.ts';
 import { ContentReader } from './content-reader.ts';
 import { JournalReader } from './journal/journal-reader.ts';
 import type { Row, Statement } from './database.ts';
@@ -64,6 +66,7 @@ export async function openSqliteStore(options: WriterOptions): Promise<stores.St
 class SqliteStore implements stores.Store {
   readonly #worker: Worker;
   readonly #reader: Database;
+  readonly #anomalies: AnomalyReader;
   readonly #approvals: ApprovalReader;
   readonly #content: ContentReader;
   readonly #journal: JournalReader;
@@ -94,6 +97,7 @@ class SqliteStore implements stores.Store {
     this.#worker = worker;
     this.#reader = reader;
     this.#verification = new BackgroundVerification(options, (problems) => this.#verified(problems));
+    this.#anomalies = new AnomalyReader(reader);
     this.#approvals = new ApprovalReader(reader);
     this.#content = new ContentReader(reader);
     this.#journal = new JournalReader(reader);
@@ -195,6 +199,28 @@ class SqliteStore implements stores.Store {
   };
 
   readonly listModeChanges = async (limit: number): Promise<readonly stores.ModeChange[]> => this.#modes.list(limit);
+
+  readonly openAnomaly: stores.AnomalyRepository['openAnomaly'] = (anomaly, misconduct) =>
+    this.#write({ name: 'openAnomaly', anomaly, misconduct });
+
+  readonly noteResponse: stores.AnomalyRepository['noteResponse'] = async (id, response) => {
+    await this.#write<void>({ name: 'noteResponse', id, response });
+  };
+
+  readonly continueAnomalies: stores.AnomalyRepository['continueAnomalies'] = async (progress) => {
+    await this.#write<void>({ name: 'continueAnomalies', progress });
+  };
+
+  readonly noteAnomalyTold: stores.AnomalyRepository['noteAnomalyTold'] = async (id, nowMs) => {
+    await this.#write<void>({ name: 'noteAnomalyTold', id, nowMs });
+  };
+
+  readonly acknowledgeAnomaly: stores.AnomalyRepository['acknowledgeAnomaly'] = (id, by, nowMs) =>
+    this.#write<Anomaly | undefined>({ name: 'acknowledgeAnomaly', id, by, nowMs });
+
+  readonly findAnomaly: stores.AnomalyRepository['findAnomaly'] = async (id) => this.#anomalies.find(id);
+
+  readonly listAnomalies: stores.AnomalyRepository['listAnomalies'] = async (filter) => this.#anomalies.list(filter);
 
   readonly findDedupe = async (
     sessionId: string,

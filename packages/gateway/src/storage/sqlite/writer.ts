@@ -1,4 +1,5 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import type { AnomalyResponse, NewAnomaly } from '../../call/anomaly.ts';
 import type { Decision, NewApproval, NewPlan, PlanDecision, StandingApproval } from '../../call/approval.ts';
 import type { EntryState } from '../../call/journal.ts';
 import type { OrganisationChange } from '../../call/organisation.ts';
@@ -6,6 +7,7 @@ import { ownJson } from '../../call/redacted.ts';
 import type {
   Admission,
   Admitted,
+  AnomalyProgress,
   Artifact,
   ContentGrant,
   LogEntry,
@@ -19,6 +21,7 @@ import type {
   ToolPin,
   WorkspaceRoot,
 } from '../stores.ts';
+import { AnomalyWriter, recordOf } from './anomalies/anomaly-writer.ts';
 import { ApprovalWriter } from './approval-writer.ts';
 import { ContentWriter } from './content-writer.ts';
 import { Database, fullDisk, isConstraintViolation, isDamaged, isDiskFull } from './database.ts';
@@ -63,6 +66,11 @@ export type Operation =
   | { readonly name: 'grantLease'; readonly sessionId: string; readonly lease: NewLease; readonly nowMs: number }
   | { readonly name: 'revokeLease'; readonly sessionId: string; readonly nowMs: number }
   | { readonly name: 'changeMode'; readonly change: ModeChange }
+  | { readonly name: 'openAnomaly'; readonly anomaly: NewAnomaly; readonly misconduct: Misconduct | undefined }
+  | { readonly name: 'noteResponse'; readonly id: string; readonly response: AnomalyResponse }
+  | { readonly name: 'continueAnomalies'; readonly progress: readonly AnomalyProgress[] }
+  | { readonly name: 'noteAnomalyTold'; readonly id: string; readonly nowMs: number }
+  | { readonly name: 'acknowledgeAnomaly'; readonly id: string; readonly by: string; readonly nowMs: number }
   | { readonly name: 'changeOrganisation'; readonly change: OrganisationChange }
   | { readonly name: 'noteRulesSequence'; readonly sequence: number }
   | { readonly name: 'setSecret'; readonly secret: SealedSecret }
@@ -117,6 +125,7 @@ export class Writer {
   readonly #intents: OpenIntents;
   readonly #tallies: Tallies;
   readonly #dataVersion: number;
+  readonly #anomalies: AnomalyWriter;
   readonly #approvals: ApprovalWriter;
   readonly #content: ContentWriter;
   readonly #journal: JournalWriter;
@@ -138,6 +147,7 @@ export class Writer {
       this.#intents = intents;
       this.#tallies = new Tallies(this.#database);
       this.#tallies.adopt(tallies);
+      this.#anomalies = new AnomalyWriter(this.#database);
       this.#approvals = new ApprovalWriter(this.#database, this.#log);
       this.#content = new ContentWriter(this.#database);
       this.#journal = new JournalWriter(this.#database);
@@ -304,6 +314,16 @@ export class Writer {
         return this.#changeSessions((sessions) => sessions.revokeLease(operation.sessionId, operation.nowMs));
       case 'changeMode':
         return this.#mode.change(operation.change);
+      case 'openAnomaly':
+        return this.#openAnomaly(operation.anomaly, operation.misconduct);
+      case 'noteResponse':
+        return this.#anomalies.noteResponse(operation.id, operation.response);
+      case 'continueAnomalies':
+        return this.#anomalies.continue(operation.progress);
+      case 'noteAnomalyTold':
+        return this.#anomalies.noteTold(operation.id, operation.nowMs);
+      case 'acknowledgeAnomaly':
+        return this.#anomalies.acknowledge(operation.id, operation.by, operation.nowMs);
       case 'changeOrganisation':
         return this.#organisation.change(operation.change);
       case 'openApproval':
@@ -414,6 +434,12 @@ export class Writer {
     if (planId !== undefined) this.#approvals.noteStepEnded(planId, outcome.timeMs);
     if (charge !== undefined) this.#tallies.ledger.charge(charge);
     return this.#record(outcome, misconduct);
+  }
+
+  #openAnomaly(anomaly: NewAnomaly, misconduct: Misconduct | undefined): { readonly quarantined: boolean } {
+    const { quarantined } = this.#record(recordOf(anomaly), misconduct);
+    this.#anomalies.open(anomaly, quarantined === undefined ? [] : ['quarantine']);
+    return { quarantined: quarantined !== undefined };
   }
 
   /** A session that this record puts into quarantine gets a record of that too, in the same commit. */

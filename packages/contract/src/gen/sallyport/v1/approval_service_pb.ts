@@ -4,6 +4,8 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Anomaly, AnomalyJson } from "./anomaly_service_pb.ts";
+import { file_sallyport_v1_anomaly_service } from "./anomaly_service_pb.ts";
 import type { MaskedSecret, MaskedSecretJson } from "./masked_secret_pb.ts";
 import { file_sallyport_v1_masked_secret } from "./masked_secret_pb.ts";
 import type { Plan, PlanJson } from "./plan_service_pb.ts";
@@ -14,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/approval_service.proto.
  */
 export const file_sallyport_v1_approval_service: GenFile = /*@__PURE__*/
-  fileDesc("CiNzYWxseXBvcnQvdjEvYXBwcm92YWxfc2VydmljZS5wcm90bxIMc2FsbHlwb3J0LnYxIugECghBcHByb3ZhbBIKCgJpZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSDQoFYWdlbnQYAyABKAkSEgoKc2Vzc2lvbl9pZBgEIAEoCRIMCgR0b29sGAUgASgJEhQKDHRvb2xfdmVyc2lvbhgGIAEoCRIMCgRyaXNrGAcgASgJEg0KBXRpdGxlGAggASgJEg4KBmVmZmVjdBgJIAEoCRIVCg1lZmZlY3Rfc2hhMjU2GAogASgJEhAKCHVuZG9hYmxlGAsgASgIEg8KB3J1bGVfaWQYDCABKAkSDgoGcmVhc29uGA0gASgJEhUKDWFwcHJvdmVyX3JvbGUYDiABKAkSFQoNY3JlYXRlZF9hdF9tcxgPIAEoAxIVCg1leHBpcmVzX2F0X21zGBAgASgDEg4KBndhbnRlZBgRIAEoDRISCgpkZWNpZGVkX2J5GBIgASgJEhUKDWRlY2lkZWRfYXRfbXMYEyABKAMSDAoEbm90ZRgUIAEoCRIPCgdjYWxsX2lkGBUgASgJEhAKCHRyYWNlX2lkGBYgASgJEioKBm1hc2tlZBgXIAMoCzIaLnNhbGx5cG9ydC52MS5NYXNrZWRTZWNyZXQSFgoOYXJndW1lbnRzX2pzb24YGCABKAkSEAoIcHJpb3JpdHkYGSABKAkSFwoPYXBwcm92ZXJfYWdlbnRzGBogAygJEhgKEGRlY2lkZWRfYnlfYWdlbnQYGyABKAgSDAoEaG9sZBgcIAEoCRITCgthc3NpZ25lZF90bxgdIAEoCRISCgpjcmVhdGVkX2J5GB4gASgJEhEKCXdvcmtzcGFjZRgfIAEoCSI1ChRMaXN0QXBwcm92YWxzUmVxdWVzdBIOCgZzdGF0dXMYASABKAkSDQoFbGltaXQYAiABKA0iUAoVTGlzdEFwcHJvdmFsc1Jlc3BvbnNlEikKCWFwcHJvdmFscxgBIAMoCzIWLnNhbGx5cG9ydC52MS5BcHByb3ZhbBIMCgRtb3JlGAIgASgIIiAKEkdldEFwcHJvdmFsUmVxdWVzdBIKCgJpZBgBIAEoCSI/ChNHZXRBcHByb3ZhbFJlc3BvbnNlEigKCGFwcHJvdmFsGAEgASgLMhYuc2FsbHlwb3J0LnYxLkFwcHJvdmFsIpIBChVEZWNpZGVBcHByb3ZhbFJlcXVlc3QSCgoCaWQYASABKAkSEAoIYXBwcm92ZWQYAiABKAgSFQoNZWZmZWN0X3NoYTI1NhgDIAEoCRIMCgRub3RlGAQgASgJEigKCHN0YW5kaW5nGAUgASgLMhYuc2FsbHlwb3J0LnYxLlN0YW5kaW5nEgwKBHJ1bnMYBiABKA0iPgoIU3RhbmRpbmcSEwoLZm9yX3Nlc3Npb24YASABKAgSDwoHbWludXRlcxgCIAEoDRIMCgR1c2VzGAMgASgNIlcKFkRlY2lkZUFwcHJvdmFsUmVzcG9uc2USKAoIYXBwcm92YWwYASABKAsyFi5zYWxseXBvcnQudjEuQXBwcm92YWwSEwoLc3RhbmRpbmdfaWQYAiABKAkiKwoVV2F0Y2hBcHByb3ZhbHNSZXF1ZXN0EhIKCndpdGhfcGxhbnMYASABKAgicwoWV2F0Y2hBcHByb3ZhbHNSZXNwb25zZRINCgVldmVudBgBIAEoCRIoCghhcHByb3ZhbBgCIAEoCzIWLnNhbGx5cG9ydC52MS5BcHByb3ZhbBIgCgRwbGFuGAMgASgLMhIuc2FsbHlwb3J0LnYxLlBsYW4i6AEKEFN0YW5kaW5nQXBwcm92YWwSCgoCaWQYASABKAkSDQoFYWdlbnQYAiABKAkSEgoKc2Vzc2lvbl9pZBgDIAEoCRIMCgR0b29sGAQgASgJEhMKC2V4YWN0X3Njb3BlGAUgASgIEhIKCmdyYW50ZWRfYnkYBiABKAkSFQoNZ3JhbnRlZF9hdF9tcxgHIAEoAxIVCg1leHBpcmVzX2F0X21zGAggASgDEhYKCXVzZXNfbGVmdBgJIAEoDUgAiAEBEgwKBHJpc2sYCiABKAkSDAoEbW9kZRgLIAEoCUIMCgpfdXNlc19sZWZ0Ih4KHExpc3RTdGFuZGluZ0FwcHJvdmFsc1JlcXVlc3QiUQodTGlzdFN0YW5kaW5nQXBwcm92YWxzUmVzcG9uc2USMAoIc3RhbmRpbmcYASADKAsyHi5zYWxseXBvcnQudjEuU3RhbmRpbmdBcHByb3ZhbCIrCh1SZXZva2VTdGFuZGluZ0FwcHJvdmFsUmVxdWVzdBIKCgJpZBgBIAEoCSIxCh5SZXZva2VTdGFuZGluZ0FwcHJvdmFsUmVzcG9uc2USDwoHcmV2b2tlZBgBIAEoCDLiBAoPQXBwcm92YWxTZXJ2aWNlElgKDUxpc3RBcHByb3ZhbHMSIi5zYWxseXBvcnQudjEuTGlzdEFwcHJvdmFsc1JlcXVlc3QaIy5zYWxseXBvcnQudjEuTGlzdEFwcHJvdmFsc1Jlc3BvbnNlElIKC0dldEFwcHJvdmFsEiAuc2FsbHlwb3J0LnYxLkdldEFwcHJvdmFsUmVxdWVzdBohLnNhbGx5cG9ydC52MS5HZXRBcHByb3ZhbFJlc3BvbnNlElsKDkRlY2lkZUFwcHJvdmFsEiMuc2FsbHlwb3J0LnYxLkRlY2lkZUFwcHJvdmFsUmVxdWVzdBokLnNhbGx5cG9ydC52MS5EZWNpZGVBcHByb3ZhbFJlc3BvbnNlEl0KDldhdGNoQXBwcm92YWxzEiMuc2FsbHlwb3J0LnYxLldhdGNoQXBwcm92YWxzUmVxdWVzdBokLnNhbGx5cG9ydC52MS5XYXRjaEFwcHJvdmFsc1Jlc3BvbnNlMAEScAoVTGlzdFN0YW5kaW5nQXBwcm92YWxzEiouc2FsbHlwb3J0LnYxLkxpc3RTdGFuZGluZ0FwcHJvdmFsc1JlcXVlc3QaKy5zYWxseXBvcnQudjEuTGlzdFN0YW5kaW5nQXBwcm92YWxzUmVzcG9uc2UScwoWUmV2b2tlU3RhbmRpbmdBcHByb3ZhbBIrLnNhbGx5cG9ydC52MS5SZXZva2VTdGFuZGluZ0FwcHJvdmFsUmVxdWVzdBosLnNhbGx5cG9ydC52MS5SZXZva2VTdGFuZGluZ0FwcHJvdmFsUmVzcG9uc2ViBnByb3RvMw", [file_sallyport_v1_masked_secret, file_sallyport_v1_plan_service]);
+  fileDesc("CiNzYWxseXBvcnQvdjEvYXBwcm92YWxfc2VydmljZS5wcm90bxIMc2FsbHlwb3J0LnYxIugECghBcHByb3ZhbBIKCgJpZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSDQoFYWdlbnQYAyABKAkSEgoKc2Vzc2lvbl9pZBgEIAEoCRIMCgR0b29sGAUgASgJEhQKDHRvb2xfdmVyc2lvbhgGIAEoCRIMCgRyaXNrGAcgASgJEg0KBXRpdGxlGAggASgJEg4KBmVmZmVjdBgJIAEoCRIVCg1lZmZlY3Rfc2hhMjU2GAogASgJEhAKCHVuZG9hYmxlGAsgASgIEg8KB3J1bGVfaWQYDCABKAkSDgoGcmVhc29uGA0gASgJEhUKDWFwcHJvdmVyX3JvbGUYDiABKAkSFQoNY3JlYXRlZF9hdF9tcxgPIAEoAxIVCg1leHBpcmVzX2F0X21zGBAgASgDEg4KBndhbnRlZBgRIAEoDRISCgpkZWNpZGVkX2J5GBIgASgJEhUKDWRlY2lkZWRfYXRfbXMYEyABKAMSDAoEbm90ZRgUIAEoCRIPCgdjYWxsX2lkGBUgASgJEhAKCHRyYWNlX2lkGBYgASgJEioKBm1hc2tlZBgXIAMoCzIaLnNhbGx5cG9ydC52MS5NYXNrZWRTZWNyZXQSFgoOYXJndW1lbnRzX2pzb24YGCABKAkSEAoIcHJpb3JpdHkYGSABKAkSFwoPYXBwcm92ZXJfYWdlbnRzGBogAygJEhgKEGRlY2lkZWRfYnlfYWdlbnQYGyABKAgSDAoEaG9sZBgcIAEoCRITCgthc3NpZ25lZF90bxgdIAEoCRISCgpjcmVhdGVkX2J5GB4gASgJEhEKCXdvcmtzcGFjZRgfIAEoCSI1ChRMaXN0QXBwcm92YWxzUmVxdWVzdBIOCgZzdGF0dXMYASABKAkSDQoFbGltaXQYAiABKA0iUAoVTGlzdEFwcHJvdmFsc1Jlc3BvbnNlEikKCWFwcHJvdmFscxgBIAMoCzIWLnNhbGx5cG9ydC52MS5BcHByb3ZhbBIMCgRtb3JlGAIgASgIIiAKEkdldEFwcHJvdmFsUmVxdWVzdBIKCgJpZBgBIAEoCSI/ChNHZXRBcHByb3ZhbFJlc3BvbnNlEigKCGFwcHJvdmFsGAEgASgLMhYuc2FsbHlwb3J0LnYxLkFwcHJvdmFsIpIBChVEZWNpZGVBcHByb3ZhbFJlcXVlc3QSCgoCaWQYASABKAkSEAoIYXBwcm92ZWQYAiABKAgSFQoNZWZmZWN0X3NoYTI1NhgDIAEoCRIMCgRub3RlGAQgASgJEigKCHN0YW5kaW5nGAUgASgLMhYuc2FsbHlwb3J0LnYxLlN0YW5kaW5nEgwKBHJ1bnMYBiABKA0iPgoIU3RhbmRpbmcSEwoLZm9yX3Nlc3Npb24YASABKAgSDwoHbWludXRlcxgCIAEoDRIMCgR1c2VzGAMgASgNIlcKFkRlY2lkZUFwcHJvdmFsUmVzcG9uc2USKAoIYXBwcm92YWwYASABKAsyFi5zYWxseXBvcnQudjEuQXBwcm92YWwSEwoLc3RhbmRpbmdfaWQYAiABKAkiQwoVV2F0Y2hBcHByb3ZhbHNSZXF1ZXN0EhIKCndpdGhfcGxhbnMYASABKAgSFgoOd2l0aF9hbm9tYWxpZXMYAiABKAgimwEKFldhdGNoQXBwcm92YWxzUmVzcG9uc2USDQoFZXZlbnQYASABKAkSKAoIYXBwcm92YWwYAiABKAsyFi5zYWxseXBvcnQudjEuQXBwcm92YWwSIAoEcGxhbhgDIAEoCzISLnNhbGx5cG9ydC52MS5QbGFuEiYKB2Fub21hbHkYBCABKAsyFS5zYWxseXBvcnQudjEuQW5vbWFseSLoAQoQU3RhbmRpbmdBcHByb3ZhbBIKCgJpZBgBIAEoCRINCgVhZ2VudBgCIAEoCRISCgpzZXNzaW9uX2lkGAMgASgJEgwKBHRvb2wYBCABKAkSEwoLZXhhY3Rfc2NvcGUYBSABKAgSEgoKZ3JhbnRlZF9ieRgGIAEoCRIVCg1ncmFudGVkX2F0X21zGAcgASgDEhUKDWV4cGlyZXNfYXRfbXMYCCABKAMSFgoJdXNlc19sZWZ0GAkgASgNSACIAQESDAoEcmlzaxgKIAEoCRIMCgRtb2RlGAsgASgJQgwKCl91c2VzX2xlZnQiHgocTGlzdFN0YW5kaW5nQXBwcm92YWxzUmVxdWVzdCJRCh1MaXN0U3RhbmRpbmdBcHByb3ZhbHNSZXNwb25zZRIwCghzdGFuZGluZxgBIAMoCzIeLnNhbGx5cG9ydC52MS5TdGFuZGluZ0FwcHJvdmFsIisKHVJldm9rZVN0YW5kaW5nQXBwcm92YWxSZXF1ZXN0EgoKAmlkGAEgASgJIjEKHlJldm9rZVN0YW5kaW5nQXBwcm92YWxSZXNwb25zZRIPCgdyZXZva2VkGAEgASgIMuIECg9BcHByb3ZhbFNlcnZpY2USWAoNTGlzdEFwcHJvdmFscxIiLnNhbGx5cG9ydC52MS5MaXN0QXBwcm92YWxzUmVxdWVzdBojLnNhbGx5cG9ydC52MS5MaXN0QXBwcm92YWxzUmVzcG9uc2USUgoLR2V0QXBwcm92YWwSIC5zYWxseXBvcnQudjEuR2V0QXBwcm92YWxSZXF1ZXN0GiEuc2FsbHlwb3J0LnYxLkdldEFwcHJvdmFsUmVzcG9uc2USWwoORGVjaWRlQXBwcm92YWwSIy5zYWxseXBvcnQudjEuRGVjaWRlQXBwcm92YWxSZXF1ZXN0GiQuc2FsbHlwb3J0LnYxLkRlY2lkZUFwcHJvdmFsUmVzcG9uc2USXQoOV2F0Y2hBcHByb3ZhbHMSIy5zYWxseXBvcnQudjEuV2F0Y2hBcHByb3ZhbHNSZXF1ZXN0GiQuc2FsbHlwb3J0LnYxLldhdGNoQXBwcm92YWxzUmVzcG9uc2UwARJwChVMaXN0U3RhbmRpbmdBcHByb3ZhbHMSKi5zYWxseXBvcnQudjEuTGlzdFN0YW5kaW5nQXBwcm92YWxzUmVxdWVzdBorLnNhbGx5cG9ydC52MS5MaXN0U3RhbmRpbmdBcHByb3ZhbHNSZXNwb25zZRJzChZSZXZva2VTdGFuZGluZ0FwcHJvdmFsEisuc2FsbHlwb3J0LnYxLlJldm9rZVN0YW5kaW5nQXBwcm92YWxSZXF1ZXN0Giwuc2FsbHlwb3J0LnYxLlJldm9rZVN0YW5kaW5nQXBwcm92YWxSZXNwb25zZWIGcHJvdG8z", [file_sallyport_v1_anomaly_service, file_sallyport_v1_masked_secret, file_sallyport_v1_plan_service]);
 
 /**
  * A call that waits for a person. Secrets are masked; text from outside may hold anything else.
@@ -744,6 +746,13 @@ export type WatchApprovalsRequest = Message<"sallyport.v1.WatchApprovalsRequest"
    * @generated from field: bool with_plans = 1;
    */
   withPlans: boolean;
+
+  /**
+   * Also tells of anomalies.
+   *
+   * @generated from field: bool with_anomalies = 2;
+   */
+  withAnomalies: boolean;
 };
 
 /**
@@ -756,6 +765,13 @@ export type WatchApprovalsRequestJson = {
    * @generated from field: bool with_plans = 1;
    */
   withPlans?: boolean;
+
+  /**
+   * Also tells of anomalies.
+   *
+   * @generated from field: bool with_anomalies = 2;
+   */
+  withAnomalies?: boolean;
 };
 
 /**
@@ -770,14 +786,14 @@ export const WatchApprovalsRequestSchema: GenMessage<WatchApprovalsRequest, {jso
  */
 export type WatchApprovalsResponse = Message<"sallyport.v1.WatchApprovalsResponse"> & {
   /**
-   * pending, reminder, outdated (the rules have changed since), decided or expired.
+   * pending, reminder, outdated (the rules have changed since), decided or expired; of an anomaly unseen or seen.
    *
    * @generated from field: string event = 1;
    */
   event: string;
 
   /**
-   * Absent when the event is about a plan.
+   * Absent when the event is about something else.
    *
    * @generated from field: sallyport.v1.Approval approval = 2;
    */
@@ -789,6 +805,13 @@ export type WatchApprovalsResponse = Message<"sallyport.v1.WatchApprovalsRespons
    * @generated from field: sallyport.v1.Plan plan = 3;
    */
   plan?: Plan | undefined;
+
+  /**
+   * Only when anomalies were asked for. As AnomalyService.WatchAnomalies has it.
+   *
+   * @generated from field: sallyport.v1.Anomaly anomaly = 4;
+   */
+  anomaly?: Anomaly | undefined;
 };
 
 /**
@@ -796,14 +819,14 @@ export type WatchApprovalsResponse = Message<"sallyport.v1.WatchApprovalsRespons
  */
 export type WatchApprovalsResponseJson = {
   /**
-   * pending, reminder, outdated (the rules have changed since), decided or expired.
+   * pending, reminder, outdated (the rules have changed since), decided or expired; of an anomaly unseen or seen.
    *
    * @generated from field: string event = 1;
    */
   event?: string;
 
   /**
-   * Absent when the event is about a plan.
+   * Absent when the event is about something else.
    *
    * @generated from field: sallyport.v1.Approval approval = 2;
    */
@@ -815,6 +838,13 @@ export type WatchApprovalsResponseJson = {
    * @generated from field: sallyport.v1.Plan plan = 3;
    */
   plan?: PlanJson;
+
+  /**
+   * Only when anomalies were asked for. As AnomalyService.WatchAnomalies has it.
+   *
+   * @generated from field: sallyport.v1.Anomaly anomaly = 4;
+   */
+  anomaly?: AnomalyJson;
 };
 
 /**

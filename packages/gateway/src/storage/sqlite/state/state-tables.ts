@@ -24,6 +24,7 @@ export const stateGroups: readonly StateGroup[] = [
   ...byAge('plans', `status IN ('pending', 'approved')`),
   { table: 'approval_requests', where: '1', atStart: false },
   { table: 'mode_changes', where: '1', atStart: false },
+  { table: 'anomalies', where: '1', atStart: false },
   { table: 'journal', where: '1', atStart: false },
 ];
 

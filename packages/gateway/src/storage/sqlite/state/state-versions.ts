@@ -47,6 +47,10 @@ export function touchedBy(operation: Operation, value: unknown): readonly Touche
       const { quarantined } = value as Recorded;
       return quarantined === undefined ? [] : [{ kind: 'session', id: quarantined }];
     }
+    case 'openAnomaly': {
+      const { quarantined } = value as { readonly quarantined: boolean };
+      return quarantined ? [{ kind: 'session', id: operation.anomaly.sessionId }] : [];
+    }
     case 'changeMode':
       return value === true ? [{ kind: 'mode' }] : [];
     case 'changeOrganisation':

@@ -1,0 +1,142 @@
+import type { AnomalyKind } from '../call/anomaly.ts';
+import type { AnomalyPolicy } from '../call/verdict.ts';
+import { mostRecalled } from '../policy/language/read-anomalies.ts';
+import { CallCount, LastCalls } from './agent-window.ts';
+import type { AgentWindow } from './agent-window.ts';
+import type { CallFact } from './call-fact.ts';
+import { CombinationMasks } from './combination-masks.ts';
+import type { MaskedCombination } from './combination-masks.ts';
+import { isUnmistakable } from './escalation-signs.ts';
+
+/** Something out of the ordinary, as the last call shows it. */
+export interface Sighting {
+  readonly kind: AnomalyKind;
+  /** Absent: it is of another kind. */
+  readonly combination?: MaskedCombination;
+  /** Tells it from the others of the same agent. */
+  readonly detector: string;
+  /** The call that shows it. */
+  readonly fact: CallFact;
+  /** The newest of the calls behind it, that one included. Oldest first. */
+  readonly calls: readonly CallFact[];
+}
+
+/** Whether an episode of this agent and detector goes on. */
+export type GoesOn = (agent: string, detector: string, steadyMs: number) => boolean;
+
+/** Those who called least recently are forgotten first. */
+const mostAgents = 16_384;
+
+/**
+ * Looks at calls one by one. It keeps the same amount of memory for each agent, whatever the agent does, and nothing of
+ * one agent changes what is seen of another.
+ */
+export class AnomalyDetector {
+  readonly #policy: AnomalyPolicy;
+  readonly #masks: CombinationMasks;
+  readonly #goesOn: GoesOn;
+  /** In the order of their last calls. */
+  readonly #agents = new Map<string, AgentWindow>();
+
+  constructor(policy: AnomalyPolicy, goesOn: GoesOn) {
+    this.#policy = policy;
+    this.#masks = new CombinationMasks(policy.combinations);
+    this.#goesOn = goesOn;
+  }
+
+  look(fact: CallFact): readonly Sighting[] {
+    const window = this.#windowOf(fact.agent);
+    this.#endQuiet(window, fact);
+    window.calls.add(fact);
+    if (fact.sign !== undefined) window.attempts.add(fact);
+    const found: Sighting[] = [];
+    const see = (sighting: Sighting | undefined): void => {
+      if (sighting === undefined) return;
+      found.push(sighting);
+      (window.ongoing ??= new Set()).add(sighting.detector);
+    };
+    // Callers without a credential are not one agent; only what they try counts together.
+    if (fact.agent !== '') {
+      see(this.#lookForSpike(window, fact));
+      if (fact.failed) see(this.#lookForFailures(window, fact));
+      const mask = this.#masks.of(fact);
+      if (mask !== 0)
+        this.#masks.combinations.forEach((each) => see(this.#lookForCombination(each, mask, window, fact)));
+    }
+    if (fact.sign !== undefined) see(this.#lookForEscalation(window, fact));
+    return found;
+  }
+
+  #lookForSpike({ count, calls }: AgentWindow, fact: CallFact): Sighting | undefined {
+    const { callSpike } = this.#policy;
+    if (callSpike === undefined || count === undefined || count.add(fact.steadyMs) <= callSpike.moreThan)
+      return undefined;
+    return { kind: 'call_spike', detector: 'call_spike', fact, calls: calls.last(mostRecalled) };
+  }
+
+  #lookForFailures({ calls, used }: AgentWindow, fact: CallFact): Sighting | undefined {
+    const { repeatedFailures } = this.#policy;
+    if (repeatedFailures === undefined) return undefined;
+    const detector = 'repeated_failures';
+    const failed = calls.last(repeatedFailures.of, used?.get(detector)).filter((call) => call.failed);
+    if (failed.length < repeatedFailures.failures) return undefined;
+    return { kind: 'repeated_failures', detector, fact, calls: failed };
+  }
+
+  #lookForCombination(
+    combination: MaskedCombination,
+    mask: number,
+    { calls, used }: AgentWindow,
+    fact: CallFact,
+  ): Sighting | undefined {
+    if ((mask & combination.mask) === 0) return undefined;
+    const detector = `suspicious_combination ${combination.id}`;
+    const recent = calls.last(combination.within, used?.get(detector));
+    const members = recent.filter((call) => (this.#masks.of(call) & combination.mask) !== 0);
+    const together = members.reduce((sum, call) => sum | this.#masks.of(call), 0);
+    if ((together & combination.mask) !== combination.mask) return undefined;
+    return { kind: 'suspicious_combination', combination, detector, fact, calls: members };
+  }
+
+  #lookForEscalation({ attempts, used }: AgentWindow, fact: CallFact): Sighting | undefined {
+    const { permissionEscalation } = this.#policy;
+    if (permissionEscalation === undefined || fact.sign === undefined) return undefined;
+    const detector = 'permission_escalation';
+    const earliestMs = fact.steadyMs - permissionEscalation.windowMs;
+    const recent = attempts
+      .last(mostRecalled, used?.get(detector))
+      .filter((attempt) => attempt.steadyMs > earliestMs || attempt === fact);
+    if (!isUnmistakable(fact.sign) && recent.length < permissionEscalation.attempts) return undefined;
+    return { kind: 'permission_escalation', detector, fact, calls: recent };
+  }
+
+  /** What an episode was about does not begin another one. */
+  #endQuiet(window: AgentWindow, { agent, steadyMs }: CallFact): void {
+    for (const detector of window.ongoing ?? []) {
+      if (this.#goesOn(agent, detector, steadyMs)) continue;
+      window.ongoing?.delete(detector);
+      if (detector === 'call_spike') window.count?.reset();
+      const { added } = detector === 'permission_escalation' ? window.attempts : window.calls;
+      (window.used ??= new Map()).set(detector, added);
+    }
+  }
+
+  #windowOf(agent: string): AgentWindow {
+    const known = this.#agents.get(agent);
+    if (known !== undefined) {
+      this.#agents.delete(agent);
+      this.#agents.set(agent, known);
+      return known;
+    }
+    const [oldest] = this.#agents.size >= mostAgents ? this.#agents.keys() : [];
+    if (oldest !== undefined) this.#agents.delete(oldest);
+    const { callSpike } = this.#policy;
+    const window: AgentWindow = {
+      count: callSpike && new CallCount(callSpike.windowMs),
+      calls: new LastCalls(mostRecalled),
+      attempts: new LastCalls(mostRecalled),
+    };
+    this.#agents.set(agent, window);
+    return window;
+  }
+}
