@@ -33,7 +33,10 @@ const stretch = fc.oneof(
   fc.integer({ min: 51, max: 150 }).map((count) => ({ steps: times(count, use('files.read')), seen: 'call_spike' })),
   fc.integer({ min: 8, max: 30 }).map((count) => ({ steps: times(count, failing), seen: 'repeated_failures' })),
   fc.integer({ min: 5, max: 20 }).map((count) => ({ steps: times(count, outside), seen: 'permission_escalation' })),
-  fc.constant({ steps: [{ ...use('files.list'), sign: 'other_token' as const }], seen: 'permission_escalation' }),
+  fc.constant({
+    steps: [{ ...use('files.list'), sign: 'other_token' as const }],
+    seen: 'permission_escalation other_token',
+  }),
   fc
     .tuple(
       fc.shuffledSubarray(['files.read', 'files.write', 'files.delete'], { minLength: 3 }),

@@ -17,7 +17,7 @@ function anomalyOf(more: Partial<NewAnomaly> = {}): NewAnomaly {
   const call = { callId: randomUUIDv7(), tool: ownText('files.read'), atMs, result: 'ok' };
   atMs += 1000;
   return {
-    ...{ id: randomUUIDv7(), kind: 'call_spike', combination: '', agent: 'ada', sessionId: '', beganAtMs: atMs },
+    ...{ id: randomUUIDv7(), kind: 'call_spike', detail: '', agent: 'ada', sessionId: '', beganAtMs: atMs },
     ...{ summary: ownText('More than 50 calls within 5 minutes.'), calls: [call], senior: 'sue' },
     ...more,
   };
@@ -27,7 +27,7 @@ function anomalyOf(more: Partial<NewAnomaly> = {}): NewAnomaly {
 export function testAnomalies({ store, reopen, newSession }: Parts): void {
   test('an anomaly is kept with its calls, and stands in the log as an event that names them', async () => {
     const size = await store().logSize();
-    const begun = anomalyOf({ kind: 'suspicious_combination', combination: 'a-b' });
+    const begun = anomalyOf({ kind: 'suspicious_combination', detail: 'a-b' });
     assert.deepEqual(await store().openAnomaly(begun), { quarantined: false });
     await reopen();
     const whole = { ...begun, lastAtMs: begun.beganAtMs, sightings: 1, done: [] };
@@ -37,7 +37,7 @@ export function testAnomalies({ store, reopen, newSession }: Parts): void {
       const { kind, callId } = decodeLeaf(leaf);
       return [kind, callId, JSON.parse(payload) as unknown];
     });
-    const told = { event: 'anomaly_detected', anomaly: begun.id, anomaly_kind: begun.kind, combination: 'a-b' };
+    const told = { event: 'anomaly_detected', anomaly: begun.id, anomaly_kind: begun.kind, detail: 'a-b' };
     const about = { agent: 'ada', summary: begun.summary, calls: [begun.calls[0]?.callId], for: 'sue' };
     assert.deepEqual(records, [['event', undefined, { ...told, ...about }]]);
   });

@@ -122,7 +122,7 @@ test('the state is what the gate wrote after each change of an anomaly', async (
   const judge = (): readonly string[] => judgeState(reader, options.stateKey);
   const id = randomUUIDv7();
   await store.openAnomaly({
-    ...{ id, kind: 'call_spike', combination: '', agent: 'ada', sessionId: '', beganAtMs: 1, senior: '' },
+    ...{ id, kind: 'call_spike', detail: '', agent: 'ada', sessionId: '', beganAtMs: 1, senior: '' },
     ...{ summary: ownText('Too many calls.'), calls: [] },
   });
   assert.deepEqual(judge(), []);

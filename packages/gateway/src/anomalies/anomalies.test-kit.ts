@@ -3,6 +3,7 @@ import type { Anomaly } from '../call/anomaly.ts';
 import type { AnomalyPolicy } from '../call/verdict.ts';
 import type { ToolDefinition } from '../call/tool.ts';
 import type { AnomalyFilter, AnomalyProgress } from '../storage/stores.ts';
+import { detectorOf } from './anomaly-detector.ts';
 import { AnomalyWatch } from './anomaly-watch.ts';
 import type { CallFact } from './call-fact.ts';
 
@@ -38,10 +39,10 @@ export function watching(policy: AnomalyPolicy, kept = new KeptAnomalies()) {
   const watch = new AnomalyWatch({
     policy: () => policy,
     store: kept,
-    raise: async (id, { kind, combination, detector, fact, calls }) => {
-      raised.push(`${fact.agent} ${detector} ${fact.atMs}`);
+    raise: async (id, { kind, detail, fact, calls }) => {
+      raised.push(`${fact.agent} ${detectorOf({ kind, detail })} ${fact.atMs}`);
       kept.all.push({
-        ...{ id, kind, combination: combination?.id ?? '', agent: fact.agent, sessionId: fact.sessionId },
+        ...{ id, kind, detail, agent: fact.agent, sessionId: fact.sessionId },
         ...{ beganAtMs: fact.atMs, lastAtMs: fact.atMs, sightings: 1, done: [], senior: '' },
         summary: '' as Anomaly['summary'],
         calls: calls.map(({ callId, atMs, result }) => ({ callId, atMs, result, tool: '' as Anomaly['summary'] })),

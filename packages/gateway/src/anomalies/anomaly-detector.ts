@@ -13,12 +13,17 @@ export interface Sighting {
   readonly kind: AnomalyKind;
   /** Absent: it is of another kind. */
   readonly combination?: MaskedCombination;
-  /** Tells it from the others of the same agent. */
-  readonly detector: string;
+  /** Which combination, or which attempt that cannot be a mistake. Empty: there is no more to say. */
+  readonly detail: string;
   /** The call that shows it. */
   readonly fact: CallFact;
   /** The newest of the calls behind it, that one included. Oldest first. */
   readonly calls: readonly CallFact[];
+}
+
+/** Tells what is seen of one agent from each other: an episode has one detector. */
+export function detectorOf({ kind, detail }: Pick<Sighting, 'kind' | 'detail'>): string {
+  return detail === '' ? kind : `${kind} ${detail}`;
 }
 
 /** Whether an episode of this agent and detector goes on. */
@@ -53,7 +58,7 @@ export class AnomalyDetector {
     const see = (sighting: Sighting | undefined): void => {
       if (sighting === undefined) return;
       found.push(sighting);
-      (window.ongoing ??= new Set()).add(sighting.detector);
+      (window.ongoing ??= new Set()).add(detectorOf(sighting));
     };
     // Callers without a credential are not one agent; only what they try counts together.
     if (fact.agent !== '') {
@@ -71,7 +76,7 @@ export class AnomalyDetector {
     const { callSpike } = this.#policy;
     if (callSpike === undefined || count === undefined || count.add(fact.steadyMs) <= callSpike.moreThan)
       return undefined;
-    return { kind: 'call_spike', detector: 'call_spike', fact, calls: calls.last(mostRecalled) };
+    return { kind: 'call_spike', detail: '', fact, calls: calls.last(mostRecalled) };
   }
 
   #lookForFailures({ calls, used }: AgentWindow, fact: CallFact): Sighting | undefined {
@@ -80,7 +85,7 @@ export class AnomalyDetector {
     const detector = 'repeated_failures';
     const failed = calls.last(repeatedFailures.of, used?.get(detector)).filter((call) => call.failed);
     if (failed.length < repeatedFailures.failures) return undefined;
-    return { kind: 'repeated_failures', detector, fact, calls: failed };
+    return { kind: 'repeated_failures', detail: '', fact, calls: failed };
   }
 
   #lookForCombination(
@@ -90,24 +95,26 @@ export class AnomalyDetector {
     fact: CallFact,
   ): Sighting | undefined {
     if ((mask & combination.mask) === 0) return undefined;
-    const detector = `suspicious_combination ${combination.id}`;
-    const recent = calls.last(combination.within, used?.get(detector));
+    const what = { kind: 'suspicious_combination', detail: combination.id } as const;
+    const recent = calls.last(combination.within, used?.get(detectorOf(what)));
     const members = recent.filter((call) => (this.#masks.of(call) & combination.mask) !== 0);
     const together = members.reduce((sum, call) => sum | this.#masks.of(call), 0);
     if ((together & combination.mask) !== combination.mask) return undefined;
-    return { kind: 'suspicious_combination', combination, detector, fact, calls: members };
+    return { ...what, combination, fact, calls: members };
   }
 
   #lookForEscalation({ attempts, used }: AgentWindow, fact: CallFact): Sighting | undefined {
     const { permissionEscalation } = this.#policy;
     if (permissionEscalation === undefined || fact.sign === undefined) return undefined;
-    const detector = 'permission_escalation';
+    const isPlain = isUnmistakable(fact.sign);
+    // Each of those that cannot be mistakes is an episode of its own: none hides behind another, or behind mistakes.
+    const what = { kind: 'permission_escalation', detail: isPlain ? fact.sign : '' } as const;
     const earliestMs = fact.steadyMs - permissionEscalation.windowMs;
     const recent = attempts
-      .last(mostRecalled, used?.get(detector))
+      .last(mostRecalled, used?.get(detectorOf(what)))
       .filter((attempt) => attempt.steadyMs > earliestMs || attempt === fact);
-    if (!isUnmistakable(fact.sign) && recent.length < permissionEscalation.attempts) return undefined;
-    return { kind: 'permission_escalation', detector, fact, calls: recent };
+    if (!isPlain && recent.length < permissionEscalation.attempts) return undefined;
+    return { ...what, fact, calls: recent };
   }
 
   /** What an episode was about does not begin another one. */
@@ -116,7 +123,7 @@ export class AnomalyDetector {
       if (this.#goesOn(agent, detector, steadyMs)) continue;
       window.ongoing?.delete(detector);
       if (detector === 'call_spike') window.count?.reset();
-      const { added } = detector === 'permission_escalation' ? window.attempts : window.calls;
+      const { added } = detector.startsWith('permission_escalation') ? window.attempts : window.calls;
       (window.used ??= new Map()).set(detector, added);
     }
   }

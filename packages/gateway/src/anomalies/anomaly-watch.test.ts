@@ -90,7 +90,7 @@ test('one attempt that cannot be a mistake alerts; those that can be alert when 
   await watch.settle();
   assert.deepEqual(raised, [
     `ada permission_escalation ${10 * minuteMs + 4000}`,
-    `bob permission_escalation ${20 * minuteMs}`,
+    `bob permission_escalation administration ${20 * minuteMs}`,
   ]);
 });
 
@@ -165,4 +165,18 @@ test('an agent keeps no memory with the names it makes up, and many agents push 
   await watch.settle();
   assert.deepEqual(raised.length, 1, raised.slice(0, 3).join());
   assert.match(raised[0] ?? '', /^busy call_spike/);
+});
+
+test('what may be a mistake does not hide what cannot be, and each of those alerts by itself', async () => {
+  const { watch, raised, note } = watching(teamAnomalies);
+  const outside = { sign: 'lease', result: 'OUTSIDE_LEASE' } as const;
+  note(...sequence(20, 60_000, 0, outside));
+  note(factOf(20 * minuteMs, { sign: 'other_token', result: 'CONFIRM_TOKEN_TRACE' }));
+  note(factOf(21 * minuteMs, { sign: 'other_token', result: 'CONFIRM_TOKEN_TRACE' }));
+  note(factOf(22 * minuteMs, { sign: 'administration', result: 'UNKNOWN_TOOL' }));
+  await watch.settle();
+  assert.deepEqual(
+    raised.map((each) => each.split(' ').slice(1, -1).join(' ')),
+    ['permission_escalation', 'permission_escalation other_token', 'permission_escalation administration'],
+  );
 });

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { AnomalyPolicy } from '../call/verdict.ts';
 import type { AnomalyRepository } from '../storage/stores.ts';
-import { AnomalyDetector } from './anomaly-detector.ts';
+import { AnomalyDetector, detectorOf } from './anomaly-detector.ts';
 import type { Sighting } from './anomaly-detector.ts';
 import type { CallFact } from './call-fact.ts';
 import { Episodes } from './episodes.ts';
@@ -106,8 +106,8 @@ export class AnomalyWatch {
   }
 
   #see(sighting: Sighting): void {
-    const { fact, detector } = sighting;
-    const { agent, atMs, steadyMs } = fact;
+    const { agent, atMs, steadyMs } = sighting.fact;
+    const detector = detectorOf(sighting);
     const ongoing = this.#episodes.find(agent, detector, steadyMs, this.#policy.quietMs);
     if (ongoing !== undefined) {
       ongoing.lastSteadyMs = Math.max(ongoing.lastSteadyMs, steadyMs);
@@ -128,7 +128,7 @@ export class AnomalyWatch {
     try {
       episode.raisedMode = await raise(episode.id, sighting, this.#policy);
     } catch (error) {
-      this.#episodes.drop(sighting.fact.agent, sighting.detector, episode);
+      this.#episodes.drop(sighting.fact.agent, detectorOf(sighting), episode);
       onFault(error);
     }
   }
@@ -138,8 +138,4 @@ export class AnomalyWatch {
       return this.#episodes.find(agent, detector, steadyMs, this.#policy.quietMs) !== undefined;
     });
   }
-}
-
-function detectorOf({ kind, combination }: { readonly kind: string; readonly combination: string }): string {
-  return combination === '' ? kind : `${kind} ${combination}`;
 }

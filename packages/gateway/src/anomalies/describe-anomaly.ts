@@ -69,7 +69,7 @@ export function describeAnomaly({ seen, ...anomaly }: Anomaly): InJson<AnomalyMe
   return {
     id: anomaly.id,
     kind: anomaly.kind,
-    combination: anomaly.combination,
+    detail: anomaly.detail,
     agent: anomaly.agent,
     sessionId: anomaly.sessionId,
     beganAtMs: String(anomaly.beganAtMs),

@@ -52,12 +52,12 @@ export async function tellPeople({ notify, store }: Pick<RaiseParts, 'notify' | 
 }
 
 function describeSighting(parts: RaiseParts, id: string, sighting: Sighting, policy: AnomalyPolicy): NewAnomaly {
-  const { kind, combination, fact, calls } = sighting;
+  const { kind, detail, fact, calls } = sighting;
   const { agent, sessionId, atMs } = fact;
   return {
     id,
     kind,
-    combination: combination?.id ?? '',
+    detail,
     agent,
     sessionId,
     beganAtMs: atMs,

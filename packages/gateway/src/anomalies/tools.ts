@@ -12,6 +12,8 @@ import { describeAnomaly } from './describe-anomaly.ts';
 export interface AnomalyToolParts {
   readonly store: Pick<AnomalyRepository, 'listAnomalies' | 'findAnomaly' | 'acknowledgeAnomaly'>;
   readonly news: AnomalyNewsWatch;
+  /** Has the store know how anomalies have gone on until now. */
+  readonly noteProgress: () => Promise<void>;
   /** Undefined: none is named. */
   readonly seniorOf: (agent: string) => string | undefined;
 }
@@ -45,7 +47,7 @@ export function anomalyTools(parts: AnomalyToolParts): readonly AnyTool[] {
   return [listTool(parts), showTool(parts), acknowledgeTool(parts), reportTool(parts)];
 }
 
-function listTool({ store }: AnomalyToolParts) {
+function listTool({ store, noteProgress }: AnomalyToolParts) {
   return defineOperatorTool({
     name: 'anomalies.list',
     description: 'Lists what was out of the ordinary in the calls of agents, newest first.',
@@ -66,6 +68,7 @@ function listTool({ store }: AnomalyToolParts) {
       limit: Math.min(Number(limit), 200),
     }),
     run: async ({ session_id: sessionId, since_ms: sinceMs, limit, ...filters }: ListArguments) => {
+      await noteProgress();
       const found = await store.listAnomalies({
         ...filters,
         ...(sessionId === undefined ? {} : { sessionId }),
@@ -79,7 +82,7 @@ function listTool({ store }: AnomalyToolParts) {
   });
 }
 
-function showTool({ store }: AnomalyToolParts) {
+function showTool({ store, noteProgress }: AnomalyToolParts) {
   return defineOperatorTool({
     name: 'anomalies.show',
     description: 'Shows one anomaly with the calls behind it and what was done.',
@@ -88,9 +91,10 @@ function showTool({ store }: AnomalyToolParts) {
     required: ['anomaly_id'],
     answers: AnomalyService.method.getAnomaly,
     argumentsOf: ({ id }) => ({ anomaly_id: id }),
-    run: async ({ anomaly_id: id }: OfAnomaly) => ({
-      anomaly: describeAnomaly(known(await store.findAnomaly(id), id)),
-    }),
+    run: async ({ anomaly_id: id }: OfAnomaly) => {
+      await noteProgress();
+      return { anomaly: describeAnomaly(known(await store.findAnomaly(id), id)) };
+    },
     summarize: ({ anomaly_id: id }) => `showed anomaly ${id}`,
   });
 }
@@ -115,7 +119,7 @@ function acknowledgeTool({ store, news }: AnomalyToolParts) {
   });
 }
 
-function reportTool({ store, seniorOf }: AnomalyToolParts) {
+function reportTool({ store, seniorOf, noteProgress }: AnomalyToolParts) {
   return defineOperatorTool({
     name: 'anomalies.report',
     description: 'Reports what was out of the ordinary, agent by agent, with the calls behind it and what was done.',
@@ -126,6 +130,7 @@ function reportTool({ store, seniorOf }: AnomalyToolParts) {
     run: async ({ since_ms: since }: { readonly since_ms?: number }) => {
       const toMs = Date.now();
       const fromMs = since ?? toMs - reportedDays * dayMs;
+      await noteProgress();
       const found = await store.listAnomalies({ sinceMs: fromMs, limit: mostReported + 1 });
       const byAgent = Map.groupBy(found.slice(0, mostReported).toReversed(), ({ agent }) => agent);
       const agents = [...byAgent]

@@ -22,12 +22,12 @@ export interface AnomalousCall {
   readonly result: string;
 }
 
-/** An episode as it begins. One of a kind, and of a combination, at a time for each agent. */
+/** An episode as it begins. One of a kind and detail at a time for each agent. */
 export interface NewAnomaly {
   readonly id: string;
   readonly kind: AnomalyKind;
-  /** Which combination of the rules. Empty: it is of another kind. */
-  readonly combination: string;
+  /** Which combination of the rules, or which attempt that cannot be a mistake. Empty: there is no more to say. */
+  readonly detail: string;
   /** Empty: callers without a valid credential. */
   readonly agent: string;
   /** Of the call that began it. Empty: as above. */

@@ -68,7 +68,7 @@ export function openAnomalies(source: AnomaliesSource): OpenedAnomalies {
   });
   return {
     news,
-    tools: anomalyTools({ store, news, seniorOf }),
+    tools: anomalyTools({ store, news, seniorOf, noteProgress: () => watch.noteProgress() }),
     forGateway: {
       note: (fact) => watch.note(fact),
       findTool: (name) => registry.find(name)?.tool.definition,

@@ -96,7 +96,7 @@ function printOne(shown: ShownAnomaly, { terminal, commandName }: CommandContext
   printFields(terminal, [
     ['what', shown.summary],
     ['began', formatTime(Number(shown.beganAtMs))],
-    ['extent', describeExtent(shown)],
+    ['met by', describeExtent(shown)],
     ['done', describeDone(shown)],
     ['seen by', shown.seenBy === '' ? 'nobody yet' : `${shown.seenBy}, ${formatTime(Number(shown.seenAtMs))}`],
     ['session', shown.sessionId],

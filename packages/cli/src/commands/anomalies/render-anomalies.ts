@@ -15,9 +15,9 @@ const responses: Readonly<Record<string, string>> = {
 };
 
 /** `Call spike`, `Suspicious combination (read-write-delete)`. */
-export function titleOf({ kind, combination }: ShownAnomaly): string {
+export function titleOf({ kind, detail }: ShownAnomaly): string {
   const words = kind.replaceAll('_', ' ');
-  const which = combination === '' ? '' : ` (${combination})`;
+  const which = detail === '' ? '' : ` (${detail.replaceAll('_', ' ')})`;
   return makeVisibleLine(`${words.charAt(0).toUpperCase()}${words.slice(1)}${which}`);
 }
 
@@ -31,10 +31,10 @@ export function describeDone({ senior, done }: Pick<ShownAnomaly, 'senior' | 'do
   return [told, ...done.map((each) => responses[each] ?? makeVisibleLine(each))].join(', ');
 }
 
-/** How long it went on, and how many calls of it there were. */
+/** How many calls met the condition, over how long. */
 export function describeExtent({ beganAtMs, lastAtMs, sightings }: ShownAnomaly): string {
   const lastedMs = Number(lastAtMs) - Number(beganAtMs);
-  const calls = `${spellCount(sightings, 'call')} seen`;
+  const calls = spellCount(sightings, 'call');
   return lastedMs < 1000 ? calls : `${calls} over ${formatDuration(lastedMs)}`;
 }
 
@@ -68,7 +68,7 @@ function renderOne(anomaly: ShownAnomaly): string[] {
     '',
     ...wrapWords(escapeMarkdown(makeVisibleLine(summary)), columns),
     '',
-    ...renderItem(`Extent: ${describeExtent(anomaly)}`),
+    ...renderItem(`Met by: ${describeExtent(anomaly)}`),
     ...renderItem(`Done: ${escapeMarkdown(describeDone(anomaly))}`),
     ...renderItem(`Seen: ${escapeMarkdown(seen)}`),
     ...renderItem(`Anomaly: ${code(id)}`),

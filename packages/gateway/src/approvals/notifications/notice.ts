@@ -105,7 +105,7 @@ export function noticeOfAbuse(
 
 /** The calls behind it are not in its body: they are looked at in the console. */
 export function noticeOfAnomaly(anomaly: Anomaly, link: string, redact: RedactText): Notice {
-  const { id, kind, combination, sessionId, beganAtMs, senior, done } = anomaly;
+  const { id, kind, detail, sessionId, beganAtMs, senior, done } = anomaly;
   const agent = anomaly.agent === '' ? 'Somebody without a valid credential' : clip(anomaly.agent, redact);
   const summary = clip(anomaly.summary, redact);
   return {
@@ -119,7 +119,7 @@ export function noticeOfAnomaly(anomaly: Anomaly, link: string, redact: RedactTe
       anomaly_id: id,
       agent: clip(anomaly.agent, redact),
       session_id: sessionId,
-      ...(combination === '' ? {} : { combination }),
+      ...(detail === '' ? {} : { detail }),
       summary,
       done,
       for: senior === '' ? 'directors' : clip(senior, redact),

@@ -316,7 +316,7 @@ const migrations: readonly string[] = [
   CREATE TABLE anomalies (
     id TEXT PRIMARY KEY,
     kind TEXT NOT NULL,
-    combination TEXT NOT NULL,
+    detail TEXT NOT NULL,
     agent TEXT NOT NULL,
     session_id TEXT NOT NULL,
     began_at_ms INTEGER NOT NULL,

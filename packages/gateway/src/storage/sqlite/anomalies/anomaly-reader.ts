@@ -38,7 +38,7 @@ export function readAnomaly(row: Row): Anomaly {
   return {
     id: String(row['id']),
     kind: row['kind'] as AnomalyKind,
-    combination: String(row['combination']),
+    detail: String(row['detail']),
     agent: String(row['agent']),
     sessionId: String(row['session_id']),
     beganAtMs: Number(row['began_at_ms']),

@@ -15,7 +15,7 @@ export class AnomalyWriter {
 
   constructor(database: Database) {
     this.#insert = database.prepare(
-      `INSERT INTO anomalies (id, kind, combination, agent, session_id, began_at_ms, last_at_ms, sightings, summary, calls,
+      `INSERT INTO anomalies (id, kind, detail, agent, session_id, began_at_ms, last_at_ms, sightings, summary, calls,
          senior, done) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, 1, ?7, ?8, ?9, ?10)`,
     );
     // Joined with an empty text it is a text and no JSON, for the triggers that sum up rows as well.
@@ -28,10 +28,10 @@ export class AnomalyWriter {
     this.#find = database.prepare('SELECT * FROM anomalies WHERE id = ?');
   }
 
-  open({ id, kind, combination, agent, sessionId, ...more }: NewAnomaly, done: readonly AnomalyResponse[]): void {
+  open({ id, kind, detail, agent, sessionId, ...more }: NewAnomaly, done: readonly AnomalyResponse[]): void {
     const { beganAtMs, summary, calls, senior } = more;
     const texts = [summary, JSON.stringify(calls), senior, JSON.stringify(done)];
-    this.#insert.run(id, kind, combination, agent, sessionId, beganAtMs, ...texts);
+    this.#insert.run(id, kind, detail, agent, sessionId, beganAtMs, ...texts);
   }
 
   noteResponse(id: string, response: AnomalyResponse): void {
@@ -54,13 +54,13 @@ export class AnomalyWriter {
 }
 
 /** How it stands in the log: an event that names its calls, and is none itself. */
-export function recordOf({ id, kind, combination, agent, sessionId, ...more }: NewAnomaly): LogEntry {
+export function recordOf({ id, kind, detail, agent, sessionId, ...more }: NewAnomaly): LogEntry {
   const { beganAtMs, summary, calls, senior } = more;
   const payload = encodeRedacted({
     event: ownText('anomaly_detected'),
     anomaly: ownText(id),
     anomaly_kind: ownText(kind),
-    ...(combination === '' ? {} : { combination: ownText(combination) }),
+    ...(detail === '' ? {} : { detail: ownText(detail) }),
     agent: ownText(agent),
     summary,
     calls: calls.map(({ callId }) => ownText(callId)),
