@@ -9,6 +9,7 @@ import type { Organisation } from '../packages/gateway/src/call/organisation.ts'
 import type { Session } from '../packages/gateway/src/call/session.ts';
 import { KeyedLock } from '../packages/gateway/src/call/keyed-lock.ts';
 import { StageLine } from '../packages/gateway/src/call/stage-line.ts';
+import { Redactor } from '../packages/gateway/src/redaction/redact.ts';
 import { Registry } from '../packages/gateway/src/registry/registry.ts';
 import { breakLoop } from '../packages/gateway/src/stages/break-loop.ts';
 import { checkArguments } from '../packages/gateway/src/stages/check-arguments.ts';
@@ -92,7 +93,7 @@ function prepareDecision({
   };
   const organisation: Organisation = { settings: defaultSettings, teams: [], members: [], permissions: [] };
   const gates = StageLine.from<Begun>(() => undefined)
-    .stage(decodeCall)
+    .stage(decodeCall(new Redactor()))
     .stage(openSession(store))
     .stage(readArguments({ maxArgumentBytes: () => rules.limits.maxArgumentBytes }))
     .stage(resolveTool(registry))
@@ -115,6 +116,7 @@ function prepareDecision({
   const { signal } = new AbortController();
   const call: Omit<Begun, 'callId' | 'startedAtMs'> = {
     isEnded: false,
+    beganAtMs: 0,
     door: 'tcp',
     source: 'bench',
     credential: 'token',

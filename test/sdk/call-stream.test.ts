@@ -80,7 +80,7 @@ test('a call that is cancelled is ended in the gate, and the others are not', as
   const cancel = new AbortController();
   const waiting = stream.execute(
     { name: 'files.delete', inputJson: '{"path":"2.txt"}', waitMs: 60_000, requestId: 'unwanted' },
-    cancel.signal,
+    { signal: cancel.signal },
   );
   assert.ok((await stream.execute(read('3.txt')))?.success);
   while ((await running()).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));

@@ -30,17 +30,33 @@ export class GateInProcess {
     this.#daemon = daemon;
   }
 
-  static async open(): Promise<GateInProcess> {
+  static async open(environment: Record<string, string> = {}): Promise<GateInProcess> {
     const place = liftLimits(newPlace());
     const quarantine = 'quarantine: { at: 1000000, window_minutes: 1, denied: 1, error: 0, timeout: 0 }\n';
     appendFileSync(join(place.home, 'governance', 'limits.yaml'), quarantine);
     mkdirSync(join(place.workspace, '.vscode'));
-    const gate = new GateInProcess(place, await startDaemon(readConfig(environmentOf(place))));
+    const gate = new GateInProcess(place, await startDaemon(readConfig(environmentOf(place, environment))));
     const { json } = await gate.ask('operator', { name: 'sessions.create', inputJson: '{"agent":"leaky"}' });
     const { outputJson } = (json as { success: { outputJson: string } }).success;
     gate.#token = (JSON.parse(outputJson) as { token: string }).token;
     gate.readNews();
     return gate;
+  }
+
+  get address(): URL {
+    return new URL(this.#daemon.address);
+  }
+
+  /** Of the agent. */
+  get token(): string {
+    return this.#token;
+  }
+
+  /** What `/metrics` says now. */
+  async scrape(): Promise<string> {
+    const token = readFileSync(join(this.place.home, 'credentials', 'metrics'), 'utf8').trim();
+    const response = await fetch(new URL('/metrics', this.address), { headers: { authorization: `Bearer ${token}` } });
+    return response.text();
   }
 
   async close(): Promise<void> {

@@ -73,7 +73,7 @@ function ask(path, token, body) {
     const chunks = [];
     socket.setTimeout(patienceMs, () => socket.destroy(new Error('the gate did not answer in time.')));
     socket.on('connect', () => {
-      const head = `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nauthorization: Bearer ${token}\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n`;
+      const head = `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nauthorization: Bearer ${token}\r\ncontent-length: ${body.length}\r\n${traceHeader()}connection: close\r\n\r\n`;
       socket.write(head);
       socket.write(body);
     });
@@ -85,6 +85,14 @@ function ask(path, token, body) {
       fail(new Error(reason, { cause: error }));
     });
   });
+}
+
+/** The span that the client works in, if it says so to what it starts. */
+function traceHeader() {
+  const { TRACEPARENT: traceparent = '' } = process.env;
+  return /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(traceparent)
+    ? `traceparent: ${traceparent}\r\n`
+    : '';
 }
 
 function readAnswer(bytes) {

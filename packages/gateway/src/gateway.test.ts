@@ -27,6 +27,7 @@ test('every call passes these stages, in this order', () => {
     'await-turn',
     'admit-call',
     'confirm-standing',
+    'report-start',
     'execute-tool',
     'check-result',
     'store-content',
@@ -36,7 +37,7 @@ test('every call passes these stages, in this order', () => {
     'count-ending',
     'report-abuse',
     'notice-anomalies',
-    'log-outcome',
+    'report-ending',
   ]);
 });
 

@@ -1,11 +1,11 @@
 import { countEnding } from './closers/count-ending.ts';
-import { describeOutcomes } from './closers/log-outcome.ts';
 import { noticeAnomalies } from './closers/notice-anomalies.ts';
 import type { AnomalyParts } from './closers/notice-anomalies.ts';
 import { recordOutcome } from './closers/record-outcome.ts';
 import { releaseHolds } from './closers/release-holds.ts';
 import { reportAbuse } from './closers/report-abuse.ts';
 import type { AbuseReports } from './closers/report-abuse.ts';
+import { reportEnding } from './closers/report-ending.ts';
 import type { AttemptCounter } from './audit/attempt-counter.ts';
 import type { Redactor } from './redaction/redact.ts';
 import type { CallNetworks } from './execution/call-networks.ts';
@@ -42,6 +42,7 @@ import type { RulesFor } from './stages/judge-call.ts';
 import { openSession } from './stages/open-session.ts';
 import { previewCall } from './stages/preview-effect.ts';
 import { readArguments } from './stages/read-arguments.ts';
+import { reportStart } from './stages/report-start.ts';
 import { resolveTool } from './stages/resolve-tool.ts';
 import { reuseResult } from './stages/reuse-result.ts';
 import { seekApproval } from './stages/seek-approval.ts';
@@ -49,7 +50,10 @@ import type { ApprovalParts } from './stages/seek-approval.ts';
 import { storeContent } from './stages/store-content.ts';
 import type { ResultStore } from './stages/store-content.ts';
 import type { Store } from './storage/stores.ts';
+import type { CallEvents } from './telemetry/call-events.ts';
 import type { EventLog } from './telemetry/event-log.ts';
+import type { CallMetrics } from './telemetry/metrics/call-metrics.ts';
+import type { Tracer } from './telemetry/tracer.ts';
 
 export interface GatewayParts {
   readonly store: Store;
@@ -76,14 +80,31 @@ export interface GatewayParts {
   readonly createContext: ToolContextFactory;
   readonly networks: CallNetworks;
   readonly log: EventLog;
+  readonly events: CallEvents;
+  readonly metrics: CallMetrics;
+  /** Absent: nobody wants spans. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** The one way in: every call, from every door, runs these stages in this order. */
 export function buildGateway(parts: GatewayParts) {
-  const { store, registry, currentRules, redactor, history, loops, modes, running, createContext, log } = parts;
+  const {
+    store,
+    registry,
+    currentRules,
+    redactor,
+    history,
+    loops,
+    modes,
+    running,
+    createContext,
+    log,
+    events,
+    tracer,
+  } = parts;
   return (
-    StageLine.from<Begun & Chained>((closer, error) => log.error('closer_failed', { closer, error }))
-      .stage(decodeCall)
+    StageLine.from<Begun & Chained>((closer, error) => log.error('closer_failed', { closer, error }), tracer?.timeStage)
+      .stage(decodeCall(redactor))
       .stage(openSession(store, running))
       // Between these marks are the gates that look at a call and change nothing.
       .mark('known')
@@ -103,6 +124,7 @@ export function buildGateway(parts: GatewayParts) {
       .stage(awaitTurn(parts.turnstiles))
       .stage(admitCall(store, redactor, history))
       .stage(confirmStanding(store, parts.rulesFor))
+      .stage(reportStart(events))
       .stage(executeTool(createContext, { running }))
       .stage(checkResult(registry))
       .stage(storeContent(parts.results))
@@ -112,7 +134,7 @@ export function buildGateway(parts: GatewayParts) {
       .closer(countEnding(parts.calls))
       .closer(reportAbuse(parts.abuse))
       .closer(noticeAnomalies(parts.anomalies))
-      .closer(describeOutcomes(log))
+      .closer(reportEnding({ log, events, metrics: parts.metrics, tracer }))
   );
 }
 

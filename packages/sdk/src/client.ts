@@ -1,5 +1,20 @@
-import { executeTool, GateClient, GateError, joinChunks, overFetch, readResult } from '@sallyport/contract/client';
-import type { ApprovalNeed, CallResult as Result, Stored, Success, Transport } from '@sallyport/contract/client';
+import {
+  executeTool,
+  GateClient,
+  GateError,
+  joinChunks,
+  overFetch,
+  readResult,
+  traceHeaders,
+} from '@sallyport/contract/client';
+import type {
+  ApprovalNeed,
+  CallResult as Result,
+  Stored,
+  Success,
+  TraceContext,
+  Transport,
+} from '@sallyport/contract/client';
 import type { InJson, ProgressJson, ToolDescriptor } from '@sallyport/contract';
 import { CallStream } from '@sallyport/contract/call-stream';
 import { overHttp } from '@sallyport/contract/http-transport';
@@ -17,6 +32,7 @@ export type {
   PendingApproval,
   Stored,
   Success,
+  TraceContext,
   Usage,
   Violation,
 } from '@sallyport/contract/client';
@@ -40,6 +56,8 @@ export interface ClientOptions {
   readonly token?: string;
   /** Sends the requests to `address`. Absent: node:http. */
   readonly fetch?: typeof globalThis.fetch;
+  /** The span that a call belongs to, asked for with each call that names none. Absent: each call begins a trace. */
+  readonly currentTrace?: () => TraceContext | undefined;
 }
 
 export interface CallOptions {
@@ -58,6 +76,8 @@ export interface CallOptions {
   readonly approvalTaskId?: string;
   /** Covers the call, alone or as a step of a plan. */
   readonly confirmToken?: string;
+  /** The span that the call belongs to. Absent: what `currentTrace` of the client says. */
+  readonly trace?: TraceContext;
   /** Cancels the call: what it runs is ended. */
   readonly signal?: AbortSignal;
   /** Told what happens meanwhile. Must not throw. */
@@ -99,16 +119,17 @@ export function createClient(options: ClientOptions = {}): Client {
   const stream = streamTarget && new CallStream(streamTarget, token);
 
   const tryCallTool: Client['tryCallTool'] = async <Output>(name: string, input = {}, more: CallOptions = {}) => {
-    const { taskId, correlationId, signal, onProgress, onPending, ...fields } = more;
+    const { taskId, correlationId, signal, onProgress, onPending, trace = options.currentTrace?.(), ...fields } = more;
     const context = {
       ...(taskId === undefined ? {} : { taskId }),
       ...(correlationId === undefined ? {} : { correlationId }),
     };
     const call = { ...fields, name, inputJson: JSON.stringify(input), context };
-    const streamed = onProgress || onPending ? undefined : stream?.execute(call, signal);
+    const streamed = onProgress || onPending ? undefined : stream?.execute(call, { signal, trace });
     const answer = await (streamed ??
       executeTool(gate, call, {
         signal,
+        headers: traceHeaders({ trace }),
         onProgress: onProgress && ((progress) => onProgress(readProgress(progress))),
         onPending: onPending && (({ taskId: id = '', link = '' }) => onPending({ taskId: id, link })),
       }));

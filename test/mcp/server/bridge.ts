@@ -19,9 +19,15 @@ export class Bridge {
   stderr = '';
   #rest = '';
 
-  constructor(t: TestContext, place: Place, token: string, args: readonly string[] = []) {
+  constructor(
+    t: TestContext,
+    place: Place,
+    token: string,
+    args: readonly string[] = [],
+    environment: Record<string, string> = {},
+  ) {
     this.child = spawn(process.execPath, [program, 'mcp', ...args], {
-      env: environmentOf(place, { SALLYPORT_TOKEN: token }),
+      env: environmentOf(place, { SALLYPORT_TOKEN: token, ...environment }),
       cwd: place.folder,
     });
     this.child.stdout?.on('data', (data: Buffer) => {

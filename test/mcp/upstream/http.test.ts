@@ -13,10 +13,22 @@ import { openWorld, textOf } from './upstream-kit.ts';
 interface Asked {
   readonly id?: number;
   readonly method: string;
-  readonly params?: { readonly name?: string };
+  readonly params?: { readonly name?: string; readonly _meta?: { readonly traceparent?: string } };
 }
 
-const tools = ['echo', 'large', 'large_stream', 'endless', 'expire', 'redirect', 'resume', 'forget', 'break', 'spin'];
+const tools = [
+  'echo',
+  'trace',
+  'large',
+  'large_stream',
+  'endless',
+  'expire',
+  'redirect',
+  'resume',
+  'forget',
+  'break',
+  'spin',
+];
 
 /** Streams that broke, by the id of their last event: which request they belong to, and how often they were asked for. */
 const broken = new Map<string, { readonly id: number; asked: number }>();
@@ -59,6 +71,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   } else if (method !== 'tools/call') response.writeHead(400).end();
   else if (['resume', 'forget', 'break', 'spin'].includes(params?.name ?? ''))
     breakOff(params?.name ?? '', id, response);
+  else if (params?.name === 'trace') send({ content: [{ type: 'text', text: params._meta?.traceparent ?? 'none' }] });
   else callTool(params?.name ?? '', response, send);
 }
 
@@ -107,6 +120,14 @@ test('the stored token is sent to the server, and nothing else', async (context)
   await world.settle('web', 'accept');
   assert.equal(textOf(await world.call('web.echo')), 'hi');
   assert.deepEqual([...new Set(headers)], ['Bearer hush']);
+});
+
+test('the server learns the span of the call, if somebody follows the trace', async (context) => {
+  const world = await openWorld(context, { web: { url: await serve(context) } });
+  await world.settle('web', 'accept');
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  assert.equal(textOf(await world.call('web.trace', {}, { traceparent })), traceparent);
+  assert.equal(textOf(await world.call('web.trace')), 'none');
 });
 
 test('answers that are too large are clear errors, in one piece and as a stream', async (context) => {

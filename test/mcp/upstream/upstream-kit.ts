@@ -44,6 +44,7 @@ interface CallOptions {
   /** Who made the call, as far as they can be asked. */
   readonly asking: Asking;
   readonly onProgress: (progress: Progress) => void;
+  readonly traceparent: string;
 }
 
 export interface WorldOptions {
@@ -133,7 +134,7 @@ export async function openWorld(
       }
     },
     call: async (name, args = {}, how = {}) => {
-      const { signal = new AbortController().signal, onProgress = () => undefined, asking } = how;
+      const { signal = new AbortController().signal, onProgress = () => undefined, asking, traceparent } = how;
       const found = registry.find(name) ?? fail(`no tool ${name}`);
       const output = await found.tool.run(args, {
         signal,
@@ -147,6 +148,7 @@ export async function openWorld(
         session: { agent: 'test' },
         workspace: loneWorkspace(folder),
         callId: 'the-call',
+        traceparent,
         ...(asking === undefined ? {} : { asking }),
       } as unknown as ToolContext);
       const violations = found.output.check(output);

@@ -1,4 +1,4 @@
-import { executeTool, GateClient, GateError } from '@sallyport/contract/client';
+import { executeTool, GateClient, GateError, traceHeaders, traceOfEnvironment } from '@sallyport/contract/client';
 import type { ExecuteOptions } from '@sallyport/contract/client';
 import type { ExecuteToolRequestJson, ExecuteToolResponseJson } from '@sallyport/contract';
 import { overHttp } from '@sallyport/contract/http-transport';
@@ -48,10 +48,13 @@ export function openClient(options: ClientOptions): DaemonClient {
       throw explain(error, signal);
     }
   };
+  // Who starts the command in a span of their own sees its call there.
+  const trace = traceHeaders(traceOfEnvironment(options.environment));
+  const traced = (more?: ExecuteOptions): ExecuteOptions => ({ ...more, headers: { ...trace, ...more?.headers } });
   return {
     role,
     target,
-    call: (method, request, more) => reach(() => gate.call(method, request, more), more?.signal),
+    call: (method, request, more) => reach(() => gate.call(method, request, traced(more)), more?.signal),
     watch: async function* (method, request, more) {
       checkPeer();
       try {
@@ -60,7 +63,7 @@ export function openClient(options: ClientOptions): DaemonClient {
         if (more?.signal?.aborted !== true) throw explain(error);
       }
     },
-    executeTool: (request, more) => reach(() => executeTool(gate, request, more), more?.signal),
+    executeTool: (request, more) => reach(() => executeTool(gate, request, traced(more)), more?.signal),
     stream: (exchange) => reach(() => exchange({ target, credential })),
   };
 }

@@ -29,8 +29,9 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
     run: async (_, context) => (await import('./daemon/restart.ts')).restartDaemon(context),
   }),
   command('logs', {
-    help: "show the daemon's own log",
+    help: "show the daemon's own log, or the events of calls",
     options: {
+      calls: flag('the calls: when each started, completed, failed or was blocked'),
       lines: withDefault(count('how many lines', 'n'), 50),
       follow: flag('keep showing new lines', { short: 'f' }),
     },

@@ -1,6 +1,8 @@
 import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
 import type { ExecuteToolRequestJson, ExecuteToolResponseJson, ExecuteToolsResponseJson } from '../index.ts';
 import { frameText, joinChunks, readFrames } from './frames.ts';
+import { traceHeaders } from './trace-headers.ts';
+import type { TraceOptions } from './trace-headers.ts';
 import type { Target } from './http-transport.ts';
 import { GateError } from './transport.ts';
 
@@ -47,7 +49,10 @@ export class CallStream {
   }
 
   /** Undefined: send it by itself. Rejects with GateError, or with the reason of the signal. */
-  execute(call: ExecuteToolRequestJson, signal?: AbortSignal): Promise<ExecuteToolResponseJson> | undefined {
+  execute(
+    call: ExecuteToolRequestJson,
+    { signal, ...traced }: TraceOptions & { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<ExecuteToolResponseJson> | undefined {
     if (typeof this.#state === 'string') {
       if (this.#state === 'closed') this.#connect();
       if (this.#state === 'unused') this.#state = 'closed';
@@ -55,7 +60,7 @@ export class CallStream {
     }
     if (this.#open.size >= mostOpen || signal?.aborted === true) return undefined;
     const number = (this.#lastNumber + 1) % 2 ** 32;
-    const frame = frameText(JSON.stringify({ number, call }));
+    const frame = frameText(JSON.stringify({ number, call, ...traceHeaders(traced) }));
     if (frame.length > largestBytes || this.#open.has(number)) return undefined;
     this.#lastNumber = number;
     return new Promise((resolve, reject) => {

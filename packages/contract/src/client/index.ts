@@ -4,4 +4,5 @@ export * from './execute-tool.ts';
 export { joinChunks } from './frames.ts';
 export * from './gate-client.ts';
 export type * from './methods.ts';
+export * from './trace-headers.ts';
 export * from './transport.ts';

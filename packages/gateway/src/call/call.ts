@@ -37,6 +37,8 @@ export interface Received {
   readonly correlationId: string;
   /** W3C trace context. Absent: a new trace. */
   readonly traceparent?: string | undefined;
+  /** What other tracing systems say about the same trace. Absent: nothing. */
+  readonly tracestate?: string | undefined;
   /** The trace as the caller names it in its own form. Absent: it names none, or only in the header. */
   readonly callerTraceId?: string | undefined;
   /** The binding that an operator saw and confirms. Empty: none. */
@@ -68,6 +70,8 @@ export interface Begun extends Received {
   /** UUID version 7, ours. */
   readonly callId: string;
   readonly startedAtMs: number;
+  /** The same moment by `performance.now`: what took how long is told from here. */
+  readonly beganAtMs: number;
   /** Whether it was ended on its way. Cheaper than to ask the signal, which is made when somebody first asks for it. */
   readonly isEnded: boolean;
 }
@@ -77,6 +81,8 @@ export interface ParentCall extends Pick<Received, 'door' | 'source' | 'taskId' 
   readonly callId: string;
   readonly sessionId: string;
   readonly traceId: string;
+  /** Its own span, for its steps. Absent: nobody follows the trace. */
+  readonly traceparent?: string | undefined;
   /** How many calls it is inside of. 0: it came through a door. */
   readonly depth: number;
 }
@@ -95,6 +101,28 @@ export interface Decoded {
   readonly requestId: string;
   /** 32 hexadecimal digits. */
   readonly traceId: string;
+  /** Absent: the trace begins here. */
+  readonly callerSpan?: CallerSpan | undefined;
+}
+
+/** The span that a call is a part of, elsewhere or in another call. */
+export interface CallerSpan {
+  /** 16 hexadecimal digits. */
+  readonly spanId: string;
+  /** Whether the caller follows the trace. */
+  readonly isSampled: boolean;
+}
+
+/** A stage that took long, by `performance.now`. */
+export interface SlowStage {
+  readonly name: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export interface Timed {
+  /** Absent: no stage was slow, or nobody wants to know. */
+  readonly slowStages?: readonly SlowStage[] | undefined;
 }
 
 export interface ArgumentsRead {
@@ -269,6 +297,7 @@ export interface KeptResult {
 /** Everything that the stages find out about a call. */
 export type CallFacts = Begun &
   Chained &
+  Timed &
   Foreseen &
   Decoded &
   ArgumentsRead &
@@ -313,6 +342,7 @@ export class Call implements Draft<CallFacts> {
   taskId: string;
   correlationId: string;
   traceparent: string | undefined;
+  tracestate: string | undefined;
   callerTraceId: string | undefined;
   confirmBinding: string;
   approvalTaskId: string | undefined;
@@ -326,10 +356,13 @@ export class Call implements Draft<CallFacts> {
   askCaller: AskCaller | undefined;
   callId: string;
   startedAtMs: number;
+  beganAtMs: number;
   step: Chained['step'];
   foreseen: readonly PastCall[] | undefined;
 
+  slowStages: SlowStage[] | undefined;
   traceId: string | undefined;
+  callerSpan: CallerSpan | undefined;
   rawArguments: JsonObject | undefined;
   session: Session | undefined;
   basedOn: number | undefined;
@@ -370,6 +403,7 @@ export class Call implements Draft<CallFacts> {
     this.taskId = received.taskId;
     this.correlationId = received.correlationId;
     this.traceparent = received.traceparent;
+    this.tracestate = received.tracestate;
     this.callerTraceId = received.callerTraceId;
     this.confirmBinding = received.confirmBinding;
     this.approvalTaskId = received.approvalTaskId;
@@ -381,6 +415,7 @@ export class Call implements Draft<CallFacts> {
     this.violations = received.violations;
     this.callId = callId;
     this.startedAtMs = startedAtMs;
+    this.beganAtMs = performance.now();
     this.step = step;
   }
 

@@ -172,6 +172,8 @@ export interface ToolContext {
   readonly noteNetwork: (events: readonly NetworkEvent[]) => void;
   /** Who runs the tool. Absent: the gate. */
   readonly clientRun?: ClientRun | undefined;
+  /** The span of this call, for whom it asks for something. Absent: nobody follows the trace. */
+  readonly traceparent?: string | undefined;
   /** For tools that have a question to the caller. Absent: the caller cannot be asked. */
   readonly asking?: Asking;
 }

@@ -37,6 +37,10 @@ export class Turnstile {
     return this.#running;
   }
 
+  get waiting(): number {
+    return this.#waitingCount;
+  }
+
   /** Undefined when too many wait, when no place becomes free in time, or when the caller goes away while waiting. */
   take(session: string, caller: { readonly signal: AbortSignal }): Promise<Release | undefined> | Release {
     const ahead = this.#waiting.get(session)?.length ?? 0;

@@ -6,6 +6,7 @@ import { Redactor, secretsOfEnvironment } from '../redaction/redact.ts';
 import { AttemptCounter } from '../audit/attempt-counter.ts';
 import { ClientRuns } from '../clients/client-runs.ts';
 import { clientTools } from '../clients/client-tools.ts';
+import { metricsRoutes } from '../doors/metrics/serve.ts';
 import { hookRoutes } from '../doors/hooks/serve.ts';
 import { callRoutes } from '../doors/http/serve.ts';
 import { openCallers } from '../doors/http/json-requests.ts';
@@ -88,6 +89,7 @@ import { describeMachineTrouble } from './checks/describe-machine-trouble.ts';
 import { openExecutor } from './open-executor.ts';
 import { findOpenFolder, makeOwnWorkspace } from './open-folder.ts';
 import { secretsOfLogin } from './login-store.ts';
+import { openTelemetry } from './open-telemetry.ts';
 import { openTools } from './open-tools.ts';
 import { openProviders } from './open-providers.ts';
 import { openUpstreams } from './open-upstreams.ts';
@@ -96,6 +98,7 @@ import { openOperatorSession, openSigningKey } from './identity.ts';
 import { describeNewerProgram } from './newer-program.ts';
 import { noteRestored } from './backup/note-restored.ts';
 import { readOrCreateSecret } from './secret-files.ts';
+import { metricsReader } from './read-metrics.ts';
 import { statusReader } from './read-status.ts';
 import { receiptMaker } from './kept-log/receipt-maker.ts';
 import { describeSelf } from './describe-self.ts';
@@ -154,6 +157,8 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   const redactor = new Redactor(secretsOfEnvironment(process.env));
   const log = EventLog.toFile(home.logFile, 'info', redactor.redactText);
   opened.defer(() => log.close());
+  const telemetry = await openTelemetry(config, redactor);
+  opened.defer(() => telemetry.close());
 
   const { key: signingKey, origin, seed } = openSigningKey(home);
   redactor.learn(seed, 'audit key of the gate');
@@ -301,11 +306,12 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     await toolsFolder.installed.refresh();
   };
   const codes = new LoginCodes();
-  const remote = openProviders({ findFolder, secrets, redactor, store });
+  const remote = openProviders({ findFolder, secrets, redactor, store, isTraced: telemetry.isTraced });
   const warnings = (): readonly string[] => [
     ...[describeNewerProgram()].filter((warning) => warning !== undefined),
     ...describeMachineTrouble(executor.abilities(), workspace),
     ...approvals.warnings(),
+    ...telemetry.warnings(),
     ...cutOffUndos.map(describeCutOff),
     ...(remote.providers.problem === undefined ? [] : [remote.providers.problem]),
     ...describeRootTrouble(workspaces.inspect()),
@@ -378,6 +384,9 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   registry.registerForClients(...clientTools());
 
   const turnstile = new Turnstile(modes.turnLimits);
+  const transfers = new Turnstile(modes.turnLimits);
+  const measured = metricsReader({ home, store, calls: turnstile, transfers, telemetry });
+  opened.defer(() => measured.close());
   const attempts = new AttemptCounter(store);
   opened.defer(() => attempts.flush(Number.MAX_SAFE_INTEGER));
   const networks = new CallNetworks();
@@ -391,6 +400,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     sweeps,
     networks,
     redact: redactor.redactText,
+    traceparentOf: telemetry.traceparentOf,
     content: openContent(content, store),
     secrets,
   });
@@ -404,7 +414,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     loops: new LoopMemory(),
     history: new SessionHistory(readPastCalls(store)),
     keys: new KeyedLock(),
-    turnstiles: { calls: turnstile, transfers: new Turnstile(modes.turnLimits) },
+    turnstiles: { calls: turnstile, transfers },
     space: watchSpace(home.folder),
     attempts,
     ...modes.forGateway,
@@ -416,6 +426,9 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     createContext,
     networks,
     log,
+    events: telemetry.events,
+    metrics: telemetry.metrics,
+    tracer: telemetry.tracer,
   });
   const rehearsal = buildRehearsal(gateway, createContext);
   const { submit, submitStep, rehearse } = openSubmit({
@@ -434,6 +447,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     workspaceReason,
     address: () => address,
     warnings,
+    telemetry: telemetry.read,
     roots: () => workspaces.roots,
   });
   const index = new BackgroundIndex({ databaseFile, indexFile: home.indexFile }, (error) => {
@@ -493,6 +507,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
       }),
       ...messageRoutes({ store, submit, redact: redactor.redactText, maxArgumentBytes, plans: approvals.plans }),
       ...mcp.routes,
+      ...metricsRoutes({ store, token: telemetry.metricsToken, readMetrics: measured.read }),
       ...pageRoutes(readConsole(config.consoleFolders)),
       ...loginRoutes({ codes, store, attempts, learn: (token) => redactor.learn(token, 'token of a console') }),
     ],

@@ -30,7 +30,11 @@ export interface Config {
   readonly toolsFolder: string;
   /** Where the built console may be: in the installed package, or in a checkout. */
   readonly consoleFolders: readonly string[];
+  /** What variables say about traces: those of OpenTelemetry, SALLYPORT_TRACE_HOSTS, and TRACEPARENT for commands. */
+  readonly environment: Environment;
 }
+
+const ofTelemetry = /^(?:OTEL_|SALLYPORT_TRACE_|TRACE(?:PARENT|STATE)$)/;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -54,6 +58,9 @@ export function readConfig(environment: Environment = process.env, program = pro
     ...(agentGroup ? { agentGroup } : {}),
     program,
     programFolder,
+    environment: Object.fromEntries(
+      Object.entries(environment).filter(([name, value]) => value && ofTelemetry.test(name)),
+    ),
     toolsFolder: movedToolsFolder(environment) ?? home.toolsFolder,
     consoleFolders: [join(programFolder, 'console'), join(programFolder, 'packages', 'console', 'dist')],
     get rulesFolder() {

@@ -19,6 +19,10 @@ export interface Home {
   readonly agentSocket: string;
   readonly lockFile: string;
   readonly logFile: string;
+  /** The events of calls. */
+  readonly callLogFile: string;
+  /** Opens `/metrics` and nothing else. */
+  readonly metricsTokenFile: string;
   readonly checkpointFile: string;
   readonly verifiedCheckpointFile: string;
   /** The newest checkpoint with the signatures of witnesses. */
@@ -53,6 +57,8 @@ export function describeHome(folder: string, sockets = join(folder, 'run')): Hom
     agentSocket: join(sockets, 'agent', 'sallyport.sock'),
     lockFile: at('run', 'daemon.lock'),
     logFile: at('log', 'daemon.log'),
+    callLogFile: at('log', 'calls.log'),
+    metricsTokenFile: at('credentials', 'metrics'),
     checkpointFile: at('audit', 'checkpoint'),
     verifiedCheckpointFile: at('audit', 'verified-checkpoint'),
     cosignedCheckpointFile: at('audit', 'cosigned-checkpoint'),

@@ -10,14 +10,17 @@ export interface ProviderSources {
   readonly secrets: Pick<SecretStore, 'secretsFor'>;
   readonly redactor: Pick<Redactor, 'hideHeld'>;
   readonly store: Pick<Store, 'readSession'>;
+  /** As in `WayOut`. */
+  readonly isTraced: (authority: string) => boolean;
 }
 
 /** What the tools work with that use services elsewhere. A key is handed out for requests to the host of its provider. */
-export function openProviders({ findFolder, secrets, redactor, store }: ProviderSources): InferenceParts {
+export function openProviders({ findFolder, secrets, redactor, store, isTraced }: ProviderSources): InferenceParts {
   return {
     providers: new ProviderBook(findFolder),
     readKey: (name, use) => secrets.secretsFor([{ name, tools: [use.tool], hosts: [use.host] }], use).get(name) ?? '',
     hide: redactor.hideHeld,
+    wayOut: { isTraced },
     readSession: (id) => store.readSession(id),
   };
 }

@@ -1,4 +1,4 @@
-import type { GetStatusResponse, InJson } from '@sallyport/contract';
+import type { GetStatusResponse, InJson, TelemetryStatus } from '@sallyport/contract';
 import type { Rules } from '../call/verdict.ts';
 import type { Turnstile } from '../call/turnstile.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -20,6 +20,7 @@ export interface StatusParts {
   readonly address: () => string;
   /** What an operator should look at. */
   readonly warnings: () => readonly string[];
+  readonly telemetry: () => InJson<TelemetryStatus>;
 }
 
 /** How the daemon is, as an operator asks it. */
@@ -51,6 +52,7 @@ export function statusReader(parts: StatusParts): () => Promise<InJson<GetStatus
     healthReason: store.sealed() ?? '',
     toolCount: registry.all.length,
     warnings: [...parts.warnings()],
+    telemetry: parts.telemetry(),
     activeSessions: store.liveSessions().filter(({ status }) => status === 'active').length,
   });
 }

@@ -70,6 +70,8 @@ export interface ToolContextParts {
   readonly sweeps: SweepBook;
   readonly networks: Pick<CallNetworks, 'open'>;
   readonly redact: RedactText;
+  /** How a call names itself to whom it asks for something. Undefined: nobody follows the trace. */
+  readonly traceparentOf: (call: Pick<ContextFacts, 'traceId' | 'callerSpan' | 'callId'>) => string | undefined;
   readonly content: (session: Session, signal: AbortSignal) => ContentAccess;
   readonly secrets: {
     readonly secretsFor: (grants: readonly SecretGrant[], use: SecretUse) => ReadonlyMap<string, string>;
@@ -77,8 +79,19 @@ export interface ToolContextParts {
 }
 
 export function createToolContexts(parts: ToolContextParts): ToolContextFactory {
-  const { trashFolder, journal, programs, areLimitsWatched, writeTool, sweeps, networks, redact, content, secrets } =
-    parts;
+  const {
+    trashFolder,
+    journal,
+    programs,
+    areLimitsWatched,
+    traceparentOf,
+    writeTool,
+    sweeps,
+    networks,
+    redact,
+    content,
+    secrets,
+  } = parts;
   return (call, timed) => {
     const { session, tool, rules, verdict, lease } = call;
     // Only a consent lets a call with this verdict run; for a preview, the person who will be asked may see it all.
@@ -100,7 +113,7 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
       session,
       callId: call.callId,
       get asParent() {
-        return describeParent(call);
+        return describeParent(call, traceparentOf(call));
       },
       workingDirectory: session.workingDirectory,
       workspace: rules.workspace,
@@ -151,6 +164,9 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
       },
       noteNetwork: network.note,
       clientRun: call.clientRun,
+      get traceparent() {
+        return traceparentOf(call);
+      },
       get asking() {
         return openAsking(call);
       },
@@ -237,10 +253,11 @@ function openAsking({ rules, session, mode, membership, history, askCaller }: Co
   };
 }
 
-function describeParent(call: ContextFacts): facts.ParentCall {
+function describeParent(call: ContextFacts, traceparent: string | undefined): facts.ParentCall {
   const { callId, session, traceId, door, source, taskId, correlationId, step } = call;
   const depth = step === undefined ? 0 : step.parent.depth + 1;
-  return { callId, sessionId: session.id, traceId, door, source, taskId, correlationId, depth };
+  const trace = traceparent === undefined ? {} : { traceparent };
+  return { callId, sessionId: session.id, traceId, ...trace, door, source, taskId, correlationId, depth };
 }
 
 /** The path that a tool really opened must be in the lease as well. */

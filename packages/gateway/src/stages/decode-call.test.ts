@@ -5,10 +5,13 @@ import { requirement } from '../../../../test/requirement.ts';
 import type { Begun, Decoded } from '../call/call.ts';
 import { isRefusal } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
+import { Redactor } from '../redaction/redact.ts';
 import { decodeCall } from './decode-call.ts';
 import { assertPassed, assertRefused, callOf, clock, parentOf, runStage } from './facts.test-kit.ts';
 
-const decode = (more: Partial<Begun>) => runStage(decodeCall, callOf(more), clock) as Decoded | Refusal;
+const heldKey = 'feedc0ffee0123456789abcdeffeed99';
+const stage = decodeCall(new Redactor([heldKey]));
+const decode = (more: Partial<Begun>) => runStage(stage, callOf(more), clock) as Decoded | Refusal;
 
 const wrongShape = {
   code: 'MALFORMED_CALL',
@@ -108,7 +111,7 @@ test('a valid traceparent continues its trace', () => {
 test('a step is in the trace of its parent', () => {
   const step = { id: 'read', parent: parentOf() };
   const call = { ...callOf({ traceparent: `00-${'ab'.repeat(16)}-${parentId}-01` }), step };
-  assert.equal(assertPassed(runStage(decodeCall, call, clock) as Decoded).traceId, parentOf().traceId);
+  assert.equal(assertPassed(runStage(stage, call, clock) as Decoded).traceId, parentOf().traceId);
 });
 
 test('a traceparent that is not valid begins a new trace', () => {
@@ -134,4 +137,20 @@ test('whatever a caller sends, the stage answers and does not throw', () => {
   const text = fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units));
   const call = fc.record({ toolName: text, requestId: text, traceparent: text });
   fc.assert(fc.property(call, (more) => isRefusal(decode(more)) || 'traceId' in decode(more)));
+});
+
+test('what the caller says of its span is kept, and a step belongs to the span of its parent', () => {
+  const decoded = assertPassed(decode({ traceparent: `00-${traceId}-${parentId}-00` }));
+  assert.deepEqual([decoded.callerSpan?.spanId, decoded.callerSpan?.isSampled], [parentId, false]);
+  assert.equal(assertPassed(decode({})).callerSpan, undefined);
+  const parent = parentOf({ traceparent: `00-${parentOf().traceId}-${'cd'.repeat(8)}-01` });
+  const step = { ...callOf({ traceparent: `00-${traceId}-${parentId}-00` }), step: { id: 's', parent } };
+  assert.equal(assertPassed(runStage(stage, step, clock) as Decoded).callerSpan?.spanId, 'cd'.repeat(8));
+});
+
+test('a trace id that is a secret of the gate begins another trace', () => {
+  requirement('AUD-4');
+  const decoded = assertPassed(decode({ traceparent: `00-${heldKey}-${parentId}-01` }));
+  assert.notEqual(decoded.traceId, heldKey);
+  assert.equal(decoded.callerSpan, undefined);
 });

@@ -1,29 +1,41 @@
 import { randomUUID } from 'node:crypto';
 import type { Begun, Chained, Decoded } from '../call/call.ts';
+import type { Redactor } from '../redaction/redact.ts';
 import { refuse } from '../call/refusal.ts';
 import type { Violation } from '../call/refusal.ts';
 import type { Stage } from '../call/stage.ts';
+import { parseTraceparent } from '../telemetry/trace-context.ts';
 
 const longestIdentifierBytes = 256;
 const longestTimeoutMs = 3_600_000;
 
 /** Reads the shape of the call, its identifiers and its trace. What costs more waits until the caller is known. */
-export const decodeCall: Stage<Begun & Chained, Decoded> = {
-  name: 'decode-call',
-  run: (call) => {
-    const violations = checkShape(call);
-    if (violations.length > 0) {
-      const message = violations.map((violation) => violation.message).join('; ');
-      return refuse('MALFORMED_CALL', 'call-shape', message, {
-        violations,
-        remedy: 'Send the call in the documented form.',
-      });
-    }
-    if (call.requestId === '') call.requestId = call.callId;
-    call.traceId = call.step?.parent.traceId ?? readTraceId(call.traceparent) ?? randomUUID().replaceAll('-', '');
-    return undefined;
-  },
-};
+export function decodeCall(redactor: Pick<Redactor, 'hideHeld'>): Stage<Begun & Chained, Decoded> {
+  return {
+    name: 'decode-call',
+    run: (call) => {
+      const { step } = call;
+      const traceparent = (call.traceparent?.length ?? 0) > longestIdentifierBytes ? '' : (call.traceparent ?? '');
+      // A key of 32 hexadecimal digits is a valid trace id, and would be in every record.
+      const isSecret = step === undefined && traceparent !== '' && redactor.hideHeld(traceparent) !== traceparent;
+      const callerSpan = isSecret
+        ? undefined
+        : parseTraceparent(step === undefined ? traceparent : step.parent.traceparent);
+      call.callerSpan = callerSpan;
+      call.traceId = step?.parent.traceId ?? callerSpan?.traceId ?? randomUUID().replaceAll('-', '');
+      const violations = checkShape(call);
+      if (violations.length > 0) {
+        const message = violations.map((violation) => violation.message).join('; ');
+        return refuse('MALFORMED_CALL', 'call-shape', message, {
+          violations,
+          remedy: 'Send the call in the documented form.',
+        });
+      }
+      if (call.requestId === '') call.requestId = call.callId;
+      return undefined;
+    },
+  };
+}
 
 function checkShape(call: Begun): Violation[] {
   const violations: Violation[] = [];
@@ -53,15 +65,4 @@ function checkIdentifier(violations: Violation[], field: string, value: string):
     violations.push({ field, rule: 'max_length', message: `${field} is longer than ${longestIdentifierBytes} bytes` });
   }
   if (!value.isWellFormed()) violations.push({ field, rule: 'utf8', message: `${field} is not valid Unicode` });
-}
-
-const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
-const onlyZeros = /^0+$/;
-
-/** The trace id of a W3C `traceparent`, or undefined when it is absent or not valid. */
-function readTraceId(traceparent = ''): string | undefined {
-  const [, version = 'ff', traceId = '', parentId = '', more] = traceparentForm.exec(traceparent) ?? [];
-  // ff is no version, and only later versions than 00 may say more.
-  if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
-  return onlyZeros.test(traceId) || onlyZeros.test(parentId) ? undefined : traceId;
 }

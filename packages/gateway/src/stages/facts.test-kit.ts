@@ -38,6 +38,7 @@ export function callOf(more: Partial<Begun> = {}): Begun {
     isEnded: false,
     callId: '01900000-0000-7000-8000-000000000001',
     startedAtMs: nowMs,
+    beganAtMs: 0,
     ...more,
   };
 }
@@ -213,6 +214,7 @@ export const contextParts: ToolContextParts = {
   trashFolder: '/trash',
   journal: { writeJournal: () => Promise.resolve(), completeJournal: () => Promise.resolve(false) },
   redact: ownText,
+  traceparentOf: () => undefined,
   programs: { run: () => Promise.reject(new Error('no program runs here')) },
   areLimitsWatched: () => false,
   content: () => ({

@@ -100,6 +100,8 @@ export interface Ledger {
   readonly settle: (settlement: Settlement) => Promise<{ readonly index: number }>;
   /** Writes a record that needs no intent: a refusal or an event. */
   readonly append: (entry: LogEntry, misconduct?: Misconduct) => Promise<{ readonly index: number }>;
+  /** How many writes are not durable yet. */
+  readonly unwritten: () => number;
   /** Why nothing can be written any more. Absent while all is well. */
   readonly sealed: () => string | undefined;
   /** Called whenever the store seals itself. */

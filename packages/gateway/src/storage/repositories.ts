@@ -261,6 +261,8 @@ export interface ApprovalRepository {
     readonly sessionId?: string;
     readonly limit: number;
   }) => Promise<readonly ApprovalTask[]>;
+  /** How many tasks are pending, counted up to `most`. */
+  readonly countAllPending: (most: number) => Promise<number>;
   /** How many tasks of a session are pending, counted up to `most`. */
   readonly countPending: (sessionId: string, most: number) => Promise<number>;
   /** Pending tasks of a session that show this effect. */

@@ -7,6 +7,8 @@ export interface PlainCallOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly onProgress: (progress: Progress) => void;
+  /** Absent: nobody follows the trace. */
+  readonly traceparent?: string | undefined;
   /** Whether the server speaks the newer protocol. */
   readonly isModern: boolean;
 }
@@ -50,7 +52,7 @@ export class PlainCalls {
 
   /** Rejects as a request of the SDK does, and with the reason of the signal. */
   call(name: string, args: JsonObject, options: PlainCallOptions): Promise<CallToolResult | OddAnswer> {
-    const { signal, timeoutMs, onProgress, isModern } = options;
+    const { signal, timeoutMs, onProgress, isModern, traceparent } = options;
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
         reject(signal.reason as Error);
@@ -88,7 +90,8 @@ export class PlainCalls {
           reject(error);
         },
       });
-      const params = { name, arguments: args, _meta: { ...this.#envelope, progressToken: id } };
+      const trace = traceparent === undefined ? {} : { traceparent };
+      const params = { name, arguments: args, _meta: { ...this.#envelope, ...trace, progressToken: id } };
       this.#write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params })}\n`);
     });
   }

@@ -73,6 +73,8 @@ export interface ConnectionCall {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly onProgress: (progress: Progress) => void;
+  /** Absent: nobody follows the trace. */
+  readonly traceparent?: string | undefined;
   readonly answer: AnswerRequest;
 }
 
@@ -180,32 +182,39 @@ export class UpstreamConnection {
    * answer, and is called again with what `answer` says.
    */
   async callTool(name: string, args: JsonObject, options: ConnectionCall): Promise<CallToolResult> {
-    const { signal, timeoutMs, onProgress } = options;
-    let first: object = {};
+    const { signal, timeoutMs, onProgress, traceparent } = options;
+    let odd: JsonObject = {};
     const { calls } = this.#transport;
     if (calls !== undefined) {
-      const plain = await calls.call(name, args, { signal, timeoutMs, onProgress, isModern: this.#isModern });
+      const plain = await calls.call(name, args, {
+        signal,
+        timeoutMs,
+        onProgress,
+        traceparent,
+        isModern: this.#isModern,
+      });
       if (!(plain instanceof OddAnswer)) return plain;
-      first = { _meta: plain.meta };
+      odd = plain.meta;
     }
     const send = (round: object, how: SentHow) =>
       this.#client.callTool({ name, arguments: { ...args }, ...round }, how);
-    return this.#ask(name, options, send, first);
+    return this.#ask(name, options, send, odd);
   }
 
   /** Sends a request, again with every answer that the server asks for, until it is one. */
   async #ask<Result extends object>(
     what: string,
-    { signal, timeoutMs, onProgress, answer }: ConnectionCall,
+    { signal, timeoutMs, onProgress, answer, traceparent }: ConnectionCall,
     send: (round: object, how: SentHow) => Promise<Result | InputRequiredResult>,
-    first: object = {},
+    firstMeta: JsonObject = {},
   ): Promise<Result> {
+    const trace = traceparent === undefined ? {} : { traceparent };
     const how = { signal, timeout: timeoutMs, onprogress: onProgress, allowInputRequired: true } as const;
-    let round = first;
+    let round = withMeta({ ...trace, ...firstMeta });
     for (let rounds = 0; rounds <= mostRounds; rounds++) {
       const result = await send(round, how);
       if (!isInputRequiredResult(result)) return result;
-      round = await answerRound(result, answer);
+      round = { ...withMeta(trace), ...(await answerRound(result, answer)) };
     }
     throw new ToolFailure('EXECUTION_ERROR', `${what} asked for more input again and again.`);
   }
@@ -240,6 +249,10 @@ function answerRequests(client: Client, kind: RequestKind, answer: AnswerRequest
       throw new ProtocolError(ProtocolErrorCode.InvalidRequest, message);
     }
   });
+}
+
+function withMeta(meta: JsonObject): object {
+  return Object.keys(meta).length === 0 ? {} : { _meta: meta };
 }
 
 /** What the next request carries: all answers, and the server's own note, if it gave one, exactly as it was. */

@@ -40,7 +40,7 @@ export function upstreamTool(parts: UpstreamToolParts): AnyTool {
     preview: async (args) => previewCall(upstream, definition, args),
     run: async (args, context) => {
       refuseForeign(upstream, context);
-      const { signal, reportProgress, noteEffect, callId, asking } = context;
+      const { signal, reportProgress, noteEffect, callId, asking, traceparent } = context;
       const result = await upstream.request((connection, how) => request.send(connection, args, how), {
         signal,
         timeoutMs: definition.timeoutMs + graceMs,
@@ -56,6 +56,7 @@ export function upstreamTool(parts: UpstreamToolParts): AnyTool {
         },
         onUsage: (usage) => context.countUsage(usage),
         callId,
+        ...(traceparent === undefined ? {} : { traceparent }),
         ...(asking === undefined ? {} : { asking }),
       });
       const { endpoint } = upstream.config;

@@ -51,6 +51,8 @@ export interface CallOptions extends AskableCall, Onlooker {
   readonly onProgress: (progress: Progress) => void;
   /** Hears what CPU time the server used for the call, where that can be told: no other call ran there meanwhile. */
   readonly onUsage: (usage: Pick<ToolUsage, 'measuredBy' | 'cpuMs'>) => void;
+  /** The span of the call, for the server. Absent: nobody follows the trace. */
+  readonly traceparent?: string | undefined;
   /** Called when the server is there and has listed its tools, before it is asked. May throw. */
   readonly confirm: () => void;
 }

@@ -10,14 +10,20 @@ import { makeVisibleLine } from '../../terminal/visible-text.ts';
 export interface LogsOptions {
   readonly lines: number;
   readonly follow?: boolean;
+  /** The events of calls instead of what the daemon says about itself. */
+  readonly calls?: boolean;
 }
 
 const pollMs = 300;
 const perRead = 64 * 1024;
 
 /** Shows the daemon's own log, whether it runs or not. A file that was just set aside is read to its end. */
-export async function showLogs({ lines, follow = false }: LogsOptions, context: CommandContext): Promise<number> {
-  const { logFile } = context.config.home;
+export async function showLogs(
+  { lines, follow = false, calls = false }: LogsOptions,
+  context: CommandContext,
+): Promise<number> {
+  const { home } = context.config;
+  const logFile = calls ? home.callLogFile : home.logFile;
   if (!existsSync(logFile))
     throw usageFailure(`There is no ${logFile} yet.`, 'The first start of the daemon makes it.');
   let file = new GrowingFile(logFile);

@@ -30,6 +30,7 @@ function renderStatus(status: InJson<GetStatusResponse>, { terminal }: CommandCo
     ['tools', String(status.toolCount)],
     ['sessions', `${status.activeSessions} open, ${spellCount(status.callsInFlight, 'call')} running`],
     ['log', `${spellCount(Number(status.logSize), 'record')}, ${status.checkpointSize} of them signed`],
+    ['traces', describeTraces(status)],
     ['home', status.home],
     ['install', withReason(status.install, status.installMeaning)],
     ...status.warnings.map((warning): [string, string] => ['look at', warning]),
@@ -45,6 +46,15 @@ function renderStatus(status: InJson<GetStatusResponse>, { terminal }: CommandCo
 
 export function withReason(value: string, reason: string): string {
   return reason === '' ? value : `${value}\n${reason}`;
+}
+
+/** Empty: nobody wants spans. */
+export function describeTraces({ telemetry }: Pick<InJson<GetStatusResponse>, 'telemetry'>): string {
+  const { traces = 'off', endpoint = '', exportedSpans = '0', droppedSpans = '0', problem = '' } = telemetry ?? {};
+  if (traces === 'off') return '';
+  const lost = droppedSpans === '0' ? '' : `, ${droppedSpans} dropped`;
+  const counted = `${spellCount(Number(exportedSpans), 'span')} sent to ${endpoint}${lost}`;
+  return withReason(counted, traces === 'working' ? '' : traces === 'failing' ? `failing: ${problem}` : 'starting');
 }
 
 /** What the profile of the organisation means for the calls of agents. */

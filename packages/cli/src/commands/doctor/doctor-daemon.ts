@@ -3,6 +3,7 @@ import type { Check } from '@sallyport/gateway';
 import type { CommandContext } from '../../command-context.ts';
 import { findStartCommand } from '../../terminal/command-name.ts';
 import { CommandFailure } from '../../client/failure.ts';
+import { describeTraces } from '../daemon/status.ts';
 import type { GetStatusResponse, InJson } from '@sallyport/contract';
 
 export interface DaemonAnswer {
@@ -39,4 +40,11 @@ export function checkDaemon({ status, failure }: DaemonAnswer, { commandName }: 
     return check('warn', message, `${commandName} stop`);
   }
   return check('ok', `process ${pid}, mode ${mode}, ${address}`);
+}
+
+/** That spans get where they should. When they do not, that is among the warnings. */
+export function checkTraces({ status }: DaemonAnswer): readonly Check[] {
+  const message = status === undefined ? '' : describeTraces(status);
+  if (message === '' || status?.telemetry?.traces === 'failing') return [];
+  return [{ name: 'traces', state: 'ok', message }];
 }

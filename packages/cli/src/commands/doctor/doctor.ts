@@ -2,7 +2,7 @@ import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from '../../command-context.ts';
 import { checkMachine, checkWarnings } from '@sallyport/gateway';
 import type { Check, InstallKind } from '@sallyport/gateway';
-import { checkDaemon, readDaemon } from './doctor-daemon.ts';
+import { checkDaemon, checkTraces, readDaemon } from './doctor-daemon.ts';
 import type { DaemonAnswer } from './doctor-daemon.ts';
 import { noCalls, tryCalls } from './doctor-calls.ts';
 import { checkExecutor } from './doctor-executor.ts';
@@ -28,6 +28,7 @@ export async function runDoctor(context: CommandContext): Promise<number> {
   const checks: readonly Check[] = [
     ...machine,
     checkDaemon(daemon, context),
+    ...checkTraces(daemon),
     ...checkWarnings(status?.warnings ?? [], machine),
     ...calls,
     ...(daemon.failure?.code === 'UNREACHABLE'

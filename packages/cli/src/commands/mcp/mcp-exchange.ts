@@ -10,6 +10,8 @@ export interface McpTarget {
   readonly credential: string;
   /** Where the client works, without links. */
   readonly folder: string;
+  /** For requests that say nothing of a trace themselves. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface McpRequest {
@@ -37,13 +39,14 @@ export class McpExchange {
   readonly #open = new Set<McpConnection>();
   readonly #free: McpConnection[] = [];
 
-  constructor({ target, credential, folder }: McpTarget) {
+  constructor({ target, credential, folder, headers }: McpTarget) {
     this.#target = target;
     this.#head = writeHeaders({
       host: 'path' in target ? 'localhost' : new URL(describeTarget(target)).host,
       accept: 'application/json, text/event-stream',
       authorization: `Bearer ${credential}`,
       'sallyport-folder': encodeURIComponent(folder),
+      ...headers,
     });
   }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { realpathSync } from 'node:fs';
+import { traceHeaders, traceOfEnvironment } from '@sallyport/contract/client';
 import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from '../../command-context.ts';
 import type { DaemonClient } from '../../client/daemon-client.ts';
@@ -24,7 +25,9 @@ export async function serveMcp({ start = false }: McpOptions, context: CommandCo
   if (start) await startInBackground(context);
   return client.stream(async (daemon) => {
     await reach(daemon.target);
-    const exchange = new McpExchange({ ...daemon, folder: realpathSync(context.config.startFolder) });
+    const { startFolder, environment } = context.config;
+    const headers = traceHeaders(traceOfEnvironment(environment));
+    const exchange = new McpExchange({ ...daemon, folder: realpathSync(startFolder), headers });
     const bridge = new McpBridge({
       exchange,
       write: writeLine,

@@ -65,10 +65,10 @@ export async function askProvider(
     },
     body,
   };
-  const { signal, noteNetwork } = context;
+  const { signal, noteNetwork, traceparent } = context;
   const granted = address.isAddress ? [address.authority] : [];
   try {
-    const answer = await sendRequest(sent, { ...wayOut, granted, signal, noteNetwork, ...watch });
+    const answer = await sendRequest(sent, { ...wayOut, granted, signal, noteNetwork, traceparent, ...watch });
     watch?.onAnswered();
     context.countUsage({ networkConnections: 1 });
     if (answer.statusCode === 200) return answer;

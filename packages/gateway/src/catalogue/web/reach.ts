@@ -58,10 +58,17 @@ export async function reach(ask: WebAsk, context: ToolContext, wayOut: WayOut): 
   }
 
   async function send(request: WebAsk, leave: HostLeave): Promise<IncomingMessage> {
-    const { signal, noteNetwork } = context;
+    const { signal, noteNetwork, traceparent } = context;
     const onConnected = ask.mutates ? context.noteEffect : () => undefined;
     try {
-      return await sendRequest(request, { ...wayOut, granted: leave.hosts, signal, noteNetwork, onConnected });
+      return await sendRequest(request, {
+        ...wayOut,
+        granted: leave.hosts,
+        signal,
+        noteNetwork,
+        traceparent,
+        onConnected,
+      });
     } catch (error) {
       throw explainFailure(error, request.address, context);
     }

@@ -19,6 +19,8 @@ export interface WebRequest {
 export interface WayOut {
   readonly resolve?: Resolve;
   readonly dial?: Dial;
+  /** Which hosts of the operator are told the span of a call. Absent: none, because it would tell strangers which requests belong together. */
+  readonly isTraced?: (authority: string) => boolean;
   /** Authorities that are trusted instead of the usual ones, in PEM. */
   readonly ca?: string;
 }
@@ -28,6 +30,8 @@ export interface SendOptions extends WayOut {
   readonly granted: readonly string[];
   readonly signal: AbortSignal;
   readonly noteNetwork: (events: readonly NetworkEvent[]) => void;
+  /** Of the call. Absent: nobody follows the trace. */
+  readonly traceparent?: string | undefined;
   /** Called before the first byte leaves. Absent: nobody has to know. */
   readonly onConnected?: () => void;
 }
@@ -63,7 +67,9 @@ export async function sendRequest(request: WebRequest, options: SendOptions): Pr
     record.flush();
   }
   options.onConnected?.();
-  return exchange(request, address.isSecure ? secure(socket, address, options) : socket, signal);
+  const traced = options.traceparent !== undefined && options.isTraced?.(address.authority) === true;
+  const headers = traced ? { ...request.headers, traceparent: options.traceparent ?? '' } : request.headers;
+  return exchange({ ...request, headers }, address.isSecure ? secure(socket, address, options) : socket, signal);
 }
 
 function secure(socket: Socket, { host, isAddress }: WebAddress, { ca }: WayOut): Socket {

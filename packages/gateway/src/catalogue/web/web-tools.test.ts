@@ -216,3 +216,26 @@ test('nobody is asked about a machine that the gate would refuse anyway', async 
   }
   await web.preview('web.fetch', { url: 'http://site.test/' });
 });
+
+test('the span of a call is told to hosts that the operator named, and not to where they lead', async () => {
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  const heard: string[] = [];
+  await using server = await serve(({ headers }, response) => {
+    heard.push(`${headers.host} ${String(headers['traceparent'] ?? 'nothing')}`);
+    if (headers.host === 'ours.test') response.writeHead(302, { location: 'http://theirs.test/' }).end();
+    else response.end('x');
+  });
+  using silent = new TestWeb({ server });
+  await silent.call('web.fetch', { url: 'http://ours.test/' }, { traceparent });
+  using web = new TestWeb({ server, isTraced: (authority) => authority === 'ours.test:80' });
+  await web.call('web.fetch', { url: 'http://ours.test/' }, { traceparent });
+  await web.call('web.fetch', { url: 'http://ours.test/' });
+  assert.deepEqual(heard, [
+    'ours.test nothing',
+    'theirs.test nothing',
+    `ours.test ${traceparent}`,
+    'theirs.test nothing',
+    'ours.test nothing',
+    'theirs.test nothing',
+  ]);
+});

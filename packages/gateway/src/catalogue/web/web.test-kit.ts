@@ -27,6 +27,8 @@ export interface WebOptions {
   readonly names?: Readonly<Record<string, readonly (readonly string[])[]>>;
   readonly secrets?: Readonly<Record<string, string>>;
   readonly ca?: string;
+  /** Absent: no host is told of spans. */
+  readonly isTraced?: (authority: string) => boolean;
   readonly providers?: Partial<ProviderSettings>;
   /** Where connections to public addresses end. Absent: nowhere. */
   readonly server?: { readonly port: number };
@@ -72,6 +74,7 @@ export class TestWeb implements Disposable {
           return connect({ host: '127.0.0.1', port: to ?? 1, allowHalfOpen: true });
         },
         ...(options.ca === undefined ? {} : { ca: options.ca }),
+        ...(options.isTraced === undefined ? {} : { isTraced: options.isTraced }),
       },
     });
   }

@@ -36,7 +36,7 @@ export function answerCalls(
       if (call === undefined || open.has(number)) throw new RpcError('invalid_argument', taken(number));
       open.set(number, signal);
       if (peer.cancellation.aborted) signal.abort(peer.cancellation.reason);
-      const value = await run({ ...readCall(call, peer), signal });
+      const value = await run({ ...readCall(call, peer), ...traceOf(request), signal });
       return create(ExecuteToolsResponseSchema, { number, result: { case: 'response', value } });
     } catch (error) {
       const { code, message } = present(error);
@@ -51,6 +51,10 @@ export function answerCalls(
     open.get(request.number)?.abort(new RpcError('canceled', 'The caller cancelled the call.'));
     return undefined;
   });
+}
+
+function traceOf({ traceparent, tracestate }: ExecuteToolsRequest): Pick<Submission, 'traceparent' | 'tracestate'> {
+  return traceparent === '' ? {} : { traceparent, tracestate };
 }
 
 function taken(number: number): string {

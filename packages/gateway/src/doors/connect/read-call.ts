@@ -28,6 +28,7 @@ export function readCall(request: CallRequest, peer: Peer): Submission {
     taskId: request.context?.taskId ?? '',
     correlationId: request.context?.correlationId ?? '',
     traceparent: peer.headers('traceparent'),
+    tracestate: peer.headers('tracestate'),
     confirmBinding: request.confirmBinding,
     approvalTaskId: request.approvalTaskId || undefined,
     confirmToken: request.confirmToken || undefined,

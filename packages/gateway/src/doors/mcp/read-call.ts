@@ -4,7 +4,7 @@ import { bearerOf } from '../transport/callers.ts';
 import type { ClientFolders } from './client-folders.ts';
 import type { OfferedTools } from './offered-tools.ts';
 import { nameCall, nameRequest } from './pending-tickets.ts';
-import { readMeta } from './read-meta.ts';
+import { readMeta, traceOf } from './read-meta.ts';
 import type { ToolCall } from './tool-call.ts';
 
 /** What the client asks for, and a name for it that its repetitions share. */
@@ -19,7 +19,7 @@ export function readCall(
   const input = canonicalJson(args);
   const callName = nameCall(credential ?? '', toolName, input);
   const said = readMeta(meta, nameRequest(connection, id, callName));
-  const traceparent = said.traceparent ?? peer.headers('traceparent');
+  const { traceparent, tracestate } = traceOf(said, peer);
   const { requestId, timeoutMs, dedupeKey, taskId, correlationId, waitMs } = said;
   const { approvalTaskId, confirmToken, violations } = said;
   const call: Submission = {
@@ -39,6 +39,7 @@ export function readCall(
     signal,
     ...(credential === undefined ? {} : { credential }),
     ...(traceparent === undefined ? {} : { traceparent }),
+    ...(tracestate === undefined ? {} : { tracestate }),
     ...(approvalTaskId === undefined ? {} : { approvalTaskId }),
     ...(confirmToken === undefined ? {} : { confirmToken }),
     ...(violations === undefined ? {} : { violations }),

@@ -1,6 +1,7 @@
 import type { RequestMeta } from '@modelcontextprotocol/server';
 import type { Received } from '../../call/call.ts';
 import type { Violation } from '../../call/refusal.ts';
+import type { Peer } from '../transport/peer.ts';
 
 /** What clients may say about a call besides its arguments, in `_meta`. */
 export const metaKeys = {
@@ -28,6 +29,7 @@ type Said = Pick<
   | 'timeoutMs'
   | 'waitMs'
   | 'traceparent'
+  | 'tracestate'
   | 'violations'
 >;
 
@@ -60,12 +62,15 @@ export function readMeta(meta: RequestMeta | undefined, requestId: string): Said
   const approvalTaskId = readText(metaKeys.approvalTaskId, longestTexts.approvalTaskId);
   const confirmToken = readText(metaKeys.confirmToken, longestTexts.confirmToken);
   const traceparent = readText('traceparent', longestTexts.traceparent);
+  // What is no tracestate is passed over later, as in a header.
+  const tracestate = typeof said['tracestate'] === 'string' ? said['tracestate'] : undefined;
   const waitMs = readNumber(metaKeys.waitMs) ?? longestWaitMs;
   return {
     requestId: readText(metaKeys.requestId) ?? requestId,
     ...(approvalTaskId === undefined ? {} : { approvalTaskId }),
     ...(confirmToken === undefined ? {} : { confirmToken }),
     ...(traceparent === undefined ? {} : { traceparent }),
+    ...(tracestate === undefined ? {} : { tracestate }),
     dedupeKey: readText(metaKeys.dedupeKey) ?? '',
     taskId: readText(metaKeys.taskId) ?? '',
     correlationId: readText(metaKeys.correlationId) ?? '',
@@ -73,4 +78,11 @@ export function readMeta(meta: RequestMeta | undefined, requestId: string): Said
     waitMs: Math.min(Math.max(0, waitMs), longestWaitMs),
     ...(violations.length === 0 ? {} : { violations }),
   };
+}
+
+/** The trace of the message goes before that of the request that brings it: one request may stand for a whole session. */
+export function traceOf(said: Said, peer: Pick<Peer, 'headers'>): Pick<Received, 'traceparent' | 'tracestate'> {
+  const { traceparent, tracestate } = said;
+  if (traceparent !== undefined) return { traceparent, tracestate };
+  return { traceparent: peer.headers('traceparent'), tracestate: peer.headers('tracestate') };
 }

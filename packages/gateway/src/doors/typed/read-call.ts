@@ -59,12 +59,14 @@ export function readWithoutArguments(request: ToolRequest, peer: Peer): Submissi
 
 function commonFacts(peer: Peer) {
   const traceparent = peer.headers('traceparent');
+  const tracestate = peer.headers('tracestate');
   return {
     door: peer.door,
     source: peer.source,
     taskId: '',
     correlationId: '',
     ...(traceparent === undefined ? {} : { traceparent }),
+    ...(tracestate === undefined ? {} : { tracestate }),
     confirmBinding: '',
     signal: peer.signal,
   };

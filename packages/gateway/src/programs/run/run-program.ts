@@ -29,6 +29,20 @@ export interface ProgramRunOptions {
 }
 
 /**
+ * With the span of the call in its environment. One that may wait for a call, already started, was told nothing of any;
+ * a sandbox that was built ahead has the environment of no call, so that this one is built anew.
+ */
+function trace(
+  program: Program,
+  { traceparent }: Pick<ToolContext, 'traceparent'>,
+  options: ProgramRunOptions,
+): readonly [Program, ProgramRunOptions] {
+  if (traceparent === undefined || options.warmKey !== undefined) return [program, options];
+  const { preparedKey: _, ...others } = options;
+  return [{ ...program, environment: { TRACEPARENT: traceparent, ...program.environment } }, others];
+}
+
+/**
  * Runs a program for a call: its output is captured, what it writes to stderr is reported as it comes, what it used is
  * counted. Output past `inlineBytes` is kept whole in the content store.
  *
@@ -36,10 +50,11 @@ export interface ProgramRunOptions {
  * here. An exit code other than 0 and a deadly signal are endings.
  */
 export async function runProgram(
-  program: Program,
+  untraced: Program,
   context: ToolContext,
-  options: ProgramRunOptions,
+  given: ProgramRunOptions,
 ): Promise<ProgramOutput> {
+  const [program, options] = trace(untraced, context, given);
   const keep = (source: AsyncIterable<Uint8Array>) => context.content.keep(source);
   const stdout = new CapturedOutput(options.inlineBytes, keep);
   const stderr = new CapturedOutput(options.inlineBytes, keep);

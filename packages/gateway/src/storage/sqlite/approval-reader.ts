@@ -15,6 +15,7 @@ export class ApprovalReader {
   readonly #findByBinding: Statement;
   readonly #lists: Readonly<Record<'all' | 'status' | 'session' | 'sessionStatus', Statement>>;
   readonly #countPending: Statement;
+  readonly #countAllPending: Statement;
   readonly #pendingLike: Statement;
   readonly #forAgent: Statement;
   readonly #untold: Statement;
@@ -43,6 +44,10 @@ export class ApprovalReader {
     this.#countPending = database.prepare(
       `SELECT count(*) AS pending FROM (
          SELECT 1 FROM approvals INDEXED BY approvals_by_session WHERE session_id = ? AND status = 'pending' LIMIT ?)`,
+    );
+    this.#countAllPending = database.prepare(
+      `SELECT count(*) AS pending FROM (
+         SELECT 1 FROM approvals INDEXED BY approvals_to_expire WHERE status = 'pending' LIMIT ?)`,
     );
     this.#pendingLike = database.prepare(
       `SELECT * FROM approvals INDEXED BY approvals_by_effect
@@ -111,6 +116,10 @@ export class ApprovalReader {
 
   countPending(sessionId: string, most: number): number {
     return Number(this.#countPending.get(sessionId, most)?.['pending'] ?? 0);
+  }
+
+  countAllPending(most: number): number {
+    return Number(this.#countAllPending.get(most)?.['pending'] ?? 0);
   }
 
   listPendingLike(sessionId: string, effectSha256: string): ApprovalTask[] {

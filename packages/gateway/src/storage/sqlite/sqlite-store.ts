@@ -125,6 +125,8 @@ class SqliteStore implements stores.Store {
     worker.on('exit', () => this.#fail('the writer thread has ended'));
   }
 
+  readonly unwritten = (): number => this.#waiting.length;
+
   readonly admit = (admission: stores.Admission): Promise<stores.Admitted> =>
     this.#write<stores.Admitted>({ name: 'admit', admission, nowMs: Date.now() });
 
@@ -280,6 +282,8 @@ class SqliteStore implements stores.Store {
     this.#approvals.findByBinding(sessionId, binding);
 
   readonly listApprovals: stores.ApprovalRepository['listApprovals'] = async (filter) => this.#approvals.list(filter);
+
+  readonly countAllPending = async (most: number): Promise<number> => this.#approvals.countAllPending(most);
 
   readonly countPending: stores.ApprovalRepository['countPending'] = async (sessionId, most) =>
     this.#approvals.countPending(sessionId, most);

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/operator_service.proto.
  */
 export const file_sallyport_v1_operator_service: GenFile = /*@__PURE__*/
-  fileDesc("CiNzYWxseXBvcnQvdjEvb3BlcmF0b3Jfc2VydmljZS5wcm90bxIMc2FsbHlwb3J0LnYxIhIKEEdldFN0YXR1c1JlcXVlc3QiiQQKEUdldFN0YXR1c1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDcGlkGAIgASgNEhEKCXVwdGltZV9tcxgDIAEoBBIMCgRtb2RlGAQgASgJEg8KB2luc3RhbGwYBSABKAkSFwoPaW5zdGFsbF9tZWFuaW5nGAYgASgJEgwKBGhvbWUYByABKAkSEQoJd29ya3NwYWNlGAggASgJEhgKEHdvcmtzcGFjZV9yZWFzb24YCSABKAkSDwoHYWRkcmVzcxgKIAEoCRIXCg9vcGVyYXRvcl9zb2NrZXQYCyABKAkSFAoMYWdlbnRfc29ja2V0GAwgASgJEhIKCnJ1bGVzX2hhc2gYDSABKAkSFAoMcnVsZXNfZm9sZGVyGA4gASgJEhIKCnJ1bGVfY291bnQYDyABKA0SEAoIbG9nX3NpemUYECABKAQSFwoPY2hlY2twb2ludF9zaXplGBEgASgEEhcKD2NhbGxzX2luX2ZsaWdodBgSIAEoDRIOCgZoZWFsdGgYEyABKAkSFQoNaGVhbHRoX3JlYXNvbhgUIAEoCRISCgp0b29sX2NvdW50GBUgASgNEhcKD2FjdGl2ZV9zZXNzaW9ucxgWIAEoDRIQCgh3YXJuaW5ncxgXIAMoCRIPCgdwcm9maWxlGBggASgJEhcKD3dvcmtzcGFjZV9yb290cxgZIAMoCSINCgtTdG9wUmVxdWVzdCIOCgxTdG9wUmVzcG9uc2UiUQoQUmVhZEF1ZGl0UmVxdWVzdBIMCgRmcm9tGAEgASgDEg0KBWxpbWl0GAIgASgNEg8KB3dhaXRfbXMYAyABKA0SDwoHY2FsbF9pZBgEIAEoCSIhChFXYXRjaEF1ZGl0UmVxdWVzdBIMCgRmcm9tGAEgASgDIkAKEldhdGNoQXVkaXRSZXNwb25zZRIqCgdyZWNvcmRzGAEgAygLMhkuc2FsbHlwb3J0LnYxLkF1ZGl0UmVjb3JkIiAKD0dldFVzYWdlUmVxdWVzdBINCgVob3VycxgBIAEoDSKuAQoQR2V0VXNhZ2VSZXNwb25zZRIPCgdmcm9tX21zGAEgASgEEg8KB3Nsb3RfbXMYAiABKAQSDQoFc2xvdHMYAyABKA0SJAoFdG9vbHMYBCADKAsyFS5zYWxseXBvcnQudjEuVG9vbFVzZRIXCg9jb3VudGVkX2Zyb21fbXMYBSABKAQSKgoHcmVwb3J0cxgGIAMoCzIZLnNhbGx5cG9ydC52MS5BYnVzZVJlcG9ydCJtCgtBYnVzZVJlcG9ydBINCgVpbmRleBgBIAEoBBIPCgd0aW1lX21zGAIgASgEEg0KBWV2ZW50GAMgASgJEg0KBWFnZW50GAQgASgJEgwKBHRvb2wYBSABKAkSEgoKc2Vzc2lvbl9pZBgGIAEoCSJZCgdUb29sVXNlEgwKBHRvb2wYASABKAkSEQoJc3VjY2VlZGVkGAIgAygNEg4KBmRlbmllZBgDIAMoDRINCgVhc2tlZBgEIAMoDRIOCgZmYWlsZWQYBSADKA0iggEKElNlYXJjaEF1ZGl0UmVxdWVzdBIOCgZmaWx0ZXIYASABKAkSDQoFbGltaXQYAiABKA0SEwoGYmVmb3JlGAMgASgESACIAQESEgoFYWZ0ZXIYBCABKARIAYgBARIPCgd3YWl0X21zGAUgASgNQgkKB19iZWZvcmVCCAoGX2FmdGVyIoQBChNTZWFyY2hBdWRpdFJlc3BvbnNlEikKB2VudHJpZXMYASADKAsyGC5zYWxseXBvcnQudjEuQXVkaXRFbnRyeRIRCgRuZXh0GAIgASgESACIAQESFAoMaW5kZXhlZF9zaXplGAMgASgEEhAKCGxvZ19zaXplGAQgASgEQgcKBV9uZXh0IkYKCkF1ZGl0RW50cnkSDAoEa2luZBgBIAEoCRIqCgdyZWNvcmRzGAIgAygLMhkuc2FsbHlwb3J0LnYxLkF1ZGl0UmVjb3JkIjMKEUdldFJlY2VpcHRSZXF1ZXN0Eg8KB2NhbGxfaWQYASABKAkSDQoFaW5kZXgYAiABKAQiKgoSR2V0UmVjZWlwdFJlc3BvbnNlEhQKDHJlY2VpcHRfanNvbhgBIAEoCSIUChJWZXJpZnlBdWRpdFJlcXVlc3Qi9AIKE1ZlcmlmeUF1ZGl0UmVzcG9uc2USDgoGaW50YWN0GAEgASgIEg8KB3JlY29yZHMYAiABKAQSFwoPY2hlY2twb2ludF9zaXplGAMgASgEEhAKCHByb2JsZW1zGAQgAygJEhIKCmxvZ19pbnRhY3QYBSABKAgSDQoFc3RhdGUYBiABKAkSFAoMc3RhdGVfcmVhc29uGAcgASgJEhYKDnRhZ2dlZF9yZWNvcmRzGAggASgEEhYKDmVyYXNlZF9yZWNvcmRzGAkgASgEEgwKBHJvb3QYCiABKAkSCwoDa2V5GAsgASgJEh4KFnJlbWVtYmVyZWRfY2hlY2twb2ludHMYDCABKA0SFAoMdGFnc19jaGVja2VkGA0gASgIEhIKCmNoZWNrcG9pbnQYDiABKAkSLAoIZmluZGluZ3MYDyADKAsyGi5zYWxseXBvcnQudjEuQXVkaXRGaW5kaW5nEhUKDWZpbmRpbmdfY291bnQYECABKA0iUwoMQXVkaXRGaW5kaW5nEgwKBGtpbmQYASABKAkSEgoKZnJvbV9pbmRleBgCIAEoBBIQCgh0b19pbmRleBgDIAEoBBIPCgdtZXNzYWdlGAQgASgJIlEKEVJlYWRBdWRpdFJlc3BvbnNlEioKB3JlY29yZHMYASADKAsyGS5zYWxseXBvcnQudjEuQXVkaXRSZWNvcmQSEAoIbG9nX3NpemUYAiABKAQirQEKC0F1ZGl0UmVjb3JkEg0KBWluZGV4GAEgASgEEhEKCWxlYWZfaGFzaBgCIAEoCRIMCgRraW5kGAMgASgJEg4KBnJlc3VsdBgEIAEoCRIPCgd0aW1lX21zGAUgASgEEg8KB2NhbGxfaWQYBiABKAkSEgoKc2Vzc2lvbl9pZBgHIAEoCRISCgpydWxlc19oYXNoGAggASgJEhQKDHBheWxvYWRfanNvbhgJIAEoCTKDBQoPT3BlcmF0b3JTZXJ2aWNlEkwKCUdldFN0YXR1cxIeLnNhbGx5cG9ydC52MS5HZXRTdGF0dXNSZXF1ZXN0Gh8uc2FsbHlwb3J0LnYxLkdldFN0YXR1c1Jlc3BvbnNlEj0KBFN0b3ASGS5zYWxseXBvcnQudjEuU3RvcFJlcXVlc3QaGi5zYWxseXBvcnQudjEuU3RvcFJlc3BvbnNlEkwKCVJlYWRBdWRpdBIeLnNhbGx5cG9ydC52MS5SZWFkQXVkaXRSZXF1ZXN0Gh8uc2FsbHlwb3J0LnYxLlJlYWRBdWRpdFJlc3BvbnNlElEKCldhdGNoQXVkaXQSHy5zYWxseXBvcnQudjEuV2F0Y2hBdWRpdFJlcXVlc3QaIC5zYWxseXBvcnQudjEuV2F0Y2hBdWRpdFJlc3BvbnNlMAESUgoLVmVyaWZ5QXVkaXQSIC5zYWxseXBvcnQudjEuVmVyaWZ5QXVkaXRSZXF1ZXN0GiEuc2FsbHlwb3J0LnYxLlZlcmlmeUF1ZGl0UmVzcG9uc2USTwoKR2V0UmVjZWlwdBIfLnNhbGx5cG9ydC52MS5HZXRSZWNlaXB0UmVxdWVzdBogLnNhbGx5cG9ydC52MS5HZXRSZWNlaXB0UmVzcG9uc2USUgoLU2VhcmNoQXVkaXQSIC5zYWxseXBvcnQudjEuU2VhcmNoQXVkaXRSZXF1ZXN0GiEuc2FsbHlwb3J0LnYxLlNlYXJjaEF1ZGl0UmVzcG9uc2USSQoIR2V0VXNhZ2USHS5zYWxseXBvcnQudjEuR2V0VXNhZ2VSZXF1ZXN0Gh4uc2FsbHlwb3J0LnYxLkdldFVzYWdlUmVzcG9uc2ViBnByb3RvMw");
+  fileDesc("CiNzYWxseXBvcnQvdjEvb3BlcmF0b3Jfc2VydmljZS5wcm90bxIMc2FsbHlwb3J0LnYxIhIKEEdldFN0YXR1c1JlcXVlc3QiuwQKEUdldFN0YXR1c1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDcGlkGAIgASgNEhEKCXVwdGltZV9tcxgDIAEoBBIMCgRtb2RlGAQgASgJEg8KB2luc3RhbGwYBSABKAkSFwoPaW5zdGFsbF9tZWFuaW5nGAYgASgJEgwKBGhvbWUYByABKAkSEQoJd29ya3NwYWNlGAggASgJEhgKEHdvcmtzcGFjZV9yZWFzb24YCSABKAkSDwoHYWRkcmVzcxgKIAEoCRIXCg9vcGVyYXRvcl9zb2NrZXQYCyABKAkSFAoMYWdlbnRfc29ja2V0GAwgASgJEhIKCnJ1bGVzX2hhc2gYDSABKAkSFAoMcnVsZXNfZm9sZGVyGA4gASgJEhIKCnJ1bGVfY291bnQYDyABKA0SEAoIbG9nX3NpemUYECABKAQSFwoPY2hlY2twb2ludF9zaXplGBEgASgEEhcKD2NhbGxzX2luX2ZsaWdodBgSIAEoDRIOCgZoZWFsdGgYEyABKAkSFQoNaGVhbHRoX3JlYXNvbhgUIAEoCRISCgp0b29sX2NvdW50GBUgASgNEhcKD2FjdGl2ZV9zZXNzaW9ucxgWIAEoDRIQCgh3YXJuaW5ncxgXIAMoCRIPCgdwcm9maWxlGBggASgJEhcKD3dvcmtzcGFjZV9yb290cxgZIAMoCRIwCgl0ZWxlbWV0cnkYGiABKAsyHS5zYWxseXBvcnQudjEuVGVsZW1ldHJ5U3RhdHVzInMKD1RlbGVtZXRyeVN0YXR1cxIOCgZ0cmFjZXMYASABKAkSEAoIZW5kcG9pbnQYAiABKAkSFgoOZXhwb3J0ZWRfc3BhbnMYAyABKAQSFQoNZHJvcHBlZF9zcGFucxgEIAEoBBIPCgdwcm9ibGVtGAUgASgJIg0KC1N0b3BSZXF1ZXN0Ig4KDFN0b3BSZXNwb25zZSJRChBSZWFkQXVkaXRSZXF1ZXN0EgwKBGZyb20YASABKAMSDQoFbGltaXQYAiABKA0SDwoHd2FpdF9tcxgDIAEoDRIPCgdjYWxsX2lkGAQgASgJIiEKEVdhdGNoQXVkaXRSZXF1ZXN0EgwKBGZyb20YASABKAMiQAoSV2F0Y2hBdWRpdFJlc3BvbnNlEioKB3JlY29yZHMYASADKAsyGS5zYWxseXBvcnQudjEuQXVkaXRSZWNvcmQiIAoPR2V0VXNhZ2VSZXF1ZXN0Eg0KBWhvdXJzGAEgASgNIq4BChBHZXRVc2FnZVJlc3BvbnNlEg8KB2Zyb21fbXMYASABKAQSDwoHc2xvdF9tcxgCIAEoBBINCgVzbG90cxgDIAEoDRIkCgV0b29scxgEIAMoCzIVLnNhbGx5cG9ydC52MS5Ub29sVXNlEhcKD2NvdW50ZWRfZnJvbV9tcxgFIAEoBBIqCgdyZXBvcnRzGAYgAygLMhkuc2FsbHlwb3J0LnYxLkFidXNlUmVwb3J0Im0KC0FidXNlUmVwb3J0Eg0KBWluZGV4GAEgASgEEg8KB3RpbWVfbXMYAiABKAQSDQoFZXZlbnQYAyABKAkSDQoFYWdlbnQYBCABKAkSDAoEdG9vbBgFIAEoCRISCgpzZXNzaW9uX2lkGAYgASgJIlkKB1Rvb2xVc2USDAoEdG9vbBgBIAEoCRIRCglzdWNjZWVkZWQYAiADKA0SDgoGZGVuaWVkGAMgAygNEg0KBWFza2VkGAQgAygNEg4KBmZhaWxlZBgFIAMoDSKCAQoSU2VhcmNoQXVkaXRSZXF1ZXN0Eg4KBmZpbHRlchgBIAEoCRINCgVsaW1pdBgCIAEoDRITCgZiZWZvcmUYAyABKARIAIgBARISCgVhZnRlchgEIAEoBEgBiAEBEg8KB3dhaXRfbXMYBSABKA1CCQoHX2JlZm9yZUIICgZfYWZ0ZXIihAEKE1NlYXJjaEF1ZGl0UmVzcG9uc2USKQoHZW50cmllcxgBIAMoCzIYLnNhbGx5cG9ydC52MS5BdWRpdEVudHJ5EhEKBG5leHQYAiABKARIAIgBARIUCgxpbmRleGVkX3NpemUYAyABKAQSEAoIbG9nX3NpemUYBCABKARCBwoFX25leHQiRgoKQXVkaXRFbnRyeRIMCgRraW5kGAEgASgJEioKB3JlY29yZHMYAiADKAsyGS5zYWxseXBvcnQudjEuQXVkaXRSZWNvcmQiMwoRR2V0UmVjZWlwdFJlcXVlc3QSDwoHY2FsbF9pZBgBIAEoCRINCgVpbmRleBgCIAEoBCIqChJHZXRSZWNlaXB0UmVzcG9uc2USFAoMcmVjZWlwdF9qc29uGAEgASgJIhQKElZlcmlmeUF1ZGl0UmVxdWVzdCL0AgoTVmVyaWZ5QXVkaXRSZXNwb25zZRIOCgZpbnRhY3QYASABKAgSDwoHcmVjb3JkcxgCIAEoBBIXCg9jaGVja3BvaW50X3NpemUYAyABKAQSEAoIcHJvYmxlbXMYBCADKAkSEgoKbG9nX2ludGFjdBgFIAEoCBINCgVzdGF0ZRgGIAEoCRIUCgxzdGF0ZV9yZWFzb24YByABKAkSFgoOdGFnZ2VkX3JlY29yZHMYCCABKAQSFgoOZXJhc2VkX3JlY29yZHMYCSABKAQSDAoEcm9vdBgKIAEoCRILCgNrZXkYCyABKAkSHgoWcmVtZW1iZXJlZF9jaGVja3BvaW50cxgMIAEoDRIUCgx0YWdzX2NoZWNrZWQYDSABKAgSEgoKY2hlY2twb2ludBgOIAEoCRIsCghmaW5kaW5ncxgPIAMoCzIaLnNhbGx5cG9ydC52MS5BdWRpdEZpbmRpbmcSFQoNZmluZGluZ19jb3VudBgQIAEoDSJTCgxBdWRpdEZpbmRpbmcSDAoEa2luZBgBIAEoCRISCgpmcm9tX2luZGV4GAIgASgEEhAKCHRvX2luZGV4GAMgASgEEg8KB21lc3NhZ2UYBCABKAkiUQoRUmVhZEF1ZGl0UmVzcG9uc2USKgoHcmVjb3JkcxgBIAMoCzIZLnNhbGx5cG9ydC52MS5BdWRpdFJlY29yZBIQCghsb2dfc2l6ZRgCIAEoBCKtAQoLQXVkaXRSZWNvcmQSDQoFaW5kZXgYASABKAQSEQoJbGVhZl9oYXNoGAIgASgJEgwKBGtpbmQYAyABKAkSDgoGcmVzdWx0GAQgASgJEg8KB3RpbWVfbXMYBSABKAQSDwoHY2FsbF9pZBgGIAEoCRISCgpzZXNzaW9uX2lkGAcgASgJEhIKCnJ1bGVzX2hhc2gYCCABKAkSFAoMcGF5bG9hZF9qc29uGAkgASgJMoMFCg9PcGVyYXRvclNlcnZpY2USTAoJR2V0U3RhdHVzEh4uc2FsbHlwb3J0LnYxLkdldFN0YXR1c1JlcXVlc3QaHy5zYWxseXBvcnQudjEuR2V0U3RhdHVzUmVzcG9uc2USPQoEU3RvcBIZLnNhbGx5cG9ydC52MS5TdG9wUmVxdWVzdBoaLnNhbGx5cG9ydC52MS5TdG9wUmVzcG9uc2USTAoJUmVhZEF1ZGl0Eh4uc2FsbHlwb3J0LnYxLlJlYWRBdWRpdFJlcXVlc3QaHy5zYWxseXBvcnQudjEuUmVhZEF1ZGl0UmVzcG9uc2USUQoKV2F0Y2hBdWRpdBIfLnNhbGx5cG9ydC52MS5XYXRjaEF1ZGl0UmVxdWVzdBogLnNhbGx5cG9ydC52MS5XYXRjaEF1ZGl0UmVzcG9uc2UwARJSCgtWZXJpZnlBdWRpdBIgLnNhbGx5cG9ydC52MS5WZXJpZnlBdWRpdFJlcXVlc3QaIS5zYWxseXBvcnQudjEuVmVyaWZ5QXVkaXRSZXNwb25zZRJPCgpHZXRSZWNlaXB0Eh8uc2FsbHlwb3J0LnYxLkdldFJlY2VpcHRSZXF1ZXN0GiAuc2FsbHlwb3J0LnYxLkdldFJlY2VpcHRSZXNwb25zZRJSCgtTZWFyY2hBdWRpdBIgLnNhbGx5cG9ydC52MS5TZWFyY2hBdWRpdFJlcXVlc3QaIS5zYWxseXBvcnQudjEuU2VhcmNoQXVkaXRSZXNwb25zZRJJCghHZXRVc2FnZRIdLnNhbGx5cG9ydC52MS5HZXRVc2FnZVJlcXVlc3QaHi5zYWxseXBvcnQudjEuR2V0VXNhZ2VSZXNwb25zZWIGcHJvdG8z");
 
 /**
  * @generated from message sallyport.v1.GetStatusRequest
@@ -171,6 +171,11 @@ export type GetStatusResponse = Message<"sallyport.v1.GetStatusResponse"> & {
    * @generated from field: repeated string workspace_roots = 25;
    */
   workspaceRoots: string[];
+
+  /**
+   * @generated from field: sallyport.v1.TelemetryStatus telemetry = 26;
+   */
+  telemetry?: TelemetryStatus | undefined;
 };
 
 /**
@@ -313,6 +318,11 @@ export type GetStatusResponseJson = {
    * @generated from field: repeated string workspace_roots = 25;
    */
   workspaceRoots?: string[];
+
+  /**
+   * @generated from field: sallyport.v1.TelemetryStatus telemetry = 26;
+   */
+  telemetry?: TelemetryStatusJson;
 };
 
 /**
@@ -321,6 +331,93 @@ export type GetStatusResponseJson = {
  */
 export const GetStatusResponseSchema: GenMessage<GetStatusResponse, {jsonType: GetStatusResponseJson}> = /*@__PURE__*/
   messageDesc(file_sallyport_v1_operator_service, 1);
+
+/**
+ * How the export of spans goes.
+ *
+ * @generated from message sallyport.v1.TelemetryStatus
+ */
+export type TelemetryStatus = Message<"sallyport.v1.TelemetryStatus"> & {
+  /**
+   * `off`, `starting` until the receiver has answered, `working` or `failing`.
+   *
+   * @generated from field: string traces = 1;
+   */
+  traces: string;
+
+  /**
+   * Where spans go, without credentials. Empty: nowhere.
+   *
+   * @generated from field: string endpoint = 2;
+   */
+  endpoint: string;
+
+  /**
+   * @generated from field: uint64 exported_spans = 3;
+   */
+  exportedSpans: bigint;
+
+  /**
+   * Lost, because the queue was full or the receiver did not take them.
+   *
+   * @generated from field: uint64 dropped_spans = 4;
+   */
+  droppedSpans: bigint;
+
+  /**
+   * Why the last export failed. Empty: it did not.
+   *
+   * @generated from field: string problem = 5;
+   */
+  problem: string;
+};
+
+/**
+ * How the export of spans goes.
+ *
+ * @generated from message sallyport.v1.TelemetryStatus
+ */
+export type TelemetryStatusJson = {
+  /**
+   * `off`, `starting` until the receiver has answered, `working` or `failing`.
+   *
+   * @generated from field: string traces = 1;
+   */
+  traces?: string;
+
+  /**
+   * Where spans go, without credentials. Empty: nowhere.
+   *
+   * @generated from field: string endpoint = 2;
+   */
+  endpoint?: string;
+
+  /**
+   * @generated from field: uint64 exported_spans = 3;
+   */
+  exportedSpans?: string;
+
+  /**
+   * Lost, because the queue was full or the receiver did not take them.
+   *
+   * @generated from field: uint64 dropped_spans = 4;
+   */
+  droppedSpans?: string;
+
+  /**
+   * Why the last export failed. Empty: it did not.
+   *
+   * @generated from field: string problem = 5;
+   */
+  problem?: string;
+};
+
+/**
+ * Describes the message sallyport.v1.TelemetryStatus.
+ * Use `create(TelemetryStatusSchema)` to create a new message.
+ */
+export const TelemetryStatusSchema: GenMessage<TelemetryStatus, {jsonType: TelemetryStatusJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_operator_service, 2);
 
 /**
  * @generated from message sallyport.v1.StopRequest
@@ -339,7 +436,7 @@ export type StopRequestJson = {
  * Use `create(StopRequestSchema)` to create a new message.
  */
 export const StopRequestSchema: GenMessage<StopRequest, {jsonType: StopRequestJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 2);
+  messageDesc(file_sallyport_v1_operator_service, 3);
 
 /**
  * @generated from message sallyport.v1.StopResponse
@@ -358,7 +455,7 @@ export type StopResponseJson = {
  * Use `create(StopResponseSchema)` to create a new message.
  */
 export const StopResponseSchema: GenMessage<StopResponse, {jsonType: StopResponseJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 3);
+  messageDesc(file_sallyport_v1_operator_service, 4);
 
 /**
  * @generated from message sallyport.v1.ReadAuditRequest
@@ -431,7 +528,7 @@ export type ReadAuditRequestJson = {
  * Use `create(ReadAuditRequestSchema)` to create a new message.
  */
 export const ReadAuditRequestSchema: GenMessage<ReadAuditRequest, {jsonType: ReadAuditRequestJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 4);
+  messageDesc(file_sallyport_v1_operator_service, 5);
 
 /**
  * @generated from message sallyport.v1.WatchAuditRequest
@@ -462,7 +559,7 @@ export type WatchAuditRequestJson = {
  * Use `create(WatchAuditRequestSchema)` to create a new message.
  */
 export const WatchAuditRequestSchema: GenMessage<WatchAuditRequest, {jsonType: WatchAuditRequestJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 5);
+  messageDesc(file_sallyport_v1_operator_service, 6);
 
 /**
  * @generated from message sallyport.v1.WatchAuditResponse
@@ -489,7 +586,7 @@ export type WatchAuditResponseJson = {
  * Use `create(WatchAuditResponseSchema)` to create a new message.
  */
 export const WatchAuditResponseSchema: GenMessage<WatchAuditResponse, {jsonType: WatchAuditResponseJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 6);
+  messageDesc(file_sallyport_v1_operator_service, 7);
 
 /**
  * @generated from message sallyport.v1.GetUsageRequest
@@ -520,7 +617,7 @@ export type GetUsageRequestJson = {
  * Use `create(GetUsageRequestSchema)` to create a new message.
  */
 export const GetUsageRequestSchema: GenMessage<GetUsageRequest, {jsonType: GetUsageRequestJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 7);
+  messageDesc(file_sallyport_v1_operator_service, 8);
 
 /**
  * @generated from message sallyport.v1.GetUsageResponse
@@ -613,7 +710,7 @@ export type GetUsageResponseJson = {
  * Use `create(GetUsageResponseSchema)` to create a new message.
  */
 export const GetUsageResponseSchema: GenMessage<GetUsageResponse, {jsonType: GetUsageResponseJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 8);
+  messageDesc(file_sallyport_v1_operator_service, 9);
 
 /**
  * An agent that went on against its limits, or was put into quarantine.
@@ -706,7 +803,7 @@ export type AbuseReportJson = {
  * Use `create(AbuseReportSchema)` to create a new message.
  */
 export const AbuseReportSchema: GenMessage<AbuseReport, {jsonType: AbuseReportJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 9);
+  messageDesc(file_sallyport_v1_operator_service, 10);
 
 /**
  * The calls of one tool. Each list has one number a slot, oldest first.
@@ -789,7 +886,7 @@ export type ToolUseJson = {
  * Use `create(ToolUseSchema)` to create a new message.
  */
 export const ToolUseSchema: GenMessage<ToolUse, {jsonType: ToolUseJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 10);
+  messageDesc(file_sallyport_v1_operator_service, 11);
 
 /**
  * @generated from message sallyport.v1.SearchAuditRequest
@@ -876,7 +973,7 @@ export type SearchAuditRequestJson = {
  * Use `create(SearchAuditRequestSchema)` to create a new message.
  */
 export const SearchAuditRequestSchema: GenMessage<SearchAuditRequest, {jsonType: SearchAuditRequestJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 11);
+  messageDesc(file_sallyport_v1_operator_service, 12);
 
 /**
  * @generated from message sallyport.v1.SearchAuditResponse
@@ -941,7 +1038,7 @@ export type SearchAuditResponseJson = {
  * Use `create(SearchAuditResponseSchema)` to create a new message.
  */
 export const SearchAuditResponseSchema: GenMessage<SearchAuditResponse, {jsonType: SearchAuditResponseJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 12);
+  messageDesc(file_sallyport_v1_operator_service, 13);
 
 /**
  * A call that has ended, or something that happened beside calls.
@@ -990,7 +1087,7 @@ export type AuditEntryJson = {
  * Use `create(AuditEntrySchema)` to create a new message.
  */
 export const AuditEntrySchema: GenMessage<AuditEntry, {jsonType: AuditEntryJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 13);
+  messageDesc(file_sallyport_v1_operator_service, 14);
 
 /**
  * @generated from message sallyport.v1.GetReceiptRequest
@@ -1031,7 +1128,7 @@ export type GetReceiptRequestJson = {
  * Use `create(GetReceiptRequestSchema)` to create a new message.
  */
 export const GetReceiptRequestSchema: GenMessage<GetReceiptRequest, {jsonType: GetReceiptRequestJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 14);
+  messageDesc(file_sallyport_v1_operator_service, 15);
 
 /**
  * @generated from message sallyport.v1.GetReceiptResponse
@@ -1062,7 +1159,7 @@ export type GetReceiptResponseJson = {
  * Use `create(GetReceiptResponseSchema)` to create a new message.
  */
 export const GetReceiptResponseSchema: GenMessage<GetReceiptResponse, {jsonType: GetReceiptResponseJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 15);
+  messageDesc(file_sallyport_v1_operator_service, 16);
 
 /**
  * @generated from message sallyport.v1.VerifyAuditRequest
@@ -1081,7 +1178,7 @@ export type VerifyAuditRequestJson = {
  * Use `create(VerifyAuditRequestSchema)` to create a new message.
  */
 export const VerifyAuditRequestSchema: GenMessage<VerifyAuditRequest, {jsonType: VerifyAuditRequestJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 16);
+  messageDesc(file_sallyport_v1_operator_service, 17);
 
 /**
  * @generated from message sallyport.v1.VerifyAuditResponse
@@ -1310,7 +1407,7 @@ export type VerifyAuditResponseJson = {
  * Use `create(VerifyAuditResponseSchema)` to create a new message.
  */
 export const VerifyAuditResponseSchema: GenMessage<VerifyAuditResponse, {jsonType: VerifyAuditResponseJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 17);
+  messageDesc(file_sallyport_v1_operator_service, 18);
 
 /**
  * Something that is wrong with the log, or with the state beside it.
@@ -1375,7 +1472,7 @@ export type AuditFindingJson = {
  * Use `create(AuditFindingSchema)` to create a new message.
  */
 export const AuditFindingSchema: GenMessage<AuditFinding, {jsonType: AuditFindingJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 18);
+  messageDesc(file_sallyport_v1_operator_service, 19);
 
 /**
  * @generated from message sallyport.v1.ReadAuditResponse
@@ -1412,7 +1509,7 @@ export type ReadAuditResponseJson = {
  * Use `create(ReadAuditResponseSchema)` to create a new message.
  */
 export const ReadAuditResponseSchema: GenMessage<ReadAuditResponse, {jsonType: ReadAuditResponseJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 19);
+  messageDesc(file_sallyport_v1_operator_service, 20);
 
 /**
  * @generated from message sallyport.v1.AuditRecord
@@ -1523,7 +1620,7 @@ export type AuditRecordJson = {
  * Use `create(AuditRecordSchema)` to create a new message.
  */
 export const AuditRecordSchema: GenMessage<AuditRecord, {jsonType: AuditRecordJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_operator_service, 20);
+  messageDesc(file_sallyport_v1_operator_service, 21);
 
 /**
  * What an operator asks the daemon itself, on the operator socket or on TCP. Everything that changes who may do

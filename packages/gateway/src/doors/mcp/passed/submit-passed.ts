@@ -11,7 +11,7 @@ import { submitOnTicket } from '../call-tool.ts';
 import type { CallParts } from '../call-tool.ts';
 import { callerOf } from '../caller.ts';
 import { nameCall, nameRequest } from '../pending-tickets.ts';
-import { readMeta } from '../read-meta.ts';
+import { readMeta, traceOf } from '../read-meta.ts';
 
 /** A request for something of a server behind the gate that is not a tool to the client, and is one to the gate. */
 export interface PassedRequest {
@@ -29,6 +29,7 @@ export async function submitPassed(
   const { id, signal, _meta: meta } = context.mcpReq;
   const input = canonicalJson(args);
   const callName = nameCall(bearerOf(peer.headers('authorization')) ?? '', tool, input);
+  const said = readMeta(meta, nameRequest(context.sessionId, id, callName));
   const isOlder = context.sessionId !== undefined;
   const call: Submission = {
     door: peer.door,
@@ -37,7 +38,8 @@ export async function submitPassed(
     toolName: tool,
     input,
     confirmBinding: '',
-    ...readMeta(meta, nameRequest(context.sessionId, id, callName)),
+    ...said,
+    ...traceOf(said, peer),
     ...(waits ? {} : { waitMs: 0 }),
     ...(isOlder ? askClient(server) : {}),
     signal: AbortSignal.any([signal, peer.signal]),

@@ -29,6 +29,7 @@ const known: Readonly<Record<string, (value: string) => boolean>> = {
   connection: (value) => value === 'keep-alive',
   'connect-protocol-version': (value) => value === '1',
   traceparent: () => true,
+  tracestate: () => true,
   accept: () => true,
   'accept-encoding': () => true,
   'accept-language': () => true,

@@ -1,0 +1,112 @@
+import type { Writable } from 'node:stream';
+import { wholeText } from '@sallyport/contract';
+import type { CallFacts } from '../call/call.ts';
+import { cutText } from '../call/redacted.ts';
+import type { RedactText } from '../call/redacted.ts';
+import type { Gathered } from '../call/stage.ts';
+import type { CallEnd } from './call-end.ts';
+import { RotatingFile } from './rotating-file.ts';
+import { spanIdOf } from './trace-context.ts';
+
+const flushMs = 100;
+const mostCharacters = 64 * 1024;
+/** What the disk has not taken yet. Beyond it events are dropped: memory is for calls. */
+const mostWaitingBytes = 8 * 1024 * 1024;
+const longestName = 256;
+
+const names = {
+  ok: 'tool_call_completed',
+  error: 'tool_call_failed',
+  fault: 'tool_call_failed',
+  denied: 'tool_call_blocked',
+  pending: 'tool_call_blocked',
+} as const;
+
+/**
+ * The structured events of calls, one JSON object a line, for people and programs that watch the gate. Not evidence;
+ * that is the audit log. Every call pays for them, so lines are put together by hand and written many at a time.
+ */
+export class CallEvents {
+  readonly #sink: Writable;
+  readonly #redact: RedactText;
+  #lines = '';
+  #timer: NodeJS.Timeout | undefined;
+  #dropped = 0;
+  #time = '';
+  #timeMs = 0;
+
+  constructor(sink: Writable, redact: RedactText) {
+    this.#sink = sink;
+    this.#redact = redact;
+  }
+
+  static toFile(path: string, redact: RedactText): CallEvents {
+    const sink = new RotatingFile(path);
+    // As for the event log: what cannot be written must not end the daemon.
+    sink.on('error', () => undefined);
+    return new CallEvents(sink, redact);
+  }
+
+  /** Events that were lost because the disk did not keep up. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** The effect of a call is about to begin. */
+  started(call: Gathered<CallFacts>): void {
+    this.#add(`${this.#begin('info', 'tool_call_started', call)}}\n`);
+  }
+
+  ended(call: Gathered<CallFacts>, { outcome, code, rule }: CallEnd, latencyMs: number): void {
+    const line = `${this.#begin(outcome === 'fault' ? 'error' : 'info', names[outcome], call)},"latency_ms":${latencyMs}`;
+    if (code === undefined) this.#add(`${line}}\n`);
+    else if (rule === undefined) this.#add(`${line},"error":"${code}"}\n`);
+    else this.#add(`${line},"error":"${code}","rule":${this.#quote(rule)}}\n`);
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#lines !== '') this.#sink.write(this.#lines);
+    this.#lines = '';
+  }
+
+  close(): Promise<void> {
+    this.flush();
+    return new Promise((resolve) => this.#sink.end(() => resolve()));
+  }
+
+  #begin(level: string, event: string, call: Gathered<CallFacts>): string {
+    const { callId = '', traceId, callerSpan, tool, session, step } = call;
+    const trace = traceId === undefined ? '' : `,"trace_id":"${traceId}","span_id":"${spanIdOf(callId)}"`;
+    const parent = callerSpan === undefined ? '' : `,"parent_span_id":"${callerSpan.spanId}"`;
+    const above = step === undefined ? '' : `,"parent_call_id":"${step.parent.callId}"`;
+    const name = tool?.definition.name ?? wholeText(call.toolName ?? '', longestName);
+    const agent = session === undefined ? '' : `,"agent":${this.#quote(session.agent)},"session_id":"${session.id}"`;
+    return `{"time":"${this.#now()}","level":"${level}","event":"${event}","call_id":"${callId}"${trace}${parent}${above},"tool":${this.#quote(name)}${agent}`;
+  }
+
+  #quote(text: string): string {
+    return JSON.stringify(cutText(this.#redact(text), longestName));
+  }
+
+  /** Many events fall into one millisecond. */
+  #now(): string {
+    const nowMs = Date.now();
+    if (nowMs !== this.#timeMs) {
+      this.#timeMs = nowMs;
+      this.#time = new Date(nowMs).toISOString();
+    }
+    return this.#time;
+  }
+
+  #add(line: string): void {
+    if (this.#sink.destroyed || this.#sink.writableLength > mostWaitingBytes) {
+      this.#dropped++;
+      return;
+    }
+    this.#lines += line;
+    if (this.#lines.length > mostCharacters) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), flushMs).unref();
+  }
+}
