@@ -17,7 +17,7 @@ export class WebhookReceiver {
   url = '';
   isUp = true;
 
-  static async open(t: TestContext): Promise<WebhookReceiver> {
+  static async open(t: Pick<TestContext, 'after'>): Promise<WebhookReceiver> {
     const receiver = new WebhookReceiver();
     const server = createServer((request, response) => void receiver.#receive(request, response));
     server.listen(0, '127.0.0.1');

@@ -23,7 +23,8 @@ export class GateInProcess {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 16 });
   #token = '';
   #recordsRead = 0;
-  #logRead = 0;
+  /** By file, how much of it. */
+  readonly #logRead = new Map<string, number>();
 
   private constructor(place: Place, daemon: Daemon) {
     this.place = place;
@@ -113,16 +114,19 @@ export class GateInProcess {
     });
   }
 
-  /** What the audit log, as it is on disk, and the daemon's own log have got since the last time. */
+  /** What the audit log, as it is on disk, the daemon's own log and the events of calls have got since the last time. */
   readNews(): { readonly records: string[]; readonly log: string } {
     const database = Database.openForReading(join(this.place.home, 'sallyport.db'));
     const stored = database.prepare('SELECT payload FROM records WHERE position >= ? ORDER BY position');
     const records = stored.all(this.#recordsRead).map(({ payload }) => String(payload));
     database.close();
     this.#recordsRead += records.length;
-    const log = readFileSync(join(this.place.home, 'log', 'daemon.log'), 'utf8');
-    const news = log.slice(this.#logRead);
-    this.#logRead = log.length;
-    return { records, log: news };
+    const news = ['daemon.log', 'calls.log'].map((name) => {
+      const log = readFileSync(join(this.place.home, 'log', name), 'utf8');
+      const unread = log.slice(this.#logRead.get(name) ?? 0);
+      this.#logRead.set(name, log.length);
+      return unread;
+    });
+    return { records, log: news.join('') };
   }
 }

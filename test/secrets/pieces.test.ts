@@ -164,6 +164,7 @@ test('nothing of them is in an answer, in a record, in the log or in the databas
     answers: said.join('\n'),
     records: JSON.stringify(records),
     log: read('log/daemon.log'),
+    events: read('log/calls.log'),
     database: read('sallyport.db') + read('sallyport.db-wal'),
     'audit tail': runSallyport(daemon.place, ['audit', 'tail', '-n', '500']).stdout,
     upstreams: runSallyport(daemon.place, ['upstream', 'list']).stdout,

@@ -24,6 +24,11 @@ const pieceLength = 12;
 /** A shorter piece occurs in other places by chance. */
 const shortestPiece = 8;
 
+/** A key in the form of a trace id. */
+export function newHexKey(): string {
+  return randomBytes(16).toString('hex');
+}
+
 /** Secrets of many kinds, as people would give them to the gate. */
 export function newKnownSecrets(): Record<string, string> {
   const random = (): string => randomBytes(24).toString('base64url');
