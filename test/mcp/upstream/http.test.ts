@@ -71,8 +71,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   } else if (method !== 'tools/call') response.writeHead(400).end();
   else if (['resume', 'forget', 'break', 'spin'].includes(params?.name ?? ''))
     breakOff(params?.name ?? '', id, response);
-  else if (params?.name === 'trace') send({ content: [{ type: 'text', text: params._meta?.traceparent ?? 'none' }] });
-  else callTool(params?.name ?? '', response, send);
+  else if (params?.name === 'trace') {
+    const { _meta: { traceparent = 'none' } = {} } = params;
+    send({ content: [{ type: 'text', text: traceparent }] });
+  } else callTool(params?.name ?? '', response, send);
 }
 
 function breakOff(name: string, id: number, response: ServerResponse): void {

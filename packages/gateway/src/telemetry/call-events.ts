@@ -9,7 +9,9 @@ import { RotatingFile } from './rotating-file.ts';
 import { spanIdOf } from './trace-context.ts';
 
 const flushMs = 100;
-const mostCharacters = 64 * 1024;
+const roomBytes = 64 * 1024;
+/** Names are cut at 256 characters, of up to six bytes when they are escaped. */
+const longestLine = 8 * 1024;
 /** What the disk has not taken yet. Beyond it events are dropped: memory is for calls. */
 const mostWaitingBytes = 8 * 1024 * 1024;
 const longestName = 256;
@@ -29,7 +31,9 @@ const names = {
 export class CallEvents {
   readonly #sink: Writable;
   readonly #redact: RedactText;
-  #lines = '';
+  /** Lines on their way to the file. As text they would be many small objects that live for a tenth of a second. */
+  readonly #room = Buffer.allocUnsafeSlow(roomBytes);
+  #used = 0;
   #timer: NodeJS.Timeout | undefined;
   #dropped = 0;
   #time = '';
@@ -67,8 +71,8 @@ export class CallEvents {
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#lines !== '') this.#sink.write(this.#lines);
-    this.#lines = '';
+    if (this.#used > 0) this.#sink.write(Buffer.from(this.#room.subarray(0, this.#used)));
+    this.#used = 0;
   }
 
   close(): Promise<void> {
@@ -105,8 +109,8 @@ export class CallEvents {
       this.#dropped++;
       return;
     }
-    this.#lines += line;
-    if (this.#lines.length > mostCharacters) this.flush();
+    this.#used += this.#room.write(line, this.#used);
+    if (this.#used > roomBytes - longestLine) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), flushMs).unref();
   }
 }

@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
 import type { monitorEventLoopDelay } from 'node:perf_hooks';
-import { modes } from '../call/session.ts';
-import type { Turnstile } from '../call/turnstile.ts';
-import type { Store } from '../storage/stores.ts';
-import { counter, gauge } from '../telemetry/metrics/exposition.ts';
-import type { MetricFamily } from '../telemetry/metrics/exposition.ts';
-import type { Home } from './home.ts';
+import { modes } from '../../call/session.ts';
+import type { Turnstile } from '../../call/turnstile.ts';
+import type { Store } from '../../storage/stores.ts';
+import { counter, gauge } from '../../telemetry/metrics/exposition.ts';
+import type { MetricFamily } from '../../telemetry/metrics/exposition.ts';
+import type { Home } from '../home.ts';
 import type { Telemetry } from './open-telemetry.ts';
-import { version } from './version.ts';
+import { version } from '../version.ts';
 
 export interface MeasuredDaemon {
   readonly home: Pick<Home, 'databaseFile'>;

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import type { InJson, TelemetryStatus } from '@sallyport/contract';
-import type { CallFacts } from '../call/call.ts';
-import { containsHost, parseHost } from '../policy/patterns/host-pattern.ts';
-import type { Redactor } from '../redaction/redact.ts';
-import { CallEvents } from '../telemetry/call-events.ts';
-import { CallMetrics } from '../telemetry/metrics/call-metrics.ts';
-import { readTraceSettings, wantsTraces } from '../telemetry/otlp/read-settings.ts';
-import { writeTraceparent } from '../telemetry/trace-context.ts';
-import type { Tracer } from '../telemetry/tracer.ts';
-import type { Config } from './config.ts';
-import { readOrCreateSecret } from './secret-files.ts';
-import { version } from './version.ts';
+import type { CallFacts } from '../../call/call.ts';
+import { containsHost, parseHost } from '../../policy/patterns/host-pattern.ts';
+import type { Redactor } from '../../redaction/redact.ts';
+import { CallEvents } from '../../telemetry/call-events.ts';
+import { CallMetrics } from '../../telemetry/metrics/call-metrics.ts';
+import { readTraceSettings, wantsTraces } from '../../telemetry/otlp/read-settings.ts';
+import { writeTraceparent } from '../../telemetry/trace-context.ts';
+import type { Tracer } from '../../telemetry/tracer.ts';
+import type { Config } from '../config.ts';
+import { readOrCreateSecret } from '../secret-files.ts';
+import { version } from '../version.ts';
 
 /** Who watches the calls of this daemon. */
 export interface Telemetry {
@@ -76,7 +76,7 @@ async function startTracer(
   const { headers, endpoint } = settings;
   for (const secret of [...Object.values(headers), decodeURIComponent(endpoint.password)])
     redactor.learn(secret, 'OTLP credential');
-  const { openTracer } = await import('../telemetry/otlp/open-tracer.ts');
+  const { openTracer } = await import('../../telemetry/otlp/open-tracer.ts');
   return openTracer(settings, redactor.redactText, version);
 }
 
