@@ -111,7 +111,7 @@ function prepareDecision({
       ),
     )
     .stage(breakLoop(new LoopMemory()))
-    .stage(reuseResult(store, new KeyedLock()))
+    .stage(reuseResult(store, new KeyedLock(), { open: () => undefined }))
     .stage(checkLimits(store, { isLow: () => false }));
   const { signal } = new AbortController();
   const call: Omit<Begun, 'callId' | 'startedAtMs'> = {

@@ -23,6 +23,7 @@ const layers: readonly (readonly string[])[] = [
       'console',
       'workspaces',
       'undo',
+      'erasure',
     ],
     ['registry', 'programs', 'upstreams', 'execution'],
   ].flat(),

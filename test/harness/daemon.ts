@@ -137,7 +137,7 @@ export class TestDaemon {
     };
     return records.map(({ payloadJson, ...record }) => ({
       ...record,
-      payload: JSON.parse(payloadJson) as Record<string, unknown>,
+      payload: JSON.parse(payloadJson || '{}') as Record<string, unknown>,
     }));
   }
 

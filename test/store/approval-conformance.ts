@@ -14,7 +14,7 @@ interface Given {
 
 const effectSha256 = 'ee'.repeat(32);
 
-function taskOf(session: NewSession, more: Partial<NewApproval> = {}): NewApproval {
+export function taskOf(session: NewSession, more: Partial<NewApproval> = {}): NewApproval {
   const createdAtMs = Date.now();
   return {
     id: randomUUIDv7(),
@@ -43,7 +43,7 @@ function taskOf(session: NewSession, more: Partial<NewApproval> = {}): NewApprov
   };
 }
 
-function planOf(session: NewSession, createdAtMs: number): NewPlan {
+export function planOf(session: NewSession, createdAtMs: number): NewPlan {
   const step = {
     tool: 'files.write',
     callSha256: 'c',

@@ -7,6 +7,7 @@ import { requirement } from '../requirement.ts';
 import { admissionFor, eventNamed, outcomeFor, sessionNamed } from './entries.ts';
 import { testAnomalies } from './anomaly-conformance.ts';
 import { testApprovals } from './approval-conformance.ts';
+import { testErasures } from './erasure-conformance.ts';
 import { testJournal } from './journal-conformance.ts';
 import { testLeases } from './lease-conformance.ts';
 import { testModes } from './mode-conformance.ts';
@@ -174,10 +175,10 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       assert.ok((await store.admit(second)).admitted);
       await store.settle({
         outcome: outcomeFor(second),
-        dedupe: { sessionId: session.id, key: 'k', output: { n: 1 } },
+        dedupe: { sessionId: session.id, key: 'k', sealedOutput: Uint8Array.of(1, 2) },
       });
       await reopen();
-      assert.deepEqual((await store.findDedupe(session.id, 'k', Date.now()))?.output, { n: 1 });
+      assert.deepEqual((await store.findDedupe(session.id, 'k', Date.now()))?.sealedOutput, Uint8Array.of(1, 2));
       assert.equal(await store.findDedupe(session.id, 'k', Date.now() + 120_000), undefined, 'gone after its time');
       assert.equal(
         await store.findDedupe(randomUUIDv7(), 'k', Date.now()),
@@ -197,7 +198,7 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
         dedupe: { sessionId: session.id, key: 'large', kept },
       });
       const found = await store.findDedupe(session.id, 'large', Date.now());
-      assert.deepEqual([found?.state, found?.kept, found?.output], ['succeeded', kept, undefined]);
+      assert.deepEqual([found?.state, found?.kept, found?.sealedOutput], ['succeeded', kept, undefined]);
     });
 
     test('a pin is replaced by the next one of its name and version, and listed until it is taken back', async () => {
@@ -439,5 +440,7 @@ export function describeStore(name: string, prepare: () => Promise<StoreUnderTes
       assert.equal(store.sealed(), undefined);
       await store.append(eventNamed('after'));
     });
+
+    testErasures(() => store, reopen, newSession);
   });
 }

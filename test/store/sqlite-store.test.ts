@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUIDv7 } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -10,7 +10,9 @@ import { judgeState } from '../../packages/gateway/src/storage/sqlite/state/judg
 import { openSqliteStore } from '../../packages/gateway/src/storage/sqlite/sqlite-store.ts';
 import type { Store } from '../../packages/gateway/src/storage/stores.ts';
 import { requirement } from '../requirement.ts';
+import { taskOf } from './approval-conformance.ts';
 import { describeStore } from './conformance.ts';
+import { sessionNamed } from './entries.ts';
 import { storeOptionsIn } from './store-options.ts';
 import { ownText } from '../../packages/gateway/src/call/redacted.ts';
 
@@ -42,6 +44,41 @@ describeStore('the SQLite store', async () => {
     open: () => openSqliteStore(options),
     remove: async () => rmSync(folder, { recursive: true }),
   };
+});
+
+test('nothing of what was erased is left in the files', async () => {
+  const options = storeOptionsIn(newFolder());
+  await using store = closing(await openSqliteStore(options));
+  const session = sessionNamed();
+  await store.createSession(session);
+  const mark = (about: string) => `${about}-ERASE-ME-${about}`;
+  const indexes: number[] = [];
+  for (let round = 0; round < 300; round += 1) {
+    // Rows of other lengths between them, so that rows move from page to page.
+    const text = `${round % 3 === 0 ? mark('log') : 'stays'}${'x'.repeat(round * 7)}`;
+    const { index } = await store.append({ ...event('e'), payload: ownText(JSON.stringify({ text })) });
+    if (round % 3 === 0) indexes.push(index);
+    const owner = round % 3 === 0 ? session : sessionNamed();
+    await store.openApproval(taskOf(owner, { effect: text }));
+  }
+  const found = () =>
+    ['', '-wal'].filter((end) => {
+      const file = `${options.databaseFile}${end}`;
+      return existsSync(file) && readFileSync(file).includes('ERASE-ME');
+    });
+  assert.ok(found().length > 0);
+  const dueAtMs = 0;
+  const erasure = { id: randomUUIDv7(), subject: { kind: 'session', id: session.id }, reason: ownText('') } as const;
+  await store.requestErasure({ ...erasure, requestedAtMs: 0, dueAtMs });
+  await store.startErasure(erasure.id, 0);
+  await store.erasePayloads(erasure.id, { indexes, nextIndex: 0, atMs: 0 });
+  const untilMs = Date.now() + 1000;
+  await store.eraseRows({ callIds: [], decisionIds: [], sessionIds: [session.id], untilMs });
+  assert.equal(await store.compact({ isRoutine: false }), true);
+  assert.deepEqual(found(), []);
+  assert.equal((await store.readRecords(indexes[1] ?? 0, 1))[0]?.payload, undefined);
+  assert.equal((await store.append(event('after'))).index > 0, true);
+  assert.equal(store.sealed(), undefined);
 });
 
 test('a database of a newer program is refused with what to do, and is not touched', async () => {

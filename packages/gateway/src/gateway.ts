@@ -19,6 +19,7 @@ import type { ModeGate } from './modes/mode-refusal.ts';
 import type { RunningCalls } from './calls/running-calls.ts';
 import type { KeyedLock } from './call/keyed-lock.ts';
 import { StageLine } from './call/stage-line.ts';
+import type { ResultSeal } from './secrets/result-seal.ts';
 import type { Registry } from './registry/registry.ts';
 import { admitCall } from './stages/admit-call.ts';
 import { awaitTurn } from './stages/await-turn.ts';
@@ -75,6 +76,7 @@ export interface GatewayParts {
   readonly anomalies: AnomalyParts;
   readonly sandbox: SandboxState;
   readonly results: ResultStore;
+  readonly resultSeal: ResultSeal;
   readonly approvals: ApprovalParts;
   readonly attempts: AttemptCounter;
   readonly createContext: ToolContextFactory;
@@ -117,7 +119,7 @@ export function buildGateway(parts: GatewayParts) {
       .stage(judgeCall(parts.rulesFor, history, (error) => log.error('rule_failed', { error })))
       .stage(checkSandbox(parts.sandbox))
       .stage(breakLoop(loops))
-      .stage(reuseResult(store, parts.keys))
+      .stage(reuseResult(store, parts.keys, parts.resultSeal))
       .stage(checkLimits(store, parts.space, modes))
       .mark('permitted')
       .stage(seekApproval(createContext, redactor, parts.approvals, () => registry.find('files.read')?.tool.definition))
@@ -129,7 +131,12 @@ export function buildGateway(parts: GatewayParts) {
       .stage(checkResult(registry))
       .stage(storeContent(parts.results))
       .stage(compareResult(loops))
-      .closer(recordOutcome(store, redactor, parts.attempts, () => currentRules().limits.quarantine, parts.networks))
+      .closer(
+        recordOutcome(
+          ...([store, redactor, parts.attempts, () => currentRules().limits.quarantine, parts.networks] as const),
+          parts.resultSeal,
+        ),
+      )
       .closer(releaseHolds)
       .closer(countEnding(parts.calls))
       .closer(reportAbuse(parts.abuse))

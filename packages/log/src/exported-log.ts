@@ -30,12 +30,24 @@ interface Line {
 export function* exportLog(log: LogSource, verifier: string): Generator<string> {
   yield JSON.stringify({ format, verifier });
   for (const { size, note } of log.checkpoints()) yield JSON.stringify({ size, note });
-  for (const { index, leaf, salt, payload, tag } of log.records()) {
-    const kept = {
-      ...(salt === undefined ? {} : { salt: encode(salt) }),
-      ...(payload === undefined ? {} : { payload }),
-    };
-    yield JSON.stringify({ index, leaf: encode(leaf), ...kept, tag: encode(tag) });
+  for (const record of log.records()) yield spellRecord(record);
+}
+
+/** A record as one line of JSON. */
+export function spellRecord({ index, leaf, salt, payload, tag }: StoredRecord): string {
+  const kept = {
+    ...(salt === undefined ? {} : { salt: encode(salt) }),
+    ...(payload === undefined ? {} : { payload }),
+  };
+  return JSON.stringify({ index, leaf: encode(leaf), ...kept, tag: encode(tag) });
+}
+
+/** Undefined: the line is not about a record. What it says is not believed. */
+export function readRecordLine(text: string): StoredRecord | undefined {
+  try {
+    return readRecord(JSON.parse(text) as Line);
+  } catch {
+    return undefined;
   }
 }
 
@@ -59,15 +71,20 @@ function* readCheckpoints(file: string): Generator<StoredCheckpoint> {
 
 function* readRecords(file: string): Generator<StoredRecord> {
   for (const line of readLines(file)) {
-    if (line.index === undefined && line.leaf === undefined) continue;
-    yield {
-      index: typeof line.index === 'number' ? line.index : -1,
-      leaf: decode(line.leaf),
-      ...(line.salt === undefined ? {} : { salt: decode(line.salt) }),
-      ...(line.payload === undefined ? {} : { payload: typeof line.payload === 'string' ? line.payload : '' }),
-      tag: decode(line.tag),
-    };
+    const record = readRecord(line);
+    if (record !== undefined) yield record;
   }
+}
+
+function readRecord(line: Line): StoredRecord | undefined {
+  if (line.index === undefined && line.leaf === undefined) return undefined;
+  return {
+    index: typeof line.index === 'number' ? line.index : -1,
+    leaf: decode(line.leaf),
+    ...(line.salt === undefined ? {} : { salt: decode(line.salt) }),
+    ...(line.payload === undefined ? {} : { payload: typeof line.payload === 'string' ? line.payload : '' }),
+    tag: decode(line.tag),
+  };
 }
 
 /** In portions, so that a log of any size fits into memory. */

@@ -1,5 +1,8 @@
 export const findingKinds = [
   'payload-changed',
+  'payload-missing',
+  'payload-restored',
+  'removal-invalid',
   'leaf-changed',
   'tag-changed',
   'record-missing',

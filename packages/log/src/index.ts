@@ -12,13 +12,15 @@ export {
   tagRecord,
 } from './checkpoint.ts';
 export type { Checkpoint, Signer, TagKey, Verifier } from './checkpoint.ts';
-export { exportLog, openExport } from './exported-log.ts';
+export { exportLog, openExport, readRecordLine, spellRecord } from './exported-log.ts';
 export type { Finding } from './findings.ts';
 export { commitPayload, decodeLeaf, encodeLeaf, leafBytes, readEnding, saltBytes } from './leaf.ts';
 export type { Leaf } from './leaf.ts';
 export { digest, hashBytes, hashLeaf, hashNode, MerkleFrontier } from './merkle.ts';
 export * from './merkle-proof.ts';
 export type { PackedRecords } from './packed-records.ts';
+export { covers, parseRanges, parseRemoval, rangesOf, spellRanges } from './removals.ts';
+export type { IndexRange, Removal } from './removals.ts';
 export { recordKinds, recordResults } from './record.ts';
 export type { RecordFacts, RecordKind, RecordResult, StoredCheckpoint, StoredRecord } from './record.ts';
 export { matchesPayload } from './record-judge.ts';

@@ -21,6 +21,8 @@ export interface Receipt {
   /** Kept for the signature of the person who approved the call. This version neither makes nor checks one. */
   readonly approver_signature: null;
   readonly records: readonly ReceiptRecord[];
+  /** Events by which the gate says that it erased the content of records above. Absent: it erased none. */
+  readonly erasures?: readonly ReceiptRecord[];
   /** The signed note, with the lines of witnesses. */
   readonly checkpoint: string;
   /** The public key that the file names. Compare it with one that you know from elsewhere. */
@@ -30,7 +32,7 @@ export interface Receipt {
 export interface ReceiptRecord {
   readonly index: number;
   readonly leaf: string;
-  /** Absent together with the payload: the content was erased, or is kept back. */
+  /** Absent together with the payload: the content was erased, which an erasure shows, or is kept back. */
   readonly salt?: string;
   readonly payload?: string;
   /** The audit path of RFC 6962 in the tree of the checkpoint. */
@@ -45,6 +47,8 @@ export class ReceiptError extends Error {
 export interface ReceiptParts {
   readonly call?: string;
   readonly records: readonly Omit<StoredRecord, 'tag'>[];
+  /** Events that tell of the erasure of their payloads. */
+  readonly erasures?: readonly Omit<StoredRecord, 'tag'>[];
   /** Over `size` records, of which those of the receipt are some. */
   readonly checkpoint: string;
   readonly size: number;
@@ -53,18 +57,21 @@ export interface ReceiptParts {
 }
 
 /** The text of a receipt. Nothing of it is verified: that is for `verifyReceipt`, before it is handed out. */
-export function writeReceipt({ call, records, checkpoint, size, verifier, readNode }: ReceiptParts): string {
+export function writeReceipt(parts: ReceiptParts): string {
+  const { call, records, erasures = [], checkpoint, size, verifier, readNode } = parts;
+  const prove = ({ index, leaf, salt, payload }: Omit<StoredRecord, 'tag'>): ReceiptRecord => ({
+    index,
+    leaf: encode(leaf),
+    ...(salt === undefined || payload === undefined ? {} : { salt: encode(salt), payload }),
+    proof: proveInclusion(index, size, readNode).map(encode),
+  });
   const receipt: Receipt = {
     format: receiptFormat,
     ...(call === undefined ? {} : { call }),
     decision: describeDecision(records),
     approver_signature: null,
-    records: records.map(({ index, leaf, salt, payload }) => ({
-      index,
-      leaf: encode(leaf),
-      ...(salt === undefined || payload === undefined ? {} : { salt: encode(salt), payload }),
-      proof: proveInclusion(index, size, readNode).map(encode),
-    })),
+    records: records.map(prove),
+    ...(erasures.length === 0 ? {} : { erasures: erasures.map(prove) }),
     checkpoint,
     verifier,
   };
@@ -76,7 +83,7 @@ export function parseReceipt(text: string): Receipt {
   if (text.length > mostCharacters) throw new ReceiptError('The file is too long for a receipt.');
   const receipt = parseObject(text);
   if (receipt['format'] !== receiptFormat) throw new ReceiptError('The file is not a receipt of this version.');
-  const { call, decision, approver_signature: signature, records, checkpoint, verifier } = receipt;
+  const { call, decision, approver_signature: signature, records, erasures = [], checkpoint, verifier } = receipt;
   if (signature !== null) {
     throw new ReceiptError('The receipt carries the signature of an approver, which this version cannot check.');
   }
@@ -87,9 +94,11 @@ export function parseReceipt(text: string): Receipt {
     typeof verifier === 'string' &&
     Array.isArray(records) &&
     records.length > 0 &&
-    records.length <= mostRecords;
+    records.length <= mostRecords &&
+    Array.isArray(erasures) &&
+    erasures.length <= mostRecords;
   if (!isWhole) throw new ReceiptError('A part of the receipt is missing or has another form.');
-  return { ...receipt, records: records.map(parseRecord) } as unknown as Receipt;
+  return { ...receipt, records: records.map(parseRecord), erasures: erasures.map(parseRecord) } as unknown as Receipt;
 }
 
 function parseRecord(record: unknown): ReceiptRecord {

@@ -6,6 +6,8 @@ import { checkLeaf, commitsTo, isLeafOf, saltBytes } from './leaf.ts';
 import { hashBytes, hashLeaf, sha256 } from './merkle.ts';
 import { erasedRecordBytes, hashedLeafBytes } from './packed-records.ts';
 import type { StoredRecord } from './record.ts';
+import { removalBeginning } from './removals.ts';
+import { RemovedPayloads } from './removed-payloads.ts';
 import { TagMisfits } from './tag-misfits.ts';
 
 interface RecordParts {
@@ -13,7 +15,12 @@ interface RecordParts {
   readonly leafHash: Buffer;
   readonly isErased: boolean;
   readonly tag: Uint8Array;
+  /** Begins to tell of what was taken out of the log. Absent: it tells of something else. */
+  readonly removal?: string | undefined;
 }
+
+const eventKind = 4;
+const removalBytes = Buffer.from(removalBeginning);
 
 /** Judges each record by itself: the form of its leaf, its payload, its tag. */
 export class RecordJudge {
@@ -22,7 +29,7 @@ export class RecordJudge {
   readonly #misfits: TagMisfits | undefined;
   /** Records with a valid tag since this was last set to 0. */
   tagged = 0;
-  erased = 0;
+  readonly #removed = new RemovedPayloads();
 
   constructor(tagKey: TagKey | undefined, findings: FindingList) {
     this.#findings = findings;
@@ -35,7 +42,8 @@ export class RecordJudge {
     const leaf = asBytes(record.leaf);
     const leafHash = hashLeaf(leaf);
     const isErased = record.salt === undefined && record.payload === undefined;
-    const parts = { leaf, leafHash, isErased, tag: asBytes(record.tag) };
+    const removal = isRemoval(leaf, record.payload) ? record.payload : undefined;
+    const parts = { leaf, leafHash, isErased, tag: asBytes(record.tag), removal };
     this.#judgeParts(record.index, parts, () => matchesPayload(record, leaf));
     return leafHash;
   }
@@ -49,24 +57,37 @@ export class RecordJudge {
     const tag = bytes.subarray(end - hashBytes, end);
     const leaf = hashed.subarray(1);
     const matches = (): boolean => commitsTo(leaf, bytes.subarray(leafEnd, end - hashBytes));
-    this.#judgeParts(index, { leaf, leafHash, isErased, tag }, isErased ? () => true : matches);
+    const removal = isErased ? undefined : removalIn(bytes, start, end);
+    this.#judgeParts(index, { leaf, leafHash, isErased, tag, removal }, isErased ? () => true : matches);
     return leafHash;
   }
 
-  #judgeParts(index: number, { leaf, leafHash, isErased, tag }: RecordParts, matches: () => boolean): void {
-    if (isErased) this.erased += 1;
+  #judgeParts(index: number, { leaf, leafHash, isErased, tag, removal }: RecordParts, matches: () => boolean): void {
+    if (isErased) this.#removed.noteGone(index);
     const malformed = describeMalformed(leaf);
     if (malformed !== undefined) {
       const describe = (records: string) => `${records}: no leaf of the gate, as ${malformed}.`;
       this.#findings.add('leaf-changed', index, index, describe, malformed);
       return;
     }
-    if (!matches()) {
+    const isWhole = matches();
+    if (!isWhole) {
       this.#findings.add('payload-changed', index, index, (records) => `${records}: payload and leaf do not match.`);
     }
+    const isTagged = this.#tagKey !== undefined && isTagOf(tag, this.#tagKey, index, leafHash);
+    if (isWhole && removal !== undefined) this.#removed.noteTold(index, removal, { isTagged });
     if (this.#tagKey === undefined) return;
-    if (isTagOf(tag, this.#tagKey, index, leafHash)) this.tagged += 1;
+    if (isTagged) this.tagged += 1;
     else this.#misfits?.add(index, leafHash, tag);
+  }
+
+  /** What was taken out, and by the word of the log itself. After `finish`. */
+  finishRemovals(
+    size: number,
+    { provenSize }: CheckpointWalk,
+    hasArchiveOf: (index: number) => boolean = () => false,
+  ): ReturnType<RemovedPayloads['finish']> {
+    return this.#removed.finish({ size, provenSize, hasArchiveOf }, this.#findings);
   }
 
   /** A bad tag means another thing where the tree proves the leaf, where it refutes it, and where nothing is signed. */
@@ -91,6 +112,18 @@ export class RecordJudge {
     }
     if (unkept !== undefined) findings.add('leaf-changed', unkept.fromIndex, unkept.toIndex, describeMany);
   }
+}
+
+function isRemoval(leaf: Uint8Array, payload: string | undefined): boolean {
+  return leaf[1] === eventKind && typeof payload === 'string' && payload.startsWith(removalBeginning);
+}
+
+/** Of a packed record: after its leaf, a byte and the salt. */
+function removalIn(bytes: Buffer, start: number, end: number): string | undefined {
+  if (bytes[start + 2] !== eventKind) return undefined;
+  const from = start + hashedLeafBytes + 1 + saltBytes;
+  if (bytes.compare(removalBytes, 0, removalBytes.length, from, from + removalBytes.length) !== 0) return undefined;
+  return bytes.toString('utf8', from, end - hashBytes);
 }
 
 function describeUnsigned(records: string): string {
@@ -129,7 +162,7 @@ function describeMalformed(leaf: Uint8Array): string | undefined {
   }
 }
 
-/** An erased payload matches every leaf. */
+/** A payload that is gone matches every leaf: whether the gate erased it is for `RemovedPayloads` to say. */
 export function matchesPayload({ salt, payload }: StoredRecord, leaf: Uint8Array): boolean {
   if (salt === undefined && payload === undefined) return true;
   if (asBytes(salt).length !== saltBytes || typeof payload !== 'string' || !payload.isWellFormed()) return false;

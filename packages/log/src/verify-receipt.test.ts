@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSigningKey, isSignedBy, openSigner, signCheckpoint } from './checkpoint.ts';
+import { describeReceipt } from './commands/describe-receipt.ts';
 import { cosign } from './cosignature.ts';
 import { commitPayload, encodeLeaf } from './leaf.ts';
 import { hashLeaf, MerkleFrontier } from './merkle.ts';
@@ -150,4 +151,41 @@ test('a witness counts only with a cosignature over this checkpoint', async () =
     assert.match((await verify(withLine(bad), { witnesses })).problems.join(), /has not cosigned/, bad);
   }
   await assert.rejects(verify(text, { witnesses: [verifier] }), CheckpointError, 'the key of a log is no witness');
+});
+
+test('a receipt of an erased call says which record erased it, and proves that too', async () => {
+  const told = '{"event":"payloads_erased","records":"3-4"}';
+  const salt = Buffer.alloc(32, 99);
+  const erasure = {
+    index: 9,
+    salt,
+    payload: told,
+    leaf: encodeLeaf({ kind: 'event', result: 'none', timeMs: 9 }, commitPayload(salt, told)),
+  };
+  const all = [...records, erasure];
+  const grown = new MerkleFrontier();
+  for (const { leaf } of all) grown.append(hashLeaf(leaf));
+  const parts = {
+    call,
+    checkpoint: signCheckpoint(signer, { origin: signer.name, size: grown.size, root: grown.root() }),
+    size: grown.size,
+    verifier,
+    readNode: readNodesOf(all.map(({ leaf }) => hashLeaf(leaf))),
+  };
+  const erased = records.slice(3, 5).map(({ index, leaf }) => ({ index, leaf }));
+  const report = await verify(writeReceipt({ ...parts, records: erased, erasures: [erasure] }));
+  assert.deepEqual([report.intact, report.decision], [true, null]);
+  assert.deepEqual(
+    report.records.map(({ erasedBy }) => erasedBy),
+    [9, 9],
+  );
+  assert.match(describeReceipt(report).join('\n'), /erased by the gate; record 9/);
+  // Content that somebody only left out is not told as erased, and an erasure of something else is not believed.
+  const leftOut = await verify(writeReceipt({ ...parts, records: erased }));
+  assert.deepEqual([leftOut.intact, leftOut.records[0]?.erasedBy], [true, undefined]);
+  const other = JSON.parse(writeReceipt({ ...parts, records: erased, erasures: [erasure] })) as { erasures: Part[] };
+  set(other.erasures[0] as Part, { payload: told.replace('3-4', '3-5') });
+  assert.match((await verify(JSON.stringify(other))).problems.join(), /content of record 9 was changed/);
+  const unrelated = await verify(writeReceipt({ ...parts, records: records.slice(3, 5), erasures: [erasure] }));
+  assert.match(unrelated.problems.join(), /erased nothing of this/);
 });

@@ -17,6 +17,7 @@ import type { ReceiptDecision } from './receipt-decision.ts';
 import { parseReceipt } from './receipt.ts';
 import type { Receipt, ReceiptRecord } from './receipt.ts';
 import type { RecordFacts } from './record.ts';
+import { covers, parseRemoval } from './removals.ts';
 
 // The verdict on a receipt. The page that checks receipts in a browser is built from this file, so nothing here needs
 // more of Node than its hash and its buffers.
@@ -64,6 +65,8 @@ export interface ShownRecord extends RecordFacts {
   readonly index: number;
   /** Absent: the content was erased, or is kept back. */
   readonly payload?: string;
+  /** The record that says that the content was erased. Absent: none in the receipt does. */
+  readonly erasedBy?: number;
 }
 
 /** Throws ReceiptError when the text is not a receipt, and CheckpointError when a key that was given is not a key. */
@@ -80,7 +83,16 @@ export async function verifyReceipt(text: string, options: ReceiptOptions): Prom
     if (seen === undefined) problems.push(`The witness ${witness.name} has not cosigned the checkpoint.`);
     else witnesses.push(seen);
   }
-  const records = receipt.records.flatMap((record) => judgeRecord(record, receipt, opened?.checkpoint, problems));
+  const { checkpoint } = opened ?? {};
+  const shown = receipt.records.flatMap((record) => judgeRecord(record, checkpoint, problems));
+  for (const { index, callId } of shown) {
+    if (callId !== receipt.call) problems.push(`Record ${index} belongs to another call.`);
+  }
+  const erasures = (receipt.erasures ?? []).flatMap((record) => judgeRecord(record, checkpoint, problems));
+  const records = shown.map((record) => tellErasure(record, erasures));
+  for (const { index } of erasures) {
+    if (!records.some(({ erasedBy }) => erasedBy === index)) problems.push(`Record ${index} erased nothing of this.`);
+  }
   if (!isSameDecision(receipt)) problems.push('The decision in the receipt is not the one in its records.');
   const knownNames = [opened?.checkpoint.origin, ...witnessKeys.map(({ name }) => name)];
   const signers = new Set(opened?.note.signatures.map(({ name }) => name));
@@ -121,12 +133,17 @@ async function findCosignature(
   return undefined;
 }
 
-function judgeRecord(
-  record: ReceiptRecord,
-  receipt: Receipt,
-  checkpoint: Checkpoint | undefined,
-  problems: string[],
-): ShownRecord[] {
+/** With the first of the events that says that its content was erased. */
+function tellErasure(record: ShownRecord, erasures: readonly ShownRecord[]): ShownRecord {
+  if (record.payload !== undefined) return record;
+  const told = erasures.find(({ kind, index, payload = '' }) => {
+    const removal = kind === 'event' ? parseRemoval(payload, index) : undefined;
+    return removal?.kind === 'erased' && covers(removal, record.index);
+  });
+  return told === undefined ? record : { ...record, erasedBy: told.index };
+}
+
+function judgeRecord(record: ReceiptRecord, checkpoint: Checkpoint | undefined, problems: string[]): ShownRecord[] {
   const { index, payload } = record;
   const leaf = Buffer.from(record.leaf, 'base64');
   const facts = readLeaf(leaf);
@@ -135,7 +152,6 @@ function judgeRecord(
     return [];
   }
   const { commitment: _, ...shown } = facts;
-  if (shown.callId !== receipt.call) problems.push(`Record ${index} belongs to another call.`);
   if (payload !== undefined && !isContentOf(leaf, record.salt ?? '', payload)) {
     problems.push(`The content of record ${index} was changed.`);
   }

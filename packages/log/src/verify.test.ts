@@ -25,29 +25,38 @@ interface Log {
   checkpoints: StoredCheckpoint[];
 }
 
-function makeRecord(index: number, text: string, tagKey: TagKey): StoredRecord {
+function makeRecord(index: number, text: string, tagKey: TagKey, event?: string): StoredRecord {
   const digest = createHash('sha256').update(`${text} ${index}`).digest('hex');
   const id = `${digest.slice(0, 8)}-${digest.slice(8, 12)}-7${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
   const entry: RecordFacts & { readonly payload: string } = {
-    kind: index % 2 === 0 ? 'intent' : 'outcome',
+    kind: event !== undefined ? 'event' : index % 2 === 0 ? 'intent' : 'outcome',
     result: index % 2 === 0 ? 'none' : 'ok',
     timeMs: 1_767_323_045_678 + index,
     callId: id,
     sessionId: id,
     rulesHash: digest,
-    payload: `{"text":"${text} ${index} é"}`,
+    payload: event ?? `{"text":"${text} ${index} é"}`,
   };
   const salt = createHash('sha256').update(`salt ${text} ${index}`).digest();
   const leaf = encodeLeaf(entry, commitPayload(salt, entry.payload));
   return { index, leaf, salt, payload: entry.payload, tag: tagRecord(tagKey, index, hashLeaf(leaf)) };
 }
 
+interface LogOptions {
+  readonly size?: number;
+  readonly signedEvery?: number;
+  readonly text?: string;
+  readonly by?: typeof signer;
+  /** Payloads of events, by their place. */
+  readonly events?: Readonly<Record<number, string>>;
+}
+
 /** A log as the gate writes it: signed every 50 records, and some records after the last checkpoint. */
-function writeLog({ size = 307, signedEvery = 50, text = 'call', by = signer } = {}): Log {
+function writeLog({ size = 307, signedEvery = 50, text = 'call', by = signer, events = {} }: LogOptions = {}): Log {
   const tree = new MerkleFrontier();
   const checkpoints: StoredCheckpoint[] = [];
   const tagKey = deriveTagKey(by);
-  const records = Array.from({ length: size }, (_, index) => makeRecord(index, text, tagKey));
+  const records = Array.from({ length: size }, (_, index) => makeRecord(index, text, tagKey, events[index]));
   for (const { leaf } of records) {
     tree.append(hashLeaf(leaf));
     if (tree.size % signedEvery !== 0) continue;
@@ -158,16 +167,62 @@ test('an empty log has nothing to report', () => {
   assert.equal(report.checkpoint, undefined);
 });
 
-test('an erased payload is counted and is no finding', () => {
-  requirement('AUD-3');
-  const log = copyLog();
-  for (const index of [3, 120, 305]) {
+/** Takes salt and payload away, and lets the gate say so in an event of its own. */
+function erase(log: Log, indexes: readonly number[]): void {
+  for (const index of indexes) {
     const { leaf, tag } = recordAt(log, index);
     log.records[index] = { index, leaf, tag };
   }
+}
+
+test('an erased payload is counted and named, where the log itself says that it was erased', () => {
+  requirement('AUD-3');
+  const told = {
+    200: '{"event":"payloads_erased","records":"3-4,120"}',
+    305: '{"event":"payloads_archived","records":"7"}',
+  };
+  const log = writeLog({ size: 307, events: told });
+  erase(log, [3, 4, 120, 7]);
+  for (const report of [verify(log), verify(log, { tags: 'unknown' })]) {
+    assert.deepEqual(report.erasedRanges, [
+      [3, 4],
+      [120, 120],
+    ]);
+    assert.equal(report.erased, 3);
+  }
+  assertFound(verify(log), []);
+  assert.equal(verify(log).archived, 1);
+});
+
+test('a payload that is gone without a record of the log is found', () => {
+  requirement('AUD-3');
+  const log = copyLog();
+  erase(log, [3, 120, 305]);
   const report = verify(log);
-  assertFound(report, []);
-  assert.equal(report.erased, 3);
+  assertFound(report, ['payload-missing 3-3', 'payload-missing 120-120', 'payload-missing 305-305']);
+  assert.equal(report.erased, 0);
+});
+
+test('a forged record of an erasure covers nothing', () => {
+  requirement('AUD-3');
+  // Put behind the last checkpoint of an export, whose reader has no key for tags.
+  const log = writeLog({ size: 307, events: { 306: '{"event":"payloads_erased","records":"3"}' } });
+  erase(log, [3]);
+  assertFound(verify(log, { tags: 'unknown' }), ['payload-missing 3-3', 'record-appended 300-306']);
+  // One that says more than the gate wrote.
+  const changed = writeLog({ size: 307, events: { 200: '{"event":"payloads_erased","records":"3"}' } });
+  erase(changed, [3, 4]);
+  change(changed, 200, { payload: '{"event":"payloads_erased","records":"3-4"}' });
+  assertFound(verify(changed), ['payload-missing 3-4', 'payload-changed 200-200']);
+});
+
+test('a payload that was erased and is there again is found, and so is an erasure of what was not there yet', () => {
+  const log = writeLog({ size: 307, events: { 200: '{"event":"payloads_erased","records":"3"}' } });
+  assertFound(verify(log), ['payload-restored 3-3']);
+  for (const records of ['200', '7-3', '3,3', '', 'x', '1-99999999999999999999']) {
+    const odd = writeLog({ size: 307, events: { 200: `{"event":"payloads_erased","records":"${records}"}` } });
+    assertFound(verify(odd), ['removal-invalid 200-200']);
+  }
 });
 
 test('an erasure that left the salt or the payload behind is reported', () => {

@@ -4,6 +4,7 @@ import { FindingList } from './findings.ts';
 import type { Finding } from './findings.ts';
 import { MerkleFrontier } from './merkle.ts';
 import type { PackedRecords } from './packed-records.ts';
+import type { IndexRange } from './removals.ts';
 import type { StoredCheckpoint, StoredRecord } from './record.ts';
 import { RecordJudge } from './record-judge.ts';
 
@@ -18,6 +19,8 @@ export interface LogSource {
   readonly packedRecords?: () => Iterable<PackedRecords | StoredRecord>;
   /** By rising size. */
   readonly checkpoints: () => Iterable<StoredCheckpoint>;
+  /** Whether the archive file that should have the payload of this record was read. Absent: none was. */
+  readonly hasArchiveOf?: (index: number) => boolean;
 }
 
 export interface LogKeys {
@@ -46,8 +49,12 @@ export interface LogReport {
   readonly checkpoint?: string;
   /** Records after the checkpoint for which a valid tag stands. */
   readonly coveredByTags: number;
-  /** Records whose payload and salt were erased. Their leaves still count. */
+  /** Records whose payload and salt the gate erased, as the log itself says. Their leaves still count. */
   readonly erased: number;
+  /** Which ones: the first thousand ranges. */
+  readonly erasedRanges: readonly IndexRange[];
+  /** Records whose payload and salt are in a file that was not at hand. Their leaves still count. */
+  readonly archived: number;
   /** Of the tree over the records as they were read. */
   readonly root: Buffer;
   /** The first hundred, in the order of the log. */
@@ -97,6 +104,7 @@ export function verifyLog(source: LogSource, keys: LogKeys, options: VerifyOptio
   if (walk.compareUpTo(size, tree)) judge.tagged = 0;
   walk.finish(size);
   judge.finish(size, walk);
+  const removed = judge.finishRemovals(size, walk, source.hasArchiveOf);
   onProgress?.(tree.size);
   return {
     ok: findings.count === 0,
@@ -104,7 +112,7 @@ export function verifyLog(source: LogSource, keys: LogKeys, options: VerifyOptio
     checkpointSize: walk.provenSize,
     ...(walk.provenNote === undefined ? {} : { checkpoint: walk.provenNote }),
     coveredByTags: judge.tagged,
-    erased: judge.erased,
+    ...removed,
     root: tree.root(),
     findings: findings.list(),
     findingCount: findings.count,

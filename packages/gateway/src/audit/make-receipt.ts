@@ -44,13 +44,15 @@ export async function makeReceipt(
   const records = findRecords(log, subject);
   const last = records.at(-1);
   if (last === undefined) throw new NoReceipt('not-found');
-  const checkpoint = pickCheckpoint(log, last.index, circumstances);
+  const erasures = findErasures(log, records);
+  const checkpoint = pickCheckpoint(log, Math.max(last.index, ...erasures.map(({ index }) => index)), circumstances);
   if (checkpoint === undefined) throw new NoReceipt('not-signed');
   const call = readCallId(last);
   try {
     const text = writeReceipt({
       ...(call === undefined ? {} : { call }),
       records: records.map((record) => keepBack(record, hideHeldInJson)),
+      erasures,
       checkpoint: checkpoint.note,
       size: checkpoint.size,
       verifier,
@@ -68,6 +70,13 @@ export async function makeReceipt(
 function findRecords(log: KeptLog, subject: ReceiptSubject): readonly StoredRecord[] {
   if ('index' in subject) return [log.recordAt(subject.index)].filter((record) => record !== undefined);
   return log.recordsOfCall(subject.callId).filter(({ leaf }) => decodeLeaf(leaf).kind !== 'event');
+}
+
+/** The events that say that contents of these records were erased. */
+function findErasures(log: KeptLog, records: readonly StoredRecord[]): readonly StoredRecord[] {
+  const gone = records.filter(({ payload }) => payload === undefined);
+  const found = gone.flatMap(({ index }) => log.erasureOf(index) ?? []);
+  return [...new Map(found.map((record) => [record.index, record])).values()];
 }
 
 function readCallId({ leaf }: StoredRecord): string | undefined {

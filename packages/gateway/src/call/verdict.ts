@@ -194,4 +194,6 @@ export interface Limits {
   readonly maxArgumentBytes: number;
   /** How long a change of files can be undone. */
   readonly undoForMs: number;
+  /** After so many days payloads of calls are erased. Absent: never. */
+  readonly keepPayloadDays?: number;
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { randomUUIDv7 } from 'node:crypto';
+import { randomBytes, randomUUIDv7 } from 'node:crypto';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { requirement } from '../../../../test/requirement.ts';
+import { ResultSeal } from '../secrets/result-seal.ts';
 import { Redactor } from '../redaction/redact.ts';
 import { CallNetworks } from '../execution/call-networks.ts';
 import { Fault } from '../call/fault.ts';
@@ -25,6 +26,8 @@ import { ownText } from '../call/redacted.ts';
 const secret = 'hunter2-secret';
 const nowMs = 1_900_000_000_000;
 
+const resultSeal = new ResultSeal(randomBytes(32));
+
 interface Recorder extends Partial<NewSession> {
   readonly quarantine?: Limits['quarantine'];
   /** For tests that look at all of the log. */
@@ -40,7 +43,7 @@ async function openRecorder(
   const session = await createTestSession(store, about);
   const attempts = new AttemptCounter(store);
   const networks = new CallNetworks();
-  const closer = recordOutcome(store, new Redactor([secret]), attempts, () => quarantine, networks);
+  const closer = recordOutcome(store, new Redactor([secret]), attempts, () => quarantine, networks, resultSeal);
   return {
     store,
     session,
@@ -207,6 +210,11 @@ test('a success is kept for its dedupe key; a failure and a refusal free the key
   requirement('PIPE-6');
   const { admit, record, store, session } = await openRecorder(t);
   const find = () => store.findDedupe(session.id, 'k', nowMs);
+  const readKept = async () => {
+    const { callId = '', sealedOutput = new Uint8Array() } = (await find()) ?? {};
+    assert.ok(!Buffer.from(sealedOutput).includes('lines'), 'what a call returned is not kept in the clear');
+    return resultSeal.open(callId, sealedOutput)?.output;
+  };
 
   await record(failed(new ToolFailure('NOT_FOUND', 'Gone.'), await admit({ dedupeKey: 'k' })));
   assert.equal(await find(), undefined);
@@ -215,12 +223,12 @@ test('a success is kept for its dedupe key; a failure and a refusal free the key
   await record(faulted(new Error('bug'), 'store-content', await admit({ dedupeKey: 'k' })));
   assert.equal(await find(), undefined);
   await record(completed(await admit({ dedupeKey: 'k' }), { lines: 3 }));
-  assert.deepEqual({ ...(await find()) }.output, { lines: 3 });
+  assert.deepEqual(await readKept(), { lines: 3 });
 
   // Handing the first success out again must not replace it.
   const again = await admit();
   await record(completed({ ...again, dedupeKey: 'k', reused: { output: null, callId: 'first' } }, { lines: 4 }));
-  assert.deepEqual({ ...(await find()) }.output, { lines: 3 });
+  assert.deepEqual(await readKept(), { lines: 3 });
 });
 
 const hostile: Record<string, JsonObject> = {
@@ -336,6 +344,7 @@ test('an outcome that cannot be recorded is a fault of its own: the effect may h
     new AttemptCounter(store),
     () => limits.quarantine,
     new CallNetworks(),
+    resultSeal,
   );
   const clock = { nowMs: () => nowMs };
   await assert.rejects(async () => closer.run(completed(), clock), { code: 'OUTCOME_UNRECORDED', cause: sealed });

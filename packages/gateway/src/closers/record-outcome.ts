@@ -1,4 +1,3 @@
-import type { Json } from '@sallyport/contract';
 import type { RecordResult } from '@sallyport/log';
 import { redactQuotes } from '../redaction/quoted-secrets.ts';
 import { describeCall, describeRefusal, encodePayload, keepText } from '../audit/describe-call.ts';
@@ -19,6 +18,7 @@ import type { Limits } from '../call/verdict.ts';
 import type { Closer, Ending } from '../call/stage.ts';
 import type { LogEntry, Misconduct, Settlement, Store } from '../storage/stores.ts';
 import type { AttemptCounter } from '../audit/attempt-counter.ts';
+import type { ResultSeal } from '../secrets/result-seal.ts';
 import { mayHaveBegun } from './may-have-begun.ts';
 import { weighMisconduct } from './weigh-misconduct.ts';
 
@@ -33,6 +33,7 @@ export function recordOutcome(
   attempts: AttemptCounter,
   quarantine: () => Limits['quarantine'],
   networks: Pick<CallNetworks, 'take'>,
+  seal: Pick<ResultSeal, 'seal'>,
 ): Closer<CallFacts> {
   return {
     name: 'record-outcome',
@@ -45,6 +46,7 @@ export function recordOutcome(
         redactor,
         misconduct: weighMisconduct(ending, quarantine()),
         network: describeNetwork(networks.take(call.callId ?? ''), redactor),
+        seal,
       };
       if (call.intentIndex !== undefined) return settle(store, settlementOf(ending, told));
       if (call.session === undefined && !attempts.isFirst(call.source ?? 'unknown', nowMs)) return undefined;
@@ -61,6 +63,7 @@ interface Told {
   readonly redactor: Redactor;
   readonly misconduct: Misconduct | undefined;
   readonly network: Payload | undefined;
+  readonly seal: Pick<ResultSeal, 'seal'>;
 }
 
 async function settle(store: Pick<Store, 'settle'>, settlement: Settlement): Promise<void> {
@@ -71,7 +74,8 @@ async function settle(store: Pick<Store, 'settle'>, settlement: Settlement): Pro
   }
 }
 
-function settlementOf(ending: CallEnding, { nowMs, redactor, misconduct, network }: Told): Settlement {
+function settlementOf(ending: CallEnding, told: Told): Settlement {
+  const { nowMs, redactor, misconduct, network } = told;
   const { call } = ending;
   const { callId = '', dedupeKey, session, execution, startedAtMs = nowMs } = call;
   const { result, refusal, fault, summary, error } = describeEnding(ending, redactor);
@@ -103,7 +107,7 @@ function settlementOf(ending: CallEnding, { nowMs, redactor, misconduct, network
     misconduct,
     dedupe:
       dedupeKey && session && call.reused === undefined
-        ? { sessionId: session.id, key: dedupeKey, ...successOf(ending), isUnknown }
+        ? { sessionId: session.id, key: dedupeKey, ...successOf(ending, told), isUnknown }
         : undefined,
   };
 }
@@ -151,10 +155,11 @@ function describeUsage({ measuredBy, ...measured }: ToolUsage): RedactedJson {
   return { ...(measuredBy === undefined ? {} : { measuredBy: ownText(measuredBy) }), ...measured };
 }
 
-function successOf({ call }: CallEnding): { output?: Json; kept?: KeptResult } {
+function successOf({ call }: CallEnding, { seal }: Told): { sealedOutput?: Uint8Array; kept?: KeptResult } {
   const result = call.execution?.result;
   if (call.outcome?.ok === true && call.outcome.kept !== undefined) return { kept: call.outcome.kept };
-  return call.outcome?.ok === true && result?.ok === true ? { output: result.output } : {};
+  if (call.outcome?.ok !== true || result?.ok !== true) return {};
+  return { sealedOutput: seal.seal(call.callId ?? '', result.output) };
 }
 
 function refusalEntry(ending: CallEnding, { nowMs, redactor, network }: Told): LogEntry {

@@ -1,4 +1,4 @@
-import { lstat } from 'node:fs/promises';
+import { lstat, rm } from 'node:fs/promises';
 import { KeyedLock } from '../call/keyed-lock.ts';
 import { hasCode } from '@sallyport/sandbox';
 import type { ContentRepository } from '../storage/stores.ts';
@@ -120,6 +120,26 @@ export class ContentStore {
     const whileHeld = <T>(hash: string, work: () => Promise<T>): Promise<T> => this.#whileHeld(hash, work);
     const parts = { files: this.#files, index: this.#index, whileHeld, signal };
     return collectGarbage(parts, this.#nowMs() - olderThanMs);
+  }
+
+  /** Removes the content, unless something that lasts points to it. */
+  async erase(hash: string): Promise<void> {
+    await this.#whileHeld(hash, async () => {
+      if (await this.#index.forgetContent(hash)) await rm(this.#files.pathOf(hash), { force: true });
+    });
+  }
+
+  /** Removes files that nobody knows: a crash came between forgetting and removing them. */
+  async dropUnknown(): Promise<void> {
+    const readKnown = async () => new Set((await this.#index.listContent()).map((content) => content.hash));
+    const known = await readKnown();
+    for await (const { hash } of this.#files.list()) {
+      if (known.has(hash)) continue;
+      await this.#whileHeld(hash, async () => {
+        // It may have been put meanwhile.
+        if (!(await readKnown()).has(hash)) await rm(this.#files.pathOf(hash), { force: true });
+      });
+    }
   }
 
   /** Reads everything and says what is damaged or gone. */

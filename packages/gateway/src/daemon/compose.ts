@@ -82,6 +82,7 @@ import type { Config } from './config.ts';
 import { connectionsWithin, readDescriptorLimit } from './descriptor-limit.ts';
 import { openAnomalies } from './open-anomalies.ts';
 import { callbackSecret, openApprovals } from './open-approvals.ts';
+import { openErasures } from './kept-log/open-erasures.ts';
 import { openModes } from './open-modes.ts';
 import { openOrganisation } from './open-organisation.ts';
 import { readPastCalls } from './read-past-calls.ts';
@@ -164,10 +165,10 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   redactor.learn(seed, 'audit key of the gate');
   const stateKey = openStateKey(home);
   redactor.learn(stateKey.key, 'state key of the gate');
-  const { databaseFile, checkpointFile, reserveFile } = home;
+  const { databaseFile, checkpointFile, reserveFile, archiveFolder } = home;
   // Its thread starts while the rules are read.
   const opening = openSqliteStore({
-    ...{ databaseFile, signingKey, origin, checkpointFile, reserveFile, reserveBytes },
+    ...{ databaseFile, signingKey, origin, checkpointFile, reserveFile, reserveBytes, archiveFolder },
     stateKey: stateKey.key,
     adoptState: stateKey.isNew,
   });
@@ -278,6 +279,10 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     return isEnded;
   };
   opened.defer(() => modes.close());
+  const index = new BackgroundIndex({ databaseFile, indexFile: home.indexFile, archiveFolder }, (error) => {
+    log.error('index_failed', { error });
+  });
+  opened.defer(() => index.close());
   const organisation = openOrganisation({
     ...{ store, currentRules, redactor, log, endSession },
     notifySenior: (abuse, senior) => approvals.tellAbuse(abuse, senior),
@@ -298,7 +303,13 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     notify: approvals.tellAnomaly,
   });
   opened.defer(() => anomalies.close());
+  const erasures = openErasures({
+    ...{ home, store, registry, content, log, index, currentRules },
+    isDirector: (person) => organisation.offices.isDirector(person),
+  });
+  opened.defer(() => erasures.close());
   const onRulesApplied = async (): Promise<void> => {
+    erasures.wake();
     await approvals.onRulesApplied();
     // A copy that is one ahead of this is what a crash leaves, and good.
     await store.noteRulesSequence(applied.sequence).catch(ignore);
@@ -377,6 +388,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     ...modes.tools,
     ...anomalies.tools,
     ...organisation.tools,
+    ...erasures.tools,
     ...secretTools(secrets),
     consoleLink({ codes, address: () => address }),
   ];
@@ -423,6 +435,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     sandbox: executor.sandbox,
     approvals: approvals.forGateway,
     results: { keep: (sessionId, bytes) => content.put({ sessionId, source: [bytes], signal: neverAborts }) },
+    resultSeal: secrets.resultSeal(),
     createContext,
     networks,
     log,
@@ -450,10 +463,6 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     telemetry: telemetry.read,
     roots: () => workspaces.roots,
   });
-  const index = new BackgroundIndex({ databaseFile, indexFile: home.indexFile }, (error) => {
-    log.error('index_failed', { error });
-  });
-  opened.defer(() => index.close());
   const definitions = new ShownDefinitions(redactor);
   const visibility = new ToolVisibility({ store, rulesFor, modes: modes.forGateway.modes });
   const mcp = openMcp({
@@ -572,6 +581,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   await approvals.start();
   await anomalies.start();
   modes.start();
+  erasures.wake();
   // Ready means that accepted tools are there. Looking at many new programs takes longer, and nobody waits for that.
   const looked = Promise.all([toolsFolder.start(), upstreams.start()]).then(() => starting.looked());
   await Promise.race([looked, setTimeoutAfter(firstLookMs, undefined, { ref: false })]);

@@ -29,6 +29,8 @@ export interface Home {
   readonly cosignedCheckpointFile: string;
   /** What can be searched in the log. It is derived, and may be removed. */
   readonly indexFile: string;
+  /** Payloads of old records. */
+  readonly archiveFolder: string;
   readonly reserveFile: string;
   readonly contentFolder: string;
   readonly trashFolder: string;
@@ -63,6 +65,7 @@ export function describeHome(folder: string, sockets = join(folder, 'run')): Hom
     verifiedCheckpointFile: at('audit', 'verified-checkpoint'),
     cosignedCheckpointFile: at('audit', 'cosigned-checkpoint'),
     indexFile: at('audit', 'index.db'),
+    archiveFolder: at('audit', 'archive'),
     reserveFile: at('audit', 'reserve'),
     contentFolder: at('content'),
     trashFolder: at('trash'),

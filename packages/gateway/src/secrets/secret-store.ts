@@ -3,6 +3,7 @@ import type { SecretGrant, SecretUse } from '../call/secret-grant.ts';
 import { ToolFailure } from '../call/tool.ts';
 import type { SealedSecret, SecretRepository } from '../storage/stores.ts';
 import { grantedSecrets } from './granted-secrets.ts';
+import { ResultSeal } from './result-seal.ts';
 import { openSecret, parseSecretsKey, sealSecret } from './seal-secret.ts';
 
 export interface SecretStoreParts {
@@ -90,6 +91,11 @@ export class SecretStore {
     const secret = `whsec_${Buffer.from(bytes).toString('base64')}`;
     this.#learn(secret, purpose);
     return secret;
+  }
+
+  /** For results of calls: with a key that follows from ours, and opens no secret. */
+  resultSeal(): ResultSeal {
+    return new ResultSeal(Buffer.from(hkdfSync('sha256', this.#key, '', 'sallyport results of calls v1', 32)));
   }
 
   #read(name: string, ciphertext: Uint8Array | undefined): string {

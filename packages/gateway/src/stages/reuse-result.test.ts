@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '@sallyport/contract';
 import { requirement } from '../../../../test/requirement.ts';
 import type { Begun, KeyHeld, ReuseChecked } from '../call/call.ts';
 import type { Refusal } from '../call/refusal.ts';
 import { KeyedLock } from '../call/keyed-lock.ts';
+import { ResultSeal } from '../secrets/result-seal.ts';
 import type { Store } from '../storage/stores.ts';
 import {
   argumentsOf,
@@ -19,6 +21,8 @@ import {
 import { fingerprintOf, reuseResult } from './reuse-result.ts';
 import { createTestSession, openSharedStore } from './store.test-kit.ts';
 import { ownText } from '../call/redacted.ts';
+
+const seal = new ResultSeal(randomBytes(32));
 
 type Answer = (KeyHeld & ReuseChecked) | Refusal;
 
@@ -38,7 +42,7 @@ function factsOf({ args = { path: 'a' }, key = 'k', session = sessionOf().id, ca
 }
 
 function ask(store: Pick<Store, 'findDedupe'>, asked: Asked = {}, keys = new KeyedLock()): Promise<Answer> {
-  return Promise.resolve(runStage(reuseResult(store, keys), factsOf(asked), clock) as Promise<Answer>);
+  return Promise.resolve(runStage(reuseResult(store, keys, seal), factsOf(asked), clock) as Promise<Answer>);
 }
 
 /** Admits a call with its key, as the later stages do, and ends it with this output, or without an outcome. */
@@ -66,7 +70,8 @@ async function runOnce(store: Store, session: string, callId: string, end?: { ou
       })
     ).admitted,
   );
-  const settled = end === undefined ? {} : { dedupe: { sessionId: session, key: 'k', ...end } };
+  const kept = end?.output === undefined ? {} : { sealedOutput: seal.seal(callId, end.output) };
+  const settled = end === undefined ? {} : { dedupe: { sessionId: session, key: 'k', ...kept } };
   const result = end === undefined ? 'unknown' : end.output === undefined ? 'error' : 'ok';
   await store.settle({ outcome: { ...intent, kind: 'outcome', result }, ...settled });
 }

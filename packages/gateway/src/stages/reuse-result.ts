@@ -3,22 +3,33 @@ import type { ArgumentsChecked, Begun, Draft, KeyHeld, Opened, Resolved, ReuseCh
 import { refuse } from '../call/refusal.ts';
 import type { KeyedLock } from '../call/keyed-lock.ts';
 import type { Context, Passed, Stage } from '../call/stage.ts';
+import type { ResultSeal } from '../secrets/result-seal.ts';
 import type { DedupeEntry, Store } from '../storage/stores.ts';
 import { refuseEnded } from './refuse-ended.ts';
 
 type Needs = Begun & Opened & Resolved & ArgumentsChecked;
 
 /** Finds the first success of a dedupe key. A concurrent duplicate waits here until the first call has ended. */
-export function reuseResult(store: Pick<Store, 'findDedupe'>, keys: KeyedLock): Stage<Needs, KeyHeld & ReuseChecked> {
+export function reuseResult(
+  store: Pick<Store, 'findDedupe'>,
+  keys: KeyedLock,
+  seal: Pick<ResultSeal, 'open'>,
+): Stage<Needs, KeyHeld & ReuseChecked> {
   return {
     name: 'reuse-result',
-    run: (call, context) => (call.dedupeKey === '' ? undefined : claimKey(call, { store, keys }, context)),
+    run: (call, context) => (call.dedupeKey === '' ? undefined : claimKey(call, { store, keys, seal }, context)),
   };
+}
+
+interface ReuseParts {
+  readonly store: Pick<Store, 'findDedupe'>;
+  readonly keys: KeyedLock;
+  readonly seal: Pick<ResultSeal, 'open'>;
 }
 
 async function claimKey(
   call: Needs & Draft<KeyHeld & ReuseChecked>,
-  { store, keys }: { readonly store: Pick<Store, 'findDedupe'>; readonly keys: KeyedLock },
+  { store, keys, seal }: ReuseParts,
   context: Context,
 ): Promise<Passed> {
   const { dedupeKey, session } = call;
@@ -42,9 +53,9 @@ async function claimKey(
   }
   if (first === undefined) return hold(call, releaseKey);
   const isSame = first.argumentsSha256 === fingerprintOf(call);
-  if (isSame && first.state === 'succeeded') {
-    const { output = null, kept, callId } = first;
-    call.reused = { output, callId, kept };
+  const result = isSame && first.state === 'succeeded' ? readResult(first, seal) : undefined;
+  if (result !== undefined) {
+    call.reused = result;
     return hold(call, releaseKey);
   }
   // Once more is as good as once.
@@ -63,6 +74,13 @@ async function claimKey(
       remedy: 'Look whether the effect happened, then call with a new key if it must be done again.',
     },
   );
+}
+
+/** Undefined: it was sealed with a key that is gone, and what the call returned is not known any more. */
+function readResult({ sealedOutput, kept, callId }: DedupeEntry, seal: Pick<ResultSeal, 'open'>) {
+  if (kept !== undefined) return { output: null, callId, kept };
+  const opened = sealedOutput && seal.open(callId, sealedOutput);
+  return opened && { output: opened.output, callId, kept };
 }
 
 function hold(call: Draft<KeyHeld>, releaseKey: () => void): undefined {

@@ -1,4 +1,3 @@
-import type { Json } from '@sallyport/contract';
 import type { RecordFacts } from '@sallyport/log';
 import type { ConsentUse } from '../call/approval.ts';
 import type { KeptResult, Reservation } from '../call/call.ts';
@@ -74,7 +73,8 @@ export interface Settlement {
         readonly sessionId: string;
         readonly key: string;
         readonly isUnknown?: boolean;
-        readonly output?: Json;
+        /** Encrypted with a key that the store does not have. */
+        readonly sealedOutput?: Uint8Array;
         readonly kept?: KeptResult;
       }
     | undefined;

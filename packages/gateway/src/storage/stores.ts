@@ -23,4 +23,5 @@ export interface Store
     repositories.OrganisationRepository,
     repositories.WorkspaceRepository,
     repositories.RulesRepository,
-    repositories.JournalRepository {}
+    repositories.JournalRepository,
+    repositories.ErasureRepository {}

@@ -23,9 +23,13 @@ export function describeReceipt(report: ReceiptReport): string[] {
   ];
 }
 
-function describeRecord({ index, kind, result, timeMs, payload }: ShownRecord): string[] {
+function describeRecord({ index, kind, result, timeMs, payload, erasedBy }: ShownRecord): string[] {
   const heading = [kind, result === 'none' ? '' : result].filter(Boolean).join(', ');
-  const content = payload === undefined ? '(its content is not in the receipt)' : makeVisible(payload);
+  const absent =
+    erasedBy === undefined
+      ? '(its content is not in the receipt)'
+      : `(its content was erased by the gate; record ${erasedBy} of the log says so)`;
+  const content = payload === undefined ? absent : makeVisible(payload);
   return [
     `Record ${index}: ${heading}, ${describeTime(timeMs)}`,
     `  ${content.length > longestContent ? `${content.slice(0, longestContent)}…` : content}`,

@@ -13,6 +13,7 @@ import {
   word,
   words,
 } from '../../command-table.ts';
+import { erasureCommands } from './audit-erasure.ts';
 
 const searchHelp = `A filter joins fields and words: agent:scout status:denied,error path:src since:2h secret*
 Fields: agent, call, code, door, event, host, kind, path, rule, session, status, tool, trace, since, until.
@@ -85,4 +86,5 @@ export const auditCommands = [
     },
     run: async (given, context) => (await import('./audit-verify.ts')).verifyAudit(given, context),
   }),
+  ...erasureCommands,
 ];

@@ -1,7 +1,7 @@
 import type { InJson, VerifyAuditResponse } from '@sallyport/contract';
 import { existsSync, readFileSync } from 'node:fs';
 import { exitCodes } from '@sallyport/contract/codes';
-import { deriveTagKey, openSigner, parseVerifier, verifyLog } from '@sallyport/log';
+import { deriveTagKey, openSigner, parseVerifier, spellRanges, verifyLog } from '@sallyport/log';
 import type { LogReport, LogSource, TagKey } from '@sallyport/log';
 import type { Home, KeptLog } from '@sallyport/gateway';
 import { openKeptLog, readStateKey } from '@sallyport/gateway';
@@ -71,6 +71,8 @@ function describeReport(report: LogReport, { state, stateReason, problems }: Sta
     ...{ state, stateReason },
     taggedRecords: String(report.coveredByTags),
     erasedRecords: String(report.erased),
+    erasedRanges: spellRanges(report.erasedRanges),
+    archivedRecords: String(report.archived),
     root: report.root.toString('base64'),
     checkpoint: report.checkpoint ?? '',
     findings,

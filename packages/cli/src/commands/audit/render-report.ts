@@ -6,11 +6,13 @@ import { makeVisibleLine } from '../../terminal/visible-text.ts';
 type Verdict = InJson<VerifyAuditResponse>;
 
 export function renderReport(verdict: Verdict, { columns, paint }: Pick<Terminal, 'columns' | 'paint'>): string[] {
-  const { intact, records, erasedRecords: erased, rememberedCheckpoints: remembered, findings, findingCount } = verdict;
+  const { intact, records, archivedRecords: archived, rememberedCheckpoints: remembered } = verdict;
+  const { findings, findingCount } = verdict;
   const facts: [string, string][] = [
     ['records', records],
     ['signed', describeSigned(verdict)],
-    ['erased', erased === '0' ? '' : `${erased}, which the log still proves to have been`],
+    ['erased', describeErased(verdict)],
+    ['archived', archived === '0' ? '' : `${archived}, whose archive files are not in audit/archive`],
     ['root', verdict.root],
     ['key', verdict.key],
     ['compared', remembered === 0 ? '' : `with ${count(remembered, 'checkpoint')} kept outside the database`],
@@ -36,6 +38,15 @@ function describeChange({ logIntact, findingCount }: Verdict): string {
   const findings = count(findingCount, 'finding');
   if (logIntact) return `The log is intact, but the state beside it was changed: ${findings}.`;
   return `The log was changed: ${findings}.`;
+}
+
+const mostRanges = 12;
+
+function describeErased({ erasedRecords, erasedRanges }: Verdict): string {
+  if (erasedRecords === '0') return '';
+  const ranges = erasedRanges.split(',');
+  const shown = ranges.slice(0, mostRanges).join(', ');
+  return `${erasedRecords}, as the log itself says: ${shown}${ranges.length > mostRanges ? ' and more' : ''}`;
 }
 
 function describeState({ state, stateReason }: Verdict): string {

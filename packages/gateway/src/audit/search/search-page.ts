@@ -21,5 +21,7 @@ export interface SearchRequest {
 /** Answers searches without delaying calls. `search` rejects when the index cannot be read. */
 export interface SearchIndex {
   readonly search: (request: SearchRequest) => Promise<SearchPage>;
+  /** Resolves when nothing is in the index any more that the log has erased. Rejects when that could not be done. */
+  readonly forgetErased: () => Promise<void>;
   readonly close: () => Promise<void>;
 }

@@ -24,7 +24,7 @@ import { version } from '../version.ts';
 const run = promisify(execFile);
 const noteName = 'backup.json';
 /** Everything else in the home is made again, or is not the gate's: its cache, its sockets, its log, the workspace. */
-const keptFolders = ['keys', 'credentials', 'governance', 'tools', 'content', 'trash'];
+const keptFolders = ['keys', 'credentials', 'governance', 'tools', 'content', 'trash', 'audit/archive'];
 const restoredNote = (home: Home): string => join(home.folder, 'audit', 'restored.json');
 
 /** What a backup says about itself. */

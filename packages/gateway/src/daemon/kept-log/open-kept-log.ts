@@ -4,5 +4,5 @@ import type { Home } from '../home.ts';
 
 /** The log of a home, for commands that judge it or write it out themselves: with or without a daemon. */
 export function openKeptLog(home: Home): KeptLog {
-  return openLog(home.databaseFile);
+  return openLog(home.databaseFile, home.archiveFolder);
 }

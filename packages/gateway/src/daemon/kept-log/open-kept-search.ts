@@ -19,7 +19,8 @@ export function openKeptSearch(home: Home, onProgress: (indexed: number) => void
   const { size: logSize } = log;
   const { hideHeldInJson } = openKeptRedactor(home, log);
   log.close();
-  const keeper = new IndexKeeper(home.databaseFile, home.indexFile);
+  const keeper = new IndexKeeper(home);
+  while (keeper.forgetErased({ isUrgent: true }));
   while (keeper.catchUp()) onProgress(keeper.indexedSize);
   return { logSize, search: (request) => keeper.search(request), hideHeldInJson, close: () => keeper.close() };
 }

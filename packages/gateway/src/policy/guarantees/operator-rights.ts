@@ -39,6 +39,8 @@ const rights: readonly Right[] = [
   { id: 'operator-tools', tools: ['tools.*'], unasked: false },
   // This opens no tool of a server: that takes a rule with origins: [upstream].
   { id: 'operator-upstreams', tools: ['upstreams.*'], unasked: false },
+  // Erasing is critical, and asks.
+  { id: 'operator-audit', tools: ['audit.*'], unasked: false },
   // The tools themselves let only directors change something.
   {
     id: 'operator-organisation',

@@ -19,6 +19,7 @@ export const limitsKeys = [
   'max_running_per_session',
   'max_argument_bytes',
   'undo_days',
+  'keep_payload_days',
 ] as const;
 export const windowKeys = ['per_minute', 'per_hour', 'per_day'] as const;
 export const rateKeys = ['tools', ...windowKeys] as const;
@@ -79,9 +80,10 @@ export function readLimits(root: YamlNode, reader: YamlReader): Limits {
   const fields = reader.readFields(root, 'limits.yaml', limitsKeys, []);
   if (fields === undefined) return defaultLimits;
   if (fields.version !== undefined) reader.readInteger(fields.version, 'version', { min: 1, max: 1 });
-  const number = (key: 'max_running' | 'max_running_per_session' | 'max_argument_bytes' | 'undo_days', max: number) =>
-    fields[key] && reader.readInteger(fields[key], key, { min: 1, max });
+  type Numbers = 'max_running' | 'max_running_per_session' | 'max_argument_bytes' | 'undo_days' | 'keep_payload_days';
+  const number = (key: Numbers, max: number) => fields[key] && reader.readInteger(fields[key], key, { min: 1, max });
   const undoDays = number('undo_days', 3650);
+  const keepPayloadDays = number('keep_payload_days', 36_500);
   const maxRunning = number('max_running', 10_000) ?? defaultLimits.maxRunning;
   const maxRunningPerSession = number('max_running_per_session', 10_000) ?? defaultLimits.maxRunningPerSession;
   if (fields.max_running_per_session !== undefined && maxRunningPerSession > maxRunning) {
@@ -101,6 +103,7 @@ export function readLimits(root: YamlNode, reader: YamlReader): Limits {
     maxRunningPerSession: Math.min(maxRunning, maxRunningPerSession),
     maxArgumentBytes: number('max_argument_bytes', 64 * 1024 * 1024) ?? defaultLimits.maxArgumentBytes,
     undoForMs: undoDays === undefined ? defaultLimits.undoForMs : undoDays * 24 * 60 * minuteMs,
+    ...(keepPayloadDays === undefined ? {} : { keepPayloadDays }),
   };
 }
 

@@ -17,6 +17,8 @@ export class Database {
     connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;');
     // A row that is replaced is removed, for triggers too.
     connection.exec('PRAGMA recursive_triggers = ON;');
+    // What is deleted or replaced is overwritten, not only forgotten.
+    connection.exec('PRAGMA secure_delete = ON;');
     // The checkpoint of SQLite's own journal costs a burst of writes; every 4 MB keeps it rare and the file small.
     connection.exec('PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 16777216;');
     return new Database(connection);
@@ -32,6 +34,7 @@ export class Database {
   static openForIndex(path: string): Database {
     const connection = new DatabaseSync(path, { timeout: 5000 });
     connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384;');
+    connection.exec('PRAGMA secure_delete = ON;');
     return new Database(connection);
   }
 
@@ -73,10 +76,23 @@ export class Database {
     await backup(this.#connection, path, { rate: 2 ** 31 - 1 });
   }
 
+  /** Moves all of SQLite's own journal into the file and empties it. False: somebody still reads what was before. */
+  emptyJournal(): boolean {
+    return Number(this.#connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy']) === 0;
+  }
+
+  /** Writes the file anew: moved rows leave copies of themselves in pages, which nothing else overwrites. */
+  rewrite(): void {
+    this.#connection.exec('VACUUM');
+  }
+
   close(): void {
     this.#connection.close();
   }
 }
+
+/** The values of a statement, in its order or by name. */
+type Parameters = SQLInputValue[] | [named: Record<string, SQLInputValue>];
 
 export class Statement {
   readonly #statement: StatementSync;
@@ -89,8 +105,8 @@ export class Statement {
     return this.#statement.get(...parameters);
   }
 
-  all(...parameters: SQLInputValue[]): Row[] {
-    return this.#statement.all(...parameters);
+  all(...parameters: Parameters): Row[] {
+    return this.#statement.all(...(parameters as SQLInputValue[]));
   }
 
   iterate(...parameters: SQLInputValue[]): Iterable<Row> {
@@ -98,8 +114,8 @@ export class Statement {
   }
 
   /** Returns how many rows changed. */
-  run(...parameters: SQLInputValue[]): number {
-    return Number(this.#statement.run(...parameters).changes);
+  run(...parameters: Parameters): number {
+    return Number(this.#statement.run(...(parameters as SQLInputValue[])).changes);
   }
 }
 

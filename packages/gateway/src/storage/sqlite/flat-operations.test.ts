@@ -38,7 +38,7 @@ const operations: readonly Operation[] = [
       charge,
       misconduct,
       planId: 'plan',
-      dedupe: { sessionId: 's', key: 'k', output: [1] },
+      dedupe: { sessionId: 's', key: 'k', sealedOutput: Uint8Array.of(1) },
     },
   },
   { name: 'append', entry: bare, misconduct: undefined },

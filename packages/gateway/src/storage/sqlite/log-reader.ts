@@ -1,12 +1,17 @@
-import { hashBytes, leafBytes, saltBytes } from '@sallyport/log';
+import { covers, hashBytes, leafBytes, parseRemoval, saltBytes } from '@sallyport/log';
 import type { NodeReader, PackedRecords, StoredCheckpoint, StoredRecord } from '@sallyport/log';
+import { ArchiveFolder } from '../archive/archive-folder.ts';
 import type { KeptLog, SealedSecret } from '../stores.ts';
 import { Database } from './database.ts';
 import type { Row, Statement } from './database.ts';
 import { readNodes } from './proofs/log-nodes.ts';
 import { judgeState } from './state/judge-state.ts';
 
+type Fill = (record: StoredRecord) => StoredRecord;
+
 const rowsPerRead = 500;
+/** Of a packed record without payload. */
+const erasedBytes = 1 + leafBytes + hashBytes;
 const beforeFirstRow = '-1e300';
 
 /** A row as the verifier takes it packed. Null: one of its parts is of another kind or length. */
@@ -26,7 +31,7 @@ function isBlob(column: string, bytes: number): string {
  * believed: an attacker who changed it may have changed the schema as well, so values come back as they are stored. Holds one
  * read transaction until it is closed.
  */
-export function openLog(databaseFile: string): KeptLog {
+export function openLog(databaseFile: string, archiveFolder?: string): KeptLog {
   const database = Database.openForReading(databaseFile);
   try {
     database.execute('BEGIN');
@@ -46,17 +51,22 @@ export function openLog(databaseFile: string): KeptLog {
     // Prepared when they are asked: a table that lacks a column can still be judged.
     const ask = (sql: string) => database.prepare(sql);
     let readNode: NodeReader | undefined;
+    const archive = archiveFolder === undefined ? undefined : new ArchiveFolder(archiveFolder);
+    const fill: Fill = (record) => archive?.fillUnchecked(record) ?? record;
     const size = database.readNumber('SELECT count(*) FROM records');
     return {
       size,
-      records: () => readInPortions(records, size),
-      packedRecords: () => readPacked(packed, records, size),
+      records: () => readInPortions(records, size, fill),
+      packedRecords: () => readPacked({ packed, records }, size, archive?.isEmpty === false ? fill : undefined),
       checkpoints: () => readCheckpoints(checkpoints),
-      recordAt: (index) => ask('SELECT * FROM records WHERE position = ?').all(index).map(readRecord)[0],
+      hasArchiveOf: (index) => archive?.has(index) ?? false,
+      recordAt: (index) => ask('SELECT * FROM records WHERE position = ?').all(index).map(readRecord).map(fill)[0],
       recordsOfCall: (callId) =>
         ask('SELECT * FROM records WHERE substr(leaf, 13, 16) = ? ORDER BY position LIMIT 1000')
           .all(Buffer.from(callId.replaceAll('-', ''), 'hex'))
-          .map(readRecord),
+          .map(readRecord)
+          .map(fill),
+      erasureOf: (index) => findErasure(ask, index),
       lastCheckpoint: () =>
         [...readCheckpoints(ask('SELECT size, note FROM checkpoints ORDER BY size DESC LIMIT 1'))][0],
       readNode: (level, index) => (readNode ??= readNodes(database))(level, index),
@@ -68,6 +78,22 @@ export function openLog(databaseFile: string): KeptLog {
     database.close();
     throw error;
   }
+}
+
+/** The table only says where to look: what the records there say is for the verifier of a receipt to judge. */
+function findErasure(ask: (sql: string) => Statement, index: number): StoredRecord | undefined {
+  // A database of an earlier version has erased nothing.
+  if (ask(`SELECT 1 FROM sqlite_schema WHERE name = 'removals'`).get() === undefined) return undefined;
+  const told = ask(
+    `SELECT records.* FROM removals JOIN records USING (position)
+     WHERE removals.kind = 'erased' AND position > ? ORDER BY position`,
+  );
+  for (const row of told.iterate(index)) {
+    const record = readRecord(row);
+    const removal = parseRemoval(String(record.payload), record.index);
+    if (removal !== undefined && covers(removal, index)) return record;
+  }
+  return undefined;
 }
 
 /** The gate never writes a place or size that a number cannot hold, and reading one would throw. */
@@ -88,8 +114,15 @@ export function readRecord(row: Row): StoredRecord {
   };
 }
 
+/** Gives records the payloads that are in an archive. */
+export function archiveFiller(folder: string | undefined): Fill {
+  if (folder === undefined) return (record) => record;
+  const archive = new ArchiveFolder(folder);
+  return (record) => archive.fill(record);
+}
+
 /** Portions cost a third less than one row at a time. */
-function* readInPortions(statement: Statement, size: number): Generator<StoredRecord> {
+function* readInPortions(statement: Statement, size: number, fill: Fill): Generator<StoredRecord> {
   let read = 0;
   for (let after = beforeFirstRow; ;) {
     const rows = statement.all(after);
@@ -97,27 +130,35 @@ function* readInPortions(statement: Statement, size: number): Generator<StoredRe
     // A column that poses as the number of the row could hide rows, or show some of them for ever.
     if (read > size || (rows.length === 0 && read < size)) throw notOurs();
     if (rows.length === 0) return;
-    for (const row of rows) yield readRecord(row);
+    for (const row of rows) yield fill(readRecord(row));
     after = String(rows.at(-1)?.['row']);
   }
 }
 
-/** A portion is one row of the answer. One that holds a record with unusual parts comes record by record. */
-function* readPacked(packed: Statement, records: Statement, size: number): Generator<PackedRecords | StoredRecord> {
+/**
+ * A portion is one row of the answer. One that holds a record with unusual parts, or one whose payload may be in an archive,
+ * comes record by record.
+ */
+function* readPacked(
+  { packed, records }: { readonly packed: Statement; readonly records: Statement },
+  size: number,
+  fill: Fill | undefined,
+): Generator<PackedRecords | StoredRecord> {
   let read = 0;
   for (let after = beforeFirstRow; ;) {
     const { rows, packed: usual, last, indexes, lengths, bytes } = packed.get(after) ?? {};
     read += Number(rows);
     if (read > size || (rows === 0 && read < size)) throw notOurs();
     if (rows === 0) return;
-    if (usual === rows) {
+    const isWhole = fill === undefined || !readNumbers(lengths).includes(erasedBytes);
+    if (usual === rows && isWhole) {
       const { buffer, byteOffset, byteLength } = bytes as Uint8Array<ArrayBuffer>;
       yield {
         ...{ bytes: Buffer.from(buffer, byteOffset, byteLength) },
         ...{ lengths: readNumbers(lengths), indexes: readNumbers(indexes) },
       };
     } else {
-      for (const row of records.all(after)) yield readRecord(row);
+      for (const row of records.all(after)) yield fill?.(readRecord(row)) ?? readRecord(row);
     }
     after = String(last);
   }

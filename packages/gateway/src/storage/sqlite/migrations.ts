@@ -333,6 +333,30 @@ const migrations: readonly string[] = [
   CREATE INDEX anomalies_by_time ON anomalies (began_at_ms, id);
   CREATE INDEX anomalies_by_agent ON anomalies (agent, began_at_ms, id);
   `,
+  `
+  CREATE TABLE erasures (
+    id TEXT PRIMARY KEY,
+    erasure TEXT NOT NULL,
+    status TEXT NOT NULL,
+    due_at_ms INTEGER NOT NULL,
+    started_at_ms INTEGER,
+    until_index INTEGER NOT NULL DEFAULT 0,
+    next_index INTEGER NOT NULL DEFAULT 0,
+    erased_records INTEGER NOT NULL DEFAULT 0,
+    ended_at_ms INTEGER,
+    cancelled_by TEXT
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE removals (
+    position INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL
+  ) STRICT;
+
+  -- Their outputs were kept in the clear. That a call has run is still known, and keeps it from running twice.
+  UPDATE dedupe SET state = 'unknown', output = NULL WHERE output IS NOT NULL;
+  ALTER TABLE dedupe DROP COLUMN output;
+  ALTER TABLE dedupe ADD COLUMN sealed BLOB;
+  `,
 ];
 
 export const schemaVersion = migrations.length;

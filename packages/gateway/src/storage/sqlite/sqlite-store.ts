@@ -1,5 +1,4 @@
 import { Worker } from 'node:worker_threads';
-import type { Json } from '@sallyport/contract';
 import type { StoredCheckpoint, StoredRecord } from '@sallyport/log';
 import type { Reservation } from '../../call/call.ts';
 import { ConfigError, Fault } from '../../call/fault.ts';
@@ -19,12 +18,13 @@ import type { Lease, Mode, Session } from '../../call/session.ts';
 import type * as stores from '../stores.ts';
 import { AnomalyReader } from './anomalies/anomaly-reader.ts';
 import { ContentReader } from './content-reader.ts';
+import { ErasureReader } from './erasure/erasure-reader.ts';
 import { JournalReader } from './journal/journal-reader.ts';
 import type { Row, Statement } from './database.ts';
 import { clockToleranceMs } from './counters.ts';
 import { ApprovalReader } from './approval-reader.ts';
 import { Database } from './database.ts';
-import { readRecord } from './log-reader.ts';
+import { archiveFiller, readRecord } from './log-reader.ts';
 import { ModeReader } from './mode-reader.ts';
 import { findOpenIntents } from './open-intents.ts';
 import { OrganisationReader } from './organisation-reader.ts';
@@ -69,6 +69,7 @@ class SqliteStore implements stores.Store {
   readonly #anomalies: AnomalyReader;
   readonly #approvals: ApprovalReader;
   readonly #content: ContentReader;
+  readonly #erasures: ErasureReader;
   readonly #journal: JournalReader;
   readonly #modes: ModeReader;
   readonly #organisation: OrganisationReader;
@@ -82,6 +83,8 @@ class SqliteStore implements stores.Store {
     Statement
   >;
   readonly #verification: BackgroundVerification;
+  readonly #fill: (record: StoredRecord) => StoredRecord;
+  readonly #compacting: ((isDone: boolean) => void)[] = [];
   readonly #sealListeners: ((reason: string) => void)[] = [];
   readonly #healListeners: ((reason: string) => void)[] = [];
   /** Outcomes that a sealed store could not take. Nothing new is admitted then, so that there are few. */
@@ -96,10 +99,12 @@ class SqliteStore implements stores.Store {
     const reader = Database.openForReading(options.databaseFile);
     this.#worker = worker;
     this.#reader = reader;
+    this.#fill = archiveFiller(options.archiveFolder);
     this.#verification = new BackgroundVerification(options, (problems) => this.#verified(problems));
     this.#anomalies = new AnomalyReader(reader);
     this.#approvals = new ApprovalReader(reader);
     this.#content = new ContentReader(reader);
+    this.#erasures = new ErasureReader(reader);
     this.#journal = new JournalReader(reader);
     this.#sessions = new SessionReader(reader);
     this.#select = {
@@ -231,13 +236,13 @@ class SqliteStore implements stores.Store {
   ): Promise<stores.DedupeEntry | undefined> => {
     const row = this.#select.dedupe.get(sessionId, key, nowMs);
     if (row === undefined) return undefined;
-    const { output, kept_hash: keptHash, kept_bytes: keptBytes } = row;
+    const { sealed, kept_hash: keptHash, kept_bytes: keptBytes } = row;
     return {
       key,
       argumentsSha256: String(row['arguments_sha256']),
       callId: String(row['call_id']),
       state: row['state'] as stores.DedupeEntry['state'],
-      ...(output === null ? {} : { output: JSON.parse(String(output)) as Json }),
+      ...(sealed === null ? {} : { sealedOutput: sealed as Uint8Array }),
       ...(keptHash === null ? {} : { kept: { hash: String(keptHash), sizeBytes: Number(keptBytes) } }),
       expiresAtMs: Number(row['expires_at_ms']),
     };
@@ -373,6 +378,60 @@ class SqliteStore implements stores.Store {
 
   readonly listKept = async (): Promise<ReadonlySet<string>> => this.#journal.listKept();
 
+  readonly requestErasure = async (erasure: stores.NewErasure): Promise<void> => {
+    await this.#write<void>({ name: 'requestErasure', erasure });
+  };
+
+  readonly cancelErasure: stores.ErasureRepository['cancelErasure'] = (id, by, atMs) =>
+    this.#write<boolean>({ name: 'cancelErasure', id, by, atMs });
+
+  readonly listErasures: stores.ErasureRepository['listErasures'] = async (limit) => this.#erasures.list(limit);
+
+  readonly nextErasure: stores.ErasureRepository['nextErasure'] = async (nowMs) => this.#erasures.next(nowMs);
+
+  readonly nextErasureDueMs = async (): Promise<number | undefined> => this.#erasures.nextDueMs();
+
+  readonly startErasure: stores.ErasureRepository['startErasure'] = (id, atMs) =>
+    this.#write<stores.Erasure | undefined>({ name: 'startErasure', id, atMs });
+
+  readonly erasePayloads: stores.ErasureRepository['erasePayloads'] = async (id, removed) => {
+    await this.#write<void>({ name: 'erasePayloads', id, removed });
+  };
+
+  readonly eraseRows = async (rows: stores.ErasedRows): Promise<void> => {
+    await this.#write<void>({ name: 'eraseRows', rows });
+  };
+
+  readonly listKeptOnlyFor: stores.ErasureRepository['listKeptOnlyFor'] = async (rows) =>
+    this.#erasures.keptOnlyFor(rows);
+
+  readonly listContentOnlyFor: stores.ErasureRepository['listContentOnlyFor'] = async (rows) =>
+    this.#erasures.contentOnlyFor(rows);
+
+  readonly endErasure = async (id: string, atMs: number): Promise<void> => {
+    await this.#write<void>({ name: 'endErasure', id, atMs });
+  };
+
+  readonly compact = (how: { readonly isRoutine: boolean }): Promise<boolean> =>
+    new Promise((resolve) => {
+      this.#compacting.push(resolve);
+      this.#tell({ compact: how });
+    });
+
+  readonly readRetention = async (): Promise<stores.Retention | undefined> => this.#erasures.retention();
+
+  readonly noteRetention = async (retention: stores.Retention): Promise<void> => {
+    await this.#write<void>({ name: 'noteRetention', retention });
+  };
+
+  readonly archivePayloads: stores.ErasureRepository['archivePayloads'] = async (removed) => {
+    await this.#write<void>({ name: 'archivePayloads', removed });
+  };
+
+  readonly forgetExpired = async (nowMs: number): Promise<void> => {
+    await this.#write<void>({ name: 'forgetExpired', nowMs });
+  };
+
   readonly listOpenIntents = async (): Promise<readonly stores.OpenIntent[]> =>
     findOpenIntents(this.#reader, this.#reader.readNumber('SELECT open_from FROM state'));
 
@@ -380,7 +439,12 @@ class SqliteStore implements stores.Store {
     this.#reader.readNumber('SELECT coalesce(max(position) + 1, 0) FROM records');
 
   readonly readRecords = async (fromIndex: number, limit: number): Promise<readonly StoredRecord[]> =>
+    this.#select.records.all(fromIndex, limit).map(readRecord).map(this.#fill);
+
+  readonly readStored = async (fromIndex: number, limit: number): Promise<readonly StoredRecord[]> =>
     this.#select.records.all(fromIndex, limit).map(readRecord);
+
+  readonly listRemovals: stores.ErasureRepository['listRemovals'] = async (kind) => this.#erasures.removals(kind);
 
   readonly readDecided: stores.RecordRepository['readDecided'] = async (fromIndex, toIndex) =>
     this.#queries.readDecided(fromIndex, toIndex);
@@ -394,7 +458,10 @@ class SqliteStore implements stores.Store {
   };
 
   readonly readRecordsOfCall = async (callId: string): Promise<readonly StoredRecord[]> =>
-    this.#select.recordsOfCall.all(Buffer.from(callId.replaceAll('-', ''), 'hex')).map(readRecord);
+    this.#select.recordsOfCall
+      .all(Buffer.from(callId.replaceAll('-', ''), 'hex'))
+      .map(readRecord)
+      .map(this.#fill);
 
   readonly readRulesSequence = async (): Promise<number> =>
     this.#reader.readNumber(`SELECT value FROM settings WHERE name = 'rules_sequence'`);
@@ -512,6 +579,8 @@ class SqliteStore implements stores.Store {
         return this.#seal(message.sealed);
       case 'healed':
         return this.#heal();
+      case 'compacted':
+        return this.#compacting.shift()?.(message.isDone);
       case 'written':
         // Said before the answers, so that nobody reads a failed write while the store still looks healthy.
         if (message.sealed !== undefined) this.#seal(message.sealed);
@@ -598,6 +667,7 @@ class SqliteStore implements stores.Store {
     this.#isWriterGone = true;
     if (this.#closed === undefined) this.#seal({ reason, isChanged: false });
     for (const waiting of this.#waiting.splice(0)) this.#refuse(waiting, reason);
+    for (const resolve of this.#compacting.splice(0)) resolve(false);
     this.#closed?.();
   }
 }

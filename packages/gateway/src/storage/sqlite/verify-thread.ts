@@ -37,6 +37,7 @@ function verify(options: VerifyOptions): Verified {
   }
 }
 
+/** Archives are for `audit verify`: a damaged one is no reason to stop. */
 function judge({ databaseFile, signingKey, origin, checkpointFile, stateKey }: WriterOptions): string[] {
   const signer = openSigner(signingKey);
   // Read before the log is: a checkpoint newer than the log would look like records that are gone.

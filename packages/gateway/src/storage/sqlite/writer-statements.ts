@@ -13,18 +13,21 @@ export function prepareWriterStatements(database: Database) {
       `INSERT INTO dedupe (session_id, key, arguments_sha256, call_id, state, expires_at_ms)
        VALUES (?, ?, ?, ?, 'running', ?)
        ON CONFLICT (session_id, key) DO UPDATE SET arguments_sha256 = excluded.arguments_sha256,
-         call_id = excluded.call_id, state = 'running', output = NULL, kept_hash = NULL, kept_bytes = NULL,
+         call_id = excluded.call_id, state = 'running', sealed = NULL, kept_hash = NULL, kept_bytes = NULL,
          expires_at_ms = excluded.expires_at_ms
        WHERE dedupe.expires_at_ms <= ?
          OR (? = 1 AND dedupe.state = 'unknown' AND dedupe.arguments_sha256 = excluded.arguments_sha256)`,
     ),
-    keepOutput: database.prepare(`UPDATE dedupe SET state = 'succeeded', output = ? WHERE session_id = ? AND key = ?`),
+    keepOutput: database.prepare(`UPDATE dedupe SET state = 'succeeded', sealed = ? WHERE session_id = ? AND key = ?`),
     keepReference: database.prepare(
       `UPDATE dedupe SET state = 'succeeded', kept_hash = ?, kept_bytes = ? WHERE session_id = ? AND key = ?`,
     ),
     keepUnknown: database.prepare(`UPDATE dedupe SET state = 'unknown' WHERE call_id = ? AND state = 'running'`),
     freeKey: database.prepare(`DELETE FROM dedupe WHERE call_id = ? AND state = 'running'`),
     dropExpiredKeys: database.prepare('DELETE FROM dedupe WHERE expires_at_ms <= ?'),
+    isRewriteDue: database.prepare(`SELECT 1 FROM settings WHERE name = 'rewrite_due'`),
+    noteRewriteDue: database.prepare(`INSERT OR IGNORE INTO settings (name, value) VALUES ('rewrite_due', '1')`),
+    noteRewritten: database.prepare(`DELETE FROM settings WHERE name = 'rewrite_due'`),
     noteRulesSequence: database.prepare(
       `INSERT INTO settings (name, value) VALUES ('rules_sequence', ?)
        ON CONFLICT (name) DO UPDATE SET value = excluded.value`,

@@ -9,9 +9,14 @@ import { StateVersions } from './state/state-versions.ts';
 
 /**
  * What the store posts: the operations of a turn of its event loop in one list, the wish to end, that log or state were
- * found to be changed, or that both were found to be whole.
+ * found to be changed, that both were found to be whole, or the wish that nothing be left of what was deleted.
  */
-export type ToWriter = FlatOperations | { readonly seal: Sealed } | 'verified' | 'close';
+export type ToWriter =
+  | FlatOperations
+  | { readonly seal: Sealed }
+  | { readonly compact: { readonly isRoutine: boolean } }
+  | 'verified'
+  | 'close';
 
 /** What the writer posts: first whether it is ready, then one message a commit. */
 export type FromWriter =
@@ -27,6 +32,7 @@ export type FromWriter =
     }
   | { readonly kind: 'sealed'; readonly sealed: Sealed }
   | { readonly kind: 'healed' }
+  | { readonly kind: 'compacted'; readonly isDone: boolean }
   | { readonly kind: 'closed' };
 
 /** Of operations in one commit, so that the first of very many does not wait for all of them. */
@@ -107,6 +113,10 @@ function serve(opened: Writer): void {
     post({ kind: 'healed' });
   };
 
+  const healIfSealed = (): void => {
+    if (open.sealed !== undefined) heal();
+  };
+
   const looking = setInterval(() => {
     if (open.sealed !== undefined) return;
     open.lookForChanges();
@@ -135,8 +145,9 @@ function serve(opened: Writer): void {
     for (const message of takeGroups(received)) {
       if (Array.isArray(message)) write(message);
       else if (message === 'close') return end();
-      else if (message !== 'verified') open.seal(message.seal);
-      else if (open.sealed !== undefined) heal();
+      else if (message === 'verified') healIfSealed();
+      else if ('compact' in message) post({ kind: 'compacted', isDone: open.compact(message.compact) });
+      else open.seal(message.seal);
     }
     healWhenDue();
   });

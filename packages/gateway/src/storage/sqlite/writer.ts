@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import type { AnomalyResponse, NewAnomaly } from '../../call/anomaly.ts';
 import type { Decision, NewApproval, NewPlan, PlanDecision, StandingApproval } from '../../call/approval.ts';
 import type { EntryState } from '../../call/journal.ts';
@@ -10,12 +10,16 @@ import type {
   AnomalyProgress,
   Artifact,
   ContentGrant,
+  ErasedRows,
   LogEntry,
   Misconduct,
   ModeChange,
+  NewErasure,
   NewJournalEntries,
   NewLease,
   NewSession,
+  RemovedRecords,
+  Retention,
   SealedSecret,
   Settlement,
   ToolPin,
@@ -25,6 +29,7 @@ import { AnomalyWriter, recordOf } from './anomalies/anomaly-writer.ts';
 import { ApprovalWriter } from './approval-writer.ts';
 import { ContentWriter } from './content-writer.ts';
 import { Database, fullDisk, isConstraintViolation, isDamaged, isDiskFull } from './database.ts';
+import { ErasureWriter } from './erasure/erasure-writer.ts';
 import { JournalWriter } from './journal/journal-writer.ts';
 import type { LogAppender } from './log-appender.ts';
 import type { OpenIntents } from './open-intents.ts';
@@ -47,6 +52,8 @@ export interface WriterOptions {
   /** Space that is given up when the disk is full, so that running calls can still record their outcome. */
   readonly reserveFile: string;
   readonly reserveBytes: number;
+  /** Where old payloads are. Absent: there is no archive. */
+  readonly archiveFolder?: string;
   /** Base64 of 32 bytes: what the state beside the log is authenticated with. */
   readonly stateKey: string;
   /** The key is new, so the state is taken over as it is found. */
@@ -93,7 +100,16 @@ export type Operation =
   | { readonly name: 'publishArtifact'; readonly artifact: Artifact }
   | { readonly name: 'writeJournal'; readonly entries: NewJournalEntries }
   | { readonly name: 'completeJournal'; readonly callId: string; readonly path: string; readonly after: EntryState }
-  | { readonly name: 'dropJournal'; readonly beforeMs: number };
+  | { readonly name: 'dropJournal'; readonly beforeMs: number }
+  | { readonly name: 'requestErasure'; readonly erasure: NewErasure }
+  | { readonly name: 'cancelErasure'; readonly id: string; readonly by: string; readonly atMs: number }
+  | { readonly name: 'startErasure'; readonly id: string; readonly atMs: number }
+  | { readonly name: 'erasePayloads'; readonly id: string; readonly removed: RemovedRecords & { nextIndex: number } }
+  | { readonly name: 'eraseRows'; readonly rows: ErasedRows }
+  | { readonly name: 'endErasure'; readonly id: string; readonly atMs: number }
+  | { readonly name: 'noteRetention'; readonly retention: Retention }
+  | { readonly name: 'archivePayloads'; readonly removed: RemovedRecords & { file: string; by: string } }
+  | { readonly name: 'forgetExpired'; readonly nowMs: number };
 
 /** `quarantined`: the session that this record put into quarantine. */
 export interface Recorded {
@@ -116,6 +132,11 @@ export interface Sealed {
   readonly isChanged: boolean;
 }
 
+/** Takes some seconds; no call is recorded meanwhile. */
+const mostRewrittenBytes = 64 * 1024 * 1024;
+/** A stop that takes longer than a minute or so would be cut off. */
+const mostRewrittenAtEnd = 16 * mostRewrittenBytes;
+
 /** Owns the writing connection. Used by one thread only; each group of operations is one commit. */
 export class Writer {
   readonly #options: WriterOptions;
@@ -128,6 +149,7 @@ export class Writer {
   readonly #anomalies: AnomalyWriter;
   readonly #approvals: ApprovalWriter;
   readonly #content: ContentWriter;
+  readonly #erasures: ErasureWriter;
   readonly #journal: JournalWriter;
   readonly #mode: ModeWriter;
   readonly #organisation: OrganisationWriter;
@@ -135,7 +157,6 @@ export class Writer {
   readonly #statements: WriterStatements;
   readonly #versions: StateVersions;
   #sealed: Sealed | undefined;
-
   constructor(options: WriterOptions, versions: StateVersions) {
     this.#options = options;
     this.#versions = versions;
@@ -150,6 +171,7 @@ export class Writer {
       this.#anomalies = new AnomalyWriter(this.#database);
       this.#approvals = new ApprovalWriter(this.#database, this.#log);
       this.#content = new ContentWriter(this.#database);
+      this.#erasures = new ErasureWriter(this.#database, this.#log);
       this.#journal = new JournalWriter(this.#database);
       this.#mode = new ModeWriter(this.#database, this.#log);
       this.#organisation = new OrganisationWriter(this.#database);
@@ -227,16 +249,52 @@ export class Writer {
     if (this.#sealed === undefined) {
       try {
         this.#transact(() => {
-          this.#statements.dropExpiredKeys.run(Date.now());
-          this.#approvals.dropOldTokens(Date.now());
+          this.#forgetExpired(Date.now());
           this.#tallies.flush();
         });
       } catch {
         // What is old goes at the next end.
       }
       this.sign();
+      const isDue = this.#statements.isRewriteDue.get() !== undefined;
+      if (isDue && statSync(this.#options.databaseFile).size <= mostRewrittenAtEnd) this.#rewrite();
     }
     this.#database.close();
+  }
+
+  /**
+   * Leaves nothing of what was deleted in the files. A large database is written anew when it is closed, because no call
+   * could be recorded meanwhile. False: not done yet.
+   */
+  compact({ isRoutine }: { readonly isRoutine: boolean }): boolean {
+    if (this.#sealed !== undefined) return false;
+    try {
+      // Written down, because a kill may come before it is done.
+      this.#transact(() => this.#statements.noteRewriteDue.run());
+      const most = isRoutine ? mostRewrittenBytes / 8 : mostRewrittenBytes;
+      if (statSync(this.#options.databaseFile).size <= most) return this.#rewrite();
+      this.#database.emptyJournal();
+    } catch (error) {
+      this.#sealBecauseOf(error);
+    }
+    return false;
+  }
+
+  /** False: there was no room for a second copy, or somebody still reads the former one. */
+  #rewrite(): boolean {
+    try {
+      this.#database.rewrite();
+      if (!this.#database.emptyJournal()) return false;
+      this.#transact(() => this.#statements.noteRewritten.run());
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #forgetExpired(nowMs: number): void {
+    this.#statements.dropExpiredKeys.run(nowMs);
+    this.#approvals.dropOldTokens(nowMs);
   }
 
   #signAndCatchUp(): void {
@@ -377,6 +435,24 @@ export class Writer {
         return this.#journal.complete(operation.callId, operation.path, operation.after);
       case 'dropJournal':
         return this.#journal.drop(operation.beforeMs);
+      case 'requestErasure':
+        return this.#erasures.request(operation.erasure);
+      case 'cancelErasure':
+        return this.#erasures.cancel(operation.id, operation.by, operation.atMs);
+      case 'startErasure':
+        return this.#erasures.start(operation.id, operation.atMs);
+      case 'erasePayloads':
+        return this.#erasures.erasePayloads(operation.id, operation.removed);
+      case 'eraseRows':
+        return this.#erasures.eraseRows(operation.rows);
+      case 'endErasure':
+        return this.#erasures.end(operation.id, operation.atMs);
+      case 'noteRetention':
+        return this.#erasures.noteRetention(operation.retention);
+      case 'archivePayloads':
+        return this.#erasures.archivePayloads(operation.removed);
+      case 'forgetExpired':
+        return this.#forgetExpired(operation.nowMs);
     }
   }
 
@@ -424,8 +500,8 @@ export class Writer {
     if (dedupe?.kept !== undefined) {
       const { hash, sizeBytes } = dedupe.kept;
       this.#statements.keepReference.run(hash, sizeBytes, dedupe.sessionId, dedupe.key);
-    } else if (dedupe?.output !== undefined) {
-      this.#statements.keepOutput.run(JSON.stringify(dedupe.output), dedupe.sessionId, dedupe.key);
+    } else if (dedupe?.sealedOutput !== undefined) {
+      this.#statements.keepOutput.run(dedupe.sealedOutput, dedupe.sessionId, dedupe.key);
     } else if (outcome.result === 'unknown' || dedupe?.isUnknown === true) {
       this.#statements.keepUnknown.run(outcome.callId);
     } else if (dedupe !== undefined) {

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/administration.proto.
  */
 export const file_sallyport_v1_administration: GenFile = /*@__PURE__*/
-  fileDesc("CiFzYWxseXBvcnQvdjEvYWRtaW5pc3RyYXRpb24ucHJvdG8SDHNhbGx5cG9ydC52MSKkAQoKTW9kZVJlcG9ydBIMCgRtb2RlGAEgASgJEhMKC21heF9ydW5uaW5nGAIgASgNEh0KEGNhbGxzX3Blcl9taW51dGUYAyABKA1IAIgBARIQCghsZWFkc190bxgEIAMoCRItCgtsYXN0X2NoYW5nZRgFIAEoCzIYLnNhbGx5cG9ydC52MS5Nb2RlQ2hhbmdlQhMKEV9jYWxsc19wZXJfbWludXRlIlgKCk1vZGVDaGFuZ2USDAoEZnJvbRgBIAEoCRIKCgJ0bxgCIAEoCRIKCgJieRgDIAEoCRINCgVjYXVzZRgEIAEoCRIVCg1jaGFuZ2VkX2F0X21zGAUgASgDIjgKC01vZGVIaXN0b3J5EikKB2NoYW5nZXMYASADKAsyGC5zYWxseXBvcnQudjEuTW9kZUNoYW5nZSJTCgtBZGRlZFBlcnNvbhIRCglwZXJzb25faWQYASABKAkSDAoEbmFtZRgCIAEoCRISCgpjcmVkZW50aWFsGAMgASgJEg8KB2FkZHJlc3MYBCABKAkiLgoGUGVvcGxlEiQKBnBlb3BsZRgBIAMoCzIULnNhbGx5cG9ydC52MS5QZXJzb24iTgoGUGVyc29uEhEKCXBlcnNvbl9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnN0YXR1cxgDIAEoCRITCgthZGRlZF9hdF9tcxgEIAEoAyIzCg1SZXZva2VkUGVyc29uEhEKCXBlcnNvbl9pZBgBIAEoCRIPCgdyZXZva2VkGAIgASgIIjIKC0NvbnNvbGVMaW5rEgwKBGxpbmsYASABKAkSFQoNZXhwaXJlc19hdF9tcxgCIAEoAyI5CgpTZWNyZXRMaXN0EisKB3NlY3JldHMYASADKAsyGi5zYWxseXBvcnQudjEuU3RvcmVkU2VjcmV0IkUKDFN0b3JlZFNlY3JldBIMCgRuYW1lGAEgASgJEhUKDXVwZGF0ZWRfYXRfbXMYAiABKAMSEAoIcmVhZGFibGUYAyABKAhiBnByb3RvMw");
+  fileDesc("CiFzYWxseXBvcnQvdjEvYWRtaW5pc3RyYXRpb24ucHJvdG8SDHNhbGx5cG9ydC52MSKkAQoKTW9kZVJlcG9ydBIMCgRtb2RlGAEgASgJEhMKC21heF9ydW5uaW5nGAIgASgNEh0KEGNhbGxzX3Blcl9taW51dGUYAyABKA1IAIgBARIQCghsZWFkc190bxgEIAMoCRItCgtsYXN0X2NoYW5nZRgFIAEoCzIYLnNhbGx5cG9ydC52MS5Nb2RlQ2hhbmdlQhMKEV9jYWxsc19wZXJfbWludXRlIlgKCk1vZGVDaGFuZ2USDAoEZnJvbRgBIAEoCRIKCgJ0bxgCIAEoCRIKCgJieRgDIAEoCRINCgVjYXVzZRgEIAEoCRIVCg1jaGFuZ2VkX2F0X21zGAUgASgDIjgKC01vZGVIaXN0b3J5EikKB2NoYW5nZXMYASADKAsyGC5zYWxseXBvcnQudjEuTW9kZUNoYW5nZSJTCgtBZGRlZFBlcnNvbhIRCglwZXJzb25faWQYASABKAkSDAoEbmFtZRgCIAEoCRISCgpjcmVkZW50aWFsGAMgASgJEg8KB2FkZHJlc3MYBCABKAkiLgoGUGVvcGxlEiQKBnBlb3BsZRgBIAMoCzIULnNhbGx5cG9ydC52MS5QZXJzb24iTgoGUGVyc29uEhEKCXBlcnNvbl9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnN0YXR1cxgDIAEoCRITCgthZGRlZF9hdF9tcxgEIAEoAyIzCg1SZXZva2VkUGVyc29uEhEKCXBlcnNvbl9pZBgBIAEoCRIPCgdyZXZva2VkGAIgASgIIjIKC0NvbnNvbGVMaW5rEgwKBGxpbmsYASABKAkSFQoNZXhwaXJlc19hdF9tcxgCIAEoAyI5CgpTZWNyZXRMaXN0EisKB3NlY3JldHMYASADKAsyGi5zYWxseXBvcnQudjEuU3RvcmVkU2VjcmV0IkUKDFN0b3JlZFNlY3JldBIMCgRuYW1lGAEgASgJEhUKDXVwZGF0ZWRfYXRfbXMYAiABKAMSEAoIcmVhZGFibGUYAyABKAgi6AEKB0VyYXN1cmUSEgoKZXJhc3VyZV9pZBgBIAEoCRIPCgdzdWJqZWN0GAIgASgJEg4KBnJlYXNvbhgDIAEoCRIUCgxyZXF1ZXN0ZWRfYnkYBCABKAkSFwoPcmVxdWVzdGVkX2F0X21zGAUgASgDEhEKCWR1ZV9hdF9tcxgGIAEoAxIOCgZzdGF0dXMYByABKAkSFgoOZXJhc2VkX3JlY29yZHMYCCABKAQSGAoLZW5kZWRfYXRfbXMYCSABKANIAIgBARIUCgxjYW5jZWxsZWRfYnkYCiABKAlCDgoMX2VuZGVkX2F0X21zIjMKCEVyYXN1cmVzEicKCGVyYXN1cmVzGAEgAygLMhUuc2FsbHlwb3J0LnYxLkVyYXN1cmUihAEKDkVyYXN1cmVQcmV2aWV3Eg8KB3N1YmplY3QYASABKAkSDQoFY2FsbHMYAiABKAQSDwoHcmVjb3JkcxgDIAEoBBIVCg10cmFzaF9lbnRyaWVzGAQgASgEEhAKCGNvbnRlbnRzGAUgASgEEhgKEG1pc3NpbmdfYXJjaGl2ZXMYBiADKAkipgEKD1JldGVudGlvblJlcG9ydBIeChFrZWVwX3BheWxvYWRfZGF5cxgBIAEoDUgAiAEBEhwKD2VmZmVjdGl2ZV9hdF9tcxgCIAEoA0gBiAEBEisKDGxhc3RfZXJhc3VyZRgDIAEoCzIVLnNhbGx5cG9ydC52MS5FcmFzdXJlQhQKEl9rZWVwX3BheWxvYWRfZGF5c0ISChBfZWZmZWN0aXZlX2F0X21zIlUKEEFyY2hpdmVkUGF5bG9hZHMSDwoHcmVjb3JkcxgBIAEoBBINCgVmaWxlcxgCIAMoCRIOCgZmb2xkZXIYAyABKAkSEQoJY29tcGFjdGVkGAQgASgIYgZwcm90bzM");
 
 /**
  * mode.show
@@ -533,4 +533,401 @@ export type StoredSecretJson = {
  */
 export const StoredSecretSchema: GenMessage<StoredSecret, {jsonType: StoredSecretJson}> = /*@__PURE__*/
   messageDesc(file_sallyport_v1_administration, 9);
+
+/**
+ * audit.erase, audit.cancel_erasure
+ *
+ * @generated from message sallyport.v1.Erasure
+ */
+export type Erasure = Message<"sallyport.v1.Erasure"> & {
+  /**
+   * @generated from field: string erasure_id = 1;
+   */
+  erasureId: string;
+
+  /**
+   * Whose calls: such as `agent scout`, `call ID` or `before 2026-03-01T00:00:00.000Z`.
+   *
+   * @generated from field: string subject = 2;
+   */
+  subject: string;
+
+  /**
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * Empty: the rules say how long payloads are kept.
+   *
+   * @generated from field: string requested_by = 4;
+   */
+  requestedBy: string;
+
+  /**
+   * @generated from field: int64 requested_at_ms = 5;
+   */
+  requestedAtMs: bigint;
+
+  /**
+   * Nothing is erased before.
+   *
+   * @generated from field: int64 due_at_ms = 6;
+   */
+  dueAtMs: bigint;
+
+  /**
+   * `waiting`, `running`, `done` or `cancelled`.
+   *
+   * @generated from field: string status = 7;
+   */
+  status: string;
+
+  /**
+   * @generated from field: uint64 erased_records = 8;
+   */
+  erasedRecords: bigint;
+
+  /**
+   * When it was done, or cancelled. Absent: neither.
+   *
+   * @generated from field: optional int64 ended_at_ms = 9;
+   */
+  endedAtMs?: bigint | undefined;
+
+  /**
+   * @generated from field: string cancelled_by = 10;
+   */
+  cancelledBy: string;
+};
+
+/**
+ * audit.erase, audit.cancel_erasure
+ *
+ * @generated from message sallyport.v1.Erasure
+ */
+export type ErasureJson = {
+  /**
+   * @generated from field: string erasure_id = 1;
+   */
+  erasureId?: string;
+
+  /**
+   * Whose calls: such as `agent scout`, `call ID` or `before 2026-03-01T00:00:00.000Z`.
+   *
+   * @generated from field: string subject = 2;
+   */
+  subject?: string;
+
+  /**
+   * @generated from field: string reason = 3;
+   */
+  reason?: string;
+
+  /**
+   * Empty: the rules say how long payloads are kept.
+   *
+   * @generated from field: string requested_by = 4;
+   */
+  requestedBy?: string;
+
+  /**
+   * @generated from field: int64 requested_at_ms = 5;
+   */
+  requestedAtMs?: string;
+
+  /**
+   * Nothing is erased before.
+   *
+   * @generated from field: int64 due_at_ms = 6;
+   */
+  dueAtMs?: string;
+
+  /**
+   * `waiting`, `running`, `done` or `cancelled`.
+   *
+   * @generated from field: string status = 7;
+   */
+  status?: string;
+
+  /**
+   * @generated from field: uint64 erased_records = 8;
+   */
+  erasedRecords?: string;
+
+  /**
+   * When it was done, or cancelled. Absent: neither.
+   *
+   * @generated from field: optional int64 ended_at_ms = 9;
+   */
+  endedAtMs?: string;
+
+  /**
+   * @generated from field: string cancelled_by = 10;
+   */
+  cancelledBy?: string;
+};
+
+/**
+ * Describes the message sallyport.v1.Erasure.
+ * Use `create(ErasureSchema)` to create a new message.
+ */
+export const ErasureSchema: GenMessage<Erasure, {jsonType: ErasureJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_administration, 10);
+
+/**
+ * audit.erasures
+ *
+ * @generated from message sallyport.v1.Erasures
+ */
+export type Erasures = Message<"sallyport.v1.Erasures"> & {
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated sallyport.v1.Erasure erasures = 1;
+   */
+  erasures: Erasure[];
+};
+
+/**
+ * audit.erasures
+ *
+ * @generated from message sallyport.v1.Erasures
+ */
+export type ErasuresJson = {
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated sallyport.v1.Erasure erasures = 1;
+   */
+  erasures?: ErasureJson[];
+};
+
+/**
+ * Describes the message sallyport.v1.Erasures.
+ * Use `create(ErasuresSchema)` to create a new message.
+ */
+export const ErasuresSchema: GenMessage<Erasures, {jsonType: ErasuresJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_administration, 11);
+
+/**
+ * audit.preview_erasure
+ *
+ * @generated from message sallyport.v1.ErasurePreview
+ */
+export type ErasurePreview = Message<"sallyport.v1.ErasurePreview"> & {
+  /**
+   * @generated from field: string subject = 1;
+   */
+  subject: string;
+
+  /**
+   * @generated from field: uint64 calls = 2;
+   */
+  calls: bigint;
+
+  /**
+   * @generated from field: uint64 records = 3;
+   */
+  records: bigint;
+
+  /**
+   * Copies of changed and deleted files in the trash.
+   *
+   * @generated from field: uint64 trash_entries = 4;
+   */
+  trashEntries: bigint;
+
+  /**
+   * Stored content that nobody else may use.
+   *
+   * @generated from field: uint64 contents = 5;
+   */
+  contents: bigint;
+
+  /**
+   * Archive files that are not where the gate wrote them. Put them back first.
+   *
+   * @generated from field: repeated string missing_archives = 6;
+   */
+  missingArchives: string[];
+};
+
+/**
+ * audit.preview_erasure
+ *
+ * @generated from message sallyport.v1.ErasurePreview
+ */
+export type ErasurePreviewJson = {
+  /**
+   * @generated from field: string subject = 1;
+   */
+  subject?: string;
+
+  /**
+   * @generated from field: uint64 calls = 2;
+   */
+  calls?: string;
+
+  /**
+   * @generated from field: uint64 records = 3;
+   */
+  records?: string;
+
+  /**
+   * Copies of changed and deleted files in the trash.
+   *
+   * @generated from field: uint64 trash_entries = 4;
+   */
+  trashEntries?: string;
+
+  /**
+   * Stored content that nobody else may use.
+   *
+   * @generated from field: uint64 contents = 5;
+   */
+  contents?: string;
+
+  /**
+   * Archive files that are not where the gate wrote them. Put them back first.
+   *
+   * @generated from field: repeated string missing_archives = 6;
+   */
+  missingArchives?: string[];
+};
+
+/**
+ * Describes the message sallyport.v1.ErasurePreview.
+ * Use `create(ErasurePreviewSchema)` to create a new message.
+ */
+export const ErasurePreviewSchema: GenMessage<ErasurePreview, {jsonType: ErasurePreviewJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_administration, 12);
+
+/**
+ * audit.retention
+ *
+ * @generated from message sallyport.v1.RetentionReport
+ */
+export type RetentionReport = Message<"sallyport.v1.RetentionReport"> & {
+  /**
+   * Absent: payloads are kept for ever.
+   *
+   * @generated from field: optional uint32 keep_payload_days = 1;
+   */
+  keepPayloadDays?: number | undefined;
+
+  /**
+   * When payloads begin, or began, to be erased by age. Absent: never.
+   *
+   * @generated from field: optional int64 effective_at_ms = 2;
+   */
+  effectiveAtMs?: bigint | undefined;
+
+  /**
+   * The last time that the rules had something erased. Absent: never.
+   *
+   * @generated from field: sallyport.v1.Erasure last_erasure = 3;
+   */
+  lastErasure?: Erasure | undefined;
+};
+
+/**
+ * audit.retention
+ *
+ * @generated from message sallyport.v1.RetentionReport
+ */
+export type RetentionReportJson = {
+  /**
+   * Absent: payloads are kept for ever.
+   *
+   * @generated from field: optional uint32 keep_payload_days = 1;
+   */
+  keepPayloadDays?: number;
+
+  /**
+   * When payloads begin, or began, to be erased by age. Absent: never.
+   *
+   * @generated from field: optional int64 effective_at_ms = 2;
+   */
+  effectiveAtMs?: string;
+
+  /**
+   * The last time that the rules had something erased. Absent: never.
+   *
+   * @generated from field: sallyport.v1.Erasure last_erasure = 3;
+   */
+  lastErasure?: ErasureJson;
+};
+
+/**
+ * Describes the message sallyport.v1.RetentionReport.
+ * Use `create(RetentionReportSchema)` to create a new message.
+ */
+export const RetentionReportSchema: GenMessage<RetentionReport, {jsonType: RetentionReportJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_administration, 13);
+
+/**
+ * audit.archive
+ *
+ * @generated from message sallyport.v1.ArchivedPayloads
+ */
+export type ArchivedPayloads = Message<"sallyport.v1.ArchivedPayloads"> & {
+  /**
+   * @generated from field: uint64 records = 1;
+   */
+  records: bigint;
+
+  /**
+   * @generated from field: repeated string files = 2;
+   */
+  files: string[];
+
+  /**
+   * @generated from field: string folder = 3;
+   */
+  folder: string;
+
+  /**
+   * False: the database becomes smaller when the daemon stops.
+   *
+   * @generated from field: bool compacted = 4;
+   */
+  compacted: boolean;
+};
+
+/**
+ * audit.archive
+ *
+ * @generated from message sallyport.v1.ArchivedPayloads
+ */
+export type ArchivedPayloadsJson = {
+  /**
+   * @generated from field: uint64 records = 1;
+   */
+  records?: string;
+
+  /**
+   * @generated from field: repeated string files = 2;
+   */
+  files?: string[];
+
+  /**
+   * @generated from field: string folder = 3;
+   */
+  folder?: string;
+
+  /**
+   * False: the database becomes smaller when the daemon stops.
+   *
+   * @generated from field: bool compacted = 4;
+   */
+  compacted?: boolean;
+};
+
+/**
+ * Describes the message sallyport.v1.ArchivedPayloads.
+ * Use `create(ArchivedPayloadsSchema)` to create a new message.
+ */
+export const ArchivedPayloadsSchema: GenMessage<ArchivedPayloads, {jsonType: ArchivedPayloadsJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_administration, 14);
 

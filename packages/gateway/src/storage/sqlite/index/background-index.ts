@@ -1,10 +1,11 @@
 import { Worker } from 'node:worker_threads';
 import type { SearchIndex, SearchPage, SearchRequest } from '../../../audit/search/search-page.ts';
 import { threadFile } from '../thread-file.ts';
-import type { FromIndex, IndexOptions, ToIndex } from '../index-thread.ts';
+import type { FromIndex, ToIndex } from '../index-thread.ts';
+import type { IndexFiles } from './index-keeper.ts';
 
 interface Waiting {
-  readonly resolve: (page: SearchPage) => void;
+  readonly resolve: (answer: FromIndex) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -16,7 +17,7 @@ const heapMegabytes = 96;
  * fails is started again by the next search: no call waits for any of this.
  */
 export class BackgroundIndex implements SearchIndex {
-  readonly #options: IndexOptions;
+  readonly #options: IndexFiles;
   readonly #onError: (error: Error) => void;
   readonly #waiting = new Map<number, Waiting>();
   readonly #starting: NodeJS.Timeout;
@@ -24,13 +25,24 @@ export class BackgroundIndex implements SearchIndex {
   #lastId = 0;
   #isClosed = false;
 
-  constructor(options: IndexOptions, onError: (error: Error) => void) {
+  constructor(options: IndexFiles, onError: (error: Error) => void) {
     this.#options = options;
     this.#onError = onError;
     this.#starting = setTimeout(() => this.#open(), startAfterMs).unref();
   }
 
-  readonly search = (request: SearchRequest): Promise<SearchPage> => {
+  readonly search = async (request: SearchRequest): Promise<SearchPage> => {
+    const { page, problem } = await this.#ask(request);
+    if (page === undefined) throw new Error(problem);
+    return page;
+  };
+
+  readonly forgetErased = async (): Promise<void> => {
+    const { isForgotten, problem } = await this.#ask('forget');
+    if (isForgotten === undefined) throw new Error(problem);
+  };
+
+  #ask(request: ToIndex['request']): Promise<FromIndex> {
     if (this.#isClosed) return Promise.reject(new Error('the gate is stopping'));
     const id = (this.#lastId += 1);
     return new Promise((resolve, reject) => {
@@ -39,7 +51,7 @@ export class BackgroundIndex implements SearchIndex {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows; a worker takes none
       this.#open().postMessage(question);
     });
-  };
+  }
 
   readonly close = async (): Promise<void> => {
     this.#isClosed = true;
@@ -58,11 +70,9 @@ export class BackgroundIndex implements SearchIndex {
     this.#worker = worker;
     // A stop does not wait for it.
     worker.unref();
-    worker.on('message', ({ id, page, problem = '' }: FromIndex) => {
-      const waiting = this.#waiting.get(id);
-      this.#waiting.delete(id);
-      if (page === undefined) waiting?.reject(new Error(problem));
-      else waiting?.resolve(page);
+    worker.on('message', (answer: FromIndex) => {
+      this.#waiting.get(answer.id)?.resolve(answer);
+      this.#waiting.delete(answer.id);
     });
     worker.once('error', (error: Error) => {
       this.#onError(error);

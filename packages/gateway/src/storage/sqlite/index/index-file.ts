@@ -6,13 +6,14 @@ import { termsOf, textOf } from '../../../audit/search/entry-terms.ts';
 import type { Filter } from '../../../audit/search/parse-filter.ts';
 import { Database, isDamaged, isFaultOfStatement } from '../database.ts';
 import type { Statement } from '../database.ts';
+import type { PlaceSet } from './place-set.ts';
 import { Postings, postingsSchema } from './postings.ts';
-import type { Range } from './postings.ts';
+import type { PostingKey, Range } from './postings.ts';
 import { Words, wordsSchema } from './words.ts';
 import type { FoundPlaces } from './words.ts';
 
 /** Another number makes everybody build the index anew. */
-const format = '1';
+const format = '2';
 /** Entries whose times are known together: a search by time passes over the others. */
 const spanEntries = 256;
 /** Looked at in one go. */
@@ -26,13 +27,23 @@ const schema = `
   ${postingsSchema} ${wordsSchema}
 `;
 
+/** The log that the index is made from. */
+export interface IndexedLog {
+  readonly find: (index: number) => StoredRecord | undefined;
+  /** In their order, both ends included. */
+  readonly read: (from: number, to: number) => Iterable<StoredRecord>;
+}
+
 /**
  * What can be searched, in a file of its own: derived from the log, never believed, and built anew when it does not fit. An
  * entry is known by the place of its last record. Written by one at a time.
  */
 export class IndexFile {
   readonly #database: Database;
-  readonly #statements: Record<'next' | 'keep' | 'growSpan' | 'newSpan' | 'bounds', Statement>;
+  readonly #statements: Record<
+    'next' | 'keep' | 'growSpan' | 'newSpan' | 'bounds' | 'removals' | 'keepRemovals',
+    Statement
+  >;
   readonly #postings: Postings;
   readonly #words: Words;
   /** Where this process stopped. Another one may have gone on from there. */
@@ -44,6 +55,8 @@ export class IndexFile {
     this.#words = new Words(database);
     this.#statements = {
       next: database.prepare(`SELECT value FROM facts WHERE name = 'next'`),
+      removals: database.prepare(`SELECT value FROM facts WHERE name = 'removals'`),
+      keepRemovals: database.prepare(`INSERT OR REPLACE INTO facts VALUES ('removals', ?)`),
       keep: database.prepare('UPDATE facts SET value = ? WHERE name = ?'),
       growSpan: database.prepare(
         `UPDATE spans SET last = ?, entries = entries + 1, from_ms = min(from_ms, ?), to_ms = max(to_ms, ?)
@@ -99,6 +112,38 @@ export class IndexFile {
     }
   }
 
+  /** How many removals of the log it has followed. */
+  get removals(): number {
+    return Number(this.#statements.removals.get()?.['value'] ?? 0);
+  }
+
+  /** Nothing of what was removed so far is in it, because nothing at all is. */
+  skipRemovals(removals: number): void {
+    this.#statements.keepRemovals.run(removals);
+  }
+
+  /**
+   * Makes anew what it knows of these entries, some of it at a time: what the log has erased is in it no more. `removals` is
+   * what it has followed then.
+   */
+  *forget(places: PlaceSet, log: IndexedLog, removals: number): Generator<void> {
+    for (const shard of this.#words.shardsWith((from, to) => places.meets(from, to))) {
+      this.#transact(() => this.#words.replace(shard, textsOf(log, ...shard)));
+      yield;
+    }
+    for (let after: PostingKey | undefined = [-1, -1]; after !== undefined;) {
+      const from: PostingKey = after;
+      after = this.#transact(() => this.#postings.forget((place) => places.has(place), from));
+      yield;
+    }
+    for (const [from, to] of places.ranges) {
+      this.#transact(() => this.#addTermsOf(log.read(from, Math.min(to, this.next - 1)), log.find));
+      yield;
+    }
+    this.#transact(() => this.#statements.keepRemovals.run(removals));
+    this.#database.emptyJournal();
+  }
+
   /**
    * Places that may match, newest before `from` first, or with `isForward` oldest after it; a portion at a time. What is
    * found has to be compared with the filter again.
@@ -139,6 +184,28 @@ export class IndexFile {
     return next === 0 || (leaf !== undefined && facts.get('leaf') === markOf(leaf));
   }
 
+  #addTermsOf(records: Iterable<StoredRecord>, findRecord: IndexedLog['find']): void {
+    for (const record of records) {
+      const entry = readEntry(record, findRecord);
+      if (entry !== undefined) this.#postings.add(record.index, termsOf(entry.facts));
+    }
+    this.#postings.flush();
+  }
+
+  #transact<Value>(change: () => Value): Value {
+    this.#database.execute('BEGIN IMMEDIATE');
+    try {
+      const value = change();
+      this.#database.execute('COMMIT');
+      return value;
+    } catch (error) {
+      this.#postings.rolledBack();
+      this.#words.forget();
+      this.#database.execute('ROLLBACK');
+      throw error;
+    }
+  }
+
   #addRecord(record: StoredRecord, findRecord: (index: number) => StoredRecord | undefined): void {
     const entry = readEntry(record, findRecord);
     if (entry === undefined) return;
@@ -165,6 +232,13 @@ function openDatabase(file: string): Database {
   if (isNew) database.execute(`BEGIN IMMEDIATE; ${schema} COMMIT;`);
   chmodSync(file, 0o600);
   return database;
+}
+
+function* textsOf(log: IndexedLog, from: number, to: number): Generator<readonly [number, string]> {
+  for (const record of log.read(from, to)) {
+    const entry = readEntry(record, log.find);
+    if (entry !== undefined) yield [record.index, textOf(entry.facts)];
+  }
 }
 
 function markOf(leaf: Uint8Array): string {

@@ -15,6 +15,8 @@ const mostKnown = 50_000;
 /** Nearly every entry has one of its own, so that counting would cost more than it tells. */
 const uncounted = /^(?:call|trace)\0/;
 
+export type PostingKey = readonly [term: number, place: number];
+
 export interface Range {
   readonly low: number;
   readonly high: number;
@@ -24,7 +26,10 @@ export interface Range {
 /** Which entries have which terms: a tree that finds the next place of a term at once, wherever it begins. */
 export class Postings {
   readonly #database: Database;
-  readonly #statements: Record<'insert' | 'count' | 'has' | 'entries', Statement>;
+  readonly #statements: Record<
+    'insert' | 'count' | 'has' | 'entries' | 'list' | 'remove' | 'uncount' | 'dropEmpty',
+    Statement
+  >;
   readonly #numbers = new Map<Term, number>();
   #added = new Map<number, number>();
 
@@ -37,6 +42,12 @@ export class Postings {
       ),
       has: database.prepare('SELECT 1 FROM postings WHERE term = ? AND place = ?'),
       entries: database.prepare('SELECT entries FROM counts WHERE term = ?'),
+      list: database.prepare(
+        'SELECT term, place FROM postings WHERE (term, place) > (?, ?) ORDER BY term, place LIMIT 10000',
+      ),
+      remove: database.prepare('DELETE FROM postings WHERE term = ? AND place = ?'),
+      uncount: database.prepare('UPDATE counts SET entries = entries - ? WHERE term = ?'),
+      dropEmpty: database.prepare('DELETE FROM counts WHERE term = ? AND entries <= 0'),
     };
   }
 
@@ -56,6 +67,25 @@ export class Postings {
 
   rolledBack(): void {
     this.#added = new Map();
+  }
+
+  /**
+   * Takes away what these places have, some of it at a time: from where to go on, until there is no more. Inside a
+   * transaction.
+   */
+  forget(isForgotten: (place: number) => boolean, after: PostingKey): PostingKey | undefined {
+    const rows = this.#statements.list.all(...after).map(({ term, place }) => [Number(term), Number(place)] as const);
+    const gone = new Map<number, number>();
+    for (const [term, place] of rows) {
+      if (!isForgotten(place)) continue;
+      this.#statements.remove.run(term, place);
+      gone.set(term, (gone.get(term) ?? 0) + 1);
+    }
+    for (const [term, entries] of gone) {
+      this.#statements.uncount.run(entries, term);
+      this.#statements.dropEmpty.run(term);
+    }
+    return rows.at(-1);
   }
 
   /** The next places that have what the filter asks for and hardly any entry has. The rest is for `matches` to say. */

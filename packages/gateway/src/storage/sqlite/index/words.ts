@@ -8,6 +8,11 @@ export const wordsSchema = `
 /** Of one shard. SQLite goes through the matches of a word one by one, so a page costs as much as a shard has. */
 const shardEntries = 16_384;
 
+function createShard(first: number): string {
+  return `CREATE VIRTUAL TABLE words_${first} USING fts5(text, content = '', detail = none, columnsize = 0,
+    tokenize = "unicode61 remove_diacritics 2")`;
+}
+
 export interface FoundPlaces {
   readonly places: readonly number[];
   /** From here on the search goes on in the next shard. Absent: there is none. */
@@ -42,6 +47,25 @@ export class Words {
 
   /** What this process knows may be out of date: it failed, or another one has gone on. */
   forget(): void {
+    this.#open = undefined;
+  }
+
+  /** The parts of the log that have these places, by their first and last. */
+  shardsWith(isForgotten: (from: number, to: number) => boolean): readonly (readonly [first: number, last: number])[] {
+    const shards = this.#statements.list.all().map((row) => [Number(row['first']), Number(row['last'])] as const);
+    return shards.filter(([first, last]) => isForgotten(first, last));
+  }
+
+  /** Makes one part anew, from these texts alone. Inside a transaction. */
+  replace([first, last]: readonly [number, number], texts: Iterable<readonly [place: number, text: string]>): void {
+    this.#database.execute(`DROP TABLE words_${first}`);
+    this.#database.execute(createShard(first));
+    const shard = this.#shardAt(first, 0);
+    for (const [place, text] of texts) {
+      shard.insert.run(place, text);
+      shard.entries += 1;
+    }
+    this.#statements.grow.run(last, shard.entries, first);
     this.#open = undefined;
   }
 
@@ -81,10 +105,7 @@ export class Words {
       this.#statements.grow.run(place - 1, open.entries, open.first);
       this.#database.execute(`INSERT INTO words_${open.first} (words_${open.first}) VALUES ('optimize')`);
     }
-    this.#database.execute(
-      `CREATE VIRTUAL TABLE words_${place} USING fts5(text, content = '', detail = none, columnsize = 0,
-         tokenize = "unicode61 remove_diacritics 2")`,
-    );
+    this.#database.execute(createShard(place));
     this.#statements.create.run(place, place);
     return (this.#open = this.#shardAt(place, 0));
   }

@@ -19,7 +19,7 @@ const byAge = (table: string, isLive: string): StateGroup[] => [
 export const stateGroups: readonly StateGroup[] = [
   ...whole('settings', 'sessions', 'leases', 'counters', 'dedupe', 'secrets', 'tool_pins'),
   ...whole('standing_approvals', 'used_tokens', 'teams', 'members', 'permissions', 'workspace_roots'),
-  ...whole('content', 'content_grants', 'artifacts', 'tool_uses'),
+  ...whole('content', 'content_grants', 'artifacts', 'tool_uses', 'erasures', 'removals'),
   ...byAge('approvals', `status IN ('pending', 'approved')`),
   ...byAge('plans', `status IN ('pending', 'approved')`),
   { table: 'approval_requests', where: '1', atStart: false },
