@@ -1,16 +1,32 @@
-// How long searches take in a long log, how long its index takes to build, and how large it is: times of a core. Not part of `npm run
-// bench`: node bench/search-time.ts [RECORDS] (default 200,000; 10,000,000 takes most of an hour and 12 GB of disk).
+// How long searches take in a long log, how long its index takes to build, how fast it is verified, and how large both are:
+// times of a core. Not part of `npm run bench`: node bench/search-time.ts [--records N] (default 200,000; 10,000,000 takes most of an
+// hour and 12 GB of disk).
 import { createHash, randomBytes, randomUUIDv7 } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { commitPayload, encodeLeaf } from '@sallyport/log';
+import { parseArgs } from 'node:util';
+import {
+  commitPayload,
+  createSigningKey,
+  deriveTagKey,
+  encodeLeaf,
+  hashLeaf,
+  MerkleFrontier,
+  openSigner,
+  parseVerifier,
+  signCheckpoint,
+  tagRecord,
+  verifyLog,
+} from '@sallyport/log';
 import { parseFilter } from '../packages/gateway/src/audit/search/parse-filter.ts';
 import type { SearchRequest } from '../packages/gateway/src/audit/search/search-page.ts';
+import { openLog } from '../packages/gateway/src/storage/sqlite/log-reader.ts';
 import { IndexKeeper } from '../packages/gateway/src/storage/sqlite/index/index-keeper.ts';
 
-const records = Number(process.argv[2] ?? 200_000);
+const { values } = parseArgs({ options: { records: { type: 'string', default: '200000' } } });
+const records = Number(values.records);
 const rounds = 400;
 const limit = 50;
 const folder = mkdtempSync(join(tmpdir(), 'sallyport-search-'));
@@ -18,6 +34,8 @@ const databaseFile = join(folder, 'sallyport.db');
 const indexFile = join(folder, 'index.db');
 const startMs = Date.now() - records * 10;
 const calls = Math.floor(records / 2);
+const signer = openSigner(createSigningKey('example.org/gate').privateKey);
+const tagKey = deriveTagKey(signer);
 
 /** Of the nth call: agents, tools and rules of different size, and paths that come again. */
 function describe(nth: number) {
@@ -37,8 +55,16 @@ function writeLog(): void {
   const database = new DatabaseSync(databaseFile);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;');
   database.exec('CREATE TABLE records (position INTEGER PRIMARY KEY, leaf BLOB, salt BLOB, payload TEXT, tag BLOB)');
+  database.exec('CREATE TABLE checkpoints (size INTEGER PRIMARY KEY, note TEXT NOT NULL)');
   const insert = database.prepare('INSERT INTO records VALUES (?, ?, ?, ?, ?)');
-  const [salt, tag] = [randomBytes(32), randomBytes(32)];
+  const salt = randomBytes(32);
+  const tree = new MerkleFrontier();
+  const write = (index: number, facts: Parameters<typeof encodeLeaf>[0], payload: string): void => {
+    const leaf = encodeLeaf(facts, commitPayload(salt, payload));
+    const leafHash = hashLeaf(leaf);
+    tree.append(leafHash);
+    insert.run(index, leaf, salt, payload, tagRecord(tagKey, index, leafHash));
+  };
   const sessions = Array.from({ length: 5000 }, () => randomUUIDv7());
   database.exec('BEGIN');
   for (let nth = 0; nth < calls; nth += 1) {
@@ -56,14 +82,34 @@ function writeLog(): void {
       ...{ tool, arguments: { path, note: `look at ${word} now` }, decision: { effect: 'allow', rule_id: rule } },
     });
     const outcome = JSON.stringify({ intent: 2 * nth, tool, agent, summary: '12 bytes read', duration_ms: 3 });
-    const leafOf = (facts: Parameters<typeof encodeLeaf>[0], payload: string) =>
-      encodeLeaf(facts, commitPayload(salt, payload));
-    insert.run(2 * nth, leafOf({ kind: 'intent', result: 'none', ...ids }, intent), salt, intent, tag);
-    insert.run(2 * nth + 1, leafOf({ kind: 'outcome', result, ...ids }, outcome), salt, outcome, tag);
+    write(2 * nth, { kind: 'intent', result: 'none', ...ids }, intent);
+    write(2 * nth + 1, { kind: 'outcome', result, ...ids }, outcome);
     if (nth % 50_000 === 0) database.exec('COMMIT; BEGIN');
   }
+  const note = signCheckpoint(signer, { origin: signer.name, size: tree.size, root: tree.root() });
+  database.prepare('INSERT INTO checkpoints VALUES (?, ?)').run(tree.size, note);
   database.exec('COMMIT');
   database.close();
+}
+
+function secondsOf(work: () => void): number {
+  const before = process.threadCpuUsage();
+  work();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1e6;
+}
+
+function measureVerification(): void {
+  const log = openLog(databaseFile);
+  let isIntact = false;
+  const seconds = secondsOf(() => {
+    isIntact = verifyLog(log, { verifier: parseVerifier(signer.verifier), tagKey }).ok;
+  });
+  log.close();
+  const perSecond = ((2 * calls) / seconds).toFixed(0);
+  console.log(
+    `verified in ${seconds.toFixed(1)} s of a core (${perSecond} records/s)${isIntact ? '' : ': NOT INTACT'}`,
+  );
 }
 
 function measure(keeper: IndexKeeper, name: string, filterOf: (nth: number) => string, atEnd = false): void {
@@ -88,18 +134,18 @@ function measure(keeper: IndexKeeper, name: string, filterOf: (nth: number) => s
 
 try {
   writeLog();
-  const before = process.threadCpuUsage();
-  const keeper = new IndexKeeper(databaseFile, indexFile);
-  while (keeper.catchUp());
-  const { user, system } = process.threadCpuUsage(before);
-  const seconds = (user + system) / 1e6;
+  measureVerification();
+  const keeper = new IndexKeeper({ databaseFile, indexFile });
+  const seconds = secondsOf(() => {
+    while (keeper.catchUp());
+  });
   const megabytes = (file: string): string => (statSync(file).size / 1e6).toFixed(0);
   console.log(
     `${2 * calls} records; index built in ${seconds.toFixed(1)} s of a core (${((2 * calls) / seconds).toFixed(0)} records/s)`,
   );
   keeper.close();
   console.log(`log ${megabytes(databaseFile)} MB, index ${megabytes(indexFile)} MB`);
-  const opened = new IndexKeeper(databaseFile, indexFile);
+  const opened = new IndexKeeper({ databaseFile, indexFile });
   measure(opened, 'newest', () => '', true);
   measure(opened, 'any page', () => '');
   measure(opened, 'agent', (nth) => `agent:${describe(nth).agent}`);
