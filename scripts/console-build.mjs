@@ -9,7 +9,7 @@ const consoleFolder = join(root, 'packages/console');
 const builtFolder = join(consoleFolder, 'dist');
 /** What the built files depend on; of the dependencies, the lock file tells enough. */
 const sources = ['packages/console', 'packages/contract/src', 'package-lock.json'];
-const commands = ['start', 'test', 'coverage', 'pack', 'fresh-debian'];
+const commands = ['start', 'test', 'coverage', 'pack', 'fresh-debian', 'demo'];
 
 /**
  * Builds the web console if its sources have changed since it was built. A console that cannot be built keeps nobody

@@ -19,6 +19,7 @@ const commands = {
   agents: ['test/agents/claude-code.ts'],
   pack: ['scripts/pack.ts'],
   'fresh-debian': ['test/packages/debian/fresh-debian.ts'],
+  demo: ['scripts/demo.ts'],
 };
 
 const [name = '', ...args] = process.argv.slice(2);
@@ -38,7 +39,9 @@ try {
 }
 
 const [script, ...fixedArgs] = commands[name];
-const { exitCode, output } = await runChild(projectNode, [join(root, script), ...fixedArgs, ...args], {
+// Its week lies in the past, and so does its clock.
+const preload = name === 'demo' ? ['--import', join(root, 'scripts/demo/clock.ts')] : [];
+const { exitCode, output } = await runChild(projectNode, [...preload, join(root, script), ...fixedArgs, ...args], {
   cwd: root,
   env: {
     ...process.env,

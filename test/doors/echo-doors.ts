@@ -8,6 +8,7 @@ import {
   ExecuteToolResponseSchema,
   ExecuteToolsResponseSchema,
   ExecuteToolStreamResponseSchema,
+  GetActivityResponseSchema,
   GetReceiptResponseSchema,
   GetStatusResponseSchema,
   GetToolSchemaResponseSchema,
@@ -116,5 +117,6 @@ function bindOperator() {
     getReceipt: async () => create(GetReceiptResponseSchema),
     searchAudit: async () => create(SearchAuditResponseSchema),
     getUsage: async () => create(GetUsageResponseSchema),
+    getActivity: async () => create(GetActivityResponseSchema),
   });
 }

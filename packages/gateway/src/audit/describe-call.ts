@@ -113,6 +113,8 @@ export function describeRefusal(
     ...(remedy === undefined ? {} : { remedy: cutText(remedy, longestReason) }),
     ...(refusal.violations === undefined ? {} : { violations: refusal.violations.length }),
     ...(refusal.shadow && { shadow: describeShadow(refusal.shadow.effect, refusal.shadow.ruleId) }),
+    // So that the question, the answer and the run are found together.
+    ...(refusal.approval?.taskId && { task: ownText(refusal.approval.taskId) }),
   };
 }
 

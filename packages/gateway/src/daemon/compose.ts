@@ -179,6 +179,10 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   });
   const currentRules = () => applied.current;
   const store = await opening;
+  const index = new BackgroundIndex({ databaseFile, indexFile: home.indexFile, archiveFolder }, (error) => {
+    log.error('index_failed', { error });
+  });
+  opened.defer(() => index.close());
   const workspaces = new WorkspaceBook({ index: store, own: workspace, userHome: resolveLinks(userHome) });
   const rulesFor = (session: Pick<Session, 'workspace'>): LoadedRules | undefined => {
     const where = workspaces.of(session);
@@ -279,10 +283,6 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     return isEnded;
   };
   opened.defer(() => modes.close());
-  const index = new BackgroundIndex({ databaseFile, indexFile: home.indexFile, archiveFolder }, (error) => {
-    log.error('index_failed', { error });
-  });
-  opened.defer(() => index.close());
   const organisation = openOrganisation({
     ...{ store, currentRules, redactor, log, endSession },
     notifySenior: (abuse, senior) => approvals.tellAbuse(abuse, senior),
@@ -331,7 +331,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
   const tools = [
     ...approvals.tools,
     ...policyTools({
-      ...{ rules: applied, registry, store, workspace, workspaceOf: workspaces.of },
+      ...{ rules: applied, registry, store, index, workspace, workspaceOf: workspaces.of },
       onApplied: () => void onRulesApplied(),
     }),
     ...fileTools(),

@@ -1,5 +1,5 @@
 import { spellCount } from '@sallyport/contract';
-import type { AppliedPolicy, InJson, PolicyCheck, PolicyReplay, PolicyStatus } from '@sallyport/contract';
+import type { AppliedPolicy, InJson, PolicyCheck, PolicyReplay, PolicyRules, PolicyStatus } from '@sallyport/contract';
 import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from '../../command-context.ts';
 import { command, flag, word } from '../../command-table.ts';
@@ -11,7 +11,7 @@ import { testCommand } from './policy-test.ts';
 import { runSteps, seekConsent } from '../../client/run-steps.ts';
 import type { ConsentOptions } from '../../client/run-steps.ts';
 import { operatorCommand, runOperatorTool } from '../../client/run-tool.ts';
-import { renderFields, renderWrappedTable } from '../../terminal/table.ts';
+import { printTable, renderFields, renderWrappedTable } from '../../terminal/table.ts';
 import { wrapWords } from '../../terminal/text-width.ts';
 import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
 
@@ -25,6 +25,11 @@ export const policyCommands = [
     help: 'show which rules are in force, and whether the files differ',
     tool: 'policy.status',
     print: showStatus,
+  }),
+  operatorCommand('list', {
+    help: 'list the rules in force, with how often each decided and when it last did',
+    tool: 'policy.list',
+    print: showRules,
   }),
   operatorCommand('check', {
     help: 'find rules that never match, are covered by others, or reach no tool',
@@ -51,6 +56,21 @@ export const policyCommands = [
     run: promoteRule,
   }),
 ];
+
+/** Those that never decided are the ones to look at. */
+function showRules({ rules }: InJson<PolicyRules>, { terminal }: CommandContext): void {
+  const rows = rules.map(({ rule, effect, shadow, tools, lastAtMs, ...counts }) => {
+    const hits = [counts.succeeded, counts.denied, counts.asked, counts.failed].reduce((sum, n) => sum + Number(n), 0);
+    return [
+      rule?.id ?? '',
+      shadow ? `${effect} (tried out)` : effect,
+      hits === 0 ? 'never' : spellCount(hits, 'call'),
+      lastAtMs === undefined ? '' : new Date(Number(lastAtMs)).toISOString().slice(0, 16).replace('T', ' '),
+      makeVisibleLine(tools.join(', ')),
+    ];
+  });
+  printTable(terminal, ['rule', 'effect', 'decided', 'last (UTC)', 'tools'], rows, renderWrappedTable);
+}
 
 /** Whether the rules in force are what the files say. */
 function showStatus(status: InJson<PolicyStatus>, { terminal, commandName }: CommandContext): void {

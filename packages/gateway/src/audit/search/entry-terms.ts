@@ -12,9 +12,11 @@ export const fields = [
   'host',
   'kind',
   'path',
+  'principal',
   'rule',
   'session',
   'status',
+  'task',
   'tool',
   'trace',
 ] as const;
@@ -26,6 +28,13 @@ const deepest = 16;
 const mostText = 8 * 1024;
 const pathNames = /(?:^|_)(?:path|paths|file|files|folder|dir|source|target|destination|from|to|cwd|root)$/;
 const urlNames = /(?:^|_)(?:url|uri|host|address|endpoint)$/;
+
+/** Where the request for approval is named: by the call that asked, by the call that ran, and by the decision. */
+const taskMembers = [
+  ['refusal', 'task'],
+  ['consent', 'task'],
+  ['arguments', 'task_id'],
+] as const;
 
 /** One thing that an entry can be asked for: `field\0value`, in small letters. */
 export type Term = string;
@@ -49,6 +58,7 @@ export function termsOf({ kind, result, callId, sessionId, payload }: EntryFacts
   add('call', callId, payload['parent_call_id']);
   add('session', sessionId);
   add('agent', payload['agent']);
+  add('principal', payload['principal']);
   add('door', payload['door']);
   add('event', payload['event']);
   add('trace', payload['trace_id'], payload['caller_trace_id']);
@@ -57,6 +67,10 @@ export function termsOf({ kind, result, callId, sessionId, payload }: EntryFacts
     if (!isJsonObject(value)) continue;
     add('rule', value['rule_id']);
     add('code', value['code']);
+  }
+  for (const [member, name] of taskMembers) {
+    const value = payload[member];
+    if (isJsonObject(value)) add('task', value[name]);
   }
   for (const name of [payload['tool'], payload['tool_as_named']]) add('tool', ...familiesOf(name));
   for (const path of findPaths(payload)) add('path', ...waysTo(path, payload['workspace']));

@@ -1,6 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import {
   AuditRecordSchema,
+  GetActivityResponseSchema,
   GetReceiptResponseSchema,
   GetStatusResponseSchema,
   GetUsageResponseSchema,
@@ -15,6 +16,8 @@ import { decodeLeaf, hashLeaf } from '@sallyport/log';
 import type { StoredRecord } from '@sallyport/log';
 import { NoReceipt } from '../../audit/make-receipt.ts';
 import type { ReceiptSubject } from '../../audit/make-receipt.ts';
+import { stretchMs } from '../../audit/search/activity.ts';
+import type { ActivityIndex, ActivityLine, ActivityRequest } from '../../audit/search/activity.ts';
 import { FilterError, parseFilter } from '../../audit/search/parse-filter.ts';
 import type { SearchIndex, SearchPage } from '../../audit/search/search-page.ts';
 import type { Store } from '../../storage/stores.ts';
@@ -36,7 +39,7 @@ export interface OperatorServiceParts {
   readonly verify: (signal: AbortSignal) => Promise<VerifyAuditResponse>;
   /** Rejects with NoReceipt. */
   readonly makeReceipt: (subject: ReceiptSubject) => Promise<string>;
-  readonly index: Pick<SearchIndex, 'search'>;
+  readonly index: Pick<SearchIndex, 'search'> & ActivityIndex;
   readonly usage: Pick<UsageTally, 'read'>;
   /** Begins to stop, on the wish of this person; the answer to the request still goes out. */
   readonly stop: (by: string) => void;
@@ -48,6 +51,8 @@ const pollMs = 100;
 const mostWatched = 200;
 const mostSearched = 200;
 const searchAgainMs = 500;
+const hourMs = 3_600_000;
+const mostActivityHours = 168;
 
 /** What an operator asks the daemon itself: at their own socket, or with the session of a console. */
 export function operatorService(parts: OperatorServiceParts): ServiceBinding {
@@ -57,6 +62,12 @@ export function operatorService(parts: OperatorServiceParts): ServiceBinding {
     const session = checkCaller(store, peer);
     if (session.principal !== 'operator') throw new RpcError('permission_denied', 'This is for operators.');
     return session.agent;
+  };
+
+  const readSignedThroughMs = async (): Promise<number> => {
+    const size = Number((await readStatus()).checkpointSize);
+    const [last] = size === 0 ? [] : await store.readRecords(size - 1, 1);
+    return last === undefined ? 0 : decodeLeaf(last.leaf).timeMs;
   };
 
   const methods: HandlersOf<typeof OperatorService> = {
@@ -136,6 +147,34 @@ export function operatorService(parts: OperatorServiceParts): ServiceBinding {
       });
     },
 
+    getActivity: async ({ hours }, peer) => {
+      identify(peer);
+      const request = slotsOf(Math.min(Math.max(1, hours), mostActivityHours), Date.now());
+      const [{ agents, tools, rules, ...report }, lastCalls, signedThroughMs] = await Promise.all([
+        index.readActivity(request),
+        index.readTotals(['session']),
+        readSignedThroughMs(),
+      ]);
+      return create(GetActivityResponseSchema, {
+        fromMs: BigInt(request.fromMs),
+        slotMs: BigInt(request.slotMs),
+        slots: request.slots,
+        agents: agents.map(unfreeze),
+        tools: tools.map(unfreeze),
+        rules: rules.map(unfreeze),
+        medianMs: [...report.medianMs],
+        p95Ms: [...report.p95Ms],
+        lastCalls: lastCalls.map(({ name, lastMs, succeeded, denied, asked, failed }) => ({
+          sessionId: name,
+          timeMs: BigInt(lastMs),
+          calls: BigInt(succeeded + denied + asked + failed),
+        })),
+        indexedSize: BigInt(report.indexedSize),
+        logSize: BigInt(await store.logSize()),
+        signedThroughMs: BigInt(signedThroughMs),
+      });
+    },
+
     readAudit: async ({ from, limit, waitMs, callId }, peer) => {
       identify(peer);
       if (callId !== '') {
@@ -167,6 +206,17 @@ function describeRecord(record: StoredRecord, hideHeldInJson: (json: string) => 
     rulesHash: leaf.rulesHash ?? '',
     payloadJson: hideHeldInJson(record.payload ?? ''),
   });
+}
+
+/** Slots that a plot has room for: none is shorter than what is counted, and all end at full ones. */
+function slotsOf(hours: number, nowMs: number): ActivityRequest {
+  const slotMs = hours <= 2 ? stretchMs : hours <= 24 ? 3 * stretchMs : hourMs;
+  const slots = Math.ceil((hours * hourMs) / slotMs);
+  return { slotMs, slots, fromMs: (Math.floor(nowMs / slotMs) - slots + 1) * slotMs };
+}
+
+function unfreeze({ name, succeeded, denied, asked, failed }: ActivityLine) {
+  return { name, succeeded: [...succeeded], denied: [...denied], asked: [...asked], failed: [...failed] };
 }
 
 function readFilter(text: string): ReturnType<typeof parseFilter> {

@@ -71,6 +71,8 @@ export interface LoadedRules extends Rules {
   readonly mayOpen: (asked: Asked) => boolean;
   /** The verdict on a call, and what each rule has to do with it. */
   readonly explain: (question: Question) => Explained;
+  /** In the order of the files, those that are only tried out among them. */
+  readonly all: readonly Pick<CompiledRule, 'rule' | 'reference'>[];
   /** The rules that are only tried out, in the order of the file. */
   readonly tried: readonly Pick<CompiledRule, 'rule' | 'reference'>[];
   /** What is probably not meant, given the tools that there are. */
@@ -182,6 +184,7 @@ export function loadRules(
     rolesOf: (agent, profile) => membershipOf(agent, profile).roles,
     acceptsNew: (name, origin) => acceptsNew(inForce, name, origin),
     opensByName: (tool, mode) => opensByName(inForce, tool, mode),
+    all: compiled,
     tried: compiled.filter(({ rule }) => rule.shadow),
     check: (tools) => checkRules(compiled, operatorRights, tools, categories),
     refuseShutOut: () => refuseProblems(folder, findShutOut(inForce)),

@@ -1,4 +1,6 @@
 import type { JsonObject } from '@sallyport/contract';
+import type { ActivityIndex } from '../../audit/search/activity.ts';
+import type { SearchIndex } from '../../audit/search/search-page.ts';
 import type { AppliedRules } from '../files/applied-rules.ts';
 import type { LoadedRules, ProjectWorkspace } from '../language/load-rules.ts';
 import type { Session } from '../../call/session.ts';
@@ -20,6 +22,8 @@ export interface PolicyToolParts {
     | 'listSessions'
     | 'usedOf'
   >;
+  /** Counts how often each rule decided. */
+  readonly index: Pick<SearchIndex, 'search'> & Pick<ActivityIndex, 'readTotals'>;
   /** The daemon's own. */
   readonly workspace: string;
   /** Where a session works. Undefined: no operator accepts that, or not any more. */

@@ -17,6 +17,7 @@ import { requirement } from '../../../../../test/requirement.ts';
 import { AppliedRules } from '../files/applied-rules.ts';
 import { makeFolder, world, writeRules } from '../test-world.ts';
 import type { Progress, ToolContext } from '../../call/tool.ts';
+import type { ActivityKind } from '../../audit/search/activity.ts';
 import { Registry } from '../../registry/registry.ts';
 import { operator, still } from '../../stages/facts.test-kit.ts';
 import { createTestSession, openTestStore } from '../../stages/store.test-kit.ts';
@@ -42,6 +43,12 @@ interface RecordedCall {
   readonly sessionId?: string;
 }
 
+const noEndings = { succeeded: 0, denied: 0, asked: 0, failed: 0 };
+const totals = [
+  { kind: 'rule', name: 'read', ...noEndings, succeeded: 3, denied: 1, lastMs: 1000 },
+  { kind: 'own-rule', name: 'read', ...noEndings, succeeded: 1, lastMs: 2000 },
+] as const;
+
 const key = { secret: 'a key that lies elsewhere', isNew: false };
 
 async function openPolicy(t: TestContext, tools: string, files: { readonly roles?: string } = {}) {
@@ -54,6 +61,10 @@ async function openPolicy(t: TestContext, tools: string, files: { readonly roles
     rules,
     registry,
     store,
+    index: {
+      readTotals: async (kinds: readonly ActivityKind[]) => totals.filter(({ kind }) => kinds.includes(kind)),
+      search: async () => ({ entries: [], indexedSize: 7 }),
+    },
     workspace: world.workspace,
     workspaceOf: new WorkspaceBook({ index: store, own: world.workspace, userHome: world.userHome }).of,
     onApplied: () => applied.push(rules.current.hash),
@@ -481,4 +492,20 @@ test('no rule is drafted where it could not help, or could not be exact', async 
   await assert.rejects(drafting({ ...writing, path: 'a', isLong: true }), /does not keep enough/);
   await assert.rejects(drafting({ ...writing, path: 'a', agent: 'ada*' }), /alone/);
   await assert.rejects(call('draft', { call: randomUUIDv7() }), /Nothing is on record/);
+});
+
+test('rules are listed with their conditions and how often they decided, for agents and people together', async (t) => {
+  const { call } = await openPolicy(
+    t,
+    `${allowReading}  - { id: idle, effect: deny, tools: ['files.*'], paths: ['$WORKSPACE/x/**'], reason: 'Not yet.' }\n`,
+  );
+  const { rules = [], indexedSize } = (await call('list')) as {
+    rules?: Record<string, unknown>[];
+    indexedSize?: string;
+  };
+  assert.equal(indexedSize, '7');
+  const [read, idle] = [rules[0], rules.at(-1)];
+  assert.deepEqual([read?.['succeeded'], read?.['denied'], read?.['lastAtMs']], ['4', '1', '2000']);
+  assert.deepEqual([idle?.['succeeded'], idle?.['lastAtMs'], idle?.['reason']], ['0', undefined, 'Not yet.']);
+  assert.deepEqual(idle?.['conditions'], ['paths: $WORKSPACE/x/**']);
 });

@@ -9,6 +9,7 @@ import { testTool } from '../replay/test-cases.ts';
 import { allowTool, draftTool } from './allow-call.ts';
 import { applyTool, initTool, promoteTool } from './change-rules.ts';
 import { explainTool } from './explain-call.ts';
+import { listTool } from './list-rules.ts';
 import { chooseRules, longTimeoutMs, rulesProperty } from './policy-parts.ts';
 import type { PolicyToolParts, RulesArgument } from './policy-parts.ts';
 
@@ -16,6 +17,7 @@ import type { PolicyToolParts, RulesArgument } from './policy-parts.ts';
 export function policyTools(parts: PolicyToolParts): readonly AnyTool[] {
   const tools = [
     statusTool(parts),
+    listTool(parts),
     checkTool(parts),
     explainTool(parts),
     testTool(parts),

@@ -212,8 +212,9 @@ test('the list shows who may come in, without tokens, and the others on request'
 
   const [only, ...others] = (await call('list')).sessions;
   assert.deepEqual(others, []);
-  const { createdAtMs, ...rest } = only ?? {};
+  const { createdAtMs, lease, ...rest } = only ?? {};
   assert.ok(Number(createdAtMs) > 0);
+  assert.match(JSON.stringify(lease), /"status":"in force".*"tools":\["files\.\*"\]/);
   assert.deepEqual(rest, {
     sessionId: active.sessionId,
     agent: 'active',

@@ -232,6 +232,7 @@ function describeSession(session: Session, nowMs: number, own: string): InJson<S
     workspace: session.workspace ?? own,
     workingDirectory: session.workingDirectory,
     callbackUrl: session.callbackUrl ?? '',
+    lease: describeLease(session.lease, nowMs),
   };
 }
 

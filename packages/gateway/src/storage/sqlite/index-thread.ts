@@ -1,20 +1,33 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { ActivityKind, ActivityReport, ActivityRequest, ActivityTotal } from '../../audit/search/activity.ts';
 import type { SearchPage, SearchRequest } from '../../audit/search/search-page.ts';
 import { IndexKeeper } from './index/index-keeper.ts';
 import type { IndexFiles } from './index/index-keeper.ts';
 
-/** A search, or the wish that what was erased be forgotten now. */
+export type Question =
+  | { readonly kind: 'search'; readonly request: SearchRequest }
+  | { readonly kind: 'activity'; readonly request: ActivityRequest }
+  | { readonly kind: 'totals'; readonly kinds: readonly ActivityKind[] }
+  /** What was erased is forgotten now. */
+  | { readonly kind: 'forget' };
+
+export interface AnswerTo {
+  readonly search: SearchPage;
+  readonly activity: ActivityReport;
+  readonly totals: readonly ActivityTotal[];
+  readonly forget: true;
+}
+
 export interface ToIndex {
   readonly id: number;
-  readonly request: SearchRequest | 'forget';
+  readonly question: Question;
 }
 
 export interface FromIndex {
   readonly id: number;
-  readonly page?: SearchPage;
-  readonly isForgotten?: true;
-  /** Why there is neither. */
+  readonly answer?: AnswerTo[keyof AnswerTo];
+  /** Why there is no answer. */
   readonly problem?: string;
 }
 
@@ -27,11 +40,22 @@ const port = parentPort;
 if (process.platform === 'linux') setPriority(0, lowestPriority);
 const keeper = new IndexKeeper(workerData as IndexFiles);
 
-port.on('message', ({ id, request }: ToIndex) => {
-  const post = (answer: FromIndex): void => port.postMessage(answer);
-  if (request === 'forget') {
+function answer(question: Exclude<Question, { kind: 'forget' }>): AnswerTo[keyof AnswerTo] {
+  switch (question.kind) {
+    case 'search':
+      return keeper.search(question.request);
+    case 'activity':
+      return keeper.readActivity(question.request);
+    case 'totals':
+      return keeper.readTotals(question.kinds);
+  }
+}
+
+port.on('message', ({ id, question }: ToIndex) => {
+  const post = (message: FromIndex): void => port.postMessage(message);
+  if (question.kind === 'forget') {
     forget(
-      () => post({ id, isForgotten: true }),
+      () => post({ id, answer: true }),
       (problem) => post({ id, problem }),
     );
     return;
@@ -39,7 +63,7 @@ port.on('message', ({ id, request }: ToIndex) => {
   try {
     // What was answered to a caller before this question is found, unless there is a lot to take in.
     keeper.catchUp();
-    post({ id, page: keeper.search(request) });
+    post({ id, answer: answer(question) });
   } catch (error) {
     post({ id, problem: messageOf(error) });
   }

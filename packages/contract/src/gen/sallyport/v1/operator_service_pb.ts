@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/operator_service.proto.
  */
 export const file_sallyport_v1_operator_service: GenFile = /*@__PURE__*/
-  fileDesc("CiNzYWxseXBvcnQvdjEvb3BlcmF0b3Jfc2VydmljZS5wcm90bxIMc2FsbHlwb3J0LnYxIhIKEEdldFN0YXR1c1JlcXVlc3QiuwQKEUdldFN0YXR1c1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDcGlkGAIgASgNEhEKCXVwdGltZV9tcxgDIAEoBBIMCgRtb2RlGAQgASgJEg8KB2luc3RhbGwYBSABKAkSFwoPaW5zdGFsbF9tZWFuaW5nGAYgASgJEgwKBGhvbWUYByABKAkSEQoJd29ya3NwYWNlGAggASgJEhgKEHdvcmtzcGFjZV9yZWFzb24YCSABKAkSDwoHYWRkcmVzcxgKIAEoCRIXCg9vcGVyYXRvcl9zb2NrZXQYCyABKAkSFAoMYWdlbnRfc29ja2V0GAwgASgJEhIKCnJ1bGVzX2hhc2gYDSABKAkSFAoMcnVsZXNfZm9sZGVyGA4gASgJEhIKCnJ1bGVfY291bnQYDyABKA0SEAoIbG9nX3NpemUYECABKAQSFwoPY2hlY2twb2ludF9zaXplGBEgASgEEhcKD2NhbGxzX2luX2ZsaWdodBgSIAEoDRIOCgZoZWFsdGgYEyABKAkSFQoNaGVhbHRoX3JlYXNvbhgUIAEoCRISCgp0b29sX2NvdW50GBUgASgNEhcKD2FjdGl2ZV9zZXNzaW9ucxgWIAEoDRIQCgh3YXJuaW5ncxgXIAMoCRIPCgdwcm9maWxlGBggASgJEhcKD3dvcmtzcGFjZV9yb290cxgZIAMoCRIwCgl0ZWxlbWV0cnkYGiABKAsyHS5zYWxseXBvcnQudjEuVGVsZW1ldHJ5U3RhdHVzInMKD1RlbGVtZXRyeVN0YXR1cxIOCgZ0cmFjZXMYASABKAkSEAoIZW5kcG9pbnQYAiABKAkSFgoOZXhwb3J0ZWRfc3BhbnMYAyABKAQSFQoNZHJvcHBlZF9zcGFucxgEIAEoBBIPCgdwcm9ibGVtGAUgASgJIg0KC1N0b3BSZXF1ZXN0Ig4KDFN0b3BSZXNwb25zZSJRChBSZWFkQXVkaXRSZXF1ZXN0EgwKBGZyb20YASABKAMSDQoFbGltaXQYAiABKA0SDwoHd2FpdF9tcxgDIAEoDRIPCgdjYWxsX2lkGAQgASgJIiEKEVdhdGNoQXVkaXRSZXF1ZXN0EgwKBGZyb20YASABKAMiQAoSV2F0Y2hBdWRpdFJlc3BvbnNlEioKB3JlY29yZHMYASADKAsyGS5zYWxseXBvcnQudjEuQXVkaXRSZWNvcmQiIAoPR2V0VXNhZ2VSZXF1ZXN0Eg0KBWhvdXJzGAEgASgNIq4BChBHZXRVc2FnZVJlc3BvbnNlEg8KB2Zyb21fbXMYASABKAQSDwoHc2xvdF9tcxgCIAEoBBINCgVzbG90cxgDIAEoDRIkCgV0b29scxgEIAMoCzIVLnNhbGx5cG9ydC52MS5Ub29sVXNlEhcKD2NvdW50ZWRfZnJvbV9tcxgFIAEoBBIqCgdyZXBvcnRzGAYgAygLMhkuc2FsbHlwb3J0LnYxLkFidXNlUmVwb3J0Im0KC0FidXNlUmVwb3J0Eg0KBWluZGV4GAEgASgEEg8KB3RpbWVfbXMYAiABKAQSDQoFZXZlbnQYAyABKAkSDQoFYWdlbnQYBCABKAkSDAoEdG9vbBgFIAEoCRISCgpzZXNzaW9uX2lkGAYgASgJIlkKB1Rvb2xVc2USDAoEdG9vbBgBIAEoCRIRCglzdWNjZWVkZWQYAiADKA0SDgoGZGVuaWVkGAMgAygNEg0KBWFza2VkGAQgAygNEg4KBmZhaWxlZBgFIAMoDSKCAQoSU2VhcmNoQXVkaXRSZXF1ZXN0Eg4KBmZpbHRlchgBIAEoCRINCgVsaW1pdBgCIAEoDRITCgZiZWZvcmUYAyABKARIAIgBARISCgVhZnRlchgEIAEoBEgBiAEBEg8KB3dhaXRfbXMYBSABKA1CCQoHX2JlZm9yZUIICgZfYWZ0ZXIihAEKE1NlYXJjaEF1ZGl0UmVzcG9uc2USKQoHZW50cmllcxgBIAMoCzIYLnNhbGx5cG9ydC52MS5BdWRpdEVudHJ5EhEKBG5leHQYAiABKARIAIgBARIUCgxpbmRleGVkX3NpemUYAyABKAQSEAoIbG9nX3NpemUYBCABKARCBwoFX25leHQiRgoKQXVkaXRFbnRyeRIMCgRraW5kGAEgASgJEioKB3JlY29yZHMYAiADKAsyGS5zYWxseXBvcnQudjEuQXVkaXRSZWNvcmQiMwoRR2V0UmVjZWlwdFJlcXVlc3QSDwoHY2FsbF9pZBgBIAEoCRINCgVpbmRleBgCIAEoBCIqChJHZXRSZWNlaXB0UmVzcG9uc2USFAoMcmVjZWlwdF9qc29uGAEgASgJIhQKElZlcmlmeUF1ZGl0UmVxdWVzdCKlAwoTVmVyaWZ5QXVkaXRSZXNwb25zZRIOCgZpbnRhY3QYASABKAgSDwoHcmVjb3JkcxgCIAEoBBIXCg9jaGVja3BvaW50X3NpemUYAyABKAQSEAoIcHJvYmxlbXMYBCADKAkSEgoKbG9nX2ludGFjdBgFIAEoCBINCgVzdGF0ZRgGIAEoCRIUCgxzdGF0ZV9yZWFzb24YByABKAkSFgoOdGFnZ2VkX3JlY29yZHMYCCABKAQSFgoOZXJhc2VkX3JlY29yZHMYCSABKAQSDAoEcm9vdBgKIAEoCRILCgNrZXkYCyABKAkSHgoWcmVtZW1iZXJlZF9jaGVja3BvaW50cxgMIAEoDRIUCgx0YWdzX2NoZWNrZWQYDSABKAgSEgoKY2hlY2twb2ludBgOIAEoCRIsCghmaW5kaW5ncxgPIAMoCzIaLnNhbGx5cG9ydC52MS5BdWRpdEZpbmRpbmcSFQoNZmluZGluZ19jb3VudBgQIAEoDRIVCg1lcmFzZWRfcmFuZ2VzGBEgASgJEhgKEGFyY2hpdmVkX3JlY29yZHMYEiABKAQiUwoMQXVkaXRGaW5kaW5nEgwKBGtpbmQYASABKAkSEgoKZnJvbV9pbmRleBgCIAEoBBIQCgh0b19pbmRleBgDIAEoBBIPCgdtZXNzYWdlGAQgASgJIlEKEVJlYWRBdWRpdFJlc3BvbnNlEioKB3JlY29yZHMYASADKAsyGS5zYWxseXBvcnQudjEuQXVkaXRSZWNvcmQSEAoIbG9nX3NpemUYAiABKAQirQEKC0F1ZGl0UmVjb3JkEg0KBWluZGV4GAEgASgEEhEKCWxlYWZfaGFzaBgCIAEoCRIMCgRraW5kGAMgASgJEg4KBnJlc3VsdBgEIAEoCRIPCgd0aW1lX21zGAUgASgEEg8KB2NhbGxfaWQYBiABKAkSEgoKc2Vzc2lvbl9pZBgHIAEoCRISCgpydWxlc19oYXNoGAggASgJEhQKDHBheWxvYWRfanNvbhgJIAEoCTKDBQoPT3BlcmF0b3JTZXJ2aWNlEkwKCUdldFN0YXR1cxIeLnNhbGx5cG9ydC52MS5HZXRTdGF0dXNSZXF1ZXN0Gh8uc2FsbHlwb3J0LnYxLkdldFN0YXR1c1Jlc3BvbnNlEj0KBFN0b3ASGS5zYWxseXBvcnQudjEuU3RvcFJlcXVlc3QaGi5zYWxseXBvcnQudjEuU3RvcFJlc3BvbnNlEkwKCVJlYWRBdWRpdBIeLnNhbGx5cG9ydC52MS5SZWFkQXVkaXRSZXF1ZXN0Gh8uc2FsbHlwb3J0LnYxLlJlYWRBdWRpdFJlc3BvbnNlElEKCldhdGNoQXVkaXQSHy5zYWxseXBvcnQudjEuV2F0Y2hBdWRpdFJlcXVlc3QaIC5zYWxseXBvcnQudjEuV2F0Y2hBdWRpdFJlc3BvbnNlMAESUgoLVmVyaWZ5QXVkaXQSIC5zYWxseXBvcnQudjEuVmVyaWZ5QXVkaXRSZXF1ZXN0GiEuc2FsbHlwb3J0LnYxLlZlcmlmeUF1ZGl0UmVzcG9uc2USTwoKR2V0UmVjZWlwdBIfLnNhbGx5cG9ydC52MS5HZXRSZWNlaXB0UmVxdWVzdBogLnNhbGx5cG9ydC52MS5HZXRSZWNlaXB0UmVzcG9uc2USUgoLU2VhcmNoQXVkaXQSIC5zYWxseXBvcnQudjEuU2VhcmNoQXVkaXRSZXF1ZXN0GiEuc2FsbHlwb3J0LnYxLlNlYXJjaEF1ZGl0UmVzcG9uc2USSQoIR2V0VXNhZ2USHS5zYWxseXBvcnQudjEuR2V0VXNhZ2VSZXF1ZXN0Gh4uc2FsbHlwb3J0LnYxLkdldFVzYWdlUmVzcG9uc2ViBnByb3RvMw");
+  fileDesc("CiNzYWxseXBvcnQvdjEvb3BlcmF0b3Jfc2VydmljZS5wcm90bxIMc2FsbHlwb3J0LnYxIhIKEEdldFN0YXR1c1JlcXVlc3QiuwQKEUdldFN0YXR1c1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSCwoDcGlkGAIgASgNEhEKCXVwdGltZV9tcxgDIAEoBBIMCgRtb2RlGAQgASgJEg8KB2luc3RhbGwYBSABKAkSFwoPaW5zdGFsbF9tZWFuaW5nGAYgASgJEgwKBGhvbWUYByABKAkSEQoJd29ya3NwYWNlGAggASgJEhgKEHdvcmtzcGFjZV9yZWFzb24YCSABKAkSDwoHYWRkcmVzcxgKIAEoCRIXCg9vcGVyYXRvcl9zb2NrZXQYCyABKAkSFAoMYWdlbnRfc29ja2V0GAwgASgJEhIKCnJ1bGVzX2hhc2gYDSABKAkSFAoMcnVsZXNfZm9sZGVyGA4gASgJEhIKCnJ1bGVfY291bnQYDyABKA0SEAoIbG9nX3NpemUYECABKAQSFwoPY2hlY2twb2ludF9zaXplGBEgASgEEhcKD2NhbGxzX2luX2ZsaWdodBgSIAEoDRIOCgZoZWFsdGgYEyABKAkSFQoNaGVhbHRoX3JlYXNvbhgUIAEoCRISCgp0b29sX2NvdW50GBUgASgNEhcKD2FjdGl2ZV9zZXNzaW9ucxgWIAEoDRIQCgh3YXJuaW5ncxgXIAMoCRIPCgdwcm9maWxlGBggASgJEhcKD3dvcmtzcGFjZV9yb290cxgZIAMoCRIwCgl0ZWxlbWV0cnkYGiABKAsyHS5zYWxseXBvcnQudjEuVGVsZW1ldHJ5U3RhdHVzInMKD1RlbGVtZXRyeVN0YXR1cxIOCgZ0cmFjZXMYASABKAkSEAoIZW5kcG9pbnQYAiABKAkSFgoOZXhwb3J0ZWRfc3BhbnMYAyABKAQSFQoNZHJvcHBlZF9zcGFucxgEIAEoBBIPCgdwcm9ibGVtGAUgASgJIg0KC1N0b3BSZXF1ZXN0Ig4KDFN0b3BSZXNwb25zZSJRChBSZWFkQXVkaXRSZXF1ZXN0EgwKBGZyb20YASABKAMSDQoFbGltaXQYAiABKA0SDwoHd2FpdF9tcxgDIAEoDRIPCgdjYWxsX2lkGAQgASgJIiEKEVdhdGNoQXVkaXRSZXF1ZXN0EgwKBGZyb20YASABKAMiQAoSV2F0Y2hBdWRpdFJlc3BvbnNlEioKB3JlY29yZHMYASADKAsyGS5zYWxseXBvcnQudjEuQXVkaXRSZWNvcmQiIAoPR2V0VXNhZ2VSZXF1ZXN0Eg0KBWhvdXJzGAEgASgNIq4BChBHZXRVc2FnZVJlc3BvbnNlEg8KB2Zyb21fbXMYASABKAQSDwoHc2xvdF9tcxgCIAEoBBINCgVzbG90cxgDIAEoDRIkCgV0b29scxgEIAMoCzIVLnNhbGx5cG9ydC52MS5Ub29sVXNlEhcKD2NvdW50ZWRfZnJvbV9tcxgFIAEoBBIqCgdyZXBvcnRzGAYgAygLMhkuc2FsbHlwb3J0LnYxLkFidXNlUmVwb3J0Im0KC0FidXNlUmVwb3J0Eg0KBWluZGV4GAEgASgEEg8KB3RpbWVfbXMYAiABKAQSDQoFZXZlbnQYAyABKAkSDQoFYWdlbnQYBCABKAkSDAoEdG9vbBgFIAEoCRISCgpzZXNzaW9uX2lkGAYgASgJIlkKB1Rvb2xVc2USDAoEdG9vbBgBIAEoCRIRCglzdWNjZWVkZWQYAiADKA0SDgoGZGVuaWVkGAMgAygNEg0KBWFza2VkGAQgAygNEg4KBmZhaWxlZBgFIAMoDSKCAQoSU2VhcmNoQXVkaXRSZXF1ZXN0Eg4KBmZpbHRlchgBIAEoCRINCgVsaW1pdBgCIAEoDRITCgZiZWZvcmUYAyABKARIAIgBARISCgVhZnRlchgEIAEoBEgBiAEBEg8KB3dhaXRfbXMYBSABKA1CCQoHX2JlZm9yZUIICgZfYWZ0ZXIihAEKE1NlYXJjaEF1ZGl0UmVzcG9uc2USKQoHZW50cmllcxgBIAMoCzIYLnNhbGx5cG9ydC52MS5BdWRpdEVudHJ5EhEKBG5leHQYAiABKARIAIgBARIUCgxpbmRleGVkX3NpemUYAyABKAQSEAoIbG9nX3NpemUYBCABKARCBwoFX25leHQiRgoKQXVkaXRFbnRyeRIMCgRraW5kGAEgASgJEioKB3JlY29yZHMYAiADKAsyGS5zYWxseXBvcnQudjEuQXVkaXRSZWNvcmQiMwoRR2V0UmVjZWlwdFJlcXVlc3QSDwoHY2FsbF9pZBgBIAEoCRINCgVpbmRleBgCIAEoBCIqChJHZXRSZWNlaXB0UmVzcG9uc2USFAoMcmVjZWlwdF9qc29uGAEgASgJIhQKElZlcmlmeUF1ZGl0UmVxdWVzdCKlAwoTVmVyaWZ5QXVkaXRSZXNwb25zZRIOCgZpbnRhY3QYASABKAgSDwoHcmVjb3JkcxgCIAEoBBIXCg9jaGVja3BvaW50X3NpemUYAyABKAQSEAoIcHJvYmxlbXMYBCADKAkSEgoKbG9nX2ludGFjdBgFIAEoCBINCgVzdGF0ZRgGIAEoCRIUCgxzdGF0ZV9yZWFzb24YByABKAkSFgoOdGFnZ2VkX3JlY29yZHMYCCABKAQSFgoOZXJhc2VkX3JlY29yZHMYCSABKAQSDAoEcm9vdBgKIAEoCRILCgNrZXkYCyABKAkSHgoWcmVtZW1iZXJlZF9jaGVja3BvaW50cxgMIAEoDRIUCgx0YWdzX2NoZWNrZWQYDSABKAgSEgoKY2hlY2twb2ludBgOIAEoCRIsCghmaW5kaW5ncxgPIAMoCzIaLnNhbGx5cG9ydC52MS5BdWRpdEZpbmRpbmcSFQoNZmluZGluZ19jb3VudBgQIAEoDRIVCg1lcmFzZWRfcmFuZ2VzGBEgASgJEhgKEGFyY2hpdmVkX3JlY29yZHMYEiABKAQiUwoMQXVkaXRGaW5kaW5nEgwKBGtpbmQYASABKAkSEgoKZnJvbV9pbmRleBgCIAEoBBIQCgh0b19pbmRleBgDIAEoBBIPCgdtZXNzYWdlGAQgASgJIlEKEVJlYWRBdWRpdFJlc3BvbnNlEioKB3JlY29yZHMYASADKAsyGS5zYWxseXBvcnQudjEuQXVkaXRSZWNvcmQSEAoIbG9nX3NpemUYAiABKAQirQEKC0F1ZGl0UmVjb3JkEg0KBWluZGV4GAEgASgEEhEKCWxlYWZfaGFzaBgCIAEoCRIMCgRraW5kGAMgASgJEg4KBnJlc3VsdBgEIAEoCRIPCgd0aW1lX21zGAUgASgEEg8KB2NhbGxfaWQYBiABKAkSEgoKc2Vzc2lvbl9pZBgHIAEoCRISCgpydWxlc19oYXNoGAggASgJEhQKDHBheWxvYWRfanNvbhgJIAEoCSIjChJHZXRBY3Rpdml0eVJlcXVlc3QSDQoFaG91cnMYASABKA0izgIKE0dldEFjdGl2aXR5UmVzcG9uc2USDwoHZnJvbV9tcxgBIAEoBBIPCgdzbG90X21zGAIgASgEEg0KBXNsb3RzGAMgASgNEiYKBmFnZW50cxgEIAMoCzIWLnNhbGx5cG9ydC52MS5BY3Rpdml0eRIlCgV0b29scxgFIAMoCzIWLnNhbGx5cG9ydC52MS5BY3Rpdml0eRIlCgVydWxlcxgGIAMoCzIWLnNhbGx5cG9ydC52MS5BY3Rpdml0eRIRCgltZWRpYW5fbXMYByADKA0SDgoGcDk1X21zGAggAygNEioKCmxhc3RfY2FsbHMYCSADKAsyFi5zYWxseXBvcnQudjEuTGFzdENhbGwSFAoMaW5kZXhlZF9zaXplGAogASgEEhAKCGxvZ19zaXplGAsgASgEEhkKEXNpZ25lZF90aHJvdWdoX21zGAwgASgEIloKCEFjdGl2aXR5EgwKBG5hbWUYASABKAkSEQoJc3VjY2VlZGVkGAIgAygNEg4KBmRlbmllZBgDIAMoDRINCgVhc2tlZBgEIAMoDRIOCgZmYWlsZWQYBSADKA0iPgoITGFzdENhbGwSEgoKc2Vzc2lvbl9pZBgBIAEoCRIPCgd0aW1lX21zGAIgASgEEg0KBWNhbGxzGAMgASgEMtcFCg9PcGVyYXRvclNlcnZpY2USTAoJR2V0U3RhdHVzEh4uc2FsbHlwb3J0LnYxLkdldFN0YXR1c1JlcXVlc3QaHy5zYWxseXBvcnQudjEuR2V0U3RhdHVzUmVzcG9uc2USPQoEU3RvcBIZLnNhbGx5cG9ydC52MS5TdG9wUmVxdWVzdBoaLnNhbGx5cG9ydC52MS5TdG9wUmVzcG9uc2USTAoJUmVhZEF1ZGl0Eh4uc2FsbHlwb3J0LnYxLlJlYWRBdWRpdFJlcXVlc3QaHy5zYWxseXBvcnQudjEuUmVhZEF1ZGl0UmVzcG9uc2USUQoKV2F0Y2hBdWRpdBIfLnNhbGx5cG9ydC52MS5XYXRjaEF1ZGl0UmVxdWVzdBogLnNhbGx5cG9ydC52MS5XYXRjaEF1ZGl0UmVzcG9uc2UwARJSCgtWZXJpZnlBdWRpdBIgLnNhbGx5cG9ydC52MS5WZXJpZnlBdWRpdFJlcXVlc3QaIS5zYWxseXBvcnQudjEuVmVyaWZ5QXVkaXRSZXNwb25zZRJPCgpHZXRSZWNlaXB0Eh8uc2FsbHlwb3J0LnYxLkdldFJlY2VpcHRSZXF1ZXN0GiAuc2FsbHlwb3J0LnYxLkdldFJlY2VpcHRSZXNwb25zZRJSCgtTZWFyY2hBdWRpdBIgLnNhbGx5cG9ydC52MS5TZWFyY2hBdWRpdFJlcXVlc3QaIS5zYWxseXBvcnQudjEuU2VhcmNoQXVkaXRSZXNwb25zZRJJCghHZXRVc2FnZRIdLnNhbGx5cG9ydC52MS5HZXRVc2FnZVJlcXVlc3QaHi5zYWxseXBvcnQudjEuR2V0VXNhZ2VSZXNwb25zZRJSCgtHZXRBY3Rpdml0eRIgLnNhbGx5cG9ydC52MS5HZXRBY3Rpdml0eVJlcXVlc3QaIS5zYWxseXBvcnQudjEuR2V0QWN0aXZpdHlSZXNwb25zZWIGcHJvdG8z");
 
 /**
  * @generated from message sallyport.v1.GetStatusRequest
@@ -1651,6 +1651,332 @@ export const AuditRecordSchema: GenMessage<AuditRecord, {jsonType: AuditRecordJs
   messageDesc(file_sallyport_v1_operator_service, 21);
 
 /**
+ * @generated from message sallyport.v1.GetActivityRequest
+ */
+export type GetActivityRequest = Message<"sallyport.v1.GetActivityRequest"> & {
+  /**
+   * How far to look back: 1 to 168.
+   *
+   * @generated from field: uint32 hours = 1;
+   */
+  hours: number;
+};
+
+/**
+ * @generated from message sallyport.v1.GetActivityRequest
+ */
+export type GetActivityRequestJson = {
+  /**
+   * How far to look back: 1 to 168.
+   *
+   * @generated from field: uint32 hours = 1;
+   */
+  hours?: number;
+};
+
+/**
+ * Describes the message sallyport.v1.GetActivityRequest.
+ * Use `create(GetActivityRequestSchema)` to create a new message.
+ */
+export const GetActivityRequestSchema: GenMessage<GetActivityRequest, {jsonType: GetActivityRequestJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_operator_service, 22);
+
+/**
+ * @generated from message sallyport.v1.GetActivityResponse
+ */
+export type GetActivityResponse = Message<"sallyport.v1.GetActivityResponse"> & {
+  /**
+   * Of the first slot.
+   *
+   * @generated from field: uint64 from_ms = 1;
+   */
+  fromMs: bigint;
+
+  /**
+   * @generated from field: uint64 slot_ms = 2;
+   */
+  slotMs: bigint;
+
+  /**
+   * @generated from field: uint32 slots = 3;
+   */
+  slots: number;
+
+  /**
+   * Those with most calls first, in each of these lists.
+   *
+   * @generated from field: repeated sallyport.v1.Activity agents = 4;
+   */
+  agents: Activity[];
+
+  /**
+   * @generated from field: repeated sallyport.v1.Activity tools = 5;
+   */
+  tools: Activity[];
+
+  /**
+   * @generated from field: repeated sallyport.v1.Activity rules = 6;
+   */
+  rules: Activity[];
+
+  /**
+   * One number a slot. Half of the calls took at most this long; 95 of 100 at most `p95_ms`. 0: there were none.
+   *
+   * @generated from field: repeated uint32 median_ms = 7;
+   */
+  medianMs: number[];
+
+  /**
+   * @generated from field: repeated uint32 p95_ms = 8;
+   */
+  p95Ms: number[];
+
+  /**
+   * Of sessions of agents, the latest first.
+   *
+   * @generated from field: repeated sallyport.v1.LastCall last_calls = 9;
+   */
+  lastCalls: LastCall[];
+
+  /**
+   * Records from the first that are counted. Fewer than `log_size`: the index is still being built.
+   *
+   * @generated from field: uint64 indexed_size = 10;
+   */
+  indexedSize: bigint;
+
+  /**
+   * @generated from field: uint64 log_size = 11;
+   */
+  logSize: bigint;
+
+  /**
+   * When the newest record that a checkpoint covers was written. 0: nothing is signed yet.
+   *
+   * @generated from field: uint64 signed_through_ms = 12;
+   */
+  signedThroughMs: bigint;
+};
+
+/**
+ * @generated from message sallyport.v1.GetActivityResponse
+ */
+export type GetActivityResponseJson = {
+  /**
+   * Of the first slot.
+   *
+   * @generated from field: uint64 from_ms = 1;
+   */
+  fromMs?: string;
+
+  /**
+   * @generated from field: uint64 slot_ms = 2;
+   */
+  slotMs?: string;
+
+  /**
+   * @generated from field: uint32 slots = 3;
+   */
+  slots?: number;
+
+  /**
+   * Those with most calls first, in each of these lists.
+   *
+   * @generated from field: repeated sallyport.v1.Activity agents = 4;
+   */
+  agents?: ActivityJson[];
+
+  /**
+   * @generated from field: repeated sallyport.v1.Activity tools = 5;
+   */
+  tools?: ActivityJson[];
+
+  /**
+   * @generated from field: repeated sallyport.v1.Activity rules = 6;
+   */
+  rules?: ActivityJson[];
+
+  /**
+   * One number a slot. Half of the calls took at most this long; 95 of 100 at most `p95_ms`. 0: there were none.
+   *
+   * @generated from field: repeated uint32 median_ms = 7;
+   */
+  medianMs?: number[];
+
+  /**
+   * @generated from field: repeated uint32 p95_ms = 8;
+   */
+  p95Ms?: number[];
+
+  /**
+   * Of sessions of agents, the latest first.
+   *
+   * @generated from field: repeated sallyport.v1.LastCall last_calls = 9;
+   */
+  lastCalls?: LastCallJson[];
+
+  /**
+   * Records from the first that are counted. Fewer than `log_size`: the index is still being built.
+   *
+   * @generated from field: uint64 indexed_size = 10;
+   */
+  indexedSize?: string;
+
+  /**
+   * @generated from field: uint64 log_size = 11;
+   */
+  logSize?: string;
+
+  /**
+   * When the newest record that a checkpoint covers was written. 0: nothing is signed yet.
+   *
+   * @generated from field: uint64 signed_through_ms = 12;
+   */
+  signedThroughMs?: string;
+};
+
+/**
+ * Describes the message sallyport.v1.GetActivityResponse.
+ * Use `create(GetActivityResponseSchema)` to create a new message.
+ */
+export const GetActivityResponseSchema: GenMessage<GetActivityResponse, {jsonType: GetActivityResponseJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_operator_service, 23);
+
+/**
+ * The calls of agents that have one name in common. Each list has one number a slot, oldest first.
+ *
+ * @generated from message sallyport.v1.Activity
+ */
+export type Activity = Message<"sallyport.v1.Activity"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: repeated uint32 succeeded = 2;
+   */
+  succeeded: number[];
+
+  /**
+   * A gate or a person said no.
+   *
+   * @generated from field: repeated uint32 denied = 3;
+   */
+  denied: number[];
+
+  /**
+   * Waited for a person.
+   *
+   * @generated from field: repeated uint32 asked = 4;
+   */
+  asked: number[];
+
+  /**
+   * Ran and failed, or nobody knows how it ended.
+   *
+   * @generated from field: repeated uint32 failed = 5;
+   */
+  failed: number[];
+};
+
+/**
+ * The calls of agents that have one name in common. Each list has one number a slot, oldest first.
+ *
+ * @generated from message sallyport.v1.Activity
+ */
+export type ActivityJson = {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+
+  /**
+   * @generated from field: repeated uint32 succeeded = 2;
+   */
+  succeeded?: number[];
+
+  /**
+   * A gate or a person said no.
+   *
+   * @generated from field: repeated uint32 denied = 3;
+   */
+  denied?: number[];
+
+  /**
+   * Waited for a person.
+   *
+   * @generated from field: repeated uint32 asked = 4;
+   */
+  asked?: number[];
+
+  /**
+   * Ran and failed, or nobody knows how it ended.
+   *
+   * @generated from field: repeated uint32 failed = 5;
+   */
+  failed?: number[];
+};
+
+/**
+ * Describes the message sallyport.v1.Activity.
+ * Use `create(ActivitySchema)` to create a new message.
+ */
+export const ActivitySchema: GenMessage<Activity, {jsonType: ActivityJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_operator_service, 24);
+
+/**
+ * When a session last called, and how often it ever did.
+ *
+ * @generated from message sallyport.v1.LastCall
+ */
+export type LastCall = Message<"sallyport.v1.LastCall"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: uint64 time_ms = 2;
+   */
+  timeMs: bigint;
+
+  /**
+   * @generated from field: uint64 calls = 3;
+   */
+  calls: bigint;
+};
+
+/**
+ * When a session last called, and how often it ever did.
+ *
+ * @generated from message sallyport.v1.LastCall
+ */
+export type LastCallJson = {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId?: string;
+
+  /**
+   * @generated from field: uint64 time_ms = 2;
+   */
+  timeMs?: string;
+
+  /**
+   * @generated from field: uint64 calls = 3;
+   */
+  calls?: string;
+};
+
+/**
+ * Describes the message sallyport.v1.LastCall.
+ * Use `create(LastCallSchema)` to create a new message.
+ */
+export const LastCallSchema: GenMessage<LastCall, {jsonType: LastCallJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_operator_service, 25);
+
+/**
  * What an operator asks the daemon itself, on the operator socket or on TCP. Everything that changes who may do
  * what is a governed tool call, not a method here.
  *
@@ -1732,6 +2058,16 @@ export const OperatorService: GenService<{
     methodKind: "unary";
     input: typeof GetUsageRequestSchema;
     output: typeof GetUsageResponseSchema;
+  },
+  /**
+   * What agents did lately, by agent, tool and rule, and how long it took. Counted with the search index.
+   *
+   * @generated from rpc sallyport.v1.OperatorService.GetActivity
+   */
+  getActivity: {
+    methodKind: "unary";
+    input: typeof GetActivityRequestSchema;
+    output: typeof GetActivityResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_sallyport_v1_operator_service, 0);

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/policy.proto.
  */
 export const file_sallyport_v1_policy: GenFile = /*@__PURE__*/
-  fileDesc("ChlzYWxseXBvcnQvdjEvcG9saWN5LnByb3RvEgxzYWxseXBvcnQudjEiUwoNUnVsZVJlZmVyZW5jZRIKCgJpZBgBIAEoCRIRCgRmaWxlGAIgASgJSACIAQESEQoEbGluZRgDIAEoDUgBiAEBQgcKBV9maWxlQgcKBV9saW5lIoIBCgxQb2xpY3lTdGF0dXMSDAoEaGFzaBgBIAEoCRINCgVjb3VudBgCIAEoDRINCgV0cmllZBgDIAEoDRIOCgZmb2xkZXIYBCABKAkSFgoOYXBwbGllZF9mb2xkZXIYBSABKAkSDQoFZmlsZXMYBiABKAkSDwoHcHJvYmxlbRgHIAEoCSJZCgtQb2xpY3lDaGVjaxIMCgRoYXNoGAEgASgJEg0KBWNvdW50GAIgASgNEi0KCGZpbmRpbmdzGAMgAygLMhsuc2FsbHlwb3J0LnYxLlBvbGljeUZpbmRpbmcidQoNUG9saWN5RmluZGluZxIMCgRraW5kGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSKQoEcnVsZRgDIAEoCzIbLnNhbGx5cG9ydC52MS5SdWxlUmVmZXJlbmNlEhEKBHRvb2wYBCABKAlIAIgBAUIHCgVfdG9vbCLZAgoLRXhwbGFuYXRpb24SDAoEaGFzaBgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSDAoEdG9vbBgDIAEoCRINCgVhZ2VudBgEIAEoCRIRCglwcmluY2lwYWwYBSABKAkSDQoFcm9sZXMYBiADKAkSDQoFdGVhbXMYByADKAkSDAoEbW9kZRgIIAEoCRIOCgZlZmZlY3QYCSABKAkSMAoKZGVjaWRlZF9ieRgKIAEoCzIcLnNhbGx5cG9ydC52MS5FeHBsYWluZWRTdGFnZRIsCgZzdGFnZXMYCyADKAsyHC5zYWxseXBvcnQudjEuRXhwbGFpbmVkU3RhZ2USKwoGc2hhZG93GAwgASgLMhsuc2FsbHlwb3J0LnYxLlNoYWRvd1ZlcmRpY3QSMAoKY29uc2lkZXJlZBgNIAMoCzIcLnNhbGx5cG9ydC52MS5Db25zaWRlcmVkUnVsZSKhAQoORXhwbGFpbmVkU3RhZ2USDQoFc3RhZ2UYASABKAkSDAoEc2F5cxgCIAEoCRILCgN3aHkYAyABKAkSKQoEcnVsZRgEIAEoCzIbLnNhbGx5cG9ydC52MS5SdWxlUmVmZXJlbmNlEhEKBGNvZGUYBSABKAlIAIgBARITCgZyZW1lZHkYBiABKAlIAYgBAUIHCgVfY29kZUIJCgdfcmVtZWR5IloKDVNoYWRvd1ZlcmRpY3QSDgoGZWZmZWN0GAEgASgJEikKBHJ1bGUYAiABKAsyGy5zYWxseXBvcnQudjEuUnVsZVJlZmVyZW5jZRIOCgZyZWFzb24YAyABKAkipAEKDkNvbnNpZGVyZWRSdWxlEikKBHJ1bGUYASABKAsyGy5zYWxseXBvcnQudjEuUnVsZVJlZmVyZW5jZRIOCgZlZmZlY3QYAiABKAkSEgoKbmFtZXNfdG9vbBgDIAEoCBIOCgZzaGFkb3cYBCABKAgSFQoIbWlzbWF0Y2gYBSABKAlIAIgBARIPCgdkZWNpZGVzGAYgASgIQgsKCV9taXNtYXRjaCI+CgpQb2xpY3lUZXN0Eg4KBnBhc3NlZBgBIAEoDRIOCgZmYWlsZWQYAiABKA0SEAoIZmFpbHVyZXMYAyADKAkiTwoHTG9nU3BhbhIPCgdyZWNvcmRzGAEgASgNEhcKCmZyb21fYXRfbXMYAiABKANIAIgBARILCgNjdXQYAyABKAhCDQoLX2Zyb21fYXRfbXMi3gEKDFBvbGljeVJlcGxheRIjCgRzcGFuGAEgASgLMhUuc2FsbHlwb3J0LnYxLkxvZ1NwYW4SEAoIaW5fZm9yY2UYAiABKAkSDAoEaGFzaBgDIAEoCRIPCgdkZWNpZGVkGAQgASgNEhMKC3VuZGVjaWRhYmxlGAUgASgNEg8KB2NoYW5nZWQYBiABKA0SJwoEd2F5cxgHIAMoCzIZLnNhbGx5cG9ydC52MS5SZXBsYXllZFdheRIpCgVjYWxscxgIIAMoCzIaLnNhbGx5cG9ydC52MS5SZXBsYXllZENhbGwiOAoLUmVwbGF5ZWRXYXkSCwoDd2FzGAEgASgJEg0KBXdvdWxkGAIgASgJEg0KBWNvdW50GAMgASgNIrUBCgxSZXBsYXllZENhbGwSDQoFaW5kZXgYASABKAQSDwoHY2FsbF9pZBgCIAEoCRIUCgxjYWxsZWRfYXRfbXMYAyABKAMSDAoEdG9vbBgEIAEoCRINCgVhZ2VudBgFIAEoCRInCgN3YXMYBiABKAsyGi5zYWxseXBvcnQudjEuUnVsZURlY2lzaW9uEikKBXdvdWxkGAcgASgLMhouc2FsbHlwb3J0LnYxLlJ1bGVEZWNpc2lvbiJPCgxSdWxlRGVjaXNpb24SDgoGZWZmZWN0GAEgASgJEg8KB3J1bGVfaWQYAiABKAkSEwoGcmVhc29uGAMgASgJSACIAQFCCQoHX3JlYXNvbiJbCgxQb2xpY3lTaGFkb3cSIwoEc3BhbhgBIAEoCzIVLnNhbGx5cG9ydC52MS5Mb2dTcGFuEiYKBXJ1bGVzGAIgAygLMhcuc2FsbHlwb3J0LnYxLlRyaWVkUnVsZSLiAQoJVHJpZWRSdWxlEikKBHJ1bGUYASABKAsyGy5zYWxseXBvcnQudjEuUnVsZVJlZmVyZW5jZRIOCgZlZmZlY3QYAiABKAkSEgoKd291bGRfZGVueRgDIAEoDRIRCgl3b3VsZF9hc2sYBCABKA0SEwoLd291bGRfYWxsb3cYBSABKA0SDAoEc2FtZRgGIAEoDRIYCgtmaXJzdF9hdF9tcxgHIAEoA0gAiAEBEhcKCmxhc3RfYXRfbXMYCCABKANIAYgBAUIOCgxfZmlyc3RfYXRfbXNCDQoLX2xhc3RfYXRfbXMiXQoNQXBwbGllZFBvbGljeRIMCgRoYXNoGAEgASgJEg4KBmJlZm9yZRgCIAEoCRINCgVjb3VudBgDIAEoDRIOCgZmb2xkZXIYBCABKAkSDwoHY2hhbmdlZBgFIAEoCCI6CghPd25SdWxlcxIPCgdwcm9maWxlGAEgASgJEg4KBmZvbGRlchgCIAEoCRINCgVmaWxlcxgDIAMoCSK/AQoLUG9saWN5RHJhZnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEg0KBWFnZW50GAMgASgJEgwKBHJ1bGUYBCABKAkSDAoEZmlsZRgFIAEoCRIOCgZlZmZlY3QYBiABKAkSKgoGcmVwbGF5GAcgASgLMhouc2FsbHlwb3J0LnYxLlBvbGljeVJlcGxheRIbChN1bmRlY2lkYWJsZV9kZW5pYWxzGAggASgNEg0KBXNob3duGAkgASgJYgZwcm90bzM");
+  fileDesc("ChlzYWxseXBvcnQvdjEvcG9saWN5LnByb3RvEgxzYWxseXBvcnQudjEiUwoNUnVsZVJlZmVyZW5jZRIKCgJpZBgBIAEoCRIRCgRmaWxlGAIgASgJSACIAQESEQoEbGluZRgDIAEoDUgBiAEBQgcKBV9maWxlQgcKBV9saW5lIoIBCgxQb2xpY3lTdGF0dXMSDAoEaGFzaBgBIAEoCRINCgVjb3VudBgCIAEoDRINCgV0cmllZBgDIAEoDRIOCgZmb2xkZXIYBCABKAkSFgoOYXBwbGllZF9mb2xkZXIYBSABKAkSDQoFZmlsZXMYBiABKAkSDwoHcHJvYmxlbRgHIAEoCSJZCgtQb2xpY3lDaGVjaxIMCgRoYXNoGAEgASgJEg0KBWNvdW50GAIgASgNEi0KCGZpbmRpbmdzGAMgAygLMhsuc2FsbHlwb3J0LnYxLlBvbGljeUZpbmRpbmcidQoNUG9saWN5RmluZGluZxIMCgRraW5kGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSKQoEcnVsZRgDIAEoCzIbLnNhbGx5cG9ydC52MS5SdWxlUmVmZXJlbmNlEhEKBHRvb2wYBCABKAlIAIgBAUIHCgVfdG9vbCLZAgoLRXhwbGFuYXRpb24SDAoEaGFzaBgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSDAoEdG9vbBgDIAEoCRINCgVhZ2VudBgEIAEoCRIRCglwcmluY2lwYWwYBSABKAkSDQoFcm9sZXMYBiADKAkSDQoFdGVhbXMYByADKAkSDAoEbW9kZRgIIAEoCRIOCgZlZmZlY3QYCSABKAkSMAoKZGVjaWRlZF9ieRgKIAEoCzIcLnNhbGx5cG9ydC52MS5FeHBsYWluZWRTdGFnZRIsCgZzdGFnZXMYCyADKAsyHC5zYWxseXBvcnQudjEuRXhwbGFpbmVkU3RhZ2USKwoGc2hhZG93GAwgASgLMhsuc2FsbHlwb3J0LnYxLlNoYWRvd1ZlcmRpY3QSMAoKY29uc2lkZXJlZBgNIAMoCzIcLnNhbGx5cG9ydC52MS5Db25zaWRlcmVkUnVsZSKhAQoORXhwbGFpbmVkU3RhZ2USDQoFc3RhZ2UYASABKAkSDAoEc2F5cxgCIAEoCRILCgN3aHkYAyABKAkSKQoEcnVsZRgEIAEoCzIbLnNhbGx5cG9ydC52MS5SdWxlUmVmZXJlbmNlEhEKBGNvZGUYBSABKAlIAIgBARITCgZyZW1lZHkYBiABKAlIAYgBAUIHCgVfY29kZUIJCgdfcmVtZWR5IloKDVNoYWRvd1ZlcmRpY3QSDgoGZWZmZWN0GAEgASgJEikKBHJ1bGUYAiABKAsyGy5zYWxseXBvcnQudjEuUnVsZVJlZmVyZW5jZRIOCgZyZWFzb24YAyABKAkipAEKDkNvbnNpZGVyZWRSdWxlEikKBHJ1bGUYASABKAsyGy5zYWxseXBvcnQudjEuUnVsZVJlZmVyZW5jZRIOCgZlZmZlY3QYAiABKAkSEgoKbmFtZXNfdG9vbBgDIAEoCBIOCgZzaGFkb3cYBCABKAgSFQoIbWlzbWF0Y2gYBSABKAlIAIgBARIPCgdkZWNpZGVzGAYgASgIQgsKCV9taXNtYXRjaCI+CgpQb2xpY3lUZXN0Eg4KBnBhc3NlZBgBIAEoDRIOCgZmYWlsZWQYAiABKA0SEAoIZmFpbHVyZXMYAyADKAkiTwoHTG9nU3BhbhIPCgdyZWNvcmRzGAEgASgNEhcKCmZyb21fYXRfbXMYAiABKANIAIgBARILCgNjdXQYAyABKAhCDQoLX2Zyb21fYXRfbXMi3gEKDFBvbGljeVJlcGxheRIjCgRzcGFuGAEgASgLMhUuc2FsbHlwb3J0LnYxLkxvZ1NwYW4SEAoIaW5fZm9yY2UYAiABKAkSDAoEaGFzaBgDIAEoCRIPCgdkZWNpZGVkGAQgASgNEhMKC3VuZGVjaWRhYmxlGAUgASgNEg8KB2NoYW5nZWQYBiABKA0SJwoEd2F5cxgHIAMoCzIZLnNhbGx5cG9ydC52MS5SZXBsYXllZFdheRIpCgVjYWxscxgIIAMoCzIaLnNhbGx5cG9ydC52MS5SZXBsYXllZENhbGwiOAoLUmVwbGF5ZWRXYXkSCwoDd2FzGAEgASgJEg0KBXdvdWxkGAIgASgJEg0KBWNvdW50GAMgASgNIrUBCgxSZXBsYXllZENhbGwSDQoFaW5kZXgYASABKAQSDwoHY2FsbF9pZBgCIAEoCRIUCgxjYWxsZWRfYXRfbXMYAyABKAMSDAoEdG9vbBgEIAEoCRINCgVhZ2VudBgFIAEoCRInCgN3YXMYBiABKAsyGi5zYWxseXBvcnQudjEuUnVsZURlY2lzaW9uEikKBXdvdWxkGAcgASgLMhouc2FsbHlwb3J0LnYxLlJ1bGVEZWNpc2lvbiJPCgxSdWxlRGVjaXNpb24SDgoGZWZmZWN0GAEgASgJEg8KB3J1bGVfaWQYAiABKAkSEwoGcmVhc29uGAMgASgJSACIAQFCCQoHX3JlYXNvbiJbCgxQb2xpY3lTaGFkb3cSIwoEc3BhbhgBIAEoCzIVLnNhbGx5cG9ydC52MS5Mb2dTcGFuEiYKBXJ1bGVzGAIgAygLMhcuc2FsbHlwb3J0LnYxLlRyaWVkUnVsZSLiAQoJVHJpZWRSdWxlEikKBHJ1bGUYASABKAsyGy5zYWxseXBvcnQudjEuUnVsZVJlZmVyZW5jZRIOCgZlZmZlY3QYAiABKAkSEgoKd291bGRfZGVueRgDIAEoDRIRCgl3b3VsZF9hc2sYBCABKA0SEwoLd291bGRfYWxsb3cYBSABKA0SDAoEc2FtZRgGIAEoDRIYCgtmaXJzdF9hdF9tcxgHIAEoA0gAiAEBEhcKCmxhc3RfYXRfbXMYCCABKANIAYgBAUIOCgxfZmlyc3RfYXRfbXNCDQoLX2xhc3RfYXRfbXMiXQoNQXBwbGllZFBvbGljeRIMCgRoYXNoGAEgASgJEg4KBmJlZm9yZRgCIAEoCRINCgVjb3VudBgDIAEoDRIOCgZmb2xkZXIYBCABKAkSDwoHY2hhbmdlZBgFIAEoCCI6CghPd25SdWxlcxIPCgdwcm9maWxlGAEgASgJEg4KBmZvbGRlchgCIAEoCRINCgVmaWxlcxgDIAMoCSK/AQoLUG9saWN5RHJhZnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEg0KBWFnZW50GAMgASgJEgwKBHJ1bGUYBCABKAkSDAoEZmlsZRgFIAEoCRIOCgZlZmZlY3QYBiABKAkSKgoGcmVwbGF5GAcgASgLMhouc2FsbHlwb3J0LnYxLlBvbGljeVJlcGxheRIbChN1bmRlY2lkYWJsZV9kZW5pYWxzGAggASgNEg0KBXNob3duGAkgASgJImwKC1BvbGljeVJ1bGVzEgwKBGhhc2gYASABKAkSJwoFcnVsZXMYAiADKAsyGC5zYWxseXBvcnQudjEuUnVsZVJlcG9ydBIUCgxpbmRleGVkX3NpemUYAyABKAQSEAoIbG9nX3NpemUYBCABKAQigQIKClJ1bGVSZXBvcnQSKQoEcnVsZRgBIAEoCzIbLnNhbGx5cG9ydC52MS5SdWxlUmVmZXJlbmNlEg4KBmVmZmVjdBgCIAEoCRINCgV0b29scxgDIAMoCRILCgN3aG8YBCADKAkSDgoGc2hhZG93GAUgASgIEg4KBnJlYXNvbhgGIAEoCRISCgpjb25kaXRpb25zGAcgAygJEhEKCXN1Y2NlZWRlZBgIIAEoBBIOCgZkZW5pZWQYCSABKAQSDQoFYXNrZWQYCiABKAQSDgoGZmFpbGVkGAsgASgEEhcKCmxhc3RfYXRfbXMYDCABKANIAIgBAUINCgtfbGFzdF9hdF9tc2IGcHJvdG8z");
 
 /**
  * @generated from message sallyport.v1.RuleReference
@@ -1520,4 +1520,242 @@ export type PolicyDraftJson = {
  */
 export const PolicyDraftSchema: GenMessage<PolicyDraft, {jsonType: PolicyDraftJson}> = /*@__PURE__*/
   messageDesc(file_sallyport_v1_policy, 18);
+
+/**
+ * policy.list
+ *
+ * @generated from message sallyport.v1.PolicyRules
+ */
+export type PolicyRules = Message<"sallyport.v1.PolicyRules"> & {
+  /**
+   * @generated from field: string hash = 1;
+   */
+  hash: string;
+
+  /**
+   * In the order of the files.
+   *
+   * @generated from field: repeated sallyport.v1.RuleReport rules = 2;
+   */
+  rules: RuleReport[];
+
+  /**
+   * Records from the first that are counted. Fewer than `log_size`: the index is still being built.
+   *
+   * @generated from field: uint64 indexed_size = 3;
+   */
+  indexedSize: bigint;
+
+  /**
+   * @generated from field: uint64 log_size = 4;
+   */
+  logSize: bigint;
+};
+
+/**
+ * policy.list
+ *
+ * @generated from message sallyport.v1.PolicyRules
+ */
+export type PolicyRulesJson = {
+  /**
+   * @generated from field: string hash = 1;
+   */
+  hash?: string;
+
+  /**
+   * In the order of the files.
+   *
+   * @generated from field: repeated sallyport.v1.RuleReport rules = 2;
+   */
+  rules?: RuleReportJson[];
+
+  /**
+   * Records from the first that are counted. Fewer than `log_size`: the index is still being built.
+   *
+   * @generated from field: uint64 indexed_size = 3;
+   */
+  indexedSize?: string;
+
+  /**
+   * @generated from field: uint64 log_size = 4;
+   */
+  logSize?: string;
+};
+
+/**
+ * Describes the message sallyport.v1.PolicyRules.
+ * Use `create(PolicyRulesSchema)` to create a new message.
+ */
+export const PolicyRulesSchema: GenMessage<PolicyRules, {jsonType: PolicyRulesJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_policy, 19);
+
+/**
+ * A rule in force, and how often it decided.
+ *
+ * @generated from message sallyport.v1.RuleReport
+ */
+export type RuleReport = Message<"sallyport.v1.RuleReport"> & {
+  /**
+   * @generated from field: sallyport.v1.RuleReference rule = 1;
+   */
+  rule?: RuleReference | undefined;
+
+  /**
+   * @generated from field: string effect = 2;
+   */
+  effect: string;
+
+  /**
+   * As its file has them.
+   *
+   * @generated from field: repeated string tools = 3;
+   */
+  tools: string[];
+
+  /**
+   * Agents, operators, or both.
+   *
+   * @generated from field: repeated string who = 4;
+   */
+  who: string[];
+
+  /**
+   * It is only tried out.
+   *
+   * @generated from field: bool shadow = 5;
+   */
+  shadow: boolean;
+
+  /**
+   * Why it is there. Empty: its file does not say.
+   *
+   * @generated from field: string reason = 6;
+   */
+  reason: string;
+
+  /**
+   * What else it looks at, such as paths or hosts, a line each.
+   *
+   * @generated from field: repeated string conditions = 7;
+   */
+  conditions: string[];
+
+  /**
+   * How often it decided, ever, by what came of the call.
+   *
+   * @generated from field: uint64 succeeded = 8;
+   */
+  succeeded: bigint;
+
+  /**
+   * @generated from field: uint64 denied = 9;
+   */
+  denied: bigint;
+
+  /**
+   * @generated from field: uint64 asked = 10;
+   */
+  asked: bigint;
+
+  /**
+   * @generated from field: uint64 failed = 11;
+   */
+  failed: bigint;
+
+  /**
+   * Absent: it never decided.
+   *
+   * @generated from field: optional int64 last_at_ms = 12;
+   */
+  lastAtMs?: bigint | undefined;
+};
+
+/**
+ * A rule in force, and how often it decided.
+ *
+ * @generated from message sallyport.v1.RuleReport
+ */
+export type RuleReportJson = {
+  /**
+   * @generated from field: sallyport.v1.RuleReference rule = 1;
+   */
+  rule?: RuleReferenceJson;
+
+  /**
+   * @generated from field: string effect = 2;
+   */
+  effect?: string;
+
+  /**
+   * As its file has them.
+   *
+   * @generated from field: repeated string tools = 3;
+   */
+  tools?: string[];
+
+  /**
+   * Agents, operators, or both.
+   *
+   * @generated from field: repeated string who = 4;
+   */
+  who?: string[];
+
+  /**
+   * It is only tried out.
+   *
+   * @generated from field: bool shadow = 5;
+   */
+  shadow?: boolean;
+
+  /**
+   * Why it is there. Empty: its file does not say.
+   *
+   * @generated from field: string reason = 6;
+   */
+  reason?: string;
+
+  /**
+   * What else it looks at, such as paths or hosts, a line each.
+   *
+   * @generated from field: repeated string conditions = 7;
+   */
+  conditions?: string[];
+
+  /**
+   * How often it decided, ever, by what came of the call.
+   *
+   * @generated from field: uint64 succeeded = 8;
+   */
+  succeeded?: string;
+
+  /**
+   * @generated from field: uint64 denied = 9;
+   */
+  denied?: string;
+
+  /**
+   * @generated from field: uint64 asked = 10;
+   */
+  asked?: string;
+
+  /**
+   * @generated from field: uint64 failed = 11;
+   */
+  failed?: string;
+
+  /**
+   * Absent: it never decided.
+   *
+   * @generated from field: optional int64 last_at_ms = 12;
+   */
+  lastAtMs?: string;
+};
+
+/**
+ * Describes the message sallyport.v1.RuleReport.
+ * Use `create(RuleReportSchema)` to create a new message.
+ */
+export const RuleReportSchema: GenMessage<RuleReport, {jsonType: RuleReportJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_policy, 20);
 

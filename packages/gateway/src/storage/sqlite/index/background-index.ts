@@ -1,11 +1,12 @@
 import { Worker } from 'node:worker_threads';
-import type { SearchIndex, SearchPage, SearchRequest } from '../../../audit/search/search-page.ts';
+import type { ActivityIndex, ActivityKind, ActivityRequest } from '../../../audit/search/activity.ts';
+import type { SearchIndex, SearchRequest } from '../../../audit/search/search-page.ts';
 import { threadFile } from '../thread-file.ts';
-import type { FromIndex, ToIndex } from '../index-thread.ts';
+import type { AnswerTo, FromIndex, Question, ToIndex } from '../index-thread.ts';
 import type { IndexFiles } from './index-keeper.ts';
 
 interface Waiting {
-  readonly resolve: (answer: FromIndex) => void;
+  readonly resolve: (answer: AnswerTo[keyof AnswerTo]) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -16,7 +17,7 @@ const heapMegabytes = 96;
  * Keeps the index in a thread of its own. It begins a while after the start, or with the first search, and a thread that
  * fails is started again by the next search: no call waits for any of this.
  */
-export class BackgroundIndex implements SearchIndex {
+export class BackgroundIndex implements SearchIndex, ActivityIndex {
   readonly #options: IndexFiles;
   readonly #onError: (error: Error) => void;
   readonly #waiting = new Map<number, Waiting>();
@@ -31,27 +32,13 @@ export class BackgroundIndex implements SearchIndex {
     this.#starting = setTimeout(() => this.#open(), startAfterMs).unref();
   }
 
-  readonly search = async (request: SearchRequest): Promise<SearchPage> => {
-    const { page, problem } = await this.#ask(request);
-    if (page === undefined) throw new Error(problem);
-    return page;
-  };
+  readonly search = (request: SearchRequest) => this.#ask({ kind: 'search', request });
+  readonly readActivity = (request: ActivityRequest) => this.#ask({ kind: 'activity', request });
+  readonly readTotals = (kinds: readonly ActivityKind[]) => this.#ask({ kind: 'totals', kinds });
 
   readonly forgetErased = async (): Promise<void> => {
-    const { isForgotten, problem } = await this.#ask('forget');
-    if (isForgotten === undefined) throw new Error(problem);
+    await this.#ask({ kind: 'forget' });
   };
-
-  #ask(request: ToIndex['request']): Promise<FromIndex> {
-    if (this.#isClosed) return Promise.reject(new Error('the gate is stopping'));
-    const id = (this.#lastId += 1);
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      const question: ToIndex = { id, request };
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows; a worker takes none
-      this.#open().postMessage(question);
-    });
-  }
 
   readonly close = async (): Promise<void> => {
     this.#isClosed = true;
@@ -59,6 +46,18 @@ export class BackgroundIndex implements SearchIndex {
     await this.#worker?.terminate();
     this.#fail(new Error('the gate is stopping'));
   };
+
+  #ask<Asked extends Question>(question: Asked): Promise<AnswerTo[Asked['kind']]> {
+    if (this.#isClosed) return Promise.reject(new Error('the gate is stopping'));
+    const id = (this.#lastId += 1);
+    return new Promise((resolve, reject) => {
+      // The thread answers each question with what its kind promises.
+      this.#waiting.set(id, { resolve: resolve as Waiting['resolve'], reject });
+      const message: ToIndex = { id, question };
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows; a worker takes none
+      this.#open().postMessage(message);
+    });
+  }
 
   #open(): Worker {
     if (this.#worker !== undefined) return this.#worker;
@@ -70,9 +69,11 @@ export class BackgroundIndex implements SearchIndex {
     this.#worker = worker;
     // A stop does not wait for it.
     worker.unref();
-    worker.on('message', (answer: FromIndex) => {
-      this.#waiting.get(answer.id)?.resolve(answer);
-      this.#waiting.delete(answer.id);
+    worker.on('message', ({ id, answer, problem = '' }: FromIndex) => {
+      const waiting = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      if (answer === undefined) waiting?.reject(new Error(problem));
+      else waiting?.resolve(answer);
     });
     worker.once('error', (error: Error) => {
       this.#onError(error);

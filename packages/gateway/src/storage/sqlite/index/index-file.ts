@@ -6,6 +6,7 @@ import { termsOf, textOf } from '../../../audit/search/entry-terms.ts';
 import type { Filter } from '../../../audit/search/parse-filter.ts';
 import { Database, isDamaged, isFaultOfStatement } from '../database.ts';
 import type { Statement } from '../database.ts';
+import { ActivityBook, activitySchema } from './activity-book.ts';
 import type { PlaceSet } from './place-set.ts';
 import { Postings, postingsSchema } from './postings.ts';
 import type { PostingKey, Range } from './postings.ts';
@@ -24,7 +25,7 @@ const schema = `
   CREATE TABLE spans (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, entries INTEGER NOT NULL,
     from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL);
   INSERT INTO facts VALUES ('format', '${format}'), ('next', 0), ('leaf', '');
-  ${postingsSchema} ${wordsSchema}
+  ${postingsSchema} ${wordsSchema} ${activitySchema}
 `;
 
 /** The log that the index is made from. */
@@ -46,6 +47,7 @@ export class IndexFile {
   >;
   readonly #postings: Postings;
   readonly #words: Words;
+  readonly activity: ActivityBook;
   /** Where this process stopped. Another one may have gone on from there. */
   #ownNext: number | undefined;
 
@@ -53,6 +55,7 @@ export class IndexFile {
     this.#database = database;
     this.#postings = new Postings(database);
     this.#words = new Words(database);
+    this.activity = new ActivityBook(database);
     this.#statements = {
       next: database.prepare(`SELECT value FROM facts WHERE name = 'next'`),
       removals: database.prepare(`SELECT value FROM facts WHERE name = 'removals'`),
@@ -98,6 +101,7 @@ export class IndexFile {
       const last = fresh.at(-1);
       if (last !== undefined) {
         this.#postings.flush();
+        this.activity.flush();
         this.#words.flush(last.index);
         this.#statements.keep.run(last.index + 1, 'next');
         this.#statements.keep.run(markOf(last.leaf), 'leaf');
@@ -107,6 +111,7 @@ export class IndexFile {
     } catch (error) {
       this.#ownNext = undefined;
       this.#postings.rolledBack();
+      this.activity.rolledBack();
       this.#database.execute('ROLLBACK');
       throw error;
     }
@@ -213,6 +218,7 @@ export class IndexFile {
     const { timeMs } = entry.facts;
     this.#postings.add(index, termsOf(entry.facts));
     this.#words.add(index, textOf(entry.facts));
+    this.activity.add(entry.facts);
     const { growSpan, newSpan } = this.#statements;
     if (growSpan.run(index, timeMs, timeMs) === 0) newSpan.run(index, index, timeMs, timeMs);
   }

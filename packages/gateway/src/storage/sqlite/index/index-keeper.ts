@@ -1,6 +1,7 @@
 import { parseRemoval } from '@sallyport/log';
 import type { StoredRecord } from '@sallyport/log';
 import { readEntry } from '../../../audit/search/entry.ts';
+import type { ActivityKind, ActivityReport, ActivityRequest, ActivityTotal } from '../../../audit/search/activity.ts';
 import type { Entry } from '../../../audit/search/entry.ts';
 import type { SearchPage, SearchRequest } from '../../../audit/search/search-page.ts';
 import { termsOf } from '../../../audit/search/entry-terms.ts';
@@ -104,6 +105,14 @@ export class IndexKeeper {
       if (rest !== undefined && performance.now() > endAtMs) return page(rest);
     }
     return page();
+  }
+
+  readActivity(request: ActivityRequest): ActivityReport {
+    return { ...this.#index.activity.read(request), indexedSize: this.indexedSize };
+  }
+
+  readTotals(kinds: readonly ActivityKind[]): readonly ActivityTotal[] {
+    return kinds.flatMap((kind) => this.#index.activity.totals(kind));
   }
 
   close(): void {
