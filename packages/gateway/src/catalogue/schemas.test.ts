@@ -30,7 +30,7 @@ import { desktopTools } from '../catalogue/desktop/index.ts';
 import { systemTools } from '../catalogue/system/index.ts';
 import { sessionTools } from '../sessions/tools/sessions.ts';
 import { undoTools } from '../undo/tools/index.ts';
-import { whyTool } from '../undo/why/why-tool.ts';
+import { whyTool } from '../undo/tools/why/why-tool.ts';
 import { workspaceTools } from '../workspaces/tools.ts';
 
 // Definitions need none of what the tools work with.

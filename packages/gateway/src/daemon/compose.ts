@@ -56,7 +56,7 @@ import { collectTrash } from '../undo/collect-trash.ts';
 import { describeCutOff, findCutOffUndos } from '../undo/cut-off-undos.ts';
 import { gitUndo } from '../undo/tools/git-undo.ts';
 import { undoTools } from '../undo/tools/index.ts';
-import { whyTool } from '../undo/why/why-tool.ts';
+import { whyTool } from '../undo/tools/why/why-tool.ts';
 import { artifactTools } from '../artifacts/tools.ts';
 import { consoleLink } from '../console/console-link.ts';
 import { LoginCodes } from '../console/login-codes.ts';

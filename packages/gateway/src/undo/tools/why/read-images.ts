@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { readFileSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EntryState } from '../../call/journal.ts';
-import type { JournalEntry } from '../../storage/stores.ts';
+import type { EntryState } from '../../../call/journal.ts';
+import type { JournalEntry } from '../../../storage/stores.ts';
 import type { Image } from './attribute-lines.ts';
 
 const mostBytes = 4 * 1024 * 1024;

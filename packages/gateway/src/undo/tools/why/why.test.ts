@@ -3,11 +3,11 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { JsonObject } from '@sallyport/contract';
-import { filesDelete } from '../../catalogue/files/files-delete.ts';
-import { filesEdit } from '../../catalogue/files/files-edit.ts';
-import { filesWrite } from '../../catalogue/files/files-write.ts';
-import { endsWith } from '../../catalogue/files/test-workspace.ts';
-import { UndoBench } from '../tools/undo-bench.test-kit.ts';
+import { filesDelete } from '../../../catalogue/files/files-delete.ts';
+import { filesEdit } from '../../../catalogue/files/files-edit.ts';
+import { filesWrite } from '../../../catalogue/files/files-write.ts';
+import { endsWith } from '../../../catalogue/files/test-workspace.ts';
+import { UndoBench } from '../undo-bench.test-kit.ts';
 import { whyTool } from './why-tool.ts';
 
 interface Explained {

@@ -1,5 +1,5 @@
-import type { JournalEntry } from '../../storage/stores.ts';
-import { traceLines } from '../../text/diff-lines.ts';
+import type { JournalEntry } from '../../../storage/stores.ts';
+import { traceLines } from '../../../text/diff-lines.ts';
 
 /** A file at one moment, and the call that made it what it is. */
 export interface Image {
