@@ -30,6 +30,7 @@ const defaultLabels: Readonly<Record<DecisionKind, string>> = {
   once: 'Approve once',
   session: 'For the session',
   minutes: 'For minutes…',
+  always: 'Always…',
   changes: 'Request changes…',
   deny: 'Deny',
 };

@@ -3,8 +3,10 @@ import type { InboxItem } from '../live/inbox.ts';
 import { daemonNowMs } from '../daemon/connect.ts';
 import { Problem, troubleOf } from '../shell/parts.tsx';
 import type { Trouble } from '../shell/parts.tsx';
+import { AlwaysDialog } from './always-dialog.tsx';
+import type { DraftedRule } from './always-dialog.tsx';
 import { ApprovalCard } from './approval-card.tsx';
-import { decideApproval, decidePlan, decisionKeys, explainUnavailable, isApproving } from './decision.ts';
+import { addRule, decideApproval, decidePlan, decisionKeys, explainUnavailable, isApproving } from './decision.ts';
 import type { Decision, DecisionKind } from './decision.ts';
 import { DecisionBar } from './decision-bar.tsx';
 import { countRows } from './effect-rows.ts';
@@ -25,12 +27,13 @@ export interface InboxDetailProps {
   readonly onDecided: (text: string) => void;
 }
 
-const approvalKinds: readonly DecisionKind[] = ['once', 'session', 'minutes', 'changes', 'deny'];
+const approvalKinds: readonly DecisionKind[] = ['once', 'session', 'minutes', 'always', 'changes', 'deny'];
 const planKinds: readonly DecisionKind[] = ['once', 'changes', 'deny'];
 const words: Readonly<Record<DecisionKind, string>> = {
   once: 'Approved',
   session: 'Approved for the session',
   minutes: 'Approved for a while',
+  always: 'Approved, and a rule lets such calls through',
   changes: 'Sent back with your request',
   deny: 'Denied',
 };
@@ -45,6 +48,7 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
   const { container, unseenCount, showUnseen, hasSeen } = useSeen(effectOf(item), rowCount, revealed.version);
   const [wording, setWording] = useState<DecisionKind>();
   const [isSending, setIsSending] = useState(false);
+  const [isDrafting, setIsDrafting] = useState(false);
   const [trouble, setTrouble] = useState<Trouble>();
   const [leftOut, setLeftOut] = useState<ReadonlySet<number>>(new Set());
   const head = useRef<HTMLDivElement>(null);
@@ -53,7 +57,10 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
   }, [takesFocus, subject]);
 
   // One more run, say, while an approval was being worded: the person decides again.
-  useEffect(() => setWording((kind) => (kind !== undefined && isApproving(kind) ? undefined : kind)), [subject]);
+  useEffect(() => {
+    setWording((kind) => (kind !== undefined && isApproving(kind) ? undefined : kind));
+    setIsDrafting(false);
+  }, [subject]);
 
   const { valueOf, wasShown, noteShown, latest } = revealed;
   useEffect(() => {
@@ -84,7 +91,10 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
     try {
       if (isPlan) await sendPlan(item, decision, [...chosen]);
       else await decideApproval(item.approval, decision);
-      onDecided(`${words[decision.kind]}: ${isPlan ? `the plan of ${item.plan.agent}` : item.approval.title}`);
+      // The card is gone by now, so what becomes of the rule is told where the decision is.
+      const noRule = decision.kind === 'always' ? await addRule(decision.draft).catch(troubleOf) : undefined;
+      const word = noRule === undefined ? words[decision.kind] : `Approved, but no rule was added (${noRule.message})`;
+      onDecided(`${word}: ${isPlan ? `the plan of ${item.plan.agent}` : item.approval.title}`);
     } catch (error) {
       setTrouble(troubleOf(error));
       setWording(undefined);
@@ -99,11 +109,17 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
     if (explainUnavailable(kind, risk) !== undefined) return;
     const needsWords = kind === 'minutes' || kind === 'changes' || (kind === 'once' && risk === 'critical');
     if (needsWords) setWording(kind);
+    else if (kind === 'always') setIsDrafting(true);
     else void decide({ kind });
   };
 
+  const endDraft = (draft: DraftedRule | undefined): void => {
+    setIsDrafting(false);
+    if (draft !== undefined) void decide({ kind: 'always', draft });
+  };
+
   useKeys((key) => {
-    if (wording !== undefined) return false;
+    if (wording !== undefined || isDrafting) return false;
     if (key === 'j' || key === 'k') onMove(key === 'j' ? 1 : -1);
     else if (key === ' ' && unseenCount > 0) showUnseen();
     else {
@@ -134,6 +150,7 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
         </div>
       </div>
       {revealed.asked && <RevealDialog place={revealed.asked} onClose={revealed.show} />}
+      {isDrafting && !isPlan && <AlwaysDialog approval={item.approval} onClose={endDraft} />}
       {heldBy !== '' && (
         <p className="card-hold" role="status">
           {heldBy}

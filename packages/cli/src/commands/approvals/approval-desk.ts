@@ -3,6 +3,7 @@ import type { ShownApproval } from './approval-card.ts';
 import { statusOf } from '../../client/answer-json.ts';
 import type { CommandContext } from '../../command-context.ts';
 import type { DaemonClient } from '../../client/daemon-client.ts';
+import { applyAlways, draftAlways } from './always-allow.ts';
 import { layOutKeys, offerKeys, readDecision } from './decision-keys.ts';
 import type { Decision } from './decision-keys.ts';
 import type { KeyReader } from '../../terminal/key-reader.ts';
@@ -121,11 +122,28 @@ export class ApprovalDesk {
         unseen = this.#showRows(rows, task, isRevealed);
         shownAtMs = performance.now();
       } else if ((unseen.length === 0 && (isRevealed || task.hold !== '')) || key === 'd' || key === 'c') {
+        if (key === 'A') {
+          if (task.risk !== 'critical' && (await this.#allowAlways(task))) return true;
+          unseen = this.#showRows([], task, isRevealed);
+          continue;
+        }
         // Nobody agrees to what they have not seen. Of what is on hold the gate says why.
         const decision = await readDecision(key, task, this.#parts.keys);
-        if (decision !== undefined && (await this.#send(decision, task))) return true;
+        if (decision === undefined) continue;
+        await this.#send(decision, task);
+        return true;
       }
     }
+  }
+
+  /** False: the person thought better of it, or no rule can be drafted. */
+  async #allowAlways(task: ShownApproval): Promise<boolean> {
+    const { context, keys } = this.#parts;
+    const draft = await draftAlways(task, context, keys);
+    const decision = draft && (await readDecision('a', task, keys));
+    if (draft === undefined || decision === undefined) return false;
+    if (await this.#send(decision, task)) await applyAlways(draft, context);
+    return true;
   }
 
   /** The rows to show. Undefined: nothing was revealed. */
@@ -149,6 +167,7 @@ export class ApprovalDesk {
     return unseen;
   }
 
+  /** Whether it counts. */
   async #send({ tool, input }: Decision, task: ShownApproval): Promise<boolean> {
     const { client, context } = this.#parts;
     // Before the answer: a person's own decision is not news to them.
@@ -156,7 +175,7 @@ export class ApprovalDesk {
     const answer = await client.executeTool({ name: tool, inputJson: JSON.stringify(input) });
     if (statusOf(answer) !== 'success') {
       showAnswer(answer, context);
-      return true;
+      return false;
     }
     const isApproved = tool === 'approvals.approve';
     context.terminal.print(context.terminal.paint(isApproved ? 'green' : 'red', isApproved ? 'Approved.' : 'Denied.'));

@@ -16,6 +16,7 @@ export function offerKeys({ risk }: Pick<ShownApproval, 'risk'>): readonly strin
     'a: approve once',
     ...(isModest(risk) ? ['s: for the session'] : []),
     ...(risk === 'critical' ? [] : [`t: for ${minutesOffered} minutes`]),
+    ...(risk === 'critical' ? [] : ['A: always…']),
     'c: ask for changes',
     'd: deny',
     'n: later',

@@ -4,6 +4,7 @@ import { exitCodes } from '@sallyport/contract/codes';
 import { findCall } from '../../client/find-call.ts';
 import { usageFailure } from '../../client/failure.ts';
 import { runSteps, seekConsent } from '../../client/run-steps.ts';
+import type { ConsentOptions, Step } from '../../client/run-steps.ts';
 import { operatorCommand } from '../../client/run-tool.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { choice, command, flag, withDefault, word } from '../../command-table.ts';
@@ -36,37 +37,57 @@ export const initCommand = operatorCommand('init', {
   },
 });
 
-/** A rule for a call that was denied. */
+/** A rule for a call that was denied, or that people are asked about each time. */
 export const allowCommand = command('allow', {
-  help: 'draft the narrowest rule that would have allowed a denied call, show what it changes, ask, and apply it',
+  help: 'draft the narrowest rule that would have let a denied call, or one that asked, through; show what it changes, ask, and apply it',
   arguments: { call: word('call-id') },
-  options: { dryRun: flag('only show it'), yes: flag('do not ask') },
-  run: ({ call, dryRun = false, yes = false }, context) => {
+  options: {
+    widen: withDefault(
+      choice('steps', ['0', '1', '2'], 'for a call that asked: how many steps wider than exactly this call'),
+      '0',
+    ),
+    dryRun: flag('only show it'),
+    yes: flag('do not ask'),
+  },
+  run: ({ call, widen, dryRun = false, yes = false }, context) => {
     const { print } = context.terminal;
     return runSteps(context, async (step) => {
       const id = await findCall(call, context.openOperatorClient());
       if (id === undefined) throw usageFailure(`There is no record of a call ${call}.`, 'See `audit tail`.');
-      const draft = await step<InJson<PolicyDraft>>('policy.draft', { call: id });
+      const draft = await step<InJson<PolicyDraft>>('policy.draft', { call: id, widen: Number(widen) });
       if (!context.json) showDraft(draft, context);
       if (dryRun) {
         if (context.json) print(visibleJson(draft));
         return exitCodes.success;
       }
-      await seekConsent('Put this rule in force?', { yes }, context);
-      const applied = await step<InJson<AppliedPolicy>>('policy.allow', { call: id, shown: draft.shown }, 'agreed');
-      if (context.json) print(visibleJson({ ...applied, draft }));
-      else {
-        const next = draft.effect === 'require_approval' ? 'asks a person' : 'is let through';
-        print(`${spellCount(applied.count, 'rule is', 'rules are')} in force. The next such call ${next}.`);
-      }
-      return exitCodes.success;
+      return applyDraft(draft, step, { yes }, context);
     });
   },
 });
 
-function showDraft(draft: InJson<PolicyDraft>, context: CommandContext): void {
+/** Asks the person who was shown a draft, and puts it in force. */
+export async function applyDraft(
+  draft: InJson<PolicyDraft>,
+  step: Step,
+  consent: ConsentOptions,
+  context: CommandContext,
+): Promise<number> {
+  const { print } = context.terminal;
+  await seekConsent('Put this rule in force?', consent, context);
+  const { callId: call, width: widen, shown } = draft;
+  const applied = await step<InJson<AppliedPolicy>>('policy.allow', { call, widen, shown }, 'agreed');
+  if (context.json) print(visibleJson({ ...applied, draft }));
+  else {
+    const next = draft.effect === 'require_approval' ? 'asks a person' : 'is let through';
+    print(`${spellCount(applied.count, 'rule is', 'rules are')} in force. The next such call ${next}.`);
+  }
+  return exitCodes.success;
+}
+
+export function showDraft(draft: InJson<PolicyDraft>, context: CommandContext): void {
   const { columns, print } = context.terminal;
-  const { rule, file, effect, replay, undecidableDenials } = draft;
+  const { rule, file, effect, replay, undecidableDenials, scope, wider, reopened } = draft;
+  if (scope !== '') print(...wrapWords(`From now on without a question: ${makeVisibleLine(scope)}`, columns), '');
   print(`For ${makeVisibleLine(file)}:`, '');
   print(
     ...makeVisible(rule)
@@ -77,6 +98,11 @@ function showDraft(draft: InJson<PolicyDraft>, context: CommandContext): void {
   );
   if (effect === 'require_approval') {
     print(...wrapWords('Because of its risk, the call still asks a person each time.', columns), '');
+  }
+  if (wider !== '') print(...wrapWords(`One step wider would be: ${makeVisibleLine(wider)}`, columns), '');
+  if (reopened > 0) {
+    const calls = spellCount(reopened, 'call that was denied before', 'calls that were denied before');
+    print(context.terminal.paint('red', `It would let ${calls} through.`), '');
   }
   if (replay !== undefined) showReplay(replay, 'with this rule', context, ['NOW', 'THEN']);
   if (undecidableDenials > 0) {

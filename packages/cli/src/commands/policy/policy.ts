@@ -7,6 +7,7 @@ import type { Given } from '../../command-table.ts';
 import { explainCommand } from './policy-explain.ts';
 import { allowCommand, initCommand } from './policy-own.ts';
 import { replayCommand, shadowCommand, showReplay, spanOptions } from './policy-replay.ts';
+import { suggestCommand } from './policy-suggest.ts';
 import { testCommand } from './policy-test.ts';
 import { runSteps, seekConsent } from '../../client/run-steps.ts';
 import type { ConsentOptions } from '../../client/run-steps.ts';
@@ -49,6 +50,7 @@ export const policyCommands = [
   }),
   initCommand,
   allowCommand,
+  suggestCommand,
   command('promote', {
     help: 'show what a tried-out rule would have changed, ask, and put it in force',
     arguments: promoted,

@@ -3,6 +3,7 @@ import { ConfigError } from '../../call/fault.ts';
 import type { PathClaim } from '../../call/tool.ts';
 import type { Question } from '../../call/verdict.ts';
 import { exactPathPattern } from '../judge/explain-denial.ts';
+import type { RuleScope } from './rule-scopes.ts';
 
 /** One key of a rule with its value, as it stands in the file. */
 type Line = readonly [key: string, value: string];
@@ -13,23 +14,35 @@ const mostArguments = 20;
  * The narrowest rules that allow a call: this tool from this origin, this caller, this mode, and exactly the things it
  * names; where it names none, its arguments. Each is an item of the list in tools.yaml, not indented. There are two when
  * the call reads some paths and writes others. Throws ConfigError when a pattern cannot say exactly this.
+ *
+ * With a scope, they also spare people the question that the tool asks by its risk, as far as the scope goes.
  */
-export function draftRules(question: Question, idOf: (at: number) => string): readonly string[] {
-  const { tool, principal, agent, mode, resources, arguments: args = {} } = question;
+export function draftRules(question: Question, idOf: (at: number) => string, scope?: RuleScope): readonly string[] {
+  const { tool, principal, agent, mode, resources } = question;
+  const args = scope?.pinned ?? question.arguments ?? {};
   if (/[*?]/.test(agent)) throw new ConfigError(`No rule can name the agent ${agent} alone: * and ? are patterns.`);
   const byAccess = Map.groupBy(resources.paths, ({ access }) => access);
   const groups = byAccess.size === 0 ? [[]] : [...byAccess.values()];
   const things = describeThings(question);
+  const patterns = things.map(({ key, texts }): Line => [
+    key,
+    list(scope && key === 'commands' ? scope.commands : texts),
+  ]);
   return groups.map((paths, at) => {
     const [first] = paths;
+    const covered =
+      scope?.paths.filter(({ access }) => access === first?.access).map(({ path }) => path) ??
+      paths.map(({ path }) => exactPathPattern(path));
     const places: Line[] =
       first === undefined
         ? []
         : [
-            ['paths', list(paths.map(({ path }) => exactPathPattern(path)))],
+            ['paths', list(covered)],
             ['access', `[${first.access}]`],
           ];
-    const named = [...places, ...things.map(({ key, texts }): Line => [key, list(texts)])];
+    const named = [...places, ...patterns];
+    // What else the call said is pinned where nothing is named, and where people are spared a question.
+    const pinned = named.length === 0 || scope !== undefined ? args : {};
     const lines: Line[] = [
       ['id', idOf(at)],
       ['effect', 'allow'],
@@ -39,8 +52,9 @@ export function draftRules(question: Question, idOf: (at: number) => string): re
       ...(principal === 'agent' ? [['agents', list([agent])] as const] : []),
       ['modes', `[${mode}]`],
       ...named,
-      ...(named.length === 0 && Object.keys(args).length > 0 ? [['arguments', pin(args)] as const] : []),
-      ...describeExamples(question, first, things, named.length === 0 ? args : undefined),
+      ...(Object.keys(pinned).length > 0 ? [['arguments', pin(pinned)] as const] : []),
+      ...(scope === undefined ? [] : [['approval', 'waived'] as const]),
+      ...describeExamples(question, first, things, { pinned, isWider: covered.some((path) => path.endsWith('*')) }),
     ];
     return lines
       .map(([key, value], line) => `${line === 0 ? '- ' : '  '}${key}:${value.startsWith('\n') ? '' : ' '}${value}\n`)
@@ -75,7 +89,7 @@ function describeExamples(
   { tool, principal, agent, mode }: Question,
   path: PathClaim | undefined,
   things: readonly Thing[],
-  args: JsonObject | undefined,
+  { pinned: args, isWider }: { readonly pinned: JsonObject; readonly isWider: boolean },
 ): readonly Line[] {
   const who = principal === 'agent' ? { agent } : {};
   const origin = tool.origin === undefined ? {} : { origin: tool.origin };
@@ -83,11 +97,12 @@ function describeExamples(
     ...{ tool: tool.name, ...origin, who: principal, ...who, mode },
     ...(path === undefined ? {} : { path: path.path, access: path.access }),
     ...Object.fromEntries(things.map(({ inExample, texts }) => [inExample, texts[0] ?? ''])),
-    ...(args === undefined || Object.keys(args).length === 0 ? {} : { arguments: args }),
+    ...(Object.keys(args).length === 0 ? {} : { arguments: args }),
   };
   const others = [
     ...(principal === 'agent' ? [{ ...call, agent: `${agent}-other` }] : []),
-    ...(path === undefined ? [] : [{ ...call, path: `${path.path}-other` }]),
+    ...(path === undefined ? [] : [{ ...call, path: isWider ? '/elsewhere' : `${path.path}-other` }]),
+    ...(things.some(({ key }) => key === 'commands') ? [{ ...call, command: 'some-other-program' }] : []),
   ];
   const write = (examples: readonly object[]): string => examples.map((each) => `\n    - ${flow(each)}`).join('');
   return [['match', write([call])], ...(others.length === 0 ? [] : [['not_match', write(others)] as const])];

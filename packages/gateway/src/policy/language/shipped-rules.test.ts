@@ -36,7 +36,12 @@ const changeData = fakeTool('database.write', { risk: 'high', mutates: true });
 const createSession = fakeTool('sessions.create', { risk: 'medium', mutates: true, scopes: [] });
 
 const w = world.workspace;
-function askGit(name: string, operation: string, paths: readonly string[], more: Partial<Question> = {}): Question {
+function askGit(
+  name: Parameters<typeof ask>[0],
+  operation: string,
+  paths: readonly string[],
+  more: Partial<Question> = {},
+): Question {
   const question = ask(name, paths, more);
   return { ...question, resources: { ...question.resources, gitOperation: operation } };
 }
@@ -98,7 +103,12 @@ const promises: readonly (readonly [Question, Verdict['effect'], rule: string])[
   [askGit('git.status', 'STATUS', [w]), 'allow', 'git-read'],
   [askGit('git.diff', 'DIFF', [`${w}/app`], { mode: 'LOCKDOWN' }), 'allow', 'git-read'],
   [askGit('git.log', 'LOG', ['/srv/other']), 'deny', 'default-deny'],
-  [askGit('git.commit', 'COMMIT', [`write ${w}`]), 'require_approval', 'git-change'],
+  [
+    askGit(fakeTool('git.commit', { risk: 'medium', mutates: true }), 'COMMIT', [`write ${w}`]),
+    'require_approval',
+    'git-change',
+  ],
+  [askGit('git.add', 'ADD', [`write ${w}`]), 'allow', 'git-change'],
   [askGit('git.commit', 'COMMIT', [`write ${w}`], { mode: 'DEGRADED' }), 'deny', 'default-deny'],
   [askGit('git.push', 'PUSH', [`write ${w}`]), 'deny', 'default-deny'],
 

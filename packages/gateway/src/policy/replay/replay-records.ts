@@ -25,7 +25,7 @@ export interface ReplayParts {
   /** Rules that decide again as well, to be compared with. Absent: what was decided then. */
   readonly against?: ReplayedRules;
   readonly readRecord: (index: number) => Promise<StoredRecord | undefined>;
-  readonly registry: Pick<Registry, 'find'>;
+  readonly registry: Pick<Registry, 'find' | 'findForClient'>;
   /** As it is now. */
   readonly organisation: Organisation;
   readonly findSession: (
@@ -47,13 +47,19 @@ interface RecordedCall {
   readonly agent: string;
   readonly principal: Principal;
   readonly mode: Mode;
+  /** The client that ran it by itself. Absent: the gate did. */
+  readonly ranBy?: string;
   /** Absent: they were too long to be kept. */
   readonly arguments?: JsonObject;
   readonly was: Decision;
+  /** Somebody was asked, and said no. */
+  readonly isRefused: boolean;
 }
 
 /** How a call was decided, and how it would be. */
 interface Comparison extends Pick<ChangedCall, 'tool' | 'agent' | 'was' | 'would'> {
+  /** By the rules, then or now, or by a person. */
+  readonly isDenied: boolean;
   /** Another record that says the same is decided alike, whenever it was written. */
   readonly holdsAlways: boolean;
 }
@@ -87,6 +93,8 @@ export class Replay {
   readonly #known = new Map<string, Found>();
   readonly #looksAtHistory: boolean;
   readonly #changed: Changed[] = [];
+  /** How many calls would be let through unasked that were denied, by the rules or by a person. */
+  reopened = 0;
   /** Calls that were denied, as far as they cannot be decided again. By tool. */
   readonly undecidableDenials = new Map<string, number>();
   decided = 0;
@@ -151,6 +159,7 @@ export class Replay {
       return;
     }
     this.decided++;
+    if (found.isDenied && found.would.effect === 'allow') this.reopened++;
     if (found.would.effect !== found.was.effect) this.#changed.push({ index, comparison: found });
   }
 
@@ -181,13 +190,15 @@ export class Replay {
     }
     const [would, was = call.was] = chosen.map((each) => decide(question, each));
     const { tool, agent } = call;
-    return { tool, agent, was, would: would as ChangedCall['would'], holdsAlways };
+    const isDenied = call.isRefused || call.was.effect === 'deny' || was.effect === 'deny';
+    return { tool, agent, was, would: would as ChangedCall['would'], isDenied, holdsAlways };
   }
 
   /** What the rules are asked, or the organisation's own no. Undefined: the record does not tell enough. */
   #ask(call: RecordedCall, session: KnownSession, leaf: Leaf | undefined): Question | Refusal | undefined {
     const { registry, organisation, workspace } = this.#parts;
-    const tool = registry.find(call.tool)?.tool;
+    const found = call.ranBy === undefined ? registry.find(call.tool) : registry.findForClient(call.tool);
+    const tool = found?.tool;
     const { principal, agent, mode, arguments: args } = call;
     const resources = tool && args && claim(tool, args, session?.workingDirectory ?? workspace);
     if (tool === undefined || args === undefined || resources === undefined) return undefined;
@@ -228,6 +239,13 @@ function decide(question: Question | Refusal, { judge }: Pick<Rules, 'judge'>): 
   return { effect, ruleId: rule.id, reason };
 }
 
+/** Who agreed to this very call, and on which card. Undefined: no person did, or to more than this call. */
+export function readApproval({ likeness }: DecidedRecord): { readonly by: string; readonly task: string } | undefined {
+  const { consent } = parse(likeness.slice(sessionIdDigits));
+  if (consent?.how !== 'approved' || consent.task === undefined) return undefined;
+  return { by: consent.by, task: consent.task };
+}
+
 /** As the store has it in its other tables. Undefined: the call has none. */
 function readSessionId(likeness: string): string | undefined {
   const [, ...parts] = /^(.{8})(.{4})(.{4})(.{4})(.{12})/.exec(likeness.toLowerCase()) ?? [];
@@ -238,19 +256,22 @@ function readSessionId(likeness: string): string | undefined {
 /** Undefined for what is no call that the rules decided. */
 function readCall(payload: string): RecordedCall | undefined {
   const { decision, refusal, ...call } = parse(payload);
-  const { tool = '', agent = '', principal, mode, arguments: args } = call;
+  const { tool = '', agent = '', principal, mode, arguments: args, ran_by: ranBy } = call;
   const known =
     decision ?? (refusal?.stage === 'judge-call' ? { effect: 'deny', rule_id: refusal.rule_id } : undefined);
   if (known === undefined || principal === undefined || mode === undefined) return undefined;
   const was = { effect: known.effect, ruleId: known.rule_id };
   const kept = typeof args === 'object' && args !== null ? { arguments: args as JsonObject } : {};
-  return { tool, agent, principal, mode, ...kept, was };
+  const isRefused = refusal?.code === 'APPROVAL_DENIED';
+  return { tool, agent, principal, mode, ...kept, ...(ranBy === undefined ? {} : { ranBy }), was, isRefused };
 }
 
 interface Payload extends Partial<Pick<RecordedCall, 'tool' | 'agent' | 'principal' | 'mode'>> {
   readonly arguments?: unknown;
   readonly decision?: { readonly effect: string; readonly rule_id: string };
-  readonly refusal?: { readonly stage: string; readonly rule_id: string };
+  readonly refusal?: { readonly stage: string; readonly rule_id: string; readonly code?: string };
+  readonly ran_by?: string;
+  readonly consent?: { readonly by: string; readonly how: string; readonly task?: string };
 }
 
 function parse(payload: string): Payload {

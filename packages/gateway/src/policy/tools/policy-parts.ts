@@ -18,6 +18,7 @@ export interface PolicyToolParts {
     | 'readRecordsOfCall'
     | 'readMode'
     | 'readOrganisation'
+    | 'listApprovals'
     | 'readSession'
     | 'listSessions'
     | 'usedOf'

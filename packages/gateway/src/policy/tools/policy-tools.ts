@@ -10,6 +10,7 @@ import { allowTool, draftTool } from './allow-call.ts';
 import { applyTool, initTool, promoteTool } from './change-rules.ts';
 import { explainTool } from './explain-call.ts';
 import { listTool } from './list-rules.ts';
+import { suggestTool } from './suggest-rules.ts';
 import { chooseRules, longTimeoutMs, rulesProperty } from './policy-parts.ts';
 import type { PolicyToolParts, RulesArgument } from './policy-parts.ts';
 
@@ -28,6 +29,7 @@ export function policyTools(parts: PolicyToolParts): readonly AnyTool[] {
     initTool(parts),
     draftTool(parts),
     allowTool(parts),
+    suggestTool(parts),
   ];
   return tools.map(tellMistakes);
 }

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sallyport/v1/policy.proto.
  */
 export const file_sallyport_v1_policy: GenFile = /*@__PURE__*/
-  fileDesc("ChlzYWxseXBvcnQvdjEvcG9saWN5LnByb3RvEgxzYWxseXBvcnQudjEiUwoNUnVsZVJlZmVyZW5jZRIKCgJpZBgBIAEoCRIRCgRmaWxlGAIgASgJSACIAQESEQoEbGluZRgDIAEoDUgBiAEBQgcKBV9maWxlQgcKBV9saW5lIoIBCgxQb2xpY3lTdGF0dXMSDAoEaGFzaBgBIAEoCRINCgVjb3VudBgCIAEoDRINCgV0cmllZBgDIAEoDRIOCgZmb2xkZXIYBCABKAkSFgoOYXBwbGllZF9mb2xkZXIYBSABKAkSDQoFZmlsZXMYBiABKAkSDwoHcHJvYmxlbRgHIAEoCSJZCgtQb2xpY3lDaGVjaxIMCgRoYXNoGAEgASgJEg0KBWNvdW50GAIgASgNEi0KCGZpbmRpbmdzGAMgAygLMhsuc2FsbHlwb3J0LnYxLlBvbGljeUZpbmRpbmcidQoNUG9saWN5RmluZGluZxIMCgRraW5kGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSKQoEcnVsZRgDIAEoCzIbLnNhbGx5cG9ydC52MS5SdWxlUmVmZXJlbmNlEhEKBHRvb2wYBCABKAlIAIgBAUIHCgVfdG9vbCLZAgoLRXhwbGFuYXRpb24SDAoEaGFzaBgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSDAoEdG9vbBgDIAEoCRINCgVhZ2VudBgEIAEoCRIRCglwcmluY2lwYWwYBSABKAkSDQoFcm9sZXMYBiADKAkSDQoFdGVhbXMYByADKAkSDAoEbW9kZRgIIAEoCRIOCgZlZmZlY3QYCSABKAkSMAoKZGVjaWRlZF9ieRgKIAEoCzIcLnNhbGx5cG9ydC52MS5FeHBsYWluZWRTdGFnZRIsCgZzdGFnZXMYCyADKAsyHC5zYWxseXBvcnQudjEuRXhwbGFpbmVkU3RhZ2USKwoGc2hhZG93GAwgASgLMhsuc2FsbHlwb3J0LnYxLlNoYWRvd1ZlcmRpY3QSMAoKY29uc2lkZXJlZBgNIAMoCzIcLnNhbGx5cG9ydC52MS5Db25zaWRlcmVkUnVsZSKhAQoORXhwbGFpbmVkU3RhZ2USDQoFc3RhZ2UYASABKAkSDAoEc2F5cxgCIAEoCRILCgN3aHkYAyABKAkSKQoEcnVsZRgEIAEoCzIbLnNhbGx5cG9ydC52MS5SdWxlUmVmZXJlbmNlEhEKBGNvZGUYBSABKAlIAIgBARITCgZyZW1lZHkYBiABKAlIAYgBAUIHCgVfY29kZUIJCgdfcmVtZWR5IloKDVNoYWRvd1ZlcmRpY3QSDgoGZWZmZWN0GAEgASgJEikKBHJ1bGUYAiABKAsyGy5zYWxseXBvcnQudjEuUnVsZVJlZmVyZW5jZRIOCgZyZWFzb24YAyABKAkipAEKDkNvbnNpZGVyZWRSdWxlEikKBHJ1bGUYASABKAsyGy5zYWxseXBvcnQudjEuUnVsZVJlZmVyZW5jZRIOCgZlZmZlY3QYAiABKAkSEgoKbmFtZXNfdG9vbBgDIAEoCBIOCgZzaGFkb3cYBCABKAgSFQoIbWlzbWF0Y2gYBSABKAlIAIgBARIPCgdkZWNpZGVzGAYgASgIQgsKCV9taXNtYXRjaCI+CgpQb2xpY3lUZXN0Eg4KBnBhc3NlZBgBIAEoDRIOCgZmYWlsZWQYAiABKA0SEAoIZmFpbHVyZXMYAyADKAkiTwoHTG9nU3BhbhIPCgdyZWNvcmRzGAEgASgNEhcKCmZyb21fYXRfbXMYAiABKANIAIgBARILCgNjdXQYAyABKAhCDQoLX2Zyb21fYXRfbXMi3gEKDFBvbGljeVJlcGxheRIjCgRzcGFuGAEgASgLMhUuc2FsbHlwb3J0LnYxLkxvZ1NwYW4SEAoIaW5fZm9yY2UYAiABKAkSDAoEaGFzaBgDIAEoCRIPCgdkZWNpZGVkGAQgASgNEhMKC3VuZGVjaWRhYmxlGAUgASgNEg8KB2NoYW5nZWQYBiABKA0SJwoEd2F5cxgHIAMoCzIZLnNhbGx5cG9ydC52MS5SZXBsYXllZFdheRIpCgVjYWxscxgIIAMoCzIaLnNhbGx5cG9ydC52MS5SZXBsYXllZENhbGwiOAoLUmVwbGF5ZWRXYXkSCwoDd2FzGAEgASgJEg0KBXdvdWxkGAIgASgJEg0KBWNvdW50GAMgASgNIrUBCgxSZXBsYXllZENhbGwSDQoFaW5kZXgYASABKAQSDwoHY2FsbF9pZBgCIAEoCRIUCgxjYWxsZWRfYXRfbXMYAyABKAMSDAoEdG9vbBgEIAEoCRINCgVhZ2VudBgFIAEoCRInCgN3YXMYBiABKAsyGi5zYWxseXBvcnQudjEuUnVsZURlY2lzaW9uEikKBXdvdWxkGAcgASgLMhouc2FsbHlwb3J0LnYxLlJ1bGVEZWNpc2lvbiJPCgxSdWxlRGVjaXNpb24SDgoGZWZmZWN0GAEgASgJEg8KB3J1bGVfaWQYAiABKAkSEwoGcmVhc29uGAMgASgJSACIAQFCCQoHX3JlYXNvbiJbCgxQb2xpY3lTaGFkb3cSIwoEc3BhbhgBIAEoCzIVLnNhbGx5cG9ydC52MS5Mb2dTcGFuEiYKBXJ1bGVzGAIgAygLMhcuc2FsbHlwb3J0LnYxLlRyaWVkUnVsZSLiAQoJVHJpZWRSdWxlEikKBHJ1bGUYASABKAsyGy5zYWxseXBvcnQudjEuUnVsZVJlZmVyZW5jZRIOCgZlZmZlY3QYAiABKAkSEgoKd291bGRfZGVueRgDIAEoDRIRCgl3b3VsZF9hc2sYBCABKA0SEwoLd291bGRfYWxsb3cYBSABKA0SDAoEc2FtZRgGIAEoDRIYCgtmaXJzdF9hdF9tcxgHIAEoA0gAiAEBEhcKCmxhc3RfYXRfbXMYCCABKANIAYgBAUIOCgxfZmlyc3RfYXRfbXNCDQoLX2xhc3RfYXRfbXMiXQoNQXBwbGllZFBvbGljeRIMCgRoYXNoGAEgASgJEg4KBmJlZm9yZRgCIAEoCRINCgVjb3VudBgDIAEoDRIOCgZmb2xkZXIYBCABKAkSDwoHY2hhbmdlZBgFIAEoCCI6CghPd25SdWxlcxIPCgdwcm9maWxlGAEgASgJEg4KBmZvbGRlchgCIAEoCRINCgVmaWxlcxgDIAMoCSK/AQoLUG9saWN5RHJhZnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEg0KBWFnZW50GAMgASgJEgwKBHJ1bGUYBCABKAkSDAoEZmlsZRgFIAEoCRIOCgZlZmZlY3QYBiABKAkSKgoGcmVwbGF5GAcgASgLMhouc2FsbHlwb3J0LnYxLlBvbGljeVJlcGxheRIbChN1bmRlY2lkYWJsZV9kZW5pYWxzGAggASgNEg0KBXNob3duGAkgASgJImwKC1BvbGljeVJ1bGVzEgwKBGhhc2gYASABKAkSJwoFcnVsZXMYAiADKAsyGC5zYWxseXBvcnQudjEuUnVsZVJlcG9ydBIUCgxpbmRleGVkX3NpemUYAyABKAQSEAoIbG9nX3NpemUYBCABKAQigQIKClJ1bGVSZXBvcnQSKQoEcnVsZRgBIAEoCzIbLnNhbGx5cG9ydC52MS5SdWxlUmVmZXJlbmNlEg4KBmVmZmVjdBgCIAEoCRINCgV0b29scxgDIAMoCRILCgN3aG8YBCADKAkSDgoGc2hhZG93GAUgASgIEg4KBnJlYXNvbhgGIAEoCRISCgpjb25kaXRpb25zGAcgAygJEhEKCXN1Y2NlZWRlZBgIIAEoBBIOCgZkZW5pZWQYCSABKAQSDQoFYXNrZWQYCiABKAQSDgoGZmFpbGVkGAsgASgEEhcKCmxhc3RfYXRfbXMYDCABKANIAIgBAUINCgtfbGFzdF9hdF9tc2IGcHJvdG8z");
+  fileDesc("ChlzYWxseXBvcnQvdjEvcG9saWN5LnByb3RvEgxzYWxseXBvcnQudjEiUwoNUnVsZVJlZmVyZW5jZRIKCgJpZBgBIAEoCRIRCgRmaWxlGAIgASgJSACIAQESEQoEbGluZRgDIAEoDUgBiAEBQgcKBV9maWxlQgcKBV9saW5lIoIBCgxQb2xpY3lTdGF0dXMSDAoEaGFzaBgBIAEoCRINCgVjb3VudBgCIAEoDRINCgV0cmllZBgDIAEoDRIOCgZmb2xkZXIYBCABKAkSFgoOYXBwbGllZF9mb2xkZXIYBSABKAkSDQoFZmlsZXMYBiABKAkSDwoHcHJvYmxlbRgHIAEoCSJZCgtQb2xpY3lDaGVjaxIMCgRoYXNoGAEgASgJEg0KBWNvdW50GAIgASgNEi0KCGZpbmRpbmdzGAMgAygLMhsuc2FsbHlwb3J0LnYxLlBvbGljeUZpbmRpbmcidQoNUG9saWN5RmluZGluZxIMCgRraW5kGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSKQoEcnVsZRgDIAEoCzIbLnNhbGx5cG9ydC52MS5SdWxlUmVmZXJlbmNlEhEKBHRvb2wYBCABKAlIAIgBAUIHCgVfdG9vbCLZAgoLRXhwbGFuYXRpb24SDAoEaGFzaBgBIAEoCRIRCgl3b3Jrc3BhY2UYAiABKAkSDAoEdG9vbBgDIAEoCRINCgVhZ2VudBgEIAEoCRIRCglwcmluY2lwYWwYBSABKAkSDQoFcm9sZXMYBiADKAkSDQoFdGVhbXMYByADKAkSDAoEbW9kZRgIIAEoCRIOCgZlZmZlY3QYCSABKAkSMAoKZGVjaWRlZF9ieRgKIAEoCzIcLnNhbGx5cG9ydC52MS5FeHBsYWluZWRTdGFnZRIsCgZzdGFnZXMYCyADKAsyHC5zYWxseXBvcnQudjEuRXhwbGFpbmVkU3RhZ2USKwoGc2hhZG93GAwgASgLMhsuc2FsbHlwb3J0LnYxLlNoYWRvd1ZlcmRpY3QSMAoKY29uc2lkZXJlZBgNIAMoCzIcLnNhbGx5cG9ydC52MS5Db25zaWRlcmVkUnVsZSKhAQoORXhwbGFpbmVkU3RhZ2USDQoFc3RhZ2UYASABKAkSDAoEc2F5cxgCIAEoCRILCgN3aHkYAyABKAkSKQoEcnVsZRgEIAEoCzIbLnNhbGx5cG9ydC52MS5SdWxlUmVmZXJlbmNlEhEKBGNvZGUYBSABKAlIAIgBARITCgZyZW1lZHkYBiABKAlIAYgBAUIHCgVfY29kZUIJCgdfcmVtZWR5IloKDVNoYWRvd1ZlcmRpY3QSDgoGZWZmZWN0GAEgASgJEikKBHJ1bGUYAiABKAsyGy5zYWxseXBvcnQudjEuUnVsZVJlZmVyZW5jZRIOCgZyZWFzb24YAyABKAkipAEKDkNvbnNpZGVyZWRSdWxlEikKBHJ1bGUYASABKAsyGy5zYWxseXBvcnQudjEuUnVsZVJlZmVyZW5jZRIOCgZlZmZlY3QYAiABKAkSEgoKbmFtZXNfdG9vbBgDIAEoCBIOCgZzaGFkb3cYBCABKAgSFQoIbWlzbWF0Y2gYBSABKAlIAIgBARIPCgdkZWNpZGVzGAYgASgIQgsKCV9taXNtYXRjaCI+CgpQb2xpY3lUZXN0Eg4KBnBhc3NlZBgBIAEoDRIOCgZmYWlsZWQYAiABKA0SEAoIZmFpbHVyZXMYAyADKAkiTwoHTG9nU3BhbhIPCgdyZWNvcmRzGAEgASgNEhcKCmZyb21fYXRfbXMYAiABKANIAIgBARILCgNjdXQYAyABKAhCDQoLX2Zyb21fYXRfbXMi3gEKDFBvbGljeVJlcGxheRIjCgRzcGFuGAEgASgLMhUuc2FsbHlwb3J0LnYxLkxvZ1NwYW4SEAoIaW5fZm9yY2UYAiABKAkSDAoEaGFzaBgDIAEoCRIPCgdkZWNpZGVkGAQgASgNEhMKC3VuZGVjaWRhYmxlGAUgASgNEg8KB2NoYW5nZWQYBiABKA0SJwoEd2F5cxgHIAMoCzIZLnNhbGx5cG9ydC52MS5SZXBsYXllZFdheRIpCgVjYWxscxgIIAMoCzIaLnNhbGx5cG9ydC52MS5SZXBsYXllZENhbGwiOAoLUmVwbGF5ZWRXYXkSCwoDd2FzGAEgASgJEg0KBXdvdWxkGAIgASgJEg0KBWNvdW50GAMgASgNIrUBCgxSZXBsYXllZENhbGwSDQoFaW5kZXgYASABKAQSDwoHY2FsbF9pZBgCIAEoCRIUCgxjYWxsZWRfYXRfbXMYAyABKAMSDAoEdG9vbBgEIAEoCRINCgVhZ2VudBgFIAEoCRInCgN3YXMYBiABKAsyGi5zYWxseXBvcnQudjEuUnVsZURlY2lzaW9uEikKBXdvdWxkGAcgASgLMhouc2FsbHlwb3J0LnYxLlJ1bGVEZWNpc2lvbiJPCgxSdWxlRGVjaXNpb24SDgoGZWZmZWN0GAEgASgJEg8KB3J1bGVfaWQYAiABKAkSEwoGcmVhc29uGAMgASgJSACIAQFCCQoHX3JlYXNvbiJbCgxQb2xpY3lTaGFkb3cSIwoEc3BhbhgBIAEoCzIVLnNhbGx5cG9ydC52MS5Mb2dTcGFuEiYKBXJ1bGVzGAIgAygLMhcuc2FsbHlwb3J0LnYxLlRyaWVkUnVsZSLiAQoJVHJpZWRSdWxlEikKBHJ1bGUYASABKAsyGy5zYWxseXBvcnQudjEuUnVsZVJlZmVyZW5jZRIOCgZlZmZlY3QYAiABKAkSEgoKd291bGRfZGVueRgDIAEoDRIRCgl3b3VsZF9hc2sYBCABKA0SEwoLd291bGRfYWxsb3cYBSABKA0SDAoEc2FtZRgGIAEoDRIYCgtmaXJzdF9hdF9tcxgHIAEoA0gAiAEBEhcKCmxhc3RfYXRfbXMYCCABKANIAYgBAUIOCgxfZmlyc3RfYXRfbXNCDQoLX2xhc3RfYXRfbXMiXQoNQXBwbGllZFBvbGljeRIMCgRoYXNoGAEgASgJEg4KBmJlZm9yZRgCIAEoCRINCgVjb3VudBgDIAEoDRIOCgZmb2xkZXIYBCABKAkSDwoHY2hhbmdlZBgFIAEoCCI6CghPd25SdWxlcxIPCgdwcm9maWxlGAEgASgJEg4KBmZvbGRlchgCIAEoCRINCgVmaWxlcxgDIAMoCSL+AQoLUG9saWN5RHJhZnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEg0KBWFnZW50GAMgASgJEgwKBHJ1bGUYBCABKAkSDAoEZmlsZRgFIAEoCRIOCgZlZmZlY3QYBiABKAkSKgoGcmVwbGF5GAcgASgLMhouc2FsbHlwb3J0LnYxLlBvbGljeVJlcGxheRIbChN1bmRlY2lkYWJsZV9kZW5pYWxzGAggASgNEg0KBXNob3duGAkgASgJEg0KBXNjb3BlGAogASgJEg0KBXdpZGVyGAsgASgJEg0KBXdpZHRoGAwgASgNEhAKCHJlb3BlbmVkGA0gASgNIpYBChFQb2xpY3lTdWdnZXN0aW9ucxIjCgRzcGFuGAEgASgLMhUuc2FsbHlwb3J0LnYxLkxvZ1NwYW4SMwoLc3VnZ2VzdGlvbnMYAiADKAsyHi5zYWxseXBvcnQudjEuUG9saWN5U3VnZ2VzdGlvbhInCghsZWZ0X291dBgDIAMoCzIVLnNhbGx5cG9ydC52MS5MZWZ0T3V0IncKEFBvbGljeVN1Z2dlc3Rpb24SKAoFZHJhZnQYASABKAsyGS5zYWxseXBvcnQudjEuUG9saWN5RHJhZnQSEQoJYXBwcm92YWxzGAIgASgNEhMKC2FwcHJvdmVkX2J5GAMgAygJEhEKCXF1ZXN0aW9ucxgEIAEoDSIpCgdMZWZ0T3V0EgsKA3doeRgBIAEoCRIRCglhcHByb3ZhbHMYAiABKA0ibAoLUG9saWN5UnVsZXMSDAoEaGFzaBgBIAEoCRInCgVydWxlcxgCIAMoCzIYLnNhbGx5cG9ydC52MS5SdWxlUmVwb3J0EhQKDGluZGV4ZWRfc2l6ZRgDIAEoBBIQCghsb2dfc2l6ZRgEIAEoBCKBAgoKUnVsZVJlcG9ydBIpCgRydWxlGAEgASgLMhsuc2FsbHlwb3J0LnYxLlJ1bGVSZWZlcmVuY2USDgoGZWZmZWN0GAIgASgJEg0KBXRvb2xzGAMgAygJEgsKA3dobxgEIAMoCRIOCgZzaGFkb3cYBSABKAgSDgoGcmVhc29uGAYgASgJEhIKCmNvbmRpdGlvbnMYByADKAkSEQoJc3VjY2VlZGVkGAggASgEEg4KBmRlbmllZBgJIAEoBBINCgVhc2tlZBgKIAEoBBIOCgZmYWlsZWQYCyABKAQSFwoKbGFzdF9hdF9tcxgMIAEoA0gAiAEBQg0KC19sYXN0X2F0X21zYgZwcm90bzM");
 
 /**
  * @generated from message sallyport.v1.RuleReference
@@ -1391,7 +1391,8 @@ export const OwnRulesSchema: GenMessage<OwnRules, {jsonType: OwnRulesJson}> = /*
   messageDesc(file_sallyport_v1_policy, 17);
 
 /**
- * policy.draft: the narrowest rule that would have allowed a recorded call, and what it would have opened besides.
+ * policy.draft: the narrowest rule that would have allowed a recorded call, or let it through without asking a person, and
+ * what it would have opened besides.
  *
  * @generated from message sallyport.v1.PolicyDraft
  */
@@ -1450,10 +1451,39 @@ export type PolicyDraft = Message<"sallyport.v1.PolicyDraft"> & {
    * @generated from field: string shown = 9;
    */
   shown: string;
+
+  /**
+   * What a rule that spares people a question covers, in words. Empty: it spares none.
+   *
+   * @generated from field: string scope = 10;
+   */
+  scope: string;
+
+  /**
+   * What it would cover if it were one step wider. Empty: it cannot be.
+   *
+   * @generated from field: string wider = 11;
+   */
+  wider: string;
+
+  /**
+   * How many steps wider than exactly the call it is.
+   *
+   * @generated from field: uint32 width = 12;
+   */
+  width: number;
+
+  /**
+   * Calls that the rules or a person denied before, and that it would let through unasked.
+   *
+   * @generated from field: uint32 reopened = 13;
+   */
+  reopened: number;
 };
 
 /**
- * policy.draft: the narrowest rule that would have allowed a recorded call, and what it would have opened besides.
+ * policy.draft: the narrowest rule that would have allowed a recorded call, or let it through without asking a person, and
+ * what it would have opened besides.
  *
  * @generated from message sallyport.v1.PolicyDraft
  */
@@ -1512,6 +1542,34 @@ export type PolicyDraftJson = {
    * @generated from field: string shown = 9;
    */
   shown?: string;
+
+  /**
+   * What a rule that spares people a question covers, in words. Empty: it spares none.
+   *
+   * @generated from field: string scope = 10;
+   */
+  scope?: string;
+
+  /**
+   * What it would cover if it were one step wider. Empty: it cannot be.
+   *
+   * @generated from field: string wider = 11;
+   */
+  wider?: string;
+
+  /**
+   * How many steps wider than exactly the call it is.
+   *
+   * @generated from field: uint32 width = 12;
+   */
+  width?: number;
+
+  /**
+   * Calls that the rules or a person denied before, and that it would let through unasked.
+   *
+   * @generated from field: uint32 reopened = 13;
+   */
+  reopened?: number;
 };
 
 /**
@@ -1520,6 +1578,175 @@ export type PolicyDraftJson = {
  */
 export const PolicyDraftSchema: GenMessage<PolicyDraft, {jsonType: PolicyDraftJson}> = /*@__PURE__*/
   messageDesc(file_sallyport_v1_policy, 18);
+
+/**
+ * policy.suggest: rules that would have spared people questions.
+ *
+ * @generated from message sallyport.v1.PolicySuggestions
+ */
+export type PolicySuggestions = Message<"sallyport.v1.PolicySuggestions"> & {
+  /**
+   * @generated from field: sallyport.v1.LogSpan span = 1;
+   */
+  span?: LogSpan | undefined;
+
+  /**
+   * Those that spare the most questions first.
+   *
+   * @generated from field: repeated sallyport.v1.PolicySuggestion suggestions = 2;
+   */
+  suggestions: PolicySuggestion[];
+
+  /**
+   * Calls that people approved and for which no rule is suggested, with why.
+   *
+   * @generated from field: repeated sallyport.v1.LeftOut left_out = 3;
+   */
+  leftOut: LeftOut[];
+};
+
+/**
+ * policy.suggest: rules that would have spared people questions.
+ *
+ * @generated from message sallyport.v1.PolicySuggestions
+ */
+export type PolicySuggestionsJson = {
+  /**
+   * @generated from field: sallyport.v1.LogSpan span = 1;
+   */
+  span?: LogSpanJson;
+
+  /**
+   * Those that spare the most questions first.
+   *
+   * @generated from field: repeated sallyport.v1.PolicySuggestion suggestions = 2;
+   */
+  suggestions?: PolicySuggestionJson[];
+
+  /**
+   * Calls that people approved and for which no rule is suggested, with why.
+   *
+   * @generated from field: repeated sallyport.v1.LeftOut left_out = 3;
+   */
+  leftOut?: LeftOutJson[];
+};
+
+/**
+ * Describes the message sallyport.v1.PolicySuggestions.
+ * Use `create(PolicySuggestionsSchema)` to create a new message.
+ */
+export const PolicySuggestionsSchema: GenMessage<PolicySuggestions, {jsonType: PolicySuggestionsJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_policy, 19);
+
+/**
+ * @generated from message sallyport.v1.PolicySuggestion
+ */
+export type PolicySuggestion = Message<"sallyport.v1.PolicySuggestion"> & {
+  /**
+   * The call in it is the last one that was approved.
+   *
+   * @generated from field: sallyport.v1.PolicyDraft draft = 1;
+   */
+  draft?: PolicyDraft | undefined;
+
+  /**
+   * How often a person approved exactly this.
+   *
+   * @generated from field: uint32 approvals = 2;
+   */
+  approvals: number;
+
+  /**
+   * Who they were.
+   *
+   * @generated from field: repeated string approved_by = 3;
+   */
+  approvedBy: string[];
+
+  /**
+   * Recorded questions that nobody would have been asked.
+   *
+   * @generated from field: uint32 questions = 4;
+   */
+  questions: number;
+};
+
+/**
+ * @generated from message sallyport.v1.PolicySuggestion
+ */
+export type PolicySuggestionJson = {
+  /**
+   * The call in it is the last one that was approved.
+   *
+   * @generated from field: sallyport.v1.PolicyDraft draft = 1;
+   */
+  draft?: PolicyDraftJson;
+
+  /**
+   * How often a person approved exactly this.
+   *
+   * @generated from field: uint32 approvals = 2;
+   */
+  approvals?: number;
+
+  /**
+   * Who they were.
+   *
+   * @generated from field: repeated string approved_by = 3;
+   */
+  approvedBy?: string[];
+
+  /**
+   * Recorded questions that nobody would have been asked.
+   *
+   * @generated from field: uint32 questions = 4;
+   */
+  questions?: number;
+};
+
+/**
+ * Describes the message sallyport.v1.PolicySuggestion.
+ * Use `create(PolicySuggestionSchema)` to create a new message.
+ */
+export const PolicySuggestionSchema: GenMessage<PolicySuggestion, {jsonType: PolicySuggestionJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_policy, 20);
+
+/**
+ * @generated from message sallyport.v1.LeftOut
+ */
+export type LeftOut = Message<"sallyport.v1.LeftOut"> & {
+  /**
+   * @generated from field: string why = 1;
+   */
+  why: string;
+
+  /**
+   * @generated from field: uint32 approvals = 2;
+   */
+  approvals: number;
+};
+
+/**
+ * @generated from message sallyport.v1.LeftOut
+ */
+export type LeftOutJson = {
+  /**
+   * @generated from field: string why = 1;
+   */
+  why?: string;
+
+  /**
+   * @generated from field: uint32 approvals = 2;
+   */
+  approvals?: number;
+};
+
+/**
+ * Describes the message sallyport.v1.LeftOut.
+ * Use `create(LeftOutSchema)` to create a new message.
+ */
+export const LeftOutSchema: GenMessage<LeftOut, {jsonType: LeftOutJson}> = /*@__PURE__*/
+  messageDesc(file_sallyport_v1_policy, 21);
 
 /**
  * policy.list
@@ -1588,7 +1815,7 @@ export type PolicyRulesJson = {
  * Use `create(PolicyRulesSchema)` to create a new message.
  */
 export const PolicyRulesSchema: GenMessage<PolicyRules, {jsonType: PolicyRulesJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_policy, 19);
+  messageDesc(file_sallyport_v1_policy, 22);
 
 /**
  * A rule in force, and how often it decided.
@@ -1757,5 +1984,5 @@ export type RuleReportJson = {
  * Use `create(RuleReportSchema)` to create a new message.
  */
 export const RuleReportSchema: GenMessage<RuleReport, {jsonType: RuleReportJson}> = /*@__PURE__*/
-  messageDesc(file_sallyport_v1_policy, 20);
+  messageDesc(file_sallyport_v1_policy, 23);
 
