@@ -8,9 +8,9 @@ import { pathToFileURL } from 'node:url';
 import { findMainModule } from './built-program.mjs';
 import { continueOn, findOwnNode, oldestNode } from './own-node.mjs';
 
-if (process.argv[2] === 'hook') {
+if (process.argv[2] === 'hook' || process.argv[2] === 'exec') {
   // Before every use of a tool somebody waits for it.
-  await import('./hook.mjs');
+  await import(process.argv[2] === 'hook' ? './hook.mjs' : './exec.mjs');
 } else if (Number.parseInt(process.versions.node, 10) >= oldestNode) {
   keepCompiledCode();
   // Where an error came from is told as a line of the sources.

@@ -9,8 +9,19 @@ export interface ClientRun {
   readonly client: string;
   /** Lets the client go on. From here on the effect may happen. */
   readonly release: () => void;
+  /**
+   * Lets the client go on with a command of ours in place of its own. Resolves when that has come for the run, once. Rejects
+   * when it does not come in time: then nothing has run.
+   */
+  readonly awaitExec: (signal: AbortSignal) => Promise<ExecutedInstead>;
   /** What the client says became of it. Rejects when it will not say, and when the signal aborts. */
   readonly awaitOutcome: (signal: AbortSignal) => Promise<ClientOutcome>;
+}
+
+/** The command that the client runs in place of its own, and that asks the gate for the run. */
+export interface ExecutedInstead {
+  /** Aborts when nobody listens any more. */
+  readonly signal: AbortSignal;
 }
 
 /** In the client's own words. */

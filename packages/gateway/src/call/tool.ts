@@ -137,6 +137,8 @@ export interface ToolContext {
   readonly shownBasis?: string | undefined;
   /** What the rules let the programs of this call see and use. */
   readonly grants: Grants;
+  /** The rules want a command of a client in our sandbox. Absent: they do not. */
+  readonly rewrite?: true;
   readonly programs: ProgramRunner;
   readonly leavings: LeavingsJudge;
   readonly sweeps: SweepBook;
@@ -205,7 +207,8 @@ export interface ContentAccess {
 
 /** What happens while a call runs. */
 export type Progress<Text extends string = string> =
-  | { readonly kind: 'stderr'; readonly text: Text }
+  /** `stdout` only of commands that run in place of those of a client. */
+  | { readonly kind: 'stdout' | 'stderr'; readonly text: Text }
   | { readonly kind: 'step'; readonly done: number; readonly total?: number; readonly message: Text };
 
 /** As callers may hear it. */

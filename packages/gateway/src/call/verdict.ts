@@ -52,6 +52,8 @@ export interface Verdict {
   readonly approvers?: readonly string[];
   /** What the allowing rules together let the programs of the call see and use. Absent: nothing. */
   readonly grants?: Grants;
+  /** A command of a client runs in our sandbox instead of the client's shell. Absent: it does not. */
+  readonly rewrite?: true;
   /** What it would be if rules that are only tried out were in force. Absent: the same. Not enforced. */
   readonly shadow?: Pick<Verdict, 'effect' | 'rule' | 'reason'>;
 }

@@ -2,13 +2,16 @@ import { homedir } from 'node:os';
 import { makeVisibleLine } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
 import { clientCommandCategory } from '../call/client-run.ts';
+import { refuse } from '../call/refusal.ts';
+import { ToolRefused } from '../call/tool.ts';
 import type { AnyTool, ToolContext } from '../call/tool.ts';
 import { objectSchema, pathSchema } from '../catalogue/files/define-file-tool.ts';
 import { fileTools } from '../catalogue/files/index.ts';
 import { isName } from '../catalogue/shell/reading/find-tree.ts';
 import { readScript } from '../catalogue/shell/reading/read-script.ts';
 import type { Doubt } from '../catalogue/shell/reading/reading.ts';
-import { shellRun } from '../catalogue/shell/shell-run.ts';
+import { runCommand, shellRun } from '../catalogue/shell/shell-run.ts';
+import { describeLimits } from '../programs/run/describe-limits.ts';
 import { parsePath } from '../paths/parse-path.ts';
 import { checkTrees } from './check-trees.ts';
 import { clientEdit, clientTool } from './client-tool.ts';
@@ -75,7 +78,7 @@ const commandForm = {
       ...paths.map(({ path, access }) => `${access === 'read' ? 'reads' : 'changes'}: ${path}`),
       ...hosts.map((host) => `reaches: ${host}`),
       ...doubts.map((doubt) => `not known: ${spell(doubt)}`),
-      'It runs in the shell of the client, outside of the sandbox, and can do whatever the client can.',
+      ...(context.rewrite === true ? describeSandbox(context) : [outside]),
     ];
     return Promise.resolve({
       summary: makeVisibleLine(`Run ${command}`),
@@ -83,7 +86,35 @@ const commandForm = {
       undoable: false,
     });
   }) satisfies AnyTool['preview'],
+  runInSandbox: (async (args, context) => {
+    const { command, cwd } = read(args, context.workingDirectory);
+    const { isolation, hosts } = context.grants;
+    if (isolation === 'none') throw new ToolRefused(refuse('SANDBOX_UNAVAILABLE', 'rewrite', withoutSandbox));
+    const given = {
+      argv: ['/bin/bash', '-c', command] as const,
+      cwd,
+      env: {},
+      stdin: '',
+      timeout_ms: longestMs,
+      hosts,
+    };
+    return runCommand(given, cwd, context, { reportsStdout: true });
+  }) satisfies AnyTool['run'],
 };
+
+const longestMs = 3_600_000;
+const outside = 'It runs in the shell of the client, outside of the sandbox, and can do whatever the client can.';
+const withoutSandbox = 'The command belongs into the sandbox, and a rule takes the sandbox away.';
+
+function describeSandbox({ grants: { read: readable, write, hosts, limits } }: ToolContext): readonly string[] {
+  return [
+    ...readable.map((path) => `may read: ${path}`),
+    ...write.map((path) => `may change: ${path}`),
+    ...hosts.map((host) => `may reach: ${host}`),
+    `at most: ${describeLimits(limits, longestMs)}`,
+    'It runs in the sandbox of the gate, instead of the shell of the client.',
+  ];
+}
 
 function read(args: JsonObject, workingDirectory: string): { readonly command: string; readonly cwd: string } {
   const { command, cwd = '.' } = args as unknown as CommandArguments;

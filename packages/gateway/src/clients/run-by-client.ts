@@ -1,3 +1,4 @@
+import { isJsonObject } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
 import { checkShown } from '../call/check-shown.ts';
 import { Fault } from '../call/fault.ts';
@@ -15,6 +16,8 @@ export type ClientForm = Partial<Pick<AnyTool, 'claim' | 'preview'>> &
   Partial<Pick<ToolDefinition, 'inputSchema' | 'category' | 'description'>> & {
     /** Looks at what only the machine can tell, before anybody is asked and before the client goes on. Throws ToolRefused. */
     readonly check?: (args: JsonObject, context: ToolContext) => Promise<void>;
+    /** Runs it in our sandbox, where the rules want that. Absent: this tool has no such form. */
+    readonly runInSandbox?: AnyTool['run'];
   };
 
 /**
@@ -22,7 +25,7 @@ export type ClientForm = Partial<Pick<AnyTool, 'claim' | 'preview'>> &
  * look at. It has no sandbox of ours, and says so by its origin.
  */
 export function runByClient(tool: AnyTool, form: ClientForm = {}): AnyTool {
-  const { claim = tool.claim, preview = tool.preview, check, ...more } = form;
+  const { claim = tool.claim, preview = tool.preview, check, runInSandbox, ...more } = form;
   const definition: ToolDefinition = {
     ...tool.definition,
     ...more,
@@ -47,6 +50,11 @@ export function runByClient(tool: AnyTool, form: ClientForm = {}): AnyTool {
         checkShown((await preview(args, context)).basis ?? '', definition.name, context);
       }
       await check?.(args, context);
+      if (context.rewrite === true) {
+        if (runInSandbox === undefined) throw new Fault('INTERNAL', `${definition.name} has no form for the sandbox`);
+        const { signal } = await clientRun.awaitExec(context.signal);
+        return runInSandbox(args, { ...context, signal: AbortSignal.any([context.signal, signal]) });
+      }
       const { paths, commands } = claim(args, context.session);
       const edited = paths.filter(({ access }) => access === 'write').map(({ path }) => path);
       // Nobody knows all that a command changes.
@@ -58,7 +66,8 @@ export function runByClient(tool: AnyTool, form: ClientForm = {}): AnyTool {
       if (isError) throw new ToolFailure('EXECUTION_ERROR', `${clientRun.client} says that it failed.`);
       return output;
     },
-    summarize: () => 'ran by the client',
+    summarize: (args, output) =>
+      isJsonObject(output) && 'exit_code' in output ? tool.summarize(args, output) : 'ran by the client',
   };
 }
 

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as setTimeoutAfter } from 'node:timers/promises';
 import { reconcileIntents } from '../audit/reconcile.ts';
 import { Redactor, secretsOfEnvironment } from '../redaction/redact.ts';
+import { isWithin } from '@sallyport/sandbox';
 import { AttemptCounter } from '../audit/attempt-counter.ts';
 import { ClientRuns } from '../clients/client-runs.ts';
 import { clientTools } from '../clients/client-tools.ts';
 import { metricsRoutes } from '../doors/metrics/serve.ts';
 import { hookRoutes } from '../doors/hooks/serve.ts';
+import { joinWords } from '../policy/patterns/shell-words.ts';
 import { callRoutes } from '../doors/http/serve.ts';
 import { openCallers } from '../doors/http/json-requests.ts';
 import { ContentStore } from '../content/content-store.ts';
@@ -512,6 +514,12 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
         submit,
         maxArgumentBytes,
         runs: new ClientRuns(),
+        // By absolute paths: what is called sallyport on the PATH of a client may be anything.
+        execCommand: (ticket) => {
+          const isOwn = isWithin(home.folder, home.agentSocket);
+          const command = joinWords([process.execPath, config.program, 'exec', ticket]);
+          return isOwn ? `SALLYPORT_HOME=${joinWords([home.folder])} ${command}` : command;
+        },
         onFault: (error) => log.error('hook_door_failed', { error }),
       }),
       ...messageRoutes({ store, submit, redact: redactor.redactText, maxArgumentBytes, plans: approvals.plans }),

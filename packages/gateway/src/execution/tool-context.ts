@@ -112,6 +112,7 @@ export function createToolContexts(parts: ToolContextParts): ToolContextFactory 
     const context: ToolContext = {
       session,
       callId: call.callId,
+      ...(verdict.rewrite === true && { rewrite: true }),
       get asParent() {
         return describeParent(call, traceparentOf(call));
       },

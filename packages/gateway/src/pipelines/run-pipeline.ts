@@ -107,7 +107,7 @@ async function callStep(
     parent: context.asParent,
     signal: context.signal,
     onProgress: (progress) => {
-      if (progress.kind === 'stderr') context.reportProgress(progress);
+      if (progress.kind !== 'step') context.reportProgress(progress);
       else report(place, context, progress.message);
     },
     onPending: (taskId) => report(place, context, `waits for approval ${taskId}`),

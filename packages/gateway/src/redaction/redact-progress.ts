@@ -7,15 +7,18 @@ export function redactProgress(
   onProgress: (progress: RedactedProgress) => void,
   redactor: Redactor,
 ): { readonly tell: (progress: Progress) => void; readonly end: () => void } {
-  const written = new RedactedStream(redactor);
-  const pass = (text: ReturnType<RedactedStream['end']>): void => {
-    if (text !== '') onProgress({ kind: 'stderr', text });
+  const streams = { stdout: new RedactedStream(redactor), stderr: new RedactedStream(redactor) } as const;
+  const pass = (kind: keyof typeof streams, text: ReturnType<RedactedStream['end']>): void => {
+    if (text !== '') onProgress({ kind, text });
   };
   return {
     tell: (progress) => {
       if (progress.kind === 'step') onProgress({ ...progress, message: redactor.redactText(progress.message) });
-      else pass(written.add(progress.text));
+      else pass(progress.kind, streams[progress.kind].add(progress.text));
     },
-    end: () => pass(written.end()),
+    end: () => {
+      pass('stdout', streams.stdout.end());
+      pass('stderr', streams.stderr.end());
+    },
   };
 }

@@ -15,7 +15,7 @@ export function checkSandbox(sandbox: SandboxState): Stage<Resolved & Judged> {
   return {
     name: 'check-sandbox',
     run: ({ tool, verdict }) => {
-      if (!tool.definition.requiresSandbox) return undefined;
+      if (!tool.definition.requiresSandbox && verdict.rewrite !== true) return undefined;
       const watched = verdict.grants?.exactLimits === true ? sandbox.explainWatched() : undefined;
       if (watched !== undefined) {
         const message = `${tool.definition.name} runs only where its limits are enforced: ${watched.reason}`;

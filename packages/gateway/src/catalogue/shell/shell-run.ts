@@ -4,8 +4,9 @@ import { describeLimits } from '../../programs/run/describe-limits.ts';
 import { attendTo } from '../../programs/run/attend-to.ts';
 import { unattended, viewFor } from '../../programs/run/mounts-for.ts';
 import { runProgram } from '../../programs/run/run-program.ts';
+import type { ProgramRunOptions } from '../../programs/run/run-program.ts';
 import { defaultProgramLimits, isWithin } from '@sallyport/sandbox';
-import type { Mount } from '@sallyport/sandbox';
+import type { Mount, Program } from '@sallyport/sandbox';
 import { refuse } from '../../call/refusal.ts';
 import { modes } from '../../call/session.ts';
 import { ToolRefused } from '../../call/tool.ts';
@@ -143,30 +144,46 @@ export const shellRun: AnyTool = {
     const given = read(args);
     const cwd = parsePath(given.cwd ?? '.', context.workingDirectory).path;
     const { argv } = planCommand(given, cwd);
-    const environment = shellEnvironment(given.env, context);
-    const { isolation, limits } = context.grants;
-    return withDeadline(given.timeout_ms, context, async (timed) => {
-      const view = isolation === 'none' ? unattended : await viewFor(timed);
-      const program = {
-        argv,
-        environment,
-        workingDirectory: isolation === 'none' ? cwd : chooseFolder(given, cwd, view.mounts),
-        stdin: Buffer.from(given.stdin),
-        mounts: view.mounts,
-        hosts: hostsFor(given, context),
-        limits: { ...defaultProgramLimits, ...limits },
-        isolation,
-      };
-      const run = () => runProgram(program, timed, { inlineBytes });
-      const { value: output, withheld } = await attendTo(view, context, run);
-      return { ...presentOutput(output), ...presentWithheld(withheld) };
-    });
+    return runCommand({ ...given, argv, hosts: hostsFor(given, context) }, cwd, context);
   },
   summarize: (_, output) => {
     const { exit_code: code, stdout, stderr } = output as PresentedOutput;
     return `exit code ${code}, ${spellCount(stdout.length, 'character')} of output, ${stderr.length} of errors`;
   },
 };
+
+/** What a program is started with. */
+export interface PlannedCommand extends Pick<ShellArguments, 'cwd' | 'env' | 'stdin' | 'timeout_ms'> {
+  readonly argv: Program['argv'];
+  readonly hosts: readonly string[];
+}
+
+/** Runs a program with what the rules grant the call. */
+export function runCommand(
+  given: PlannedCommand,
+  cwd: string,
+  context: ToolContext,
+  options: Pick<ProgramRunOptions, 'reportsStdout'> = {},
+): Promise<PresentedOutput> {
+  const environment = shellEnvironment(given.env, context);
+  const { isolation, limits } = context.grants;
+  return withDeadline(given.timeout_ms, context, async (timed) => {
+    const view = isolation === 'none' ? unattended : await viewFor(timed);
+    const program = {
+      argv: given.argv,
+      environment,
+      workingDirectory: isolation === 'none' ? cwd : chooseFolder(given, cwd, view.mounts),
+      stdin: Buffer.from(given.stdin),
+      mounts: view.mounts,
+      hosts: given.hosts,
+      limits: { ...defaultProgramLimits, ...limits },
+      isolation,
+    };
+    const run = () => runProgram(program, timed, { inlineBytes, ...options });
+    const { value: output, withheld } = await attendTo(view, context, run);
+    return { ...presentOutput(output), ...presentWithheld(withheld) };
+  });
+}
 
 /** The gate passes only arguments that fit the input schema. */
 function read(args: JsonObject): ShellArguments {
@@ -185,7 +202,7 @@ function hostsFor(given: ShellArguments, { grants }: ToolContext): readonly stri
 }
 
 /** A folder that was named must be visible; the usual one need not be. */
-function chooseFolder(given: ShellArguments, cwd: string, mounts: readonly Mount[]): string {
+function chooseFolder(given: Pick<ShellArguments, 'cwd'>, cwd: string, mounts: readonly Mount[]): string {
   if (mounts.some(({ target }) => isWithin(target, cwd))) return cwd;
   if (given.cwd === undefined) return anywhere;
   throw new ToolRefused(

@@ -13,18 +13,23 @@ export const claudeCode: HookClient = {
       output: {
         hookSpecificOutput: {
           hookEventName: 'PreToolUse',
-          permissionDecision: decision.kind,
+          permissionDecision: decision.kind === 'rewrite' ? 'allow' : decision.kind,
           permissionDecisionReason: decision.reason,
+          ...(decision.kind === 'rewrite' ? { updatedInput: decision.input } : {}),
         },
       },
     };
   },
 };
 
-/** Codex sends the same, and understands of the answers only a denial with a reason: everything else goes on. */
+/**
+ * Codex sends the same. Of the answers it understands a denial with a reason, and an allowance that changes the input;
+ * everything else goes on as it is.
+ */
 export const codex: HookClient = {
   readEvent,
-  present: (decision) => (decision.kind === 'deny' ? claudeCode.present(decision) : { exitCode: 0 }),
+  present: (decision) =>
+    decision.kind === 'deny' || decision.kind === 'rewrite' ? claudeCode.present(decision) : { exitCode: 0 },
 };
 
 function readEvent(payload: JsonObject): HookEvent {
@@ -75,7 +80,11 @@ function mapCall(payload: JsonObject): MappedCall | undefined {
   const text = (field: string): string => readText(input, field);
   switch (name) {
     case 'Bash':
-      return { tool: 'shell.run', input: { command: text('command'), cwd } };
+      return {
+        tool: 'shell.run',
+        input: { command: text('command'), cwd },
+        rewritten: (command) => ({ ...input, command }),
+      };
     case 'Read':
     case 'NotebookRead':
       return { tool: 'files.read', input: { path: text('file_path') || text('notebook_path') } };

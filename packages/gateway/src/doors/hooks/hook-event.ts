@@ -23,6 +23,8 @@ export interface UseOfTool {
 export interface MappedCall {
   readonly tool: string;
   readonly input: JsonObject;
+  /** The input with which the client uses its own tool if another command takes the place of this one. Absent: none can. */
+  readonly rewritten?: (command: string) => JsonObject;
 }
 
 /** What the hook program writes and how it ends. */
@@ -39,6 +41,8 @@ export interface HookReply {
 export type HookDecision =
   | { readonly kind: 'allow'; readonly reason: string }
   | { readonly kind: 'deny'; readonly reason: string }
+  /** It goes on with another input. */
+  | { readonly kind: 'rewrite'; readonly reason: string; readonly input: JsonObject }
   /** It has no say: the client asks as it does without us. */
   | { readonly kind: 'none' };
 

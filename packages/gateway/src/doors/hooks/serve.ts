@@ -1,9 +1,8 @@
-import type { JsonObject } from '@sallyport/contract';
-import { describeCode } from '@sallyport/contract';
 import type { Answer } from '../../call/answer.ts';
 import { doors } from '../../call/call.ts';
 import { Cancellation } from '../../call/cancellation.ts';
 import { isRefusal } from '../../call/refusal.ts';
+import type { RedactedProgress } from '../../call/tool.ts';
 import type { ClientRuns, OpenRun } from '../../clients/client-runs.ts';
 import { readCall } from '../connect/read-call.ts';
 import { findCaller } from '../check-caller.ts';
@@ -13,10 +12,14 @@ import { parseBody } from '../http/json-fields.ts';
 import type { HttpRoute } from '../transport/http-route.ts';
 import type { Peer } from '../transport/peer.ts';
 import { claudeCode, codex } from './claude-code.ts';
-import type { HookClient, HookDecision, HookEvent, HookReply } from './hook-event.ts';
+import { explainAnswer } from './explain-answer.ts';
+import { execRoute } from './serve-exec.ts';
+import type { HookClient, HookDecision, HookEvent, HookReply, MappedCall } from './hook-event.ts';
 
 export interface HookParts extends CallRouteParts {
   readonly runs: ClientRuns;
+  /** The command line that comes for the run of a ticket. */
+  readonly execCommand: (ticket: string) => string;
   /** Hears of what is ours to mend. Must not throw. */
   readonly onFault: (error: unknown) => void;
 }
@@ -24,12 +27,13 @@ export interface HookParts extends CallRouteParts {
 /** Clients wait ten minutes for a hook at most; a person who has not decided by then is too late for this use. */
 const waitMs = 9 * 60_000;
 
-const clients: Readonly<Record<string, HookClient>> = { 'claude-code': claudeCode, codex };
+/** `sdk`: agents that run their own tools in their own process, and ask through an adapter of our SDK. */
+const clients: Readonly<Record<string, HookClient>> = { 'claude-code': claudeCode, codex, sdk: claudeCode };
 
 /** What clients ask before and tell after they use a tool of their own. The same calls, through the same gates. */
 export function hookRoutes(parts: HookParts): readonly HttpRoute[] {
   const receive = openReceiver(parts);
-  return Object.entries(clients).map(([name, client]) => ({
+  const hooks = Object.entries(clients).map(([name, client]): HttpRoute => ({
     method: 'POST',
     path: `/v1/hooks/${name}`,
     doors,
@@ -39,6 +43,7 @@ export function hookRoutes(parts: HookParts): readonly HttpRoute[] {
       sendJson(response, { status: 200, body: reply as unknown as Readonly<Record<string, unknown>> });
     },
   }));
+  return [...hooks, execRoute(parts, endingOf)];
 }
 
 async function answerEvent(
@@ -65,13 +70,18 @@ async function answerEvent(
     return { exitCode: 0 };
   }
   if (event.call === undefined) return client.present({ kind: 'none' });
-  const run = parts.runs.open(name, named);
+  const run = parts.runs.open(name, named, event.cwd);
   if (run === undefined) return client.present({ kind: 'deny', reason: 'This use of the tool is under way already.' });
   return client.present(await decide(parts, run, event, event.call, peer));
 }
 
 /** By run: resolves when its record is written. */
-const endings = new WeakMap<OpenRun, Promise<unknown>>();
+const endings = new WeakMap<OpenRun, Promise<Answer | undefined>>();
+
+/** How the call of a run ended, once it has. Undefined: by a fault, or it never began. */
+function endingOf(run: OpenRun): Promise<Answer | undefined> {
+  return endings.get(run) ?? Promise.resolve(undefined);
+}
 
 async function endRun(run: OpenRun, end: () => void): Promise<void> {
   end();
@@ -79,10 +89,10 @@ async function endRun(run: OpenRun, end: () => void): Promise<void> {
 }
 
 async function decide(
-  { submit, runs, onFault }: HookParts,
+  { submit, runs, execCommand, onFault }: HookParts,
   run: OpenRun,
   { cwd, useId }: Extract<HookEvent, { kind: 'before' }>,
-  { tool, input }: { readonly tool: string; readonly input: JsonObject },
+  { tool, input, rewritten }: MappedCall,
   peer: Peer,
 ): Promise<HookDecision> {
   // Who goes away before the gate has decided gets nothing released; afterwards the client has gone on.
@@ -90,23 +100,27 @@ async function decide(
   const leave = (): void => cancellation.abort(peer.cancellation.reason);
   peer.cancellation.addEventListener('abort', leave);
   const request = { ...emptyCall, name: tool, inputJson: JSON.stringify(input), requestId: useId, waitMs };
-  const ended = submit({ ...readCall(request, peer), clientFolder: cwd, clientRun: run, signal: cancellation })
+  const onProgress = (progress: RedactedProgress): void => run.tell(progress);
+  const call = { ...readCall(request, peer), clientFolder: cwd, clientRun: run, signal: cancellation, onProgress };
+  const ended = submit(call)
     .catch((error: unknown): undefined => {
       onFault(error);
       return undefined;
     })
     .finally(() => runs.close(run));
   endings.set(run, ended);
-  const first = await Promise.race([ended, run.released.then(() => 'released' as const)]);
+  const first = await Promise.race([ended.then((answer) => ({ answer })), run.released]);
   peer.cancellation.removeEventListener('abort', leave);
-  if (first === 'released') return { kind: 'allow', reason: 'Sallyport allows it.' };
-  return { kind: 'deny', reason: explain(first) };
-}
-
-/** The reason and what to do instead, in words for the agent. */
-function explain(answer: Answer | undefined): string {
-  const { message = describeCode('INTERNAL').meaning, remedy } = answer?.problem ?? {};
-  return `Sallyport: ${message}${remedy ? ` ${remedy}` : ''}`;
+  if ('answer' in first) return { kind: 'deny', reason: explainAnswer(first.answer) };
+  const { ticket } = first;
+  if (ticket === undefined) return { kind: 'allow', reason: 'Sallyport allows it.' };
+  const instead = rewritten?.(execCommand(ticket));
+  if (instead !== undefined) return { kind: 'rewrite', reason: 'Sallyport runs it in its sandbox.', input: instead };
+  cancellation.abort(undefined);
+  return {
+    kind: 'deny',
+    reason: 'Sallyport: this command belongs into the sandbox, and the client cannot run it there.',
+  };
 }
 
 const emptyCall = { timeoutMs: 0, dedupeKey: '', confirmBinding: '' } as const;

@@ -72,7 +72,7 @@ export function createRuleJudge(
     const verdict = askAboutUnknown(decideOpenings(openings, question, claims), question.resources);
     const grants = verdict.effect === 'deny' ? undefined : shareGrants(openings, granted);
     const checked = grants === undefined ? verdict : checkGrants({ ...verdict, grants }, grants, question, claims);
-    return nameAsking(nameApprovers(checked, openings, question, claims), question, claims);
+    return nameAsking(nameApprovers(markRewrite(checked, openings), openings, question, claims), question, claims);
   }
 
   /** One path that a running tool met, with the other things that the call named. */
@@ -266,6 +266,12 @@ function askAboutUnknown(verdict: Verdict, { unknown = [] }: Resources): Verdict
   if (verdict.effect !== 'allow' || unknown.length === 0) return verdict;
   const reason = `It is not known ${printable(unknown[0] ?? '')}. A person must agree.`;
   return { effect: 'require_approval', rule: verdict.rule, reason };
+}
+
+/** One part that belongs into the sandbox takes the whole command there: what its rule waives, it waives for the sandbox alone. */
+function markRewrite(verdict: Verdict, openings: readonly Opening[]): Verdict {
+  if (verdict.effect === 'deny' || !openings.some(({ by }) => by.some(({ rule }) => rule.rewrite))) return verdict;
+  return { ...verdict, rewrite: true };
 }
 
 function namesApprover({ rule }: CompiledRule, agent: string): boolean {

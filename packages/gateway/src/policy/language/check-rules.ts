@@ -91,6 +91,7 @@ function addsSomething(rule: Rule, other: Rule): boolean {
   return (
     rule.grants !== undefined ||
     rule.approvers !== undefined ||
+    (rule.rewrite !== undefined && other.rewrite === undefined) ||
     (rule.approvalWaived && (!other.approvalWaived || (other.highRiskAsks === true && rule.highRiskAsks !== true))) ||
     (rule.acceptsNew && !other.acceptsNew)
   );

@@ -11,7 +11,7 @@ import type { Rule } from './rule.ts';
 export const projectFileKeys = ['version', 'rules'] as const;
 
 /** What in a rule would let something through, or speak for the gate as a whole. */
-const widening = ['grants', 'approval', 'approvers', 'accept_new', 'shadow'] as const;
+const widening = ['grants', 'rewrite', 'approval', 'approvers', 'accept_new', 'shadow'] as const;
 
 /**
  * The rules of one project. They speak about agents, and only deny and ask: whatever stands there, no more is allowed than

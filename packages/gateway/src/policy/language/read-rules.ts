@@ -45,6 +45,7 @@ export const ruleKeys = [
   'approval',
   'approvers',
   'grants',
+  'rewrite',
   'accept_new',
   'shadow',
   'reason',
@@ -101,6 +102,7 @@ export function readRule(node: YamlNode, reader: YamlReader): Rule | undefined {
   const grants = fields.grants && readGrants(fields.grants, reader);
   if (fields.grants !== undefined && effect === 'deny')
     reader.note(fields.grants, 'grants do not go with effect: deny');
+  const rewrite = fields.rewrite && readRewrite(fields.rewrite, fields, reader);
   const examples = [...readExamples(fields, 'match', reader), ...readExamples(fields, 'not_match', reader)];
   if (id === undefined || effect === undefined || tools === undefined) return undefined;
   if (reader.problems.length > problemsBefore) return undefined;
@@ -116,6 +118,7 @@ export function readRule(node: YamlNode, reader: YamlReader): Rule | undefined {
     acceptsNew,
     shadow,
     ...(grants === undefined ? {} : { grants }),
+    ...(rewrite === undefined ? {} : { rewrite }),
     examples,
     file: reader.file,
     line,
@@ -181,6 +184,18 @@ function readApproval(
     reader.note(node, `approval: ${waiver} goes with effect: allow only`);
   }
   return waiver;
+}
+
+/** Only a client has a command of its own that ours can take the place of. */
+function readRewrite(
+  node: YamlNode,
+  { effect, origins: named }: Fields<(typeof ruleKeys)[number]>,
+  reader: YamlReader,
+): Rule['rewrite'] {
+  if (scalarOf(effect) === 'deny') reader.note(node, 'rewrite does not go with effect: deny');
+  const from = named?.kind === 'list' ? named.items.map(scalarOf) : [];
+  if (from.length !== 1 || from[0] !== 'client') reader.note(node, 'rewrite goes with origins: [client] only');
+  return reader.readOneOf(node, 'rewrite', ['sandbox']);
 }
 
 /** Agents by their names, one by one. They have something to decide only where the rule can lead to a question. */

@@ -49,6 +49,8 @@ export interface Rule extends ValuesOf<typeof circumstanceKeys> {
   readonly approvers?: readonly string[];
   /** What the programs of the calls it opens get. Not with `deny`. Absent: nothing. */
   readonly grants?: RuleGrants;
+  /** Only of clients: their command runs in our sandbox instead of their shell. Not with `deny`. Absent: it does not. */
+  readonly rewrite?: 'sandbox';
   /** Only with `allow`: new and changed tools are accepted without asking an operator. */
   readonly acceptsNew: boolean;
   /** The rule is tried out: it is said what it would do, and not done. */

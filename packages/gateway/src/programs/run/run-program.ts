@@ -26,6 +26,8 @@ export interface ProgramRunOptions {
   readonly preparedKey?: string;
   /** The program only looks, so that the effect of the call has not begun with it. Absent: it may do anything. */
   readonly isLooking?: boolean;
+  /** What it writes to stdout is reported as it comes, too. Absent: it is not. */
+  readonly reportsStdout?: boolean;
 }
 
 /**
@@ -67,17 +69,23 @@ export async function runProgram(
       stop.abort(error);
     }
   };
-  const decoder = new TextDecoder();
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() } as const;
+  const report = (kind: keyof typeof decoders, chunk: Uint8Array): void => {
+    const text = decoders[kind].decode(chunk, { stream: true });
+    if (text !== '') context.reportProgress({ kind, text });
+  };
   const network = new NetworkLog();
   try {
     const end = await startOnceMore(program, context, {
       signal: AbortSignal.any([context.signal, stop.signal]),
       ...(options.warmKey === undefined ? {} : { warmKey: options.warmKey }),
       ...(options.preparedKey === undefined ? {} : { preparedKey: options.preparedKey }),
-      onStdout: (chunk) => guard(stdout.write(chunk)),
+      onStdout: (chunk) => {
+        if (options.reportsStdout === true) report('stdout', chunk);
+        return guard(stdout.write(chunk));
+      },
       onStderr: (chunk) => {
-        const text = decoder.decode(chunk, { stream: true });
-        if (text !== '') context.reportProgress({ kind: 'stderr', text });
+        report('stderr', chunk);
         return guard(stderr.write(chunk));
       },
       onNetwork: (events) => {
