@@ -17,6 +17,7 @@ const commands = {
   coverage: ['scripts/coverage.ts'],
   bench: ['bench/run.ts'],
   agents: ['test/agents/claude-code.ts'],
+  'agent-sdk': ['test/agents/claude-agent-sdk.ts'],
   pack: ['scripts/pack.ts'],
   'fresh-debian': ['test/packages/debian/fresh-debian.ts'],
   demo: ['scripts/demo.ts'],
