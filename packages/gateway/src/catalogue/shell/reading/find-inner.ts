@@ -138,9 +138,33 @@ const evaluate: Finder = (args) => {
   return [{ script: known.includes(undefined) ? unknownWord(text) : { text, value: known.join(' ') } }];
 };
 
+/** Its code starts programs, opens files, and reads the environment by these words; options other than these bring code. */
+const awkReaches = /system|getline|ENVIRON|ARG[CV]|[|>@]|^-(?![Fv])/;
 const awk: Finder = (args) => {
-  const code = args.find(({ value }) => value === undefined || /system|getline|[|>]|^-f|^-e|^-i/.test(value));
+  const code = args.find(({ value }) => value === undefined || awkReaches.test(value));
   return code === undefined ? [] : [{ code: code.text }];
+};
+
+/** Commands and flags of sed that start a program, or read or write a file. Words of a pattern may look like them, too. */
+const sedReaches = /(^|\n\s*|[^A-Za-z_\s]\s*)[eWwRr]|[^A-Za-z_\s][gIiMmp\d]+[ewr]/;
+/** Long options may be shortened, so only these are known for what they are. */
+const plainSedOption =
+  /^--(quiet|silent|regexp-extended|null-data|zero-terminated|posix|sandbox|separate|unbuffered|debug|help|version)$|^--(expression|in-place|line-length)(=|$)/;
+const sed: Finder = (args) => {
+  const isOption = ({ value }: ReadWord): boolean => value?.startsWith('-') === true && value !== '-';
+  const attached = args.flatMap((word) => {
+    const script = /^(?:-[a-zA-Z]*?e|--expression=)(.+)$/s.exec(word.value ?? '')?.[1];
+    return script === undefined ? [] : [{ text: word.text, value: script }];
+  });
+  const given = args.filter((_, at) => /^(-[a-zA-Z]*e|--expression)$/.test(args[at - 1]?.value ?? ''));
+  const scripts = [...attached, ...given];
+  const first = args.find((word) => !isOption(word));
+  const read = scripts.length > 0 || first === undefined ? scripts : [first];
+  const others = args.filter(
+    ({ value = '' }) => /^-[a-zA-Z]*f/.test(value) || (value.startsWith('--') && !plainSedOption.test(value)),
+  );
+  const reaching = read.filter(({ value }) => value !== undefined && sedReaches.test(value));
+  return [...reaching, ...others].map(({ text }) => ({ code: text }));
 };
 
 /** Runs the value of an option. */
@@ -172,7 +196,7 @@ const finders = new Map<string, Finder>(
         args.map((word) => (fdRuns.test(word.value ?? '') ? { ...word, value: '-exec' } : word)),
         false,
       ),
-    sed: (args) => args.filter(({ value }) => sedRuns.test(value ?? '')).map(({ text }) => ({ code: text })),
+    sed,
     command: (args) => (/^-[a-zA-Z]*[vV]/.test(args[0]?.value ?? '') ? [] : unwrap(args, { valued: '' })),
     trap: ([first, ...more]) => {
       const isScript = more.length > 0 && first !== undefined && first.value !== '-' && first.value !== '';
@@ -219,6 +243,4 @@ const finders = new Map<string, Finder>(
   }),
 );
 const fdRuns = /^(-x|-X|--exec|--exec-batch)$/;
-/** A command of sed that starts a program. */
-const sedRuns = /(^|[;}\d$/]\s*)[eW](\s|$)|\/[gIp\d]*e/;
 const sshValued = '-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w';
