@@ -78,7 +78,10 @@ export class AgingDaemon {
   /** The first that fits, once it is done. */
   async waitUntilDone(isMeant: (erasure: ErasureJson) => boolean): Promise<ErasureJson> {
     for (;;) {
-      const found = this.erasures().find(isMeant);
+      // Not by a command: each is a process of its own.
+      const { success } = await this.daemon.call('audit.erasures', {});
+      const { erasures = [] } = JSON.parse(success?.outputJson ?? '{}') as { erasures?: ErasureJson[] };
+      const found = erasures.find(isMeant);
       if (found?.status === 'done') return found;
       await sleep(200);
     }
