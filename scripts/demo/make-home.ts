@@ -27,6 +27,8 @@ export interface DemoPlace {
 
 const weekMs = 7 * 86_400_000;
 const minuteMs = 60_000;
+/** Of one session; the rules allow no more. */
+const mostPending = 1000;
 const moreRules = `
   - id: shell-checks
     effect: allow
@@ -82,16 +84,18 @@ export async function makeDemoHome({ folder, calls, pending, onProgress }: DemoO
     const asOperator = (name: string, input: object) => confirmed(operator, name, input);
     await addUpstream(asOperator, place);
     const clients = new Map<string, GateClient>();
-    for (const agent of agents) {
+    const open = async (agent: string): Promise<GateClient> => {
       const token = await openSession(asOperator, agent, calls);
       const target = { host: url.hostname, port: Number(url.port) };
-      clients.set(agent, new GateClient(overHttp(target, { keepAlive: true }), () => token));
-    }
+      return new GateClient(overHttp(target, { keepAlive: true }), () => token);
+    };
+    for (const agent of agents) clients.set(agent, await open(agent));
     const demo = new Demo(clients, operator);
     await demo.play(planWeek(endMs, calls), onProgress);
     setClock(endMs - 6 * minuteMs);
     await addPeople(asOperator);
-    await demo.leavePending(pending);
+    await demo.leavePending();
+    await demo.crowd(pending, open);
     for (const client of clients.values()) client.close();
   } finally {
     operator.close();
@@ -114,7 +118,7 @@ function writeRules(home: string, pending: number): void {
     text
       .replace('expire_seconds: 300', 'expire_seconds: 28800')
       .replace('remind_seconds: 180', 'remind_seconds: 14400')
-      .replace('max_pending: 20', `max_pending: ${Math.max(50, pending + 20)}`)
+      .replace('max_pending: 20', `max_pending: ${Math.min(mostPending, Math.max(50, pending + 20))}`)
       .replace('per_minute: 600', 'per_minute: 6000')
       .replaceAll('per_hour: 12000', 'per_hour: 100000')
       .replace('refuse_at: 200', 'refuse_at: 1000')
@@ -148,9 +152,9 @@ function outputOf(answer: ExecuteToolResponseJson): Told {
   return JSON.parse(outputJson) as Told;
 }
 
-async function openSession(asOperator: AsOperator, agent: AgentName, calls: number): Promise<string> {
+async function openSession(asOperator: AsOperator, agent: string, calls: number): Promise<string> {
   const week = 7 * 24 * 60;
-  const limits: Partial<Record<AgentName, object>> = {
+  const limits: Readonly<Record<string, object>> = {
     builder: { max_calls: Math.max(40, Math.round(calls * 0.46)) },
     scout: { max_calls: calls },
     'release-bot': { expires_in_minutes: week + 55 },
@@ -188,11 +192,11 @@ async function addPeople(asOperator: AsOperator): Promise<void> {
 
 /** Plays calls one after the other, each at its time, and answers those that wait. */
 class Demo {
-  readonly #clients: ReadonlyMap<string, GateClient>;
+  readonly #clients: Map<string, GateClient>;
   readonly #operator: GateClient;
   readonly #traces = new Map<number, string>();
 
-  constructor(clients: ReadonlyMap<string, GateClient>, operator: GateClient) {
+  constructor(clients: Map<string, GateClient>, operator: GateClient) {
     this.#clients = clients;
     this.#operator = operator;
   }
@@ -207,7 +211,7 @@ class Demo {
   }
 
   /** Requests of the last minutes that nobody has answered yet, of every kind that there is. */
-  async leavePending(more: number): Promise<void> {
+  async leavePending(): Promise<void> {
     const ask = (agent: AgentName, tool: string, input: object) =>
       this.#send(agent, { name: tool, inputJson: JSON.stringify(input) });
     await ask('builder', 'files.write', {
@@ -228,8 +232,16 @@ class Demo {
     for (const agent of ['scout', 'reviewer', 'tester'] as const) {
       await ask(agent, 'files.move_glob', { from: 'tmp', patterns: ['export-*.csv'], to: 'docs' });
     }
-    for (let at = 0; at < more; at++)
-      await ask('tester', 'files.write', { path: `.vscode/many/${at}.json`, content: `${at}\n`, create_parents: true });
+  }
+
+  /** So many more, of as many workers as that takes. */
+  async crowd(more: number, open: (agent: string) => Promise<GateClient>): Promise<void> {
+    for (let at = 0; at < more; at++) {
+      const agent = `worker-${1 + Math.floor(at / (mostPending - 20))}`;
+      if (!this.#clients.has(agent)) this.#clients.set(agent, await open(agent));
+      const input = { path: `.vscode/many/${at}.json`, content: `${at}\n`, create_parents: true };
+      await this.#send(agent, { name: 'files.write', inputJson: JSON.stringify(input) });
+    }
   }
 
   async #make({ agent, tool, input, run, decision = 'approved' }: PlannedCall): Promise<void> {

@@ -18,6 +18,9 @@ type Step = Pick<PlannedCall, 'tool' | 'input' | 'decision'>;
 export const agents = ['scout', 'builder', 'reviewer', 'tester', 'release-bot', 'docs-writer'] as const;
 export type AgentName = (typeof agents)[number];
 
+/** Programs and people take time: of a very long week only the beginning has them. */
+const mostWithPrograms = 4000;
+const runsProgram = /^(?:git|shell|code|tickets|web)\./;
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 const sources = ['src/berths.ts', 'src/invoice.ts', 'src/tides.ts', 'src/server.ts'];
@@ -128,7 +131,9 @@ export function planWeek(nowMs: number, calls: number): readonly PlannedCall[] {
     const at = counts.get(agent) ?? 0;
     counts.set(agent, at + 1);
     const gapMs = Math.min(9000, (hourMs * 3) / runs);
+    const isFull = planned.length >= mostWithPrograms;
     for (const [step, each] of work[agent](pick, at).entries()) {
+      if (isFull && (runsProgram.test(each.tool) || each.decision !== undefined)) continue;
       planned.push({ ...each, agent, run, atMs: Math.min(startMs + step * gapMs, nowMs - 1000) });
     }
   }

@@ -371,6 +371,7 @@ describe('a plan', () => {
 describe('two consoles', () => {
   it('stay in step: what one decides is gone from the other, and the first decision counts', async () => {
     const other = await browser.logIn(daemon);
+    await other.open('approvals');
     const call = askToMove('shared', ['a.txt']);
     await Promise.all([
       heading(/from shared/).waitFor(),
@@ -391,6 +392,7 @@ describe('a first visit', () => {
     const first = await browser.logIn(fresh);
     test.after(() => first.close());
     const { page } = first;
+    await first.open('approvals');
     await page.getByRole('button', { name: 'Let a first agent in' }).click();
     // What a person would paste into a terminal.
     const command = await page.getByLabel('A first call').innerText();

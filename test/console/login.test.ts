@@ -39,11 +39,11 @@ describe('the link to the console', () => {
     const visit = await browser.visit();
     const { page, context } = visit;
     await page.goto(link);
-    await page.getByRole('heading', { name: 'Approvals' }).waitFor();
+    await page.getByRole('heading', { name: 'Today', exact: true }).waitFor();
     assert.equal(new URL(page.url()).hash, '');
     assert.deepEqual(await context.cookies(), []);
     await page.reload();
-    await page.getByRole('heading', { name: 'Approvals' }).waitFor();
+    await page.getByRole('heading', { name: 'Today', exact: true }).waitFor();
     await visit.close();
   });
 
@@ -51,7 +51,7 @@ describe('the link to the console', () => {
     const link = await makeLink(daemon);
     const first = await browser.visit();
     await first.page.goto(link);
-    await first.page.getByRole('heading', { name: 'Approvals' }).waitFor();
+    await first.page.getByRole('heading', { name: 'Today', exact: true }).waitFor();
     const second = await browser.visit();
     await second.page.goto(link);
     await second.page.getByText('The link was used before or is too old.').waitFor();
@@ -124,7 +124,7 @@ describe('a console', () => {
     const { token } = await visit.readCredential();
     const other = await visit.context.newPage();
     await other.goto(daemon.address);
-    await other.getByRole('heading', { name: 'Approvals' }).waitFor();
+    await other.getByRole('heading', { name: 'Today', exact: true }).waitFor();
     await visit.page.getByRole('button', { name: /^Log out/ }).click();
     for (const page of [visit.page, other]) {
       await page.getByRole('heading', { name: 'Open the console from your terminal' }).waitFor();

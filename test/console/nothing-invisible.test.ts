@@ -224,7 +224,7 @@ test('what was decided before the page was opened is there, and its call too, ho
   assert.ok(late.page.url().endsWith(`#/calls/${callId}`));
   await late.page
     .getByRole('region', { name: 'Call' })
-    .getByRole('heading', { name: /shell\.run/ })
+    .getByRole('heading', { name: /printf expiring/ })
     .waitFor();
   await shoot('older-call', late.page);
   assert.deepEqual(late.complaints, []);

@@ -55,14 +55,16 @@ test('the console allows a denied call by a button, after it has shown the rule'
   try {
     const visit = await browser.logIn(daemon);
     await visit.open(`calls/${callId}`);
-    await visit.page.getByRole('button', { name: 'Allow such calls…' }).click();
-    const dialog = visit.page.getByRole('dialog', { name: 'Confirm' });
-    assert.match((await dialog.textContent()) ?? '', /agents: \[coder\].*c\.txt/s);
+    const allow = visit.page.getByRole('button', { name: 'Allow this…' });
+    await allow.click();
+    const rule = visit.page.getByLabel('The drafted rule');
+    assert.match((await rule.textContent()) ?? '', /agents: \[coder\].*c\.txt/s);
     assert.ok((await read('c.txt')).denied, 'nothing has changed yet');
-    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await visit.page.getByRole('button', { name: 'Not now' }).click();
     assert.ok((await read('c.txt')).denied);
-    await visit.page.getByRole('button', { name: 'Allow such calls…' }).click();
-    await dialog.getByRole('button', { name: 'Confirm' }).click();
+    await allow.click();
+    await visit.page.getByText(/Replayed over \d+ recorded call/).waitFor();
+    await visit.page.getByRole('button', { name: 'Put it in force' }).click();
     await visit.page.getByText('A rule allows such calls from now on.').waitFor();
     assert.ok((await read('c.txt')).success);
     assert.deepEqual(visit.complaints, []);

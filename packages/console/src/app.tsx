@@ -1,17 +1,24 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
+import { ActivityPage } from './activity/activity-page.tsx';
+import { AnomaliesPage } from './anomalies/anomalies-page.tsx';
 import { AuditPage } from './audit/audit-page.tsx';
 import { CallsPage } from './calls/calls-page.tsx';
+import { ClientsPage } from './clients/clients-page.tsx';
 import { currentCredential, onCredential } from './daemon/credential.ts';
+import { HomePage } from './home/home-page.tsx';
 import { InboxPage } from './inbox/inbox-page.tsx';
 import { Gate } from './live/gate.ts';
 import { GateContext } from './live/use-live.ts';
+import { PeoplePage } from './people/people-page.tsx';
+import { RulesPage } from './rules/rules-page.tsx';
 import { SessionsPage } from './sessions/sessions-page.tsx';
 import { LoginPage } from './shell/login-page.tsx';
 import { Shell } from './shell/shell.tsx';
+import { UnknownPage } from './shell/unknown-page.tsx';
 import { useRoute } from './shell/use-route.ts';
 import type { Route } from './shell/use-route.ts';
 import { ToolsPage } from './tools/tools-page.tsx';
-import { UsagePage } from './usage/usage-page.tsx';
+import { UpstreamsPage } from './upstreams/upstreams-page.tsx';
 
 /** The console: the pages for a person who is logged in, the login page for everybody else. */
 export function App({ loginProblem }: { readonly loginProblem: string }) {
@@ -34,19 +41,33 @@ function LoggedIn() {
   );
 }
 
-function PageOf({ route: { page, part } }: { readonly route: Route }) {
+function PageOf({ route: { page, part, query } }: { readonly route: Route }) {
   switch (page) {
+    case 'home':
+      return <HomePage />;
     case 'approvals':
       return <InboxPage part={part} />;
     case 'calls':
-      return <CallsPage callId={part} />;
-    case 'audit':
-      return <AuditPage index={part} />;
-    case 'usage':
-      return <UsagePage part={part} />;
+      return <CallsPage callId={part} query={query} />;
+    case 'activity':
+      return <ActivityPage part={part} />;
+    case 'anomalies':
+      return <AnomaliesPage />;
     case 'sessions':
-      return <SessionsPage />;
+      return <SessionsPage key={part} part={part} />;
+    case 'clients':
+      return <ClientsPage />;
+    case 'people':
+      return <PeoplePage />;
+    case 'rules':
+      return <RulesPage ruleId={part} />;
     case 'tools':
       return <ToolsPage />;
+    case 'upstreams':
+      return <UpstreamsPage key={part} name={part} />;
+    case 'audit':
+      return <AuditPage index={part} />;
+    case undefined:
+      return <UnknownPage />;
   }
 }

@@ -6,6 +6,7 @@ import './style/base.css';
 import './style/shell.css';
 import './style/pages.css';
 import './style/inbox.css';
+import './style/product.css';
 
 applyTheme();
 const root = createRoot(document.getElementById('root') as HTMLElement);

@@ -1,119 +1,128 @@
-import { useDeferredValue, useMemo, useState } from 'react';
-import type { Call, Outcome } from '../live/call.ts';
-import { outcomes } from '../live/call.ts';
-import { useGate, useNowMs, useValue } from '../live/use-live.ts';
-import { Empty, OutcomeBadge, PageHead } from '../shell/parts.tsx';
-import { linkTo } from '../shell/use-route.ts';
-import { formatDuration, formatTime } from '../text/format.ts';
-import { Visible } from '../text/visible.tsx';
-import { CallDetail } from './call-detail.tsx';
-import { OlderCall } from './older-call.tsx';
+import { useEffect, useState } from 'react';
+import type { FormEvent } from 'react';
+import { Empty, Loading, PageHead, Problem } from '../shell/parts.tsx';
+import { go, linkTo } from '../shell/use-route.ts';
+import { useKeys } from '../inbox/use-keys.ts';
+import { CallStory } from './call-story.tsx';
+import { StoryList } from './story-list.tsx';
+import { agentsFilter, useStories } from './use-stories.ts';
 
-const mostShown = 200;
+const whoTabs = [
+  { title: 'Agents', filter: agentsFilter },
+  { title: 'People', filter: 'about:people' },
+  { title: 'Everything', filter: '' },
+] as const;
+const quickFilters = ['status:denied', 'status:pending', 'status:error', 'since:24h'] as const;
+const fieldHint = 'agent:  tool:  path:  host:  status:  rule:  code:  trace:  since:  or any word';
 
-/** Every call, as it happens. */
-export function CallsPage({ callId }: { readonly callId: string }) {
-  const { calls } = useValue(useGate().log.view);
-  const [text, setText] = useState('');
-  const [outcome, setOutcome] = useState<Outcome | ''>('');
-  const [who, setWho] = useState('');
-  const wanted = useDeferredValue(text.trim().toLowerCase());
-  const matching = useMemo(
-    () => calls.filter((call) => matches(call, { wanted, outcome, who })),
-    [calls, wanted, outcome, who],
-  );
-  const open = calls.find(({ id }) => id === callId);
+/** What agents did, one row a story, with the search of `audit search`. The query is in the address. */
+export function CallsPage({ callId, query }: { readonly callId: string; readonly query: string }) {
+  const who = whoOf(query);
+  const words = query.replace(/(?:^|\s)(?:about|kind):\S+/g, '').trim();
+  const filter = [who, words].filter(Boolean).join(' ');
+  const { stories, isLoading, loadMore, trouble, indexed } = useStories(filter);
+  const ask = (nextWho: string, nextWords: string): void => {
+    const parts = [nextWho === agentsFilter ? '' : nextWho === '' ? 'kind:call,event' : nextWho, nextWords.trim()];
+    go(linkTo('calls', '', parts.filter(Boolean).join(' ')));
+  };
+  useKeys((key) => {
+    if (key !== 'Escape' || callId === '') return false;
+    go(linkTo('calls', '', query));
+    return true;
+  });
   return (
     <>
       <PageHead title="Calls">
-        <div className="filters" role="search">
-          <input
-            type="search"
-            aria-label="Filter by tool, agent or text"
-            placeholder="Filter by tool, agent or text"
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-          />
-          <select aria-label="Outcome" value={outcome} onChange={(event) => setOutcome(event.target.value as Outcome)}>
-            <option value="">every outcome</option>
-            {outcomes.map((each) => (
-              <option key={each} value={each}>
-                {each === 'waiting' ? 'asked' : each === 'error' ? 'failed' : each}
-              </option>
-            ))}
-          </select>
-          <select aria-label="Caller" value={who} onChange={(event) => setWho(event.target.value)}>
-            <option value="">everybody</option>
-            <option value="agent">agents</option>
-            <option value="operator">people</option>
-          </select>
-        </div>
+        <nav className="tabs" aria-label="Whose calls">
+          {whoTabs.map(({ title, filter: each }) => (
+            <button key={title} type="button" aria-pressed={each === who} onClick={() => ask(each, words)}>
+              {title}
+            </button>
+          ))}
+        </nav>
+        <SearchForm key={words} words={words} onSearch={(text) => ask(who, text)} />
       </PageHead>
+      <p className="quick" role="group" aria-label="Filters">
+        {quickFilters.map((each) => {
+          const isOn = words.split(/\s+/).includes(each);
+          return (
+            <button key={each} type="button" aria-pressed={isOn} onClick={() => ask(who, toggle(words, each))}>
+              {each}
+            </button>
+          );
+        })}
+        {indexed < 1 && <span className="muted">The search index is being built: {Math.floor(indexed * 100)} %.</span>}
+      </p>
+      {trouble && <Problem trouble={trouble} />}
       <div className={`split${callId === '' ? '' : ' split-open'}`}>
         <div className="split-list">
-          <CallList calls={matching.slice(0, mostShown)} openId={callId} hasAny={calls.length > 0} />
-          {matching.length > mostShown && (
-            <p className="muted">The newest {mostShown} are shown. Filter to see others, or look into the audit log.</p>
-          )}
+          {isLoading && trouble === undefined && <Loading what="the calls" />}
+          {!isLoading && stories.length === 0 && <NoCalls isFiltered={words !== '' || who !== agentsFilter} />}
+          {stories.length > 0 && <StoryList stories={stories} openId={callId} query={query} onNearEnd={loadMore} />}
         </div>
-        {callId !== '' &&
-          (open === undefined ? <OlderCall key={callId} callId={callId} /> : <CallDetail call={open} />)}
+        {callId !== '' && <CallStory key={callId} callId={callId} stories={stories} query={query} />}
       </div>
     </>
   );
 }
 
-interface CallListProps {
-  readonly calls: readonly Call[];
-  readonly openId: string;
-  readonly hasAny: boolean;
+function whoOf(query: string): string {
+  if (query.includes('about:people')) return 'about:people';
+  return query.includes('kind:call,event') ? '' : agentsFilter;
 }
 
-function CallList({ calls, openId, hasAny }: CallListProps) {
-  const nowMs = useNowMs();
-  if (calls.length === 0) {
-    return hasAny ? (
-      <Empty title="No call fits the filter" />
-    ) : (
-      <Empty title="No calls yet">
+function toggle(words: string, filter: string): string {
+  const parts = words.split(/\s+/);
+  return (parts.includes(filter) ? parts.filter((each) => each !== filter) : [...parts, filter]).join(' ');
+}
+
+function SearchForm({ words, onSearch }: { readonly words: string; readonly onSearch: (text: string) => void }) {
+  const [text, setText] = useState(words);
+  // Somebody who writes is not asked to press Enter; each letter is not a search either.
+  useEffect(() => {
+    if (text.trim() === words) return undefined;
+    const timer = setTimeout(() => onSearch(text), 700);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const send = (event: FormEvent): void => {
+    event.preventDefault();
+    onSearch(text);
+  };
+  return (
+    <form className="filters" role="search" onSubmit={send}>
+      <input
+        type="search"
+        aria-label="Search the calls"
+        placeholder="agent:scout status:denied path:src since:2h or any word"
+        title={fieldHint}
+        autoComplete="off"
+        spellCheck={false}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+    </form>
+  );
+}
+
+function NoCalls({ isFiltered }: { readonly isFiltered: boolean }) {
+  if (isFiltered) {
+    return (
+      <Empty title="No call fits the search">
         <p>
-          Every call of every agent appears here as it happens: what it was, what the gate decided, and how it ended.
+          Fields can be mixed with words: <code>{fieldHint}</code>
+        </p>
+        <p>
+          <a href={linkTo('calls')}>Show all calls of agents</a>
         </p>
       </Empty>
     );
   }
   return (
-    <ul className="rows" aria-label="Calls">
-      {calls.map(({ id, outcome, tool, agent, summary, durationMs, startedAtMs }) => (
-        <li key={id}>
-          <a className="line line-call" href={linkTo('calls', id)} aria-current={id === openId ? 'true' : undefined}>
-            <time className="muted">{formatTime(startedAtMs, nowMs)}</time>
-            <OutcomeBadge outcome={outcome} />
-            <code className="line-tool">
-              <Visible text={tool} />
-            </code>
-            <span className="line-agent">
-              <Visible text={agent || 'nobody known'} />
-            </span>
-            <span className="line-summary">
-              <Visible text={summary} />
-            </span>
-            <span className="line-duration muted">{durationMs === undefined ? '' : formatDuration(durationMs)}</span>
-          </a>
-        </li>
-      ))}
-    </ul>
+    <Empty title="No calls yet">
+      <p>Every call of every agent appears here as it happens: what it was, what the gate decided, and how it ended.</p>
+      <p>
+        <a href={linkTo('sessions', 'new')}>Let an agent in</a> to see the first one.
+      </p>
+    </Empty>
   );
-}
-
-interface CallFilter {
-  readonly wanted: string;
-  readonly outcome: Outcome | '';
-  readonly who: string;
-}
-
-function matches(call: Call, { wanted, outcome, who }: CallFilter): boolean {
-  if (outcome !== '' && call.outcome !== outcome) return false;
-  if (who !== '' && call.principal !== who) return false;
-  return wanted === '' || `${call.tool}\n${call.agent}\n${call.summary}\n${call.id}`.toLowerCase().includes(wanted);
 }

@@ -31,7 +31,7 @@ export type StageName = (typeof stages)[number][0];
 export interface StageReport {
   readonly name: StageName;
   readonly asks: string;
-  readonly verdict: 'passed' | 'refused' | 'failed' | 'running' | 'not reached';
+  readonly verdict: 'passed' | 'waiting' | 'refused' | 'failed' | 'running' | 'not reached';
   /** What the record says about it. Empty: nothing beyond the verdict. */
   readonly note: string;
 }
@@ -57,7 +57,10 @@ interface End {
 }
 
 function endOf({ outcome }: Call, { refusal, fault, error }: Payload): End {
-  if (refusal !== undefined) return { stage: refusal.stage ?? '', verdict: 'refused', note: refusal.message ?? '' };
+  if (refusal !== undefined) {
+    const verdict = outcome === 'waiting' ? 'waiting' : 'refused';
+    return { stage: refusal.stage ?? '', verdict, note: refusal.message ?? '' };
+  }
   if (fault !== undefined) return { stage: fault.stage ?? '', verdict: 'failed', note: 'The gate itself failed here.' };
   if (error !== undefined) return { stage: 'execute-tool', verdict: 'failed', note: error.message ?? '' };
   if (outcome === 'running') return { stage: 'execute-tool', verdict: 'running', note: '' };

@@ -12,8 +12,11 @@ export type AuditRecord = InJson<contract.AuditRecord>;
 export type Status = InJson<contract.GetStatusResponse>;
 export type ModeReport = InJson<contract.ModeReport>;
 export type Verification = InJson<contract.VerifyAuditResponse>;
-/** The calls of one tool, a number a slot. */
-export type ToolUse = InJson<contract.ToolUse>;
 export type AbuseReport = InJson<contract.AbuseReport>;
-export type Usage = InJson<contract.GetUsageResponse>;
 export type Tool = InJson<contract.ToolDescriptor>;
+/** What agents did lately: series with one number a slot. */
+export type ActivityReport = InJson<contract.GetActivityResponse>;
+export type Activity = InJson<contract.Activity>;
+export type RuleReport = InJson<contract.RuleReport>;
+export type Upstream = InJson<contract.Upstream>;
+export type InstalledTool = InJson<contract.InstalledTool>;

@@ -3,20 +3,25 @@ import type { Approval } from '../daemon/messages.ts';
 import { useNowMs } from '../live/use-live.ts';
 import { Fact, RiskBadge } from '../shell/parts.tsx';
 import { linkTo } from '../shell/use-route.ts';
-import { formatLeft, prettyJson } from '../text/format.ts';
+import { ValuesForm } from '../shell/values-form.tsx';
+import { formatLeft, readJson } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
 import { EffectView, MarkedText } from './effect-view.tsx';
 import type { MaskedPlace, RevealedParts } from './use-revealed.ts';
 
 export interface ApprovalCardProps {
   readonly approval: Approval;
+  /** Identical requests of others. */
+  readonly others: readonly Approval[];
   readonly places: readonly MaskedPlace[];
   readonly revealed: RevealedParts;
 }
 
 /** One call that waits: who wants what, why it asks, and exactly what would happen. */
-export function ApprovalCard({ approval, places, revealed }: ApprovalCardProps) {
+export function ApprovalCard({ approval, others, places, revealed }: ApprovalCardProps) {
   const { agent, tool, risk, title, effect, ruleId, reason, expiresAtMs, wanted, approverRole } = approval;
+  // What is sent to a server is read as a form first; its effect is the same in one line.
+  const isElsewhere = effect.startsWith('arguments: ');
   return (
     <>
       <header className="card-head">
@@ -24,7 +29,16 @@ export function ApprovalCard({ approval, places, revealed }: ApprovalCardProps) 
           <strong>
             <Visible text={agent} />
           </strong>{' '}
-          wants to call <code>{tool}</code>
+          {others.length > 0 && (
+            <>
+              and{' '}
+              <strong>
+                <Visible text={others.map((each) => each.agent).join(', ')} />
+              </strong>{' '}
+              want
+            </>
+          )}
+          {others.length === 0 && 'wants'} to call <code>{tool}</code>
           <Countdown expiresAtMs={Number(expiresAtMs)} />
         </p>
         <h2 tabIndex={-1}>
@@ -37,9 +51,16 @@ export function ApprovalCard({ approval, places, revealed }: ApprovalCardProps) 
               asked {wanted} times: approves {wanted} runs
             </span>
           )}
+          {others.length > 0 && (
+            <span className="badge badge-many">{others.length + 1} identical requests: one answer for all of them</span>
+          )}
+          <span className={`badge badge-${approval.undoable ? 'calm' : 'many'}`}>
+            {approval.undoable ? 'can be undone' : 'cannot be undone'}
+          </span>
           {approverRole === 'director' && <span className="badge">for a director</span>}
         </p>
       </header>
+      {isElsewhere && <Arguments json={approval.argumentsJson} isOpen />}
       <EffectView effect={effect} label="What would happen" places={places} revealed={revealed} />
       <dl className="facts">
         <div className="fact">
@@ -60,15 +81,19 @@ export function ApprovalCard({ approval, places, revealed }: ApprovalCardProps) 
           </dd>
         </div>
       </dl>
-      {approval.argumentsJson !== '' && (
-        <details className="arguments">
-          <summary>Arguments</summary>
-          <pre className="json" tabIndex={0} aria-label="Arguments">
-            <Visible text={prettyJson(approval.argumentsJson)} />
-          </pre>
-        </details>
-      )}
+      {!isElsewhere && <Arguments json={approval.argumentsJson} />}
     </>
+  );
+}
+
+/** As a form. */
+function Arguments({ json, isOpen = false }: { readonly json: string; readonly isOpen?: boolean }) {
+  if (json === '') return null;
+  return (
+    <details className="arguments" open={isOpen}>
+      <summary>Arguments</summary>
+      <ValuesForm value={readJson(json)} label="Arguments" />
+    </details>
   );
 }
 

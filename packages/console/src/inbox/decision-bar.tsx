@@ -17,6 +17,8 @@ export interface DecisionBarProps {
   /** What is masked and has to be shown before anything can be approved. */
   readonly masked: readonly MaskedPlace[];
   readonly onReveal: (place: MaskedPlace) => void;
+  /** Masked parts that were not in view yet as a whole, revealed or not. */
+  readonly unshownCount: number;
   /** Why nothing can be approved. Absent: it can. */
   readonly hold?: string | undefined;
   /** The answer that is being worded. Undefined: none is. */
@@ -39,13 +41,14 @@ const keyOf = (kind: DecisionKind): string => Object.keys(decisionKeys).find((ke
 
 /** Where a person answers. Approving takes having seen everything; saying no does not. */
 export function DecisionBar(props: DecisionBarProps) {
-  const { risk, kinds, labels, isArmed, unseenCount, showUnseen, masked, onReveal, hold, wording, onChoose } = props;
+  const { risk, kinds, labels, isArmed, unseenCount, showUnseen, masked, onReveal, unshownCount } = props;
+  const { hold, wording, onChoose } = props;
   const [nextMasked] = masked;
   if (wording !== undefined) return <Wording {...props} kind={wording} />;
   const reason = (kind: DecisionKind): string | undefined => {
     if (isApproving(kind) && hold !== undefined) return hold;
     if (isApproving(kind) && unseenCount > 0) return 'Part of the effect has not been in view yet.';
-    if (isApproving(kind) && masked.length > 0) return 'Part of the effect is masked and was not shown yet.';
+    if (isApproving(kind) && unshownCount > 0) return 'Part of the effect is masked and was not shown yet.';
     return explainUnavailable(kind, risk);
   };
   return (

@@ -34,6 +34,34 @@ describe('the rows of an effect', () => {
     assert.deepEqual(kindsOf(`${file('one')}${file('two')}`), [...kinds, ...kinds]);
   });
 
+  it('have the numbers of the lines in the file, and where a changed line differs', () => {
+    const rows = readRows('--- a\n+++ a\n@@ -7,3 +9,3 @@\n same\n-const a = 1;\n+const a = 20;\n end\n');
+    assert.deepEqual(
+      rows.map(({ fileLine }) => fileLine),
+      [undefined, undefined, undefined, 9, 8, 10, 11],
+    );
+    const shown = rows.flatMap(({ text, differs }) => (differs === undefined ? [] : [text.slice(...differs)]));
+    assert.deepEqual(shown, ['1', '20']);
+  });
+
+  it('mark no half of a character, and nothing where lines have little in common', () => {
+    const texts = fc.string({ unit: 'binary', maxLength: 40 }).map((text) => text.replaceAll('\n', ''));
+    fc.assert(
+      fc.property(texts, texts, (before, after) => {
+        for (const { text, differs } of readRows(`@@ -1 +1 @@\n-${before}\n+${after}\n`)) {
+          const [from, to] = differs ?? [0, text.length];
+          assert.ok(from <= text.length && to <= text.length && from <= to + text.length);
+          for (const part of [text.slice(0, from), text.slice(from, to), text.slice(Math.max(from, to))]) {
+            assert.equal(part.isWellFormed(), part === '' || text.isWellFormed() || part.isWellFormed());
+          }
+          assert.equal(text.slice(0, from) + text.slice(from, to) + text.slice(Math.max(from, to)), text);
+        }
+      }),
+    );
+    const [, removed] = readRows('@@ -1 +1 @@\n-one thing\n+QUITE ANOTHER\n');
+    assert.equal(removed?.differs, undefined);
+  });
+
   it('mean nothing by a leading minus when it is no diff', () => {
     assert.deepEqual(kindsOf('-rf /\n+1\n'), ['plain', 'plain']);
   });

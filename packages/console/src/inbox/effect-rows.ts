@@ -8,6 +8,10 @@ export interface EffectRow {
   readonly line: number;
   /** It goes on with the line before it. */
   readonly isContinued: boolean;
+  /** Of the file that a diff is about: as it was for a removed line, as it would be for others. Absent: it is not known. */
+  readonly fileLine?: number;
+  /** Where a changed line differs from the one it replaces, or that replaces it. Absent: it is not known, or all of it. */
+  readonly differs?: readonly [from: number, to: number];
 }
 
 const longestRow = 160;
@@ -19,13 +23,77 @@ const longestRow = 160;
 export function readRows(effect: string, marks: readonly string[] = []): readonly EffectRow[] {
   const lines = effect.replace(/\n$/, '').split('\n');
   const isDiff = lines.some((text) => text.startsWith('@@ '));
-  let inHunk = false;
+  const known = isDiff ? readDiff(lines) : [];
   return lines.flatMap((text, at) => {
+    const { kind, fileLine, differs } = known[at] ?? { kind: 'plain' };
+    return cut(text, marks).map((piece, index, pieces) => ({
+      ...{ kind, text: piece, line: at + 1, isContinued: index > 0 },
+      ...(fileLine === undefined ? {} : { fileLine }),
+      // What is cut is shown whole: where it differs could be in any of its pieces.
+      ...(differs === undefined || pieces.length > 1 ? {} : { differs }),
+    }));
+  });
+}
+
+interface DiffLine {
+  readonly kind: RowKind;
+  readonly fileLine?: number;
+  differs?: readonly [number, number];
+}
+
+/** What each line of a diff is, where in the file, and what of it changed. */
+function readDiff(lines: readonly string[]): readonly DiffLine[] {
+  let inHunk = false;
+  let [before, after] = [0, 0];
+  const known = lines.map((text): DiffLine => {
+    const [, from, to] = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(text) ?? [];
+    if (from !== undefined) [before, after] = [Number(from), Number(to)];
     // No line of a hunk begins like this.
     inHunk = text.startsWith('@@ ') || (inHunk && !text.startsWith('diff --git '));
-    const kind = isDiff ? kindOf(text, inHunk) : 'plain';
-    return cut(text, marks).map((piece, index) => ({ kind, text: piece, line: at + 1, isContinued: index > 0 }));
+    const kind = kindOf(text, inHunk);
+    if (kind === 'removed') return { kind, fileLine: before++ };
+    if (kind === 'added') return { kind, fileLine: after++ };
+    if (kind !== 'plain' || !inHunk || text.startsWith('\\')) return { kind };
+    before++;
+    return { kind, fileLine: after++ };
   });
+  markDifferences(lines, known);
+  return known;
+}
+
+/** Lines that replace each other are compared: the same number of them, one by one. */
+function markDifferences(lines: readonly string[], known: readonly DiffLine[]): void {
+  for (let at = 0; at < lines.length;) {
+    const removed = countKind(known, at, 'removed');
+    const added = countKind(known, at + removed, 'added');
+    for (let pair = 0; removed === added && pair < removed; pair++) {
+      const [old, fresh] = [lines[at + pair] ?? '', lines[at + removed + pair] ?? ''];
+      const ends = findDifference(old.slice(1), fresh.slice(1));
+      const [oldLine, freshLine] = [known[at + pair], known[at + removed + pair]];
+      if (ends === undefined || oldLine === undefined || freshLine === undefined) continue;
+      oldLine.differs = [ends.from + 1, old.length - ends.tail];
+      freshLine.differs = [ends.from + 1, fresh.length - ends.tail];
+    }
+    at += Math.max(1, removed + added);
+  }
+}
+
+function countKind(known: readonly DiffLine[], from: number, kind: RowKind): number {
+  let count = 0;
+  while (known[from + count]?.kind === kind) count++;
+  return count;
+}
+
+/** Undefined: they have hardly anything in common, so that all of them differs. Never between the halves of a character. */
+function findDifference(a: string, b: string): { readonly from: number; readonly tail: number } | undefined {
+  const shorter = Math.min(a.length, b.length);
+  let from = 0;
+  while (from < shorter && a[from] === b[from]) from++;
+  if (/[\ud800-\udbff]/.test(a.charAt(from - 1))) from--;
+  let tail = 0;
+  while (tail < shorter - from && a.at(-1 - tail) === b.at(-1 - tail)) tail++;
+  if (/[\udc00-\udfff]/.test(a.charAt(a.length - tail))) tail--;
+  return from + tail < shorter / 4 ? undefined : { from, tail: Math.max(0, tail) };
 }
 
 /** Inside a hunk, `---` is a removed line that begins with two dashes. */

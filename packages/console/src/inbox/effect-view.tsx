@@ -49,7 +49,8 @@ interface RowProps extends Pick<EffectViewProps, 'places' | 'revealed'> {
   readonly row: EffectRow;
 }
 
-function Row({ id, row: { kind, text, line, isContinued }, places, revealed }: RowProps) {
+function Row({ id, row: { kind, text, line, isContinued, fileLine, differs }, places, revealed }: RowProps) {
+  const number = kind === 'plain' && fileLine === undefined ? line : fileLine;
   return openMarks(text, places, revealed).map((parts, at) => {
     const isMore = isContinued || at > 0;
     return (
@@ -59,14 +60,39 @@ function Row({ id, row: { kind, text, line, isContinued }, places, revealed }: R
         className={`row row-${kind}${isMore ? ' row-continued' : ''}`}
       >
         <span className="row-number" aria-hidden="true">
-          {isMore ? '↳' : line}
+          {isMore ? '↳' : number}
         </span>
         <code>
-          <Parts id={id} parts={parts} places={places} revealed={revealed} />
+          {differs !== undefined && parts.length === 1 && parts[0]?.mark === undefined ? (
+            <Differing text={text} differs={differs} />
+          ) : (
+            <Parts id={id} parts={parts} places={places} revealed={revealed} />
+          )}
         </code>
       </div>
     );
   });
+}
+
+/** A changed line, with what changed in it. */
+function Differing({
+  text,
+  differs: [from, to],
+}: {
+  readonly text: string;
+  readonly differs: readonly [number, number];
+}) {
+  return (
+    <>
+      <Visible text={text.slice(0, from)} />
+      {to > from && (
+        <mark>
+          <Visible text={text.slice(from, to)} />
+        </mark>
+      )}
+      <Visible text={text.slice(Math.max(from, to))} />
+    </>
+  );
 }
 
 /** A line of prose, such as a title, in which each mark can be revealed in its place. It has to be seen like the rows. */

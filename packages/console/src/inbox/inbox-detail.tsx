@@ -21,6 +21,8 @@ import { useSeen } from './use-seen.ts';
 
 export interface InboxDetailProps {
   readonly item: InboxItem;
+  /** Identical requests of others: one answer is for all of them. */
+  readonly others: readonly InboxItem[];
   /** Whether the list was moved through by key, so that the focus should follow. */
   readonly takesFocus: boolean;
   readonly onMove: (by: 1 | -1) => void;
@@ -39,8 +41,8 @@ const words: Readonly<Record<DecisionKind, string>> = {
 };
 
 /** What somebody looks at, and the keys and buttons that answer it. Made anew for each item. */
-export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetailProps) {
-  const subject = subjectOf(item);
+export function InboxDetail({ item, others, takesFocus, onMove, onDecided }: InboxDetailProps) {
+  const subject = [item, ...others].map(subjectOf).join();
   const { isArmed, checkArmed } = useArmed(subject);
   const revealed = useRevealed();
   const places = useMemo(() => maskedPlaces(item), [item]);
@@ -90,7 +92,7 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
     setTrouble(undefined);
     try {
       if (isPlan) await sendPlan(item, decision, [...chosen]);
-      else await decideApproval(item.approval, decision);
+      else await decideAll([item, ...others], decision);
       // The card is gone by now, so what becomes of the rule is told where the decision is.
       const noRule = decision.kind === 'always' ? await addRule(decision.draft).catch(troubleOf) : undefined;
       const word = noRule === undefined ? words[decision.kind] : `Approved, but no rule was added (${noRule.message})`;
@@ -130,7 +132,7 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
     return true;
   });
 
-  const once = isPlan ? nameChosen(item, chosen.size) : nameRuns(item);
+  const once = isPlan ? nameChosen(item, chosen.size) : nameRuns(item, others.length);
   const choosePart = (step: number, isChosen: boolean): void => {
     const next = new Set(leftOut);
     if (isChosen) next.delete(step);
@@ -145,7 +147,12 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
           {isPlan ? (
             <PlanCard plan={item.plan} places={places} revealed={revealed} chosen={chosen} onChoose={choosePart} />
           ) : (
-            <ApprovalCard approval={item.approval} places={places} revealed={revealed} />
+            <ApprovalCard
+              approval={item.approval}
+              others={others.flatMap((each) => (each.kind === 'approval' ? [each.approval] : []))}
+              places={places}
+              revealed={revealed}
+            />
           )}
         </div>
       </div>
@@ -166,6 +173,7 @@ export function InboxDetail({ item, takesFocus, onMove, onDecided }: InboxDetail
         showUnseen={showUnseen}
         masked={masked.filter((place) => valueOf(place) === undefined)}
         onReveal={revealed.ask}
+        unshownCount={masked.length}
         hold={hold}
         wording={wording}
         onChoose={choose}
@@ -209,8 +217,14 @@ function nameChosen({ plan }: InboxItem & { kind: 'plan' }, count: number): stri
 }
 
 /** Undefined: it is one run. */
-function nameRuns({ approval: { wanted } }: InboxItem & { kind: 'approval' }): string | undefined {
+function nameRuns({ approval: { wanted } }: InboxItem & { kind: 'approval' }, others: number): string | undefined {
+  if (others > 0) return `Approve ${others + 1} requests`;
   return wanted > 1 ? `Approve ${wanted} runs` : undefined;
+}
+
+/** One after the other: the first that fails keeps the rest as it is, on the screen. */
+async function decideAll(items: readonly InboxItem[], decision: Decision): Promise<void> {
+  for (const item of items) if (item.kind === 'approval') await decideApproval(item.approval, decision);
 }
 
 function isOver(item: InboxItem): boolean {

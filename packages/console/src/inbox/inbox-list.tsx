@@ -1,49 +1,85 @@
 import { useEffect, useRef } from 'react';
-import type { InboxItem } from '../live/inbox.ts';
+import type { ReactNode } from 'react';
+import type { FoldedItem, InboxItem } from '../live/inbox.ts';
+import { useIsNarrow, VirtualRows } from '../shell/virtual-rows.tsx';
 import { formatCount } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
 import { Countdown } from './approval-card.tsx';
 
 export interface InboxListProps {
-  readonly items: readonly InboxItem[];
-  readonly selected: InboxItem;
-  readonly onSelect: (item: InboxItem) => void;
+  readonly folds: readonly FoldedItem[];
+  /** Of requests, folded or not. */
+  readonly count: number;
+  readonly selected: FoldedItem;
+  readonly onSelect: (fold: FoldedItem) => void;
 }
 
-/** How many are drawn at once; the rest moves up as these are decided. */
-const mostShown = 100;
+const rowHeight = 106;
 
-export function InboxList({ items, selected, onSelect }: InboxListProps) {
-  const list = useRef<HTMLUListElement>(null);
-  const at = items.indexOf(selected);
-  const from = Math.max(0, Math.min(at - mostShown / 2, items.length - mostShown));
-  const shown = items.slice(from, from + mostShown);
-  useEffect(() => {
-    list.current?.querySelector('[aria-current=true]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }, [selected.id]);
+/** What waits, identical requests as one. Of thousands only those in view are drawn. */
+export function InboxList({ folds, count, selected, onSelect }: InboxListProps) {
+  const isNarrow = useIsNarrow(900);
+  const at = folds.indexOf(selected);
+  const line = (fold: FoldedItem) => (
+    <button type="button" aria-current={fold === selected} onClick={() => onSelect(fold)}>
+      <ItemLine item={fold[0]} others={fold.slice(1)} />
+    </button>
+  );
   return (
     <div className="inbox-list">
       <p className="inbox-hint">
-        {formatCount(items.length, 'request')}{' '}
+        {formatCount(count, 'request')}{' '}
         <span className="keys-hint">
           <kbd>j</kbd> <kbd>k</kbd> to move
         </span>
       </p>
-      <ul ref={list} aria-label="Waiting requests">
-        {shown.map((item) => (
-          <li key={item.id}>
-            <button type="button" aria-current={item === selected} onClick={() => onSelect(item)}>
-              <ItemLine item={item} />
-            </button>
-          </li>
-        ))}
-      </ul>
-      {items.length > shown.length && <p className="muted">and {items.length - shown.length} more</p>}
+      {isNarrow ? (
+        <NarrowList folds={folds} at={at} line={line} />
+      ) : (
+        <div className="inbox-scroll" data-scroller>
+          <VirtualRows
+            label="Waiting requests"
+            count={folds.length}
+            rowHeight={rowHeight}
+            keyOf={(index) => folds[index]?.[0].id ?? String(index)}
+            render={(index) => {
+              const fold = folds[index];
+              return fold && line(fold);
+            }}
+            shownAt={at}
+          />
+        </div>
+      )}
     </div>
   );
 }
 
-function ItemLine({ item }: { readonly item: InboxItem }) {
+/** Around the one that is shown; the rest moves up as these are decided. */
+const mostNarrow = 30;
+
+interface NarrowListProps {
+  readonly folds: readonly FoldedItem[];
+  readonly at: number;
+  readonly line: (fold: FoldedItem) => ReactNode;
+}
+
+/** On a phone: one line of names, to be pushed sideways. */
+function NarrowList({ folds, at, line }: NarrowListProps) {
+  const list = useRef<HTMLUListElement>(null);
+  const from = Math.max(0, Math.min(at - mostNarrow / 2, folds.length - mostNarrow));
+  useEffect(() => {
+    list.current?.querySelector('[aria-current=true]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [at]);
+  return (
+    <ul ref={list} aria-label="Waiting requests">
+      {folds.slice(from, from + mostNarrow).map((fold) => (
+        <li key={fold[0].id}>{line(fold)}</li>
+      ))}
+    </ul>
+  );
+}
+
+function ItemLine({ item, others }: { readonly item: InboxItem; readonly others: readonly InboxItem[] }) {
   if (item.kind === 'plan') {
     return (
       <>
@@ -71,7 +107,8 @@ function ItemLine({ item }: { readonly item: InboxItem }) {
         <Visible text={title} />
       </span>
       <span className="item-who">
-        <Visible text={agent} /> · {risk}
+        <Visible text={agent} />
+        {others.length > 0 && ` and ${others.length} more`} · {risk}
         {wanted > 1 && ` · ${wanted} times`}
         {hold !== '' && ' · cannot be approved'}
       </span>

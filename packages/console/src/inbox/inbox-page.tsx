@@ -1,10 +1,12 @@
-import { useEffect, useRef, useState } from 'react';
-import type { InboxItem } from '../live/inbox.ts';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { foldItems } from '../live/inbox.ts';
+import type { FoldedItem } from '../live/inbox.ts';
 import { useGate, useValue } from '../live/use-live.ts';
 import { Loading, PageHead } from '../shell/parts.tsx';
 import { linkTo } from '../shell/use-route.ts';
 import { Visible } from '../text/visible.tsx';
 import { DecidedList } from './decided-list.tsx';
+import { GoneRequest } from './gone-request.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { InboxDetail } from './inbox-detail.tsx';
 import { InboxList } from './inbox-list.tsx';
@@ -41,26 +43,33 @@ export function InboxPage({ part }: { readonly part: string }) {
 
 function Waiting({ wantedId }: { readonly wantedId: string }) {
   const { isLoaded, items, decided } = useValue(useGate().inbox.view);
+  const folds = useMemo(() => foldItems(items), [items]);
   const [selectedId, setSelectedId] = useState(wantedId);
   const [isByKey, setIsByKey] = useState(false);
   const [notice, setNotice] = useState('');
   const place = useRef(0);
-  const selected = items.find(({ id }) => id === selectedId) ?? items[Math.min(place.current, items.length - 1)];
+  const found = folds.find((fold) => fold.some(({ id }) => id === selectedId));
+  const selected = found ?? folds[Math.min(place.current, folds.length - 1)];
+  // What is decided here gives way to the next; only a link from elsewhere can come too late.
+  const seenId = useRef('');
+  if (found !== undefined) seenId.current = selectedId;
+  const isGone =
+    wantedId !== '' && isLoaded && found === undefined && selectedId === wantedId && seenId.current !== wantedId;
 
   useEffect(() => {
     if (wantedId !== '') setSelectedId(wantedId);
   }, [wantedId]);
   useEffect(() => {
     // Whatever takes the place of what went away is looked at next.
-    if (selected === undefined) return;
-    place.current = items.indexOf(selected);
-    setSelectedId(selected.id);
-  }, [items, selected]);
+    if (selected === undefined || isGone) return;
+    place.current = folds.indexOf(selected);
+    setSelectedId(selected[0].id);
+  }, [folds, selected, isGone]);
 
-  const select = (item: InboxItem | undefined, byKey: boolean): void => {
-    if (item === undefined) return;
+  const select = (fold: FoldedItem | undefined, byKey: boolean): void => {
+    if (fold === undefined) return;
     setIsByKey(byKey);
-    setSelectedId(item.id);
+    setSelectedId(fold[0].id);
     setNotice('');
   };
 
@@ -70,16 +79,18 @@ function Waiting({ wantedId }: { readonly wantedId: string }) {
       <p className="notice" role="status">
         {notice !== '' && <Visible text={notice} />}
       </p>
-      {selected === undefined ? (
+      {isGone && <GoneRequest id={wantedId} onGoOn={() => setSelectedId('')} />}
+      {isGone ? null : selected === undefined ? (
         <FirstSteps hasDecided={decided.length > 0} />
       ) : (
         <div className="inbox">
-          <InboxList items={items} selected={selected} onSelect={(item) => select(item, false)} />
+          <InboxList folds={folds} count={items.length} selected={selected} onSelect={(fold) => select(fold, false)} />
           <InboxDetail
-            key={selected.id}
-            item={selected}
+            key={selected[0].id}
+            item={selected[0]}
+            others={selected.slice(1)}
             takesFocus={isByKey}
-            onMove={(by) => select(items[items.indexOf(selected) + by], true)}
+            onMove={(by) => select(folds[folds.indexOf(selected) + by], true)}
             onDecided={setNotice}
           />
         </div>

@@ -10,6 +10,7 @@ export interface RefusalNote {
   readonly message?: string;
   readonly remedy?: string;
   readonly violations?: number;
+  readonly task?: string;
 }
 
 /** What a record says about its call. Every string in it was chosen by a caller or a tool. */
@@ -23,7 +24,8 @@ export interface Payload {
   readonly mode?: string;
   readonly duration_ms?: number;
   readonly decision?: { readonly effect?: string; readonly rule_id?: string; readonly reason?: string };
-  readonly consent?: { readonly by?: string; readonly how?: string };
+  readonly consent?: { readonly by?: string; readonly how?: string; readonly at_ms?: number; readonly task?: string };
+  readonly arguments?: unknown;
   readonly refusal?: RefusalNote;
   readonly error?: { readonly code?: string; readonly message?: string };
   readonly fault?: { readonly stage?: string; readonly message?: string };
@@ -39,6 +41,8 @@ export interface Call {
   readonly outcome: Outcome;
   /** One line: what came of it. */
   readonly summary: string;
+  /** The request for approval that it is about. Empty: none. */
+  readonly taskId: string;
   /** Absent while it runs, and when nothing ran. */
   readonly durationMs?: number;
   /** In the order of the log. */
@@ -66,10 +70,34 @@ export function addRecord(call: Call | undefined, record: AuditRecord): Call {
     principal: principal || (call?.principal ?? ''),
     outcome: outcomeOf(record, payload) ?? call?.outcome ?? 'unknown',
     summary: summaryOf(record, payload) || (call?.summary ?? ''),
+    taskId: taskOf(payload) || (call?.taskId ?? ''),
     ...(durationMs === undefined ? {} : { durationMs }),
     records: [...(call?.records ?? []), record],
   };
 }
+
+/** Named by the call that asked, by the call that ran, and by the decision in between. */
+function taskOf({ refusal, consent, tool = '', arguments: args }: Payload): string {
+  const decided = /^(?:approvals|reviews)\.(?:approve|deny|decide)$/.test(tool) ? readText(args, 'task_id') : undefined;
+  return refusal?.task ?? consent?.task ?? decided ?? '';
+}
+
+export function readText(value: unknown, member: string): string | undefined {
+  const found = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[member] : undefined;
+  return typeof found === 'string' ? found : undefined;
+}
+
+/** All that the records of a call say, the later ones winning. */
+export function factsOfCall(call: Pick<Call, 'records'>): Payload {
+  const known = factsRead.get(call);
+  if (known !== undefined) return known;
+  const facts = Object.assign({}, ...call.records.map(readPayload)) as Payload;
+  factsRead.set(call, facts);
+  return facts;
+}
+
+/** A call never changes: with another record it is another object. */
+const factsRead = new WeakMap<object, Payload>();
 
 /** Undefined for records that say nothing about what came of a call. */
 function outcomeOf({ kind, result }: AuditRecord, { refusal, event }: Payload): Outcome | undefined {

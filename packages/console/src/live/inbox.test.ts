@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Approval, Plan } from '../daemon/messages.ts';
-import { Inbox } from './inbox.ts';
+import { foldItems, Inbox } from './inbox.ts';
 
 const approval = (id: string, createdAtMs: number, more: object = {}) =>
   ({ id, createdAtMs: String(createdAtMs), ...more }) as Approval;
@@ -61,5 +61,20 @@ describe('the inbox', () => {
     const [item] = inbox.view.get().items;
     assert.equal(item?.kind === 'approval' && item.approval.wanted, 2);
     assert.equal(inbox.view.get().items.length, 1);
+  });
+
+  it('folds requests that differ in nothing but who asks, and never critical or masked ones', () => {
+    const same = { tool: 'files.write', title: 'x', effectSha256: 'e', masked: [], hold: '', risk: 'high' };
+    const inbox = openInbox();
+    const hear = (id: string, at: number, more: object) =>
+      inbox.hear({ event: 'pending', approval: approval(id, at, { ...same, ...more }) });
+    hear('a', 0, { agent: 'ada' });
+    hear('b', 1, { agent: 'bob', effectSha256: 'other' });
+    hear('c', 2, { agent: 'cleo' });
+    hear('d', 3, { agent: 'dan', risk: 'critical' });
+    hear('e', 4, { agent: 'eve', risk: 'critical' });
+    hear('f', 5, { agent: 'fay', masked: [{}] });
+    const folds = foldItems(inbox.view.get().items).map((fold) => fold.map(({ id }) => id).join(''));
+    assert.deepEqual(folds, ['ac', 'b', 'd', 'e', 'f']);
   });
 });

@@ -14,12 +14,36 @@ export interface InboxView {
   readonly decided: readonly Approval[];
 }
 
+/** Requests that differ in nothing but who asks, so that one look decides about all of them. Never empty. */
+export type FoldedItem = readonly [InboxItem, ...InboxItem[]];
+
+/** Puts identical requests together, each fold in the place of its oldest. Plans, and what is masked, stay by themselves. */
+export function foldItems(items: readonly InboxItem[]): readonly FoldedItem[] {
+  const folds = new Map<string, [InboxItem, ...InboxItem[]]>();
+  for (const item of items) {
+    const key = foldKey(item);
+    const fold = folds.get(key);
+    if (fold === undefined) folds.set(key, [item]);
+    else fold.push(item);
+  }
+  return [...folds.values()];
+}
+
+function foldKey(item: InboxItem): string {
+  if (item.kind === 'plan') return item.id;
+  const { tool, toolVersion, title, effectSha256, argumentsJson, risk, hold, workspace, ruleId, masked } =
+    item.approval;
+  if (masked.length > 0 || hold !== '' || risk === 'critical') return item.id;
+  return JSON.stringify([tool, toolVersion, title, effectSha256, argumentsJson, risk, workspace, ruleId]);
+}
+
 /** What happened: pending, reminder, decided or expired. */
 export type InboxEvent =
   | { readonly event: string; readonly approval: Approval }
   | { readonly event: string; readonly plan: Plan };
 
 const mostDecided = 20;
+const showEveryMs = 100;
 
 /** What waits for a person. */
 export class Inbox {
@@ -50,7 +74,9 @@ export class Inbox {
     const isOver = news.event === 'decided' || news.event === 'expired';
     if ('plan' in news) this.#hearPlan(news.plan, isOver);
     else this.#hearApproval(news.approval, isOver);
-    this.#show();
+    // Everything that waits is told one by one at the beginning: it is shown together, not drawn for each.
+    if (this.#told === undefined) this.#show();
+    else this.#showing ??= setTimeout(() => this.#show(), showEveryMs);
   }
 
   #hearApproval(approval: Approval, isOver: boolean): void {
@@ -72,7 +98,11 @@ export class Inbox {
     }
   }
 
+  #showing: ReturnType<typeof setTimeout> | undefined;
+
   #show(): void {
+    clearTimeout(this.#showing);
+    this.#showing = undefined;
     const items: InboxItem[] = [
       ...[...this.#approvals.values()].map((approval) => ({ kind: 'approval' as const, approval, ...keyOf(approval) })),
       ...[...this.#plans.values()].map((plan) => ({ kind: 'plan' as const, plan, ...keyOf(plan) })),

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { FormEvent } from 'react';
+import { clientConfigurations } from '../clients/configurations.ts';
 import { callTool } from '../daemon/call-tool.ts';
 import type { Newcomer } from '../live/gate.ts';
 import { useGate, useValue } from '../live/use-live.ts';
@@ -7,9 +8,18 @@ import { Copyable } from '../shell/copyable.tsx';
 import { Problem, troubleOf } from '../shell/parts.tsx';
 import type { Trouble } from '../shell/parts.tsx';
 
-/** Lets an agent in. The token is shown this once; the first call to try with it asks for approval. */
+const ends = [
+  ['', 'until it is ended'],
+  ['60', 'for an hour'],
+  ['480', 'for eight hours'],
+  ['10080', 'for a week'],
+] as const;
+
+/** Lets an agent in. The token is shown this once, in the configuration of each client; the first call to try with it asks for approval. */
 export function NewSession({ label = 'Let an agent in' }: { readonly label?: string }) {
   const [agent, setAgent] = useState('my-agent');
+  const [minutes, setMinutes] = useState('');
+  const [calls, setCalls] = useState('');
   const { newcomer } = useGate();
   const created = useValue(newcomer);
   const [trouble, setTrouble] = useState<Trouble>();
@@ -17,7 +27,11 @@ export function NewSession({ label = 'Let an agent in' }: { readonly label?: str
     event.preventDefault();
     setTrouble(undefined);
     try {
-      newcomer.set(await callTool<Newcomer>('sessions.create', { agent: agent.trim() }));
+      const limits = {
+        ...(minutes === '' ? {} : { expires_in_minutes: Number(minutes) }),
+        ...(calls === '' ? {} : { max_calls: Number(calls) }),
+      };
+      newcomer.set(await callTool<Newcomer>('sessions.create', { agent: agent.trim(), ...limits }));
     } catch (error) {
       setTrouble(troubleOf(error));
     }
@@ -37,6 +51,27 @@ export function NewSession({ label = 'Let an agent in' }: { readonly label?: str
           onChange={(event) => setAgent(event.target.value)}
         />
       </label>
+      <label>
+        How long
+        <select value={minutes} onChange={(event) => setMinutes(event.target.value)}>
+          {ends.map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        At most so many calls
+        <input
+          type="number"
+          min={1}
+          max={1_000_000_000}
+          placeholder="any number"
+          value={calls}
+          onChange={(event) => setCalls(event.target.value)}
+        />
+      </label>
       <button type="submit" className="primary">
         {label}
       </button>
@@ -52,6 +87,14 @@ function Welcome({ created: { agent, token }, onDone }: { readonly created: Newc
         <strong>{agent}</strong> may come in with this token, which is shown this once:
       </p>
       <Copyable label="Token" text={token} />
+      {clientConfigurations(token).map(({ title, note, text }, at) => (
+        <details key={title} className="fold" open={at === 0}>
+          <summary>
+            {title} <span className="muted">{note}</span>
+          </summary>
+          <Copyable label={`Configuration for ${title}`} text={text} />
+        </details>
+      ))}
       <p>
         To see how it asks you, act as the agent. Run this in a terminal; it waits for your answer in{' '}
         <strong>Approvals</strong>:

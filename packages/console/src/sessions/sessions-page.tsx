@@ -1,32 +1,49 @@
 import { useCallback, useState } from 'react';
+import { useActivity } from '../activity/use-activity.ts';
 import { callTool } from '../daemon/call-tool.ts';
 import { currentCredential } from '../daemon/credential.ts';
+import type { Session } from '../daemon/messages.ts';
 import { useGate, useNowMs, useValue } from '../live/use-live.ts';
 import { Empty, Loading, PageHead, Problem } from '../shell/parts.tsx';
 import { useGovernedCall } from '../shell/use-governed-call.tsx';
 import { useLoaded } from '../shell/use-loaded.ts';
-import type { Session } from '../daemon/messages.ts';
-import { formatCount, formatLeft, formatMoment } from '../text/format.ts';
+import { linkTo } from '../shell/use-route.ts';
+import { formatAgo, formatCount, formatMoment } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
+import { GaugeBar } from './budget-gauges.tsx';
+import { gaugesOf } from './budgets.ts';
 import { LeaseView } from './lease-view.tsx';
 import { NewSession } from './new-session.tsx';
 
-/** Who is in, with what lease, and the way out. */
-export function SessionsPage() {
-  const changes = useValue(useGate().changes);
+/** Who is in, what they did last, what they may still do, and the way out. `part` opens a session, or the way in. */
+export function SessionsPage({ part }: { readonly part: string }) {
+  const gate = useGate();
+  const changes = useValue(gate.changes);
+  const isGreeting = useValue(gate.newcomer) !== undefined;
   const [isAll, setIsAll] = useState(false);
   const load = useCallback(
     async () => (await callTool<{ sessions: readonly Session[] }>('sessions.list', { include_ended: isAll })).sessions,
     [isAll],
   );
   const { value, trouble, reload } = useLoaded(load, changes.sessions);
+  const { value: activity } = useActivity(1);
+  const lastCalls = new Map(activity?.lastCalls.map(({ sessionId, timeMs }) => [sessionId, Number(timeMs)]));
   const { run, dialog, trouble: failed } = useGovernedCall();
   const agents = value?.filter(({ principal }) => principal === 'agent').toReversed();
   const consoles = value?.filter(({ principal, door }) => principal === 'operator' && door !== '').toReversed();
   const end = (id: string): void => void run('sessions.end', { session_id: id }).then(reload);
+  const line = (session: Session) => (
+    <SessionLine
+      key={session.sessionId}
+      session={session}
+      lastCallMs={lastCalls.get(session.sessionId)}
+      isFirstOpen={session.sessionId === part}
+      onEnd={end}
+    />
+  );
   return (
     <>
-      <PageHead title="Sessions">
+      <PageHead title="Agents">
         <label className="check">
           <input type="checkbox" checked={isAll} onChange={(event) => setIsAll(event.target.checked)} /> also ended ones
         </label>
@@ -34,23 +51,24 @@ export function SessionsPage() {
       {dialog}
       {failed && <Problem trouble={failed} />}
       {trouble && <Problem trouble={trouble} onRetry={reload} />}
-      <section className="block-section">
-        <h2>Let an agent in</h2>
+      <details className="block-section way-in" open={part === 'new' || isGreeting || agents?.length === 0}>
+        <summary>
+          <h2>Let an agent in</h2>
+        </summary>
         <NewSession />
-      </section>
-      <h2>Agents</h2>
+      </details>
       {value === undefined && trouble === undefined && <Loading what="the sessions" />}
-      {agents?.length === 0 && <Empty title="No agent is in" />}
-      <ul className="rows">
-        {agents?.map((session) => (
-          <SessionLine key={session.sessionId} session={session} onEnd={end} />
-        ))}
+      {agents?.length === 0 && (
+        <Empty title="No agent is in">
+          <p>An agent comes in with the token of a session. Name one above, and paste what you get into its client.</p>
+        </Empty>
+      )}
+      <ul className="rows" aria-label="Agents">
+        {agents?.map(line)}
       </ul>
       <h2>Consoles</h2>
-      <ul className="rows">
-        {consoles?.map((session) => (
-          <SessionLine key={session.sessionId} session={session} onEnd={end} />
-        ))}
+      <ul className="rows" aria-label="Consoles">
+        {consoles?.map(line)}
       </ul>
     </>
   );
@@ -58,14 +76,19 @@ export function SessionsPage() {
 
 interface SessionLineProps {
   readonly session: Session;
+  /** Undefined: it never called. */
+  readonly lastCallMs: number | undefined;
+  readonly isFirstOpen: boolean;
   readonly onEnd: (id: string) => void;
 }
 
-function SessionLine({ session, onEnd }: SessionLineProps) {
-  const { sessionId: id, agent, status, createdAtMs, spent, budget } = session;
-  const [isOpen, setIsOpen] = useState(false);
+function SessionLine({ session, lastCallMs, isFirstOpen, onEnd }: SessionLineProps) {
+  const nowMs = useNowMs();
+  const { sessionId: id, agent, status, createdAtMs, spent, expiresAtMs } = session;
+  const [isOpen, setIsOpen] = useState(isFirstOpen);
   const isOwn = id === currentCredential()?.sessionId;
   const isAgent = session.principal === 'agent';
+  const gauges = isAgent ? gaugesOf(session, nowMs) : [];
   return (
     <li>
       <div className="line">
@@ -74,18 +97,29 @@ function SessionLine({ session, onEnd }: SessionLineProps) {
           <strong>
             <Visible text={agent} />
           </strong>{' '}
-          {isOwn && <span className="badge badge-calm">this console</span>}
+          {isOwn && <span className="badge badge-calm">this console</span>}{' '}
+          <code className="muted session-id">{id}</code>
           <span className="block muted">
-            since {formatMoment(Number(createdAtMs))} · {formatCount(Number(spent?.calls ?? 0), 'call')}
-            {budget?.maxCalls !== undefined && ` of ${budget.maxCalls}`}
-            <Expiry expiresAtMs={session.expiresAtMs} />
+            {isAgent && (lastCallMs === undefined ? 'no call yet · ' : `last call ${formatAgo(lastCallMs, nowMs)} · `)}
+            {formatCount(Number(spent?.calls ?? 0), 'call')} since {formatMoment(Number(createdAtMs)).slice(0, 16)}
+            {expiresAtMs === undefined && ' · does not end by itself'}
           </span>
+          {gauges.map((gauge) => (
+            <span key={gauge.text} className="session-gauge">
+              {gauge.text} <GaugeBar gauge={gauge} />
+            </span>
+          ))}
         </span>
         <span className="line-end line-buttons">
           {isAgent && (
-            <button type="button" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
-              Lease
-            </button>
+            <>
+              <a className="button" href={linkTo('calls', '', `session:${id}`)}>
+                Calls
+              </a>
+              <button type="button" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+                Lease
+              </button>
+            </>
           )}
           {status === 'active' && !isOwn && (
             <button type="button" className="danger" onClick={() => onEnd(id)}>
@@ -97,11 +131,4 @@ function SessionLine({ session, onEnd }: SessionLineProps) {
       {isOpen && <LeaseView session={session} />}
     </li>
   );
-}
-
-function Expiry({ expiresAtMs }: { readonly expiresAtMs: string | undefined }) {
-  const nowMs = useNowMs();
-  if (expiresAtMs === undefined) return <> · does not expire</>;
-  const leftMs = Number(expiresAtMs) - nowMs;
-  return <> · {leftMs > 0 ? `${formatLeft(leftMs)} left` : 'expired'}</>;
 }

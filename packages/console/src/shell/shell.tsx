@@ -1,31 +1,45 @@
-import { useEffect } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 import { currentCredential } from '../daemon/credential.ts';
 import { logOut } from '../daemon/log-in.ts';
+import { useKeys } from '../inbox/use-keys.ts';
 import { useGate, useValue } from '../live/use-live.ts';
 import { formatCount } from '../text/format.ts';
+import { CommandPalette } from './command-palette.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
+import { KeysHelp } from './keys-help.tsx';
 import { ModeSwitch } from './mode-switch.tsx';
+import { PageBoundary } from './page-boundary.tsx';
+import { mainPages, pageList, titleOf } from './pages.ts';
 import { theme, themes } from './theme.ts';
-import { linkTo, pages } from './use-route.ts';
+import { go, linkTo } from './use-route.ts';
 import type { Page } from './use-route.ts';
+import { useRowKeys } from './use-row-keys.ts';
 
-const titles: Readonly<Record<Page, string>> = {
-  approvals: 'Approvals',
-  calls: 'Calls',
-  audit: 'Audit',
-  usage: 'Usage',
-  sessions: 'Sessions',
-  tools: 'Tools',
-};
+export interface ShellProps {
+  /** Undefined: the address leads nowhere. */
+  readonly page: Page | undefined;
+  readonly children: ReactNode;
+}
+
+/** How long after `g` the letter of a page is waited for. */
+const pairMs = 1200;
 
 /** What is around every page: where one is, what waits, the mode, and the way out. */
-export function Shell({ page, children }: { readonly page: Page; readonly children: ReactNode }) {
+export function Shell({ page, children }: ShellProps) {
   const { items } = useValue(useGate().inbox.view);
+  const [open, setOpen] = useState<'keys' | 'palette' | 'more'>();
   const waiting = items.length;
+  const title = page === undefined ? 'Nothing is here' : titleOf(page);
   useEffect(() => {
-    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${titles[page]} · Sallyport`;
-  }, [waiting, page]);
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${title} · Sallyport`;
+  }, [waiting, title]);
+  // Another page begins at its top, and what was open over the last one is done with.
+  useEffect(() => setOpen(undefined), [page]);
+  usePageKeys(setOpen);
+  // The inbox has its own way through its requests.
+  useRowKeys(page !== 'approvals' && open === undefined);
+  const close = (): void => setOpen(undefined);
   return (
     <div className="shell">
       <a className="skip" href="#main" onClick={skipToMain}>
@@ -33,20 +47,43 @@ export function Shell({ page, children }: { readonly page: Page; readonly childr
       </a>
       <div className="side">
         <p className="brand">Sallyport</p>
-        <nav className="nav" aria-label="Pages">
-          {pages.map((each) => (
-            <a key={each} href={linkTo(each)} aria-current={each === page ? 'page' : undefined}>
-              {titles[each]}
+        <button type="button" className="find" onClick={() => setOpen('palette')}>
+          Go to… <kbd>Ctrl K</kbd>
+        </button>
+        <nav className={open === 'more' ? 'nav nav-open' : 'nav'} aria-label="Pages">
+          {pageList.map(({ page: each, title: name, group }, at) => (
+            <a
+              key={each}
+              href={linkTo(each)}
+              className={[
+                mainPages.includes(each) ? 'nav-main' : 'nav-more',
+                at > 0 && pageList[at - 1]?.group !== group ? 'nav-break' : '',
+              ].join(' ')}
+              aria-current={each === page ? 'page' : undefined}
+              onClick={close}
+            >
+              {name}
               {each === 'approvals' && waiting > 0 && (
                 <span className="count" aria-label={`${formatCount(waiting, 'request')} waiting`}>
-                  {waiting}
+                  {waiting > 999 ? '999+' : waiting}
                 </span>
               )}
             </a>
           ))}
+          <button
+            type="button"
+            className="nav-toggle"
+            aria-expanded={open === 'more'}
+            onClick={() => setOpen(open === 'more' ? undefined : 'more')}
+          >
+            More
+          </button>
         </nav>
         <div className="side-end">
           <ModeSwitch />
+          <button type="button" className="quiet keys-button" onClick={() => setOpen('keys')}>
+            Keys <kbd>?</kbd>
+          </button>
           <ThemeSwitch />
           <button type="button" className="quiet" onClick={() => void logOut()}>
             Log out <span className="person">{currentCredential()?.person}</span>
@@ -55,12 +92,47 @@ export function Shell({ page, children }: { readonly page: Page; readonly childr
       </div>
       <div className="content">
         <ConnectionBanner />
-        <main id="main" tabIndex={-1} className={`page page-${page}`}>
-          {children}
+        <main id="main" key={page} tabIndex={-1} className={`page page-${page ?? 'unknown'}`}>
+          <PageBoundary>{children}</PageBoundary>
         </main>
       </div>
+      {open === 'keys' && <KeysHelp onClose={close} />}
+      {open === 'palette' && <CommandPalette onClose={close} />}
     </div>
   );
+}
+
+function usePageKeys(setOpen: (what: 'keys' | 'palette') => void): void {
+  const afterG = useRef(0);
+  useKeys(
+    (key) => {
+      if (performance.now() - afterG.current < pairMs) {
+        afterG.current = 0;
+        const wanted = pageList.find((each) => each.key === key);
+        if (wanted !== undefined) go(linkTo(wanted.page));
+        return wanted !== undefined;
+      }
+      if (key === 'g') afterG.current = performance.now();
+      else if (key === '?') setOpen('keys');
+      else if (key === '/') focusSearch();
+      else return false;
+      return true;
+    },
+    { isFirst: true },
+  );
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      setOpen('palette');
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, [setOpen]);
+}
+
+function focusSearch(): void {
+  document.querySelector<HTMLElement>('main input[type=search]')?.focus();
 }
 
 /** The fragment of the address is the page's own. */

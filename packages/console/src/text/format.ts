@@ -7,6 +7,25 @@ export function formatTime(timeMs: number, nowMs: number): string {
   return time.toDateString() === new Date(nowMs).toDateString() ? clock : `${formatDate(time)} ${clock}`;
 }
 
+const dayNames = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+const sixDaysMs = 6 * 86_400_000;
+
+/** `14:03:07` today, `Tue 14:03` in the last days, the date before that. */
+export function formatShortTime(timeMs: number, nowMs: number): string {
+  const time = new Date(timeMs);
+  if (time.toDateString() === new Date(nowMs).toDateString()) return formatTime(timeMs, nowMs);
+  return nowMs - timeMs < sixDaysMs ? `${dayNames[time.getDay()]} ${formatClock(timeMs)}` : formatDate(time);
+}
+
+/** `just now`, `4 min ago`, `3 h ago`, `5 days ago`. */
+export function formatAgo(timeMs: number, nowMs: number): string {
+  const minutes = Math.floor((nowMs - timeMs) / 60_000);
+  if (minutes < 1) return 'just now';
+  if (minutes < 60) return `${minutes} min ago`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ago` : `${Math.floor(hours / 24)} days ago`;
+}
+
 /** `14:03` */
 export function formatClock(timeMs: number): string {
   const time = new Date(timeMs);
@@ -39,6 +58,15 @@ export function formatLeft(ms: number): string {
 
 export function formatCount(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
+
+/** What cannot be read as JSON, because something in it is masked or cut, stays the text that it is. */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 /** On lines of its own, as far as it is JSON. */

@@ -23,6 +23,8 @@ export function ToolsPage() {
   const matching = value?.filter(({ name, description, category }) =>
     `${name}\n${description}\n${category}`.toLowerCase().includes(wanted),
   );
+  const found = Map.groupBy(matching ?? [], groupOf);
+  const groups = [...found].toSorted(([a], [b]) => Number(a === lastGroup) - Number(b === lastGroup));
   return (
     <>
       <PageHead title="Tools">
@@ -38,15 +40,47 @@ export function ToolsPage() {
       </PageHead>
       {trouble && <Problem trouble={trouble} onRetry={reload} />}
       {matching === undefined && trouble === undefined && <Loading what="the tools" />}
-      {matching?.length === 0 && <Empty title="No tool fits the filter" />}
-      <ul className="rows">
-        {matching?.map((tool) => (
-          <ToolLine key={tool.name} tool={tool} />
-        ))}
-      </ul>
+      {matching?.length === 0 && (
+        <Empty title="No tool fits the filter">
+          <p>
+            <button type="button" onClick={() => setText('')}>
+              Show all tools
+            </button>
+          </p>
+        </Empty>
+      )}
+      {[...groups].map(([group, tools]) => (
+        <section key={group} aria-label={group} className="tool-group">
+          <h2>
+            <Visible text={group} /> <span className="muted">{tools.length}</span>
+          </h2>
+          <ul className="rows">
+            {tools.map((tool) => (
+              <ToolLine key={tool.name} tool={tool} />
+            ))}
+          </ul>
+        </section>
+      ))}
     </>
   );
 }
+
+const originTitles: Readonly<Record<string, string>> = {
+  builtin: 'Built in',
+  executable: 'Programs of yours',
+  configured: 'Configured by you',
+  pipeline: 'Pipelines',
+  client: 'Of coding agents',
+};
+
+/** Those for agents come first; those with which people run the gate are one group at the end. */
+function groupOf({ origin, category, name }: Tool): string {
+  if (origin === 'upstream') return `Upstream ${name.split('.')[0] ?? ''}`;
+  if (category === 'administration') return 'For running the gate';
+  return originTitles[origin] ?? originTitles['builtin'] ?? origin;
+}
+
+const lastGroup = 'For running the gate';
 
 function ToolLine({ tool }: { readonly tool: Tool }) {
   const { name, version, description, risk, mutates, status } = tool;

@@ -4,6 +4,7 @@ import type { Json } from '@sallyport/contract';
 import type { EntryFacts } from './entry.ts';
 
 export const fields = [
+  'about',
   'agent',
   'call',
   'code',
@@ -12,7 +13,6 @@ export const fields = [
   'host',
   'kind',
   'path',
-  'principal',
   'rule',
   'session',
   'status',
@@ -36,6 +36,16 @@ const taskMembers = [
   ['arguments', 'task_id'],
 ] as const;
 
+const decisionTools = /^(?:approvals|reviews)\.(?:approve|deny|decide)$/;
+
+/** A person's decision about a call of an agent is a part of that agent's story. */
+function aboutWhom({ principal, tool, event }: EntryFacts['payload']): string | undefined {
+  const isDecision = typeof tool === 'string' && decisionTools.test(tool);
+  const isEnd = typeof event === 'string' && event.startsWith('approval_');
+  if (principal === 'agent' || isDecision || isEnd) return 'agents';
+  return principal === 'operator' ? 'people' : undefined;
+}
+
 /** One thing that an entry can be asked for: `field\0value`, in small letters. */
 export type Term = string;
 
@@ -58,7 +68,7 @@ export function termsOf({ kind, result, callId, sessionId, payload }: EntryFacts
   add('call', callId, payload['parent_call_id']);
   add('session', sessionId);
   add('agent', payload['agent']);
-  add('principal', payload['principal']);
+  add('about', aboutWhom(payload));
   add('door', payload['door']);
   add('event', payload['event']);
   add('trace', payload['trace_id'], payload['caller_trace_id']);

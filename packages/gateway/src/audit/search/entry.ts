@@ -29,7 +29,7 @@ export interface EntryFacts {
 
 const routineEvents = new Set(['daemon_started', 'daemon_stopped', 'tool_found', 'tool_schema_read']);
 const administration =
-  /^(?:anomalies|approvals|artifacts|calls|console|content|leases|modes|organisation|people|plans|policy|secrets|sessions|tools|upstreams|workspaces)\.(?:[a-z_]*_)?(?:list|show|get|read|status|explain|link|report)$/;
+  /^(?:anomalies|approvals|artifacts|calls|console|content|leases|modes|organisation|people|plans|policy|secrets|sessions|tools|upstreams|workspaces)\.(?:[a-z_]*_)?(?:list|show|get|read|status|explain|link|report|logs|check|draft|shadow|replay|history)$/;
 
 /** Undefined: the record begins a call, and is found with its end. */
 export function readEntry(record: StoredRecord, findRecord: (index: number) => StoredRecord | undefined) {

@@ -43,6 +43,8 @@ test('calls of agents are counted by agent, tool and rule, slot by slot, with ho
     rules.map(({ name }) => name),
     ['read'],
   );
+  const [hour] = book.read({ fromMs: fromMs - stretchMs, slotMs: 3 * stretchMs, slots: 1 }).agents;
+  assert.deepEqual([hour?.succeeded, hour?.denied, hour?.asked], [[2], [2], [1]], 'several stretches make a slot');
   const [median = 0, none] = medianMs;
   assert.ok(median > 8 && median < 12 && none === 0, String(medianMs));
   assert.ok((p95Ms[0] ?? 0) > 850 && (p95Ms[0] ?? 0) < 1200, String(p95Ms));

@@ -52,7 +52,7 @@ export class ActivityBook {
          ON CONFLICT (kind, name) DO UPDATE SET ${sums}, last_ms = max(last_ms, excluded.last_ms)`,
       ),
       read: database.prepare(
-        `SELECT name, (stretch - ?) / ? AS slot, ${endings.map((each) => `sum(${each}) AS ${each}`).join(', ')}
+        `SELECT name, CAST((stretch - ?) / ? AS INTEGER) AS slot, ${endings.map((each) => `sum(${each}) AS ${each}`).join(', ')}
          FROM activity WHERE kind = ? AND stretch >= ? AND stretch < ? GROUP BY name, slot`,
       ),
       totals: database.prepare(`SELECT * FROM totals WHERE kind = ? ORDER BY last_ms DESC LIMIT ${mostTotals}`),

@@ -1,0 +1,61 @@
+import { useCallback } from 'react';
+import { daemon } from '../daemon/connect.ts';
+import { Empty, Loading, Problem } from '../shell/parts.tsx';
+import { useLoaded } from '../shell/use-loaded.ts';
+import { linkTo } from '../shell/use-route.ts';
+import { formatMoment } from '../text/format.ts';
+import { Visible } from '../text/visible.tsx';
+
+/** A link to a request that does not wait any more says what became of it. */
+export function GoneRequest({ id, onGoOn }: { readonly id: string; readonly onGoOn: () => void }) {
+  const load = useCallback(() => daemon.call('ApprovalService/GetApproval', { id }), [id]);
+  const { value, trouble } = useLoaded(load);
+  const goOn = (
+    <p>
+      <button type="button" onClick={onGoOn}>
+        See what waits now
+      </button>
+    </p>
+  );
+  if (trouble) {
+    return (
+      <Empty title="There is no such request">
+        <Problem trouble={trouble} />
+        {goOn}
+      </Empty>
+    );
+  }
+  const approval = value?.approval;
+  if (approval === undefined) return <Loading what="the request" />;
+  const { status, title, agent, decidedBy, decidedAtMs, note, callId } = approval;
+  return (
+    <Empty
+      title={
+        status === 'expired'
+          ? 'Nobody answered this request in time'
+          : `This request was ${status === 'used' ? 'approved' : status}`
+      }
+    >
+      <p>
+        <strong>
+          <Visible text={agent} />
+        </strong>{' '}
+        asked: <Visible text={title} />
+      </p>
+      {decidedBy !== '' && (
+        <p className="muted">
+          by <Visible text={decidedBy} />, {formatMoment(Number(decidedAtMs))}
+        </p>
+      )}
+      {note !== '' && (
+        <p>
+          “<Visible text={note} />”
+        </p>
+      )}
+      <p>
+        <a href={linkTo('calls', callId)}>What happened then</a>
+      </p>
+      {goOn}
+    </Empty>
+  );
+}

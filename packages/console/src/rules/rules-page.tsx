@@ -1,0 +1,246 @@
+import { useMemo, useState } from 'react';
+import type { InJson, PolicyCheck, PolicyReplay, PolicyRules, PolicyShadow, PolicyStatus } from '@sallyport/contract';
+import { callTool } from '../daemon/call-tool.ts';
+import type { RuleReport } from '../daemon/messages.ts';
+import { useGate, useNowMs, useValue } from '../live/use-live.ts';
+import { Empty, Fact, Loading, PageHead, Problem, troubleOf } from '../shell/parts.tsx';
+import type { Trouble } from '../shell/parts.tsx';
+import { useLoaded } from '../shell/use-loaded.ts';
+import { linkTo } from '../shell/use-route.ts';
+import { formatAgo, formatCount } from '../text/format.ts';
+import { Visible } from '../text/visible.tsx';
+
+interface RulesView {
+  readonly list: InJson<PolicyRules>;
+  readonly status: InJson<PolicyStatus>;
+  readonly tried: InJson<PolicyShadow>['rules'];
+}
+
+async function loadRules(): Promise<RulesView> {
+  const [list, status] = await Promise.all([
+    callTool<InJson<PolicyRules>>('policy.list', {}),
+    callTool<InJson<PolicyStatus>>('policy.status', {}),
+  ]);
+  // This goes through records, so only where a rule is tried out.
+  const isTrying = list.rules.some(({ shadow }) => shadow);
+  const tried = isTrying ? (await callTool<InJson<PolicyShadow>>('policy.shadow', {})).rules : [];
+  return { list, status, tried };
+}
+
+const sorts = {
+  file: { title: 'as in the files', compare: () => 0 },
+  hits: { title: 'most used first', compare: (a: RuleReport, b: RuleReport) => hitsOf(b) - hitsOf(a) },
+  unused: { title: 'never matched first', compare: (a: RuleReport, b: RuleReport) => hitsOf(a) - hitsOf(b) },
+} as const;
+type Sort = keyof typeof sorts;
+
+/** What is allowed, which rules matter, and what the files would change. `ruleId` opens one of them. */
+export function RulesPage({ ruleId }: { readonly ruleId: string }) {
+  const { rulesHash = '' } = useValue(useGate().status) ?? {};
+  const { value, trouble, reload } = useLoaded(loadRules, rulesHash);
+  const [text, setText] = useState('');
+  const [sort, setSort] = useState<Sort>('file');
+  const wanted = text.trim().toLowerCase();
+  const rules = useMemo(() => {
+    const fitting = (value?.list.rules ?? []).filter((each) => textOf(each).includes(wanted));
+    return fitting.toSorted(sorts[sort].compare);
+  }, [value, wanted, sort]);
+  const unused = value?.list.rules.filter((each) => hitsOf(each) === 0).length ?? 0;
+  return (
+    <>
+      <PageHead title="Rules">
+        <div className="filters" role="search">
+          <input
+            type="search"
+            aria-label="Filter the rules"
+            placeholder="Filter: name, tool, path…"
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+          <select aria-label="Order" value={sort} onChange={(event) => setSort(event.target.value as Sort)}>
+            {Object.entries(sorts).map(([name, { title }]) => (
+              <option key={name} value={name}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </div>
+      </PageHead>
+      {trouble && <Problem trouble={trouble} onRetry={reload} />}
+      {value === undefined && trouble === undefined && <Loading what="the rules" />}
+      {value !== undefined && (
+        <>
+          <Files status={value.status} />
+          <p className="muted list-note">
+            {formatCount(value.list.rules.length, 'rule')} in force, {unused} of them never decided a call.
+            {Number(value.list.indexedSize) < Number(value.list.logSize) && ' The log is still being counted.'}
+          </p>
+          {rules.length === 0 && <Empty title="No rule fits the filter" />}
+          <ul className="rows" aria-label="Rules">
+            {rules.map((each) => (
+              <RuleLine key={each.rule?.id} report={each} tried={value.tried} isOpen={each.rule?.id === ruleId} />
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}
+
+const effectBadges: Readonly<Record<string, string>> = { allow: 'ok', require_approval: 'waiting', deny: 'denied' };
+const effectWords: Readonly<Record<string, string>> = { allow: 'allows', require_approval: 'asks', deny: 'denies' };
+
+interface RuleLineProps {
+  readonly report: RuleReport;
+  readonly tried: RulesView['tried'];
+  readonly isOpen: boolean;
+}
+
+function RuleLine({ report, tried: allTried, isOpen }: RuleLineProps) {
+  const nowMs = useNowMs();
+  const { rule, effect, tools, who, shadow: isTried, reason, conditions, lastAtMs } = report;
+  const id = rule?.id ?? '';
+  const hits = hitsOf(report);
+  const tried = allTried.find((each) => each.rule?.id === id);
+  return (
+    <li>
+      <details open={isOpen}>
+        <summary className="line line-rule">
+          <span className={`badge badge-${effectBadges[effect] ?? 'calm'}`}>{effectWords[effect] ?? effect}</span>
+          <span className="line-main">
+            <strong>
+              <Visible text={id} />
+            </strong>
+            {isTried && <span className="badge badge-many">tried out</span>}{' '}
+            <span className="muted">
+              <Visible text={tools.join(', ')} />
+            </span>
+          </span>
+          <span className="line-end">
+            {isTried && tried !== undefined
+              ? `would deny ${tried.wouldDeny}, ask ${tried.wouldAsk}`
+              : hits === 0
+                ? 'never matched'
+                : formatCount(hits, 'call')}
+            <span className="muted rule-last">{lastAtMs === undefined ? '' : formatAgo(Number(lastAtMs), nowMs)}</span>
+          </span>
+        </summary>
+        <div className="record-detail">
+          {reason !== '' && (
+            <p>
+              <Visible text={reason} />
+            </p>
+          )}
+          <dl className="facts">
+            <Fact name="for">{who.join(' and ')}</Fact>
+            {conditions.map((condition) => {
+              const [name = '', ...rest] = condition.split(': ');
+              return (
+                <Fact key={condition} name={name}>
+                  <Visible text={rest.join(': ')} />
+                </Fact>
+              );
+            })}
+            <Fact name="decided">
+              {report.succeeded} ok, {report.denied} denied, {report.asked} asked, {report.failed} failed
+            </Fact>
+            <Fact name="edit it in">
+              <code>
+                <Visible
+                  text={`${rule?.file ?? 'the gate itself'}${rule?.line === undefined ? '' : `:${rule.line}`}`}
+                />
+              </code>
+            </Fact>
+          </dl>
+          <a href={linkTo('calls', '', `rule:${id}`)}>The calls that it decided</a>
+        </div>
+      </details>
+    </li>
+  );
+}
+
+/** Rules are edited in their files. What the files would change is tried on the recorded calls before they count. */
+function Files({ status }: { readonly status: InJson<PolicyStatus> }) {
+  const [replay, setReplay] = useState<InJson<PolicyReplay>>();
+  const [check, setCheck] = useState<InJson<PolicyCheck>>();
+  const [trouble, setTrouble] = useState<Trouble>();
+  const [isBusy, setIsBusy] = useState(false);
+  const tryOut = async (): Promise<void> => {
+    setIsBusy(true);
+    setTrouble(undefined);
+    try {
+      setReplay(await callTool<InJson<PolicyReplay>>('policy.replay', { against: 'in-force' }));
+      setCheck(await callTool<InJson<PolicyCheck>>('policy.check', { rules: 'files' }));
+    } catch (error) {
+      setTrouble(troubleOf(error));
+    }
+    setIsBusy(false);
+  };
+  const { files, folder, problem } = status;
+  const says: Readonly<Record<string, string>> = {
+    applied: 'The files are what is in force.',
+    changed: 'The files have changed since. Put them in force with sallyport policy apply.',
+    broken: 'The files cannot be read.',
+  };
+  return (
+    <section className={`block-section files-${files}`} aria-label="The files of the rules">
+      <p>
+        {says[files] ?? files} Edit them in <code>{folder}</code>, then replay what was called.
+      </p>
+      {problem !== '' && (
+        <p className="problem">
+          <Visible text={problem} />
+        </p>
+      )}
+      <div className="form-actions">
+        <button type="button" disabled={isBusy} onClick={() => void tryOut()}>
+          {isBusy ? 'Replaying…' : 'Replay with the files as they are now'}
+        </button>
+      </div>
+      {trouble && <Problem trouble={trouble} />}
+      {replay !== undefined && <Replay replay={replay} />}
+      {check !== undefined && check.findings.length > 0 && (
+        <ul className="findings">
+          {check.findings.map(({ message }, at) => (
+            <li key={at}>
+              <Visible text={message} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Replay({ replay: { decided, ways, calls } }: { readonly replay: InJson<PolicyReplay> }) {
+  return (
+    <div role="status">
+      <p>
+        {formatCount(decided, 'recorded call')} decided again:{' '}
+        {ways.length === 0
+          ? 'nothing would change.'
+          : `${ways.map(({ was, would, count }) => `${count} from ${was} to ${would}`).join(', ')}.`}
+      </p>
+      <ul className="rows">
+        {calls.slice(0, 10).map(({ callId, agent, tool, was, would }) => (
+          <li key={callId}>
+            <a className="line" href={linkTo('calls', callId)}>
+              <Visible text={agent} /> <code>{tool}</code>{' '}
+              <span className="muted">
+                {was?.effect} → {would?.effect} by {would?.ruleId}
+              </span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function hitsOf({ succeeded, denied, asked, failed }: RuleReport): number {
+  return Number(succeeded) + Number(denied) + Number(asked) + Number(failed);
+}
+
+function textOf({ rule, tools, reason, conditions, effect }: RuleReport): string {
+  return [rule?.id, effect, ...tools, reason, ...conditions].join('\n').toLowerCase();
+}

@@ -1,0 +1,17 @@
+import { Empty, PageHead } from './parts.tsx';
+import { linkTo } from './use-route.ts';
+
+/** An address that leads nowhere says so. */
+export function UnknownPage() {
+  return (
+    <>
+      <PageHead title="Nothing is here" />
+      <Empty title="This address leads nowhere">
+        <p>The link may be of another version of the console, or a letter is missing.</p>
+        <p>
+          <a href={linkTo('home')}>Go home</a>, or press <kbd>Ctrl</kbd> <kbd>K</kbd> and type where you want to go.
+        </p>
+      </Empty>
+    </>
+  );
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { TestDaemon } from '../harness/daemon.ts';
+import { howMuch } from '../harness/how-much.ts';
+import { ConsoleBrowser } from './console-browser.ts';
+import type { ConsoleVisit } from './console-browser.ts';
+import { findBarriers } from './find-barriers.ts';
+import { makeWeek, measureList } from './large.ts';
+
+const calls = howMuch({ usually: 250, long: 100_000 });
+const pending = howMuch({ usually: 40, long: 10_000 });
+
+let browser: ConsoleBrowser;
+let daemon: TestDaemon;
+let visit: ConsoleVisit;
+
+before(async () => {
+  const place = await makeWeek(calls, pending);
+  daemon = await TestDaemon.start(place);
+  browser = await ConsoleBrowser.open();
+  visit = await browser.logIn(daemon, { viewport: { width: 1440, height: 900 } });
+});
+after(async () => {
+  await browser.close();
+  await daemon.remove();
+});
+
+test('a long list of stories draws what is in view, and reads older pages as it is scrolled', async (t) => {
+  const figures = await measureList(visit.page, 'calls', '.line-story');
+  t.diagnostic(JSON.stringify(figures));
+  assert.ok(figures.mostRows < 60, JSON.stringify(figures));
+  const height = await visit.page.evaluate<number>(`document.querySelector('.virtual').offsetHeight`);
+  assert.ok(height > 100 * 38, `${height} pixels of rows`);
+  const steps = visit.page.locator('.story-steps', { hasText: '→' });
+  await visit.open('calls?q=tool%3Afiles.delete');
+  await steps.first().waitFor();
+});
+
+test('many requests that wait are one list, of which only what is in view is drawn', async (t) => {
+  const figures = await measureList(visit.page, 'approvals', '.inbox-list li');
+  t.diagnostic(JSON.stringify(figures));
+  assert.ok(figures.mostRows < 40, JSON.stringify(figures));
+  await visit.page
+    .getByText(new RegExp(`^${(pending + 7).toLocaleString('en')}|^${(pending + 8).toLocaleString('en')}`))
+    .first()
+    .waitFor();
+});
+
+test('a page that stays open while agents work draws no more than before', async (t) => {
+  const token = await daemon.newAgent('busy');
+  await visit.open('calls');
+  await visit.page.locator('.line-story').first().waitFor();
+  for (let at = 0; at < howMuch({ usually: 60, long: 20_000 }); at++) {
+    await daemon.call('files.list', { path: 'src' }, { token });
+  }
+  await visit.page.locator('.line-story').first().getByText('busy').waitFor();
+  const rows = await visit.page.locator('.line-story').count();
+  const elements = await visit.page.evaluate<number>(`document.querySelectorAll('*').length`);
+  t.diagnostic(JSON.stringify({ rows, elements }));
+  assert.ok(rows < 60 && elements < 2500, `${rows} rows, ${elements} elements`);
+});
+
+test('the week is on every page that counts it', async () => {
+  await visit.open('activity/week');
+  for (const agent of ['scout', 'builder', 'reviewer', 'tester', 'release-bot', 'docs-writer']) {
+    await visit.page.getByRole('region', { name: 'By agent' }).getByText(agent, { exact: true }).waitFor();
+  }
+  await visit.open('upstreams');
+  await visit.page.getByText('Opens a new ticket.').waitFor();
+  await visit.open('people');
+  await visit.page.getByRole('list', { name: 'People' }).getByText('mara').waitFor();
+  await visit.open('sessions');
+  await visit.page.getByText(/session ends in \d+ minutes/).waitFor();
+  await visit.open('approvals');
+  const folded = visit.page.getByRole('button', { name: /Move 3 files/ });
+  await folded.scrollIntoViewIfNeeded();
+  await folded.click();
+  await visit.page.getByText('3 identical requests: one answer for all of them').waitFor();
+  await visit.page.locator('.decisions[data-armed=true]').waitFor();
+  await visit.page.emulateMedia({ reducedMotion: 'reduce' });
+  assert.deepEqual(await findBarriers(visit.page), []);
+  assert.deepEqual(visit.complaints, []);
+});
