@@ -6,7 +6,7 @@ import { root } from './install.mjs';
 import { runBuild } from './run-build.mjs';
 
 const script = join(root, 'scripts/build-program.ts');
-const commands = ['start', 'test', 'bench', 'pack', 'fresh-debian', 'demo'];
+const commands = ['start', 'test', 'bench', 'pack', 'agents', 'fresh-debian', 'demo'];
 
 /** Puts the program together if its sources have changed since the last time. */
 export async function ensureProgramBuilt(command) {

@@ -16,7 +16,7 @@ const commands = {
   generate: ['scripts/generate.ts'],
   coverage: ['scripts/coverage.ts'],
   bench: ['bench/run.ts'],
-  agents: ['test/agents/claude-code.ts'],
+  agents: ['test/agents/run.ts'],
   'agent-sdk': ['test/agents/claude-agent-sdk.ts'],
   pack: ['scripts/pack.ts'],
   'fresh-debian': ['test/packages/debian/fresh-debian.ts'],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
 import { ApprovalDesk } from '../approvals/approval-desk.ts';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
@@ -179,10 +179,20 @@ async function confirm(tool: string, input: object, answer: Answer): Promise<unk
   return (await daemon.call(tool, input, { confirmBinding })).success;
 }
 
-test('tools of the client that touch nothing go on; its own MCP servers are asked about; ours are left alone', async () => {
+test('tools of the client that touch nothing go on', async () => {
   assert.equal(decisionOf(await ask('TodoWrite', { todos: [] })).permissionDecision, 'allow');
-  const { exitCode, stdout } = await ask('mcp__sallyport__files_read', { path: 'a' });
-  assert.deepEqual([exitCode, stdout], [0, '']);
+});
+
+test('a command is judged with the home of the gate and with that of the hook', async () => {
+  const ours = join(daemon.place.home, 'keys', 'audit.key');
+  for (const [home, command] of [
+    ['/nowhere', `cat ~/${relative(daemon.place.folder, ours)}`],
+    [daemon.place.home, 'cat ~/keys/audit.key'],
+  ] as const) {
+    const payload = payloadOf('PreToolUse', 'Bash', { command });
+    const end = await runHook('claude-code', payload, { ...environment(), HOME: home });
+    assert.equal(decisionOf(end).permissionDecision, 'deny', command);
+  }
 });
 
 test('Codex hears of a denial only, and of patches file by file', async () => {

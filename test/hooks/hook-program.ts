@@ -15,8 +15,12 @@ export async function runHook(
   client: string,
   payload: object | string,
   environment: Readonly<Record<string, string>>,
+  cwd = process.cwd(),
 ): Promise<HookEnd> {
-  const child = spawn(process.execPath, [program, 'hook', client], { env: { PATH: '/usr/bin:/bin', ...environment } });
+  const child = spawn(process.execPath, [program, 'hook', client], {
+    cwd,
+    env: { PATH: '/usr/bin:/bin', ...environment },
+  });
   child.stdin.on('error', () => undefined);
   child.stdin.end(typeof payload === 'string' ? payload : JSON.stringify(payload));
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));

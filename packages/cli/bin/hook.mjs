@@ -13,18 +13,38 @@ const mostBytes = 64 * 1024 * 1024;
 const home = resolve(process.env.SALLYPORT_HOME || join(homedir(), '.sallyport'));
 
 let isOnlyTold = false;
+// Clients go on at any other code: an error that nobody catches, and a wait that never ends, block too.
+process.exitCode = 2;
+process.on('uncaughtException', (error) => {
+  tell(error);
+  process.exit();
+});
+
+/** Events after a use, and at the end of a turn, as the clients spell them. */
+const told =
+  /^(Post|Stop|SubagentStop|SessionEnd|After|post|after|stop|sessionEnd|subagentStop|tool\.execute\.after|session\.)/;
 
 try {
   const client = process.argv[3] ?? '';
   if (!/^[a-z][a-z0-9-]*$/.test(client)) throw new Error('Say which client asks: sallyport hook claude-code');
   const payload = await readInput();
-  isOnlyTold = /^(Post|Stop|SubagentStop|SessionEnd)/.test(JSON.parse(payload.toString()).hook_event_name ?? '');
-  const { status, body } = await ask(`/v1/hooks/${client}`, findToken(client, payload), payload);
+  const event = JSON.parse(payload.toString());
+  isOnlyTold = told.test(event.hook_event_name ?? event.agent_action_name ?? '');
+  const connection = readConnection(client);
+  const { status, body } = await ask(`/v1/hooks/${client}`, findToken(connection, event), payload, connection.socket, {
+    folder: encodeURIComponent(process.cwd()),
+    home: encodeURIComponent(homedir()),
+    'own-server': await findOwnServer(client, event, connection),
+  });
   const reply = readReply(status, body);
   if (reply.output !== undefined) process.stdout.write(`${JSON.stringify(reply.output)}\n`);
   if (reply.message) process.stderr.write(`${reply.message}\n`);
   process.exitCode = reply.exitCode;
 } catch (error) {
+  tell(error);
+}
+
+function tell(error) {
   process.stderr.write(`${isOnlyTold ? 'Sallyport' : 'Sallyport blocks this'}: ${error.message}\n`);
   process.exitCode = isOnlyTold ? 1 : 2;
 }
@@ -44,11 +64,10 @@ function readInput() {
 }
 
 /** The session of the project in which the client works. */
-function findToken(client, payload) {
-  if (process.env.SALLYPORT_TOKEN) return process.env.SALLYPORT_TOKEN;
-  const { cwd } = JSON.parse(payload.toString());
+function findToken({ token, sessions }, { cwd: said, workspace_roots: roots }) {
+  if (token !== undefined) return token;
+  const cwd = said ?? roots?.[0] ?? process.cwd();
   if (typeof cwd !== 'string') throw new Error('the hook does not say in which folder the client works.');
-  const { sessions } = readConnection(client);
   const holds = ({ root }) => cwd === root || cwd.startsWith(root === '/' ? root : `${root}/`);
   const [nearest] = sessions.filter(holds).sort((one, other) => other.root.length - one.root.length);
   if (nearest === undefined) {
@@ -58,6 +77,7 @@ function findToken(client, payload) {
 }
 
 function readConnection(client) {
+  if (process.env.SALLYPORT_TOKEN) return { token: process.env.SALLYPORT_TOKEN };
   try {
     return JSON.parse(readFileSync(join(home, 'clients', `${client}.json`), 'utf8'));
   } catch (error) {
@@ -66,19 +86,30 @@ function readConnection(client) {
   }
 }
 
+/** Looked up only for servers of that name, which are rare. */
+async function findOwnServer(client, event, { server }) {
+  if (server === undefined || !JSON.stringify(event).includes('sallyport')) return 'no';
+  const { isOwnServer } = await import('./own-server.mjs');
+  return isOwnServer(client, event, server) ? 'yes' : 'no';
+}
+
 /** One request in the plainest form of HTTP. */
-function ask(path, token, body) {
+function ask(path, token, body, address = join(home, 'run', 'agent', 'sallyport.sock'), known = {}) {
   return new Promise((done, fail) => {
-    const socket = connect(join(home, 'run', 'agent', 'sallyport.sock'));
+    const socket = connect(address);
     const chunks = [];
     socket.setTimeout(patienceMs, () => socket.destroy(new Error('the gate did not answer in time.')));
     socket.on('connect', () => {
-      const head = `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nauthorization: Bearer ${token}\r\ncontent-length: ${body.length}\r\n${traceHeader()}connection: close\r\n\r\n`;
+      const facts = Object.entries(known).map(([name, value]) => `sallyport-${name}: ${value}\r\n`);
+      const head = `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nauthorization: Bearer ${token}\r\ncontent-length: ${body.length}\r\n${traceHeader()}${facts.join('')}connection: close\r\n\r\n`;
       socket.write(head);
       socket.write(body);
     });
     socket.on('data', (chunk) => chunks.push(chunk));
-    socket.on('end', () => done(readAnswer(Buffer.concat(chunks))));
+    socket.on('close', () => {
+      // A promise takes what it throws, which nobody else would catch.
+      done(Promise.resolve(Buffer.concat(chunks)).then(readAnswer));
+    });
     socket.on('error', (error) => {
       const isDown = error.code === 'ENOENT' || error.code === 'ECONNREFUSED';
       const reason = isDown ? 'the gate does not run. Start it with `sallyport up`, then try again.' : error.message;

@@ -10,7 +10,8 @@ export interface CommandContext {
   readonly config: Config;
   /** How to run this program from the person's shell, for suggestions. */
   readonly commandName: string;
-  readonly openClient: () => DaemonClient;
+  /** `token`: of the session to act as. Absent: as the person or the environment says. */
+  readonly openClient: (token?: string) => DaemonClient;
   /** Fails when the token of a session is set. */
   readonly openOperatorClient: () => DaemonClient;
 }

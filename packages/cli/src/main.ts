@@ -26,7 +26,7 @@ export async function main(argv: readonly string[]): Promise<void> {
       terminal,
       config,
       commandName,
-      openClient: () => openClient(client),
+      openClient: (token) => openClient(token === undefined ? client : { ...client, token }),
       openOperatorClient: () => openOperatorClient(client),
     });
   };

@@ -18,6 +18,7 @@ export * from './gen/sallyport/v1/masked_secret_pb.ts';
 export * from './gen/sallyport/v1/organisation_pb.ts';
 export * from './gen/sallyport/v1/plan_service_pb.ts';
 export * from './gen/sallyport/v1/call_service_pb.ts';
+export * from './gen/sallyport/v1/client_service_pb.ts';
 export * from './gen/sallyport/v1/session_service_pb.ts';
 export * from './gen/sallyport/v1/workspace_pb.ts';
 export * from './gen/sallyport/v1/policy_pb.ts';

@@ -16,6 +16,8 @@ export interface ClientOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Holds a session's token. Absent: SALLYPORT_TOKEN, and without that the caller is an operator. */
   readonly tokenFile?: string;
+  /** A session's token that the program itself has found. */
+  readonly token?: string;
 }
 
 /** Who asks, and where. */
@@ -40,7 +42,8 @@ export function chooseCaller(options: ClientOptions): Caller {
 }
 
 // Tokens come from a file or the environment, never from an argument: every user of the machine sees arguments.
-export function readToken({ environment, tokenFile }: ClientOptions): string | undefined {
+export function readToken({ environment, tokenFile, token: found }: ClientOptions): string | undefined {
+  if (found !== undefined) return found;
   if (tokenFile === undefined) return environment['SALLYPORT_TOKEN']?.trim() || undefined;
   let token: string;
   try {

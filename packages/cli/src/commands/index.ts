@@ -54,17 +54,31 @@ export const commandTable: readonly (CommandSpec | CommandGroup)[] = [
   ),
   command('mcp', {
     help: 'serve MCP on standard input and output, for clients that start their servers; needs a session token',
-    options: { start: flag('start a daemon if none is running') },
+    options: {
+      start: flag('start a daemon if none is running'),
+      client: text('name', 'act in the session that `init` opened for this client in the project'),
+    },
     run: async (given, context) => (await import('./mcp/mcp.ts')).serveMcp(given, context),
   }),
   command('init', {
-    help: 'put the gate in front of the coding agents of this machine, by their hooks',
+    help: 'put the gate in front of the coding agents of this machine: hooks, MCP servers, tokens',
     options: {
-      client: text('name', 'only this one: claude-code or codex'),
+      client: text('name', 'only this one, such as claude-code; `coverage` lists them'),
       undo: flag('put their settings back as they were'),
+      managed: flag('for every user of this machine, so that users cannot switch the hooks off (root only)'),
       yes: flag('agree without being asked, for scripts'),
     },
     run: async (given, context) => (await import('./clients/init.ts')).runInit(given, context),
+  }),
+  command('coverage', {
+    help: 'show which coding agents come through the gate, and what went around it',
+    options: { client: text('name', 'only this one') },
+    run: async (given, context) => (await import('./clients/coverage.ts')).showCoverage(given, context),
+  }),
+  command('connect', {
+    help: 'print what to put into the settings of a client, for doing by hand what `init` does',
+    arguments: { client: word('client') },
+    run: async ({ client }, context) => (await import('./clients/connect.ts')).showConnection(client, context),
   }),
   command('console', {
     help: 'print a link that opens the web console, once',

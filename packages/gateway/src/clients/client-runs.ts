@@ -34,6 +34,7 @@ export class OpenRun implements ClientRun {
   readonly #tickets: Map<string, OpenRun>;
   /** With the ticket, where the client goes on with our command. */
   readonly #released = Promise.withResolvers<{ readonly ticket?: string }>();
+  #isReleased = false;
   readonly #outcome = Promise.withResolvers<ClientOutcome>();
   readonly #redeemed = Promise.withResolvers<Redeemer>();
   #redeemer: Redeemer | undefined;
@@ -53,13 +54,19 @@ export class OpenRun implements ClientRun {
     return this.#released.promise;
   }
 
+  get isReleased(): boolean {
+    return this.#isReleased;
+  }
+
   release(): void {
+    this.#isReleased = true;
     this.#released.resolve({});
   }
 
   async awaitExec(signal: AbortSignal): Promise<ExecutedInstead> {
     const ticket = `${this.client}.${randomBytes(24).toString('base64url')}`;
     this.#tickets.set(ticket, this);
+    this.#isReleased = true;
     this.#released.resolve({ ticket });
     const late = setTimeout(() => this.#redeemed.reject(notRun('did not come for it in time')), ticketMs);
     try {

@@ -43,6 +43,8 @@ const versionFolders = ['.git', '.svn', '.hg', '.bzr', '.jj', '.sl'];
 interface CommandArguments {
   readonly command: string;
   readonly cwd?: string;
+  /** As the hook of the client says. Absent: that of the user of the gate. */
+  readonly home?: string;
 }
 
 const commandForm = {
@@ -52,12 +54,12 @@ const commandForm = {
     {
       command: { type: 'string', minLength: 1, maxLength: 1_048_576, description: 'As the shell gets it.' },
       cwd: pathSchema('The folder in which it runs.'),
+      home: pathSchema('The home folder of the user who runs it.'),
     },
-    { optional: ['cwd'] },
+    { optional: ['cwd', 'home'] },
   ),
   claim: ((args, session) => {
-    const { command, cwd } = read(args, session.workingDirectory);
-    const { commands, paths, doubts } = readScript(command, { cwd, home: homedir() });
+    const { cwd, commands, paths, doubts } = read(args, session.workingDirectory);
     return {
       paths: [{ path: cwd, access: 'read' }, ...paths],
       commands,
@@ -65,12 +67,10 @@ const commandForm = {
     };
   }) satisfies AnyTool['claim'],
   check: async (args: JsonObject, context: ToolContext): Promise<void> => {
-    const { command, cwd } = read(args, context.workingDirectory);
-    await checkTrees(readScript(command, { cwd, home: homedir() }).trees, context);
+    await checkTrees(read(args, context.workingDirectory).trees, context);
   },
   preview: ((args, context) => {
-    const { command, cwd } = read(args, context.workingDirectory);
-    const { commands, paths, hosts, doubts } = readScript(command, { cwd, home: homedir() });
+    const { command, cwd, commands, paths, hosts, doubts } = read(args, context.workingDirectory);
     const lines = [
       ...command.split('\n').map((line, index) => `${index === 0 ? 'command:' : '        '} ${line}`),
       `in: ${cwd}`,
@@ -116,9 +116,27 @@ function describeSandbox({ grants: { read: readable, write, hosts, limits } }: T
   ];
 }
 
-function read(args: JsonObject, workingDirectory: string): { readonly command: string; readonly cwd: string } {
-  const { command, cwd = '.' } = args as unknown as CommandArguments;
-  return { command, cwd: parsePath(cwd, workingDirectory).path };
+/**
+ * What the command does, no matter who runs it. The gate does not know whose shell it is: what a hook says about that home can be
+ * wrong, so a command is read with both homes, and what either reading finds is judged.
+ */
+function read(args: JsonObject, workingDirectory: string) {
+  const { command, cwd: given = '.', home } = args as unknown as CommandArguments;
+  const cwd = parsePath(given, workingDirectory).path;
+  const homes = [...new Set([homedir(), ...(home === undefined ? [] : [parsePath(home, cwd).path])])];
+  const readings = homes.map((each) => readScript(command, { cwd, home: each }));
+  return {
+    ...{ command, cwd },
+    commands: distinct(readings.flatMap(({ commands }) => commands)),
+    paths: distinct(readings.flatMap(({ paths }) => paths)),
+    trees: distinct(readings.flatMap(({ trees }) => trees)),
+    hosts: distinct(readings.flatMap(({ hosts }) => hosts)),
+    doubts: distinct(readings.flatMap(({ doubts }) => doubts)),
+  };
+}
+
+function distinct<Item>(items: readonly Item[]): readonly Item[] {
+  return [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
 }
 
 const words: Readonly<Record<Doubt['kind'], string>> = {

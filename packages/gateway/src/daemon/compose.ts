@@ -1,4 +1,4 @@
-import { CallService, LeaseService, SessionService } from '@sallyport/contract';
+import { CallService, ClientService, LeaseService, SessionService } from '@sallyport/contract';
 import { join } from 'node:path';
 import { setTimeout as setTimeoutAfter } from 'node:timers/promises';
 import { reconcileIntents } from '../audit/reconcile.ts';
@@ -54,6 +54,7 @@ import { EventLog } from '../telemetry/event-log.ts';
 import { UsageTally } from '../telemetry/usage-tally.ts';
 import { hideInResults } from '../redaction/hide-in-results.ts';
 import { callTools } from '../calls/tools.ts';
+import { clientOperatorTools } from '../clients/tools.ts';
 import { collectTrash } from '../undo/collect-trash.ts';
 import { describeCutOff, findCutOffUndos } from '../undo/cut-off-undos.ts';
 import { gitUndo } from '../undo/tools/git-undo.ts';
@@ -374,6 +375,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
     ...peopleTools(store, { workspace, endSession, address: () => address }),
     ...callTools(running),
     whyTool({ journal: store, records: store }),
+    ...clientOperatorTools({ store, redact: redactor.redactText }),
     ...undoTools({
       journal: store,
       sessions: store,
@@ -500,7 +502,7 @@ export async function compose(config: Config, stop: (by: string) => void): Promi
         stop,
         isStopping: () => running.isStopping,
       }),
-      ...[CallService, SessionService, LeaseService].map((service) => {
+      ...[CallService, ClientService, SessionService, LeaseService].map((service) => {
         return bindTools(service, ['operator-socket'], { store, submit, tools });
       }),
       approvalService({ ...approvals, anomalyNews: anomalies.news, store, submit, tools }),

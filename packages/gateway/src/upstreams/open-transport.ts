@@ -112,6 +112,21 @@ function describeFailure(failure: Error, redact: RedactText): Redacted {
   return redact(failure instanceof ServerEnded ? failure.ending : failure.message);
 }
 
+/** Read for each request, so that a secret that was set anew is used from the next one on. */
+function addHeaders(
+  fetch: FetchLike,
+  secretHeaders: Readonly<Record<string, string>>,
+  { readSecret }: Pick<TransportParts, 'readSecret'>,
+): FetchLike {
+  const named = Object.entries(secretHeaders);
+  if (named.length === 0) return fetch;
+  return async (input, init = {}) => {
+    const headers = new Headers(init.headers);
+    for (const [header, secret] of named) headers.set(header, readSecret(secret));
+    return fetch(input, { ...init, headers });
+  };
+}
+
 function openHttp(
   endpoint: HttpEndpoint,
   parts: TransportParts,
@@ -119,13 +134,14 @@ function openHttp(
 ): UpstreamTransport {
   const url = new URL(endpoint.url);
   let failure: Error | undefined;
-  const guarded = guardFetch(url, {
+  const { bearerSecret, oauth, secretHeaders = {} } = endpoint;
+  const plain = guardFetch(url, {
     onBroken: (error) => {
       failure ??= error;
       onBroken();
     },
   });
-  const { bearerSecret, oauth } = endpoint;
+  const guarded = { close: plain.close, fetch: addHeaders(plain.fetch, secretHeaders, parts) };
   const ends: (() => void)[] = [guarded.close];
   const authenticate = (): Pick<StreamableHTTPClientTransportOptions, 'fetch' | 'authProvider'> => {
     if (bearerSecret !== undefined) {

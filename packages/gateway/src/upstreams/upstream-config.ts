@@ -36,6 +36,8 @@ export interface HttpEndpoint {
   readonly url: string;
   /** Name of the stored secret that is sent as bearer token. Absent: that of a login, if the server asks for one. */
   readonly bearerSecret?: string;
+  /** Names of stored secrets by the header that each is sent as. Absent: none. */
+  readonly secretHeaders?: Readonly<Record<string, string>>;
   /** How the gate logs in. Absent: as the server says, once a person has agreed. */
   readonly oauth?: OAuthSettings;
 }

@@ -1,187 +1,163 @@
-import { homedir } from 'node:os';
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CreateSessionResponse, InJson } from '@sallyport/contract';
+import type { CreateSessionResponse, InJson, SecretList, UpstreamList } from '@sallyport/contract';
 import { exitCodes } from '@sallyport/contract/codes';
-import { diffLines } from '@sallyport/gateway';
 import type { CommandContext } from '../../command-context.ts';
 import { usageFailure } from '../../client/failure.ts';
 import { runSteps, seekConsent } from '../../client/run-steps.ts';
 import type { Step } from '../../client/run-steps.ts';
-import { quoteForShell } from '../../terminal/command-name.ts';
-import { printTable } from '../../terminal/table.ts';
-import { makeVisibleLine, visibleJson } from '../../terminal/visible-text.ts';
-import { connectProject, readConnection, removeConnection } from './connection-file.ts';
-import { addHooks, SettingsUnclear } from './edit-hooks.ts';
+import { visibleJson } from '../../terminal/visible-text.ts';
+import { connectProject, readConnection } from './connection-file.ts';
+import { writeOwnServer } from './edit-servers.ts';
+import { importServers } from './import-servers.ts';
+import type { ImportedServer } from './import-servers.ts';
+import { holdInitLock } from './init-lock.ts';
 import { KeptSettings } from './kept-settings.ts';
-import { listClients } from './known-clients.ts';
 import type { KnownClient } from './known-clients.ts';
+import { runManaged } from './managed.ts';
+import { findClient, findClients, findOwnProgram } from './own-program.ts';
+import { planClient } from './plan-client.ts';
+import type { ClientPlan } from './plan-client.ts';
 import { probeHook } from './probe-hook.ts';
-import type { Probe } from './probe-hook.ts';
+import type { Probed } from './probe-hook.ts';
+import { probeServer } from './probe-server.ts';
+import { showConnected, showPlan } from './show-init.ts';
+import { undoInit } from './undo-init.ts';
 
-interface InitOptions {
+export interface InitOptions {
   readonly client?: string;
   readonly undo?: boolean;
+  readonly managed?: boolean;
   readonly yes?: boolean;
 }
 
-interface Planned {
-  readonly client: KnownClient;
-  readonly before: string;
-  readonly after: string;
-}
-
-interface Connected {
+/** How a client reaches the gate now. */
+export interface ConnectedPath {
   readonly client: string;
+  readonly path: 'hooks' | 'mcp';
   readonly file: string;
   readonly changed: boolean;
-  readonly probe: Probe;
+  readonly state: string;
   readonly advice: string;
+}
+
+export interface ConnectedClient {
+  readonly client: string;
+  readonly version: string;
+  readonly paths: readonly ConnectedPath[];
+  readonly servers: readonly ImportedServer[];
 }
 
 /** Puts the gate in front of the coding agents of this user, or takes it away again. */
 export async function runInit(options: InitOptions, context: CommandContext): Promise<number> {
+  if (options.managed === true) return runManaged(options, context);
   const clients = chooseClients(options, context);
-  return options.undo === true ? undoInit(clients, options, context) : connectClients(clients, options, context);
+  using _ = holdInitLock(context.config.home.folder);
+  // Held until it has ended.
+  if (options.undo === true) return await undoInit(clients, options, context);
+  return await connectClients(clients, options, context);
 }
 
 function chooseClients({ client, undo }: InitOptions, context: CommandContext): readonly KnownClient[] {
-  const all = listClients(homedir(), process.env, hookCommand(context));
-  if (client !== undefined) {
-    const named = all.find(({ name }) => name === client);
-    if (named === undefined) {
-      throw usageFailure(`There is no client ${client}.`, `Known are ${all.map(({ name }) => name).join(' and ')}.`);
-    }
-    return [named];
-  }
+  if (client !== undefined) return [findClient(client, context)];
+  const all = findClients(context);
   const found = undo === true ? all : all.filter(({ isInstalled }) => isInstalled);
   if (found.length > 0) return found;
-  const names = all.map(({ title }) => title).join(' and ');
   throw usageFailure(
-    `None of the clients that are known here is installed: ${names}.`,
+    `None of the clients that are known here is installed: ${all.map(({ title }) => title).join(', ')}.`,
     'Name one with --client to connect it all the same.',
   );
 }
 
-/** By absolute paths: clients start their hooks with a PATH of their own. */
-function hookCommand({ config }: CommandContext): string {
-  const program = [process.execPath, process.argv[1] ?? ''].map(quoteForShell).join(' ');
-  const usual = config.home.folder === join(homedir(), '.sallyport');
-  return usual ? program : `SALLYPORT_HOME=${quoteForShell(config.home.folder)} ${program}`;
-}
-
-async function connectClients(
+function connectClients(
   clients: readonly KnownClient[],
   options: InitOptions,
   context: CommandContext,
 ): Promise<number> {
   const { terminal, json, config } = context;
-  const kept = new KeptSettings(config.home.folder);
-  const planned = clients.map((client) => plan(client, kept));
-  const changing = planned.filter(({ before, after }) => before !== after);
-  if (!json) for (const each of changing) showChange(each, context);
-  if (changing.length > 0) {
-    await seekConsent('Change these files?', { yes: options.yes === true }, context);
-  }
   return runSteps(context, async (step) => {
-    const connected: Connected[] = [];
-    for (const { client, before, after } of planned) {
-      const root = await connectSession(client, step, context);
-      if (before !== after) kept.replace(client.name, client.settingsFile, after);
-      connected.push(await probe(client, before !== after, root, context));
+    const kept = new KeptSettings(config.home.folder);
+    const root = realpathSync(config.startFolder);
+    const { upstreams } = await step<InJson<UpstreamList>>('upstreams.list', {});
+    const { secrets } = await step<InJson<SecretList>>('secrets.list', {});
+    const names = (listed: readonly { readonly name: string }[]) => new Set(listed.map(({ name }) => name));
+    const book = { upstreams: names(upstreams), secrets: names(secrets), imports: new Map() };
+    const plans = clients.map((client) => planClient(client, root, book, kept));
+    if (!json) showPlan(plans, context);
+    if (plans.some(({ files }) => files.some(({ before, edit }) => edit(before) !== before))) {
+      await seekConsent('Change these files?', { yes: options.yes === true }, context);
     }
+    const connected: ConnectedClient[] = [];
+    const done = new Set<string>();
+    for (const plan of plans) connected.push(await connectClient(plan, step, { kept, done }, context));
     if (json) terminal.print(visibleJson({ clients: connected }));
-    else show(connected, context);
-    return connected.every((each) => each.probe === 'live') ? exitCodes.success : exitCodes.toolError;
+    else showConnected(connected, context);
+    const isLive = connected.every(({ paths }) => paths.every(({ state }) => state === 'live'));
+    return isLive ? exitCodes.success : exitCodes.toolError;
   });
 }
 
-function plan(client: KnownClient, kept: KeptSettings): Planned {
-  const before = kept.read(client.settingsFile)?.toString() ?? '';
-  try {
-    return { client, before, after: addHooks(before, client.hooks) };
-  } catch (error) {
-    if (!(error instanceof SettingsUnclear)) throw error;
-    throw usageFailure(
-      `${client.settingsFile} cannot be edited: ${error.message}.`,
-      'Correct it, then run this again. Nothing was changed.',
-    );
+async function connectClient(
+  plan: ClientPlan,
+  step: Step,
+  { kept, done }: { readonly kept: KeptSettings; readonly done: Set<string> },
+  context: CommandContext,
+): Promise<ConnectedClient> {
+  const { client, files, shared } = plan;
+  const root = await connectSession(client, step, context);
+  const servers = await importServers(plan, step, { kept, done }, context);
+  const stay = servers.filter(({ upstream }) => upstream === undefined).map(({ server }) => server);
+  const changed = new Set<string>();
+  for (const { file, edit } of files) {
+    // As it is now: the client may have written to it meanwhile.
+    const present = kept.read(file)?.toString() ?? '';
+    const text = edit(present, stay);
+    if (text === present) continue;
+    kept.replace(client.name, file, text);
+    changed.add(file);
   }
-}
-
-function showChange({ client, before, after }: Planned, { terminal }: CommandContext): void {
-  terminal.print(terminal.paint('bold', `${client.title}: ${makeVisibleLine(client.settingsFile)}`));
-  terminal.print(...diffLines(before, after, client.settingsFile).split('\n').map(makeVisibleLine));
+  const fromProject = shared.map(({ server, file }) => ({
+    ...{ server, secrets: [] },
+    why: `it is in ${file}, which others share`,
+  }));
+  const { name, version = '' } = client;
+  const paths = await probePaths(client, changed, root, context);
+  return { client: name, version, paths, servers: [...servers, ...fromProject] };
 }
 
 /** A session of its own for each client and project, so that the log tells them apart. */
-async function connectSession(client: KnownClient, step: Step, { config }: CommandContext): Promise<string> {
+export async function connectSession(client: KnownClient, step: Step, { config }: CommandContext): Promise<string> {
   const input = { agent: client.name, client_folder: config.startFolder };
   const { sessionId, token, workspace } = await step<InJson<CreateSessionResponse>>('sessions.create', input, 'agreed');
-  const { folder } = config.home;
+  const { folder, agentSocket } = config.home;
   const earlier = readConnection(folder, client.name).sessions.find(({ root }) => root === workspace);
-  connectProject(folder, client.name, { root: workspace, sessionId, token });
+  const { file, format, entry } = client.servers;
+  const server = format === 'toml' ? { file, text: writeOwnServer(client.servers) } : { file, entry };
+  const connectedAtMs = earlier?.connectedAtMs ?? Date.now();
+  const project = { root: workspace, sessionId, token, connectedAtMs };
+  connectProject(folder, client.name, project, { socket: agentSocket, server });
   // It may have ended, or belong to a log that is gone.
   if (earlier !== undefined)
     await step('sessions.end', { session_id: earlier.sessionId }, 'agreed').catch(() => undefined);
   return workspace;
 }
 
-async function probe(
-  client: KnownClient,
-  changed: boolean,
+/** Through each path, a use that must be denied. */
+export async function probePaths(
+  { name: client, hooks, servers, afterwards = '' }: KnownClient,
+  changed: ReadonlySet<string>,
   root: string,
-  { config }: CommandContext,
-): Promise<Connected> {
-  const command = client.hooks['PreToolUse']?.hooks[0]?.command ?? '';
-  const { probe: found, said } = await probeHook(command, root, join(config.home.folder, 'keys', 'audit.key'));
-  const { name, settingsFile: file, afterwards = '' } = client;
-  return { client: name, file, changed, probe: found, advice: found === 'live' ? afterwards : said };
-}
-
-function show(connected: readonly Connected[], { terminal, commandName }: CommandContext): void {
-  printTable(
-    terminal,
-    ['CLIENT', 'HOOKS', 'SETTINGS', 'NEXT'],
-    connected.map(({ client, probe: found, changed, advice }) => [
-      client,
-      found,
-      changed ? 'changed' : 'as before',
-      advice,
-    ]),
-  );
-  terminal.print(
-    '',
-    `Sessions that are open in a client go on without hooks: start them anew. To take all of it back: ${commandName} init --undo`,
-  );
-}
-
-async function undoInit(
-  clients: readonly KnownClient[],
-  options: InitOptions,
   context: CommandContext,
-): Promise<number> {
-  const { terminal, json, config } = context;
-  await seekConsent('Put the settings of the clients back as they were?', { yes: options.yes === true }, context);
-  const kept = new KeptSettings(config.home.folder);
-  return runSteps(context, async (step) => {
-    const undone: { client: string; how: string; file: string }[] = [];
-    for (const { name, settingsFile } of clients) {
-      const { how, file = settingsFile } = kept.restore(name);
-      undone.push({ client: name, how, file });
-      for (const { sessionId } of readConnection(config.home.folder, name).sessions) {
-        await step('sessions.end', { session_id: sessionId }, 'agreed').catch(() => undefined);
-      }
-      removeConnection(config.home.folder, name);
-    }
-    if (json) terminal.print(visibleJson({ clients: undone }));
-    else for (const each of undone) terminal.print(spellUndone(each));
-    return undone.some(({ how }) => how === 'changed') ? exitCodes.toolError : exitCodes.success;
-  });
-}
-
-function spellUndone({ client, how, file }: { client: string; how: string; file: string }): string {
-  const where = makeVisibleLine(file);
-  if (how === 'restored') return `${client}: ${where} is as it was before.`;
-  if (how === 'none') return `${client}: nothing had been changed.`;
-  return `${client}: ${where} was changed by something else since, so it stays. Take the hooks with "hook ${client}" out of it by hand.`;
+): Promise<readonly ConnectedPath[]> {
+  const forbidden = join(context.config.home.folder, 'keys', 'audit.key');
+  const paths: ConnectedPath[] = [];
+  const describe = (path: ConnectedPath['path'], file: string, { probe: state, said }: Probed) => {
+    const next = path === 'mcp' && hooks !== undefined ? '' : afterwards;
+    paths.push({ client, path, file, changed: changed.has(file), state, advice: state === 'live' ? next : said });
+  };
+  if (hooks !== undefined) describe('hooks', hooks.file, await probeHook(client, hooks.command, root, forbidden));
+  const { words, environment } = findOwnProgram(context);
+  const launch = { words: [...words, 'mcp', '--client', client], environment };
+  describe('mcp', servers.file, await probeServer(launch, root, forbidden));
+  return paths;
 }

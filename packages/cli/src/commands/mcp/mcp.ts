@@ -5,6 +5,7 @@ import { exitCodes } from '@sallyport/contract/codes';
 import type { CommandContext } from '../../command-context.ts';
 import type { DaemonClient } from '../../client/daemon-client.ts';
 import { CommandFailure, usageFailure } from '../../client/failure.ts';
+import { findProject, readConnection } from '../clients/connection-file.ts';
 import { McpBridge } from './mcp-bridge.ts';
 import { McpExchange } from './mcp-exchange.ts';
 import { readLines } from '../../terminal/read-lines.ts';
@@ -14,14 +15,16 @@ import { reach, startInBackground } from '../daemon/start-in-background.ts';
 export interface McpOptions {
   /** Start a daemon when none answers. */
   readonly start?: boolean;
+  /** The client that starts it, connected by `sallyport init`: the session of its project is used. */
+  readonly client?: string;
 }
 
 /**
  * An MCP server on standard input and output that carries everything to the daemon. Standard output is for the protocol
  * alone: what people should read goes to standard error.
  */
-export async function serveMcp({ start = false }: McpOptions, context: CommandContext): Promise<number> {
-  const client = openAgentClient(context);
+export async function serveMcp({ start = false, client: name }: McpOptions, context: CommandContext): Promise<number> {
+  const client = name === undefined ? openAgentClient(context) : openConnected(name, context);
   if (start) await startInBackground(context);
   return client.stream(async (daemon) => {
     await reach(daemon.target);
@@ -39,6 +42,16 @@ export async function serveMcp({ start = false }: McpOptions, context: CommandCo
     exchange.close();
     return exitCodes.success;
   });
+}
+
+function openConnected(name: string, { openClient, config, commandName }: CommandContext): DaemonClient {
+  const folder = realpathSync(config.startFolder);
+  const project = findProject(readConnection(config.home.folder, name), folder);
+  if (project !== undefined) return openClient(project.token);
+  throw usageFailure(
+    `${name} is not connected in ${folder}.`,
+    `Run \`${commandName} init --client ${name}\` in the project.`,
+  );
 }
 
 /** Agents only: an operator's credential in the hands of a client would be that client's to use. */

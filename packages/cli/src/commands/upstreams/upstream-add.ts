@@ -34,6 +34,7 @@ const addOptions = {
   from: text('name', 'a server of the catalogue (`upstream catalogue`), if the upstream gets another name'),
   url: text('url', 'the address of a server that runs elsewhere'),
   bearerSecret: text('name', 'stored secret that is sent to it as bearer token'),
+  secretHeaders: list('pairs', 'stored secrets that are sent to it in headers of their own, as X-API-Key=NAME'),
   ...loginOptions,
   mayAsk: list('kinds', 'what it may ask for, if a rule allows it: elicitation, sampling, roots'),
   read: list('paths', 'absolute files and folders that it may read', { completes: 'files' }),
@@ -124,7 +125,7 @@ function findImplied(name: string, started: readonly string[]) {
 
 /** As the daemon is asked, apart from the name and the package. */
 function layOut(given: Omit<AddGiven, 'name'>, source: Source): Readonly<Record<string, unknown>> {
-  const { bearerSecret, environment, read, write, hosts, secrets, unixSockets, mayAsk } = given;
+  const { bearerSecret, secretHeaders, environment, read, write, hosts, secrets, unixSockets, mayAsk } = given;
   const oauth = layOutLogin(given);
   const entries = {
     ...(source.kind === 'url' ? { url: source.url } : {}),
@@ -132,6 +133,7 @@ function layOut(given: Omit<AddGiven, 'name'>, source: Source): Readonly<Record<
     ...(source.kind === 'package' && source.args.length > 0 ? { arguments: source.args } : {}),
     ...{ read, write, hosts, secrets, oauth, unix_sockets: unixSockets, may_ask: mayAsk, bearer_secret: bearerSecret },
     environment: environment && Object.fromEntries(environment.map(splitPair)),
+    secret_headers: secretHeaders && Object.fromEntries(secretHeaders.map(splitPair)),
   };
   return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined));
 }

@@ -1,7 +1,8 @@
 import { isJsonObject } from '@sallyport/contract';
 import type { JsonObject } from '@sallyport/contract';
 import { malformed, readObject, readText } from '../http/json-fields.ts';
-import type { HookClient, HookEvent, MappedCall } from './hook-event.ts';
+import type { HookClient, HookEvent, HookPlace, MappedCall } from './hook-event.ts';
+import { checkUse, mapPatch, mapped, otherEvent, outcomeOf } from './map-use.ts';
 
 /** Claude Code: PreToolUse, PostToolUse and what ends a turn. */
 export const claudeCode: HookClient = {
@@ -32,12 +33,12 @@ export const codex: HookClient = {
     decision.kind === 'deny' || decision.kind === 'rewrite' ? claudeCode.present(decision) : { exitCode: 0 },
 };
 
-function readEvent(payload: JsonObject): HookEvent {
+function readEvent(payload: JsonObject, place: HookPlace): HookEvent {
   const event = readText(payload, 'hook_event_name');
   const clientSession = readText(payload, 'session_id');
   switch (event) {
     case 'PreToolUse':
-      return { kind: 'before', ...readUse(payload), call: mapCall(payload) };
+      return { kind: 'before', ...readUse(payload), call: mapCall(payload, place) };
     case 'PostToolUse':
     case 'PostToolUseFailure':
       return { kind: 'after', ...readUse(payload), outcome: readOutcome(payload, event === 'PostToolUseFailure') };
@@ -46,7 +47,7 @@ function readEvent(payload: JsonObject): HookEvent {
     case 'SessionEnd':
       return { kind: 'over', clientSession };
     default:
-      return { kind: 'other' };
+      return otherEvent(payload, readText(payload, 'hook_event_name'));
   }
 }
 
@@ -56,74 +57,51 @@ function readUse(payload: JsonObject) {
     useId: readText(payload, 'tool_use_id'),
     cwd: readText(payload, 'cwd'),
   };
-  if (use.clientSession === '' || use.useId === '' || !use.cwd.startsWith('/')) {
-    throw malformed('The hook must name session_id, tool_use_id and an absolute cwd.');
-  }
-  return use;
+  return checkUse(use, 'session_id, tool_use_id');
 }
 
 function readOutcome(payload: JsonObject, isError: boolean) {
   const response = payload['tool_response'];
-  const output: JsonObject = isJsonObject(response) ? response : { text: typeof response === 'string' ? response : '' };
-  return { isError: isError || output['is_error'] === true || output['interrupted'] === true, output };
+  const failed = isJsonObject(response) && (response['is_error'] === true || response['interrupted'] === true);
+  return outcomeOf(response, isError || failed);
 }
 
 /** Tools of the gate itself come through its own door, and are judged there. */
-const ownTools = /^mcp__sallyport__/;
+const namedOurs = /^mcp__sallyport__/;
 
-function mapCall(payload: JsonObject): MappedCall | undefined {
+function mapCall(payload: JsonObject, place: HookPlace): MappedCall | undefined {
   const name = readText(payload, 'tool_name');
   if (name === '') throw malformed('The hook names no tool.');
-  if (ownTools.test(name)) return undefined;
+  if (namedOurs.test(name) && place.isOwnServer) return undefined;
   const input = readObject(payload, 'tool_input');
   const cwd = readText(payload, 'cwd');
   const text = (field: string): string => readText(input, field);
   switch (name) {
     case 'Bash':
       return {
-        tool: 'shell.run',
-        input: { command: text('command'), cwd },
+        ...mapped.command(text('command'), text('workdir') || cwd, place),
         rewritten: (command) => ({ ...input, command }),
       };
     case 'Read':
     case 'NotebookRead':
-      return { tool: 'files.read', input: { path: text('file_path') || text('notebook_path') } };
+      return mapped.read(text('file_path') || text('notebook_path'));
     case 'Write':
-      return { tool: 'files.write', input: { path: text('file_path'), content: text('content') } };
+      return mapped.write(text('file_path'), text('content'));
     case 'Edit':
-      return editOf(input);
+      return mapped.edit(text('file_path'), text('old_string'), text('new_string'), {
+        input,
+        isOnce: input['replace_all'] !== true,
+      });
+    case 'NotebookEdit':
+      return mapped.edits([text('notebook_path')], input);
     case 'Glob':
     case 'LS':
-      return { tool: 'files.list', input: { path: text('path') || cwd } };
+      return mapped.list(text('path') || cwd);
     case 'Grep':
-      return {
-        tool: 'files.search',
-        input: {
-          ...{ path: text('path') || cwd, content: text('pattern') || '.' },
-          ...(text('glob') === '' ? {} : { name: text('glob') }),
-        },
-      };
+      return mapped.search(text('path') || cwd, text('pattern'), text('glob'));
     case 'apply_patch':
-      return patchOf(text('command') || text('input'), cwd);
+      return mapPatch(text('command') || text('input'), cwd);
     default:
-      return { tool: 'client.tool', input: { tool: name, input } };
+      return mapped.other(name, input);
   }
-}
-
-/** Our edit is of a passage that occurs once; any other one is judged as the tool of the client that it is. */
-function editOf(input: JsonObject): MappedCall {
-  const [path, from, to] = ['file_path', 'old_string', 'new_string'].map((field) => readText(input, field));
-  if (path === undefined || from === undefined || to === undefined) throw malformed('The edit is not whole.');
-  if (input['replace_all'] === true || from === '') return { tool: 'client.edit', input: { paths: [path], input } };
-  return { tool: 'files.edit', input: { path, old_content: from, new_content: to } };
-}
-
-const patchedFile = /^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$/gm;
-
-/** A patch names its files in its own lines. */
-function patchOf(patch: string, cwd: string): MappedCall {
-  const paths = [...patch.matchAll(patchedFile)].map(([, file, moved]) => (file ?? moved ?? '').trim());
-  if (paths.length === 0) throw malformed('The patch names no file.');
-  const absolute = paths.map((path) => (path.startsWith('/') ? path : `${cwd}/${path}`));
-  return { tool: 'client.edit', input: { paths: absolute, input: { patch } } };
 }

@@ -15,6 +15,8 @@ export type HookEvent =
 export interface UseOfTool {
   readonly clientSession: string;
   readonly useId: string;
+  /** The client gives no ids, so two uses of the same tool with the same input have the same one. */
+  readonly isSharedId?: boolean;
   /** Where the client works. */
   readonly cwd: string;
 }
@@ -25,6 +27,16 @@ export interface MappedCall {
   readonly input: JsonObject;
   /** The input with which the client uses its own tool if another command takes the place of this one. Absent: none can. */
   readonly rewritten?: (command: string) => JsonObject;
+}
+
+/** What the hook program knows beside what the client says. It runs as the user of the client; nothing of it is proof. */
+export interface HookPlace {
+  /** Where the hook program was started. Empty: it did not say. */
+  readonly folder: string;
+  /** The home folder of the user of the client. Empty: it did not say. It only ever makes a verdict stricter. */
+  readonly home: string;
+  /** The hook program has looked up that the server which the client calls `sallyport` is ours. */
+  readonly isOwnServer: boolean;
 }
 
 /** What the hook program writes and how it ends. */
@@ -49,6 +61,6 @@ export type HookDecision =
 /** A client whose hooks we speak. */
 export interface HookClient {
   /** Throws RpcError for what is no hook of this client. */
-  readonly readEvent: (payload: JsonObject) => HookEvent;
+  readonly readEvent: (payload: JsonObject, place: HookPlace) => HookEvent;
   readonly present: (decision: HookDecision) => HookReply;
 }

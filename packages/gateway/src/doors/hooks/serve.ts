@@ -12,9 +12,13 @@ import { parseBody } from '../http/json-fields.ts';
 import type { HttpRoute } from '../transport/http-route.ts';
 import type { Peer } from '../transport/peer.ts';
 import { claudeCode, codex } from './claude-code.ts';
+import { cursor } from './cursor.ts';
 import { explainAnswer } from './explain-answer.ts';
+import { gemini } from './gemini.ts';
+import type { HookClient, HookDecision, HookEvent, HookPlace, HookReply, MappedCall, UseOfTool } from './hook-event.ts';
+import { opencode } from './opencode.ts';
 import { execRoute } from './serve-exec.ts';
-import type { HookClient, HookDecision, HookEvent, HookReply, MappedCall } from './hook-event.ts';
+import { windsurf } from './windsurf.ts';
 
 export interface HookParts extends CallRouteParts {
   readonly runs: ClientRuns;
@@ -28,7 +32,15 @@ export interface HookParts extends CallRouteParts {
 const waitMs = 9 * 60_000;
 
 /** `sdk`: agents that run their own tools in their own process, and ask through an adapter of our SDK. */
-const clients: Readonly<Record<string, HookClient>> = { 'claude-code': claudeCode, codex, sdk: claudeCode };
+const clients: Readonly<Record<string, HookClient>> = {
+  'claude-code': claudeCode,
+  codex,
+  gemini,
+  opencode,
+  cursor,
+  windsurf,
+  sdk: claudeCode,
+};
 
 /** What clients ask before and tell after they use a tool of their own. The same calls, through the same gates. */
 export function hookRoutes(parts: HookParts): readonly HttpRoute[] {
@@ -38,12 +50,24 @@ export function hookRoutes(parts: HookParts): readonly HttpRoute[] {
     path: `/v1/hooks/${name}`,
     doors,
     handle: async (request, response, peer) => {
-      const event = await receive(request, peer, (bytes) => client.readEvent(parseBody(bytes)));
+      const event = await receive(request, peer, (bytes) => client.readEvent(parseBody(bytes), placeOf(peer)));
       const reply = await answerEvent(parts, name, client, event, peer);
       sendJson(response, { status: 200, body: reply as unknown as Readonly<Record<string, unknown>> });
     },
   }));
   return [...hooks, execRoute(parts, endingOf)];
+}
+
+function placeOf(peer: Peer): HookPlace {
+  const read = (name: string): string => {
+    try {
+      const path = decodeURIComponent(peer.headers(`sallyport-${name}`) ?? '');
+      return path.startsWith('/') ? path : '';
+    } catch {
+      return '';
+    }
+  };
+  return { folder: read('folder'), home: read('home'), isOwnServer: peer.headers('sallyport-own-server') === 'yes' };
 }
 
 async function answerEvent(
@@ -62,17 +86,26 @@ async function answerEvent(
     for (const run of parts.runs.ofSession({ owner, clientSession })) await endRun(run, () => run.lose());
     return { exitCode: 0 };
   }
-  const named = { owner, clientSession, useId: event.useId };
+  const names = spellIds(event).map((useId) => ({ owner, clientSession, useId }));
   if (event.kind === 'after') {
-    const run = parts.runs.find(named);
+    const open = names.flatMap((named) => parts.runs.find(named) ?? []);
+    const run = open.find(({ isReleased }) => isReleased) ?? open[0];
     // A call from before a restart was closed as unknown when the gate came back.
     if (run !== undefined) await endRun(run, () => run.end(event.outcome));
     return { exitCode: 0 };
   }
   if (event.call === undefined) return client.present({ kind: 'none' });
-  const run = parts.runs.open(name, named, event.cwd);
+  const [free] = names.filter((named) => parts.runs.find(named) === undefined);
+  const run = free && parts.runs.open(name, free, event.cwd);
   if (run === undefined) return client.present({ kind: 'deny', reason: 'This use of the tool is under way already.' });
   return client.present(await decide(parts, run, event, event.call, peer));
+}
+
+/** So many uses at once may look the same. */
+const mostAlike = 16;
+
+function spellIds({ useId, isSharedId = false }: UseOfTool): readonly string[] {
+  return isSharedId ? Array.from({ length: mostAlike }, (_, at) => (at === 0 ? useId : `${useId}-${at + 1}`)) : [useId];
 }
 
 /** By run: resolves when its record is written. */

@@ -23,6 +23,7 @@ const rights: readonly Right[] = [
   },
   // Putting rules of a project in force shows them.
   { id: 'operator-project-rules', tools: ['workspaces.accept'], unasked: false },
+  { id: 'operator-clients', tools: ['clients.coverage'], unasked: true },
   // It shows what it would change.
   { id: 'operator-undo', tools: ['undo.*'], unasked: false },
   { id: 'operator-content', tools: ['content.verify', 'content.gc'], unasked: true },

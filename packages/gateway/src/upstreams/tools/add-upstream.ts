@@ -19,6 +19,7 @@ interface AddArguments {
   readonly unix_sockets?: boolean;
   readonly url?: string;
   readonly bearer_secret?: string;
+  readonly secret_headers?: Readonly<Record<string, string>>;
   readonly oauth?: JsonObject;
   readonly may_ask?: readonly string[];
 }
@@ -59,6 +60,11 @@ export function addTool(parts: UpstreamToolParts) {
       },
       url: { type: 'string', maxLength: 2000, description: 'Where a server that runs elsewhere is reached.' },
       bearer_secret: { type: 'string', maxLength: 100, description: 'Stored secret that is sent as bearer token.' },
+      secret_headers: {
+        type: 'object',
+        additionalProperties: { type: 'string' },
+        description: 'Stored secrets by the header that each is sent as, such as X-API-Key.',
+      },
       oauth: {
         type: 'object',
         description: 'How the gate logs in there, as in the file: issuer, client_id and so on.',

@@ -20,7 +20,7 @@ const stdioKeys = [
   'secrets',
   'unix_sockets',
 ] as const;
-const httpKeys = ['url', 'bearer_secret', 'oauth'] as const;
+const httpKeys = ['url', 'bearer_secret', 'secret_headers', 'oauth'] as const;
 const keys = ['name', ...stdioKeys, ...httpKeys, 'may_ask', 'idle_seconds', 'tools'] as const;
 type UpstreamFields = Fields<(typeof keys)[number]>;
 
@@ -78,6 +78,7 @@ function readHttp(fields: UpstreamFields, reader: YamlReader): HttpEndpoint | un
   const { url: node, bearer_secret: secret } = fields;
   const text = node && reader.readString(node, 'url', 2000);
   const bearerSecret = secret && readVariable(secret, 'bearer_secret', reader);
+  const secretHeaders = fields.secret_headers && readSecretHeaders(fields.secret_headers, reader);
   const oauth = fields.oauth && readOAuth(fields.oauth, reader);
   if (fields.oauth !== undefined && secret !== undefined) reader.note(secret, 'bearer_secret does not go with oauth');
   if (node === undefined || text === undefined) return undefined;
@@ -91,7 +92,7 @@ function readHttp(fields: UpstreamFields, reader: YamlReader): HttpEndpoint | un
   const problem = explainHost(`${url.hostname}:${port}`);
   if (problem !== undefined) return reader.note(node, problem);
   // A token that travels in the clear belongs to everyone on the way.
-  const isTokenSent = bearerSecret !== undefined || oauth !== undefined;
+  const isTokenSent = bearerSecret !== undefined || secretHeaders !== undefined || oauth !== undefined;
   if (url.protocol === 'http:' && isTokenSent && !isThisMachine(url.hostname)) {
     return reader.note(node, 'a token is only sent over https');
   }
@@ -99,8 +100,25 @@ function readHttp(fields: UpstreamFields, reader: YamlReader): HttpEndpoint | un
     kind: 'http',
     url: url.href,
     ...(bearerSecret === undefined ? {} : { bearerSecret }),
+    ...(secretHeaders === undefined ? {} : { secretHeaders }),
     ...(oauth === undefined ? {} : { oauth }),
   };
+}
+
+/** What MCP and HTTP themselves need is not for a secret to replace. */
+const ownHeaders = /^(?:host|content-.*|accept|connection|transfer-encoding|mcp-.*|last-event-id)$/i;
+
+function readSecretHeaders(node: YamlNode, reader: YamlReader): Readonly<Record<string, string>> {
+  const entries = reader.readEntries(node, 'secret_headers') ?? [];
+  return Object.fromEntries(
+    entries.flatMap(({ name, key, value }) => {
+      if (!/^[A-Za-z0-9-]{1,100}$/.test(name) || ownHeaders.test(name)) {
+        reader.note(key, 'this is not a header that can be set');
+      }
+      const secret = readVariable(value, name, reader);
+      return secret === undefined ? [] : [[name, secret]];
+    }),
+  );
 }
 
 function readStdio(fields: UpstreamFields, reader: YamlReader): StdioEndpoint | undefined {
