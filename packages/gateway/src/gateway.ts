@@ -131,12 +131,7 @@ export function buildGateway(parts: GatewayParts) {
       .stage(checkResult(registry))
       .stage(storeContent(parts.results))
       .stage(compareResult(loops))
-      .closer(
-        recordOutcome(
-          ...([store, redactor, parts.attempts, () => currentRules().limits.quarantine, parts.networks] as const),
-          parts.resultSeal,
-        ),
-      )
+      .closer(recordOutcome({ ...parts, quarantine: () => currentRules().limits.quarantine }))
       .closer(releaseHolds)
       .closer(countEnding(parts.calls))
       .closer(reportAbuse(parts.abuse))

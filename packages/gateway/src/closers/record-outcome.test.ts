@@ -43,7 +43,14 @@ async function openRecorder(
   const session = await createTestSession(store, about);
   const attempts = new AttemptCounter(store);
   const networks = new CallNetworks();
-  const closer = recordOutcome(store, new Redactor([secret]), attempts, () => quarantine, networks, resultSeal);
+  const closer = recordOutcome({
+    store,
+    redactor: new Redactor([secret]),
+    attempts,
+    quarantine: () => quarantine,
+    networks,
+    resultSeal,
+  });
   return {
     store,
     session,
@@ -338,14 +345,16 @@ test('an outcome that cannot be recorded is a fault of its own: the effect may h
   requirement('AUD-2');
   const sealed = new Fault('SEALED', 'the disk is full');
   const store = { append: () => Promise.reject(sealed), settle: () => Promise.reject(sealed) };
-  const closer = recordOutcome(
-    store,
-    new Redactor(),
-    new AttemptCounter(store),
-    () => limits.quarantine,
-    new CallNetworks(),
-    resultSeal,
-  );
+  const closer = recordOutcome({
+    ...{
+      store,
+      redactor: new Redactor(),
+      attempts: new AttemptCounter(store),
+      networks: new CallNetworks(),
+      resultSeal,
+    },
+    quarantine: () => limits.quarantine,
+  });
   const clock = { nowMs: () => nowMs };
   await assert.rejects(async () => closer.run(completed(), clock), { code: 'OUTCOME_UNRECORDED', cause: sealed });
   const early = refused(refuse('RULE_DENIES', 'no', 'No.'), 'judge-call', { ...callOf(), session: sessionOf() });

@@ -26,15 +26,18 @@ type CallEnding = Ending<CallFacts>;
 
 const mostChanges = 100;
 
+export interface OutcomeParts {
+  readonly store: Pick<Store, 'append' | 'settle'>;
+  readonly redactor: Redactor;
+  readonly attempts: AttemptCounter;
+  readonly quarantine: () => Limits['quarantine'];
+  readonly networks: Pick<CallNetworks, 'take'>;
+  readonly resultSeal: Pick<ResultSeal, 'seal'>;
+}
+
 /** Writes how the call ended, whatever the ending. The answer waits for it: what was answered is on record. */
-export function recordOutcome(
-  store: Pick<Store, 'append' | 'settle'>,
-  redactor: Redactor,
-  attempts: AttemptCounter,
-  quarantine: () => Limits['quarantine'],
-  networks: Pick<CallNetworks, 'take'>,
-  seal: Pick<ResultSeal, 'seal'>,
-): Closer<CallFacts> {
+export function recordOutcome(parts: OutcomeParts): Closer<CallFacts> {
+  const { store, redactor, attempts, quarantine, networks, resultSeal: seal } = parts;
   return {
     name: 'record-outcome',
     required: true,
