@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { followStream } from '../approvals/approval-desk.ts';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
@@ -46,9 +45,7 @@ let environment: Record<string, string>;
 const closing: (() => void)[] = [];
 
 before(async () => {
-  receiver = await WebhookReceiver.open({
-    after: (close: () => void) => closing.push(close),
-  } as unknown as TestContext);
+  receiver = await WebhookReceiver.open({ after: (close: () => void) => closing.push(close) });
   const notificationsYaml = `version: 1
 console_url: https://gate.example.com
 webhook: { url: '${receiver.url}', secret: hook, events: [anomaly] }
