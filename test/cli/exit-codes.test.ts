@@ -63,10 +63,13 @@ test('2: without a daemon the message says how to start one', () => {
   rmSync(place.folder, { recursive: true });
 });
 
-test('3: a denial says what, by which rule and why, and ends with the remedy', () => {
+test('3: a denial says what, by which rule and why, the remedy, and which call it was', () => {
   requirement('PIPE-4', 'UI-1');
   const { text, json } = fail(['tool', 'invoke', 'files.read', 'path=/etc/passwd'], 3);
-  assert.match(text, /^Denied {2}files\.read\n {2}rule .*\n {2}code +NO_RULE_ALLOWS\n {2}why .*\n {2}remedy .*\n$/);
+  assert.match(
+    text,
+    /^Denied {2}files\.read\n {2}rule .*\n {2}code +NO_RULE_ALLOWS\n {2}why .*\n {2}remedy .*\n {2}call .*\n$/,
+  );
   assert.equal(json.status, 'denied');
   assert.equal(json.denied?.rationale_code, 'NO_RULE_ALLOWS');
 });

@@ -20,6 +20,7 @@ export const stages = [
   ['await-turn', 'Is there a place among the running calls?'],
   ['admit-call', 'Charged, and written into the log'],
   ['confirm-standing', 'Are session, mode and rules still the same?'],
+  ['report-start', 'Those who watch are told'],
   ['execute-tool', 'The effect'],
   ['check-result', 'Does the result fit the tool?'],
   ['store-content', 'What is delivered'],

@@ -107,7 +107,8 @@ function show(
   terminal.print('');
   const passed = around.filter(({ blocked }) => !blocked);
   const spelled = `${compared} uses of tools`;
-  if (passed.length === 0) say(`All ${spelled} in the transcripts passed the gate.`);
+  if (Number(compared) === 0) say('No transcript of these clients has a use of a tool in it yet.');
+  else if (passed.length === 0) say(`All ${spelled} in the transcripts passed the gate.`);
   else say(`${passed.length} of ${spelled} in the transcripts went around the gate:`);
   if (passed.length > 0) {
     printTable(
@@ -127,5 +128,5 @@ function show(
     );
   }
   terminal.print('', 'What the gate does not see in these clients:');
-  for (const gap of clients.flatMap(({ gaps }) => gaps)) say(`- ${gap}`);
+  for (const { title, gaps } of clients) for (const gap of gaps) say(`- ${title}: ${gap}`);
 }

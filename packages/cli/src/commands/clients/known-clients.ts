@@ -95,7 +95,7 @@ export function listClients(home: string, environment: Environment, program: Own
         projectFiles: ['.mcp.json'],
       },
       gaps: [
-        'Claude Code goes on if a hook takes longer than its time (10 minutes).',
+        'It goes on if a hook takes longer than its time (10 minutes).',
         'A user can take the hooks out of their settings, unless they are managed (`init --managed`).',
       ],
     },
@@ -145,7 +145,7 @@ export function listClients(home: string, environment: Environment, program: Own
         projectFiles: ['.gemini/settings.json'],
       },
       gaps: [
-        'Gemini CLI goes on if a hook takes longer than its time (10 minutes).',
+        'It goes on if a hook takes longer than its time (10 minutes).',
         'A user can switch hooks off or take them out of their settings.',
       ],
     },
