@@ -91,6 +91,7 @@ it('a call reaches the gate as every other door hands it in', async (test) => {
     taskId: '',
     correlationId: '',
     traceparent,
+    tracestate: undefined,
     confirmBinding: '',
     approvalTaskId: undefined,
     confirmToken: undefined,

@@ -203,7 +203,7 @@ export function listClients(home: string, environment: Environment, program: Own
       servers: { ...mcpServers, file: at('.codeium', 'windsurf', 'mcp_config.json'), entry: stdio('windsurf') },
       afterwards: 'Restart Windsurf. Sallyport was never run with it: only its payloads were tried.',
       gaps: [
-        'Windsurf goes on if a hook ends with any other code than 2, or takes too long.',
+        'It goes on if a hook ends with any other code than 2, or takes too long.',
         'A user can take the hooks out of their settings.',
       ],
     },
