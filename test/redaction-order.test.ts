@@ -52,6 +52,7 @@ const cutters: Readonly<Record<string, string>> = {
   'call/redacted.ts': 'cuts what is redacted',
   'redaction/secret-names.ts': 'reads the beginning of a name and shows nothing of it',
   'text/nearest-names.ts': 'compares beginnings and shows nothing of them',
+  'doors/hooks/map-use.ts': 'shortens a hash',
   'doors/typed/read-call.ts': 'shortens a credential that is then not found',
   'catalogue/files/tree/search-tree.ts': 'shortens a result, which is handed on as it is',
   'audit/search/entry-terms.ts': 'reads records, which are redacted',

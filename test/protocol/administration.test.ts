@@ -48,7 +48,8 @@ test('a session is created, and its token opens the gate for the agent', async (
   assert.ok(listed.success, JSON.stringify(listed));
 
   const { session, lease } = await sessions.call('GetSession', { session_id: id });
-  const { created_at_ms: createdAt, expires_at_ms: expiresAt, ...shown } = session as Fields;
+  const { created_at_ms: createdAt, expires_at_ms: expiresAt, lease: inForce, ...shown } = session as Fields;
+  assert.deepEqual(inForce, lease);
   assert.ok(Number(createdAt) > 0 && expiresAt === created['expires_at_ms']);
   assert.deepEqual(shown, {
     session_id: id,
