@@ -34,7 +34,11 @@ export async function startRegistry(): Promise<NpmRegistry> {
   const published = new Map<string, PublishedPackage[]>();
   const asked: string[] = [];
   const versionsOf = (name: string): PublishedPackage[] =>
-    published.getOrInsertComputed(name, () => findInstalled(name).map(packInstalled));
+    published.getOrInsertComputed(name, () => {
+      // The same version may be installed in several places, and is packed a little differently there.
+      const packed = findInstalled(name).map(packInstalled);
+      return [...new Map(packed.toReversed().map((each) => [each.version, each])).values()];
+    });
   const server = createServer(({ url = '/' }, response) => {
     const path = decodeURIComponent(url).slice(1);
     asked.push(path);

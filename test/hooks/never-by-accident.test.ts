@@ -139,7 +139,7 @@ test('a program that cannot be started blocks, and does not keep a client from e
 
 test('a gate that is killed while somebody is asked blocks, and so does one that starts again', async () => {
   const desk = new ApprovalDesk(daemon);
-  const asking = clients.map((client) => ask(client, `touch ${client}.txt`));
+  const asking = clients.map((client) => ask(client, `rm ${client}.txt`));
   while ((await desk.pending()).length < clients.length) await new Promise((resolve) => setTimeout(resolve, 50));
   await daemon.kill('SIGKILL');
   for (const [at, ended] of (await Promise.all(asking)).entries()) {

@@ -22,6 +22,7 @@ const gitLooks =
 const gitLetters = { letters: 'pusqzRabwDmcitEFP', valued: 'nGSL', attached: 'UMCl' };
 
 const ofGit: Readonly<Record<string, Known>> = {
+  add: { letters: 'AunvfN', names: 'all no-all update dry-run verbose force intent-to-add refresh ignore-errors' },
   log: { ...gitLetters, names: gitLooks },
   diff: { ...gitLetters, names: gitLooks },
   show: { ...gitLetters, names: gitLooks },
@@ -115,6 +116,8 @@ const ofPrograms: Readonly<Record<string, Known>> = {
     names:
       'noreport charset filelimit gitignore dirsfirst filesfirst sort inodes prune matchdirs ignore-case timefmt si du',
   },
+  touch: { letters: 'acm', valued: 'dt', names: 'no-create date=' },
+  mkdir: { letters: 'pv', valued: 'm', names: 'parents verbose mode=' },
   date: {
     letters: 'uR',
     valued: 'd',
