@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import { ApprovalDesk } from '../approvals/approval-desk.ts';
 import { newPlace, TestDaemon } from '../harness/daemon.ts';
 import type { Answer } from '../harness/daemon.ts';
+import { requirement } from '../requirement.ts';
 import { runHook } from './hook-program.ts';
 import type { HookEnd } from './hook-program.ts';
 
@@ -63,6 +64,7 @@ async function lastRecordOf(useId: string) {
 }
 
 test('a command that only looks around runs, and its end is recorded from the hook after it', async () => {
+  requirement('HOOK-2');
   const payload = payloadOf('PreToolUse', 'Bash', { command: 'ls -la && git status --short', description: 'look' });
   const { permissionDecision } = decisionOf(await runHook('claude-code', payload, environment()));
   assert.equal(permissionDecision, 'allow');
@@ -77,6 +79,7 @@ test('a command that only looks around runs, and its end is recorded from the ho
 });
 
 test('a file that the rules close stays closed, however the command spells it', async () => {
+  requirement('HOOK-6');
   for (const command of ['cat .env', 'cat .e""nv', "bash -c 'cat .env'", 'X=.env; cat $X', '< .env sort']) {
     const { permissionDecision, permissionDecisionReason } = decisionOf(await ask('Bash', { command }));
     assert.equal(permissionDecision, 'deny', command);
@@ -129,6 +132,7 @@ test('a link does not lead around the rules', async () => {
 });
 
 test('what changes something outside is asked about, with every part of the command, and goes on when a person agrees', async () => {
+  requirement('HOOK-6');
   const desk = new ApprovalDesk(daemon);
   const asking = ask('Bash', { command: 'cd src && npm install "$PKG" > log.txt' });
   let task: string | undefined;
@@ -195,7 +199,7 @@ test('a command is judged with the home of the gate and with that of the hook', 
   }
 });
 
-test('Codex hears of a denial only, and of patches file by file', async () => {
+test('Codex is told of denials only, and its patches are judged file by file', async () => {
   const allowed = await ask('Bash', { command: 'ls' }, {}, 'codex');
   assert.deepEqual([allowed.exitCode, allowed.stdout], [0, '']);
   const patch = '*** Begin Patch\n*** Update File: notes.md\n@@\n-one\n+two\n*** Add File: .env\n+KEY=2\n*** End Patch';
@@ -203,6 +207,7 @@ test('Codex hears of a denial only, and of patches file by file', async () => {
 });
 
 test('a call of which the client says nothing more is recorded as unknown when its turn ends', async () => {
+  requirement('HOOK-2');
   const payload = payloadOf('PreToolUse', 'Bash', { command: 'ls' }, { session_id: 'chat-2' });
   decisionOf(await runHook('claude-code', payload, environment()));
   const over = { session_id: 'chat-2', cwd: daemon.place.workspace, hook_event_name: 'Stop' };

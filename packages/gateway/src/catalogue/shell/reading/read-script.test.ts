@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { howMuch } from '../../../../../../test/harness/how-much.ts';
+import { requirement } from '../../../../../../test/requirement.ts';
 import { splitWords } from '../../../policy/patterns/shell-words.ts';
 import { readScript } from './read-script.ts';
 import type { Reading } from './reading.ts';
@@ -45,6 +46,7 @@ function readCorpus(): { readonly command: string; readonly expected: readonly s
 }
 
 test('every program, file and doubt of four hundred commands is found', () => {
+  requirement('HOOK-6');
   const corpus = readCorpus();
   assert.ok(corpus.length >= 400, String(corpus.length));
   for (const { command, expected } of corpus) {
