@@ -107,7 +107,7 @@ function show(
   terminal.print('');
   const passed = around.filter(({ blocked }) => !blocked);
   const spelled = `${compared} uses of tools`;
-  if (Number(compared) === 0) say('No transcript of these clients has a use of a tool in it yet.');
+  if (compared === 0) say('No transcript of these clients has a use of a tool in it yet.');
   else if (passed.length === 0) say(`All ${spelled} in the transcripts passed the gate.`);
   else say(`${passed.length} of ${spelled} in the transcripts went around the gate:`);
   if (passed.length > 0) {
