@@ -28,8 +28,11 @@ export interface EntryFacts {
 }
 
 const routineEvents = new Set(['daemon_started', 'daemon_stopped', 'tool_found', 'tool_schema_read']);
-const administration =
-  /^(?:anomalies|approvals|artifacts|calls|console|content|leases|modes|organisation|people|plans|policy|secrets|sessions|tools|upstreams|workspaces)\.(?:[a-z_]*_)?(?:list|show|get|read|status|explain|link|report|logs|check|draft|shadow|replay|history)$/;
+const families =
+  'agents|anomalies|approvals|artifacts|audit|calls|clients|config|console|content|leases|modes?|organisation|people|permissions|plans|policy|secrets|self|sessions|tools|undo|upstreams|workspaces';
+const looks =
+  'list|show|get|read|status|explain|link|report|logs|check|draft|shadow|replay|history|erasures|preview_erasure|retention|coverage|suggest|why|preview|state|inspect';
+const administration = new RegExp(String.raw`^(?:${families})\.(?:[a-z_]*_)?(?:${looks})$`);
 
 /** Undefined: the record begins a call, and is found with its end. */
 export function readEntry(record: StoredRecord, findRecord: (index: number) => StoredRecord | undefined) {
