@@ -27,7 +27,7 @@ export function clientTools(): readonly AnyTool[] {
   ];
 }
 
-/** Searches of clients look into hidden files too, but not into what git keeps or ignores. */
+/** Searches of clients look into hidden files too, but not into what git keeps; some pass over what it ignores. */
 const searchForm = {
   check: async (args: JsonObject, context: ToolContext): Promise<void> => {
     const { path, name, content } = args as { path: string; name?: string; content?: string };
@@ -35,9 +35,11 @@ const searchForm = {
     const only = name !== undefined && isName(name) ? [name] : [];
     const filter = { only, without: [], withoutFolders: versionFolders, skipsHidden: false, followsLinks: false };
     const folder = parsePath(path, context.workingDirectory).path;
-    await checkTrees([{ ...filter, path: folder, skipsIgnored: true }], context);
+    const skipsIgnored = usingRipgrep.has(context.clientRun?.client ?? '');
+    await checkTrees([{ ...filter, path: folder, skipsIgnored }], context);
   },
 };
+const usingRipgrep = new Set(['claude-code', 'opencode', 'cursor']);
 const versionFolders = ['.git', '.svn', '.hg', '.bzr', '.jj', '.sl'];
 
 interface CommandArguments {
