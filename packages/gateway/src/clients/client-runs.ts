@@ -77,7 +77,7 @@ export class OpenRun implements ClientRun {
     }
   }
 
-  /** Why not, for whoever came with the ticket. Undefined: it runs. Of two at once, the first. */
+  /** Why not, for the program that came with the ticket. Undefined: it runs. Of two at once, the first. */
   redeem(redeemer: Redeemer): string | undefined {
     if (redeemer.owner !== this.name.owner || !isSameFolder(redeemer.cwd, this.cwd)) return unknownTicket;
     if (this.#redeemer !== undefined) return unknownTicket;
@@ -86,7 +86,7 @@ export class OpenRun implements ClientRun {
     return undefined;
   }
 
-  /** What the command writes, for whoever came for it. */
+  /** What the command writes, for the program that came for it. */
   tell(progress: RedactedProgress): void {
     this.#redeemer?.onProgress(progress);
   }

@@ -153,7 +153,7 @@ async function searchTree(
   };
 }
 
-/** Throws ToolRefused for a pattern that is none, whoever will search. */
+/** Throws ToolRefused for a pattern that is not valid, with every engine. */
 function compile(args: SearchArguments): ConstructorParameters<typeof TreeSearch>[0] {
   const options = { caseSensitive: args.case_sensitive };
   const { files = '**' } = args;

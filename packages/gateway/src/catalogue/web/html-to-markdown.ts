@@ -22,7 +22,7 @@ const blocks: ReadonlySet<string> = new Set(
 );
 const inline: ReadonlySet<string> = new Set(['strong', 'b', 'em', 'i', 'code']);
 const empty: ReadonlySet<string> = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
-/** Said to whoever reads the source, and to nobody who looks at the page. */
+/** Seen by those who read the source, and not by those who look at the page. */
 const isHidingStyle = /(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0(?![.\d]))/i;
 /** Characters that nobody sees, or that turn text around. */
 const hiddenCharacters = /[\u200B\u2060\uFEFF\u00AD\u202A-\u202E\u2066-\u2069\u{E0000}-\u{E007F}]/gu;
