@@ -24,6 +24,8 @@ interface CoverageArguments {
 /** So far back the log is looked at. */
 const mostRecords = 200_000;
 const recordsAtOnce = 500;
+/** So far back at least, for when a path was last used. */
+const lookBackMs = 7 * 86_400_000;
 const mostUses = 10_000;
 const longestWhat = 200;
 /** No rule opens it, so it is what probes ask for. */
@@ -61,7 +63,7 @@ export function clientOperatorTools({ store, redact }: ClientToolParts): readonl
       answers: ClientService.method.showCoverage,
       run: async ({ paths = [], uses = [] }: CoverageArguments) => {
         const told = uses.map(readUse);
-        const seen = await readSeen(store, Math.min(Date.now(), ...told.map(({ atMs }) => Number(atMs))));
+        const seen = await readSeen(store, Math.min(Date.now() - lookBackMs, ...told.map(({ atMs }) => Number(atMs))));
         const around = told.filter(({ client, useId }) => !seen.uses.has(keyOf(client, useId)));
         const newestFirst = around.sort((one, other) => Number(other.atMs) - Number(one.atMs));
         return {
