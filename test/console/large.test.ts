@@ -40,10 +40,14 @@ test('many requests that wait are one list, of which only what is in view is dra
   const figures = await measureList(visit.page, 'approvals', '.inbox-list li');
   t.diagnostic(JSON.stringify(figures));
   assert.ok(figures.mostRows < 40, JSON.stringify(figures));
-  await visit.page
-    .getByText(new RegExp(`^${(pending + 7).toLocaleString('en')}|^${(pending + 8).toLocaleString('en')}`))
-    .first()
-    .waitFor();
+  // Besides those six of the demonstration, requests of its last eight hours wait that nobody answered: how many there
+  // are depends on the time of the day.
+  const { json } = await daemon.post('sallyport.v1.ApprovalService/ListApprovals', { status: 'pending', limit: 200 });
+  const { approvals, more } = json as { readonly approvals: readonly object[]; readonly more?: boolean };
+  t.diagnostic(`${approvals.length} requests, more: ${more}`);
+  assert.ok(approvals.length >= Math.min(200, pending + 6), `${approvals.length} requests`);
+  const count = more ? '[\\d,]+' : String(approvals.length);
+  await visit.page.getByLabel(new RegExp(`^${count} requests waiting$`)).waitFor();
 });
 
 test('a page that stays open while agents work draws no more than before', async (t) => {
