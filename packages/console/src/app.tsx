@@ -52,7 +52,7 @@ function PageOf({ route: { page, part, query } }: { readonly route: Route }) {
     case 'activity':
       return <ActivityPage part={part} />;
     case 'anomalies':
-      return <AnomaliesPage />;
+      return <AnomaliesPage anomalyId={part} query={query} />;
     case 'sessions':
       return <SessionsPage key={part} part={part} />;
     case 'clients':

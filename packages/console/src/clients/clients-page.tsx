@@ -2,12 +2,15 @@ import { Copyable } from '../shell/copyable.tsx';
 import { PageHead } from '../shell/parts.tsx';
 import { linkTo } from '../shell/use-route.ts';
 import { clientConfigurations } from './configurations.ts';
+import { Coverage } from './coverage.tsx';
 
-/** How programs reach the gate. What of their own tools passes by it is not known here. */
+/** Which programs reach the gate, and how to connect more of them. */
 export function ClientsPage() {
   return (
     <>
       <PageHead title="Clients" />
+      <Coverage />
+      <h2>Connect a client</h2>
       <p className="list-note">
         An agent comes in through a program such as Claude Code or Codex. To set up the clients on this machine, so that
         their own tools are judged by the gate too, run:

@@ -12,7 +12,8 @@ export type AuditRecord = InJson<contract.AuditRecord>;
 export type Status = InJson<contract.GetStatusResponse>;
 export type ModeReport = InJson<contract.ModeReport>;
 export type Verification = InJson<contract.VerifyAuditResponse>;
-export type AbuseReport = InJson<contract.AbuseReport>;
+export type Anomaly = InJson<contract.Anomaly>;
+export type ClientPath = InJson<contract.ClientPath>;
 export type Tool = InJson<contract.ToolDescriptor>;
 /** What agents did lately: series with one number a slot. */
 export type ActivityReport = InJson<contract.GetActivityResponse>;

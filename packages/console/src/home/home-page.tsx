@@ -1,4 +1,4 @@
-import { useCallback, useMemo } from 'react';
+import { useMemo } from 'react';
 import type { ReactNode } from 'react';
 import { Plot } from '../activity/plot.tsx';
 import { Shares } from '../activity/activity-page.tsx';
@@ -13,7 +13,7 @@ import {
   totalsOf,
 } from '../activity/series.ts';
 import { useActivity } from '../activity/use-activity.ts';
-import { daemon } from '../daemon/connect.ts';
+import { tellPaths, useCoverage } from '../clients/use-coverage.ts';
 import type { ActivityReport } from '../daemon/messages.ts';
 import { FirstSteps } from '../inbox/first-steps.tsx';
 import { useGate, useNowMs, useValue } from '../live/use-live.ts';
@@ -21,7 +21,6 @@ import { foldItems } from '../live/inbox.ts';
 import { BudgetGauges } from '../sessions/budget-gauges.tsx';
 import { useSessions } from '../sessions/use-sessions.ts';
 import { Loading, PageHead, Problem, RiskBadge } from '../shell/parts.tsx';
-import { useLoaded } from '../shell/use-loaded.ts';
 import { go, linkTo } from '../shell/use-route.ts';
 import { formatAgo, formatCount, formatLeft, formatShortTime } from '../text/format.ts';
 import { Visible } from '../text/visible.tsx';
@@ -260,11 +259,8 @@ function Changed() {
 function Watch({ report }: { readonly report: ActivityReport | undefined }) {
   const nowMs = useNowMs();
   const status = useValue(useGate().status);
-  const loadReports = useCallback(
-    async () => (await daemon.call('OperatorService/GetUsage', { hours: 24 })).reports,
-    [],
-  );
-  const { value: reports } = useLoaded(loadReports);
+  const { isLoaded, unseen } = useValue(useGate().anomalies.view);
+  const { value: coverage } = useCoverage();
   const signedMs = Number(report?.signedThroughMs ?? 0);
   const unsigned = Number(status?.logSize ?? 0) - Number(status?.checkpointSize ?? 0);
   return (
@@ -273,13 +269,18 @@ function Watch({ report }: { readonly report: ActivityReport | undefined }) {
         <div>
           <dt>Anomalies</dt>
           <dd>
-            <a href={linkTo('anomalies')}>
-              {reports === undefined
-                ? '…'
-                : reports.length === 0
-                  ? 'none in a day'
-                  : formatCount(reports.length, 'report')}
+            <a href={linkTo('anomalies', '', unseen.length > 0 ? 'unseen' : '')}>
+              {!isLoaded ? '…' : unseen.length === 0 ? 'none to look at' : `${unseen.length} not seen`}
             </a>
+          </dd>
+        </div>
+        <div>
+          <dt>Clients</dt>
+          <dd>
+            <a href={linkTo('clients')}>
+              {coverage === undefined ? '…' : coverage === null ? 'coverage not checked' : tellPaths(coverage.paths)}
+            </a>
+            {coverage && <span className="muted"> checked {formatAgo(coverage.atMs, nowMs)}</span>}
           </dd>
         </div>
         <div>

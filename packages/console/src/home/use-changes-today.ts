@@ -36,7 +36,7 @@ export function useChangesToday(): Loaded<readonly ChangeToday[]> {
       const { event, agent = '', by } = readPayload(last);
       const atMs = Number(last.timeMs);
       if (event !== undefined) {
-        if (/^approval_|^console_log/.test(event)) return [];
+        if (/^anomaly_|^approval_|^console_log/.test(event)) return [];
         const who = typeof by === 'string' ? by : agent || 'the gate';
         return [{ key: last.index, link: linkTo('audit', last.index), who, text: event.replaceAll('_', ' '), atMs }];
       }

@@ -6,6 +6,7 @@ import { readPayload } from './call.ts';
 import { CallLog } from './call-log.ts';
 import { Inbox } from './inbox.ts';
 import { Observable } from './observable.ts';
+import { UnseenAnomalies } from './unseen-anomalies.ts';
 
 export interface Newcomer {
   readonly agent: string;
@@ -21,6 +22,7 @@ const gatherMs = 200;
 export class Gate {
   readonly log = new CallLog();
   readonly inbox = new Inbox();
+  readonly anomalies = new UnseenAnomalies();
   readonly status = new Observable<Status | undefined>(undefined);
   readonly connection = new Observable<ConnectionState>({ kind: 'connecting' });
   /** Counts changes to sessions and leases, to tools, and to standing approvals, as the log tells of them. */
@@ -60,15 +62,20 @@ export class Gate {
     let settling: ReturnType<typeof setTimeout> | undefined;
     return follow({
       method: 'ApprovalService/WatchApprovals',
-      request: () => ({ withPlans: true }),
+      request: () => ({ withPlans: true, withAnomalies: true }),
       onOpen: () => {
         this.inbox.begin();
+        this.anomalies.begin();
         clearTimeout(settling);
-        settling = setTimeout(() => this.inbox.settle(), settleMs);
+        settling = setTimeout(() => {
+          this.inbox.settle();
+          this.anomalies.settle();
+        }, settleMs);
         void this.readStatus();
       },
-      onMessage: ({ event, approval, plan }) => {
-        if (plan !== undefined) this.inbox.hear({ event, plan });
+      onMessage: ({ event, approval, plan, anomaly }) => {
+        if (anomaly !== undefined) this.anomalies.hear(event, anomaly);
+        else if (plan !== undefined) this.inbox.hear({ event, plan });
         else if (approval !== undefined) this.inbox.hear({ event, approval });
       },
       onState: this.connection.set,

@@ -28,6 +28,7 @@ const pairMs = 1200;
 /** What is around every page: where one is, what waits, the mode, and the way out. */
 export function Shell({ page, children }: ShellProps) {
   const { items } = useValue(useGate().inbox.view);
+  const { unseen } = useValue(useGate().anomalies.view);
   const [open, setOpen] = useState<'keys' | 'palette' | 'more'>();
   const waiting = items.length;
   const title = page === undefined ? 'Nothing is here' : titleOf(page);
@@ -63,11 +64,8 @@ export function Shell({ page, children }: ShellProps) {
               onClick={close}
             >
               {name}
-              {each === 'approvals' && waiting > 0 && (
-                <span className="count" aria-label={`${formatCount(waiting, 'request')} waiting`}>
-                  {waiting > 999 ? '999+' : waiting}
-                </span>
-              )}
+              {each === 'approvals' && <Count count={waiting} label={`${formatCount(waiting, 'request')} waiting`} />}
+              {each === 'anomalies' && <Count count={unseen.length} label={`${unseen.length} not seen`} />}
             </a>
           ))}
           <button
@@ -99,6 +97,15 @@ export function Shell({ page, children }: ShellProps) {
       {open === 'keys' && <KeysHelp onClose={close} />}
       {open === 'palette' && <CommandPalette onClose={close} />}
     </div>
+  );
+}
+
+function Count({ count, label }: { readonly count: number; readonly label: string }) {
+  if (count === 0) return null;
+  return (
+    <span className="count" aria-label={label}>
+      {count > 999 ? '999+' : count}
+    </span>
   );
 }
 
