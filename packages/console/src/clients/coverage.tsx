@@ -32,7 +32,7 @@ export function Coverage() {
         </Empty>
       )}
       {report && <LastReport report={report} />}
-      <Connected known={report?.paths ?? []} />
+      {report !== undefined && <Connected known={report?.paths ?? []} />}
     </>
   );
 }
@@ -116,7 +116,7 @@ function Connected({ known }: { readonly known: readonly ClientPath[] }) {
     ({ principal, agent }) => principal === 'agent' && !known.some(({ client }) => client === agent),
   );
   const byAgent = [...Map.groupBy(others, ({ agent }) => agent)];
-  if (byAgent.length === 0) return null;
+  if (activity === undefined || byAgent.length === 0) return null;
   const lastOf = (held: readonly Session[]): number =>
     Math.max(0, ...held.map(({ sessionId }) => lastCalls.get(sessionId) ?? 0));
   return (
