@@ -321,8 +321,14 @@ test('servers behind the gate learn it from the message', async () => {
   const script = join(place.folder, 'server.mjs');
   const added = runSallyport(place, ['upstream', 'add', 'demo', '--yes', '--read', script, '--', 'node', script]);
   assert.equal(added.status, 0, added.stdout + added.stderr);
-  const accepted = runSallyport(place, ['upstream', 'accept', 'demo', '--yes']);
-  assert.equal(accepted.status, 0, accepted.stdout + accepted.stderr);
+  // What it offers is known once it has answered.
+  for (const words of [
+    ['test', 'demo'],
+    ['accept', 'demo', '--yes'],
+  ]) {
+    const { status, stdout, stderr } = runSallyport(place, ['upstream', ...words]);
+    assert.equal(status, 0, stdout + stderr);
+  }
   const context = newContext();
   const body = JSON.stringify({ name: 'demo.meta', inputJson: '{}' });
   const headers = { traceparent: context.traceparent };
@@ -331,7 +337,7 @@ test('servers behind the gate learn it from the message', async () => {
   assert.ok(text.includes(`00-${context.traceId}-${span.spanId}-01`), text);
 });
 
-test('a traceparent that is none begins another trace, and costs the call nothing', async () => {
+test('a traceparent that is not valid begins another trace, and costs the call nothing', async () => {
   const valid = newContext();
   const hostile = [
     'x',
