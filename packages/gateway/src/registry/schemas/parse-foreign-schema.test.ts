@@ -234,6 +234,10 @@ test('a large honest value passes an honest schema', () => {
   assert.deepEqual(rulesBroken(schema, rows), []);
 });
 
+test('a list of values that names none is refused', () => {
+  assert.throws(() => parseForeignSchema({ properties: { a: { enum: [] } } }), /at least one value/);
+});
+
 test('whatever a schema is made of, it is taken or refused, and what is taken checks any value', () => {
   const keyword = fc.constantFrom(...schemaKeywords.keys(), '$id', '$async', 'x-other', '__proto__', 'constructor');
   const value = fc.oneof(

@@ -77,7 +77,7 @@ class Reading {
       case 'names':
         return this.#readNames(value, at);
       case 'values':
-        return readList(value, at).map((item) => this.#countAll(item));
+        return readValues(value, at).map((item) => this.#countAll(item));
       case 'value':
         return this.#countAll(value);
       case 'reference':
@@ -158,6 +158,13 @@ class Reading {
   #countValue(): void {
     if (++this.#values > mostValues) throw new ForeignSchemaError('', `it holds more than ${mostValues} values`);
   }
+}
+
+/** A list of no values lets nothing pass, and the validator does not compile it. */
+function readValues(value: Json, at: string): readonly Json[] {
+  const values = readList(value, at);
+  if (values.length === 0) throw new ForeignSchemaError(at, 'must name at least one value');
+  return values;
 }
 
 function readList(value: Json, at: string): readonly Json[] {
