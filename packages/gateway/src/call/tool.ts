@@ -138,7 +138,7 @@ export interface ToolContext {
   /** What the rules let the programs of this call see and use. */
   readonly grants: Grants;
   /** The rules want a command of a client in our sandbox. Absent: they do not. */
-  readonly rewrite?: true;
+  readonly rewrite?: boolean;
   readonly programs: ProgramRunner;
   readonly leavings: LeavingsJudge;
   readonly sweeps: SweepBook;
@@ -178,6 +178,11 @@ export interface ToolContext {
   readonly traceparent?: string | undefined;
   /** For tools that have a question to the caller. Absent: the caller cannot be asked. */
   readonly asking?: Asking;
+}
+
+/** The same context with something else in place. Members of a context are made when they are asked for: no copy has them. */
+export function changeContext<Changes extends object>(context: ToolContext, changes: Changes): ToolContext & Changes {
+  return Object.create(context, Object.getOwnPropertyDescriptors(changes)) as ToolContext & Changes;
 }
 
 export interface Asking {

@@ -4,7 +4,7 @@ import { checkShown } from '../call/check-shown.ts';
 import { Fault } from '../call/fault.ts';
 import { keepBeforeEdits, noteAfterEdits } from './journal-edits.ts';
 import { withAlias } from '../policy/patterns/canonical-path.ts';
-import { ToolFailure } from '../call/tool.ts';
+import { changeContext, ToolFailure } from '../call/tool.ts';
 import type { AnyTool, Resources, ToolContext, ToolDefinition } from '../call/tool.ts';
 
 const anything: JsonObject = { type: 'object' };
@@ -53,7 +53,7 @@ export function runByClient(tool: AnyTool, form: ClientForm = {}): AnyTool {
       if (context.rewrite === true) {
         if (runInSandbox === undefined) throw new Fault('INTERNAL', `${definition.name} has no form for the sandbox`);
         const { signal } = await clientRun.awaitExec(context.signal);
-        return runInSandbox(args, { ...context, signal: AbortSignal.any([context.signal, signal]) });
+        return runInSandbox(args, changeContext(context, { signal: AbortSignal.any([context.signal, signal]) }));
       }
       const { paths, commands } = claim(args, context.session);
       const edited = paths.filter(({ access }) => access === 'write').map(({ path }) => path);

@@ -12,11 +12,11 @@ import type { ObservedContext } from './tool-context.ts';
 const still = new AbortController().signal;
 const network = new NetworkLog();
 const observed = {
-  usage: () => ({ bytesRead: 1 }),
+  usage: { bytesRead: 1 },
   changes: [],
   warnings: [],
   network,
-  hasBegun: () => false,
+  hasBegun: false,
 } as unknown as ObservedContext;
 const quick = { graceMs: 1 };
 

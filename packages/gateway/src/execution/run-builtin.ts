@@ -124,11 +124,11 @@ function finish(result: Execution['result'], observed: ObservedContext, wasStopp
   const { changes, warnings, network } = observed;
   return {
     result,
-    usage: observed.usage(),
+    usage: observed.usage,
     changes,
     warnings: warnings.length === 0 ? undefined : warnings,
-    network: network.isEmpty ? undefined : network,
-    hasBegun: observed.hasBegun() || wasStopped,
+    network: network === undefined || network.isEmpty ? undefined : network,
+    hasBegun: observed.hasBegun || wasStopped,
   };
 }
 

@@ -19,9 +19,10 @@ import type {
   ToolUsage,
 } from '../call/tool.ts';
 import { noGrants } from '../call/verdict.ts';
-import type { Question } from '../call/verdict.ts';
+import type { Grants, Question } from '../call/verdict.ts';
+import type { Workspace } from '../call/workspace.ts';
 import type { JournalRepository, NewJournalEntries } from '../storage/stores.ts';
-import type { CallNetworks } from './call-networks.ts';
+import type { CallNetwork, CallNetworks } from './call-networks.ts';
 import { judgeHosts } from './judge-hosts.ts';
 import { vouchFor } from '../programs/leavings/made-file.ts';
 import { narrowGrants } from '../programs/run/narrow-grants.ts';
@@ -30,13 +31,14 @@ import { narrowGrants } from '../programs/run/narrow-grants.ts';
 export interface ObservedContext {
   readonly context: ToolContext;
   readonly changes: readonly Change[];
-  readonly usage: () => ToolUsage;
+  readonly usage: ToolUsage;
   readonly warnings: readonly Redacted[];
-  readonly network: NetworkLog;
+  /** Undefined: it asked nothing of the network. */
+  readonly network: NetworkLog | undefined;
   /** Whether the tool said, or what it kept shows, that its effect may have begun. */
-  readonly hasBegun: () => boolean;
+  readonly hasBegun: boolean;
   /** What must be over before the call is answered. Undefined: nothing. */
-  readonly pending: () => Promise<unknown> | undefined;
+  readonly pending: Promise<unknown> | undefined;
 }
 
 /** Far above anything real, and sums of it still fit into a column. */
@@ -79,122 +81,230 @@ export interface ToolContextParts {
 }
 
 export function createToolContexts(parts: ToolContextParts): ToolContextFactory {
-  const {
-    trashFolder,
-    journal,
-    programs,
-    areLimitsWatched,
-    traceparentOf,
-    writeTool,
-    sweeps,
-    networks,
-    redact,
-    content,
-    secrets,
-  } = parts;
-  return (call, timed) => {
-    const { session, tool, rules, verdict, lease } = call;
-    // Only a consent lets a call with this verdict run; for a preview, the person who will be asked may see it all.
-    const consented = verdict.effect === 'require_approval';
-    const grants = verdict.grants === undefined ? noGrants : narrowGrants(verdict.grants, lease);
-    const changes: Change[] = [];
-    const network = networks.open(call.callId);
-    const warnings: Redacted[] = [];
-    let usage: ToolUsage = noUsage;
-    let isNoted = false;
-    let noting: Promise<unknown> | undefined;
-    // Most tools use little of it: what costs something is made when it is asked for.
-    let paths: PathJudge | undefined;
-    let hosts: HostJudge | undefined;
-    let access: ContentAccess | undefined;
-    let leavings: LeavingsJudge | undefined;
-    let writing: PathJudge | undefined;
-    const context: ToolContext = {
-      session,
-      callId: call.callId,
-      ...(verdict.rewrite === true && { rewrite: true }),
-      get asParent() {
-        return describeParent(call, traceparentOf(call));
-      },
-      workingDirectory: session.workingDirectory,
-      workspace: rules.workspace,
-      get signal() {
-        return timed.signal;
-      },
-      get paths() {
-        return (paths ??= narrowPaths(rules.judgePaths(askAbout(call, consented)), lease));
-      },
-      get hosts() {
-        return (hosts ??= judgeHosts({ rules, question: questionAbout(call), lease, consented, secrets }));
-      },
-      shownBasis: call.consent?.basis,
-      grants,
-      get leavings() {
-        return (leavings ??= openLeavings(call, writeTool, consented));
-      },
-      sweeps,
-      programs,
-      get policyKey() {
-        return `${rules.hash} ${call.mode} ${rules.workspace.key}`;
-      },
-      get content() {
-        return (access ??= content(session, timed.signal));
-      },
-      readSecrets: () => Object.fromEntries(secrets.secretsFor(grants.secrets, { tool: tool.definition.name })),
-      redact,
-      reportProgress: (progress) => call.onProgress?.(progress),
-      trashFolder,
-      journal: (...about) => journal.writeJournal({ ...describeJournaled(call), changes: about }),
-      completeChange: (path, after) => journal.completeJournal(call.callId, path, after),
-      noteChange: (change) => {
-        changes.push(change);
-        noting = Promise.all([noting, sweeps.noteWritten(change.path, vouchFor(change))]);
-      },
-      get writing() {
-        return (writing ??= narrowPaths(openWriting(call, writeTool, consented), lease));
-      },
-      noteEffect: () => {
-        isNoted = true;
-      },
-      countUsage: (more) => {
-        usage = addUsage(usage, more);
-      },
-      warn: (message) => {
-        // What could not be set aside is found again at each look.
-        if (!warnings.includes(message)) warnings.push(message);
-      },
-      noteNetwork: network.note,
-      clientRun: call.clientRun,
-      get traceparent() {
-        return traceparentOf(call);
-      },
-      get asking() {
-        return openAsking(call);
-      },
+  return (call, timed) => new Observed(parts, call, timed);
+}
+
+/**
+ * What a tool has reported so far, and what was made for it because it asked. Most tools use little of what they are
+ * offered, so nothing is made before.
+ */
+class Observed implements ObservedContext {
+  readonly context: ToolContext;
+  readonly changes: Change[] = [];
+  usage: ToolUsage = noUsage;
+  pending: Promise<unknown> | undefined;
+  isNoted = false;
+  told: Redacted[] = nothingTold;
+  calling: CallNetwork | undefined;
+  grants: Grants | undefined;
+  paths: PathJudge | undefined;
+  hosts: HostJudge | undefined;
+  content: ContentAccess | undefined;
+  leavings: LeavingsJudge | undefined;
+  writing: PathJudge | undefined;
+  readonly #parts: ToolContextParts;
+  readonly #call: ContextFacts;
+
+  constructor(parts: ToolContextParts, call: ContextFacts, timed: { readonly signal: AbortSignal }) {
+    this.#parts = parts;
+    this.#call = call;
+    this.context = new CallContext(parts, call, timed, this);
+  }
+
+  get hasBegun(): boolean {
+    return this.isNoted || this.changes.length > 0;
+  }
+
+  get network(): NetworkLog | undefined {
+    return this.calling?.log;
+  }
+
+  /** Whatever was measured: a program may end before anybody has looked at it. */
+  get warnings(): readonly Redacted[] {
+    const isWatched = this.#call.tool.definition.requiresSandbox && this.#parts.areLimitsWatched();
+    return isWatched ? [...this.told, limitsWatched] : this.told;
+  }
+}
+
+/**
+ * A context that costs next to nothing until a tool uses it: every member is made when it is asked for. A changed one is
+ * made with `changeContext`; a copy of its own members would lack the rest. What it learns is kept in `seen`, which it
+ * shares with those.
+ */
+class CallContext implements ToolContext {
+  readonly session: Session;
+  readonly callId: string;
+  private readonly parts: ToolContextParts;
+  private readonly call: ContextFacts;
+  private readonly timed: { readonly signal: AbortSignal };
+  private readonly seen: Observed;
+
+  constructor(parts: ToolContextParts, call: ContextFacts, timed: { readonly signal: AbortSignal }, seen: Observed) {
+    this.session = call.session;
+    this.callId = call.callId;
+    this.parts = parts;
+    this.call = call;
+    this.timed = timed;
+    this.seen = seen;
+  }
+
+  get asParent(): facts.ParentCall {
+    return describeParent(this.call, this.parts.traceparentOf(this.call));
+  }
+
+  get workingDirectory(): string {
+    return this.call.session.workingDirectory;
+  }
+
+  get workspace(): Workspace {
+    return this.call.rules.workspace;
+  }
+
+  get signal(): AbortSignal {
+    return this.timed.signal;
+  }
+
+  get paths(): PathJudge {
+    const { call, seen } = this;
+    return (seen.paths ??= narrowPaths(call.rules.judgePaths(askAbout(call)), call.lease));
+  }
+
+  get hosts(): HostJudge {
+    return (this.seen.hosts ??= openHosts(this.call, this.parts.secrets));
+  }
+
+  get shownBasis(): string | undefined {
+    return this.call.consent?.basis;
+  }
+
+  get grants(): Grants {
+    const { verdict, lease } = this.call;
+    return (this.seen.grants ??= verdict.grants === undefined ? noGrants : narrowGrants(verdict.grants, lease));
+  }
+
+  get rewrite(): boolean {
+    return this.call.verdict.rewrite === true;
+  }
+
+  get programs(): ProgramRunner {
+    return this.parts.programs;
+  }
+
+  get leavings(): LeavingsJudge {
+    return (this.seen.leavings ??= openLeavings(this.call, this.parts.writeTool));
+  }
+
+  get sweeps(): SweepBook {
+    return this.parts.sweeps;
+  }
+
+  get policyKey(): string {
+    const { rules, mode } = this.call;
+    return `${rules.hash} ${mode} ${rules.workspace.key}`;
+  }
+
+  get content(): ContentAccess {
+    return (this.seen.content ??= this.parts.content(this.call.session, this.timed.signal));
+  }
+
+  get readSecrets(): ToolContext['readSecrets'] {
+    const { grants, call, parts } = this;
+    return () => Object.fromEntries(parts.secrets.secretsFor(grants.secrets, { tool: call.tool.definition.name }));
+  }
+
+  get redact(): RedactText {
+    return this.parts.redact;
+  }
+
+  get reportProgress(): ToolContext['reportProgress'] {
+    const { call } = this;
+    return (progress) => call.onProgress?.(progress);
+  }
+
+  get trashFolder(): string {
+    return this.parts.trashFolder;
+  }
+
+  get journal(): ToolContext['journal'] {
+    const { call, parts } = this;
+    return (...about) => parts.journal.writeJournal({ ...describeJournaled(call), changes: about });
+  }
+
+  get completeChange(): ToolContext['completeChange'] {
+    const { call, parts } = this;
+    return (path, after) => parts.journal.completeJournal(call.callId, path, after);
+  }
+
+  get noteChange(): ToolContext['noteChange'] {
+    const { seen, parts } = this;
+    return (change) => {
+      seen.changes.push(change);
+      seen.pending = Promise.all([seen.pending, parts.sweeps.noteWritten(change.path, vouchFor(change))]);
     };
-    const hasBegun = (): boolean => isNoted || changes.length > 0;
-    const pending = (): Promise<unknown> | undefined => noting;
-    return {
-      ...{ context, changes, usage: () => usage, network: network.log, hasBegun, pending },
-      // Whatever was measured: a program may end before anybody has looked at it.
-      get warnings() {
-        return tool.definition.requiresSandbox && areLimitsWatched() ? [...warnings, limitsWatched] : warnings;
-      },
+  }
+
+  get writing(): PathJudge {
+    const { call, seen, parts } = this;
+    return (seen.writing ??= narrowPaths(openWriting(call, parts.writeTool, isConsented(call)), call.lease));
+  }
+
+  get noteEffect(): ToolContext['noteEffect'] {
+    const { seen } = this;
+    return () => {
+      seen.isNoted = true;
     };
-  };
+  }
+
+  get countUsage(): ToolContext['countUsage'] {
+    const { seen } = this;
+    return (more) => {
+      seen.usage = addUsage(seen.usage, more);
+    };
+  }
+
+  get warn(): ToolContext['warn'] {
+    const { seen } = this;
+    return (message) => {
+      // What could not be set aside is found again at each look.
+      if (!seen.told.includes(message)) seen.told = [...seen.told, message];
+    };
+  }
+
+  get noteNetwork(): ToolContext['noteNetwork'] {
+    const { seen, call, parts } = this;
+    return (events) => (seen.calling ??= parts.networks.open(call.callId)).note(events);
+  }
+
+  get clientRun(): ToolContext['clientRun'] {
+    return this.call.clientRun;
+  }
+
+  get traceparent(): string | undefined {
+    return this.parts.traceparentOf(this.call);
+  }
+
+  get asking(): Asking {
+    return openAsking(this.call);
+  }
 }
 
 const noUsage: ToolUsage = {};
+const nothingTold: Redacted[] = [];
 const limitsWatched = ownText(
   'CPU time, memory and processes of programs are watched on this machine, not enforced. Time, output, open files and file sizes are.',
 );
 
+/** Only a consent lets a call with this verdict run; for a preview, the person who will be asked may see it all. */
+function isConsented({ verdict }: ContextFacts): boolean {
+  return verdict.effect === 'require_approval';
+}
+
 /** What the rules are asked about each path that the tool opens. */
-function askAbout(call: ContextFacts, consented: boolean): Parameters<ContextFacts['rules']['judgePaths']>[0] {
+function askAbout(call: ContextFacts): Parameters<ContextFacts['rules']['judgePaths']>[0] {
   const { consent } = call;
   return {
     ...questionAbout(call),
-    consented,
+    consented: isConsented(call),
     agreedAgent: consent?.how === 'approved-by-agent' ? consent.by : undefined,
   };
 }
@@ -218,13 +328,18 @@ function questionAbout(call: ContextFacts): Question {
   };
 }
 
+function openHosts(call: ContextFacts, secrets: ToolContextParts['secrets']): HostJudge {
+  const { rules, lease } = call;
+  return judgeHosts({ rules, question: questionAbout(call), lease, consented: isConsented(call), secrets });
+}
+
 /** What programs may leave is what the same caller could write now, without being asked. */
-function openLeavings(call: ContextFacts, writeTool: ToolDefinition, consented: boolean): LeavingsJudge {
+function openLeavings(call: ContextFacts, writeTool: ToolDefinition): LeavingsJudge {
   const { rules, session, mode } = call;
   const { principal, agent } = session;
   const write = openWriting(call, writeTool, false);
   const { folder: workspace } = rules.workspace;
-  return judgeLeavings({ write, caller: { principal, agent, mode, consented, workspace } });
+  return judgeLeavings({ write, caller: { principal, agent, mode, consented: isConsented(call), workspace } });
 }
 
 function openWriting(call: ContextFacts, writeTool: ToolDefinition, consented: boolean): PathJudge {

@@ -80,7 +80,7 @@ async function awaitEnd(
     return refusalOf(error, observed, call);
   } finally {
     deadline.close();
-    await observed.pending();
+    await observed.pending;
   }
 }
 
@@ -95,7 +95,7 @@ function finish(call: Executing, given: facts.Execution, beganAtMs: number): voi
 
 function refusalOf(error: unknown, observed: ObservedContext | undefined, call: Needs): Refusal {
   if (!(error instanceof ToolRefused)) throw error;
-  return observed?.hasBegun() ? refuseBegun(error.refusal, call) : error.refusal;
+  return observed?.hasBegun ? refuseBegun(error.refusal, call) : error.refusal;
 }
 
 /** However the tool puts it: it failed because it was ended. */

@@ -3,7 +3,7 @@ import type { BigIntStats } from 'node:fs';
 import { join } from 'node:path';
 import type { EntryState } from '../../call/journal.ts';
 import { refuse } from '../../call/refusal.ts';
-import { ToolFailure, ToolRefused } from '../../call/tool.ts';
+import { changeContext, ToolFailure, ToolRefused } from '../../call/tool.ts';
 import type { ToolContext } from '../../call/tool.ts';
 import { openEntryFolder, OpenFolder, pinPath } from '../../paths/open-path.ts';
 import { openTarget, pinEntry } from '../../paths/open-to-change.ts';
@@ -139,7 +139,7 @@ async function takeStock(args: DeleteArguments, target: Target, context: ToolCon
 /** As `takeStock` computes it, of a folder that is already ours: the rules were asked about all of it before. */
 async function identifyTree(path: string, context: ToolContext): Promise<string> {
   using folder = new OpenFolder(pinPath(path, { followLinks: 'not-last', expect: 'folder' }));
-  const walk = new FolderWalk({ ...context, paths: { judge: () => undefined } }, wholeTree);
+  const walk = new FolderWalk(changeContext(context, { paths: { judge: () => undefined } }), wholeTree);
   const identities = new EntryIdentities();
   for await (const { folder: parent, name, relativePath } of walk.entries(folder)) {
     identities.add(relativePath, identifyEntry(parent, name));

@@ -3,6 +3,7 @@ import type { JsonObject } from '@sallyport/contract';
 import { describeLimits } from '../../programs/run/describe-limits.ts';
 import { joinWords } from '../../policy/patterns/shell-words.ts';
 import { modes } from '../../call/session.ts';
+import { changeContext } from '../../call/tool.ts';
 import type { AnyTool, PathClaim, ToolContext } from '../../call/tool.ts';
 import { parsePath } from '../../paths/parse-path.ts';
 import { objectSchema, pathSchema } from '../files/define-file-tool.ts';
@@ -25,10 +26,8 @@ interface GitToolArguments {
 export function defineGitTool(operation: GitOperation): AnyTool {
   const { name, description, risk, mutates, timeoutMs } = operation;
   const command = name.toLowerCase();
-  const inFolder = (args: JsonObject, context: ToolContext): ToolContext => ({
-    ...context,
-    workingDirectory: folderOf(args, context.workingDirectory),
-  });
+  const inFolder = (args: JsonObject, context: ToolContext): ToolContext =>
+    changeContext(context, { workingDirectory: folderOf(args, context.workingDirectory) });
   return {
     definition: {
       name: `git.${command}`,

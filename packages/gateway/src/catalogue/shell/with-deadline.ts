@@ -1,4 +1,4 @@
-import { ToolFailure } from '../../call/tool.ts';
+import { changeContext, ToolFailure } from '../../call/tool.ts';
 import type { ToolContext } from '../../call/tool.ts';
 
 /** Runs with a context whose signal also aborts when the time is up. */
@@ -13,7 +13,7 @@ export async function withDeadline<T>(
     timeout.abort(new ToolFailure('TIMEOUT', `${what} took longer than ${timeoutMs} ms and was ended.`));
   }, timeoutMs);
   try {
-    return await run({ ...context, signal: AbortSignal.any([context.signal, timeout.signal]) });
+    return await run(changeContext(context, { signal: AbortSignal.any([context.signal, timeout.signal]) }));
   } finally {
     clearTimeout(timer);
   }

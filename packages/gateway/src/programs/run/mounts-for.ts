@@ -89,7 +89,7 @@ export async function viewFor(
   context.sweeps.noteStart({ writes: writable, closed });
   return {
     mounts,
-    attend: (mark, onOutdated) => attend({ ...context, mark, onOutdated }, note, { ...seen, open: forbidden.open }),
+    attend: (mark, onOutdated) => attend(context, note, { ...seen, open: forbidden.open }, { mark, onOutdated }),
   };
 }
 
@@ -104,15 +104,10 @@ const idle: Attendance = {
 export const unattended: ProgramView = { mounts: [], attend: () => Promise.resolve(idle) };
 
 async function attend(
-  {
-    paths,
-    leavings,
-    sweeps,
-    mark,
-    onOutdated,
-  }: ViewContext & { readonly mark: string; readonly onOutdated?: (() => void) | undefined },
+  { paths, leavings, sweeps }: ViewContext,
   note: SweepNote,
   seen: { readonly open: ReadonlyMap<string, OpenState>; readonly sinceMs: number; readonly position: number },
+  { mark, onOutdated }: { readonly mark: string; readonly onOutdated: (() => void) | undefined },
 ): Promise<Attendance> {
   if (note.roots.length === 0) return idle;
   const { isForeseen } = note;

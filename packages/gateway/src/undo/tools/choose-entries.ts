@@ -1,7 +1,7 @@
 import { operationOf } from '../../call/journal.ts';
 import { refuse } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
-import { ToolFailure, ToolRefused } from '../../call/tool.ts';
+import { changeContext, ToolFailure, ToolRefused } from '../../call/tool.ts';
 import type { PathJudge, ToolContext } from '../../call/tool.ts';
 import type { JournalEntry, JournalFilter, JournalRepository, SessionRepository } from '../../storage/stores.ts';
 import type { ContextFor } from './plan-undo.ts';
@@ -52,7 +52,7 @@ export async function chooseEntries(
     if (paths === undefined) throw new ToolRefused(outsideRoots());
     // What was shown is compared as a whole; each file is then replaced without a moment in which there is none.
     const { workingDirectory } = session;
-    contexts.set(keyOf(entry), { ...context, paths, workingDirectory, shownBasis: undefined });
+    contexts.set(keyOf(entry), changeContext(context, { paths, workingDirectory, shownBasis: undefined }));
   }
   return { entries, contextFor: (entry) => contexts.get(keyOf(entry)) ?? context };
 }

@@ -2,7 +2,7 @@ import { spellCount } from '@sallyport/contract';
 import { operationOf } from '../../call/journal.ts';
 import { refuse } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
-import { ToolRefused } from '../../call/tool.ts';
+import { changeContext, ToolRefused } from '../../call/tool.ts';
 import type { AnyTool, PathJudge, ToolContext } from '../../call/tool.ts';
 import { defineFileTool, largeTransferMs, objectSchema } from '../../catalogue/files/define-file-tool.ts';
 import { idOf } from '../../registry/define-operator-tool.ts';
@@ -141,6 +141,6 @@ export function ownContext(context: ToolContext): ContextFor {
     judge: (path, access) => context.paths.judge(path, access) ?? context.writing.judge(path, access),
   };
   // The file is compared with what was shown as a whole, and then replaced without a moment in which there is none.
-  const own = { ...context, paths, shownBasis: undefined };
+  const own = changeContext(context, { paths, shownBasis: undefined });
   return () => own;
 }

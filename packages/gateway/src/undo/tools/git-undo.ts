@@ -1,7 +1,7 @@
 import { operationOf } from '../../call/journal.ts';
 import { refuse } from '../../call/refusal.ts';
 import type { Session } from '../../call/session.ts';
-import { ToolRefused } from '../../call/tool.ts';
+import { changeContext, ToolRefused } from '../../call/tool.ts';
 import type { AnyTool, ToolContext } from '../../call/tool.ts';
 import { defineFileTool, largeTransferMs, objectSchema } from '../../catalogue/files/define-file-tool.ts';
 import { idOf } from '../../registry/define-operator-tool.ts';
@@ -81,6 +81,6 @@ async function gitEntries(
 /** The repository belongs to git alone: there the rules about git decide, and not those about writing files. */
 function contextsFor(context: ToolContext): ContextFor {
   const forFiles = ownContext(context);
-  const forRepositories = { ...context, shownBasis: undefined };
+  const forRepositories = changeContext(context, { shownBasis: undefined });
   return (entry) => (operationOf(entry) === undefined ? forFiles(entry) : forRepositories);
 }

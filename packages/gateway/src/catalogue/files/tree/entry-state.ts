@@ -2,7 +2,7 @@ import { constants, lstatSync, readlinkSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { absent } from '../../../call/journal.ts';
 import type { EntryState } from '../../../call/journal.ts';
-import { ToolFailure } from '../../../call/tool.ts';
+import { changeContext, ToolFailure } from '../../../call/tool.ts';
 import type { ToolContext } from '../../../call/tool.ts';
 import { hasCode } from '@sallyport/sandbox';
 import { OpenFolder, pinPath } from '../../../paths/open-path.ts';
@@ -82,7 +82,7 @@ async function readFolder(
   using inner = new OpenFolder(pinPath(folder.entry(name), { followLinks: 'not-last', expect: 'folder' }));
   const identities = new TreeDigest();
   // It goes as a whole or stays as a whole; the rules are asked about it where it is changed.
-  const walk = new FolderWalk({ ...context, paths: { judge: () => undefined } }, wholeTree);
+  const walk = new FolderWalk(changeContext(context, { paths: { judge: () => undefined } }), wholeTree);
   for await (const { folder: parent, name: entry, relativePath } of walk.entries(inner)) {
     identities.add(relativePath, parent, entry);
   }
