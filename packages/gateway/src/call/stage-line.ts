@@ -69,10 +69,26 @@ export class StageLine<Input extends object, Facts extends Input, Marks extends 
    * Takes over the call. Never throws: whatever happens becomes an ending, and the ending is on record when this returns.
    */
   async run(call: Input, context: Context): Promise<Ending<Facts>> {
-    let ending = await this.#runStages(call as Facts, context);
+    const time = this.#time;
+    let fromMs = time === undefined ? 0 : performance.now();
+    let ending: Ending<Facts> = { kind: 'completed', call: call as Facts };
+    for (const stage of this.#stages) {
+      try {
+        const passing = stage.run(call as never, context);
+        const refusal = passing instanceof Promise ? await passing : passing;
+        if (time !== undefined) fromMs = time(call, stage.name, fromMs);
+        if (refusal === undefined) continue;
+        ending = { kind: 'refused', call, refusal, stage: stage.name };
+      } catch (error) {
+        time?.(call, stage.name, fromMs);
+        const fault = error instanceof Error ? error : new Error(String(error));
+        ending = { kind: 'faulted', call, fault, stage: stage.name };
+      }
+      break;
+    }
     for (const closer of this.#closers) {
       if (!closer.required) continue;
-      const fromMs = this.#time === undefined ? 0 : performance.now();
+      if (time !== undefined) fromMs = performance.now();
       try {
         const closing = closer.run(ending, context);
         if (closing !== undefined) await closing;
@@ -80,7 +96,7 @@ export class StageLine<Input extends object, Facts extends Input, Marks extends 
         const fault = error instanceof Fault ? error : new Fault('INTERNAL', `${closer.name} failed`, { cause: error });
         ending = { kind: 'faulted', call: ending.call, fault, stage: closer.name };
       }
-      this.#time?.(call, closer.name, fromMs);
+      time?.(call, closer.name, fromMs);
     }
     for (const closer of this.#closers) {
       if (!closer.required) this.#runLoosely(closer, ending, context);
@@ -94,23 +110,5 @@ export class StageLine<Input extends object, Facts extends Input, Marks extends 
     } catch (error) {
       this.#onFault(closer.name, error);
     }
-  }
-
-  async #runStages(call: Facts, context: Context): Promise<Ending<Facts>> {
-    const time = this.#time;
-    let fromMs = time === undefined ? 0 : performance.now();
-    for (const stage of this.#stages) {
-      try {
-        const passing = stage.run(call as never, context);
-        const refusal = passing instanceof Promise ? await passing : passing;
-        if (time !== undefined) fromMs = time(call, stage.name, fromMs);
-        if (refusal !== undefined) return { kind: 'refused', call, refusal, stage: stage.name };
-      } catch (error) {
-        time?.(call, stage.name, fromMs);
-        const fault = error instanceof Error ? error : new Error(String(error));
-        return { kind: 'faulted', call, fault, stage: stage.name };
-      }
-    }
-    return { kind: 'completed', call };
   }
 }

@@ -104,9 +104,10 @@ async function passGates(
  * again, through every gate. A caller who does not want to wait gets the ticket at once.
  */
 export function awaitDecision(submit: Submit, { watch, store, running }: DecisionParts): Submit {
-  return async (call) => {
+  return (call) => ((call.waitMs ?? 0) === 0 ? submit(call) : submitAndWait(call));
+
+  async function submitAndWait(call: Submission): Promise<Answer> {
     const { waitMs = 0, signal } = call;
-    if (waitMs === 0) return submit(call);
     const untilMs = performance.now() + (waitMs === untilDecided ? longestTimerMs : Math.min(waitMs, longestWaitMs));
     let answer = await submit(call);
     for (;;) {
@@ -132,7 +133,7 @@ export function awaitDecision(submit: Submit, { watch, store, running }: Decisio
       const approvalTaskId = (await isOver()) ? taskId : undefined;
       answer = await submit({ ...call, parsedInput: undefined, approvalTaskId });
     }
-  };
+  }
 }
 
 /**

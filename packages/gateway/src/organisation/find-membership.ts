@@ -1,8 +1,21 @@
 import type { Organisation, Permission, Membership } from '../call/organisation.ts';
+import { Remembered } from '../call/remembered.ts';
 import { refuse } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
 import type { Session } from '../call/session.ts';
 import { checkMember } from './check-member.ts';
+
+const mostRemembered = 1024;
+
+/** By the organisation as it stands: another object stands for it as soon as anything in it changes. */
+const checks = new WeakMap<Organisation, ReturnType<typeof rememberAgents>>();
+
+function rememberAgents(organisation: Organisation) {
+  return new Remembered(
+    mostRemembered,
+    (agent: string) => new Remembered(mostRemembered, (tool: string) => checkMember(organisation, agent, tool)),
+  );
+}
 
 /** What the organisation tells the rules about a caller who may use the tool, or why it may not. */
 export function findMembership(
@@ -12,7 +25,7 @@ export function findMembership(
 ): Membership | Refusal {
   // It says nothing about people: they run the gate.
   if (principal === 'operator') return {};
-  const check = checkMember(organisation, agent, tool);
+  const check = checks.getOrInsertComputed(organisation, rememberAgents).of(agent).of(tool);
   if (check.allowed) return check.membership;
   return check.because === 'revoked' ? refuseRevoked(tool, check.permission) : refuseStranger();
 }

@@ -7,7 +7,7 @@ import type { Profile } from '../call/organisation.ts';
 import type { Budget, Mode, Session, Spending, SpentBudget } from '../call/session.ts';
 import type { Passed, Stage } from '../call/stage.ts';
 import type { Store } from '../storage/stores.ts';
-import { planReservations } from './plan-reservations.ts';
+import { ReservationPlans } from './plan-reservations.ts';
 
 export interface SpaceGauge {
   /** Whether so little disk is left that calls that change something should stop before the log does. */
@@ -33,6 +33,7 @@ export function checkLimits(
   space: SpaceGauge,
   { limitsOf, profile }: LimitCircumstances = ordinary,
 ): Stage<Needs, facts.WithinLimits> {
+  const plans = new ReservationPlans();
   return {
     name: 'check-limits',
     run: (call, context) => {
@@ -53,7 +54,7 @@ export function checkLimits(
       const { agent } = session;
       const roles = membership.roles ?? rules.rolesOf(agent, membership.profile);
       const limited = { tool: tool.definition, agent, roles, mode, profile: profile() };
-      const reservations = planReservations(limited, rules.limits, limitsOf(mode));
+      const reservations = plans.of(limited, rules.limits, limitsOf(mode));
       call.reservations = reservations;
       if (call.verdict.effect !== 'require_approval') return undefined;
       return lookAhead(store, session, reservations, context.nowMs());

@@ -5,7 +5,7 @@ import { requirement } from '../../../../test/requirement.ts';
 import { loadRules } from '../policy/language/load-rules.ts';
 import type { Rates } from '../call/verdict.ts';
 import { limits } from './facts.test-kit.ts';
-import { planReservations } from './plan-reservations.ts';
+import { planReservations, ReservationPlans } from './plan-reservations.ts';
 import type { LimitedCall } from './plan-reservations.ts';
 
 const minuteMs = 60_000;
@@ -116,4 +116,32 @@ test('a rate that names a built-in tool by its alias counts for the tool, and no
   assert.deepEqual(limitsOf({}), [7, 9]);
   assert.deepEqual(limitsOf({ origin: 'upstream' }), [100]);
   assert.deepEqual(limitsOf({ aliases: ['other'] }), [100]);
+});
+
+test('counts are remembered only while everything they follow from is the same', () => {
+  const plans = new ReservationPlans();
+  const call: LimitedCall = {
+    tool: { name: 'files.read', audience: 'everyone' },
+    agent: 'ada',
+    roles: [],
+    mode: 'NORMAL',
+    profile: 'personal',
+  };
+  const first = plans.of(call, all, unlimited);
+  assert.equal(plans.of({ ...call }, all, unlimited), first);
+  const others: readonly Parameters<ReservationPlans['of']>[] = [
+    [{ ...call, roles: ['worker'] }, all, unlimited],
+    [{ ...call, agent: 'bob' }, all, unlimited],
+    [{ ...call, profile: 'team' }, all, unlimited],
+    [{ ...call, mode: 'ALERT' }, all, { maxRunning: 8, callsPerMinute: 3 }],
+    // Another tool of the same name, as after an upgrade.
+    [{ ...call, tool: { name: 'files.read', audience: 'everyone', rateLimitPerHour: 1 } }, all, unlimited],
+    [{ ...call, tool: { name: 'files.read ada', audience: 'everyone' }, agent: '' }, all, unlimited],
+    [call, { ...all, rates: perMinute(['*'], 1) }, unlimited],
+  ];
+  for (const changed of others) {
+    plans.of(call, all, unlimited);
+    assert.deepEqual(plans.of(...changed), planReservations(...changed), JSON.stringify(changed));
+  }
+  assert.deepEqual(plans.of(call, all, unlimited), first);
 });

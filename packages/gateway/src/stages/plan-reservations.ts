@@ -19,6 +19,46 @@ export interface LimitedCall {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
+/** Tools and agents whose counts are remembered at once. */
+const mostPlans = 1024;
+
+interface Plan {
+  readonly call: LimitedCall;
+  readonly limits: Limits;
+  readonly ofMode: ModeLimits;
+  readonly reservations: readonly Reservation[];
+}
+
+/**
+ * The counts of the last call of each agent and tool. They are the same for the next one as long as everything that they
+ * follow from is the very same: tool, agent, roles, mode, profile and limits.
+ */
+export class ReservationPlans {
+  readonly #plans = new Map<string, Plan>();
+
+  of(call: LimitedCall, limits: Limits, ofMode: ModeLimits): readonly Reservation[] {
+    const key = `${call.tool.name} ${call.agent}`;
+    const known = this.#plans.get(key);
+    if (known !== undefined && known.limits === limits && known.ofMode === ofMode && isSame(known.call, call))
+      return known.reservations;
+    const reservations = planReservations(call, limits, ofMode);
+    if (this.#plans.size >= mostPlans) this.#plans.clear();
+    this.#plans.set(key, { call, limits, ofMode, reservations });
+    return reservations;
+  }
+}
+
+function isSame(one: LimitedCall, other: LimitedCall): boolean {
+  const { tool, agent, roles, mode, profile } = one;
+  return (
+    tool === other.tool &&
+    agent === other.agent &&
+    roles === other.roles &&
+    mode === other.mode &&
+    profile === other.profile
+  );
+}
+
 /** Every count that the call will raise: of its agent and tool, of the tool, of everyone together, and of the mode. */
 export function planReservations(call: LimitedCall, limits: Limits, ofMode: ModeLimits): readonly Reservation[] {
   const { name, audience, rateLimitPerHour } = call.tool;

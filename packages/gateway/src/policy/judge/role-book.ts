@@ -1,4 +1,5 @@
 import type { Profile } from '../../call/organisation.ts';
+import { Remembered } from '../../call/remembered.ts';
 import { compileRule } from '../language/compile-rules.ts';
 import type { CompiledRule } from '../language/compile-rules.ts';
 import { matchesName } from '../patterns/name-pattern.ts';
@@ -31,6 +32,9 @@ export interface RoleEntries {
   readonly file: string;
   readonly line: number;
 }
+
+/** Remembered at once. */
+const mostAgents = 1024;
 
 /** What an agent of a team is whom nobody gave a role. */
 const leastRole = 'worker';
@@ -65,12 +69,16 @@ export function readRoleEntries(root: YamlNode, reader: YamlReader): RoleEntries
 }
 
 export function createRoleBook({ toolsOf, members, byDefault, file, line }: RoleEntries): RoleBook {
-  const membershipOf: RoleBook['membershipOf'] = (agent, profile) => {
+  const find = (agent: string, profile: Profile | undefined): ReturnType<RoleBook['membershipOf']> => {
     const fitting = members.filter(({ agents }) => agents.some((pattern) => matchesName(pattern, agent)));
     const given = fitting.length === 0 ? byDefault : [...new Set(fitting.flatMap((member) => member.roles))];
     const roles = given.length === 0 && profile === 'team' ? [leastRole] : given;
     return { roles, teams: [...new Set(fitting.flatMap((member) => member.teams))] };
   };
+  // Every call asks, and the answer hangs on the name and the file alone.
+  const inTeam = new Remembered(mostAgents, (agent: string) => find(agent, 'team'));
+  const alone = new Remembered(mostAgents, (agent: string) => find(agent, 'personal'));
+  const membershipOf: RoleBook['membershipOf'] = (agent, profile) => (profile === 'team' ? inTeam : alone).of(agent);
   return { membershipOf, gate: buildGate(toolsOf, file, line) };
 }
 

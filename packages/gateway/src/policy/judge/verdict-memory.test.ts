@@ -95,3 +95,18 @@ test('rules with a memory decide like rules without one, whatever was asked befo
     { numRuns: 300 },
   );
 });
+
+test('the caller who asked last is told apart from every other', () => {
+  const rules = rulesOf(text);
+  const [roles, teams]: [string[], string[]] = [[], []];
+  const plain = ask(read, [`${work}/a`], { roles, teams });
+  for (const other of [
+    { roles: ['guest'], teams },
+    { roles, teams: ['red'] },
+    { roles, teams, agent: 'mallory' },
+  ]) {
+    assert.equal(rules.judge(plain).effect, 'allow');
+    assert.equal(rules.judge(ask(read, [`${work}/a`], other)).effect, 'deny', JSON.stringify(other));
+  }
+  assert.equal(rules.judge({ ...plain, tool: same }).effect, 'require_approval');
+});

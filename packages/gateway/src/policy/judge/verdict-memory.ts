@@ -18,6 +18,7 @@ export class VerdictMemory {
   readonly #rules: readonly CompiledRule[];
   readonly #isSteady = new WeakMap<ToolDefinition, boolean>();
   readonly #kept = new WeakMap<ToolDefinition, Map<string, Map<string, Verdict>>>();
+  #last: LastCaller | undefined;
 
   constructor(rules: readonly CompiledRule[]) {
     this.#rules = rules;
@@ -47,7 +48,17 @@ export class VerdictMemory {
     return isSteady;
   }
 
-  #pathsOf({ tool, ...asked }: Asked, access: PathClaim['access']): Map<string, Verdict> {
+  #pathsOf(asked: Asked, access: PathClaim['access']): Map<string, Verdict> {
+    const last = this.#last;
+    if (last !== undefined && last.access === access && isSameCaller(last.asked, asked)) return last.paths;
+    const paths = this.#findPaths(asked, access);
+    const { tool, principal, agent, mode, roles, teams, toolGranted, profile } = asked;
+    this.#last = { asked: { tool, principal, agent, mode, roles, teams, toolGranted, profile }, access, paths };
+    return paths;
+  }
+
+  #findPaths(asked: Asked, access: PathClaim['access']): Map<string, Verdict> {
+    const { tool } = asked;
     const byCaller = this.#kept.getOrInsertComputed(tool, () => new Map<string, Map<string, Verdict>>());
     const { principal, agent, mode, roles, teams, toolGranted, profile } = asked;
     // What is not known is null, which nothing that is known can be.
@@ -59,6 +70,29 @@ export class VerdictMemory {
     byCaller.set(caller, paths);
     return paths;
   }
+}
+
+type Caller = Pick<Asked, 'tool' | 'principal' | 'agent' | 'mode' | 'roles' | 'teams' | 'toolGranted' | 'profile'>;
+
+/** Most questions come from the caller who asked last, and then need no key. */
+interface LastCaller {
+  readonly asked: Caller;
+  readonly access: PathClaim['access'];
+  readonly paths: Map<string, Verdict>;
+}
+
+/** Everything that the key holds. Lists count as the same only if they are the very same object. */
+function isSameCaller(one: Caller, other: Caller): boolean {
+  return (
+    one.tool === other.tool &&
+    one.principal === other.principal &&
+    one.agent === other.agent &&
+    one.mode === other.mode &&
+    one.roles === other.roles &&
+    one.teams === other.teams &&
+    one.toolGranted === other.toolGranted &&
+    one.profile === other.profile
+  );
 }
 
 /** The one path of a call that names nothing else. */
