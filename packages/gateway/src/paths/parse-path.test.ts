@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { posix } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { requirement } from '../../../../test/requirement.ts';
@@ -52,6 +53,17 @@ test('every path is refused or canonical, and a relative one stays in the workin
       assert.match(path, /^\/(?:[^/]+(?:\/[^/]+)*)?$/);
       assert.ok(path.split('/').every((name) => name !== '.' && name !== '..'));
       if (!given.startsWith('/')) assert.ok(isWithin('/w/d', path));
+    }),
+  );
+});
+
+test('a path is resolved as the system resolves it, whatever the folder and however it is spelled', () => {
+  const folder = fc.constantFrom('/w', '/', '/w/', '/w/../x', '//w//y', '', 'here', '.');
+  const parts = fc.array(fc.constantFrom('a', '.a', 'a.b', '.', '', '...', 'ä', ' '), { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(folder, parts, (from, named) => {
+      const given = named.join('/');
+      if (given !== '') assert.equal(parsePath(given, from).path, posix.resolve(from, given));
     }),
   );
 });

@@ -12,6 +12,8 @@ export interface NamedPath {
 /** The kernel takes 4096 bytes with the final NUL. */
 const maxPathBytes = 4095;
 const controlCharacter = /\p{Cc}/u;
+/** Relative, and nothing about it has to be resolved: no empty part, and none that begins with a dot. */
+const plainPath = /^[^/.][^/]*(?:\/[^/.][^/]*)*$/;
 
 /**
  * Reads a path that a caller gave. `..` is refused wherever it stands, because behind a link it means something else
@@ -29,11 +31,23 @@ export function parsePath(given: string, workingDirectory: string): NamedPath {
       }),
     );
   }
-  const path = posix.resolve(workingDirectory, given);
+  const path = plainPath.test(given) ? resolveFolder(workingDirectory) + given : posix.resolve(workingDirectory, given);
   if (Buffer.byteLength(given) > maxPathBytes + 1 || Buffer.byteLength(path) > maxPathBytes) {
     throw invalid(`The path is longer than ${maxPathBytes} bytes.`);
   }
   return { given, path };
+}
+
+let lastFolder: string | undefined;
+let lastResolved = '';
+
+/** With a slash at the end. Calls come from the same folder again and again. */
+function resolveFolder(folder: string): string {
+  if (folder !== lastFolder) {
+    const resolved = posix.resolve(folder);
+    [lastFolder, lastResolved] = [folder, resolved === '/' ? resolved : `${resolved}/`];
+  }
+  return lastResolved;
 }
 
 /** Spells another path the way the caller spelled theirs, so that an answer names no folder they did not name. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Begun, Chained, Decoded } from '../call/call.ts';
 import type { Redactor } from '../redaction/redact.ts';
 import { refuse } from '../call/refusal.ts';
@@ -22,7 +21,7 @@ export function decodeCall(redactor: Pick<Redactor, 'hideHeld'>): Stage<Begun & 
         ? undefined
         : parseTraceparent(step === undefined ? traceparent : step.parent.traceparent);
       call.callerSpan = callerSpan;
-      call.traceId = step?.parent.traceId ?? callerSpan?.traceId ?? randomUUID().replaceAll('-', '');
+      call.traceId = step?.parent.traceId ?? callerSpan?.traceId ?? traceOf(call.callId);
       const violations = checkShape(call);
       if (violations.length > 0) {
         const message = violations.map((violation) => violation.message).join('; ');
@@ -35,6 +34,11 @@ export function decodeCall(redactor: Pick<Redactor, 'hideHeld'>): Stage<Begun & 
       return undefined;
     },
   };
+}
+
+/** A call that belongs to no trace begins one, and its own id is as random as a trace needs. */
+function traceOf(callId: string): string {
+  return callId.replaceAll('-', '');
 }
 
 function checkShape(call: Begun): Violation[] {

@@ -17,6 +17,7 @@ import { parseHost } from '../patterns/host-pattern.ts';
 import type { PathVariables } from './place-path.ts';
 import type { ProtectedPaths } from './protected-paths.ts';
 import { indexRules } from './rule-index.ts';
+import { namesOnlyPaths } from './verdict-memory.ts';
 import type { VerdictMemory } from './verdict-memory.ts';
 import type { ApplicableRules, Asked } from './rule-index.ts';
 
@@ -44,10 +45,14 @@ export interface JudgeParts {
 }
 
 export interface RuleJudge extends Pick<Rules, 'judge'> {
-  /** As of rules; what it allowed before, it may find in the memory. Absent: it works everything out. */
   readonly judgePaths: (
     question: Parameters<Rules['judgePaths']>[0],
-    memory?: VerdictMemory,
+    more?: {
+      /** Where it may find what it allowed before. Absent: it works everything out. */
+      readonly memory?: VerdictMemory;
+      /** Adds what the question does not say, before it is worked out. Absent: nothing is missing. */
+      readonly complete?: (asked: Asked) => Asked;
+    },
   ) => ReturnType<Rules['judgePaths']>;
 }
 
@@ -176,12 +181,14 @@ export function createRuleJudge(
 
   return {
     judge: (question) => failClosed(() => judgeCall(question)),
-    judgePaths: ({ resources = nothingNamed, consented, agreedAgent, ...asked }, memory) => {
-      const others = { ...resources, paths: [] };
+    judgePaths: (question, { memory, complete = unchanged } = {}) => {
+      const { resources = nothingNamed, consented, agreedAgent } = question;
+      const isAlone = namesOnlyPaths(resources);
       let named: Claims | OddClaim | undefined;
-      const judgeMet = (met: PathClaim): Verdict => judgePath(asked, (named ??= readClaims(others, claimPath)), met);
+      const judgeMet = (met: PathClaim): Verdict =>
+        judgePath(complete(question), (named ??= readClaims({ ...resources, paths: [] }, claimPath)), met);
       const recall = (met: PathClaim): Verdict =>
-        memory?.recall(asked, { ...resources, paths: [met] }, () => judgeMet(met)) ?? judgeMet(met);
+        memory?.recall(question, isAlone ? met : undefined, () => judgeMet(met)) ?? judgeMet(met);
       return {
         // A consent to the call covers what the rules would only have asked about. What they deny stays denied, whatever
         // was agreed to; and a call that nobody was asked about cannot slip into what needs asking, by a link for example.
@@ -196,6 +203,7 @@ export function createRuleJudge(
 }
 
 const nothingNamed: Resources = { paths: [] };
+const unchanged = (asked: Asked): Asked => asked;
 
 /** Programs of one call share one sandbox, so they get what all combinations of its things get. Undefined: nothing. */
 function shareGrants(openings: readonly Opening[], grantsOf: ReadonlyMap<CompiledRule, Grants>): Grants | undefined {

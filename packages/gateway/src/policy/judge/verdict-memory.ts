@@ -24,9 +24,11 @@ export class VerdictMemory {
     this.#rules = rules;
   }
 
-  /** The verdict on this question: the one from before, or what `judge` says now. */
-  recall(asked: Asked, resources: Resources, judge: () => Verdict): Verdict {
-    const claim = onlyPath(resources);
+  /**
+   * The verdict on this question: the one from before, or what `judge` says now. `claim`: the one path that the question
+   * is about. Undefined: it is about something else too, and nothing is remembered.
+   */
+  recall(asked: Asked, claim: PathClaim | undefined, judge: () => Verdict): Verdict {
     if (claim === undefined || !this.#isRememberable(asked.tool)) return judge();
     const paths = this.#pathsOf(asked, claim.access);
     const known = paths.get(claim.path);
@@ -96,8 +98,11 @@ function isSameCaller(one: Caller, other: Caller): boolean {
 }
 
 /** The one path of a call that names nothing else. */
-function onlyPath(resources: Resources): PathClaim | undefined {
-  const { paths, hosts, commands, gitOperation, provider, model, apps, unknown } = resources;
-  const others = hosts ?? commands ?? gitOperation ?? provider ?? model ?? apps ?? unknown;
-  return paths.length === 1 && others === undefined ? paths[0] : undefined;
+export function onlyPath(resources: Resources): PathClaim | undefined {
+  return resources.paths.length === 1 && namesOnlyPaths(resources) ? resources.paths[0] : undefined;
+}
+
+export function namesOnlyPaths(resources: Resources): boolean {
+  const { hosts, commands, gitOperation, provider, model, apps, unknown } = resources;
+  return (hosts ?? commands ?? gitOperation ?? provider ?? model ?? apps ?? unknown) === undefined;
 }

@@ -33,7 +33,7 @@ import type { Asked } from '../judge/rule-index.ts';
 import { indexRules } from '../judge/rule-index.ts';
 import { createRuleJudge } from '../judge/rule-judge.ts';
 import type { RuleJudge } from '../judge/rule-judge.ts';
-import { VerdictMemory } from '../judge/verdict-memory.ts';
+import { onlyPath, VerdictMemory } from '../judge/verdict-memory.ts';
 import { explainForeignPaths } from '../judge/foreign-paths.ts';
 import { ruleFileNames } from './rule.ts';
 import type { Rule } from './rule.ts';
@@ -157,8 +157,9 @@ export function loadRules(
       hash: workspace.rulesSha256 === undefined ? filesHash : hash('sha256', `${filesHash} ${workspace.rulesSha256}`),
       looksAtHistory: [...all, ...added].some(({ rule }) => rule.after !== undefined),
       looksAtTime: [...all, ...added].some(({ rule }) => rule.hours !== undefined || rule.days !== undefined),
-      judge: (question) => verdicts.recall(question, question.resources, () => decide(withStanding(question))),
-      judgePaths: (question) => judgePaths(withStanding(question), opened),
+      judge: (question) =>
+        verdicts.recall(question, onlyPath(question.resources), () => decide(withStanding(question))),
+      judgePaths: (question) => judgePaths(question, { memory: opened, complete: withStanding }),
       mayOpen: (asked) => isExit(asked) || mayOpen(opening, withStanding(asked)),
       explain: (question) => explain(withStanding(question)),
     };
