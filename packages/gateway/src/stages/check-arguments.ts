@@ -4,7 +4,7 @@ import type { ArgumentsChecked, ArgumentsRead, Begun, Opened, Resolved } from '.
 import { refuse } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
 import { ToolRefused } from '../call/tool.ts';
-import { letOthersRun } from '../call/let-others-run.ts';
+import { letOthersRun } from './read-arguments.ts';
 import type { Stage } from '../call/stage.ts';
 import type { Registry } from '../registry/registry.ts';
 

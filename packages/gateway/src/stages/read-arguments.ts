@@ -1,8 +1,8 @@
 import { isJsonObject, parseStrictJson, spellBytes, StrictJsonError } from '@sallyport/contract';
 import type { ArgumentsRead, Begun, Opened } from '../call/call.ts';
 import { refuse } from '../call/refusal.ts';
-import { letOthersRun } from '../call/let-others-run.ts';
 import type { Stage } from '../call/stage.ts';
+import { setImmediate } from 'node:timers/promises';
 
 const leastForOperators = 64 * 1024;
 
@@ -53,4 +53,12 @@ export function readArguments({
       });
     },
   };
+}
+
+/** Reading, checking and hashing so much takes some ten milliseconds each. */
+const largeLength = 1024 * 1024;
+
+/** Lets other calls use the thread between two steps over a large text. Undefined: the text is not large. */
+export function letOthersRun(text: string): Promise<undefined> | undefined {
+  return text.length < largeLength ? undefined : setImmediate(undefined);
 }
