@@ -4,11 +4,10 @@ import type { ClientRun } from './client-run.ts';
 import type { Change } from './journal.ts';
 import type { Access, NetworkEvent, ProgramRunner, ProgramUsage } from '@sallyport/sandbox';
 import type { Redacted, RedactText } from './redacted.ts';
-import type { Refusal } from './refusal.ts';
+import type { Refusal, ForEveryone } from './refusal.ts';
 import type { Mode, Session } from './session.ts';
 import type { LeavingsJudge, SweepBook } from './sweep.ts';
 import type { Grants, Verdict } from './verdict.ts';
-import type { ForEveryone } from './words.ts';
 import type { Workspace } from './workspace.ts';
 
 export const risks = ['low', 'medium', 'high', 'critical'] as const;

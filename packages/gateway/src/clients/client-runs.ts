@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import type { ClientOutcome, ClientRun, ExecutedInstead } from '../call/client-run.ts';
-import { orAborted } from '../call/or-aborted.ts';
+import { orAborted } from '../call/cancellation.ts';
 import { ToolFailure } from '../call/tool.ts';
 import type { RedactedProgress } from '../call/tool.ts';
 

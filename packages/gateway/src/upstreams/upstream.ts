@@ -3,7 +3,7 @@ import type { JsonObject } from '@sallyport/contract';
 import type { NetworkEvent } from '@sallyport/sandbox';
 import { ProgramNotStarted } from '@sallyport/sandbox';
 import type { Withheld } from '../programs/leavings/set-aside-forbidden.ts';
-import { orAborted } from '../call/or-aborted.ts';
+import { orAborted } from '../call/cancellation.ts';
 import { ToolFailure } from '../call/tool.ts';
 import type { ToolUsage } from '../call/tool.ts';
 import type { TroubledUpstream } from './describe-trouble.ts';

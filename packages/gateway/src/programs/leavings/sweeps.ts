@@ -4,7 +4,7 @@ import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isWithin, hasCode } from '@sallyport/sandbox';
 import type { SweepBook, SweepEntry, SweepNote, SweepWatch, Vouched } from '../../call/sweep.ts';
-import { orAborted } from '../../call/or-aborted.ts';
+import { orAborted } from '../../call/cancellation.ts';
 import { refuse } from '../../call/refusal.ts';
 import { ToolFailure, ToolRefused } from '../../call/tool.ts';
 import { readNotes, writeNote } from './sweep-notes.ts';
