@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Abuse } from '../call/abuse.ts';
+import type { Abuse } from '../call/anomaly.ts';
 import { refuse } from '../call/refusal.ts';
 import type { Ending } from '../call/stage.ts';
 import type { Session } from '../call/session.ts';

@@ -1,4 +1,4 @@
-import type { Abuse } from '../call/abuse.ts';
+import type { Abuse } from '../call/anomaly.ts';
 import type { Session } from '../call/session.ts';
 import type { Closer, Ending } from '../call/stage.ts';
 import type { CallFacts } from '../call/call.ts';

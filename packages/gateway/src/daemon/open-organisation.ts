@@ -1,7 +1,7 @@
 import type { Redactor } from '../redaction/redact.ts';
 import type { AbuseReports } from '../closers/report-abuse.ts';
 import type { LoadedRules } from '../policy/language/load-rules.ts';
-import type { Abuse } from '../call/abuse.ts';
+import type { Abuse } from '../call/anomaly.ts';
 import type { AnyTool } from '../call/tool.ts';
 import { Offices } from '../organisation/offices.ts';
 import type { Store } from '../storage/stores.ts';

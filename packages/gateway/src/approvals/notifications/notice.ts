@@ -1,5 +1,4 @@
-import type { Abuse } from '../../call/abuse.ts';
-import type { Anomaly, AnomalyResponse } from '../../call/anomaly.ts';
+import type { Abuse, Anomaly, AnomalyResponse } from '../../call/anomaly.ts';
 import type { ApprovalTask, Plan } from '../../call/approval.ts';
 import { cutText } from '../../call/redacted.ts';
 import type { RedactText } from '../../call/redacted.ts';

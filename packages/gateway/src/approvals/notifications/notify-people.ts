@@ -1,5 +1,4 @@
-import type { Abuse } from '../../call/abuse.ts';
-import type { Anomaly } from '../../call/anomaly.ts';
+import type { Abuse, Anomaly } from '../../call/anomaly.ts';
 import type { ApprovalTask } from '../../call/approval.ts';
 import type { RedactText } from '../../call/redacted.ts';
 import type { ApprovalNews, ApprovalWatch, PlanWatch } from '../approval-watch.ts';
