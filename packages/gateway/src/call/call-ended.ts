@@ -1,5 +1,7 @@
 import type { Code } from '@sallyport/contract';
 import { ToolFailure } from './tool.ts';
+import { refuse } from './refusal.ts';
+import type { Refusal } from './refusal.ts';
 
 export type CallEnder = 'cancel' | 'session-end' | 'stop' | 'lockdown';
 
@@ -28,4 +30,10 @@ export class CallEnded extends ToolFailure {
   get unbegunCode(): Code {
     return this.how === 'stop' ? 'STOPPING' : 'CANCELLED';
   }
+}
+
+/** For a call that was ended while it still waited: it did nothing, and says who ended it. */
+export function refuseEnded({ reason }: AbortSignal): Refusal {
+  if (reason instanceof CallEnded) return refuse(reason.unbegunCode, reason.how, reason.message);
+  return refuse('CANCELLED', 'caller', 'The caller went away before the call could run.');
 }

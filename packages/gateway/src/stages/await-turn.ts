@@ -2,7 +2,7 @@ import type { Begun, Draft, Opened, Resolved, TurnTaken } from '../call/call.ts'
 import { refuse } from '../call/refusal.ts';
 import type { Passed, Stage } from '../call/stage.ts';
 import type { Turnstile } from '../call/turnstile.ts';
-import { refuseEnded } from './refuse-ended.ts';
+import { refuseEnded } from '../call/call-ended.ts';
 
 export interface Turnstiles {
   readonly calls: Turnstile;

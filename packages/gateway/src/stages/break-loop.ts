@@ -4,7 +4,7 @@ import type { LoopMemory, RepeatedCall } from '../policy/judge/loop-memory.ts';
 import { refuse } from '../call/refusal.ts';
 import type { Refusal } from '../call/refusal.ts';
 import type { Passed, Stage } from '../call/stage.ts';
-import { refuseEnded } from './refuse-ended.ts';
+import { refuseEnded } from '../call/call-ended.ts';
 
 const noWarnings: readonly string[] = [];
 

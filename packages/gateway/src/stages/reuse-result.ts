@@ -5,7 +5,7 @@ import type { KeyedLock } from '../call/keyed-lock.ts';
 import type { Context, Passed, Stage } from '../call/stage.ts';
 import type { ResultSeal } from '../secrets/result-seal.ts';
 import type { DedupeEntry, Store } from '../storage/stores.ts';
-import { refuseEnded } from './refuse-ended.ts';
+import { refuseEnded } from '../call/call-ended.ts';
 
 type Needs = Begun & Opened & Resolved & ArgumentsChecked;
 
