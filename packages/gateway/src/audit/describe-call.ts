@@ -10,6 +10,7 @@ import { redactQuotes } from '../redaction/quoted-secrets.ts';
 import { redactRemedy } from '../redaction/redact-remedy.ts';
 import type { Redactor } from '../redaction/redact.ts';
 import { redacted } from '../redaction/span.ts';
+import type { NetworkLog } from '@sallyport/sandbox';
 
 /** All facts that a record may tell, as far as the call came. */
 export type KnownFacts = Gathered<
@@ -174,4 +175,17 @@ function secretMembers(call: KnownFacts, value: JsonObject): readonly string[] {
 function describeConsent({ by, how, atMs, binding, use }: Consent): RedactedJson {
   const task = use?.kind === 'task' ? { task: ownText(use.taskId) } : {};
   return { by: ownText(by), how: ownText(how), at_ms: atMs, binding: ownText(binding), ...task };
+}
+
+const longestTarget = 300;
+
+/** The destinations that were asked for, as a record keeps them. Programs choose these texts, so they are redacted. */
+export function describeNetwork(log: NetworkLog | undefined, redactor: Redactor): Payload | undefined {
+  if (log === undefined || log.isEmpty) return undefined;
+  const network = log.entries.map(({ outcome, target, times }) => ({
+    outcome: ownText(outcome),
+    target: keepText(target, redactor, longestTarget),
+    times,
+  }));
+  return { network, ...(Object.keys(log.beyond).length === 0 ? {} : { network_more: { ...log.beyond } }) };
 }

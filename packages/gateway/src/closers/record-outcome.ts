@@ -1,8 +1,7 @@
 import type { RecordResult } from '@sallyport/log';
 import { redactQuotes } from '../redaction/quoted-secrets.ts';
-import { describeCall, describeRefusal, encodePayload, keepText } from '../audit/describe-call.ts';
+import { describeCall, describeRefusal, encodePayload, keepText, describeNetwork } from '../audit/describe-call.ts';
 import type { Payload } from '../audit/describe-call.ts';
-import { describeNetwork } from '../audit/describe-network.ts';
 import { keepPaths } from '../audit/keep-paths.ts';
 import type { Redactor } from '../redaction/redact.ts';
 import type { CallNetworks } from '../execution/call-networks.ts';
@@ -19,7 +18,6 @@ import type { Closer, Ending } from '../call/stage.ts';
 import type { LogEntry, Misconduct, Settlement, Store } from '../storage/stores.ts';
 import type { AttemptCounter } from '../audit/attempt-counter.ts';
 import type { ResultSeal } from '../secrets/result-seal.ts';
-import { mayHaveBegun } from './may-have-begun.ts';
 import { weighMisconduct } from './weigh-misconduct.ts';
 
 type CallEnding = Ending<CallFacts>;
@@ -211,4 +209,13 @@ function describeEnding(ending: CallEnding, redactor: Redactor): Described {
 /** Nobody has said no: a person is asked, or the operator who called is. */
 export function isPending({ code, approval }: Refusal): boolean {
   return code === 'APPROVAL_REQUIRED' && approval !== undefined;
+}
+
+/** Whether the effect of a call may have begun, however it ended. False proves that nothing happened. */
+export function mayHaveBegun(ending: Ending<CallFacts>): boolean {
+  const { execution, confirmedAtMs } = ending.call;
+  if (ending.kind === 'refused' && ending.refusal.hasBegun === true) return true;
+  if (execution !== undefined) return execution.hasBegun;
+  // Where a fault of ours hit the tool is anybody's guess.
+  return ending.kind === 'faulted' && confirmedAtMs !== undefined;
 }

@@ -8,7 +8,7 @@ import { cutText, ownText, say } from '../call/redacted.ts';
 import type { Redacted } from '../call/redacted.ts';
 import type { Refusal } from '../call/refusal.ts';
 import type { ToolFailure } from '../call/tool.ts';
-import { mayHaveBegun } from '../closers/may-have-begun.ts';
+import { mayHaveBegun } from '../closers/record-outcome.ts';
 import type { CallEnding } from '../call/stage.ts';
 import { redactQuotes } from '../redaction/quoted-secrets.ts';
 import { redactViolations } from '../redaction/redact-refusal.ts';
